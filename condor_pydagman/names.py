@@ -1,0 +1,70 @@
+"""Every file name that DAGMan derives from the name of the primary DAG file.  Pure string work.
+
+`primary` is always the first DAG file as the user wrote it, directory included: the names stay
+relative to the submit directory, as stock DAGMan's do.
+"""
+
+from __future__ import annotations
+
+import os.path
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class DagPaths:
+    """The files that belong to one DAG (or to several run as one).
+
+    Attributes:
+        primary: first DAG file, as given.
+        multi: whether more than one DAG file was given (rescue files are then `P_multi.rescueNNN`).
+        outfile_dir: directory for `.dagman.out`, '' for the DAG's own.
+    """
+
+    primary: str
+    multi: bool = False
+    outfile_dir: str = ""
+
+    @property
+    def condor_sub(self) -> str:
+        return self.primary + ".condor.sub"
+
+    @property
+    def dagman_out(self) -> str:
+        if self.outfile_dir:
+            base = os.path.basename(self.primary)
+            return os.path.join(self.outfile_dir, base + ".dagman.out")
+        return self.primary + ".dagman.out"
+
+    @property
+    def dagman_log(self) -> str:
+        return self.primary + ".dagman.log"
+
+    @property
+    def lib_out(self) -> str:
+        return self.primary + ".lib.out"
+
+    @property
+    def lib_err(self) -> str:
+        return self.primary + ".lib.err"
+
+    @property
+    def lock(self) -> str:
+        return self.primary + ".lock"
+
+    @property
+    def halt(self) -> str:
+        return self.primary + ".halt"
+
+    @property
+    def metrics(self) -> str:
+        return self.primary + ".metrics"
+
+    def nodes_log(self, cwd: str) -> str:
+        """Absolute path of the nodes log; keeps the `/./` that stock DAGMan writes (ads match on it)."""
+        directory = os.path.dirname(self.primary) or "."
+        return f"{os.path.join(cwd, directory)}/{os.path.basename(self.primary)}.nodes.log"
+
+    def rescue(self, number: int) -> str:
+        """Name of rescue file `number` (1 is the first)."""
+        stem = self.primary + "_multi" if self.multi else self.primary
+        return f"{stem}.rescue{number:03d}"
