@@ -1,0 +1,151 @@
+"""Everything the engine can ask for.  Adapters do it, in order, and answer with inputs.
+
+An action that can fail is answered by an input that says so; the engine never assumes success.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Union
+
+from condor_pydagman.vocabulary import DagStatus, Note, ScriptKind
+
+
+class SubmitNode(NamedTuple):
+    """Submit the node's jobs as one cluster.  Answered by Submitted or SubmitFailed."""
+
+    node: int
+    retry: int
+    dag_status: DagStatus
+    failed_count: int
+
+
+class RemoveJobs(NamedTuple):
+    """Remove one cluster, or (cluster 0) every job of this DAG.  `reason` is shown to the user."""
+
+    reason: str
+    cluster: int = 0
+
+
+class RunScript(NamedTuple):
+    """Run a script in the node's directory, no shell.  Answered by ScriptEnded."""
+
+    node: int
+    kind: ScriptKind
+    words: tuple[str, ...]
+
+
+class KillScripts(NamedTuple):
+    """Kill all running scripts with everything they started; no answers wanted."""
+
+
+class AppendPostEnded(NamedTuple):
+    """Write event 016 into the nodes log; it comes back as a LogEvent.  `status` as in ScriptEnded."""
+
+    node: int
+    cluster: int
+    proc: int
+    subproc: int
+    status: int
+
+
+class AppendPreSkip(NamedTuple):
+    """Write event 034 into the nodes log: the PRE script's exit code says to skip the node."""
+
+    node: int
+    subproc: int
+
+
+class AppendNoop(NamedTuple):
+    """Write submit and terminate events of a NOOP node into the nodes log."""
+
+    node: int
+    subproc: int
+
+
+class AppendNote(NamedTuple):
+    """Write a decision of ours into the nodes log as a generic event."""
+
+    note: Note
+    node: int
+    retry: int
+    value: int = 0
+    cluster: int = -1
+    proc: int = -1
+    text: str = ""
+
+
+class QueryQueue(NamedTuple):
+    """Ask the schedd for all jobs of this DAG.  Answered by QueueListed or QueueUnknown."""
+
+
+class WriteRescue(NamedTuple):
+    """Write the rescue file from the engine's present state."""
+
+
+class Publish(NamedTuple):
+    """The state changed: job ad and node status file are due (the daemon limits the rate).
+
+    `final` means now, for the last time; `note` is the node status file's word for the end.
+    """
+
+    final: bool = False
+    note: str = ""
+
+
+class JobState(NamedTuple):
+    """A line for jobstate.log: what happened to a node, when, in which run of it."""
+
+    time: float
+    node: int
+    event: str
+    job: str
+    sequence: int
+
+
+class Say(NamedTuple):
+    """A line for `.dagman.out`.  Level as DAGMAN_VERBOSITY: 0 always ... 3 normal ... 7 debug."""
+
+    text: str
+    level: int = 3
+
+
+class SayStatus(NamedTuple):
+    """The status table, for `.dagman.out`."""
+
+
+class SayDeferrals(NamedTuple):
+    """How often what had to wait for a throttle, for `.dagman.out`."""
+
+
+class SayFailed(NamedTuple):
+    """A dump of the nodes that failed, or of all that did not end, for `.dagman.out`."""
+
+    unfinished: bool = False
+
+
+class Exit(NamedTuple):
+    """End the process.  `keep_lock` leaves the lock file, so that the next start recovers."""
+
+    code: int
+    keep_lock: bool = False
+
+
+Action = Union[
+    SubmitNode,
+    RemoveJobs,
+    RunScript,
+    KillScripts,
+    AppendPostEnded,
+    AppendPreSkip,
+    AppendNoop,
+    AppendNote,
+    QueryQueue,
+    WriteRescue,
+    Publish,
+    JobState,
+    Say,
+    SayStatus,
+    SayDeferrals,
+    SayFailed,
+    Exit,
+]

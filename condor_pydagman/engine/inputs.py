@@ -1,0 +1,149 @@
+"""Everything the engine can be told.  `Engine.handle(input, now)` takes one of these and answers with actions.
+
+An *event* is what a job log says; an *input* is anything the engine hears, events included.
+Times are seconds since the epoch, as float; `now` is passed beside the input, never read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Union
+
+from condor_pydagman.vocabulary import Note, ScriptKind
+
+
+class LogEvent(NamedTuple):
+    """One event of the nodes log.
+
+    Attributes:
+        kind: number of the event, see `EventKind` (an unknown number is allowed and ignored).
+        time: when it happened, seconds since the epoch.
+        stamp: the same as `MM/DD/YY HH:MM:SS`, local time, for messages.
+        node: DAG node name that the event carries, '' if none.
+        value: exit code, negative for a signal; meaningful for ends of jobs and scripts.
+        note: for our own generic events, which.
+        retry: for our own generic events, the node's retry number at that time.
+        text: hold reason, failure reason, ...
+    """
+
+    kind: int
+    cluster: int = -1
+    proc: int = -1
+    subproc: int = -1
+    time: float = 0.0
+    stamp: str = ""
+    node: str = ""
+    value: int = 0
+    note: Note | None = None
+    retry: int = 0
+    text: str = ""
+
+
+class Begin(NamedTuple):
+    """The first input.  `recovering`: an earlier DAGMan left its lock file; replay its nodes log."""
+
+    recovering: bool
+
+
+class LogCaughtUp(NamedTuple):
+    """The nodes log has been read to its end.  The first one ends recovery."""
+
+
+class LogBroken(NamedTuple):
+    """The nodes log can't be followed any more (deleted, shrunk, unreadable)."""
+
+    reason: str
+
+
+class Submitted(NamedTuple):
+    """The schedd took the node's jobs.  A hint: the log's submit events are the truth."""
+
+    node: int
+    cluster: int
+    procs: int
+
+
+class SubmitFailed(NamedTuple):
+    """The node's jobs were not submitted: for good, or perhaps only for now.
+
+    `unknown` says that the schedd may have taken them all the same (the reply was lost).
+    """
+
+    node: int
+    reason: str
+    permanent: bool
+    unknown: bool = False
+
+
+class ScriptEnded(NamedTuple):
+    """A script ended with `status`: exit code, negative for a signal, 1 when it could not start.
+
+    `error` says why it could not start, '' otherwise.
+    """
+
+    node: int
+    kind: ScriptKind
+    status: int
+    error: str = ""
+
+
+class QueuedJob(NamedTuple):
+    """A proc of this DAG that the schedd has in its queue; `retry` is the node's at submission."""
+
+    cluster: int
+    proc: int
+    node: str
+    retry: int
+
+
+class QueueListed(NamedTuple):
+    """Answer to QueryQueue: every proc of this DAG that the schedd knows.
+
+    The nodes log has been read to its end after the schedd was asked, so a proc that the log has
+    not ended and that is not listed is lost.
+    """
+
+    jobs: Sequence[QueuedJob]
+
+
+class QueueUnknown(NamedTuple):
+    """Answer to QueryQueue: the schedd could not be asked."""
+
+    reason: str
+
+
+class AppendFailed(NamedTuple):
+    """A step of our own could not be written to the nodes log."""
+
+    reason: str
+
+
+class Stop(NamedTuple):
+    """SIGUSR1: somebody removed the DAGMan job (condor_rm)."""
+
+
+class Leave(NamedTuple):
+    """SIGTERM or SIGQUIT: go away now, jobs stay, come back in recovery (exit code 3)."""
+
+    reason: str
+
+
+class Wake(NamedTuple):
+    """A deadline passed (see `Engine.next_deadline`)."""
+
+
+Input = Union[
+    Begin,
+    LogEvent,
+    LogCaughtUp,
+    LogBroken,
+    Submitted,
+    SubmitFailed,
+    ScriptEnded,
+    QueueListed,
+    QueueUnknown,
+    AppendFailed,
+    Stop,
+    Leave,
+    Wake,
+]

@@ -1,0 +1,169 @@
+"""The jobs of the nodes: clusters, their procs, and what the log has said about each.
+
+A node has at most one live cluster.  The book is filled by whichever speaks first: the schedd's
+reply, the log's submit events, or (after a restart) the schedd's queue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+SEEN = 1  # the log has its submit event
+IDLE = 2
+HELD = 4
+ENDED = 8
+
+
+class Jobs:
+    """The cluster of one node in its present run.
+
+    Attributes:
+        cluster: cluster id; 0 for a NOOP node, -1 before any submission.
+        procs: flags by proc id.
+        codes: what each ended proc returned: exit code, negative signal, None if aborted.
+        failed: how many procs failed.
+        value: return value so far; the first failure decides it (stock rule).
+        last_proc: proc of the last submit event ($JOBID).
+        factory: late materialisation; the cluster ends with its CLUSTER_REMOVE event.
+        removing: the rest of the cluster is being removed since a proc failed.
+    """
+
+    __slots__ = (
+        "cluster",
+        "codes",
+        "factory",
+        "failed",
+        "last_proc",
+        "missing",
+        "procs",
+        "removing",
+        "subproc",
+        "value",
+    )
+
+    def __init__(self, cluster: int) -> None:
+        self.cluster = cluster
+        self.procs: dict[int, int] = {}
+        self.codes: dict[int, int | None] = {}
+        self.failed = 0
+        self.value = 0
+        self.last_proc = 0
+        self.subproc = 0
+        self.factory = False
+        self.removing = False
+        self.missing: frozenset[int] = frozenset()
+
+    def live(self) -> list[int]:
+        """Procs that have not ended."""
+        return [proc for proc, flags in self.procs.items() if not flags & ENDED]
+
+    @property
+    def all_ended(self) -> bool:
+        return len(self.codes) == len(self.procs)
+
+    @property
+    def first_job(self) -> str:
+        """Job id of the cluster's first proc as messages show it."""
+        return f"{self.cluster}.{self.last_proc}.{self.subproc}"
+
+
+class JobBook:
+    """All live clusters, and totals over all procs of the DAG's life.
+
+    Attributes:
+        by_node: the present (or last, until the node ends or is retried) Jobs of a node.
+        by_cluster: which node a live cluster belongs to.
+        submitted, completed: procs so far; completed includes aborted ones (stock's counting).
+        idle: procs that wait in the queue, held ones included.
+        held: procs on hold.
+    """
+
+    def __init__(self) -> None:
+        self.by_node: dict[int, Jobs] = {}
+        self.by_cluster: dict[int, int] = {}
+        self.submitted = 0
+        self.completed = 0
+        self.failed = 0
+        self.idle = 0
+        self.held = 0
+
+    def open(self, node: int, cluster: int) -> Jobs:
+        """Start the book of a node's new cluster."""
+        jobs = Jobs(cluster)
+        self.by_node[node] = jobs
+        if cluster > 0:
+            self.by_cluster[cluster] = node
+        return jobs
+
+    def close(self, node: int) -> None:
+        """The node's cluster has ended: later events of it are nobody's.  Its Jobs stay readable."""
+        jobs = self.by_node.get(node)
+        if jobs is not None:
+            self.by_cluster.pop(jobs.cluster, None)
+
+    def forget(self, node: int) -> None:
+        """The node ended or starts anew: drop what its last run left behind."""
+        self.close(node)
+        self.by_node.pop(node, None)
+
+    def expect(self, jobs: Jobs, procs: Iterable[int]) -> None:
+        """The schedd said that these procs exist; the log has not shown them yet."""
+        for proc in procs:
+            if proc not in jobs.procs:
+                self._add(jobs, proc, IDLE)
+
+    def submit_seen(self, jobs: Jobs, proc: int) -> bool:
+        """A submit event; returns False if it repeats an earlier one."""
+        flags = jobs.procs.get(proc)
+        if flags is None:
+            self._add(jobs, proc, IDLE | SEEN)
+        elif flags & SEEN:
+            return False
+        else:
+            jobs.procs[proc] = flags | SEEN
+        jobs.last_proc = proc
+        return True
+
+    def set_idle(self, jobs: Jobs, proc: int, idle: bool) -> None:
+        """The proc waits (or no longer waits) in the queue."""
+        flags = self._flags(jobs, proc)
+        if not flags & ENDED and bool(flags & IDLE) != idle:
+            jobs.procs[proc] = flags ^ IDLE
+            self.idle += 1 if idle else -1
+
+    def set_held(self, jobs: Jobs, proc: int, held: bool) -> None:
+        """The proc went on hold, or was released."""
+        flags = self._flags(jobs, proc)
+        if not flags & ENDED and bool(flags & HELD) != held:
+            jobs.procs[proc] = flags ^ HELD
+            self.held += 1 if held else -1
+
+    def end(self, jobs: Jobs, proc: int, code: int | None, value: int) -> bool:
+        """The proc ended with `code` (None: aborted); returns False if it had ended before.
+
+        `value` is what counts towards the node's return value.
+        """
+        if self._flags(jobs, proc) & ENDED:
+            return False
+        self.set_idle(jobs, proc, False)
+        self.set_held(jobs, proc, False)
+        jobs.procs[proc] |= ENDED
+        jobs.codes[proc] = code
+        self.completed += 1
+        if value != 0:
+            jobs.failed += 1
+            self.failed += 1
+            if jobs.failed == 1:
+                jobs.value = value
+        return True
+
+    def _flags(self, jobs: Jobs, proc: int) -> int:
+        """Flags of a proc; one that the log shows running before its submit event is added."""
+        if proc not in jobs.procs:
+            self._add(jobs, proc, IDLE)
+        return jobs.procs[proc]
+
+    def _add(self, jobs: Jobs, proc: int, flags: int) -> None:
+        jobs.procs[proc] = flags
+        self.submitted += 1
+        self.idle += 1

@@ -1,0 +1,152 @@
+"""Node states: which there are, which moves are legal, and what the outside world calls them.
+
+Rule 1: `Nodes.move()` (nodes.py) is the single writer of a node's state.
+Rule 2: no row in TABLE, no move: it raises with the node's story.
+Rule 3: nothing here knows about throttles, files or the schedd.
+
+    WAITING --parents ended--+--> PRE_WAIT -> PRE_RUN -> PRE_NOTED --+
+       |                     |        ^                              |
+       |                     +--------|--> READY <-------------------+
+       |                              |      |  ^
+       |                          retry      v  | not taken
+       |                              |  SUBMITTING -> UNKNOWN (reply lost; the schedd is asked)
+       |                              |      |            |
+       |                              |      v            v
+       |                              +-- SUBMITTED <-----+
+       |                              |      |
+       |                              +-- POST_WAIT -> POST_RUN -> POST_NOTED
+       |                              |                               |
+       +--an ancestor failed--> FUTILE    FAILED <--------------------+--> DONE
+
+A *noted* state waits for our own line in the nodes log: what DAGMan itself decided counts only when
+it has been read back from there.  Replaying an old log skips the states that only live running
+has (…_RUN, …_NOTED, SUBMITTING), so most moves out of them are legal from the waiting state too.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from condor_pydagman.vocabulary import NodeStatus
+
+
+class State(IntEnum):
+    """Where a node is in its life.  Finer than `NodeStatus`, see PUBLISHED."""
+
+    WAITING = 0  # some parent has not ended
+    PRE_WAIT = 1  # PRE script to be started
+    PRE_RUN = 2
+    PRE_NOTED = 3  # PRE script ended; waiting to read that in the nodes log
+    READY = 4  # in the ready queue
+    SUBMITTING = 5  # handed to the schedd, no answer yet
+    UNKNOWN = 6  # the schedd's answer was lost
+    SUBMIT_NOTED = 7  # can't be submitted; waiting to read that in the nodes log
+    SUBMITTED = 8  # its jobs are in the queue
+    POST_WAIT = 9  # POST script to be started
+    POST_RUN = 10
+    POST_NOTED = 11  # POST script ended; waiting to read that in the nodes log
+    DONE = 12
+    FAILED = 13
+    FUTILE = 14  # an ancestor failed
+
+
+class Cause(IntEnum):
+    """Why a node moves."""
+
+    MARKED_DONE = 0  # the DAG file or a rescue file says DONE
+    NEEDS_PRE = 1  # its parents ended or it is retried, and it has a PRE script
+    NEEDS_SUBMIT = 2  # nothing stands before its submission (any more)
+    SCRIPT_STARTED = 3
+    SCRIPT_DEFERRED = 4  # DEFER: the script is to run again later
+    SCRIPT_ENDED = 5
+    SUBMIT_STARTED = 6
+    REPLY_LOST = 7
+    SUBMIT_REFUSED = 8
+    JOBS_SEEN = 9  # the log, a reply or the queue shows its jobs
+    NEEDS_POST = 10
+    SUCCEEDED = 11
+    FAILED = 12
+    ANCESTOR_FAILED = 13
+
+
+_S, _C = State, Cause
+
+TABLE: dict[tuple[State, Cause], State] = {
+    (_S.WAITING, _C.MARKED_DONE): _S.DONE,
+    (_S.WAITING, _C.NEEDS_PRE): _S.PRE_WAIT,
+    (_S.WAITING, _C.NEEDS_SUBMIT): _S.READY,
+    (_S.WAITING, _C.ANCESTOR_FAILED): _S.FUTILE,
+    # PRE script
+    (_S.PRE_WAIT, _C.SCRIPT_STARTED): _S.PRE_RUN,
+    (_S.PRE_RUN, _C.SCRIPT_DEFERRED): _S.PRE_WAIT,
+    (_S.PRE_RUN, _C.SCRIPT_ENDED): _S.PRE_NOTED,
+    (_S.PRE_NOTED, _C.NEEDS_SUBMIT): _S.READY,
+    (_S.PRE_NOTED, _C.NEEDS_POST): _S.POST_WAIT,
+    (_S.PRE_NOTED, _C.NEEDS_PRE): _S.PRE_WAIT,
+    (_S.PRE_NOTED, _C.SUCCEEDED): _S.DONE,
+    (_S.PRE_NOTED, _C.FAILED): _S.FAILED,
+    # the same read from an old log, and a log without a note of the PRE script (stock DAGMan's)
+    (_S.PRE_WAIT, _C.NEEDS_SUBMIT): _S.READY,
+    (_S.PRE_WAIT, _C.NEEDS_POST): _S.POST_WAIT,
+    (_S.PRE_WAIT, _C.NEEDS_PRE): _S.PRE_WAIT,
+    (_S.PRE_WAIT, _C.SUCCEEDED): _S.DONE,
+    (_S.PRE_WAIT, _C.FAILED): _S.FAILED,
+    (_S.PRE_WAIT, _C.JOBS_SEEN): _S.SUBMITTED,
+    # submission
+    (_S.READY, _C.SUBMIT_STARTED): _S.SUBMITTING,
+    (_S.SUBMITTING, _C.NEEDS_SUBMIT): _S.READY,
+    (_S.SUBMITTING, _C.REPLY_LOST): _S.UNKNOWN,
+    (_S.SUBMITTING, _C.SUBMIT_REFUSED): _S.SUBMIT_NOTED,
+    (_S.SUBMITTING, _C.JOBS_SEEN): _S.SUBMITTED,
+    (_S.UNKNOWN, _C.NEEDS_SUBMIT): _S.READY,
+    (_S.UNKNOWN, _C.SUBMIT_REFUSED): _S.SUBMIT_NOTED,
+    (_S.UNKNOWN, _C.JOBS_SEEN): _S.SUBMITTED,
+    (_S.SUBMIT_NOTED, _C.NEEDS_POST): _S.POST_WAIT,
+    (_S.SUBMIT_NOTED, _C.FAILED): _S.FAILED,
+    # the same read from an old log, or from the schedd's queue
+    (_S.READY, _C.JOBS_SEEN): _S.SUBMITTED,
+    (_S.READY, _C.NEEDS_POST): _S.POST_WAIT,
+    (_S.READY, _C.FAILED): _S.FAILED,
+    # the jobs ended
+    (_S.SUBMITTED, _C.NEEDS_POST): _S.POST_WAIT,
+    (_S.SUBMITTED, _C.NEEDS_PRE): _S.PRE_WAIT,
+    (_S.SUBMITTED, _C.NEEDS_SUBMIT): _S.READY,
+    (_S.SUBMITTED, _C.SUCCEEDED): _S.DONE,
+    (_S.SUBMITTED, _C.FAILED): _S.FAILED,
+    # POST script
+    (_S.POST_WAIT, _C.SCRIPT_STARTED): _S.POST_RUN,
+    (_S.POST_RUN, _C.SCRIPT_DEFERRED): _S.POST_WAIT,
+    (_S.POST_RUN, _C.SCRIPT_ENDED): _S.POST_NOTED,
+    (_S.POST_NOTED, _C.NEEDS_PRE): _S.PRE_WAIT,
+    (_S.POST_NOTED, _C.NEEDS_SUBMIT): _S.READY,
+    (_S.POST_NOTED, _C.SUCCEEDED): _S.DONE,
+    (_S.POST_NOTED, _C.FAILED): _S.FAILED,
+    # the same read from an old log
+    (_S.POST_WAIT, _C.NEEDS_PRE): _S.PRE_WAIT,
+    (_S.POST_WAIT, _C.NEEDS_SUBMIT): _S.READY,
+    (_S.POST_WAIT, _C.SUCCEEDED): _S.DONE,
+    (_S.POST_WAIT, _C.FAILED): _S.FAILED,
+}
+
+PUBLISHED: dict[State, NodeStatus] = {
+    _S.WAITING: NodeStatus.NOT_READY,
+    _S.PRE_WAIT: NodeStatus.PRERUN,
+    _S.PRE_RUN: NodeStatus.PRERUN,
+    _S.PRE_NOTED: NodeStatus.PRERUN,
+    _S.READY: NodeStatus.READY,
+    _S.SUBMITTING: NodeStatus.READY,
+    _S.UNKNOWN: NodeStatus.READY,
+    _S.SUBMIT_NOTED: NodeStatus.READY,
+    _S.SUBMITTED: NodeStatus.SUBMITTED,
+    _S.POST_WAIT: NodeStatus.POSTRUN,
+    _S.POST_RUN: NodeStatus.POSTRUN,
+    _S.POST_NOTED: NodeStatus.POSTRUN,
+    _S.DONE: NodeStatus.DONE,
+    _S.FAILED: NodeStatus.ERROR,
+    _S.FUTILE: NodeStatus.FUTILE,
+}
+
+ENDED = frozenset((_S.DONE, _S.FAILED, _S.FUTILE))
+
+# Nodes that hold a place under -MaxJobs and under their category's limit.
+IN_QUEUE = frozenset((_S.SUBMITTING, _S.UNKNOWN, _S.SUBMITTED))

@@ -1,0 +1,126 @@
+"""All nodes of a running DAG: their states, what they wait for, and why they failed.
+
+What every node has is in arrays, what few have in dictionaries; `move()` is the only writer of a
+state and of the counts by state.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import deque
+from collections.abc import Iterator
+
+from condor_pydagman.engine.node_states import TABLE, Cause, State
+from condor_pydagman.graph.model import Dag
+
+_CAUSES = len(Cause)
+_NEXT = [-1] * (len(State) * _CAUSES)
+for (_state, _cause), _new in TABLE.items():
+    _NEXT[_state * _CAUSES + _cause] = _new
+
+STORY_MOVES = 2000  # how many moves of all nodes are remembered for error messages
+
+
+class IllegalMove(AssertionError):
+    """A node was to make a move that is not in the table: a bug of ours, told with its story."""
+
+
+class Nodes:
+    """States of all nodes, and the countdown of unfinished parents.
+
+    Attributes:
+        states: a `State` for each node.
+        counts: how many nodes are in each state.
+        waiting: for each vertex (nodes, then junctions), how many predecessors have not ended.
+        retries: retries taken so far, by node; absent means 0.
+        values: return value of the last run, by node.
+        errors: why a node failed, in words.
+        clusters: last cluster of each node, 0 if none.
+        changes: number of moves so far; tells whether anything has to be published again.
+    """
+
+    def __init__(self, dag: Dag) -> None:
+        self.dag = dag
+        self.states = bytearray(len(dag))
+        self.counts = [0] * len(State)
+        self.counts[State.WAITING] = len(dag)
+        self.waiting = array("i", (dag.predecessor_count(v) for v in range(dag.vertex_count)))
+        self.retries: dict[int, int] = {}
+        self.values: dict[int, int] = {}
+        self.errors: dict[int, str] = {}
+        self.clusters = array("i", bytes(4 * len(dag)))
+        self.changes = 0
+        self._story: deque[tuple[float, int, int, int]] = deque(maxlen=STORY_MOVES)
+
+    def move(self, node: int, cause: Cause, now: float) -> State:
+        """Change the state of one node; returns the new state.
+
+        Raises:
+            IllegalMove: the table has no such move.
+        """
+        old = self.states[node]
+        new = _NEXT[old * _CAUSES + cause]
+        if new < 0:
+            raise IllegalMove(f"{State(old).name} + {cause.name}: {self.story(node)}")
+        self.states[node] = new
+        self.counts[old] -= 1
+        self.counts[new] += 1
+        self.changes += 1
+        self._story.append((now, node, old, cause))
+        return State(new)
+
+    def story(self, node: int) -> str:
+        """The remembered moves of one node, in words."""
+        moves = (
+            f"{when:.3f} {State(old).name} + {Cause(cause).name}"
+            for when, who, old, cause in self._story
+            if who == node
+        )
+        return f"node {self.dag.names[node]}: " + ("; ".join(moves) or "no moves yet")
+
+    def roots(self) -> list[int]:
+        """Nodes that wait for nobody."""
+        return [node for node in range(len(self.dag)) if self.waiting[node] == 0]
+
+    def release_children(self, node: int) -> list[int]:
+        """Count `node` as ended for its successors; returns nodes that now wait for nobody.
+
+        Iterative: junctions without waiting predecessors pass the word on.
+        """
+        total = len(self.dag)
+        released: list[int] = []
+        todo = [node]
+        while todo:
+            for vertex in self.dag.successors(todo.pop()):
+                self.waiting[vertex] -= 1
+                if self.waiting[vertex] == 0:
+                    (released if vertex < total else todo).append(vertex)
+        return released
+
+    def doom_descendants(self, node: int, now: float) -> int:
+        """Mark everything below a failed node FUTILE; returns how many nodes that were.
+
+        Nodes that are DONE stay so, but what lies below them becomes futile too (stock rule).
+        """
+        total = len(self.dag)
+        seen: set[int] = set()
+        doomed = 0
+        todo = [node]
+        while todo:
+            for vertex in self.dag.successors(todo.pop()):
+                if vertex in seen:
+                    continue
+                seen.add(vertex)
+                state = self.states[vertex] if vertex < total else State.WAITING
+                if state == State.FUTILE:
+                    continue
+                if vertex < total and state == State.WAITING:
+                    self.move(vertex, Cause.ANCESTOR_FAILED, now)
+                    doomed += 1
+                todo.append(vertex)
+        return doomed
+
+    def in_state(self, *states: State) -> Iterator[int]:
+        """All nodes in one of these states, in DAG order."""
+        wanted = frozenset(states)
+        return (node for node, state in enumerate(self.states) if state in wanted)

@@ -1,0 +1,110 @@
+"""Asking the schedd what it really has, and setting our books right by its answer.
+
+The schedd is asked once after every recovery, whenever the reply to a submit was lost, and every
+few minutes while jobs are in the queue.  Jobs that it has and we do not know are adopted; procs
+that we believe in and it does not have are lost: noted in the log as failed, so that retries apply.
+A proc must be missing twice, CONFIRM_LOST seconds apart, since its end may just be on its way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import submission
+from condor_pydagman.engine.dag_states import Phase
+from condor_pydagman.engine.inputs import QueuedJob, QueueListed, QueueUnknown
+from condor_pydagman.engine.node_states import State
+from condor_pydagman.vocabulary import NOOP_CLUSTER, Note
+
+if TYPE_CHECKING:
+    from condor_pydagman.engine.engine import Engine
+
+CONFIRM_LOST = 20.0  # seconds
+DELAY_MAX = 60.0  # seconds between tries to reach a schedd that does not answer
+
+_ADOPTABLE = (State.READY, State.PRE_WAIT, State.SUBMITTING, State.UNKNOWN)
+
+
+def ask_if_due(engine: Engine) -> None:
+    """Ask the schedd if the time for it has come."""
+    if engine.query_at is not None and engine.query_at <= engine.now and not engine.query_running:
+        engine.query_at = None
+        engine.query_running = True
+        engine.emit(do.QueryQueue())
+
+
+def on_unknown(engine: Engine, answer: QueueUnknown) -> None:
+    """The schedd could not be asked: try again, ever more patiently."""
+    engine.query_running = False
+    engine.say(
+        f"Warning: can't ask the schedd for this DAG's jobs ({answer.reason});"
+        f" next try in {engine.query_delay:.0f} s"
+    )
+    engine.query_at = engine.now + engine.query_delay
+    engine.query_delay = min(2 * engine.query_delay, DELAY_MAX)
+
+
+def on_listed(engine: Engine, answer: QueueListed) -> None:
+    """The schedd's list of this DAG's procs."""
+    engine.query_running = False
+    engine.query_delay = 1.0
+    by_node = _by_node(engine, answer.jobs)
+    for node, jobs in by_node.items():
+        if engine.nodes.states[node] in _ADOPTABLE:
+            adopt(engine, node, jobs)
+        elif engine.nodes.states[node] == State.WAITING:
+            engine.found[node] = jobs
+    for node in list(engine.nodes.in_state(State.UNKNOWN)):
+        submission.submit_again(engine, node, "the schedd does not have the job")
+    suspects = _note_lost(engine, {(job.cluster, job.proc) for job in answer.jobs})
+    if engine.phase is Phase.RECONCILING:
+        engine.enter(Phase.RUNNING)
+    _plan_next(engine, suspects)
+
+
+def adopt(engine: Engine, node: int, jobs: Sequence[QueuedJob]) -> None:
+    """Take jobs that the queue has and the log does not show as the node's, if they are of this
+    run of it."""
+    mine = [job for job in jobs if job.retry == engine.nodes.retries.get(node, 0)]
+    if not mine or mine[0].cluster == engine.nodes.clusters[node]:
+        return
+    cluster = max(job.cluster for job in mine)
+    engine.say(f"Node {engine.dag.names[node]}: found its job in the queue, cluster {cluster}")
+    book = engine.book.open(node, cluster)
+    engine.nodes.clusters[node] = cluster
+    engine.jobs_seen(node)
+    engine.book.expect(book, (job.proc for job in mine if job.cluster == cluster))
+
+
+def _by_node(engine: Engine, jobs: Sequence[QueuedJob]) -> dict[int, list[QueuedJob]]:
+    by_node: dict[int, list[QueuedJob]] = {}
+    for job in jobs:
+        node = engine.dag.ids.get(job.node)
+        if node is not None:
+            by_node.setdefault(node, []).append(job)
+    return by_node
+
+
+def _note_lost(engine: Engine, listed: set[tuple[int, int]]) -> bool:
+    """Note procs that are missing for the second time; returns whether any is missing at all."""
+    suspects = False
+    for node, jobs in list(engine.book.by_node.items()):
+        if engine.nodes.states[node] != State.SUBMITTED or jobs.cluster == NOOP_CLUSTER:
+            continue
+        missing = frozenset(p for p in jobs.live() if (jobs.cluster, p) not in listed)
+        for proc in sorted(missing & jobs.missing):
+            retry = engine.nodes.retries.get(node, 0)
+            engine.emit(do.AppendNote(Note.JOB_LOST, node, retry, cluster=jobs.cluster, proc=proc))
+        jobs.missing = missing
+        suspects = suspects or bool(missing)
+    return suspects
+
+
+def _plan_next(engine: Engine, suspects: bool) -> None:
+    every = engine.config.check_queue_interval
+    if suspects:
+        engine.query_at = engine.now + CONFIRM_LOST
+    elif every > 0 and engine.nodes.counts[State.SUBMITTED]:
+        engine.query_at = engine.now + every

@@ -1,0 +1,65 @@
+"""What the engine says of itself: the one source of every number that leaves it.
+
+Rescue files, node status files, metrics, job-ad attributes, DOT files and the status table are all
+written from a `Report` and `NodeReport`s, never from the engine's insides.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from condor_pydagman.vocabulary import DagStatus, NodeStatus
+
+
+class Deferrals(NamedTuple):
+    """How often a node or a script had to wait for a throttle."""
+
+    max_jobs: int = 0
+    max_idle: int = 0
+    category: int = 0
+    pre: int = 0
+    post: int = 0
+    hold: int = 0
+
+
+class Report(NamedTuple):
+    """Counts of the whole DAG.  Nodes first (as in the status table), then job procs."""
+
+    total: int
+    done: int
+    pre: int
+    queued: int
+    post: int
+    ready: int
+    unready: int
+    failed: int
+    futile: int
+    hold_scripts: int
+    dag_status: DagStatus
+    in_recovery: bool
+    procs_submitted: int
+    procs_idle: int
+    procs_held: int
+    procs_running: int
+    procs_completed: int
+    deferrals: Deferrals
+
+
+class NodeReport(NamedTuple):
+    """One node, as the node status file, rescue file and failure dump show it.
+
+    `retries_done` counts retries taken so far; `procs_*` are those in the queue now;
+    `error` tells why it failed; `job` is `cluster.proc.subproc` of its last job, '' if none.
+    """
+
+    node: int
+    name: str
+    status: NodeStatus
+    waiting_parents: int
+    retries_done: int
+    return_value: int
+    procs_queued: int
+    procs_held: int
+    proc_running: bool
+    error: str
+    job: str

@@ -1,0 +1,58 @@
+"""Scripts of one kind: those that wait for a free place, and those put off by DEFER."""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+
+
+class ScriptQueue:
+    """First come, first served; a deferred script joins the queue when its time has come."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[int] = deque()
+        self._queued: set[int] = set()
+        self._deferred: list[tuple[float, int]] = []
+
+    def add(self, node: int) -> None:
+        """The node's script is to be started."""
+        self._queued.add(node)
+        self._waiting.append(node)
+
+    def defer(self, node: int, until: float) -> None:
+        """The node's script is to be started again at `until` (seconds since the epoch)."""
+        self._queued.add(node)
+        heapq.heappush(self._deferred, (until, node))
+
+    def discard(self, node: int) -> None:
+        """The node needs no script any more."""
+        self._queued.discard(node)
+
+    def clear(self) -> None:
+        """Start none of them."""
+        self._queued.clear()
+
+    def pop(self, now: float) -> int | None:
+        """The next node whose script may start, or None."""
+        while self._deferred and self._deferred[0][0] <= now:
+            self._waiting.append(heapq.heappop(self._deferred)[1])
+        while self._waiting:
+            node = self._waiting.popleft()
+            if node in self._queued:
+                self._queued.discard(node)
+                return node
+        return None
+
+    def has_waiting(self, now: float) -> bool:
+        """Whether `pop` would give a node."""
+        while self._waiting and self._waiting[0] not in self._queued:
+            self._waiting.popleft()
+        return bool(self._waiting) or any(
+            until <= now and node in self._queued for until, node in self._deferred[:1]
+        )
+
+    def next_time(self) -> float | None:
+        """When the next deferred script is due."""
+        while self._deferred and self._deferred[0][1] not in self._queued:
+            heapq.heappop(self._deferred)
+        return self._deferred[0][0] if self._deferred else None

@@ -1,0 +1,107 @@
+"""PRE and POST scripts: when they start, and how their end is noted.
+
+What a script's end means is decided in `events.py`, when our note of it is read from the nodes log.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import endings, inputs, views
+from condor_pydagman.engine.node_states import Cause, State
+from condor_pydagman.engine.script_words import MacroError, expand
+from condor_pydagman.vocabulary import Note, ScriptKind
+
+if TYPE_CHECKING:
+    from condor_pydagman.engine.engine import Engine
+
+
+def want_script(engine: Engine, node: int, kind: ScriptKind) -> None:
+    """Queue a script of a node that is in the matching state."""
+    engine.script_queues[kind].add(node)
+    if _room(engine, kind) <= 0:
+        engine.deferred[kind.value.lower()] += 1
+
+
+def on_script_ended(engine: Engine, ended: inputs.ScriptEnded) -> None:
+    """A script ended: note that in the log, or run it again later (DEFER)."""
+    node, kind, status = ended.node, ended.kind, ended.status
+    running = State.PRE_RUN if kind is ScriptKind.PRE else State.POST_RUN
+    if engine.nodes.states[node] != running:
+        return
+    name = engine.dag.names[node]
+    if ended.error:
+        engine.say(f"Error: Failed to execute {kind.value} for Node {name}: {ended.error}", 0)
+    script = engine.dag.script(node, kind)
+    assert script is not None
+    if script.defer_status is not None and status == script.defer_status != -1:
+        engine.say(
+            f"Deferring {kind.value} script of node {name} for {script.defer_seconds}"
+            f" seconds (exit status was {status})..."
+        )
+        engine.nodes.move(node, Cause.SCRIPT_DEFERRED, engine.now)
+        engine.deferred[kind.value.lower()] += 1
+        engine.script_queues[kind].defer(node, engine.now + script.defer_seconds)
+        return
+    engine.nodes.move(node, Cause.SCRIPT_ENDED, engine.now)
+    (_note_pre if kind is ScriptKind.PRE else _note_post)(engine, node, status)
+
+
+def _note_pre(engine: Engine, node: int, status: int) -> None:
+    if status != 0 and status == engine.dag.pre_skips.get(node):
+        engine.emit(do.AppendPreSkip(node, new_noop(engine, node)))
+    else:
+        retry = engine.nodes.retries.get(node, 0)
+        engine.emit(do.AppendNote(Note.PRE_ENDED, node, retry, status))
+
+
+def _note_post(engine: Engine, node: int, status: int) -> None:
+    jobs = engine.book.by_node.get(node)
+    if jobs is None:
+        engine.emit(do.AppendPostEnded(node, -1, 0, 0, status))
+    else:
+        proc = jobs.last_proc if jobs.subproc else 0
+        engine.emit(do.AppendPostEnded(node, jobs.cluster, proc, jobs.subproc, status))
+
+
+def new_noop(engine: Engine, node: int) -> int:
+    """A new third number for events of a node that has no job."""
+    engine.last_noop += 1
+    engine.noops[engine.last_noop] = node
+    return engine.last_noop
+
+
+def _room(engine: Engine, kind: ScriptKind) -> float:
+    if kind is ScriptKind.PRE:
+        limit, running = engine.limits.pre, engine.nodes.counts[State.PRE_RUN]
+    else:
+        limit, running = engine.limits.post, engine.nodes.counts[State.POST_RUN]
+    return limit - running if limit else float("inf")
+
+
+def start_scripts(engine: Engine, kind: ScriptKind) -> None:
+    while engine.ending is None and _room(engine, kind) > 0:
+        node = engine.script_queues[kind].pop(engine.now)
+        if node is None:
+            return
+        _start_script(engine, node, kind)
+
+
+def _start_script(engine: Engine, node: int, kind: ScriptKind) -> None:
+    script = engine.dag.script(node, kind)
+    assert script is not None
+    name = engine.dag.names[node]
+    try:
+        words = expand(script.command, views.macros(engine, node), kind, name)
+    except MacroError as error:
+        engine.say(str(error), 0)
+        if engine.config.use_strict >= 1:
+            engine.say("ERROR: Warning is fatal error because of DAGMAN_USE_STRICT setting", 0)
+            engine.ending = endings.strict()
+            return
+        words = tuple(script.command.split())
+    engine.nodes.move(node, Cause.SCRIPT_STARTED, engine.now)
+    engine.say(f"Running {kind.value} script of Node {name}...")
+    engine.record(node, f"{kind.value}_SCRIPT_STARTED", views.record_job(engine, node, kind))
+    engine.emit(do.RunScript(node, kind, words))
