@@ -1,0 +1,142 @@
+"""Files: read safely, replaced atomically, locked for one DAGMan.
+
+A file of ours is replaced by write, fsync, rename: a reader sees the old one or the new one whole,
+and a full disk leaves the old one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import re
+import stat
+from collections.abc import Iterable
+
+from condor_pydagman.errors import FileError
+from condor_pydagman.names import DagPaths
+
+_WRITE = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+
+
+def read_text(path: str) -> str:
+    """The whole of a text file; bytes that are not UTF-8 are kept as surrogates.
+
+    Raises:
+        FileError: it is no ordinary file (a directory, a FIFO, a device).
+        OSError: it can't be opened or read.
+    """
+    # O_NONBLOCK: opening a FIFO must not wait for a writer
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(fd, "rb") as file:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise FileError(f"{path} is not an ordinary file")
+        return file.read().decode("utf-8", "surrogateescape")
+
+
+def replace(path: str, chunks: Iterable[str], *, durable: bool = True) -> None:
+    """Write a file anew, or leave the old one as it was.
+
+    `durable` waits until the disk has it; leave it out for files that are rewritten all the time.
+
+    Raises:
+        FileError: the message names the file and the reason.
+    """
+    temporary = path + ".tmp"
+    try:
+        fd = os.open(temporary, _WRITE | os.O_TRUNC, 0o644)
+        with os.fdopen(fd, "w", encoding="utf-8", errors="surrogateescape") as file:
+            file.writelines(chunks)
+            file.flush()
+            if durable:
+                os.fsync(file.fileno())
+        os.replace(temporary, path)
+        if durable:
+            _sync_directory(path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise FileError(f"can't write {path}: {error.strerror or error}") from None
+
+
+def append_lines(path: str, lines: Iterable[str]) -> None:
+    """Add lines to a log file in one write.
+
+    Raises:
+        FileError: the message names the file and the reason.
+    """
+    try:
+        fd = os.open(path, _WRITE | os.O_APPEND, 0o644)
+        with os.fdopen(fd, "w", encoding="utf-8", errors="surrogateescape") as file:
+            file.writelines(lines)
+    except OSError as error:
+        raise FileError(f"can't write {path}: {error.strerror or error}") from None
+
+
+def rescue_numbers(paths: DagPaths) -> list[int]:
+    """Numbers of the rescue files that exist, ascending."""
+    stem = paths.rescue(0)[: -len("000")]
+    directory, base = os.path.split(stem)
+    pattern = re.compile(re.escape(base) + r"(\d{3,})")
+    try:
+        names = os.listdir(directory or ".")
+    except OSError:
+        return []
+    matches = (pattern.fullmatch(name) for name in names)
+    return sorted(int(match.group(1)) for match in matches if match)
+
+
+def _sync_directory(path: str) -> None:
+    fd = os.open(os.path.dirname(path) or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+class LockFile:
+    """The sign that a DAGMan runs this DAG, and that recovery is needed if it is found at a start.
+
+    It holds the cluster of the DAGMan job, and a POSIX record lock for the life of the process: the
+    kernel takes that back when the process ends, so neither pid reuse nor a reboot can fool it.
+    Stock DAGMan uses the same file and lock.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._fd = -1
+
+    def exists(self) -> bool:
+        """Whether an earlier DAGMan left it."""
+        return os.path.lexists(self.path)
+
+    def take(self, cluster: int) -> int | None:
+        """Take the lock.  Returns None, or the cluster in the file if another process holds it (0
+        if it holds none).
+
+        Raises:
+            FileError: the file can't be made.
+        """
+        try:
+            self._fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                fcntl.lockf(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                holder = os.read(self._fd, 32)
+                os.close(self._fd)
+                self._fd = -1
+                return int(holder) if holder.strip().isdigit() else 0
+            os.ftruncate(self._fd, 0)
+            os.write(self._fd, b"%d\n" % cluster)
+            os.fsync(self._fd)
+        except OSError as error:
+            raise FileError(f"can't write lock file {self.path}: {error.strerror}") from None
+        return None
+
+    def remove(self) -> None:
+        """The run is over and needs no recovery."""
+        if self._fd >= 0:
+            with contextlib.suppress(OSError):
+                os.unlink(self.path)
+            os.close(self._fd)
+            self._fd = -1

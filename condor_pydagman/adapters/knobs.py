@@ -1,0 +1,64 @@
+"""Reads the configuration through the bindings' `param`, with a DAG's CONFIG file laid over it.
+
+Order (stock's): pool configuration, `_CONDOR_` environment, CONFIG file; later wins.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import htcondor2
+
+from condor_pydagman import config
+from condor_pydagman.adapters.files import read_text
+from condor_pydagman.errors import ConfigError, FileError
+
+
+def load(config_file: str = "") -> config.Config:
+    """Read all knobs; `config_file` is the DAG's CONFIG file, '' for none.
+
+    Raises:
+        ConfigError: the CONFIG file can't be read, or a value is wrong.
+    """
+    if config_file:
+        lay_over(config_file)
+    return config.read(lookup)
+
+
+def lookup(name: str) -> str | None:
+    """The text of one configuration value, None if it is not set."""
+    value: Any = htcondor2.param.get(name)
+    return None if value is None else str(value)
+
+
+def lay_over(config_file: str) -> None:
+    """Set every `NAME = value` of a CONFIG file in this process's configuration."""
+    try:
+        text = read_text(config_file)
+    except (OSError, FileError) as error:
+        raise ConfigError(
+            f"ERROR: Can't read DAGMan config file: {config_file} ({error})"
+        ) from None
+    for number, line in _logical_lines(text):
+        name, equals, value = line.partition("=")
+        if not equals or not name.strip():
+            raise ConfigError(
+                f"{config_file}:{number}: expected NAME = value, found: {line.strip()}"
+            )
+        htcondor2.param[name.strip()] = value.strip()
+
+
+def _logical_lines(text: str) -> list[tuple[int, str]]:
+    """Lines with `\\` continuations joined, without comments and blank lines."""
+    lines: list[tuple[int, str]] = []
+    begun = ""
+    for number, raw in enumerate(text.splitlines(), 1):
+        line = raw.strip()
+        if line.startswith("#") or (not line and not begun):
+            continue
+        if line.endswith("\\"):
+            begun += line[:-1] + " "
+            continue
+        lines.append((number, begun + line))
+        begun = ""
+    return [(number, line) for number, line in lines if line.strip()]

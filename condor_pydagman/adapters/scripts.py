@@ -1,0 +1,111 @@
+"""Runs PRE, POST and HOLD scripts: no shell, a process group each, output kept only for DEBUG."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from typing import IO, NamedTuple
+
+from condor_pydagman.adapters.files import append_lines
+from condor_pydagman.engine.actions import RunScript
+from condor_pydagman.engine.inputs import ScriptEnded
+from condor_pydagman.errors import FileError
+from condor_pydagman.graph.model import Script
+from condor_pydagman.vocabulary import ScriptKind
+
+OUTPUT_MAX = 16 * 1024 * 1024  # bytes of one run's output that go into its DEBUG file
+
+
+class _Run(NamedTuple):
+    action: RunScript
+    script: Script
+    name: str
+    directory: str
+    process: subprocess.Popen[bytes]
+    stdout: IO[bytes] | None
+    stderr: IO[bytes] | None
+
+
+class ScriptRunner:
+    """Starts scripts and tells how they ended."""
+
+    def __init__(self) -> None:
+        self._runs: list[_Run] = []
+        self.problems: list[str] = []  # DEBUG files that could not be written
+
+    def start(
+        self, action: RunScript, script: Script, name: str, directory: str
+    ) -> ScriptEnded | None:
+        """Start a script in the node's directory; an answer at once means it could not start."""
+        stdout = _capture(script, "STDOUT")
+        stderr = _capture(script, "STDERR")
+        program = action.words[0]
+        try:
+            process = subprocess.Popen(
+                action.words,
+                executable=program if "/" in program else os.path.join(".", program),
+                cwd=directory or None,
+                stdin=subprocess.DEVNULL,
+                stdout=stdout or subprocess.DEVNULL,
+                stderr=stderr or subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            return ScriptEnded(action.node, action.kind, 1, f"{action.words[0]}: {error}")
+        self._runs.append(_Run(action, script, name, directory, process, stdout, stderr))
+        return None
+
+    def ended(self) -> list[ScriptEnded]:
+        """Scripts that have ended since the last call."""
+        over = [run for run in self._runs if run.process.poll() is not None]
+        if over:
+            self._runs = [run for run in self._runs if run.process.returncode is None]
+        answers = []
+        for run in over:
+            problem = _write_debug_file(run)
+            if problem:
+                self.problems.append(problem)
+            status = run.process.returncode
+            answers.append(ScriptEnded(run.action.node, run.action.kind, status))
+        return answers
+
+    def kill_all(self) -> None:
+        """Kill all PRE and POST scripts and what they started; no answers follow."""
+        for run in self._runs:
+            if run.action.kind is not ScriptKind.HOLD:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(run.process.pid, signal.SIGKILL)
+                run.process.wait()
+        self._runs.clear()
+
+
+def _capture(script: Script, stream: str) -> IO[bytes] | None:
+    """A nameless file for a stream that DEBUG wants; a pipe could fill up and block the script."""
+    if script.debug_file and script.debug_stream in (stream, "ALL"):
+        return tempfile.TemporaryFile()
+    return None
+
+
+def _write_debug_file(run: _Run) -> str:
+    """Append the run to its DEBUG file; returns why that failed, '' if it did not."""
+    if not run.script.debug_file:
+        return ""
+    status = run.process.returncode
+    how = f"ExitCode={status}" if status >= 0 else f"Signal={-status}"
+    command = " ".join(run.action.words)
+    head = f"*** Node={run.name} Type={run.action.kind.value} {how}"
+    lines = [f"{head} Completion={int(time.time())} Cmd='{command}'\n"]
+    for file in (run.stdout, run.stderr):
+        if file is not None:
+            file.seek(0)
+            lines.append(file.read(OUTPUT_MAX).decode("utf-8", "surrogateescape"))
+            file.close()
+    try:
+        append_lines(os.path.join(run.directory, run.script.debug_file), lines)
+    except FileError as error:
+        return str(error)
+    return ""

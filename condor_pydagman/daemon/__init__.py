@@ -1,0 +1,1 @@
+"""The process: starts up, waits for inputs, feeds the engine, has its actions done."""

@@ -1,0 +1,134 @@
+"""The only loop: wait for inputs, give them to the engine, have its actions done, in order.
+
+One thread.  The kernel tells of log events (inotify), signals and ends of scripts; otherwise we
+sleep until the next deadline.  Where the kernel can't tell of log events, the log is looked at
+every DAGMAN_USER_LOG_SCAN_INTERVAL seconds.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+from collections import deque
+
+from condor_pydagman.adapters.inotify import FileWatch
+from condor_pydagman.daemon.perform import Performer
+from condor_pydagman.daemon.publish import Publisher
+from condor_pydagman.daemon.run import Run
+from condor_pydagman.daemon.signals import Signals
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import inputs
+
+PARENT_CHECK = 60.0  # seconds between looks whether the schedd that started us is alive
+SAFETY_LOOK = 60.0  # seconds between looks at the log even where the kernel tells
+TORN_LOOK = 0.2  # seconds before another look at a half-written event
+
+
+class Loop:
+    """Runs one DAG to its end, or until it is told to leave."""
+
+    def __init__(self, run: Run, signals: Signals) -> None:
+        self.run = run
+        self._signals = signals
+        self._publisher = Publisher(run)
+        self._performer = Performer(run, self._publisher)
+        self._inputs: deque[inputs.Input] = deque()
+        self._watch = FileWatch(run.log.path)
+        self._poll = select.poll()
+        self._poll.register(signals.fileno(), select.POLLIN)
+        if self._watch.fileno() >= 0:
+            self._poll.register(self._watch.fileno(), select.POLLIN)
+            self._look_every = SAFETY_LOOK
+        else:
+            self._look_every = float(run.config.user_log_scan_interval)
+        self._next_look = 0.0
+        self._parent = os.getppid()
+        self._next_parent_check = time.monotonic() + PARENT_CHECK
+
+    def until_end(self) -> int:
+        """Run; returns the exit code."""
+        self._feed(inputs.Begin(self.run.recovering))
+        self._publisher.begin()
+        if self.run.recovering:
+            self._replay()
+        while self._performer.exit is None:
+            if self._inputs:
+                self._feed(self._inputs.popleft())
+            else:
+                self._between_inputs()
+        return self._performer.exit.code
+
+    def _replay(self) -> None:
+        """Feed the old log, whole; signals wait."""
+        while self._performer.exit is None:
+            events = self.run.log.read()
+            for event in events:
+                self._feed(event)
+            if not events and not self.run.log.torn:
+                break
+        self._feed(inputs.LogCaughtUp())
+        self.run.recovering = False
+
+    def _feed(self, an_input: inputs.Input) -> None:
+        actions = self.run.engine.handle(an_input, time.time())
+        self._inputs.extend(self._performer.perform(actions))
+        if any(type(action) is do.SubmitNode for action in actions):
+            self._gather(0.0)  # a submit took its time: what came meanwhile gets its turn
+
+    def _between_inputs(self) -> None:
+        """Nothing to do: publish, then wait."""
+        run = self.run
+        due = self._publisher.next_deadline()
+        if due is not None and due <= time.monotonic():
+            self._publisher.publish_due()
+        run.out.flush()
+        self._gather(self._patience())
+        if self._inputs:
+            return
+        deadline = run.engine.next_deadline()
+        if deadline is not None and deadline <= time.time():
+            self._inputs.append(inputs.Wake())
+
+    def _patience(self) -> float:
+        """Seconds that we may sleep."""
+        if self.run.log.more:
+            return 0.0
+        now = time.monotonic()
+        waits = [self._next_look - now, self._next_parent_check - now]
+        deadline = self.run.engine.next_deadline()
+        if deadline is not None:
+            waits.append(deadline - time.time())
+        due = self._publisher.next_deadline()
+        if due is not None:
+            waits.append(due - now)
+        if self.run.log.torn:
+            waits.append(TORN_LOOK)
+        return max(0.0, min(waits))
+
+    def _gather(self, seconds: float) -> None:
+        """Wait up to `seconds` for something to happen, and turn it into inputs."""
+        ready = {fd for fd, _ in self._poll.poll(int(seconds * 1000 + 0.999))}
+        run, now = self.run, time.monotonic()
+        if self._signals.fileno() in ready:
+            self._inputs.extend(self._signals.take())
+            self._inputs.extend(run.scripts.ended())
+            while run.scripts.problems:
+                run.out.say(f"Warning: {run.scripts.problems.pop()}", 0)
+        if self._watch.fileno() in ready:
+            self._watch.clear()
+            self._read_log()
+        elif run.log.more or run.log.torn or now >= self._next_look:
+            self._read_log()
+        if now >= self._next_parent_check:
+            self._check_parent(now)
+
+    def _read_log(self) -> None:
+        self._inputs.extend(self.run.log.read())
+        self._next_look = time.monotonic() + self._look_every
+
+    def _check_parent(self, now: float) -> None:
+        """The schedd that started us is gone: its successor will start a new DAGMan."""
+        self._next_parent_check = now + PARENT_CHECK
+        if self.run.cluster and os.getppid() != self._parent:
+            self._inputs.append(inputs.Leave("The schedd that started this DAGMan is gone"))

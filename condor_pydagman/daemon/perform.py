@@ -1,0 +1,304 @@
+"""Has the engine's actions done by the adapters, and brings their answers back as inputs.
+
+No decisions here: an adapter's error becomes the input that says so.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+from condor_pydagman.adapters import files
+from condor_pydagman.adapters.schedd import LostReply
+from condor_pydagman.daemon.publish import Publisher
+from condor_pydagman.daemon.run import Run
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import inputs
+from condor_pydagman.errors import FileError, PoolError
+from condor_pydagman.graph.model import Script
+from condor_pydagman.records import (
+    banner,
+    failure_dump,
+    job_description,
+    job_events,
+    jobstate,
+    metrics,
+    rescue,
+    status_table,
+)
+from condor_pydagman.vocabulary import NodeStatus
+
+TEMPLATES_MAX = 64  # submit files kept in parsed form
+APPEND_TRIES = 60  # one a second, then the nodes log counts as unwritable
+
+_UNFINISHED = (NodeStatus.DONE,)
+
+
+class Performer:
+    """Does actions for one run.
+
+    Attributes:
+        exit: the Exit action once it has come; the loop ends then.
+    """
+
+    def __init__(self, run: Run, publisher: Publisher) -> None:
+        self.run = run
+        self.publisher = publisher
+        self.exit: do.Exit | None = None
+        self._templates: dict[str, tuple[tuple[int, int], job_description.Template]] = {}
+        self._answers: list[inputs.Input] = []
+        self._keep_lock = False
+        self._do: dict[type, Callable[[Any], None]] = {
+            do.SubmitNode: self._submit,
+            do.RemoveJobs: self._remove,
+            do.RunScript: self._run_script,
+            do.KillScripts: lambda _: run.scripts.kill_all(),
+            do.AppendPostEnded: self._append_post_ended,
+            do.AppendPreSkip: lambda a: self._append(job_events.pre_skip, a.node, a.subproc),
+            do.AppendNoop: lambda a: self._append(job_events.noop, a.node, a.subproc),
+            do.AppendNote: lambda a: self._append(job_events.note_event, a.node, a),
+            do.QueryQueue: self._query,
+            do.WriteRescue: self._write_rescue,
+            do.Publish: self._publish,
+            do.JobState: self._jobstate,
+            do.Say: lambda a: run.out.say(a.text, a.level),
+            do.SayStatus: lambda _: self.publisher.say_status(),
+            do.SayDeferrals: self._say_deferrals,
+            do.SayFailed: self._say_failed,
+            do.Exit: self._exit,
+        }
+
+    def perform(self, actions: list[do.Action]) -> list[inputs.Input]:
+        """Do actions in order; returns the answers that are there at once."""
+        for action in actions:
+            self._do[type(action)](action)
+        answers, self._answers = self._answers, []
+        return answers
+
+    def _say(self, text: str, level: int = 3) -> None:
+        self.run.out.say(text, level)
+
+    # The schedd
+
+    def _submit(self, action: do.SubmitNode) -> None:
+        node, run = action.node, self.run
+        try:
+            template = self._template(node)
+        except (OSError, FileError) as error:
+            reason = f"can't read submit file {run.dag.submits[node]}: {_reason(error)}"
+            self._answers.append(inputs.SubmitFailed(node, reason, permanent=True))
+            return
+        text = job_description.describe(
+            run.dag,
+            node,
+            template,
+            run.workflow,
+            retry=action.retry,
+            dag_status=action.dag_status,
+            failed_count=action.failed_count,
+        )
+        run.out.flush()
+        try:
+            cluster, procs = run.schedd.submit(text, run.dag.directories.get(node, ""))
+        except LostReply as error:
+            answer = inputs.SubmitFailed(node, error.reason, permanent=False, unknown=True)
+            self._answers.append(answer)
+        except PoolError as error:
+            answer = inputs.SubmitFailed(node, error.reason, permanent=not error.transient)
+            self._answers.append(answer)
+        else:
+            self._answers.append(inputs.Submitted(node, cluster, procs))
+
+    def _template(self, node: int) -> job_description.Template:
+        """The node's submit description, from memory if its file has not changed."""
+        dag = self.run.dag
+        name = dag.submits[node]
+        inline = dag.descriptions.get(name)
+        if inline is not None:
+            self._say(
+                f"Submitting node {dag.names[node]} from inline description using direct job"
+                " submission"
+            )
+            return job_description.split(inline)
+        self._say(f"Submitting node {dag.names[node]} from file {name} using direct job submission")
+        path = os.path.join(dag.directories.get(node, ""), name)
+        info = os.stat(path)
+        sign = (info.st_mtime_ns, info.st_size)
+        known = self._templates.get(path)
+        if known is None or known[0] != sign:
+            if len(self._templates) >= TEMPLATES_MAX:
+                self._templates.clear()
+            known = (sign, job_description.split(files.read_text(path)))
+            self._templates[path] = known
+        return known[1]
+
+    def _remove(self, action: do.RemoveJobs) -> None:
+        try:
+            self.run.schedd.remove(action.reason, action.cluster)
+        except PoolError as error:
+            self._say(f"Warning: could not remove jobs: {error.reason}", 0)
+
+    def _query(self, _: do.QueryQueue) -> None:
+        """Ask the schedd, then read the log to its end: only then is a missing proc lost."""
+        try:
+            jobs = self.run.schedd.jobs()
+        except PoolError as error:
+            self._answers.append(inputs.QueueUnknown(error.reason))
+            return
+        while True:
+            self._answers.extend(self.run.log.read())
+            if not self.run.log.more:
+                break
+        self._answers.append(inputs.QueueListed(jobs))
+
+    # Scripts
+
+    def _run_script(self, action: do.RunScript) -> None:
+        dag, node = self.run.dag, action.node
+        script: Script | None = dag.script(node, action.kind)
+        assert script is not None
+        self.run.out.flush()
+        directory = dag.directories.get(node, "")
+        answer = self.run.scripts.start(action, script, dag.names[node], directory)
+        if answer is not None:
+            self._answers.append(answer)
+
+    # The nodes log
+
+    def _append_post_ended(self, action: do.AppendPostEnded) -> None:
+        self._write_event(
+            job_events.post_ended(
+                _stamp(),
+                self.run.dag.names[action.node],
+                action.status,
+                cluster=action.cluster,
+                proc=action.proc,
+                subproc=action.subproc,
+            )
+        )
+
+    def _append(self, text: Callable[..., str], node: int, *details: Any) -> None:
+        self._write_event(text(_stamp(), self.run.dag.names[node], *details))
+
+    def _write_event(self, text: str) -> None:
+        """Write an event, however long the disk stays full (within reason): it must not be lost."""
+        for tries in range(APPEND_TRIES):
+            try:
+                self.run.log.append(text)
+                return
+            except FileError as error:
+                reason = str(error)
+                self._say(f"ERROR: {reason}; trying again (free some space)", 0)
+                self.run.out.flush()
+                time.sleep(min(1.0, 0.1 * 2**tries))
+        self._answers.append(inputs.AppendFailed(reason))
+
+    # Files
+
+    def _write_rescue(self, _: do.WriteRescue) -> None:
+        run = self.run
+        if not run.written_rescue:
+            existing = files.rescue_numbers(run.paths)
+            run.written_rescue = rescue.next_number(existing, run.config.max_rescue_num)
+        path = run.paths.rescue(run.written_rescue)
+        self._say(f"Writing Rescue DAG to {path}...")
+        text = rescue.rescue_text(
+            run.dag,
+            run.engine.node_reports(),
+            created=time.gmtime(),
+            reset_retries=run.config.reset_retries_upon_rescue,
+        )
+        try:
+            files.replace(path, text)
+        except FileError as error:
+            self._keep_lock = True
+            self._say(
+                f"ERROR: {error}. The lock file is kept, so submitting the DAG again recovers it"
+                f" from {run.log.path}",
+                0,
+            )
+
+    def _publish(self, action: do.Publish) -> None:
+        if action.final:
+            self.publisher.publish_last(action.note)
+        else:
+            self.publisher.note_change()
+
+    def _jobstate(self, action: do.JobState) -> None:
+        run = self.run
+        line = jobstate.node_line(run.dag, action)
+        if not (run.recovering and run.jobstate.has(line)):
+            self._append_jobstate(line)
+
+    def _append_jobstate(self, line: str) -> None:
+        if self.run.dag.jobstate_log:
+            try:
+                files.append_lines(self.run.dag.jobstate_log, [line])
+            except FileError as error:
+                self._say(f"Warning: {error}", 0)
+
+    # Words
+
+    def _say_deferrals(self, _: do.SayDeferrals) -> None:
+        limits = self.run.engine.limits
+        shown = status_table.Limits(limits.jobs, limits.idle, limits.pre, limits.post, limits.hold)
+        report = self.run.engine.report()
+        for line in status_table.deferral_lines(report, shown, always=True):
+            self._say(line)
+
+    def _say_failed(self, action: do.SayFailed) -> None:
+        if action.unfinished:
+            wanted = [n for n in self.run.engine.node_reports() if n.status not in _UNFINISHED]
+        else:
+            wanted = [n for n in self.run.engine.node_reports() if n.status == NodeStatus.ERROR]
+        for line in failure_dump.failure_dump(self.run.dag, wanted):
+            self._say(line)
+
+    # The end
+
+    def _exit(self, action: do.Exit) -> None:
+        run, now = self.run, time.time()
+        self.exit = action
+        self._append_jobstate(jobstate.finished(now, action.code))
+        keep_lock = action.keep_lock or self._keep_lock
+        if not action.keep_lock:
+            self._write_metrics(action.code, now)
+        if not keep_lock:
+            run.lock.remove()
+        self._say(banner.exit_line(os.getpid(), action.code), 0)
+        run.out.flush()
+
+    def _write_metrics(self, code: int, now: float) -> None:
+        run = self.run
+        facts = metrics.Run(
+            program_version=_number(run.version),
+            start=run.started,
+            end=now,
+            exit_code=code,
+            dagman_id=run.cluster,
+            parent_dagman_id=run.parent_cluster,
+            rescue_number=run.rescue_number,
+        )
+        engine, version = run.engine, run.config.metrics_file_version
+        text = metrics.metrics_text(run.dag, engine.report(), engine.node_reports(), facts, version)
+        try:
+            files.replace(run.paths.metrics, [text])
+            self._say(f"Wrote metrics file {run.paths.metrics}.")
+        except FileError as error:
+            self._say(f"Warning: {error}", 0)
+
+
+def _stamp() -> str:
+    return job_events.stamp(time.localtime())
+
+
+def _number(version: str) -> str:
+    """`25.14.1` from `$CondorVersion: 25.14.1 ... $`."""
+    words = version.split()
+    return words[1] if len(words) > 1 else version
+
+
+def _reason(error: OSError | FileError) -> str:
+    return error.strerror or str(error) if isinstance(error, OSError) else str(error)

@@ -1,0 +1,173 @@
+"""What is published while the DAG runs, at a bounded rate: job ad, status table, node status file,
+DOT file.
+
+A change makes them due; each has its own shortest interval.  Children of a finished node are
+submitted first: nothing here is done while inputs wait.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+
+from condor_pydagman.adapters import files
+from condor_pydagman.daemon.run import Run
+from condor_pydagman.errors import FileError, PoolError
+from condor_pydagman.records import ad_attributes, dot, node_status, status_table
+
+SETTLE = 0.2  # seconds after a change before it is published, so that one flurry is one update
+FRESH = 300.0  # seconds after which DAG_AdUpdateTime is renewed though nothing changed
+TABLE_INTERVAL = 5.0  # seconds between status tables in .dagman.out
+
+
+class Publisher:
+    """Keeps what the outside sees in step with the engine."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self._published: dict[str, str] = {}
+        self._due: dict[str, float] = {}
+        self._last: dict[str, float] = {}
+        self._dot_path = ""
+        self._do: dict[str, Callable[[], None]] = {
+            "ad": self._write_ad,
+            "table": self.say_status,
+            "status file": self._write_status_file,
+            "dot": self._write_dot,
+        }
+
+    def begin(self) -> None:
+        """Publish for the first time, before the first node starts."""
+        limits = self.run.engine.limits
+        throttles = ad_attributes.throttles(
+            idle=limits.idle,
+            submitted=limits.jobs,
+            pre=limits.pre,
+            post=limits.post,
+            hold=limits.hold,
+            per_interval=limits.submits,
+        )
+        self._edit(throttles)
+        self._write_dot()
+        self._write_ad()
+        self.say_status()
+
+    def note_change(self) -> None:
+        """Something changed."""
+        now = time.monotonic()
+        dag = self.run.dag
+        self._plan("ad", now, float(self.run.config.queue_update_interval))
+        self._plan("table", now, TABLE_INTERVAL)
+        if dag.status_file is not None:
+            self._plan("status file", now, float(dag.status_file.interval))
+        if dag.dot is not None and dag.dot.update:
+            self._plan("dot", now, TABLE_INTERVAL)
+
+    def next_deadline(self) -> float | None:
+        """When something is to be published, on the monotonic clock."""
+        return min(self._due.values(), default=None)
+
+    def publish_due(self) -> None:
+        """Publish what is due."""
+        now = time.monotonic()
+        for what in [what for what, when in self._due.items() if when <= now]:
+            del self._due[what]
+            self._do[what]()
+            self._last[what] = time.monotonic()
+        self._due.setdefault("ad", now + FRESH)
+        status_file = self.run.dag.status_file
+        if status_file is not None and status_file.always:
+            self._due.setdefault("status file", now + max(status_file.interval, 1))
+
+    def publish_last(self, note: str) -> None:
+        """Publish the end; `note` is the node status file's word for it."""
+        self._due.clear()
+        self._write_status_file(final=True, note=note)
+        if self.run.dag.dot is not None and self.run.dag.dot.update:
+            self._write_dot()
+        self._write_ad()
+
+    def say_status(self) -> None:
+        """The status table, into `.dagman.out`."""
+        for line in status_table.status_lines(self.run.engine.report()):
+            self.run.out.say(line)
+
+    def _plan(self, what: str, now: float, interval: float) -> None:
+        earliest = max(now + SETTLE, self._last.get(what, 0.0) + interval)
+        self._due[what] = min(self._due.get(what, earliest), earliest)
+
+    def _write_ad(self) -> None:
+        new = ad_attributes.attributes(self.run.engine.report(), time.time())
+        old = self._published
+        stale = time.time() - float(old.get("DAG_AdUpdateTime", 0)) >= FRESH
+        changes = ad_attributes.changed(new, old)
+        if not changes and stale:
+            changes = {"DAG_AdUpdateTime": new["DAG_AdUpdateTime"]}
+        self._edit(changes)
+
+    def _edit(self, changes: dict[str, str]) -> None:
+        if not changes:
+            return
+        try:
+            self.run.schedd.publish(changes)
+        except PoolError as error:
+            self.run.out.say(f"Warning: can't update the DAGMan job's ad: {error.reason}")
+        else:
+            self._published.update(changes)
+
+    def _write_status_file(self, *, final: bool = False, note: str = "") -> None:
+        dag = self.run.dag
+        if dag.status_file is None:
+            return
+        now = time.time()
+        following = 0.0 if final else now + dag.status_file.interval
+        text = node_status.node_status_text(
+            dag,
+            self.run.engine.report(),
+            self.run.engine.node_reports(),
+            now=now,
+            now_local=time.localtime(now),
+            next_update=following,
+            next_local=None if final else time.localtime(following),
+            final=final,
+            note=note,
+        )
+        self._replace(dag.status_file.file, text)
+
+    def _write_dot(self) -> None:
+        shape = self.run.dag.dot
+        if shape is None:
+            return
+        if not self._dot_path or not shape.overwrite:
+            self._dot_path = dot.file_name(shape.file, shape.overwrite, _numbers(shape.file))
+        include = ""
+        if shape.include:
+            try:
+                include = files.read_text(shape.include)
+            except (OSError, FileError) as error:
+                self.run.out.say(f"Warning: can't read DOT INCLUDE file {shape.include}: {error}")
+        text = dot.dot_text(
+            self.run.dag,
+            self.run.engine.node_reports(),
+            now_local=time.localtime(),
+            include_text=include,
+        )
+        self._replace(self._dot_path, text)
+
+    def _replace(self, path: str, text: object) -> None:
+        try:
+            files.replace(path, text, durable=False)  # type: ignore[arg-type]
+        except FileError as error:
+            self.run.out.say(f"Warning: {error}", 0)
+
+
+def _numbers(name: str) -> list[int]:
+    """Numbers k for which `name.k` exists."""
+    directory, base = os.path.split(name)
+    try:
+        entries = os.listdir(directory or ".")
+    except OSError:
+        return []
+    tails = (entry[len(base) + 1 :] for entry in entries if entry.startswith(base + "."))
+    return [int(tail) for tail in tails if tail.isdigit()]

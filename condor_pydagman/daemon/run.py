@@ -1,0 +1,52 @@
+"""What one run of a DAGMan process works with, put together by `startup.py`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from condor_pydagman.adapters.files import LockFile
+from condor_pydagman.adapters.joblog import NodesLog
+from condor_pydagman.adapters.outlog import OutLog
+from condor_pydagman.adapters.schedd import ScheddAdapter
+from condor_pydagman.adapters.scripts import ScriptRunner
+from condor_pydagman.config import Config
+from condor_pydagman.engine.engine import Engine
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.names import DagPaths
+from condor_pydagman.records.job_description import Workflow
+from condor_pydagman.records.jobstate import History
+
+
+@dataclass
+class Run:
+    """Everything that belongs to one run.
+
+    Attributes:
+        started: when the process started, seconds since the epoch.
+        version: HTCondor's version string, `$CondorVersion: ... $`.
+        cluster, proc: id of the DAGMan job; 0 and 0 if it runs by hand.
+        parent_cluster: DAGMan job that this one is a node of, 0 if none.
+        rescue_number: of the rescue file this run started from, 0 if none.
+        written_rescue: number of the rescue file this run has written, 0 if none yet.
+        jobstate: what jobstate.log says already.
+    """
+
+    dag: Dag
+    engine: Engine
+    config: Config
+    paths: DagPaths
+    out: OutLog
+    log: NodesLog
+    schedd: ScheddAdapter
+    scripts: ScriptRunner
+    lock: LockFile
+    workflow: Workflow
+    started: float
+    version: str
+    cluster: int = 0
+    proc: int = 0
+    parent_cluster: int = 0
+    rescue_number: int = 0
+    written_rescue: int = 0
+    recovering: bool = False
+    jobstate: History = field(default_factory=History)

@@ -1,0 +1,46 @@
+"""Signals as inputs.
+
+The handlers only set a flag and make a pipe readable, so a signal is never lost and never
+interrupts anything.  They are installed before anything slow: a condor_rm may come at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from types import FrameType
+
+from condor_pydagman.engine.inputs import Input, Leave, Stop
+
+
+class Signals:
+    """Catches what the schedd sends its DAGMan: SIGUSR1 (removed), SIGTERM (held), SIGQUIT."""
+
+    def __init__(self) -> None:
+        self._reader, writer = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+        self._seen: list[int] = []
+        for number in (signal.SIGUSR1, signal.SIGTERM, signal.SIGQUIT, signal.SIGCHLD):
+            signal.signal(number, self._note)
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+    def fileno(self) -> int:
+        """Readable when a signal has come."""
+        return self._reader
+
+    def take(self) -> list[Input]:
+        """What the signals since the last call mean; ends of children are not among it."""
+        with contextlib.suppress(BlockingIOError):
+            while os.read(self._reader, 4096):
+                pass
+        seen, self._seen = self._seen, []
+        meanings: dict[int, Input] = {
+            signal.SIGUSR1: Stop(),
+            signal.SIGTERM: Leave("Received SIGTERM"),
+            signal.SIGQUIT: Leave("Received SIGQUIT"),
+        }
+        return [meanings[number] for number in seen if number in meanings]
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self._seen.append(number)

@@ -1,0 +1,361 @@
+"""From a command line to a run: configuration, log, rescue file, DAG, lock, engine.
+
+The order is stock DAGMan's, so that what goes wrong first is reported first.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import htcondor2
+
+from condor_pydagman.adapters import files
+from condor_pydagman.adapters.files import LockFile
+from condor_pydagman.adapters.joblog import NodesLog
+from condor_pydagman.adapters.outlog import OutLog
+from condor_pydagman.adapters.schedd import ScheddAdapter
+from condor_pydagman.adapters.scripts import ScriptRunner
+from condor_pydagman.cli.options import DagmanOptions
+from condor_pydagman.config import Config
+from condor_pydagman.daemon.run import Run
+from condor_pydagman.engine.engine import Engine
+from condor_pydagman.engine.throttles import Throttles, throttles
+from condor_pydagman.errors import DagFileError, FileError, PoolError, PydagmanError, UsageError
+from condor_pydagman.graph.apply import BuildOptions
+from condor_pydagman.graph.build import build
+from condor_pydagman.graph.cycle import describe_cycle, find_cycle
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.graph.problems import DagFileErrors
+from condor_pydagman.graph.progress import apply_progress
+from condor_pydagman.names import DagPaths
+from condor_pydagman.records import banner, jobstate, rescue
+from condor_pydagman.records.job_description import Workflow
+
+
+class CannotStart(PydagmanError):
+    """The run ends before it began; `code` is the exit code, `str()` is for `.dagman.out`."""
+
+    def __init__(self, message: str, code: int = 1) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class JobId(NamedTuple):
+    """Id of the DAGMan job; zeros if it runs by hand."""
+
+    cluster: int = 0
+    proc: int = 0
+
+
+def open_log(options: DagmanOptions, config: Config, started: float) -> OutLog:
+    """Open `.dagman.out` (named by the environment, as the schedd sets it) and greet."""
+    path = os.environ.get("_CONDOR_DAGMAN_LOG") or options.paths().dagman_out
+    out = OutLog(path, config.verbosity if options.debug is None else options.debug)
+    os.environ["_CONDOR_DAGMAN_LOG"] = out.path  # scripts may want it
+    touched = ""
+    if out.touched is not None:
+        touched = time.strftime("%m/%d %H:%M:%S", time.localtime(out.touched))
+    process = banner.Process(
+        executable=os.path.abspath(sys.argv[0]),
+        version=htcondor2.version(),
+        platform=htcondor2.platform(),
+        pid=os.getpid(),
+        user_id=os.getuid(),
+        config_source=os.environ.get("CONDOR_CONFIG", ""),
+        last_touched=touched,
+    )
+    _say_all(out, banner.start_lines(process))
+    _say_all(out, banner.setting_lines(config))
+    return out
+
+
+def job_id() -> JobId:
+    """The DAGMan job's own id, from the environment that the schedd makes."""
+    cluster, _, proc = os.environ.get("CONDOR_ID", "").partition(".")
+    if cluster.isdigit() and proc.isdigit():
+        return JobId(int(cluster), int(proc))
+    return JobId()
+
+
+def prepare(options: DagmanOptions, config: Config, out: OutLog, started: float) -> Run:
+    """Everything up to the first input.
+
+    Raises:
+        CannotStart: with message and exit code.
+    """
+    paths, job = options.paths(), job_id()
+    if not job.cluster:
+        out.say(
+            "No HTCondor ID available for DAGMan (running on command line?);"
+            " DAG status will not be reported to ClassAd"
+        )
+    nodes_log = paths.nodes_log(os.getcwd())
+    schedd = ScheddAdapter(job.cluster, nodes_log, lambda text: out.say(f"Submit warning: {text}"))
+    own_ad = _own_ad(schedd, out)
+    workflow = _workflow(own_ad, job, paths, nodes_log, config)
+    _say_all(
+        out,
+        banner.workflow_lines(
+            batch_id=workflow.batch_id,
+            batch_name=workflow.batch_name,
+            accounting_group=workflow.accounting_group,
+            accounting_group_user=workflow.accounting_group_user,
+            nodes_log=nodes_log,
+        ),
+    )
+    _publish_batch(schedd, own_ad, workflow, out)
+    _refuse_tmp(nodes_log, config)
+    limits = _limits(options, config)
+    _say_limits(out, limits)
+    lock_path = options.lockfile or paths.lock
+    _say_all(out, banner.file_lines(lock_path, options.dag_files))
+    dag, rescue_number = _read_dag(options, config, paths, out)
+    lock = LockFile(lock_path)
+    recovering = options.do_recovery or lock.exists()
+    _take_lock(lock, job, out, recovering)
+    log = NodesLog(nodes_log)
+    _open_nodes_log(log, lock, recovering, out)
+    history = _jobstate_history(dag)
+    engine = Engine(
+        dag,
+        config,
+        limits,
+        dag_id=job.cluster,
+        first_sequence=1 if recovering else history.sequence + 1,
+    )
+    run = Run(
+        dag=dag,
+        engine=engine,
+        config=config,
+        paths=paths,
+        out=out,
+        log=log,
+        schedd=schedd,
+        scripts=ScriptRunner(),
+        lock=lock,
+        workflow=workflow,
+        started=started,
+        version=htcondor2.version(),
+        cluster=job.cluster,
+        proc=job.proc,
+        parent_cluster=_integer(own_ad.get("DAGManJobId")),
+        rescue_number=rescue_number,
+        recovering=recovering,
+        jobstate=history,
+    )
+    _begin_jobstate(run)
+    return run
+
+
+def _say_all(out: OutLog, lines: Sequence[str]) -> None:
+    for line in lines:
+        out.say(line)
+
+
+def _own_ad(schedd: ScheddAdapter, out: OutLog) -> dict[str, object]:
+    try:
+        return schedd.own_ad()
+    except PoolError as error:
+        out.say(f"Warning: can't read the DAGMan job's own ad: {error.reason}")
+        return {}
+
+
+def _workflow(
+    own_ad: dict[str, object], job: JobId, paths: DagPaths, nodes_log: str, config: Config
+) -> Workflow:
+    batch_id, batch_name = str(own_ad.get("JobBatchId") or ""), own_ad.get("JobBatchName")
+    if job.cluster:
+        batch_id = batch_id or f"{job.cluster}.{job.proc}"
+        batch_name = batch_name or f"{os.path.basename(paths.primary)}+{job.cluster}"
+    return Workflow(
+        dagman_cluster=job.cluster,
+        nodes_log=nodes_log,
+        config=config,
+        batch_name=str(batch_name or ""),
+        batch_id=batch_id,
+        accounting_group=str(own_ad.get("AcctGroup") or ""),
+        accounting_group_user=str(own_ad.get("AcctGroupUser") or ""),
+    )
+
+
+def _publish_batch(
+    schedd: ScheddAdapter, own_ad: dict[str, object], workflow: Workflow, out: OutLog
+) -> None:
+    """condor_q groups jobs by batch; the submit file need not name one."""
+    wanted = {"JobBatchId": workflow.batch_id, "JobBatchName": workflow.batch_name}
+    missing = {
+        name: '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        for name, value in wanted.items()
+        if value and not own_ad.get(name)
+    }
+    try:
+        schedd.publish(missing)
+    except PoolError as error:
+        out.say(f"Warning: can't update the DAGMan job's ad: {error.reason}")
+
+
+def _refuse_tmp(nodes_log: str, config: Config) -> None:
+    if config.avoid_slash_tmp and config.use_strict >= 1 and nodes_log.startswith("/tmp"):
+        raise CannotStart(
+            f"Warning: nodes log {nodes_log} is under /tmp, which may be cleaned at any time."
+            " Move the DAG elsewhere, or set DAGMAN_AVOID_SLASH_TMP = False\n"
+            "ERROR: Warning is fatal error because of DAGMAN_USE_STRICT setting"
+        )
+
+
+def _limits(options: DagmanOptions, config: Config) -> Throttles:
+    return throttles(
+        config,
+        jobs=options.max_jobs,
+        idle=options.max_idle,
+        pre=options.max_pre,
+        post=options.max_post,
+        hold=options.max_hold,
+    )
+
+
+def _say_limits(out: OutLog, limits: Throttles) -> None:
+    shown = banner.Throttles(
+        idle=limits.idle,
+        pre=limits.pre,
+        hold=limits.hold,
+        post=limits.post,
+        submitted=limits.jobs,
+        per_interval=limits.submits,
+    )
+    _say_all(out, banner.throttle_lines(shown))
+
+
+def _read_dag(
+    options: DagmanOptions, config: Config, paths: DagPaths, out: OutLog
+) -> tuple[Dag, int]:
+    """The DAG with the progress of its rescue file; and that file's number."""
+    try:
+        chosen = rescue.choose(
+            files.rescue_numbers(paths),
+            paths,
+            rescue_file=options.rescue_file,
+            rescue_from=options.do_rescue_from,
+            automatic=config.auto_rescue
+            if options.auto_rescue is None
+            else options.auto_rescue != 0,
+            maximum=config.max_rescue_num,
+        )
+    except UsageError as error:
+        raise CannotStart(f"ERROR: {error}") from None
+    _say_all(out, rescue.preparation_lines(chosen, paths))
+    for number in chosen.rename:
+        os.replace(paths.rescue(number), paths.rescue(number) + ".old")
+    dag = _build(options, config, out)
+    if chosen.file:
+        _say_all(out, rescue.usage_lines(chosen, len(options.dag_files)))
+        _apply_rescue(dag, chosen.file)
+    _refuse_cycle(dag, config)
+    out.say(f"Dag contains {len(dag)} total nodes")
+    return dag, chosen.number
+
+
+def _build(options: DagmanOptions, config: Config, out: OutLog) -> Dag:
+    for file in options.dag_files:
+        out.say(f"Parsing {file} ...")
+    how = BuildOptions(
+        use_join_nodes=config.use_join_nodes,
+        munge_node_names=config.munge_node_names,
+        allow_any_node_name_characters=config.allow_any_node_name_characters,
+        default_append_vars=config.default_append_vars,
+        use_dag_dir=options.use_dag_dir,
+        priority=options.priority or config.default_priority,
+        strict=config.use_strict,
+    )
+    try:
+        dag = build(options.dag_files, files.read_text, how)
+    except DagFileErrors as errors:
+        raise CannotStart(f"{errors.detail()}\nFailed to parse {options.dag_files[0]}") from None
+    for warning in dag.warnings:
+        out.say(warning)
+    return dag
+
+
+def _apply_rescue(dag: Dag, path: str) -> None:
+    try:
+        apply_progress(dag, files.read_text(path), path)
+    except (DagFileErrors, DagFileError) as error:
+        raise CannotStart(f"{error.detail()}\nFailed to parse dag file") from None
+    except (OSError, FileError) as error:
+        raise CannotStart(
+            f"ERROR: Failed to open {path}: {error}\nFailed to parse dag file"
+        ) from None
+
+
+def _refuse_cycle(dag: Dag, config: Config) -> None:
+    if config.startup_cycle_detect:
+        cycle = find_cycle(dag)
+        if cycle is not None:
+            raise CannotStart(
+                "ERROR: a cycle exists in the dag, please check input\n    "
+                + describe_cycle(dag, cycle)
+            )
+
+
+def _take_lock(lock: LockFile, job: JobId, out: OutLog, recovering: bool) -> None:
+    try:
+        holder = lock.take(job.cluster)
+    except FileError as error:
+        raise CannotStart(f"ERROR: {error}") from None
+    if holder is None:
+        if recovering:
+            out.say(f"Lock file {lock.path} detected")
+        return
+    if job.cluster and holder == job.cluster:
+        raise CannotStart(
+            f"Lock file {lock.path} is still held by this same DAGMan job ({holder});"
+            " starting again later",
+            3,
+        )
+    raise CannotStart(
+        "Aborting because it looks like another instance of DAGMan is currently running on this"
+        " DAG; if that is not the case, delete the lock file"
+        f" ({lock.path}) and re-submit the DAG."
+    )
+
+
+def _open_nodes_log(log: NodesLog, lock: LockFile, recovering: bool, out: OutLog) -> None:
+    if not recovering:
+        out.say(f"MultiLogFiles: truncating log file {log.path}")
+    try:
+        log.open(truncate=not recovering)
+    except FileError as error:
+        if not recovering:
+            lock.remove()
+        raise CannotStart(f"ERROR: {error}") from None
+
+
+def _jobstate_history(dag: Dag) -> jobstate.History:
+    if not dag.jobstate_log:
+        return jobstate.History()
+    try:
+        return jobstate.read(files.read_text(dag.jobstate_log).splitlines())
+    except (OSError, FileError):
+        return jobstate.History()
+
+
+def _begin_jobstate(run: Run) -> None:
+    if not run.dag.jobstate_log:
+        return
+    now = time.time()
+    lines = [jobstate.started(now, run.cluster, run.proc)]
+    if run.recovering:
+        lines.append(jobstate.recovery_started(now))
+    try:
+        files.append_lines(run.dag.jobstate_log, lines)
+    except FileError as error:
+        run.lock.remove()
+        raise CannotStart(f"ERROR: {error}", 3) from None
+
+
+def _integer(value: object) -> int:
+    return value if isinstance(value, int) else 0
