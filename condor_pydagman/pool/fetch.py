@@ -1,0 +1,142 @@
+"""Fetch an HTCondor for machines without one, into a cache directory of the user.
+
+Debian's newest suites carry it; its packages are unpacked, not installed, and made to run with
+their own libraries.  That takes no root, ten seconds and about 100 MB of disk.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from condor_pydagman.errors import PoolError
+from condor_pydagman.pool import apt, elf
+from condor_pydagman.pool.layout import OLDEST, Layout, ask_version, detect
+
+SUITES = {"debian": ("testing", "unstable"), "ubuntu": ("devel",)}
+COMPONENTS = {"debian": "main", "ubuntu": "main universe"}
+STAMP = "complete"
+ADVICE = """\
+Install HTCondor 24 or newer, then try again:
+  Debian testing:     apt-get install minicondor
+  Enterprise Linux:   dnf install condor    (from HTCondor's own repository)
+  others:             see "Getting HTCondor" on https://htcondor.readthedocs.io
+The condor_master must be on PATH or in /usr/sbin."""
+
+
+def cached(cache: Path) -> Layout | None:
+    """The release fetched before; None if there is none, or only a half."""
+    prefix = cache / "prefix"
+    try:
+        # Programs name their loader by path, so a release that was moved is of no use.
+        if (prefix / STAMP).read_text(encoding="utf-8").strip() != str(prefix):
+            return None
+    except OSError:
+        return None
+    return detect(prefix / "usr")
+
+
+def fetch(cache: Path, say: Callable[[str], None]) -> Layout:
+    """The release in `cache`, fetched first if it is not there; one process at a time.
+
+    Args:
+        cache: directory for it; made if absent.
+        say: told what goes on, as it takes a while.
+
+    Raises:
+        PoolError: this machine can't fetch it; the message says what to install instead.
+    """
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        with (cache / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            found = cached(cache)
+            if found is None:
+                say(f"fetching HTCondor into {cache} (once)")
+                found = _build(cache)
+            return found
+    except PoolError as error:
+        raise PoolError(f"{error.reason}\n{ADVICE}", transient=error.transient) from None
+    except OSError as error:
+        raise PoolError(
+            f"{error.filename or cache}: {error.strerror}; set XDG_CACHE_HOME to a directory that"
+            " you may write to and that has 200 MB free",
+            transient=False,
+        ) from None
+
+
+def _build(cache: Path) -> Layout:
+    if not apt.available():
+        raise PoolError(
+            "no HTCondor found, and this machine has no apt-get to fetch one with",
+            transient=False,
+        )
+    prefix, work = cache / "prefix", cache / "work"
+    for directory in (prefix, work):
+        shutil.rmtree(directory, ignore_errors=True)
+        directory.mkdir()
+    archive = apt.Apt(work)
+    _choose_suite(archive)
+    archive.unpack(archive.libraries(["condor", "patchelf"]), prefix)
+    elf.make_runnable(prefix)
+    found = detect(prefix / "usr")
+    if ask_version(found) is None:
+        raise PoolError(f"the fetched HTCondor in {prefix} does not run here", transient=False)
+    shutil.rmtree(work, ignore_errors=True)
+    (prefix / STAMP).write_text(f"{prefix}\n", encoding="utf-8")
+    return found
+
+
+def _choose_suite(archive: apt.Apt) -> None:
+    """Point `archive` at the first suite that has an HTCondor new enough."""
+    system, codename = _system()
+    mirrors = apt.mirrors(apt.archives(), codename)
+    problems = [] if mirrors else ["apt's own sources name no archive of this distribution"]
+    for mirror in mirrors:
+        for suite in SUITES[system]:
+            try:
+                archive.use(source_line(system, mirror, suite, _keyring(system)))
+                version = archive.version("condor")
+            except PoolError as error:
+                problems.append(error.reason)
+                continue
+            if new_enough(version):
+                return
+            problems.append(f"suite {suite} has no HTCondor {OLDEST} (it has: {version or 'none'})")
+    raise PoolError("can't fetch HTCondor: " + "; ".join(problems), transient=True)
+
+
+def source_line(system: str, mirror: str, suite: str, keyring: Path) -> str:
+    """A line of sources.list(5)."""
+    return f"deb [signed-by={keyring}] {mirror} {suite} {COMPONENTS[system]}"
+
+
+def new_enough(version: str) -> bool:
+    """Whether a package's version is one that we work with; '' is not."""
+    first = version.partition(".")[0]
+    return first.isdigit() and int(first) >= OLDEST
+
+
+def _system() -> tuple[str, str]:
+    """The distribution ('debian' or 'ubuntu') and the code name of its release."""
+    try:
+        release = apt.parse_os_release(Path("/etc/os-release").read_text(encoding="utf-8"))
+    except OSError:
+        release = {}
+    system = release.get("ID", "")
+    if system not in SUITES:
+        raise PoolError(
+            f"no HTCondor found, and none can be fetched for {release.get('NAME', 'this system')}",
+            transient=False,
+        )
+    return system, release.get("VERSION_CODENAME", "")
+
+
+def _keyring(system: str) -> Path:
+    for suffix in ("pgp", "gpg"):
+        path = Path(f"/usr/share/keyrings/{system}-archive-keyring.{suffix}")
+        if path.exists():
+            return path
+    raise PoolError(f"no /usr/share/keyrings/{system}-archive-keyring.gpg", transient=False)

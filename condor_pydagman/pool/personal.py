@@ -1,0 +1,335 @@
+"""A personal pool: an HTCondor of one user on one machine, in a directory of its own.
+
+Several may run side by side.  A pool is found by its directory alone, so that any later process
+can ask, use or stop what an earlier one started.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from condor_pydagman.errors import PoolError
+from condor_pydagman.pool import configuration, fetch, layout, paths, processes
+from condor_pydagman.pool.privileges import Identity, identity
+
+JOB_STATES = {
+    "1": "idle",
+    "2": "running",
+    "3": "removed",
+    "4": "completed",
+    "5": "held",
+    "6": "transferring",
+    "7": "suspended",
+}
+
+
+def silent(_text: str) -> None:
+    """Takes the messages of those who want none."""
+
+
+@dataclass(frozen=True)
+class Status:
+    """What is known of a pool.
+
+    Attributes:
+        up: whether its condor_master runs and its schedd answers.
+        master: process id of the condor_master, 0 if it does not run.
+        addresses: daemon -> address, of those that wrote one.
+        jobs: state ('idle', 'running', ...) -> number of jobs in the queue.
+    """
+
+    up: bool
+    master: int
+    addresses: dict[str, str] = field(default_factory=dict)
+    jobs: dict[str, int] = field(default_factory=dict)
+
+
+class Pool:
+    """The pool in `directory`, running or not.
+
+    Args:
+        directory: where it lives; the user's usual one if None.
+        say: told what goes on while something takes time.
+    """
+
+    def __init__(
+        self, directory: str | Path | None = None, say: Callable[[str], None] = silent
+    ) -> None:
+        self.identity: Identity = identity()
+        shared = self.identity.way == "account"
+        chosen = Path(directory) if directory else paths.pool_directory(os.environ, shared)
+        self.directory = Path(os.path.abspath(chosen))
+        self._cache = paths.cache_directory(os.environ, shared)
+        self._say = say
+
+    @property
+    def config_file(self) -> Path:
+        """The CONDOR_CONFIG of the pool; there is one once the pool has been started."""
+        return self.directory / "condor_config"
+
+    def start(self, timeout: float = 60, slots: int = 16) -> bool:
+        """Start the pool and wait until it takes and can run jobs.
+
+        Args:
+            timeout: seconds to wait for that.
+            slots: how many one-CPU jobs may run at a time.
+
+        Returns:
+            False if it was running already.
+
+        Raises:
+            PoolError: no HTCondor can be had, or it did not come up; nothing is left running.
+        """
+        self._make_directory()
+        with self._locked():
+            if self.master():
+                self._await_ready(time.monotonic() + timeout)
+                return False
+            self._clear()
+            self._launch(find(self._cache, self._say), max(slots, os.cpu_count() or 1))
+            try:
+                self._await_ready(time.monotonic() + timeout)
+            except BaseException:
+                self._clear()
+                raise
+            return True
+
+    def stop(self, patience: float = 15) -> bool:
+        """Stop the pool; no process of it is left, its queue is kept for the next start.
+
+        Args:
+            patience: seconds the daemons get to end by themselves.
+
+        Returns:
+            False if nothing of it was running.
+
+        Raises:
+            PoolError: a process could not be ended.
+        """
+        if not self.directory.is_dir():
+            return False
+        with self._locked():
+            return self._clear(patience)
+
+    def master(self) -> int:
+        """Process id of the running condor_master, 0 if there is none."""
+        try:
+            pid = int((self.directory / "master.pid").read_text(encoding="ascii"))
+        except (OSError, ValueError):
+            return 0
+        return pid if processes.is_master(pid, str(self.directory)) else 0
+
+    def status(self) -> Status:
+        """Ask the pool how it is; takes some 100 ms."""
+        master = self.master()
+        if not master:
+            return Status(up=False, master=0)
+        answer = self._ask(["condor_q", "-allusers", "-af", "JobStatus"])
+        words = answer.stdout.split()
+        jobs = Counter(JOB_STATES.get(word, "in another state") for word in words)
+        return Status(not answer.returncode, master, self._addresses(), dict(jobs))
+
+    def environment(self) -> dict[str, str]:
+        """This process's environment, changed so that HTCondor's commands mean this pool.
+
+        Our own commands come first on PATH, then the pool's HTCondor, then the rest.
+
+        Raises:
+            PoolError: the pool has never been started, so there is nothing to point to.
+        """
+        release = self._release()
+        first = [paths.commands_directory(), str(release / "bin"), str(release / "sbin")]
+        rest = [entry for entry in os.environ.get("PATH", os.defpath).split(":") if entry]
+        keep = [entry for entry in rest if entry not in first]
+        # The daemons of a pool leave knobs in the environment of what they start.
+        inherited = {k: v for k, v in os.environ.items() if not k.startswith("_CONDOR_")}
+        inherited.pop("CONDOR_INHERIT", None)
+        if self.identity.way == "account":
+            inherited["HOME"] = str(self.directory)  # root's is closed to it
+        return {
+            **inherited,
+            "CONDOR_CONFIG": str(self.config_file),
+            "PATH": ":".join(first + keep),
+            paths.POOL_VARIABLE: str(self.directory),
+        }
+
+    def command(self, argv: list[str]) -> list[str]:
+        """`argv` as it must be started to run as the user of the pool: changed only for root."""
+        return self.identity.command(argv)
+
+    def _make_directory(self) -> None:
+        wrong = configuration.unusable(self.directory)
+        if wrong:
+            raise PoolError(
+                f"{self.directory}: HTCondor can't work in a path with {wrong!r} in it;"
+                " choose another with --dir",
+                transient=False,
+            )
+        try:
+            for name in ("", *configuration.SUBDIRECTORIES):
+                (self.directory / name).mkdir(parents=True, exist_ok=True)
+                self.identity.own(self.directory / name)
+            (self.directory / "private").chmod(0o700)
+        except OSError as error:
+            raise PoolError(
+                f"{error.filename}: {error.strerror}; choose another directory with --dir",
+                transient=False,
+            ) from None
+        if not self.identity.can("-w", self.directory / "log"):
+            raise PoolError(
+                f"user {self.identity.name}, whom root's pool must run as, can't use"
+                f" {self.directory}; choose a directory with --dir that it can reach",
+                transient=False,
+            )
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        """One start or stop at a time."""
+        try:
+            stream = (self.directory / "start.lock").open("a")
+        except OSError as error:
+            raise PoolError(f"{error.filename}: {error.strerror}", transient=False) from None
+        with stream:
+            fcntl.flock(stream, fcntl.LOCK_EX)
+            yield
+
+    def _launch(self, release: layout.Layout, slots: int) -> None:
+        if not self.identity.can("-x", release.master):
+            raise PoolError(
+                f"user {self.identity.name}, whom root's pool must run as, can't run"
+                f" {release.master}; set XDG_CACHE_HOME to a directory that it can read",
+                transient=False,
+            )
+        sockets = Path(tempfile.mkdtemp(prefix="pydag", dir="/tmp"))
+        self.identity.own(sockets)
+        (self.directory / "sockets").write_text(f"{sockets}\n", encoding="utf-8")
+        (self.directory / "release").write_text(f"{release.release}\n", encoding="utf-8")
+        self.config_file.write_text(
+            configuration.render(release, self.directory, sockets, self.identity.name, slots),
+            encoding="utf-8",
+        )
+        self._say(f"starting HTCondor from {release.release}")
+        # A file, not a pipe: the daemons keep it open.
+        with (self.directory / "start.out").open("wb") as output:
+            done = subprocess.run(
+                self.command([str(release.master), "-pidfile", str(self._pid_file)]),
+                env={**self.environment(), processes.MARK: str(self.directory)},
+                cwd=self.directory,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                check=False,
+            )
+        if done.returncode:
+            said = (self.directory / "start.out").read_text(encoding="utf-8", errors="replace")
+            self._clear()
+            raise PoolError(f"condor_master did not start: {said.strip()}", transient=False)
+
+    def _await_ready(self, limit: float) -> None:
+        """Wait until the schedd answers and a slot is there; `limit` is a monotonic time."""
+        questions = [["condor_q", "-totals"], ["condor_status", "-af", "Name"]]
+        while questions:
+            answer = self._ask(questions[0])
+            if not answer.returncode and answer.stdout.strip():
+                questions.pop(0)
+                continue
+            if time.monotonic() >= limit:
+                said = answer.stderr.strip() or f"{questions[0][0]} has no answer"
+                raise PoolError(
+                    f"the pool did not come up in time: {said}\nLook into {self.directory}/log:"
+                    f" MasterLog first.\n{self._log_tail()}",
+                    transient=True,
+                )
+            time.sleep(0.2)
+
+    def _ask(self, argv: list[str]) -> subprocess.CompletedProcess[str]:
+        try:
+            return subprocess.run(
+                self.command(argv),
+                env=self.environment(),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=20,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return subprocess.CompletedProcess(argv, 1, "", f"{argv[0]} does not answer")
+
+    def _clear(self, patience: float = 15) -> bool:
+        """End what runs and remove what only a running pool needs; whether anything ran."""
+        mark, master = str(self.directory), self.master()
+        ran = bool(master or processes.running(mark))
+        if ran:
+            left = processes.end(mark, master, patience)
+            if left:
+                pids = " ".join(map(str, left))
+                raise PoolError(f"these processes could not be ended: {pids}", transient=True)
+        with contextlib.suppress(OSError):
+            sockets = Path((self.directory / "sockets").read_text(encoding="utf-8").strip())
+            if sockets.parent == Path("/tmp") and sockets.name.startswith("pydag"):
+                shutil.rmtree(sockets, ignore_errors=True)
+        addresses = [*self.directory.glob("log/.*_address"), *self.directory.glob("spool/.*_ad*")]
+        for path in [self._pid_file, self.directory / "sockets", *addresses]:
+            with contextlib.suppress(FileNotFoundError):
+                path.unlink()
+        return ran
+
+    @property
+    def _pid_file(self) -> Path:
+        return self.directory / "master.pid"
+
+    def _release(self) -> Path:
+        try:
+            return Path((self.directory / "release").read_text(encoding="utf-8").strip())
+        except OSError:
+            raise PoolError(
+                f"there is no pool in {self.directory}; start one with: condor_pydagman pool start",
+                transient=False,
+            ) from None
+
+    def _addresses(self) -> dict[str, str]:
+        files = {"collector": "log/.collector_address", "schedd": "spool/.schedd_address"}
+        found = {}
+        for daemon, name in files.items():
+            with contextlib.suppress(OSError):
+                text = (self.directory / name).read_text(encoding="utf-8", errors="replace")
+                found[daemon] = text.partition("\n")[0]
+        return found
+
+    def _log_tail(self) -> str:
+        try:
+            text = (self.directory / "log/MasterLog").read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return "(there is no MasterLog)"
+        return "\n".join(text.splitlines()[-5:])
+
+
+def find(cache: Path, say: Callable[[str], None]) -> layout.Layout:
+    """An HTCondor that is new enough: an installed one, else the fetched one.
+
+    Raises:
+        PoolError: there is none and none can be fetched; the message says what to install.
+    """
+    for master in layout.masters(os.environ.get("PATH", os.defpath)):
+        try:
+            found = layout.detect(master.parent.parent)
+        except PoolError as error:
+            say(error.reason)
+            continue
+        version = layout.ask_version(found)
+        if version and version[0] >= layout.OLDEST:
+            return found
+        named = ".".join(map(str, version)) if version else "does not say its version and"
+        say(f"{master} {named} is not usable: HTCondor {layout.OLDEST} or newer is needed")
+    return fetch.fetch(cache, say)

@@ -1,0 +1,98 @@
+"""As whom the pool runs: HTCondor refuses the jobs of root, so root must step down.
+
+A user namespace is the better way: root's own files stay usable.  Where the machine forbids it
+(many containers do) the account `nobody` serves, if the files involved are open to it.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import pwd
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from condor_pydagman.errors import PoolError
+from condor_pydagman.pool import step_down
+
+
+@dataclass(frozen=True)
+class Identity:
+    """The user that the daemons and the jobs of a pool run as.
+
+    Attributes:
+        name: its account name, which HTCondor knows the owner of jobs by.
+        way: '' if it is the caller, else the way of `step_down`.
+    """
+
+    name: str
+    uid: int
+    gid: int
+    way: str
+
+    def command(self, argv: list[str]) -> list[str]:
+        """`argv`, wrapped so that it runs as this user."""
+        if not self.way:
+            return list(argv)
+        start = [sys.executable, "-I", "-S", step_down.__file__]
+        return [*start, self.way, str(self.uid), str(self.gid), *argv]
+
+    def can(self, test: str, path: Path) -> bool:
+        """Whether this user passes test(1)'s `test`, for example '-r', on `path`."""
+        return subprocess.run(self.command(["test", test, str(path)]), check=False).returncode == 0
+
+    def own(self, path: Path) -> None:
+        """Hand `path` to this user if it is another account than the caller's."""
+        if self.way == "account":
+            os.chown(path, self.uid, self.gid)
+
+
+@functools.cache
+def identity() -> Identity:
+    """The user for pools of this process's user.
+
+    Raises:
+        PoolError: the user, or as root `nobody`, has no account.
+    """
+    uid = os.geteuid()
+    if uid:
+        return Identity(_account(uid).pw_name, uid, os.getegid(), "")
+    try:
+        nobody = pwd.getpwnam("nobody")
+    except KeyError:
+        raise PoolError(
+            "root's jobs are refused by HTCondor, and there is no account 'nobody' to run them;"
+            " use condor_pydagman as an ordinary user",
+            transient=False,
+        ) from None
+    for way in ("namespace", "account"):
+        found = Identity(nobody.pw_name, nobody.pw_uid, nobody.pw_gid, way)
+        if _works(found):
+            return found
+    raise PoolError(
+        "root's jobs are refused by HTCondor, and this machine forbids both user namespaces and"
+        " becoming 'nobody'; use condor_pydagman as an ordinary user",
+        transient=False,
+    )
+
+
+def _account(uid: int) -> pwd.struct_passwd:
+    try:
+        return pwd.getpwuid(uid)
+    except KeyError:
+        raise PoolError(
+            f"user id {uid} has no account (no line in /etc/passwd), and HTCondor knows users by"
+            " name; use a user that has one",
+            transient=False,
+        ) from None
+
+
+def _works(candidate: Identity) -> bool:
+    return (
+        subprocess.run(
+            candidate.command(["true"]), stderr=subprocess.DEVNULL, check=False
+        ).returncode
+        == 0
+    )

@@ -1,0 +1,77 @@
+#!/bin/sh
+# Run a DAG of four jobs from nothing: sh examples/run_diamond.sh
+#
+# It makes a private Python environment (.venv), starts a personal HTCondor of its own (fetching one
+# if this machine has none), submits examples/diamond/diamond.dag, shows how it goes, and stops the
+# HTCondor again.  No root, no changes outside the checkout and ~/.cache.
+set -eu
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+limit=300 # seconds that the DAG gets
+
+sh "$root/tools/environment.sh"
+export PATH="$root/.venv/bin:$PATH"
+
+mkdir -p "$root/var"
+place=$root/var
+# DAGMan refuses to keep its log below /tmp, where cleaners would delete it.
+case $place in /tmp/*) place=/var/tmp ;; esac
+pool=$(mktemp -d "$place/diamond.XXXXXX")
+export PYDAGMAN_POOL="$pool"
+work=$pool/work
+
+stop() {
+    trap - EXIT
+    condor_pydagman pool stop
+    exit "$1"
+}
+trap 'stop $?' EXIT
+trap 'echo "interrupted"; exit 130' INT
+trap 'exit 143' TERM HUP
+
+in_pool() {
+    condor_pydagman pool run sh -c "$@"
+}
+
+condor_pydagman pool start
+# The pool's user copies, so that the files are that user's.
+in_pool 'cp -R "$1" "$2"' copy "$root/examples/diamond" "$work"
+
+echo "submitting $work/diamond.dag"
+in_pool 'cd "$1" && condor_submit_dag diamond.dag' submit "$work"
+
+# DAGMan's log has a line for each thing that happens to a node; show those.
+events='Submitting HTCondor Node|(PRE|POST) [Ss]cript of [Nn]ode|Node [A-D] job proc'
+shown=0
+waited=0
+show_progress() {
+    [ -f "$work/diamond.dag.dagman.out" ] || return 0
+    lines=$(wc -l <"$work/diamond.dag.dagman.out")
+    tail -n "+$((shown + 1))" "$work/diamond.dag.dagman.out" | head -n "$((lines - shown))" |
+        grep -E "$events" || true
+    shown=$lines
+}
+ended() {
+    grep -q 'EXITING WITH STATUS' "$work/diamond.dag.dagman.out" 2>/dev/null
+}
+until ended; do
+    show_progress
+    if [ "$waited" -ge "$limit" ]; then
+        echo "the DAG did not end within $limit seconds; look into $work/diamond.dag.dagman.out" >&2
+        exit 1
+    fi
+    sleep 1
+    waited=$((waited + 1))
+done
+show_progress
+
+status=$(sed -n 's/.*EXITING WITH STATUS \([0-9]*\).*/\1/p' "$work/diamond.dag.dagman.out" | tail -n 1)
+echo
+if [ "$status" -eq 0 ]; then
+    echo "the DAG succeeded; node D collected this in $work/D.txt:"
+    cat "$work/D.txt"
+else
+    echo "the DAG failed; see $work/diamond.dag.dagman.out and diamond.dag.lib.err beside it" >&2
+fi
+echo "exit code of DAGMan: $status"
+exit "$status"

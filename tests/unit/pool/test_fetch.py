@@ -1,0 +1,38 @@
+"""Which HTCondor is fetched, and when one that is there counts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.pool import fetch
+
+
+@pytest.mark.parametrize(
+    ("version", "expected"),
+    [("25.14.1+dfsg-1", True), ("24.0.1", True), ("23.9.6+dfsg-2", False), ("", False)],
+)
+def test_new_enough(version: str, expected: bool) -> None:
+    assert fetch.new_enough(version) is expected
+
+
+def test_source_line() -> None:
+    line = fetch.source_line("ubuntu", "http://m/u", "devel", Path("/k.gpg"))
+    assert line == "deb [signed-by=/k.gpg] http://m/u devel main universe"
+
+
+def test_a_release_without_stamp_or_moved_does_not_count(tmp_path: Path) -> None:
+    prefix = tmp_path / "prefix"
+    for name in ("bin/condor_submit", "sbin/condor_master", "libexec/condor/condor_shared_port"):
+        (prefix / "usr" / name).parent.mkdir(parents=True, exist_ok=True)
+        (prefix / "usr" / name).touch()
+    for name in ("lib/condor", "share"):
+        (prefix / "usr" / name).mkdir(parents=True)
+    assert fetch.cached(tmp_path) is None
+    (prefix / fetch.STAMP).write_text("/elsewhere/prefix\n")
+    assert fetch.cached(tmp_path) is None
+    (prefix / fetch.STAMP).write_text(f"{prefix}\n")
+    found = fetch.cached(tmp_path)
+    assert found is not None
+    assert found.release == prefix / "usr"
