@@ -1,1 +1,3 @@
-"""COMMANDS -> DAG: what the commands of the DAG files mean.  Pure; files are read through a given function."""
+"""COMMANDS -> DAG: what the commands of the DAG files mean.  Pure; files are read
+through a given function.
+"""

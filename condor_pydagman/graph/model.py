@@ -1,4 +1,4 @@
-"""The DAG as the engine sees it: what every node has in arrays, what few nodes have in dictionaries.
+"""The DAG as the engine sees it: what every node has in arrays, what few have in dictionaries.
 
 A node is an integer, 0 up, in order of definition.  Edges are kept between *vertices*: the nodes,
 then the *junctions*.  A junction stands for a PARENT line with many parents and many children, so

@@ -1,0 +1,1 @@
+"""TEXT -> COMMANDS: the DAG language.  Pure."""

@@ -1,0 +1,195 @@
+"""The commands of the DAG language: one class a command, as its line in a DAG file says it.
+
+What a command means for the DAG is the business of `graph.build`; how its line is read, and the
+SYNTAX table of all command words, is in `dagfile.syntax`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Union
+
+from condor_pydagman.vocabulary import ScriptKind
+
+
+class Job(NamedTuple):
+    """JOB: a node.  `description` is the text of an inline submit description, None if a file."""
+
+    line: int
+    name: str
+    submit: str
+    directory: str = ""
+    noop: bool = False
+    done: bool = False
+    description: str | None = None
+
+
+class SubmitDescription(NamedTuple):
+    """SUBMIT-DESCRIPTION: a submit description that several nodes can name."""
+
+    line: int
+    name: str
+    description: str
+
+
+class ParentChild(NamedTuple):
+    """PARENT ... CHILD ...: every one of `children` waits for every one of `parents`."""
+
+    line: int
+    parents: tuple[str, ...]
+    children: tuple[str, ...]
+
+
+class ScriptLine(NamedTuple):
+    """SCRIPT: `command` is the raw rest of the line."""
+
+    line: int
+    node: str
+    kind: ScriptKind
+    command: str
+    defer_status: int | None = None
+    defer_seconds: int = 0
+    debug_file: str = ""
+    debug_stream: str = ""
+
+
+class RetryLine(NamedTuple):
+    """RETRY: `unless_exit` None where the line does not say."""
+
+    line: int
+    node: str
+    limit: int
+    unless_exit: int | None = None
+
+
+class AbortDagOn(NamedTuple):
+    """ABORT-DAG-ON: `exit_code` None where the line has no RETURN."""
+
+    line: int
+    node: str
+    status: int
+    exit_code: int | None = None
+
+
+class Vars(NamedTuple):
+    """VARS: `append` None where the line has neither PREPEND nor APPEND."""
+
+    line: int
+    node: str
+    append: bool | None
+    pairs: tuple[tuple[str, str], ...]
+
+
+class Priority(NamedTuple):
+    """PRIORITY: the bigger `value`, the earlier the node is submitted."""
+
+    line: int
+    node: str
+    value: int
+
+
+class PreSkip(NamedTuple):
+    """PRE_SKIP: exit code of the PRE script that makes the node succeed at once."""
+
+    line: int
+    node: str
+    exit_code: int
+
+
+class Category(NamedTuple):
+    """CATEGORY: puts the node into a category."""
+
+    line: int
+    node: str
+    category: str
+
+
+class MaxJobs(NamedTuple):
+    """MAXJOBS: how many nodes of a category may be in the queue."""
+
+    line: int
+    category: str
+    limit: int
+
+
+class Done(NamedTuple):
+    """DONE: the node need not run; the lines of a rescue file."""
+
+    line: int
+    node: str
+
+
+class NodeStatusFile(NamedTuple):
+    """NODE_STATUS_FILE: `interval` in seconds."""
+
+    line: int
+    file: str
+    interval: int = 60
+    always: bool = False
+
+
+class JobstateLog(NamedTuple):
+    """JOBSTATE_LOG: the file that Pegasus reads."""
+
+    line: int
+    file: str
+
+
+class Dot(NamedTuple):
+    """DOT: a picture of the DAG for Graphviz."""
+
+    line: int
+    file: str
+    update: bool = False
+    overwrite: bool = False
+    include: str = ""
+
+
+class Reject(NamedTuple):
+    """REJECT: this DAG must not be run."""
+
+    line: int
+
+
+class ConfigFile(NamedTuple):
+    """CONFIG: configuration for DAGMan; obeyed by condor_submit_dag."""
+
+    line: int
+    file: str
+
+
+class SetJobAttr(NamedTuple):
+    """SET_JOB_ATTR: `attribute` is a raw `key = value` for DAGMan's own job ad."""
+
+    line: int
+    attribute: str
+
+
+class Env(NamedTuple):
+    """ENV: DAGMan's own environment; `set` False means GET, `variables` is raw."""
+
+    line: int
+    set: bool
+    variables: str
+
+
+Command = Union[
+    Job,
+    SubmitDescription,
+    ParentChild,
+    ScriptLine,
+    RetryLine,
+    AbortDagOn,
+    Vars,
+    Priority,
+    PreSkip,
+    Category,
+    MaxJobs,
+    Done,
+    NodeStatusFile,
+    JobstateLog,
+    Dot,
+    Reject,
+    ConfigFile,
+    SetJobAttr,
+    Env,
+]

@@ -1,0 +1,71 @@
+"""The pairs of VARS lines; what stock makes of odd quoting is in graph/stock_reactions.json."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from condor_pydagman.dagfile.lexer import QuotingError, Words
+from condor_pydagman.dagfile.variables import read_pairs, read_simple
+from condor_pydagman.dagfile.wrong import Wrong
+
+
+@pytest.mark.parametrize(
+    ("rest", "expected"),
+    [
+        ("a=1", (None, [("a", "1")])),
+        ("a = 1 b= 2 c =3", (None, [("a", "1"), ("b", "2"), ("c", "3")])),
+        ('a="x y" b=\'p "q"\'', (None, [("a", "x y"), ("b", 'p "q"')])),
+        (r'a="x\"y\\z\w"', (None, [("a", 'x"y\\zw')])),
+        ('a=""', (None, [("a", "")])),
+        ("a=b=c", (None, [("a", "b=c")])),
+        ('a=x"y z"', (None, [("a", 'x"y z"')])),
+        ("+a=1 My.b=2", (None, [("My.a", "1"), ("My.b", "2")])),
+        ("PREPEND a=1", (False, [("a", "1")])),
+        ("append a=1 append=2", (True, [("a", "1"), ("append", "2")])),
+        ("APPEND=1", (None, [("APPEND", "1")])),
+    ],
+)
+def test_pairs(rest: str, expected: object) -> None:
+    assert read_pairs(Words(rest)) == expected
+
+
+@pytest.mark.parametrize(
+    ("rest", "message"),
+    [
+        ("", "No key=value pairs specified"),
+        ("PREPEND", "No key=value pairs specified"),
+        ("x", "Key value pair missing operator and value"),
+        ("x =", "Key value pair missing value: No value specified"),
+        ("x = =1", "Key value pair missing value: Double operator"),
+        ("x 1", "Key value pair missing value: Failed to locate operator"),
+        ("append = 1", "Key value pair missing key"),
+        ("'x=1", "Key contains quotation mark"),
+        ("QueueX=1", "Illegal variable name 'QueueX': name can not begin with 'queue'"),
+        ("+=1", "Variable name must contain at least one alphanumeric character"),
+    ],
+)
+def test_wrong_pairs(rest: str, message: str) -> None:
+    with pytest.raises(Wrong, match="^" + message.replace("+", r"\+") + "$"):
+        read_pairs(Words(rest))
+
+
+def test_open_quote() -> None:
+    with pytest.raises(QuotingError):
+        read_pairs(Words('x="1'))
+
+
+@given(st.text(alphabet="ANq =\"\\'.+ue\t", max_size=30))
+def test_the_short_cut_agrees_with_the_ordinary_way(pairs: str) -> None:
+    found = read_simple("N " + pairs)
+    if found is not None:
+        assert found[0] == "N"
+        assert read_pairs(Words(pairs.strip(" \t"))) == (None, list(found[1]))
+
+
+def test_the_short_cut_takes_the_common_form() -> None:
+    assert read_simple('N  a="1" b_2="x y"') == ("N", (("a", "1"), ("b_2", "x y")))
+    assert read_simple('N Queue="1"') is None
+    assert read_simple(r'N a="\""') is None
+    assert read_simple('N a="' + "x" * 5000 + '"') is None
