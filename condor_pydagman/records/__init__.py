@@ -1,0 +1,1 @@
+"""REPORT <-> TEXT: every file and message format of DAGMan.  Pure."""

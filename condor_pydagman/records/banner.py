@@ -1,0 +1,124 @@
+"""The lines with which `.dagman.out` opens and closes a run.
+
+Monitors (pegasus-monitord among them) find the start of a run, its pid, its version and its end in
+these lines, so they are stock DAGMan's, byte for byte where such a reader looks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from condor_pydagman.config import Config, knobs
+
+_STARS = "*" * 54
+
+
+class Throttles(NamedTuple):
+    """The limits in force; 0 means none."""
+
+    idle: int
+    pre: int
+    hold: int
+    post: int
+    submitted: int
+    per_interval: int
+
+
+class Process(NamedTuple):
+    """What the start banner says of the process.
+
+    Attributes:
+        executable: path of the program.
+        version, platform: HTCondor's strings, `$CondorVersion: ... $` and `$CondorPlatform: ... $`.
+        user_id: of the real user.
+        config_source: path of the configuration file, '' if unknown.
+        last_touched: when the log was last written to, `MM/DD HH:MM:SS`; '' for a new log.
+    """
+
+    executable: str
+    version: str
+    platform: str
+    pid: int
+    user_id: int
+    config_source: str = ""
+    last_touched: str = ""
+
+
+def start_lines(process: Process) -> list[str]:
+    """The start banner."""
+    touched = process.last_touched or "unavailable (No such file or directory)"
+    lines = [
+        _STARS,
+        "** condor_dagman (CONDOR_DAGMAN) STARTING UP",
+        f"** {process.executable}",
+        "** SubsystemInfo: name=DAGMAN type=DAGMAN(9) class=CLIENT(2)",
+        "** Configuration: subsystem:DAGMAN local:<NONE> class:CLIENT",
+        f"** {process.version}",
+        f"** {process.platform}",
+        f"** PID = {process.pid} RealUID = {process.user_id}",
+        f"** Log last touched time {touched}",
+        _STARS,
+    ]
+    if process.config_source:
+        lines.append(f"Using config source: {process.config_source}")
+    return lines
+
+
+def setting_lines(config: Config) -> list[str]:
+    """`KNOB setting: value` for every knob."""
+    return [f"{knob.metadata['knob']} setting: {getattr(config, knob.name)}" for knob in knobs()]
+
+
+def argument_lines(arguments: Sequence[str]) -> list[str]:
+    """The command line, an argument a line."""
+    return [f'argv[{number}] == "{word}"' for number, word in enumerate(arguments)]
+
+
+def workflow_lines(
+    *,
+    batch_id: str,
+    batch_name: str,
+    accounting_group: str,
+    accounting_group_user: str,
+    nodes_log: str,
+) -> list[str]:
+    """What the jobs of this DAG will have in common."""
+    return [
+        f"Workflow batch-id: <{batch_id}>",
+        f"Workflow batch-name: <{batch_name}>",
+        f"Workflow accounting_group: <{accounting_group}>",
+        f"Workflow accounting_group_user: <{accounting_group_user}>",
+        f"Default node log file is: <{nodes_log}>",
+    ]
+
+
+def throttle_lines(throttles: Throttles) -> list[str]:
+    """The throttles, as printed at start and at each change."""
+    labels = (
+        ("Maximum Idle Jobs", throttles.idle),
+        ("Maximum Pre Scripts", throttles.pre),
+        ("Maximum Hold Scripts", throttles.hold),
+        ("Maximum Post Scripts", throttles.post),
+        ("Maximum Submitted Nodes", throttles.submitted),
+        ("Maximum Submits Per Interval", throttles.per_interval),
+    )
+    return ["Setting DAGMan throttles:", *(f"\t{name:-<30}: {value}" for name, value in labels)]
+
+
+def file_lines(lock_file: str, dag_files: Sequence[str]) -> list[str]:
+    """The files a run works with, before they are read."""
+    if len(dag_files) == 1:
+        files = f"DAG Input file is {dag_files[0]}"
+    else:
+        files = "DAG Input files are " + " ".join(dag_files)
+    return [
+        f"DAG Lockfile will be written to {lock_file}",
+        files,
+        f"Parsing {len(dag_files)} dagfiles",
+    ]
+
+
+def exit_line(pid: int, code: int) -> str:
+    """The last line of a run."""
+    return f"**** condor_dagman (condor_DAGMAN) pid {pid} EXITING WITH STATUS {code}"

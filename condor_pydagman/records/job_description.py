@@ -1,0 +1,259 @@
+"""The submit text of a node's jobs: the user's submit file between the lines that DAGMan adds.
+
+Lines put before the file's own are defaults that the file may override; lines put after them
+override the file.  A submit file is split once (`split`) and reused for every node that names it,
+because a bag of a thousand nodes often shares one file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from condor_pydagman.config import Config
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.vocabulary import DagStatus, NodeKind
+
+# Events that the schedd and the shadow write into the nodes log.
+NODES_MASK = "0,1,2,4,5,7,8,9,10,11,12,13,16,17,24,27,35,36"
+
+# No further parent is listed once the list has this many characters.
+PARENT_NAMES_LIMIT = 2000
+
+_SUBMITTED_BY_DAGMAN = 1  # JobSubmitMethod of jobs that a DAGMan submits itself
+_NOTHING = "$(DAGMAN_NOTHING:)"  # a macro that is never set, with an empty default
+
+
+class Template(NamedTuple):
+    """A submit file, cut where DAGMan's own lines go.
+
+    `parts` are pairs of text: lines up to a `queue` statement, and that statement with its inline
+    items.  There is more than one pair only if a `queue` stands in an `if` block: which of them
+    counts is then known to the schedd's parser alone, and it stops at the first that does.
+    """
+
+    parts: tuple[tuple[str, str], ...]
+
+
+class Workflow(NamedTuple):
+    """What all job descriptions of one DAGMan have in common.
+
+    `dagman_cluster` is 0 where DAGMan is not itself a job; `nodes_log` is an absolute path.
+    """
+
+    dagman_cluster: int
+    nodes_log: str
+    config: Config
+    batch_name: str = ""
+    batch_id: str = ""
+    accounting_group: str = ""
+    accounting_group_user: str = ""
+
+
+def split(file_text: str) -> Template:
+    """Cut a submit file at its first `queue` statement; whatever follows it is ignored.
+
+    A file without one means a single job, as in stock DAGMan.
+    """
+    parts: list[tuple[str, str]] = []
+    body: list[str] = []
+    lines = (
+        file_text.removesuffix("\n").split("\n") if file_text else []
+    )  # not splitlines: a form feed ends no line here
+    place, depth = 0, 0
+    while place < len(lines):
+        end = _statement_end(lines, place)
+        word = _first_word(lines[place])
+        if word == "queue":
+            end = _queue_end(lines, place, end)
+            parts.append((_joined(body), _queue_text(lines[place:end])))
+            body = []
+            if depth == 0:
+                return Template(tuple(parts))
+        else:
+            depth += {"if": 1, "endif": -1}.get(word, 0)
+            body.extend(lines[place:end])
+        place = end
+    body.append("")  # ends a statement that the file left open with a backslash
+    parts.append((_joined(body), "queue\n"))
+    return Template(tuple(parts))
+
+
+def describe(
+    dag: Dag,
+    node: int,
+    template: Template,
+    workflow: Workflow,
+    *,
+    retry: int,
+    dag_status: DagStatus,
+    failed_count: int,
+) -> str:
+    """The submit text of a node's jobs (manual: "Variable Values Associated with Nodes").
+
+    The order is stock DAGMan's; a later line wins.  `My.DAGManNodeRetry` is always there, because
+    recovery asks the schedd which run of a node a job belongs to.
+    """
+    variables = dag.variables.get(node, ())
+    before = [
+        _node_macros(dag, node, retry, dag_status, failed_count),
+        _defaults(dag, node, workflow),
+        *(_assignment(v.key, v.value) for v in variables if not v.append),
+    ]
+    after = [
+        _overrides(dag, node, workflow),
+        *(_assignment(v.key, v.value) for v in variables if v.append),
+    ]
+    appended = "".join(after)
+    chunks = before
+    for body, queue in template.parts:
+        chunks += (body, appended, queue)
+    return "".join(chunks)
+
+
+def parent_names(dag: Dag, node: int) -> str:
+    """Names of the node's parents with commas; the list ends with the name that fills it.
+
+    The list may be cut, a name in it never is.
+    """
+    if not dag.has_parents(node):
+        return ""
+    seen: dict[int, None] = {}
+    length = -1
+    for parent in dag.parents(node):
+        if parent in seen:
+            continue
+        seen[parent] = None
+        length += len(dag.names[parent]) + 1
+        if length >= PARENT_NAMES_LIMIT:
+            break
+    return ",".join(map(dag.names.__getitem__, seen))
+
+
+def _node_macros(dag: Dag, node: int, retry: int, dag_status: DagStatus, failed_count: int) -> str:
+    parents = parent_names(dag, node)
+    parent_line = f"DAG_PARENT_NAMES = {parents}\n" if parents else ""
+    submit = dag.submits[node]
+    return (
+        f"SUBMIT_FILE = {submit}\n"
+        f"My.JobSubmitMethod = {_SUBMITTED_BY_DAGMAN}\n"
+        f"JOB = {dag.names[node]}\n"
+        f"RETRY = {retry}\n"
+        f"DAG_STATUS = {int(dag_status)}\n"
+        f"FAILED_COUNT = {failed_count}\n"
+        f"{parent_line}"
+        'My.DAGParentNodeNames = "$(DAG_PARENT_NAMES)"\n'
+        f"My.DAGManNodeRetry = {retry}\n"
+    )
+
+
+def _defaults(dag: Dag, node: int, workflow: Workflow) -> str:
+    config = workflow.config
+    lines = []
+    if workflow.batch_name.strip():  # one blank is how a user says: no batch name
+        lines.append(f"batch_name = {workflow.batch_name}\n")
+    if workflow.batch_id:
+        lines.append(f"batch_id = {workflow.batch_id}\n")
+    priority = dag.priorities.get(node, 0)
+    if priority:
+        lines.append(f"priority = {priority}\n")
+    if config.hold_claim_time > 0 and dag.has_children(node):
+        lines.append(f"keep_claim_idle = {config.hold_claim_time}\n")
+    if workflow.accounting_group:
+        lines.append(f"accounting_group = {workflow.accounting_group}\n")
+    if workflow.accounting_group_user:
+        lines.append(f"accounting_group_user = {workflow.accounting_group_user}\n")
+    return "".join(lines)
+
+
+def _overrides(dag: Dag, node: int, workflow: Workflow) -> str:
+    config = workflow.config
+    name = dag.names[node]
+    text = (
+        f"dag_node_name = {name}\n"
+        f"submit_event_notes = DAG Node: {name}\n"
+        f"dagman_log = {workflow.nodes_log}\n"
+        f'My.DAGManNodesMask = "{NODES_MASK}"\n'
+    )
+    if workflow.dagman_cluster > 0:
+        text += f"My.DAGManJobId = {workflow.dagman_cluster}\n"
+        text += f"DAGManJobId = {workflow.dagman_cluster}\n"
+    if config.suppress_job_logs:
+        text += "log =\n"
+    if config.suppress_notification:
+        text += "notification = NEVER\n"
+    if dag.kinds[node] == NodeKind.SERVICE:
+        text += "My.DAGLifetimeJob = true\n"
+    return text
+
+
+def _assignment(key: str, value: str) -> str:
+    # A backslash at the end would swallow the next line; a macro without a value stops that.
+    if value.endswith("\\"):
+        value += _NOTHING
+    return f"{key} = {value}\n"
+
+
+def _first_word(line: str) -> str:
+    words = line.split(None, 1)
+    return words[0].lower() if words else ""
+
+
+def _statement_end(lines: list[str], start: int) -> int:
+    """Number of the line after the statement that begins at `start`."""
+    head = lines[start].strip()
+    if head.startswith("#"):
+        return start + 1
+    tag = _block_tag(head)
+    if tag:
+        return _block_end(lines, start, tag)
+    end = start
+    while end + 1 < len(lines) and lines[end].rstrip().endswith("\\"):
+        end += 1
+    return end + 1
+
+
+def _block_tag(head: str) -> str:
+    """TAG of a line `key @=TAG`, which opens a block that ends with `@TAG`; '' for other lines."""
+    key, mark, tag = head.partition("@=")
+    if mark and len(key.split()) == 1 and "=" not in key:
+        return tag.strip()
+    return ""
+
+
+def _block_end(lines: list[str], start: int, tag: str) -> int:
+    for place in range(start + 1, len(lines)):
+        if lines[place].strip() == "@" + tag:
+            return place + 1
+    return len(lines)  # the schedd's parser will complain, and name the line
+
+
+def _queue_end(lines: list[str], start: int, end: int) -> int:
+    """Number of the line after a `queue` statement's inline items, if it has any."""
+    if not _opens_items(lines[start:end]):
+        return end
+    for place in range(end, len(lines)):
+        if lines[place].lstrip().startswith(")"):
+            return place + 1
+    return len(lines)
+
+
+def _opens_items(statement: list[str]) -> bool:
+    last = statement[-1].rstrip()
+    opened = "(" in " ".join(statement)
+    return opened and not last.endswith(")")
+
+
+def _queue_text(statement: list[str]) -> str:
+    return _joined(list(_without_remarks(statement)))
+
+
+def _without_remarks(statement: list[str]) -> Iterator[str]:
+    # The bindings take a remark or an empty line among inline items for an item; submit does not.
+    for number, line in enumerate(statement):
+        if number == 0 or (line.strip() and not line.lstrip().startswith("#")):
+            yield line
+
+
+def _joined(lines: list[str]) -> str:
+    return "".join(line.rstrip("\r") + "\n" for line in lines)

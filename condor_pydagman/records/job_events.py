@@ -1,0 +1,136 @@
+"""Text of the events that DAGMan itself appends to the nodes log.
+
+Stock DAGMan writes the end of a POST script, a skipped node and the whole life of a NOOP node
+there.  We add *notes*: decisions that nothing else records, as generic events, which stock DAGMan
+ignores.  Every event is one string and must be written by one write.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from condor_pydagman.engine.actions import AppendNote
+from condor_pydagman.vocabulary import NOOP_CLUSTER, NOOP_PROC, EventKind, Note
+
+# Readers of the log take 1023 bytes of such a line, time and ids included.
+NOTE_LIMIT = 900
+
+_END = "...\n"
+_USAGE = ("Run Remote", "Run Local", "Total Remote", "Total Local")
+_BYTES = ("Run Bytes Sent", "Run Bytes Received", "Total Bytes Sent", "Total Bytes Received")
+_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_PLAIN = {"\\": "\\", '"': '"', "n": "\n", "r": "\r", "t": "\t"}
+_STRING = r'"((?:[^"\\]|\\["\\nrt])*)"'
+_RECORD = re.compile(
+    r'\s*\[ DAGManNote = "([A-Z_]+)"; DAGNodeName = ' + _STRING + r"; "
+    r"DAGManNodeRetry = (\d+); Value = (-?\d+); Text = " + _STRING + r" \]\s*"
+)
+
+
+class NoteRecord(NamedTuple):
+    """A note as it was read back from the nodes log."""
+
+    note: Note
+    node: str
+    retry: int
+    value: int
+    text: str
+
+
+def stamp(local: Sequence[int], milliseconds: int | None = None) -> str:
+    """Time of an event from broken-down local time: `2026-11-21 12:08:04`, or with `.743`.
+
+    Milliseconds are for logs whose other events have them (userlog format option SUB_SECOND).
+    """
+    year, month, day, hour, minute, second = local[:6]
+    text = f"{year:04d}-{month:02d}-{day:02d} {hour:02d}:{minute:02d}:{second:02d}"
+    return text if milliseconds is None else f"{text}.{milliseconds:03d}"
+
+
+def post_ended(when: str, node: str, status: int, *, cluster: int, proc: int, subproc: int) -> str:
+    """Event 016.  `status`: exit code, negative for a signal; ids -1 if no job was submitted."""
+    if status < 0:
+        ending = f"\t(0) Abnormal termination (signal {-status})\n"
+    else:
+        ending = f"\t(1) Normal termination (return value {status})\n"
+    head = _head(EventKind.POST_SCRIPT_TERMINATED, cluster, proc, subproc, when)
+    return f"{head} POST Script terminated.\n{ending}    DAG Node: {node}\n{_END}"
+
+
+def pre_skip(when: str, node: str, subproc: int) -> str:
+    """Event 034: the PRE script's exit code was the node's PRE_SKIP value."""
+    head = _head(EventKind.PRESKIP, NOOP_CLUSTER, NOOP_PROC, subproc, when)
+    return f"{head} PRE script return value is PRE_SKIP value\n    DAG Node: {node}\n{_END}"
+
+
+def noop(when: str, node: str, subproc: int) -> str:
+    """Events 000 and 005 of a NOOP node, whose job never existed."""
+    submit = _head(EventKind.SUBMIT, NOOP_CLUSTER, NOOP_PROC, subproc, when)
+    ended = _head(EventKind.JOB_TERMINATED, NOOP_CLUSTER, NOOP_PROC, subproc, when)
+    usage = "".join(f"\t\tUsr 0 00:00:00, Sys 0 00:00:00  -  {what} Usage\n" for what in _USAGE)
+    size = "".join(f"\t0  -  {what} By Job\n" for what in _BYTES)
+    return (
+        f"{submit} Job submitted from host: <dummy-submit-for-noop-job>\n"
+        f"    DAG Node: {node}\n{_END}"
+        f"{ended} Job terminated.\n"
+        f"\t(1) Normal termination (return value 0)\n{usage}{size}{_END}"
+    )
+
+
+def note_event(when: str, node: str, action: AppendNote) -> str:
+    """Event 008 with a decision of ours; `parse_note` reads its text back.
+
+    A text that makes the record too long is cut.
+    """
+    head = _head(EventKind.GENERIC, action.cluster, action.proc, 0, when)
+    return f"{head} {_record(node, action)}\n{_END}"
+
+
+def parse_note(info: str) -> NoteRecord | None:
+    """Read the text of a generic event; None if it is not one of ours, or damaged."""
+    found = _RECORD.fullmatch(info)
+    if found is None or found[1] not in Note.__members__:
+        return None
+    return NoteRecord(
+        Note[found[1]], _unescaped(found[2]), int(found[3]), int(found[4]), _unescaped(found[5])
+    )
+
+
+def _head(kind: EventKind, cluster: int, proc: int, subproc: int, when: str) -> str:
+    return f"{int(kind):03d} ({cluster:03d}.{proc:03d}.{subproc:03d}) {when}"
+
+
+def _record(node: str, action: AppendNote) -> str:
+    front = (
+        f'[ DAGManNote = "{action.note.value}"; DAGNodeName = "{_escaped(node)}";'
+        f" DAGManNodeRetry = {action.retry}; Value = {action.value}; Text = "
+    )
+    room = max(NOTE_LIMIT - len(front) - len('"" ]'), 0)
+    return f'{front}"{_fitting(action.text, room)}" ]'
+
+
+def _fitting(text: str, room: int) -> str:
+    """As much of `text` as has room when escaped; no escape is cut in two."""
+    kept = []
+    for character in text:
+        escaped = _safe(character)
+        room -= len(escaped.encode("utf-8", "surrogateescape"))
+        if room < 0:
+            break
+        kept.append(escaped)
+    return "".join(kept)
+
+
+def _escaped(text: str) -> str:
+    return "".join(map(_safe, text))
+
+
+def _safe(character: str) -> str:
+    # Readers of the log take lines of C strings: no other control character may stay.
+    return _ESCAPES.get(character, max(character, " "))
+
+
+def _unescaped(text: str) -> str:
+    return re.sub(r"\\(.)", lambda found: _PLAIN[found[1]], text)

@@ -1,0 +1,105 @@
+"""jobstate.log: a line for everything that happens to a node, for workflow systems above DAGMan.
+
+The file is only ever appended to.  A restart replays old events, so what is there already must be
+known: see `History`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from condor_pydagman.engine.actions import JobState
+from condor_pydagman.graph.model import Dag
+
+_INTERNAL = "INTERNAL"
+_DEFAULT_TAG = "+pegasus_site"
+_TAG_NAME = "+job_tag_name"
+
+
+@dataclass
+class History:
+    """What an existing file says: enough to continue its numbers and to write no line twice.
+
+    Attributes:
+        sequence: highest sequence number, 0 if none.
+        newest: newest time stamp of a line about a node, 0 if none.
+        at_newest: the lines with that time stamp.
+    """
+
+    sequence: int = 0
+    newest: int = 0
+    at_newest: set[str] = field(default_factory=set)
+
+    def has(self, line: str) -> bool:
+        """Whether a line that recovery wants to write is in the file already."""
+        text = line.rstrip("\n")
+        stamp = int(text.split(" ", 1)[0])
+        return stamp < self.newest or (stamp == self.newest and text in self.at_newest)
+
+
+def read(lines: Iterable[str]) -> History:
+    """Take in an existing file.  Lines that make no sense (a torn last one) are passed over."""
+    history = History()
+    for line in lines:
+        words = line.split()
+        if len(words) < 6 or words[1] == _INTERNAL:
+            continue
+        if not (words[0].isascii() and words[0].isdigit() and words[-1].isdigit()):
+            continue
+        stamp = int(words[0])
+        history.sequence = max(history.sequence, int(words[-1]))
+        if stamp > history.newest:
+            history.newest = stamp
+            history.at_newest = set()
+        if stamp == history.newest:
+            history.at_newest.add(line.rstrip("\n"))
+    return history
+
+
+def node_line(dag: Dag, state: JobState, tag: str = "") -> str:
+    """`<epoch> <node> <event> <job> <tag> - <sequence>`, newline included."""
+    return (
+        f"{int(state.time)} {dag.names[state.node]} {state.event} {state.job or '-'}"
+        f" {tag or '-'} - {state.sequence}\n"
+    )
+
+
+def started(now: float, cluster: int, proc: int) -> str:
+    """The line for the start of DAGMan; its own job id is -1.-1 if it is no job."""
+    return _internal(now, f"DAGMAN_STARTED {cluster}.{proc}")
+
+
+def finished(now: float, exit_code: int) -> str:
+    """The line for every orderly end of DAGMan."""
+    return _internal(now, f"DAGMAN_FINISHED {exit_code}")
+
+
+def recovery_started(now: float) -> str:
+    return _internal(now, "RECOVERY_STARTED")
+
+
+def recovery_finished(now: float) -> str:
+    return _internal(now, "RECOVERY_FINISHED")
+
+
+def recovery_failed(now: float) -> str:
+    return _internal(now, "RECOVERY_FAILURE")
+
+
+def job_tag(submit_text: str) -> str:
+    """The tag of a node's lines: value of the submit command that `+job_tag_name` names.
+
+    Without `+job_tag_name` that command is `+pegasus_site`; '' if the file does not have it.
+    """
+    commands: dict[str, str] = {}
+    for line in submit_text.split("\n"):
+        key, mark, value = line.partition("=")
+        if mark and not line.lstrip().startswith("#"):
+            commands[key.strip().lower()] = value.strip().strip('"')
+    name = commands.get(_TAG_NAME, _DEFAULT_TAG).lower()
+    return commands.get(name, "")
+
+
+def _internal(now: float, text: str) -> str:
+    return f"{int(now)} {_INTERNAL} *** {text} ***\n"

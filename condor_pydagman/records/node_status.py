@@ -1,0 +1,143 @@
+"""The node status file: new ClassAds that say how the DAG and each of its nodes are.
+
+Clients read it with `classad.parseAds`; keys, order and comments are those of stock DAGMan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from condor_pydagman.engine.report import NodeReport, Report
+from condor_pydagman.graph.model import DONE, Dag
+from condor_pydagman.vocabulary import NodeKind, NodeStatus
+
+_WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_RUNNING = (NodeStatus.PRERUN, NodeStatus.SUBMITTED, NodeStatus.POSTRUN)
+
+# Notes of a DAG that ended badly: nodes caught at work are then shown as failed.
+_BAD_ENDS = ("failed", "aborted", "cycle", "removed")
+
+
+def node_status_text(
+    dag: Dag,
+    report: Report,
+    nodes: Iterable[NodeReport],
+    *,
+    now: float,
+    now_local: Sequence[int],
+    next_update: float = 0.0,
+    next_local: Sequence[int] | None = None,
+    final: bool = False,
+    note: str = "",
+) -> Iterator[str]:
+    """Pieces of the file's text, a node a piece (manual: "Capturing the Status of Nodes").
+
+    Args:
+        nodes: every node in order.
+        now_local, next_local: `now` and `next_update`, broken down to local time.
+        next_update: when the next file may come; 0 if this is the last.
+        final: whether DAGMan is about to end.
+        note: its word for the state: success, failed, aborted, cycle, removed, held, or ''.
+    """
+    ended_badly = final and note in _BAD_ENDS
+    yield _dag_part(dag, report, int(now), asctime(now_local), _dag_state(final, note), ended_badly)
+    for node in nodes:
+        if dag.kinds[node.node] != NodeKind.SERVICE:
+            yield _node_part(dag, node, ended_badly)
+    following = asctime(next_local) if next_local is not None and next_update else "none"
+    yield (
+        '[\n  Type = "StatusEnd";\n'
+        f'  EndTime = {int(now)}; /* "{asctime(now_local)}" */\n'
+        f'  NextUpdate = {int(next_update)}; /* "{following}" */\n]\n'
+    )
+
+
+def asctime(local: Sequence[int]) -> str:
+    """A broken-down time as C's asctime writes it: `Sat Nov 21 09:24:27 2026`."""
+    year, month, day, hour, minute, second, weekday = local[:7]
+    return (
+        f"{_WEEKDAYS[weekday]} {_MONTHS[month - 1]} {day:2d}"
+        f" {hour:02d}:{minute:02d}:{second:02d} {year}"
+    )
+
+
+def quoted(text: str) -> str:
+    """A string as a ClassAd writes it, quotes around it."""
+    if '"' in text or "\\" in text or "\n" in text:
+        text = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{text}"'
+
+
+def _dag_state(final: bool, note: str) -> str:
+    if final and note == "success":
+        status = NodeStatus.DONE
+    elif final and note in _BAD_ENDS:
+        status = NodeStatus.ERROR
+    else:
+        status = NodeStatus.SUBMITTED
+    return f'{int(status)}; /* "STATUS_{status.name} ({note})" */'
+
+
+def _dag_part(dag: Dag, report: Report, now: int, date: str, state: str, ended_badly: bool) -> str:
+    files = ",\n".join(f"    {quoted(file)}" for file in dag.files)
+    return (
+        '[\n  Type = "DagStatus";\n'
+        f"  DagFiles = {{\n{files}\n  }};\n"
+        f'  Timestamp = {now}; /* "{date}" */\n'
+        f"  DagStatus = {state}\n"
+        f"{_dag_counts(report, ended_badly)}]\n"
+    )
+
+
+def _dag_counts(report: Report, ended_badly: bool) -> str:
+    pre, queued, post = report.pre, report.queued, report.post
+    held, idle, failed = report.procs_held, report.procs_idle, report.failed
+    if ended_badly:
+        failed += pre + queued + post
+        pre = queued = post = held = idle = 0
+    return (
+        f"  NodesTotal = {report.total};\n"
+        f"  NodesDone = {report.done};\n"
+        f"  NodesPre = {pre};\n"
+        f"  NodesQueued = {queued};\n"
+        f"  NodesPost = {post};\n"
+        f"  NodesReady = {report.ready};\n"
+        f"  NodesUnready = {report.unready};\n"
+        f"  NodesFutile = {report.futile};\n"
+        f"  NodesFailed = {failed};\n"
+        f"  JobProcsHeld = {held};\n"
+        f"  JobProcsIdle = {idle}; /* includes held */\n"
+    )
+
+
+def _node_part(dag: Dag, node: NodeReport, ended_badly: bool) -> str:
+    status, details = node.status, _details(dag, node)
+    queued, held = node.procs_queued, node.procs_held
+    if status == NodeStatus.READY and node.waiting_parents:
+        status = NodeStatus.NOT_READY
+    if ended_badly and status in _RUNNING:
+        details = f"Was STATUS_{status.name}"
+        status = NodeStatus.ERROR
+        queued = held = 0
+    return (
+        '[\n  Type = "NodeStatus";\n'
+        f"  Node = {quoted(node.name)};\n"
+        f'  NodeStatus = {int(status)}; /* "STATUS_{status.name}" */\n'
+        f"  StatusDetails = {quoted(details)};\n"
+        f"  RetryCount = {node.retries_done};\n"
+        f"  JobProcsQueued = {queued};\n"
+        f"  JobProcsHeld = {held};\n]\n"
+    )
+
+
+def _details(dag: Dag, node: NodeReport) -> str:
+    if node.status == NodeStatus.SUBMITTED:
+        return "not_idle" if node.proc_running else "idle"
+    if node.status == NodeStatus.ERROR:
+        return node.error
+    if node.status == NodeStatus.FUTILE:
+        return "Had an ancestor node fail"
+    if node.status == NodeStatus.DONE and dag.flags[node.node] & DONE:
+        return "User defined as DONE"
+    return ""

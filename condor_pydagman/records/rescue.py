@@ -1,0 +1,189 @@
+"""Rescue files: their text, and which of them a start uses, renames or writes.
+
+A rescue file is a DAG file that is read after the original one and marks what is done already.
+Numbers only: the names come from `names.DagPaths`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from condor_pydagman.engine.report import NodeReport
+from condor_pydagman.errors import UsageError
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.names import DagPaths
+from condor_pydagman.vocabulary import NodeKind, NodeStatus
+
+FORMAT_VERSION = "2.1.0"
+
+# Kinds of nodes that a rescue file never marks as done: they run in every run of the DAG.
+_NEVER_DONE = (NodeKind.FINAL, NodeKind.SERVICE)
+
+
+class Selection(NamedTuple):
+    """Which rescue file a start uses.
+
+    Attributes:
+        number: 0 if none, or if the file's name is not a numbered one.
+        file: its name, '' if none is used.
+        found: how it came to be used, as stock DAGMan says it.
+        rename: numbers of newer files, which get `.old` after their name.
+        gaps: numbers of files whose predecessor is missing; worth a warning.
+    """
+
+    number: int = 0
+    file: str = ""
+    found: str = ""
+    rename: tuple[int, ...] = ()
+    gaps: tuple[int, ...] = ()
+
+
+def rescue_text(
+    dag: Dag, nodes: Iterable[NodeReport], *, created: Sequence[int], reset_retries: bool
+) -> Iterator[str]:
+    """Lines of a rescue file, newlines included (manual: "Rescue DAGs").
+
+    Args:
+        nodes: every node in order.
+        created: broken-down time in GMT, as `time.gmtime` gives it.
+        reset_retries: DAGMAN_RESET_RETRIES_UPON_RESCUE; if false, retries left are written.
+    """
+    marks: list[str] = []
+    failed: list[str] = []
+    total = done = 0
+    for report in nodes:
+        kind = dag.kinds[report.node]
+        total += kind != NodeKind.SERVICE
+        if report.status == NodeStatus.DONE:
+            done += kind != NodeKind.SERVICE
+            if kind not in _NEVER_DONE:
+                marks.append(f"DONE {report.name}\n")
+        elif report.status == NodeStatus.ERROR:
+            failed.append(report.name)
+        if not reset_retries and kind not in _NEVER_DONE:
+            marks.extend(_retries(dag, report))
+    yield from _header(dag, created, total, done, failed)
+    yield from marks
+
+
+def newest(existing: Iterable[int]) -> int:
+    """The highest number there is, 0 if there is none."""
+    return max(existing, default=0)
+
+
+def next_number(existing: Iterable[int], maximum: int) -> int:
+    """Number of the rescue file to write; 0 if DAGMAN_MAX_RESCUE_NUM (`maximum`) forbids any.
+
+    At the maximum the last file is written over.
+    """
+    return min(newest(existing) + 1, maximum)
+
+
+def newer(existing: Iterable[int], number: int) -> tuple[int, ...]:
+    """Numbers above `number`: the files to rename when that one is run from."""
+    return tuple(sorted(n for n in existing if n > number))
+
+
+def number_of(file: str, paths: DagPaths) -> int:
+    """Number of a rescue file by its name; 0 if it is not a name that DAGMan gives."""
+    stem = paths.rescue(0)[: -len("000")]
+    digits = file[len(stem) :]
+    if file.startswith(stem) and len(digits) >= 3 and digits.isascii() and digits.isdigit():
+        return int(digits)
+    return 0
+
+
+def choose(
+    existing: Sequence[int],
+    paths: DagPaths,
+    *,
+    rescue_file: str = "",
+    rescue_from: int = 0,
+    automatic: bool = True,
+    maximum: int = 100,
+) -> Selection:
+    """Which rescue file to run from: -RescueFile, else -DoRescueFrom, else the newest there is.
+
+    Args:
+        existing: numbers of all rescue files there are.
+        automatic: whether -AutoRescue (DAGMAN_AUTO_RESCUE) is on.
+        maximum: DAGMAN_MAX_RESCUE_NUM; files above it are not looked at.
+
+    Raises:
+        UsageError: -DoRescueFrom names a file that is not there.
+    """
+    if rescue_file:
+        number = number_of(rescue_file, paths)
+        found = "Rescue DAG file specified"
+        return Selection(number, rescue_file, found, newer(existing, number))
+    if rescue_from > 0:
+        file = paths.rescue(rescue_from)
+        if rescue_from not in existing:
+            raise UsageError(
+                f"-dorescuefrom {rescue_from} specified, but rescue DAG file {file} does not"
+                " exist! Give the number of a file that does, or leave the option out"
+            )
+        found = f"Rescue DAG number {rescue_from} specified"
+        return Selection(rescue_from, file, found, newer(existing, rescue_from))
+    usable = sorted(n for n in existing if 1 <= n <= maximum) if automatic else []
+    if not usable:
+        return Selection()
+    number, found = usable[-1], f"Found rescue DAG number {usable[-1]}"
+    gaps = tuple(n for n in usable if n > 1 and n - 1 not in usable)
+    return Selection(number, paths.rescue(number), found, gaps=gaps)
+
+
+def preparation_lines(selection: Selection, paths: DagPaths) -> list[str]:
+    """What `.dagman.out` says before the DAG files are read: of gaps and of files renamed."""
+    lines = [
+        f"Warning: Found rescue DAG number {number}, but not rescue DAG number {number - 1}"
+        for number in selection.gaps
+    ]
+    if selection.rename:
+        lines.append(f"Renaming rescue DAGs newer than number {selection.number}")
+        lines += [f"Renaming {paths.rescue(number)}" for number in selection.rename]
+    return lines
+
+
+def usage_lines(selection: Selection, dag_files: int) -> list[str]:
+    """What `.dagman.out` says when the rescue file is about to be read; no lines if none is.
+
+    `dag_files` is how many DAG files DAGMan was given.
+    """
+    if not selection.file:
+        return []
+    plural = "s" if dag_files > 1 else ""
+    return [
+        f"{selection.found}; running {selection.file} in combination with normal DAG file{plural}",
+        "~" * 54,
+        f"USING RESCUE DAG {selection.file}",
+    ]
+
+
+def _header(
+    dag: Dag, created: Sequence[int], total: int, done: int, failed: list[str]
+) -> Iterator[str]:
+    year, month, day, hour, minute, second = created[:6]
+    yield "# Rescue DAG file, created after running\n"
+    yield f"#   the {dag.files[0] if dag.files else ''} DAG file\n"
+    yield f"# Created {month}/{day}/{year} {hour:02d}:{minute:02d}:{second:02d} UTC\n"
+    yield f"# Rescue DAG version: {FORMAT_VERSION}\n"
+    yield "#\n"
+    yield f"# Total number of Nodes: {total}\n"
+    yield f"# Nodes premarked DONE: {done}\n"
+    yield f"# Nodes that failed: {len(failed)}\n"
+    yield "#   " + "".join(name + "," for name in failed) + "<ENDLIST>\n"
+    yield "\n"
+
+
+def _retries(dag: Dag, report: NodeReport) -> Iterator[str]:
+    retry = dag.retries.get(report.node)
+    if retry is None or retry.limit <= 0:
+        return
+    left = max(retry.limit - report.retries_done, 0)
+    yield (
+        f"# {report.retries_done} of {retry.limit} retries already performed; {left} remaining\n"
+    )
+    unless = f" UNLESS-EXIT {retry.unless_exit}" if retry.unless_exit else ""
+    yield f"RETRY {report.name} {left}{unless}\n"

@@ -1,0 +1,77 @@
+"""Attributes of DAGMan's own job ad."""
+
+from __future__ import annotations
+
+from condor_pydagman.engine.report import Deferrals, Report
+from condor_pydagman.records.ad_attributes import attributes, changed, throttles
+from condor_pydagman.vocabulary import DagStatus
+
+REPORT = Report(
+    total=1,
+    done=2,
+    pre=3,
+    queued=4,
+    post=5,
+    ready=6,
+    unready=7,
+    failed=8,
+    futile=9,
+    hold_scripts=10,
+    dag_status=DagStatus.RM,
+    in_recovery=True,
+    procs_submitted=11,
+    procs_idle=12,
+    procs_held=13,
+    procs_running=14,
+    procs_completed=15,
+    deferrals=Deferrals(),
+)
+
+
+def test_every_number_has_its_name() -> None:
+    assert attributes(REPORT, 1795253067.9) == {
+        "DAG_Status": "4",
+        "DAG_InRecovery": "1",
+        "DAG_NodesTotal": "1",
+        "DAG_NodesDone": "2",
+        "DAG_NodesPrerun": "3",
+        "DAG_NodesQueued": "4",
+        "DAG_NodesPostrun": "5",
+        "DAG_NodesReady": "6",
+        "DAG_NodesUnready": "7",
+        "DAG_NodesFailed": "8",
+        "DAG_NodesFutile": "9",
+        "DAG_NodesHoldrun": "10",
+        "DAG_JobsSubmitted": "11",
+        "DAG_JobsIdle": "12",
+        "DAG_JobsHeld": "13",
+        "DAG_JobsRunning": "14",
+        "DAG_JobsCompleted": "15",
+        "DAG_AdUpdateTime": "1795253067",
+    }
+
+
+def test_first_time_everything_is_written() -> None:
+    new = attributes(REPORT, 5)
+    assert changed(new, {}) == new
+
+
+def test_only_changes_are_written_and_the_time_last() -> None:
+    old = attributes(REPORT, 5)
+    new = attributes(REPORT._replace(done=3), 9)
+    assert list(changed(new, old).items()) == [("DAG_NodesDone", "3"), ("DAG_AdUpdateTime", "9")]
+
+
+def test_time_alone_is_not_worth_a_write() -> None:
+    assert changed(attributes(REPORT, 9), attributes(REPORT, 5)) == {}
+
+
+def test_throttles() -> None:
+    assert throttles(idle=1000, submitted=0, pre=20, post=21, hold=22, per_interval=100) == {
+        "DAGMan_MaxIdle": "1000",
+        "DAGMan_MaxJobs": "0",
+        "DAGMan_MaxPreScripts": "20",
+        "DAGMan_MaxPostScripts": "21",
+        "DAGMan_MaxHoldScripts": "22",
+        "DAGMan_MaxSubmitsPerInterval": "100",
+    }

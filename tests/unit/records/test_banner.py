@@ -1,0 +1,104 @@
+"""The lines that open and close a run, as monitors look for them."""
+
+from __future__ import annotations
+
+import re
+
+from condor_pydagman.config import Config, knobs
+from condor_pydagman.records import banner
+
+PROCESS = banner.Process(
+    "/usr/bin/condor_dagman",
+    "$CondorVersion: 25.14.1 2026-10-16 $",
+    "$CondorPlatform: X86_64-Debian_ $",
+    pid=24770,
+    user_id=1001,
+)
+
+
+def test_start() -> None:
+    lines = banner.start_lines(PROCESS)
+    assert lines[0] == lines[-1] == "*" * 54
+    assert lines[1:-1] == [
+        "** condor_dagman (CONDOR_DAGMAN) STARTING UP",
+        "** /usr/bin/condor_dagman",
+        "** SubsystemInfo: name=DAGMAN type=DAGMAN(9) class=CLIENT(2)",
+        "** Configuration: subsystem:DAGMAN local:<NONE> class:CLIENT",
+        "** $CondorVersion: 25.14.1 2026-10-16 $",
+        "** $CondorPlatform: X86_64-Debian_ $",
+        "** PID = 24770 RealUID = 1001",
+        "** Log last touched time unavailable (No such file or directory)",
+    ]
+
+
+def test_start_of_a_later_run() -> None:
+    process = PROCESS._replace(config_source="/etc/condor", last_touched="11/21 09:24:07")
+    lines = banner.start_lines(process)
+    assert "** Log last touched time 11/21 09:24:07" in lines
+    assert lines[-1] == "Using config source: /etc/condor"
+
+
+def test_monitors_find_pid_and_version() -> None:
+    text = "\n".join(banner.start_lines(PROCESS))
+    assert re.search(r"^\*\* PID = (\d+)\b", text, re.MULTILINE)
+    assert re.search(r"^\*\* \$CondorVersion: ((\d+\.\d+)\.\d+)", text, re.MULTILINE)
+
+
+def test_every_knob_has_its_line() -> None:
+    lines = banner.setting_lines(Config(use_strict=2))
+    assert len(lines) == len(knobs())
+    assert "DAGMAN_USE_STRICT setting: 2" in lines
+    assert "DAGMAN_USE_JOIN_NODES setting: True" in lines
+    assert "DAGMAN_ON_EXIT_REMOVE setting: " in lines
+
+
+def test_arguments() -> None:
+    assert banner.argument_lines(["condor_dagman", "-Dag", "a b"]) == [
+        'argv[0] == "condor_dagman"',
+        'argv[1] == "-Dag"',
+        'argv[2] == "a b"',
+    ]
+
+
+def test_workflow() -> None:
+    lines = banner.workflow_lines(
+        batch_id="1.0",
+        batch_name="t.dag+1",
+        accounting_group="",
+        accounting_group_user="u",
+        nodes_log="/d/./t.dag.nodes.log",
+    )
+    assert lines == [
+        "Workflow batch-id: <1.0>",
+        "Workflow batch-name: <t.dag+1>",
+        "Workflow accounting_group: <>",
+        "Workflow accounting_group_user: <u>",
+        "Default node log file is: </d/./t.dag.nodes.log>",
+    ]
+
+
+def test_throttles() -> None:
+    assert banner.throttle_lines(banner.Throttles(1000, 20, 21, 22, 0, 100)) == [
+        "Setting DAGMan throttles:",
+        "\tMaximum Idle Jobs-------------: 1000",
+        "\tMaximum Pre Scripts-----------: 20",
+        "\tMaximum Hold Scripts----------: 21",
+        "\tMaximum Post Scripts----------: 22",
+        "\tMaximum Submitted Nodes-------: 0",
+        "\tMaximum Submits Per Interval--: 100",
+    ]
+
+
+def test_files() -> None:
+    assert banner.file_lines("t.dag.lock", ["t.dag"]) == [
+        "DAG Lockfile will be written to t.dag.lock",
+        "DAG Input file is t.dag",
+        "Parsing 1 dagfiles",
+    ]
+    assert "DAG Input files are a b" in banner.file_lines("a.lock", ["a", "b"])
+
+
+def test_exit() -> None:
+    assert banner.exit_line(12, 3) == (
+        "**** condor_dagman (condor_DAGMAN) pid 12 EXITING WITH STATUS 3"
+    )

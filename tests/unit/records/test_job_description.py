@@ -1,0 +1,198 @@
+"""The submit text of node jobs: where a submit file is cut, and what is put around it."""
+
+from __future__ import annotations
+
+import pytest
+
+from condor_pydagman.config import Config
+from condor_pydagman.graph.model import Dag, Variable
+from condor_pydagman.records.job_description import (
+    PARENT_NAMES_LIMIT,
+    Workflow,
+    describe,
+    parent_names,
+    split,
+)
+from condor_pydagman.vocabulary import DagStatus, NodeKind
+
+WORKFLOW = Workflow(12, "/run/./t.dag.nodes.log", Config(), "t.dag+12", "12.0")
+
+
+def chain(*names: str) -> Dag:
+    dag = Dag(files=["t.dag"])
+    for name in names:
+        dag.add_node(name, f"{name}.sub")
+    for number in range(1, len(names)):
+        dag.add_edges([number - 1], [number])
+    return dag
+
+
+def described(
+    dag: Dag, node: int, file_text: str = "queue\n", workflow: Workflow = WORKFLOW
+) -> str:
+    return describe(
+        dag,
+        node,
+        split(file_text),
+        workflow,
+        retry=2,
+        dag_status=DagStatus.NODE_FAILED,
+        failed_count=3,
+    )
+
+
+def test_order_of_everything() -> None:
+    dag = chain("A", "B", "C")
+    dag.finish()
+    dag.priorities[1] = 5
+    dag.variables[1] = (Variable("x", "a b", False), Variable("MY.Late", "3", True))
+    text = described(dag, 1, "executable = /bin/true\nqueue 2\nexecutable = /bin/false\n")
+    assert text == (
+        "SUBMIT_FILE = B.sub\n"
+        "My.JobSubmitMethod = 1\n"
+        "JOB = B\n"
+        "RETRY = 2\n"
+        "DAG_STATUS = 2\n"
+        "FAILED_COUNT = 3\n"
+        "DAG_PARENT_NAMES = A\n"
+        'My.DAGParentNodeNames = "$(DAG_PARENT_NAMES)"\n'
+        "My.DAGManNodeRetry = 2\n"
+        "batch_name = t.dag+12\n"
+        "batch_id = 12.0\n"
+        "priority = 5\n"
+        "keep_claim_idle = 20\n"
+        "x = a b\n"
+        "executable = /bin/true\n"
+        "dag_node_name = B\n"
+        "submit_event_notes = DAG Node: B\n"
+        "dagman_log = /run/./t.dag.nodes.log\n"
+        'My.DAGManNodesMask = "0,1,2,4,5,7,8,9,10,11,12,13,16,17,24,27,35,36"\n'
+        "My.DAGManJobId = 12\n"
+        "DAGManJobId = 12\n"
+        "MY.Late = 3\n"
+        "queue 2\n"
+    )
+
+
+def test_a_lonely_node_gets_no_conditional_lines() -> None:
+    dag = chain("A")
+    dag.finish()
+    text = described(dag, 0, workflow=Workflow(0, "/n.log", Config(), " "))
+    for key in (
+        *("DAG_PARENT_NAMES =", "batch_name", "batch_id", "priority", "keep_claim_idle"),
+        *("accounting", "DAGManJobId", "log =\n", "notification", "DAGLifetimeJob"),
+    ):
+        assert key not in text
+
+
+def test_knobs_and_accounting() -> None:
+    dag = chain("A", "B")
+    dag.finish()
+    dag.priorities[0] = -4
+    config = Config(hold_claim_time=0, suppress_job_logs=True, suppress_notification=True)
+    text = described(dag, 0, workflow=Workflow(1, "/n.log", config, "", "", "group_x", "user"))
+    assert "priority = -4\naccounting_group = group_x\naccounting_group_user = user\n" in text
+    assert "DAGManJobId = 1\nlog =\nnotification = NEVER\nqueue\n" in text
+    assert "keep_claim_idle" not in text
+
+
+def test_a_priority_of_zero_is_not_said() -> None:
+    dag = chain("A")
+    dag.finish()
+    dag.priorities[0] = 0
+    assert "priority" not in described(dag, 0)
+
+
+def test_service_jobs_live_as_long_as_the_dag() -> None:
+    dag = Dag()
+    dag.add_node("V", "v.sub", NodeKind.SERVICE)
+    dag.finish()
+    assert "My.DAGLifetimeJob = true\nqueue\n" in described(dag, 0)
+
+
+def test_a_backslash_at_the_end_of_a_variable_does_not_eat_the_next_line() -> None:
+    dag = chain("A")
+    dag.finish()
+    dag.variables[0] = (Variable("x", "a\\", False),)
+    assert "x = a\\$(DAGMAN_NOTHING:)\n" in described(dag, 0)
+
+
+def test_parent_names_once_each() -> None:
+    dag = chain("A", "B")
+    dag.add_node("C", "c.sub")
+    dag.add_edges([0, 1], [2, 1])
+    dag.add_edges([0], [2])
+    dag.finish()
+    assert parent_names(dag, 2) == "A,B"
+    assert parent_names(dag, 0) == ""
+
+
+@pytest.mark.parametrize(("width", "listed"), [(100, 20), (7, 251), (900, 3)])
+def test_a_long_list_of_parents_ends_with_a_whole_name(width: int, listed: int) -> None:
+    dag = Dag()
+    for number in range(300):
+        dag.add_node(f"{number:03d}".ljust(width, "x"), "n.sub")
+    child = dag.add_node("Z", "n.sub")
+    dag.add_edges(range(300), [child])
+    dag.finish()
+    names = parent_names(dag, child)
+    assert names.split(",") == dag.names[:listed]
+    assert len(names) >= PARENT_NAMES_LIMIT
+
+
+@pytest.mark.parametrize(
+    ("text", "body", "queue"),
+    [
+        ("", "\n", "queue\n"),
+        ("a = 1", "a = 1\n\n", "queue\n"),
+        ("a = 1 \\\n", "a = 1 \\\n\n", "queue\n"),
+        ("a = 1\nqueue", "a = 1\n", "queue\n"),
+        ("a = 1\n\x0cqueue 4\n", "a = 1\n", "\x0cqueue 4\n"),
+        ("a = 1\x1cqueue 4\n", "a = 1\x1cqueue 4\n\n", "queue\n"),
+        ("a = 1\r\nQueue 3\r\n", "a = 1\n", "Queue 3\n"),
+        ("  queue 2 x from list.txt\nb = 1\nqueue\n", "", "  queue 2 x from list.txt\n"),
+        ("queued = 1\nqueue_x = 2\nqueue\n", "queued = 1\nqueue_x = 2\n", "queue\n"),
+        ("a = b \\\nqueue\nqueue 2\n", "a = b \\\nqueue\n", "queue 2\n"),
+        ("a = b \\  \nqueue\nqueue 2\n", "a = b \\  \nqueue\n", "queue 2\n"),
+        ("# not me \\\nqueue 2\n", "# not me \\\n", "queue 2\n"),
+        ("queue \\\n 3\nb = 1\n", "", "queue \\\n 3\n"),
+        ("a @=END\nqueue\n@END\nqueue 2\n", "a @=END\nqueue\n@END\n", "queue 2\n"),
+        ("a @= END\nqueue\n  @END \nqueue 2\n", "a @= END\nqueue\n  @END \n", "queue 2\n"),
+        ("a = b @=END\nqueue 2\n", "a = b @=END\n", "queue 2\n"),
+        ("a @=END\nqueue\n", "a @=END\nqueue\n\n", "queue\n"),
+    ],
+)
+def test_where_a_file_is_cut(text: str, body: str, queue: str) -> None:
+    assert split(text).parts == ((body, queue),)
+
+
+@pytest.mark.parametrize(
+    ("statement", "kept"),
+    [
+        ("queue x in (a b c)", "queue x in (a b c)\n"),
+        ("queue x in (\n a\n b\n)", "queue x in (\n a\n b\n)\n"),
+        ("queue x,y from [1:] (\n a, b\n c, d)\n)", "queue x,y from [1:] (\n a, b\n c, d)\n)\n"),
+        ("queue x from (\n# remark\n\n a\n)", "queue x from (\n a\n)\n"),
+        ("queue x matching files (*.dat)", "queue x matching files (*.dat)\n"),
+    ],
+)
+def test_inline_items_belong_to_the_statement(statement: str, kept: str) -> None:
+    assert split(f"{statement}\nb = 1\nqueue 9\n").parts == (("", kept),)
+
+
+def test_items_without_an_end_reach_to_the_end_of_the_file() -> None:
+    assert split("queue x from (\n a\nqueue 9\n").parts == (("", "queue x from (\n a\nqueue 9\n"),)
+
+
+def test_statements_in_an_if_block_do_not_end_the_file() -> None:
+    dag = chain("A")
+    dag.finish()
+    text = "if false\nqueue 3\nendif\nb = 1\nqueue 2\nc = 1\n"
+    assert split(text).parts == (("if false\n", "queue 3\n"), ("endif\nb = 1\n", "queue 2\n"))
+    shown = described(dag, 0, text)
+    assert shown.count("dag_node_name = A\n") == 2
+    assert shown.endswith("DAGManJobId = 12\nqueue 2\n")
+
+
+def test_if_block_with_the_only_statement() -> None:
+    assert split("if true\nqueue 3\nendif\n").parts[-1] == ("endif\n\n", "queue\n")

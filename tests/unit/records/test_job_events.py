@@ -1,0 +1,151 @@
+"""Events that DAGMan appends to the nodes log, and our notes read back."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from condor_pydagman.engine.actions import AppendNote
+from condor_pydagman.records import job_events
+from condor_pydagman.vocabulary import Note
+
+WHEN = "2026-11-21 12:08:04"
+
+
+def info_of(event: str) -> str:
+    """The text of a generic event, as a reader of the log gives it."""
+    first, end = event.split("\n", 1)
+    assert end == "...\n"
+    return first.split(f"{WHEN} ", 1)[1]
+
+
+def test_stamp() -> None:
+    local = (2026, 3, 1, 4, 5, 6, 6, 60, 0)
+    assert job_events.stamp(local) == "2026-03-01 04:05:06"
+    assert job_events.stamp(local, 7) == "2026-03-01 04:05:06.007"
+
+
+def test_post_script_succeeded() -> None:
+    assert job_events.post_ended(WHEN, "B", 0, cluster=7, proc=0, subproc=0) == (
+        f"016 (007.000.000) {WHEN} POST Script terminated.\n"
+        "\t(1) Normal termination (return value 0)\n"
+        "    DAG Node: B\n"
+        "...\n"
+    )
+
+
+def test_post_script_died_after_a_failed_submit() -> None:
+    assert job_events.post_ended(WHEN, "B", -9, cluster=-1, proc=0, subproc=0) == (
+        f"016 (-01.000.000) {WHEN} POST Script terminated.\n"
+        "\t(0) Abnormal termination (signal 9)\n"
+        "    DAG Node: B\n"
+        "...\n"
+    )
+
+
+def test_pre_skip() -> None:
+    assert job_events.pre_skip(WHEN, "S", 12) == (
+        f"034 (000.2147483647.012) {WHEN} PRE script return value is PRE_SKIP value\n"
+        "    DAG Node: S\n"
+        "...\n"
+    )
+
+
+def test_noop_is_submitted_and_ends() -> None:
+    assert job_events.noop(WHEN, "N", 2) == (
+        f"000 (000.2147483647.002) {WHEN} Job submitted from host: <dummy-submit-for-noop-job>\n"
+        "    DAG Node: N\n"
+        "...\n"
+        f"005 (000.2147483647.002) {WHEN} Job terminated.\n"
+        "\t(1) Normal termination (return value 0)\n"
+        "\t\tUsr 0 00:00:00, Sys 0 00:00:00  -  Run Remote Usage\n"
+        "\t\tUsr 0 00:00:00, Sys 0 00:00:00  -  Run Local Usage\n"
+        "\t\tUsr 0 00:00:00, Sys 0 00:00:00  -  Total Remote Usage\n"
+        "\t\tUsr 0 00:00:00, Sys 0 00:00:00  -  Total Local Usage\n"
+        "\t0  -  Run Bytes Sent By Job\n"
+        "\t0  -  Run Bytes Received By Job\n"
+        "\t0  -  Total Bytes Sent By Job\n"
+        "\t0  -  Total Bytes Received By Job\n"
+        "...\n"
+    )
+
+
+def test_note() -> None:
+    action = AppendNote(Note.PRE_ENDED, node=4, retry=2, value=-9)
+    assert job_events.note_event(WHEN, "A", action) == (
+        f'008 (-01.-01.000) {WHEN} [ DAGManNote = "PRE_ENDED"; DAGNodeName = "A";'
+        ' DAGManNodeRetry = 2; Value = -9; Text = "" ]\n...\n'
+    )
+
+
+def test_note_about_a_proc_carries_its_id() -> None:
+    action = AppendNote(Note.JOB_LOST, node=4, retry=0, cluster=12, proc=3)
+    assert job_events.note_event(WHEN, "A", action).startswith(f"008 (012.003.000) {WHEN} [ ")
+
+
+@given(
+    st.sampled_from(list(Note)),
+    st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), min_size=1, max_size=60),
+    st.integers(0, 2**31 - 1),
+    st.integers(-(2**31), 2**31 - 1),
+    st.text(st.sampled_from('ab"\\\n\r\t ;=[].\u00e9'), max_size=100),
+)
+def test_a_note_is_read_back_as_written(
+    note: Note, node: str, retry: int, value: int, text: str
+) -> None:
+    action = AppendNote(note, 0, retry, value, text=text)
+    info = info_of(job_events.note_event(WHEN, node, action))
+    assert job_events.parse_note(info) == (note, node, retry, value, text)
+
+
+@given(st.text(max_size=3000))
+def test_a_note_is_one_short_line(text: str) -> None:
+    action = AppendNote(Note.SUBMIT_FAILED, 0, 1, text=text)
+    event = job_events.note_event(WHEN, "node", action)
+    assert event.endswith(" ]\n...\n")
+    assert event.count("\n") == 2
+    info = info_of(event)
+    assert len(info.encode()) <= job_events.NOTE_LIMIT
+    assert job_events.parse_note(info) is not None
+
+
+@pytest.mark.parametrize("text", ['x"' * 1000, "\\" * 2000, "\u00e9" * 2000])
+def test_a_long_text_keeps_its_beginning(text: str) -> None:
+    info = info_of(
+        job_events.note_event(WHEN, "A", AppendNote(Note.SUBMIT_FAILED, 0, 1, text=text))
+    )
+    record = job_events.parse_note(info)
+    assert record is not None
+    assert len(record.text) > 100
+    assert text.startswith(record.text)
+
+
+GOOD = '[ DAGManNote = "PRE_ENDED"; DAGNodeName = "A"; DAGManNodeRetry = 0; Value = 0; Text = "" ]'
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        (GOOD, ""),
+        (GOOD, "Job was resubmitted"),
+        ("PRE_ENDED", "UNHEARD_OF"),
+        ("Retry = 0", "Retry = -1"),
+        ("Retry = 0", "Retry = x"),
+        ('Text = ""', 'Text = "x'),
+        ('"A"', '"A"b"'),
+        ('"A"', r'"A\q"'),
+        ("DAGManNodeRetry = 0; ", ""),
+        (" ]", " ] x"),
+    ],
+)
+def test_foreign_and_damaged_events_are_no_notes(right: str, wrong: str) -> None:
+    assert job_events.parse_note(GOOD) is not None
+    assert job_events.parse_note(GOOD.replace(right, wrong)) is None
+
+
+def test_control_characters_become_blanks() -> None:
+    action = AppendNote(Note.SUBMIT_FAILED, 0, 1, text="a\0b\x1ec")
+    record = job_events.parse_note(info_of(job_events.note_event(WHEN, "A", action)))
+    assert record is not None
+    assert record.text == "a b c"

@@ -1,0 +1,104 @@
+"""The metrics file, both versions."""
+
+from __future__ import annotations
+
+import json
+
+from condor_pydagman.engine.report import Deferrals, NodeReport, Report
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.records.metrics import Run, metrics_text
+from condor_pydagman.vocabulary import DagStatus, NodeKind, NodeStatus
+
+REPORT = Report(
+    *(5, 3, 0, 0, 0, 0, 0, 2, 0, 0, DagStatus.NODE_FAILED, False, 9, 0, 0, 0, 7, Deferrals())
+)
+RUN = Run("25.14.1", 1000.0, 1002.5, 1, dagman_id=12, parent_dagman_id=11, rescue_number=2)
+
+
+def dag_and_nodes() -> tuple[Dag, list[NodeReport]]:
+    dag = Dag(files=["t.dag"])
+    done, error = NodeStatus.DONE, NodeStatus.ERROR
+    nodes = []
+    for name, kind, status in (
+        ("A", NodeKind.JOB, done),
+        ("B", NodeKind.JOB, error),
+        ("D", NodeKind.SUBDAG, error),
+        ("F", NodeKind.FINAL, done),
+        ("P", NodeKind.PROVISIONER, done),
+        ("V", NodeKind.SERVICE, done),
+        ("W", NodeKind.SERVICE, NodeStatus.SUBMITTED),
+    ):
+        number = dag.add_node(name, "n.sub", kind)
+        nodes.append(NodeReport(number, name, status, 0, 0, 0, 0, 0, False, "", ""))
+    dag.finish()
+    return dag, nodes
+
+
+def test_version_2() -> None:
+    dag, nodes = dag_and_nodes()
+    assert metrics_text(dag, REPORT, nodes, RUN) == (
+        "{\n"
+        '    "client":"condor_dagman",\n'
+        '    "version":"25.14.1",\n'
+        '    "type":"metrics",\n'
+        '    "metrics_version":2,\n'
+        '    "start_time":1000.000,\n'
+        '    "end_time":1002.500,\n'
+        '    "duration":2.500,\n'
+        '    "exitcode":1,\n'
+        '    "dagman_id":"12",\n'
+        '    "parent_dagman_id":"11",\n'
+        '    "rescue_dag_number":2,\n'
+        '    "has_final_node":true,\n'
+        '    "nodes":4,\n'
+        '    "nodes_failed":1,\n'
+        '    "nodes_succeeded":3,\n'
+        '    "dag_nodes":1,\n'
+        '    "dag_nodes_failed":1,\n'
+        '    "dag_nodes_succeeded":0,\n'
+        '    "provisioner_nodes":1,\n'
+        '    "service_nodes":2,\n'
+        '    "service_nodes_failed":0,\n'
+        '    "service_nodes_succeeded":1,\n'
+        '    "total_nodes":5,\n'
+        '    "total_nodes_run":5,\n'
+        '    "jobs_submitted":9,\n'
+        '    "jobs_succeeded":7,\n'
+        '    "jobs_failed":2,\n'
+        '    "DagStatus":2\n'
+        "}\n"
+    )
+
+
+def test_version_1() -> None:
+    dag, nodes = dag_and_nodes()
+    text = metrics_text(dag, REPORT, nodes, RUN._replace(parent_dagman_id=0), version=1)
+    assert list(json.loads(text).items()) == [
+        ("client", "condor_dagman"),
+        ("version", "25.14.1"),
+        ("type", "metrics"),
+        ("start_time", 1000.0),
+        ("end_time", 1002.5),
+        ("duration", 2.5),
+        ("exitcode", 1),
+        ("dagman_id", "12"),
+        ("parent_dagman_id", ""),
+        ("rescue_dag_number", 2),
+        ("jobs", 4),
+        ("jobs_failed", 1),
+        ("jobs_succeeded", 3),
+        ("dag_jobs", 1),
+        ("dag_jobs_failed", 1),
+        ("dag_jobs_succeeded", 0),
+        ("total_jobs", 5),
+        ("total_jobs_run", 5),
+        ("DagStatus", 2),
+    ]
+
+
+def test_an_empty_dag_is_still_json() -> None:
+    dag = Dag()
+    dag.finish()
+    values = json.loads(metrics_text(dag, REPORT, [], RUN))
+    assert values["has_final_node"] is False
+    assert values["nodes"] == values["service_nodes"] == 0

@@ -1,0 +1,167 @@
+"""The node status file: running, ended well, ended badly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+
+from condor_pydagman.engine.report import Deferrals, NodeReport, Report
+from condor_pydagman.graph.model import DONE, Dag
+from condor_pydagman.records.node_status import asctime, node_status_text, quoted
+from condor_pydagman.vocabulary import DagStatus, NodeKind, NodeStatus
+
+NOW = 1795253067.9
+LOCAL = (2026, 11, 21, 9, 24, 27, 5, 325, 0)
+NEXT = (2026, 12, 1, 0, 0, 9, 1, 335, 0)
+
+
+def small_dag() -> Dag:
+    dag = Dag(files=["t.dag", 'q".dag'])
+    dag.add_node("A", "n.sub", flags=DONE)
+    dag.add_node("B", "n.sub")
+    dag.add_node("V", "n.sub", NodeKind.SERVICE)
+    dag.finish()
+    return dag
+
+
+def node(number: int, name: str, status: NodeStatus, **more: object) -> NodeReport:
+    plain = NodeReport(number, name, status, 0, 0, 0, 0, 0, False, "", "")
+    return plain._replace(**more)  # type: ignore[arg-type]
+
+
+def counts(**more: int) -> Report:
+    zero = Report(2, 1, 0, 0, 0, 0, 0, 0, 0, 0, DagStatus.OK, False, 0, 0, 0, 0, 0, Deferrals())
+    return zero._replace(**more)  # type: ignore[arg-type]
+
+
+def text(report: Report, nodes: Iterable[NodeReport], final: bool = False, note: str = "") -> str:
+    pieces = node_status_text(
+        small_dag(), report, nodes, now=NOW, now_local=LOCAL, final=final, note=note
+    )
+    return "".join(pieces)
+
+
+def test_whole_file_of_a_finished_dag() -> None:
+    nodes = [
+        node(0, "A", NodeStatus.DONE),
+        node(1, "B", NodeStatus.DONE, retries_done=2),
+        node(2, "V", NodeStatus.SUBMITTED),
+    ]
+    assert text(counts(done=2), nodes, final=True, note="success") == (
+        "[\n"
+        '  Type = "DagStatus";\n'
+        "  DagFiles = {\n"
+        '    "t.dag",\n'
+        '    "q\\".dag"\n'
+        "  };\n"
+        '  Timestamp = 1795253067; /* "Sat Nov 21 09:24:27 2026" */\n'
+        '  DagStatus = 5; /* "STATUS_DONE (success)" */\n'
+        "  NodesTotal = 2;\n"
+        "  NodesDone = 2;\n"
+        "  NodesPre = 0;\n"
+        "  NodesQueued = 0;\n"
+        "  NodesPost = 0;\n"
+        "  NodesReady = 0;\n"
+        "  NodesUnready = 0;\n"
+        "  NodesFutile = 0;\n"
+        "  NodesFailed = 0;\n"
+        "  JobProcsHeld = 0;\n"
+        "  JobProcsIdle = 0; /* includes held */\n"
+        "]\n"
+        "[\n"
+        '  Type = "NodeStatus";\n'
+        '  Node = "A";\n'
+        '  NodeStatus = 5; /* "STATUS_DONE" */\n'
+        '  StatusDetails = "User defined as DONE";\n'
+        "  RetryCount = 0;\n"
+        "  JobProcsQueued = 0;\n"
+        "  JobProcsHeld = 0;\n"
+        "]\n"
+        "[\n"
+        '  Type = "NodeStatus";\n'
+        '  Node = "B";\n'
+        '  NodeStatus = 5; /* "STATUS_DONE" */\n'
+        '  StatusDetails = "";\n'
+        "  RetryCount = 2;\n"
+        "  JobProcsQueued = 0;\n"
+        "  JobProcsHeld = 0;\n"
+        "]\n"
+        "[\n"
+        '  Type = "StatusEnd";\n'
+        '  EndTime = 1795253067; /* "Sat Nov 21 09:24:27 2026" */\n'
+        '  NextUpdate = 0; /* "none" */\n'
+        "]\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("final", "note", "state"),
+    [
+        (False, "", '3; /* "STATUS_SUBMITTED ()" */'),
+        (False, "removed", '3; /* "STATUS_SUBMITTED (removed)" */'),
+        (True, "held", '3; /* "STATUS_SUBMITTED (held)" */'),
+        (True, "removed", '6; /* "STATUS_ERROR (removed)" */'),
+        (True, "aborted", '6; /* "STATUS_ERROR (aborted)" */'),
+        (True, "cycle", '6; /* "STATUS_ERROR (cycle)" */'),
+        (True, "failed", '6; /* "STATUS_ERROR (failed)" */'),
+    ],
+)
+def test_state_of_the_dag(final: bool, note: str, state: str) -> None:
+    assert f"  DagStatus = {state}\n" in text(counts(), [], final, note)
+
+
+def test_next_update_is_told_while_running() -> None:
+    pieces = node_status_text(
+        small_dag(), counts(), [], now=NOW, now_local=LOCAL, next_update=NOW + 60, next_local=NEXT
+    )
+    assert "".join(pieces).endswith(
+        '  NextUpdate = 1795253127; /* "Tue Dec  1 00:00:09 2026" */\n]\n'
+    )
+
+
+@pytest.mark.parametrize(
+    ("report", "number", "name", "details"),
+    [
+        (node(1, "B", NodeStatus.SUBMITTED, procs_queued=2), 3, "SUBMITTED", "idle"),
+        (node(1, "B", NodeStatus.SUBMITTED, proc_running=True), 3, "SUBMITTED", "not_idle"),
+        (node(1, "B", NodeStatus.FUTILE), 7, "FUTILE", "Had an ancestor node fail"),
+        (node(1, "B", NodeStatus.ERROR, error='said "no"'), 6, "ERROR", r"said \"no\""),
+        (node(1, "B", NodeStatus.READY, waiting_parents=1), 0, "NOT_READY", ""),
+        (node(1, "B", NodeStatus.READY), 1, "READY", ""),
+        (node(1, "B", NodeStatus.PRERUN), 2, "PRERUN", ""),
+    ],
+)
+def test_details_of_a_node(report: NodeReport, number: int, name: str, details: str) -> None:
+    assert (
+        f'  NodeStatus = {number}; /* "STATUS_{name}" */\n  StatusDetails = "{details}";\n'
+    ) in text(counts(), [report])
+
+
+def test_bad_end_shows_nodes_at_work_as_failed() -> None:
+    report = counts(pre=1, queued=2, post=1, failed=3, procs_held=1, procs_idle=4)
+    busy = node(1, "B", NodeStatus.SUBMITTED, procs_queued=2, procs_held=1, retries_done=1)
+    shown = text(report, [busy], final=True, note="removed")
+    for line in ("NodesPre = 0", "NodesQueued = 0", "NodesPost = 0", "NodesFailed = 7"):
+        assert f"  {line};\n" in shown
+    assert "  JobProcsHeld = 0;\n  JobProcsIdle = 0; /* includes held */\n" in shown
+    assert (
+        '  NodeStatus = 6; /* "STATUS_ERROR" */\n'
+        '  StatusDetails = "Was STATUS_SUBMITTED";\n'
+        "  RetryCount = 1;\n  JobProcsQueued = 0;\n  JobProcsHeld = 0;\n"
+    ) in shown
+
+
+def test_a_held_dag_shows_nodes_as_they_are() -> None:
+    busy = node(1, "B", NodeStatus.SUBMITTED, procs_queued=2)
+    shown = text(counts(queued=1), [busy], final=True, note="held")
+    assert "NodesQueued = 1;" in shown
+    assert '"STATUS_SUBMITTED" */' in shown
+
+
+def test_asctime_pads_the_day_with_a_blank() -> None:
+    assert asctime((2026, 1, 5, 3, 4, 5, 0)) == "Mon Jan  5 03:04:05 2026"
+
+
+def test_quoted() -> None:
+    assert quoted('a"b\\c\nd') == '"a\\"b\\\\c\\nd"'

@@ -1,0 +1,168 @@
+"""Rescue files: text, numbers, and which one a start uses."""
+
+from __future__ import annotations
+
+import pytest
+
+from condor_pydagman.engine.report import NodeReport
+from condor_pydagman.errors import UsageError
+from condor_pydagman.graph.model import Dag, Retry
+from condor_pydagman.names import DagPaths
+from condor_pydagman.records import rescue
+from condor_pydagman.vocabulary import NodeKind, NodeStatus
+
+CREATED = (2026, 3, 9, 7, 5, 2, 0, 68, 0)
+PATHS = DagPaths("run/t.dag")
+
+
+def node(dag: Dag, name: str, status: NodeStatus, retries: int = 0) -> NodeReport:
+    return NodeReport(dag.ids[name], name, status, 0, retries, 0, 0, 0, False, "", "")
+
+
+def small_dag() -> Dag:
+    dag = Dag(files=["t.dag"])
+    for name in ("A", "B", "C"):
+        dag.add_node(name, "n.sub")
+    dag.add_node("F", "n.sub", NodeKind.FINAL)
+    dag.add_node("V", "n.sub", NodeKind.SERVICE)
+    dag.retries = {0: Retry(3, 4), 1: Retry(1), 3: Retry(9)}
+    dag.finish()
+    return dag
+
+
+def reports(dag: Dag) -> list[NodeReport]:
+    return [
+        node(dag, "A", NodeStatus.DONE),
+        node(dag, "B", NodeStatus.ERROR, retries=1),
+        node(dag, "C", NodeStatus.FUTILE),
+        node(dag, "F", NodeStatus.DONE),
+        node(dag, "V", NodeStatus.DONE),
+    ]
+
+
+def text(dag: Dag, nodes: list[NodeReport], reset: bool = True) -> str:
+    return "".join(rescue.rescue_text(dag, nodes, created=CREATED, reset_retries=reset))
+
+
+def test_text_counts_final_but_never_marks_it_and_leaves_service_out() -> None:
+    dag = small_dag()
+    assert text(dag, reports(dag)) == (
+        "# Rescue DAG file, created after running\n"
+        "#   the t.dag DAG file\n"
+        "# Created 3/9/2026 07:05:02 UTC\n"
+        "# Rescue DAG version: 2.1.0\n"
+        "#\n"
+        "# Total number of Nodes: 4\n"
+        "# Nodes premarked DONE: 2\n"
+        "# Nodes that failed: 1\n"
+        "#   B,<ENDLIST>\n"
+        "\n"
+        "DONE A\n"
+    )
+
+
+def test_text_without_failures() -> None:
+    dag = small_dag()
+    assert "# Nodes that failed: 0\n#   <ENDLIST>\n\n" in text(dag, [])
+
+
+def test_kept_retries_follow_their_node() -> None:
+    dag = small_dag()
+    body = text(dag, reports(dag), reset=False).split("\n\n", 1)[1]
+    assert body == (
+        "DONE A\n"
+        "# 0 of 3 retries already performed; 3 remaining\n"
+        "RETRY A 3 UNLESS-EXIT 4\n"
+        "# 1 of 1 retries already performed; 0 remaining\n"
+        "RETRY B 0\n"
+    )
+
+
+def test_retries_left_are_never_negative() -> None:
+    dag = small_dag()
+    body = text(dag, [node(dag, "B", NodeStatus.ERROR, retries=5)], reset=False)
+    assert "RETRY B 0\n" in body
+
+
+@pytest.mark.parametrize(
+    ("existing", "maximum", "number"),
+    [([], 100, 1), ([1, 2], 100, 3), ([1, 7], 100, 8), ([100], 100, 100), ([], 0, 0), ([3], 2, 2)],
+)
+def test_next_number(existing: list[int], maximum: int, number: int) -> None:
+    assert rescue.next_number(existing, maximum) == number
+
+
+@pytest.mark.parametrize(
+    ("file", "number"),
+    [
+        ("run/t.dag.rescue002", 2),
+        ("run/t.dag.rescue1000", 1000),
+        ("run/t.dag.rescue2", 0),
+        ("run/t.dag.rescue00x", 0),
+        ("run/t.dag.rescue002.old", 0),
+        ("other.dag.rescue002", 0),
+        ("run/t.dag", 0),
+    ],
+)
+def test_number_of(file: str, number: int) -> None:
+    assert rescue.number_of(file, PATHS) == number
+
+
+def test_several_dag_files_have_names_of_their_own() -> None:
+    paths = DagPaths("t.dag", multi=True)
+    assert rescue.number_of("t.dag_multi.rescue004", paths) == 4
+    assert rescue.number_of("t.dag.rescue004", paths) == 0
+
+
+def test_nothing_to_rescue_from() -> None:
+    assert rescue.choose([], PATHS) == rescue.Selection()
+    assert rescue.choose([1, 2], PATHS, automatic=False) == rescue.Selection()
+
+
+def test_newest_is_used_and_gaps_are_told() -> None:
+    chosen = rescue.choose([4, 1, 3], PATHS)
+    assert (chosen.number, chosen.file, chosen.rename) == (4, "run/t.dag.rescue004", ())
+    assert rescue.preparation_lines(chosen, PATHS) == [
+        "Warning: Found rescue DAG number 3, but not rescue DAG number 2"
+    ]
+    file = "run/t.dag.rescue004"
+    assert rescue.usage_lines(chosen, 2) == [
+        f"Found rescue DAG number 4; running {file} in combination with normal DAG files",
+        "~" * 54,
+        f"USING RESCUE DAG {file}",
+    ]
+
+
+def test_files_above_the_maximum_are_not_looked_at() -> None:
+    assert rescue.choose([1, 12], PATHS, maximum=10).number == 1
+
+
+def test_asking_for_a_number_renames_newer_files() -> None:
+    chosen = rescue.choose([1, 2, 3], PATHS, rescue_from=1)
+    assert chosen.found == "Rescue DAG number 1 specified"
+    assert chosen.rename == (2, 3)
+    assert rescue.preparation_lines(chosen, PATHS) == [
+        "Renaming rescue DAGs newer than number 1",
+        "Renaming run/t.dag.rescue002",
+        "Renaming run/t.dag.rescue003",
+    ]
+
+
+def test_asking_for_a_number_that_is_not_there() -> None:
+    with pytest.raises(UsageError, match=r"-dorescuefrom 7 .*t\.dag\.rescue007 does not exist"):
+        rescue.choose([1, 2], PATHS, rescue_from=7)
+
+
+def test_a_named_file_comes_first_and_a_foreign_name_renames_all() -> None:
+    numbered = rescue.choose([1, 2], PATHS, rescue_file="run/t.dag.rescue001", rescue_from=2)
+    assert (numbered.number, numbered.rename) == (1, (2,))
+    foreign = rescue.choose([1, 2], PATHS, rescue_file="mine.dag")
+    assert (foreign.number, foreign.file, foreign.rename) == (0, "mine.dag", (1, 2))
+    assert rescue.usage_lines(foreign, 1)[0] == (
+        "Rescue DAG file specified; running mine.dag in combination with normal DAG file"
+    )
+
+
+def test_no_rescue_file_no_lines() -> None:
+    assert rescue.usage_lines(rescue.Selection(), 1) == []
+    assert rescue.preparation_lines(rescue.Selection(), PATHS) == []
