@@ -57,7 +57,8 @@ def _run(options, signals: Signals, started: float) -> int:  # type: ignore[no-u
     from condor_pydagman.records import banner
 
     try:
-        config = knobs.load(os.environ.get("_CONDOR_DAGMAN_CONFIG_FILE", options.config))
+        config = knobs.load(os.environ.get("_CONDOR_DAGMAN_CONFIG_FILE", ""))
+        config = startup.with_options(config, options)
         out = startup.open_log(options, config, started)
     except (PydagmanError, OSError) as error:
         print(error, file=sys.stderr)
@@ -69,7 +70,7 @@ def _run(options, signals: Signals, started: float) -> int:  # type: ignore[no-u
     except startup.CannotStart as error:
         out.say(str(error), 0)
         code = error.code
-    except Exception:  # noqa: BLE001 - the last resort: whatever it is must reach the log
+    except Exception:  # the last resort: whatever it is must reach the log
         out.say("ERROR: this is a bug in condor_pydagman; please report it:", 0)
         out.say(traceback.format_exc().rstrip(), 0)
         code = EXIT_BUG

@@ -1,0 +1,235 @@
+"""condor_submit_dag as a whole, up to the point where it needs a pool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import htcondor2
+import pytest
+
+from condor_pydagman.cli.options import SubmitOptions
+from condor_pydagman.cli.submit_dag import DASHES, environment, find_dagman, insert_lines, main
+from condor_pydagman.errors import FileError, UsageError
+from condor_pydagman.records.condor_sub import old_arguments
+
+NO_SCHEDD = ["-schedd-address-file", "/nosuch/a", "-schedd-daemon-ad-file", "/nosuch/b"]
+
+
+@pytest.fixture(autouse=True)
+def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A work directory with a DAG, and the configuration as it was afterwards."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("CONDOR_CONFIG", raising=False)
+    Path("t.dag").write_text("JOB A a.sub\n")
+    keep = {
+        name: str(htcondor2.param.get(name) or "")
+        for name in ("SCHEDD_ADDRESS_FILE", "SCHEDD_DAEMON_AD_FILE")
+    }
+    yield tmp_path
+    for name, value in keep.items():
+        htcondor2.param[name] = value
+    for name in ("DAGMAN_MANAGER_JOB_APPEND_GETENV", "DAGMAN_DISABLE_PORT"):
+        htcondor2.param[name] = ""
+
+
+def prepare(*words: str) -> int:
+    return main(["-no_submit", "-dagman", "/opt/condor_dagman", *words])
+
+
+def written(key: str, name: str = "t.dag") -> str:
+    for line in Path(f"{name}.condor.sub").read_text().splitlines():
+        if line.split("=")[0].strip() == key:
+            return line.partition("=")[2].strip()
+    raise AssertionError(key)
+
+
+def test_no_submit(capsys: pytest.CaptureFixture[str]) -> None:
+    assert prepare("t.dag") == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert out.splitlines() == [
+        DASHES,
+        "File for submitting this DAG to HTCondor           : t.dag.condor.sub",
+        "Log of DAGMan debugging messages                   : t.dag.dagman.out",
+        "Log of HTCondor library output                     : t.dag.lib.out",
+        "Log of HTCondor library error messages             : t.dag.lib.err",
+        "Log of the life of condor_dagman itself            : t.dag.dagman.log",
+        "",
+        "-no_submit given, not submitting DAG to HTCondor. You can do this with:",
+        '"condor_submit t.dag.condor.sub"',
+        DASHES,
+    ]
+    assert written("executable") == "/opt/condor_dagman"
+    words = old_arguments(Path("t.dag.condor.sub").read_text())
+    assert words[words.index("-CsdVersion") + 1] == htcondor2.version()
+    assert sorted(path.name for path in Path().iterdir()) == ["t.dag", "t.dag.condor.sub"]
+
+
+def test_terse(capsys: pytest.CaptureFixture[str]) -> None:
+    assert prepare("-terse", "t.dag") == 0
+    assert len(capsys.readouterr().out.splitlines()) == 2
+
+
+def test_what_the_dag_and_the_options_add(directory: Path) -> None:
+    Path("c").write_text("DAGMAN_MANAGER_JOB_APPEND_GETENV = Q\nDAGMAN_DISABLE_PORT = true\n")
+    Path("ins").write_text("  # mine\na = 1\\\n2\n")
+    Path("t.dag").write_text('CONFIG c\nSET_JOB_ATTR b = "x"\nENV SET E=1\nENV GET G\nJOB A s\n')
+    words = ["-insert_sub_file", "ins", "-append", "+Last = 1", "-include_env", "F"]
+    assert prepare(*words, "-insert_env", "D=a b", "t.dag") == 0
+    text = Path("t.dag.condor.sub").read_text()
+    assert text.endswith('"\n# mine\na = 12\nMy.b = "x"\n+Last = 1\nqueue\n')
+    assert written("getenv").endswith(",BEARER_TOKEN_FILE,F,G,Q")
+    assert written("arguments").startswith('"-p 0 -f -l . ')
+    assert written("environment").startswith(
+        f"\"D=a' 'b E=1 _CONDOR_DAGMAN_CONFIG_FILE={directory}/c _CONDOR_DAGMAN_LOG=t.dag."
+    )
+
+
+def test_update_keeps_the_old_maximums() -> None:
+    assert prepare("-maxjobs", "3", "-maxpre", "4", "t.dag") == 0
+    assert prepare("-maxjobs", "9", "-maxpost", "5", "-update_submit", "t.dag") == 0
+    assert "-MaxJobs 3 -MaxPre 4 -MaxPost 5 " in written("arguments")
+
+
+def test_second_submit_needs_force(capsys: pytest.CaptureFixture[str]) -> None:
+    assert prepare("t.dag") == 0
+    assert prepare("t.dag") == 1
+    assert 'ERROR: "t.dag.condor.sub" already exists.' in capsys.readouterr().err
+    assert prepare("-force", "t.dag") == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["nosuch"], "ERROR: Provided file path does not exist"),
+        (["-config", "nosuch", "t.dag"], "ERROR: Can't read DAGMan config file: /"),
+        (["-insert_sub_file", "nosuch", "t.dag"],
+         "ERROR: Unable to read submit append file nosuch"),
+        (["-insert_env", "A", "t.dag"], "ERROR: Failed to add A to DAGMan manager jobs "
+         "environment because ERROR: Missing '=' after environment variable 'A'."),
+        (["-batch-name", "a\nb", "t.dag"], "ERROR: a line break can't be written"),
+        (["d/t.dag"], "ERROR: Provided file path does not exist"),
+    ],
+)  # fmt: skip
+def test_errors_leave_no_file(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert prepare(*words) == 1
+    assert capsys.readouterr().err.startswith(message)
+    assert not list(Path().glob("*.condor.sub*"))
+
+
+def test_submit_file_that_cannot_be_written(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("t.dag.condor.sub").mkdir()
+    assert prepare("-update_submit", "t.dag") == 1
+    err = capsys.readouterr().err
+    assert err.startswith("ERROR: ")
+    assert "t.dag.condor.sub" in err
+
+
+def test_bad_dag_line_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("t.dag").write_text("JOB A s\nCONFIG a b\n")
+    assert prepare("t.dag") == 1
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "ERROR: t.dag:2 Failed to parse CONFIG command: Unexpected token 'b'"
+    assert "    CONFIG a b" in lines
+
+
+def test_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["-foo", "t.dag"]) == 1
+    out, err = capsys.readouterr()
+    assert err == "Error: Unknown flag '-foo' provided\n"
+    assert out.startswith("Usage: condor_submit_dag ")
+    assert main(["t.dag", "-force"]) == 1
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert out.startswith("ERROR: no arguments allowed after DAG file name(s)\nUsage: ")
+
+
+def test_help_and_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["-help"]) == 0
+    assert capsys.readouterr().out.startswith("Usage: ")
+    assert main(["-version"]) == 0
+    assert capsys.readouterr().out.startswith("$CondorVersion: ")
+
+
+def test_no_schedd(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*NO_SCHEDD, "-dagman", "/bin/true", "t.dag"]) == 1
+    out, err = capsys.readouterr()
+    assert "submitted to cluster" not in out
+    assert err.startswith("ERROR: Can't find address of local schedd")
+    assert err.endswith("ERROR: condor_submit failed; aborting.\n")
+    assert "-schedd-address-file" in err
+    assert "_CONDOR_SCHEDD_ADDRESS_FILE=/nosuch/a" in written("environment")
+
+
+def test_submit_description_that_cannot_be_parsed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*NO_SCHEDD, "-dagman", "/bin/true", "-append", "garbage", "t.dag"]) == 1
+    assert "Failed to parse command file t.dag.condor.sub" in capsys.readouterr().err
+
+
+def test_file_name_that_is_no_text() -> None:
+    Path("\udcff.dag").write_text("JOB A s\n")
+    assert prepare("\udcff.dag") == 0
+    assert Path("\udcff.dag.condor.sub").exists()
+
+
+def test_outfile_dir(capsys: pytest.CaptureFixture[str]) -> None:
+    assert prepare("-outfile_dir", "o/", "./t.dag") == 0
+    assert "_CONDOR_DAGMAN_LOG=o//t.dag.dagman.out " in written("environment")
+    assert ": o//t.dag.dagman.out\n" in capsys.readouterr().out
+
+
+def test_imported_variables_never_win() -> None:
+    options = SubmitOptions(dag_files=("t.dag",), import_env=True, insert_env=("B=2", '"C=3"'))
+    current = {"A": "1", "B": "1", "_CONDOR_DAGMAN_LOG": "other", "_CONDOR_X": "y"}
+    assert environment(options, options.paths(), {"_CONDOR_X": "x", "_CONDOR_Y": ""}, current) == {
+        "A": "1",
+        "B": "2",
+        "C": "3",
+        "_CONDOR_DAGMAN_LOG": "t.dag.dagman.out",
+        "_CONDOR_MAX_DAGMAN_LOG": "0",
+        "_CONDOR_X": "x",
+    }
+    with pytest.raises(UsageError, match="Failed to add =1 to"):
+        environment(SubmitOptions(dag_files=("t",), insert_env=("=1",)), options.paths(), {}, {})
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("\n# c\n  y = 2  \n\nz=\\\n3\n", ["", "# c", "y = 2", "", "z=3"]),
+        ("a=1\r\nb=2", ["a=1", "b=2"]),
+        ("a=\\", ["a="]),
+        ("", []),
+    ],
+)
+def test_insert_lines(text: str, lines: list[str]) -> None:
+    Path("ins").write_bytes(text.encode())
+    assert insert_lines("ins") == lines
+
+
+def program(path: Path) -> str:
+    path.parent.mkdir(exist_ok=True)
+    path.touch()
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_find_dagman_beside_the_program_before_path(directory: Path) -> None:
+    mine = program(directory / "bin" / "condor_dagman")
+    program(directory / "path" / "condor_dagman")
+    link = directory / "link"
+    link.symlink_to(directory / "bin" / "condor_submit_dag")
+    assert find_dagman(str(link), str(directory / "path")) == mine
+
+
+def test_find_dagman_on_path(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.executable", str(directory / "python"))
+    found = program(directory / "b" / "condor_dagman")
+    (directory / "a").mkdir()
+    (directory / "a" / "condor_dagman").touch()  # not executable
+    assert find_dagman("/nosuch/x", f"{directory}/a::{directory}/b") == found
+    with pytest.raises(FileError, match="Failed to locate condor_dagman executable in PATH"):
+        find_dagman("/nosuch/x", "")
