@@ -1,7 +1,7 @@
 """Every error that can reach a user, by whose fault it is.
 
     PydagmanError
-      DagFileError      the DAG file is wrong: file, line, column, the line itself, what was expected
+      DagFileError      the DAG file is wrong: file, line, column, the line, what was expected
       UsageError        the command line is wrong
       ConfigError       the configuration is wrong
       FileError         a file of ours can't be read or written

@@ -60,7 +60,7 @@ class DagPaths:
         return self.primary + ".metrics"
 
     def nodes_log(self, cwd: str) -> str:
-        """Absolute path of the nodes log; keeps the `/./` that stock DAGMan writes (ads match on it)."""
+        """Absolute path of the nodes log, with the `/./` that stock DAGMan writes."""
         directory = os.path.dirname(self.primary) or "."
         return f"{os.path.join(cwd, directory)}/{os.path.basename(self.primary)}.nodes.log"
 

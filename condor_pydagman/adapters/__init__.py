@@ -1,1 +1,2 @@
-"""ACTIONS -> WORLD -> INPUTS: the only code that touches files, processes, clocks and the schedd."""
+"""ACTIONS -> WORLD -> INPUTS: the only code that
+touches files, processes, clocks and the schedd."""

@@ -10,6 +10,7 @@ What JobEventLog does that shapes this file (measured, 25.14):
 
 from __future__ import annotations
 
+import functools
 import os
 import time
 from typing import Any
@@ -71,17 +72,18 @@ class NodesLog:
             return []
         events: list[LogEvent | LogBroken] = []
         before = self._offset()
+        poll = self._log.events(0)
         try:
-            for event in self._log.events(0):
-                events.append(_log_event(event))
-                if len(events) == BATCH:
-                    break
-            self._errors = 0 if events else self._errors
+            # to the end and no further: the bindings take 3 ms to say that nothing more is there
+            while len(events) < BATCH and self._offset() < self._size:
+                events.append(_log_event(next(poll)))
+                self._errors = 0
+        except StopIteration:
+            pass
         except (htcondor2.HTCondorException, classad2.ClassAdException) as error:
             self._errors += 1
             if self._errors >= ERRORS_MAX:
-                events.append(LogBroken(f"{self.path} can't be read: {error}"))
-                return events
+                return [*events, LogBroken(f"{self.path} can't be read: {error}")]
         self.more = before < self._offset() < self._size
         return events
 
@@ -142,11 +144,25 @@ def _log_event(event: Any) -> LogEvent:
         "cluster": event.cluster,
         "proc": event.proc,
         "subproc": int(event.get("Subproc", 0)),
-        "time": float(event.timestamp),
+        "time": _epoch(stamp),
         "stamp": f"{stamp[5:7]}/{stamp[8:10]}/{stamp[2:4]} {stamp[11:19]}",
     }
     special = _SPECIAL.get(kind)
     return LogEvent(**common, **(special(event) if special is not None else {}))
+
+
+@functools.lru_cache(maxsize=16)
+def _minute(stamp: str) -> float:
+    """Seconds since the epoch of a minute in local time, `2026-11-21T11:56`."""
+    numbers = (
+        int(part) for part in (stamp[0:4], stamp[5:7], stamp[8:10], stamp[11:13], stamp[14:])
+    )
+    return time.mktime((*numbers, 0, 0, 0, -1))  # type: ignore[arg-type]
+
+
+def _epoch(stamp: str) -> float:
+    """Seconds since the epoch of an event's time; the bindings' own way takes 40 times as long."""
+    return _minute(stamp[:16]) + int(stamp[17:19])
 
 
 def _submit(event: Any) -> dict[str, Any]:

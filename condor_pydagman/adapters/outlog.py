@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
@@ -19,10 +20,8 @@ class OutLog:
         self.path = os.path.abspath(path)
         self.verbosity = verbosity
         self.touched: float | None = None
-        try:
+        with contextlib.suppress(OSError):
             self.touched = os.stat(path).st_mtime
-        except OSError:
-            pass
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
         self._fd = os.open(path, flags, 0o644)
         self._lines: list[str] = []

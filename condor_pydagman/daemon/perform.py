@@ -88,7 +88,7 @@ class Performer:
             template = self._template(node)
         except (OSError, FileError) as error:
             reason = f"can't read submit file {run.dag.submits[node]}: {_reason(error)}"
-            self._answers.append(inputs.SubmitFailed(node, reason, permanent=True))
+            self._submit_failed(node, reason, permanent=True)
             return
         text = job_description.describe(
             run.dag,
@@ -103,13 +103,17 @@ class Performer:
         try:
             cluster, procs = run.schedd.submit(text, run.dag.directories.get(node, ""))
         except LostReply as error:
-            answer = inputs.SubmitFailed(node, error.reason, permanent=False, unknown=True)
-            self._answers.append(answer)
+            self._submit_failed(node, error.reason, permanent=False, unknown=True)
         except PoolError as error:
-            answer = inputs.SubmitFailed(node, error.reason, permanent=not error.transient)
-            self._answers.append(answer)
+            self._submit_failed(node, error.reason, permanent=not error.transient)
         else:
             self._answers.append(inputs.Submitted(node, cluster, procs))
+
+    def _submit_failed(
+        self, node: int, reason: str, *, permanent: bool, unknown: bool = False
+    ) -> None:
+        stamp = time.strftime("%m/%d/%y %H:%M:%S")
+        self._answers.append(inputs.SubmitFailed(node, reason, permanent, unknown, stamp))
 
     def _template(self, node: int) -> job_description.Template:
         """The node's submit description, from memory if its file has not changed."""

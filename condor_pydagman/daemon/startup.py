@@ -9,6 +9,7 @@ import os
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import htcondor2
@@ -71,6 +72,16 @@ def open_log(options: DagmanOptions, config: Config, started: float) -> OutLog:
     _say_all(out, banner.start_lines(process))
     _say_all(out, banner.setting_lines(config))
     return out
+
+
+def with_options(config: Config, options: DagmanOptions) -> Config:
+    """The knobs, with what the command line says put over them."""
+    changes: dict[str, bool] = {}
+    if options.always_run_post is not None:
+        changes["always_run_post"] = options.always_run_post
+    if options.suppress_notification is not None:
+        changes["suppress_notification"] = options.suppress_notification
+    return replace(config, **changes)  # type: ignore[arg-type]
 
 
 def job_id() -> JobId:

@@ -1,1 +1,3 @@
-"""DAG + INPUTS -> ACTIONS: what to do next.  Pure and deterministic: no clock, no files, no htcondor2."""
+"""DAG + INPUTS -> ACTIONS: what to do next.  Pure and deterministic:
+no clock, no files, no htcondor2.
+"""

@@ -39,7 +39,10 @@ class KillScripts(NamedTuple):
 
 
 class AppendPostEnded(NamedTuple):
-    """Write event 016 into the nodes log; it comes back as a LogEvent.  `status` as in ScriptEnded."""
+    """Write event 016 into the nodes log; it comes back as a LogEvent.
+
+    `status` as in ScriptEnded.
+    """
 
     node: int
     cluster: int

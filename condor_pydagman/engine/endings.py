@@ -88,7 +88,6 @@ def end_if_finished(engine: Engine) -> None:
         engine.say("All jobs Completed!")
         _last_words(engine, 0, "success")
     elif counts[State.FAILED]:
-        engine.say("ERROR: the following Node(s) failed:")
         engine.emit(do.SayFailed())
         end(engine, Ending(1, DagStatus.NODE_FAILED, "failed", _ABORT))
     else:

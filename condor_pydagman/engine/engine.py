@@ -6,8 +6,8 @@ nothing is asked for; what the log goes on to tell strikes them out again.  So l
 recovery are one code path.
 
 Handlers live beside this file and share this object's attributes: log events in `events.py`,
-submission in `submission.py`, scripts in `scripts.py`, queue listings in `reconcile.py`, the ways to
-end in `endings.py`.
+submission in `submission.py`, scripts in `scripts.py`, queue listings in `reconcile.py`, the ways
+to end in `endings.py`.
 """
 
 from __future__ import annotations

@@ -50,13 +50,13 @@ def on_event(engine: Engine, event: LogEvent) -> None:
     if node is None:
         engine.say(f"Event: {name} for unknown Node {job} {{{event.stamp}}}: ignoring...")
         return
-    mode = " [recovery mode]" if engine.recovering else ""
+    engine.event_times[node] = event.time
     if event.note is None:
+        mode = " [recovery mode]" if engine.recovering else ""
         engine.say(
             f"Event: {name} for HTCondor Node {engine.dag.names[node]} {job}"
             f" {{{event.stamp}}}{mode}"
         )
-        engine.event_times[node] = event.time
         _record(engine, node, event)
     handler = _HANDLERS.get(event.kind)
     if handler is not None:

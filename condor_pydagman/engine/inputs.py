@@ -1,4 +1,6 @@
-"""Everything the engine can be told.  `Engine.handle(input, now)` takes one of these and answers with actions.
+"""Everything the engine can be told.
+
+`Engine.handle(input, now)` takes one of these and answers with actions.
 
 An *event* is what a job log says; an *input* is anything the engine hears, events included.
 Times are seconds since the epoch, as float; `now` is passed beside the input, never read.
@@ -40,7 +42,10 @@ class LogEvent(NamedTuple):
 
 
 class Begin(NamedTuple):
-    """The first input.  `recovering`: an earlier DAGMan left its lock file; replay its nodes log."""
+    """The first input.
+
+    `recovering`: an earlier DAGMan left its lock file; its nodes log is replayed.
+    """
 
     recovering: bool
 
@@ -66,13 +71,15 @@ class Submitted(NamedTuple):
 class SubmitFailed(NamedTuple):
     """The node's jobs were not submitted: for good, or perhaps only for now.
 
-    `unknown` says that the schedd may have taken them all the same (the reply was lost).
+    `unknown` says that the schedd may have taken them all the same (the reply was lost); `stamp` is
+    when, as `MM/DD/YY HH:MM:SS`, for messages.
     """
 
     node: int
     reason: str
     permanent: bool
     unknown: bool = False
+    stamp: str = ""
 
 
 class ScriptEnded(NamedTuple):

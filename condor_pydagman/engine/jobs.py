@@ -96,7 +96,10 @@ class JobBook:
         return jobs
 
     def close(self, node: int) -> None:
-        """The node's cluster has ended: later events of it are nobody's.  Its Jobs stay readable."""
+        """The node's cluster has ended: later events of it are nobody's.
+
+        Its Jobs stay readable.
+        """
         jobs = self.by_node.get(node)
         if jobs is not None:
             self.by_cluster.pop(jobs.cluster, None)

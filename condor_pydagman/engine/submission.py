@@ -43,7 +43,7 @@ def on_submit_failed(engine: Engine, reply: inputs.SubmitFailed) -> None:
     engine.record(node, "SUBMIT_FAILURE")
     engine.say(
         f"ERROR: submit attempt failed\nEvent: ULOG_SUBMIT_FAILURE for HTCondor Node"
-        f" {engine.dag.names[node]} (-1.-1.-1) {reply.reason}"
+        f" {engine.dag.names[node]} (-1.-1.-1) {{{reply.stamp}}} {reply.reason}"
     )
     if reply.permanent:
         _refuse(engine, node, reply.reason)
