@@ -87,7 +87,7 @@ class Performer:
         try:
             template = self._template(node)
         except (OSError, FileError) as error:
-            reason = f"can't read submit file {run.dag.submits[node]}: {_reason(error)}"
+            reason = f"can't read the submit file: {_reason(error)}"
             self._submit_failed(node, reason, permanent=True)
             return
         text = job_description.describe(
@@ -112,6 +112,9 @@ class Performer:
     def _submit_failed(
         self, node: int, reason: str, *, permanent: bool, unknown: bool = False
     ) -> None:
+        place = self.run.dag.place(node)
+        if place:
+            reason += f" (submit file {self.run.dag.submits[node]}, named at {place})"
         stamp = time.strftime("%m/%d/%y %H:%M:%S")
         self._answers.append(inputs.SubmitFailed(node, reason, permanent, unknown, stamp))
 

@@ -73,6 +73,7 @@ class Applier:
     def enter(self, file: str, prefix: str) -> None:
         """Commands that follow are those of `file`; its node names get `prefix`."""
         self._prefix = prefix
+        self.dag.begin_file()
         if self._options.use_dag_dir:
             directory = os.path.dirname(file)
             self._directory = os.path.join(self._options.cwd, directory) if directory else ""
@@ -128,8 +129,9 @@ class Applier:
                 hint="write SUBDAG EXTERNAL and the name of the DAG file",
                 prefix="Error: ",
             )
-        flags = model.NOOP * command.noop | model.DONE * command.done
-        node = dag.add_node(name, self._text(submit), NodeKind.JOB, flags)
+        flags = model.NOOP * command.noop
+        flags |= (model.DONE | model.USER_DONE) * command.done
+        node = dag.add_node(name, self._text(submit), NodeKind.JOB, flags, command.line)
         directory = command.directory or self._directory
         if directory:
             dag.directories[node] = self._text(directory)

@@ -12,6 +12,7 @@ object per node anywhere here.
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -19,8 +20,9 @@ from typing import NamedTuple
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
 NOOP = 1
-DONE = 2  # marked by the user: `JOB ... DONE`
+DONE = 2  # is done before the start
 JOIN = 4  # made by us for a PARENT line, see DAGMAN_USE_JOIN_NODES
+USER_DONE = 8  # DONE because `JOB ... DONE` says so, not a rescue file
 
 
 class Script(NamedTuple):
@@ -103,6 +105,8 @@ class Dag:
     warnings: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self._lines = array("i")
+        self._file_starts: list[int] = []
         self._edges = array("i")  # parent, child, parent, child, ... until finish()
         self._junctions = 0
         self._first_child = array("i", [0])
@@ -113,17 +117,32 @@ class Dag:
     def __len__(self) -> int:
         return len(self.names)
 
+    def begin_file(self) -> None:
+        """Nodes that follow are those of the next of `files`."""
+        self._file_starts.append(len(self.names))
+
     def add_node(
-        self, name: str, submit: str, kind: NodeKind = NodeKind.JOB, flags: int = 0
+        self, name: str, submit: str, kind: NodeKind = NodeKind.JOB, flags: int = 0, line: int = 0
     ) -> int:
-        """Add a node and return its integer.  The caller has checked that the name is new."""
+        """Add a node and return its integer.  The caller has checked that the name is new.
+
+        `line` is where it is defined, see `place`.
+        """
         node = len(self.names)
         self.ids[name] = node
         self.names.append(name)
         self.submits.append(submit)
         self.kinds.append(kind)
         self.flags.append(flags)
+        self._lines.append(line)
         return node
+
+    def place(self, node: int) -> str:
+        """Where the node is defined, `file:line`; '' if that is not known."""
+        file = bisect_right(self._file_starts, node) - 1
+        if file < 0 or not self._lines[node]:
+            return ""
+        return f"{self.files[file]}:{self._lines[node]}"
 
     def add_edges(self, parents: Sequence[int], children: Sequence[int]) -> None:
         """Make every one of `parents` a parent of every one of `children`."""

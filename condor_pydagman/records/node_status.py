@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from condor_pydagman.engine.report import NodeReport, Report
-from condor_pydagman.graph.model import DONE, Dag
+from condor_pydagman.graph.model import USER_DONE, Dag
 from condor_pydagman.vocabulary import NodeKind, NodeStatus
 
 _WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -138,6 +138,6 @@ def _details(dag: Dag, node: NodeReport) -> str:
         return node.error
     if node.status == NodeStatus.FUTILE:
         return "Had an ancestor node fail"
-    if node.status == NodeStatus.DONE and dag.flags[node.node] & DONE:
+    if node.status == NodeStatus.DONE and dag.flags[node.node] & USER_DONE:
         return "User defined as DONE"
     return ""

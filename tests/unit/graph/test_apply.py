@@ -7,6 +7,7 @@ from condor_pydagman.graph.model import (
     DONE,
     JOIN,
     NOOP,
+    USER_DONE,
     Abort,
     Dag,
     DotFile,
@@ -27,7 +28,7 @@ def test_job_options() -> None:
     dag = build_text("JOB C c.sub DIR d NOOP DONE\n")
     assert dag.names == ["A", "B", "C"]
     assert dag.submits == ["a.sub", "a.sub", "c.sub"]
-    assert list(dag.flags) == [0, 0, NOOP | DONE]
+    assert list(dag.flags) == [0, 0, NOOP | DONE | USER_DONE]
     assert dag.kinds[2] == NodeKind.JOB
     assert dag.directories == {2: "d"}
 
@@ -135,3 +136,8 @@ def test_files_of_the_dag() -> None:
     assert dag.jobstate_log == "j"
     assert dag.dot == DotFile("b", False, True, "h")
     assert dag.category_limits == {"c": 0}
+
+
+def test_every_node_knows_its_place() -> None:
+    dag = build_text("\nJOB C c.sub\n")
+    assert dag.place(dag.ids["C"]).endswith(":4")

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pytest
 
 from condor_pydagman.engine.report import Deferrals, NodeReport, Report
-from condor_pydagman.graph.model import DONE, Dag
+from condor_pydagman.graph.model import DONE, USER_DONE, Dag
 from condor_pydagman.records.node_status import asctime, node_status_text, quoted
 from condor_pydagman.vocabulary import DagStatus, NodeKind, NodeStatus
 
@@ -18,7 +18,7 @@ NEXT = (2026, 12, 1, 0, 0, 9, 1, 335, 0)
 
 def small_dag() -> Dag:
     dag = Dag(files=["t.dag", 'q".dag'])
-    dag.add_node("A", "n.sub", flags=DONE)
+    dag.add_node("A", "n.sub", flags=DONE | USER_DONE)
     dag.add_node("B", "n.sub")
     dag.add_node("V", "n.sub", NodeKind.SERVICE)
     dag.finish()

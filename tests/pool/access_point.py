@@ -1,0 +1,117 @@
+"""What the pool tests do to the real pool: run commands, submit DAGs, wait for their ends.
+
+Everything goes through the commands that a user types.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from condor_pydagman.pool import Pool
+
+STOCK, OURS = "stock", "ours"
+_END = re.compile(r"^005 .*?\n\t\((\d)\) (?:Normal|Abnormal) termination \(\w+ ?\w* (\d+)\)", re.M)
+
+
+@dataclass
+class Ended:
+    """How a DAGMan job ended: `code` is its exit code, negative for a signal."""
+
+    code: int
+
+
+class AccessPoint:
+    """The pool's access point, as a user sees it."""
+
+    def __init__(self, pool: Pool) -> None:
+        self.pool = pool
+        self.environment = pool.environment()
+        self.stock_dagman = self.which("condor_dagman", ours=False)
+        self.our_dagman = self.which("condor_dagman", ours=True)
+
+    def which(self, command: str, *, ours: bool) -> str:
+        """Full path of a command, the stock one or ours."""
+        directories = self.environment["PATH"].split(":")
+        paths = [Path(d) / command for d in directories if (Path(d) / command).exists()]
+        return str(paths[0] if ours else paths[1])
+
+    def run(
+        self,
+        *argv: str,
+        cwd: Path | None = None,
+        check: bool = True,
+        environment: dict[str, str] | None = None,
+        timeout: float = 60,
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a command as the pool's user."""
+        done = subprocess.run(
+            self.pool.command(list(argv)),
+            cwd=cwd,
+            env={**self.environment, **(environment or {})},
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+        assert not check or done.returncode == 0, (argv, done.stdout, done.stderr)
+        return done
+
+    def submit(self, directory: Path, *words: str, stock: bool = False) -> int:
+        """Run condor_submit_dag (of the flavour asked for); returns the DAGMan job's cluster."""
+        command = self.which("condor_submit_dag", ours=not stock)
+        output = self.run(command, *words, cwd=directory).stdout
+        match = re.search(r"submitted to cluster (\d+)\.", output)
+        assert match, output
+        return int(match.group(1))
+
+    def wait(self, dag: Path, timeout: float = 90) -> Ended:
+        """Wait until the DAGMan job of `dag` has ended for good."""
+        log = Path(f"{dag}.dagman.log")
+        limit = time.monotonic() + timeout
+        while time.monotonic() < limit:
+            text = log.read_text() if log.exists() else ""
+            ends = _END.findall(text)
+            if ends:
+                normal, number = ends[-1]
+                return Ended(int(number) if normal == "1" else -int(number))
+            if re.search(r"^009 ", text, re.M):
+                return Ended(2)
+            time.sleep(0.05)
+        out = Path(f"{dag}.dagman.out")
+        raise AssertionError(f"{dag} has not ended:\n{out.read_text()[-3000:]}")
+
+    def wait_for(self, what: Any, timeout: float = 60, say: str = "") -> Any:
+        """Wait until `what()` gives something true; returns that."""
+        limit = time.monotonic() + timeout
+        while True:
+            value = what()
+            if value:
+                return value
+            assert time.monotonic() < limit, f"waited in vain: {say or what}"
+            time.sleep(0.05)
+
+    def queue(self, constraint: str = "true") -> list[dict[str, Any]]:
+        """Ads of jobs in the queue."""
+        return self._ads("condor_q", "-allusers", "-constraint", constraint, "-json")
+
+    def history(self, cluster: int) -> dict[str, Any]:
+        """Ad of a DAGMan job that has left the queue."""
+        found = self.wait_for(
+            lambda: self._ads("condor_history", str(cluster), "-limit", "1", "-json"),
+            say=f"job {cluster} in the history",
+        )
+        return dict(found[0])
+
+    def gone(self, cluster: int) -> bool:
+        """Whether a DAGMan job and all its node jobs have left the queue."""
+        return not self.queue(f"ClusterId == {cluster} || DAGManJobId == {cluster}")
+
+    def _ads(self, *argv: str) -> list[dict[str, Any]]:
+        text = self.run(*argv).stdout.strip()
+        return list(json.loads(text)) if text else []

@@ -1,0 +1,56 @@
+"""One pool for all pool tests; every test gets a directory of its own, never under /tmp."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.pool import Pool
+from tests.pool.access_point import AccessPoint
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+
+# Stock DAGMan looks at its log every 5 seconds; once a second makes comparisons bearable.
+KNOBS = """
+DAGMAN_USER_LOG_SCAN_INTERVAL = 1
+DAGMAN_AVOID_SLASH_TMP = False
+DAGMAN_QUEUE_UPDATE_INTERVAL = 1
+"""
+
+
+@pytest.fixture(scope="session")
+def place() -> Iterator[Path]:
+    """A directory for this test run."""
+    directory = CHECKOUT / "var" / f"tests.{os.getpid()}"
+    directory.mkdir(parents=True)
+    yield directory
+    shutil.rmtree(directory, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def access_point(place: Path) -> Iterator[AccessPoint]:
+    """The access point of a pool that runs as long as the tests do."""
+    pool = Pool(place / "pool")
+    knobs = place / "pool" / "config.d"
+    knobs.mkdir(parents=True)
+    (knobs / "tests").write_text(KNOBS)
+    pool.start(timeout=120)
+    try:
+        yield AccessPoint(pool)
+    finally:
+        pool.stop()
+
+
+@pytest.fixture
+def work(place: Path, request: pytest.FixtureRequest) -> Path:
+    """A directory for one test."""
+    name = re.sub(r"\W+", "-", request.node.name).strip("-")
+    directory = place / name
+    directory.mkdir()
+    directory.chmod(0o777)
+    return directory
