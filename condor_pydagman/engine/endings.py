@@ -36,7 +36,8 @@ _REMOVED = "DAG Removed: User removed scheduler job from queue."
 def aborted(code: int) -> Ending:
     """ABORT-DAG-ON; exit code 0 counts as success and writes no rescue file (stock rule)."""
     status = DagStatus.OK if code == 0 else DagStatus.ABORT
-    return Ending(code, status, "aborted", _ABORT, rescue=code != 0)
+    note = "success" if code == 0 else "aborted"
+    return Ending(code, status, note, _ABORT, rescue=code != 0)
 
 
 def removed() -> Ending:

@@ -226,6 +226,8 @@ class Engine:
         retry = self.dag.retries.get(node)
         taken = self.nodes.retries.get(node, 0)
         verdict = outcome.again(retry, taken, value)
+        if self.ending is not None:
+            verdict = outcome.Again.NO_RETRIES_LEFT  # ABORT-DAG-ON beats retries
         if verdict is outcome.Again.RETRY:
             assert retry is not None
             self.nodes.retries[node] = taken + 1

@@ -57,6 +57,8 @@ def on_event(engine: Engine, event: LogEvent) -> None:
             f"Event: {name} for HTCondor Node {engine.dag.names[node]} {job}"
             f" {{{event.stamp}}}{mode}"
         )
+        if event.kind == EventKind.PRESKIP:
+            engine.record(node, "PRE_SCRIPT_FAILURE")
         _record(engine, node, event)
     handler = _HANDLERS.get(event.kind)
     if handler is not None:
@@ -280,7 +282,6 @@ def _on_pre_skip(engine: Engine, node: int, event: LogEvent) -> None:
     if engine.nodes.states[node] not in (State.PRE_WAIT, State.PRE_NOTED):
         return
     engine.script_queues[ScriptKind.PRE].discard(node)
-    engine.record(node, "PRE_SCRIPT_FAILURE")
     engine.say(
         f"PRE_SKIP: the PRE script of node {engine.dag.names[node]} says to skip it;"
         " the node is done"
@@ -328,6 +329,9 @@ def _on_submit_failed(engine: Engine, node: int, event: LogEvent) -> None:
     if engine.nodes.states[node] not in (State.READY, State.SUBMIT_NOTED):
         return
     engine.nodes.values[node] = RETURN_SUBMIT_FAILED
+    retry = engine.dag.retries.get(node)
+    if retry is not None:
+        engine.nodes.retries[node] = retry.limit  # a failed submission uses them up (stock rule)
     if engine.dag.script(node, ScriptKind.POST) is not None:
         _want_post(engine, node)
     else:

@@ -92,6 +92,7 @@ def _start_script(engine: Engine, node: int, kind: ScriptKind) -> None:
     script = engine.dag.script(node, kind)
     assert script is not None
     name = engine.dag.names[node]
+    engine.record(node, f"{kind.value}_SCRIPT_STARTED", views.record_job(engine, node, kind))
     try:
         words = expand(script.command, views.macros(engine, node), kind, name)
     except MacroError as error:
@@ -103,5 +104,4 @@ def _start_script(engine: Engine, node: int, kind: ScriptKind) -> None:
         words = tuple(script.command.split())
     engine.nodes.move(node, Cause.SCRIPT_STARTED, engine.now)
     engine.say(f"Running {kind.value} script of Node {name}...")
-    engine.record(node, f"{kind.value}_SCRIPT_STARTED", views.record_job(engine, node, kind))
     engine.emit(do.RunScript(node, kind, words))

@@ -24,7 +24,7 @@ exit "$code"
 """
 
 SUBMIT = """\
-universe = local
+universe = scheduler
 executable = job.sh
 arguments = "$(JOB) $(RETRY) $(seconds:0) $(code:0)"
 queue $(procs:1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -38,13 +39,14 @@ def running(access_point: AccessPoint, work: Path, node: str) -> None:
 
 
 def visible_pid(access_point: AccessPoint, work: Path) -> int:
-    """The same, found among our processes by its lock file's name and directory."""
+    """Process id of the DAGMan that runs in `work`, 0 if none does."""
     done = subprocess.run(
         ["pgrep", "-f", "Lockfile t.dag.lock"], capture_output=True, text=True, check=False
     )
     for word in done.stdout.split():
-        if os.path.realpath(f"/proc/{word}/cwd") == str(work):
-            return int(word)
+        with contextlib.suppress(FileNotFoundError):
+            if os.readlink(f"/proc/{word}/cwd") == str(work):
+                return int(word)
     return 0
 
 
