@@ -26,10 +26,12 @@ class DagPaths:
 
     @property
     def condor_sub(self) -> str:
+        """Submit file of the DAGMan job."""
         return self.primary + ".condor.sub"
 
     @property
     def dagman_out(self) -> str:
+        """DAGMan's debug log, for people and monitors."""
         if self.outfile_dir:
             base = os.path.basename(self.primary)
             return os.path.join(self.outfile_dir, base + ".dagman.out")
@@ -37,26 +39,32 @@ class DagPaths:
 
     @property
     def dagman_log(self) -> str:
+        """Job event log of the DAGMan job itself."""
         return self.primary + ".dagman.log"
 
     @property
     def lib_out(self) -> str:
+        """Standard output of DAGMan."""
         return self.primary + ".lib.out"
 
     @property
     def lib_err(self) -> str:
+        """Standard error of DAGMan."""
         return self.primary + ".lib.err"
 
     @property
     def lock(self) -> str:
+        """Lock file: this DAG runs, or is to be recovered."""
         return self.primary + ".lock"
 
     @property
     def halt(self) -> str:
+        """Halt file: made by a user, it stops submission."""
         return self.primary + ".halt"
 
     @property
     def metrics(self) -> str:
+        """Summary in JSON, written at the end."""
         return self.primary + ".metrics"
 
     def nodes_log(self, cwd: str) -> str:

@@ -68,7 +68,7 @@ class Loop:
             if not events and not self.run.log.torn:
                 break
         self._feed(inputs.LogCaughtUp())
-        self.run.recovering = False
+        self._performer.end_recovery()
 
     def _feed(self, an_input: inputs.Input) -> None:
         actions = self.run.engine.handle(an_input, time.time())

@@ -239,6 +239,11 @@ class Performer:
         if not (run.recovering and run.jobstate.has(line)):
             self._append_jobstate(line)
 
+    def end_recovery(self) -> None:
+        """The old log has been replayed: from now on every jobstate.log line is new."""
+        self.run.recovering = False
+        self._append_jobstate(jobstate.recovery_finished(time.time()))
+
     def _append_jobstate(self, line: str) -> None:
         if self.run.dag.jobstate_log:
             try:

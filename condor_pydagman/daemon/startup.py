@@ -100,37 +100,20 @@ def prepare(options: DagmanOptions, config: Config, out: OutLog, started: float)
         CannotStart: with message and exit code.
     """
     paths, job = options.paths(), job_id()
-    if not job.cluster:
-        out.say(
-            "No HTCondor ID available for DAGMan (running on command line?);"
-            " DAG status will not be reported to ClassAd"
-        )
     nodes_log = paths.nodes_log(os.getcwd())
     schedd = ScheddAdapter(job.cluster, nodes_log, lambda text: out.say(f"Submit warning: {text}"))
-    own_ad = _own_ad(schedd, out)
+    own_ad = _own_ad(schedd, job, out)
     workflow = _workflow(own_ad, job, paths, nodes_log, config)
-    _say_all(
-        out,
-        banner.workflow_lines(
-            batch_id=workflow.batch_id,
-            batch_name=workflow.batch_name,
-            accounting_group=workflow.accounting_group,
-            accounting_group_user=workflow.accounting_group_user,
-            nodes_log=nodes_log,
-        ),
-    )
-    _publish_batch(schedd, own_ad, workflow, out)
+    _introduce(workflow, schedd, own_ad, out)
     _refuse_tmp(nodes_log, config)
     limits = _limits(options, config)
     _say_limits(out, limits)
-    lock_path = options.lockfile or paths.lock
-    _say_all(out, banner.file_lines(lock_path, options.dag_files))
+    lock = LockFile(options.lockfile or paths.lock)
+    _say_all(out, banner.file_lines(lock.path, options.dag_files))
     dag, rescue_number = _read_dag(options, config, paths, out)
-    lock = LockFile(lock_path)
     recovering = options.do_recovery or lock.exists()
     _take_lock(lock, job, out, recovering)
-    log = NodesLog(nodes_log)
-    _open_nodes_log(log, lock, recovering, out)
+    log = _open_nodes_log(nodes_log, lock, recovering, out)
     history = _jobstate_history(dag)
     engine = Engine(
         dag,
@@ -168,7 +151,12 @@ def _say_all(out: OutLog, lines: Sequence[str]) -> None:
         out.say(line)
 
 
-def _own_ad(schedd: ScheddAdapter, out: OutLog) -> dict[str, object]:
+def _own_ad(schedd: ScheddAdapter, job: JobId, out: OutLog) -> dict[str, object]:
+    if not job.cluster:
+        out.say(
+            "No HTCondor ID available for DAGMan (running on command line?);"
+            " DAG status will not be reported to ClassAd"
+        )
     try:
         return schedd.own_ad()
     except PoolError as error:
@@ -194,10 +182,21 @@ def _workflow(
     )
 
 
-def _publish_batch(
-    schedd: ScheddAdapter, own_ad: dict[str, object], workflow: Workflow, out: OutLog
+def _introduce(
+    workflow: Workflow, schedd: ScheddAdapter, own_ad: dict[str, object], out: OutLog
 ) -> None:
-    """condor_q groups jobs by batch; the submit file need not name one."""
+    """Tell the log and the job ad to which batch the jobs belong: condor_q groups by it, and the
+    submit file need not name one."""
+    _say_all(
+        out,
+        banner.workflow_lines(
+            batch_id=workflow.batch_id,
+            batch_name=workflow.batch_name,
+            accounting_group=workflow.accounting_group,
+            accounting_group_user=workflow.accounting_group_user,
+            nodes_log=workflow.nodes_log,
+        ),
+    )
     wanted = {"JobBatchId": workflow.batch_id, "JobBatchName": workflow.batch_name}
     missing = {
         name: '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
@@ -340,7 +339,8 @@ def _take_lock(lock: LockFile, job: JobId, out: OutLog, recovering: bool) -> Non
     )
 
 
-def _open_nodes_log(log: NodesLog, lock: LockFile, recovering: bool, out: OutLog) -> None:
+def _open_nodes_log(path: str, lock: LockFile, recovering: bool, out: OutLog) -> NodesLog:
+    log = NodesLog(path)
     if not recovering:
         out.say(f"MultiLogFiles: truncating log file {log.path}")
     try:
@@ -349,6 +349,7 @@ def _open_nodes_log(log: NodesLog, lock: LockFile, recovering: bool, out: OutLog
         if not recovering:
             lock.remove()
         raise CannotStart(f"ERROR: {error}") from None
+    return log
 
 
 def _jobstate_history(dag: Dag) -> jobstate.History:

@@ -78,6 +78,7 @@ class Engine:
         self.attempts: dict[int, int] = {}  # failed submits by node, never reset (stock rule)
         self.noops: dict[int, int] = {}  # node by the third number of its NOOP events
         self.last_noop = 0
+        self.former: dict[int, set[int]] = {}  # clusters of earlier runs of a retried node
         self.found: dict[int, list[inputs.QueuedJob]] = {}  # jobs found for nodes not yet ready
         self.removals: list[int] = []  # nodes whose remaining procs are to be removed
         self.deferred = dict.fromkeys(("jobs", "idle", "category", "pre", "post", "hold"), 0)
@@ -126,9 +127,8 @@ class Engine:
             return None
         times = [] if self.query_at is None else [self.query_at]
         if self.phase is Phase.RUNNING:
-            times += [
-                t for queue in self.script_queues.values() if (t := queue.next_time()) is not None
-            ]
+            deferred = (scripts.next_time(self, kind) for kind in self.script_queues)
+            times += [time for time in deferred if time is not None]
             if len(self.ready) and self.submitting is None:
                 blocked = self.pace.blocked_until(self._now)
                 times += [blocked] if blocked else []
@@ -148,10 +148,12 @@ class Engine:
 
     @property
     def now(self) -> float:
+        """Time of the present input, seconds since the epoch."""
         return self._now
 
     @property
     def recovering(self) -> bool:
+        """Whether an old log is being replayed."""
         return self.phase is Phase.RECOVERING
 
     def emit(self, action: do.Action) -> None:
@@ -231,6 +233,7 @@ class Engine:
         if verdict is outcome.Again.RETRY:
             assert retry is not None
             self.nodes.retries[node] = taken + 1
+            self.former.setdefault(node, set()).add(self.nodes.clusters[node])
             self.say(f"Retrying node {name} (retry #{taken + 1} of {retry.limit})...")
             self._drop(node)
             self.start(node, first=self.config.retry_node_first)
@@ -323,6 +326,7 @@ class Engine:
             self.plan_pending_report()
 
     def plan_pending_report(self) -> None:
+        """The next report of what is awaited is due a full interval from now."""
         every = self.config.pending_report_interval
         self.next_pending_report = self._now + every if every > 0 else 0.0
 

@@ -110,7 +110,10 @@ def _may_be_submitted(engine: Engine, node: int, event: LogEvent) -> bool:
     """Whether a submit event of a cluster that is new to us can be the node's."""
     state = engine.nodes.states[node]
     name = engine.dag.names[node]
-    if event.cluster != NOOP_CLUSTER and event.cluster == engine.nodes.clusters[node]:
+    if event.cluster != NOOP_CLUSTER and (
+        event.cluster == engine.nodes.clusters[node]
+        or event.cluster in engine.former.get(node, ())
+    ):
         return False  # a late double of an earlier run's
     if state in (State.READY, State.PRE_WAIT, State.SUBMITTING, State.UNKNOWN):
         return True

@@ -59,6 +59,7 @@ class Jobs:
 
     @property
     def all_ended(self) -> bool:
+        """Whether no proc is left in the queue, as far as we know."""
         return len(self.codes) == len(self.procs)
 
     @property

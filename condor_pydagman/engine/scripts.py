@@ -72,6 +72,12 @@ def new_noop(engine: Engine, node: int) -> int:
     return engine.last_noop
 
 
+def next_time(engine: Engine, kind: ScriptKind) -> float | None:
+    """When a deferred script is to start; None if there is none, or no place for it: then the end
+    of another script starts it."""
+    return engine.script_queues[kind].next_time() if _room(engine, kind) > 0 else None
+
+
 def _room(engine: Engine, kind: ScriptKind) -> float:
     if kind is ScriptKind.PRE:
         limit, running = engine.limits.pre, engine.nodes.counts[State.PRE_RUN]
@@ -81,6 +87,7 @@ def _room(engine: Engine, kind: ScriptKind) -> float:
 
 
 def start_scripts(engine: Engine, kind: ScriptKind) -> None:
+    """Start scripts of one kind while the throttle allows."""
     while engine.ending is None and _room(engine, kind) > 0:
         node = engine.script_queues[kind].pop(engine.now)
         if node is None:

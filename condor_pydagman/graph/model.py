@@ -190,9 +190,11 @@ class Dag:
         yield from self._resolve(node, self._first_parent, self._parents)
 
     def has_children(self, node: int) -> bool:
+        """Whether any node waits for this one."""
         return self._first_child[node + 1] > self._first_child[node]
 
     def has_parents(self, node: int) -> bool:
+        """Whether this node waits for any."""
         return self._first_parent[node + 1] > self._first_parent[node]
 
     def script(self, node: int, kind: ScriptKind) -> Script | None:
@@ -201,6 +203,7 @@ class Dag:
         return scripts.get(kind) if scripts else None
 
     def is_noop(self, node: int) -> bool:
+        """Whether the node has no job to submit."""
         return bool(self.flags[node] & NOOP)
 
     def _resolve(self, node: int, first: array[int], near: array[int]) -> Iterator[int]:

@@ -37,6 +37,7 @@ class Layout:
 
     @property
     def master(self) -> Path:
+        """The daemon that starts all others."""
         return self.sbin / "condor_master"
 
 

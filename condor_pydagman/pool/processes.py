@@ -26,6 +26,7 @@ class Stat(NamedTuple):
 
     @property
     def alive(self) -> bool:
+        """Whether it still runs."""
         return bool(self.name) and self.state not in ("Z", "X")
 
 

@@ -76,14 +76,17 @@ def finished(now: float, exit_code: int) -> str:
 
 
 def recovery_started(now: float) -> str:
+    """The line for the start of recovery."""
     return _internal(now, "RECOVERY_STARTED")
 
 
 def recovery_finished(now: float) -> str:
+    """The line for the end of recovery."""
     return _internal(now, "RECOVERY_FINISHED")
 
 
 def recovery_failed(now: float) -> str:
+    """The line for a recovery that could not be finished."""
     return _internal(now, "RECOVERY_FAILURE")
 
 

@@ -1,0 +1,162 @@
+"""The rules of this code base, as tests: layers, purity, sizes, lint, types, docs in step."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "condor_pydagman"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+SOURCES = sorted(
+    path
+    for folder in ("condor_pydagman", "tests", "benchmarks")
+    for path in (ROOT / folder).rglob("*.py")
+)
+
+# Lowest first: a layer may import itself and what stands before it.
+LAYERS = (
+    ("vocabulary", "errors", "names"),
+    ("config",),
+    ("dagfile",),
+    ("graph",),
+    ("engine",),
+    ("records",),
+    ("adapters", "pool"),
+    ("daemon", "cli"),
+)
+PURE = ("vocabulary", "errors", "names", "config", "dagfile", "graph", "engine", "records")
+
+# What a pure module must not import, and what to do instead.
+IMPURE = {
+    "os": "only os.path's string functions",
+    "sys": "give it as an argument",
+    "time": "time is an argument",
+    "datetime": "time is an argument",
+    "random": "the engine is deterministic",
+    "socket": "an adapter's work",
+    "subprocess": "an adapter's work",
+    "threading": "there is one thread",
+    "logging": "emit a Say",
+    "pathlib": "an adapter's work",
+    "htcondor2": "an adapter's work",
+    "classad2": "an adapter's work",
+}
+LINES_MAX = 500
+FUNCTION_MAX = 60
+
+
+def names(paths: list[Path]) -> list[str]:
+    return [str(path.relative_to(ROOT)) for path in paths]
+
+
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"), feature_version=(3, 9))
+
+
+def layer(parts: tuple[str, ...]) -> int | None:
+    """Number of the layer of a module `condor_pydagman.<first>...`; None for the package itself."""
+    found = [n for n, words in enumerate(LAYERS) if parts and parts[0] in words]
+    return found[0] if found else None
+
+
+def imports(path: Path) -> list[str]:
+    """Every module that a file imports, wherever in the file; type checking apart."""
+    found = []
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            for child in ast.walk(node):
+                child.skip = True  # type: ignore[attr-defined]
+        if getattr(node, "skip", False):
+            continue
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found += [f"{node.module}.{alias.name}" for alias in node.names]
+    return found
+
+
+@pytest.mark.parametrize("path", MODULES, ids=names(MODULES))
+def test_layers_import_downwards_only(path: Path) -> None:
+    own = layer(path.relative_to(PACKAGE).with_suffix("").parts)
+    if own is None:
+        return
+    for module in imports(path):
+        parts = module.split(".")
+        if parts[0] == "condor_pydagman":
+            other = layer(tuple(parts[1:]))
+            assert other is None or other <= own, f"{path.name} imports {module} from above"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=names(MODULES))
+def test_pure_layers_touch_nothing(path: Path) -> None:
+    first = path.relative_to(PACKAGE).with_suffix("").parts[0]
+    if first not in PURE:
+        return
+    for module in imports(path):
+        if not module.startswith("os.path"):
+            top = module.split(".")[0]
+            assert top not in IMPURE, f"{path.name} imports {module}: {IMPURE[top]}"
+    calls = [n.func.id for n in ast.walk(tree(path)) if isinstance(n, ast.Call)
+             and isinstance(n.func, ast.Name)]  # fmt: skip
+    assert not {"open", "print", "input", "exec", "eval"} & set(calls)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=names(SOURCES))
+def test_files_and_functions_are_short(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= LINES_MAX
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.FunctionDef):
+            length = (node.end_lineno or 0) - node.lineno + 1
+            assert length <= FUNCTION_MAX, f"{node.name} has {length} lines"
+
+
+def test_no_command_of_htcondor_is_run() -> None:
+    """Submitting, asking and removing go through the bindings; only the pool starts daemons."""
+    for path in MODULES:
+        if "pool" in path.parts:
+            continue
+        used = [name for name in imports(path) if name.split(".")[0] == "subprocess"]
+        assert not used or path.name == "scripts.py", path
+
+
+def test_nothing_names_a_machine_or_a_registry() -> None:
+    telltale = re.compile(
+        r"(?:^|[\s=:(])/(?:root|home)/\w|pypi\.org|pythonhosted|deb\.debian|npmjs", re.I
+    )
+    tracked = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    for name in tracked.stdout.split():
+        path = ROOT / name
+        if path.suffix in (".py", ".md", ".sh", ".cfg", ".toml", ".1", ".config") and path.exists():
+            text = path.read_text(encoding="utf-8")
+            hits = [line for line in text.splitlines() if telltale.search(line)]
+            assert not hits or path.name == "test_style.py", (name, hits[:3])
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"]],
+    ids=["lint", "format", "types"],
+)
+def test_tools_are_content(command: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_module_of_the_package_has_a_test_or_is_shown_by_others() -> None:
+    """A unit test mirrors each pure module; data-only modules need none."""
+    data_only = {"vocabulary", "actions", "inputs", "report", "dag_states", "commands", "wrong"}
+    tests = {path.stem[len("test_") :] for path in (ROOT / "tests").rglob("test_*.py")}
+    for path in MODULES:
+        first = path.relative_to(PACKAGE).with_suffix("").parts[0]
+        if first in PURE and path.stem not in data_only | {"__init__"}:
+            assert path.stem in tests, f"no test_{path.stem}.py"

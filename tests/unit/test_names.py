@@ -1,0 +1,30 @@
+"""File names that others look for."""
+
+from __future__ import annotations
+
+from condor_pydagman.names import DagPaths
+
+
+def test_names_stand_beside_the_dag_file() -> None:
+    paths = DagPaths("d/x.dag")
+    assert paths.condor_sub == "d/x.dag.condor.sub"
+    assert paths.dagman_out == "d/x.dag.dagman.out"
+    assert paths.lock == "d/x.dag.lock"
+    assert paths.rescue(7) == "d/x.dag.rescue007"
+    assert paths.rescue(1234) == "d/x.dag.rescue1234"
+
+
+def test_outfile_dir_takes_the_debug_log_only() -> None:
+    paths = DagPaths("d/x.dag", outfile_dir="logs")
+    assert paths.dagman_out == "logs/x.dag.dagman.out"
+    assert paths.dagman_log == "d/x.dag.dagman.log"
+
+
+def test_several_dags_have_rescue_files_of_their_own() -> None:
+    assert DagPaths("x.dag", multi=True).rescue(1) == "x.dag_multi.rescue001"
+
+
+def test_the_nodes_log_is_absolute_with_stocks_dot() -> None:
+    assert DagPaths("x.dag").nodes_log("/a/b") == "/a/b/./x.dag.nodes.log"
+    assert DagPaths("d/x.dag").nodes_log("/a/b") == "/a/b/d/x.dag.nodes.log"
+    assert DagPaths("/c/x.dag").nodes_log("/a/b") == "/c/x.dag.nodes.log"
