@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import runpy
+from pathlib import Path
+
 import pytest
 
 from condor_pydagman.config import Config, effective_limit, knobs, read
@@ -60,3 +63,11 @@ def test_a_wrong_value_is_named(knob: str, text: str) -> None:
 )
 def test_the_administrator_caps_a_throttle(user: int, administrator: int, limit: int) -> None:
     assert effective_limit(user, administrator) == limit
+
+
+def test_the_example_file_is_in_step_with_the_table() -> None:
+    """If this fails, write it anew: see tools/config_example.py."""
+    root = Path(__file__).resolve().parents[2]
+    example = root / "etc/condor_config.d/50-condor-pydagman.config"
+    text = runpy.run_path(str(root / "tools/config_example.py"))["text"]()
+    assert example.read_text() == text
