@@ -180,6 +180,8 @@ class Applier:
         return self.dag.add_node(name, "DNE.sub", flags=model.NOOP | model.JOIN)
 
     def _script(self, command: commands.ScriptLine) -> None:
+        if command.kind is ScriptKind.HOLD:
+            _fail("SCRIPT HOLD is not supported by this version yet", "leave the line out")
         script = self._share(Script(*command[3:]))
         for node in self._nodes(command.node):
             old = self.dag.scripts.get(node, {})

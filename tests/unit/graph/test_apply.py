@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from condor_pydagman.graph.build import BuildOptions, build
+import pytest
+
+from condor_pydagman.graph.build import BuildOptions, DagFileErrors, build
 from condor_pydagman.graph.model import (
     DONE,
     JOIN,
@@ -141,3 +143,8 @@ def test_files_of_the_dag() -> None:
 def test_every_node_knows_its_place() -> None:
     dag = build_text("\nJOB C c.sub\n")
     assert dag.place(dag.ids["C"]).endswith(":4")
+
+
+def test_a_hold_script_is_refused_and_not_forgotten() -> None:
+    with pytest.raises(DagFileErrors, match="SCRIPT HOLD is not supported"):
+        build_text("SCRIPT HOLD A x\n")
