@@ -7,7 +7,24 @@ relative to the submit directory, as stock DAGMan's do.
 from __future__ import annotations
 
 import os.path
+import zlib
 from dataclasses import dataclass
+
+LOGGED_NAME_MAX = 500  # bytes; readers of the job log take lines of 1023
+
+
+def logged_name(node: str) -> str:
+    """How events that DAGMan writes name a node: by its name, if a line of the log can hold it.
+
+    A longer name is cut and carries a checksum; so does one with characters that a line can't hold.
+    """
+    if len(node) <= LOGGED_NAME_MAX // 4 and node.isprintable():
+        return node
+    data = node.encode("utf-8", "surrogateescape")
+    if len(data) <= LOGGED_NAME_MAX and node.isprintable():
+        return node
+    plain = "".join(c if c.isascii() and c.isprintable() else "?" for c in node)
+    return f"{plain[: LOGGED_NAME_MAX - 9]}~{zlib.crc32(data):08x}"
 
 
 @dataclass(frozen=True)

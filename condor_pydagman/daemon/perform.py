@@ -18,6 +18,7 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.graph.model import Script
+from condor_pydagman.names import logged_name
 from condor_pydagman.records import (
     banner,
     failure_dump,
@@ -178,7 +179,7 @@ class Performer:
         self._write_event(
             job_events.post_ended(
                 _stamp(),
-                self.run.dag.names[action.node],
+                logged_name(self.run.dag.names[action.node]),
                 action.status,
                 cluster=action.cluster,
                 proc=action.proc,
@@ -187,7 +188,7 @@ class Performer:
         )
 
     def _append(self, text: Callable[..., str], node: int, *details: Any) -> None:
-        self._write_event(text(_stamp(), self.run.dag.names[node], *details))
+        self._write_event(text(_stamp(), logged_name(self.run.dag.names[node]), *details))
 
     def _write_event(self, text: str) -> None:
         """Write an event, however long the disk stays full (within reason): it must not be lost."""

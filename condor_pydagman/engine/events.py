@@ -67,7 +67,7 @@ def on_event(engine: Engine, event: LogEvent) -> None:
 
 def _node_of(engine: Engine, event: LogEvent) -> int | None:
     if event.kind in _NAMED and event.node:
-        return engine.dag.ids.get(event.node)
+        return engine.dag.find(event.node)
     if event.cluster == NOOP_CLUSTER:
         return engine.noops.get(event.subproc)
     return engine.book.by_cluster.get(event.cluster)
@@ -111,8 +111,7 @@ def _may_be_submitted(engine: Engine, node: int, event: LogEvent) -> bool:
     state = engine.nodes.states[node]
     name = engine.dag.names[node]
     if event.cluster != NOOP_CLUSTER and (
-        event.cluster == engine.nodes.clusters[node]
-        or event.cluster in engine.former.get(node, ())
+        event.cluster == engine.nodes.clusters[node] or event.cluster in engine.former.get(node, ())
     ):
         return False  # a late double of an earlier run's
     if state in (State.READY, State.PRE_WAIT, State.SUBMITTING, State.UNKNOWN):

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from condor_pydagman.names import logged_name
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
 NOOP = 1
@@ -106,6 +107,7 @@ class Dag:
 
     def __post_init__(self) -> None:
         self._lines = array("i")
+        self._odd_names: dict[str, int] | None = None
         self._file_starts: list[int] = []
         self._edges = array("i")  # parent, child, parent, child, ... until finish()
         self._junctions = 0
@@ -136,6 +138,17 @@ class Dag:
         self.flags.append(flags)
         self._lines.append(line)
         return node
+
+    def find(self, name: str) -> int | None:
+        """The node that an event of the log names (`names.logged_name`); None if there is none."""
+        node = self.ids.get(name)
+        if node is None and self._odd_names is None:
+            self._odd_names = {
+                logged_name(odd): number
+                for number, odd in enumerate(self.names)
+                if logged_name(odd) != odd
+            }
+        return node if node is not None or not self._odd_names else self._odd_names.get(name)
 
     def place(self, node: int) -> str:
         """Where the node is defined, `file:line`; '' if that is not known."""

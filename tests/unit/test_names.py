@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from condor_pydagman.names import DagPaths
+from condor_pydagman.names import LOGGED_NAME_MAX, DagPaths, logged_name
 
 
 def test_names_stand_beside_the_dag_file() -> None:
@@ -28,3 +28,12 @@ def test_the_nodes_log_is_absolute_with_stocks_dot() -> None:
     assert DagPaths("x.dag").nodes_log("/a/b") == "/a/b/./x.dag.nodes.log"
     assert DagPaths("d/x.dag").nodes_log("/a/b") == "/a/b/d/x.dag.nodes.log"
     assert DagPaths("/c/x.dag").nodes_log("/a/b") == "/c/x.dag.nodes.log"
+
+
+def test_a_node_is_logged_by_its_name_if_a_line_can_hold_it() -> None:
+    assert logged_name("Nöde 7") == "Nöde 7"
+    assert logged_name("x" * LOGGED_NAME_MAX) == "x" * LOGGED_NAME_MAX
+    long, odd = logged_name("x" * 5000), logged_name("a\x01b")
+    assert len(long) == LOGGED_NAME_MAX
+    assert long != logged_name("x" * 5001)
+    assert odd.startswith("a?b~")

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.names import logged_name
 
 
 def dag_of(count: int, lines: list[tuple[list[int], list[int]]]) -> Dag:
@@ -64,3 +65,11 @@ def test_children_and_parents_agree_with_the_lines(
     wanted = {(p, c) for parents, children in lines for p in parents for c in children}
     assert {(p, c) for p in range(8) for c in dag.children(p)} == wanted
     assert {(p, c) for c in range(8) for p in dag.parents(c)} == wanted
+
+
+def test_nodes_are_found_by_the_name_that_the_log_shows() -> None:
+    dag = Dag()
+    for name in ("A", "x" * 5000, "b\x02"):
+        dag.add_node(name, "x.sub")
+    assert [dag.find(logged_name(name)) for name in dag.names] == [0, 1, 2]
+    assert dag.find("Z") is None

@@ -1,0 +1,89 @@
+"""The job book: what is known of clusters and their procs, whoever speaks first."""
+
+from __future__ import annotations
+
+from condor_pydagman.engine.jobs import JobBook
+
+
+def test_reply_first_then_the_log() -> None:
+    book = JobBook()
+    jobs = book.open(4, 77)
+    book.expect(jobs, range(2))
+    assert (book.submitted, book.idle, jobs.live()) == (2, 2, [0, 1])
+    assert book.submit_seen(jobs, 0)
+    assert not book.submit_seen(jobs, 0)
+    assert book.submitted == 2
+
+
+def test_log_first_then_the_reply() -> None:
+    book = JobBook()
+    jobs = book.open(4, 77)
+    assert book.submit_seen(jobs, 1)
+    book.expect(jobs, range(2))
+    assert book.submit_seen(jobs, 0)
+    assert (book.submitted, jobs.first_job) == (2, "77.0.0")
+
+
+def test_first_failure_decides_the_value() -> None:
+    book = JobBook()
+    jobs = book.open(0, 5)
+    book.expect(jobs, range(4))
+    assert book.end(jobs, 0, 0, 0)
+    assert book.end(jobs, 1, 3, 3)
+    assert book.end(jobs, 2, None, -1002)
+    assert not jobs.all_ended
+    assert book.end(jobs, 3, -9, -9)
+    assert jobs.all_ended
+    assert (jobs.value, jobs.failed, book.failed, book.completed) == (3, 3, 3, 4)
+    assert jobs.codes == {0: 0, 1: 3, 2: None, 3: -9}
+
+
+def test_a_second_end_changes_nothing() -> None:
+    book = JobBook()
+    jobs = book.open(0, 5)
+    book.submit_seen(jobs, 0)
+    assert book.end(jobs, 0, 0, 0)
+    assert not book.end(jobs, 0, 1, 1)
+    book.set_idle(jobs, 0, True)
+    book.set_held(jobs, 0, True)
+    assert (book.idle, book.held, jobs.value, book.completed) == (0, 0, 0, 1)
+
+
+def test_idle_and_held_are_counted_once() -> None:
+    book = JobBook()
+    jobs = book.open(0, 5)
+    book.submit_seen(jobs, 0)
+    book.set_idle(jobs, 0, False)
+    book.set_idle(jobs, 0, False)
+    assert book.idle == 0
+    for _ in range(2):
+        book.set_idle(jobs, 0, True)
+        book.set_held(jobs, 0, True)
+    assert (book.idle, book.held) == (1, 1)
+    book.end(jobs, 0, None, -1002)
+    assert (book.idle, book.held) == (0, 0)
+
+
+def test_a_proc_whose_submit_event_is_missing_is_added() -> None:
+    book = JobBook()
+    jobs = book.open(0, 5)
+    book.set_idle(jobs, 2, False)
+    assert (book.submitted, book.idle) == (1, 0)
+
+
+def test_close_makes_events_nobodys_and_forget_drops_the_rest() -> None:
+    book = JobBook()
+    book.open(3, 5)
+    assert book.by_cluster == {5: 3}
+    book.close(3)
+    assert book.by_cluster == {}
+    assert 3 in book.by_node
+    book.forget(3)
+    book.forget(3)
+    assert book.by_node == {}
+
+
+def test_a_noop_has_no_cluster() -> None:
+    book = JobBook()
+    book.open(3, 0)
+    assert book.by_cluster == {}
