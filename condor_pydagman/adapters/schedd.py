@@ -27,7 +27,11 @@ _OWN_ATTRIBUTES = [
     "AcctGroup",
     "AcctGroupUser",
     "DAGManJobId",
-    "DAG_Status",
+    "DAGMan_MaxJobs",
+    "DAGMan_MaxIdle",
+    "DAGMan_MaxPreScripts",
+    "DAGMan_MaxPostScripts",
+    "DAGMan_MaxHoldScripts",
 ]
 
 # What the bindings raise: their own class, and Python's for bad arguments.
@@ -84,9 +88,7 @@ class ScheddAdapter:
         """
         if not self.cluster:
             return
-        which = f"DAGManJobId == {self.cluster}"
-        if cluster:
-            which = f"ClusterId == {cluster} && {which}"
+        which = f"ClusterId == {cluster} && {self._mine}" if cluster else self._mine
         with self._asking() as schedd:
             schedd.act(htcondor2.JobAction.Remove, which, reason)
 

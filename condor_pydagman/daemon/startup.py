@@ -106,7 +106,7 @@ def prepare(options: DagmanOptions, config: Config, out: OutLog, started: float)
     workflow = _workflow(own_ad, job, paths, nodes_log, config)
     _introduce(workflow, schedd, own_ad, out)
     _refuse_tmp(nodes_log, config)
-    limits = _limits(options, config)
+    limits = _limits(options, config, own_ad)
     _say_limits(out, limits)
     lock = LockFile(options.lockfile or paths.lock)
     _say_all(out, banner.file_lines(lock.path, options.dag_files))
@@ -218,14 +218,21 @@ def _refuse_tmp(nodes_log: str, config: Config) -> None:
         )
 
 
-def _limits(options: DagmanOptions, config: Config) -> Throttles:
+def _limits(options: DagmanOptions, config: Config, own_ad: dict[str, object]) -> Throttles:
+    """Throttles of the command line; what the job ad has of an earlier start, or of SET_JOB_ATTR,
+    wins (stock rule)."""
+
+    def wanted(name: str, option: int | None) -> int | None:
+        value = own_ad.get(name)
+        return value if isinstance(value, int) and value >= 0 else option
+
     return throttles(
         config,
-        jobs=options.max_jobs,
-        idle=options.max_idle,
-        pre=options.max_pre,
-        post=options.max_post,
-        hold=options.max_hold,
+        jobs=wanted("DAGMan_MaxJobs", options.max_jobs),
+        idle=wanted("DAGMan_MaxIdle", options.max_idle),
+        pre=wanted("DAGMan_MaxPreScripts", options.max_pre),
+        post=wanted("DAGMan_MaxPostScripts", options.max_post),
+        hold=wanted("DAGMan_MaxHoldScripts", options.max_hold),
     )
 
 
