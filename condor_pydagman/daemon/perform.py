@@ -255,10 +255,8 @@ class Performer:
     # Words
 
     def _say_deferrals(self, _: do.SayDeferrals) -> None:
-        limits = self.run.engine.limits
-        shown = status_table.Limits(limits.jobs, limits.idle, limits.pre, limits.post, limits.hold)
-        report = self.run.engine.report()
-        for line in status_table.deferral_lines(report, shown, always=True):
+        engine = self.run.engine
+        for line in status_table.deferral_lines(engine.report(), engine.limits, always=True):
             self._say(line)
 
     def _say_failed(self, action: do.SayFailed) -> None:

@@ -39,16 +39,7 @@ class Publisher:
 
     def begin(self) -> None:
         """Publish for the first time, before the first node starts."""
-        limits = self.run.engine.limits
-        throttles = ad_attributes.throttles(
-            idle=limits.idle,
-            submitted=limits.jobs,
-            pre=limits.pre,
-            post=limits.post,
-            hold=limits.hold,
-            per_interval=limits.submits,
-        )
-        self._edit(throttles)
+        self._edit(ad_attributes.throttles(self.run.engine.limits))
         self._write_dot()
         self._write_ad()
         self.say_status()

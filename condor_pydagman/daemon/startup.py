@@ -107,7 +107,7 @@ def prepare(options: DagmanOptions, config: Config, out: OutLog, started: float)
     _introduce(workflow, schedd, own_ad, out)
     _refuse_tmp(nodes_log, config)
     limits = _limits(options, config, own_ad)
-    _say_limits(out, limits)
+    _say_all(out, banner.throttle_lines(limits))
     lock = LockFile(options.lockfile or paths.lock)
     _say_all(out, banner.file_lines(lock.path, options.dag_files))
     dag, rescue_number = _read_dag(options, config, paths, out)
@@ -234,18 +234,6 @@ def _limits(options: DagmanOptions, config: Config, own_ad: dict[str, object]) -
         post=wanted("DAGMan_MaxPostScripts", options.max_post),
         hold=wanted("DAGMan_MaxHoldScripts", options.max_hold),
     )
-
-
-def _say_limits(out: OutLog, limits: Throttles) -> None:
-    shown = banner.Throttles(
-        idle=limits.idle,
-        pre=limits.pre,
-        hold=limits.hold,
-        post=limits.post,
-        submitted=limits.jobs,
-        per_interval=limits.submits,
-    )
-    _say_all(out, banner.throttle_lines(shown))
 
 
 def _read_dag(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from condor_pydagman.engine.report import Report
+from condor_pydagman.engine.throttles import Throttles
 
 _UPDATE_TIME = "DAG_AdUpdateTime"
 
@@ -38,17 +39,15 @@ def attributes(report: Report, now: float) -> dict[str, str]:
     return {name: str(value) for name, value in numbers.items()}
 
 
-def throttles(
-    *, idle: int, submitted: int, pre: int, post: int, hold: int, per_interval: int
-) -> dict[str, str]:
+def throttles(limits: Throttles) -> dict[str, str]:
     """The limits in force, which a restarted DAGMan takes up again; 0 means none."""
     numbers = {
-        "DAGMan_MaxIdle": idle,
-        "DAGMan_MaxJobs": submitted,
-        "DAGMan_MaxPreScripts": pre,
-        "DAGMan_MaxPostScripts": post,
-        "DAGMan_MaxHoldScripts": hold,
-        "DAGMan_MaxSubmitsPerInterval": per_interval,
+        "DAGMan_MaxIdle": limits.idle,
+        "DAGMan_MaxJobs": limits.jobs,
+        "DAGMan_MaxPreScripts": limits.pre,
+        "DAGMan_MaxPostScripts": limits.post,
+        "DAGMan_MaxHoldScripts": limits.hold,
+        "DAGMan_MaxSubmitsPerInterval": limits.submits,
     }
     return {name: str(value) for name, value in numbers.items()}
 

@@ -10,19 +10,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from condor_pydagman.config import Config, knobs
+from condor_pydagman.engine.throttles import Throttles
 
 _STARS = "*" * 54
-
-
-class Throttles(NamedTuple):
-    """The limits in force; 0 means none."""
-
-    idle: int
-    pre: int
-    hold: int
-    post: int
-    submitted: int
-    per_interval: int
 
 
 class Process(NamedTuple):
@@ -100,8 +90,8 @@ def throttle_lines(throttles: Throttles) -> list[str]:
         ("Maximum Pre Scripts", throttles.pre),
         ("Maximum Hold Scripts", throttles.hold),
         ("Maximum Post Scripts", throttles.post),
-        ("Maximum Submitted Nodes", throttles.submitted),
-        ("Maximum Submits Per Interval", throttles.per_interval),
+        ("Maximum Submitted Nodes", throttles.jobs),
+        ("Maximum Submits Per Interval", throttles.submits),
     )
     return ["Setting DAGMan throttles:", *(f"\t{name:-<30}: {value}" for name, value in labels)]
 

@@ -5,19 +5,8 @@ Monitors read them by pattern, so the columns are stock DAGMan's.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from condor_pydagman.engine.report import Report
-
-
-class Limits(NamedTuple):
-    """The throttles that cause deferrals; 0 means no limit."""
-
-    jobs: int
-    idle: int
-    pre: int
-    post: int
-    hold: int
+from condor_pydagman.engine.throttles import Throttles
 
 
 def status_lines(report: Report) -> list[str]:
@@ -36,7 +25,7 @@ def status_lines(report: Report) -> list[str]:
     ]
 
 
-def deferral_lines(report: Report, limits: Limits, *, always: bool = False) -> list[str]:
+def deferral_lines(report: Report, limits: Throttles, *, always: bool = False) -> list[str]:
     """Notes on how often throttles made somebody wait; those with 0 only if `always`."""
     seen = report.deferrals
     notes = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from condor_pydagman.engine.report import Deferrals, Report
+from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.records.ad_attributes import attributes, changed, throttles
 from condor_pydagman.vocabulary import DagStatus
 
@@ -67,7 +68,7 @@ def test_time_alone_is_not_worth_a_write() -> None:
 
 
 def test_throttles() -> None:
-    assert throttles(idle=1000, submitted=0, pre=20, post=21, hold=22, per_interval=100) == {
+    assert throttles(Throttles(jobs=0, idle=1000, pre=20, post=21, hold=22, submits=100)) == {
         "DAGMan_MaxIdle": "1000",
         "DAGMan_MaxJobs": "0",
         "DAGMan_MaxPreScripts": "20",

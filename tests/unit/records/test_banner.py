@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from condor_pydagman.config import Config, knobs
+from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.records import banner
 
 PROCESS = banner.Process(
@@ -78,7 +79,7 @@ def test_workflow() -> None:
 
 
 def test_throttles() -> None:
-    assert banner.throttle_lines(banner.Throttles(1000, 20, 21, 22, 0, 100)) == [
+    assert banner.throttle_lines(Throttles(idle=1000, pre=20, hold=21, post=22, submits=100)) == [
         "Setting DAGMan throttles:",
         "\tMaximum Idle Jobs-------------: 1000",
         "\tMaximum Pre Scripts-----------: 20",

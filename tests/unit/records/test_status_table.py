@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from condor_pydagman.engine.report import Deferrals, Report
-from condor_pydagman.records.status_table import Limits, deferral_lines, job_lines, status_lines
+from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.records.status_table import deferral_lines, job_lines, status_lines
 from condor_pydagman.vocabulary import DagStatus
 
 REPORT = Report(
@@ -26,7 +27,7 @@ REPORT = Report(
     procs_completed=10,
     deferrals=Deferrals(max_idle=3, hold=1),
 )
-LIMITS = Limits(jobs=0, idle=1000, pre=20, post=21, hold=22)
+LIMITS = Throttles(jobs=0, idle=1000, pre=20, post=21, hold=22)
 
 
 def test_status_table() -> None:
