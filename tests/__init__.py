@@ -1,0 +1,1 @@
+"""All tests; tests.make has what many of them need."""

@@ -14,6 +14,10 @@ class ScriptQueue:
         self._queued: set[int] = set()
         self._deferred: list[tuple[float, int]] = []
 
+    def __len__(self) -> int:
+        """How many scripts want to start, without those put off."""
+        return max(0, len(self._queued) - len(self._deferred))
+
     def add(self, node: int) -> None:
         """The node's script is to be started."""
         self._queued.add(node)

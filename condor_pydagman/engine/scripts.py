@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
 def want_script(engine: Engine, node: int, kind: ScriptKind) -> None:
     """Queue a script of a node that is in the matching state."""
-    engine.script_queues[kind].add(node)
-    if _room(engine, kind) <= 0:
+    queue = engine.script_queues[kind]
+    if _room(engine, kind) <= len(queue):
         engine.deferred[kind.value.lower()] += 1
+    queue.add(node)
 
 
 def on_script_ended(engine: Engine, ended: inputs.ScriptEnded) -> None:

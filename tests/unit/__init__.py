@@ -1,0 +1,1 @@
+"""Tests of one module each, in the same tree as the package."""

@@ -13,14 +13,10 @@ from condor_pydagman.graph.model import Abort, Retry
 
 @pytest.mark.parametrize(
     ("status", "pre_skip", "has_post", "always_post"),
-    product((0, 1, 2, -9), (None, 0, 1), (False, True), (False, True)),
+    list(product((0, 1, 2, -9), (None, 0, 1), (False, True), (False, True))),
 )
-def test_after_pre(
-    status: int, pre_skip: int | None, has_post: bool, always_post: bool
-) -> None:
-    got = outcome.after_pre(
-        status, pre_skip=pre_skip, has_post=has_post, always_post=always_post
-    )
+def test_after_pre(status: int, pre_skip: int | None, has_post: bool, always_post: bool) -> None:
+    got = outcome.after_pre(status, pre_skip=pre_skip, has_post=has_post, always_post=always_post)
     if status == 0:
         assert got is Next.SUBMIT  # even with PRE_SKIP 0
     elif (status, pre_skip) == (1, 1):

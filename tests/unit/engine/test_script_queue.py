@@ -59,3 +59,14 @@ def test_has_waiting() -> None:
     queue.defer(2, 5.0)
     assert not queue.has_waiting(4.0)
     assert queue.has_waiting(5.0)
+
+
+def test_length_is_of_those_that_want_to_start() -> None:
+    queue = ScriptQueue()
+    queue.add(1)
+    queue.defer(2, 5.0)
+    assert len(queue) == 1
+    assert queue.pop(5.0) == 1
+    assert len(queue) == 1
+    queue.discard(2)
+    assert len(queue) == 0

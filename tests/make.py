@@ -1,0 +1,247 @@
+"""Short ways to make what tests of the engine need: a DAG from a line of text, an engine that
+recounts everything after each input, and the events that a nodes log would show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TypeVar, Union
+
+from condor_pydagman.config import Config
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import inputs
+from condor_pydagman.engine.engine import Engine
+from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.engine.node_states import State
+from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.graph.model import DONE, NOOP, Abort, Dag, Retry, Script
+from condor_pydagman.vocabulary import NOOP_PROC, EventKind, Note, ScriptKind
+
+A = TypeVar("A")
+ScriptLike = Union[str, Script]
+
+
+def dag(
+    text: str,
+    *,
+    pre: Mapping[str, ScriptLike] | None = None,
+    post: Mapping[str, ScriptLike] | None = None,
+    retries: Mapping[str, int | tuple[int, int]] | None = None,
+    aborts: Mapping[str, int | tuple[int, int]] | None = None,
+    pre_skips: Mapping[str, int] | None = None,
+    priorities: Mapping[str, int] | None = None,
+    categories: Mapping[str, str] | None = None,
+    limits: Mapping[str, int] | None = None,
+    noop: str = "",
+    done: str = "",
+    jobstate_log: str = "",
+) -> Dag:
+    """A DAG from `"A -> B C; B C -> D; E"`; nodes are defined in the order they are named.
+
+    Several parents and several children in one statement make a junction, as a PARENT line does.
+    `retries` values are a limit or (limit, UNLESS-EXIT), `aborts` values a status or
+    (status, RETURN code).  `noop` and `done` are names with blanks between them.
+    """
+    made = Dag(files=["t.dag"])
+    sides = [[part.split() for part in line.split("->")] for line in text.split(";")]
+    for groups in sides:
+        for name in (name for group in groups for name in group):
+            if name not in made.ids:
+                made.add_node(name, "n.sub")
+    for groups in sides:
+        for parents, children in zip(groups, groups[1:]):
+            made.add_edges([made.ids[n] for n in parents], [made.ids[n] for n in children])
+    for kind, scripts in ((ScriptKind.PRE, pre), (ScriptKind.POST, post)):
+        for name, script in (scripts or {}).items():
+            whole = Script(script) if isinstance(script, str) else script
+            made.scripts.setdefault(made.ids[name], {})[kind] = whole
+    for name, retry in (retries or {}).items():
+        made.retries[made.ids[name]] = Retry(retry) if isinstance(retry, int) else Retry(*retry)
+    for name, abort in (aborts or {}).items():
+        made.aborts[made.ids[name]] = Abort(abort) if isinstance(abort, int) else Abort(*abort)
+    made.pre_skips = {made.ids[n]: value for n, value in (pre_skips or {}).items()}
+    made.priorities = {made.ids[n]: value for n, value in (priorities or {}).items()}
+    made.categories = {made.ids[n]: value for n, value in (categories or {}).items()}
+    made.category_limits = dict(limits or {})
+    _flag(made, noop, NOOP)
+    _flag(made, done, DONE)
+    made.jobstate_log = jobstate_log
+    made.finish()
+    return made
+
+
+def _flag(made: Dag, names: str, flag: int) -> None:
+    for name in names.split():
+        made.flags[made.ids[name]] |= flag
+
+
+class Bench:
+    """An engine on the test bench: tell it inputs, look at what it asks for.
+
+    Attributes:
+        now: seconds; moves only when a test says so.
+        log: every log event told so far, to be replayed by another engine.
+        last: actions of the last input.
+        all: actions of all inputs.
+    """
+
+    def __init__(
+        self, of: Dag | str, config: Config | None = None, limits: Throttles | None = None
+    ) -> None:
+        self.dag = dag(of) if isinstance(of, str) else of
+        self.engine = Engine(
+            self.dag, config or Config(), limits or Throttles(), dag_id=7, check=True
+        )
+        self.now = 1000.0
+        self.log: list[LogEvent] = []
+        self.last: list[do.Action] = []
+        self.all: list[do.Action] = []
+
+    def begin(self, *, recovering: bool = False) -> Bench:
+        """The first input."""
+        self.tell(inputs.Begin(recovering))
+        return self
+
+    def tell(self, *what: inputs.Input) -> list[do.Action]:
+        """Give inputs; returns all their actions."""
+        self.last = []
+        for one in what:
+            if isinstance(one, LogEvent):
+                self.log.append(one)
+            self.last += self.engine.handle(one, self.now)
+        self.all += self.last
+        return self.last
+
+    def wait(self, seconds: float) -> list[do.Action]:
+        """Let time pass, then wake the engine."""
+        self.now += seconds
+        return self.tell(inputs.Wake())
+
+    def asked(self, kind: type[A]) -> list[A]:
+        """Actions of one kind, of the last input(s)."""
+        return [action for action in self.last if isinstance(action, kind)]
+
+    def ever(self, kind: type[A]) -> list[A]:
+        """Actions of one kind, of all inputs."""
+        return [action for action in self.all if isinstance(action, kind)]
+
+    def state(self, name: str) -> State:
+        return State(self.engine.nodes.states[self.dag.ids[name]])
+
+    def states(self) -> str:
+        """All states, as `A=DONE B=READY`."""
+        return " ".join(f"{name}={self.state(name).name}" for name in self.dag.names)
+
+    def said(self, text: str) -> bool:
+        """Whether a line with `text` was ever said."""
+        return any(text in say.text for say in self.ever(do.Say))
+
+    def submits(self) -> list[str]:
+        """Names of the nodes that the last input(s) had submitted, in order."""
+        return [self.dag.names[action.node] for action in self.asked(do.SubmitNode)]
+
+    def take(self, name: str, cluster: int, procs: int = 1) -> list[do.Action]:
+        """The schedd takes a node's jobs: reply and submit events."""
+        return self.tell(
+            inputs.Submitted(self.dag.ids[name], cluster, procs),
+            *(submit(name, cluster, proc) for proc in range(procs)),
+        )
+
+    def run_node(self, name: str, cluster: int, value: int = 0) -> list[do.Action]:
+        """A node's only job is taken and ends."""
+        first = self.take(name, cluster)
+        return first + self.tell(terminated(cluster, value=value))
+
+    def pre_ends(self, name: str, status: int = 0) -> list[do.Action]:
+        """A PRE script ends, and its note comes back from the log."""
+        return self._script_ends(name, ScriptKind.PRE, status)
+
+    def post_ends(self, name: str, status: int = 0) -> list[do.Action]:
+        """A POST script ends, and its event comes back from the log."""
+        return self._script_ends(name, ScriptKind.POST, status)
+
+    def _script_ends(self, name: str, kind: ScriptKind, status: int) -> list[do.Action]:
+        first = self.tell(inputs.ScriptEnded(self.dag.ids[name], kind, status))
+        return first + self.tell(*self.echo(first))
+
+    def echo(self, actions: Iterable[do.Action]) -> list[LogEvent]:
+        """The events that the engine's own appends make in the log."""
+        return [event for action in actions for event in appended(self.dag, action)]
+
+    def replay(self) -> Bench:
+        """Another engine that has been told the same log in recovery."""
+        other = Bench(self.dag, self.engine.config, self.engine.limits).begin(recovering=True)
+        other.tell(*self.log)
+        return other
+
+
+def appended(of: Dag, action: do.Action, time: float = 0.0) -> list[LogEvent]:
+    """What an append action leaves in the nodes log; nothing for other actions."""
+    if isinstance(action, do.AppendNote):
+        return [_note(of, action, time)]
+    if isinstance(action, do.AppendPostEnded):
+        name = of.names[action.node]
+        return [
+            post_ended(name, action.status, action.cluster, action.proc, action.subproc)._replace(
+                time=time
+            )
+        ]
+    if isinstance(action, do.AppendPreSkip):
+        return [pre_skip(of.names[action.node], action.subproc)._replace(time=time)]
+    if isinstance(action, do.AppendNoop):
+        return [event._replace(time=time) for event in noop(of.names[action.node], action.subproc)]
+    return []
+
+
+def _note(of: Dag, action: do.AppendNote, time: float) -> LogEvent:
+    return LogEvent(
+        EventKind.GENERIC,
+        action.cluster,
+        action.proc,
+        0,
+        time,
+        node=of.names[action.node],
+        value=action.value,
+        note=action.note,
+        retry=action.retry,
+        text=action.text,
+    )
+
+
+def submit(name: str, cluster: int, proc: int = 0) -> LogEvent:
+    return LogEvent(EventKind.SUBMIT, cluster, proc, 0, node=name)
+
+
+def terminated(cluster: int, proc: int = 0, value: int = 0) -> LogEvent:
+    return LogEvent(EventKind.JOB_TERMINATED, cluster, proc, 0, value=value)
+
+
+def of_job(kind: EventKind, cluster: int, proc: int = 0, text: str = "") -> LogEvent:
+    """An event that carries nothing but a job id and perhaps a reason."""
+    return LogEvent(kind, cluster, proc, 0, text=text)
+
+
+def noop(name: str, subproc: int) -> list[LogEvent]:
+    """The two events of a NOOP node."""
+    return [
+        LogEvent(EventKind.SUBMIT, 0, NOOP_PROC, subproc, node=name),
+        LogEvent(EventKind.JOB_TERMINATED, 0, NOOP_PROC, subproc),
+    ]
+
+
+def pre_skip(name: str, subproc: int) -> LogEvent:
+    return LogEvent(EventKind.PRESKIP, 0, NOOP_PROC, subproc, node=name)
+
+
+def post_ended(
+    name: str, status: int, cluster: int = -1, proc: int = 0, subproc: int = 0
+) -> LogEvent:
+    kind = EventKind.POST_SCRIPT_TERMINATED
+    return LogEvent(kind, cluster, proc, subproc, node=name, value=status)
+
+
+def note(
+    kind: Note, name: str, *, value: int = 0, retry: int = 0, cluster: int = -1, proc: int = -1
+) -> LogEvent:
+    return LogEvent(
+        EventKind.GENERIC, cluster, proc, 0, node=name, note=kind, value=value, retry=retry
+    )

@@ -1,0 +1,76 @@
+"""Which faults a seed brings and how often: each rate is drawn by itself, and many are zero, so
+that rare combinations get their turn ("swarm testing")."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from random import Random
+
+
+@dataclass(frozen=True)
+class Faults:
+    """Chances, 0 to 1, each for every occasion; `until` is when they all end, in seconds."""
+
+    crash: float = 0.0  # DAGMan is killed at a boundary between two actions or inputs
+    leave: float = 0.0  # DAGMan is put on hold and released (an occasion: 50 s)
+    stop: float = 0.0  # DAGMan is removed (an occasion: 50 s)
+    outage: float = 0.0  # the schedd does not answer for a while (an occasion: 20 s)
+    refuse: float = 0.0  # a submit is refused, for now
+    refuse_for_good: float = 0.0
+    lost_before: float = 0.0  # a submit never arrives, and neither does a reply
+    lost_after: float = 0.0  # a submit is accepted, but the reply does not arrive
+    lose_job: float = 0.0  # the schedd forgets a running proc without an event
+    hold: float = 0.0
+    evict: float = 0.0
+    double: float = 0.0  # an event is written twice in a row
+    late_double: float = 0.0  # an event of the schedd is written again, much later
+    lag: float = 0.0  # new events can't be seen for a while
+    cut: float = 0.0  # an event is half written for a while
+    garble: float = 0.0  # an event of the schedd can't be read
+    full_disk: float = 0.0  # an event of DAGMan's own can't be written
+    broken_log: float = 0.0  # the log can't be followed any more (an occasion: 50 s)
+    kill_script: float = 0.0
+    hang_script: float = 0.0
+    no_script: float = 0.0  # a script can't be started
+    until: float = 0.0
+
+    def __str__(self) -> str:
+        rates = ((field.name, getattr(self, field.name)) for field in fields(self))
+        return " ".join(f"{name}={rate:.3g}" for name, rate in rates if rate) or "none"
+
+
+# The highest chance of each; what would end most runs early is rarer.
+_HIGHEST = {
+    "crash": 0.05,
+    "leave": 0.2,
+    "stop": 0.1,
+    "outage": 0.3,
+    "refuse": 0.3,
+    "refuse_for_good": 0.05,
+    "lost_before": 0.2,
+    "lost_after": 0.3,
+    "lose_job": 0.1,
+    "hold": 0.3,
+    "evict": 0.3,
+    "double": 0.2,
+    "late_double": 0.2,
+    "lag": 0.2,
+    "cut": 0.1,
+    "garble": 0.02,
+    "full_disk": 0.03,
+    "broken_log": 0.05,
+    "kill_script": 0.2,
+    "hang_script": 0.1,
+    "no_script": 0.05,
+}
+_OFTEN_ZERO = {"garble": 0.9, "full_disk": 0.9, "broken_log": 0.9, "stop": 0.7, "crash": 0.3}
+
+
+def swarm(rng: Random) -> Faults:
+    """Draw all rates."""
+    rates = {}
+    for name, highest in _HIGHEST.items():
+        on = rng.random() >= _OFTEN_ZERO.get(name, 0.6)
+        rate = highest * rng.random() ** 2
+        rates[name] = rate if on else 0.0
+    return Faults(until=rng.choice((200.0, 1000.0, 3000.0)), **rates)

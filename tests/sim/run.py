@@ -1,0 +1,83 @@
+"""Run seeds: `python -m tests.sim.run --seed N [--count M] [--verbose] [--twice]`.
+
+Prints the rates of faults of each failing seed with its trace; `--verbose` does so for all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import traceback
+from collections import Counter
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.sim.world import World
+
+SEEDS = Path(__file__).with_name("seeds.txt")
+
+
+class Verdict(NamedTuple):
+    """How a seed went; `error` is '' if all is well."""
+
+    world: World
+    error: str
+
+
+def judge(seed: int) -> Verdict:
+    """Run one seed."""
+    world = World(seed)
+    try:
+        world.run()
+    except Exception as error:  # whatever it is, the trace is wanted
+        where = "" if isinstance(error, AssertionError) else traceback.format_exc()
+        if isinstance(error, AssertionError):
+            where = "".join(traceback.format_tb(error.__traceback__)[-2:])
+        return Verdict(world, f"{type(error).__name__}: {error}\n{where}")
+    return Verdict(world, "")
+
+
+def known_seeds() -> list[int]:
+    """Seeds that ever failed: `NUMBER why`, a line each."""
+    lines = SEEDS.read_text().splitlines()
+    return [int(line.split()[0]) for line in lines if line and not line.startswith("#")]
+
+
+def show(seed: int, verdict: Verdict, *, trace: bool) -> None:
+    """Print what a person needs to see."""
+    world = verdict.world
+    print(f"seed {seed}: faults {world.faults}")
+    print(f"  limits {world.workload.limits}")
+    print(f"  {world.workload.config}")
+    if trace:
+        print(world.trace_text())
+    print(f"  exit codes {world.exit_codes}, {world.boundaries} boundaries")
+    print(f"seed {seed}: {verdict.error or 'well'}")
+
+
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(prog="python -m tests.sim.run")
+    parser.add_argument("--seed", type=int, default=1, help="first seed")
+    parser.add_argument("--count", type=int, default=1, help="how many seeds")
+    parser.add_argument("--verbose", action="store_true", help="show every seed")
+    parser.add_argument("--quiet", action="store_true", help="no traces of failing seeds")
+    parser.add_argument("--twice", action="store_true", help="same seed, same trace?")
+    options = parser.parse_args()
+    failed: list[int] = []
+    codes: Counter[int] = Counter()
+    for seed in range(options.seed, options.seed + options.count):
+        verdict = judge(seed)
+        codes.update(verdict.world.exit_codes[-1:])
+        if options.twice and judge(seed).world.trace_text() != verdict.world.trace_text():
+            verdict = Verdict(verdict.world, verdict.error + " O11: another trace")
+        if verdict.error:
+            failed.append(seed)
+        if options.verbose or verdict.error:
+            show(seed, verdict, trace=not options.quiet)
+    print(f"{options.count} seeds, last exit codes {dict(codes)}, failed: {failed or 'none'}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

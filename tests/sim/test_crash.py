@@ -1,0 +1,143 @@
+"""Kill DAGMan at every boundary between two actions, one after the other: the end is the same, and
+nothing runs twice."""
+
+from __future__ import annotations
+
+import pytest
+
+from condor_pydagman.config import Config
+from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.graph.model import Dag, Script
+from condor_pydagman.vocabulary import ScriptKind
+from tests import make
+from tests.sim.faults import Faults
+from tests.sim.workload import Outcomes, Workload
+from tests.sim.world import World
+
+SCRIPT = "script $NODE $RETRY"
+
+
+class Ends(Outcomes):
+    """A table written by hand: what is not in it succeeds.
+
+    Keys are `job NAME RETRY PROC` and `PRE NAME RETRY DEFERRED`, as Outcomes draws them.
+    """
+
+    def __init__(self, table: dict[str, int], procs: dict[str, int] | None = None) -> None:
+        super().__init__(0, 0.0)
+        self._table = table
+        self._procs = procs or {}
+
+    def procs(self, node: str) -> int:
+        return self._procs.get(node, 1)
+
+    def _draw(self, era: int, what: str) -> int:
+        return self._table.get(what, 0)
+
+
+def both(*names: str) -> dict[str, Script | str]:
+    return dict.fromkeys(names, SCRIPT)
+
+
+def plain() -> Dag:
+    return make.dag("A -> B C; B C -> D")
+
+
+def scripts() -> Dag:
+    return make.dag("A -> B", pre=both("A", "B"), post=both("A", "B"), retries={"A": 2, "B": 1})
+
+
+def skips() -> Dag:
+    return make.dag("A -> B -> C", pre=both("A", "B"), pre_skips={"A": 1}, noop="B")
+
+
+def junction() -> Dag:
+    return make.dag(
+        "A B -> C D -> E", categories={"C": "x", "D": "x"}, limits={"x": 1}, retries={"C": 1}
+    )
+
+
+def deferred() -> Dag:
+    later = Script(SCRIPT, 3, 10)
+    return make.dag("A -> B", pre={"A": later}, post={"B": later})
+
+
+def aborting() -> Dag:
+    return make.dag("A B -> C", aborts={"A": (2, 4)}, retries={"A": 3})
+
+
+CASES: dict[str, tuple[object, Ends, list[int]]] = {
+    "plain": (plain, Ends({}), [0]),
+    "procs": (plain, Ends({}, {"A": 3, "C": 2}), [0]),
+    "fails": (plain, Ends({"job B 0 0": 1}), [1, 0]),
+    "scripts": (
+        scripts,
+        Ends({"job A 0 0": 1, "POST A 0 0": 1, "PRE A 1 0": 2, "POST B 0 0": 0, "job B 0 0": 7}),
+        [0],
+    ),
+    "skips": (skips, Ends({"PRE A 0 0": 1}), [0]),
+    "junction": (junction, Ends({"job C 0 0": -9}), [0]),
+    "deferred": (deferred, Ends({"PRE A 0 0": 3, "POST B 0 0": 3}), [0]),
+    "aborting": (aborting, Ends({"job A 0 0": 2}), [4, 0]),
+}
+
+
+class EraEnds(Ends):
+    """Fails in the first era only."""
+
+    def _draw(self, era: int, what: str) -> int:
+        return self._table.get(what, 0) if era == 0 else 0
+
+
+def world(case: str, crash_at: tuple[int, ...] = ()) -> World:
+    build, ends, _ = CASES[case]
+    assert callable(build)
+    outcomes = EraEnds(ends._table, ends._procs)
+    work = Workload(build, Config(), Throttles(jobs=2, pre=1), outcomes)
+    return World(11, workload=work, faults=Faults(), crash_at=crash_at)
+
+
+def story(ended: World) -> tuple[object, ...]:
+    """What has to be the same: exits, nodes done, and the jobs that ran, each with its end."""
+    clusters = sorted(
+        (c.era, c.node, c.retry, c.procs, tuple(sorted(c.ends.items())))
+        for c in ended.schedd.clusters.values()
+        if not c.removed
+    )
+    return ended.exit_codes, sorted(ended.oracles.truth.done), clusters
+
+
+def scripts_run(ended: World) -> int:
+    return sum(1 for *_, kind, what in ended.lines if kind == "<-" and "RunScript" in str(what))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_killed_at_every_boundary(case: str) -> None:
+    calm = world(case)
+    calm.run()
+    assert calm.exit_codes == CASES[case][2]
+    for boundary in range(1, calm.boundaries + 1):
+        hit = world(case, (boundary,))
+        hit.run()
+        assert hit.life == 1 or case in ("fails", "aborting")
+        if case == "aborting":  # another job may have run on while DAGMan was gone
+            assert hit.exit_codes == calm.exit_codes, hit.trace_text()
+        else:
+            assert story(hit) == story(calm), hit.trace_text()
+        assert scripts_run(hit) <= scripts_run(calm) + 2, hit.trace_text()
+
+
+@pytest.mark.parametrize("case", ["plain", "scripts", "junction"])
+def test_killed_twice(case: str) -> None:
+    calm = world(case)
+    calm.run()
+    for boundary in range(1, calm.boundaries, 3):
+        for later in (1, 4, 9):
+            hit = world(case, (boundary, boundary + later))
+            hit.run()
+            assert story(hit) == story(calm), hit.trace_text()
+
+
+def test_kinds_of_scripts_are_in_the_cases() -> None:
+    kinds = {kind for scripts in scripts().scripts.values() for kind in scripts}
+    assert kinds == {ScriptKind.PRE, ScriptKind.POST}

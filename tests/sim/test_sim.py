@@ -1,0 +1,62 @@
+"""Fresh seeds, and every seed that ever failed, through the simulator."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.sim import faults
+from tests.sim.oracles import Violation
+from tests.sim.run import judge, known_seeds
+from tests.sim.world import World
+
+FRESH = 300
+SLICE = 30
+
+
+def verdicts(seeds: list[int]) -> str:
+    """What is wrong with these seeds, with the command that shows it."""
+    errors = ((seed, judge(seed).error) for seed in seeds)
+    return "\n".join(
+        f"python -m tests.sim.run --seed {seed}: {error}" for seed, error in errors if error
+    )
+
+
+@pytest.mark.parametrize("first", range(1, FRESH + 1, SLICE))
+def test_fresh_seeds(first: int) -> None:
+    assert not verdicts(list(range(first, first + SLICE)))
+
+
+def test_seeds_that_ever_failed() -> None:
+    assert not verdicts(known_seeds())
+
+
+@pytest.mark.parametrize("seed", [3, 8, 21])
+def test_o11_same_seed_same_trace(seed: int) -> None:
+    first, second = judge(seed).world, judge(seed).world
+    assert first.trace_text() == second.trace_text()
+    assert len(first.lines) > 20
+
+
+def test_rates_are_drawn_one_by_one() -> None:
+    drawn = [judge(seed).world.faults for seed in range(1, 40)]
+    assert any(rates.crash for rates in drawn)
+    assert any(rates.lose_job and not rates.crash for rates in drawn)
+    assert "crash=" in " ".join(map(str, drawn))
+
+
+def test_a_run_that_can_not_end_says_who_waits_for_what() -> None:
+    class NeverAnswers(World):
+        """Its schedd's jobs stay in the queue for ever."""
+
+        def after(self, delay: float, what: object) -> None:
+            if getattr(what, "__name__", "") != "<lambda>":
+                super().after(delay, what)  # type: ignore[arg-type]
+
+    quiet = faults.Faults()
+    stuck = next(
+        world
+        for world in (NeverAnswers(seed, faults=quiet) for seed in range(1, 50))
+        if len(world.workload.build()) > 3 and not any(world.workload.build().flags)
+    )
+    with pytest.raises(Violation, match=r"O12: .* Node N\d+, HTCondor ID .*STATUS_"):
+        stuck.run()

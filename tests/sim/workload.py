@@ -1,0 +1,133 @@
+"""Random DAGs, settings and outcomes: everything about a run that is no fault."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+
+from condor_pydagman.config import Config
+from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.graph.model import NOOP, Abort, Dag, Retry, Script
+from condor_pydagman.vocabulary import ScriptKind
+
+CODES = (1, 2, 3, -9, -11)
+MOST_NODES = 12
+MOST_DEFERRALS = 2  # of one script in one run of its node
+
+
+class Outcomes:
+    """How jobs and scripts end: a fixed table, so that a crash changes nothing about it."""
+
+    def __init__(self, seed: int, failing: float) -> None:
+        self._seed = seed
+        self._failing = failing
+
+    def procs(self, node: str) -> int:
+        return Random(f"{self._seed} procs {node}").choice((1, 1, 1, 2, 3))
+
+    def job(self, era: int, node: str, retry: int, proc: int) -> int:
+        """Exit code, negative for a signal."""
+        return self._draw(era, f"job {node} {retry} {proc}")
+
+    def script(self, era: int, node: str, kind: ScriptKind, retry: int, deferred: int) -> int:
+        """Exit code of a script that has been put off `deferred` times before."""
+        return self._draw(era, f"{kind.value} {node} {retry} {deferred}")
+
+    def _draw(self, era: int, what: str) -> int:
+        rng = Random(f"{self._seed} {era} {what}")
+        return rng.choice(CODES) if rng.random() < self._failing / (era + 1) else 0
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What is to be run: `build` makes a fresh DAG, since a rescue file changes it."""
+
+    build: Callable[[], Dag]
+    config: Config
+    limits: Throttles
+    outcomes: Outcomes
+
+
+def draw(seed: int, rng: Random) -> Workload:
+    """A random workload."""
+    shape = rng.getrandbits(64)
+    failing = rng.choice((0.0, 0.05, 0.2, 0.5))
+    return Workload(
+        lambda: _dag(Random(shape)), _config(rng), _limits(rng), Outcomes(seed, failing)
+    )
+
+
+def _config(rng: Random) -> Config:
+    def coin() -> bool:
+        return rng.random() < 0.5
+
+    return Config(
+        submit_depth_first=coin(),
+        retry_submit_first=coin(),
+        retry_node_first=coin(),
+        always_run_post=coin(),
+        remove_job_list_on_failure=coin(),
+        reset_retries_upon_rescue=coin(),
+        max_submit_attempts=rng.choice((1, 3, 6)),
+        check_queue_interval=rng.choice((60, 300)),
+    )
+
+
+def _limits(rng: Random) -> Throttles:
+    def limit() -> int:
+        return rng.choice((0, 0, 1, 2, 3))
+
+    return Throttles(
+        jobs=limit(), idle=limit(), pre=limit(), post=limit(), submits=limit(), interval=5.0
+    )
+
+
+def _dag(rng: Random) -> Dag:
+    dag = Dag(files=["t.dag"])
+    count = rng.randint(1, MOST_NODES)
+    for number in range(count):
+        noop = NOOP if rng.random() < 0.1 else 0
+        dag.add_node(f"N{number}", "n.sub", flags=noop)
+    _edges(dag, rng)
+    often = rng.choice((0.1, 0.3, 0.6))
+    for node in range(count):
+        _options(dag, node, rng, often)
+    names = sorted(set(dag.categories.values()))
+    dag.category_limits = {name: rng.randint(1, 2) for name in names if rng.random() < 0.8}
+    dag.finish()
+    return dag
+
+
+def _edges(dag: Dag, rng: Random) -> None:
+    count = len(dag)
+    for child in range(1, count):
+        for _ in range(rng.choice((0, 1, 1, 2))):
+            dag.add_edges([rng.randrange(child)], [child])
+    if count >= 4 and rng.random() < 0.5:
+        middle = rng.randint(2, count - 2)
+        parents = sorted(rng.sample(range(middle), rng.randint(2, min(4, middle))))
+        children = range(middle, count)
+        dag.add_edges(parents, sorted(rng.sample(children, rng.randint(2, min(4, len(children))))))
+
+
+def _options(dag: Dag, node: int, rng: Random, often: float) -> None:
+    for kind in (ScriptKind.PRE, ScriptKind.POST):
+        if rng.random() < often:
+            dag.scripts.setdefault(node, {})[kind] = _script(rng)
+    if rng.random() < often:
+        dag.retries[node] = Retry(rng.randint(0, 3), rng.choice((0, 0, 0, 2)))
+    if rng.random() < often / 5:
+        dag.aborts[node] = Abort(rng.choice(CODES), rng.choice((None, 0, 4)))
+    if rng.random() < often and dag.script(node, ScriptKind.PRE):
+        dag.pre_skips[node] = rng.choice((1, 2))
+    if rng.random() < often:
+        dag.priorities[node] = rng.randint(-5, 5)
+    if rng.random() < often:
+        dag.categories[node] = rng.choice(("a", "b"))
+
+
+def _script(rng: Random) -> Script:
+    if rng.random() < 0.3:
+        return Script("script $NODE $RETRY", rng.choice((1, 3)), rng.choice((0, 5, 40)))
+    return Script("script $NODE $RETRY")

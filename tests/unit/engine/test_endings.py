@@ -1,0 +1,178 @@
+"""How runs end: exit codes, and what happens in which order."""
+
+from __future__ import annotations
+
+import pytest
+
+from condor_pydagman.config import Config
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import inputs
+from condor_pydagman.engine.dag_states import Phase
+from condor_pydagman.vocabulary import DagStatus
+from tests import make
+
+CLOSING = (do.WriteRescue, do.RemoveJobs, do.KillScripts, do.Publish, do.Exit)
+
+
+def order(bench: make.Bench) -> list[str]:
+    """The closing actions of the last input, in order."""
+    return [type(action).__name__ for action in bench.last if isinstance(action, CLOSING)]
+
+
+FULL = ["WriteRescue", "RemoveJobs", "KillScripts", "Publish", "Exit"]
+
+
+def test_success() -> None:
+    bench = make.Bench("A -> B").begin()
+    bench.run_node("A", 1)
+    bench.run_node("B", 2)
+    assert order(bench) == ["Publish", "Exit"]
+    assert bench.asked(do.Exit) == [do.Exit(0)]
+    assert bench.asked(do.Publish) == [do.Publish(final=True, note="success")]
+    assert bench.engine.status is DagStatus.OK
+    assert bench.said("All jobs Completed!")
+
+
+def test_a_failed_node_ends_the_dag_when_nothing_can_go_on() -> None:
+    bench = make.Bench("A -> B; C").begin()
+    bench.take("A", 1)
+    bench.take("C", 2)
+    bench.tell(make.terminated(1, value=1))
+    assert not bench.asked(do.Exit)
+    bench.tell(make.terminated(2))
+    assert order(bench) == FULL
+    assert bench.asked(do.Exit) == [do.Exit(1)]
+    assert bench.engine.status is DagStatus.NODE_FAILED
+    assert do.SayFailed() in bench.last
+
+
+@pytest.mark.parametrize(
+    ("abort", "value", "code"),
+    [((3,), 3, 3), ((3, 9), 3, 9), ((-9,), -9, 247), ((0, 4), 0, 4)],
+)
+def test_abort_dag_on(abort: tuple[int, ...], value: int, code: int) -> None:
+    status = abort[0] if len(abort) == 1 else (abort[0], abort[1])
+    bench = make.Bench(make.dag("A B", aborts={"A": status}, retries={"A": 2})).begin()
+    bench.take("A", 1)
+    bench.take("B", 2)
+    bench.tell(make.terminated(1, value=value))
+    assert order(bench) == FULL
+    assert bench.asked(do.Exit) == [do.Exit(code)]
+    assert bench.asked(do.RemoveJobs)[0].cluster == 0
+    assert bench.engine.status is DagStatus.ABORT
+    assert not bench.submits()
+
+
+def test_abort_with_return_0_is_a_success_without_rescue_file() -> None:
+    bench = make.Bench(make.dag("A B", aborts={"A": (3, 0)})).begin()
+    bench.take("A", 1)
+    bench.tell(make.terminated(1, value=3))
+    assert order(bench) == FULL[1:]
+    assert bench.asked(do.Exit) == [do.Exit(0)]
+
+
+def test_abort_dag_on_looks_at_the_post_script_where_there_is_one() -> None:
+    bench = make.Bench(make.dag("A B", post={"A": "q"}, aborts={"A": 3})).begin()
+    bench.run_node("A", 1, 3)
+    assert not bench.asked(do.Exit)
+    bench.post_ends("A", 3)
+    assert bench.asked(do.Exit) == [do.Exit(3)]
+
+
+def test_abort_dag_on_looks_at_the_pre_script() -> None:
+    bench = make.Bench(make.dag("A B", pre={"A": "p"}, aborts={"A": 3})).begin()
+    bench.pre_ends("A", 3)
+    assert bench.asked(do.Exit) == [do.Exit(3)]
+
+
+def test_condor_rm() -> None:
+    bench = make.Bench("A B").begin()
+    bench.take("A", 1)
+    bench.tell(inputs.Stop())
+    assert order(bench) == FULL
+    assert bench.asked(do.Exit) == [do.Exit(2)]
+    assert bench.engine.status is DagStatus.RM
+
+
+def test_condor_rm_may_leave_the_jobs() -> None:
+    bench = make.Bench("A", Config(remove_node_jobs=False)).begin()
+    bench.tell(inputs.Stop())
+    assert order(bench) == ["WriteRescue", "KillScripts", "Publish", "Exit"]
+
+
+def test_no_rescue_file_where_none_is_allowed() -> None:
+    bench = make.Bench("A", Config(max_rescue_num=0)).begin()
+    bench.tell(inputs.Stop())
+    assert order(bench) == FULL[1:]
+
+
+def test_condor_hold_leaves_everything_as_it_is() -> None:
+    bench = make.Bench("A B").begin()
+    bench.take("A", 1)
+    bench.tell(inputs.Leave("Received SIGTERM"))
+    assert order(bench) == ["Publish", "Exit"]
+    assert bench.asked(do.Exit) == [do.Exit(3, keep_lock=True)]
+    assert bench.asked(do.Publish) == [do.Publish(final=True, note="held")]
+    assert bench.engine.phase is Phase.ENDED
+
+
+def test_a_cycle_is_told_when_nothing_can_go_on() -> None:
+    bench = make.Bench("A -> B -> C -> B").begin()
+    bench.run_node("A", 1)
+    assert bench.asked(do.Exit) == [do.Exit(1)]
+    assert order(bench) == FULL
+    assert bench.engine.status is DagStatus.CYCLE
+    assert do.SayFailed(unfinished=True) in bench.last
+    assert bench.said("a cycle exists in the dag")
+
+
+def test_a_dag_that_is_all_cycle_ends_at_once() -> None:
+    bench = make.Bench("A -> B -> A").begin()
+    assert bench.asked(do.Exit) == [do.Exit(1)]
+
+
+@pytest.mark.parametrize("made", [make.dag("A B", done="A B"), make.dag("A -> B", done="B A")])
+def test_nothing_to_do(made: object) -> None:
+    bench = make.Bench(made).begin()  # type: ignore[arg-type]
+    assert bench.asked(do.Exit) == [do.Exit(0)]
+
+
+def test_a_log_that_can_not_be_followed() -> None:
+    bench = make.Bench("A").begin()
+    bench.take("A", 1)
+    bench.tell(inputs.LogBroken("it is gone"))
+    assert order(bench) == FULL
+    assert bench.asked(do.Exit) == [do.Exit(2)]
+    assert bench.engine.status is DagStatus.ERROR
+
+
+def test_a_log_that_breaks_in_recovery() -> None:
+    bench = make.Bench("A").begin(recovering=True)
+    bench.tell(inputs.LogBroken("it is gone"))
+    assert bench.asked(do.Exit) == [do.Exit(2)]
+
+
+def test_a_log_that_can_not_be_written() -> None:
+    bench = make.Bench(make.dag("A", pre={"A": "p"})).begin()
+    bench.tell(inputs.AppendFailed("disk full"))
+    assert order(bench) == FULL
+    assert bench.asked(do.Exit) == [do.Exit(1)]
+    assert bench.said("can't write to the nodes log: disk full")
+
+
+def test_the_first_abort_wins() -> None:
+    bench = make.Bench(make.dag("A B", aborts={"A": 3, "B": 4})).begin(recovering=True)
+    bench.tell(make.submit("A", 1), make.submit("B", 2))
+    bench.tell(make.terminated(1, value=3), make.terminated(2, value=4), inputs.LogCaughtUp())
+    assert bench.asked(do.Exit) == [do.Exit(3)]
+
+
+def test_an_abort_in_an_old_log_takes_effect_when_all_of_it_is_read() -> None:
+    bench = make.Bench(make.dag("A B", aborts={"A": 3})).begin(recovering=True)
+    bench.tell(make.submit("A", 1), make.submit("B", 2), make.terminated(1, value=3))
+    assert order(bench) == []
+    bench.tell(make.terminated(2))
+    assert order(bench) == []
+    bench.tell(inputs.LogCaughtUp())
+    assert order(bench) == FULL
+    assert bench.states() == "A=FAILED B=DONE"

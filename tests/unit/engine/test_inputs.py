@@ -1,0 +1,40 @@
+"""Every input has a handler, and an ended engine hears none."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from condor_pydagman.engine import engine as module
+from condor_pydagman.engine import inputs
+from condor_pydagman.engine.dag_states import Phase
+from tests import make
+
+
+def test_every_input_has_a_handler() -> None:
+    assert set(get_args(inputs.Input)) == set(module._HANDLERS)
+
+
+@pytest.mark.parametrize(
+    "an_input",
+    [
+        make.submit("A", 5),
+        inputs.LogCaughtUp(),
+        inputs.LogBroken("gone"),
+        inputs.Submitted(0, 5, 1),
+        inputs.SubmitFailed(0, "no", permanent=True),
+        inputs.QueueListed([]),
+        inputs.QueueUnknown("no"),
+        inputs.AppendFailed("full"),
+        inputs.Stop(),
+        inputs.Leave("bye"),
+        inputs.Wake(),
+    ],
+)
+def test_an_ended_engine_is_deaf(an_input: inputs.Input) -> None:
+    bench = make.Bench("A").begin()
+    bench.tell(inputs.Leave("bye"))
+    assert bench.engine.phase is Phase.ENDED
+    assert bench.tell(an_input) == []
+    assert bench.engine.next_deadline() is None

@@ -1,0 +1,162 @@
+"""What the schedd's queue says, against what we believe: adopt, lose, submit again."""
+
+from __future__ import annotations
+
+import pytest
+
+from condor_pydagman.config import Config
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import inputs
+from condor_pydagman.engine.dag_states import Phase
+from condor_pydagman.engine.inputs import QueuedJob, QueueListed
+from condor_pydagman.engine.reconcile import CONFIRM_LOST
+from condor_pydagman.vocabulary import EventKind, Note
+from tests import make
+
+LOST = inputs.SubmitFailed(0, "lost", permanent=False, unknown=True)
+
+
+def recovered(text: str, *log: inputs.Input) -> make.Bench:
+    """A bench whose engine has replayed a log and has asked the schedd."""
+    bench = make.Bench(text).begin(recovering=True)
+    bench.tell(*log, inputs.LogCaughtUp())
+    assert bench.asked(do.QueryQueue) == [do.QueryQueue()]
+    return bench
+
+
+def test_nothing_is_started_before_the_schedd_has_answered() -> None:
+    bench = recovered("A B")
+    assert bench.engine.phase is Phase.RECONCILING
+    assert not bench.ever(do.SubmitNode)
+    bench.tell(QueueListed([]))
+    assert bench.submits() == ["A"]
+
+
+def test_a_job_of_the_queue_that_the_log_does_not_know_is_adopted() -> None:
+    bench = recovered("A")
+    bench.tell(QueueListed([QueuedJob(5, 0, "A", 0), QueuedJob(5, 1, "A", 0)]))
+    assert bench.state("A").name == "SUBMITTED"
+    assert not bench.submits()
+    assert bench.engine.book.submitted == 2
+    bench.tell(make.submit("A", 5, 0), make.terminated(5, 0), make.terminated(5, 1))
+    assert bench.asked(do.Exit) == [do.Exit(0)]
+
+
+def test_a_job_of_another_run_of_the_node_is_not_adopted() -> None:
+    bench = recovered("A")
+    bench.tell(QueueListed([QueuedJob(5, 0, "A", 1)]))
+    assert bench.submits() == ["A"]
+
+
+def test_a_job_that_the_log_ended_but_the_queue_still_has_is_not_adopted() -> None:
+    bench = make.Bench(make.dag("A", retries={"A": 1})).begin(recovering=True)
+    bench.tell(make.submit("A", 5), make.terminated(5, value=1), inputs.LogCaughtUp())
+    bench.tell(QueueListed([QueuedJob(5, 0, "A", 0)]))
+    assert bench.submits() == ["A"]
+
+
+def test_jobs_of_nobody_we_know_are_ignored() -> None:
+    bench = recovered("A")
+    bench.tell(QueueListed([QueuedJob(5, 0, "Z", 0), QueuedJob(6, 0, "", 0)]))
+    assert bench.submits() == ["A"]
+
+
+def test_a_job_whose_node_still_waits_is_adopted_when_its_turn_comes() -> None:
+    bench = recovered("A -> B")
+    bench.tell(QueueListed([QueuedJob(6, 0, "B", 0)]))
+    assert bench.submits() == ["A"]
+    bench.run_node("A", 5)
+    assert bench.state("B").name == "SUBMITTED"
+    assert len(bench.ever(do.SubmitNode)) == 1
+
+
+def test_a_node_whose_reply_was_lost_takes_its_job_from_the_queue() -> None:
+    bench = make.Bench("A").begin()
+    bench.tell(LOST)
+    bench.wait(1.0)
+    bench.tell(QueueListed([QueuedJob(5, 0, "A", 0)]))
+    assert bench.state("A").name == "SUBMITTED"
+    assert bench.engine.nodes.clusters[0] == 5
+
+
+def test_a_proc_is_lost_when_it_is_missing_twice() -> None:
+    bench = make.Bench(make.dag("A", retries={"A": 1}), Config(check_queue_interval=300)).begin()
+    bench.take("A", 5, procs=2)
+    assert bench.engine.next_deadline() == 1300.0
+    bench.wait(300.0)
+    here = QueuedJob(5, 0, "A", 0)
+    bench.tell(QueueListed([here]))
+    assert not bench.asked(do.AppendNote)
+    assert bench.engine.next_deadline() == bench.now + CONFIRM_LOST
+    bench.wait(CONFIRM_LOST)
+    bench.tell(QueueListed([here]))
+    note = do.AppendNote(Note.JOB_LOST, 0, 0, cluster=5, proc=1)
+    assert bench.asked(do.AppendNote) == [note]
+    bench.tell(*bench.echo(bench.last))
+    assert bench.said("Node A job proc (5.1.0) is lost")
+    assert bench.asked(do.RemoveJobs)[0].cluster == 5  # the rest of the cluster goes too
+    bench.tell(make.of_job(EventKind.JOB_ABORTED, 5, 0))
+    assert bench.submits() == ["A"]  # the retry
+
+
+def test_an_end_that_was_on_its_way_is_no_loss() -> None:
+    bench = make.Bench("A -> B").begin()
+    bench.take("A", 5)
+    bench.wait(300.0)
+    bench.tell(QueueListed([]), make.terminated(5))
+    bench.take("B", 6)
+    bench.wait(CONFIRM_LOST)
+    bench.tell(QueueListed([QueuedJob(6, 0, "B", 0)]))
+    assert not bench.ever(do.AppendNote)
+    assert bench.states() == "A=DONE B=SUBMITTED"
+
+
+def test_a_proc_that_comes_back_must_be_missed_twice_again() -> None:
+    bench = make.Bench("A").begin()
+    bench.take("A", 5)
+    here = [QueuedJob(5, 0, "A", 0)]
+    for listed in ([], here, []):
+        bench.wait(300.0)
+        bench.tell(QueueListed(listed))
+    assert not bench.ever(do.AppendNote)
+
+
+def test_a_lost_job_is_found_in_recovery_too() -> None:
+    bench = recovered("A", make.submit("A", 5))
+    bench.tell(QueueListed([]))
+    bench.wait(CONFIRM_LOST)
+    bench.tell(QueueListed([]))
+    assert bench.asked(do.AppendNote)[0].note is Note.JOB_LOST
+
+
+def test_a_noop_is_never_lost() -> None:
+    bench = make.Bench(make.dag("A B", noop="A")).begin()
+    bench.tell(make.noop("A", 1)[0])
+    bench.take("B", 5)
+    for _ in range(2):
+        bench.wait(300.0)
+        bench.tell(QueueListed([QueuedJob(5, 0, "B", 0)]))
+    assert not bench.ever(do.AppendNote)
+
+
+def test_a_schedd_that_does_not_answer_is_asked_ever_more_patiently() -> None:
+    bench = recovered("A")
+    waits = []
+    for _ in range(8):
+        bench.tell(inputs.QueueUnknown("down"))
+        deadline = bench.engine.next_deadline()
+        assert deadline is not None
+        waits.append(deadline - bench.now)
+        bench.wait(waits[-1])
+        assert bench.asked(do.QueryQueue)
+    assert waits == [1, 2, 4, 8, 16, 32, 60, 60]
+    assert not bench.ever(do.SubmitNode)
+    bench.tell(QueueListed([]))
+    assert bench.submits() == ["A"]
+
+
+@pytest.mark.parametrize("every", [0, 60])
+def test_the_queue_is_looked_at_again_and_again_unless_told_not_to(every: int) -> None:
+    bench = make.Bench("A", Config(check_queue_interval=every, pending_report_interval=0)).begin()
+    bench.take("A", 5)
+    assert bench.engine.next_deadline() == (1060.0 if every else None)
