@@ -37,6 +37,8 @@ _OWN_ATTRIBUTES = [
 # What the bindings raise: their own class, and Python's for bad arguments.
 _BINDINGS = (htcondor2.HTCondorException, OSError, RuntimeError, TypeError, ValueError)
 
+_LEAVING = (3, 4)  # JobStatus of removed and completed jobs
+
 # Parts of texts with which nothing can have reached the queue.
 _NOT_REACHED = ("connect", "locate", "communication error", "authenticat")
 _LOST_REPLY = ("commit", "disconnect")
@@ -47,19 +49,23 @@ class ScheddAdapter:
 
     Args:
         cluster: cluster of the DAGMan job, 0 if it runs by hand.
-        nodes_log: absolute path of the nodes log; finds jobs of an earlier DAGMan of this DAG.
         warn: told what the submit language has to complain about.
     """
 
-    def __init__(
-        self, cluster: int, nodes_log: str, warn: Callable[[str], None] = lambda text: None
-    ) -> None:
+    def __init__(self, cluster: int, warn: Callable[[str], None] = lambda text: None) -> None:
         self.cluster = cluster
-        self._mine = f"(DAGManJobId == {cluster} || DAGManNodesLog == {_quoted(nodes_log)})"
+        self._mine = f"DAGManJobId == {cluster}"
         self._schedd: Any = None
         self._warn = warn
         warnings.simplefilter("always")
         warnings.showwarning = self._show_warning
+
+    def include_earlier(self, nodes_log: str) -> None:
+        """Count jobs of an earlier DAGMan that wrote to the same nodes log as ours.
+
+        Only recovery may do that: a run with a new log knows nothing of them.
+        """
+        self._mine = f"(DAGManJobId == {self.cluster} || DAGManNodesLog == {_quoted(nodes_log)})"
 
     def submit(self, text: str, directory: str) -> tuple[int, int]:
         """Submit a description as one cluster from `directory`; returns cluster and procs.
@@ -86,8 +92,6 @@ class ScheddAdapter:
         Raises:
             PoolError: the schedd could not be told.
         """
-        if not self.cluster:
-            return
         which = f"ClusterId == {cluster} && {self._mine}" if cluster else self._mine
         with self._asking() as schedd:
             schedd.act(htcondor2.JobAction.Remove, which, reason)
@@ -98,7 +102,7 @@ class ScheddAdapter:
         Raises:
             PoolError: the schedd could not be asked.
         """
-        wanted = ["ClusterId", "ProcId", "DAGNodeName", "DAGManNodeRetry"]
+        wanted = ["ClusterId", "ProcId", "DAGNodeName", "DAGManNodeRetry", "JobStatus"]
         with self._asking() as schedd:
             ads = schedd.query(constraint=self._mine, projection=wanted)
         return [
@@ -107,6 +111,7 @@ class ScheddAdapter:
                 int(ad["ProcId"]),
                 str(ad.get("DAGNodeName", "")),
                 int(ad.get("DAGManNodeRetry", 0)),
+                leaving=int(ad.get("JobStatus", 0)) in _LEAVING,
             )
             for ad in ads
             if "ProcId" in ad

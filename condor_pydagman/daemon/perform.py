@@ -146,7 +146,14 @@ class Performer:
         try:
             self.run.schedd.remove(action.reason, action.cluster)
         except PoolError as error:
-            self._say(f"Warning: could not remove jobs: {error.reason}", 0)
+            if action.cluster:
+                self._answers.append(inputs.RemoveFailed(action.cluster, error.reason))
+            else:
+                self._say(
+                    f"Warning: could not remove the jobs of this DAG ({error.reason}); the schedd"
+                    " does it when DAGMan has left the queue",
+                    0,
+                )
 
     def _query(self, _: do.QueryQueue) -> None:
         """Ask the schedd, then read the log to its end: only then is a missing proc lost."""

@@ -101,7 +101,7 @@ def prepare(options: DagmanOptions, config: Config, out: OutLog, started: float)
     """
     paths, job = options.paths(), job_id()
     nodes_log = paths.nodes_log(os.getcwd())
-    schedd = ScheddAdapter(job.cluster, nodes_log, lambda text: out.say(f"Submit warning: {text}"))
+    schedd = ScheddAdapter(job.cluster, lambda text: out.say(f"Submit warning: {text}"))
     own_ad = _own_ad(schedd, job, out)
     workflow = _workflow(own_ad, job, paths, nodes_log, config)
     _introduce(workflow, schedd, own_ad, out)
@@ -113,6 +113,8 @@ def prepare(options: DagmanOptions, config: Config, out: OutLog, started: float)
     dag, rescue_number = _read_dag(options, config, paths, out)
     recovering = options.do_recovery or lock.exists()
     _take_lock(lock, job, out, recovering)
+    if recovering:
+        schedd.include_earlier(nodes_log)
     log = _open_nodes_log(nodes_log, lock, recovering, out)
     history = _jobstate_history(dag)
     engine = Engine(

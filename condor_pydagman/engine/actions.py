@@ -20,7 +20,10 @@ class SubmitNode(NamedTuple):
 
 
 class RemoveJobs(NamedTuple):
-    """Remove one cluster, or (cluster 0) every job of this DAG.  `reason` is shown to the user."""
+    """Remove one cluster, or (cluster 0) every job of this DAG.  `reason` is shown to the user.
+
+    Answered by RemoveFailed if a cluster could not be removed.
+    """
 
     reason: str
     cluster: int = 0

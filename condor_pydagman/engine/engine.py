@@ -39,6 +39,8 @@ from condor_pydagman.engine.validate import validate
 from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.vocabulary import DagStatus, ScriptKind
 
+REMOVE_AGAIN = 10.0  # seconds before a removal is asked for once more
+
 
 class Engine:
     """One run of one DAG.  Not thread-safe; deterministic.
@@ -81,6 +83,8 @@ class Engine:
         self.former: dict[int, set[int]] = {}  # clusters of earlier runs of a retried node
         self.found: dict[int, list[inputs.QueuedJob]] = {}  # jobs found for nodes not yet ready
         self.removals: list[int] = []  # nodes whose remaining procs are to be removed
+        self.unremoved: list[int] = []  # nodes of which the schedd could not be told
+        self.remove_again_at = 0.0
         self.deferred = dict.fromkeys(("jobs", "idle", "category", "pre", "post", "hold"), 0)
         self.ending: endings.Ending | None = None
         self.query_at: float | None = None  # when the schedd is to be asked
@@ -132,6 +136,8 @@ class Engine:
             if len(self.ready) and self.submitting is None:
                 blocked = self.pace.blocked_until(self._now)
                 times += [blocked] if blocked else []
+            if self.unremoved:
+                times.append(self.remove_again_at)
             if self.next_pending_report and self.nodes.counts[State.SUBMITTED]:
                 times.append(self.next_pending_report)
         return min(times) if times else None
@@ -312,6 +318,13 @@ class Engine:
         self.say(f"ERROR: can't write to the nodes log: {failed.reason}", 0)
         self.ending = endings.append_failed()
 
+    def _remove_failed(self, failed: inputs.RemoveFailed) -> None:
+        self.say(f"Warning: could not remove cluster {failed.cluster}: {failed.reason}")
+        node = self.book.by_cluster.get(failed.cluster)
+        if node is not None:
+            self.unremoved.append(node)
+            self.remove_again_at = self._now + REMOVE_AGAIN
+
     def _stop(self, _: inputs.Stop) -> None:
         self.say("Received SIGUSR1", 0)
         self.ending = endings.removed()
@@ -356,6 +369,9 @@ class Engine:
             endings.end(self, self.ending)
 
     def _remove_rests(self) -> None:
+        if self.unremoved and self.remove_again_at <= self._now:
+            self.removals += self.unremoved
+            self.unremoved.clear()
         for node in self.removals:
             jobs = self.book.by_node.get(node)
             if jobs is not None and jobs.live():
@@ -380,6 +396,7 @@ _HANDLERS: dict[type, Callable[[Engine, Any], None]] = {
     inputs.QueueListed: reconcile.on_listed,
     inputs.QueueUnknown: reconcile.on_unknown,
     inputs.AppendFailed: Engine._append_failed,
+    inputs.RemoveFailed: Engine._remove_failed,
     inputs.Stop: Engine._stop,
     inputs.Leave: Engine._leave,
     inputs.Wake: Engine._wake,

@@ -94,13 +94,25 @@ class ScriptEnded(NamedTuple):
     error: str = ""
 
 
+class RemoveFailed(NamedTuple):
+    """A cluster could not be removed: the schedd could not be told."""
+
+    cluster: int
+    reason: str
+
+
 class QueuedJob(NamedTuple):
-    """A proc of this DAG that the schedd has in its queue; `retry` is the node's at submission."""
+    """A proc of this DAG that the schedd has in its queue.
+
+    `retry` is the node's at submission; `leaving` says that it is being removed, so that it is no
+    job to take over, but not lost either.
+    """
 
     cluster: int
     proc: int
     node: str
     retry: int
+    leaving: bool = False
 
 
 class QueueListed(NamedTuple):
@@ -150,6 +162,7 @@ Input = Union[
     QueueListed,
     QueueUnknown,
     AppendFailed,
+    RemoveFailed,
     Stop,
     Leave,
     Wake,

@@ -67,7 +67,8 @@ def on_listed(engine: Engine, answer: QueueListed) -> None:
 def adopt(engine: Engine, node: int, jobs: Sequence[QueuedJob]) -> None:
     """Take jobs that the queue has and the log does not show as the node's, if they are of this
     run of it."""
-    mine = [job for job in jobs if job.retry == engine.nodes.retries.get(node, 0)]
+    retry = engine.nodes.retries.get(node, 0)
+    mine = [job for job in jobs if job.retry == retry and not job.leaving]
     if not mine or mine[0].cluster == engine.nodes.clusters[node]:
         return
     cluster = max(job.cluster for job in mine)

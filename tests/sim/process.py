@@ -130,6 +130,8 @@ class Process:
     def _remove(self, action: do.RemoveJobs) -> None:
         if not self.world.schedd.remove(action.cluster, self.world.era):
             self.world.trace("not removed", "the schedd is down")
+            if action.cluster:
+                self.hear(inputs.RemoveFailed(action.cluster, "the schedd is down"))
 
     def _run_script(self, action: do.RunScript) -> None:
         answer = self.scripts.start(action)

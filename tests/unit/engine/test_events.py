@@ -7,6 +7,7 @@ import pytest
 from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
+from condor_pydagman.engine.engine import REMOVE_AGAIN
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, EventKind, Note, ScriptKind
 from tests import make
@@ -227,3 +228,14 @@ def test_jobstate_lines() -> None:
         ("JOB_TERMINATED", "6.0", 2),
         ("JOB_SUCCESS", "0", 2),
     ]
+
+
+def test_a_removal_that_failed_is_asked_for_again() -> None:
+    bench = make.Bench("A").begin()
+    bench.take("A", 5, procs=2)
+    bench.tell(make.terminated(5, 0, value=1))
+    assert [action.cluster for action in bench.asked(do.RemoveJobs)] == [5]
+    bench.tell(inputs.RemoveFailed(5, "no schedd"))
+    assert not bench.asked(do.RemoveJobs)
+    bench.wait(REMOVE_AGAIN)
+    assert [action.cluster for action in bench.asked(do.RemoveJobs)] == [5]

@@ -160,3 +160,9 @@ def test_the_queue_is_looked_at_again_and_again_unless_told_not_to(every: int) -
     bench = make.Bench("A", Config(check_queue_interval=every, pending_report_interval=0)).begin()
     bench.take("A", 5)
     assert bench.engine.next_deadline() == (1060.0 if every else None)
+
+
+def test_a_job_that_is_being_removed_is_neither_adopted_nor_lost() -> None:
+    bench = recovered("A")
+    bench.tell(QueueListed([QueuedJob(5, 0, "A", 0, leaving=True)]))
+    assert bench.submits() == ["A"]
