@@ -117,8 +117,9 @@ class Engine:
         _HANDLERS[type(an_input)](self, an_input)
         self._work_off()
         quiet = self.phase in (Phase.RECOVERING, Phase.ENDED)
-        if self.nodes.changes != self._published and not quiet:
-            self._published = self.nodes.changes
+        changes = self.nodes.changes + self.book.changes
+        if changes != self._published and not quiet:
+            self._published = changes
             self._out.append(_PUBLISH)
         if self.check:
             validate(self)

@@ -77,6 +77,7 @@ class JobBook:
         submitted, completed: procs so far; completed includes aborted ones (stock's counting).
         idle: procs that wait in the queue, held ones included.
         held: procs on hold.
+        changes: number of changes so far; tells whether anything has to be published again.
     """
 
     def __init__(self) -> None:
@@ -87,6 +88,7 @@ class JobBook:
         self.failed = 0
         self.idle = 0
         self.held = 0
+        self.changes = 0
 
     def open(self, node: int, cluster: int) -> Jobs:
         """Start the book of a node's new cluster."""
@@ -134,6 +136,7 @@ class JobBook:
         if not flags & ENDED and bool(flags & IDLE) != idle:
             jobs.procs[proc] = flags ^ IDLE
             self.idle += 1 if idle else -1
+            self.changes += 1
 
     def set_held(self, jobs: Jobs, proc: int, held: bool) -> None:
         """The proc went on hold, or was released."""
@@ -141,6 +144,7 @@ class JobBook:
         if not flags & ENDED and bool(flags & HELD) != held:
             jobs.procs[proc] = flags ^ HELD
             self.held += 1 if held else -1
+            self.changes += 1
 
     def end(self, jobs: Jobs, proc: int, code: int | None, value: int) -> bool:
         """The proc ended with `code` (None: aborted); returns False if it had ended before.
@@ -154,6 +158,7 @@ class JobBook:
         jobs.procs[proc] |= ENDED
         jobs.codes[proc] = code
         self.completed += 1
+        self.changes += 1
         if value != 0:
             jobs.failed += 1
             self.failed += 1
@@ -171,3 +176,4 @@ class JobBook:
         jobs.procs[proc] = flags
         self.submitted += 1
         self.idle += 1
+        self.changes += 1

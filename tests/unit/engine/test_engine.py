@@ -15,7 +15,7 @@ from condor_pydagman.engine.inputs import QueueListed
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.model import DONE, NOOP, Dag
-from condor_pydagman.vocabulary import Note, ScriptKind
+from condor_pydagman.vocabulary import EventKind, Note, ScriptKind
 from tests import make
 
 STARTERS = (do.SubmitNode, do.RunScript, do.AppendNoop, do.AppendNote, do.RemoveJobs)
@@ -250,3 +250,12 @@ def test_same_inputs_same_actions() -> None:
 
 def test_states_are_counted_right_from_the_start() -> None:
     assert make.Bench("A B").engine.nodes.counts[State.WAITING] == 2
+
+
+def test_a_proc_that_starts_to_run_is_worth_publishing() -> None:
+    bench = make.Bench("A").begin()
+    bench.take("A", 5)
+    bench.tell(make.of_job(EventKind.EXECUTE, 5))
+    assert bench.asked(do.Publish) == [do.Publish()]
+    bench.tell(make.of_job(EventKind.IMAGE_SIZE, 5))
+    assert not bench.asked(do.Publish)
