@@ -92,9 +92,6 @@ class Config:
     hold_claim_time: int = _knob(
         "DAGMAN_HOLD_CLAIM_TIME", 20, "keep_claim_idle of jobs with children, seconds.", 0, 3600
     )
-    prohibit_multi_jobs: bool = _knob(
-        "DAGMAN_PROHIBIT_MULTI_JOBS", False, "A node may have one job proc only."
-    )
     suppress_notification: bool = _knob(
         "DAGMAN_SUPPRESS_NOTIFICATION", False, "No mail from node jobs."
     )

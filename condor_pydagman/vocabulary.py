@@ -101,6 +101,7 @@ class Note(Enum):
 
     PRE_ENDED = "PRE_ENDED"  # value: exit code of the PRE script, negative for a signal
     SUBMIT_FAILED = "SUBMIT_FAILED"  # the node's job could not be submitted, for good
+    ADOPTED = "ADOPTED"  # found in the queue, not in the log; value: number of its procs
     JOB_LOST = "JOB_LOST"  # the schedd no longer knows a proc whose end was never logged
 
 

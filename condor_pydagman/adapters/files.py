@@ -100,43 +100,75 @@ class LockFile:
     It holds the cluster of the DAGMan job, and a POSIX record lock for the life of the process: the
     kernel takes that back when the process ends, so neither pid reuse nor a reboot can fool it.
     Stock DAGMan uses the same file and lock.
+
+    An empty one belongs to a DAGMan that ended before it had begun: nothing is to be recovered.
     """
 
     def __init__(self, path: str) -> None:
         self.path = path
+        self.found = False
         self._fd = -1
 
-    def exists(self) -> bool:
-        """Whether an earlier DAGMan left it."""
-        return os.path.lexists(self.path)
+    def take(self) -> int | None:
+        """Take the lock; `found` tells whether an earlier DAGMan left the file behind.
 
-    def take(self, cluster: int) -> int | None:
-        """Take the lock.  Returns None, or the cluster in the file if another process holds it (0
-        if it holds none).
+        Returns None, or the cluster in the file if another process holds the lock (0 if the file
+        names none).
 
         Raises:
             FileError: the file can't be made.
         """
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         try:
-            self._fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            try:
-                fcntl.lockf(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                holder = os.read(self._fd, 32)
-                os.close(self._fd)
-                self._fd = -1
-                return int(holder) if holder.strip().isdigit() else 0
-            os.ftruncate(self._fd, 0)
-            os.write(self._fd, b"%d\n" % cluster)
-            os.fsync(self._fd)
+            while True:
+                self._fd = os.open(self.path, flags, 0o600)
+                try:
+                    fcntl.lockf(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except OSError:
+                    holder = os.read(self._fd, 32)
+                    self._close()
+                    return int(holder) if holder.strip().isdigit() else 0
+                if self._is_in_place():
+                    break
+                self._close()  # whoever held it removed it just now
+            self.found = bool(os.read(self._fd, 1))
         except OSError as error:
             raise FileError(f"can't write lock file {self.path}: {error.strerror}") from None
         return None
+
+    def write(self, cluster: int) -> None:
+        """Say whose it is.  From now on a start that finds it recovers.
+
+        Raises:
+            FileError: it can't be written.
+        """
+        try:
+            os.pwrite(self._fd, b"%d\n" % cluster, 0)
+            os.ftruncate(self._fd, len(b"%d\n" % cluster))
+            os.fsync(self._fd)
+        except OSError as error:
+            raise FileError(f"can't write lock file {self.path}: {error.strerror}") from None
 
     def remove(self) -> None:
         """The run is over and needs no recovery."""
         if self._fd >= 0:
             with contextlib.suppress(OSError):
                 os.unlink(self.path)
-            os.close(self._fd)
-            self._fd = -1
+            self._close()
+
+    def leave(self) -> None:
+        """Give the lock back, and leave the file as it was found: gone, if we made it."""
+        if self.found:
+            self._close()
+        else:
+            self.remove()
+
+    def _is_in_place(self) -> bool:
+        try:
+            return os.path.samestat(os.fstat(self._fd), os.stat(self.path))
+        except FileNotFoundError:
+            return False
+
+    def _close(self) -> None:
+        os.close(self._fd)
+        self._fd = -1

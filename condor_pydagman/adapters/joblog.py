@@ -10,8 +10,10 @@ What JobEventLog does that shapes this file (measured, 25.14):
 
 from __future__ import annotations
 
+import errno
 import functools
 import os
+import re
 import time
 from typing import Any
 
@@ -26,7 +28,13 @@ from condor_pydagman.vocabulary import EventKind
 BATCH = 500  # events a read, so that other inputs get their turn
 PATIENCE = 3.0  # seconds that a half-written event may take before it is read regardless
 ERRORS_MAX = 10  # unreadable events in a row before the log counts as broken
+RAW_MAX = 65536  # bytes looked at of an event that the bindings can't read
 _END_OF_EVENT = b"...\n"
+_UNREADABLE = (htcondor2.HTCondorException, classad2.ClassAdException, ValueError, KeyError)
+_HEAD = re.compile(r"^(\d{3}) \((-?\d+)\.(-?\d+)\.(-?\d+)\)", re.MULTILINE)
+_CODE = re.compile(r"\(return value (\d+)\)")
+_SIGNAL = re.compile(r"\(signal (\d+)\)")
+_NODE = re.compile(r'DAGNodeName = "([^"]+)"|DAG Node: (\S+)')
 
 
 class NodesLog:
@@ -71,45 +79,78 @@ class NodesLog:
         if self._offset() >= self._size or self._torn():
             return []
         events: list[LogEvent | LogBroken] = []
-        before = self._offset()
+        begin = offset = self._offset()
         poll = self._log.events(0)
         try:
             # to the end and no further: the bindings take 3 ms to say that nothing more is there
-            while len(events) < BATCH and self._offset() < self._size:
+            while len(events) < BATCH and offset < self._size:
                 events.append(_log_event(next(poll)))
+                offset = self._offset()
                 self._errors = 0
         except StopIteration:
             pass
-        except (htcondor2.HTCondorException, classad2.ClassAdException) as error:
+        except _UNREADABLE as error:
+            events.extend(self._read_raw(offset, self._offset()))
             self._errors += 1
             if self._errors >= ERRORS_MAX:
                 return [*events, LogBroken(f"{self.path} can't be read: {error}")]
-        self.more = before < self._offset() < self._size
+        self.more = begin < self._offset() < self._size
         return events
+
+    def _read_raw(self, begin: int, end: int) -> list[LogEvent]:
+        """What can be said of an event that the bindings choke on: its head, its end."""
+        text = os.pread(self._fd, min(end - begin, RAW_MAX), begin).decode("utf-8", "replace")
+        head = _HEAD.search(text)
+        if head is None:
+            return []
+        kind, cluster, proc, subproc = (int(head[number]) for number in (1, 2, 3, 4))
+        code, killed = _CODE.search(text), _SIGNAL.search(text)
+        node = _NODE.search(text)
+        value = -int(killed[1]) if killed else int(code[1]) if code else 0
+        event = LogEvent(kind, cluster, proc, subproc, time.time(), value=value)
+        return [event._replace(node=node[1] or node[2] if node else "", text="(unreadable)")]
 
     def append(self, text: str) -> None:
         """Write one event and wait until the disk has it.
 
         Raises:
-            FileError: it was not written (a piece of it is taken back if that can be done safely).
+            FileError: it was not written, at least not whole.
         """
         data = text.encode("utf-8", "surrogateescape")
-        size = os.fstat(self._fd).st_size
+        if not self._ends_well_soon():
+            data = b"\n" + _END_OF_EVENT + data  # whoever began that event is dead
         try:
             written = os.write(self._fd, data)
             if written < len(data):
-                if os.fstat(self._fd).st_size == size + written:
-                    os.ftruncate(self._fd, size)
-                raise OSError(28, "No space left on device")
+                self._take_back(written)
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             os.fdatasync(self._fd)
         except OSError as error:
             raise FileError(f"can't write the nodes log {self.path}: {error.strerror}") from None
 
+    def _take_back(self, written: int) -> None:
+        """Cut off a piece of an event that we have just written, if it is the end of the file."""
+        end = os.lseek(self._fd, 0, os.SEEK_CUR)
+        if os.fstat(self._fd).st_size == end:
+            os.ftruncate(self._fd, end - written)
+
+    def _ends_well_soon(self) -> bool:
+        """Whether the last event is whole, or becomes so while we wait."""
+        limit = time.monotonic() + PATIENCE
+        while not self._ends_well(os.fstat(self._fd).st_size):
+            if time.monotonic() > limit:
+                return False
+            time.sleep(0.02)
+        return True
+
     def _look(self) -> LogBroken | None:
         try:
-            size = os.stat(self.path).st_size
+            info = os.stat(self.path)
         except OSError as error:
             return LogBroken(f"{self.path} is gone ({error.strerror})")
+        if not os.path.samestat(info, os.fstat(self._fd)):
+            return LogBroken(f"{self.path} has been replaced by another file")
+        size = info.st_size
         if size < self._size:
             return LogBroken(f"{self.path} shrank from {self._size} to {size} bytes")
         self._size = size
@@ -117,8 +158,7 @@ class NodesLog:
 
     def _torn(self) -> bool:
         """Whether the last event is only half written, and not for long yet."""
-        tail = os.pread(self._fd, len(_END_OF_EVENT), max(0, self._size - len(_END_OF_EVENT)))
-        if tail == _END_OF_EVENT:
+        if self._ends_well(self._size):
             self._torn_since = None
             return False
         now = time.monotonic()
@@ -126,10 +166,16 @@ class NodesLog:
             self._torn_since = now
         return now - self._torn_since < PATIENCE
 
+    def _ends_well(self, size: int) -> bool:
+        """Whether the last event of the log, so many bytes long, is whole."""
+        tail = os.pread(self._fd, len(_END_OF_EVENT), max(0, size - len(_END_OF_EVENT)))
+        return tail in (b"", _END_OF_EVENT)
+
     @property
     def torn(self) -> bool:
         """Whether the last read stopped before a half-written event: look again soon."""
-        return self._torn_since is not None
+        since = self._torn_since
+        return since is not None and time.monotonic() - since < PATIENCE
 
     def _offset(self) -> int:
         _, offset = self._log.__getstate__()  # its public state for pickling

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import classad2
 import htcondor2
 
 from condor_pydagman import config
 from condor_pydagman.adapters.files import read_text
 from condor_pydagman.errors import ConfigError, FileError
+
+_ASKED = "PYDAGMAN_ASKED"  # a macro of ours, in this process only
 
 
 def load(config_file: str = "") -> config.Config:
@@ -26,9 +29,32 @@ def load(config_file: str = "") -> config.Config:
 
 
 def lookup(name: str) -> str | None:
-    """The text of one configuration value, None if it is not set."""
+    """The text of one configuration value, None if it is not set.
+
+    For a number or boolean the bindings evaluate the text, and give HTCondor's default where that
+    fails; then the text itself is returned, so that whoever reads it can complain.
+    """
     value: Any = htcondor2.param.get(name)
+    if isinstance(value, (bool, int, float)):
+        text = _text(name)
+        if not _is_number(text):
+            return text
     return None if value is None else str(value)
+
+
+def _text(name: str) -> str:
+    """A value with its macros expanded, but not evaluated: what a macro of no known type gives."""
+    htcondor2.param[_ASKED] = f"$({name})"
+    return str(htcondor2.param.get(_ASKED) or "")
+
+
+def _is_number(text: str) -> bool:
+    if not text:
+        return True  # set to nothing: the default is meant
+    try:
+        return type(classad2.ExprTree(text).eval()) in (bool, int, float)  # Undefined is an int
+    except classad2.ClassAdException:
+        return False
 
 
 def lay_over(config_file: str) -> None:

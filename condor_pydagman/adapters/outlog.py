@@ -49,10 +49,12 @@ class OutLog:
         self._lines.clear()
         try:
             os.write(self._fd, data)
-            if self._lost:
-                lost, self._lost = self._lost, 0
-                self.say(f"({lost} lines are missing here: {self.path} could not be written)", 0)
         except OSError as error:
-            if not self._lost:
-                print(f"can't write {self.path}: {error.strerror}", file=sys.stderr)
-            self._lost += count
+            first, self._lost = not self._lost, self._lost + count
+            if first:
+                with contextlib.suppress(OSError):  # it may be on the same full disk
+                    print(f"can't write {self.path}: {error.strerror}", file=sys.stderr, flush=True)
+            return
+        if self._lost:
+            lost, self._lost = self._lost, 0
+            self.say(f"({lost} lines are missing here: {self.path} could not be written)", 0)

@@ -39,9 +39,30 @@ _BINDINGS = (htcondor2.HTCondorException, OSError, RuntimeError, TypeError, Valu
 
 _LEAVING = (3, 4)  # JobStatus of removed and completed jobs
 
-# Parts of texts with which nothing can have reached the queue.
-_NOT_REACHED = ("connect", "locate", "communication error", "authenticat")
-_LOST_REPLY = ("commit", "disconnect")
+# Phrases with which nothing can have reached the queue, and asking again may help.
+_NOT_REACHED = (
+    "failed to connect",
+    "unable to connect",
+    "unable to locate",
+    "failed to create new cluster",
+    "failed to send",
+    "failed to authenticate",
+    "authentication failed",
+    "secman:",
+)
+# How texts begin that say what is wrong with the description: asking again is no use.
+_REFUSED = (
+    "failed to create job ad",
+    "failed to create a cluster ad",
+    "failed to append queue statement",
+    "failed to make submit digest",
+    "parse error",
+    "error",
+    "invalid",
+    "submit:",
+    "can't open",
+    "no '",
+)
 
 
 class ScheddAdapter:
@@ -60,12 +81,17 @@ class ScheddAdapter:
         warnings.simplefilter("always")
         warnings.showwarning = self._show_warning
 
-    def include_earlier(self, nodes_log: str) -> None:
-        """Count jobs of an earlier DAGMan that wrote to the same nodes log as ours.
+    def go_by_log(self, nodes_log: str) -> None:
+        """Count jobs that write to this nodes log as ours too, whichever DAGMan submitted them.
 
-        Only recovery may do that: a run with a new log knows nothing of them.
+        For recovery, and for a DAGMan that is no job.  A run with a new log knows nothing of them.
         """
-        self._mine = f"(DAGManJobId == {self.cluster} || DAGManNodesLog == {_quoted(nodes_log)})"
+        directory, base = os.path.split(nodes_log)
+        plain = os.path.normpath(directory)
+        spellings = dict.fromkeys((nodes_log, f"{plain}/{base}", f"{plain}/./{base}"))
+        same = [f"DAGManNodesLog =?= {_quoted(path)}" for path in spellings]
+        mine = [f"DAGManJobId == {self.cluster}"] if self.cluster else []
+        self._mine = "(" + " || ".join(mine + same) + ")"
 
     def submit(self, text: str, directory: str) -> tuple[int, int]:
         """Submit a description as one cluster from `directory`; returns cluster and procs.
@@ -83,7 +109,7 @@ class ScheddAdapter:
                 result = self._located().submit(description)
             except _BINDINGS as error:
                 self._schedd = None
-                raise _submit_error(_reason(error)) from None
+                raise _submit_error(error) from None
         return int(result.cluster()), int(result.num_procs())
 
     def remove(self, reason: str, cluster: int = 0) -> None:
@@ -94,7 +120,7 @@ class ScheddAdapter:
         """
         which = f"ClusterId == {cluster} && {self._mine}" if cluster else self._mine
         with self._asking() as schedd:
-            schedd.act(htcondor2.JobAction.Remove, which, reason)
+            schedd.act(htcondor2.JobAction.Remove, which, (reason, 0))  # a bare text is dropped
 
     def jobs(self) -> list[QueuedJob]:
         """Every proc of this DAG in the queue.
@@ -174,13 +200,15 @@ class LostReply(PoolError):
         super().__init__(reason, transient=True)
 
 
-def _submit_error(reason: str) -> PoolError:
+def _submit_error(error: Exception) -> PoolError:
+    """What a failed submission means; what we can't read may have reached the queue."""
+    reason = _reason(error)
     text = reason.lower()
-    if any(part in text for part in _LOST_REPLY):
-        return LostReply(reason)
-    if any(part in text for part in _NOT_REACHED):
+    if any(phrase in text for phrase in _NOT_REACHED):
         return PoolError(reason, transient=True)
-    return PoolError(reason, transient=False)
+    if text.startswith(_REFUSED) or isinstance(error, (TypeError, ValueError)):
+        return PoolError(reason, transient=False)
+    return LostReply(reason)
 
 
 @contextlib.contextmanager

@@ -17,6 +17,7 @@ from condor_pydagman.errors import FileError
 from condor_pydagman.graph.model import Script
 from condor_pydagman.vocabulary import ScriptKind
 
+KILL_PATIENCE = 2.0  # seconds that a killed script may take to end
 OUTPUT_MAX = 16 * 1024 * 1024  # bytes of one run's output that go into its DEBUG file
 
 
@@ -41,10 +42,10 @@ class ScriptRunner:
         self, action: RunScript, script: Script, name: str, directory: str
     ) -> ScriptEnded | None:
         """Start a script in the node's directory; an answer at once means it could not start."""
-        stdout = _capture(script, "STDOUT")
-        stderr = _capture(script, "STDERR")
         program = action.words[0]
         try:
+            stdout = _capture(script, "STDOUT")
+            stderr = _capture(script, "STDERR")
             process = subprocess.Popen(
                 action.words,
                 executable=program if "/" in program else os.path.join(".", program),
@@ -74,12 +75,13 @@ class ScriptRunner:
         return answers
 
     def kill_all(self) -> None:
-        """Kill all PRE and POST scripts and what they started; no answers follow."""
+        """Kill all PRE and POST scripts and their process groups; no answers follow."""
         for run in self._runs:
             if run.action.kind is not ScriptKind.HOLD:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.killpg(run.process.pid, signal.SIGKILL)
-                run.process.wait()
+                with contextlib.suppress(subprocess.TimeoutExpired):  # not ours to kill, or stuck
+                    run.process.wait(timeout=KILL_PATIENCE)
         self._runs.clear()
 
 

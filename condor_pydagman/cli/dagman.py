@@ -7,13 +7,21 @@ the run recovers, instead of taking the job away.
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
 import time
 import traceback
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from condor_pydagman.daemon.signals import Signals
 
+if TYPE_CHECKING:
+    from condor_pydagman.cli.options import DagmanOptions
+
+EXIT_ERROR = 1
+EXIT_LEAVE = 3
 EXIT_BUG = 4
 
 
@@ -21,22 +29,32 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the DAG that the command line names; returns the exit code."""
     started = time.time()
     signals = Signals()  # before the slow imports: condor_rm may come at once
+    try:
+        return _main(sys.argv[1:] if argv is None else argv, signals, started)
+    except Exception:  # whatever it is, the schedd must not take the DAG's jobs away for it
+        with contextlib.suppress(OSError):
+            traceback.print_exc()
+        return EXIT_BUG
+
+
+def _main(argv: Sequence[str], signals: Signals, started: float) -> int:
     from condor_pydagman.cli import options as cli
     from condor_pydagman.errors import UsageError
 
     try:
-        options = cli.parse_dagman(sys.argv[1:] if argv is None else argv)
+        options = cli.parse_dagman(argv)
     except UsageError as error:
         print(error, file=sys.stderr)
         print(cli.dagman_usage())
-        return 1
+        return EXIT_ERROR
     if options.show == "help":
         print(cli.dagman_usage())
         return 0
     if options.show == "version":
         _print_version()
         return 0
-    print("Executing condor dagman ... ", flush=True)
+    with contextlib.suppress(OSError):  # a full disk
+        print("Executing condor dagman ... ", flush=True)
     return _run(options, signals, started)
 
 
@@ -47,9 +65,7 @@ def _print_version() -> None:
     print(htcondor2.platform())
 
 
-def _run(options, signals: Signals, started: float) -> int:  # type: ignore[no-untyped-def]
-    import os
-
+def _run(options: DagmanOptions, signals: Signals, started: float) -> int:
     from condor_pydagman.adapters import knobs
     from condor_pydagman.daemon import startup
     from condor_pydagman.daemon.loop import Loop
@@ -59,10 +75,10 @@ def _run(options, signals: Signals, started: float) -> int:  # type: ignore[no-u
     try:
         config = knobs.load(os.environ.get("_CONDOR_DAGMAN_CONFIG_FILE", ""))
         config = startup.with_options(config, options)
-        out = startup.open_log(options, config, started)
+        out = startup.open_log(options, config)
     except (PydagmanError, OSError) as error:
         print(error, file=sys.stderr)
-        return 1
+        return _early_end(options)
     try:
         for line in banner.argument_lines(sys.argv):
             out.say(line)
@@ -77,6 +93,13 @@ def _run(options, signals: Signals, started: float) -> int:  # type: ignore[no-u
     out.say(banner.exit_line(os.getpid(), code), 0)
     out.flush()
     return code
+
+
+def _early_end(options: DagmanOptions) -> int:
+    """Before the DAG has begun an error ends it; one that is to be recovered must not lose its
+    jobs over a full disk or a slip in the configuration."""
+    lock = options.lockfile or options.paths().lock
+    return EXIT_LEAVE if os.path.lexists(lock) else EXIT_ERROR
 
 
 if __name__ == "__main__":

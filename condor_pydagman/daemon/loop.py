@@ -7,13 +7,12 @@ every DAGMAN_USER_LOG_SCAN_INTERVAL seconds.
 
 from __future__ import annotations
 
-import os
 import select
 import time
 from collections import deque
 
 from condor_pydagman.adapters.inotify import FileWatch
-from condor_pydagman.daemon.perform import Performer
+from condor_pydagman.daemon.perform import TORN_LOOK, Performer
 from condor_pydagman.daemon.publish import Publisher
 from condor_pydagman.daemon.run import Run
 from condor_pydagman.daemon.signals import Signals
@@ -22,7 +21,7 @@ from condor_pydagman.engine import inputs
 
 PARENT_CHECK = 60.0  # seconds between looks whether the schedd that started us is alive
 SAFETY_LOOK = 60.0  # seconds between looks at the log even where the kernel tells
-TORN_LOOK = 0.2  # seconds before another look at a half-written event
+TURN = 0.02  # seconds of submitting after which log events and signals get their turn
 
 
 class Loop:
@@ -43,7 +42,9 @@ class Loop:
         else:
             self._look_every = float(run.config.user_log_scan_interval)
         self._next_look = 0.0
-        self._parent = os.getppid()
+        self._gathered = 0.0
+        # The engine's time: starts as the wall clock's, but no correction of that can turn it back.
+        self._epoch = time.time() - time.monotonic()
         self._next_parent_check = time.monotonic() + PARENT_CHECK
 
     def until_end(self) -> int:
@@ -65,16 +66,22 @@ class Loop:
             events = self.run.log.read()
             for event in events:
                 self._feed(event)
-            if not events and not self.run.log.torn:
+            if self.run.log.torn:
+                time.sleep(TORN_LOOK)
+            elif not events and not self.run.log.more:  # garbage gives an empty read
                 break
         self._feed(inputs.LogCaughtUp())
         self._performer.end_recovery()
 
     def _feed(self, an_input: inputs.Input) -> None:
-        actions = self.run.engine.handle(an_input, time.time())
+        actions = self.run.engine.handle(an_input, self._now())
         self._inputs.extend(self._performer.perform(actions))
-        if any(type(action) is do.SubmitNode for action in actions):
-            self._gather(0.0)  # a submit took its time: what came meanwhile gets its turn
+        submitted = any(type(action) is do.SubmitNode for action in actions)
+        if submitted and time.monotonic() - self._gathered >= TURN:
+            self._gather(0.0)
+
+    def _now(self) -> float:
+        return self._epoch + time.monotonic()
 
     def _between_inputs(self) -> None:
         """Nothing to do: publish, then wait."""
@@ -87,7 +94,7 @@ class Loop:
         if self._inputs:
             return
         deadline = run.engine.next_deadline()
-        if deadline is not None and deadline <= time.time():
+        if deadline is not None and deadline <= self._now():
             self._inputs.append(inputs.Wake())
 
     def _patience(self) -> float:
@@ -98,37 +105,38 @@ class Loop:
         waits = [self._next_look - now, self._next_parent_check - now]
         deadline = self.run.engine.next_deadline()
         if deadline is not None:
-            waits.append(deadline - time.time())
+            waits.append(deadline - self._now())
         due = self._publisher.next_deadline()
         if due is not None:
             waits.append(due - now)
-        if self.run.log.torn:
-            waits.append(TORN_LOOK)
         return max(0.0, min(waits))
 
     def _gather(self, seconds: float) -> None:
         """Wait up to `seconds` for something to happen, and turn it into inputs."""
         ready = {fd for fd, _ in self._poll.poll(int(seconds * 1000 + 0.999))}
         run, now = self.run, time.monotonic()
+        self._gathered = now
         if self._signals.fileno() in ready:
-            self._inputs.extend(self._signals.take())
-            self._inputs.extend(run.scripts.ended())
+            signals = self._signals.take()
+            self._inputs.extend(run.scripts.ended())  # first: what has ended must not run again
+            self._inputs.extend(signals)
             while run.scripts.problems:
                 run.out.say(f"Warning: {run.scripts.problems.pop()}", 0)
         if self._watch.fileno() in ready:
             self._watch.clear()
             self._read_log()
-        elif run.log.more or run.log.torn or now >= self._next_look:
+        elif run.log.more or now >= self._next_look:
             self._read_log()
         if now >= self._next_parent_check:
             self._check_parent(now)
 
     def _read_log(self) -> None:
         self._inputs.extend(self.run.log.read())
-        self._next_look = time.monotonic() + self._look_every
+        wait = TORN_LOOK if self.run.log.torn else self._look_every
+        self._next_look = time.monotonic() + wait
 
     def _check_parent(self, now: float) -> None:
         """The schedd that started us is gone: its successor will start a new DAGMan."""
         self._next_parent_check = now + PARENT_CHECK
-        if self.run.cluster and os.getppid() != self._parent:
+        if self.run.abandoned():
             self._inputs.append(inputs.Leave("The schedd that started this DAGMan is gone"))

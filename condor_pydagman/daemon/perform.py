@@ -32,6 +32,8 @@ from condor_pydagman.records import (
 from condor_pydagman.vocabulary import NodeStatus
 
 TEMPLATES_MAX = 64  # submit files kept in parsed form
+EXIT_LEAVE = 3
+TORN_LOOK = 0.2  # seconds before another look at a half-written event
 APPEND_TRIES = 60  # one a second, then the nodes log counts as unwritable
 
 _UNFINISHED = (NodeStatus.DONE,)
@@ -50,7 +52,7 @@ class Performer:
         self.exit: do.Exit | None = None
         self._templates: dict[str, tuple[tuple[int, int], job_description.Template]] = {}
         self._answers: list[inputs.Input] = []
-        self._keep_lock = False
+        self._no_rescue = False
         self._do: dict[type, Callable[[Any], None]] = {
             do.SubmitNode: self._submit,
             do.RemoveJobs: self._remove,
@@ -89,6 +91,10 @@ class Performer:
             template = self._template(node)
         except (OSError, FileError) as error:
             reason = f"can't read the submit file: {_reason(error)}"
+            self._submit_failed(node, reason, permanent=True)
+            return
+        if job_description.materializes_late(template):
+            reason = "late materialization (max_materialize, max_idle) is not supported yet"
             self._submit_failed(node, reason, permanent=True)
             return
         text = job_description.describe(
@@ -143,6 +149,8 @@ class Performer:
         return known[1]
 
     def _remove(self, action: do.RemoveJobs) -> None:
+        if self._no_rescue and not action.cluster:
+            return  # nothing is removed that no file tells of
         try:
             self.run.schedd.remove(action.reason, action.cluster)
         except PoolError as error:
@@ -164,7 +172,9 @@ class Performer:
             return
         while True:
             self._answers.extend(self.run.log.read())
-            if not self.run.log.more:
+            if self.run.log.torn:
+                time.sleep(TORN_LOOK)
+            elif not self.run.log.more:
                 break
         self._answers.append(inputs.QueueListed(jobs))
 
@@ -228,10 +238,10 @@ class Performer:
         try:
             files.replace(path, text)
         except FileError as error:
-            self._keep_lock = True
+            self._no_rescue = True
             self._say(
-                f"ERROR: {error}. The lock file is kept, so submitting the DAG again recovers it"
-                f" from {run.log.path}",
+                f"ERROR: {error}. DAGMan leaves the jobs alone and keeps its lock file: started"
+                f" again, it recovers from {run.log.path}",
                 0,
             )
 
@@ -278,9 +288,12 @@ class Performer:
 
     def _exit(self, action: do.Exit) -> None:
         run, now = self.run, time.time()
+        if self._no_rescue:
+            action = do.Exit(EXIT_LEAVE, keep_lock=True)
         self.exit = action
         self._append_jobstate(jobstate.finished(now, action.code))
-        keep_lock = action.keep_lock or self._keep_lock
+        # A schedd that is gone hears no exit code: its successor's DAGMan must find how it ended.
+        keep_lock = action.keep_lock or run.abandoned()
         if not action.keep_lock:
             self._write_metrics(action.code, now)
         if not keep_lock:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 
 from condor_pydagman.adapters.files import LockFile
@@ -29,6 +30,7 @@ class Run:
         rescue_number: of the rescue file this run started from, 0 if none.
         written_rescue: number of the rescue file this run has written, 0 if none yet.
         jobstate: what jobstate.log says already.
+        parent: process id of who started us: the schedd, if this is a job.
     """
 
     dag: Dag
@@ -50,3 +52,8 @@ class Run:
     written_rescue: int = 0
     recovering: bool = False
     jobstate: History = field(default_factory=History)
+    parent: int = field(default_factory=os.getppid)
+
+    def abandoned(self) -> bool:
+        """Whether the schedd that started this job is gone; its successor starts the job anew."""
+        return bool(self.cluster) and os.getppid() != self.parent

@@ -23,7 +23,8 @@ class Signals:
         self._seen: list[int] = []
         for number in (signal.SIGUSR1, signal.SIGTERM, signal.SIGQUIT, signal.SIGCHLD):
             signal.signal(number, self._note)
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        # Not SIG_IGN, which scripts would inherit.
+        signal.signal(signal.SIGHUP, lambda number, frame: None)
 
     def fileno(self) -> int:
         """Readable when a signal has come."""

@@ -37,6 +37,8 @@ from condor_pydagman.names import DagPaths
 from condor_pydagman.records import banner, jobstate, rescue
 from condor_pydagman.records.job_description import Workflow
 
+OWN_AD_TRIES = 4
+
 
 class CannotStart(PydagmanError):
     """The run ends before it began; `code` is the exit code, `str()` is for `.dagman.out`."""
@@ -53,7 +55,7 @@ class JobId(NamedTuple):
     proc: int = 0
 
 
-def open_log(options: DagmanOptions, config: Config, started: float) -> OutLog:
+def open_log(options: DagmanOptions, config: Config) -> OutLog:
     """Open `.dagman.out` (named by the environment, as the schedd sets it) and greet."""
     path = os.environ.get("_CONDOR_DAGMAN_LOG") or options.paths().dagman_out
     out = OutLog(path, config.verbosity if options.debug is None else options.debug)
@@ -103,19 +105,21 @@ def prepare(options: DagmanOptions, config: Config, out: OutLog, started: float)
     nodes_log = paths.nodes_log(os.getcwd())
     schedd = ScheddAdapter(job.cluster, lambda text: out.say(f"Submit warning: {text}"))
     own_ad = _own_ad(schedd, job, out)
-    workflow = _workflow(own_ad, job, paths, nodes_log, config)
-    _introduce(workflow, schedd, own_ad, out)
+    known = own_ad or {}
+    workflow = _workflow(known, job, paths, nodes_log, config)
+    _introduce(workflow, out)
+    if own_ad:
+        _name_batch(workflow, schedd, own_ad, out)
     _refuse_tmp(nodes_log, config)
-    limits = _limits(options, config, own_ad)
+    limits = _limits(options, config, known)
     _say_all(out, banner.throttle_lines(limits))
     lock = LockFile(options.lockfile or paths.lock)
     _say_all(out, banner.file_lines(lock.path, options.dag_files))
     dag, rescue_number = _read_dag(options, config, paths, out)
-    recovering = options.do_recovery or lock.exists()
-    _take_lock(lock, job, out, recovering)
-    if recovering:
-        schedd.include_earlier(nodes_log)
-    log = _open_nodes_log(nodes_log, lock, recovering, out)
+    recovering = _take_lock(lock, job, out) or options.do_recovery
+    if recovering or not job.cluster:
+        schedd.go_by_log(nodes_log)
+    log = _begin(lock, job, nodes_log, recovering, out)
     history = _jobstate_history(dag)
     engine = Engine(
         dag,
@@ -139,7 +143,7 @@ def prepare(options: DagmanOptions, config: Config, out: OutLog, started: float)
         version=htcondor2.version(),
         cluster=job.cluster,
         proc=job.proc,
-        parent_cluster=_integer(own_ad.get("DAGManJobId")),
+        parent_cluster=_integer(known.get("DAGManJobId")),
         rescue_number=rescue_number,
         recovering=recovering,
         jobstate=history,
@@ -153,17 +157,22 @@ def _say_all(out: OutLog, lines: Sequence[str]) -> None:
         out.say(line)
 
 
-def _own_ad(schedd: ScheddAdapter, job: JobId, out: OutLog) -> dict[str, object]:
+def _own_ad(schedd: ScheddAdapter, job: JobId, out: OutLog) -> dict[str, object] | None:
+    """The DAGMan job's own ad; None if the schedd would not give it."""
     if not job.cluster:
         out.say(
             "No HTCondor ID available for DAGMan (running on command line?);"
             " DAG status will not be reported to ClassAd"
         )
-    try:
-        return schedd.own_ad()
-    except PoolError as error:
-        out.say(f"Warning: can't read the DAGMan job's own ad: {error.reason}")
-        return {}
+    for tries in range(1, OWN_AD_TRIES + 1):
+        try:
+            return schedd.own_ad()
+        except PoolError as error:
+            out.say(f"Warning: can't read the DAGMan job's own ad: {error.reason}")
+            out.flush()
+            if tries < OWN_AD_TRIES:
+                time.sleep(tries)
+    return None
 
 
 def _workflow(
@@ -184,11 +193,7 @@ def _workflow(
     )
 
 
-def _introduce(
-    workflow: Workflow, schedd: ScheddAdapter, own_ad: dict[str, object], out: OutLog
-) -> None:
-    """Tell the log and the job ad to which batch the jobs belong: condor_q groups by it, and the
-    submit file need not name one."""
+def _introduce(workflow: Workflow, out: OutLog) -> None:
     _say_all(
         out,
         banner.workflow_lines(
@@ -199,6 +204,12 @@ def _introduce(
             nodes_log=workflow.nodes_log,
         ),
     )
+
+
+def _name_batch(
+    workflow: Workflow, schedd: ScheddAdapter, own_ad: dict[str, object], out: OutLog
+) -> None:
+    """condor_q groups jobs by batch; the submit file need not name one."""
     wanted = {"JobBatchId": workflow.batch_id, "JobBatchName": workflow.batch_name}
     missing = {
         name: '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
@@ -314,15 +325,16 @@ def _refuse_cycle(dag: Dag, config: Config) -> None:
             )
 
 
-def _take_lock(lock: LockFile, job: JobId, out: OutLog, recovering: bool) -> None:
+def _take_lock(lock: LockFile, job: JobId, out: OutLog) -> bool:
+    """Returns whether an earlier DAGMan left its lock file, so that its run is to be recovered."""
     try:
-        holder = lock.take(job.cluster)
+        holder = lock.take()
     except FileError as error:
         raise CannotStart(f"ERROR: {error}") from None
     if holder is None:
-        if recovering:
+        if lock.found:
             out.say(f"Lock file {lock.path} detected")
-        return
+        return lock.found
     if job.cluster and holder == job.cluster:
         raise CannotStart(
             f"Lock file {lock.path} is still held by this same DAGMan job ({holder});"
@@ -336,15 +348,17 @@ def _take_lock(lock: LockFile, job: JobId, out: OutLog, recovering: bool) -> Non
     )
 
 
-def _open_nodes_log(path: str, lock: LockFile, recovering: bool, out: OutLog) -> NodesLog:
+def _begin(lock: LockFile, job: JobId, path: str, recovering: bool, out: OutLog) -> NodesLog:
+    """Open the nodes log, then say in the lock file that the run has begun: in this order, since a
+    lock file with a name in it makes the next start replay the log."""
     log = NodesLog(path)
     if not recovering:
-        out.say(f"MultiLogFiles: truncating log file {log.path}")
+        out.say(f"MultiLogFiles: truncating log file {path}")
     try:
         log.open(truncate=not recovering)
+        lock.write(job.cluster)
     except FileError as error:
-        if not recovering:
-            lock.remove()
+        lock.leave()
         raise CannotStart(f"ERROR: {error}") from None
     return log
 
@@ -368,8 +382,7 @@ def _begin_jobstate(run: Run) -> None:
     try:
         files.append_lines(run.dag.jobstate_log, lines)
     except FileError as error:
-        run.lock.remove()
-        raise CannotStart(f"ERROR: {error}", 3) from None
+        run.out.say(f"Warning: {error}", 0)
 
 
 def _integer(value: object) -> int:

@@ -38,7 +38,7 @@ class RunScript(NamedTuple):
 
 
 class KillScripts(NamedTuple):
-    """Kill all running scripts with everything they started; no answers wanted."""
+    """Kill all running scripts with their process groups; no answers wanted."""
 
 
 class AppendPostEnded(NamedTuple):

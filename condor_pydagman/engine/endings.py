@@ -26,7 +26,6 @@ class Ending(NamedTuple):
     note: str
     reason: str
     rescue: bool = True
-    remove: bool = True
 
 
 _ABORT = "DAG Abort: DAG is exiting and writing rescue file."
@@ -72,7 +71,8 @@ def end(engine: Engine, ending: Ending) -> None:
     engine.say("Aborting DAG...")
     if ending.rescue and engine.config.max_rescue_num > 0:
         engine.emit(do.WriteRescue())
-    if ending.remove and (ending.code != 2 or engine.config.remove_node_jobs):
+    spared = ending.status is DagStatus.RM and not engine.config.remove_node_jobs
+    if not spared:
         engine.say("Removing submitted jobs...")
         engine.emit(do.RemoveJobs(ending.reason))
     engine.emit(do.KillScripts())

@@ -12,6 +12,7 @@ to end in `endings.py`.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -39,6 +40,7 @@ from condor_pydagman.engine.validate import validate
 from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.vocabulary import DagStatus, ScriptKind
 
+NOTE_AGAIN = 60.0  # seconds before an event of ours that was not read back is written once more
 REMOVE_AGAIN = 10.0  # seconds before a removal is asked for once more
 
 
@@ -82,6 +84,7 @@ class Engine:
         self.last_noop = 0
         self.former: dict[int, set[int]] = {}  # clusters of earlier runs of a retried node
         self.found: dict[int, list[inputs.QueuedJob]] = {}  # jobs found for nodes not yet ready
+        self.noted: dict[int, tuple[float, do.Action]] = {}  # our events not read back yet
         self.removals: list[int] = []  # nodes whose remaining procs are to be removed
         self.unremoved: list[int] = []  # nodes of which the schedd could not be told
         self.remove_again_at = 0.0
@@ -137,6 +140,7 @@ class Engine:
             if len(self.ready) and self.submitting is None:
                 blocked = self.pace.blocked_until(self._now)
                 times += [blocked] if blocked else []
+            times += [when for when, _ in itertools.islice(self.noted.values(), 1)]
             if self.unremoved:
                 times.append(self.remove_again_at)
             if self.next_pending_report and self.nodes.counts[State.SUBMITTED]:
@@ -166,6 +170,12 @@ class Engine:
     def emit(self, action: do.Action) -> None:
         """Ask for something."""
         self._out.append(action)
+
+    def note(self, node: int, action: do.Action) -> None:
+        """Write an event of our own about a node, and see to it that it is read back."""
+        self.noted.pop(node, None)
+        self.noted[node] = (self._now + NOTE_AGAIN, action)
+        self.emit(action)
 
     def say(self, text: str, level: int = 3) -> None:
         """A line for `.dagman.out`."""
@@ -360,6 +370,7 @@ class Engine:
         reconcile.ask_if_due(self)
         if self.phase is not Phase.RUNNING:
             return
+        self._note_again()
         self._remove_rests()
         for kind in self.script_queues:
             scripts.start_scripts(self, kind)
@@ -369,6 +380,14 @@ class Engine:
         else:
             endings.end(self, self.ending)
 
+    def _note_again(self) -> None:
+        """An event of ours that is not read back has been lost in the log (next to a piece of
+        another, say): the node would wait for it for ever."""
+        late = [node for node, (when, _) in self.noted.items() if when <= self._now]
+        for node in late:
+            self.say(f"Writing what DAGMan decided about node {self.dag.names[node]} once more")
+            self.note(node, self.noted[node][1])
+
     def _remove_rests(self) -> None:
         if self.unremoved and self.remove_again_at <= self._now:
             self.removals += self.unremoved
@@ -377,8 +396,8 @@ class Engine:
             jobs = self.book.by_node.get(node)
             if jobs is not None and jobs.live():
                 reason = (
-                    f"Node Error: DAG node {self.dag.names[node]} ({jobs.first_job}) reached"
-                    f" failure tolerance after {jobs.failed} failures."
+                    f"Node Error: DAG node {self.dag.names[node]} ({jobs.job(jobs.culprit)})"
+                    f" reached failure tolerance after {jobs.failed} failures."
                 )
                 self.emit(do.RemoveJobs(reason, jobs.cluster))
         self.removals.clear()

@@ -51,6 +51,7 @@ def on_event(engine: Engine, event: LogEvent) -> None:
         engine.say(f"Event: {name} for unknown Node {job} {{{event.stamp}}}: ignoring...")
         return
     engine.event_times[node] = event.time
+    engine.noted.pop(node, None)
     if event.note is None:
         mode = " [recovery mode]" if engine.recovering else ""
         engine.say(
@@ -229,10 +230,10 @@ def _cluster_ended(engine: Engine, node: int, jobs: Jobs) -> None:
 
 def _job_error(jobs: Jobs) -> str:
     if jobs.value == RETURN_JOB_ABORTED:
-        return f"HTCondor reported ULOG_JOB_ABORTED event for job proc ({jobs.first_job})"
+        return f"HTCondor reported ULOG_JOB_ABORTED event for job proc ({jobs.job(jobs.culprit)})"
     if jobs.value < 0:
-        return f"Job proc ({jobs.first_job}) failed with signal {-jobs.value}"
-    return f"Job proc ({jobs.first_job}) failed with status {jobs.value}"
+        return f"Job proc ({jobs.job(jobs.culprit)}) failed with signal {-jobs.value}"
+    return f"Job proc ({jobs.job(jobs.culprit)}) failed with status {jobs.value}"
 
 
 def _want_post(engine: Engine, node: int) -> None:
@@ -245,6 +246,10 @@ def _want_post(engine: Engine, node: int) -> None:
 def _on_post_ended(engine: Engine, node: int, event: LogEvent) -> None:
     if engine.nodes.states[node] not in (State.POST_WAIT, State.POST_NOTED):
         engine.say(f"Ignoring a second end of node {engine.dag.names[node]}'s POST script")
+        return
+    jobs = engine.book.by_node.get(node)
+    if jobs is not None and (event.cluster, event.subproc) != (jobs.cluster, jobs.subproc):
+        engine.say(f"Ignoring the POST script of an earlier run of node {engine.dag.names[node]}")
         return
     name, status = engine.dag.names[node], event.value
     engine.script_queues[ScriptKind.POST].discard(node)
@@ -297,6 +302,8 @@ def _on_note(engine: Engine, node: int, event: LogEvent) -> None:
         _on_job_lost(engine, node, event)
     elif event.retry != engine.nodes.retries.get(node, 0):
         engine.say(f"Ignoring a note about an earlier run of node {engine.dag.names[node]}")
+    elif event.note is Note.ADOPTED:
+        _on_adopted(engine, node, event)
     elif event.note is Note.PRE_ENDED:
         _on_pre_ended(engine, node, event.value)
     elif event.note is Note.SUBMIT_FAILED:
@@ -339,6 +346,15 @@ def _on_submit_failed(engine: Engine, node: int, event: LogEvent) -> None:
     else:
         engine.ready.discard(node)
         engine.fail(node, f"Job submit failed: {event.text}" if event.text else "Job submit failed")
+
+
+def _on_adopted(engine: Engine, node: int, event: LogEvent) -> None:
+    """An earlier DAGMan found the node's jobs in the queue; their submit event is missing."""
+    if engine.nodes.states[node] in (State.READY, State.PRE_WAIT):
+        jobs = engine.book.open(node, event.cluster)
+        engine.nodes.clusters[node] = event.cluster
+        engine.jobs_seen(node)
+        engine.book.expect(jobs, range(event.value))
 
 
 def _on_job_lost(engine: Engine, node: int, event: LogEvent) -> None:

@@ -25,12 +25,15 @@ class Jobs:
         value: return value so far; the first failure decides it (stock rule).
         last_proc: proc of the last submit event ($JOBID).
         factory: late materialisation; the cluster ends with its CLUSTER_REMOVE event.
+        culprit: the proc that failed first.
+        missing: procs that the schedd's queue does not have, and since when.
         removing: the rest of the cluster is being removed since a proc failed.
     """
 
     __slots__ = (
         "cluster",
         "codes",
+        "culprit",
         "factory",
         "failed",
         "last_proc",
@@ -51,7 +54,8 @@ class Jobs:
         self.subproc = 0
         self.factory = False
         self.removing = False
-        self.missing: frozenset[int] = frozenset()
+        self.missing: dict[int, float] = {}
+        self.culprit = 0
 
     def live(self) -> list[int]:
         """Procs that have not ended."""
@@ -62,10 +66,9 @@ class Jobs:
         """Whether no proc is left in the queue, as far as we know."""
         return len(self.codes) == len(self.procs)
 
-    @property
-    def first_job(self) -> str:
-        """Job id of the cluster's first proc as messages show it."""
-        return f"{self.cluster}.{self.last_proc}.{self.subproc}"
+    def job(self, proc: int) -> str:
+        """Job id of a proc as messages show it."""
+        return f"{self.cluster}.{proc}.{self.subproc}"
 
 
 class JobBook:
@@ -85,7 +88,6 @@ class JobBook:
         self.by_cluster: dict[int, int] = {}
         self.submitted = 0
         self.completed = 0
-        self.failed = 0
         self.idle = 0
         self.held = 0
         self.changes = 0
@@ -161,9 +163,9 @@ class JobBook:
         self.changes += 1
         if value != 0:
             jobs.failed += 1
-            self.failed += 1
             if jobs.failed == 1:
                 jobs.value = value
+                jobs.culprit = proc
         return True
 
     def _flags(self, jobs: Jobs, proc: int) -> int:

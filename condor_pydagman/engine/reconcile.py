@@ -3,7 +3,7 @@
 The schedd is asked once after every recovery, whenever the reply to a submit was lost, and every
 few minutes while jobs are in the queue.  Jobs that it has and we do not know are adopted; procs
 that we believe in and it does not have are lost: noted in the log as failed, so that retries apply.
-A proc must be missing twice, CONFIRM_LOST seconds apart, since its end may just be on its way.
+A proc must be missing for CONFIRM_LOST seconds, since its end may just be on its way.
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ def on_listed(engine: Engine, answer: QueueListed) -> None:
     """The schedd's list of this DAG's procs."""
     engine.query_running = False
     engine.query_delay = 1.0
+    engine.found.clear()
     by_node = _by_node(engine, answer.jobs)
     for node, jobs in by_node.items():
         if engine.nodes.states[node] in _ADOPTABLE:
@@ -76,7 +77,12 @@ def adopt(engine: Engine, node: int, jobs: Sequence[QueuedJob]) -> None:
     book = engine.book.open(node, cluster)
     engine.nodes.clusters[node] = cluster
     engine.jobs_seen(node)
-    engine.book.expect(book, (job.proc for job in mine if job.cluster == cluster))
+    procs = [job.proc for job in mine if job.cluster == cluster]
+    engine.book.expect(book, procs)
+    if len(procs) < len(mine):
+        engine.say(f"Warning: node {engine.dag.names[node]} has jobs in other clusters as well")
+    # The log does not show it, so a later replay must learn it from us.
+    _note(engine, Note.ADOPTED, node, cluster, value=max(procs) + 1)
 
 
 def _by_node(engine: Engine, jobs: Sequence[QueuedJob]) -> dict[int, list[QueuedJob]]:
@@ -89,18 +95,26 @@ def _by_node(engine: Engine, jobs: Sequence[QueuedJob]) -> dict[int, list[Queued
 
 
 def _note_lost(engine: Engine, listed: set[tuple[int, int]]) -> bool:
-    """Note procs that are missing for the second time; returns whether any is missing at all."""
+    """Note procs that have been missing for long enough; returns whether any is missing at all."""
     suspects = False
     for node, jobs in list(engine.book.by_node.items()):
         if engine.nodes.states[node] != State.SUBMITTED or jobs.cluster == NOOP_CLUSTER:
             continue
-        missing = frozenset(p for p in jobs.live() if (jobs.cluster, p) not in listed)
-        for proc in sorted(missing & jobs.missing):
-            retry = engine.nodes.retries.get(node, 0)
-            engine.emit(do.AppendNote(Note.JOB_LOST, node, retry, cluster=jobs.cluster, proc=proc))
-        jobs.missing = missing
-        suspects = suspects or bool(missing)
+        before = jobs.missing
+        missing = (proc for proc in jobs.live() if (jobs.cluster, proc) not in listed)
+        jobs.missing = {proc: before.get(proc, engine.now) for proc in missing}
+        for proc, since in jobs.missing.items():
+            if engine.now - since >= CONFIRM_LOST:
+                _note(engine, Note.JOB_LOST, node, jobs.cluster, proc=proc)
+        suspects = suspects or bool(jobs.missing)
     return suspects
+
+
+def _note(
+    engine: Engine, note: Note, node: int, cluster: int, *, proc: int = -1, value: int = 0
+) -> None:
+    retry = engine.nodes.retries.get(node, 0)
+    engine.emit(do.AppendNote(note, node, retry, value, cluster, proc))
 
 
 def _plan_next(engine: Engine, suspects: bool) -> None:

@@ -51,19 +51,19 @@ def on_script_ended(engine: Engine, ended: inputs.ScriptEnded) -> None:
 
 def _note_pre(engine: Engine, node: int, status: int) -> None:
     if status != 0 and status == engine.dag.pre_skips.get(node):
-        engine.emit(do.AppendPreSkip(node, new_noop(engine, node)))
+        engine.note(node, do.AppendPreSkip(node, new_noop(engine, node)))
     else:
         retry = engine.nodes.retries.get(node, 0)
-        engine.emit(do.AppendNote(Note.PRE_ENDED, node, retry, status))
+        engine.note(node, do.AppendNote(Note.PRE_ENDED, node, retry, status))
 
 
 def _note_post(engine: Engine, node: int, status: int) -> None:
     jobs = engine.book.by_node.get(node)
     if jobs is None:
-        engine.emit(do.AppendPostEnded(node, -1, 0, 0, status))
+        engine.note(node, do.AppendPostEnded(node, -1, 0, 0, status))
     else:
         proc = jobs.last_proc if jobs.subproc else 0
-        engine.emit(do.AppendPostEnded(node, jobs.cluster, proc, jobs.subproc, status))
+        engine.note(node, do.AppendPostEnded(node, jobs.cluster, proc, jobs.subproc, status))
 
 
 def new_noop(engine: Engine, node: int) -> int:

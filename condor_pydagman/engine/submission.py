@@ -82,7 +82,9 @@ def _refuse(engine: Engine, node: int, reason: str) -> None:
     engine.nodes.move(node, Cause.SUBMIT_REFUSED, engine.now)
     engine.left_queue(node)
     retry = engine.nodes.retries.get(node, 0)
-    engine.emit(do.AppendNote(Note.SUBMIT_FAILED, node, retry, RETURN_SUBMIT_FAILED, text=reason))
+    engine.note(
+        node, do.AppendNote(Note.SUBMIT_FAILED, node, retry, RETURN_SUBMIT_FAILED, text=reason)
+    )
 
 
 def _answered(engine: Engine, node: int) -> None:
@@ -129,7 +131,7 @@ def _submit_node(engine: Engine, node: int) -> None:
     engine.categories.enter(node)
     engine.say(f"Submitting HTCondor Node {engine.dag.names[node]} job(s)...")
     if engine.dag.is_noop(node):
-        engine.emit(do.AppendNoop(node, scripts.new_noop(engine, node)))
+        engine.note(node, do.AppendNoop(node, scripts.new_noop(engine, node)))
         return
     engine.submitting = node
     retry = engine.nodes.retries.get(node, 0)

@@ -83,7 +83,7 @@ def last_job(engine: Engine, node: int) -> str:
     """`cluster.proc.subproc` of the node's last job, '' if it has had none."""
     jobs = engine.book.by_node.get(node)
     if jobs is not None:
-        return jobs.first_job
+        return jobs.job(jobs.last_proc)
     cluster = engine.nodes.clusters[node]
     return f"{cluster}.0.0" if cluster else ""
 

@@ -7,6 +7,7 @@ because a bag of a thousand nodes often shares one file.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -22,6 +23,9 @@ PARENT_NAMES_LIMIT = 2000
 
 _SUBMITTED_BY_DAGMAN = 1  # JobSubmitMethod of jobs that a DAGMan submits itself
 _NOTHING = "$(DAGMAN_NOTHING:)"  # a macro that is never set, with an empty default
+
+
+_LATE = re.compile(r"^\s*(?:max_materialize|max_idle|materialize_max_idle)\s*=", re.I | re.M)
 
 
 class Template(NamedTuple):
@@ -77,6 +81,11 @@ def split(file_text: str) -> Template:
     body.append("")  # ends a statement that the file left open with a backslash
     parts.append((_joined(body), "queue\n"))
     return Template(tuple(parts))
+
+
+def materializes_late(template: Template) -> bool:
+    """Whether the schedd is to make the procs of the cluster one by one, as earlier ones end."""
+    return any(_LATE.search(body) for body, _ in template.parts)
 
 
 def describe(

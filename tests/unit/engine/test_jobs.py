@@ -21,7 +21,7 @@ def test_log_first_then_the_reply() -> None:
     assert book.submit_seen(jobs, 1)
     book.expect(jobs, range(2))
     assert book.submit_seen(jobs, 0)
-    assert (book.submitted, jobs.first_job) == (2, "77.0.0")
+    assert (book.submitted, jobs.job(jobs.last_proc)) == (2, "77.0.0")
 
 
 def test_first_failure_decides_the_value() -> None:
@@ -34,7 +34,7 @@ def test_first_failure_decides_the_value() -> None:
     assert not jobs.all_ended
     assert book.end(jobs, 3, -9, -9)
     assert jobs.all_ended
-    assert (jobs.value, jobs.failed, book.failed, book.completed) == (3, 3, 3, 4)
+    assert (jobs.value, jobs.failed, book.completed) == (3, 3, 4)
     assert jobs.codes == {0: 0, 1: 3, 2: None, 3: -9}
 
 

@@ -1,0 +1,75 @@
+"""The simulator's schedd keeps the contract of a schedd."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from condor_pydagman.engine import inputs
+from condor_pydagman.engine.actions import SubmitNode
+from condor_pydagman.engine.inputs import LogEvent, QueuedJob
+from condor_pydagman.vocabulary import DagStatus
+from tests.contract import worlds
+from tests.contract.schedd import Answer, ScheddContract, Wish
+from tests.sim.fake_schedd import Job
+
+FAULTS = {"refused": "refuse_for_good", "no schedd": "refuse"}
+
+
+class FakeSide:
+    """The fake in a world of its own."""
+
+    def __init__(self, seed: int) -> None:
+        self.world, self.told = worlds.quiet(seed)
+        self._lasting: set[int] = set()
+        schedd = self.world.schedd
+        terminate = schedd._terminate
+
+        def unless_lasting(job: Job) -> None:
+            if job.cluster.number not in self._lasting:
+                terminate(job)
+
+        schedd._terminate = unless_lasting  # type: ignore[method-assign]
+
+    def submit(self, wish: Wish) -> Answer:
+        self.told.count, self.told.code = wish.procs, wish.code
+        calm = self.world.faults
+        if wish.fault:
+            self.world.faults = replace(calm, **{FAULTS[wish.fault]: 1.0})
+        reply = self.world.schedd.submit(SubmitNode(0, wish.retry, DagStatus.OK, 0), wish.node)
+        self.world.faults = calm
+        if isinstance(reply, inputs.Submitted):
+            self._lasting |= {reply.cluster} if wish.lasting else set()
+            return Answer(reply.cluster, reply.procs)
+        assert isinstance(reply, inputs.SubmitFailed)
+        return Answer(0, 0, reply.permanent, reply.unknown)
+
+    def remove(self, cluster: int) -> None:
+        assert self.world.schedd.remove(cluster, self.world.era)
+
+    def jobs(self) -> list[QueuedJob]:
+        return self.world.schedd.jobs(self.world.era)
+
+    def until_ended(self, cluster: int) -> list[LogEvent]:
+        worlds.until(self.world, lambda: cluster not in {job.cluster for job in self.jobs()})
+        return self._events()
+
+    def until_running(self, cluster: int) -> list[LogEvent]:
+        queue = self.world.schedd.queue
+        running = lambda: any(  # noqa: E731
+            job.status == "running" for (number, _), job in queue.items() if number == cluster
+        )
+        worlds.until(self.world, running)
+        return self._events()
+
+    def _events(self) -> list[LogEvent]:
+        return self.world.log.read(0, everything=True)[0]
+
+
+class TestFakeSchedd(ScheddContract):
+    """Several seeds, because time passes differently in each."""
+
+    @pytest.fixture(params=range(5))
+    def side(self, request: pytest.FixtureRequest) -> FakeSide:
+        return FakeSide(request.param)

@@ -1,0 +1,136 @@
+"""The real schedd, through our adapter, keeps the contract that the simulator's keeps."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from condor_pydagman.adapters.joblog import NodesLog
+from condor_pydagman.config import Config
+from condor_pydagman.engine.inputs import LogEvent, QueuedJob
+from condor_pydagman.records.job_description import Workflow, describe, split
+from condor_pydagman.vocabulary import DagStatus, EventKind
+from tests import make
+from tests.contract.schedd import Answer, ScheddContract, Wish
+from tests.pool.access_point import AccessPoint
+from tests.pool.conftest import CHECKOUT
+
+pytestmark = pytest.mark.pool
+
+SUBMIT = "universe = scheduler\nexecutable = /bin/sh\narguments = \"-c '{}'\"\nqueue {}\n"
+NOWHERE = {
+    "_CONDOR_SCHEDD_ADDRESS_FILE": "/nonexistent",
+    "_CONDOR_SCHEDD_DAEMON_AD_FILE": "/nonexistent",
+    "_CONDOR_COLLECTOR_HOST": "127.0.0.1:1",
+}
+
+
+class RealSide:
+    """A DAGMan that has no job of its own but a number for itself."""
+
+    def __init__(self, access_point: AccessPoint, work: Path, cluster: int) -> None:
+        self._work = work
+        self._cluster = cluster
+        self._servers: list[subprocess.Popen[str]] = []
+        self._path = str(work / "t.dag.nodes.log")
+        self._log = NodesLog(self._path)
+        self._log.open(truncate=True)
+        self._events: list[LogEvent] = []
+        self._dag = make.dag("A; B; C")
+        self._here = self._serve(access_point, {})
+        self._nowhere = lambda: self._serve(access_point, NOWHERE)
+
+    def submit(self, wish: Wish) -> Answer:
+        script = "sleep 60" if wish.lasting else f"exit {wish.code}"
+        text = SUBMIT.format(script, wish.procs)
+        if wish.fault == "refused":
+            text = "requirements = (\n" + text
+        flow = Workflow(self._cluster, self._path, Config(), "b", f"{self._cluster}.0")
+        whole = describe(
+            self._dag, self._dag.ids[wish.node], split(text), flow,
+            retry=wish.retry, dag_status=DagStatus.OK, failed_count=0,
+        )  # fmt: skip
+        server = self._nowhere() if wish.fault == "no schedd" else self._here
+        reply = _ask(server, "submit", whole, str(self._work))
+        if "ok" in reply:
+            return Answer(*reply["ok"])
+        return Answer(0, 0, not reply["transient"], reply["unknown"])
+
+    def remove(self, cluster: int) -> None:
+        assert "ok" in _ask(self._here, "remove", cluster)
+
+    def jobs(self) -> list[QueuedJob]:
+        return [QueuedJob(*job) for job in _ask(self._here, "jobs")["ok"]]
+
+    def until_ended(self, cluster: int) -> list[LogEvent]:
+        return self._until(lambda: cluster not in {job.cluster for job in self.jobs()})
+
+    def until_running(self, cluster: int) -> list[LogEvent]:
+        started = (EventKind.EXECUTE, cluster)
+        return self._until(lambda: started in {(e.kind, e.cluster) for e in self._read()})
+
+    def close(self) -> None:
+        self.remove(0)
+        for server in self._servers:
+            assert server.stdin is not None
+            server.stdin.close()
+            assert server.wait(10) == 0
+            assert server.stdout is not None
+            server.stdout.close()
+
+    def _until(self, holds: Callable[[], bool]) -> list[LogEvent]:
+        limit = time.monotonic() + 30
+        while not holds():
+            assert time.monotonic() < limit, self._events
+            time.sleep(0.1)
+        return self._read()
+
+    def _read(self) -> list[LogEvent]:
+        """What the schedd was asked first, and the log read afterwards, belong together."""
+        events = self._log.read()
+        assert all(isinstance(event, LogEvent) for event in events)
+        self._events += [event for event in events if isinstance(event, LogEvent)]
+        return self._events
+
+    def _serve(self, access_point: AccessPoint, extra: dict[str, str]) -> subprocess.Popen[str]:
+        module = "tests.contract.schedd_server"
+        argv = [sys.executable, "-m", module, str(self._cluster), self._path]
+        server = subprocess.Popen(
+            access_point.pool.command(argv),
+            cwd=CHECKOUT,
+            env={**access_point.environment, **extra},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self._servers.append(server)
+        return server
+
+
+def _ask(server: subprocess.Popen[str], *request: Any) -> dict[str, Any]:
+    assert server.stdin is not None
+    assert server.stdout is not None
+    server.stdin.write(json.dumps(request) + "\n")
+    server.stdin.flush()
+    reply: dict[str, Any] = json.loads(server.stdout.readline())
+    return reply
+
+
+_numbers = iter(range(900_001, 1_000_000))
+
+
+class TestRealSchedd(ScheddContract):
+    """On the pool of the tests."""
+
+    @pytest.fixture
+    def side(self, access_point: AccessPoint, work: Path) -> Iterator[RealSide]:
+        made = RealSide(access_point, work, next(_numbers))
+        yield made
+        made.close()

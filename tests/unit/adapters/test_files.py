@@ -1,0 +1,244 @@
+"""Files are read safely, replaced whole or not at all, and locked for one DAGMan."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.adapters import files
+from condor_pydagman.adapters.files import LockFile
+from condor_pydagman.errors import FileError
+from condor_pydagman.names import DagPaths
+
+
+def test_text_is_read_back_byte_for_byte(tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    path.write_bytes(b"a\r\nb\xff\xc3\xa9\n")
+    text = files.read_text(str(path))
+    files.replace(str(tmp_path / "g"), [text])
+    assert (tmp_path / "g").read_bytes() == path.read_bytes()
+
+
+def test_a_fifo_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "f")
+    with pytest.raises(FileError, match="not an ordinary file"):
+        files.read_text(str(tmp_path / "f"))
+
+
+def test_a_directory_and_a_device_are_refused(tmp_path: Path) -> None:
+    for path in (str(tmp_path), "/dev/zero"):
+        with pytest.raises((FileError, IsADirectoryError)):
+            files.read_text(path)
+
+
+def test_a_missing_file_is_an_os_error(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        files.read_text(str(tmp_path / "nosuch"))
+
+
+@pytest.mark.parametrize("durable", [True, False])
+def test_replace_makes_and_replaces(tmp_path: Path, durable: bool) -> None:
+    path = tmp_path / "f"
+    files.replace(str(path), ["one\n", "two\n"], durable=durable)
+    assert path.read_text() == "one\ntwo\n"
+    files.replace(str(path), ["three\n"], durable=durable)
+    assert path.read_text() == "three\n"
+    assert os.listdir(tmp_path) == ["f"]
+
+
+def test_a_reader_keeps_the_old_file_whole(tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    path.write_text("old\n")
+    with path.open() as reader:
+        files.replace(str(path), ["new, and longer\n"])
+        assert reader.read() == "old\n"
+
+
+def test_what_is_left_of_an_earlier_try_does_no_harm(tmp_path: Path) -> None:
+    (tmp_path / "f.tmp").write_text("half of something that is much longer")
+    files.replace(str(tmp_path / "f"), ["new\n"])
+    assert (tmp_path / "f").read_text() == "new\n"
+    assert os.listdir(tmp_path) == ["f"]
+
+
+def test_a_text_that_fails_while_it_is_made_leaves_the_old_file(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("old\n")
+
+    def text():  # type: ignore[no-untyped-def]
+        yield "half\n"
+        raise OSError(5, "Input/output error")
+
+    with pytest.raises(FileError, match="Input/output error"):
+        files.replace(str(tmp_path / "f"), text())
+    assert (tmp_path / "f").read_text() == "old\n"
+    assert os.listdir(tmp_path) == ["f"]
+
+
+def test_a_place_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"can't write .*/nosuch/f: No such file"):
+        files.replace(str(tmp_path / "nosuch" / "f"), ["x"])
+    with pytest.raises(FileError, match=r"can't write .*/nosuch/f: No such file"):
+        files.append_lines(str(tmp_path / "nosuch" / "f"), ["x"])
+
+
+def test_a_link_in_the_way_of_a_replacement_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("mine")
+    (tmp_path / "f.tmp").symlink_to("precious")
+    with pytest.raises(FileError):
+        files.replace(str(tmp_path / "f"), ["x"])
+    assert (tmp_path / "precious").read_text() == "mine"
+
+
+FULL = """\
+import resource, sys
+from condor_pydagman.adapters import files
+from condor_pydagman.errors import FileError
+resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))
+try:
+    files.replace(sys.argv[1], ["much longer than ten bytes\\n"] * 1000)
+except FileError as error:
+    print(error)
+"""
+
+
+def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    path.write_text("old\n")
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, str(path)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith(f"can't write {path}: ")
+    assert path.read_text() == "old\n"
+    assert os.listdir(tmp_path) == ["f"]
+
+
+def test_lines_are_appended(tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    files.append_lines(str(path), ["one\n", "two\n"])
+    files.append_lines(str(path), ["three\n"])
+    assert path.read_text() == "one\ntwo\nthree\n"
+
+
+def _touch(directory: Path, *names: str) -> None:
+    for name in names:
+        (directory / name).write_text("")
+
+
+def test_rescue_numbers(tmp_path: Path) -> None:
+    _touch(tmp_path, "t.dag.rescue002", "t.dag.rescue010", "t.dag.rescue1000", "t.dag.rescue001")
+    _touch(tmp_path, "t.dag.rescue", "t.dag.rescue01", "t.dag.rescue003.old", "xt.dag.rescue004")
+    _touch(tmp_path, "tXdag.rescue005", "t.dag_multi.rescue006", "t.dag.rescue007.tmp")
+    paths = DagPaths(str(tmp_path / "t.dag"))
+    assert files.rescue_numbers(paths) == [1, 2, 10, 1000]
+    assert files.rescue_numbers(DagPaths(paths.primary, multi=True)) == [6]
+
+
+def test_rescue_numbers_in_this_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    _touch(tmp_path, "a+b.dag.rescue001")
+    assert files.rescue_numbers(DagPaths("a+b.dag")) == [1]
+    assert files.rescue_numbers(DagPaths("nosuch/a+b.dag")) == []
+
+
+HOLD = """\
+import sys
+from condor_pydagman.adapters.files import LockFile
+lock = LockFile(sys.argv[1])
+print(lock.take(), flush=True)
+lock.write(int(sys.argv[2]))
+print("written", flush=True)
+sys.stdin.readline()
+"""
+
+
+def _holder(path: Path, cluster: int) -> subprocess.Popen[str]:
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(path), str(cluster)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "None\n"
+    assert holder.stdout.readline() == "written\n"
+    return holder
+
+
+def test_a_lock_is_taken_written_and_removed(tmp_path: Path) -> None:
+    path = tmp_path / "t.dag.lock"
+    lock = LockFile(str(path))
+    assert lock.take() is None
+    assert not lock.found
+    lock.write(42)
+    assert path.read_text() == "42\n"
+    lock.remove()
+    assert not path.exists()
+    lock.remove()
+
+
+def test_a_lock_that_another_process_holds_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "t.dag.lock"
+    with _holder(path, 42) as holder:
+        lock = LockFile(str(path))
+        assert lock.take() == 42
+        assert path.read_text() == "42\n"
+        lock.remove()
+        assert path.exists()
+        holder.communicate("\n")
+
+
+def test_a_lock_of_a_dead_process_is_taken_over(tmp_path: Path) -> None:
+    path = tmp_path / "t.dag.lock"
+    with _holder(path, 4200) as holder:
+        holder.kill()
+        holder.communicate()
+    lock = LockFile(str(path))
+    assert lock.take() is None
+    assert lock.found
+    lock.write(7)
+    assert path.read_text() == "7\n"
+    lock.remove()
+
+
+@pytest.mark.parametrize("text", ["nonsense\n", "123456789012345678901234567890\n" * 9])
+def test_a_lock_file_with_any_content_can_be_taken(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "t.dag.lock"
+    path.write_text(text)
+    lock = LockFile(str(path))
+    assert lock.take() is None
+    assert lock.found
+    lock.write(1)
+    assert path.read_text() == "1\n"
+    lock.remove()
+
+
+def test_an_empty_lock_file_asks_for_no_recovery(tmp_path: Path) -> None:
+    (tmp_path / "t.dag.lock").write_text("")
+    lock = LockFile(str(tmp_path / "t.dag.lock"))
+    assert lock.take() is None
+    assert not lock.found
+    lock.remove()
+
+
+@pytest.mark.parametrize("before", ["", "42\n"])
+def test_a_dagman_that_cannot_begin_leaves_what_it_found(tmp_path: Path, before: str) -> None:
+    path = tmp_path / "t.dag.lock"
+    if before:
+        path.write_text(before)
+    lock = LockFile(str(path))
+    assert lock.take() is None
+    lock.leave()
+    assert path.exists() == bool(before)
+    assert not before or path.read_text() == before
+    again = LockFile(str(path))
+    assert again.take() is None
+    again.leave()
+
+
+def test_a_lock_that_cannot_be_made(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"can't write lock file .*: No such file"):
+        LockFile(str(tmp_path / "nosuch" / "t.dag.lock")).take()

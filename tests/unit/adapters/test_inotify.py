@@ -1,0 +1,86 @@
+"""The kernel tells of changes to one file, and only while we watch."""
+
+from __future__ import annotations
+
+import select
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.adapters.inotify import FileWatch, is_remote
+
+
+def told(watch: FileWatch) -> bool:
+    poll = select.poll()
+    poll.register(watch.fileno(), select.POLLIN)
+    return bool(poll.poll(0))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    file = tmp_path / "log"
+    file.write_text("")
+    if FileWatch(str(file)).fileno() < 0:
+        pytest.skip("this kernel or file system does not tell of changes")
+    return file
+
+
+def test_a_write_wakes_and_clear_ends_it(path: Path) -> None:
+    watch = FileWatch(str(path))
+    assert not told(watch)
+    with path.open("a") as file:
+        file.write("x")
+    assert told(watch)
+    watch.clear()
+    assert not told(watch)
+    with path.open("a") as file:
+        file.write("y")
+    assert told(watch)
+    watch.close()
+
+
+def test_reading_the_file_does_not_wake(path: Path) -> None:
+    watch = FileWatch(str(path))
+    path.read_text()
+    assert not told(watch)
+
+
+@pytest.mark.parametrize("how", ["unlink", "rename", "truncate"])
+def test_what_else_happens_to_the_file_wakes(path: Path, how: str) -> None:
+    path.write_text("x")
+    watch = FileWatch(str(path))
+    if how == "unlink":
+        path.unlink()
+    elif how == "rename":
+        path.rename(path.with_name("other"))
+    else:
+        path.write_text("")
+    assert told(watch)
+
+
+def test_many_writes_are_one_matter(path: Path) -> None:
+    watch = FileWatch(str(path))
+    for _ in range(3000):
+        with path.open("a") as file:
+            file.write("x")
+    watch.clear()
+    assert not told(watch)
+
+
+def test_a_file_that_is_not_there_cannot_be_watched(tmp_path: Path) -> None:
+    watch = FileWatch(str(tmp_path / "nosuch"))
+    assert watch.fileno() == -1
+    watch.clear()
+    watch.close()
+
+
+def test_close_twice(path: Path) -> None:
+    watch = FileWatch(str(path))
+    watch.close()
+    watch.close()
+    assert watch.fileno() == -1
+
+
+def test_what_only_this_machine_writes_is_not_remote() -> None:
+    assert not is_remote("/proc/self")
+    assert not is_remote("/nonexistent")

@@ -1,0 +1,334 @@
+"""The nodes log as it can be found on a disk: whole, half written, garbled, cut, gone."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.adapters import joblog
+from condor_pydagman.adapters.joblog import NodesLog
+from condor_pydagman.engine.actions import AppendNote
+from condor_pydagman.engine.inputs import LogBroken, LogEvent
+from condor_pydagman.errors import FileError
+from condor_pydagman.records import job_events
+from condor_pydagman.vocabulary import NOOP_PROC, EventKind, Note
+
+WHEN = "2026-11-21 11:56:29"
+
+
+def submit(cluster: int, node: str = "A") -> str:
+    return (
+        f"000 ({cluster:03d}.000.000) {WHEN}.877 Job submitted from host: <127.0.0.1:1>\n"
+        f'    [ DAGNodeName = "{node}"; JobBatchName = "b" ]\n...\n'
+    )
+
+
+def ended(cluster: int, line: str = "(1) Normal termination (return value 3)") -> str:
+    usage = "\t\tUsr 0 00:00:00, Sys 0 00:00:00  -  Run Remote Usage\n" * 4
+    return f"005 ({cluster:03d}.000.000) {WHEN} Job terminated.\n\t{line}\n{usage}...\n"
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> NodesLog:
+    made = NodesLog(str(tmp_path / "t.dag.nodes.log"))
+    made.open(truncate=True)
+    return made
+
+
+def write(log: NodesLog, text: str) -> None:
+    with open(log.path, "a", encoding="utf-8") as file:
+        file.write(text)
+
+
+def read_all(log: NodesLog) -> list[LogEvent | LogBroken]:
+    """All there is to read; an empty read is not the end while there is more."""
+    events = log.read()
+    while log.more:
+        events += log.read()
+    return events
+
+
+def brief(events: list[LogEvent | LogBroken]) -> list[tuple[int, int]]:
+    assert all(isinstance(event, LogEvent) for event in events), events
+    return [(event.kind, event.cluster) for event in events if isinstance(event, LogEvent)]
+
+
+def test_an_empty_log_has_no_events(log: NodesLog) -> None:
+    assert log.read() == []
+    assert not log.more
+    assert not log.torn
+
+
+def test_an_event_comes_once_with_all_that_the_engine_wants(log: NodesLog) -> None:
+    write(log, submit(7, "B"))
+    (event,) = log.read()
+    assert isinstance(event, LogEvent)
+    assert (event.kind, event.cluster, event.proc, event.subproc) == (EventKind.SUBMIT, 7, 0, 0)
+    assert event.node == "B"
+    assert event.stamp == "11/21/26 11:56:29"
+    assert event.time == time.mktime((2026, 11, 21, 11, 56, 29, 0, 0, -1))
+    assert log.read() == []
+
+
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        ("(1) Normal termination (return value 3)", 3),
+        ("(1) Normal termination (return value 0)", 0),
+        ("(0) Abnormal termination (signal 9)\n\t(0) No core file", -9),
+    ],
+)
+def test_the_end_of_a_job(log: NodesLog, line: str, value: int) -> None:
+    write(log, ended(7, line))
+    (event,) = log.read()
+    assert isinstance(event, LogEvent)
+    assert (event.kind, event.value) == (EventKind.JOB_TERMINATED, value)
+
+
+def test_a_note_of_the_old_form_names_the_node(log: NodesLog) -> None:
+    write(log, submit(7).replace('[ DAGNodeName = "A"; JobBatchName = "b" ]', "DAG Node: Old"))
+    (event,) = log.read()
+    assert isinstance(event, LogEvent)
+    assert event.node == "Old"
+
+
+def test_a_job_that_was_submitted_without_a_note_has_no_node(log: NodesLog) -> None:
+    write(log, f"000 (007.000.000) {WHEN} Job submitted from host: <127.0.0.1:1>\n...\n")
+    (event,) = log.read()
+    assert isinstance(event, LogEvent)
+    assert event.node == ""
+
+
+def test_texts_of_holds_and_aborts(log: NodesLog) -> None:
+    write(
+        log, f"012 (007.000.000) {WHEN} Job was held.\n\tno such file\n\tCode 13 Subcode 2\n...\n"
+    )
+    write(log, f"009 (007.000.000) {WHEN} Job was aborted.\n\tvia condor_rm (by user me)\n...\n")
+    held, aborted = read_all(log)
+    assert isinstance(held, LogEvent)
+    assert isinstance(aborted, LogEvent)
+    assert (held.kind, held.text) == (EventKind.JOB_HELD, "no such file")
+    assert (aborted.kind, aborted.text) == (EventKind.JOB_ABORTED, "via condor_rm (by user me)")
+
+
+@pytest.mark.parametrize("cut", [1, 30, 100, -5, -4, -1])
+def test_a_half_written_event_is_waited_for_without_blocking(log: NodesLog, cut: int) -> None:
+    write(log, submit(6) + submit(7)[:cut])
+    begun = time.monotonic()
+    first = log.read()
+    assert time.monotonic() - begun < 0.5
+    write(log, submit(7)[cut:])
+    assert brief(first + read_all(log)) == [(0, 6), (0, 7)]
+    assert not log.torn
+
+
+def test_a_torn_event_says_so(log: NodesLog) -> None:
+    write(log, submit(7)[:40])
+    assert log.read() == []
+    assert log.torn
+
+
+def test_an_event_that_stays_half_written_does_not_hide_what_comes_after_it(
+    log: NodesLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(joblog, "PATIENCE", 0.0)
+    write(log, submit(6) + submit(7)[:40])
+    before = read_all(log)
+    assert not log.torn
+    write(log, "\n...\n" + ended(6))
+    assert (5, 6) in brief(before + read_all(log))
+
+
+def test_what_we_append_to_a_half_written_event_is_readable(
+    log: NodesLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its writer died; it would swallow our event."""
+    write(log, submit(6) + submit(7)[:40])
+    assert log.read() == []
+    monkeypatch.setattr(joblog, "PATIENCE", 0.0)
+    log.append(job_events.post_ended(WHEN, "A", 0, cluster=6, proc=0, subproc=0))
+    log.append(job_events.post_ended(WHEN, "B", 0, cluster=5, proc=0, subproc=0))
+    assert brief(read_all(log))[-2:] == [(16, 6), (16, 5)]
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        "garbage\n...\n",
+        "...\n",
+        "\n",
+        "999 x\n...\n",
+        "\x00\x01\n...\n",
+        "#!/bin/sh\n" * 20 + "...\n",
+    ],
+)
+def test_events_after_garbage_are_found(log: NodesLog, garbage: str) -> None:
+    write(log, submit(7) + garbage + ended(7) + submit(8))
+    found = brief(read_all(log))
+    assert found[0] == (0, 7)
+    assert found[-2:] == [(5, 7), (0, 8)]
+    assert not log.more
+
+
+def test_an_event_with_a_bad_body_is_left_out(log: NodesLog) -> None:
+    write(
+        log, submit(7) + f"005 (007.000.000) {WHEN} Job terminated.\n\tnonsense\n...\n" + submit(8)
+    )
+    found = brief(read_all(log))
+    assert found[0] == (0, 7)
+    assert found[-1] == (0, 8)
+
+
+def test_an_event_of_a_kind_from_the_future_is_no_harm(log: NodesLog) -> None:
+    write(log, submit(7) + f"077 (007.000.000) {WHEN} Something new.\n\tmore\n...\n" + ended(7))
+    assert brief(read_all(log))[-1] == (5, 7)
+
+
+def test_a_log_that_shrank_is_broken(log: NodesLog) -> None:
+    write(log, submit(7) + ended(7))
+    log.read()
+    with open(log.path, "r+b") as file:
+        file.truncate(20)
+    (broken,) = log.read()
+    assert isinstance(broken, LogBroken)
+    assert "shrank" in broken.reason
+    assert log.path in broken.reason
+
+
+def test_a_log_that_was_deleted_is_broken(log: NodesLog) -> None:
+    write(log, submit(7))
+    log.read()
+    Path(log.path).unlink()
+    (broken,) = log.read()
+    assert isinstance(broken, LogBroken)
+    assert "is gone" in broken.reason
+
+
+def test_a_long_log_comes_in_batches(log: NodesLog) -> None:
+    count = 2 * joblog.BATCH + 200
+    write(log, "".join(submit(number) for number in range(1, count + 1)))
+    sizes, mores = [], []
+    for _ in range(4):
+        sizes.append(len(log.read()))
+        mores.append(log.more)
+    assert sizes == [joblog.BATCH, joblog.BATCH, 200, 0]
+    assert mores == [True, True, False, False]
+
+
+def test_an_old_log_is_read_again_from_the_start(log: NodesLog) -> None:
+    write(log, submit(7))
+    log.read()
+    again = NodesLog(log.path)
+    again.open(truncate=False)
+    assert brief(again.read()) == [(0, 7)]
+
+
+def test_a_new_run_starts_with_an_empty_log(log: NodesLog) -> None:
+    write(log, submit(7))
+    again = NodesLog(log.path)
+    again.open(truncate=True)
+    assert again.read() == []
+    assert Path(log.path).read_text() == ""
+
+
+ODD_NAMES = ["A", "a+b.c", 'with"quote', "back\\slash", "é-ü", "%s$(X)", "x" * 300, "[ ]; = "]
+
+
+@pytest.mark.parametrize("node", ODD_NAMES)
+@pytest.mark.parametrize("text", ["", 'says "no"\nand\tmore\\', "ö" * 200])
+def test_a_note_of_ours_comes_back_as_it_was(log: NodesLog, node: str, text: str) -> None:
+    note = AppendNote(Note.PRE_ENDED, 0, retry=2, value=-9, text=text)
+    log.append(job_events.note_event(WHEN, node, note))
+    log.append(submit(8))
+    event, following = read_all(log)
+    assert isinstance(event, LogEvent)
+    assert (event.kind, event.note, event.node) == (EventKind.GENERIC, Note.PRE_ENDED, node)
+    assert (event.retry, event.value) == (2, -9)
+    assert text.startswith(event.text)
+    assert len(event.text) >= min(len(text), 100)
+    assert brief([following]) == [(0, 8)]
+
+
+def test_a_generic_event_of_somebody_else_is_no_note(log: NodesLog) -> None:
+    write(log, f"008 (007.000.000) {WHEN} hello\n...\n")
+    (event,) = log.read()
+    assert isinstance(event, LogEvent)
+    assert event.note is None
+
+
+@pytest.mark.parametrize("status", [0, 4, -9])
+def test_the_end_of_a_post_script_comes_back(log: NodesLog, status: int) -> None:
+    log.append(job_events.post_ended(WHEN, "A", status, cluster=7, proc=0, subproc=0))
+    (event,) = log.read()
+    assert isinstance(event, LogEvent)
+    assert (event.kind, event.cluster) == (EventKind.POST_SCRIPT_TERMINATED, 7)
+    assert (event.value, event.node) == (status, "A")
+
+
+def test_the_end_of_a_post_script_of_a_node_that_was_never_submitted(log: NodesLog) -> None:
+    log.append(job_events.post_ended(WHEN, "A", 1, cluster=-1, proc=0, subproc=0))
+    (event,) = log.read()
+    assert isinstance(event, LogEvent)
+    assert (event.cluster, event.node, event.value) == (-1, "A", 1)
+
+
+def test_noop_and_skipped_nodes_come_back(log: NodesLog) -> None:
+    log.append(job_events.noop(WHEN, "A", 3))
+    log.append(job_events.pre_skip(WHEN, "B", 4))
+    events = [event for event in read_all(log) if isinstance(event, LogEvent)]
+    assert [event.kind for event in events] == [0, 5, 34]
+    assert [event.subproc for event in events] == [3, 3, 4]
+    assert {event.proc for event in events} == {NOOP_PROC}
+    assert (events[0].node, events[2].node) == ("A", "B")
+
+
+def test_a_log_that_cannot_be_made(tmp_path: Path) -> None:
+    log = NodesLog(str(tmp_path / "nosuch" / "t.dag.nodes.log"))
+    with pytest.raises(FileError, match=r"t\.dag\.nodes\.log: No such file"):
+        log.open(truncate=True)
+
+
+def test_a_link_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("mine")
+    (tmp_path / "log").symlink_to("precious")
+    with pytest.raises(FileError):
+        NodesLog(str(tmp_path / "log")).open(truncate=True)
+    assert (tmp_path / "precious").read_text() == "mine"
+
+
+FULL = """\
+import resource, sys
+from condor_pydagman.adapters.joblog import NodesLog
+from condor_pydagman.errors import FileError
+log = NodesLog(sys.argv[1])
+log.open(truncate=False)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
+try:
+    log.append("008 (-01.-01.000) 2026-11-21 11:56:29 hello there\\n...\\n")
+except FileError as error:
+    print(error)
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
+log.append("008 (-01.-01.000) 2026-11-21 11:56:29 second try\\n...\\n")
+"""
+
+
+@pytest.mark.parametrize("room", [0, 1, 20, 50])
+def test_an_event_that_does_not_fit_on_the_disk_harms_no_other(log: NodesLog, room: int) -> None:
+    write(log, submit(7))
+    size = len(submit(7)) + room
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, log.path, str(size)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert f"can't write the nodes log {log.path}" in done.stdout
+    found = brief(read_all(log))
+    assert found[0] == (0, 7)
+    assert found[-1] == (8, -1)
+    assert len(found) <= 3  # almost all of it may have been written
+    assert Path(log.path).read_text().endswith(" second try\n...\n")

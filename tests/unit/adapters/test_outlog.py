@@ -1,0 +1,105 @@
+"""`.dagman.out`: a time before every line, levels, and a disk that is full for a while."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.adapters.outlog import OutLog
+
+STAMP = re.compile(r"\d\d/\d\d/\d\d \d\d:\d\d:\d\d ")
+
+
+def test_every_line_has_a_time(tmp_path: Path) -> None:
+    log = OutLog(str(tmp_path / "out"))
+    log.say("one")
+    log.say("two\nthree\n\nfour")
+    log.flush()
+    lines = (tmp_path / "out").read_text().splitlines()
+    assert all(STAMP.match(line) for line in lines)
+    assert [line[18:] for line in lines] == ["one", "two", "three", "", "four"]
+
+
+def test_nothing_is_written_before_a_flush_nor_twice(tmp_path: Path) -> None:
+    log = OutLog(str(tmp_path / "out"))
+    log.say("one")
+    assert (tmp_path / "out").read_text() == ""
+    log.flush()
+    log.flush()
+    assert (tmp_path / "out").read_text().count("one") == 1
+
+
+def test_levels_above_the_verbosity_are_left_out(tmp_path: Path) -> None:
+    log = OutLog(str(tmp_path / "out"), verbosity=2)
+    for level in range(8):
+        log.say(f"level {level}", level)
+    log.flush()
+    assert re.findall(r"level \d", (tmp_path / "out").read_text()) == [
+        "level 0",
+        "level 1",
+        "level 2",
+    ]
+
+
+def test_an_old_log_is_appended_to_and_its_age_is_known(tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    assert OutLog(str(path)).touched is None
+    path.write_text("old\n")
+    log = OutLog(str(path))
+    assert log.touched == path.stat().st_mtime
+    log.say("new")
+    log.flush()
+    assert path.read_text().startswith("old\n")
+    assert path.read_text().endswith(" new\n")
+
+
+def test_the_path_is_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert OutLog("out").path == str(tmp_path / "out")
+
+
+def test_bytes_of_file_names_that_are_no_text(tmp_path: Path) -> None:
+    log = OutLog(str(tmp_path / "out"))
+    log.say("caf\udce9")
+    log.flush()
+    assert (tmp_path / "out").read_bytes().endswith(b" caf\xe9\n")
+
+
+def test_a_log_that_cannot_be_made(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="nosuch"):
+        OutLog(str(tmp_path / "nosuch" / "out"))
+
+
+FULL = """\
+import resource, sys
+from condor_pydagman.adapters.outlog import OutLog
+log = OutLog(sys.argv[1])
+log.say("first")
+log.flush()
+resource.setrlimit(resource.RLIMIT_FSIZE, (1, resource.RLIM_INFINITY))
+log.say("lost")
+log.say("lost as well")
+log.flush()
+log.say("lost too")
+log.flush()
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
+log.say("second")
+log.flush()
+log.flush()
+"""
+
+
+def test_a_full_disk_costs_lines_and_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, str(path)], capture_output=True, text=True, check=True
+    )
+    lines = [line[18:] for line in path.read_text().splitlines()]
+    assert lines[:2] == ["first", "second"]
+    assert lines[2].startswith("(3 lines are missing here")
+    assert done.stderr.count("can't write") == 1
+    assert str(path) in done.stderr

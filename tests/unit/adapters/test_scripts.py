@@ -1,0 +1,211 @@
+"""Scripts: how they end, what becomes of their output, and that nothing of them is left."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.adapters import scripts
+from condor_pydagman.adapters.scripts import ScriptRunner
+from condor_pydagman.engine.actions import RunScript
+from condor_pydagman.engine.inputs import ScriptEnded
+from condor_pydagman.graph.model import Script
+from condor_pydagman.vocabulary import ScriptKind
+
+PRE, POST, HOLD = ScriptKind.PRE, ScriptKind.POST, ScriptKind.HOLD
+
+
+def make(directory: Path, body: str, name: str = "s.sh") -> str:
+    path = directory / name
+    path.write_text(f"#!/bin/sh\n{body}\n")
+    path.chmod(0o755)
+    return name
+
+
+def wait(runner: ScriptRunner, count: int = 1) -> list[ScriptEnded]:
+    """The ends of scripts, once there are enough of them."""
+    found: list[ScriptEnded] = []
+    limit = time.monotonic() + 10
+    while len(found) < count:
+        assert time.monotonic() < limit, "a script does not end"
+        found += runner.ended()
+        time.sleep(0.005)
+    return found
+
+
+def run(directory: Path, body: str, *words: str, script: Script | None = None) -> ScriptEnded:
+    runner = ScriptRunner()
+    name = make(directory, body)
+    script = script or Script(name)
+    assert runner.start(RunScript(3, PRE, (name, *words)), script, "A", str(directory)) is None
+    (answer,) = wait(runner)
+    assert not runner.problems
+    return answer
+
+
+@pytest.mark.parametrize("code", [0, 1, 7, 255])
+def test_exit_code(tmp_path: Path, code: int) -> None:
+    assert run(tmp_path, f"exit {code}") == ScriptEnded(3, PRE, code)
+
+
+@pytest.mark.parametrize("number", [9, 15])
+def test_signal(tmp_path: Path, number: int) -> None:
+    assert run(tmp_path, f"kill -{number} $$") == ScriptEnded(3, PRE, -number)
+
+
+def test_words_come_as_they_are_and_no_shell_looks_at_them(tmp_path: Path) -> None:
+    run(tmp_path, 'printf "%s|" "$@" > out', "a b", "$HOME", "", "*", ";exit 3")
+    assert (tmp_path / "out").read_text() == "a b|$HOME||*|;exit 3|"
+
+
+def test_it_runs_in_the_nodes_directory_with_nothing_to_read(tmp_path: Path) -> None:
+    run(tmp_path, "pwd > out; cat >> out")
+    assert (tmp_path / "out").read_text() == f"{tmp_path}\n"
+
+
+def test_it_has_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("_CONDOR_DAGMAN_LOG", "x.out")
+    run(tmp_path, "echo $_CONDOR_DAGMAN_LOG > out")
+    assert (tmp_path / "out").read_text() == "x.out\n"
+
+
+def start(directory: Path, word: str) -> ScriptEnded | None:
+    return ScriptRunner().start(RunScript(3, POST, (word,)), Script(word), "A", str(directory))
+
+
+def test_a_missing_script(tmp_path: Path) -> None:
+    answer = start(tmp_path, "nosuch.sh")
+    assert answer is not None
+    assert (answer.node, answer.kind, answer.status) == (3, POST, 1)
+    assert "nosuch.sh" in answer.error
+    assert "No such file" in answer.error
+
+
+def test_a_script_that_is_not_executable(tmp_path: Path) -> None:
+    make(tmp_path, "exit 0")
+    (tmp_path / "s.sh").chmod(0o644)
+    answer = start(tmp_path, "s.sh")
+    assert answer is not None
+    assert answer.status == 1
+    assert "Permission denied" in answer.error
+
+
+@pytest.mark.parametrize("text", ["", "no program\n", "#!/nonexistent/interpreter\n"])
+def test_a_file_that_is_no_program(tmp_path: Path, text: str) -> None:
+    (tmp_path / "s.sh").write_text(text)
+    (tmp_path / "s.sh").chmod(0o755)
+    answer = start(tmp_path, "s.sh")
+    assert answer is not None
+    assert answer.status == 1
+    assert "s.sh" in answer.error
+
+
+def test_a_directory_that_is_not_there(tmp_path: Path) -> None:
+    answer = start(tmp_path / "nosuch", "s.sh")
+    assert answer is not None
+    assert answer.status == 1
+
+
+def test_an_absolute_path(tmp_path: Path) -> None:
+    runner = ScriptRunner()
+    assert runner.start(RunScript(0, PRE, ("/bin/true",)), Script(""), "A", str(tmp_path)) is None
+    assert wait(runner) == [ScriptEnded(0, PRE, 0)]
+
+
+def test_many_at_once_are_told_apart(tmp_path: Path) -> None:
+    runner = ScriptRunner()
+    make(tmp_path, "exit $1")
+    for node in range(20):
+        runner.start(RunScript(node, PRE, ("s.sh", str(node))), Script(""), "A", str(tmp_path))
+    answers = sorted(wait(runner, 20))
+    assert answers == [ScriptEnded(node, PRE, node) for node in range(20)]
+    assert runner.ended() == []
+
+
+@pytest.mark.parametrize(
+    ("stream", "wanted"), [("STDOUT", "one\n"), ("STDERR", "two\n"), ("ALL", "one\ntwo\n")]
+)
+def test_debug_file(tmp_path: Path, stream: str, wanted: str) -> None:
+    script = Script("s.sh x", debug_file="debug", debug_stream=stream)
+    run(tmp_path, "echo one; echo two >&2; exit 4", "x", script=script)
+    run(tmp_path, "kill -9 $$", script=script)
+    head, *rest = (tmp_path / "debug").read_text().splitlines(keepends=True)
+    assert head.startswith("*** Node=A Type=PRE ExitCode=4 Completion=")
+    assert head.endswith(" Cmd='s.sh x'\n")
+    assert "".join(rest[:-1]) == wanted
+    assert "Signal=9" in rest[-1]
+
+
+def test_a_debug_file_that_cannot_be_written_is_a_problem_not_a_failure(tmp_path: Path) -> None:
+    runner = ScriptRunner()
+    script = Script("s.sh", debug_file="nosuch/debug", debug_stream="ALL")
+    make(tmp_path, "exit 0")
+    runner.start(RunScript(0, PRE, ("s.sh",)), script, "A", str(tmp_path))
+    assert wait(runner) == [ScriptEnded(0, PRE, 0)]
+    assert "nosuch/debug" in runner.problems[0]
+
+
+FLOOD = "head -c 20000000 /dev/zero | tr '\\0' x; exit 5"
+
+
+def test_a_flood_of_output_does_not_block(tmp_path: Path) -> None:
+    assert run(tmp_path, FLOOD).status == 5
+
+
+def test_a_flood_of_output_is_cut_in_the_debug_file(tmp_path: Path) -> None:
+    script = Script("s.sh", debug_file="debug", debug_stream="ALL")
+    assert run(tmp_path, FLOOD, script=script).status == 5
+    size = (tmp_path / "debug").stat().st_size
+    assert scripts.OUTPUT_MAX < size < scripts.OUTPUT_MAX + 1000
+
+
+def _alive(pid: int) -> bool:
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] not in "ZX"
+
+
+def _background(directory: Path, kind: ScriptKind) -> tuple[ScriptRunner, int]:
+    """A script with a child of its own that would live long; its process id."""
+    runner = ScriptRunner()
+    make(directory, "sleep 100 &\necho $! > pid.new\nmv pid.new pid\nwait")
+    runner.start(RunScript(0, kind, ("s.sh",)), Script(""), "A", str(directory))
+    limit = time.monotonic() + 10
+    while not (directory / "pid").exists():
+        assert time.monotonic() < limit
+        time.sleep(0.005)
+    return runner, int((directory / "pid").read_text())
+
+
+@pytest.mark.parametrize("kind", [PRE, POST])
+def test_kill_all_kills_what_scripts_have_started(tmp_path: Path, kind: ScriptKind) -> None:
+    runner, grandchild = _background(tmp_path, kind)
+    assert _alive(grandchild)
+    runner.kill_all()
+    limit = time.monotonic() + 5
+    while _alive(grandchild) and time.monotonic() < limit:
+        time.sleep(0.005)
+    assert not _alive(grandchild)
+    assert runner.ended() == []
+
+
+def test_kill_all_of_a_script_that_has_ended_already(tmp_path: Path) -> None:
+    runner = ScriptRunner()
+    make(tmp_path, "exit 0")
+    runner.start(RunScript(0, PRE, ("s.sh",)), Script(""), "A", str(tmp_path))
+    time.sleep(0.1)
+    runner.kill_all()
+    runner.kill_all()
+
+
+def test_a_script_does_not_get_our_files(tmp_path: Path) -> None:
+    """Descriptors of DAGMan, its lock among them, must not live on in a script's children."""
+    with open(tmp_path / "secret", "w") as secret:
+        run(tmp_path, "ls -l /proc/self/fd > out")
+        assert not os.get_inheritable(secret.fileno())
+    assert "secret" not in (tmp_path / "out").read_text()
