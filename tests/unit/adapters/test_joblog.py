@@ -332,3 +332,22 @@ def test_an_event_that_does_not_fit_on_the_disk_harms_no_other(log: NodesLog, ro
     assert found[-1] == (8, -1)
     assert len(found) <= 3  # almost all of it may have been written
     assert Path(log.path).read_text().endswith(" second try\n...\n")
+
+
+def test_an_event_that_the_bindings_cannot_decode_still_ends_its_job(log: NodesLog) -> None:
+    """A hold or abort reason may hold any bytes; without its end the node would wait for ever."""
+    head = "009 (007.000.000) 2026-11-21 11:56:29 Job was aborted.\n\t"
+    with open(log.path, "ab") as file:
+        file.write(submit(7).encode() + head.encode() + b"caf\xe9\n...\n" + submit(8).encode())
+    assert brief(read_all(log)) == [(0, 7), (9, 7), (0, 8)]
+
+
+def test_a_log_that_was_replaced_is_broken(log: NodesLog) -> None:
+    write(log, submit(7))
+    read_all(log)
+    other = Path(log.path + ".other")
+    other.write_text(submit(7) + submit(8))
+    other.replace(log.path)
+    events = log.read()
+    assert isinstance(events[0], LogBroken)
+    assert "replaced" in events[0].reason

@@ -166,3 +166,30 @@ def test_a_job_that_is_being_removed_is_neither_adopted_nor_lost() -> None:
     bench = recovered("A")
     bench.tell(QueueListed([QueuedJob(5, 0, "A", 0, leaving=True)]))
     assert bench.submits() == ["A"]
+
+
+def test_an_adoption_is_noted_and_a_replay_knows_the_job() -> None:
+    bench = recovered("A -> B")
+    bench.tell(QueueListed([QueuedJob(5, 0, "A", 0), QueuedJob(5, 1, "A", 0)]))
+    assert bench.ever(do.AppendNote) == [do.AppendNote(Note.ADOPTED, 0, 0, 2, 5)]
+    again = recovered(
+        "A -> B",
+        make.note(Note.ADOPTED, "A", value=2, cluster=5),
+        make.terminated(5, 0),
+        make.terminated(5, 1),
+        make.submit("B", 6),
+    )
+    again.tell(QueueListed([QueuedJob(6, 0, "B", 0)]))
+    assert (again.state("A").name, again.state("B").name) == ("DONE", "SUBMITTED")
+    assert not again.submits()
+
+
+def test_two_looks_in_a_row_are_not_enough_to_call_a_job_lost() -> None:
+    bench = recovered("A", make.submit("A", 5))
+    bench.tell(QueueListed([]))
+    bench.wait(CONFIRM_LOST / 4)
+    bench.tell(QueueListed([]))
+    assert not bench.ever(do.AppendNote)
+    bench.wait(CONFIRM_LOST)
+    bench.tell(QueueListed([]))
+    assert [a.note for a in bench.ever(do.AppendNote)] == [Note.JOB_LOST]

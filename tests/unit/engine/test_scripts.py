@@ -7,6 +7,7 @@ import pytest
 from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
+from condor_pydagman.engine.engine import NOTE_AGAIN
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.model import Script
 from condor_pydagman.vocabulary import RETURN_PRE_FAILED, DagStatus, Note, ScriptKind
@@ -158,3 +159,20 @@ def test_retry_runs_the_pre_script_again_with_the_new_number() -> None:
     bench.pre_ends("A", 1)
     assert bench.state("A").name == "FAILED"
     assert bench.engine.nodes.errors[0].endswith("(after 1 node retries)")
+
+
+def test_a_note_that_is_not_read_back_is_written_again() -> None:
+    """It was lost in the log; a second copy, should both be read, does no harm."""
+    bench = make.Bench(make.dag("A", pre={"A": "x"})).begin()
+    bench.tell(inputs.ScriptEnded(0, PRE, 0))
+    first = bench.asked(do.AppendNote)
+    assert len(first) == 1
+    assert bench.engine.next_deadline() is not None
+    bench.wait(NOTE_AGAIN)
+    assert bench.asked(do.AppendNote) == first
+    bench.tell(make.note(Note.PRE_ENDED, "A"))
+    assert bench.submits() == ["A"]
+    bench.tell(make.note(Note.PRE_ENDED, "A"))
+    assert not bench.submits()
+    bench.wait(NOTE_AGAIN)
+    assert not bench.asked(do.AppendNote)

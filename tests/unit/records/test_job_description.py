@@ -10,6 +10,7 @@ from condor_pydagman.records.job_description import (
     PARENT_NAMES_LIMIT,
     Workflow,
     describe,
+    materializes_late,
     parent_names,
     split,
 )
@@ -196,3 +197,9 @@ def test_statements_in_an_if_block_do_not_end_the_file() -> None:
 
 def test_if_block_with_the_only_statement() -> None:
     assert split("if true\nqueue 3\nendif\n").parts[-1] == ("endif\n\n", "queue\n")
+
+
+@pytest.mark.parametrize("line", ["max_materialize = 3", "  MAX_IDLE=2"])
+def test_late_materialization_is_seen(line: str) -> None:
+    assert materializes_late(split(f"executable = x\n{line}\nqueue 5\n"))
+    assert not materializes_late(split(f"executable = x\n# {line}\nqueue 5\n"))
