@@ -222,7 +222,14 @@ def _extra_lines(
     if given or knob:
         lines += insert_lines(given or knob)
     lines += [f"My.{attribute}" for attribute in job_attributes]
-    return lines + list(options.append)
+    lines += options.append
+    for line in lines:
+        if line.split(None, 1)[:1] and line.split(None, 1)[0].lower() == "queue":
+            raise FileError(
+                f"ERROR: {line!r} can't be added to the submit file: DAGMan must be one job."
+                " Take it out of -append or -insert_sub_file"
+            )
+    return lines
 
 
 def _update(options: SubmitOptions, paths: DagPaths) -> SubmitOptions:

@@ -383,10 +383,12 @@ class Engine:
     def _note_again(self) -> None:
         """An event of ours that is not read back has been lost in the log (next to a piece of
         another, say): the node would wait for it for ever."""
-        late = [node for node, (when, _) in self.noted.items() if when <= self._now]
-        for node in late:
+        while self.noted:
+            node, (when, action) = next(iter(self.noted.items()))  # the oldest
+            if when > self._now:
+                return
             self.say(f"Writing what DAGMan decided about node {self.dag.names[node]} once more")
-            self.note(node, self.noted[node][1])
+            self.note(node, action)
 
     def _remove_rests(self) -> None:
         if self.unremoved and self.remove_again_at <= self._now:

@@ -233,3 +233,10 @@ def test_find_dagman_on_path(directory: Path, monkeypatch: pytest.MonkeyPatch) -
     assert find_dagman("/nosuch/x", f"{directory}/a::{directory}/b") == found
     with pytest.raises(FileError, match="Failed to locate condor_dagman executable in PATH"):
         find_dagman("/nosuch/x", "")
+
+
+def test_a_queue_among_the_added_lines_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    """It would start DAGMan more than once for one DAG."""
+    assert prepare("-append", "Queue 2", "t.dag") == 1
+    assert "'Queue 2' can't be added" in capsys.readouterr().err
+    assert not Path("t.dag.condor.sub").exists()
