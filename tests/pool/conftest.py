@@ -16,6 +16,7 @@ from tests.pool.access_point import AccessPoint
 CHECKOUT = Path(__file__).resolve().parents[2]
 
 # Stock DAGMan looks at its log every 5 seconds; once a second makes comparisons bearable.
+# A checkout may be under /tmp, where DAGMan refuses to keep its log.
 KNOBS = """
 DAGMAN_USER_LOG_SCAN_INTERVAL = 1
 DAGMAN_AVOID_SLASH_TMP = False
@@ -32,13 +33,17 @@ def place() -> Iterator[Path]:
     shutil.rmtree(directory, ignore_errors=True)
 
 
+def set_knobs(pool: Path) -> None:
+    """Give a pool that has not been started yet the knobs of the tests."""
+    (pool / "config.d").mkdir(parents=True)
+    (pool / "config.d" / "tests").write_text(KNOBS)
+
+
 @pytest.fixture(scope="session")
 def access_point(place: Path) -> Iterator[AccessPoint]:
     """The access point of a pool that runs as long as the tests do."""
     pool = Pool(place / "pool")
-    knobs = place / "pool" / "config.d"
-    knobs.mkdir(parents=True)
-    (knobs / "tests").write_text(KNOBS)
+    set_knobs(place / "pool")
     pool.start(timeout=120)
     try:
         yield AccessPoint(pool)

@@ -14,6 +14,7 @@ import pytest
 from condor_pydagman.pool import processes
 from tests.pool import dags
 from tests.pool.access_point import AccessPoint
+from tests.pool.conftest import set_knobs
 
 pytestmark = pytest.mark.pool
 
@@ -44,6 +45,7 @@ class Typist:
 @pytest.fixture(scope="module")
 def other(access_point: AccessPoint, place: Path) -> Iterator[Typist]:
     """A second pool, up, while the tests' own is up too."""
+    set_knobs(place / "other")
     typist = Typist(place / "other")
     started = typist.type("start")
     assert started.returncode == 0, started.stderr
