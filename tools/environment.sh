@@ -111,7 +111,7 @@ make_venv() {
 }
 
 install() {
-    say "installing the package${extras:+ and what its $extras need} into $venv"
+    say "installing the package${extras:+ with what its ${extras}s need} into $venv"
     set -- "$venv/bin/python" -m pip --disable-pip-version-check install
     # Older ones can't install an editable package the way newer ones do.
     "$@" 'pip>=21.3' >"$venv/log" 2>&1 || no_network "$venv/log"
