@@ -10,8 +10,8 @@ import ctypes
 import os
 
 _IN_MODIFY = 0x2
+_IN_ATTRIB = 0x4  # a deletion, too: the kernel says no more while we hold the file open
 _IN_MOVE_SELF = 0x800
-_IN_DELETE_SELF = 0x400
 _IN_NONBLOCK = os.O_NONBLOCK
 _IN_CLOEXEC = os.O_CLOEXEC
 
@@ -63,7 +63,7 @@ def _watch(path: str) -> int:
     fd = int(libc.inotify_init1(_IN_NONBLOCK | _IN_CLOEXEC))
     if fd < 0:
         return -1
-    mask = ctypes.c_uint32(_IN_MODIFY | _IN_MOVE_SELF | _IN_DELETE_SELF)
+    mask = ctypes.c_uint32(_IN_MODIFY | _IN_ATTRIB | _IN_MOVE_SELF)
     if libc.inotify_add_watch(fd, os.fsencode(path), mask) < 0:
         os.close(fd)
         return -1

@@ -36,8 +36,6 @@ EXIT_LEAVE = 3
 TORN_LOOK = 0.2  # seconds before another look at a half-written event
 APPEND_TRIES = 60  # one a second, then the nodes log counts as unwritable
 
-_UNFINISHED = (NodeStatus.DONE,)
-
 
 class Performer:
     """Does actions for one run.
@@ -278,7 +276,7 @@ class Performer:
 
     def _say_failed(self, action: do.SayFailed) -> None:
         if action.unfinished:
-            wanted = [n for n in self.run.engine.node_reports() if n.status not in _UNFINISHED]
+            wanted = [n for n in self.run.engine.node_reports() if n.status != NodeStatus.DONE]
         else:
             wanted = [n for n in self.run.engine.node_reports() if n.status == NodeStatus.ERROR]
         for line in failure_dump.failure_dump(self.run.dag, wanted):

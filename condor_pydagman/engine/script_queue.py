@@ -47,14 +47,6 @@ class ScriptQueue:
                 return node
         return None
 
-    def has_waiting(self, now: float) -> bool:
-        """Whether `pop` would give a node."""
-        while self._waiting and self._waiting[0] not in self._queued:
-            self._waiting.popleft()
-        return bool(self._waiting) or any(
-            until <= now and node in self._queued for until, node in self._deferred[:1]
-        )
-
     def next_time(self) -> float | None:
         """When the next deferred script is due."""
         while self._deferred and self._deferred[0][1] not in self._queued:

@@ -102,7 +102,6 @@ class Dag:
     status_file: StatusFile | None = None
     jobstate_log: str = ""
     dot: DotFile | None = None
-    config_files: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:

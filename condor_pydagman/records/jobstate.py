@@ -85,11 +85,6 @@ def recovery_finished(now: float) -> str:
     return _internal(now, "RECOVERY_FINISHED")
 
 
-def recovery_failed(now: float) -> str:
-    """The line for a recovery that could not be finished."""
-    return _internal(now, "RECOVERY_FAILURE")
-
-
 def job_tag(submit_text: str) -> str:
     """The tag of a node's lines: value of the submit command that `+job_tag_name` names.
 

@@ -49,18 +49,6 @@ def test_clear() -> None:
     assert queue.pop(2.0) is None
 
 
-def test_has_waiting() -> None:
-    queue = ScriptQueue()
-    assert not queue.has_waiting(0.0)
-    queue.add(1)
-    assert queue.has_waiting(0.0)
-    queue.discard(1)
-    assert not queue.has_waiting(0.0)
-    queue.defer(2, 5.0)
-    assert not queue.has_waiting(4.0)
-    assert queue.has_waiting(5.0)
-
-
 def test_length_is_of_those_that_want_to_start() -> None:
     queue = ScriptQueue()
     queue.add(1)

@@ -41,7 +41,6 @@ def test_internal_lines() -> None:
     assert jobstate.finished(5.5, 3) == "5 INTERNAL *** DAGMAN_FINISHED 3 ***\n"
     assert jobstate.recovery_started(5) == "5 INTERNAL *** RECOVERY_STARTED ***\n"
     assert jobstate.recovery_finished(5) == "5 INTERNAL *** RECOVERY_FINISHED ***\n"
-    assert jobstate.recovery_failed(5) == "5 INTERNAL *** RECOVERY_FAILURE ***\n"
 
 
 def test_history_passes_over_internal_and_torn_lines() -> None:
