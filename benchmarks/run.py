@@ -1,7 +1,8 @@
 """Measure our DAGMan beside the stock one: python benchmarks/run.py [--quick] [--json FILE]
 
 Starts a pool of its own, measures both in it and the bare bindings too, prints a table, stops the
-pool.  It judges nothing: the exit code is 0 whatever the numbers are.
+pool.  It judges nothing: the exit code is 0 whatever the numbers are.  What it takes to load a big
+DAG is measured by load.py, which needs no pool.
 """
 
 from __future__ import annotations

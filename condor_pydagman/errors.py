@@ -12,6 +12,8 @@ Anything else that is raised is a bug of ours.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 
 class PydagmanError(Exception):
     """Root of all errors that are meant for a person; `str()` is the message they read."""
@@ -21,7 +23,22 @@ class DagFileError(PydagmanError):
     """A line of a DAG file (or of a rescue file) that can't be obeyed.
 
     `str()` gives stock DAGMan's first line (`ERROR: <file>:<line> ...`), which tools match on;
-    `detail()` adds the line with a caret, the usage and what to do.
+    `detail()` adds the usage, the place, the line with a caret and what to do.
+
+    Attributes:
+        message: what is wrong, in stock DAGMan's words.
+        file: name of the file as it is known to the user.
+        line: number of the line from 1, 0 if there is none; of a command that is continued over
+            several lines, that of the last one, as stock DAGMan counts.
+        place: number of the line on which the wrong word stands; 0 if that is `line`.
+        column: of the wrong word on that line, in characters from 1; 0 if unknown.
+        text: that line, or the part of it around the wrong word.
+        caret: where in `text` the wrong word begins, from 1; 0 if that is at `column`.
+        command: the command word.
+        usage: how the command is to be written.
+        hint: what to do.
+        trail: if the file was read because of a line of another file, and so on, stock DAGMan's
+            lines that say so.
     """
 
     def __init__(
@@ -30,8 +47,10 @@ class DagFileError(PydagmanError):
         *,
         file: str,
         line: int = 0,
+        place: int = 0,
         column: int = 0,
         text: str = "",
+        caret: int = 0,
         command: str = "",
         usage: str = "",
         hint: str = "",
@@ -40,11 +59,14 @@ class DagFileError(PydagmanError):
         self.message = message
         self.file = file
         self.line = line
+        self.place = place or line
         self.column = column
         self.text = text
+        self.caret = caret or column
         self.command = command
         self.usage = usage
         self.hint = hint
+        self.trail: list[str] = []
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line} " if self.line else ""
@@ -57,13 +79,33 @@ class DagFileError(PydagmanError):
         lines = [str(self)]
         if self.usage:
             lines.append(f"       Example sytanx: {self.usage}")  # sic: tools know it so
-        if self.text:
-            lines.append(f"    {self.text}")
-            if self.column:
-                lines.append("    " + " " * (self.column - 1) + "^")
+        lines += self.trail
+        lines += self.shown()
         if self.hint:
             lines.append(f"       {self.hint}")
         return "\n".join(lines)
+
+    def shown(self) -> list[str]:
+        """The place, the line and the caret, as far as they are known."""
+        lines = []
+        if self.column:
+            lines.append(f"    {self.file}:{self.place}:{self.column}:")
+        if self.text:
+            lines.append(f"    {self.text}")
+            if self.caret:
+                lines.append("    " + " " * (self.caret - 1) + "^")
+        return lines
+
+
+class DagFileWarning(NamedTuple):
+    """A line of a DAG file that is obeyed, but hardly as its author thinks."""
+
+    file: str
+    line: int
+    message: str
+
+    def __str__(self) -> str:
+        return f"Warning: {self.file}:{self.line} {self.message}"
 
 
 class UsageError(PydagmanError):

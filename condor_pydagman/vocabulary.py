@@ -42,6 +42,11 @@ class NodeKind(IntEnum):
     FINAL = 2
     PROVISIONER = 3
     SERVICE = 4
+    DATA = 5  # data placement, of the historical DATA command
+
+
+# Kinds that PARENT, RETRY and ALL_NODES mean (manual: "FINAL node", "SERVICE node").
+ORDINARY_KINDS = frozenset((NodeKind.JOB, NodeKind.SUBDAG, NodeKind.DATA))
 
 
 class ScriptKind(Enum):

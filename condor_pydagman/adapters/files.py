@@ -11,10 +11,13 @@ import fcntl
 import os
 import re
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from condor_pydagman.errors import FileError
 from condor_pydagman.names import DagPaths
+
+BLOCK = 1 << 18  # bytes
+LONGEST_LINE = 1 << 26  # bytes; longer ones come in pieces, and are refused
 
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 
@@ -32,6 +35,53 @@ def read_text(path: str) -> str:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             raise FileError(f"{path} is not an ordinary file")
         return file.read().decode("utf-8", "surrogateescape")
+
+
+def read_blocks(path: str) -> Iterator[str]:
+    """As `read_text`, in blocks that end at line ends, so that a big file is never in memory whole.
+
+    The file is opened, and refused if need be, before the first block is asked for.
+
+    Raises:
+        FileError: it is no ordinary file, or shrinks while it is read.
+        OSError: it can't be opened or read.
+    """
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(fd, "rb") as file:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise FileError(f"{path} is not an ordinary file")
+        first = file.read(BLOCK)
+        if len(first) < BLOCK:
+            return iter((first.decode("utf-8", "surrogateescape"),))
+        # Files may nest deeper than there are descriptors, hence this one is closed in between.
+        return _blocks(path, first, os.fstat(fd))
+
+
+def _blocks(path: str, block: bytes, known: os.stat_result) -> Iterator[str]:
+    offset = 0
+    while block:
+        offset += len(block)
+        end = block.rfind(b"\n") + 1
+        if not end and len(block) <= LONGEST_LINE:
+            more = _read_at(path, offset, max(BLOCK, len(block)), known)
+            block += more
+            if more:
+                continue
+        end = end or len(block)
+        yield block[:end].decode("utf-8", "surrogateescape")
+        rest = block[end:]
+        more = _read_at(path, offset, BLOCK, known)
+        block = rest + more
+        offset += len(more) - len(block)
+
+
+def _read_at(path: str, offset: int, size: int, known: os.stat_result) -> bytes:
+    with open(path, "rb") as file:
+        now = os.fstat(file.fileno())
+        if (now.st_ino, now.st_mtime_ns) != (known.st_ino, known.st_mtime_ns):
+            raise FileError(f"{path} was changed while it was being read")
+        file.seek(offset)
+        return file.read(size)
 
 
 def replace(path: str, chunks: Iterable[str], *, durable: bool = True) -> None:

@@ -67,7 +67,7 @@ def _print_version() -> None:
 
 def _run(options: DagmanOptions, signals: Signals, started: float) -> int:
     from condor_pydagman.adapters import knobs
-    from condor_pydagman.daemon import startup
+    from condor_pydagman.daemon import dag_input, startup
     from condor_pydagman.daemon.loop import Loop
     from condor_pydagman.errors import PydagmanError
     from condor_pydagman.records import banner
@@ -82,8 +82,11 @@ def _run(options: DagmanOptions, signals: Signals, started: float) -> int:
     try:
         for line in banner.argument_lines(sys.argv):
             out.say(line)
-        return Loop(startup.prepare(options, config, out, started), signals).until_end()
-    except startup.CannotStart as error:
+        if not options.dot:
+            return Loop(startup.prepare(options, config, out, started), signals).until_end()
+        dag_input.write_dot(options, config, out)
+        code = 0
+    except dag_input.CannotStart as error:
         out.say(str(error), 0)
         code = error.code
     except Exception:  # the last resort: whatever it is must reach the log

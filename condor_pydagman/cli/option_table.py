@@ -86,7 +86,7 @@ OPTIONS = (
            text="Start in recovery mode"),
     Option("DoRescueFrom", "do_rescue_from", _I, _DEEP, "<N>", daemon=True,
            text="Run from the rescue file of this number"),
-    Option("Dot", "dot", daemon=True, supported=False),
+    Option("Dot", "dot", daemon=True),
     Option("DryRun", "dry_run", _N, _SHALLOW, daemon=True, supported=False),
     Option("Force", "force", _N, _DEEP, written="force",
            text="Overwrite the files of an earlier run, set rescue files aside"),

@@ -7,14 +7,14 @@ submitted first: nothing here is done while inputs wait.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 
 from condor_pydagman.adapters import files
+from condor_pydagman.daemon.dot_writer import DotWriter
 from condor_pydagman.daemon.run import Run
 from condor_pydagman.errors import FileError, PoolError
-from condor_pydagman.records import ad_attributes, dot, node_status, status_table
+from condor_pydagman.records import ad_attributes, node_status, status_table
 
 SETTLE = 0.2  # seconds after a change before it is published, so that one flurry is one update
 FRESH = 300.0  # seconds after which DAG_AdUpdateTime is renewed though nothing changed
@@ -29,7 +29,7 @@ class Publisher:
         self._published: dict[str, str] = {}
         self._due: dict[str, float] = {}
         self._last: dict[str, float] = {}
-        self._dot_path = ""
+        self._dot = DotWriter(run.dag, run.out)
         self._do: dict[str, Callable[[], None]] = {
             "ad": self._write_ad,
             "table": self.say_status,
@@ -127,38 +127,10 @@ class Publisher:
         self._replace(dag.status_file.file, text)
 
     def _write_dot(self) -> None:
-        shape = self.run.dag.dot
-        if shape is None:
-            return
-        if not self._dot_path or not shape.overwrite:
-            self._dot_path = dot.file_name(shape.file, shape.overwrite, _numbers(shape.file))
-        include = ""
-        if shape.include:
-            try:
-                include = files.read_text(shape.include)
-            except (OSError, FileError) as error:
-                self.run.out.say(f"Warning: can't read DOT INCLUDE file {shape.include}: {error}")
-        text = dot.dot_text(
-            self.run.dag,
-            self.run.engine.node_reports(),
-            now_local=time.localtime(),
-            include_text=include,
-        )
-        self._replace(self._dot_path, text)
+        self._dot.write(report.status for report in self.run.engine.node_reports())
 
     def _replace(self, path: str, text: object) -> None:
         try:
             files.replace(path, text, durable=False)  # type: ignore[arg-type]
         except FileError as error:
             self.run.out.say(f"Warning: {error}", 0)
-
-
-def _numbers(name: str) -> list[int]:
-    """Numbers k for which `name.k` exists."""
-    directory, base = os.path.split(name)
-    try:
-        entries = os.listdir(directory or ".")
-    except OSError:
-        return []
-    tails = (entry[len(base) + 1 :] for entry in entries if entry.startswith(base + "."))
-    return [int(tail) for tail in tails if tail.isdigit()]

@@ -5,7 +5,6 @@ The order is stock DAGMan's, so that what goes wrong first is reported first.
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 import time
@@ -23,29 +22,17 @@ from condor_pydagman.adapters.schedd import ScheddAdapter
 from condor_pydagman.adapters.scripts import ScriptRunner
 from condor_pydagman.cli.options import DagmanOptions
 from condor_pydagman.config import Config
+from condor_pydagman.daemon.dag_input import CannotStart, read_dag
 from condor_pydagman.daemon.run import Run
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.throttles import Throttles, throttles
-from condor_pydagman.errors import DagFileError, FileError, PoolError, PydagmanError, UsageError
-from condor_pydagman.graph.apply import BuildOptions
-from condor_pydagman.graph.build import build
-from condor_pydagman.graph.cycle import describe_cycle, find_cycle
+from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.graph.problems import DagFileErrors
-from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.names import DagPaths
-from condor_pydagman.records import banner, jobstate, rescue
+from condor_pydagman.records import banner, jobstate
 from condor_pydagman.records.job_description import Workflow
 
 OWN_AD_TRIES = 4
-
-
-class CannotStart(PydagmanError):
-    """The run ends before it began; `code` is the exit code, `str()` is for `.dagman.out`."""
-
-    def __init__(self, message: str, code: int = 1) -> None:
-        super().__init__(message)
-        self.code = code
 
 
 class JobId(NamedTuple):
@@ -115,7 +102,7 @@ def prepare(options: DagmanOptions, config: Config, out: OutLog, started: float)
     _say_all(out, banner.throttle_lines(limits))
     lock = LockFile(options.lockfile or paths.lock)
     _say_all(out, banner.file_lines(lock.path, options.dag_files))
-    dag, rescue_number = _read_dag(options, config, paths, out)
+    dag, rescue_number = read_dag(options, config, paths, out)
     recovering = _take_lock(lock, job, out) or options.do_recovery
     if recovering or not job.cluster:
         schedd.go_by_log(nodes_log)
@@ -247,82 +234,6 @@ def _limits(options: DagmanOptions, config: Config, own_ad: dict[str, object]) -
         post=wanted("DAGMan_MaxPostScripts", options.max_post),
         hold=wanted("DAGMan_MaxHoldScripts", options.max_hold),
     )
-
-
-def _read_dag(
-    options: DagmanOptions, config: Config, paths: DagPaths, out: OutLog
-) -> tuple[Dag, int]:
-    """The DAG with the progress of its rescue file; and that file's number."""
-    try:
-        chosen = rescue.choose(
-            files.rescue_numbers(paths),
-            paths,
-            rescue_file=options.rescue_file,
-            rescue_from=options.do_rescue_from,
-            automatic=config.auto_rescue
-            if options.auto_rescue is None
-            else options.auto_rescue != 0,
-            maximum=config.max_rescue_num,
-        )
-    except UsageError as error:
-        raise CannotStart(f"ERROR: {error}") from None
-    _say_all(out, rescue.preparation_lines(chosen, paths))
-    for number in chosen.rename:
-        os.replace(paths.rescue(number), paths.rescue(number) + ".old")
-    dag = _build(options, config, out)
-    if chosen.file:
-        _say_all(out, rescue.usage_lines(chosen, len(options.dag_files)))
-        _apply_rescue(dag, chosen.file)
-    _refuse_cycle(dag, config)
-    out.say(f"Dag contains {len(dag)} total nodes")
-    return dag, chosen.number
-
-
-def _build(options: DagmanOptions, config: Config, out: OutLog) -> Dag:
-    for file in options.dag_files:
-        out.say(f"Parsing {file} ...")
-    how = BuildOptions(
-        use_join_nodes=config.use_join_nodes,
-        munge_node_names=config.munge_node_names,
-        allow_any_node_name_characters=config.allow_any_node_name_characters,
-        default_append_vars=config.default_append_vars,
-        use_dag_dir=options.use_dag_dir,
-        priority=options.priority or config.default_priority,
-        strict=config.use_strict,
-        cwd=os.getcwd(),
-    )
-    gc.disable()  # nothing that is built here is garbage, and looking for it takes a third longer
-    try:
-        dag = build(options.dag_files, files.read_text, how)
-    except DagFileErrors as errors:
-        raise CannotStart(f"{errors.detail()}\nFailed to parse {options.dag_files[0]}") from None
-    finally:
-        gc.freeze()
-        gc.enable()
-    for warning in dag.warnings:
-        out.say(warning)
-    return dag
-
-
-def _apply_rescue(dag: Dag, path: str) -> None:
-    try:
-        apply_progress(dag, files.read_text(path), path)
-    except (DagFileErrors, DagFileError) as error:
-        raise CannotStart(f"{error.detail()}\nFailed to parse dag file") from None
-    except (OSError, FileError) as error:
-        raise CannotStart(
-            f"ERROR: Failed to open {path}: {error}\nFailed to parse dag file"
-        ) from None
-
-
-def _refuse_cycle(dag: Dag, config: Config) -> None:
-    if config.startup_cycle_detect:
-        cycle = find_cycle(dag)
-        if cycle is not None:
-            raise CannotStart(
-                "ERROR: a cycle exists in the dag, please check input\n    "
-                + describe_cycle(dag, cycle)
-            )
 
 
 def _take_lock(lock: LockFile, job: JobId, out: OutLog) -> bool:

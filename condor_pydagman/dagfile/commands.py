@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from typing import NamedTuple, Union
 
-from condor_pydagman.vocabulary import ScriptKind
+from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
 
 class Job(NamedTuple):
-    """JOB: a node.  `description` is the text of an inline submit description, None if a file."""
+    """JOB, FINAL, PROVISIONER or SERVICE: a node.
+
+    `description` is the text of an inline submit description, None if `submit` is a file or the
+    name of a SUBMIT-DESCRIPTION.
+    """
 
     line: int
     name: str
@@ -21,6 +25,62 @@ class Job(NamedTuple):
     noop: bool = False
     done: bool = False
     description: str | None = None
+    kind: NodeKind = NodeKind.JOB
+
+
+class Data(NamedTuple):
+    """DATA: a data placement node, from the time of Stork."""
+
+    line: int
+    name: str
+    submit: str
+    directory: str = ""
+    noop: bool = False
+    done: bool = False
+
+
+class Subdag(NamedTuple):
+    """SUBDAG EXTERNAL: a node that is the run of another DAG file."""
+
+    line: int
+    name: str
+    file: str
+    directory: str = ""
+    noop: bool = False
+    done: bool = False
+
+
+class Splice(NamedTuple):
+    """SPLICE: the nodes of another DAG file become nodes of this one, their names prefixed."""
+
+    line: int
+    name: str
+    file: str
+    directory: str = ""
+
+
+class Include(NamedTuple):
+    """INCLUDE: the commands of another file, as if they stood here."""
+
+    line: int
+    file: str
+
+
+class Connect(NamedTuple):
+    """CONNECT: joins the PIN_OUTs of splice `parent` to the PIN_INs of splice `child`."""
+
+    line: int
+    parent: str
+    child: str
+
+
+class Pin(NamedTuple):
+    """PIN_IN or PIN_OUT (`out`): puts the node on a numbered pin, from 1, of its splice."""
+
+    line: int
+    node: str
+    number: int
+    out: bool
 
 
 class SubmitDescription(NamedTuple):
@@ -32,11 +92,15 @@ class SubmitDescription(NamedTuple):
 
 
 class ParentChild(NamedTuple):
-    """PARENT ... CHILD ...: every one of `children` waits for every one of `parents`."""
+    """[WEAK] PARENT ... CHILD ...: every one of `children` waits for every one of `parents`.
+
+    A weak child waits for the end of its parent only, be it a success or not.
+    """
 
     line: int
     parents: tuple[str, ...]
     children: tuple[str, ...]
+    weak: bool = False
 
 
 class ScriptLine(NamedTuple):
@@ -93,6 +157,27 @@ class PreSkip(NamedTuple):
     line: int
     node: str
     exit_code: int
+
+
+class ToleranceLine(NamedTuple):
+    """TOLERANCE: how many procs (or percent of them) may fail before the node does.
+
+    `fail_fast` None where the line has neither FAIL-FAST (True) nor WAIT (False).
+    """
+
+    line: int
+    node: str
+    limit: int
+    percent: bool = False
+    fail_fast: bool | None = None
+
+
+class SavePointFile(NamedTuple):
+    """SAVE_POINT_FILE: a save file is written when the node starts; '' for the default name."""
+
+    line: int
+    node: str
+    file: str = ""
 
 
 class Category(NamedTuple):
@@ -174,6 +259,12 @@ class Env(NamedTuple):
 
 Command = Union[
     Job,
+    Data,
+    Subdag,
+    Splice,
+    Include,
+    Connect,
+    Pin,
     SubmitDescription,
     ParentChild,
     ScriptLine,
@@ -182,6 +273,8 @@ Command = Union[
     Vars,
     Priority,
     PreSkip,
+    ToleranceLine,
+    SavePointFile,
     Category,
     MaxJobs,
     Done,

@@ -1,19 +1,15 @@
-"""From the text of a DAG file to logical lines, and from a logical line to its words.
+"""From a logical line of a DAG file to its words.
 
-The rules are stock DAGMan's: lines are trimmed; empty ones and those that begin with `#` or `//`
-are ignored; a last `\\` joins a line with the next one that is not ignored.  Words are separated by
-blanks, tabs and CRs; quotes may begin anywhere in a word.  Everything here takes time linear in the
-length of the text, and none of it recurses: a file may have a million lines, or one of 100 MB.
+The rules are stock DAGMan's: words are separated by blanks, tabs and CRs; quotes may begin anywhere
+in a word.  Everything here takes time linear in the length of the line, which may be 100 MB.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 TRIMMED = " \t\r\n\v\f"
 SEPARATORS = " \t\r"
-BLOCK = 1 << 20  # characters cut into lines at a time, so that no list of all lines exists
 
 # str.split() also splits at these; in a file without them it does what the words of a line need.
 _ODD_BLANKS = re.compile("[\v\f\x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
@@ -38,79 +34,25 @@ def splits_plainly(text: str) -> bool:
     return _ODD_BLANKS.search(text) is None
 
 
-class Lines:
-    """The lines of a text, read once from front to back.
-
-    Attributes:
-        number: number of the physical line read last, from 1; 0 before the first.
-    """
-
-    def __init__(self, text: str) -> None:
-        self.number = 0
-        self._physical = _physical_lines(text)
-
-    def logical(self) -> Iterator[str]:
-        """Trimmed lines with continuations joined by one blank.
-
-        After each, `number` is that of its last physical line.  A command that the file's end cuts
-        off is dropped, as stock DAGMan does.
-        """
-        for raw in self._physical:
-            self.number += 1
-            line = raw.strip(TRIMMED)
-            if not line or (line[0] in "#/" and _is_comment(line)):
-                continue
-            if line[-1] == "\\":
-                joined = self._continued(line[:-1])
-                if joined is None:
-                    return
-                line = joined
-            yield line
-
-    def description(self, closing: str) -> tuple[list[str], str] | None:
-        """Lines of an inline submit description, and the one that ends it, with what follows there.
-
-        The last begins with `closing`.  All are trimmed; empty lines and comments are left out; a
-        `\\` at an end stays for the submit language.  None if the file ends first.
-        """
-        closing_and_more = closing + " "
-        kept: list[str] = []
-        for raw in self._physical:
-            self.number += 1
-            line = raw.strip(TRIMMED)
-            if not line or _is_comment(line):
-                continue
-            if line == closing or line.startswith(closing_and_more):
-                return kept, line
-            kept.append(line)
-        return None
-
-    def _continued(self, begin: str) -> str | None:
-        parts = [begin]
-        for raw in self._physical:
-            self.number += 1
-            line = raw.strip(TRIMMED)
-            if not line or _is_comment(line):
-                continue
-            if line[-1] != "\\":
-                parts.append(line)
-                return " ".join(parts)
-            parts.append(line[:-1])
-        return None
-
-
 class Words:
     """The words of one logical line, one after the other.
 
     Attributes:
         line: the line.
         column: where the word read last began, from 0; the line's length at its end.
+        remarks: what was noticed of good words that look like a mistake.
     """
 
     def __init__(self, line: str, position: int = 0) -> None:
         self.line = line
         self.column = position
+        self.remarks: list[str] | None = None
         self._position = position
+
+    @property
+    def position(self) -> int:
+        """Where the word read last ended, from 0."""
+        return self._position
 
     def next(self) -> str:
         """The next word, '' at the end.  Quote characters stay, escapes in quotes are resolved.
@@ -155,6 +97,10 @@ class Words:
         self._position += found
         return found
 
+    def remark(self, text: str) -> None:
+        """Notice something about a word that is obeyed nevertheless."""
+        self.remarks = [*(self.remarks or ()), text]
+
     def _skip_separators(self) -> int:
         found = _NOT_SEPARATOR.search(self.line, self._position)
         self._position = self.column = found.start() if found else len(self.line)
@@ -196,21 +142,7 @@ class Words:
         return position
 
 
-def _is_comment(line: str) -> bool:
-    return line.startswith(("#", "//"))
-
-
 def first_word(line: str) -> str:
     """The first word of a trimmed line, quotes meaning nothing."""
     found = _SEPARATOR.search(line)
     return line[: found.start()] if found else line
-
-
-def _physical_lines(text: str) -> Iterator[str]:
-    begin, length = 0, len(text)
-    while begin < length:
-        end = text.find("\n", begin + BLOCK)
-        if end < 0:
-            end = length
-        yield from text[begin:end].split("\n")
-        begin = end + 1

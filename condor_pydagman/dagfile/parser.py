@@ -6,45 +6,44 @@ stock DAGMan would show.
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from condor_pydagman.dagfile import commands
+from condor_pydagman.dagfile import commands, hints
+from condor_pydagman.dagfile.bulk import Run
 from condor_pydagman.dagfile.commands import Command
+from condor_pydagman.dagfile.excerpts import excerpt, message
 from condor_pydagman.dagfile.lexer import (
     SEPARATORS,
-    Lines,
     QuotingError,
     Words,
     first_word,
     splits_plainly,
 )
-from condor_pydagman.dagfile.syntax import (
-    RESERVED_NAMES,
-    SYNTAX,
-    Context,
-    Syntax,
-    normal,
-    skip_description,
-)
+from condor_pydagman.dagfile.line_parts import RESERVED_NAMES, Context, normal
+from condor_pydagman.dagfile.lines import LONGEST, Lines, in_blocks
+from condor_pydagman.dagfile.node_lines import skip_description
+from condor_pydagman.dagfile.syntax import SYNTAX, Syntax
 from condor_pydagman.dagfile.variables import read_simple
 from condor_pydagman.dagfile.wrong import Wrong
-from condor_pydagman.errors import DagFileError
+from condor_pydagman.errors import DagFileError, DagFileWarning
 
 LIMIT_ERRORS = 20
-LONGEST_EXCERPT = 160  # characters of a line that a message shows
-LONGEST_MESSAGE = 1000
 
 MANAGER_WORDS = frozenset(syntax.word for syntax in SYNTAX.values() if syntax.manager)
 
 
 class Parsed(NamedTuple):
-    """The commands of a DAG file in the order of the file, and its errors."""
+    """The commands of a DAG file in the order of the file, and what is wrong with it.
+
+    `lost` is the number of errors beyond those that are kept.
+    """
 
     commands: list[Command]
     errors: list[DagFileError]
+    warnings: list[DagFileWarning]
+    lost: int = 0
 
 
 @dataclass
@@ -54,11 +53,14 @@ class Reading:
     Attributes:
         file: name of the file, for messages.
         words: command words to read; lines of other commands of the language are skipped.
-        limit_errors: reading stops after that many errors.
+        limit_errors: of errors, and of warnings, no more than this are kept.
         again: the text has been read before; what was reported of skipped lines then is not
             reported again.
         allow_any_node_name_characters: see DAGMAN_ALLOW_ANY_NODE_NAME_CHARACTERS.
         errors: grows while the commands are read.
+        lost: number of errors found when `errors` was full.
+        warnings: of lines that are obeyed, but hardly as their author thinks.
+        skipped: number of the first line that was skipped because of `words`; 0 if none was.
     """
 
     file: str
@@ -67,12 +69,26 @@ class Reading:
     again: bool = False
     allow_any_node_name_characters: bool = False
     errors: list[DagFileError] = field(default_factory=list)
+    lost: int = 0
+    warnings: list[DagFileWarning] = field(default_factory=list)
+    skipped: int = 0
+
+    @property
+    def full(self) -> bool:
+        """Whether further errors are only counted."""
+        return len(self.errors) >= self.limit_errors
+
+    def warn(self, line: int, text: str) -> None:
+        """Keep a warning, unless there are very many."""
+        if len(self.warnings) < self.limit_errors:
+            self.warnings.append(DagFileWarning(self.file, line, message(text)))
 
 
 def parse(text: str, file: str, *, limit_errors: int = LIMIT_ERRORS) -> Parsed:
     """All commands of a DAG file and all errors, of which the first `limit_errors` are kept."""
     reading = Reading(file, limit_errors=limit_errors)
-    return Parsed(list(iter_commands(text, reading)), reading.errors)
+    found = list(iter_commands(text, reading))
+    return Parsed(found, reading.errors, reading.warnings, reading.lost)
 
 
 def manager_commands(text: str, file: str) -> list[Command]:
@@ -85,7 +101,7 @@ def manager_commands(text: str, file: str) -> list[Command]:
         DagFileError: the first line that is wrong.
     """
     reading = Reading(file, words=MANAGER_WORDS, limit_errors=1)
-    found = list(iter_commands(text, reading))
+    found = list(CommandReader(in_blocks(text), reading, in_runs=True).commands())
     if reading.errors:
         raise reading.errors[0]
     return found
@@ -96,65 +112,145 @@ def iter_commands(text: str, reading: Reading) -> Iterator[Command]:
 
     Errors are added to `reading.errors`; look there when the iterator is at its end.
     """
-    lines = Lines(text)
-    parser = _Parser(reading, lines, splits_plainly(text))
-    nul = text.find("\0")
-    if nul >= 0:
-        number = text.count("\n", 0, nul) + 1
-        parser.add(DagFileError("The line holds a NUL character", file=reading.file, line=number))
-        return
-    for line in lines.logical():
-        command = parser.command(line)
-        if command is not None:
-            yield command
-        elif len(reading.errors) >= reading.limit_errors:
-            return
+    return CommandReader(in_blocks(text), reading).commands()
+
+
+class CommandReader:
+    """The commands of a DAG file that comes in blocks, one by one or in runs of simple lines.
+
+    Iterate over it, once; errors are added to `reading.errors` meanwhile.
+
+    Attributes:
+        line: number of the first line of the run given last.
+    """
+
+    def __init__(self, blocks: Iterable[str], reading: Reading, *, in_runs: bool = False) -> None:
+        self.line = 0
+        self._lines = Lines(blocks)
+        self._parser = _Parser(reading, self._lines)
+        self._reading = reading
+        self._in_runs = in_runs
+
+    def __iter__(self) -> Iterator[Command | Run]:
+        lines, parser = self._lines, self._parser
+        while True:
+            run = lines.simple_run() if self._in_runs else None
+            if run is not None:
+                self.line = lines.number + 1
+                lines.number += run.lines
+                yield run
+                continue
+            line = lines.logical()
+            if lines.nul or lines.too_long:
+                parser.refuse_the_rest()
+                return
+            if line is None:
+                break
+            command = parser.command(line)
+            if command is not None:
+                yield command
+        if lines.cut_off and not self._reading.again:
+            self._reading.warn(
+                lines.cut_off,
+                "The command is ignored: its last line ends in \\, and the file ends there",
+            )
+
+    def commands(self) -> Iterator[Command]:
+        """The commands one by one, those in runs left out."""
+        return (item for item in self if not isinstance(item, Run))
+
+    def text(self) -> str:
+        """The line of the command given last."""
+        return self._lines.opening
 
 
 class _Parser:
-    def __init__(self, reading: Reading, lines: Lines, plain: bool) -> None:
+    def __init__(self, reading: Reading, lines: Lines) -> None:
         self._reading = reading
         self._lines = lines
-        self._plain = plain
+        self._block = ""
+        self._plain = True  # whether str.split() finds the words of a line
         self._context = Context(lines, reading.allow_any_node_name_characters)
-        wanted = {word: quick for word, quick in _QUICK.items() if word in reading.words}
-        self._quick = wanted if plain else {}
+        self._quick = {word: quick for word, quick in _QUICK.items() if word in reading.words}
         self._skipped = frozenset(word for word in SYNTAX if word not in reading.words)
-
-    def add(self, error: DagFileError) -> None:
-        self._reading.errors.append(error)
 
     def command(self, line: str) -> Command | None:
         """The command of a logical line; None if it is skipped or wrong."""
-        word = line.split(None, 1)[0] if self._plain else first_word(line)
+        if self._lines.block is not self._block:
+            self._block = self._lines.block
+            self._plain = splits_plainly(self._block)
+        plain = self._plain and not self._lines.continued
+        word = line.split(None, 1)[0] if plain else first_word(line)
         if word in self._skipped and "{" not in line and "@=" not in line:
+            self._skip()
             return None
-        quick = self._quick.get(word)
+        quick = self._quick.get(word) if plain else None
         command = quick(line, self._lines.number) if quick else None
         return command or self._ordinary(word, line)
+
+    def refuse_the_rest(self) -> None:
+        """Add the error because of which there is no reading on."""
+        if self._reading.again:
+            return
+        if self._lines.nul:
+            self._refuse_nul()
+            return
+        self._add(
+            DagFileError(
+                f"The command is longer than {LONGEST:,} characters",
+                file=self._reading.file,
+                line=self._lines.too_long,
+                hint="is this a DAG file? A long list of nodes can be given in several commands",
+            )
+        )
+
+    def _refuse_nul(self) -> None:
+        """A NUL character, which no line may hold."""
+        block = self._lines.block
+        position = block.index("\0")
+        begin = block.rfind("\n", 0, position) + 1
+        end = block.find("\n", position)
+        shown, caret = excerpt(block[begin : end if end >= 0 else len(block)], position - begin)
+        utf_16 = block.count("\0", 0, 1000) > len(block[:1000]) // 3
+        self._add(
+            DagFileError(
+                "The line holds a NUL character",
+                file=self._reading.file,
+                line=self._lines.nul,
+                column=position - begin + 1,
+                text=shown,
+                caret=caret,
+                hint="the file seems to be UTF-16: save it as UTF-8"
+                if utf_16
+                else "is this a DAG file? They are text",
+            )
+        )
 
     def _ordinary(self, word: str, line: str) -> Command | None:
         syntax = SYNTAX.get(word) or SYNTAX.get(normal(word))
         if syntax is None:
-            if not self._reading.again:
-                self.add(self._unknown(word, line))
+            self._unknown(word, line)
             return None
         if syntax.word in self._reading.words:
             return self._parsed(syntax, word, line)
+        self._skip()
         if syntax.inline and ("{" in line or "@=" in line):
             self._skip_description(syntax, word, line)
         return None
 
+    def _skip(self) -> None:
+        self._reading.skipped = self._reading.skipped or self._lines.number
+
     def _parsed(self, syntax: Syntax, word: str, line: str) -> Command | None:
         number = self._lines.number
+        words = Words(line, len(word))
         try:
-            command = syntax.parse(Words(line, len(word)), self._context) if syntax.parse else None
+            command = syntax.parse(words, self._context)
         except (Wrong, QuotingError) as wrong:
-            self.add(self._error(syntax, number, wrong))
+            self._wrong(syntax, number, wrong)
             return None
-        if not syntax.supported:
-            self.add(self._later(syntax, number, line))
-            return None
+        for remark in words.remarks or ():
+            self._reading.warn(number, remark)
         return command
 
     def _skip_description(self, syntax: Syntax, word: str, line: str) -> None:
@@ -163,56 +259,56 @@ class _Parser:
             skip_description(Words(line, len(word)), self._context)
         except Wrong as wrong:
             if not self._reading.again:
-                self.add(self._error(syntax, number, wrong))
+                self._wrong(syntax, number, wrong)
 
-    def _error(self, syntax: Syntax, number: int, wrong: Wrong | QuotingError) -> DagFileError:
-        text, column = _excerpt(wrong.line, wrong.column)
-        return DagFileError(
-            str(wrong)[:LONGEST_MESSAGE],
-            file=self._reading.file,
-            line=number,
-            column=column,
-            text=text,
-            command=syntax.word,
-            usage=syntax.usage,
+    def _add(self, error: DagFileError) -> None:
+        if self._reading.full:
+            self._reading.lost += 1
+        else:
+            self._reading.errors.append(error)
+
+    def _wrong(self, syntax: Syntax, number: int, wrong: Wrong | QuotingError) -> None:
+        if self._reading.full:
+            self._reading.lost += 1
+            return
+        where = self._lines.where(wrong.column)
+        shown, caret = excerpt(where.raw, where.column)
+        self._add(
+            DagFileError(
+                message(str(wrong)),
+                file=self._reading.file,
+                line=number,
+                place=where.number,
+                column=where.column + 1,
+                text=shown,
+                caret=caret,
+                command=syntax.called or syntax.word,
+                usage=syntax.usage,
+                hint=message(hints.of_wrong(wrong)),
+            )
         )
 
-    def _later(self, syntax: Syntax, number: int, line: str) -> DagFileError:
-        return DagFileError(
-            f"{syntax.word} is not supported by this version yet",
-            file=self._reading.file,
-            line=number,
-            column=1,
-            text=_excerpt(line, 0)[0],
-            hint="run this DAG with the stock condor_dagman, or leave the command out",
+    def _unknown(self, word: str, line: str) -> None:
+        if self._reading.again:
+            return
+        if self._reading.full:
+            self._reading.lost += 1
+            return
+        where = self._lines.where(0)
+        shown, caret = excerpt(where.raw, where.column)
+        self._add(
+            DagFileError(
+                message(f"'{word.replace('-', '_')}' is not a valid DAG command"),
+                file=self._reading.file,
+                line=self._lines.number,
+                place=where.number,
+                column=where.column + 1,
+                text=shown,
+                caret=caret,
+                usage="Not a valid command",
+                hint=message(hints.of_unknown(word, line, SYNTAX, where.number)),
+            )
         )
-
-    def _unknown(self, word: str, line: str) -> DagFileError:
-        return DagFileError(
-            f"'{word[:LONGEST_MESSAGE].replace('-', '_')}' is not a valid DAG command",
-            file=self._reading.file,
-            line=self._lines.number,
-            column=1,
-            text=_excerpt(line, 0)[0],
-            usage="Not a valid command",
-            hint=_hint(word),
-        )
-
-
-def _hint(word: str) -> str:
-    if word.startswith("\ufeff"):
-        return "the file begins with a byte order mark: save it as UTF-8 without one"
-    near = difflib.get_close_matches(normal(word[:40]), SYNTAX, 1, 0.7)
-    return f"did you mean {near[0]}?" if near else ""
-
-
-def _excerpt(line: str, column: int) -> tuple[str, int]:
-    """Part of the line to show, and the column in it, from 1, of what stood at `column`, from 0."""
-    begin = 0
-    if len(line) > LONGEST_EXCERPT:
-        begin = max(0, min(column - LONGEST_EXCERPT // 2, len(line) - LONGEST_EXCERPT))
-    shown = line[begin : begin + LONGEST_EXCERPT]
-    return "".join(c if c.isprintable() else " " for c in shown), column - begin + 1
 
 
 def _quick_job(line: str, number: int) -> Command | None:

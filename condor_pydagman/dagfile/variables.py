@@ -54,23 +54,31 @@ def read_simple(rest: str) -> tuple[str, tuple[tuple[str, str], ...]] | None:
 
 def _pair(key: str, words: Words) -> tuple[str, str]:
     if '"' in key or "'" in key:
-        raise Wrong("Key contains quotation mark", words)
+        raise Wrong("Key contains quotation mark", words, hint="only the value may be quoted")
     if not key:
         raise Wrong("Key value pair missing key", words)
-    return _checked_key(key, words), _value(words)
+    return _checked_key(key, words), _value(key, words)
 
 
-def _value(words: Words) -> str:
+def _value(key: str, words: Words) -> str:
     follows = words.peek()
     if not follows:
         raise Wrong("Key value pair missing operator and value", words)
     if not words.take_equals():
-        raise Wrong("Key value pair missing value: Failed to locate operator", words)
+        raise Wrong(
+            "Key value pair missing value: Failed to locate operator",
+            words,
+            hint=f"expected = after {key[:40]}; a value with blanks must be quoted",
+        )
     follows = words.peek()
     if not follows:
         raise Wrong("Key value pair missing value: No value specified", words)
     if follows == "=":
-        raise Wrong("Key value pair missing value: Double operator", words)
+        raise Wrong(
+            "Key value pair missing value: Double operator",
+            words,
+            hint="a value that begins with = must be quoted",
+        )
     value = words.next()
     # Stock takes the first and the last character off, whether or not the last is the quote.
     return value[1:-1] if follows in "\"'" else value

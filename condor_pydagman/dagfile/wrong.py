@@ -6,10 +6,27 @@ from condor_pydagman.dagfile.lexer import Words
 
 
 class Wrong(ValueError):
-    """The word that `words` gave last is not what the command needs there."""
+    """A word of `words` is not what the command needs there.
 
-    def __init__(self, message: str, words: Words) -> None:
+    Attributes:
+        message: stock DAGMan's, word for word.
+        line: the line.
+        column: of the wrong word, from 0; of the word read last unless said otherwise.
+        expected: the words of the language that could have stood there.
+        hint: what else a person should know.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        words: Words,
+        expected: tuple[str, ...] = (),
+        hint: str = "",
+        column: int | None = None,
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.line = words.line
-        self.column = words.column
+        self.column = words.column if column is None else column
+        self.expected = expected
+        self.hint = hint

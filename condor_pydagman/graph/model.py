@@ -1,29 +1,53 @@
 """The DAG as the engine sees it: what every node has in arrays, what few have in dictionaries.
 
-A node is an integer, 0 up, in order of definition.  Edges are kept between *vertices*: the nodes,
-then the *junctions*.  A junction stands for a PARENT line with many parents and many children, so
-that such a line costs parents + children entries instead of their product.  It is no node: nobody
-but this class and the engine's countdown sees it.
-
-A million nodes must fit in less than half of what the C++ program takes (docs/design.md), hence no
-object per node anywhere here.
+A node is an integer, 0 up, in the order in which stock DAGMan lists nodes.  A million nodes must
+fit in less than half of what the C++ program takes (docs/design.md), hence no object per node.
 """
 
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from condor_pydagman.errors import DagFileWarning
+from condor_pydagman.graph.edges import Edges
+from condor_pydagman.graph.places import Places
+from condor_pydagman.graph.variable_table import Variable, VariableTable
 from condor_pydagman.names import logged_name
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
+
+__all__ = [
+    "Abort",
+    "Dag",
+    "DotFile",
+    "Retry",
+    "Script",
+    "Splice",
+    "StatusFile",
+    "Tolerance",
+    "Variable",
+]
 
 NOOP = 1
 DONE = 2  # is done before the start
 JOIN = 4  # made by us for a PARENT line, see DAGMAN_USE_JOIN_NODES
 USER_DONE = 8  # DONE because `JOB ... DONE` says so, not a rescue file
+
+# Fields of a Dag that are dictionaries with nodes as keys.
+_BY_NODE = (
+    "directories",
+    "subdags",
+    "scripts",
+    "retries",
+    "aborts",
+    "priorities",
+    "pre_skips",
+    "tolerances",
+    "save_points",
+    "categories",
+)
 
 
 class Script(NamedTuple):
@@ -50,12 +74,25 @@ class Abort(NamedTuple):
     exit_code: int | None = None
 
 
-class Variable(NamedTuple):
-    """One `key=value` of a VARS command; `append` puts it after the submit file's own lines."""
+class Tolerance(NamedTuple):
+    """A TOLERANCE command: how many procs, or percent of them, may fail before the node does."""
 
-    key: str
-    value: str
-    append: bool
+    limit: int
+    percent: bool = False
+    fail_fast: bool | None = None
+
+
+class Splice(NamedTuple):
+    """A SPLICE command: the nodes `begin` to `end - 1` are of its file, nested splices included.
+
+    `name` is the full one, without a last `+`.
+    """
+
+    name: str
+    file: str
+    directory: str
+    begin: int
+    end: int
 
 
 class StatusFile(NamedTuple):
@@ -79,8 +116,8 @@ class DotFile(NamedTuple):
 class Dag:
     """All nodes and edges of the DAG files that one DAGMan runs.
 
-    Build it with `add_node`, `add_edges` and the dictionaries, then call `finish()` once; from then
-    on it does not change.  Node-level dictionaries have the node's integer as key.
+    Build it with `add_node`, `edges` and the dictionaries, then call `finish()` once; from then on
+    it does not change.  Node-level dictionaries have the node's integer as key.
     """
 
     files: list[str] = field(default_factory=list)
@@ -89,38 +126,33 @@ class Dag:
     submits: list[str] = field(default_factory=list)  # submit file or submit description name
     kinds: bytearray = field(default_factory=bytearray)
     flags: bytearray = field(default_factory=bytearray)
+    edges: Edges = field(default_factory=Edges)
     directories: dict[int, str] = field(default_factory=dict)
     descriptions: dict[str, str] = field(default_factory=dict)  # inline submit descriptions
+    subdags: dict[int, str] = field(default_factory=dict)  # DAG file of a SUBDAG
     scripts: dict[int, dict[ScriptKind, Script]] = field(default_factory=dict)
     retries: dict[int, Retry] = field(default_factory=dict)
     aborts: dict[int, Abort] = field(default_factory=dict)
     priorities: dict[int, int] = field(default_factory=dict)
     pre_skips: dict[int, int] = field(default_factory=dict)
+    tolerances: dict[int, Tolerance] = field(default_factory=dict)
+    save_points: dict[int, str] = field(default_factory=dict)  # save file, written at the start
     categories: dict[int, str] = field(default_factory=dict)
     category_limits: dict[str, int] = field(default_factory=dict)
-    variables: dict[int, tuple[Variable, ...]] = field(default_factory=dict)
+    variables: VariableTable = field(default_factory=VariableTable)
+    splices: list[Splice] = field(default_factory=list)
     status_file: StatusFile | None = None
     jobstate_log: str = ""
     dot: DotFile | None = None
-    warnings: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)  # stock DAGMan's
+    remarks: list[DagFileWarning] = field(default_factory=list)  # ours
 
     def __post_init__(self) -> None:
-        self._lines = array("i")
+        self.places = Places()
         self._odd_names: dict[str, int] | None = None
-        self._file_starts: list[int] = []
-        self._edges = array("i")  # parent, child, parent, child, ... until finish()
-        self._junctions = 0
-        self._first_child = array("i", [0])
-        self._children = array("i")
-        self._first_parent = array("i", [0])
-        self._parents = array("i")
 
     def __len__(self) -> int:
         return len(self.names)
-
-    def begin_file(self) -> None:
-        """Nodes that follow are those of the next of `files`."""
-        self._file_starts.append(len(self.names))
 
     def add_node(
         self, name: str, submit: str, kind: NodeKind = NodeKind.JOB, flags: int = 0, line: int = 0
@@ -135,8 +167,20 @@ class Dag:
         self.submits.append(submit)
         self.kinds.append(kind)
         self.flags.append(flags)
-        self._lines.append(line)
+        self.places.add(line)
         return node
+
+    def add_jobs(self, names: Sequence[str], submits: Iterable[str], lines: Iterable[int]) -> bool:
+        """As `add_node` for JOB nodes without flags.  False if a name was not new: then this Dag
+        is spoilt."""
+        first, count = len(self.names), len(names)
+        self.ids.update(zip(names, range(first, first + count)))
+        self.names.extend(names)
+        self.submits.extend(submits)
+        self.kinds.extend(bytes([NodeKind.JOB]) * count)
+        self.flags.extend(bytes(count))
+        self.places.add_many(lines)
+        return len(self.ids) == first + count
 
     def find(self, name: str) -> int | None:
         """The node that an event of the log names (`names.logged_name`); None if there is none."""
@@ -151,63 +195,58 @@ class Dag:
 
     def place(self, node: int) -> str:
         """Where the node is defined, `file:line`; '' if that is not known."""
-        file = bisect_right(self._file_starts, node) - 1
-        if file < 0 or not self._lines[node]:
-            return ""
-        return f"{self.files[file]}:{self._lines[node]}"
+        return self.places.of(node)
 
-    def add_edges(self, parents: Sequence[int], children: Sequence[int]) -> None:
+    def add_edges(
+        self, parents: Sequence[int], children: Sequence[int], *, weak: bool = False
+    ) -> None:
         """Make every one of `parents` a parent of every one of `children`."""
-        if len(parents) > 1 and len(children) > 1:
-            self._junctions += 1
-            junction = -self._junctions  # gets its vertex number when all nodes are known
-            for parent in parents:
-                self._edges.extend((parent, junction))
-            for child in children:
-                self._edges.extend((junction, child))
-            return
-        for parent in parents:
-            for child in children:
-                self._edges.extend((parent, child))
+        self.edges.add(parents, children, weak)
 
     def finish(self) -> None:
-        """Sort the edges by parent and by child; edges named twice count once."""
-        nodes = len(self.names)
-        vertices = nodes + self._junctions
-        tails = array("i", (v if v >= 0 else nodes - 1 - v for v in self._edges[0::2]))
-        heads = array("i", (v if v >= 0 else nodes - 1 - v for v in self._edges[1::2]))
-        self._edges = array("i")
-        self._first_child, self._children = _adjacency(vertices, tails, heads)
-        self._first_parent, self._parents = _adjacency(vertices, heads, tails)
+        """Sort the edges; nothing may be added from now on."""
+        self.edges.finish(len(self.names))
+
+    def of_kind(self, kind: NodeKind) -> list[int]:
+        """The nodes of a kind."""
+        found, node = [], self.kinds.find(kind)
+        while node >= 0:
+            found.append(node)
+            node = self.kinds.find(kind, node + 1)
+        return found
 
     @property
     def vertex_count(self) -> int:
-        """Nodes plus junctions."""
-        return len(self._first_child) - 1
+        """Nodes plus junctions, see `edges`."""
+        return self.edges.vertex_count
 
     def successors(self, vertex: int) -> Sequence[int]:
         """Vertices (nodes and junctions) that wait for `vertex`."""
-        return self._children[self._first_child[vertex] : self._first_child[vertex + 1]]
+        return self.edges.successors(vertex)
 
     def predecessor_count(self, vertex: int) -> int:
         """How many vertices `vertex` waits for."""
-        return self._first_parent[vertex + 1] - self._first_parent[vertex]
+        return self.edges.predecessor_count(vertex)
 
     def children(self, node: int) -> Iterator[int]:
-        """Child nodes, junctions resolved; a child may come twice if two lines name it."""
-        yield from self._resolve(node, self._first_child, self._children)
+        """Child nodes; a child may come twice if two lines name it."""
+        return self.edges.children(node)
 
     def parents(self, node: int) -> Iterator[int]:
-        """Parent nodes, junctions resolved; a parent may come twice if two lines name it."""
-        yield from self._resolve(node, self._first_parent, self._parents)
+        """Parent nodes; a parent may come twice if two lines name it."""
+        return self.edges.parents(node)
+
+    def is_weak(self, parent: int, child: int) -> bool:
+        """Whether `child` waits for the end of `parent` only, be it a success or not."""
+        return self.edges.is_weak(parent, child)
 
     def has_children(self, node: int) -> bool:
         """Whether any node waits for this one."""
-        return self._first_child[node + 1] > self._first_child[node]
+        return self.edges.successor_count(node) > 0
 
     def has_parents(self, node: int) -> bool:
         """Whether this node waits for any."""
-        return self._first_parent[node + 1] > self._first_parent[node]
+        return self.edges.predecessor_count(node) > 0
 
     def script(self, node: int, kind: ScriptKind) -> Script | None:
         """The node's script of that kind, or None."""
@@ -218,45 +257,18 @@ class Dag:
         """Whether the node has no job to submit."""
         return bool(self.flags[node] & NOOP)
 
-    def _resolve(self, node: int, first: array[int], near: array[int]) -> Iterator[int]:
-        nodes = len(self.names)
-        for vertex in near[first[node] : first[node + 1]]:
-            if vertex < nodes:
-                yield vertex
-            else:
-                yield from near[first[vertex] : first[vertex + 1]]
-
-
-def _adjacency(
-    vertices: int, keys: array[int], values: array[int]
-) -> tuple[array[int], array[int]]:
-    """Counting sort of (key, value) pairs: where each key's values begin, and the values.
-
-    Values keep their order and repeats are dropped, so both directions agree on the edges.
-    """
-    counts = array("i", bytes(4 * (vertices + 1)))
-    for key in keys:
-        counts[key + 1] += 1
-    for key in range(vertices):
-        counts[key + 1] += counts[key]
-    place = array("i", counts)
-    sorted_values = array("i", bytes(4 * len(values)))
-    for key, value in zip(keys, values):
-        sorted_values[place[key]] = value
-        place[key] += 1
-    return _without_repeats(vertices, counts, sorted_values)
-
-
-def _without_repeats(
-    vertices: int, first: array[int], values: array[int]
-) -> tuple[array[int], array[int]]:
-    kept_first = array("i", [0])
-    kept = array("i")
-    for vertex in range(vertices):
-        begin, end = first[vertex], first[vertex + 1]
-        if end - begin < 2:
-            kept.extend(values[begin:end])
-        else:
-            kept.extend(dict.fromkeys(values[begin:end]))
-        kept_first.append(len(kept))
-    return kept_first, kept
+    def renumber(self, order: Sequence[int]) -> None:
+        """Node `order[n]` becomes node n; before `finish`."""
+        new = array("i", bytes(4 * len(order)))
+        for node, old in enumerate(order):
+            new[old] = node
+        self.names = [self.names[old] for old in order]
+        self.submits = [self.submits[old] for old in order]
+        self.kinds = bytearray(map(self.kinds.__getitem__, order))
+        self.flags = bytearray(map(self.flags.__getitem__, order))
+        self.ids = dict(zip(self.names, range(len(self.names))))
+        for name in _BY_NODE:
+            setattr(self, name, {new[node]: value for node, value in getattr(self, name).items()})
+        self.variables.renumber(new)
+        self.edges.renumber(new)
+        self.places.renumber(order)

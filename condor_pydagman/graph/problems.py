@@ -12,7 +12,13 @@ MOST_SHOWN = 20
 class ProcessingError(DagFileError):
     """A command that is well formed but can't be obeyed, say because it names an unknown node.
 
-    `str()` is stock DAGMan's first line, which has no place in it; the second one has.
+    `str()` is stock DAGMan's first line, which has no place in it; a later one has.
+
+    Attributes:
+        plain: what stock condor_dag_checker says of it.
+        also: a second line of stock DAGMan's, or ''.
+        prefix: what stock DAGMan puts before the message.
+        word: the command word.
     """
 
     def __init__(
@@ -24,18 +30,27 @@ class ProcessingError(DagFileError):
         text: str = "",
         hint: str = "",
         prefix: str = "ERROR: ",
+        plain: str = "",
+        also: str = "",
+        word: str = "",
     ) -> None:
         super().__init__(message, file=file, line=line, text=text, hint=hint)
         self.prefix = prefix
+        self.plain = plain or message
+        self.also = also
+        self.word = word
 
     def __str__(self) -> str:
         return self.prefix + self.message
 
     def detail(self) -> str:
-        """As stock's two lines, then the line itself and what to do."""
+        """As stock's lines, then the line itself and what to do."""
         lines = [str(self)]
+        if self.also:
+            lines.append(f"ERROR: {self.also}")
         if self.line:
             lines.append(f"Processing error at {self.file}:{self.line}")
+        lines += self.trail
         if self.text:
             lines.append(f"    {self.text}")
         if self.hint:
@@ -49,17 +64,21 @@ class DagFileErrors(PydagmanError):
     Attributes:
         errors: at least one, in the order in which stock DAGMan would meet them.
         warnings: those given before.
+        lost: how many more errors there are.
     """
 
-    def __init__(self, errors: Sequence[DagFileError], warnings: Sequence[str] = ()) -> None:
+    def __init__(
+        self, errors: Sequence[DagFileError], warnings: Sequence[str] = (), lost: int = 0
+    ) -> None:
         super().__init__(str(errors[0]))
         self.errors = list(errors)
         self.warnings = list(warnings)
+        self.lost = lost
 
     def detail(self) -> str:
         """All errors at length, up to a limit."""
         parts = [error.detail() for error in self.errors[:MOST_SHOWN]]
-        more = len(self.errors) - MOST_SHOWN
+        more = len(self.errors) - MOST_SHOWN + self.lost
         if more > 0:
             parts.append(f"and {more} more")
         return "\n".join(parts)

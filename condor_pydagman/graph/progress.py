@@ -1,7 +1,7 @@
 """A rescue file: what an earlier run of the same DAG had done.
 
 It is read after the DAG files, as one more of them (manual: "The Rescue DAG"), and must not add
-nodes or edges.
+nodes or edges.  Save files have the same form.
 """
 
 from __future__ import annotations
@@ -10,12 +10,27 @@ from typing import NamedTuple
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.dagfile.parser import Reading
-from condor_pydagman.errors import DagFileError
-from condor_pydagman.graph.apply import Applier, BuildOptions
-from condor_pydagman.graph.build import MOST_ERRORS, run_commands
+from condor_pydagman.dagfile.lines import in_blocks
+from condor_pydagman.dagfile.parser import CommandReader, Reading
+from condor_pydagman.graph.apply import apply
+from condor_pydagman.graph.building import Building, BuildOptions, fail
 from condor_pydagman.graph.model import Dag, Retry
 from condor_pydagman.graph.problems import DagFileErrors, ProcessingError
+from condor_pydagman.graph.reading import MOST_ERRORS, placed
+
+_FORBIDDEN = (
+    commands.Job,
+    commands.Data,
+    commands.Subdag,
+    commands.Splice,
+    commands.Include,
+    commands.Connect,
+    commands.ParentChild,
+)
+_FULL_RESCUE = (
+    "a rescue DAG that holds the whole DAG, as versions before 7.7.2 wrote it, is a DAG file of its"
+    " own: submit that one"
+)
 
 
 class Progress(NamedTuple):
@@ -33,32 +48,33 @@ def apply_progress(dag: Dag, text: str, file: str, options: BuildOptions | None 
     Raises:
         DagFileErrors: a line can't be read or obeyed.
     """
-    applier = _ProgressApplier(dag, options or BuildOptions())
-    errors: list[DagFileError] = []
-    run_commands(text, Reading(file, limit_errors=MOST_ERRORS, errors=errors), applier)
-    if errors:
-        raise DagFileErrors(errors, dag.warnings)
-    return Progress(list(dict.fromkeys(applier.done)), applier.retries)
+    building = Building.of(dag, options or BuildOptions())
+    reading = Reading(file, limit_errors=MOST_ERRORS)
+    reader = CommandReader(in_blocks(text), reading, in_runs=False)
+    progress = Progress([], {})
+    for command in reader.commands():
+        try:
+            _obey(building, command, progress)
+        except ProcessingError as error:
+            if not reading.full:
+                reading.errors.append(placed(error, file, command.line, reader.text()))
+    if reading.errors:
+        raise DagFileErrors(reading.errors, dag.warnings, reading.lost)
+    progress.done[:] = dict.fromkeys(progress.done)
+    return progress
 
 
-class _ProgressApplier(Applier):
-    def __init__(self, dag: Dag, options: BuildOptions) -> None:
-        super().__init__(dag, options)
-        self.done: list[int] = []
-        self.retries: dict[int, Retry] = {}
-
-    def apply(self, command: Command) -> None:
-        if isinstance(command, (commands.Job, commands.ParentChild)):
-            raise ProcessingError(
-                "A rescue file can't add nodes or dependencies",
-                file="",
-                hint="put them into the DAG file itself",
-            )
-        if isinstance(command, (commands.ConfigFile, commands.SetJobAttr, commands.Env)):
-            return
-        super().apply(command)
-        if isinstance(command, commands.Done):
-            self.done.append(self.dag.ids[command.node])
-        elif isinstance(command, commands.RetryLine):
-            for node in self._nodes(command.node):
-                self.retries[node] = self.dag.retries[node]
+def _obey(building: Building, command: Command, progress: Progress) -> None:
+    if isinstance(command, _FORBIDDEN):
+        if isinstance(command, commands.Job) and building.find(command.name) is not None:
+            fail(f"Node {command.name} already exists in DAG.", _FULL_RESCUE)
+        fail(
+            "A rescue file can't add nodes or dependencies",
+            "put them into the DAG file itself",
+        )
+    apply(building, command)
+    if isinstance(command, commands.Done):
+        progress.done.append(building.needed(command.node))
+    elif isinstance(command, commands.RetryLine):
+        for node in building.nodes(command.node):
+            progress.retries[node] = building.dag.retries[node]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from condor_pydagman.engine.report import NodeReport
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.records.node_status import asctime
 from condor_pydagman.vocabulary import NodeKind, NodeStatus
@@ -22,7 +21,7 @@ _UNTOUCHED = ("ellipse", "I", "")
 
 def dot_text(
     dag: Dag,
-    nodes: Iterable[NodeReport],
+    statuses: Iterable[NodeStatus],
     *,
     now_local: Sequence[int],
     include_text: str = "",
@@ -30,16 +29,17 @@ def dot_text(
     """Pieces of the file's text: all nodes, then all edges (manual: "Visualizing DAGs").
 
     Args:
+        statuses: of each node, in the order of the nodes.
         now_local: broken-down local time.
         include_text: what stands in the file that DOT's INCLUDE names.
     """
     yield f'digraph DAG {{\n    label="DAGMan Job status at {asctime(now_local)}";\n\n'
     if dag.dot is not None and dag.dot.include:
         yield from _included(dag.dot.include, include_text)
-    for node in nodes:
-        if dag.kinds[node.node] != NodeKind.SERVICE:
-            shape, letter, more = _LOOKS.get(node.status, _UNTOUCHED)
-            name = _escaped(node.name)
+    for node, status in enumerate(statuses):
+        if dag.kinds[node] != NodeKind.SERVICE:
+            shape, letter, more = _LOOKS.get(status, _UNTOUCHED)
+            name = _escaped(dag.names[node])
             yield f'    "{name}" [shape={shape} label="{name} ({letter})"{more}];\n'
     yield "\n"
     for parent, name in enumerate(dag.names):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from condor_pydagman.errors import DagFileError, PoolError
+from condor_pydagman.errors import DagFileError, DagFileWarning, PoolError
 
 
 def test_a_dag_file_error_shows_the_place_with_a_caret() -> None:
@@ -20,10 +20,21 @@ def test_a_dag_file_error_shows_the_place_with_a_caret() -> None:
     assert error.detail().splitlines() == [
         str(error),
         "       Example sytanx: JOB <name>",
+        "    x.dag:3:5:",
         "    JOB",
         "        ^",
         "       give the node a name",
     ]
+
+
+def test_the_caret_may_stand_elsewhere_than_the_column() -> None:
+    error = DagFileError("bad", file="x", line=4, place=2, column=100, text="end", caret=3)
+    assert error.shown() == ["    x:2:100:", "    end", "      ^"]
+    assert DagFileError("bad", file="x").shown() == []
+
+
+def test_a_warning_has_its_place() -> None:
+    assert str(DagFileWarning("x.dag", 3, "Odd")) == "Warning: x.dag:3 Odd"
 
 
 def test_a_pool_error_says_whether_asking_again_can_help() -> None:

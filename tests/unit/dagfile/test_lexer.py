@@ -54,13 +54,42 @@ def test_a_million_continued_lines_are_one() -> None:
 def test_description_ends_at_its_word_and_drops_comments() -> None:
     lines = Lines("JOB A {\n x = \\\n\n#c\n}x\n  } DIR d\nrest")
     assert next(lines.logical()) == "JOB A {"
-    assert lines.description("}") == (["x = \\", "}x"], "} DIR d")
+    assert lines.description("}") == ("x = \\\n}x", "} DIR d")
     assert lines.number == 6
     assert next(lines.logical()) == "rest"
 
 
 def test_description_without_end() -> None:
     assert Lines("x\n}\tDIR").description("}") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "expected"),
+    [
+        ("\n\t a b\n", 2, (2, "\t a b", 4)),
+        ("a \\\n\n  b \\\n c ", 0, (1, "a \\", 0)),
+        ("a \\\n\n  b \\\n c ", 2, (1, "a \\", 2)),
+        ("a \\\n\n  b \\\n c ", 3, (3, "  b \\", 2)),
+        ("a \\\n\n  b \\\n c ", 6, (4, " c ", 1)),
+        ("a \\\n\n  b \\\n c ", 7, (4, " c ", 2)),
+    ],
+)
+def test_columns_are_found_again_in_the_text(text: str, column: int, expected: object) -> None:
+    lines = Lines(text)
+    next(lines.logical())
+    assert lines.where(column) == expected
+
+
+def test_columns_after_a_description() -> None:
+    lines = Lines("JOB A \\\n {\nx\n  } DIR d")
+    assert next(lines.logical()) == "JOB A  {"
+    lines.description("}")
+    assert lines.where(2) == (4, "  } DIR d", 4)
+
+
+def test_a_cut_off_command_is_told() -> None:
+    lines = Lines("a\nb \\\n c \\\n#")
+    assert (list(lines.logical()), lines.cut_off) == (["a"], 2)
 
 
 @pytest.mark.parametrize(

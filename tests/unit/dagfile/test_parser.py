@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.parser import Reading, iter_commands, manager_commands, parse
+from condor_pydagman.dagfile.syntax import SYNTAX
 from condor_pydagman.errors import DagFileError
 from condor_pydagman.vocabulary import ScriptKind
 
@@ -80,53 +81,85 @@ def test_reading_goes_on_after_errors() -> None:
 
 def test_an_error_shows_where_and_what_was_expected() -> None:
     (error,) = parse("\n  RETRY A x", "x.dag").errors
-    assert (error.line, error.text, error.column) == (2, "RETRY A x", 9)
+    assert (error.line, error.place, error.column) == (2, 2, 11)
     assert error.detail().split("\n") == [
         "ERROR: x.dag:2 Failed to parse RETRY command:"
         " Invalid max retry value 'x' (Must be positive integer)",
         "       Example sytanx: RETRY <node> <max retries> [UNLESS-EXIT <code>]",
+        "    x.dag:2:11:",
         "    RETRY A x",
         "            ^",
+        "       expected a whole number, 0 or more",
     ]
+
+
+def test_an_unknown_command_shows_stock_s_lines_first() -> None:
+    (error,) = parse("FOO-bar x", "x.dag").errors
+    assert error.detail().split("\n")[:2] == [
+        "ERROR: x.dag:1 'FOO_bar' is not a valid DAG command",
+        "       Example sytanx: Not a valid command",
+    ]
+
+
+def test_an_error_in_a_continued_command_shows_the_line_it_is_on() -> None:
+    """Stock DAGMan's number is that of the last line."""
+    text = "JOB A x\nVARS A \\\n\n  # why\n\tx=1 \\\n  y z=3 \\\nw=4\n"
+    (error,) = parse(text, "x.dag").errors
+    assert error.line == 7
+    assert (error.place, error.column, error.text) == (6, 5, "y z=3 \\")
+    assert error.text[error.caret - 1] == "z"
+    (error,) = parse("RETRY \\\nA \\\n\\\n", "x.dag").errors or [None]
+    assert error is None
 
 
 def test_a_long_line_is_shown_in_part() -> None:
     (error,) = parse("JOB A x " + "y" * 5000 + " z", "x.dag").errors
     assert len(error.text) <= 200
-    assert error.text[error.column - 1] == "y"
+    assert error.text[error.caret - 1] == "y"
+    assert error.column == 9
     assert len(str(error)) < 1200
 
 
+def test_what_can_not_be_printed_is_shown_by_name() -> None:
+    (error,) = parse("\t JOB\tA\tx \x1b[2J\udcff", "x.dag").errors
+    assert error.text == "JOB A x \\x1b[2J\\xff"
+    assert (error.column, error.caret) == (11, 9)
+    assert str(error).endswith("Unexpected token '\\x1b[2J\\xff'")
+
+
 def test_an_error_after_an_inline_description_shows_the_closing_line() -> None:
-    (error,) = parse("JOB A {\nx\n} FOO", "x.dag").errors
+    (error,) = parse("JOB A {\nx\n } FOO", "x.dag").errors
     assert str(error) == "ERROR: x.dag:1 Failed to parse JOB command: Unexpected token 'FOO'"
-    assert (error.text, error.column) == ("} FOO", 3)
+    assert (error.place, error.column, error.text, error.caret) == (3, 4, "} FOO", 3)
 
 
-def test_errors_are_limited() -> None:
-    parsed = parse("FOO\n" * 100, "x.dag", limit_errors=5)
-    assert len(parsed.errors) == 5
-
-
-def test_a_byte_order_mark_is_explained() -> None:
-    (error,) = parse("\ufeffJOB A x", "x.dag").errors
-    assert "byte order mark" in error.hint
+def test_errors_are_limited_and_counted() -> None:
+    parsed = parse("FOO\nJOB\n" * 50 + "JOB A x", "x.dag", limit_errors=5)
+    assert (len(parsed.errors), parsed.lost) == (5, 95)
+    assert parsed.commands == [commands.Job(101, "A", "x")]
 
 
 def test_a_nul_character_is_an_error_with_its_line() -> None:
     parsed = parse("JOB A x\nJOB B \0\n", "x.dag")
     assert parsed.commands == []
-    assert parsed.errors[0].line == 2
+    (error,) = parsed.errors
+    assert (error.line, error.column, error.text) == (2, 7, "JOB B \\x00")
+    (error,) = parse("\ufffdJ\0O\0B\0", "x.dag").errors
+    assert error.hint == "the file seems to be UTF-16: save it as UTF-8"
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["FINAL F x", "final F {\nfoo bar\n}", "SPLICE S s.dag", "PIN-IN A 1", "WEAK PARENT A CHILD B"],
-)
-def test_commands_of_a_later_version(text: str) -> None:
-    (error,) = parse(text, "x.dag").errors
-    assert str(error).endswith(" is not supported by this version yet")
-    assert str(error).startswith("ERROR: x.dag:1 ")
+def test_a_command_that_the_end_cuts_off_is_dropped_with_a_warning() -> None:
+    parsed = parse("JOB A x\nJOB B \\\n# more\n x \\\n", "x.dag")
+    assert parsed.commands == [commands.Job(1, "A", "x")]
+    assert [str(warning) for warning in parsed.warnings] == [
+        "Warning: x.dag:2 The command is ignored: its last line ends in \\, and the file ends there"
+    ]
+    again = Reading("x.dag", again=True)
+    assert list(iter_commands("JOB A \\", again)) == again.warnings == []
+
+
+def test_warnings_are_limited() -> None:
+    assert len(parse("RETRY A 1x\n" * 100, "x.dag", limit_errors=5).warnings) == 5
 
 
 def test_lines_of_other_commands_are_skipped_with_their_descriptions() -> None:
@@ -164,9 +197,40 @@ def test_what_condor_submit_dag_checks(text: str, message: str) -> None:
 _PIECES = ["JOB", "PARENT", "CHILD", "VARS", "A", "B", "x", '"', "'", "\\", "=", "+", "{", " "]
 
 
-@given(st.lists(st.sampled_from([*_PIECES, " ", "\n", "@=E", "}", "\u00a0", '="1"']), max_size=30))
-def test_any_text_gives_commands_or_errors(pieces: list[str]) -> None:
-    parse("".join(pieces), "x.dag")
+_ANY = (
+    *SYNTAX,
+    *_PIECES,
+    " ",
+    "\n",
+    "\\\n",
+    "@=E",
+    "@E",
+    "}",
+    "%",
+    "\u00a0",
+    "\x1b",
+    "\udc80",
+    '="1"',
+)
+_TEXTS = st.one_of(
+    st.text(st.characters()),
+    st.lists(st.sampled_from(_ANY), max_size=40).map("".join),
+    st.lists(st.sampled_from(_ANY), max_size=40).map(" ".join),
+)
+
+
+@given(_TEXTS)
+def test_any_text_gives_commands_and_errors_with_a_place_in_it(text: str) -> None:
+    parsed = parse(text, "x.dag")
+    count = text.count("\n") + 1
+    for error in parsed.errors:
+        assert type(error) is DagFileError
+        assert 1 <= error.place <= error.line <= count or 1 <= error.line <= error.place <= count
+        assert 1 <= error.column <= len(text.split("\n")[error.place - 1]) + 1
+        assert 1 <= error.caret <= len(error.text) + 1
+        assert error.detail().isascii() or error.detail().replace("\n", "").isprintable()
+    for warning in parsed.warnings:
+        assert 1 <= warning.line <= count
 
 
 @given(st.lists(st.sampled_from(_PIECES), min_size=1, max_size=12))
@@ -185,3 +249,26 @@ def test_a_very_long_line() -> None:
     assert len(command.parents) == 200_000
     (error,) = parse('JOB A "' + "y\\" * 500_000 + "z", "x.dag").errors
     assert "Invalid quoting" in str(error)
+
+
+def test_very_many_short_lines_of_one_command() -> None:
+    (command,) = parse("PARENT a CHILD \\\n" + "b \\\n" * 100_000 + "c", "x.dag").commands
+    assert isinstance(command, commands.ParentChild)
+    assert len(command.children) == 100_001
+    (job,) = parse("JOB A {\n" + "xy\n" * 100_000 + "}", "x.dag").commands
+    assert isinstance(job, commands.Job)
+    assert job.description == "\n".join(["xy"] * 100_000)
+    (error,) = parse("RETRY A \\\n" + "b \\\n" * 100_000 + "c", "x.dag").errors
+    assert (error.line, error.place) == (100_002, 2)
+
+
+def test_very_many_wrong_lines() -> None:
+    parsed = parse("RETRY A x\nFOO\n" * 50_000, "x.dag")
+    assert (len(parsed.errors), parsed.lost) == (20, 99_980)
+
+
+def test_binary_junk() -> None:
+    junk = bytes(range(1, 256)).decode("utf-8", "surrogateescape") * 1000
+    parsed = parse(junk, "x.dag")
+    assert parsed.lost > 900
+    assert all(error.detail().isascii() for error in parsed.errors)

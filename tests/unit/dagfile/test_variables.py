@@ -69,3 +69,18 @@ def test_the_short_cut_takes_the_common_form() -> None:
     assert read_simple('N Queue="1"') is None
     assert read_simple(r'N a="\""') is None
     assert read_simple('N a="' + "x" * 5000 + '"') is None
+
+
+@pytest.mark.parametrize(
+    ("rest", "column", "hint"),
+    [
+        ("x=a b", 5, ""),
+        ("x=a b c=1", 6, "expected = after b; a value with blanks must be quoted"),
+        ("x==1", 2, "a value that begins with = must be quoted"),
+        ("x=1 'y'=2", 4, "only the value may be quoted"),
+    ],
+)
+def test_where_pairs_are_wrong_and_what_to_do(rest: str, column: int, hint: str) -> None:
+    with pytest.raises(Wrong) as caught:
+        read_pairs(Words(rest))
+    assert (caught.value.column, caught.value.hint) == (column, hint)

@@ -1,0 +1,131 @@
+"""The world as condor_dag_checker sees it: files on disk, and HTCondor's bindings where asked for.
+
+The bindings are imported only when a submit description is to be checked or a macro looked up: they
+take longer to load than most DAGs to check.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections.abc import Iterator
+from typing import Any
+
+from condor_pydagman.adapters import files
+from condor_pydagman.graph.lint.findings import FileKind
+from condor_pydagman.graph.lint.submit_file import parse
+
+_UNIVERSE_NAMES = """
+vanilla local scheduler grid java parallel vm docker container standard mpi globus pvm
+5 7 9 10 11 12 13
+"""
+_UNIVERSES = frozenset(_UNIVERSE_NAMES.split())
+
+
+class DiskWorld:
+    """A `graph.lint.findings.World`; relative paths are from the current directory."""
+
+    def __init__(self) -> None:
+        self._kinds: dict[str, FileKind] = {}
+
+    def read_text(self, path: str) -> str:
+        """The text of a file; see `adapters.files.read_text`."""
+        return files.read_text(path)
+
+    def kind(self, path: str) -> FileKind:
+        """What stands at `path`, links followed; looked up once."""
+        kind = self._kinds.get(path)
+        if kind is None:
+            kind = self._kinds[path] = _kind(path)
+        return kind
+
+    def is_directory(self, path: str) -> bool:
+        """Whether `path` is a directory."""
+        return os.path.isdir(path)
+
+    def absolute(self, path: str) -> str:
+        """The full name of `path`."""
+        return os.path.abspath(path)
+
+    def is_knob(self, name: str) -> bool:
+        """Whether HTCondor's configuration has a macro of that name; yes if we can't ask."""
+        with contextlib.suppress(Exception):  # a bad configuration is not ours to complain of
+            return _bindings().param.get(name) is not None
+        return True
+
+    def submit_problem(self, text: str, directory: str) -> str:
+        """What HTCondor's reader of submit descriptions says against `text`; '' if nothing.
+
+        Unlike stock condor_dag_checker, which makes a job ad of it, this can see only errors of
+        syntax, of the queue statement, a missing executable and an unknown universe.
+        """
+        htcondor2 = _bindings()
+        with _inside(directory):
+            try:
+                submit = htcondor2.Submit(text)
+            except Exception as error:
+                reason = str(error).replace("parse_up_to_q_line() failed", "")
+                return f"Failed to parse to queue line: {reason}"
+            return _queue_problem(submit) or _ad_problem(submit, text)
+
+
+def _kind(path: str) -> FileKind:
+    try:
+        mode = os.stat(path).st_mode
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return FileKind.MISSING
+    except OSError:
+        return FileKind.OTHER
+    if not stat.S_ISREG(mode):
+        return FileKind.OTHER
+    return FileKind.EXECUTABLE if os.access(path, os.X_OK) else FileKind.FILE
+
+
+def _bindings() -> Any:
+    import htcondor2
+
+    return htcondor2
+
+
+@contextlib.contextmanager
+def _inside(directory: str) -> Iterator[None]:
+    """Names in a submit description are relative to the node's directory."""
+    if not directory:
+        yield
+        return
+    before = os.getcwd()
+    os.chdir(directory)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+
+
+def _queue_problem(submit: Any) -> str:
+    arguments = submit.getQArgs()
+    if not arguments:
+        return ""
+    try:
+        items = submit.itemdata()
+    except TypeError:  # how the bindings say that there are no items
+        return ""
+    except Exception as error:
+        if "Queue count" in str(error):
+            return f"Invalid queue args: {arguments}"
+        return f"Failed to load submit step items: {error}"
+    del items
+    return ""
+
+
+def _ad_problem(submit: Any, text: str) -> str:
+    universe = str(submit.get("universe") or submit.get("JobUniverse") or "vanilla").strip()
+    if "$" not in universe and universe.lower() not in _UNIVERSES:
+        return f"Submit:-1:I don't know about the '{universe}' universe."
+    needless = universe.lower() in ("vm", "docker", "container", "grid", "10", "13")
+    images = ("docker_image", "container_image")
+    if needless or any(submit.get(key) for key in images) or not parse(text).plain:
+        return ""
+    if not any(submit.get(key) for key in ("executable", "cmd")):
+        return "Submit:-1:No 'executable' parameter was provided"
+    return ""

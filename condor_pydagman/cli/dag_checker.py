@@ -1,0 +1,172 @@
+"""The command condor_dag_checker: what is wrong with DAG files, before anything runs.
+
+By default output and exit code are those of the stock tool, which programs read; `-lint` looks
+deeper and has an output of its own (`cli.lint_report`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from condor_pydagman.cli.checker_options import USAGE, CheckerOptions, parse_checker
+from condor_pydagman.cli.checker_world import DiskWorld
+from condor_pydagman.errors import UsageError
+from condor_pydagman.graph.lint.outline import Issue, Outline, read_outline
+from condor_pydagman.graph.model import JOIN
+from condor_pydagman.graph.statistics import count_arcs, cycle_as_stock_tells, widths_by_depth
+from condor_pydagman.vocabulary import NodeKind
+
+NO_ISSUES, ISSUES, TOOL_FAILURE = 0, 1, 2
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run condor_dag_checker: 0 if all is well, 1 if there are issues, 2 if it can't check.
+
+    `argv` are the arguments without the program's name, None for those of this process.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # names of files may hold any byte
+            stream.reconfigure(encoding="utf-8", errors="surrogateescape")
+    try:
+        options = parse_checker(sys.argv[1:] if argv is None else argv)
+    except UsageError as error:
+        print(error, file=sys.stderr)
+        print(USAGE, end="")
+        return TOOL_FAILURE
+    if options.help:
+        print(USAGE, end="")
+        return NO_ISSUES
+    try:
+        if "lint" in options.given:
+            from condor_pydagman.cli.lint_report import run_lint
+
+            return run_lint(options, DiskWorld())
+        return _run(options)
+    except BrokenPipeError:  # the reader of our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return TOOL_FAILURE
+
+
+def _run(options: CheckerOptions) -> int:
+    worst = NO_ISSUES
+    world = DiskWorld()
+    ads = []
+    for file in options.files:
+        outline = read_outline(file, world, options.outline())
+        cycle = cycle_as_stock_tells(outline.dag)
+        if outline.issues or cycle:
+            worst = ISSUES
+        if options.style == "text":
+            _print_issues(file, outline, cycle)
+        elif options.style == "statistics":
+            _print_statistics(file, statistics(outline, cycle))
+        else:
+            ads.append(json_text(_ad(file, outline, cycle)))
+    if options.style == "json":
+        print("[\n" + ",\n".join(ads) + "\n]")
+    return worst
+
+
+def _print_issues(file: str, outline: Outline, cycle: str) -> None:
+    lines = [_line(issue) for issue in outline.issues]
+    if cycle:
+        lines.append(f"{file}:0 Cycle detected: {cycle}")
+    if lines:
+        number = len(lines) + outline.lost
+        print(f"Detected {number} issue{'s' if number > 1 else ''} in {file}:")
+        for line in lines:
+            print(f"\t* {line}")
+        if outline.lost:
+            print(f"\t* and {outline.lost} more")
+        print()
+
+
+def _line(issue: Issue) -> str:
+    place = f"{issue.file}:{issue.line} "
+    if issue.command:
+        return f"{place}Failed to parse {issue.command} command: {issue.reason}"
+    return place + issue.reason
+
+
+def _print_statistics(file: str, values: dict[str, Any]) -> None:
+    print(f"=== {file} statistics ===")
+    for key in sorted(values):
+        print(f"{key} = {_classad(values[key])}")
+    print()
+
+
+def _classad(value: Any) -> str:
+    """A value as ClassAds are printed."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if isinstance(value, list):
+        return "{ " + ",".join(map(str, value)) + " }"
+    return str(value)
+
+
+def statistics(outline: Outline, cycle: str) -> dict[str, Any]:
+    """The numbers of the stock tool, by its names; those that are 0 are left out, as there."""
+    dag, scope = outline.dag, outline.scope
+    joins = sum(1 for flags in dag.flags if flags & JOIN)
+    values: dict[str, Any] = {
+        "NumArcs": count_arcs(dag),
+        "NumJoinNodes": joins,
+        "NumNodes": dag.kinds.count(NodeKind.JOB) - joins,
+        "NumServiceNodes": dag.kinds.count(NodeKind.SERVICE),
+        "NumSplices": scope.counted,
+        "NumSubDAGs": dag.kinds.count(NodeKind.SUBDAG),
+        "FinalNode": scope.final,
+        "ProvisionerNode": scope.provisioner,
+        "IsCyclic": bool(cycle),
+        "DetectedCycle": cycle,
+    }
+    widths = [] if cycle else widths_by_depth(dag)
+    if widths:
+        values.update(GraphHeight=len(widths), GraphWidth=max(widths), WidthByDepth=widths)
+    return {"TotalNodes": len(dag), **{key: value for key, value in values.items() if value}}
+
+
+def _ad(file: str, outline: Outline, cycle: str) -> dict[str, Any]:
+    ad: dict[str, Any] = {"DagFile": file, **statistics(outline, cycle)}
+    if outline.issues:
+        ad["NumErrors"] = len(outline.issues) + outline.lost
+        ad["Errors"] = list(map(_error_ad, outline.issues))
+    return ad
+
+
+def _error_ad(issue: Issue) -> dict[str, Any]:
+    ad = {"Reason": issue.reason, "SourceFile": issue.file, "SourceLine": issue.line}
+    return {**ad, "DagCommand": issue.command} if issue.command else ad
+
+
+def json_text(ad: dict[str, Any]) -> str:
+    """An ad in JSON as ClassAds print it: short keys first, everything on a line of its own.
+
+    Bytes that are not UTF-8 come out as U+FFFD: JSON has no room for them.
+    """
+    text = "".join(_pieces(ad, ""))
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _pieces(value: Any, indent: str) -> Iterator[str]:
+    """Our ads are three levels deep at most, so this recursion is bounded."""
+    if isinstance(value, dict):
+        yield "{"
+        for number, key in enumerate(sorted(value, key=lambda key: (len(key), key))):
+            yield f"{',' if number else ''}\n{indent}  {json.dumps(key)}: "
+            yield from _pieces(value[key], indent + "  ")
+        yield f"\n{indent}}}"
+    elif isinstance(value, list):
+        yield "["
+        for number, item in enumerate(value):
+            yield f"{',' if number else ''}\n{indent}  "
+            yield from _pieces(item, indent + "  ")
+        yield f"\n{indent}]"
+    else:
+        yield json.dumps(value, ensure_ascii=False)

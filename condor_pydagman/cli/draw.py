@@ -1,0 +1,157 @@
+"""`condor_pydagman draw`: a picture of a DAG, as SVG or as an HTML page of its own."""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from condor_pydagman.adapters.files import read_text, replace
+from condor_pydagman.errors import FileError, PydagmanError, UsageError
+from condor_pydagman.graph.build import BuildOptions, build
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.graph.problems import DagFileErrors
+from condor_pydagman.graph.progress import apply_progress
+from condor_pydagman.picture import States, library, make_picture, node_ads, page, svg
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+else:
+    Subparsers = Any
+
+FOLD_ABOVE = 300
+FOLD_MOST = 3000  # the layout of more takes minutes, and nobody can read it
+_WRITERS = {".svg": svg, ".html": page, ".htm": page}
+_DESCRIPTION = """\
+Draw a DAG, whatever its size. Nodes are coloured by state; splices, and nodes that are alike, are
+folded into one box where there are more than a few hundred."""
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the subcommand to those of `condor_pydagman`."""
+    parser = subparsers.add_parser(
+        "draw", help="draw a DAG as SVG or HTML", description=_DESCRIPTION, allow_abbrev=False
+    )
+    parser.add_argument("dag_files", nargs="+", metavar="DAGFILE")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="file to write, .svg or .html (default: the first DAGFILE with .svg after it)",
+    )
+    parser.add_argument(
+        "--fold",
+        type=_limit,
+        default=FOLD_ABOVE,
+        metavar="N",
+        help=f"how many boxes there may be, at most {FOLD_MOST} (default: {FOLD_ABOVE})",
+    )
+    state = parser.add_mutually_exclusive_group()
+    state.add_argument(
+        "--status",
+        metavar="FILE",
+        help="node status file (default: the one that the DAG names, if it exists)",
+    )
+    state.add_argument("--no-status", action="store_true", help="read no node status file")
+    parser.add_argument("--rescue", metavar="FILE", help="rescue file: its nodes are done")
+    parser.add_argument(
+        "--direction",
+        choices=("TB", "LR"),
+        default="TB",
+        help="where edges lead: from top to bottom (the default), or from left to right",
+    )
+    parser.add_argument(
+        "--usedagdir", action="store_true", help="as the option of condor_submit_dag"
+    )
+    parser.set_defaults(action=run, parser=parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Draw what the command line says; returns the exit code.
+
+    Raises:
+        PydagmanError: the message is for a person, and nothing has been written.
+    """
+    output = arguments.output or arguments.dag_files[0] + ".svg"
+    suffix = os.path.splitext(output)[1].lower()
+    if suffix not in _WRITERS:
+        raise UsageError(
+            f"{output}: can't tell from the name which kind of picture to write; "
+            "give it a name that ends in .svg or .html"
+        )
+    if os.path.isdir(output):
+        raise FileError(f"can't write {output}: it is a directory")
+    library()
+    gc.disable()  # nothing that is built here is garbage, and looking for it takes time
+    try:
+        dag = _dag(arguments)
+        states = _states(dag, arguments)
+        names = [os.path.basename(file) for file in arguments.dag_files]
+        title = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+        picture = make_picture(
+            dag,
+            states,
+            title,
+            fold_above=arguments.fold,
+            left_to_right=arguments.direction == "LR",
+        )
+        replace(output, _WRITERS[suffix](picture), durable=False)
+    finally:
+        gc.enable()
+    boxes = len(picture.sketch.boxes)
+    print(f"{output}: {len(dag)} node(s) in {boxes} box(es)")
+    return 0
+
+
+def _limit(text: str) -> int:
+    if not (text.isascii() and text.isdigit()) or not 1 <= int(text) <= FOLD_MOST:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to {FOLD_MOST}")
+    return int(text)
+
+
+def _dag(arguments: argparse.Namespace) -> Dag:
+    options = BuildOptions(
+        allow_any_node_name_characters=True, use_dag_dir=arguments.usedagdir, cwd=os.getcwd()
+    )
+    try:
+        dag = build(arguments.dag_files, read_text, options)
+        if arguments.rescue:
+            apply_progress(dag, _text(arguments.rescue, "rescue file"), arguments.rescue)
+    except DagFileErrors as errors:
+        raise PydagmanError(errors.detail()) from None
+    if not len(dag):
+        raise PydagmanError(f"{arguments.dag_files[0]} has no nodes: there is nothing to draw")
+    return dag
+
+
+def _states(dag: Dag, arguments: argparse.Namespace) -> States:
+    states = States(dag)
+    file = arguments.status
+    if file is None and not arguments.no_status and dag.status_file is not None:
+        file = _near(arguments, dag.status_file.file)
+    if not file:
+        return states
+    states.take(dag, node_ads(_text(file, "node status file"), file))
+    if states.unknown:
+        print(
+            f"condor_pydagman: {file} tells of {states.unknown} node(s) that the DAG does not "
+            "have; is it of another DAG, or of an older one?",
+            file=sys.stderr,
+        )
+    return states
+
+
+def _near(arguments: argparse.Namespace, file: str) -> str | None:
+    """The DAG's own status file, which is where DAGMan runs: here, or beside the DAG file."""
+    directories = ["", os.path.dirname(arguments.dag_files[0])]
+    paths = [os.path.join(directory, file) for directory in directories]
+    return next((path for path in paths if os.path.isfile(path)), None)
+
+
+def _text(path: str, what: str) -> str:
+    try:
+        return read_text(path)
+    except OSError as error:
+        raise FileError(f"can't read the {what} {path}: {error.strerror}") from None

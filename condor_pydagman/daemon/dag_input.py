@@ -1,0 +1,148 @@
+"""The DAG that a run is about: its DAG files, then its rescue file, then what forbids to run it."""
+
+from __future__ import annotations
+
+import gc
+import os
+
+from condor_pydagman.adapters import files
+from condor_pydagman.adapters.outlog import OutLog
+from condor_pydagman.cli.options import DagmanOptions
+from condor_pydagman.config import Config
+from condor_pydagman.daemon.dot_writer import DotWriter
+from condor_pydagman.errors import FileError, PydagmanError, UsageError
+from condor_pydagman.graph.build import BuildOptions, build
+from condor_pydagman.graph.cycle import describe_cycle, find_cycle
+from condor_pydagman.graph.model import DONE, Dag
+from condor_pydagman.graph.problems import DagFileErrors
+from condor_pydagman.graph.progress import apply_progress
+from condor_pydagman.names import DagPaths
+from condor_pydagman.records import rescue
+from condor_pydagman.vocabulary import NodeKind, NodeStatus, ScriptKind
+
+
+class CannotStart(PydagmanError):
+    """The run ends before it began; `code` is the exit code, `str()` is for `.dagman.out`."""
+
+    def __init__(self, message: str, code: int = 1) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def read_dag(
+    options: DagmanOptions, config: Config, paths: DagPaths, out: OutLog
+) -> tuple[Dag, int]:
+    """The DAG with the progress of its rescue file; and that file's number.
+
+    Raises:
+        CannotStart: there is something wrong with it, or it is more than can be run yet.
+    """
+    try:
+        chosen = rescue.choose(
+            files.rescue_numbers(paths),
+            paths,
+            rescue_file=options.rescue_file,
+            rescue_from=options.do_rescue_from,
+            automatic=config.auto_rescue
+            if options.auto_rescue is None
+            else options.auto_rescue != 0,
+            maximum=config.max_rescue_num,
+        )
+    except UsageError as error:
+        raise CannotStart(f"ERROR: {error}") from None
+    for line in rescue.preparation_lines(chosen, paths):
+        out.say(line)
+    for number in chosen.rename:
+        os.replace(paths.rescue(number), paths.rescue(number) + ".old")
+    dag = _build(options, config, out)
+    if chosen.file:
+        for line in rescue.usage_lines(chosen, len(options.dag_files)):
+            out.say(line)
+        _apply_rescue(dag, chosen.file)
+    _refuse_cycle(dag, config)
+    if not options.dot:
+        _refuse_what_cannot_run(dag)
+    out.say(f"Dag contains {len(dag)} total nodes")
+    return dag, chosen.number
+
+
+def _build(options: DagmanOptions, config: Config, out: OutLog) -> Dag:
+    for file in options.dag_files:
+        out.say(f"Parsing {file} ...")
+    how = BuildOptions(
+        use_join_nodes=config.use_join_nodes,
+        munge_node_names=config.munge_node_names,
+        allow_any_node_name_characters=config.allow_any_node_name_characters,
+        default_append_vars=config.default_append_vars,
+        use_dag_dir=options.use_dag_dir,
+        priority=options.priority or config.default_priority,
+        strict=config.use_strict,
+        cwd=os.getcwd(),
+    )
+    gc.disable()  # nothing that is built here is garbage, and looking for it takes a third longer
+    try:
+        dag = build(options.dag_files, files.read_blocks, how)
+    except DagFileErrors as errors:
+        raise CannotStart(f"{errors.detail()}\nFailed to parse {options.dag_files[0]}") from None
+    finally:
+        gc.freeze()
+        gc.enable()
+    for warning in dag.warnings:
+        out.say(warning)
+    return dag
+
+
+def _apply_rescue(dag: Dag, path: str) -> None:
+    try:
+        apply_progress(dag, files.read_text(path), path)
+    except DagFileErrors as error:
+        raise CannotStart(f"{error.detail()}\nFailed to parse dag file") from None
+    except (OSError, FileError) as error:
+        raise CannotStart(
+            f"ERROR: Failed to open {path}: {error}\nFailed to parse dag file"
+        ) from None
+
+
+def _refuse_cycle(dag: Dag, config: Config) -> None:
+    if config.startup_cycle_detect:
+        cycle = find_cycle(dag)
+        if cycle is not None:
+            raise CannotStart(
+                "ERROR: a cycle exists in the dag, please check input\n    "
+                + describe_cycle(dag, cycle)
+            )
+
+
+def write_dot(options: DagmanOptions, config: Config, out: OutLog) -> None:
+    """-Dot: write the DOT file of the DAG as it is, and do nothing else.
+
+    Raises:
+        CannotStart: there is something wrong with the DAG.
+    """
+    dag, _ = read_dag(options, config, options.paths(), out)
+    if dag.dot is not None:
+        out.say(f"Writing .dot file: {dag.dot.file}")
+    untouched = (NodeStatus.NOT_READY, NodeStatus.DONE)
+    DotWriter(dag, out).write(untouched[bool(flags & DONE)] for flags in dag.flags)
+
+
+def _refuse_what_cannot_run(dag: Dag) -> None:
+    """Parts of the language that are understood, but not run yet."""
+    found: list[str] = []
+    for kind in NodeKind:
+        nodes = dag.of_kind(kind) if kind != NodeKind.JOB else []
+        found += [f"{dag.place(node)} {kind.name} node {dag.names[node]}" for node in nodes[:1]]
+    if any(ScriptKind.HOLD in scripts for scripts in dag.scripts.values()):
+        found.append("SCRIPT HOLD")
+    if dag.tolerances:
+        found.append("TOLERANCE")
+    if dag.edges.any_weak:
+        found.append("WEAK PARENT")
+    if dag.save_points:
+        found.append("SAVE_POINT_FILE")
+    if found:
+        raise CannotStart(
+            "ERROR: This version can't run yet what is in this DAG: "
+            + ", ".join(found)
+            + "\n       Run it with the stock condor_dagman, or leave that out"
+        )

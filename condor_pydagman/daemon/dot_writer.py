@@ -1,0 +1,59 @@
+"""Writing the DOT file that a DAG asks for."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable
+
+from condor_pydagman.adapters import files
+from condor_pydagman.adapters.outlog import OutLog
+from condor_pydagman.errors import FileError
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.records import dot
+from condor_pydagman.vocabulary import NodeStatus
+
+
+class DotWriter:
+    """Writes the same file again and again, or with DONT-OVERWRITE a new one each time."""
+
+    def __init__(self, dag: Dag, out: OutLog) -> None:
+        self._dag = dag
+        self._out = out
+        self._path = ""
+
+    def write(self, statuses: Iterable[NodeStatus]) -> None:
+        """Write it, if the DAG has a DOT command; `statuses` as in `dot_text`."""
+        shape = self._dag.dot
+        if shape is None:
+            return
+        if not self._path or not shape.overwrite:
+            self._path = dot.file_name(shape.file, shape.overwrite, _numbers(shape.file))
+        text = dot.dot_text(
+            self._dag,
+            statuses,
+            now_local=time.localtime(),
+            include_text=self._included(shape.include),
+        )
+        try:
+            files.replace(self._path, text, durable=False)
+        except FileError as error:
+            self._out.say(f"Warning: {error}", 0)
+
+    def _included(self, file: str) -> str:
+        try:
+            return files.read_text(file) if file else ""
+        except (OSError, FileError) as error:
+            self._out.say(f"Warning: can't read DOT INCLUDE file {file}: {error}")
+            return ""
+
+
+def _numbers(name: str) -> list[int]:
+    """Numbers k for which `name.k` exists."""
+    directory, base = os.path.split(name)
+    try:
+        entries = os.listdir(directory or ".")
+    except OSError:
+        return []
+    tails = (entry[len(base) + 1 :] for entry in entries if entry.startswith(base + "."))
+    return [int(tail) for tail in tails if tail.isdigit()]

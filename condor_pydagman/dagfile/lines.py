@@ -1,0 +1,209 @@
+"""The lines of a DAG file, read once from front to back, from blocks of text.
+
+The rules are stock DAGMan's: lines are trimmed; empty ones and those that begin with `#` or `//`
+are ignored; a last `\\` joins a line with the next one that is not ignored.  A file is never in
+memory as a whole, unless it is one line.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from condor_pydagman.dagfile import bulk
+from condor_pydagman.dagfile.bulk import Run
+from condor_pydagman.dagfile.lexer import TRIMMED
+
+BLOCK = 1 << 18  # characters; a block this small stays in the processor's cache
+LONGEST = 1 << 25  # characters of a command
+PIECES_JOINED = 4096
+MOST_PIECES = 10_000  # of a continued line; errors behind them are shown at the last of these
+
+
+class Where(NamedTuple):
+    """A place in the text: number of the physical line from 1, the line, column in it from 0."""
+
+    number: int
+    raw: str
+    column: int
+
+
+class Lines:
+    """The lines of a text that comes in blocks, each but the last ending at a line's end.
+
+    Attributes:
+        number: number of the physical line read last, from 1; 0 before the first.
+        cut_off: where the command begins that the file's end cut off; 0 if there is none.
+        block: the block that the line read last ended in.
+        continued: whether the last command stood on several lines.
+        nul: number of the line, where a block that has been begun holds a NUL character; else 0.
+        too_long: number of a line where there is no reading on, for it is part of a command longer
+            than LONGEST; else 0.
+        opening: the first physical line of the last command.
+    """
+
+    def __init__(self, blocks: Iterable[str]) -> None:
+        self.number = 0
+        self.cut_off = 0
+        self.block = ""
+        self.continued = False
+        self.nul = 0
+        self.too_long = 0
+        self.opening = ""
+        self._blocks = iter(blocks)
+        self._position = 0
+        self._no_run_before = 0  # up to there lines are known to be odd, or too few for a run
+        self._raw = ""
+        self._raw_number = 0
+        self._pieces: list[tuple[int, int, str]] = []  # of a continued line: offset, number, raw
+
+    def logical(self) -> str | None:
+        """The next command: trimmed, its continuations joined by one blank.  None at the end.
+
+        After it, `number` is that of its last physical line.  A command that the file's end cuts
+        off is dropped, as stock DAGMan does; `cut_off` tells.
+        """
+        self.continued = False
+        line = self._kept()
+        self.opening = self._raw
+        if line is None or line[-1] != "\\":
+            return line
+        self.continued = True
+        return self._continued(line[:-1])
+
+    def simple_run(self) -> Run | None:
+        """Simple lines that come next, read over; `number` stays that of the line before them.
+
+        None if there are none, or too few.  Else add `Run.lines` to `number`.
+        """
+        if self._position >= len(self.block) and not self._next_block():
+            return None
+        if self._position < self._no_run_before:
+            return None
+        run = bulk.take(self.block, self._position)
+        if run.lines < bulk.SHORTEST:
+            self._no_run_before = max(run.end, self._position + 1)
+            return None
+        self._position = run.end
+        return run
+
+    def description(self, closing: str) -> tuple[str, str] | None:
+        """Text of an inline submit description, and the line that ends it, with what follows there.
+
+        The latter begins with `closing`.  All are trimmed; empty lines and comments are left out; a
+        `\\` at an end stays for the submit language.  None if the file ends first.
+        """
+        closing_and_more = closing + " "
+        kept = _Joined("\n")
+        opening = self._raw, self._raw_number
+        while True:
+            line = self._kept()
+            if line is None:
+                self._raw, self._raw_number = opening
+                return None
+            if line == closing or line.startswith(closing_and_more):
+                self._pieces = []
+                return kept.text(), line
+            kept.add(line)
+
+    def where(self, column: int) -> Where:
+        """Where in the text that is which stands at `column`, from 0, of the current line.
+
+        That is the line which `logical` gave last, or the one that ended the last `description`.
+        """
+        offset, number, raw = 0, self._raw_number, self._raw
+        if self._pieces and self._pieces[-1][1] == number:
+            after = bisect_right(self._pieces, (column, self.number + 1, ""))
+            offset, number, raw = self._pieces[after - 1]
+        indent = len(raw) - len(raw.lstrip(TRIMMED))
+        return Where(number, raw, min(column - offset + indent, len(raw)))
+
+    def _continued(self, begin: str) -> str | None:
+        first = self._raw_number
+        parts = _Joined(" ")
+        parts.add(begin)
+        self._pieces = [(0, first, self._raw)]
+        while True:
+            line = self._kept()
+            if line is None:
+                self.cut_off = first
+                return None
+            if parts.length > LONGEST:
+                self.too_long = self.number
+                return None
+            if len(self._pieces) >= MOST_PIECES:
+                self._pieces.pop()
+            self._pieces.append((parts.length, self.number, self._raw))
+            if line[-1] != "\\":
+                parts.add(line)
+                return parts.text()
+            parts.add(line[:-1])
+
+    def _kept(self) -> str | None:
+        """The next physical line, trimmed, that is neither empty nor a comment."""
+        while True:
+            block, begin = self.block, self._position
+            if begin >= len(block):
+                if not self._next_block():
+                    return None
+                continue
+            end = block.find("\n", begin)
+            if end < 0:
+                end = len(block)
+            self._position = end + 1
+            self.number += 1
+            if end - begin > LONGEST:
+                self.too_long = self.number
+                return None
+            raw = block[begin:end]
+            line = raw.strip(TRIMMED)
+            if line and not (line[0] in "#/" and line.startswith(("#", "//"))):
+                self._raw, self._raw_number = raw, self.number
+                return line
+
+    def _next_block(self) -> bool:
+        for block in self._blocks:
+            if block:
+                self.block, self._position, self._no_run_before = block, 0, 0
+                if "\0" in block and not self.nul:
+                    self.nul = self.number + 1 + block.count("\n", 0, block.index("\0"))
+                return True
+        self._position = len(self.block)
+        return False
+
+
+class _Joined:
+    """Very many short pieces joined, without a list of all of them.
+
+    Attributes:
+        length: of the text so far, and of the separator that follows it.
+    """
+
+    def __init__(self, separator: str) -> None:
+        self.length = 0
+        self._separator = separator
+        self._pieces: list[str] = []
+        self._chunks: list[str] = []
+
+    def add(self, piece: str) -> None:
+        self._pieces.append(piece)
+        self.length += len(piece) + 1
+        if len(self._pieces) >= PIECES_JOINED:
+            self._chunks.append(self._separator.join(self._pieces))
+            self._pieces.clear()
+
+    def text(self) -> str:
+        chunks = (
+            [*self._chunks, self._separator.join(self._pieces)] if self._pieces else self._chunks
+        )
+        return self._separator.join(chunks)
+
+
+def in_blocks(text: str) -> Iterator[str]:
+    """A text cut into blocks, each but the last ending at a line's end."""
+    begin, length = 0, len(text)
+    while begin < length:
+        end = text.find("\n", begin + BLOCK) + 1 or length
+        yield text[begin:end]
+        begin = end

@@ -1,0 +1,166 @@
+"""How the lines are read that say more of nodes: SCRIPT, RETRY, VARS, TOLERANCE and their like."""
+
+from __future__ import annotations
+
+from condor_pydagman.dagfile import commands
+from condor_pydagman.dagfile.commands import Command
+from condor_pydagman.dagfile.lexer import Words
+from condor_pydagman.dagfile.line_parts import (
+    Context,
+    checked_number,
+    end,
+    needed,
+    node_name,
+    normal,
+    number,
+    unexpected,
+)
+from condor_pydagman.dagfile.variables import read_pairs
+from condor_pydagman.dagfile.wrong import Wrong
+from condor_pydagman.vocabulary import ScriptKind
+
+_STREAMS = ("STDOUT", "STDERR", "ALL")
+_SCRIPT_WORDS = ("PRE", "POST", "HOLD", "DEFER", "DEBUG")
+_HOW_FAST = {"FAIL_FAST": True, "WAIT": False}
+
+
+def read_script(words: Words, context: Context) -> Command:
+    """SCRIPT."""
+    defer_status, defer_seconds, debug_file, stream = None, 0, "", ""
+    while True:
+        option = normal(words.next())
+        if option == "DEFER":
+            invalid = "Invalid DEFER status value '{}'"
+            defer_status = number(words, "DEFER missing status value", invalid)
+            invalid = "Invalid DEFER time value '{}'"
+            defer_seconds = number(words, "DEFER missing time value", invalid)
+        elif option == "DEBUG":
+            debug_file, stream = _debug(words)
+        elif option in ScriptKind.__members__:
+            break
+        else:
+            missing = (
+                "Missing script type (PRE, POST, HOLD) and optional sub-commands (DEFER, DEBUG)"
+            )
+            raise Wrong(missing, words, _SCRIPT_WORDS)
+    node, kind = node_name(words), ScriptKind[option]
+    command = words.rest()
+    if not command:
+        raise Wrong("No script specified", words, hint="the script's file follows the node")
+    where = (defer_status, defer_seconds, debug_file, stream)
+    return commands.ScriptLine(context.lines.number, node, kind, command, *where)
+
+
+def _debug(words: Words) -> tuple[str, str]:
+    file = needed(words, "DEBUG missing filename")
+    word = needed(words, "DEBUG missing output stream type (STDOUT, STDERR, ALL)", _STREAMS)
+    if normal(word) not in _STREAMS:
+        raise Wrong(f"Unknown DEBUG output stream type '{word}'", words, _STREAMS)
+    return file, normal(word)
+
+
+def read_retry(words: Words, context: Context) -> Command:
+    """RETRY."""
+    node = node_name(words)
+    invalid = "Invalid max retry value '{}' (Must be positive integer)"
+    limit = number(words, "Missing max retry value", invalid, 0)
+    unless_exit = None
+    word = words.next()
+    if normal(word) == "UNLESS_EXIT":
+        invalid = "Invalid UNLESS-EXIT code '{}' specified"
+        unless_exit = number(words, "UNLESS-EXIT missing exit code", invalid)
+        end(words)
+    else:
+        unexpected(word, words, "UNLESS-EXIT")
+    return commands.RetryLine(context.lines.number, node, limit, unless_exit)
+
+
+def read_abort_dag_on(words: Words, context: Context) -> Command:
+    """ABORT-DAG-ON."""
+    node = node_name(words)
+    status = number(words, "Missing exit status to abort on", "Invalid exit status '{}' specified")
+    exit_code = None
+    word = words.next()
+    if normal(word) == "RETURN":
+        invalid = "Invalid RETURN code '{}' (Must be between 0 and 255)"
+        exit_code = number(words, "RETURN is missing value", invalid, 0, 255)
+        end(words)
+    else:
+        unexpected(word, words, "RETURN")
+    return commands.AbortDagOn(context.lines.number, node, status, exit_code)
+
+
+def read_vars(words: Words, context: Context) -> Command:
+    """VARS."""
+    node = node_name(words)
+    append, pairs = read_pairs(words)
+    return commands.Vars(context.lines.number, node, append, tuple(pairs))
+
+
+def read_priority(words: Words, context: Context) -> Command:
+    """PRIORITY."""
+    node = node_name(words)
+    value = number(words, "Missing priority value", "Invalid priority value '{}'")
+    end(words)
+    return commands.Priority(context.lines.number, node, value)
+
+
+def read_pre_skip(words: Words, context: Context) -> Command:
+    """PRE_SKIP."""
+    node = node_name(words)
+    exit_code = number(words, "Missing exit code", "Invalid exit code '{}'")
+    end(words)
+    return commands.PreSkip(context.lines.number, node, exit_code)
+
+
+def read_tolerance(words: Words, context: Context) -> Command:
+    """TOLERANCE; the `%` may be a word of its own."""
+    node = node_name(words)
+    value = needed(words, "Missing failure tolerance value")
+    percent = value.endswith("%")
+    if value == "%":
+        raise Wrong("Empty percentage specified for failure tolerance", words)
+    column, invalid = words.column, "Invalid tolerance value '{}'"
+    word = "%" if percent else words.next()  # before the value is looked at, as stock DAGMan does
+    limit = checked_number(value[:-1] if percent else value, words, invalid, 0, column=column)
+    if word == "%":
+        percent, word = True, words.next()
+    fail_fast = _HOW_FAST.get(normal(word))
+    if fail_fast is None:
+        unexpected(word, words, "FAIL-FAST", "WAIT", *(() if percent else ("%",)))
+    else:
+        end(words)
+    return commands.ToleranceLine(context.lines.number, node, limit, percent, fail_fast)
+
+
+def read_category(words: Words, context: Context) -> Command:
+    """CATEGORY."""
+    node = node_name(words)
+    category = needed(words, "No category name specified")
+    end(words)
+    return commands.Category(context.lines.number, node, category)
+
+
+def read_maxjobs(words: Words, context: Context) -> Command:
+    """MAXJOBS."""
+    category = needed(words, "No category name specified")
+    limit = number(words, "No throttle limit specified", "Invalid throttle limit '{}'", 0)
+    end(words)
+    return commands.MaxJobs(context.lines.number, category, limit)
+
+
+def read_done(words: Words, context: Context) -> Command:
+    """DONE."""
+    node = node_name(words)
+    end(words)
+    return commands.Done(context.lines.number, node)
+
+
+def read_save_point_file(words: Words, context: Context) -> Command:
+    """SAVE_POINT_FILE."""
+    node = node_name(words)
+    if node.upper() == "ALL_NODES":
+        raise Wrong("ALL_NODES cannot be used for save point file command", words)
+    file = words.next_file()
+    end(words)
+    return commands.SavePointFile(context.lines.number, node, file)

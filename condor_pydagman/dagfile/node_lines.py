@@ -1,0 +1,167 @@
+"""How the lines are read that define nodes: JOB and its kin, SUBDAG, SPLICE, SUBMIT-DESCRIPTION.
+
+An inline submit description is part of such a line: `{` or `@=TOKEN` opens it, a line that is `}`
+or `@TOKEN`, or begins with that and a blank, ends it; options follow there (manual: "Inline Submit
+Descriptions").
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from condor_pydagman.dagfile import commands
+from condor_pydagman.dagfile.commands import Command
+from condor_pydagman.dagfile.lexer import QuotingError, Words
+from condor_pydagman.dagfile.line_parts import (
+    Context,
+    end,
+    needed,
+    needed_file,
+    new_node_name,
+    normal,
+    unexpected,
+)
+from condor_pydagman.dagfile.wrong import Wrong
+from condor_pydagman.vocabulary import NodeKind
+
+_NO_DIRECTORY = "No directory path provided for DIR subcommand"
+_NO_SUBMIT = "No submit description provided"
+
+
+class _Options(NamedTuple):
+    directory: str
+    noop: bool
+    done: bool
+
+
+def read_job(words: Words, context: Context, kind: NodeKind = NodeKind.JOB) -> Command:
+    """JOB, FINAL, PROVISIONER or SERVICE."""
+    line = context.lines.number
+    name = new_node_name(words, context)
+    submit = _submit(words, f"a node needs a submit file, as in: JOB {name[:40]} file.sub")
+    description = None
+    if _opens_description(submit):
+        description, words = _description(submit, words, context)
+    return commands.Job(line, name, submit, *_options(words), description, kind)
+
+
+def read_final(words: Words, context: Context) -> Command:
+    """FINAL."""
+    return read_job(words, context, NodeKind.FINAL)
+
+
+def read_provisioner(words: Words, context: Context) -> Command:
+    """PROVISIONER."""
+    return read_job(words, context, NodeKind.PROVISIONER)
+
+
+def read_service(words: Words, context: Context) -> Command:
+    """SERVICE."""
+    return read_job(words, context, NodeKind.SERVICE)
+
+
+def read_data(words: Words, context: Context) -> Command:
+    """DATA, which stock DAGMan knew until its version 8."""
+    name = new_node_name(words, context)
+    submit = _submit(words, "a data placement node needs a file")
+    return commands.Data(context.lines.number, name, submit, *_options(words))
+
+
+def read_subdag(words: Words, context: Context) -> Command:
+    """SUBDAG EXTERNAL.  Its file can't be an inline description."""
+    missing = "Missing EXTERNAL keyword"
+    if normal(needed(words, missing, ("EXTERNAL",))) != "EXTERNAL":
+        raise Wrong(missing, words, ("EXTERNAL",))
+    name = new_node_name(words, context)
+    file = _submit(words, "a sub-DAG needs its DAG file")
+    return commands.Subdag(context.lines.number, name, file, *_options(words))
+
+
+def read_splice(words: Words, context: Context) -> Command:
+    """SPLICE."""
+    name = needed(words, "Missing splice name")
+    file = needed_file(words, "Missing DAG file")
+    directory = ""
+    word = words.next()
+    if normal(word) == "DIR":
+        directory = needed_file(words, _NO_DIRECTORY)
+        end(words)
+    else:
+        unexpected(word, words, "DIR")
+    return commands.Splice(context.lines.number, name, file, directory)
+
+
+def read_submit_description(words: Words, context: Context) -> Command:
+    """SUBMIT-DESCRIPTION."""
+    line = context.lines.number
+    name = needed(words, "No submit description name provided")
+    opening = words.next_file()
+    if not _opens_description(opening):
+        hint = "expected { or @=TOKEN, which opens a description that } or @TOKEN ends"
+        raise Wrong("No inline description provided", words, hint=hint)
+    description, _ = _description(opening, words, context)
+    return commands.SubmitDescription(line, name, description)
+
+
+def skip_description(words: Words, context: Context) -> None:
+    """Read over the inline description that the line of a node or a SUBMIT-DESCRIPTION may open.
+
+    Raises:
+        Wrong: it does not end.
+    """
+    try:
+        words.next()
+        opening = words.next_file()
+    except QuotingError:
+        return
+    if _opens_description(opening):
+        _description(opening, words, context)
+
+
+def _submit(words: Words, hint: str) -> str:
+    submit = words.next_file()
+    if not submit:
+        raise Wrong(_NO_SUBMIT, words, hint=hint)
+    return submit
+
+
+def _options(words: Words) -> _Options:
+    directory, noop, done = "", False, False
+    while True:
+        word = words.next()
+        option = normal(word)
+        if not word:
+            return _Options(directory, noop, done)
+        if option == "DIR":
+            directory = needed_file(words, _NO_DIRECTORY)
+        elif option == "NOOP":
+            noop = True
+        elif option == "DONE":
+            done = True
+        else:
+            unexpected(word, words, "DIR", "NOOP", "DONE")
+
+
+def _opens_description(word: str) -> bool:
+    return word.startswith(("{", "@="))
+
+
+def _description(opening: str, words: Words, context: Context) -> tuple[str, Words]:
+    """Text of an inline description, and the words that follow its end."""
+    closing = "}" if opening[0] == "{" else "@" + opening[2:]
+    if closing == "@":
+        raise Wrong("No inline description closing token specified (@=TOKEN)", words)
+    found = context.lines.description(closing)
+    if found is None:
+        raise Wrong(
+            f"Missing inline description closing token: {closing}",
+            words,
+            hint=f"a line of its own must end the description: {closing[:40]}, which a blank and "
+            "options may follow",
+        )
+    text, closing_line = found
+    ignored = opening[1:] if closing == "}" else ""
+    ignored = f"{ignored} {words.rest()}".strip()
+    if ignored:
+        words.remark(f"'{ignored[:40]}', what follows {opening[:40]} on its line, is ignored")
+    return text, Words(closing_line, len(closing))

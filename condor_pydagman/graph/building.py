@@ -1,0 +1,239 @@
+"""The state that the commands of DAG files work on: the Dag as far as it is read, and the scope.
+
+What each command does is in `define`, `connect`, `modify` and `whole`; which file is read when, in
+`build`.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, NoReturn, TypeVar
+
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.graph.problems import ProcessingError
+from condor_pydagman.graph.scope import Scope
+from condor_pydagman.vocabulary import ORDINARY_KINDS, NodeKind
+
+ALL_NODES = "ALL_NODES"
+MOST_WARNINGS = 1000
+MOST_SHARED = 1 << 10  # values remembered for sharing; with more the look-up costs what it saves
+MOST_COMPARED = 2000  # node names among which a misspelt one is looked for
+
+# DAGMAN_USE_STRICT from which a warning is fatal; NEVER is above every level.
+STRICT_LOW, STRICT_MIDDLE, STRICT_HIGH, NEVER = 1, 2, 3, 4
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class BuildOptions:
+    """How DAG files become a Dag; most fields are knobs of the same name in `config`.
+
+    Attributes:
+        priority: added to the priority of every node (-Priority, DAGMAN_DEFAULT_PRIORITY).
+        use_dag_dir: every node runs in the directory of its DAG file (-usedagdir).
+        strict: DAGMAN_USE_STRICT, 0 to 3: which warnings are fatal.
+        cwd: DAGMan's working directory; what directories that -usedagdir gives to nodes are joined
+            to, '' leaves them relative.
+    """
+
+    use_join_nodes: bool = True
+    munge_node_names: bool = True
+    allow_any_node_name_characters: bool = False
+    default_append_vars: bool = False
+    use_dag_dir: bool = False
+    priority: int = 0
+    strict: int = 1
+    cwd: str = ""
+
+
+class Building:
+    """A Dag under construction.
+
+    Attributes:
+        dag: the Dag.
+        options: how it is built.
+        scope: the file that the next command is of.
+        file: name of that file, as default names of save points need it.
+        special: the FINAL, PROVISIONER and SERVICE nodes.
+        has_parents, has_children: by node, as of the last `mark_ends`.
+    """
+
+    def __init__(self, dag: Dag, options: BuildOptions) -> None:
+        self.dag = dag
+        self.options = options
+        self.scope = Scope()
+        self.file = ""
+        self.special: set[int] = set()
+        self.has_parents = bytearray()
+        self.has_children = bytearray()
+        self._marked_edges = 0
+        self._joins = 0
+        self._inlines = 0
+        self._lost_warnings = 0
+        self._shared: dict[Any, Any] = {}
+        self._texts: dict[str, str] = {}
+
+    @classmethod
+    def of(cls, dag: Dag, options: BuildOptions) -> Building:
+        """A Dag that is complete, to be changed by the commands of a rescue file."""
+        building = cls(dag, options)
+        building.scope.add(0, len(dag))
+        for kind in NodeKind:
+            if kind not in ORDINARY_KINDS:
+                building.special.update(dag.of_kind(kind))
+        return building
+
+    def find(self, name: str) -> int | None:
+        """The node that the file being read calls `name`, if it is in sight."""
+        node = self.dag.ids.get(self.scope.full(name))
+        if node is not None and "+" in name and node not in self.scope:
+            return None
+        return node
+
+    def needed(self, name: str) -> int:
+        """As `find`, for commands that can't mean ALL_NODES."""
+        node = self.find(name)
+        if node is None:
+            self.unknown(name)
+        return node
+
+    def nodes(self, name: str) -> Sequence[int]:
+        """The node of that name, or all ordinary nodes so far that are in sight."""
+        node = self.find(name)
+        if node is not None:
+            return (node,)
+        if name.upper() != ALL_NODES:
+            self.unknown(name)
+        found: Iterable[int] = chain.from_iterable(self.scope.ranges())
+        if self.special:
+            found = (node for node in found if node not in self.special)
+        all_nodes = list(found)
+        if not all_nodes:
+            fail(
+                f"Unknown node {name} referenced.",
+                "there is no node before this line's file",
+                plain=f"References undefined node {name}",
+            )
+        return all_nodes
+
+    def unknown(self, name: str) -> NoReturn:
+        """There is no such node."""
+        shown = self.scope.munge + name
+        fail(
+            f"Unknown node {shown} referenced",
+            self.near(name),
+            plain=f"References undefined node {shown}",
+        )
+
+    def near(self, name: str) -> str:
+        """Advice: the node whose name is like `name`, or ''."""
+        if len(self.dag) > MOST_COMPARED or len(name) > 100:
+            return ""
+        before = len(self.scope.prefix + self.scope.munge)
+        known = [self.dag.names[node][before:] for node in chain.from_iterable(self.scope.ranges())]
+        near = difflib.get_close_matches(name, known, 1, 0.7)
+        return f"did you mean {near[0]}?" if near else self._inside_splice(name)
+
+    def add_node(self, name: str, submit: str, kind: NodeKind, flags: int, line: int) -> int:
+        """A new node of the file being read; `name` is its full name."""
+        node = self.dag.add_node(name, self.text(submit), kind, flags, line)
+        self.scope.add(node)
+        if kind not in ORDINARY_KINDS:
+            self.special.add(node)
+        return node
+
+    def next_join(self) -> int:
+        """Number of the next join node; they are counted over all files."""
+        self._joins += 1
+        return self._joins - 1
+
+    def next_inline(self) -> int:
+        """Number of the next inline description; they are counted over all files."""
+        self._inlines += 1
+        return self._inlines - 1
+
+    def shown(self, node: int) -> str:
+        """The node's name as stock DAGMan shows it while the file is read."""
+        return self.dag.names[node][len(self.scope.prefix) :]
+
+    def mark_ends(self) -> None:
+        """Bring `has_parents` and `has_children` up to date; each edge is looked at once."""
+        missing = len(self.dag) - len(self.has_parents)
+        self.has_parents.extend(bytes(missing))
+        self.has_children.extend(bytes(missing))
+        self.dag.edges.mark_ends(self._marked_edges, self.has_parents, self.has_children)
+        self._marked_edges = len(self.dag.edges)
+
+    def warn(self, text: str, fatal_from: int) -> None:
+        """Keep a warning; fail if DAGMAN_USE_STRICT makes it fatal."""
+        self.remark(text)
+        if self.options.strict >= fatal_from:
+            fail(
+                "Warning is fatal error because of DAGMAN_USE_STRICT setting",
+                f"the warning is: {text}",
+                plain=text,
+            )
+
+    def remark(self, text: str) -> None:
+        """Keep a warning that never is fatal."""
+        if len(self.dag.warnings) < MOST_WARNINGS:
+            self.dag.warnings.append(text)
+        else:
+            self._lost_warnings += 1
+
+    def close(self) -> None:
+        """After the last file."""
+        if self._lost_warnings:
+            self.dag.warnings.append(f"Warning: {self._lost_warnings} more warnings not shown")
+
+    def text(self, text: str) -> str:
+        """An equal text seen before, else `text`: a million equal ones take the space of one."""
+        texts = self._texts
+        if len(texts) >= MOST_SHARED:
+            texts.clear()
+        return texts.setdefault(text, text)
+
+    def texts(self, texts: Sequence[str]) -> Iterable[str]:
+        """As `text` for each of `texts`."""
+        if len(self._texts) + min(len(texts), MOST_SHARED) > 2 * MOST_SHARED:
+            self._texts.clear()
+        return map(self._texts.setdefault, texts, texts)
+
+    def share(self, value: _T) -> _T:
+        """As `text`, for tuples; the type counts, for equal tuples can mean different things."""
+        return self.recall((type(value), value), value)
+
+    def known(self, key: Any) -> Any:
+        """The value kept by `recall`, or None."""
+        return self._shared.get(key)
+
+    def recall(self, key: Any, value: _T) -> _T:
+        """The value kept under `key`; `value` if there is none."""
+        if len(self._shared) >= MOST_SHARED:
+            self._shared.clear()
+        shared: _T = self._shared.setdefault(key, value)
+        return shared
+
+    def _inside_splice(self, name: str) -> str:
+        if self.dag.ids.get(self.scope.full(name)) is not None:
+            return (
+                "nodes inside a splice can't be named in the file that has the SPLICE command;"
+                " put the command into the splice's own file"
+            )
+        return ""
+
+
+def fail(message: str, hint: str = "", *, plain: str = "", also: str = "") -> NoReturn:
+    """Raise a ProcessingError, whose place is added by who knows it.
+
+    Args:
+        message: what stock condor_dagman says.
+        hint: what to do.
+        plain: what condor_dag_checker says, if that differs.
+        also: a second line of stock condor_dagman's.
+    """
+    raise ProcessingError(message, file="", hint=hint, plain=plain, also=also)

@@ -1,0 +1,212 @@
+"""Who waits for whom: edges as arrays of integers.
+
+Edges are kept between *vertices*: the nodes, then the *junctions*.  A junction stands for a PARENT
+line with many parents and many children, so that such a line costs parents + children entries
+instead of their product.  It is no node: nobody but the Dag and the engine's countdown sees it.
+
+Edges come in one by one or in bulk; `finish` sorts them by parent and by child, once.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, islice
+from operator import le
+
+_FIRST_JUNCTION = 1 << 30  # until the number of nodes is known
+MOST_NODES = _FIRST_JUNCTION
+
+
+class Edges:
+    """The edges of a Dag.  Add them, then call `finish` once."""
+
+    def __init__(self) -> None:
+        self._tails = array("i")
+        self._heads = array("i")
+        self._junctions = 0
+        self._nodes = 0
+        self._first_child = array("i", [0])
+        self._children = array("i")
+        self._first_parent = array("i", [0])
+        self._parents = array("i")
+        self._weak = bytearray()  # beside _tails; may end early: the rest is strong
+        self._weak_children = bytearray()  # beside _children; empty if no edge is weak
+
+    def __len__(self) -> int:
+        """Edges added so far; those of a junction count once for each parent and child."""
+        return len(self._tails)
+
+    def add(self, parents: Sequence[int], children: Sequence[int], weak: bool = False) -> None:
+        """Make every one of `parents` a parent of every one of `children`."""
+        if len(parents) > 1 and len(children) > 1:
+            junction = _FIRST_JUNCTION + self._junctions
+            self._junctions += 1
+            self._product(parents, (junction,), weak)  # says it all, as with a join node
+            self._product((junction,), children, False)
+        else:
+            self._product(parents, children, weak)
+
+    def add_many(self, tails: Iterable[int], heads: Iterable[int]) -> None:
+        """One edge for each pair of `tails` and `heads`, which are of equal length."""
+        self._tails.extend(tails)
+        self._heads.extend(heads)
+
+    def mark_ends(self, begin: int, has_parents: bytearray, has_children: bytearray) -> None:
+        """Set a 1 for each node that edges from number `begin` on give a parent or a child."""
+        for tail, head in zip(islice(self._tails, begin, None), islice(self._heads, begin, None)):
+            if tail < _FIRST_JUNCTION:
+                has_children[tail] = 1
+            if head < _FIRST_JUNCTION:
+                has_parents[head] = 1
+
+    def renumber(self, new: Sequence[int]) -> None:
+        """Node n becomes `new[n]`; before `finish`."""
+        for ends in (self._tails, self._heads):
+            for place, vertex in enumerate(ends):
+                if vertex < _FIRST_JUNCTION:
+                    ends[place] = new[vertex]
+
+    def finish(self, nodes: int) -> None:
+        """Sort the edges of `nodes` nodes; one that was added twice counts once, strong if either
+        was."""
+        self._nodes = nodes
+        vertices = nodes + self._junctions
+        if self._junctions:
+            shift = _FIRST_JUNCTION - nodes
+            for ends in (self._tails, self._heads):
+                for place, vertex in enumerate(ends):
+                    if vertex >= _FIRST_JUNCTION:
+                        ends[place] = vertex - shift
+        if self._weak:
+            self._weak.extend(bytes(len(self._tails) - len(self._weak)))
+        self._sort_by_tail(vertices)
+        repeating = self._with_repeats()
+        if repeating:
+            self._drop_repeats(repeating)
+            self._sort_by_tail(vertices)
+        self._sort_by_head(vertices)
+        self._tails, self._heads, self._weak = array("i"), array("i"), bytearray()
+
+    @property
+    def vertex_count(self) -> int:
+        """Nodes plus junctions."""
+        return len(self._first_child) - 1
+
+    def successors(self, vertex: int) -> Sequence[int]:
+        """Vertices (nodes and junctions) that wait for `vertex`."""
+        return self._children[self._first_child[vertex] : self._first_child[vertex + 1]]
+
+    def predecessor_count(self, vertex: int) -> int:
+        """How many vertices `vertex` waits for."""
+        return self._first_parent[vertex + 1] - self._first_parent[vertex]
+
+    def successor_count(self, vertex: int) -> int:
+        """How many vertices wait for `vertex`."""
+        return self._first_child[vertex + 1] - self._first_child[vertex]
+
+    def children(self, node: int) -> Iterator[int]:
+        """Child nodes, junctions resolved; a child may come twice if two lines name it."""
+        return self._resolve(node, self._first_child, self._children)
+
+    def parents(self, node: int) -> Iterator[int]:
+        """Parent nodes, junctions resolved; a parent may come twice if two lines name it."""
+        return self._resolve(node, self._first_parent, self._parents)
+
+    @property
+    def any_weak(self) -> bool:
+        """Whether there is any weak edge."""
+        return bool(self._weak_children)
+
+    def is_weak(self, parent: int, child: int) -> bool:
+        """Whether `child` waits for the end of `parent` only, however it ends."""
+        if not self._weak_children:
+            return False
+        found = False
+        for place in range(self._first_child[parent], self._first_child[parent + 1]):
+            vertex = self._children[place]
+            if vertex == child or (vertex >= self._nodes and child in self.successors(vertex)):
+                if not self._weak_children[place]:
+                    return False
+                found = True
+        return found
+
+    def _product(self, parents: Sequence[int], children: Sequence[int], weak: bool) -> None:
+        if weak:
+            self._weak.extend(bytes(len(self._tails) - len(self._weak)))
+            self._weak.extend(b"\1" * (len(parents) * len(children)))
+        for parent in parents:
+            self._heads.extend(children)
+            self._tails.extend([parent] * len(children))
+
+    def _resolve(self, node: int, first: array[int], near: array[int]) -> Iterator[int]:
+        nodes = self._nodes
+        for vertex in near[first[node] : first[node + 1]]:
+            if vertex < nodes:
+                yield vertex
+            else:
+                yield from near[first[vertex] : first[vertex + 1]]
+
+    def _sort_by_tail(self, vertices: int) -> None:
+        tails, heads = self._tails, self._heads
+        self._first_child = _firsts(tails, vertices)
+        if all(map(le, tails, islice(tails, 1, None))):  # as programs write them
+            self._children = heads
+            self._weak_children = self._weak
+        else:
+            self._children = _placed(self._first_child, tails, heads)
+            if self._weak:
+                marks = array("i", self._weak)
+                self._weak_children = bytearray(_placed(self._first_child, tails, marks))
+
+    def _with_repeats(self) -> set[int]:
+        """Vertices of which an edge has been added more than once."""
+        children, found, begin = self._children, set(), 0
+        for vertex, end in enumerate(islice(self._first_child, 1, None)):
+            if end - begin > 1 and len(set(children[begin:end])) < end - begin:
+                found.add(vertex)
+            begin = end
+        return found
+
+    def _drop_repeats(self, repeating: set[int]) -> None:
+        """Keep the first of equal edges that leave the vertices of `repeating`."""
+        tails, heads, weak = array("i"), array("i"), bytearray()
+        kept: dict[tuple[int, int], int] = {}
+        for edge, (tail, head) in enumerate(zip(self._tails, self._heads)):
+            is_weak = self._weak[edge] if self._weak else 0
+            if tail in repeating:
+                first = kept.setdefault((tail, head), len(tails))
+                if first < len(tails):
+                    weak[first] &= is_weak
+                    continue
+            tails.append(tail)
+            heads.append(head)
+            weak.append(is_weak)
+        self._tails, self._heads, self._weak = tails, heads, weak if self._weak else self._weak
+
+    def _sort_by_head(self, vertices: int) -> None:
+        self._first_parent = _firsts(self._heads, vertices)
+        self._parents = _placed(self._first_parent, self._heads, self._tails)
+
+
+def _placed(firsts: array[int], keys: array[int], values: array[int]) -> array[int]:
+    """The values sorted by key, equal keys in the order in which they are."""
+    next_place = firsts[:]
+    result = array("i", bytes(4 * len(values)))
+    for key, value in zip(keys, values):
+        place = next_place[key]
+        result[place] = value
+        next_place[key] = place + 1
+    return result
+
+
+def _firsts(keys: array[int], vertices: int) -> array[int]:
+    """Where the entries of each key begin when sorted by key; one more at the end."""
+    counts = array("i", bytes(4 * (vertices + 1)))
+    for key in keys:
+        counts[key] += 1
+    total = len(keys)
+    firsts = array("i", accumulate(counts, initial=0))
+    del firsts[vertices + 1 :]
+    firsts[vertices] = total
+    return firsts

@@ -1,0 +1,173 @@
+"""Findings about the files that nodes need: submit files, scripts, DAG files of sub-DAGs.
+
+A file that is missing now may be written by a node that runs earlier, or by the node's PRE script.
+Only what is missing for a node that nothing can run before is an error.
+"""
+
+from __future__ import annotations
+
+import os.path
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from condor_pydagman.graph.lint.findings import FileKind, Findings, Severity, World
+from condor_pydagman.graph.model import DONE, JOIN, NOOP, Dag
+from condor_pydagman.vocabulary import NodeKind, ScriptKind
+
+_MAY_COME = "an earlier node or a PRE script may still write it; else "
+
+
+class _Use(NamedTuple):
+    """Nodes that name the same file."""
+
+    node: int  # the first of them
+    nodes: int
+    first: int | None  # one that nothing runs before
+
+
+class _Uses:
+    """Which nodes name which files."""
+
+    def __init__(self) -> None:
+        self._uses: dict[tuple[str, ...], _Use] = {}
+
+    def add(self, key: tuple[str, ...], node: int, first: bool) -> None:
+        """`node` names the file `key`; `first` if nothing can run before it does."""
+        use = self._uses.get(key)
+        if use is None:
+            self._uses[key] = _Use(node, 1, node if first else None)
+        else:
+            earliest = node if first and use.first is None else use.first
+            self._uses[key] = _Use(use.node, use.nodes + 1, earliest)
+
+    def __iter__(self) -> Iterator[tuple[tuple[str, ...], _Use]]:
+        return iter(self._uses.items())
+
+
+def check_files(dag: Dag, world: World, findings: Findings) -> None:
+    """Look for every file that a node needs, once."""
+    firsts = _Firsts(dag)
+    _submit_files(dag, world, findings, firsts)
+    _scripts(dag, world, findings, firsts)
+    _subdags(dag, world, findings, firsts)
+    _place_of_dag(dag, world, findings)
+
+
+class _Firsts:
+    """Knows which nodes start before anything else can have written a file."""
+
+    def __init__(self, dag: Dag) -> None:
+        self._dag = dag
+        self._provisioned = dag.kinds.find(NodeKind.PROVISIONER) >= 0
+
+    def starts_first(self, node: int) -> bool:
+        """Whether no node, and no other kind of node, runs before this one."""
+        dag = self._dag
+        return (
+            not self._provisioned
+            and dag.kinds[node] in (NodeKind.JOB, NodeKind.SUBDAG)
+            and not dag.has_parents(node)
+        )
+
+    def job_is_first(self, node: int) -> bool:
+        """Whether not even a PRE script runs before the node's job."""
+        return self._dag.script(node, ScriptKind.PRE) is None and self.starts_first(node)
+
+
+def _submit_files(dag: Dag, world: World, findings: Findings, firsts: _Firsts) -> None:
+    uses = _Uses()
+    for node, submit in enumerate(dag.submits):
+        if dag.flags[node] & (DONE | NOOP | JOIN) or submit in dag.descriptions:
+            continue
+        if node not in dag.subdags and dag.kinds[node] != NodeKind.SUBDAG:
+            uses.add((dag.directories.get(node, ""), submit), node, firsts.job_is_first(node))
+    for (directory, submit), use in uses:
+        kind = world.kind(os.path.join(directory, submit))
+        if kind is FileKind.MISSING:
+            _missing(dag, findings, "DAG301", f"submit file {submit}", directory, use)
+        elif kind is FileKind.OTHER:
+            message = f"submit file {submit} of {_nodes(dag, use)} is no ordinary file"
+            name = dag.names[use.node]
+            findings.add("DAG307", message, place=dag.place(use.node), node=name)
+
+
+def _scripts(dag: Dag, world: World, findings: Findings, firsts: _Firsts) -> None:
+    uses = _Uses()
+    for node, scripts in dag.scripts.items():
+        if dag.flags[node] & DONE:
+            continue
+        for kind, script in scripts.items():
+            words = script.command.split(None, 1)
+            if words and "$" not in words[0]:
+                first = kind is ScriptKind.PRE and firsts.starts_first(node)
+                uses.add((dag.directories.get(node, ""), words[0], kind.value), node, first)
+    for (directory, program, which), use in uses:
+        found = world.kind(os.path.join(directory, program))
+        what = f"{which} script {program}"
+        command = ("SCRIPT", which, dag.names[use.node])
+        if found is FileKind.MISSING:
+            _missing(dag, findings, "DAG302", what, directory, use, command)
+        elif found is not FileKind.EXECUTABLE:
+            findings.add(
+                "DAG303",
+                f"{what} of {_nodes(dag, use)} can't be executed",
+                place=dag.place(use.node),
+                node=dag.names[use.node],
+                words=command,
+                severity=Severity.WARNING if use.first is None else None,
+                hint="it is no ordinary file" if found is FileKind.OTHER else "",
+            )
+
+
+def _subdags(dag: Dag, world: World, findings: Findings, firsts: _Firsts) -> None:
+    uses = _Uses()
+    for node, file in dag.subdags.items():
+        if not dag.flags[node] & (DONE | NOOP):
+            uses.add((dag.directories.get(node, ""), file), node, firsts.job_is_first(node))
+    for (directory, file), use in uses:
+        if world.kind(os.path.join(directory, file)) is FileKind.MISSING:
+            late = Severity.INFO  # writing the DAG file late is what most sub-DAGs are for
+            _missing(dag, findings, "DAG304", f"DAG file {file}", directory, use, late=late)
+
+
+def _missing(
+    dag: Dag,
+    findings: Findings,
+    code: str,
+    what: str,
+    directory: str,
+    use: _Use,
+    words: tuple[str, ...] = (),
+    late: Severity = Severity.WARNING,
+) -> None:
+    """A finding about a file that does not exist; `late` if something may still write it."""
+    node = use.node if use.first is None else use.first
+    where = f" in {directory}" if directory else ""
+    message = f"{what} of {_nodes(dag, use._replace(node=node))} does not exist{where}"
+    if words:
+        words = (*words[:-1], dag.names[node])
+    severity, hint = None, ""
+    if use.first is None:
+        severity, hint = late, _MAY_COME + "check its name and the node's DIR"
+    findings.add(
+        code,
+        message,
+        place=dag.place(node),
+        node=dag.names[node],
+        words=words,
+        severity=severity,
+        hint=hint,
+    )
+
+
+def _nodes(dag: Dag, use: _Use) -> str:
+    more = use.nodes - 1
+    others = f" and {more} other node{'s' if more > 1 else ''}" if more else ""
+    return f"node {dag.names[use.node]}{others}"
+
+
+def _place_of_dag(dag: Dag, world: World, findings: Findings) -> None:
+    """The nodes log stands beside the first DAG file; DAGMan refuses to have it in /tmp."""
+    if dag.files and world.absolute(dag.files[0]).startswith("/tmp/"):
+        message = f"{dag.files[0]} is in /tmp; by default DAGMan refuses to keep its log there"
+        findings.add("DAG306", message, place=dag.files[0])

@@ -1,0 +1,253 @@
+"""What a check is given (a World) and what it gives (Findings): codes, severities, places.
+
+Codes are stable: scripts filter by them.  DAG1xx is what DAGMan refuses, DAG2xx the graph, DAG3xx
+files, DAG4xx lines that do nothing or not what they seem to.
+"""
+
+from __future__ import annotations
+
+from enum import Enum, IntEnum
+from typing import NamedTuple, Protocol
+
+MOST_KEPT = 100  # of one code: a million nodes may share a mistake
+
+
+class FileKind(Enum):
+    """What stands at a path."""
+
+    MISSING = "missing"
+    FILE = "file"
+    EXECUTABLE = "executable"
+    OTHER = "other"  # a directory, a FIFO, a device, or nothing that we may look at
+
+
+class World(Protocol):
+    """What a check may ask of the world outside.  Relative paths are from the start directory."""
+
+    def read_text(self, path: str) -> str:
+        """The text of a file.
+
+        Raises:
+            OSError, FileError: it can't be read.
+        """
+
+    def kind(self, path: str) -> FileKind:
+        """What stands at `path`."""
+
+    def is_directory(self, path: str) -> bool:
+        """Whether `path` is a directory."""
+
+    def absolute(self, path: str) -> str:
+        """The full name of `path`."""
+
+    def is_knob(self, name: str) -> bool:
+        """Whether a macro of that name may come from HTCondor's configuration."""
+
+    def submit_problem(self, text: str, directory: str) -> str:
+        """What HTCondor's own reader of submit descriptions says against `text`; '' if nothing."""
+
+
+class Severity(IntEnum):
+    """How bad a finding is: an error keeps DAGMan or a node from doing its work, for certain."""
+
+    INFO = 0
+    WARNING = 1
+    ERROR = 2
+
+
+class Code(NamedTuple):
+    """One kind of finding: what it is about, and what to do about it."""
+
+    severity: Severity
+    title: str
+    hint: str = ""
+
+
+_ERROR, _WARNING, _INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
+
+CODES: dict[str, Code] = {
+    "DAG101": Code(_ERROR, "a command that can't be read"),
+    "DAG102": Code(_ERROR, "a word that is no command"),
+    "DAG103": Code(_ERROR, "a DAG file, INCLUDE or SPLICE that can't be read"),
+    "DAG104": Code(_ERROR, "a command that can't be obeyed"),
+    "DAG105": Code(
+        _WARNING,
+        "a command that DAGMan drops, because the file ends after its backslash",
+        "take the backslash away, or add the rest of the command",
+    ),
+    "DAG106": Code(_WARNING, "a warning of DAGMan itself"),
+    "DAG201": Code(
+        _ERROR, "nodes that wait for each other in a cycle", "take one of these edges away"
+    ),
+    "DAG202": Code(
+        _WARNING,
+        "a node that never runs, because it is on or behind a cycle",
+        "it runs once the cycle is gone",
+    ),
+    "DAG203": Code(
+        _WARNING,
+        "a category with MAXJOBS 0: none of its nodes ever runs",
+        "give it a limit of 1 or more; leave MAXJOBS out for no limit",
+    ),
+    "DAG204": Code(
+        _WARNING,
+        "a node that never runs, because it waits for a category with MAXJOBS 0",
+        "it runs once the category has a limit of 1 or more",
+    ),
+    "DAG205": Code(
+        _WARNING,
+        "a DONE node with parents that are not done",
+        "its children start before those parents have run; mark the parents DONE too",
+    ),
+    "DAG206": Code(
+        _WARNING,
+        "a category without MAXJOBS, which hence limits nothing",
+        "add a line MAXJOBS with its name, or take the category away",
+    ),
+    "DAG207": Code(
+        _WARNING,
+        "a MAXJOBS for a category without nodes",
+        "categories of a splice are named splice+category; check the spelling",
+    ),
+    "DAG208": Code(
+        _INFO,
+        "a node without edges in a DAG that has some",
+        "if it is to wait for others, add it to a PARENT line",
+    ),
+    "DAG301": Code(
+        _ERROR, "a submit file that does not exist", "check its name and the node's DIR"
+    ),
+    "DAG302": Code(
+        _ERROR,
+        "a script that does not exist",
+        "DAGMan looks for it in the node's directory, never in PATH",
+    ),
+    "DAG303": Code(
+        _ERROR, "a script that can't be executed", "make it executable: chmod +x and its name"
+    ),
+    "DAG304": Code(_ERROR, "a SUBDAG without DAG file", "check its name and the node's DIR"),
+    "DAG305": Code(
+        _WARNING,
+        "an output or error file that several nodes write, each over the others'",
+        "put $(JOB), $(Cluster) or a macro that VARS sets for each node into the name",
+    ),
+    "DAG306": Code(
+        _WARNING,
+        "a DAG in /tmp, where its nodes log may be lost",
+        "move the DAG to a directory that nobody cleans, or set DAGMAN_AVOID_SLASH_TMP to False",
+    ),
+    "DAG307": Code(_WARNING, "a submit file that can't be read"),
+    "DAG401": Code(
+        _WARNING,
+        "a macro of VARS that no submit description uses",
+        "check its spelling in the VARS line and in the submit description",
+    ),
+    "DAG402": Code(
+        _WARNING,
+        "a macro of a submit description that nothing sets",
+        "it becomes an empty text; set it by VARS, in the submit file, or give it a default: "
+        "$(name:default)",
+    ),
+    "DAG403": Code(
+        _WARNING,
+        "PRE_SKIP 0, which does nothing: 0 is the PRE script's success",
+        "name the exit code by which the script says that the node is to be skipped",
+    ),
+    "DAG404": Code(
+        _WARNING,
+        "PRE_SKIP of a node without PRE script",
+        "add a SCRIPT PRE line, or take PRE_SKIP away",
+    ),
+    "DAG405": Code(_INFO, "RETRY 0, which is what a node has without it", "take the line away"),
+    "DAG406": Code(
+        _INFO,
+        "ABORT-DAG-ON 0, which ends the DAG when the node succeeds",
+        "if that is not meant, name the exit code of the failure",
+    ),
+    "DAG407": Code(
+        _INFO, "a SUBMIT-DESCRIPTION that no node names", "check its spelling, or take it away"
+    ),
+}
+
+
+class Finding(NamedTuple):
+    """One thing that was found.
+
+    Attributes:
+        file, line, column: where, lines and columns from 1; 0 or '' where that is not known.
+        text: the line there.
+        node: full name of the node, '' if it is about none.
+        words: the command word and names of the line that it is about, to look for its place.
+    """
+
+    code: str
+    severity: Severity
+    message: str
+    hint: str = ""
+    file: str = ""
+    line: int = 0
+    column: int = 0
+    text: str = ""
+    node: str = ""
+    words: tuple[str, ...] = ()
+
+
+class Findings:
+    """All that was found; of each code the first MOST_KEPT are kept, and all are counted.
+
+    Attributes:
+        kept: in the order in which they came.
+        counts: how many there were of each code and severity.
+    """
+
+    def __init__(self) -> None:
+        self.kept: list[Finding] = []
+        self.counts: dict[tuple[str, Severity], int] = {}
+        self._of_code: dict[str, int] = {}
+
+    def full(self, code: str) -> bool:
+        """Whether no more of a code is kept: then its text need not be made, see `count`."""
+        return self._of_code.get(code, 0) >= MOST_KEPT
+
+    def count(self, code: str, severity: Severity | None = None, more: int = 1) -> None:
+        """Count `more` of a code, without text."""
+        key = (code, CODES[code].severity if severity is None else severity)
+        self.counts[key] = self.counts.get(key, 0) + more
+        self._of_code[code] = self._of_code.get(code, 0) + more
+
+    def add(
+        self,
+        code: str,
+        message: str,
+        *,
+        place: str = "",
+        node: str = "",
+        words: tuple[str, ...] = (),
+        severity: Severity | None = None,
+        hint: str = "",
+    ) -> None:
+        """Add one.  `place` is `file:line`; severity and hint are those of the code by default."""
+        if not self.full(code):
+            usual = CODES[code]
+            file, _, line = place.rpartition(":")
+            self.kept.append(
+                Finding(
+                    code,
+                    usual.severity if severity is None else severity,
+                    message,
+                    hint or usual.hint,
+                    file if line.isdigit() else place,
+                    int(line) if line.isdigit() else 0,
+                    node=node,
+                    words=words,
+                )
+            )
+        self.count(code, severity)
+
+    def total(self, severity: Severity) -> int:
+        """How many there were of a severity."""
+        return sum(number for (_, one), number in self.counts.items() if one is severity)
+
+    def of_code(self, code: str) -> int:
+        """How many there were of a code."""
+        return self._of_code.get(code, 0)

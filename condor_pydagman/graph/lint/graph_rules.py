@@ -1,0 +1,177 @@
+"""Findings that the Dag alone tells: cycles, nodes that never run, categories, idle lines."""
+
+from __future__ import annotations
+
+from array import array
+
+from condor_pydagman.graph.cycle import describe_cycle, find_cycle
+from condor_pydagman.graph.lint.findings import Findings
+from condor_pydagman.graph.model import DONE, JOIN, NOOP, Dag
+from condor_pydagman.vocabulary import NodeKind, ScriptKind
+
+# Warnings of the builder that have a code of their own here.
+_TOLD_BETTER = ("Warning: category ", "Warning: exit code 0 for a PRE_SKIP")
+
+
+def check_graph(dag: Dag, findings: Findings) -> None:
+    """Look at everything that needs no file."""
+    for warning in dag.warnings:
+        if not warning.startswith(_TOLD_BETTER):
+            findings.add("DAG106", " ".join(warning.split()).partition("arning: ")[2] or warning)
+    _cycle(dag, findings)
+    _blocked(dag, findings)
+    _done_too_early(dag, findings)
+    _categories(dag, findings)
+    _isolated(dag, findings)
+    _pre_skips(dag, findings)
+    _retries_and_aborts(dag, findings)
+
+
+def _add(findings: Findings, code: str, dag: Dag, node: int, message: str, *words: str) -> None:
+    """A finding about a node; `words` name the command that it is about, if not its definition."""
+    name = dag.names[node]
+    findings.add(code, message, place=dag.place(node), node=name, words=words)
+
+
+def _cycle(dag: Dag, findings: Findings) -> None:
+    cycle = find_cycle(dag)
+    if not cycle:
+        return
+    message = f"these nodes wait for each other: {describe_cycle(dag, cycle)}"
+    parent, child = dag.names[cycle[-1]], dag.names[cycle[0]]
+    _add(findings, "DAG201", dag, cycle[0], message, "PARENT", parent, child)
+    on_it = set(cycle)
+    for node in _never_free(dag):
+        if node in on_it:
+            continue
+        if findings.full("DAG202"):
+            findings.count("DAG202")
+        else:
+            message = f"node {dag.names[node]} never runs: it is on or behind a cycle"
+            _add(findings, "DAG202", dag, node, message)
+
+
+def _never_free(dag: Dag) -> list[int]:
+    """Nodes that wait for themselves; a DONE node waits for none."""
+    waiting = array("i", map(dag.predecessor_count, range(dag.vertex_count)))
+    nodes = len(dag)
+    for node, flags in enumerate(dag.flags):
+        if flags & DONE:
+            waiting[node] = 0
+    free = array("i", (vertex for vertex, count in enumerate(waiting) if not count))
+    while free:
+        for child in dag.successors(free.pop()):
+            if waiting[child] > 0:
+                waiting[child] -= 1
+                if not waiting[child]:
+                    free.append(child)
+    return [n for n in range(nodes) if waiting[n] and not dag.flags[n] & JOIN]
+
+
+def _blocked(dag: Dag, findings: Findings) -> None:
+    """Categories with a limit of 0: DAGMan takes it literally, and waits for ever."""
+    closed = {category for category, limit in dag.category_limits.items() if limit == 0}
+    members: dict[str, list[int]] = {}
+    for node, category in dag.categories.items():
+        if category in closed and not dag.flags[node] & (DONE | NOOP):
+            members.setdefault(category, []).append(node)
+    for category, nodes in members.items():
+        message = f"category {category} has MAXJOBS 0: {_count(len(nodes), 'node')} of it never"
+        message += f" {'runs' if len(nodes) == 1 else 'run'}, and the DAG never ends"
+        _add(findings, "DAG203", dag, nodes[0], message, "MAXJOBS", category)
+    blocked = {node for nodes in members.values() for node in nodes}
+    for node in _behind(dag, blocked):
+        if findings.full("DAG204"):
+            findings.count("DAG204")
+        else:
+            message = f"node {dag.names[node]} never runs: it waits for a category with MAXJOBS 0"
+            _add(findings, "DAG204", dag, node, message)
+
+
+def _behind(dag: Dag, blocked: set[int]) -> list[int]:
+    """Nodes that wait for one of `blocked`, directly or not; DONE nodes wait for none."""
+    if not blocked:
+        return []
+    nodes = len(dag)
+    seen = bytearray(dag.vertex_count)
+    for node in blocked:
+        seen[node] = 1
+    reached = array("i", sorted(blocked))
+    while reached:
+        for child in dag.successors(reached.pop()):
+            if not seen[child] and not (child < nodes and dag.flags[child] & DONE):
+                seen[child] = 1
+                reached.append(child)
+    return [n for n in range(nodes) if seen[n] and n not in blocked and not dag.flags[n] & JOIN]
+
+
+def _done_too_early(dag: Dag, findings: Findings) -> None:
+    nodes = len(dag)
+    if not any(flags & DONE for flags in dag.flags):
+        return
+    early = bytearray(dag.vertex_count)  # 1: some parent is not done
+    joins = [node for node in range(nodes) if dag.flags[node] & JOIN]
+    for node in range(nodes):
+        if not dag.flags[node] & (DONE | JOIN):
+            for child in dag.successors(node):
+                early[child] = 1
+    for vertex in (*joins, *range(nodes, dag.vertex_count)):
+        if early[vertex]:
+            for child in dag.successors(vertex):
+                early[child] = 1
+    for node in range(nodes):
+        if early[node] and dag.flags[node] & DONE:
+            message = f"node {dag.names[node]} is DONE, but a parent of it is not"
+            _add(findings, "DAG205", dag, node, message)
+
+
+def _categories(dag: Dag, findings: Findings) -> None:
+    first: dict[str, int] = {}
+    for node, category in dag.categories.items():
+        first.setdefault(category, node)
+    for category, node in first.items():
+        if category not in dag.category_limits:
+            message = f"category {category} has no MAXJOBS, so it limits nothing"
+            _add(findings, "DAG206", dag, node, message, "CATEGORY", dag.names[node])
+    for category, limit in dag.category_limits.items():
+        if category not in first:
+            message = f"no node is in category {category}, so MAXJOBS {limit} limits nothing"
+            findings.add("DAG207", message, words=("MAXJOBS", category))
+
+
+def _isolated(dag: Dag, findings: Findings) -> None:
+    """Nodes without edges, where they are an exception."""
+    inside = [n for n in range(len(dag)) if dag.kinds[n] in (NodeKind.JOB, NodeKind.SUBDAG)]
+    alone = [n for n in inside if not dag.has_parents(n) and not dag.has_children(n)]
+    if len(alone) == len(inside) or (len(alone) > 1 and 10 * len(alone) > len(inside)):
+        return
+    for node in alone:
+        message = f"node {dag.names[node]} has neither parents nor children"
+        _add(findings, "DAG208", dag, node, message)
+
+
+def _pre_skips(dag: Dag, findings: Findings) -> None:
+    for node, value in dag.pre_skips.items():
+        name = dag.names[node]
+        if value == 0:
+            message = f"PRE_SKIP 0 of node {name} does nothing: 0 is the PRE script's success"
+            _add(findings, "DAG403", dag, node, message, "PRE_SKIP", name)
+        if dag.script(node, ScriptKind.PRE) is None:
+            message = f"node {name} has PRE_SKIP {value}, but no PRE script"
+            _add(findings, "DAG404", dag, node, message, "PRE_SKIP", name)
+
+
+def _retries_and_aborts(dag: Dag, findings: Findings) -> None:
+    for node, retry in dag.retries.items():
+        if retry.limit == 0:
+            name = dag.names[node]
+            _add(findings, "DAG405", dag, node, f"RETRY 0 of node {name}", "RETRY", name)
+    for node, abort in dag.aborts.items():
+        if abort.status == 0:
+            name = dag.names[node]
+            message = f"the DAG is aborted when node {name} succeeds (ABORT-DAG-ON 0)"
+            _add(findings, "DAG406", dag, node, message, "ABORT_DAG_ON", name)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,203 @@
+"""LINT: everything that the rules find in DAG files, with the place of each finding.
+
+Rules speak of nodes and categories; a finding that is about a command other than a node's
+definition gets that command's place by one more reading of the files, which looks for those few.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from condor_pydagman.dagfile import commands
+from condor_pydagman.dagfile.commands import Command
+from condor_pydagman.errors import DagFileError
+from condor_pydagman.graph.build import BuildOptions, DagFileErrors, ProcessingError, build
+from condor_pydagman.graph.lint.file_rules import check_files
+from condor_pydagman.graph.lint.findings import MOST_KEPT, Finding, Findings, World
+from condor_pydagman.graph.lint.graph_rules import check_graph
+from condor_pydagman.graph.lint.macro_rules import check_macros
+from condor_pydagman.graph.lint.outline import OutlineOptions, Place, read_outline
+from condor_pydagman.graph.lint.references import word_of
+
+LONGEST_TEXT = 160
+
+
+def lint(files: Sequence[str], world: World, options: BuildOptions) -> Findings:
+    """Check the DAG that `files` make together; a DAG that DAGMan would refuse is not looked into.
+
+    `findings.kept` comes sorted by file and line.
+    """
+    findings = Findings()
+    reader = _Reader(world, findings)
+    try:
+        dag = build(files, reader.read_text, options)
+    except DagFileErrors as errors:
+        for error in errors.errors:
+            _add_error(error, findings)
+        findings.kept.sort(key=_order)
+        return findings
+    check_graph(dag, findings)
+    check_files(dag, world, findings)
+    check_macros(dag, world, findings)
+    del dag
+    _Locator(findings, world).locate(files, options)
+    _show_lines(findings, world)
+    findings.kept.sort(key=_order)
+    return findings
+
+
+def _order(finding: Finding) -> tuple[str, int, int, str]:
+    return finding.file, finding.line, finding.column, finding.code
+
+
+def _add_error(error: DagFileError, findings: Findings) -> None:
+    code = "DAG101"
+    if isinstance(error, ProcessingError):
+        code = "DAG103" if error.message.startswith("Failed to open") else "DAG104"
+    elif "is not a valid DAG command" in error.message:
+        code = "DAG102"
+    message = error.message
+    if error.command:
+        message = f"{error.command}: {message}"
+    hint = error.hint or (f"usage: {error.usage}" if error.usage and code == "DAG101" else "")
+    findings.add(code, message, place=f"{error.file}:{error.line}", hint=hint)
+    if findings.of_code(code) <= MOST_KEPT:
+        findings.kept[-1] = findings.kept[-1]._replace(text=error.text, column=error.column)
+
+
+class _Reader:
+    """Reads DAG files for the builder, and notes what only their text shows."""
+
+    def __init__(self, world: World, findings: Findings) -> None:
+        self._world = world
+        self._findings = findings
+        self._seen: set[str] = set()
+
+    def read_text(self, path: str) -> str:
+        """As `World.read_text`."""
+        text = self._world.read_text(path)
+        if path not in self._seen:
+            self._seen.add(path)
+            line = cut_off_line(text)
+            if line:
+                message = "the file ends after a backslash, so this command is dropped"
+                self._findings.add("DAG105", message, place=f"{path}:{line}")
+        return text
+
+
+def cut_off_line(text: str) -> int:
+    """Number of the last line that counts if it ends in a backslash; 0 if it does not."""
+    end = len(text)
+    while end > 0:
+        begin = text.rfind("\n", 0, end) + 1
+        line = text[begin:end].strip()
+        if line and not line.startswith(("#", "//")):
+            return text.count("\n", 0, begin) + 1 if line.endswith("\\") else 0
+        end = begin - 1
+    return 0
+
+
+class _Locator:
+    """Looks for the commands that findings are about."""
+
+    def __init__(self, findings: Findings, world: World) -> None:
+        self._findings = findings
+        self._world = world
+        self._wanted: dict[tuple[str, ...], list[int]] = {}
+        self._prefix = ""
+        for number, finding in enumerate(findings.kept):
+            if finding.words:
+                self._wanted.setdefault(finding.words, []).append(number)
+        self._words = {words[0] for words in self._wanted}
+
+    def locate(self, files: Sequence[str], options: BuildOptions) -> None:
+        """Give findings the place of their command, where it is found."""
+        if not self._wanted:
+            return
+        outline = OutlineOptions(
+            use_join_nodes=options.use_join_nodes,
+            allow_illegal_chars=options.allow_any_node_name_characters,
+            use_dag_dir=options.use_dag_dir,
+        )
+        munge = options.munge_node_names and len(files) > 1
+        for number, file in enumerate(files):
+            self._prefix = f"{number}." if munge else ""
+            read_outline(file, self._world, outline, self._watch)
+
+    def _watch(self, place: Place, command: Command) -> None:
+        word = word_of(command)
+        if word not in self._words:
+            return
+        for key in self._keys(place, command, word):
+            for number in self._wanted.pop(key, ()):
+                finding = self._findings.kept[number]
+                self._findings.kept[number] = finding._replace(file=place.path, line=command.line)
+
+    def _keys(self, place: Place, command: Command, word: str) -> list[tuple[str, ...]]:
+        """The `words` of findings that may be about `command`."""
+        prefix = self._full_prefix(place.scope.prefix)
+        if isinstance(command, commands.ParentChild):
+            parents = {prefix + name for name in command.parents}
+            children = {prefix + name for name in command.children}
+            return [
+                key
+                for key in self._wanted
+                if key[0] == word and key[1] in parents and key[2] in children
+            ]
+        if isinstance(command, commands.MaxJobs):
+            bare = command.category
+            return [(word, bare), (word, place.scope.prefix + bare), (word, prefix + bare)]
+        if isinstance(command, commands.SubmitDescription):
+            return [(word, command.name)]
+        name = getattr(command, "node", "")
+        if name.upper() == "ALL_NODES":
+            return [key for key in self._wanted if key[0] == word]
+        name = prefix + name
+        if isinstance(command, commands.Vars):
+            return [(word, name, key) for key, _ in command.pairs]
+        if isinstance(command, commands.ScriptLine):
+            return [(word, command.kind.value, name)]
+        return [(word, name)]
+
+    def _full_prefix(self, prefix: str) -> str:
+        """With several DAG files each part of a name carries the file's number."""
+        if not self._prefix:
+            return prefix
+        parts = prefix.split("+")
+        return "+".join([self._prefix + part for part in parts[:-1]] + [self._prefix])
+
+
+def _show_lines(findings: Findings, world: World) -> None:
+    """Give findings the text of their line, and the column of the node's name there."""
+    texts: dict[str, list[str]] = {}
+    for number, finding in enumerate(findings.kept):
+        if not finding.line or finding.text:
+            continue
+        lines = texts.get(finding.file)
+        if lines is None:
+            lines = texts[finding.file] = _lines(finding.file, world)
+        if finding.line <= len(lines):
+            raw = lines[finding.line - 1].rstrip()
+            shown = raw.lstrip()[:LONGEST_TEXT]
+            column = _column(shown, finding)
+            findings.kept[number] = finding._replace(text=shown, column=column)
+
+
+def _lines(file: str, world: World) -> list[str]:
+    try:
+        return world.read_text(file).split("\n")
+    except Exception:  # it has been read before; without it a finding is just less pretty
+        return []
+
+
+def _column(text: str, finding: Finding) -> int:
+    """Where in the line the name stands that the finding is about, from 1; 0 if nowhere."""
+    wanted = finding.words[-1] if finding.words else finding.node
+    for name in (wanted, wanted.rpartition("+")[2], wanted.partition(".")[2]):
+        if name:
+            at = f" {text} ".find(f" {name} ")
+            if at < 0:
+                at = text.find(name)
+            if at >= 0:
+                return at + 1
+    return 0

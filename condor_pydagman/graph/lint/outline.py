@@ -1,0 +1,443 @@
+"""DAG files as stock condor_dag_checker reads them: nodes, edges, and everything that is wrong.
+
+The stock checker is not DAGMan: each file named is a DAG of its own, reading goes on after errors,
+a wrong command is left out of the numbers, and CONNECT, pins and the semantics of most commands are
+not looked at.  What it says and counts is kept here, so that tools which read its output find it.
+`graph.build` has what the files mean to DAGMan.
+
+Of each file, commands that define nodes are obeyed as they come; then errors of syntax are listed;
+then come the commands that name nodes, in the order of `_LATER`.  An INCLUDE or a SPLICE is read to
+its end where it stands.  Files nest as deep as they like: reading is a stack of generators.
+"""
+
+from __future__ import annotations
+
+import os.path
+from array import array
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from condor_pydagman.dagfile import commands
+from condor_pydagman.dagfile.commands import Command
+from condor_pydagman.dagfile.parser import Reading, iter_commands
+from condor_pydagman.errors import DagFileError, FileError
+from condor_pydagman.graph.lint.findings import FileKind, World
+from condor_pydagman.graph.lint.references import LATER, WITH_EDGES, Asker, Ends, Later, word_of
+from condor_pydagman.graph.model import JOIN, NOOP, Dag
+from condor_pydagman.vocabulary import NodeKind
+
+MOST_ERRORS = 10_000  # of a file, and as many again of commands that can't be obeyed
+
+
+class Issue(NamedTuple):
+    """One thing that is wrong; `command` is '' where no command can be blamed."""
+
+    reason: str
+    file: str
+    line: int = 0
+    command: str = ""
+
+
+@dataclass(frozen=True)
+class OutlineOptions:
+    """The options of condor_dag_checker that change what is read and checked."""
+
+    use_join_nodes: bool = True
+    allow_illegal_chars: bool = False
+    use_dag_dir: bool = False
+    check_descriptions: bool = False
+    check_scripts: bool = False
+    check_subdags: bool = False
+    strict: bool = False
+
+
+@dataclass
+class Scope:
+    """What a DAG file and the files that it INCLUDEs share; a SPLICE has one of its own."""
+
+    prefix: str = ""
+    spliced: bool = False
+    final: str = ""
+    provisioner: str = ""
+    has_config: bool = False
+    splices: dict[str, Ends] = field(default_factory=dict)
+    descriptions: set[str] = field(default_factory=set)
+    inner: list[Scope] = field(default_factory=list)
+    splice_count: int = 0  # splices of its own, those that can't be read included
+    counted: int = 0  # what the stock tool makes of it: at the end of every INCLUDE it counts anew
+
+
+@dataclass
+class Outline:
+    """What was read.  `dag` has names, kinds, flags and edges only, and is finished.
+
+    `lost` is how many issues there are besides `issues`, of which there may be very many.
+    """
+
+    dag: Dag
+    scope: Scope
+    issues: list[Issue]
+    lost: int = 0
+
+
+@dataclass
+class Place:
+    """A file that is being read.
+
+    Attributes:
+        file: its name as messages show it.
+        directory: where it looks for other files, '' for the start directory.
+        path: the file from the start directory.
+    """
+
+    file: str
+    directory: str
+    scope: Scope
+    text: str = ""
+    subdag: bool = False
+    path: str = ""
+
+
+Watch = Callable[[Place, Command], None]
+Steps = Iterator["Steps"]
+
+
+def read_outline(
+    file: str, world: World, options: OutlineOptions, watch: Watch | None = None
+) -> Outline:
+    """Read the DAG that `file` describes.  `watch` is called with every command."""
+    reader = _Reader(world, options, watch)
+    scope = Scope()
+    directory, name = ("", file)
+    if options.use_dag_dir:
+        directory, name = os.path.split(file)
+    place = Place(file, directory, scope)
+    reason = reader.open(place, name)
+    if reason:
+        reader.issues.append(Issue(f"Failed to open DAG {os.path.basename(file)}: {reason}", file))
+    else:
+        reader.run(reader.file(place), world.absolute(place.path))
+    reader.dag.finish()
+    return Outline(reader.dag, scope, reader.issues, reader.lost)
+
+
+class _Reader:
+    """Reads one DAG; `issues` grows, up to a limit; `lost` counts the others."""
+
+    def __init__(self, world: World, options: OutlineOptions, watch: Watch | None) -> None:
+        self.dag = Dag()
+        self.issues: list[Issue] = []
+        self.lost = 0
+        self._world = world
+        self._options = options
+        self._watch = watch
+        self._joins = 0
+        self._has_parents = bytearray()
+        self._has_children = bytearray()
+        self._open_files: list[str] = []
+        self._subdags: list[str] = []
+        self._problems: dict[tuple[str, str], str] = {}
+
+    def run(self, steps: Steps, full: str) -> None:
+        """Work off `steps`, those of the file `full`, and all that they lead to."""
+        self._subdags = [full]
+        stack = [steps]
+        while stack:
+            inner = next(stack[-1], None)
+            if inner is None:
+                stack.pop()
+            else:
+                stack.append(inner)
+
+    def open(self, place: Place, name: str) -> str:
+        """Read the text of the file `name`; the result is why that can't be done, or ''."""
+        place.path = os.path.join(place.directory, name)
+        try:
+            place.text = self._world.read_text(place.path)
+        except FileNotFoundError:
+            return "Provided file path does not exist"
+        except (IsADirectoryError, FileError):
+            return "Provided file path is not a file"
+        except (OSError, ValueError):
+            return "Failed to open file"
+        return ""
+
+    def file(self, place: Place) -> Steps:
+        """Obey the commands of a file whose text has been read."""
+        errors: list[DagFileError] = []
+        reading = Reading(
+            place.file,
+            limit_errors=1 if place.subdag else MOST_ERRORS,
+            allow_any_node_name_characters=self._options.allow_illegal_chars,
+            errors=errors,
+        )
+        later = Later()
+        asker = Asker(self.dag, place.scope)
+        for command in iter_commands(place.text, reading):
+            if place.subdag and errors:
+                break  # the rest of a sub-DAG is not looked at after an error
+            if self._watch:
+                self._watch(place, command)
+            if isinstance(command, commands.ParentChild):
+                ends = asker.edges(command)
+                if ends is None:
+                    later.add(command)
+                else:
+                    self._join(*ends)
+            elif type(command) in LATER:
+                if self._is_to_wait(place, command, asker):
+                    later.add(command)
+            else:
+                yield from self._define(place, command)
+        place.text = ""
+        self.issues += [_issue(error) for error in errors]
+        if not place.subdag:
+            self.lost += reading.lost
+        for command in later:
+            self._obey_late(place, command, asker)
+        scope = place.scope
+        scope.counted += scope.splice_count
+        scope.counted += sum(inner.counted for inner in scope.inner)
+
+    def _define(self, place: Place, command: Command) -> Steps:
+        """Obey a command that does not name nodes."""
+        if isinstance(command, (commands.Job, commands.Data, commands.Subdag)):
+            if self._add_node(place, command):
+                if isinstance(command, commands.Subdag):
+                    yield from self._subdag(place, command)
+                else:
+                    self._check_description(place, command)
+        elif isinstance(command, commands.SubmitDescription):
+            place.scope.descriptions.add(command.name)
+            self._check_text(place, command, command.description, place.directory)
+        elif isinstance(command, commands.Include):
+            yield from self._include(place, command)
+        elif isinstance(command, commands.Splice):
+            yield from self._splice(place, command)
+
+    def _blame(self, place: Place, command: Command, reason: str) -> None:
+        if len(self.issues) >= 2 * MOST_ERRORS:
+            self.lost += 1
+            return
+        word = "" if isinstance(command, commands.Reject) else word_of(command)
+        self.issues.append(Issue(reason, place.file, command.line, word))
+
+    def _add_node(
+        self, place: Place, command: commands.Job | commands.Data | commands.Subdag
+    ) -> bool:
+        scope, dag = place.scope, self.dag
+        kind = NodeKind.SUBDAG if isinstance(command, commands.Subdag) else NodeKind.JOB
+        if isinstance(command, commands.Job):
+            kind = command.kind
+        name = scope.prefix + command.name
+        reason = ""
+        if kind is NodeKind.FINAL and scope.spliced:
+            reason = "Spliced DAGs can not contain a final node"
+        elif kind is NodeKind.FINAL and scope.final:
+            reason = "Final node is already defined in the DAG"
+        elif kind is NodeKind.PROVISIONER and scope.provisioner:
+            reason = "Provisioner node is already defined in the DAG"
+        elif name in dag.ids or command.name in scope.splices:
+            reason = f"Node {command.name} is already defined in the DAG"
+        if reason:
+            self._blame(place, command, reason)
+            return False
+        self._new_node(name, kind)
+        if kind is NodeKind.FINAL:
+            scope.final = name
+        elif kind is NodeKind.PROVISIONER:
+            scope.provisioner = name
+        return True
+
+    def _new_node(self, name: str, kind: NodeKind, flags: int = 0) -> int:
+        self._has_parents.append(0)
+        self._has_children.append(0)
+        return self.dag.add_node(name, "", kind, flags)
+
+    def _include(self, place: Place, command: commands.Include) -> Steps:
+        inner = Place(command.file, place.directory, place.scope, subdag=place.subdag)
+        reason = self.open(inner, command.file)
+        full = self._world.absolute(os.path.join(place.directory, command.file))
+        if reason:
+            self._blame(place, command, f"Failed to read include file: {reason}")
+        elif full in self._open_files:
+            self._blame(place, command, "Recursive file inclusion detected")
+        else:
+            self._open_files.append(full)
+            yield self.file(inner)
+            self._open_files.pop()
+
+    def _splice(self, place: Place, command: commands.Splice) -> Steps:
+        scope, name = place.scope, command.name
+        if name in scope.splices or scope.prefix + name in self.dag.ids:
+            reason = f"Splice name {name} is already defined in the DAG"
+            self._blame(place, command, reason)
+            return
+        begin = len(self.dag)
+        scope.splice_count += 1
+        directory = os.path.join(place.directory, command.directory)
+        inner_scope = Scope(f"{scope.prefix}{name}+", spliced=True)
+        inner = Place(command.file, directory, inner_scope, subdag=place.subdag)
+        if command.directory and not self._world.is_directory(directory):
+            reason = "No such file or directory"
+        else:
+            reason = self.open(inner, command.file)
+        full = self._world.absolute(os.path.join(directory, command.file))
+        if reason:
+            self._blame(place, command, f"Failed to read splice {name}: {reason}")
+        elif full in self._open_files:
+            self._blame(place, command, "Recursive splicing detected")
+        else:
+            scope.inner.append(inner_scope)
+            self._open_files.append(full)
+            yield self.file(inner)
+            self._open_files.pop()
+            scope.splices[name] = self._ends_from(begin)
+
+    def _ends_from(self, begin: int) -> Ends:
+        """The ends of a splice whose nodes are those from `begin` on."""
+        nodes = [n for n in range(begin, len(self.dag)) if self.dag.kinds[n] in WITH_EDGES]
+        initial = array("i", (node for node in nodes if not self._has_parents[node]))
+        terminal = array("i", (node for node in nodes if not self._has_children[node]))
+        return Ends(initial, terminal)
+
+    def _subdag(self, place: Place, command: commands.Subdag) -> Steps:
+        if not self._options.check_subdags:
+            return
+        directory = os.path.join(place.directory, command.directory)
+        path = os.path.join(directory, command.file)
+        reason = ""
+        if command.directory and not self._world.is_directory(directory):
+            reason = "No such file or directory"
+        elif self._world.kind(path) is FileKind.MISSING:
+            reason = f"{command.file} does not exist"
+        if reason:
+            if self._options.strict:
+                self._blame(place, command, reason)
+            return
+        full = self._world.absolute(path)
+        if full in self._subdags:
+            self._blame(place, command, "Recursive sub-DAG detected")
+            return
+        inner = Place(command.file, directory, Scope(), subdag=True)
+        reason = self.open(inner, command.file)
+        if reason:
+            self._blame(place, command, f"Failed to open DAG {command.file}: {reason}")
+            return
+        yield from self._inside(place, command, inner, full)
+
+    def _inside(self, place: Place, command: commands.Subdag, inner: Place, full: str) -> Steps:
+        """Read a sub-DAG into a DAG of its own, and blame `command` for what is wrong there."""
+        kept = dict(vars(self))
+        self.dag, self.issues, self._open_files, self._joins = Dag(), [], [], 0
+        self._has_parents, self._has_children = bytearray(), bytearray()
+        self._subdags.append(full)
+        yield self.file(inner)
+        self._subdags.pop()
+        found = self.issues
+        vars(self).update(kept)
+        for issue in found:
+            self._blame(place, command, f"{issue.file}:{issue.line}>{issue.reason}")
+
+    def _join(self, parents: list[int], children: list[int]) -> None:
+        if not parents or not children:
+            return
+        for parent in parents:
+            self._has_children[parent] = 1
+        for child in children:
+            self._has_parents[child] = 1
+        if len(parents) > 1 and len(children) > 1 and self._options.use_join_nodes:
+            self._joins += 1
+            name = f"_condor_join_node{self._joins}"
+            node = self._new_node(name, NodeKind.JOB, JOIN | NOOP)
+            self._has_parents[node] = self._has_children[node] = 1
+            self.dag.add_edges(parents, [node])
+            self.dag.add_edges([node], children)
+        else:
+            self.dag.add_edges(parents, children)
+
+    def _is_to_wait(self, place: Place, command: Command, asker: Asker) -> bool:
+        """Whether a command that names a node is to be looked at again at the end of the file."""
+        if isinstance(command, (commands.ConfigFile, commands.Reject)):
+            return True
+        if isinstance(command, commands.ScriptLine) and self._lacks_script(place, command):
+            return True
+        return bool(asker.objection(command))
+
+    def _lacks_script(self, place: Place, command: commands.ScriptLine) -> bool:
+        """Whether neither the line's rest nor its first word is a file (stock asks for the former).
+
+        DAGMan runs a script in its node's directory, which is looked into as well.
+        """
+        if not self._options.check_scripts:
+            return False
+        names = (command.command, command.command.split(None, 1)[0])
+        paths = [os.path.join(place.directory, name) for name in names]
+        return all(self._world.kind(path) is FileKind.MISSING for path in paths)
+
+    def _obey_late(self, place: Place, command: Command, asker: Asker) -> None:
+        if isinstance(command, commands.ParentChild):
+            parents, children, reasons = asker.edges_and_reasons(command)
+            for reason in reasons:
+                self._blame(place, command, reason)
+            self._join(parents, children)
+            return
+        if isinstance(command, commands.ConfigFile):
+            self._config(place, command)
+            return
+        if isinstance(command, commands.ScriptLine) and self._lacks_script(place, command):
+            self._blame(place, command, "Script file does not exist")
+        reason = asker.objection(command)
+        if isinstance(command, commands.Reject):
+            reason = "DAG marked with REJECT command"
+        if reason:
+            self._blame(place, command, reason)
+
+    def _config(self, place: Place, command: commands.ConfigFile) -> None:
+        full = self._world.absolute(os.path.join(place.directory, command.file))
+        if place.scope.has_config:
+            self._blame(place, command, "DAG configuration file is already defined")
+        elif self._world.kind(full) is FileKind.MISSING:
+            self._blame(place, command, f"Configuration file {full} does not exist")
+        place.scope.has_config = True
+
+    def _check_description(self, place: Place, command: commands.Job | commands.Data) -> None:
+        if not self._options.check_descriptions:
+            return
+        directory = os.path.join(place.directory, command.directory)
+        if command.directory and not self._world.is_directory(directory):
+            self._blame(place, command, "No such file or directory")
+            return
+        text = command.description if isinstance(command, commands.Job) else None
+        if text is not None:
+            self._check_text(place, command, text, directory)
+        elif command.submit not in place.scope.descriptions:
+            self._check_file(place, command, os.path.join(directory, command.submit), directory)
+
+    def _check_file(self, place: Place, command: Command, path: str, directory: str) -> None:
+        try:
+            text = self._world.read_text(path)
+        except FileNotFoundError:
+            if self._options.strict:
+                self._blame(place, command, "Submit JDL does not exist")
+            return
+        except (OSError, FileError, ValueError) as error:
+            self._blame(place, command, f"Failed to open file ({error})")
+            return
+        self._check_text(place, command, text, directory)
+
+    def _check_text(self, place: Place, command: Command, text: str, directory: str) -> None:
+        if not self._options.check_descriptions:
+            return
+        key = (text, directory)
+        if key not in self._problems:
+            if len(self._problems) >= 1000:
+                self._problems.clear()
+            self._problems[key] = self._world.submit_problem(text, directory)
+        if self._problems[key]:
+            self._blame(place, command, self._problems[key])
+
+
+def _issue(error: DagFileError) -> Issue:
+    return Issue(error.message, error.file, error.line, error.command)

@@ -1,0 +1,174 @@
+"""Names of nodes and splices in commands: what they stand for, and what is wrong with them.
+
+The rules and the texts are those of stock condor_dag_checker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, Protocol
+
+from condor_pydagman.dagfile import commands
+from condor_pydagman.dagfile.commands import Command
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.vocabulary import NodeKind
+
+# Commands that are obeyed when all nodes of their file are known, in this order.
+_ORDER: tuple[type, ...] = (
+    commands.Category,
+    commands.ParentChild,
+    commands.ScriptLine,
+    commands.RetryLine,
+    commands.AbortDagOn,
+    commands.Vars,
+    commands.Priority,
+    commands.PreSkip,
+    commands.ToleranceLine,
+    commands.Done,
+    commands.ConfigFile,
+    commands.Reject,
+)
+LATER = frozenset(_ORDER)
+
+_WORDS: dict[type, str] = {
+    commands.Category: "CATEGORY",
+    commands.ParentChild: "PARENT",
+    commands.ScriptLine: "SCRIPT",
+    commands.RetryLine: "RETRY",
+    commands.AbortDagOn: "ABORT_DAG_ON",
+    commands.Vars: "VARS",
+    commands.Priority: "PRIORITY",
+    commands.PreSkip: "PRE_SKIP",
+    commands.ToleranceLine: "TOLERANCE",
+    commands.Done: "DONE",
+    commands.ConfigFile: "CONFIG",
+    commands.Reject: "REJECT",
+    commands.MaxJobs: "MAXJOBS",
+    commands.Subdag: "SUBDAG",
+    commands.Splice: "SPLICE",
+    commands.Include: "INCLUDE",
+    commands.SubmitDescription: "SUBMIT_DESCRIPTION",
+    commands.Data: "DATA",
+}
+_ALL_NODES = "ALL_NODES"
+WITH_EDGES = (NodeKind.JOB, NodeKind.SUBDAG)
+
+
+class Ends(NamedTuple):
+    """What a splice's name stands for: its `initial` nodes as a child, `terminal` as a parent."""
+
+    initial: Sequence[int] = ()
+    terminal: Sequence[int] = ()
+
+
+class Names(Protocol):
+    """What names in a file are relative to."""
+
+    @property
+    def prefix(self) -> str:
+        """What stands before every name."""
+
+    @property
+    def splices(self) -> dict[str, Ends]:
+        """The splices so far."""
+
+
+def word_of(command: Command) -> str:
+    """The word of a command as messages show it."""
+    if isinstance(command, commands.Job):
+        return command.kind.name
+    return _WORDS.get(type(command), "")
+
+
+class Later:
+    """Commands that wait for the end of their file; iterate once, in the order of obeying."""
+
+    def __init__(self) -> None:
+        self._commands: dict[type, list[Command]] = {}
+
+    def add(self, command: Command) -> None:
+        """Let `command` wait."""
+        self._commands.setdefault(type(command), []).append(command)
+
+    def __iter__(self) -> Iterator[Command]:
+        for kind in _ORDER:
+            yield from self._commands.get(kind, ())
+
+
+class Asker:
+    """Knows what the names in one file stand for."""
+
+    def __init__(self, dag: Dag, scope: Names) -> None:
+        self._dag = dag
+        self._scope = scope
+
+    def edges(self, command: commands.ParentChild) -> tuple[list[int], list[int]] | None:
+        """Parents and children of a line; None if one is not known yet, or may have no edges."""
+        parents = self._ends(command.parents, as_parents=True)
+        children = None if parents is None else self._ends(command.children, as_parents=False)
+        return None if parents is None or children is None else (parents, children)
+
+    def edges_and_reasons(
+        self, command: commands.ParentChild
+    ) -> tuple[list[int], list[int], list[str]]:
+        """Parents and children that a line can join, and what is wrong with the others."""
+        reasons: list[str] = []
+        parents, unknown_parents = self._known(command.parents, reasons, as_parents=True)
+        children, unknown_children = self._known(command.children, reasons, as_parents=False)
+        unknown = ""
+        if unknown_parents:
+            unknown += f" Parents [{','.join(unknown_parents)}]"
+        if unknown_children:
+            unknown += f" Children [{','.join(unknown_children)}]"
+        if unknown:
+            reasons.append("References to undefined nodes:" + unknown)
+        return parents, children, reasons
+
+    def objection(self, command: Command) -> str:
+        """What is wrong with the node that a command names, '' if nothing or if it names none."""
+        name = getattr(command, "node", None)
+        if name is None or self._scope.prefix + name in self._dag.ids:
+            return ""
+        if isinstance(command, commands.Done) and name.upper() == _ALL_NODES:
+            return "ALL_NODES can not be used with DONE command"
+        if name.upper() == _ALL_NODES:
+            return ""
+        if isinstance(command, commands.Category):
+            return f"References to undefined nodes: {name}"
+        if name in self._scope.splices:
+            return f"Cannot be applied to splice {name}"
+        return f"References undefined node {name}"
+
+    def _ends(self, names: tuple[str, ...], as_parents: bool) -> list[int] | None:
+        dag, prefix, splices = self._dag, self._scope.prefix, self._scope.splices
+        found: dict[int, None] = {}
+        for name in names:
+            node = dag.ids.get(prefix + name)
+            if node is not None:
+                if dag.kinds[node] not in WITH_EDGES:
+                    return None
+                found[node] = None
+            elif name in splices:
+                found.update(dict.fromkeys(splices[name][as_parents]))
+            else:
+                return None
+        return sorted(found)
+
+    def _known(
+        self, names: tuple[str, ...], reasons: list[str], as_parents: bool
+    ) -> tuple[list[int], list[str]]:
+        """Nodes that may have edges, and names that nobody has; `reasons` grows."""
+        known: dict[int, None] = {}
+        unknown = []
+        for name in sorted(set(names)):
+            node = self._dag.ids.get(self._scope.prefix + name)
+            if node is None and name in self._scope.splices:
+                known.update(dict.fromkeys(self._scope.splices[name][as_parents]))
+            elif node is None:
+                unknown.append(name)
+            elif self._dag.kinds[node] in WITH_EDGES:
+                known[node] = None
+            else:
+                kind = NodeKind(self._dag.kinds[node]).name
+                reasons.append(f"{kind} node {name} can not have dependencies")
+        return sorted(known), unknown

@@ -1,0 +1,51 @@
+"""In which file and on which line each node is defined: four bytes a node."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+
+
+class Places:
+    """Filled in the order in which nodes are read; `renumber` when their numbers change."""
+
+    def __init__(self) -> None:
+        self._lines = array("i")
+        self._files: list[str] = []
+        self._starts: list[int] = []  # first node read after the file of that index was entered
+        self._read_as: Sequence[int] | None = None
+
+    @property
+    def file(self) -> str:
+        """The file entered last."""
+        return self._files[-1] if self._files else ""
+
+    def enter(self, file: str) -> None:
+        """Nodes that follow are defined in `file`."""
+        if self._starts and self._starts[-1] == len(self._lines):
+            self._files[-1] = file
+        else:
+            self._files.append(file)
+            self._starts.append(len(self._lines))
+
+    def add(self, line: int) -> None:
+        """The next node is defined on `line`; 0 if on none."""
+        self._lines.append(line)
+
+    def add_many(self, lines: Iterable[int]) -> None:
+        """As `add`, for several nodes."""
+        self._lines.extend(lines)
+
+    def renumber(self, read_as: Sequence[int]) -> None:
+        """Node n is the one that was read as number `read_as[n]`."""
+        self._read_as = read_as
+
+    def of(self, node: int) -> str:
+        """`file:line` of the node; '' if that is not known."""
+        if self._read_as is not None:
+            node = self._read_as[node]
+        index = bisect_right(self._starts, node) - 1
+        if index < 0 or not self._lines[node]:
+            return ""
+        return f"{self._files[index]}:{self._lines[node]}"

@@ -1,0 +1,257 @@
+"""Reading DAG files: which one when, in which order which of its lines, and all that is wrong.
+
+Every file is read twice, as stock DAGMan does: first the commands that define nodes and submit
+descriptions, then those that use them.  Runs of simple lines are obeyed the first time as long as
+they name nodes that are known already; for most files that a program has written nothing is left
+for the second time.  Neither the commands nor the text of a file are ever all in memory.
+
+SPLICE and INCLUDE begin another file in the middle of one: files are generators on a stack of our
+own, so that they may nest as deep as they like.
+"""
+
+from __future__ import annotations
+
+import os.path
+from collections.abc import Callable, Generator, Iterator
+from typing import Union
+
+from condor_pydagman.dagfile import bulk, commands
+from condor_pydagman.dagfile.bulk import Run
+from condor_pydagman.dagfile.commands import Command
+from condor_pydagman.dagfile.excerpts import excerpt
+from condor_pydagman.dagfile.line_parts import normal
+from condor_pydagman.dagfile.lines import in_blocks
+from condor_pydagman.dagfile.parser import CommandReader, Reading
+from condor_pydagman.dagfile.syntax import SYNTAX
+from condor_pydagman.errors import DagFileError, FileError
+from condor_pydagman.graph import apply_runs, splices
+from condor_pydagman.graph.apply import apply
+from condor_pydagman.graph.building import Building, fail
+from condor_pydagman.graph.problems import ProcessingError
+
+MOST_ERRORS = 1000
+MOST_FILES = 1_000_000  # splices of splices of splices can be more than anybody wants to wait for
+
+ReadText = Callable[[str], Union[str, Iterator[str]]]
+_Files = Generator["_Files", None, None]
+
+_FIRST = frozenset(s.word for s in SYNTAX.values() if s.defines)
+_SECOND = frozenset(s.word for s in SYNTAX.values() if not s.defines and not s.manager)
+
+
+def placed(error: ProcessingError, file: str, line: int, text: str) -> ProcessingError:
+    """The error of the command on that line, whose text is `text`."""
+    if not error.prefix:
+        error.message += f" at {file}:{line}"
+    error.file, error.line, error.place = file, line, line
+    error.text = excerpt(text, 0).text
+    error.word = normal(error.text.partition(" ")[0])
+    return error
+
+
+class DagReader:
+    """Reads DAG files and obeys their commands.
+
+    Attributes:
+        errors: what is wrong, in the order in which stock DAGMan would meet it.
+        lost: how many more errors there were.
+    """
+
+    def __init__(self, building: Building, read_text: ReadText, *, in_runs: bool = True) -> None:
+        self.errors: list[DagFileError] = []
+        self.lost = 0
+        self._building = building
+        self._read_text = read_text
+        self._in_runs = in_runs
+        self._open: dict[str, None] = {}  # paths of the files that are being read
+        self._files_read = 0
+
+    def read(self, file: str) -> None:
+        """Read a DAG file of the command line, and all the files that it names.
+
+        Raises:
+            NotSimple: something that runs of lines can't express; read again without `in_runs`.
+        """
+        stack = [self._file(file)]
+        while stack:
+            nested = next(stack[-1], None)
+            if nested is None:
+                stack.pop()
+            else:
+                stack.append(nested)
+
+    def _file(self, file: str) -> _Files:
+        """A file from beginning to end; what it changes for the time of its reading is undone."""
+        building, scope = self._building, self._building.scope
+        before = scope.where, scope.directory, building.file, building.dag.places.file
+        path = os.path.normpath(os.path.join(scope.where, file))
+        try:
+            self._refuse_recursion(path)
+            text = self._text(path, file)
+        except ProcessingError as error:
+            self.errors.append(error)
+            return
+        self._open[path] = None
+        self._enter(file, path)
+        yield from self._passes(path, text)
+        try:
+            if not self.errors:
+                splices.lift(building)
+        except ProcessingError as error:
+            self.errors.append(error)
+        del self._open[path]
+        scope.where, scope.directory, building.file, shown = before
+        building.dag.places.enter(shown)
+
+    def _enter(self, file: str, path: str) -> None:
+        """The present scope is that of `file` now."""
+        building, scope = self._building, self._building.scope
+        building.file = file
+        building.dag.places.enter(path)
+        if building.options.use_dag_dir:
+            building.file = os.path.basename(file)
+            scope.where = os.path.dirname(path)
+            scope.directory = ""
+            if scope.where:
+                scope.directory = os.path.join(building.options.cwd, scope.where)
+
+    def _passes(self, path: str, text: Iterator[str]) -> _Files:
+        file, before = self._building.file, self._wrong()
+        reading = self._reading(file, _FIRST)
+        reader = CommandReader(text, reading, in_runs=self._in_runs)
+        yield from self._obey(reader, reading, 0)
+        begin = reading.skipped
+        if not begin:
+            return
+        reading = self._reading(file, _SECOND)
+        reading.again = True
+        reader = CommandReader(self._text(path, file), reading, in_runs=self._in_runs)
+        if self._wrong() == before:
+            yield from self._obey(reader, reading, begin)
+        else:  # nodes may be missing because their lines are wrong: look for bad syntax only
+            for _ in reader:
+                pass
+            self._note(reading)
+
+    def _obey(self, reader: CommandReader, reading: Reading, begin: int) -> _Files:
+        """Obey the commands of a file; yields the files that have to be read in between.
+
+        Runs before line `begin` have been obeyed already.
+        """
+        for item in reader:
+            if isinstance(item, Run):
+                self._obey_run(item, reader.line, reading, begin)
+                continue
+            before = self._wrong()
+            try:
+                if isinstance(item, commands.Splice):
+                    splices.enter(self._building, item)
+                    yield self._file(item.file)
+                    splices.leave(self._building)
+                elif isinstance(item, commands.Include):
+                    yield self._file(item.file)
+                else:
+                    apply(self._building, item)
+            except ProcessingError as error:
+                self._add(error, reading, item, reader.text())
+            else:
+                if self._wrong() > before:
+                    self._trail(self.errors[before:][:1], reading, item, reader.text())
+        self._note(reading)
+
+    def _obey_run(self, run: Run, line: int, reading: Reading, begin: int) -> None:
+        building = self._building
+        if not reading.again:
+            apply_runs.define_jobs(building, run, line)
+            if not reading.skipped and not apply_runs.use(building, run):
+                reading.skipped = line
+        elif line >= begin and not apply_runs.use(building, run):
+            for command in bulk.uses(run, line):
+                try:
+                    apply(building, command)
+                except ProcessingError as error:
+                    self._add(error, reading, command, bulk.text(command))
+
+    def _add(self, error: ProcessingError, reading: Reading, command: Command, text: str) -> None:
+        """Keep the error with its place, which the one who found it does not know."""
+        if len(self.errors) < MOST_ERRORS:
+            self.errors.append(placed(error, reading.file, command.line, text))
+        else:
+            self.lost += 1
+
+    def _trail(
+        self, errors: list[DagFileError], reading: Reading, command: Command, text: str
+    ) -> None:
+        """Say in the first error of another file because of which command it was read."""
+        for error in errors:
+            if isinstance(command, commands.Splice):
+                name = self._building.scope.munge + command.name
+                error.trail.append(
+                    f"ERROR: Failed to parse splice {name}'s DAG file {command.file}"
+                )
+            error.trail.append(f"Processing error at {reading.file}:{command.line}")
+            if not error.line:
+                error.text = excerpt(text, 0).text
+
+    def _note(self, reading: Reading) -> None:
+        """What is to be kept of a reading that is over."""
+        self.lost += reading.lost
+        remarks = self._building.dag.remarks
+        remarks += reading.warnings[: MOST_ERRORS - len(remarks)]
+
+    def _wrong(self) -> int:
+        return len(self.errors) + self.lost
+
+    def _reading(self, file: str, words: frozenset[str]) -> Reading:
+        return Reading(
+            file,
+            words=words,
+            limit_errors=MOST_ERRORS,
+            allow_any_node_name_characters=self._building.options.allow_any_node_name_characters,
+            errors=self.errors,
+        )
+
+    def _refuse_recursion(self, path: str) -> None:
+        self._files_read += 1
+        if path in self._open:
+            shown = os.path.join(self._building.options.cwd, path)
+            fail(
+                f"Recursive DAG file parsing detected with {shown}",
+                "a file can't INCLUDE or SPLICE itself, nor one that does so",
+            )
+        if self._files_read > MOST_FILES:
+            fail(
+                f"More than {MOST_FILES:,} files to be read, counting each SPLICE and INCLUDE",
+                "do splices hold splices that hold splices?",
+            )
+
+    def _text(self, path: str, shown: str) -> Iterator[str]:
+        try:
+            text = self._read_text(path)
+            return in_blocks(text) if isinstance(text, str) else text
+        except FileNotFoundError:
+            self._refuse_missing_directory(path, shown)
+            reason = "Provided file path does not exist"
+        except IsADirectoryError:
+            reason = "Provided file path is not a file"
+        except (OSError, FileError) as error:
+            reason = f"Failed to open file ({error})"
+        raise ProcessingError(f"Failed to open {shown}: {reason}", file=shown)
+
+    def _refuse_missing_directory(self, path: str, shown: str) -> None:
+        """Say so if the file is missing because its directory is."""
+        use_dag_dir = self._building.options.use_dag_dir
+        directory = os.path.dirname(path) if use_dag_dir else self._building.scope.where
+        try:
+            if directory:
+                self._read_text(directory)
+        except FileNotFoundError:
+            where = os.path.dirname(shown) if use_dag_dir else directory
+            what = "into DAG directory" if use_dag_dir else "to directory"
+            fail(
+                f"Failed to change {what} {where}:"
+                f" Unable to chdir to {where}: No such file or directory",
+                f"{shown} is looked for in that directory",
+            )
+        except (OSError, FileError):
+            return

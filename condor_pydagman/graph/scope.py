@@ -1,0 +1,112 @@
+"""A DAG file while it is being read: whose names are in sight, what is kept back for its end.
+
+The nodes of a splice are numbered as they are read, in the middle of the file that names it, but
+get in sight of that file, and their place in the list of nodes, only when its end *lifts* them into
+it.  (Manual: "Splices"; the order is the stock program's.)
+"""
+
+from __future__ import annotations
+
+import os.path
+from collections.abc import Iterator
+from typing import Union
+
+Piece = Union[range, "Scope"]
+
+
+class Scope:
+    """The root, which all DAG files of the command line and their INCLUDEs share, or a splice.
+
+    Attributes:
+        name: of the splice as the file that names it calls it; `0.S` if munged; '' if root.
+        file: the splice's DAG file as that file calls it.
+        outer: the scope that names this one; None if root.
+        prefix: what the splice adds to its nodes' names: '' or `S+T+`.
+        munge: what the number of the DAG file adds before a name: '' or `0.`.
+        directory: what node directories in it are relative to; '' for DAGMan's own.
+        where: directory that names of files are relative to while it is read; '' as above.
+        splices: those not lifted yet, by name.
+        pins: nodes by PIN_IN (False) or PIN_OUT (True) and number.
+        categories: those that CATEGORY commands name.
+        limits: MAXJOBS by category.
+        descriptions: submit descriptions by name.
+        initial: the nodes without a parent when the file ended.
+        terminal: the nodes without a child when the file ended.
+    """
+
+    def __init__(self, outer: Scope | None = None, name: str = "", file: str = "") -> None:
+        self.name = name
+        self.file = file
+        self.outer = outer
+        self.prefix: str = f"{outer.prefix}{name}+" if outer else ""
+        self.munge: str = outer.munge if outer else ""
+        self.directory: str = outer.directory if outer else ""
+        self.where: str = outer.where if outer else ""
+        self.splices: dict[str, Scope] = {}
+        self.pins: dict[bool, dict[int, list[int]]] = {False: {}, True: {}}
+        self.categories: set[str] = set()
+        self.limits: dict[str, int] = {}
+        self.descriptions: dict[str, str] = {}
+        self.initial: list[int] = []
+        self.terminal: list[int] = []
+        self._pieces: list[Piece] = []
+
+    def __str__(self) -> str:
+        return f"{self.name}+" if self.outer else "root"
+
+    def full(self, name: str) -> str:
+        """The name in the whole DAG of the node or splice that the file calls `name`."""
+        return self.prefix + self.munge + name
+
+    def enter_directory(self, directory: str) -> None:
+        """The DIR of a SPLICE command."""
+        if directory:
+            self.where = os.path.join(self.where, directory)
+            self.directory = os.path.join(self.directory, directory)
+
+    def add(self, first: int, count: int = 1) -> None:
+        """Nodes `first` and so on are defined in this file."""
+        last = self._pieces[-1] if self._pieces else None
+        if isinstance(last, range) and last.stop == first:
+            self._pieces[-1] = range(last.start, first + count)
+        else:
+            self._pieces.append(range(first, first + count))
+
+    def lift(self) -> list[Scope]:
+        """Put the nodes of its splices after its own; returns these splices, in that order."""
+        lifted = [self.splices[name] for name in sorted(self.splices, key=_by_bytes)]
+        self._pieces.extend(lifted)
+        self.splices = {}
+        return lifted
+
+    def pieces(self) -> list[Piece]:
+        """What its nodes are made of, in order: ranges, and splices that have been lifted."""
+        return self._pieces
+
+    def ranges(self) -> Iterator[range]:
+        """Its nodes, those of lifted splices too, in order."""
+        return (piece for piece in self.walk() if isinstance(piece, range))
+
+    def walk(self) -> Iterator[Piece]:
+        """As `ranges`, and each splice before its nodes; once more after them."""
+        stack: list[Iterator[Piece]] = [iter(self._pieces)]
+        owners: list[Scope] = []
+        while stack:
+            piece = next(stack[-1], None)
+            if piece is None:
+                stack.pop()
+                if owners:
+                    yield owners.pop()
+            else:
+                yield piece
+                if isinstance(piece, Scope):
+                    owners.append(piece)
+                    stack.append(iter(piece._pieces))
+
+    def __contains__(self, node: int) -> bool:
+        """Whether the file may name this node."""
+        return any(node in nodes for nodes in self.ranges())
+
+
+def _by_bytes(name: str) -> bytes:
+    return name.encode("utf-8", "surrogateescape")

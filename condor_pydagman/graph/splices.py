@@ -1,0 +1,122 @@
+"""Entering the file of a SPLICE, leaving it, and lifting its nodes into the file that names it."""
+
+from __future__ import annotations
+
+from array import array
+from itertools import chain
+from operator import ne
+
+from condor_pydagman.dagfile import commands
+from condor_pydagman.graph.building import STRICT_MIDDLE, Building, fail
+from condor_pydagman.graph.model import Splice
+from condor_pydagman.graph.scope import Scope
+from condor_pydagman.vocabulary import NodeKind
+
+_FORBIDDEN = (NodeKind.FINAL, NodeKind.PROVISIONER)
+
+
+def enter(building: Building, command: commands.Splice) -> Scope:
+    """The scope of a new splice, which becomes the present one."""
+    outer = building.scope
+    name = outer.munge + command.name
+    clash = "give the splice another name"
+    if name in building.dag.ids and building.find(command.name) is not None:
+        fail(f"Splice name {command.name} already associated with a node in DAG.", clash)
+    if name in outer.splices:
+        fail(f"Splice named {command.name} already exists in DAG.", clash)
+    scope = Scope(outer, name, command.file)
+    scope.enter_directory(command.directory)
+    building.scope = scope
+    return scope
+
+
+def leave(building: Building) -> None:
+    """The splice's file has been read: its scope ends, and waits to be lifted."""
+    scope = building.scope
+    outer = scope.outer
+    if outer is None:
+        raise ValueError("the root can't be left")
+    building.scope = outer
+    _refuse_forbidden(building, scope)
+    _note_ends(building, scope)
+    outer.splices[scope.name] = scope
+
+
+def lift(building: Building) -> None:
+    """At the end of a file: what its splices hold becomes its own."""
+    outer = building.scope
+    for splice in outer.lift():
+        _lift_limits(building, outer, splice)
+        _lift_descriptions(building, outer, splice)
+
+
+def arrange(building: Building) -> None:
+    """After all files: number the nodes in the order of stock DAGMan's list, and note splices."""
+    _note_splices(building)
+    order = array("i", chain.from_iterable(building.scope.ranges()))
+    if any(map(ne, order, range(len(order)))):
+        building.dag.renumber(order)
+
+
+def _note_splices(building: Building) -> None:
+    count, found = 0, building.dag.splices
+    open_splices: dict[Scope, int] = {}
+    for piece in building.scope.walk():
+        if isinstance(piece, range):
+            count += len(piece)
+        elif piece in open_splices:
+            place = open_splices.pop(piece)
+            found[place] = found[place]._replace(end=count)
+        else:
+            open_splices[piece] = len(found)
+            found.append(Splice(piece.prefix[:-1], piece.file, piece.directory, count, count))
+
+
+def _refuse_forbidden(building: Building, scope: Scope) -> None:
+    if not building.special:
+        return
+    for node in chain.from_iterable(scope.ranges()):
+        kind = NodeKind(building.dag.kinds[node])
+        if kind in _FORBIDDEN:
+            name = scope.name[len(scope.munge) :]
+            fail(
+                f"Splice {name} has a {kind.name} node. This is not permitted.",
+                f"put the {kind.name} node into the DAG file that names the splice",
+            )
+
+
+def _note_ends(building: Building, scope: Scope) -> None:
+    """Its initial and terminal nodes: its own ones, and those of its splices, that still are."""
+    building.mark_ends()
+    special = building.special
+    for piece in scope.pieces():
+        nodes = (piece, piece) if isinstance(piece, range) else (piece.initial, piece.terminal)
+        has_parents, has_children = building.has_parents, building.has_children
+        scope.initial += [n for n in nodes[0] if not has_parents[n] and n not in special]
+        scope.terminal += [n for n in nodes[1] if not has_children[n] and n not in special]
+
+
+def _lift_limits(building: Building, outer: Scope, splice: Scope) -> None:
+    cut = len(outer.prefix)
+    for category in sorted(splice.categories | set(splice.limits)):
+        outer.categories.add(category)
+        limit, higher = splice.limits.get(category, -1), outer.limits.get(category)
+        if higher is None:
+            if limit >= 0:
+                outer.limits[category] = limit
+        elif higher != limit:
+            shown = category if category[0] == "+" else category[cut:]
+            building.warn(
+                f"Warning: higher-level ({outer}) maxjobs value of {higher} for category {shown}"
+                f" overrides splice {splice.name} value of {limit}",
+                STRICT_MIDDLE,
+            )
+
+
+def _lift_descriptions(building: Building, outer: Scope, splice: Scope) -> None:
+    for name, text in splice.descriptions.items():
+        if outer.descriptions.setdefault(name, text) != text:
+            building.remark(
+                "WARNING: Conflicting inline descriptions using the same name"
+                f" '{name}' between {outer} and splice {splice.name}."
+            )

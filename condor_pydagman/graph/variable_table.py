@@ -1,0 +1,118 @@
+"""The VARS of all nodes, kept as the text of their lines: few ever read them more than once.
+
+A million nodes with two variables each would otherwise be millions of strings.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+from condor_pydagman.dagfile.bulk import simple_pairs
+
+_NONE = -1
+
+
+class Variable(NamedTuple):
+    """One `key=value` of a VARS command; `append` puts it after the submit file's own lines."""
+
+    key: str
+    value: str
+    append: bool
+
+
+class VariableTable(Mapping[int, "tuple[Variable, ...]"]):
+    """Which variables each node has.
+
+    Text comes in through `add_simple` and is read when it is asked for; what needs thought (another
+    line for a node, APPEND, escapes) is kept as it was understood.
+    """
+
+    def __init__(self) -> None:
+        self._entries = array("i")  # by node, place in _ends of its text; may end early
+        self._text = bytearray()
+        self._ends = array("Q")
+        self._append = bytearray()
+        self._read: dict[int, tuple[Variable, ...]] = {}
+
+    def __getitem__(self, node: int) -> tuple[Variable, ...]:
+        """The node's variables in the order of their lines."""
+        read = self._read.get(node)
+        if read is not None:
+            return read
+        entry = self._entries[node] if node < len(self._entries) else _NONE
+        if entry == _NONE:
+            raise KeyError(node)
+        return self._variables(entry)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __setitem__(self, node: int, variables: tuple[Variable, ...]) -> None:
+        self._read[node] = variables
+
+    def __contains__(self, node: object) -> bool:
+        return node in self._read or (
+            isinstance(node, int) and node < len(self._entries) and self._entries[node] != _NONE
+        )
+
+    def __iter__(self) -> Iterator[int]:
+        """The nodes that have variables."""
+        entries = self._entries
+        yield from (node for node in range(len(entries)) if entries[node] != _NONE)
+        yield from (node for node in self._read if node >= len(entries) or entries[node] == _NONE)
+
+    def add_simple(self, nodes: Sequence[int], texts: Sequence[str], append: bool) -> bool:
+        """Give each node the `key="value"` pairs of its text, all ASCII without escapes.
+
+        Returns False, with nothing done, if one of the nodes has variables already.
+        """
+        if self._have_any(nodes):
+            return False
+        first = len(self._ends)
+        missing = max(nodes) + 1 - len(self._entries)
+        if missing > 0:
+            self._entries.extend([_NONE] * missing)
+        for entry, node in enumerate(nodes, first):
+            self._entries[node] = entry
+        begin = len(self._text)
+        self._text += "".join(texts).encode("ascii")
+        ends = accumulate(map(len, texts), initial=begin)
+        next(ends)
+        self._ends.extend(ends)
+        if append and not self._append:
+            self._append.extend(bytes(first))
+        if append or self._append:
+            self._append.extend(bytes([append]) * len(nodes))
+        return True
+
+    def renumber(self, new: Sequence[int]) -> None:
+        """Node n becomes `new[n]`."""
+        old = self._entries
+        self._entries = array("i", [_NONE]) * (len(new) if old else 0)
+        for node, entry in enumerate(old):
+            self._entries[new[node]] = entry
+        self._read = {new[node]: variables for node, variables in self._read.items()}
+
+    def _have_any(self, nodes: Sequence[int]) -> bool:
+        if len(set(nodes)) < len(nodes):
+            return True
+        if self._read and not self._read.keys().isdisjoint(nodes):
+            return True
+        entries = self._entries
+        known = len(entries)
+        return any(node < known and entries[node] != _NONE for node in nodes)
+
+    def _variables(self, entry: int) -> tuple[Variable, ...]:
+        begin = self._ends[entry - 1] if entry else 0
+        text = self._text[begin : self._ends[entry]].decode("ascii")
+        append = bool(self._append and self._append[entry])
+        pairs = in_order(simple_pairs(text))
+        return tuple(Variable(key, value, append) for key, value in pairs)
+
+
+def in_order(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The pairs of one VARS line as stock DAGMan hands them on: sorted; the last of equal keys."""
+    return sorted(dict(pairs).items())

@@ -1,0 +1,35 @@
+"""Pictures of DAGs for people: states, folding, layout, SVG and HTML.  Pure, like `records`.
+
+A picture is made in four steps: `fold.make_sketch` decides which boxes there are, `shapes.face` how
+large they are, `layout.place` where they go, `svg.svg` or `page.page` writes it all down.
+"""
+
+from __future__ import annotations
+
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.picture.fold import make_sketch
+from condor_pydagman.picture.layout import library, place
+from condor_pydagman.picture.page import page
+from condor_pydagman.picture.shapes import face
+from condor_pydagman.picture.states import States, node_ads
+from condor_pydagman.picture.svg import Picture, svg
+
+__all__ = ["Picture", "States", "library", "make_picture", "node_ads", "page", "svg"]
+
+
+def make_picture(
+    dag: Dag, states: States, title: str, *, fold_above: int, left_to_right: bool = False
+) -> Picture:
+    """A picture of a finished Dag, ready for `svg` or `page`.
+
+    Args:
+        fold_above: how many boxes there may be.
+
+    Raises:
+        PydagmanError: the layout library is missing, or does not fit.
+    """
+    sketch = make_sketch(dag, states.of, fold_above)
+    faces = [face(box) for box in sketch.boxes]
+    sizes = [(one.width, one.height) for one in faces]
+    placement = place(sketch, sizes, left_to_right=left_to_right)
+    return Picture(dag, states, sketch, faces, placement, title)

@@ -1,0 +1,93 @@
+"""What is said about a box when a person points at it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.picture.shapes import amount_words
+from condor_pydagman.picture.sketch import Box, Fold
+from condor_pydagman.picture.states import WORDS, State, States
+from condor_pydagman.picture.text import number, plain, shortened
+from condor_pydagman.vocabulary import NodeKind
+
+_LINE_MOST = 200
+_VALUE_MOST = 60
+_VARIABLES_MOST = 6
+_MEMBERS_IN_TITLE = 8
+
+
+def details(dag: Dag, states: States, box: Box) -> list[str]:
+    """Lines of text, the full name first; every line is bounded and safe for XML."""
+    if box.fold is Fold.NODE or (box.fold is Fold.DOT and len(box.members) == 1):
+        lines = list(_of_node(dag, states, box.members[0])) if box.members else ["junction"]
+    elif box.fold is Fold.DOT:
+        lines = [f"{number(box.things)} joins" if box.things > 1 else _JUNCTION]
+    else:
+        lines = list(_of_fold(dag, states, box))
+    if box.is_wrong:
+        lines.append("in it nodes wait for each other: a cycle")
+    return [lines[0], *(shortened(line, _LINE_MOST) for line in lines[1:])]
+
+
+_JUNCTION = "every node above is a parent of every node below"
+
+
+def _of_node(dag: Dag, states: States, node: int) -> Iterator[str]:
+    yield plain(dag.names[node])
+    state = WORDS[State(states.of[node])]
+    yield f"{state}: {states.details[node]}" if node in states.details else state
+    kind = NodeKind(dag.kinds[node])
+    if kind != NodeKind.JOB:
+        yield f"{kind.name} node"
+    if node in dag.subdags:
+        yield f"DAG file: {dag.subdags[node]}"
+    elif dag.submits[node]:
+        yield f"submit: {dag.submits[node]}"
+    if node in dag.directories:
+        yield f"directory: {dag.directories[node]}"
+    if dag.is_noop(node):
+        yield "NOOP: no job is submitted"
+    if dag.place(node):
+        yield f"defined at {dag.place(node)}"
+    yield from _settings(dag, node)
+
+
+def _settings(dag: Dag, node: int) -> Iterator[str]:
+    for kind, script in dag.scripts.get(node, {}).items():
+        yield f"{kind.value} script: {script.command}"
+    if node in dag.retries:
+        yield f"retries: {dag.retries[node].limit}"
+    if node in dag.priorities:
+        yield f"priority: {dag.priorities[node]}"
+    if node in dag.categories:
+        yield f"category: {dag.categories[node]}"
+    if node in dag.aborts:
+        yield f"aborts the DAG on {dag.aborts[node].status}"
+    variables = dag.variables.get(node, ())
+    for variable in variables[:_VARIABLES_MOST]:
+        yield f"{variable.key} = {shortened(variable.value, _VALUE_MOST)}"
+    if len(variables) > _VARIABLES_MOST:
+        yield f"and {len(variables) - _VARIABLES_MOST} more VARS"
+
+
+def _of_fold(dag: Dag, states: States, box: Box) -> Iterator[str]:
+    yield plain(box.label)
+    what = {
+        Fold.SPLICE: "a splice",
+        Fold.ALIKE: "alike",
+        Fold.CHAIN: "one after the other",
+        Fold.LAYERS: "several layers of the DAG",
+    }[box.fold]
+    yield f"{amount_words(box)}, {what}"
+    for state in State:
+        if box.counts[state]:
+            yield f"{number(box.counts[state])} {WORDS[state]}"
+    for node in box.members[:_MEMBERS_IN_TITLE]:
+        state = State(states.of[node])
+        name = shortened(dag.names[node], _VALUE_MOST)
+        yield f"  {name}" + (f" (failed {states.details.get(node, '')})" if state == State.FAILED
+                             else "")  # fmt: skip
+    more = box.nodes - len(box.members[:_MEMBERS_IN_TITLE])
+    if more > 0:
+        yield f"  and {number(more)} more"

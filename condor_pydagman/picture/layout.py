@@ -1,0 +1,462 @@
+"""Where everything goes: a layered layout by the library graphlay, edges drawn as smooth curves.
+
+The library finds layers, orders with few crossings and places across the layers; the distances
+between layers, the curves, and how separate parts of the DAG stand beside each other are ours.
+
+All work is done as if the DAG ran from the top to the bottom; one that runs from the left to the
+right is turned at the end.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from condor_pydagman.errors import PydagmanError
+from condor_pydagman.picture.network import Network, layers
+from condor_pydagman.picture.sketch import Box, Fold, Line, Sketch
+from condor_pydagman.vocabulary import NodeKind
+
+RACK_LEAST = 6  # so many nodes with the same parents and children stand in a rack
+RACK_GAP = 8.0
+RACK_PADDING = 10.0
+_NODE_GAP = 22.0
+_LAYER_GAP = 42.0
+_MOST_EXTRA_GAP = 120.0
+_PART_GAP = 48.0
+_ASPECT = 1.6
+_MOST_BENDS = 1200  # more places where long edges pass layers take the library minutes
+_ORDER = {NodeKind.PROVISIONER: 0, NodeKind.SERVICE: 0, NodeKind.FINAL: 2}
+
+Size = tuple[float, float]
+
+
+class Spot(NamedTuple):
+    """A rectangle by its upper left corner."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+class Route(NamedTuple):
+    """One drawn line, for one or more lines of the sketch.
+
+    Attributes:
+        points: the first is the start; curve and straight piece take turns from there on.
+        tails, heads: the boxes at its ends.
+        is_faint: a line that could not be laid around boxes.
+    """
+
+    points: tuple[tuple[float, float], ...]
+    tails: tuple[int, ...]
+    heads: tuple[int, ...]
+    is_weak: bool
+    is_wrong: bool
+    is_faint: bool
+
+
+@dataclass
+class Placement:
+    """Where the boxes and lines of a sketch are.
+
+    Attributes:
+        spots: of the boxes.
+        racks: frames around boxes with the same parents and children.
+    """
+
+    width: float = 0.0
+    height: float = 0.0
+    left_to_right: bool = False
+    spots: list[Spot] = field(default_factory=list)
+    racks: list[Spot] = field(default_factory=list)
+    routes: list[Route] = field(default_factory=list)
+
+
+@dataclass
+class _Item:
+    """What the library places: a box, or a rack of boxes."""
+
+    boxes: list[int]
+    size: Size
+    columns: int = 1
+    band: int = 1
+
+
+class _Edge(NamedTuple):
+    tail: int
+    head: int
+    is_weak: bool
+    is_wrong: bool
+
+
+class _Solved(NamedTuple):
+    """The layout of one connected part, starting at (0, 0)."""
+
+    width: float
+    height: float
+    spots: list[Spot]
+    routes: list[tuple[_Edge, list[tuple[float, float]], bool]]
+
+
+def library() -> Any:
+    """The layout library.
+
+    Raises:
+        PydagmanError: it is not installed; the message says how to install it.
+    """
+    try:
+        return import_module("graphlay")
+    except ImportError:
+        raise PydagmanError(
+            "draw needs the Python library graphlay, which is not installed. "
+            "Install it with: pip install 'condor_pydagman[draw]'"
+        ) from None
+
+
+def place(sketch: Sketch, sizes: Sequence[Size], *, left_to_right: bool = False) -> Placement:
+    """Lay a sketch out; `sizes` are those of its boxes.
+
+    Raises:
+        PydagmanError: the layout library is missing, or too new.
+    """
+    items, item_of = _items(sketch, sizes)
+    edges = _edges(sketch.lines, item_of)
+    across = [(s[1], s[0]) if left_to_right else s for s in (item.size for item in items)]
+    parts = []
+    for members in _parts(len(items), edges):
+        inside = set(members)
+        own = [edge for edge in edges if edge.tail in inside]
+        parts.append((members, _solve([across[item] for item in members], members, own)))
+    offsets, width, height = _packed(parts, items)
+    if left_to_right:
+        width, height = height, width
+    unknown = [Spot(0, 0, 0, 0)] * len(sketch.boxes)
+    placement = Placement(width, height, left_to_right, unknown)
+    for (members, solved), (x, y) in zip(parts, offsets):
+        for item, spot in zip(members, solved.spots):
+            moved = Spot(spot.x + x, spot.y + y, spot.width, spot.height)
+            _put(placement, items[item], _turned(moved) if left_to_right else moved, sizes)
+        for edge, points, is_faint in solved.routes:
+            moved_points = tuple((px + x, py + y) for px, py in points)
+            if left_to_right:
+                moved_points = tuple((py, px) for px, py in moved_points)
+            ends = tuple(items[edge.tail].boxes), tuple(items[edge.head].boxes)
+            placement.routes.append(
+                Route(moved_points, *ends, edge.is_weak, edge.is_wrong, is_faint)
+            )
+    return placement
+
+
+def _items(sketch: Sketch, sizes: Sequence[Size]) -> tuple[list[_Item], list[int]]:
+    """Boxes, and racks of many boxes of one shape with the same parents and children."""
+    around: list[tuple[list[int], list[int]]] = [([], []) for _ in sketch.boxes]
+    for line in sketch.lines:
+        mark = 2 * line.is_weak + line.is_wrong
+        around[line.head][0].append(4 * line.tail + mark)
+        around[line.tail][1].append(4 * line.head + mark)
+    alike: dict[object, list[int]] = {}
+    for number, box in enumerate(sketch.boxes):
+        near = tuple(map(tuple, around[number]))
+        can = box.fold is not Fold.DOT and box.kind not in _ORDER and not box.is_wrong
+        alike.setdefault((box.fold, box.kind, near) if can else number, []).append(number)
+    items: list[_Item] = []
+    item_of = [0] * len(sketch.boxes)
+    for group in alike.values():
+        racks = [group] if len(group) >= RACK_LEAST else [[number] for number in group]
+        for boxes in racks:
+            for number in boxes:
+                item_of[number] = len(items)
+            items.append(_item(sketch.boxes, boxes, sizes))
+    return items, item_of
+
+
+def _item(boxes: Sequence[Box], members: list[int], sizes: Sequence[Size]) -> _Item:
+    band = _ORDER.get(boxes[members[0]].kind, 1)
+    if len(members) == 1:
+        return _Item(members, sizes[members[0]], band=band)
+    width = max(sizes[number][0] for number in members) + RACK_GAP
+    height = max(sizes[number][1] for number in members) + RACK_GAP
+    columns = max(2, round((len(members) * _ASPECT * height / width) ** 0.5))
+    rows = -(-len(members) // columns)
+    room = 2 * RACK_PADDING - RACK_GAP
+    return _Item(members, (columns * width + room, rows * height + room), columns, band)
+
+
+def _edges(lines: Sequence[Line], item_of: Sequence[int]) -> list[_Edge]:
+    """Edges between items: for a rack one stands for all."""
+    found = {
+        (item_of[line.tail], item_of[line.head]): _Edge(
+            item_of[line.tail], item_of[line.head], line.is_weak, line.is_wrong
+        )
+        for line in lines
+        if item_of[line.tail] != item_of[line.head]
+    }
+    return list(found.values())
+
+
+def _parts(count: int, edges: Sequence[_Edge]) -> list[list[int]]:
+    """The connected parts, each with its items in order."""
+    root = list(range(count))
+
+    def find(item: int) -> int:
+        while root[item] != item:
+            root[item] = root[root[item]]
+            item = root[item]
+        return item
+
+    for edge in edges:
+        low, high = sorted((find(edge.tail), find(edge.head)))
+        root[high] = low
+    parts: dict[int, list[int]] = {}
+    for item in range(count):
+        parts.setdefault(find(item), []).append(item)
+    return list(parts.values())
+
+
+def _solve(sizes: Sequence[Size], members: Sequence[int], edges: Sequence[_Edge]) -> _Solved:
+    """Lay out one connected part."""
+    if len(members) == 1:
+        return _Solved(*sizes[0], [Spot(0, 0, *sizes[0])], [])
+    number = {item: place for place, item in enumerate(members)}
+    local = [edge._replace(tail=number[edge.tail], head=number[edge.head]) for edge in edges]
+    laid, faint = _without_longest(len(members), local)
+    raw = _ask_library(sizes, laid)
+    return _spread(raw, sizes, list(zip(laid, [edges[i] for i in _places(local, laid)])),
+                   [(edge, edges[i]) for edge, i in zip(faint, _places(local, faint))])  # fmt: skip
+
+
+def _places(edges: Sequence[_Edge], some: Sequence[_Edge]) -> list[int]:
+    where = {edge: place for place, edge in enumerate(edges)}
+    return [where[edge] for edge in some]
+
+
+def _without_longest(count: int, edges: Sequence[_Edge]) -> tuple[list[_Edge], list[_Edge]]:
+    """The edges that the library gets, and those that pass too many layers."""
+    ordered = sorted(edges)
+    tails = array("i", (edge.tail for edge in ordered))
+    heads = array("i", (edge.head for edge in ordered))
+    layer, _ = layers(Network(count, tails, heads))
+    laid: list[_Edge] = []
+    faint: list[_Edge] = []
+    bends = 0
+    for edge in sorted(ordered, key=lambda e: (abs(layer[e.head] - layer[e.tail]), e)):
+        bends += max(0, abs(layer[edge.head] - layer[edge.tail]) - 1)
+        (laid if bends <= _MOST_BENDS else faint).append(edge)
+    return sorted(laid), faint
+
+
+def _ask_library(sizes: Sequence[Size], edges: Sequence[_Edge]) -> Mapping[str, Any]:
+    graphlay = library()
+    graph = {
+        "nodes": [
+            {"key": str(n), "size": {"width": w, "height": h}, "shape": "box"}
+            for n, (w, h) in enumerate(sizes)
+        ],
+        "edges": [{"source": e.tail, "target": e.head, "weight": 1.0} for e in edges],
+    }
+    options = {
+        "direction": "topbottom",
+        "routing": {"style": "diagonal"},
+        "coords": {"branch_style": "symmetric"},
+        "spacing": {
+            "node_gap": _NODE_GAP,
+            "dummy_gap": 14.0,
+            "port_gap": 0.5,
+            "port_stroke_clear": 0.0,
+            "bundle_lane_gap": 1.0,
+        },
+        # its own routing of edges, most of its time, is not used
+        "tuning": {"routing": {"port_relax_rounds": 0, "overlap_repair_rounds": 0}},
+    }
+    try:
+        raw: Mapping[str, Any] = graphlay.layout(graph, options=options).to_dict()
+    except graphlay.GraphlayError as error:
+        raise PydagmanError(
+            f"the layout library graphlay {graphlay.__version__} refused the picture: {error}. "
+            "Install the version that fits with: pip install 'condor_pydagman[draw]'"
+        ) from None
+    return raw
+
+
+def _spread(
+    raw: Mapping[str, Any],
+    sizes: Sequence[Size],
+    laid: Sequence[tuple[_Edge, _Edge]],
+    faint: Sequence[tuple[_Edge, _Edge]],
+) -> _Solved:
+    """Our distances between the layers, and curves through them."""
+    ranks = [int(node["rank"]) for node in raw["nodes"]]
+    side = -1.0 if _runs_backwards(raw["nodes"]) else 1.0
+    centres = [side * float(node["center"]["x"]) for node in raw["nodes"]]
+    levels = [0.0] * (max(ranks) + 1)
+    for rank, node in zip(ranks, raw["nodes"]):
+        levels[rank] = float(node["center"]["y"])
+    crossings = []
+    for (edge, _), drawn in zip(laid, raw["edges"]):
+        points = sorted((float(p["y"]), side * float(p["x"])) for p in drawn["points"])
+        low, high = sorted((ranks[edge.tail], ranks[edge.head]))
+        between = [_x_at(points, levels[rank]) for rank in range(low + 1, high)]
+        ends = (edge.tail, edge.head) if ranks[edge.tail] == low else (edge.head, edge.tail)
+        begin, end = (
+            _on_edge(point[1], centres[item], sizes[item][0])
+            for point, item in zip((points[0], points[-1]), ends)
+        )
+        crossings.append([begin, *between, end])
+    tops, bottoms = _rows(ranks, sizes, laid, crossings)
+    left = min(
+        min(x - size[0] / 2 for x, size in zip(centres, sizes)),
+        min((x for row in crossings for x in row), default=0.0),
+    )
+    right = max(
+        max(x + size[0] / 2 for x, size in zip(centres, sizes)),
+        max((x for row in crossings for x in row), default=0.0),
+    )
+    spots = [
+        Spot(x - w / 2 - left, (tops[rank] + bottoms[rank] - h) / 2, w, h)
+        for x, rank, (w, h) in zip(centres, ranks, sizes)
+    ]
+    routes = []
+    for (edge, original), row in zip(laid, crossings):
+        shifted = [x - left for x in row]
+        routes.append((original, _curve(edge, shifted, ranks, spots, tops, bottoms), False))
+    for edge, original in faint:
+        row = [spots[item].x + spots[item].width / 2 for item in (edge.tail, edge.head)]
+        if ranks[edge.tail] > ranks[edge.head]:
+            row.reverse()
+        routes.append((original, _curve(edge, row, ranks, spots, tops, bottoms), True))
+    return _Solved(right - left, bottoms[-1], spots, routes)
+
+
+def _runs_backwards(nodes: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether, within layers, items mostly stand in the reverse of their order in the DAG."""
+    rows: dict[int, list[tuple[float, int]]] = {}
+    for number, node in enumerate(nodes):
+        rows.setdefault(int(node["rank"]), []).append((float(node["center"]["x"]), number))
+    balance = 0
+    for row in rows.values():
+        row.sort()
+        balance += sum(1 if a[1] < b[1] else -1 for a, b in zip(row, row[1:]))
+    return balance < 0
+
+
+def _on_edge(x: float, centre: float, width: float) -> float:
+    """`x`, moved so that it is not at a corner of the box."""
+    room = max(0.0, width / 2 - 8)
+    return min(max(x, centre - room), centre + room)
+
+
+def _x_at(points: Sequence[tuple[float, float]], y: float) -> float:
+    """Where a line through points, sorted by y, passes a height."""
+    after = bisect_left(points, (y, float("-inf")))
+    if after == 0 or after == len(points):
+        return points[min(after, len(points) - 1)][1]
+    (y0, x0), (y1, x1) = points[after - 1], points[after]
+    return x1 if y1 == y0 else x0 + (x1 - x0) * (y - y0) / (y1 - y0)
+
+
+def _rows(
+    ranks: Sequence[int],
+    sizes: Sequence[Size],
+    laid: Sequence[tuple[_Edge, _Edge]],
+    crossings: Sequence[Sequence[float]],
+) -> tuple[list[float], list[float]]:
+    """Top and bottom of every layer; flat edges get more room below them."""
+    count = max(ranks) + 1
+    heights, slant = [0.0] * count, [0.0] * count
+    for rank, (_, height) in zip(ranks, sizes):
+        heights[rank] = max(heights[rank], height)
+    for (edge, _), row in zip(laid, crossings):
+        low = min(ranks[edge.tail], ranks[edge.head])
+        for step, (x0, x1) in enumerate(zip(row, row[1:])):
+            slant[low + step] = max(slant[low + step], abs(x1 - x0))
+    tops, bottoms, y = [], [], 0.0
+    for height, flat in zip(heights, slant):
+        tops.append(y)
+        bottoms.append(y + height)
+        y += height + _LAYER_GAP + min(_MOST_EXTRA_GAP, flat * 0.06)
+    return tops, bottoms
+
+
+def _curve(
+    edge: _Edge,
+    row: Sequence[float],
+    ranks: Sequence[int],
+    spots: Sequence[Spot],
+    tops: Sequence[float],
+    bottoms: Sequence[float],
+) -> list[tuple[float, float]]:
+    """Start, then ends of pieces, by turns curved and straight, from tail to head."""
+    upper, lower = edge.tail, edge.head
+    if ranks[upper] > ranks[lower]:
+        upper, lower = lower, upper
+    low = ranks[upper]
+    points = [(row[0], spots[upper].y + spots[upper].height)]
+    for step, x in enumerate(row[1:-1], 1):
+        points += [(x, tops[low + step]), (x, bottoms[low + step])]
+    points.append((row[-1], spots[lower].y))
+    return points if upper == edge.tail else points[::-1]
+
+
+def _packed(
+    parts: Sequence[tuple[list[int], _Solved]], items: Sequence[_Item]
+) -> tuple[list[tuple[float, float]], float, float]:
+    """Parts in rows about as wide as a screen; PROVISIONER and SERVICE above, FINAL below."""
+    area = sum((s.width + _PART_GAP) * (s.height + _PART_GAP) for _, s in parts)
+    widest = max((solved.width for _, solved in parts), default=0.0)
+    target = max(widest, (area * _ASPECT) ** 0.5)
+    rows: list[tuple[int, list[int]]] = []
+    x = 0.0
+    for number in _in_bands(parts, items):
+        members, solved = parts[number]
+        band = items[members[0]].band
+        if not rows or band != rows[-1][0] or x + solved.width > target:
+            rows.append((band, []))
+            x = 0.0
+        rows[-1][1].append(number)
+        x += solved.width + _PART_GAP
+    widths = [sum(parts[n][1].width + _PART_GAP for n in row) - _PART_GAP for _, row in rows]
+    offsets, total, y = [(0.0, 0.0)] * len(parts), max(widths, default=0.0), 0.0
+    main_rows = sum(band == 1 for band, _ in rows)
+    for (band, row), width in zip(rows, widths):
+        x = 0.0 if band == 1 and main_rows > 1 else (total - width) / 2
+        for number in row:
+            offsets[number] = (x, y)
+            x += parts[number][1].width + _PART_GAP
+        y += max(parts[number][1].height for number in row) + _PART_GAP
+    return offsets, total, max(0.0, y - _PART_GAP)
+
+
+def _in_bands(parts: Sequence[tuple[list[int], _Solved]], items: Sequence[_Item]) -> Iterator[int]:
+    """Numbers of the parts, band by band, large ones before small ones."""
+    keys = [
+        (items[members[0]].band, -len(members), number) for number, (members, _) in enumerate(parts)
+    ]
+    return (key[-1] for key in sorted(keys))
+
+
+def _turned(spot: Spot) -> Spot:
+    return Spot(spot.y, spot.x, spot.height, spot.width)
+
+
+def _put(placement: Placement, item: _Item, spot: Spot, sizes: Sequence[Size]) -> None:
+    """Give the boxes of an item their places."""
+    if len(item.boxes) == 1:
+        placement.spots[item.boxes[0]] = spot
+        return
+    placement.racks.append(spot)
+    width = max(sizes[number][0] for number in item.boxes)
+    height = max(sizes[number][1] for number in item.boxes)
+    for place_of, number in enumerate(item.boxes):
+        row, column = divmod(place_of, item.columns)
+        placement.spots[number] = Spot(
+            spot.x + RACK_PADDING + column * (width + RACK_GAP),
+            spot.y + RACK_PADDING + row * (height + RACK_GAP),
+            width,
+            height,
+        )

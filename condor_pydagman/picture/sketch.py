@@ -1,0 +1,83 @@
+"""What is to be drawn: boxes, each for a node or for many, and lines between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from condor_pydagman.picture.states import State
+from condor_pydagman.vocabulary import NodeKind
+
+
+class Fold(Enum):
+    """What a box stands for."""
+
+    NODE = "node"
+    DOT = "join"  # a join node or a junction: no job, only a meeting of edges
+    SPLICE = "splice"
+    ALIKE = "alike"  # things of one layer with like names, parents and children
+    CHAIN = "chain"  # things of which each is the only child of the one before
+    LAYERS = "layers"  # all that stands in some layers; the last resort
+
+
+@dataclass
+class Box:
+    """One node, or what stands for many.
+
+    Attributes:
+        label: names in full, at most a few.
+        kind: of the node, or of all nodes in it if they are of one kind.
+        things: how many nodes or splices were folded into it.
+        splices: whether the things are splices.
+        counts: how many of its nodes are in each State, by its number.
+        members: some of its nodes, failed ones first.
+        is_wrong: whether a cycle runs within it.
+    """
+
+    fold: Fold
+    label: str
+    kind: NodeKind = NodeKind.JOB
+    things: int = 1
+    splices: bool = False
+    counts: list[int] = field(default_factory=lambda: [0] * len(State))
+    members: list[int] = field(default_factory=list)
+    is_wrong: bool = False
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes it stands for; 0 for a junction."""
+        return sum(self.counts)
+
+    @property
+    def is_folded(self) -> bool:
+        """Whether it is more than one node."""
+        return self.fold not in (Fold.NODE, Fold.DOT)
+
+    def state(self) -> State | None:
+        """The state that all its nodes share; None if they differ."""
+        present = [state for state in State if self.counts[state]]
+        return present[0] if len(present) == 1 else None
+
+
+@dataclass(frozen=True)
+class Line:
+    """An edge, or all edges from one box to another.
+
+    Attributes:
+        tail, head: numbers of boxes.
+        is_weak: the child waits for the end of the parent only.
+        is_wrong: part of a cycle.
+    """
+
+    tail: int
+    head: int
+    is_weak: bool = False
+    is_wrong: bool = False
+
+
+@dataclass
+class Sketch:
+    """A whole picture before it has a layout."""
+
+    boxes: list[Box]
+    lines: list[Line]

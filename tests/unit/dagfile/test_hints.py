@@ -1,0 +1,54 @@
+"""What a person is told about the mistakes that people make."""
+
+from __future__ import annotations
+
+import pytest
+
+from condor_pydagman.dagfile.hints import nearest, odd_character
+from condor_pydagman.dagfile.syntax import SYNTAX
+from tests.unit.dagfile.one_line import wrong
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("PARNT A CHILD B", "did you mean PARENT?"),
+        ("JBO A x", "did you mean JOB?"),
+        ("abortdagon A 1", "did you mean ABORT_DAG_ON?"),
+        ("NODE A x", "did you mean JOB?"),
+        ("POST A x", "did you mean SCRIPT POST?"),
+        ("CHILD B", "CHILD stands in the line of its PARENT"),
+        ("\ufeffJOB A x", "byte order mark"),
+        ("\n\ufeffJOB A x", "U+FEFF"),
+        ("JOB\u00a0A x", "U+00A0 (no-break space) means nothing in the DAG language: use a blank"),
+        ("JOB\u00a0A x", "did you mean JOB?"),
+        ("PRE\u2013SKIP A 1", "(en dash)"),
+        ("PRE\u2013SKIP A 1", "did you mean PRE_SKIP?"),
+        ("}", "no inline submit description is open here"),
+        ("executable = x", "this is a line of a submit description"),
+        ("queue 3", "this is a line of a submit description"),
+        ("RETRY A 3 # thrice", "a comment must be on a line of its own"),
+        ("JOB A x // first", "a comment must be on a line of its own"),
+        ("JOB A \u201ca b\u201d", "U+201D (right double quotation mark)"),
+        ("RETRY A \u22123", "(minus sign) means nothing in the DAG language: use -"),
+        ("RETRY A 3 UNLESS\u2010EXIT 2", "did you mean UNLESS-EXIT?"),
+        ('JOB A "x', "a quote that opens here must be closed"),
+        ('VARS A x="a\u201d', "(right double quotation mark)"),
+        ("JOB A x\u00a0NOOP y", "U+00A0"),
+    ],
+)
+def test_hints(text: str, part: str) -> None:
+    assert part in wrong(text).hint
+
+
+@pytest.mark.parametrize("word", SYNTAX)
+def test_every_command_word_is_recognised_with_a_letter_missing(word: str) -> None:
+    if len(word) > 3:
+        assert wrong(word[:2] + word[3:] + " A").hint == f"did you mean {word}?"
+
+
+def test_nothing_is_said_of_words_like_no_other() -> None:
+    assert wrong("xyzzy").hint == ""
+    assert nearest("xyzzy", ("DIR", "NOOP")) == ""
+    assert odd_character("plain") == ""
+    assert wrong("x" * 100_000).hint == ""

@@ -1,0 +1,156 @@
+"""A printed command is read as the same command."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from condor_pydagman.dagfile import commands, printer
+from condor_pydagman.dagfile.commands import Command
+from condor_pydagman.dagfile.lexer import Words
+from condor_pydagman.dagfile.parser import Reading, iter_commands, parse
+from condor_pydagman.dagfile.syntax import SYNTAX
+from condor_pydagman.vocabulary import NodeKind, ScriptKind
+from tests.unit.dagfile.one_line import good
+
+
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [
+        (commands.Job(7, "A", "a b", "d", True, True), 'JOB A "a b" DIR d NOOP DONE'),
+        (commands.Job(7, "F", "{", description="x\ny", kind=NodeKind.FINAL), "FINAL F {\nx\ny\n}"),
+        (commands.Job(7, "A", "@=E", "d", description="}"), "JOB A @=E\n}\n@E DIR d"),
+        (commands.SubmitDescription(7, "d", "x\n}"), "SUBMIT-DESCRIPTION d @=END0\nx\n}\n@END0"),
+        (commands.ParentChild(7, ("a",), ("b", "c"), True), "WEAK PARENT a CHILD b c"),
+        (commands.Vars(7, "A", True, (("k", 'a "b\\'),)), r'VARS A APPEND k="a \"b\\"'),
+        (commands.Done(7, r'"a"b\c"'), r'DONE "a\"b\\c"'),
+        (commands.ToleranceLine(7, "A", 5, True, True), "TOLERANCE A 5% FAIL-FAST"),
+        (commands.Pin(7, "A", 3, True), "PIN_OUT A 3"),
+    ],
+)
+def test_printed_lines(command: Command, line: str) -> None:
+    assert printer.lines(command) == line
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        commands.Job(1, "CHILD", "x"),
+        commands.Job(1, "a b", "x"),
+        commands.Job(1, "A", "x\ny"),
+        commands.Job(1, "A", "{"),
+        commands.Job(1, "A", ""),
+        commands.Job(1, "A", "{", description="x\n}"),
+        commands.Job(1, "A", "{", description="#x"),
+        commands.Job(1, 'a"b', "x"),
+        commands.Done(1, ""),
+        commands.Done(1, "A\\"),
+        commands.Vars(1, "A", None, ()),
+        commands.Vars(1, "A", None, (("queue", "1"),)),
+        commands.ParentChild(1, ("a", "child"), ("b",)),
+        commands.SetJobAttr(1, " x"),
+        commands.RetryLine(1, "A", -1),
+        commands.Dot(1, "f\0"),
+    ],
+)
+def test_what_can_not_be_written_is_refused(command: Command) -> None:
+    with pytest.raises(ValueError, match=r"can't be written|not closed"):
+        printer.lines(command)
+
+
+def test_plus_is_written_where_it_can_be_read() -> None:
+    job = commands.Job(1, "S+A", "x")
+    with pytest.raises(ValueError, match="can't be written"):
+        printer.lines(job)
+    assert printer.lines(job, allow_any_node_name_characters=True) == "JOB S+A x"
+
+
+# Words that can stand in a line as they are, and words that need care.
+_TEXT = st.text(alphabet="abZ9.{}@=+#/%\u00e9\u00a0\udcff\"' \\\t", min_size=1, max_size=8)
+_NUMBER = st.integers(-(2**31), 2**31 - 1)
+_FLAG = st.booleans()
+_LINE = st.one_of(st.just(""), _TEXT)
+_DESCRIPTION = st.lists(st.text("ax={}@E 1\\", max_size=8), max_size=4).map("\n".join)
+
+
+@st.composite
+def _commands(draw: Any) -> Command:
+    """A command of any class with any content that its types allow, most of which can be written.
+
+    Names are those that the lexer can give, so that quotes in them are in pairs.
+    """
+    kinds = list(commands.Command.__args__)  # type: ignore[attr-defined]
+    cls = draw(st.sampled_from(kinds))
+    values = {"line": 1}
+    for field, kind in cls.__annotations__.items():
+        if field != "line":
+            values[field] = draw(_of(field, kind.__forward_arg__))
+    if cls is commands.Job and values["description"] is not None:
+        values["submit"] = draw(st.sampled_from(["{", "@=E", "@=1"]))
+    command: Command = cls(**values)
+    return command
+
+
+def _of(field: str, kind: str) -> st.SearchStrategy[Any]:
+    special: dict[str, st.SearchStrategy[Any]] = {
+        "kind": st.sampled_from(ScriptKind if kind == "ScriptKind" else NodeKind),
+        "debug_stream": st.sampled_from(["", "STDOUT", "STDERR", "ALL"]),
+        "description": st.one_of(st.none(), _DESCRIPTION) if "None" in kind else _DESCRIPTION,
+        "parents": st.lists(_NAME, min_size=1, max_size=3).map(tuple),
+        "children": st.lists(_NAME, min_size=1, max_size=3).map(tuple),
+        "pairs": st.lists(st.tuples(st.text("kq_.+Q", min_size=1), _LINE), max_size=3).map(tuple),
+        "name": _NAME,
+        "node": _NAME,
+    }
+    by_kind: dict[str, st.SearchStrategy[Any]] = {
+        "str": _LINE,
+        "int": _NUMBER,
+        "bool": _FLAG,
+        "bool | None": st.one_of(st.none(), _FLAG),
+        "int | None": st.one_of(st.none(), _NUMBER),
+    }
+    return special[field] if field in special else by_kind[kind]
+
+
+def _word(text: str) -> str | None:
+    try:
+        return Words(text).next()
+    except ValueError:
+        return None
+
+
+_NAME = _TEXT.map(_word).filter(bool)
+
+
+@given(_commands())
+def test_what_is_printed_is_read_as_the_same(command: Command) -> None:
+    try:
+        text = printer.lines(command)
+    except ValueError:
+        assume(False)
+        raise
+    read = good(text)
+    assert type(read) is type(command)
+    assert read[1:] == command[1:]
+
+
+_PIECES = (*SYNTAX, "A", "b", "CHILD", "EXTERNAL", "DIR", "NOOP", "PRE", "HOLD", "3", "5%", "WAIT")
+_ODD = ('"', "'", "\\", "x=1", '="a b"', "{\nx\n}", "@=E\nx\n@E", "INCLUDE", "UPDATE", "SET", " ")
+
+
+@given(st.lists(st.sampled_from(_PIECES + _ODD), max_size=12), _FLAG)
+def test_whatever_is_read_can_be_printed(pieces: list[str], blanks: bool) -> None:
+    for command in parse((" " if blanks else "").join(pieces), "x.dag").commands:
+        reading = Reading("x.dag")
+        assert [one[1:] for one in iter_commands(printer.lines(command), reading)] == [command[1:]]
+
+
+@given(st.text(alphabet="a\"' \\", max_size=12))
+def test_every_name_that_can_be_read_can_be_printed(text: str) -> None:
+    name = _word(text)
+    assume(name)
+    command = commands.Priority(1, name or "", 1)
+    assert good(printer.lines(command)) == command
