@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from condor_pydagman.errors import UsageError
-from condor_pydagman.graph.lint.outline import OutlineOptions
+from condor_pydagman.graph.lint.external import OutlineOptions
 
 USAGE = """\
 Usage: condor_dag_checker [options] <DAG File> [<DAG File> ...]

@@ -33,6 +33,10 @@ class DiskWorld:
         """The text of a file; see `adapters.files.read_text`."""
         return files.read_text(path)
 
+    def read_blocks(self, path: str) -> Iterator[str]:
+        """As `read_text`, in blocks; see `adapters.files.read_blocks`."""
+        return files.read_blocks(path)
+
     def kind(self, path: str) -> FileKind:
         """What stands at `path`, links followed; looked up once."""
         kind = self._kinds.get(path)

@@ -57,15 +57,16 @@ def _run(options: CheckerOptions) -> int:
     ads = []
     for file in options.files:
         outline = read_outline(file, world, options.outline())
-        cycle = cycle_as_stock_tells(outline.dag)
+        widths = widths_by_depth(outline.dag)
+        cycle = cycle_as_stock_tells(outline.dag) if widths is None else ""
         if outline.issues or cycle:
             worst = ISSUES
         if options.style == "text":
             _print_issues(file, outline, cycle)
         elif options.style == "statistics":
-            _print_statistics(file, statistics(outline, cycle))
+            _print_statistics(file, statistics(outline, widths, cycle))
         else:
-            ads.append(json_text(_ad(file, outline, cycle)))
+            ads.append(json_text(_ad(file, statistics(outline, widths, cycle), outline)))
     if options.style == "json":
         print("[\n" + ",\n".join(ads) + "\n]")
     return worst
@@ -110,7 +111,7 @@ def _classad(value: Any) -> str:
     return str(value)
 
 
-def statistics(outline: Outline, cycle: str) -> dict[str, Any]:
+def statistics(outline: Outline, widths: list[int] | None, cycle: str) -> dict[str, Any]:
     """The numbers of the stock tool, by its names; those that are 0 are left out, as there."""
     dag, scope = outline.dag, outline.scope
     joins = sum(1 for flags in dag.flags if flags & JOIN)
@@ -126,14 +127,13 @@ def statistics(outline: Outline, cycle: str) -> dict[str, Any]:
         "IsCyclic": bool(cycle),
         "DetectedCycle": cycle,
     }
-    widths = [] if cycle else widths_by_depth(dag)
     if widths:
         values.update(GraphHeight=len(widths), GraphWidth=max(widths), WidthByDepth=widths)
     return {"TotalNodes": len(dag), **{key: value for key, value in values.items() if value}}
 
 
-def _ad(file: str, outline: Outline, cycle: str) -> dict[str, Any]:
-    ad: dict[str, Any] = {"DagFile": file, **statistics(outline, cycle)}
+def _ad(file: str, values: dict[str, Any], outline: Outline) -> dict[str, Any]:
+    ad: dict[str, Any] = {"DagFile": file, **values}
     if outline.issues:
         ad["NumErrors"] = len(outline.issues) + outline.lost
         ad["Errors"] = list(map(_error_ad, outline.issues))

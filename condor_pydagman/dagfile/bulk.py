@@ -1,17 +1,15 @@
 """Lines of the simplest form, many at a time.
 
-Nearly every line that a program writes is `JOB name file`, `VARS name key="value" ...` or
-`PARENT name CHILD name ...`.  A regular expression takes a whole run of them apart in a third of a
-microsecond a line; everything else goes the ordinary way, one line after the other (`parser`).
+Nearly every line that a program writes is `JOB name file`, `VARS name key="value" ...`,
+`PARENT name CHILD name ...` or the like.  Regular expressions take a whole run of such lines apart
+in less than half a microsecond a line; everything else goes the ordinary way, one line after the
+other (`parser`).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
-
-from condor_pydagman.dagfile.commands import Command, ParentChild, Vars
 
 SHORTEST = 16  # lines; shorter runs are not worth the trouble
 
@@ -19,115 +17,115 @@ SHORTEST = 16  # lines; shorter runs are not worth the trouble
 _NAME = r"[\w.:/,%$()-]+"
 _NEW_NAME = rf"(?!(?i:PARENT|CHILD|ALL[-_]NODES)[ \t]){_NAME}"
 _FILE = r"[\w.:/,%$()=-]+(?<!\.condor\.sub)"
-_BLANK = "[ \t]+"
-_END = "[ \t\r]*\n"
-_KEY = "[A-PR-Za-pr-z_][A-Za-z0-9_]*"  # no 'queue'
-_JOB = f"JOB{_BLANK}({_NEW_NAME}){_BLANK}({_FILE}){_END}"
-_VARS = f'VARS{_BLANK}({_NAME}){_BLANK}((?:{_KEY}="[ !#-\\[\\]-~]*"[ \t]*)+){_END}'
-_NAMES = rf"{_NAME}(?:[ \t]+[\w.:/,%$()\- \t\r]*)?"
-_PARENT = rf"PARENT{_BLANK}((?!(?i:CHILD)[ \t]){_NAME}){_BLANK}CHILD{_BLANK}({_NAMES})\n"
-_EACH = {
-    word[0]: (word, re.compile("^" + line, re.MULTILINE))
-    for word, line in (("JOB", _JOB), ("VARS", _VARS), ("PARENT", _PARENT))
+_NAMES = rf"{_NAME}(?:[ \t]+[\w.:/,%$()\- \t]*)?"
+_PAIR = r'\+?[A-PR-Za-pr-z_][A-Za-z0-9_]*="[ !#-\[\]-~]*"'  # no 'queue', no escapes
+_COMMAND = r"[!-\[\]-~](?:[ -~\t]*[!-\[\]-~])?"
+_LINES = {
+    "JOB": f"JOB[ \t]+({_NEW_NAME})[ \t]+({_FILE})",
+    "VARS": f"VARS[ \t]+({_NAME})[ \t]+({_PAIR}(?:[ \t]+{_PAIR})*)",
+    "PARENT": rf"PARENT[ \t]+((?!(?i:CHILD)[ \t]){_NAME})[ \t]+CHILD[ \t]+({_NAMES})",
+    "RETRY": f"RETRY[ \t]+({_NAME})[ \t]+([0-9]{{1,9}})",
+    "SCRIPT PRE": f"SCRIPT[ \t]PRE[ \t]+({_NAME})[ \t]+({_COMMAND})",
+    "SCRIPT POST": f"SCRIPT[ \t]POST[ \t]+({_NAME})[ \t]+({_COMMAND})",
+    "": "((?:#[^\n]*)?)()",
 }
-_ANY = f"^(?:{_JOB}|{_VARS}|{_PARENT})"
-_LINE = re.compile(_ANY, re.MULTILINE)
-_ODD = re.compile(f"^(?!{_ANY})", re.MULTILINE)
-_KEY_VALUE = re.compile(f'({_KEY})="([^"]*)"')
+_PATTERNS = {kind: re.compile(f"\n{line}[ \t\r]*$", re.MULTILINE) for kind, line in _LINES.items()}
+_ODD = re.compile(f"\n(?!(?:{'|'.join(_LINES.values())})[ \t\r]*$)", re.MULTILINE)
+_FIRST_LETTER = re.compile("\n(.?)")
+_KEY_VALUE = re.compile(r'(\+?)([A-Za-z_][A-Za-z0-9_]*)="([^"]*)"')
+
+KINDS = tuple(kind for kind in _LINES if kind)
+USES = tuple(kind for kind in KINDS if kind != "JOB")
 
 Rows = Sequence[tuple[str, str]]
 
 
-class Run(NamedTuple):
-    """Simple lines that follow each other.
+class Run:
+    """Simple lines that follow each other in a file.
 
     Attributes:
-        end: where the run ends in its block.
+        line: number of the first one.
         lines: how many there are.
-        jobs: names and submit files of JOB lines.
-        job_lines: the number of each of these lines, the run's first being 0.
-        variables: nodes and `key="value"` texts of VARS lines.
-        parents: parents and children, with blanks between them, of PARENT lines.
-        mixed: if there are several kinds, the six groups of each line.
+        text: the lines, each with a line feed before it, none after the last.
     """
 
-    end: int
-    lines: int
-    jobs: Rows = ()
-    job_lines: Sequence[int] = ()
-    variables: Rows = ()
-    parents: Rows = ()
-    mixed: Sequence[tuple[str, ...]] = ()
+    def __init__(self, line: int, lines: int, text: str, rows: dict[str, Rows]) -> None:
+        self.line = line
+        self.lines = lines
+        self.text = text
+        self._rows = rows
+
+    def rows(self, kind: str) -> Rows:
+        """The two parts of each line of a kind: node and file, pairs, children, ..., in order."""
+        rows = self._rows.get(kind)
+        if rows is None:
+            rows = self._rows[kind] = _rows(kind, self.text)
+        return rows
+
+    def job_lines(self) -> Sequence[int]:
+        """The number of each JOB line."""
+        if len(self.rows("JOB")) == self.lines:
+            return range(self.line, self.line + self.lines)
+        letters = _FIRST_LETTER.findall(self.text)
+        return [number for number, letter in enumerate(letters, self.line) if letter == "J"]
+
+    def numbered(self) -> Iterator[tuple[int, str]]:
+        """Each line with its number."""
+        return enumerate(self.text[1:].split("\n"), self.line)
 
 
-def take(block: str, begin: int) -> Run:
-    """The simple lines of `block` from `begin` on, where a line begins."""
-    return _all_of_one_kind(block, begin) or _mixed(block, begin)
+def take(block: str, begin: int, line: int) -> Run | None:
+    """The simple lines of `block` from `begin` on, where line number `line` begins.
+
+    None if there are too few.
+    """
+    end = block.rfind("\n")
+    if end < begin:
+        return None
+    text = "\n" + block[begin:end]
+    return _whole(text, line) or _begin(text, line)
 
 
-def uses(run: Run, line: int) -> Iterator[Command]:
-    """The VARS and PARENT commands of a run, one by one; the run's first line has number `line`."""
-    if run.mixed:
-        for number, (_, _, node, pairs, parent, children) in enumerate(run.mixed, line):
-            if node:
-                yield _vars(number, node, pairs)
-            elif parent:
-                yield _parent(number, parent, children)
-    for number, (node, pairs) in enumerate(() if run.mixed else run.variables, line):
-        yield _vars(number, node, pairs)
-    for number, (parent, children) in enumerate(() if run.mixed else run.parents, line):
-        yield _parent(number, parent, children)
+def again(block: str, begin: int, run: tuple[int, int, int]) -> Run:
+    """A run that was taken before: number of its first line, lines, characters."""
+    line, lines, length = run
+    return Run(line, lines, "\n" + block[begin : begin + length - 1], {})
 
 
-def text(command: Command) -> str:
-    """About the line of a command that `uses` gave, for a message."""
-    if isinstance(command, Vars):
-        return " ".join(["VARS", command.node, *(f'{key}="{value}"' for key, value in command[3])])
-    if isinstance(command, ParentChild):
-        return " ".join(["PARENT", *command.parents, "CHILD", *command.children])
-    return ""
+def kind_of(line: str) -> str:
+    """The kind of a line of a run."""
+    words = line.split(None, 2)
+    return f"{words[0]} {words[1]}" if words[0] == "SCRIPT" else words[0]
 
 
 def simple_pairs(text: str) -> list[tuple[str, str]]:
-    """Keys and values of a text of `Run.variables`."""
-    return _KEY_VALUE.findall(text)
+    """Keys and values of the second part of a VARS line."""
+    return [("My." + key if plus else key, value) for plus, key, value in _KEY_VALUE.findall(text)]
 
 
-def _vars(line: int, node: str, pairs: str) -> Command:
-    return Vars(line, node, None, tuple(simple_pairs(pairs)))
-
-
-def _parent(line: int, parent: str, children: str) -> Command:
-    names = tuple(name for name in children.split() if name.upper() != "CHILD")
-    return ParentChild(line, (parent,), names)
-
-
-def _all_of_one_kind(block: str, begin: int) -> Run | None:
-    word, pattern = _EACH.get(block[begin], ("", _LINE))
-    end = block.rfind("\n") + 1
-    last_line = block.rfind("\n", begin, end - 1) + 1
-    if not word or not block.startswith(word, last_line):
+def _whole(text: str, line: int) -> Run | None:
+    """All of `text`, if it is simple throughout."""
+    left = lines = text.count("\n")
+    if lines < SHORTEST:
         return None
-    rows = pattern.findall(block, begin, end)
-    if len(rows) != block.count("\n", begin, end):
-        return None
-    if word == "JOB":
-        return Run(end, len(rows), jobs=rows, job_lines=range(len(rows)))
-    if word == "VARS":
-        return Run(end, len(rows), variables=rows)
-    return Run(end, len(rows), parents=rows)
+    rows: dict[str, Rows] = {}
+    for kind in _LINES:
+        rows[kind] = _rows(kind, text)
+        left -= len(rows[kind])
+        if not left:
+            return Run(line, lines, text, rows)
+    return None
 
 
-def _mixed(block: str, begin: int) -> Run:
-    odd = _ODD.search(block, begin)
-    end = odd.start() if odd else block.rfind("\n") + 1
-    rows = _LINE.findall(block, begin, end)
-    return Run(
-        end,
-        len(rows),
-        jobs=[(name, submit) for name, submit, _, _, _, _ in rows if name],
-        job_lines=[place for place, row in enumerate(rows) if row[0]],
-        variables=[(node, pairs) for _, _, node, pairs, _, _ in rows if node],
-        parents=[(parent, children) for _, _, _, _, parent, children in rows if parent],
-        mixed=rows,
-    )
+def _begin(text: str, line: int) -> Run | None:
+    """The lines before the first that is not simple."""
+    odd = _ODD.search(text)
+    text = text[: odd.start()] if odd else text
+    lines = text.count("\n")
+    return Run(line, lines, text, {}) if lines >= SHORTEST else None
+
+
+def _rows(kind: str, text: str) -> Rows:
+    if kind and "\n" + kind.partition(" ")[0] not in text:
+        return ()
+    return _PATTERNS[kind].findall(text)

@@ -99,7 +99,7 @@ def of_unknown(word: str, line: str, valid: Iterable[str], number: int) -> str:
         return "CHILD stands in the line of its PARENT; a \\ at that line's end continues it"
     if meant and "=" not in word:
         return f"did you mean {meant}?"
-    if word in ("{", "}") or word[0] == "@":
+    if word in ("{", "}") or word.startswith("@"):
         return "no inline submit description is open here"
     if _SUBMIT_COMMAND.match(line[:LOOKED_AT]):
         return "this is a line of a submit description: is the file a DAG file?"

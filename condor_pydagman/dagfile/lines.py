@@ -8,6 +8,7 @@ memory as a whole, unless it is one line.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ from condor_pydagman.dagfile.bulk import Run
 from condor_pydagman.dagfile.lexer import TRIMMED
 
 BLOCK = 1 << 18  # characters; a block this small stays in the processor's cache
+LEAST_PATIENCE, MOST_PATIENCE = 1 << 10, 1 << 16  # characters to wait before looking for a run
 LONGEST = 1 << 25  # characters of a command
 PIECES_JOINED = 4096
 MOST_PIECES = 10_000  # of a continued line; errors behind them are shown at the last of these
@@ -37,23 +39,29 @@ class Lines:
         cut_off: where the command begins that the file's end cut off; 0 if there is none.
         block: the block that the line read last ended in.
         continued: whether the last command stood on several lines.
-        nul: number of the line, where a block that has been begun holds a NUL character; else 0.
+        nul: where a block that has been begun holds a NUL character; None if there is none.
         too_long: number of a line where there is no reading on, for it is part of a command longer
             than LONGEST; else 0.
         opening: the first physical line of the last command.
     """
 
-    def __init__(self, blocks: Iterable[str]) -> None:
+    def __init__(
+        self, blocks: Iterable[str], known: deque[tuple[int, int, int]] | None = None
+    ) -> None:
+        """`known` are the runs, if the same text has been read before."""
         self.number = 0
         self.cut_off = 0
         self.block = ""
         self.continued = False
-        self.nul = 0
+        self.nul: Where | None = None
         self.too_long = 0
         self.opening = ""
         self._blocks = iter(blocks)
         self._position = 0
-        self._no_run_before = 0  # up to there lines are known to be odd, or too few for a run
+        self._known = known
+        # Where runs are short, looking for them costs more than they save: it is done ever less.
+        self._no_run_before = 0
+        self._patience = LEAST_PATIENCE
         self._raw = ""
         self._raw_number = 0
         self._pieces: list[tuple[int, int, str]] = []  # of a continued line: offset, number, raw
@@ -73,19 +81,25 @@ class Lines:
         return self._continued(line[:-1])
 
     def simple_run(self) -> Run | None:
-        """Simple lines that come next, read over; `number` stays that of the line before them.
-
-        None if there are none, or too few.  Else add `Run.lines` to `number`.
-        """
+        """Simple lines that come next, read over.  None if there are none, or too few."""
         if self._position >= len(self.block) and not self._next_block():
             return None
-        if self._position < self._no_run_before:
+        if self._known is not None:
+            if not self._known or self._known[0][0] != self.number + 1:
+                return None
+            run = bulk.again(self.block, self._position, self._known.popleft())
+        elif self._position < self._no_run_before:
             return None
-        run = bulk.take(self.block, self._position)
-        if run.lines < bulk.SHORTEST:
-            self._no_run_before = max(run.end, self._position + 1)
-            return None
-        self._position = run.end
+        else:
+            found = bulk.take(self.block, self._position, self.number + 1)
+            if found is None:
+                self._no_run_before = self._position + self._patience
+                self._patience = min(2 * self._patience, MOST_PATIENCE)
+                return None
+            run = found
+            self._patience = LEAST_PATIENCE
+        self._position += len(run.text)
+        self.number += run.lines
         return run
 
     def description(self, closing: str) -> tuple[str, str] | None:
@@ -122,8 +136,10 @@ class Lines:
     def _continued(self, begin: str) -> str | None:
         first = self._raw_number
         parts = _Joined(" ")
-        parts.add(begin)
-        self._pieces = [(0, first, self._raw)]
+        self._pieces = []
+        if begin:
+            parts.add(begin)
+            self._pieces.append((0, first, self._raw))
         while True:
             line = self._kept()
             if line is None:
@@ -138,7 +154,8 @@ class Lines:
             if line[-1] != "\\":
                 parts.add(line)
                 return parts.text()
-            parts.add(line[:-1])
+            if line != "\\":
+                parts.add(line[:-1])
 
     def _kept(self) -> str | None:
         """The next physical line, trimmed, that is neither empty nor a comment."""
@@ -166,11 +183,19 @@ class Lines:
         for block in self._blocks:
             if block:
                 self.block, self._position, self._no_run_before = block, 0, 0
-                if "\0" in block and not self.nul:
-                    self.nul = self.number + 1 + block.count("\n", 0, block.index("\0"))
+                if "\0" in block and self.nul is None:
+                    self.nul = self._where_nul()
                 return True
         self._position = len(self.block)
         return False
+
+    def _where_nul(self) -> Where:
+        block = self.block
+        position = block.index("\0")
+        begin = block.rfind("\n", 0, position) + 1
+        end = block.find("\n", position)
+        raw = block[begin : end if end >= 0 else len(block)]
+        return Where(self.number + 1 + block.count("\n", 0, position), raw, position - begin)
 
 
 class _Joined:

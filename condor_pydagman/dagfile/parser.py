@@ -6,6 +6,7 @@ stock DAGMan would show.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -16,13 +17,14 @@ from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.excerpts import excerpt, message
 from condor_pydagman.dagfile.lexer import (
     SEPARATORS,
+    TRIMMED,
     QuotingError,
     Words,
     first_word,
     splits_plainly,
 )
 from condor_pydagman.dagfile.line_parts import RESERVED_NAMES, Context, normal
-from condor_pydagman.dagfile.lines import LONGEST, Lines, in_blocks
+from condor_pydagman.dagfile.lines import LONGEST, Lines, Where, in_blocks
 from condor_pydagman.dagfile.node_lines import skip_description
 from condor_pydagman.dagfile.syntax import SYNTAX, Syntax
 from condor_pydagman.dagfile.variables import read_simple
@@ -119,14 +121,18 @@ class CommandReader:
     """The commands of a DAG file that comes in blocks, one by one or in runs of simple lines.
 
     Iterate over it, once; errors are added to `reading.errors` meanwhile.
-
-    Attributes:
-        line: number of the first line of the run given last.
     """
 
-    def __init__(self, blocks: Iterable[str], reading: Reading, *, in_runs: bool = False) -> None:
-        self.line = 0
-        self._lines = Lines(blocks)
+    def __init__(
+        self,
+        blocks: Iterable[str],
+        reading: Reading,
+        *,
+        in_runs: bool = False,
+        known: deque[tuple[int, int, int]] | None = None,
+    ) -> None:
+        """`known` as in `Lines`."""
+        self._lines = Lines(blocks, known)
         self._parser = _Parser(reading, self._lines)
         self._reading = reading
         self._in_runs = in_runs
@@ -136,8 +142,6 @@ class CommandReader:
         while True:
             run = lines.simple_run() if self._in_runs else None
             if run is not None:
-                self.line = lines.number + 1
-                lines.number += run.lines
                 yield run
                 continue
             line = lines.logical()
@@ -158,6 +162,16 @@ class CommandReader:
     def commands(self) -> Iterator[Command]:
         """The commands one by one, those in runs left out."""
         return (item for item in self if not isinstance(item, Run))
+
+    def commands_of(self, run: Run) -> Iterator[tuple[Command, str]]:
+        """The commands of the run given last, one by one, with their lines."""
+        end = self._lines.number
+        for number, line in run.numbered():
+            self._lines.number = number
+            command = self._parser.command(line.strip(TRIMMED)) if line else None
+            if command is not None:
+                yield command, line
+        self._lines.number = end
 
     def text(self) -> str:
         """The line of the command given last."""
@@ -192,8 +206,8 @@ class _Parser:
         """Add the error because of which there is no reading on."""
         if self._reading.again:
             return
-        if self._lines.nul:
-            self._refuse_nul()
+        if self._lines.nul is not None:
+            self._refuse_nul(self._lines.nul)
             return
         self._add(
             DagFileError(
@@ -204,24 +218,20 @@ class _Parser:
             )
         )
 
-    def _refuse_nul(self) -> None:
+    def _refuse_nul(self, nul: Where) -> None:
         """A NUL character, which no line may hold."""
-        block = self._lines.block
-        position = block.index("\0")
-        begin = block.rfind("\n", 0, position) + 1
-        end = block.find("\n", position)
-        shown, caret = excerpt(block[begin : end if end >= 0 else len(block)], position - begin)
-        utf_16 = block.count("\0", 0, 1000) > len(block[:1000]) // 3
+        shown, caret = excerpt(nul.raw, nul.column)
+        begin = nul.raw[:1000]
         self._add(
             DagFileError(
                 "The line holds a NUL character",
                 file=self._reading.file,
-                line=self._lines.nul,
-                column=position - begin + 1,
+                line=nul.number,
+                column=nul.column + 1,
                 text=shown,
                 caret=caret,
                 hint="the file seems to be UTF-16: save it as UTF-8"
-                if utf_16
+                if begin.count("\0") > len(begin) // 3
                 else "is this a DAG file? They are text",
             )
         )

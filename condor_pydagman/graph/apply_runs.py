@@ -6,37 +6,36 @@ function that returns False has done nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import chain, repeat
 from operator import lt
 
-from condor_pydagman.dagfile.bulk import Rows, Run
+from condor_pydagman.dagfile.bulk import Run
 from condor_pydagman.graph.building import Building
+from condor_pydagman.graph.model import Retry, Script
+from condor_pydagman.vocabulary import ScriptKind
 
 
 class NotSimple(Exception):
     """A name is defined twice: start again, and obey the commands one by one."""
 
 
-def define_jobs(building: Building, run: Run, line: int) -> None:
-    """The JOB lines of a run whose first line has number `line`.
+def define_jobs(building: Building, run: Run) -> None:
+    """The JOB lines of a run.
 
     Raises:
         NotSimple: the Dag is spoilt.
     """
     scope, dag = building.scope, building.dag
-    if not run.jobs:
+    rows = run.rows("JOB")
+    if not rows:
         return
     names: Sequence[str]
-    names, submits = zip(*run.jobs)
-    before = scope.prefix + scope.munge
-    if before:
-        names = [before + name for name in names]
+    names, submits = zip(*rows)
+    names = _full(building, names)
     first = len(dag)
-    lines: Iterable[int] = range(line, line + run.lines)
-    if len(run.jobs) < run.lines:
-        lines = [line + place for place in run.job_lines]
-    if not dag.add_jobs(names, building.texts(submits), lines):
+    if not dag.add_jobs(names, building.texts(submits), run.job_lines()):
         raise NotSimple
     if scope.splices and not scope.splices.keys().isdisjoint(names):
         raise NotSimple
@@ -46,40 +45,59 @@ def define_jobs(building: Building, run: Run, line: int) -> None:
         dag.directories.update(zip(range(first, first + len(names)), repeat(directory)))
 
 
-def use(building: Building, run: Run) -> bool:
-    """The PARENT and VARS lines of a run; False if some of them, of either kind, are left."""
-    if run.parents and not _add_edges(building, run.parents):
-        return False
-    # Edges may come twice, variables may not: they are last.
-    return not run.variables or _set_variables(building, run.variables)
-
-
-def _set_variables(building: Building, rows: Rows) -> bool:
-    """The VARS lines of a run."""
-    names, texts = zip(*rows)
+def use(building: Building, run: Run, kind: str) -> bool:
+    """The lines of another kind."""
+    rows = run.rows(kind)
+    if not rows:
+        return True
+    names, details = zip(*rows)
     try:
         nodes = list(map(building.dag.ids.__getitem__, _full(building, names)))
     except KeyError:
         return False
+    return _FUNCTIONS[kind](building, nodes, details)
+
+
+def _set_variables(building: Building, nodes: list[int], texts: Sequence[str]) -> bool:
     append = building.options.default_append_vars
     return building.dag.variables.add_simple(nodes, texts, append)
 
 
-def _add_edges(building: Building, rows: Rows) -> bool:
-    parents, children = zip(*rows)
+def _set_retries(building: Building, nodes: list[int], limits: Sequence[str]) -> bool:
+    if not building.special.isdisjoint(nodes):
+        return False
+    retries = building.dag.retries
+    if not retries.keys().isdisjoint(nodes) or len(set(nodes)) < len(nodes):
+        return False
+    values = {limit: building.share(Retry(int(limit))) for limit in set(limits)}
+    retries.update(zip(nodes, map(values.__getitem__, limits)))
+    return True
+
+
+def _set_scripts(
+    kind: ScriptKind, building: Building, nodes: list[int], texts: Sequence[str]
+) -> bool:
+    scripts = building.dag.scripts
+    if len(set(nodes)) < len(nodes):
+        return False
+    if any(kind in scripts[node] for node in nodes if node in scripts):
+        return False
+    for node, text in zip(nodes, texts):
+        scripts[node] = {**scripts.get(node, {}), kind: Script(text)}
+    return True
+
+
+def _add_edges(building: Building, tails: list[int], children: Sequence[str]) -> bool:
     lists = [names.split() for names in children]
     flat = _full(building, list(chain.from_iterable(lists)))
-    get = building.dag.ids.__getitem__
     try:
-        tails = list(map(get, _full(building, parents)))
-        heads = list(map(get, flat))
+        heads = list(map(building.dag.ids.__getitem__, flat))
     except KeyError:
         return False
     if building.special and not building.special.isdisjoint(chain(tails, heads)):
         return False
-    sizes = list(map(len, lists))
-    if len(heads) > len(sizes):
-        tails, heads = _edges_in_order(tails, heads, sizes)
+    if len(heads) > len(lists):
+        tails, heads = _edges_in_order(tails, heads, list(map(len, lists)))
     building.dag.edges.add_many(tails, heads)
     return True
 
@@ -106,3 +124,12 @@ def _edges_in_order(
 def _full(building: Building, names: Sequence[str]) -> Sequence[str]:
     before = building.scope.prefix + building.scope.munge
     return [before + name for name in names] if before else names
+
+
+_FUNCTIONS: dict[str, Callable[[Building, list[int], Sequence[str]], bool]] = {
+    "PARENT": _add_edges,
+    "VARS": _set_variables,
+    "RETRY": _set_retries,
+    "SCRIPT PRE": partial(_set_scripts, ScriptKind.PRE),
+    "SCRIPT POST": partial(_set_scripts, ScriptKind.POST),
+}

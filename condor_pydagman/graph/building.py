@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NoReturn, TypeVar
 
+from condor_pydagman.dagfile.excerpts import message
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.problems import ProcessingError
 from condor_pydagman.graph.scope import Scope
@@ -59,6 +60,7 @@ class Building:
         scope: the file that the next command is of.
         file: name of that file, as default names of save points need it.
         special: the FINAL, PROVISIONER and SERVICE nodes.
+        has_splices: whether any SPLICE has been read: `+` in a name means something then.
         has_parents, has_children: by node, as of the last `mark_ends`.
     """
 
@@ -68,6 +70,7 @@ class Building:
         self.scope = Scope()
         self.file = ""
         self.special: set[int] = set()
+        self.has_splices = False
         self.has_parents = bytearray()
         self.has_children = bytearray()
         self._marked_edges = 0
@@ -90,9 +93,18 @@ class Building:
     def find(self, name: str) -> int | None:
         """The node that the file being read calls `name`, if it is in sight."""
         node = self.dag.ids.get(self.scope.full(name))
-        if node is not None and "+" in name and node not in self.scope:
+        if node is not None and self.has_splices and "+" in name and node not in self.scope:
             return None
         return node
+
+    def find_all(self, names: Sequence[str]) -> set[int] | None:
+        """The nodes of these names; None if one of them needs a closer look."""
+        before = self.scope.prefix + self.scope.munge
+        get = self.dag.ids.get
+        found = {get(before + name) for name in names} if before else set(map(get, names))
+        if None in found or (self.has_splices and any("+" in name for name in names)):
+            return None
+        return found  # type: ignore[return-value]
 
     def needed(self, name: str) -> int:
         """As `find`, for commands that can't mean ALL_NODES."""
@@ -181,7 +193,7 @@ class Building:
     def remark(self, text: str) -> None:
         """Keep a warning that never is fatal."""
         if len(self.dag.warnings) < MOST_WARNINGS:
-            self.dag.warnings.append(text)
+            self.dag.warnings.append("\n".join(map(message, text.split("\n"))))
         else:
             self._lost_warnings += 1
 
@@ -227,13 +239,13 @@ class Building:
         return ""
 
 
-def fail(message: str, hint: str = "", *, plain: str = "", also: str = "") -> NoReturn:
+def fail(text: str, hint: str = "", *, plain: str = "", also: str = "") -> NoReturn:
     """Raise a ProcessingError, whose place is added by who knows it.
 
     Args:
-        message: what stock condor_dagman says.
+        text: what stock condor_dagman says.
         hint: what to do.
         plain: what condor_dag_checker says, if that differs.
         also: a second line of stock condor_dagman's.
     """
-    raise ProcessingError(message, file="", hint=hint, plain=plain, also=also)
+    raise ProcessingError(text, file="", hint=hint, plain=plain, also=also)

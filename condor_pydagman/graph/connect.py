@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.graph import model
-from condor_pydagman.graph.building import Building, fail
+from condor_pydagman.graph.building import ALL_NODES, Building, fail
 from condor_pydagman.graph.scope import Scope
 from condor_pydagman.vocabulary import NodeKind
 
@@ -25,13 +25,13 @@ def parent_child(building: Building, command: commands.ParentChild) -> None:
     """PARENT ... CHILD ..., weak or not."""
     parents = _ends(building, command.parents, "parent")
     children = _ends(building, command.children, "child")
-    for ends, which in ((parents, "parent"), (children, "child")):
-        if not ends:
-            fail(
-                f"No {which} nodes provided for dependency creation",
-                "the splice has no node that could be meant",
-                also="failed to add dependency between nodes",
-            )
+    empty = [which for ends, which in ((parents, "parent"), (children, "child")) if not ends]
+    if empty:
+        fail(
+            f"No {' nor '.join(empty)} nodes provided for dependency creation",
+            "the splice has no node that could be meant",
+            also="failed to add dependency between nodes",
+        )
     join = len(parents) > 1 and len(children) > 1 and building.options.use_join_nodes
     if building.special:
         _refuse_special(building, parents, children, join)
@@ -47,7 +47,10 @@ def pin(building: Building, command: commands.Pin) -> None:
     """PIN_IN, PIN_OUT."""
     node = building.find(command.node)
     if node is None:
-        fail(f"node {building.scope.munge}{command.node} not found!", building.near(command.node))
+        name = command.node
+        if name.upper() != ALL_NODES:
+            name = building.scope.munge + name
+        fail(f"node {name} not found!", building.near(command.node))
     nodes = building.scope.pins[command.out].setdefault(command.number, [])
     if node not in nodes:
         nodes.append(node)
@@ -80,7 +83,11 @@ def connect(building: Building, command: commands.Connect) -> None:
 
 def _ends(building: Building, names: tuple[str, ...], which: str) -> Sequence[int]:
     """Nodes at one end of the edges, in the order in which they were read."""
-    scope, found = building.scope, set()
+    scope = building.scope
+    found = building.find_all(names)
+    if found is not None:
+        return sorted(found)
+    found = set()
     for name in names if len(names) == 1 else sorted(set(names)):
         node = building.find(name)
         if node is not None:
@@ -112,7 +119,7 @@ def _refuse_special(
                     name = f"_condor_join_node{building.next_join()}"
                     also = f"failed to add dependency to join node {name}"
                 fail(
-                    f"Tried to add {what} node {building.dag.names[node]}",
+                    f"Tried to add {what} node {building.shown(node)}",
                     "such a node can be neither parent nor child",
                     also=also,
                 )
@@ -141,6 +148,6 @@ def _refuse_orphans(building: Building, splice: Scope) -> None:
     for node in splice.initial:
         if not building.has_parents[node]:
             fail(
-                f"child splice node {building.dag.names[node]} has no parents after making pin"
+                f"child splice node {building.shown(node)} has no parents after making pin"
                 " connections; add pin_in or parent"
             )

@@ -12,13 +12,16 @@ from condor_pydagman.graph.problems import ProcessingError
 from condor_pydagman.vocabulary import ORDINARY_KINDS, NodeKind
 
 SUBDAG_SUFFIX = ".condor.sub"
+EMPTY_INLINE = "INLINE"  # the submit file of a node with an empty inline description, as in stock
 _ONE_ONLY = (NodeKind.FINAL, NodeKind.PROVISIONER)
 
 
 def job(building: Building, command: commands.Job) -> None:
     """JOB, FINAL, PROVISIONER, SERVICE."""
     submit, subdag = command.submit, ""
-    if command.description is not None:
+    if command.description == "":
+        submit = EMPTY_INLINE
+    elif command.description is not None:
         name = building.scope.munge + command.name
         submit = f"{name}-InlineDesc{building.next_inline()}"
         building.scope.descriptions[submit] = command.description
@@ -94,7 +97,7 @@ def _add(
 def _refuse_second(building: Building, name: str, kind: NodeKind) -> None:
     if kind not in _ONE_ONLY:
         return
-    first = building.dag.of_kind(kind)
+    first = [node for node in building.dag.of_kind(kind) if node in building.scope]
     if first:
         word = kind.name.lower()
         raise ProcessingError(

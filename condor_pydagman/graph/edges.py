@@ -54,7 +54,7 @@ class Edges:
 
     def mark_ends(self, begin: int, has_parents: bytearray, has_children: bytearray) -> None:
         """Set a 1 for each node that edges from number `begin` on give a parent or a child."""
-        for tail, head in zip(islice(self._tails, begin, None), islice(self._heads, begin, None)):
+        for tail, head in zip(self._tails[begin:], self._heads[begin:]):
             if tail < _FIRST_JUNCTION:
                 has_children[tail] = 1
             if head < _FIRST_JUNCTION:
@@ -156,8 +156,9 @@ class Edges:
         else:
             self._children = _placed(self._first_child, tails, heads)
             if self._weak:
-                marks = array("i", self._weak)
-                self._weak_children = bytearray(_placed(self._first_child, tails, marks))
+                marks = array("b", bytes(self._weak))
+                placed = _placed(self._first_child, tails, marks)
+                self._weak_children = bytearray(placed.tolist())  # not their machine words
 
     def _with_repeats(self) -> set[int]:
         """Vertices of which an edge has been added more than once."""

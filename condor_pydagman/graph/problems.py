@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from condor_pydagman.dagfile import excerpts
 from condor_pydagman.errors import DagFileError, PydagmanError
 
 MOST_SHOWN = 20
@@ -34,10 +35,12 @@ class ProcessingError(DagFileError):
         also: str = "",
         word: str = "",
     ) -> None:
-        super().__init__(message, file=file, line=line, text=text, hint=hint)
+        super().__init__(
+            excerpts.message(message), file=file, line=line, text=text, hint=excerpts.message(hint)
+        )
         self.prefix = prefix
-        self.plain = plain or message
-        self.also = also
+        self.plain = excerpts.message(plain or message)
+        self.also = excerpts.message(also)
         self.word = word
 
     def __str__(self) -> str:

@@ -12,13 +12,14 @@ own, so that they may nest as deep as they like.
 from __future__ import annotations
 
 import os.path
+from collections import deque
 from collections.abc import Callable, Generator, Iterator
-from typing import Union
+from typing import NamedTuple, Union
 
 from condor_pydagman.dagfile import bulk, commands
 from condor_pydagman.dagfile.bulk import Run
 from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.dagfile.excerpts import excerpt
+from condor_pydagman.dagfile.excerpts import excerpt, message
 from condor_pydagman.dagfile.line_parts import normal
 from condor_pydagman.dagfile.lines import in_blocks
 from condor_pydagman.dagfile.parser import CommandReader, Reading
@@ -27,12 +28,14 @@ from condor_pydagman.errors import DagFileError, FileError
 from condor_pydagman.graph import apply_runs, splices
 from condor_pydagman.graph.apply import apply
 from condor_pydagman.graph.building import Building, fail
+from condor_pydagman.graph.kept_files import KeptFiles, Player, Recorder
 from condor_pydagman.graph.problems import ProcessingError
 
 MOST_ERRORS = 1000
 MOST_FILES = 1_000_000  # splices of splices of splices can be more than anybody wants to wait for
 
 ReadText = Callable[[str], Union[str, Iterator[str]]]
+_Reader = Union[CommandReader, Recorder, Player]
 _Files = Generator["_Files", None, None]
 
 _FIRST = frozenset(s.word for s in SYNTAX.values() if s.defines)
@@ -47,6 +50,18 @@ def placed(error: ProcessingError, file: str, line: int, text: str) -> Processin
     error.text = excerpt(text, 0).text
     error.word = normal(error.text.partition(" ")[0])
     return error
+
+
+class _Runs(NamedTuple):
+    """What the first reading of a file tells the second.
+
+    Attributes:
+        taken: the runs: number of the first line, lines, characters, kinds not obeyed yet.
+        blocked: kinds of lines of which some are not obeyed yet.
+    """
+
+    taken: deque[tuple[int, int, int, tuple[str, ...]]]
+    blocked: set[str]
 
 
 class DagReader:
@@ -65,6 +80,7 @@ class DagReader:
         self._in_runs = in_runs
         self._open: dict[str, None] = {}  # paths of the files that are being read
         self._files_read = 0
+        self._kept = KeptFiles()
 
     def read(self, file: str) -> None:
         """Read a DAG file of the command line, and all the files that it names.
@@ -84,22 +100,23 @@ class DagReader:
         """A file from beginning to end; what it changes for the time of its reading is undone."""
         building, scope = self._building, self._building.scope
         before = scope.where, scope.directory, building.file, building.dag.places.file
-        path = os.path.normpath(os.path.join(scope.where, file))
+        path = os.path.join(scope.where, file)
+        known = os.path.normpath(path)
         try:
-            self._refuse_recursion(path)
+            self._refuse_recursion(known)
             text = self._text(path, file)
         except ProcessingError as error:
-            self.errors.append(error)
+            self._keep(error, file)
             return
-        self._open[path] = None
+        self._open[known] = None
         self._enter(file, path)
-        yield from self._passes(path, text)
         try:
+            yield from self._passes(path, text)
             if not self.errors:
-                splices.lift(building)
+                splices.end_file(building)
         except ProcessingError as error:
-            self.errors.append(error)
-        del self._open[path]
+            self._keep(error, building.file)
+        del self._open[known]
         scope.where, scope.directory, building.file, shown = before
         building.dag.places.enter(shown)
 
@@ -117,37 +134,50 @@ class DagReader:
 
     def _passes(self, path: str, text: Iterator[str]) -> _Files:
         file, before = self._building.file, self._wrong()
-        reading = self._reading(file, _FIRST)
-        reader = CommandReader(text, reading, in_runs=self._in_runs)
-        yield from self._obey(reader, reading, 0)
-        begin = reading.skipped
-        if not begin:
+        reading, runs = self._reading(file, _FIRST), _Runs(deque(), set())
+        reader = self._kept.reader(
+            (path, file, False),
+            reading,
+            lambda: CommandReader(text, reading, in_runs=self._in_runs),
+        )
+        yield from self._obey(reader, reading, runs)
+        if not reading.skipped and not runs.blocked:
             return
-        reading = self._reading(file, _SECOND)
-        reading.again = True
-        reader = CommandReader(self._text(path, file), reading, in_runs=self._in_runs)
         if self._wrong() == before:
-            yield from self._obey(reader, reading, begin)
+            yield from self._second_pass(path, file, runs)
         else:  # nodes may be missing because their lines are wrong: look for bad syntax only
-            for _ in reader:
+            reading = self._reading(file, _SECOND, again=True)
+            for _ in CommandReader(self._text(path, file), reading):
                 pass
             self._note(reading)
 
-    def _obey(self, reader: CommandReader, reading: Reading, begin: int) -> _Files:
-        """Obey the commands of a file; yields the files that have to be read in between.
+    def _second_pass(self, path: str, file: str, runs: _Runs) -> _Files:
+        reading = self._reading(file, _SECOND, again=True)
+        known = deque((line, lines, length) for line, lines, length, _ in runs.taken)
+        reader = self._kept.reader(
+            (path, file, True),
+            reading,
+            lambda: CommandReader(
+                self._text(path, file), reading, in_runs=self._in_runs, known=known
+            ),
+        )
+        yield from self._obey(reader, reading, runs)
 
-        Runs before line `begin` have been obeyed already.
-        """
+    def _obey(self, reader: _Reader, reading: Reading, runs: _Runs) -> _Files:
+        """Obey the commands of a file; yields the files that have to be read in between."""
         for item in reader:
             if isinstance(item, Run):
-                self._obey_run(item, reader.line, reading, begin)
+                if reading.again:
+                    self._finish_run(item, reader, reading, runs)
+                else:
+                    self._begin_run(item, reading, runs)
                 continue
             before = self._wrong()
             try:
                 if isinstance(item, commands.Splice):
                     splices.enter(self._building, item)
                     yield self._file(item.file)
-                    splices.leave(self._building)
+                    splices.leave(self._building, good=self._wrong() == before)
                 elif isinstance(item, commands.Include):
                     yield self._file(item.file)
                 else:
@@ -156,42 +186,61 @@ class DagReader:
                 self._add(error, reading, item, reader.text())
             else:
                 if self._wrong() > before:
-                    self._trail(self.errors[before:][:1], reading, item, reader.text())
+                    self._trail(reading, before, item, reader.text())
         self._note(reading)
 
-    def _obey_run(self, run: Run, line: int, reading: Reading, begin: int) -> None:
+    def _begin_run(self, run: Run, reading: Reading, runs: _Runs) -> None:
+        """The first time: what can be obeyed already."""
         building = self._building
-        if not reading.again:
-            apply_runs.define_jobs(building, run, line)
-            if not reading.skipped and not apply_runs.use(building, run):
-                reading.skipped = line
-        elif line >= begin and not apply_runs.use(building, run):
-            for command in bulk.uses(run, line):
-                try:
-                    apply(building, command)
-                except ProcessingError as error:
-                    self._add(error, reading, command, bulk.text(command))
+        apply_runs.define_jobs(building, run)
+        if reading.skipped:  # commands of a kind are obeyed in their order
+            runs.blocked.update(bulk.USES)
+        left = []
+        for kind in bulk.USES:
+            if run.rows(kind) and (kind in runs.blocked or not apply_runs.use(building, run, kind)):
+                runs.blocked.add(kind)
+                left.append(kind)
+        runs.taken.append((run.line, run.lines, len(run.text), tuple(left)))
+
+    def _finish_run(self, run: Run, reader: _Reader, reading: Reading, runs: _Runs) -> None:
+        """The second time: what is left."""
+        *_, left = runs.taken.popleft()
+        wrong = {kind for kind in left if not apply_runs.use(self._building, run, kind)}
+        if not wrong:
+            return
+        for command, text in reader.commands_of(run):
+            if bulk.kind_of(text) not in wrong:
+                continue
+            try:
+                apply(self._building, command)
+            except ProcessingError as error:
+                self._add(error, reading, command, text)
 
     def _add(self, error: ProcessingError, reading: Reading, command: Command, text: str) -> None:
         """Keep the error with its place, which the one who found it does not know."""
+        self._keep(placed(error, reading.file, command.line, text), reading.file)
+
+    def _keep(self, error: ProcessingError, file: str) -> None:
+        error.file = error.file or file
         if len(self.errors) < MOST_ERRORS:
-            self.errors.append(placed(error, reading.file, command.line, text))
+            self.errors.append(error)
         else:
             self.lost += 1
 
-    def _trail(
-        self, errors: list[DagFileError], reading: Reading, command: Command, text: str
-    ) -> None:
+    def _trail(self, reading: Reading, before: int, command: Command, text: str) -> None:
         """Say in the first error of another file because of which command it was read."""
-        for error in errors:
-            if isinstance(command, commands.Splice):
-                name = self._building.scope.munge + command.name
-                error.trail.append(
-                    f"ERROR: Failed to parse splice {name}'s DAG file {command.file}"
-                )
+        if len(self.errors) <= before:
+            return
+        error, failed = self.errors[before], ""
+        if isinstance(command, commands.Splice):
+            name = self._building.scope.munge + command.name
+            failed = message(f"Failed to parse splice {name}'s DAG file {command.file}")
+        if isinstance(error, ProcessingError) and not error.line:  # the file can't be read
+            error.also = failed
+            placed(error, reading.file, command.line, text)
+        else:
+            error.trail += [f"ERROR: {failed}"] if failed else []
             error.trail.append(f"Processing error at {reading.file}:{command.line}")
-            if not error.line:
-                error.text = excerpt(text, 0).text
 
     def _note(self, reading: Reading) -> None:
         """What is to be kept of a reading that is over."""
@@ -202,10 +251,11 @@ class DagReader:
     def _wrong(self) -> int:
         return len(self.errors) + self.lost
 
-    def _reading(self, file: str, words: frozenset[str]) -> Reading:
+    def _reading(self, file: str, words: frozenset[str], *, again: bool = False) -> Reading:
         return Reading(
             file,
             words=words,
+            again=again,
             limit_errors=MOST_ERRORS,
             allow_any_node_name_characters=self._building.options.allow_any_node_name_characters,
             errors=self.errors,
@@ -228,7 +278,7 @@ class DagReader:
     def _text(self, path: str, shown: str) -> Iterator[str]:
         try:
             text = self._read_text(path)
-            return in_blocks(text) if isinstance(text, str) else text
+            return self._watched(in_blocks(text) if isinstance(text, str) else text, shown)
         except FileNotFoundError:
             self._refuse_missing_directory(path, shown)
             reason = "Provided file path does not exist"
@@ -236,7 +286,13 @@ class DagReader:
             reason = "Provided file path is not a file"
         except (OSError, FileError) as error:
             reason = f"Failed to open file ({error})"
-        raise ProcessingError(f"Failed to open {shown}: {reason}", file=shown)
+        fail(f"Failed to open {shown}: {reason}")
+
+    def _watched(self, blocks: Iterator[str], shown: str) -> Iterator[str]:
+        try:
+            yield from blocks
+        except (OSError, FileError) as error:
+            fail(f"Failed to read {shown}: {error}")
 
     def _refuse_missing_directory(self, path: str, shown: str) -> None:
         """Say so if the file is missing because its directory is."""

@@ -30,8 +30,8 @@ class Scope:
         categories: those that CATEGORY commands name.
         limits: MAXJOBS by category.
         descriptions: submit descriptions by name.
-        initial: the nodes without a parent when the file ended.
-        terminal: the nodes without a child when the file ended.
+        initial: its nodes that had no parent at the end of the file that defines them.
+        terminal: its nodes that had no child then.
     """
 
     def __init__(self, outer: Scope | None = None, name: str = "", file: str = "") -> None:
@@ -50,6 +50,7 @@ class Scope:
         self.initial: list[int] = []
         self.terminal: list[int] = []
         self._pieces: list[Piece] = []
+        self._noted = 0
 
     def __str__(self) -> str:
         return f"{self.name}+" if self.outer else "root"
@@ -64,9 +65,15 @@ class Scope:
             self.where = os.path.join(self.where, directory)
             self.directory = os.path.join(self.directory, directory)
 
+    def new_pieces(self) -> list[Piece]:
+        """The pieces added since the last call; what is added next begins a new piece."""
+        new = self._pieces[self._noted :]
+        self._noted = len(self._pieces)
+        return new
+
     def add(self, first: int, count: int = 1) -> None:
         """Nodes `first` and so on are defined in this file."""
-        last = self._pieces[-1] if self._pieces else None
+        last = self._pieces[-1] if len(self._pieces) > self._noted else None
         if isinstance(last, range) and last.stop == first:
             self._pieces[-1] = range(last.start, first + count)
         else:
@@ -78,10 +85,6 @@ class Scope:
         self._pieces.extend(lifted)
         self.splices = {}
         return lifted
-
-    def pieces(self) -> list[Piece]:
-        """What its nodes are made of, in order: ranges, and splices that have been lifted."""
-        return self._pieces
 
     def ranges(self) -> Iterator[range]:
         """Its nodes, those of lifted splices too, in order."""

@@ -27,27 +27,31 @@ def enter(building: Building, command: commands.Splice) -> Scope:
     scope = Scope(outer, name, command.file)
     scope.enter_directory(command.directory)
     building.scope = scope
+    building.has_splices = True
     return scope
 
 
-def leave(building: Building) -> None:
-    """The splice's file has been read: its scope ends, and waits to be lifted."""
+def leave(building: Building, *, good: bool) -> None:
+    """The splice's file has been read: its scope ends, and if it was `good` waits to be lifted."""
     scope = building.scope
     outer = scope.outer
     if outer is None:
         raise ValueError("the root can't be left")
     building.scope = outer
+    if not good:
+        return
     _refuse_forbidden(building, scope)
-    _note_ends(building, scope)
     outer.splices[scope.name] = scope
 
 
-def lift(building: Building) -> None:
-    """At the end of a file: what its splices hold becomes its own."""
+def end_file(building: Building) -> None:
+    """At the end of a file, INCLUDEd or not: what the scope's splices hold becomes its own."""
     outer = building.scope
     for splice in outer.lift():
         _lift_limits(building, outer, splice)
         _lift_descriptions(building, outer, splice)
+    if outer.outer is not None:
+        _note_ends(building, outer)
 
 
 def arrange(building: Building) -> None:
@@ -86,10 +90,11 @@ def _refuse_forbidden(building: Building, scope: Scope) -> None:
 
 
 def _note_ends(building: Building, scope: Scope) -> None:
-    """Its initial and terminal nodes: its own ones, and those of its splices, that still are."""
+    """The initial and terminal nodes among those that are new: what is noted here stays noted, even
+    if the file goes on after an INCLUDE and gives them parents (as in stock)."""
     building.mark_ends()
     special = building.special
-    for piece in scope.pieces():
+    for piece in scope.new_pieces():
         nodes = (piece, piece) if isinstance(piece, range) else (piece.initial, piece.terminal)
         has_parents, has_children = building.has_parents, building.has_children
         scope.initial += [n for n in nodes[0] if not has_parents[n] and n not in special]
@@ -114,9 +119,10 @@ def _lift_limits(building: Building, outer: Scope, splice: Scope) -> None:
 
 
 def _lift_descriptions(building: Building, outer: Scope, splice: Scope) -> None:
+    where = f"splice {outer}" if outer.outer else "root"
     for name, text in splice.descriptions.items():
         if outer.descriptions.setdefault(name, text) != text:
             building.remark(
                 "WARNING: Conflicting inline descriptions using the same name"
-                f" '{name}' between {outer} and splice {splice.name}."
+                f" '{name}' between {where} and splice {splice.name}."
             )

@@ -46,19 +46,20 @@ def _arcs_of_group(dag: Dag, junctions: tuple[int, ...], parents: list[int]) -> 
     return len(shared) * len(parents) + own
 
 
-def widths_by_depth(dag: Dag) -> list[int]:
+def widths_by_depth(dag: Dag) -> list[int] | None:
     """How many nodes have no parent, how many a longest way of one edge to one of them, and so on.
 
-    FINAL, PROVISIONER and SERVICE nodes are not counted.  Nodes on or behind a cycle are left out:
-    ask `find_cycle` first.
+    FINAL, PROVISIONER and SERVICE nodes are not counted.  None if there is a cycle.
     """
     nodes, vertices = len(dag), dag.vertex_count
     waiting = array("i", map(dag.predecessor_count, range(vertices)))
     depths = array("i", bytes(4 * vertices))
     widths: list[int] = []
-    free = array("i", (vertex for vertex in range(vertices) if not waiting[vertex]))
+    free = array("i", (vertex for vertex, count in enumerate(waiting) if not count))
+    left = vertices
     while free:
         vertex = free.pop()
+        left -= 1
         below = depths[vertex]
         if vertex < nodes:
             if dag.kinds[vertex] in _IN_GRAPH:
@@ -72,7 +73,7 @@ def widths_by_depth(dag: Dag) -> list[int]:
             waiting[child] -= 1
             if not waiting[child]:
                 free.append(child)
-    return widths
+    return None if left else widths
 
 
 def cycle_as_stock_tells(dag: Dag) -> str:

@@ -11,7 +11,7 @@ from array import array
 from collections.abc import Callable, Hashable, Sequence
 
 from condor_pydagman.graph.model import JOIN, Dag, Splice
-from condor_pydagman.picture.grouping import Grouping, Traits, fits, group_items
+from condor_pydagman.picture.grouping import KINDS, LOOKS, Grouping, Traits, fits, group_items
 from condor_pydagman.picture.network import Network, knots, layers
 from condor_pydagman.picture.sketch import Box, Fold, Line, Sketch
 from condor_pydagman.picture.states import State
@@ -46,7 +46,7 @@ def make_sketch(dag: Dag, states: Sequence[int], limit: int) -> Sketch:
         items = _items(dag, base, folded, base)
         layer = base_layers if items.network is base else layers(items.network)[0]
         grouping = group_items(items.network, layer, _traits(dag, states, items, folded), limit)
-        if best is not None and (grouping.is_rough or grouping.chains or grouping.count > limit):
+        if best is not None and (grouping.rung > LOOKS or grouping.chains):
             break
         best = items, grouping
     assert best is not None
@@ -204,7 +204,7 @@ def _boxes(dag: Dag, items: _Items, grouping: Grouping) -> list[Box]:
             label = " → ".join(filter(None, [ends[0], *middle, ends[1]]))
             boxes.append(Box(Fold.CHAIN, label, things=count, splices=is_splice))
         elif count > 1:
-            fold = Fold.LAYERS if grouping.is_rough else Fold.ALIKE
+            fold = Fold.LAYERS if grouping.rung >= KINDS else Fold.ALIKE
             label = span(item, last[number])
             boxes.append(Box(fold, label, things=count, splices=is_splice))
         else:

@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 
 from condor_pydagman.picture.network import Network
 
-ARROWS_PER_BOX = 4  # more make a picture black
+HUBS, LOOKS, SORTS, KINDS, RANGES = range(1, 6)
+
+ARROWS_PER_BOX = 3  # more make a picture black
 _MANY = 200_000  # items from which on rounds of refinement are few, for they cost seconds
 _SHARE_OF_HUBS = 4  # at most one in so many boxes stands alone for its many arrows
 _HUB = 3  # that many arrows are many
@@ -27,14 +29,15 @@ class Grouping:
         count: how many groups.
         chains: for a group that is a chain the groups of `inner` it runs through, in order.
         inner: as `of`, before chains were folded; empty if none were.
-        is_rough: whether groups are mere ranges of layers.
+        rung: which step of the ladder: 0 nothing is grouped, up to HUBS and LOOKS only what
+            looks alike is, SORTS if names don't matter, KINDS if all of a layer is, then RANGES.
     """
 
     of: array[int]
     count: int
     chains: dict[int, list[int]] = field(default_factory=dict)
     inner: array[int] = field(default_factory=lambda: array("i"))
-    is_rough: bool = False
+    rung: int = 0
 
 
 @dataclass(frozen=True)
@@ -67,16 +70,17 @@ def group_items(network: Network, layer: Sequence[int], traits: Traits, limit: i
     if fits(network, limit):
         return Grouping(array("i", range(network.count)), network.count)
     hubs = _hubs(network, traits.looks, limit // _SHARE_OF_HUBS)
-    for view, alone in ((traits.looks, hubs), (traits.looks, {}), (traits.sorts, {}),
-                        (traits.kinds, {})):  # fmt: skip
+    views = {HUBS: traits.looks, LOOKS: traits.looks, SORTS: traits.sorts, KINDS: traits.kinds}
+    for rung, view in views.items():
+        alone = hubs if rung == HUBS else {}
         of, count = _numbered(
             (place, look, alone.get(item, -1)) if alone else (place, look)
             for item, (place, look) in enumerate(zip(layer, view))
         )
         merged = network.merged(of, count)
         if fits(merged, limit):
-            return _refined(network, Grouping(of, count), limit)
-        chained = _with_chains(of, merged)
+            return _refined(network, Grouping(of, count, rung=rung), limit)
+        chained = _with_chains(of, merged, rung)
         if fits(network.merged(chained.of, chained.count), limit):
             return chained
     return _by_ranges(layer, limit)
@@ -117,7 +121,7 @@ def _refined(network: Network, grouping: Grouping, limit: int) -> Grouping:
         finer, count = _numbered(keys)
         if count == grouping.count or not fits(network.merged(finer, count), limit):
             break
-        grouping = Grouping(finer, count)
+        grouping = Grouping(finer, count, rung=grouping.rung)
     return grouping
 
 
@@ -133,7 +137,7 @@ def _numbered(keys: Iterable[Hashable]) -> tuple[array[int], int]:
     return of, len(numbers)
 
 
-def _with_chains(of: array[int], merged: Network) -> Grouping:
+def _with_chains(of: array[int], merged: Network, rung: int) -> Grouping:
     """Fold groups of which each is the only child of the one before, and that its only parent."""
     parents, children = merged.degrees()
 
@@ -163,7 +167,7 @@ def _with_chains(of: array[int], merged: Network) -> Grouping:
     for number, group in zip(chained, of):
         if number not in chains and owner[group] in runs:
             chains[number] = runs[owner[group]]
-    return Grouping(chained, count, chains, of)
+    return Grouping(chained, count, chains, of, rung)
 
 
 def _by_ranges(layer: Sequence[int], limit: int) -> Grouping:
@@ -171,4 +175,4 @@ def _by_ranges(layer: Sequence[int], limit: int) -> Grouping:
     most = max(1, min(limit, int(most_arrows(limit) ** 0.5)))
     deepest = max(layer) + 1
     of, count = _numbered(place * min(most, deepest) // deepest for place in layer)
-    return Grouping(of, count, is_rough=True)
+    return Grouping(of, count, rung=RANGES)

@@ -200,22 +200,35 @@ def _edges(lines: Sequence[Line], item_of: Sequence[int]) -> list[_Edge]:
     return list(found.values())
 
 
-def _parts(count: int, edges: Sequence[_Edge]) -> list[list[int]]:
-    """The connected parts, each with its items in order."""
-    root = list(range(count))
+class _Union:
+    """Which items hang together."""
 
-    def find(item: int) -> int:
+    def __init__(self, count: int) -> None:
+        self._root = list(range(count))
+
+    def of(self, item: int) -> int:
+        """The lowest item that hangs together with this one."""
+        root = self._root
         while root[item] != item:
             root[item] = root[root[item]]
             item = root[item]
         return item
 
+    def join(self, one: int, other: int) -> bool:
+        """Whether that was new."""
+        low, high = sorted((self.of(one), self.of(other)))
+        self._root[high] = low
+        return low != high
+
+
+def _parts(count: int, edges: Sequence[_Edge]) -> list[list[int]]:
+    """The connected parts, each with its items in order."""
+    union = _Union(count)
     for edge in edges:
-        low, high = sorted((find(edge.tail), find(edge.head)))
-        root[high] = low
+        union.join(edge.tail, edge.head)
     parts: dict[int, list[int]] = {}
     for item in range(count):
-        parts.setdefault(find(item), []).append(item)
+        parts.setdefault(union.of(item), []).append(item)
     return list(parts.values())
 
 
@@ -244,10 +257,11 @@ def _without_longest(count: int, edges: Sequence[_Edge]) -> tuple[list[_Edge], l
     layer, _ = layers(Network(count, tails, heads))
     laid: list[_Edge] = []
     faint: list[_Edge] = []
-    bends = 0
+    bends, union = 0, _Union(count)
     for edge in sorted(ordered, key=lambda e: (abs(layer[e.head] - layer[e.tail]), e)):
         bends += max(0, abs(layer[edge.head] - layer[edge.tail]) - 1)
-        (laid if bends <= _MOST_BENDS else faint).append(edge)
+        is_needed = union.join(edge.tail, edge.head)  # the library must get one connected part
+        (laid if is_needed or bends <= _MOST_BENDS else faint).append(edge)
     return sorted(laid), faint
 
 

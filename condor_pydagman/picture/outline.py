@@ -32,6 +32,8 @@ def body(box: Box, wide: float, high: float) -> str:
                      f"L{_n(wide - SIDE)} {_n(high)}H{SIDE:g}L0 {_n(high / 2)}Z")  # fmt: skip
     if box.kind == NodeKind.SERVICE:
         return _rectangle("body", 0, 0, wide, high, high / 2)
+    if box.kind == NodeKind.DATA:
+        return _path(f"M{SIDE:g} 0H{_n(wide)}L{_n(wide - SIDE)} {_n(high)}H0Z")
     if box.kind == NodeKind.SUBDAG:
         bars = "".join(f"M{_n(x)} 0V{_n(high)}" for x in (6, wide - 6))
         return _rectangle("body", 0, 0, wide, high, 0) + _path(bars)

@@ -32,12 +32,19 @@ queue $(procs:1)
 
 
 def write(directory: Path, dag: str, name: str = "t.dag") -> Path:
-    """Write a DAG with the files that its nodes need; returns the DAG file."""
+    """Write a DAG with the files that its nodes need; returns the DAG file.
+
+    What follows a line `#== FILE` in `dag` goes into that file.
+    """
     for file, text in (("job.sh", JOB), ("script.sh", SCRIPT), ("job.sub", SUBMIT)):
         (directory / file).write_text(text)
         (directory / file).chmod(0o755)
     path = directory / name
+    dag, *others = dag.split("#== ")
     path.write_text(dag)
+    for other in others:
+        file, _, text = other.partition("\n")
+        (directory / file).write_text(text)
     return path
 
 

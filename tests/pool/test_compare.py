@@ -183,6 +183,75 @@ PARENT A CHILD B
 PARENT B CHILD C
 PARENT C CHILD B
 """,
+    "splices": """\
+JOB A job.sub
+SPLICE T part.dag
+SPLICE S part.dag
+JOB Z job.sub
+PARENT A CHILD S T
+PARENT S T CHILD Z
+CATEGORY A heavy
+MAXJOBS S+own 1
+#== part.dag
+JOB X job.sub
+JOB Y job.sub
+SPLICE inner leaf.dag
+PARENT X Y CHILD inner
+VARS X seconds="1"
+RETRY Y 1
+CATEGORY X own
+CATEGORY Y own
+SCRIPT POST Y script.sh 0 post $NODE $RETURN $SUCCESS
+#== leaf.dag
+JOB L job.sub
+JOB M job.sub
+VARS ALL_NODES seconds="0"
+""",
+    "failure-in-a-splice": """\
+SPLICE S part.dag
+JOB Z job.sub
+PARENT S CHILD Z
+#== part.dag
+JOB X job.sub
+JOB Y job.sub
+JOB W job.sub
+PARENT X CHILD Y
+VARS X code="3"
+RETRY X 1
+""",
+    "splice-in-a-directory": """\
+SPLICE S part.dag DIR sub
+JOB Z job.sub
+PARENT S CHILD Z
+#== sub/part.dag
+JOB X job.sub
+SCRIPT PRE X script.sh 0 pre $NODE
+""",
+    "connected-splices": """\
+SPLICE S part.dag
+SPLICE T part.dag
+CONNECT S T
+#== part.dag
+JOB X job.sub
+JOB Y job.sub
+PIN_IN X 1
+PIN_IN Y 2
+PIN_OUT X 1
+PIN_OUT Y 2
+""",
+    "include": """\
+JOB A job.sub
+SPLICE S part.dag
+INCLUDE more.dag
+PARENT B CHILD S+X
+#== more.dag
+JOB B job.sub
+PARENT A CHILD B
+PARENT B CHILD S
+#== part.dag
+JOB X job.sub
+JOB Y job.sub
+""",
     "node-twice": "JOB A job.sub\nJOB A job.sub\n",
     "unknown-child": "JOB A job.sub\nPARENT A CHILD Z\n",
     "empty": "# nothing\n",

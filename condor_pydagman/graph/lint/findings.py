@@ -6,6 +6,7 @@ files, DAG4xx lines that do nothing or not what they seem to.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import Enum, IntEnum
 from typing import NamedTuple, Protocol
 
@@ -30,6 +31,9 @@ class World(Protocol):
         Raises:
             OSError, FileError: it can't be read.
         """
+
+    def read_blocks(self, path: str) -> Iterator[str]:
+        """As `read_text`, in blocks that end at line ends; the call opens the file."""
 
     def kind(self, path: str) -> FileKind:
         """What stands at `path`."""

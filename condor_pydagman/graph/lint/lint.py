@@ -10,16 +10,18 @@ from collections.abc import Sequence
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.errors import DagFileError
+from condor_pydagman.errors import DagFileError, DagFileWarning
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, ProcessingError, build
+from condor_pydagman.graph.lint.external import OutlineOptions
 from condor_pydagman.graph.lint.file_rules import check_files
 from condor_pydagman.graph.lint.findings import MOST_KEPT, Finding, Findings, World
 from condor_pydagman.graph.lint.graph_rules import check_graph
 from condor_pydagman.graph.lint.macro_rules import check_macros
-from condor_pydagman.graph.lint.outline import OutlineOptions, Place, read_outline
+from condor_pydagman.graph.lint.outline import Place, read_outline
 from condor_pydagman.graph.lint.references import word_of
 
 LONGEST_TEXT = 160
+_CUT_OFF = "The command is ignored: its last line ends in"
 
 
 def lint(files: Sequence[str], world: World, options: BuildOptions) -> Findings:
@@ -28,14 +30,14 @@ def lint(files: Sequence[str], world: World, options: BuildOptions) -> Findings:
     `findings.kept` comes sorted by file and line.
     """
     findings = Findings()
-    reader = _Reader(world, findings)
     try:
-        dag = build(files, reader.read_text, options)
+        dag = build(files, world.read_blocks, options)
     except DagFileErrors as errors:
         for error in errors.errors:
             _add_error(error, findings)
         findings.kept.sort(key=_order)
         return findings
+    _add_remarks(dag.remarks, findings)
     check_graph(dag, findings)
     check_files(dag, world, findings)
     check_macros(dag, world, findings)
@@ -65,36 +67,10 @@ def _add_error(error: DagFileError, findings: Findings) -> None:
         findings.kept[-1] = findings.kept[-1]._replace(text=error.text, column=error.column)
 
 
-class _Reader:
-    """Reads DAG files for the builder, and notes what only their text shows."""
-
-    def __init__(self, world: World, findings: Findings) -> None:
-        self._world = world
-        self._findings = findings
-        self._seen: set[str] = set()
-
-    def read_text(self, path: str) -> str:
-        """As `World.read_text`."""
-        text = self._world.read_text(path)
-        if path not in self._seen:
-            self._seen.add(path)
-            line = cut_off_line(text)
-            if line:
-                message = "the file ends after a backslash, so this command is dropped"
-                self._findings.add("DAG105", message, place=f"{path}:{line}")
-        return text
-
-
-def cut_off_line(text: str) -> int:
-    """Number of the last line that counts if it ends in a backslash; 0 if it does not."""
-    end = len(text)
-    while end > 0:
-        begin = text.rfind("\n", 0, end) + 1
-        line = text[begin:end].strip()
-        if line and not line.startswith(("#", "//")):
-            return text.count("\n", 0, begin) + 1 if line.endswith("\\") else 0
-        end = begin - 1
-    return 0
+def _add_remarks(remarks: Sequence[DagFileWarning], findings: Findings) -> None:
+    for remark in remarks:
+        code = "DAG105" if remark.message.startswith(_CUT_OFF) else "DAG106"
+        findings.add(code, remark.message, place=f"{remark.file}:{remark.line}")
 
 
 class _Locator:

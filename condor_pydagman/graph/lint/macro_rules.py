@@ -6,7 +6,7 @@ Nothing is claimed of a description that does more than set and use plain macros
 from __future__ import annotations
 
 import os.path
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from condor_pydagman.graph.lint.findings import FileKind, Findings, World
 from condor_pydagman.graph.lint.submit_file import (
@@ -22,6 +22,7 @@ from condor_pydagman.vocabulary import NodeKind
 
 _OUTPUTS = (("output", "out", "stdout"), ("error", "err", "stderr"))
 _ELSEWHERE = ("append_files", "output_destination", "transfer_output_remaps")
+_OF_OUTPUTS = frozenset((*_OUTPUTS[0], *_OUTPUTS[1], *_ELSEWHERE, "initialdir", "initial_dir"))
 _NOWHERE = frozenset(("", "/dev/null", "NUL", "nul"))
 _WITH_JOBS = (NodeKind.JOB, NodeKind.FINAL, NodeKind.PROVISIONER, NodeKind.SERVICE)
 
@@ -186,6 +187,7 @@ class _Outputs:
         self._texts = texts
         self._writers: dict[int, int] = {}  # hash of a path: first node that writes it
         self._shared: dict[str, list[int]] = {}  # path: its first writer, how many
+        self._raw: dict[int, tuple[str, ...]] = {}
         self._fixed: dict[tuple[int, str], tuple[str, ...]] = {}
 
     def check(self) -> None:
@@ -224,28 +226,40 @@ class _Outputs:
     def _expanded(
         self, number: int, directory: str, variables: tuple[Variable, ...]
     ) -> tuple[str, ...]:
-        values = self._texts.text(number).values
-        appended = {v.key.lower(): v.value for v in variables if v.append}
-        prepended = {v.key.lower(): v.value for v in variables if not v.append}
+        text = self._texts.text(number)
+        keys = [variable.key.lower() for variable in variables]
+        appended = {k: v.value for k, v in zip(keys, variables) if v.append}
+        prepended = {k: v.value for k, v in zip(keys, variables) if not v.append}
 
         def look_up(name: str) -> str | None:
-            if name in SPECIAL or name in self._texts.text(number).loops:
+            if name in SPECIAL or name in text.loops:
                 return None
-            return appended.get(name, values.get(name, prepended.get(name)))
+            return appended.get(name, text.values.get(name, prepended.get(name)))
 
-        if any(look_up(key) for key in _ELSEWHERE):
-            return ()
-        initial = look_up("initialdir") or look_up("initial_dir") or ""
+        raw = self._raw.get(number)
+        if raw is None or not _OF_OUTPUTS.isdisjoint(keys):
+            raw = _raw_outputs(look_up)
+            if _OF_OUTPUTS.isdisjoint(keys):
+                self._raw[number] = raw
+        initial, *outputs = raw
         base = expand(initial, look_up)
         if base is None:
             return ()
         paths: dict[str, None] = {}
-        for names in _OUTPUTS:
-            raw = next((value for value in map(look_up, names) if value), "")
-            value = expand(raw, look_up)
+        for output in outputs:
+            value = expand(output, look_up)
             if value is not None and value not in _NOWHERE:
                 paths[os.path.normpath(os.path.join(directory, base, value))] = None
         return tuple(paths)
+
+
+def _raw_outputs(look_up: Callable[[str], str | None]) -> tuple[str, ...]:
+    """The initial directory, then the files that a job writes, macros not expanded."""
+    if any(look_up(key) for key in _ELSEWHERE):
+        return ("",)
+    initial = look_up("initialdir") or look_up("initial_dir") or ""
+    files = (next((value for value in map(look_up, names) if value), "") for names in _OUTPUTS)
+    return (initial, *(file for file in files if file))
 
 
 def _unused_descriptions(dag: Dag, findings: Findings) -> None:

@@ -16,18 +16,24 @@ import os.path
 from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import NamedTuple
 
 from condor_pydagman.dagfile import commands
+from condor_pydagman.dagfile.bulk import USES, Run
 from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.dagfile.parser import Reading, iter_commands
+from condor_pydagman.dagfile.parser import CommandReader, Reading
 from condor_pydagman.errors import DagFileError, FileError
+from condor_pydagman.graph.lint.external import External, OutlineOptions
 from condor_pydagman.graph.lint.findings import FileKind, World
 from condor_pydagman.graph.lint.references import LATER, WITH_EDGES, Asker, Ends, Later, word_of
 from condor_pydagman.graph.model import JOIN, NOOP, Dag
 from condor_pydagman.vocabulary import NodeKind
 
 MOST_ERRORS = 10_000  # of a file, and as many again of commands that can't be obeyed
+
+_JOIN_NAME = "_condor_join_node"
+_WITHOUT_EDGES = (NodeKind.FINAL, NodeKind.PROVISIONER, NodeKind.SERVICE)
 
 
 class Issue(NamedTuple):
@@ -37,19 +43,6 @@ class Issue(NamedTuple):
     file: str
     line: int = 0
     command: str = ""
-
-
-@dataclass(frozen=True)
-class OutlineOptions:
-    """The options of condor_dag_checker that change what is read and checked."""
-
-    use_join_nodes: bool = True
-    allow_illegal_chars: bool = False
-    use_dag_dir: bool = False
-    check_descriptions: bool = False
-    check_scripts: bool = False
-    check_subdags: bool = False
-    strict: bool = False
 
 
 @dataclass
@@ -94,7 +87,7 @@ class Place:
     file: str
     directory: str
     scope: Scope
-    text: str = ""
+    blocks: Iterator[str] = field(default_factory=lambda: iter(()))
     subdag: bool = False
     path: str = ""
 
@@ -137,7 +130,7 @@ class _Reader:
         self._has_children = bytearray()
         self._open_files: list[str] = []
         self._subdags: list[str] = []
-        self._problems: dict[tuple[str, str], str] = {}
+        self._external = External(world, options)
 
     def run(self, steps: Steps, full: str) -> None:
         """Work off `steps`, those of the file `full`, and all that they lead to."""
@@ -154,7 +147,7 @@ class _Reader:
         """Read the text of the file `name`; the result is why that can't be done, or ''."""
         place.path = os.path.join(place.directory, name)
         try:
-            place.text = self._world.read_text(place.path)
+            place.blocks = self._world.read_blocks(place.path)
         except FileNotFoundError:
             return "Provided file path does not exist"
         except (IsADirectoryError, FileError):
@@ -174,23 +167,18 @@ class _Reader:
         )
         later = Later()
         asker = Asker(self.dag, place.scope)
-        for command in iter_commands(place.text, reading):
-            if place.subdag and errors:
-                break  # the rest of a sub-DAG is not looked at after an error
-            if self._watch:
-                self._watch(place, command)
-            if isinstance(command, commands.ParentChild):
-                ends = asker.edges(command)
-                if ends is None:
-                    later.add(command)
-                else:
-                    self._join(*ends)
-            elif type(command) in LATER:
-                if self._is_to_wait(place, command, asker):
-                    later.add(command)
-            else:
-                yield from self._define(place, command)
-        place.text = ""
+        reader = CommandReader(place.blocks, reading, in_runs=True)
+        try:
+            for item in reader:
+                if place.subdag and errors:
+                    break  # the rest of a sub-DAG is not looked at after an error
+                if not isinstance(item, Run):
+                    yield from self._obey(place, item, asker, later)
+                elif not self._can_take(place) or not self._take_run(place, item):
+                    for command, _ in reader.commands_of(item):
+                        yield from self._obey(place, command, asker, later)
+        except (OSError, FileError) as error:
+            self.issues.append(Issue(f"Failed to read {place.file}: {error}", place.file))
         self.issues += [_issue(error) for error in errors]
         if not place.subdag:
             self.lost += reading.lost
@@ -200,17 +188,77 @@ class _Reader:
         scope.counted += scope.splice_count
         scope.counted += sum(inner.counted for inner in scope.inner)
 
+    def _obey(self, place: Place, command: Command, asker: Asker, later: Later) -> Steps:
+        """Obey a command, or put it off to the end of its file."""
+        if self._watch:
+            self._watch(place, command)
+        if isinstance(command, commands.ParentChild):
+            ends = asker.edges(command)
+            if ends is None:
+                later.add(command)
+            else:
+                self._join(*ends)
+        elif type(command) in LATER:
+            if self._is_to_wait(place, command, asker):
+                later.add(command)
+        else:
+            yield from self._define(place, command)
+
+    def _can_take(self, place: Place) -> bool:
+        """Whether simple lines need no look at each of them."""
+        options = self._options
+        looked_at = options.check_descriptions or options.check_scripts or place.subdag
+        return self._watch is None and not looked_at
+
+    def _take_run(self, place: Place, run: Run) -> bool:
+        """Obey simple lines all at once; False, and nothing done, if one is out of the ordinary."""
+        dag, scope = self.dag, place.scope
+        names = [name for name, _ in run.rows("JOB")]
+        edges = run.rows("PARENT")
+        if any(name.startswith(_JOIN_NAME) or name in scope.splices for name in names):
+            return False
+        if edges and any(map(dag.kinds.count, _WITHOUT_EDGES)):
+            return False
+        jobs = [scope.prefix + name for name in names] if scope.prefix else names
+        new = set(jobs)
+        if len(new) < len(jobs) or not dag.ids.keys().isdisjoint(new):
+            return False
+        children = [names.split() for _, names in edges]
+        named = [name for names in children for name in names]
+        named += [name for kind in USES for name, _ in run.rows(kind)]
+        if scope.prefix:
+            named = [scope.prefix + name for name in named]
+        if not all(name in dag.ids or name in new for name in named):
+            return False
+        self._has_parents.extend(bytes(len(jobs)))
+        self._has_children.extend(bytes(len(jobs)))
+        dag.add_jobs(jobs, repeat("", len(jobs)), repeat(0, len(jobs)))
+        tails = [scope.prefix + edge[0] for edge, ends in zip(edges, children) for _ in ends]
+        self._add_edges(tails, named[: len(tails)])
+        return True
+
+    def _add_edges(self, parents: list[str], children: list[str]) -> None:
+        tails = list(map(self.dag.ids.__getitem__, parents))
+        heads = list(map(self.dag.ids.__getitem__, children))
+        self.dag.edges.add_many(tails, heads)
+        for node in tails:
+            self._has_children[node] = 1
+        for node in heads:
+            self._has_parents[node] = 1
+
     def _define(self, place: Place, command: Command) -> Steps:
         """Obey a command that does not name nodes."""
         if isinstance(command, (commands.Job, commands.Data, commands.Subdag)):
-            if self._add_node(place, command):
-                if isinstance(command, commands.Subdag):
-                    yield from self._subdag(place, command)
-                else:
-                    self._check_description(place, command)
+            self._add_node(place, command)
+            if isinstance(command, commands.Subdag):
+                yield from self._subdag(place, command)
+            else:
+                reason = self._external.job(command, place.directory, place.scope)
+                self._blame_if(place, command, reason)
         elif isinstance(command, commands.SubmitDescription):
             place.scope.descriptions.add(command.name)
-            self._check_text(place, command, command.description, place.directory)
+            reason = self._external.description(command.description, place.directory)
+            self._blame_if(place, command, reason)
         elif isinstance(command, commands.Include):
             yield from self._include(place, command)
         elif isinstance(command, commands.Splice):
@@ -223,32 +271,38 @@ class _Reader:
         word = "" if isinstance(command, commands.Reject) else word_of(command)
         self.issues.append(Issue(reason, place.file, command.line, word))
 
-    def _add_node(
-        self, place: Place, command: commands.Job | commands.Data | commands.Subdag
-    ) -> bool:
-        scope, dag = place.scope, self.dag
-        kind = NodeKind.SUBDAG if isinstance(command, commands.Subdag) else NodeKind.JOB
-        if isinstance(command, commands.Job):
-            kind = command.kind
-        name = scope.prefix + command.name
-        reason = ""
-        if kind is NodeKind.FINAL and scope.spliced:
-            reason = "Spliced DAGs can not contain a final node"
-        elif kind is NodeKind.FINAL and scope.final:
-            reason = "Final node is already defined in the DAG"
-        elif kind is NodeKind.PROVISIONER and scope.provisioner:
-            reason = "Provisioner node is already defined in the DAG"
-        elif name in dag.ids or command.name in scope.splices:
-            reason = f"Node {command.name} is already defined in the DAG"
+    def _blame_if(self, place: Place, command: Command, reason: str) -> None:
         if reason:
             self._blame(place, command, reason)
-            return False
-        self._new_node(name, kind)
+
+    def _add_node(
+        self, place: Place, command: commands.Job | commands.Data | commands.Subdag
+    ) -> None:
+        scope, kind, flags = place.scope, _kind(command), 0
+        name = scope.prefix + command.name
+        reason = self._against_node(scope, command.name, kind)
+        if reason:
+            self._blame(place, command, reason)
+            return
+        joining = self._options.use_join_nodes and kind is NodeKind.JOB
+        if joining and command.name.startswith(_JOIN_NAME):
+            flags = JOIN  # a full rescue DAG of an old version has them as ordinary nodes
+        self._new_node(name, kind, flags)
         if kind is NodeKind.FINAL:
             scope.final = name
         elif kind is NodeKind.PROVISIONER:
             scope.provisioner = name
-        return True
+
+    def _against_node(self, scope: Scope, name: str, kind: NodeKind) -> str:
+        if kind is NodeKind.FINAL and scope.spliced:
+            return "Spliced DAGs can not contain a final node"
+        if scope.prefix + name in self.dag.ids or name in scope.splices:
+            return f"Node {name} is already defined in the DAG"
+        if kind is NodeKind.FINAL and scope.final:
+            return "Final node is already defined in the DAG"
+        if kind is NodeKind.PROVISIONER and scope.provisioner:
+            return "Provisioner node is already defined in the DAG"
+        return ""
 
     def _new_node(self, name: str, kind: NodeKind, flags: int = 0) -> int:
         self._has_parents.append(0)
@@ -349,7 +403,7 @@ class _Reader:
             self._has_parents[child] = 1
         if len(parents) > 1 and len(children) > 1 and self._options.use_join_nodes:
             self._joins += 1
-            name = f"_condor_join_node{self._joins}"
+            name = f"{_JOIN_NAME}{self._joins}"
             node = self._new_node(name, NodeKind.JOB, JOIN | NOOP)
             self._has_parents[node] = self._has_children[node] = 1
             self.dag.add_edges(parents, [node])
@@ -361,22 +415,12 @@ class _Reader:
         """Whether a command that names a node is to be looked at again at the end of the file."""
         if isinstance(command, (commands.ConfigFile, commands.Reject)):
             return True
-        if isinstance(command, commands.ScriptLine) and self._lacks_script(place, command):
-            return True
+        if isinstance(command, commands.ScriptLine):
+            return bool(self._external.script(command, place.directory) or asker.objection(command))
         return bool(asker.objection(command))
 
-    def _lacks_script(self, place: Place, command: commands.ScriptLine) -> bool:
-        """Whether neither the line's rest nor its first word is a file (stock asks for the former).
-
-        DAGMan runs a script in its node's directory, which is looked into as well.
-        """
-        if not self._options.check_scripts:
-            return False
-        names = (command.command, command.command.split(None, 1)[0])
-        paths = [os.path.join(place.directory, name) for name in names]
-        return all(self._world.kind(path) is FileKind.MISSING for path in paths)
-
     def _obey_late(self, place: Place, command: Command, asker: Asker) -> None:
+        scope = place.scope
         if isinstance(command, commands.ParentChild):
             parents, children, reasons = asker.edges_and_reasons(command)
             for reason in reasons:
@@ -384,59 +428,21 @@ class _Reader:
             self._join(parents, children)
             return
         if isinstance(command, commands.ConfigFile):
-            self._config(place, command)
+            self._blame_if(place, command, self._external.config(command, place.directory, scope))
             return
-        if isinstance(command, commands.ScriptLine) and self._lacks_script(place, command):
-            self._blame(place, command, "Script file does not exist")
+        if isinstance(command, commands.ScriptLine):
+            self._blame_if(place, command, self._external.script(command, place.directory))
         reason = asker.objection(command)
         if isinstance(command, commands.Reject):
             reason = "DAG marked with REJECT command"
         if reason:
             self._blame(place, command, reason)
 
-    def _config(self, place: Place, command: commands.ConfigFile) -> None:
-        full = self._world.absolute(os.path.join(place.directory, command.file))
-        if place.scope.has_config:
-            self._blame(place, command, "DAG configuration file is already defined")
-        elif self._world.kind(full) is FileKind.MISSING:
-            self._blame(place, command, f"Configuration file {full} does not exist")
-        place.scope.has_config = True
 
-    def _check_description(self, place: Place, command: commands.Job | commands.Data) -> None:
-        if not self._options.check_descriptions:
-            return
-        directory = os.path.join(place.directory, command.directory)
-        if command.directory and not self._world.is_directory(directory):
-            self._blame(place, command, "No such file or directory")
-            return
-        text = command.description if isinstance(command, commands.Job) else None
-        if text is not None:
-            self._check_text(place, command, text, directory)
-        elif command.submit not in place.scope.descriptions:
-            self._check_file(place, command, os.path.join(directory, command.submit), directory)
-
-    def _check_file(self, place: Place, command: Command, path: str, directory: str) -> None:
-        try:
-            text = self._world.read_text(path)
-        except FileNotFoundError:
-            if self._options.strict:
-                self._blame(place, command, "Submit JDL does not exist")
-            return
-        except (OSError, FileError, ValueError) as error:
-            self._blame(place, command, f"Failed to open file ({error})")
-            return
-        self._check_text(place, command, text, directory)
-
-    def _check_text(self, place: Place, command: Command, text: str, directory: str) -> None:
-        if not self._options.check_descriptions:
-            return
-        key = (text, directory)
-        if key not in self._problems:
-            if len(self._problems) >= 1000:
-                self._problems.clear()
-            self._problems[key] = self._world.submit_problem(text, directory)
-        if self._problems[key]:
-            self._blame(place, command, self._problems[key])
+def _kind(command: commands.Job | commands.Data | commands.Subdag) -> NodeKind:
+    if isinstance(command, commands.Job):
+        return command.kind
+    return NodeKind.SUBDAG if isinstance(command, commands.Subdag) else NodeKind.JOB
 
 
 def _issue(error: DagFileError) -> Issue:

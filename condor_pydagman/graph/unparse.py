@@ -1,0 +1,250 @@
+"""A finished Dag as the text of one DAG file, from which the same Dag is built.
+
+Splices are written out: their nodes stand there with their full names, which hold a `+`.  Hence the
+text is to be built with `BuildOptions(allow_any_node_name_characters=True, use_join_nodes=False)`
+and else the defaults.
+
+What is the same: nodes, their order, kinds, submit files, directories, flags (but JOIN: a join node
+comes back as the NOOP node that it is), everything that can be said of a node, descriptions, edges
+and their order, categories and their limits, the files that DAGMan writes.  What is not in a Dag is
+lost (comments, CONFIG, ENV, SET_JOB_ATTR), and so is what only tells where it came from: files,
+places, splices, warnings.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+from condor_pydagman.dagfile import commands, printer
+from condor_pydagman.dagfile.commands import Command
+from condor_pydagman.graph.model import DONE, NOOP, USER_DONE, Dag
+from condor_pydagman.vocabulary import NodeKind
+
+_NO_LINE = 0
+_LONGEST_GROUP = 1000  # children that one line names
+
+
+def dag_lines(dag: Dag) -> Iterator[str]:
+    """The text line by line; an item with an inline description holds several lines.
+
+    Raises:
+        ValueError: what the DAG language can't say: a name that would stand at the end of its line
+            and ends in `\\` or an odd blank; a node that a range of the language does not reach (a
+            priority beyond 32 bits, or of a FINAL, PROVISIONER or SERVICE node, as -Priority
+            gives); a PARENT line of many nodes on both sides whose nodes are not in the order of
+            their numbers, as that of splices can be when join nodes are not used.
+    """
+    for command in _commands(dag):
+        yield printer.lines(command, allow_any_node_name_characters=True)
+
+
+def _commands(dag: Dag) -> Iterator[Command]:
+    yield from _whole(dag)
+    for name, text in dag.descriptions.items():
+        yield commands.SubmitDescription(_NO_LINE, name, text)
+    for node in range(len(dag)):
+        yield _definition(dag, node)
+    for node in range(len(dag)):
+        yield from _modifiers(dag, node)
+    for category, limit in dag.category_limits.items():
+        yield commands.MaxJobs(_NO_LINE, category, limit)
+    yield from _EdgeLines(dag).commands()
+
+
+def _whole(dag: Dag) -> Iterator[Command]:
+    if dag.dot is not None:
+        yield commands.Dot(_NO_LINE, *dag.dot)
+    if dag.status_file is not None:
+        yield commands.NodeStatusFile(_NO_LINE, *dag.status_file)
+    if dag.jobstate_log:
+        yield commands.JobstateLog(_NO_LINE, dag.jobstate_log)
+
+
+def _definition(dag: Dag, node: int) -> Command:
+    """The line that defines the node; an inline description has become a SUBMIT-DESCRIPTION."""
+    name, kind, flags = dag.names[node], NodeKind(dag.kinds[node]), dag.flags[node]
+    options = dag.directories.get(node, ""), bool(flags & NOOP), bool(flags & USER_DONE)
+    if kind == NodeKind.SUBDAG:
+        return commands.Subdag(_NO_LINE, name, dag.subdags[node], *options)
+    if kind == NodeKind.DATA:
+        return commands.Data(_NO_LINE, name, dag.submits[node], *options)
+    return commands.Job(_NO_LINE, name, dag.submits[node], *options, kind=kind)
+
+
+def _modifiers(dag: Dag, node: int) -> Iterator[Command]:
+    name, flags = dag.names[node], dag.flags[node]
+    yield from _variables(dag, node)
+    for kind, script in dag.scripts.get(node, {}).items():
+        yield commands.ScriptLine(_NO_LINE, name, kind, *script)
+    if node in dag.retries:
+        limit, unless_exit = dag.retries[node]
+        yield commands.RetryLine(_NO_LINE, name, limit, unless_exit or None)
+    if node in dag.aborts:
+        yield commands.AbortDagOn(_NO_LINE, name, *dag.aborts[node])
+    if node in dag.priorities:
+        yield _priority(dag, node)
+    if node in dag.pre_skips:
+        yield commands.PreSkip(_NO_LINE, name, dag.pre_skips[node])
+    if node in dag.tolerances:
+        yield commands.ToleranceLine(_NO_LINE, name, *dag.tolerances[node])
+    if node in dag.categories:
+        yield commands.Category(_NO_LINE, name, dag.categories[node])
+    if node in dag.save_points:
+        yield commands.SavePointFile(_NO_LINE, name, dag.save_points[node])
+    if flags & DONE and not flags & USER_DONE:
+        yield commands.Done(_NO_LINE, name)
+
+
+def _priority(dag: Dag, node: int) -> Command:
+    kind = NodeKind(dag.kinds[node])
+    if kind in (NodeKind.FINAL, NodeKind.PROVISIONER, NodeKind.SERVICE):
+        raise ValueError(f"can't be written in a DAG file: the priority of a {kind.name} node")
+    return commands.Priority(_NO_LINE, dag.names[node], dag.priorities[node])
+
+
+def _variables(dag: Dag, node: int) -> Iterator[Command]:
+    """As many lines as it takes: of one line the keys are sorted, and all go to the same place."""
+    pairs: list[tuple[str, str]] = []
+    append = False
+    for variable in dag.variables.get(node, ()):
+        if pairs and (variable.append != append or variable.key <= pairs[-1][0]):
+            yield commands.Vars(_NO_LINE, dag.names[node], append or None, tuple(pairs))
+            pairs = []
+        append = variable.append
+        pairs.append((variable.key, variable.value))
+    if pairs:
+        yield commands.Vars(_NO_LINE, dag.names[node], append or None, tuple(pairs))
+
+
+class _EdgeLines:
+    """PARENT lines in such an order that every vertex gets its children, and its parents, in the
+    order in which it has them.
+
+    The edges came in one after the other once, so there is such an order.  An edge can be written
+    when it is the next one of its parent and the next one of its child; a junction, which is one
+    line, when it is next for all its parents and children, and the junctions before it are written.
+    """
+
+    def __init__(self, dag: Dag) -> None:
+        self._dag = dag
+        self._count = len(dag)
+        vertices = dag.vertex_count
+        self._children_done = [0] * vertices
+        self._parents_done = [0] * vertices
+        self._missing = [
+            dag.edges.successor_count(vertex) + dag.edges.predecessor_count(vertex)
+            for vertex in range(self._count, vertices)
+        ]  # by junction: of its edges, those that are not next yet
+        self._next_junction = self._count
+        self._sweep = -1  # nodes up to this one have been looked at
+        self._again: deque[int] = deque()
+
+    def commands(self) -> Iterator[Command]:
+        """All lines."""
+        for node in range(self._count):
+            self._note_next_child(node)
+            self._note_next_parent(node)
+        for node in range(self._count):
+            self._sweep = node
+            yield from self._all_that_can_be(node)
+        # Whatever is left has an order all the same.
+        if self._next_junction < self._dag.vertex_count or any(map(self._next_child, self._nodes)):
+            raise ValueError("can't be written in a DAG file: edges without an order")
+
+    @property
+    def _nodes(self) -> range:
+        return range(self._count)
+
+    def _all_that_can_be(self, node: int) -> Iterator[Command]:
+        yield from self._lines_of(node)
+        while True:
+            yield from self._junctions()
+            if not self._again:
+                return
+            yield from self._lines_of(self._again.popleft())
+
+    def _lines_of(self, parent: int) -> Iterator[Command]:
+        """Lines of the children of `parent` that can be written now."""
+        group: list[int] = []
+        weak = False
+        while True:
+            child = self._next_child(parent)
+            if child is None or child >= self._count or self._next_parent(child) != parent:
+                break
+            is_weak = self._dag.is_weak(parent, child)
+            if group and (is_weak != weak or child < group[-1] or len(group) >= _LONGEST_GROUP):
+                yield self._command((parent,), group, weak)
+                group = []
+            group.append(child)
+            weak = is_weak
+            self._children_done[parent] += 1
+            self._note_next_child(parent)
+            self._parents_done[child] += 1
+            self._note_next_parent(child)
+        if group:
+            yield self._command((parent,), group, weak)
+
+    def _junctions(self) -> Iterator[Command]:
+        """Lines of the junctions that can be written now."""
+        while (
+            self._next_junction < self._dag.vertex_count
+            and not self._missing[self._next_junction - self._count]
+        ):
+            yield self._junction(self._next_junction)
+            self._next_junction += 1
+
+    def _junction(self, junction: int) -> Command:
+        parents, children = self._parents(junction), self._dag.successors(junction)
+        for ends in (parents, children):
+            if any(one > other for one, other in zip(ends, islice(ends, 1, None))):
+                raise ValueError(
+                    "can't be written in a DAG file: a PARENT line with nodes in this order:"
+                    f" {' '.join(self._dag.names[node] for node in ends[:10])}"
+                )
+        for parent in parents:
+            self._children_done[parent] += 1
+            self._note_next_child(parent)
+            self._again.append(parent)
+        for child in children:
+            self._parents_done[child] += 1
+            self._note_next_parent(child)
+        return self._command(parents, children, self._dag.is_weak(parents[0], junction))
+
+    def _command(self, parents: Iterable[int], children: Iterable[int], weak: bool) -> Command:
+        names = self._dag.names
+        return commands.ParentChild(
+            _NO_LINE,
+            tuple(names[node] for node in parents),
+            tuple(names[node] for node in children),
+            weak,
+        )
+
+    def _next_child(self, node: int) -> int | None:
+        done = self._children_done[node]
+        near = self._dag.successors(node)
+        return near[done] if done < len(near) else None
+
+    def _next_parent(self, node: int) -> int | None:
+        done = self._parents_done[node]
+        near = self._parents(node)
+        return near[done] if done < len(near) else None
+
+    def _note_next_child(self, node: int) -> None:
+        child = self._next_child(node)
+        if child is not None and child >= self._count:
+            self._missing[child - self._count] -= 1
+
+    def _note_next_parent(self, node: int) -> None:
+        parent = self._next_parent(node)
+        if parent is None:
+            return
+        if parent >= self._count:
+            self._missing[parent - self._count] -= 1
+        elif parent <= self._sweep:
+            self._again.append(parent)
+
+    def _parents(self, vertex: int) -> Sequence[int]:
+        edges = self._dag.edges
+        return edges._parents[edges._first_parent[vertex] : edges._first_parent[vertex + 1]]

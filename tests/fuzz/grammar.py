@@ -1,0 +1,307 @@
+"""DAG files by chance, from the grammar of all commands: most lines are right, some nearly so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+
+from tests.fuzz.sample import Sample, as_read, random_options
+
+FILES = ("x.dag", "b.dag", "c.dag", "sub/d.dag", "sub/x.dag")
+_OTHER_FILES = ("./b.dag", "sub/../c.dag", "d.dag", "../x.dag", "sub", "missing.dag", "/abs/e.dag",
+    "no/such/f.dag", ".", '"a b.dag"', "x.dag.condor.sub", "\x1b[31m.dag", "\udcff.dag",
+    "f" * 300, "\u00e9.dag")  # fmt: skip
+_NODES = ("A", "B", "C", "D", "E", "N1", "N2", "N3")
+_ODD_NODES = ("a", "ALL_NODES", "all_nodes", "S+A", "T+S+B", "0.A", "1.B", "+", "PARENT", "child",
+    "_condor_join_node0", "S+_condor_join_node0", '"a b"', "'q'", "x'y z'", '"a\\"b"', "\u00e9",
+    "A\u00a0", "\udcff", "\x1b[31m", "\x0b", "n" * 300, "A\\", "-", "%", "=", "{", "@=E",
+    "\u202e", "S", "T", "Missing")  # fmt: skip
+_SPLICES = ("S", "T", "U", "A", "S+T", '"s t"', "+", "\u00e9", "0.S")
+_CATEGORIES = ("cat", "dog", "+all", "+", "c\u00e9", "cat+", '"c d"')
+_NUMBERS = ("0", "1", "2", "3", "17", "255", "-1", "+5", "007")
+_ODD_NUMBERS = ("256", "2147483647", "2147483648", "-2147483648", "99999999999999999999", "3x", "x",
+    "1e9", "\u0663", "--1", "5%", "%", "0x10", "1_000", '"1"', "")  # fmt: skip
+_KEYS = ("k", "key2", "_x", "+ad", "My.x", "queue", "queue_x", "my-key", "k\u00e9", '"k"', "", "+")
+_VALUES = ('"v"', '""', '"a b"', "bare", "'single'", r'"esc \" \\ \n"', '"open', '"a"b', "=", "",
+    '"$(JOB)"', '"\u00e9"', '"a"  "b"', '"x\x0by"', '"' + "v" * 2000 + '"', "\udcff")  # fmt: skip
+_KEEPERS = ("\n}", "\n} DONE", "\n} DIR sub", "\n}x", "", "\n@E", "\n@END DONE", "\n @E NOOP")
+_BODY = ("executable = x", "queue", "}x", "# no", "", "a = b \\", "JOB A x", "@E2", "PARENT A", "{")
+_BLANKS = (" ", " ", " ", " ", " ", "  ", "\t", " \t", "\r ", "\x0b", " \\\n ", "\u00a0", "")
+
+
+class Writer:
+    """Writes the lines of one file."""
+
+    def __init__(self, random: Random) -> None:
+        self._random = random
+        self._defined: list[str] = []
+        self._splices: list[str] = []
+        self.oddness = random.choice((0.0, 0.01, 0.05, 0.3))
+
+    def text(self, depth: int) -> str:
+        """A file; one of `depth` > 0 names no other file too often."""
+        random = self._random
+        lines = [self._node() for _ in range(random.randrange(7))]
+        if random.random() < 0.5:
+            lines += [self._splice(depth) for _ in range(random.randrange(1 + (depth < 2) * 2))]
+        lines += [self._command(depth) for _ in range(random.choice((0, 1, 2, 4, 8, 16, 40)))]
+        if random.random() < 0.2:
+            lines += self._many()
+        if random.random() < self.oddness:
+            random.shuffle(lines)
+        end = "\r\n" if random.random() < 0.1 else "\n"
+        return end.join(lines) + end * (random.random() < 0.9)
+
+    def progress(self) -> str:
+        """A rescue file."""
+        random = self._random
+        lines = ["# Rescue DAG file", f"# Node {self._name()}"]
+        for _ in range(random.randrange(8)):
+            choice = random.random()
+            if choice < 0.6:
+                lines.append(f"DONE {self._name()}")
+            elif choice < 0.9:
+                lines.append(f"RETRY {self._name()} {self._number()}")
+            else:
+                lines.append(self._command(2))
+        return "\n".join(lines)
+
+    def known(self, names: list[str]) -> None:
+        """Nodes that are in sight beside its own."""
+        self._defined += names
+
+    def _odd(self) -> bool:
+        return self._random.random() < self.oddness
+
+    def _pick(self, usual: tuple[str, ...], odd: tuple[str, ...]) -> str:
+        return self._random.choice(odd if self._odd() else usual)
+
+    def _new_name(self) -> str:
+        name = self._pick(_NODES, _ODD_NODES)
+        if name in self._defined and not self._odd():
+            name += str(len(self._defined))
+        self._defined.append(name)
+        return name
+
+    def _name(self) -> str:
+        if self._defined and not self._odd():
+            return self._random.choice(self._defined)
+        if self._splices and self._random.random() < 0.3:
+            return self._random.choice(self._splices)
+        return self._pick(("ALL_NODES", *_NODES), _ODD_NODES)
+
+    def _number(self) -> str:
+        return self._pick(_NUMBERS, _ODD_NUMBERS)
+
+    def _file(self) -> str:
+        return self._pick(FILES, _OTHER_FILES)
+
+    def _maybe(self, *choices: str) -> str:
+        return self._random.choice(("", "", "", *choices))
+
+    def _line(self, *words: str) -> str:
+        """The words with blanks between them, now and then with something wrong."""
+        words = tuple(word for word in words if word)
+        if not words or not self._odd():
+            return " ".join(words)
+        random = self._random
+        copy = list(words)
+        place = random.randrange(len(copy))
+        change = random.randrange(6)
+        if change == 0:
+            del copy[place]
+        elif change == 1:
+            copy.insert(place, random.choice(copy))
+        elif change == 2:
+            copy[place] = random.choice((copy[place].lower(), copy[place].replace("_", "-")))
+        elif change == 3:
+            copy.append(random.choice(("#x", "x", "{", "CHILD", "DONE", "\\", '"', "\udc80")))
+        line = ""
+        for word in copy:
+            line += word + random.choice(_BLANKS)
+        return line
+
+    def _options(self) -> str:
+        directory = self._maybe("DIR sub", "DIR d/e/", 'DIR "a b"', "DIR /", "DIR", "NOOP DIR x")
+        return f"{directory} {self._maybe('NOOP')} {self._maybe('DONE', 'done')}".strip()
+
+    def _inline(self) -> str:
+        random = self._random
+        opening = random.choice(("{", "@=E", "@=END", "{ x", "@=", "{}"))
+        body = [random.choice(_BODY) for _ in range(random.randrange(4))]
+        closing = random.choice(_KEEPERS) if self._odd() else "\n}\n@E\n@END"[: random.choice((2, 5))]
+        if opening.startswith("@=E"):
+            closing = f"\n@{opening[2:]}"
+        return "\n".join([opening, *body]) + closing
+
+    def _node(self) -> str:
+        random = self._random
+        kind = random.random()
+        if kind < 0.75:
+            submit = self._pick(("a.sub", "b.sub"), ("x.dag.condor.sub", '"a b"', "{", "D1"))
+            return self._line("JOB", self._new_name(), submit, self._options())
+        if kind < 0.85:
+            return f"JOB {self._new_name()} {self._inline()} {self._options()}"
+        if kind < 0.9:
+            subdag = self._file()
+            return self._line("SUBDAG", "EXTERNAL", self._new_name(), subdag, self._options())
+        word = random.choice(("FINAL", "PROVISIONER", "SERVICE", "DATA"))
+        return self._line(word, self._new_name(), "f.sub", self._options())
+
+    def _splice(self, depth: int) -> str:
+        name = self._pick(("S", "T", "U", "V"), _SPLICES)
+        self._splices.append(name)
+        file = FILES[min(depth + 1, 4)] if self._random.random() < 0.8 else self._file()
+        return self._line("SPLICE", name, file, self._maybe("DIR sub", "DIR ..", "DIR no"))
+
+    def _command(self, depth: int) -> str:
+        command: Callable[[], str] = self._random.choice(_COMMANDS).__get__(self)
+        if command.__name__ in ("_include", "_splice_line"):
+            return command() if depth < 2 or self._odd() else self._edge()
+        return command()
+
+    def _splice_line(self) -> str:
+        return self._splice(1)
+
+    def _include(self) -> str:
+        return self._line("INCLUDE", self._file())
+
+    def _edge(self) -> str:
+        random = self._random
+        parents = [self._name() for _ in range(random.choice((1, 1, 1, 2, 3)))]
+        children = [self._name() for _ in range(random.choice((1, 1, 1, 2, 3)))]
+        weak = "WEAK" * (random.random() < 0.1)
+        return self._line(weak, "PARENT", *parents, "CHILD", *children)
+
+    def _connect(self) -> str:
+        names = (*self._splices, "S", "T")
+        return self._line("CONNECT", self._random.choice(names), self._random.choice(names))
+
+    def _pin(self) -> str:
+        word = self._random.choice(("PIN_IN", "PIN_OUT"))
+        return self._line(word, self._name(), self._random.choice(("1", "1", "2", self._number())))
+
+    def _description(self) -> str:
+        return f"SUBMIT-DESCRIPTION {self._pick(('D1', 'D2'), _ODD_NODES)} {self._inline()}"
+
+    def _script(self) -> str:
+        kind = self._random.choice(("PRE", "POST", "HOLD"))
+        defer = self._maybe(f"DEFER {self._number()} {self._number()}")
+        debug = self._maybe("DEBUG f.txt ALL", "DEBUG 'f g' STDOUT", "DEBUG f X")
+        words = self._random.choice(("s.sh", "s.sh $JOB 'a b'", '"s', "", "s\udcff"))
+        return self._line("SCRIPT", defer, debug, kind, self._name(), words)
+
+    def _retry(self) -> str:
+        unless = self._maybe(f"UNLESS-EXIT {self._number()}")
+        return self._line("RETRY", self._name(), self._number(), unless)
+
+    def _abort(self) -> str:
+        returns = self._maybe(f"RETURN {self._number()}")
+        return self._line("ABORT-DAG-ON", self._name(), self._number(), returns)
+
+    def _vars(self) -> str:
+        random = self._random
+        pairs = [
+            f"{self._pick(('k', 'k1', 'k2'), _KEYS)}={self._pick(_VALUES[:3], _VALUES)}"
+            for _ in range(random.choice((1, 1, 2, 3)))
+        ]
+        return self._line("VARS", self._name(), self._maybe("APPEND", "PREPEND"), *pairs)
+
+    def _priority(self) -> str:
+        return self._line("PRIORITY", self._name(), self._number())
+
+    def _pre_skip(self) -> str:
+        return self._line("PRE_SKIP", self._name(), self._number())
+
+    def _tolerance(self) -> str:
+        percent = self._maybe("%", " %")
+        how = self._maybe("FAIL-FAST", "WAIT")
+        return self._line("TOLERANCE", self._name(), self._number() + percent, how)
+
+    def _category(self) -> str:
+        return self._line("CATEGORY", self._name(), self._pick(_CATEGORIES[:3], _CATEGORIES))
+
+    def _maxjobs(self) -> str:
+        return self._line("MAXJOBS", self._pick(_CATEGORIES[:3], _CATEGORIES), self._number())
+
+    def _save_point(self) -> str:
+        return self._line("SAVE_POINT_FILE", self._name(), self._maybe("s.save", '""', "d/e"))
+
+    def _done(self) -> str:
+        return self._line("DONE", self._name())
+
+    def _whole(self) -> str:
+        file = self._pick(("f.out", "g.out"), _OTHER_FILES)
+        line = self._random.choice((
+            f"DOT {file} {self._maybe('UPDATE', 'DONT-OVERWRITE', 'INCLUDE h', 'INCLUDE')}",
+            f"NODE_STATUS_FILE {file} {self._number()} {self._maybe('ALWAYS-UPDATE')}",
+            f"JOBSTATE_LOG {file}",
+            f"CONFIG {file}",
+            "SET_JOB_ATTR a = b",
+            "ENV SET A=B",
+            "ENV GET A",
+            "REJECT" if self._odd() else "# nothing",
+            "//",
+            "",
+        ))  # fmt: skip
+        return self._line(*line.split(" "))
+
+    def _many(self) -> list[str]:
+        """A run of simple lines, as programs write them."""
+        random = self._random
+        count = random.choice((3, 20, 40))
+        names = [f"{random.choice('MPQ')}{n}" for n in range(count)]
+        lines = [f"JOB {name} a.sub" for name in names]
+        for name in names:
+            lines.append(f'VARS {name} k="{name}" l="m n"')
+            if random.random() < 0.1:
+                lines.append(self._command(2))
+        known = [*names, *self._defined[:3]]
+        for _ in range(count):
+            children = " ".join(random.choices(known, k=random.choice((1, 1, 2, 3))))
+            lines.append(f"PARENT {random.choice(known)} CHILD {children}")
+        if random.random() < 0.2:
+            random.shuffle(lines)
+        return lines
+
+
+_COMMANDS = (
+    Writer._node,
+    Writer._splice_line,
+    Writer._include,
+    Writer._edge,
+    Writer._edge,
+    Writer._edge,
+    Writer._connect,
+    Writer._pin,
+    Writer._description,
+    Writer._script,
+    Writer._retry,
+    Writer._abort,
+    Writer._vars,
+    Writer._vars,
+    Writer._priority,
+    Writer._pre_skip,
+    Writer._tolerance,
+    Writer._category,
+    Writer._maxjobs,
+    Writer._save_point,
+    Writer._done,
+    Writer._whole,
+    Writer._whole,
+)
+
+
+def generate(random: Random) -> Sample:
+    """A sample of one to four files."""
+    count = random.choice((1, 1, 2, 3, 4))
+    files: dict[str, str] = {}
+    for depth, path in enumerate(FILES[:count]):
+        writer = Writer(random)
+        files[path] = as_read(writer.text(depth))
+    dags = ("x.dag",) if random.random() < 0.85 else ("x.dag", *random.choices(FILES, k=1))
+    writer = Writer(random)
+    writer.known([word for word in files["x.dag"].split()[1:12:3]])
+    progress = as_read(writer.progress()) if random.random() < 0.3 else ""
+    block, shortest = random.choice((0, 0, 1, 40, 200)), random.choice((1, 2, 2, 5, 16))
+    return Sample(files, dags, random_options(random), progress, block, shortest)

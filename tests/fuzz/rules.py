@@ -1,0 +1,322 @@
+"""What must be true of every input: the properties that the fuzzer looks for a breach of."""
+
+from __future__ import annotations
+
+import posixpath
+import signal
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+from condor_pydagman.dagfile import bulk
+from condor_pydagman.dagfile.parser import manager_commands
+from condor_pydagman.errors import DagFileError
+from condor_pydagman.graph import build as building
+from condor_pydagman.graph.build import DagFileErrors, build
+from condor_pydagman.graph.cycle import describe_cycle, find_cycle
+from condor_pydagman.graph.edges import Edges
+from condor_pydagman.graph.model import Dag, Variable
+from condor_pydagman.graph.problems import ProcessingError
+from condor_pydagman.graph.progress import apply_progress
+from condor_pydagman.names import logged_name
+from condor_pydagman.vocabulary import ORDINARY_KINDS, NodeKind
+from tests.fuzz.sample import Files, Sample
+
+LONGEST_LINE = 5_000  # characters of one line of a message
+LONGEST_DETAIL = 40_000
+MOST_WARNINGS = 1_001
+MOST_REMARKS = 1_000
+MOST_ERRORS = 1_000
+SECONDS = 20
+RESCUE = "x.dag.rescue001"
+
+_BY_NODE = ("directories", "subdags", "scripts", "retries", "aborts", "priorities", "pre_skips",
+    "tolerances", "save_points", "categories", "variables")  # fmt: skip
+_PLAIN = ("files", "names", "ids", "submits", "kinds", "flags", "directories", "descriptions",
+    "subdags", "scripts", "retries", "aborts", "priorities", "pre_skips", "tolerances",
+    "save_points", "categories", "category_limits", "splices", "status_file", "jobstate_log",
+    "dot", "warnings", "remarks")  # fmt: skip
+_ONE_ONLY = (NodeKind.FINAL, NodeKind.PROVISIONER)
+
+_T = TypeVar("_T")
+
+
+class BrokenError(AssertionError):
+    """A rule is broken; `rule` is its name."""
+
+    def __init__(self, rule: str, what: object = "") -> None:
+        super().__init__(f"{rule}: {what}")
+        self.rule = rule
+
+
+def verdict(sample: Sample) -> str:
+    """Check all rules on a sample: '' if they hold, else what went wrong, alike for like causes.
+
+    Takes at most SECONDS; main thread only.
+    """
+
+    def too_slow(number: int, frame: object) -> None:
+        raise BrokenError("is done within seconds")
+
+    before = signal.signal(signal.SIGALRM, too_slow)
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    try:
+        check(sample)
+    except BrokenError as broken:
+        return broken.rule
+    except Exception as error:
+        return f"raises {_where(error)}"
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    return ""
+
+
+def check(sample: Sample) -> str:
+    """Check all rules; tells whether it was a Dag.
+
+    Raises:
+        BrokenError: one is broken.
+    """
+    usual, bulk.SHORTEST = bulk.SHORTEST, sample.shortest
+    try:
+        dag, errors = _built(build, sample)
+        _same(dag, errors, *_built(_line_by_line, sample))
+    finally:
+        bulk.SHORTEST = usual
+    for path, text in sample.files.items():
+        _check_manager(path, text)
+    if dag is None:
+        return "refused"
+    if sample.progress:
+        _check_progress(dag, sample)
+    return "accepted"
+
+
+def _line_by_line(*arguments: Any) -> Dag:
+    return building._build(*arguments, in_runs=False)
+
+
+def _built(how: Callable[..., Dag], sample: Sample) -> tuple[Dag | None, DagFileErrors | None]:
+    files = Files(sample)
+    try:
+        dag = how(sample.dags, files.read, sample.options)
+    except DagFileErrors as errors:
+        check_errors(errors, sample, files.asked)
+        return None, errors
+    check_dag(dag)
+    _check_places(dag, sample)
+    return dag, None
+
+
+def _check_manager(path: str, text: str) -> None:
+    try:
+        manager_commands(text, path)
+    except DagFileError as error:
+        _check_error(error)
+        _need(error.file == path, "an error of manager_commands is in that file", error.file)
+        _need(1 <= error.line <= _lines(text), "its line is in the file", error.line)
+
+
+def _check_progress(dag: Dag, sample: Sample) -> None:
+    try:
+        progress = apply_progress(dag, sample.progress, RESCUE, sample.options)
+    except DagFileErrors as errors:
+        _check_many(errors)
+        for error in errors.errors:
+            _need(error.file == RESCUE, "an error of a rescue file is in it", error.file)
+            _need(1 <= error.line <= _lines(sample.progress), "line of a rescue file", error.line)
+    else:
+        nodes = range(len(dag))
+        _need(all(n in nodes for n in (*progress.done, *progress.retries)), "progress has nodes")
+        _need(len(set(progress.done)) == len(progress.done), "a node is done once")
+    check_dag(dag)
+
+
+def check_dag(dag: Dag) -> None:
+    """The invariants of a finished Dag."""
+    count = len(dag)
+    sizes = {len(dag.names), len(dag.ids), len(dag.submits), len(dag.kinds), len(dag.flags)}
+    _need(sizes == {count}, "arrays are of one length", sizes)
+    _need(all(dag.ids[name] == n for n, name in enumerate(dag.names)), "ids are of the names")
+    _need(all(dag.names), "names are not empty")
+    _need(all(kind in iter(NodeKind) for kind in dag.kinds), "kinds are kinds")
+    _need(max(dag.flags, default=0) < 16, "flags are flags")
+    for kind in _ONE_ONLY:
+        _need(len(dag.of_kind(kind)) <= 1, "there is one FINAL, one PROVISIONER", kind)
+    for name in _BY_NODE:
+        keys = list(getattr(dag, name))
+        _need(all(0 <= key < count for key in keys), "keys are nodes", name)
+        _need(len(keys) == len(set(keys)), "keys are unique", name)
+        _need(len(keys) == len(getattr(dag, name)), "a dictionary knows its length", name)
+    for variables in dag.variables.values():
+        _need(all(type(variable) is Variable for variable in variables), "variables are such")
+        keys = [variable.key for variable in variables]
+        _need(keys and len(keys) == len(set(keys)), "a variable is there once", keys)
+    _need(all(limit >= 0 for limit in dag.category_limits.values()), "limits are 0 or more")
+    for name in dag.names:
+        _need(dag.find(logged_name(name)) is not None, "a node of the log is found", name)
+    check_edges(dag)
+    _check_splices(dag)
+    _check_texts(dag.warnings, MOST_WARNINGS)
+    _check_texts(map(str, dag.remarks), MOST_REMARKS)
+    cycle = find_cycle(dag)
+    if cycle is not None:
+        describe_cycle(dag, cycle)
+
+
+def check_edges(dag: Dag) -> None:
+    """Parents and children say the same, and junctions are between nodes."""
+    count = len(dag)
+    arrivals: Counter[int] = Counter()
+    for vertex in range(dag.vertex_count):
+        near = dag.successors(vertex)
+        _need(len(set(near)) == len(near), "an edge is there once", vertex)
+        _need(len(near) == dag.edges.successor_count(vertex), "children are counted", vertex)
+        _need(all(0 <= head < dag.vertex_count for head in near), "edges have ends", vertex)
+        _need(vertex < count or near and max(near) < count, "a junction leads to nodes", vertex)
+        arrivals.update(near)
+    for vertex in range(dag.vertex_count):
+        _need(dag.predecessor_count(vertex) == arrivals[vertex], "parents are counted", vertex)
+        _need(vertex < count or arrivals[vertex], "a junction has parents", vertex)
+    down = Counter((node, child) for node in range(count) for child in dag.children(node))
+    up = Counter((parent, node) for node in range(count) for parent in dag.parents(node))
+    _need(down == up, "children and parents are symmetric", (down - up, up - down))
+    for parent, child in down:
+        kinds = {NodeKind(dag.kinds[parent]), NodeKind(dag.kinds[child])}
+        _need(kinds <= ORDINARY_KINDS, "only ordinary nodes have edges", (parent, child))
+        weak = dag.is_weak(parent, child)
+        _need(not weak or dag.edges.any_weak, "a weak edge is known", (parent, child))
+
+
+def check_errors(errors: DagFileErrors, sample: Sample, asked: set[str]) -> None:
+    """Every error is in a file that was read, and can be shown."""
+    _check_many(errors)
+    for error in errors.errors:
+        if sample.options.strict > 1 and "DAGMAN_USE_STRICT" in error.message and not error.line:
+            continue  # a warning about the whole DAG
+        paths = [path for path in asked if _is_called(path, error.file)]
+        _need(bool(paths), "an error has a file that was asked for", (error.file, str(error)))
+        if not error.line:
+            opening = ("Failed to open", "Failed to change", "Recursive DAG", "More than")
+            _need(error.message.startswith(opening), "an error has a line", str(error))
+            continue
+        lines = max((_lines(sample.files.get(path, "")) for path in paths), default=0)
+        _need(1 <= error.line <= lines, "an error's line is in its file", (error.line, str(error)))
+        _need(1 <= error.place <= lines, "an error's place is in its file", str(error))
+
+
+def _check_many(errors: DagFileErrors) -> None:
+    _need(0 < len(errors.errors) <= MOST_ERRORS, "errors are some, not too many")
+    _need(errors.lost >= 0, "errors lost are counted")
+    for error in errors.errors:
+        _check_error(error)
+    _check_text(str(errors), LONGEST_LINE, "the message of all errors")
+    _check_texts(errors.warnings, MOST_WARNINGS)
+    _check_text(errors.detail(), 21 * LONGEST_DETAIL, "the detail of all errors")
+
+
+def _check_error(error: DagFileError) -> None:
+    what = type(error).__name__
+    _check_text(str(error), LONGEST_LINE, f"str() of a {what}")
+    _check_text(error.detail(), LONGEST_DETAIL, f"detail() of a {what}")
+    _check_text(error.text, LONGEST_LINE, f"the text of a {what}")
+    if isinstance(error, ProcessingError):
+        _check_text(error.plain, LONGEST_LINE, "what the checker says")
+    else:
+        _need(0 <= error.caret <= len(error.text) + 1, "the caret is under the text", error.caret)
+
+
+def _check_texts(texts: Iterable[str], most: int) -> None:
+    texts = list(texts)
+    _need(len(texts) <= most, "warnings are not too many", len(texts))
+    for text in texts:
+        _check_text(text, 2 * LONGEST_LINE, "a warning")
+
+
+def _check_text(text: str, longest: int, what: str) -> None:
+    _need(len(text) <= longest, f"{what} is not too long", len(text))
+    _need(text.replace("\n", "").isprintable(), f"{what} is printable", text)
+
+
+def _check_places(dag: Dag, sample: Sample) -> None:
+    for node in range(len(dag)):
+        place = dag.place(node)
+        if place:
+            path, _, line = place.rpartition(":")
+            text = sample.files.get(posixpath.normpath(path))
+            _need(text is not None, "a node is defined in a file", place)
+            _need(1 <= int(line) <= _lines(text or ""), "a node is defined on a line", place)
+
+
+def _check_splices(dag: Dag) -> None:
+    open_ends = [(len(dag), "")]
+    for splice in dag.splices:
+        while splice.begin >= open_ends[-1][0] and len(open_ends) > 1:
+            open_ends.pop()
+        _need(0 <= splice.begin <= splice.end <= len(dag), "a splice holds nodes", splice)
+        names = dag.names[splice.begin : splice.end]
+        inside = all(name.startswith(splice.name + "+") for name in names)
+        _need(inside, "nodes of a splice are called by it", (splice, names))
+        if splice.end > splice.begin:
+            _need(splice.end <= open_ends[-1][0], "splices nest", dag.splices)
+            open_ends.append((splice.end, splice.name))
+
+
+def _same(
+    dag: Dag | None, errors: DagFileErrors | None, other: Dag | None, others: DagFileErrors | None
+) -> None:
+    """Reading in runs of lines gives what reading line by line gives."""
+    if dag is None or other is None:
+        _need(dag is other, "runs and lines are accepted alike", (errors, others))
+    if dag is not None and other is not None:
+        for name in _PLAIN:
+            one, two = getattr(dag, name), getattr(other, name)
+            _need(one == two, f"runs and lines give the same {name}", (one, two))
+        _need(dict(dag.variables) == dict(other.variables), "runs, lines: the same variables")
+        _need(_edges(dag.edges) == _edges(other.edges), "runs and lines give the same edges")
+        places = [(dag.place(node), other.place(node)) for node in range(len(dag))]
+        _need(all(one == two for one, two in places), "runs, lines: the same places", places)
+    if errors is not None and others is not None:
+        one, two = _said(errors), _said(others)
+        _need(one == two, "runs and lines give the same errors", (one, two))
+        _need(errors.warnings == others.warnings, "runs and lines: errors with the same warnings")
+
+
+def _edges(edges: Edges) -> object:
+    vertices = range(edges.vertex_count)
+    arrows = [list(edges.successors(vertex)) for vertex in vertices]
+    weak = [[edges.is_weak(tail, head) for head in heads] for tail, heads in enumerate(arrows)]
+    return arrows, weak if edges.any_weak else None
+
+
+def _said(errors: DagFileErrors) -> object:
+    found = [(str(e), e.file, e.line, e.hint, e.trail) for e in errors.errors]
+    return found, errors.lost
+
+
+def _is_called(path: str, file: str) -> bool:
+    name = posixpath.normpath(file)
+    return path == name or posixpath.basename(path) == name or path.endswith("/" + name) or (
+        name.startswith("../") and posixpath.basename(path) == posixpath.basename(name)
+    )  # fmt: skip
+
+
+def _lines(text: str) -> int:
+    return text.count("\n") + (not text.endswith("\n"))
+
+
+def _need(holds: object, rule: str, what: object = "") -> None:
+    if not holds:
+        raise BrokenError(rule, what)
+
+
+def _where(error: BaseException) -> str:
+    """The kind of an exception, and the place in the package from which it came."""
+    trace, place = error.__traceback__, ""
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if "condor_pydagman" in code.co_filename or not place:
+            place = f"{posixpath.basename(code.co_filename)}:{code.co_name}"
+        trace = trace.tb_next
+    return f"{type(error).__name__} in {place}"

@@ -1,0 +1,142 @@
+"""Runs of simple lines mean what the same lines mean one by one, whatever stands around them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from tests.unit.graph.texts import NO_RUNS, outcome
+
+BLANKS = st.sampled_from([" ", " ", " ", "\t", "  ", " \t "])
+ENDS = st.sampled_from(["\n", "\n", "\n", "\r\n", " \n", "\t\r\n", "\n\n", "\n# no\n"])
+SPLICE = "JOB A a.sub\nJOB B a.sub\nPARENT A CHILD B\nVARS A x=\"s\"\nPARENT A CHILD A2\nJOB A2 a\n"
+INCLUDE = 'PARENT A CHILD D\nVARS B x="i"\nJOB I i.sub\nPARENT I CHILD B\n'
+OTHERS = {"s.dag": SPLICE, "i.dag": INCLUDE}
+JOBS = "".join(f"JOB {name} a.sub\n" for name in "ABCD")
+
+known = st.sampled_from(["A", "B", "C", "D"])
+strange = st.sampled_from(
+    [
+        *("Z", "S", "S+A", "S+Z", "0.A", "child", "CHILD", "PARENT", "parents", "ALL_NODES"),
+        *("all-nodes", "ALL_NODE", "F", "a'b", '"A"', "é", "n%1", "A,B", "$(A)", "+A", "A/b"),
+    ]
+)
+files = st.sampled_from(["a.sub", "b.sub", "c.condor.sub", "dir/x.sub", "{", "@=END", "x=1", "é"])
+values = st.sampled_from(["", "1", "a b", "it's", "a=b", "[x]", r"\"q\"", r"a\\b", "é", "\t", "{}"])
+keys = st.sampled_from(["x", "y", "Z", "_u", "n1"])
+strange_keys = st.sampled_from(["queue", "Queues", "q", "+x", "My.x", "x.y", "1x", "APPEND", "é"])
+
+
+def pair(key: st.SearchStrategy[str], quote: str = '"') -> st.SearchStrategy[str]:
+    return st.builds("{}={}{}{}".format, key, st.just(quote), values, st.just(quote))
+
+
+def line(*words: object) -> st.SearchStrategy[str]:
+    """Words with blanks between them; a word may be a strategy of one or of several."""
+    parts = [word if isinstance(word, st.SearchStrategy) else st.just(word) for word in words]
+    return st.tuples(*parts).flatmap(_spaced)
+
+
+def _spaced(words: tuple[object, ...]) -> st.SearchStrategy[str]:
+    flat = [one for word in words for one in (word if isinstance(word, list) else [word])]
+    blanks = st.lists(BLANKS, min_size=len(flat), max_size=len(flat))
+    return blanks.map(
+        lambda between: "".join(f"{b}{w}" for b, w in zip(between, flat))[len(between[0]) :]
+    )
+
+
+def some(of: st.SearchStrategy[str], most: int = 3) -> st.SearchStrategy[list[str]]:
+    return st.lists(of, min_size=1, max_size=most)
+
+
+def lines_naming(node: st.SearchStrategy[str], key: st.SearchStrategy[str]) -> list[object]:
+    return [
+        line("VARS", node, some(pair(key))),
+        line("PARENT", node, "CHILD", some(node)),
+        line("PARENT", some(node), "CHILD", some(node)),
+        line("RETRY", node, st.sampled_from(["1", "2"])),
+        line("SCRIPT", st.sampled_from(["PRE", "POST"]), node, "s.sh"),
+    ]
+
+
+new_names = st.sampled_from(["E", "F", "G", "H", "n.1"])
+good = st.one_of(
+    line("JOB", new_names, "a.sub"),
+    *lines_naming(known, keys),  # type: ignore[arg-type]
+)
+odd = st.one_of(
+    line("JOB", st.one_of(known, new_names, strange), files),
+    line("job", new_names, "a.sub"),
+    line("JOB", new_names, "a.sub", st.sampled_from(["DONE", "NOOP", "x"])),
+    *lines_naming(st.one_of(known, strange), st.one_of(keys, strange_keys)),  # type: ignore[arg-type]
+    line("VARS", known, "APPEND", pair(keys)),
+    line("VARS", known, pair(keys, "'")),
+    st.builds('VARS {} x="{}"{}y="2"'.format, known, values, st.sampled_from(["", "\r", ","])),
+    line("PARENT", known, "CHILD", known, "CHILD", known),
+    line("PARENT", known, "child", known),
+    line("WEAK", "PARENT", known, "CHILD", known),
+    line("VARS", "ALL_NODES", pair(keys)),
+    line("FINAL", "F", "a.sub"),
+    line("SPLICE", st.sampled_from(["S", "A", "E"]), st.sampled_from(["s.dag", "none.dag"])),
+    line("INCLUDE", "i.dag"),
+    line("PARENT", known, "\\\n  CHILD", known),
+    st.sampled_from(["FOO", "RETRY A", "VARS A", "JOB", "PARENT A B", "  ", "// no", "{", "}"]),
+)
+
+
+def text_of(lines: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    ended = st.builds("{}{}".format, lines, ENDS)
+    return st.builds(
+        lambda before, rest, bare: (before + "".join(rest)).rstrip("\n" if bare else ""),
+        st.sampled_from([JOBS, JOBS, ""]),
+        st.lists(ended, max_size=12),
+        st.booleans(),
+    )
+
+
+def same_in_runs(texts: dict[str, str], names: list[str], **options: object) -> None:
+    one_by_one = outcome(texts, names, **options)
+    for shortest in (1, 2, 3):
+        assert outcome(texts, names, shortest=shortest, **options) == one_by_one
+
+
+@given(text_of(good), st.sampled_from([{}, {"default_append_vars": True}]))
+def test_good_lines_in_any_order(text: str, options: dict[str, object]) -> None:
+    same_in_runs({"x.dag": text, **OTHERS}, ["x.dag"], **options)
+
+
+@given(text_of(st.one_of(good, odd)), st.integers(0, 3), st.booleans())
+@example(JOBS + 'VARS A x="1"y="2"\n', 1, False)
+@example(JOBS + 'VARS A x="1"\nVARS A x="2"\n', 3, False)
+def test_odd_lines_among_them(text: str, strict: int, joins: bool) -> None:
+    same_in_runs({"x.dag": text, **OTHERS}, ["x.dag"], strict=strict, use_join_nodes=joins)
+
+
+@given(text_of(good), text_of(st.one_of(good, odd)), st.booleans())
+def test_in_several_files_and_splices(one: str, two: str, munge: bool) -> None:
+    main = "SPLICE T dir/t.dag DIR dir\nJOB A a.sub\n" + one + "\nSPLICE U two.dag\n"
+    texts = {"main.dag": main, "two.dag": two, "dir/dir/t.dag": two, **OTHERS}
+    same_in_runs(texts, ["main.dag", "two.dag"], munge_node_names=munge)
+    same_in_runs(texts, ["two.dag", "main.dag"], munge_node_names=munge, use_dag_dir=True)
+
+
+@given(text_of(st.one_of(good, odd)), st.frozensets(st.integers(1, 20)), st.sampled_from([1, 2, 99]))
+def test_wherever_a_block_ends(text: str, cuts: frozenset[int], shortest: int) -> None:
+    texts = {"x.dag": text, **OTHERS}
+    whole = outcome(texts, ["x.dag"])
+    assert outcome(texts, ["x.dag"], cuts, shortest) == whole
+
+
+@pytest.mark.parametrize(
+    "block",
+    ["JOB B \\\nb.sub\n", "JOB B {\na = 1\nJOB X x\nb = 2\n} DONE\n", "JOB B @=JOB\nJOB X x\n@JOB\n"],
+)
+def test_commands_of_several_lines_and_blocks(block: str) -> None:
+    texts = {"x.dag": f"JOB A a.sub\n{block}JOB C c.sub\nPARENT A CHILD B C\n"}
+    for cuts in (frozenset(range(1, 9)), frozenset({1}), frozenset({2}), frozenset({3, 4})):
+        for shortest in (1, NO_RUNS):
+            found = outcome(texts, ["x.dag"], cuts, shortest)
+            assert found == outcome(texts, ["x.dag"])
+            assert found["names"] == ["A", "B", "C"]
+            assert found["children"][0] == [1, 2]

@@ -1,0 +1,128 @@
+"""SPLICE: names, the order of nodes, what is lifted and what stays."""
+
+from __future__ import annotations
+
+import pytest
+
+from condor_pydagman.graph.building import Building, BuildOptions
+from condor_pydagman.graph.model import Dag, Splice
+from condor_pydagman.graph.splices import leave
+from tests.unit.graph.texts import JOBS, build_files, build_text, children, error, problems
+
+AB = "JOB A x\nJOB B x\nPARENT A CHILD B\n"
+
+
+def test_nodes_of_splices_come_after_those_of_their_file_sorted_by_splice() -> None:
+    dag = build_text("SPLICE T s\nJOB X x\nSPLICE S s\nJOB Y x\n", {"s": AB})
+    assert dag.names == ["X", "Y", "S+A", "S+B", "T+A", "T+B"]
+    assert children(dag, "S+A") == ["S+B"]
+    assert dag.splices == [Splice("S", "s", "", 2, 4), Splice("T", "s", "", 4, 6)]
+
+
+def test_splices_in_splices() -> None:
+    middle = "SPLICE U s\nJOB M x\nPARENT M CHILD U\n"
+    dag = build_text("SPLICE S t\nJOB X x\nPARENT X CHILD S\n", {"s": AB, "t": middle})
+    assert dag.names == ["X", "S+M", "S+U+A", "S+U+B"]
+    assert children(dag, "X") == ["S+M"]
+    assert children(dag, "S+M") == ["S+U+A"]
+    assert dag.splices == [Splice("S", "t", "", 1, 4), Splice("S+U", "s", "", 2, 4)]
+
+
+def test_everything_moves_with_a_node_that_gets_another_number() -> None:
+    splice = (
+        AB + "SCRIPT PRE A p\nRETRY A 1\nABORT-DAG-ON A 1\nPRIORITY A 3\nPRE_SKIP A 4\n"
+        "TOLERANCE A 5\nSAVE_POINT_FILE A f\nCATEGORY A c\nMAXJOBS c 1\nVARS A x=6 y=7\nDONE A\n"
+    )
+    alone = build_text(splice)
+    dag = build_text("SPLICE S s\nSPLICE R s\nJOB X x\n", {"s": splice})
+    for name in ("S+A", "R+A"):
+        node = dag.ids[name]
+        for what in ("retries", "aborts", "priorities", "pre_skips", "tolerances", "save_points"):
+            assert getattr(dag, what)[node] == getattr(alone, what)[0]
+            assert 0 not in getattr(dag, what)
+        assert dag.categories[node] == name[:2] + "c"
+        assert dag.variables[node] == alone.variables[0]
+        assert dag.flags[node] == alone.flags[0]
+        assert dag.scripts[node] == alone.scripts[0]
+        assert dag.place(node) == "s:1"
+
+
+def test_directories() -> None:
+    texts = {"d/s": "JOB A x\nJOB B x DIR e\nSPLICE T t DIR f\n", "d/f/t": "JOB C x\n"}
+    dag = build_text("SPLICE S s DIR d\nJOB X x DIR g\n", texts)
+    found = {dag.names[node]: directory for node, directory in dag.directories.items()}
+    assert found == {"X": "g", "S+A": "d", "S+B": "d/e", "S+T+C": "d/f"}
+    assert [splice.directory for splice in dag.splices] == ["d", "d/f"]
+
+
+def test_a_directory_that_is_not_there() -> None:
+    found = error("SPLICE S s DIR d\n", {"s": AB})
+    assert str(found) == (
+        "ERROR: Failed to change to directory d: Unable to chdir to d: No such file or directory"
+    )
+
+
+def test_names_in_several_dag_files() -> None:
+    dag = build_files({"a": "SPLICE S c\n", "b": "SPLICE S c\n", "c": AB})
+    assert dag.names[:4] == ["2.A", "2.B", "0.S+0.A", "0.S+0.B"]
+    assert [splice.name for splice in dag.splices] == ["0.S", "1.S"]
+
+
+def test_a_splice_used_in_two_dag_files_of_one_command_line() -> None:
+    main = "SPLICE S s\nJOB X x\nPARENT S CHILD X\n"
+    dag = build_files({"a": main, "b": main, "s": AB})
+    assert children(dag, "0.S+0.B") == ["0.X"]
+    assert children(dag, "1.S+1.B") == ["1.X"]
+
+
+@pytest.mark.parametrize("kind", ["FINAL", "PROVISIONER"])
+def test_what_a_splice_cannot_hold(kind: str) -> None:
+    found = error("JOB A x\nSPLICE S s\n", {"s": f"{AB}{kind} F x\n"})
+    assert str(found) == f"ERROR: Splice S has a {kind} node. This is not permitted."
+    assert (found.file, found.line, found.text) == ("x.dag", 2, "SPLICE S s")
+
+
+def test_a_service_in_a_splice_is_neither_first_nor_last() -> None:
+    dag = build_text("SPLICE S s\nJOB X x\nPARENT X CHILD S\n", {"s": AB + "SERVICE V x\n"})
+    assert children(dag, "X") == ["S+A"]
+
+
+def test_two_splices_of_one_name() -> None:
+    found = error("SPLICE S s\nSPLICE S s\n", {"s": AB})
+    assert str(found) == "ERROR: Splice named S already exists in DAG."
+
+
+def test_submit_descriptions_of_a_splice_are_for_all() -> None:
+    splice = "SUBMIT-DESCRIPTION d {\nx = 1\n}\nJOB A d\n"
+    dag = build_text("SPLICE S s\nSPLICE T s\nJOB B {\ny = 1\n}\n", {"s": splice})
+    assert dag.descriptions == {"d": "x = 1", "B-InlineDesc0": "y = 1"}
+    assert dag.warnings == []
+    text = "SPLICE S s\nSUBMIT-DESCRIPTION d {\nx = 2\n}\n"
+    dag = build_text(text, {"s": splice})
+    assert dag.descriptions == {"d": "x = 2"}
+    assert "Conflicting inline descriptions" in dag.warnings[0]
+
+
+def test_errors_in_a_splice_say_how_it_was_reached() -> None:
+    texts = {"s": "JOB A x\nSPLICE T t\n", "t": "\nRETRY Z 1\n"}
+    found = error(JOBS + "SPLICE S s\n", texts)
+    assert found.detail().split("\n") == [
+        "ERROR: Unknown node Z referenced",
+        "Processing error at t:2",
+        "ERROR: Failed to parse splice T's DAG file t",
+        "Processing error at s:2",
+        "ERROR: Failed to parse splice S's DAG file s",
+        "Processing error at x.dag:4",
+        "    RETRY Z 1",
+    ]
+
+
+def test_after_an_error_in_a_splice_the_others_are_looked_at() -> None:
+    texts = {"s": "FOO\n", "t": "BAR\n"}
+    found = problems("SPLICE S s\nSPLICE T t\nBAZ\n", texts)
+    assert [(one.file, one.line) for one in found.errors] == [("s", 1), ("t", 1), ("x.dag", 3)]
+
+
+def test_the_root_is_never_left() -> None:
+    with pytest.raises(ValueError, match="root"):
+        leave(Building(Dag(), BuildOptions()), good=True)

@@ -1,0 +1,110 @@
+"""Places of boxes and lines; needs the layout library."""
+
+from __future__ import annotations
+
+import builtins
+from itertools import combinations
+
+import pytest
+
+from condor_pydagman.errors import PydagmanError
+from condor_pydagman.picture import layout
+from condor_pydagman.picture.layout import Placement, Spot, place
+from condor_pydagman.picture.sketch import Box, Fold, Line, Sketch
+from condor_pydagman.vocabulary import NodeKind
+
+
+def placed(
+    count: int, *ends: tuple[int, int], left_to_right: bool = False, **kinds: NodeKind
+) -> Placement:
+    pytest.importorskip("graphlay")
+    boxes = [Box(Fold.NODE, f"n{n}", kinds.get(f"n{n}", NodeKind.JOB)) for n in range(count)]
+    sketch = Sketch(boxes, [Line(*pair) for pair in ends])
+    return place(sketch, [(60, 28)] * count, left_to_right=left_to_right)
+
+
+def overlap(one: Spot, other: Spot) -> bool:
+    return (
+        one.x < other.x + other.width
+        and other.x < one.x + one.width
+        and one.y < other.y + other.height
+        and other.y < one.y + one.height
+    )
+
+
+DIAMOND = ((0, 1), (0, 2), (1, 3), (2, 3))
+
+
+def test_children_stand_below_their_parents() -> None:
+    spots = placed(4, *DIAMOND).spots
+    assert spots[0].y + 28 < spots[1].y == spots[2].y < spots[3].y - 28
+
+
+def test_or_to_the_right_of_them() -> None:
+    spots = placed(4, *DIAMOND, left_to_right=True).spots
+    assert spots[0].x + 60 < spots[1].x == spots[2].x < spots[3].x - 60
+    assert (spots[0].width, spots[0].height) == (60, 28)
+
+
+@pytest.mark.parametrize("left_to_right", [False, True])
+def test_nothing_overlaps_and_all_is_inside(left_to_right: bool) -> None:
+    ends = [(n // 2, n) for n in range(1, 40)] + [(n, n + 7) for n in range(0, 30, 3)]
+    found = placed(45, *ends, left_to_right=left_to_right)
+    assert not any(overlap(*pair) for pair in combinations(found.spots, 2))
+    for spot in found.spots:
+        assert -0.1 <= spot.x <= found.width - spot.width + 0.1
+        assert -0.1 <= spot.y <= found.height - spot.height + 0.1
+
+
+def test_lines_run_from_box_to_box() -> None:
+    found = placed(4, *DIAMOND, (0, 3))
+    for route in found.routes:
+        tail, head = found.spots[route.tails[0]], found.spots[route.heads[0]]
+        (x0, y0), (x1, y1) = route.points[0], route.points[-1]
+        assert (y0, y1) == (tail.y + tail.height, head.y)
+        assert tail.x <= x0 <= tail.x + tail.width
+        assert head.x <= x1 <= head.x + head.width
+    assert len(found.routes) == 5
+
+
+def test_many_with_the_same_parents_and_children_stand_in_a_rack() -> None:
+    ends = [(0, n) for n in range(1, 31)] + [(n, 31) for n in range(1, 31)]
+    found = placed(32, *ends)
+    assert len(found.racks) == 1
+    assert [(len(route.tails), len(route.heads)) for route in found.routes] == [(1, 30), (30, 1)]
+    assert all(overlap(found.racks[0], spot) for spot in found.spots[1:31])
+    assert not any(overlap(*pair) for pair in combinations(found.spots, 2))
+
+
+def test_the_final_node_stands_last_and_the_service_first() -> None:
+    spots = placed(4, (1, 2), n0=NodeKind.FINAL, n3=NodeKind.SERVICE).spots
+    assert spots[3].y < spots[1].y < spots[2].y < spots[0].y
+
+
+def test_a_cycle_is_laid_out() -> None:
+    found = placed(3, (0, 1), (1, 2), (2, 0))
+    assert len(found.routes) == 3
+    assert not any(overlap(*pair) for pair in combinations(found.spots, 2))
+
+
+def test_too_many_long_edges_are_drawn_faintly() -> None:
+    count = 120
+    ends = [(n, n + 1) for n in range(count - 1)] + [(0, n) for n in range(2, count)]
+    found = placed(count, *ends)
+    assert any(route.is_faint for route in found.routes)
+    assert len(found.routes) == len(ends)
+
+
+def test_the_same_sketch_gives_the_same_places() -> None:
+    assert placed(4, *DIAMOND) == placed(4, *DIAMOND)
+
+
+def test_without_the_library_the_error_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def missing(name: str) -> object:
+        raise builtins.ImportError(name)
+
+    monkeypatch.setattr(layout, "import_module", missing)
+    with pytest.raises(PydagmanError, match=r"pip install 'condor_pydagman\[draw\]'"):
+        layout.library()

@@ -1,0 +1,89 @@
+"""States of nodes, and the reader of node status files."""
+
+from __future__ import annotations
+
+import pytest
+
+from condor_pydagman.errors import FileError
+from condor_pydagman.graph.model import DONE, Dag
+from condor_pydagman.picture.states import NodeAd, State, States, node_ads
+from tests.unit.picture import dag_of
+
+# As stock DAGMan writes it, shortened.
+STATUS = r"""
+[
+  Type = "DagStatus";
+  DagFiles = {
+    "x.dag"
+  };
+  DagStatus = 3; /* "STATUS_SUBMITTED ()" */
+]
+[
+  Type = "NodeStatus";
+  Node = "A";
+  NodeStatus = 5; /* "STATUS_DONE" */
+  StatusDetails = "";
+  RetryCount = 0;
+]
+[
+  Type = "NodeStatus";
+  Node = "B";
+  NodeStatus = 3; /* "STATUS_SUBMITTED" */
+  StatusDetails = "not_idle";
+]
+[
+  Type = "NodeStatus";
+  Node = "C";
+  NodeStatus = 3; /* "STATUS_SUBMITTED" */
+  StatusDetails = "idle";
+]
+[
+  Type = "NodeStatus";
+  Node = "D \"q\" \\";
+  NodeStatus = 6; /* "STATUS_ERROR" */
+  StatusDetails = "Job proc (3.0.0) failed with status 1";
+]
+"""
+
+
+def test_a_status_file_of_stock_dagman_is_read() -> None:
+    assert list(node_ads(STATUS, "x.status")) == [
+        NodeAd("A", State.DONE, ""),
+        NodeAd("B", State.RUNNING, "not_idle"),
+        NodeAd("C", State.IDLE, "idle"),
+        NodeAd('D "q" \\', State.FAILED, "Job proc (3.0.0) failed with status 1"),
+    ]
+
+
+@pytest.mark.parametrize("number", range(10))
+def test_every_status_number_is_a_state(number: int) -> None:
+    text = f'Type = "NodeStatus"; Node = "A"; NodeStatus = {number};'
+    (ad,) = node_ads(text, "f")
+    assert ad.state in State
+
+
+def test_a_file_of_another_kind_is_refused_by_name() -> None:
+    with pytest.raises(FileError, match=r"x\.dag is not a node status file.*NODE_STATUS_FILE"):
+        list(node_ads("JOB A a.sub\n", "x.dag"))
+
+
+def test_a_status_file_cut_in_the_middle_gives_what_it_has() -> None:
+    half = STATUS[: STATUS.index('Node = "D')]
+    assert [ad.name for ad in node_ads(half, "f")] == ["A", "B", "C"]
+
+
+def test_nodes_done_before_the_start_are_done() -> None:
+    dag = Dag()
+    dag.add_node("A", "x.sub", flags=DONE)
+    dag.add_node("B", "x.sub")
+    dag.finish()
+    assert list(States(dag).of) == [State.DONE, State.WAITING]
+
+
+def test_a_status_file_wins_and_strangers_are_counted() -> None:
+    dag = dag_of("AB")
+    states = States(dag)
+    states.take(dag, [NodeAd("B", State.FAILED, "why"), NodeAd("Z", State.DONE, "")])
+    assert list(states.of) == [State.WAITING, State.FAILED]
+    assert (states.details, states.unknown) == ({1: "why"}, 1)
+    assert states.counts()[State.FAILED] == 1
