@@ -168,7 +168,8 @@ class CommandReader:
         end = self._lines.number
         for number, line in run.numbered():
             self._lines.number = number
-            command = self._parser.command(line.strip(TRIMMED)) if line else None
+            stripped = line.strip(TRIMMED)
+            command = self._parser.command(stripped) if stripped else None
             if command is not None:
                 yield command, line
         self._lines.number = end

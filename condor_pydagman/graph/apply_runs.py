@@ -16,6 +16,8 @@ from condor_pydagman.graph.building import Building
 from condor_pydagman.graph.model import Retry, Script
 from condor_pydagman.vocabulary import ScriptKind
 
+MOST_COLUMNS = 8  # children a line, if all lines have as many
+
 
 class NotSimple(Exception):
     """A name is defined twice: start again, and obey the commands one by one."""
@@ -51,19 +53,31 @@ def use(building: Building, run: Run, kind: str) -> bool:
     if not rows:
         return True
     names, details = zip(*rows)
+    nodes = _nodes(building, names)
+    return nodes is not None and _FUNCTIONS[kind](building, nodes, details)
+
+
+def _nodes(building: Building, names: Sequence[str]) -> Sequence[int] | None:
+    """The nodes of these names; None if one of them is unknown."""
+    names, ids = _full(building, names), building.dag.ids
+    first, count = ids.get(names[0]), len(names)
+    if first is None:
+        return None
+    # Programs write nodes in the same order again and again; comparing is faster than looking up.
+    if building.dag.names[first : first + count] == list(names):
+        return range(first, first + count)
     try:
-        nodes = list(map(building.dag.ids.__getitem__, _full(building, names)))
+        return list(map(ids.__getitem__, names))
     except KeyError:
-        return False
-    return _FUNCTIONS[kind](building, nodes, details)
+        return None
 
 
-def _set_variables(building: Building, nodes: list[int], texts: Sequence[str]) -> bool:
+def _set_variables(building: Building, nodes: Sequence[int], texts: Sequence[str]) -> bool:
     append = building.options.default_append_vars
     return building.dag.variables.add_simple(nodes, texts, append)
 
 
-def _set_retries(building: Building, nodes: list[int], limits: Sequence[str]) -> bool:
+def _set_retries(building: Building, nodes: Sequence[int], limits: Sequence[str]) -> bool:
     if not building.special.isdisjoint(nodes):
         return False
     retries = building.dag.retries
@@ -75,7 +89,7 @@ def _set_retries(building: Building, nodes: list[int], limits: Sequence[str]) ->
 
 
 def _set_scripts(
-    kind: ScriptKind, building: Building, nodes: list[int], texts: Sequence[str]
+    kind: ScriptKind, building: Building, nodes: Sequence[int], texts: Sequence[str]
 ) -> bool:
     scripts = building.dag.scripts
     if len(set(nodes)) < len(nodes):
@@ -87,38 +101,42 @@ def _set_scripts(
     return True
 
 
-def _add_edges(building: Building, tails: list[int], children: Sequence[str]) -> bool:
+def _add_edges(building: Building, parents: Sequence[int], children: Sequence[str]) -> bool:
     lists = [names.split() for names in children]
-    flat = _full(building, list(chain.from_iterable(lists)))
-    try:
-        heads = list(map(building.dag.ids.__getitem__, flat))
-    except KeyError:
+    size = len(lists[0])
+    if size <= MOST_COLUMNS and all(len(names) == size for names in lists):
+        columns = [_nodes(building, names) for names in zip(*lists)]
+        if all(map(_ascending, columns, columns[1:])):
+            return _add_columns(building, parents, columns)
+    heads = _nodes(building, list(chain.from_iterable(lists)))
+    if heads is None or _any_special(building, parents, heads):
         return False
-    if building.special and not building.special.isdisjoint(chain(tails, heads)):
-        return False
-    if len(heads) > len(lists):
-        tails, heads = _edges_in_order(tails, heads, list(map(len, lists)))
-    building.dag.edges.add_many(tails, heads)
+    edges, begin = building.dag.edges, 0
+    for parent, names in zip(parents, lists):
+        end = begin + len(names)
+        edges.add((parent,), sorted(set(heads[begin:end])))
+        begin = end
     return True
 
 
-def _edges_in_order(
-    parents: list[int], children: list[int], sizes: list[int]
-) -> tuple[list[int], list[int]]:
-    """Tails and heads of the edges, those of each line in the order of its children's numbers."""
-    if sizes.count(2) == len(sizes) and all(map(lt, children[0::2], children[1::2])):
-        return list(chain.from_iterable(zip(parents, parents))), children
-    tails: list[int] = []
-    heads: list[int] = []
-    begin = 0
-    for parent, size in zip(parents, sizes):
-        ends = children[begin : begin + size]
-        if size > 1:
-            ends = sorted(set(ends))
-        heads += ends
-        tails += [parent] * len(ends)
-        begin += size
-    return tails, heads
+def _ascending(left: Sequence[int] | None, right: Sequence[int] | None) -> bool:
+    """Whether children are in the order of their numbers, so that nothing is left to be sorted."""
+    return left is None or right is None or all(map(lt, left, right))
+
+
+def _add_columns(
+    building: Building, parents: Sequence[int], columns: Sequence[Sequence[int] | None]
+) -> bool:
+    known = [column for column in columns if column is not None]
+    if len(known) < len(columns) or _any_special(building, parents, *known):
+        return False
+    building.dag.edges.add_columns(parents, known)
+    return True
+
+
+def _any_special(building: Building, *ends: Sequence[int]) -> bool:
+    special = building.special
+    return bool(special) and not all(map(special.isdisjoint, ends))
 
 
 def _full(building: Building, names: Sequence[str]) -> Sequence[str]:
@@ -126,7 +144,7 @@ def _full(building: Building, names: Sequence[str]) -> Sequence[str]:
     return [before + name for name in names] if before else names
 
 
-_FUNCTIONS: dict[str, Callable[[Building, list[int], Sequence[str]], bool]] = {
+_FUNCTIONS: dict[str, Callable[[Building, Sequence[int], Sequence[str]], bool]] = {
     "PARENT": _add_edges,
     "VARS": _set_variables,
     "RETRY": _set_retries,

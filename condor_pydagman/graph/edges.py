@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, islice
-from operator import le
+from itertools import accumulate, islice, repeat
+from operator import le, lt
 
 _FIRST_JUNCTION = 1 << 30  # until the number of nodes is known
 MOST_NODES = _FIRST_JUNCTION
@@ -25,6 +25,9 @@ class Edges:
         self._tails = array("i")
         self._heads = array("i")
         self._junctions = 0
+        # Each parent came once and after all before it: no sorting by parent, and no edge twice.
+        self._in_order = True
+        self._last_parent = -1
         self._nodes = 0
         self._first_child = array("i", [0])
         self._children = array("i")
@@ -49,6 +52,18 @@ class Edges:
 
     def add_many(self, tails: Iterable[int], heads: Iterable[int]) -> None:
         """One edge for each pair of `tails` and `heads`, which are of equal length."""
+        self._in_order = False
+        self._tails.extend(tails)
+        self._heads.extend(heads)
+
+    def add_columns(self, parents: Sequence[int], columns: Sequence[Sequence[int]]) -> None:
+        """Make `parents[n]` a parent of `column[n]` for each column, these in ascending order."""
+        self._note_parents(parents)
+        width = len(columns)
+        tails, heads = (array("i", bytes(4 * width * len(parents))) for _ in range(2))
+        for place, column in enumerate(columns):
+            tails[place::width] = array("i", parents)
+            heads[place::width] = array("i", column)
         self._tails.extend(tails)
         self._heads.extend(heads)
 
@@ -62,6 +77,11 @@ class Edges:
 
     def renumber(self, new: Sequence[int]) -> None:
         """Node n becomes `new[n]`; before `finish`."""
+        self._in_order = False
+        if not self._junctions:
+            self._tails = array("i", map(new.__getitem__, self._tails))
+            self._heads = array("i", map(new.__getitem__, self._heads))
+            return
         for ends in (self._tails, self._heads):
             for place, vertex in enumerate(ends):
                 if vertex < _FIRST_JUNCTION:
@@ -81,7 +101,7 @@ class Edges:
         if self._weak:
             self._weak.extend(bytes(len(self._tails) - len(self._weak)))
         self._sort_by_tail(vertices)
-        repeating = self._with_repeats()
+        repeating = set() if self._in_order else self._with_repeats()
         if repeating:
             self._drop_repeats(repeating)
             self._sort_by_tail(vertices)
@@ -96,6 +116,15 @@ class Edges:
     def successors(self, vertex: int) -> Sequence[int]:
         """Vertices (nodes and junctions) that wait for `vertex`."""
         return self._children[self._first_child[vertex] : self._first_child[vertex + 1]]
+
+    def predecessors(self, vertex: int) -> Sequence[int]:
+        """Vertices that `vertex` waits for."""
+        return self._parents[self._first_parent[vertex] : self._first_parent[vertex + 1]]
+
+    def weak_marks(self, vertex: int) -> Sequence[int]:
+        """1 for each of `successors` that is a weak one, else 0."""
+        begin, end = self._first_child[vertex], self._first_child[vertex + 1]
+        return self._weak_children[begin:end] if self._weak_children else bytes(end - begin)
 
     def predecessor_count(self, vertex: int) -> int:
         """How many vertices `vertex` waits for."""
@@ -131,13 +160,26 @@ class Edges:
                 found = True
         return found
 
+    def _note_parents(self, parents: Sequence[int]) -> None:
+        if self._in_order:
+            steps = isinstance(parents, range) or all(map(lt, parents, islice(parents, 1, None)))
+            self._in_order = steps and parents[0] > self._last_parent
+            self._last_parent = parents[-1]
+
     def _product(self, parents: Sequence[int], children: Sequence[int], weak: bool) -> None:
+        self._note_parents(parents)
+        if len(set(children)) < len(children):
+            self._in_order = False
         if weak:
             self._weak.extend(bytes(len(self._tails) - len(self._weak)))
             self._weak.extend(b"\1" * (len(parents) * len(children)))
+        if len(children) == 1:
+            self._tails.extend(parents)
+            self._heads.extend(repeat(children[0], len(parents)))
+            return
         for parent in parents:
             self._heads.extend(children)
-            self._tails.extend([parent] * len(children))
+            self._tails.extend(repeat(parent, len(children)))
 
     def _resolve(self, node: int, first: array[int], near: array[int]) -> Iterator[int]:
         nodes = self._nodes
@@ -150,7 +192,7 @@ class Edges:
     def _sort_by_tail(self, vertices: int) -> None:
         tails, heads = self._tails, self._heads
         self._first_child = _firsts(tails, vertices)
-        if all(map(le, tails, islice(tails, 1, None))):  # as programs write them
+        if self._in_order or all(map(le, tails, islice(tails, 1, None))):
             self._children = heads
             self._weak_children = self._weak
         else:

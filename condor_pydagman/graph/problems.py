@@ -81,7 +81,7 @@ class DagFileErrors(PydagmanError):
     def detail(self) -> str:
         """All errors at length, up to a limit."""
         parts = [error.detail() for error in self.errors[:MOST_SHOWN]]
-        more = len(self.errors) - MOST_SHOWN + self.lost
+        more = len(self.errors) - len(parts) + self.lost
         if more > 0:
             parts.append(f"and {more} more")
         return "\n".join(parts)

@@ -14,8 +14,9 @@ places, splices, warnings.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import islice
+from operator import gt, lt
 
 from condor_pydagman.dagfile import commands, printer
 from condor_pydagman.dagfile.commands import Command
@@ -128,11 +129,15 @@ class _EdgeLines:
     """
 
     def __init__(self, dag: Dag) -> None:
+        edges = dag.edges
         self._dag = dag
         self._count = len(dag)
         vertices = dag.vertex_count
-        self._children_done = [0] * vertices
-        self._parents_done = [0] * vertices
+        self._children, self._parents = edges._children, edges._parents
+        self._weak = edges._weak_children
+        self._first_child, self._first_parent = edges._first_child, edges._first_parent
+        self._child = self._first_child[:]  # by vertex, place in _children of its next one
+        self._parent = self._first_parent[:]
         self._missing = [
             dag.edges.successor_count(vertex) + dag.edges.predecessor_count(vertex)
             for vertex in range(self._count, vertices)
@@ -149,13 +154,8 @@ class _EdgeLines:
         for node in range(self._count):
             self._sweep = node
             yield from self._all_that_can_be(node)
-        # Whatever is left has an order all the same.
-        if self._next_junction < self._dag.vertex_count or any(map(self._next_child, self._nodes)):
+        if any(map(lt, self._child, islice(self._first_child, 1, self._count + 1))):
             raise ValueError("can't be written in a DAG file: edges without an order")
-
-    @property
-    def _nodes(self) -> range:
-        return range(self._count)
 
     def _all_that_can_be(self, node: int) -> Iterator[Command]:
         yield from self._lines_of(node)
@@ -171,46 +171,43 @@ class _EdgeLines:
         weak = False
         while True:
             child = self._next_child(parent)
-            if child is None or child >= self._count or self._next_parent(child) != parent:
+            if not 0 <= child < self._count or self._next_parent(child) != parent:
                 break
-            is_weak = self._dag.is_weak(parent, child)
+            is_weak = self._is_weak(self._child[parent])
             if group and (is_weak != weak or child < group[-1] or len(group) >= _LONGEST_GROUP):
                 yield self._command((parent,), group, weak)
                 group = []
             group.append(child)
             weak = is_weak
-            self._children_done[parent] += 1
-            self._note_next_child(parent)
-            self._parents_done[child] += 1
-            self._note_next_parent(child)
+            self._take_child(parent)
+            self._take_parent(child)
         if group:
             yield self._command((parent,), group, weak)
 
     def _junctions(self) -> Iterator[Command]:
         """Lines of the junctions that can be written now."""
-        while (
-            self._next_junction < self._dag.vertex_count
-            and not self._missing[self._next_junction - self._count]
-        ):
-            yield self._junction(self._next_junction)
-            self._next_junction += 1
+        for junction in range(self._next_junction, self._dag.vertex_count):
+            if self._missing[junction - self._count]:
+                break
+            self._next_junction = junction + 1
+            yield self._junction(junction)
 
     def _junction(self, junction: int) -> Command:
-        parents, children = self._parents(junction), self._dag.successors(junction)
+        begin, end = self._first_parent[junction], self._first_parent[junction + 1]
+        parents, children = self._parents[begin:end], self._dag.successors(junction)
         for ends in (parents, children):
-            if any(one > other for one, other in zip(ends, islice(ends, 1, None))):
+            if any(map(gt, ends, islice(ends, 1, None))):
                 raise ValueError(
                     "can't be written in a DAG file: a PARENT line with nodes in this order:"
                     f" {' '.join(self._dag.names[node] for node in ends[:10])}"
                 )
+        weak = self._is_weak(self._child[parents[0]])
         for parent in parents:
-            self._children_done[parent] += 1
-            self._note_next_child(parent)
+            self._take_child(parent)
             self._again.append(parent)
         for child in children:
-            self._parents_done[child] += 1
-            self._note_next_parent(child)
-        return self._command(parents, children, self._dag.is_weak(parents[0], junction))
+            self._take_parent(child)
+        return self._command(parents, children, weak)
 
     def _command(self, parents: Iterable[int], children: Iterable[int], weak: bool) -> Command:
         names = self._dag.names
@@ -221,30 +218,33 @@ class _EdgeLines:
             weak,
         )
 
-    def _next_child(self, node: int) -> int | None:
-        done = self._children_done[node]
-        near = self._dag.successors(node)
-        return near[done] if done < len(near) else None
+    def _is_weak(self, place: int) -> bool:
+        return bool(self._weak and self._weak[place])
 
-    def _next_parent(self, node: int) -> int | None:
-        done = self._parents_done[node]
-        near = self._parents(node)
-        return near[done] if done < len(near) else None
+    def _next_child(self, node: int) -> int:
+        place = self._child[node]
+        return self._children[place] if place < self._first_child[node + 1] else -1
+
+    def _next_parent(self, node: int) -> int:
+        place = self._parent[node]
+        return self._parents[place] if place < self._first_parent[node + 1] else -1
+
+    def _take_child(self, node: int) -> None:
+        self._child[node] += 1
+        self._note_next_child(node)
+
+    def _take_parent(self, node: int) -> None:
+        self._parent[node] += 1
+        self._note_next_parent(node)
 
     def _note_next_child(self, node: int) -> None:
         child = self._next_child(node)
-        if child is not None and child >= self._count:
+        if child >= self._count:
             self._missing[child - self._count] -= 1
 
     def _note_next_parent(self, node: int) -> None:
         parent = self._next_parent(node)
-        if parent is None:
-            return
         if parent >= self._count:
             self._missing[parent - self._count] -= 1
-        elif parent <= self._sweep:
+        elif 0 <= parent <= self._sweep:
             self._again.append(parent)
-
-    def _parents(self, vertex: int) -> Sequence[int]:
-        edges = self._dag.edges
-        return edges._parents[edges._first_parent[vertex] : edges._first_parent[vertex + 1]]

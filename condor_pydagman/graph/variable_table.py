@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, repeat
 from typing import NamedTuple
 
 from condor_pydagman.dagfile.bulk import simple_pairs
@@ -72,20 +72,15 @@ class VariableTable(Mapping[int, "tuple[Variable, ...]"]):
         if self._have_any(nodes):
             return False
         first = len(self._ends)
-        missing = max(nodes) + 1 - len(self._entries)
-        if missing > 0:
-            self._entries.extend([_NONE] * missing)
-        for entry, node in enumerate(nodes, first):
-            self._entries[node] = entry
-        begin = len(self._text)
-        self._text += "".join(texts).encode("ascii")
-        ends = accumulate(map(len, texts), initial=begin)
-        next(ends)
-        self._ends.extend(ends)
-        if append and not self._append:
-            self._append.extend(bytes(first))
-        if append or self._append:
-            self._append.extend(bytes([append]) * len(nodes))
+        missing = max(nodes[0], nodes[-1]) + 1 - len(self._entries)
+        if isinstance(nodes, range) and missing >= len(nodes):
+            self._entries.extend(repeat(_NONE, missing - len(nodes)))
+            self._entries.extend(range(first, first + len(nodes)))
+        else:
+            self._entries.extend(repeat(_NONE, max(nodes) + 1 - len(self._entries)))
+            for entry, node in enumerate(nodes, first):
+                self._entries[node] = entry
+        self._add_texts(texts, append)
         return True
 
     def renumber(self, new: Sequence[int]) -> None:
@@ -96,13 +91,26 @@ class VariableTable(Mapping[int, "tuple[Variable, ...]"]):
             self._entries[new[node]] = entry
         self._read = {new[node]: variables for node, variables in self._read.items()}
 
+    def _add_texts(self, texts: Sequence[str], append: bool) -> None:
+        before = len(self._ends)
+        ends = accumulate(map(len, texts), initial=len(self._text))
+        next(ends)
+        self._ends.extend(ends)
+        self._text += "".join(texts).encode("ascii")
+        if append and not self._append:
+            self._append.extend(bytes(before))
+        if append or self._append:
+            self._append.extend(bytes([append]) * len(texts))
+
     def _have_any(self, nodes: Sequence[int]) -> bool:
-        if len(set(nodes)) < len(nodes):
+        if not isinstance(nodes, range) and len(set(nodes)) < len(nodes):
             return True
         if self._read and not self._read.keys().isdisjoint(nodes):
             return True
         entries = self._entries
         known = len(entries)
+        if min(nodes[0], nodes[-1]) >= known and isinstance(nodes, range):
+            return False
         return any(node < known and entries[node] != _NONE for node in nodes)
 
     def _variables(self, entry: int) -> tuple[Variable, ...]:

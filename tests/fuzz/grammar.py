@@ -129,7 +129,9 @@ class Writer:
         random = self._random
         opening = random.choice(("{", "@=E", "@=END", "{ x", "@=", "{}"))
         body = [random.choice(_BODY) for _ in range(random.randrange(4))]
-        closing = random.choice(_KEEPERS) if self._odd() else "\n}\n@E\n@END"[: random.choice((2, 5))]
+        closing = (
+            random.choice(_KEEPERS) if self._odd() else "\n}\n@E\n@END"[: random.choice((2, 5))]
+        )
         if opening.startswith("@=E"):
             closing = f"\n@{opening[2:]}"
         return "\n".join([opening, *body]) + closing
@@ -301,7 +303,7 @@ def generate(random: Random) -> Sample:
         files[path] = as_read(writer.text(depth))
     dags = ("x.dag",) if random.random() < 0.85 else ("x.dag", *random.choices(FILES, k=1))
     writer = Writer(random)
-    writer.known([word for word in files["x.dag"].split()[1:12:3]])
+    writer.known(files["x.dag"].split()[1:12:3])
     progress = as_read(writer.progress()) if random.random() < 0.3 else ""
     block, shortest = random.choice((0, 0, 1, 40, 200)), random.choice((1, 2, 2, 5, 16))
     return Sample(files, dags, random_options(random), progress, block, shortest)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import posixpath
 import signal
 from collections import Counter
-from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Sequence
 
 from condor_pydagman.dagfile import bulk
 from condor_pydagman.dagfile.parser import manager_commands
 from condor_pydagman.errors import DagFileError
 from condor_pydagman.graph import build as building
-from condor_pydagman.graph.build import DagFileErrors, build
+from condor_pydagman.graph.build import BuildOptions, DagFileErrors, ReadText, build
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle
 from condor_pydagman.graph.edges import Edges
 from condor_pydagman.graph.model import Dag, Variable
@@ -20,6 +19,7 @@ from condor_pydagman.graph.problems import ProcessingError
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.names import logged_name
 from condor_pydagman.vocabulary import ORDINARY_KINDS, NodeKind
+from tests.fuzz.round_trip import differences, rebuilt
 from tests.fuzz.sample import Files, Sample
 
 LONGEST_LINE = 5_000  # characters of one line of a message
@@ -27,6 +27,7 @@ LONGEST_DETAIL = 40_000
 MOST_WARNINGS = 1_001
 MOST_REMARKS = 1_000
 MOST_ERRORS = 1_000
+MOST_WRITTEN = 60  # nodes of a Dag that is written and built again
 SECONDS = 20
 RESCUE = "x.dag.rescue001"
 
@@ -36,9 +37,8 @@ _PLAIN = ("files", "names", "ids", "submits", "kinds", "flags", "directories", "
     "subdags", "scripts", "retries", "aborts", "priorities", "pre_skips", "tolerances",
     "save_points", "categories", "category_limits", "splices", "status_file", "jobstate_log",
     "dot", "warnings", "remarks")  # fmt: skip
+_KINDS = frozenset(map(int, NodeKind))
 _ONE_ONLY = (NodeKind.FINAL, NodeKind.PROVISIONER)
-
-_T = TypeVar("_T")
 
 
 class BrokenError(AssertionError):
@@ -88,13 +88,14 @@ def check(sample: Sample) -> str:
         _check_manager(path, text)
     if dag is None:
         return "refused"
+    _check_round_trip(dag)
     if sample.progress:
         _check_progress(dag, sample)
     return "accepted"
 
 
-def _line_by_line(*arguments: Any) -> Dag:
-    return building._build(*arguments, in_runs=False)
+def _line_by_line(files: Sequence[str], read_text: ReadText, options: BuildOptions) -> Dag:
+    return building._build(files, read_text, options, in_runs=False)
 
 
 def _built(how: Callable[..., Dag], sample: Sample) -> tuple[Dag | None, DagFileErrors | None]:
@@ -116,6 +117,20 @@ def _check_manager(path: str, text: str) -> None:
         _check_error(error)
         _need(error.file == path, "an error of manager_commands is in that file", error.file)
         _need(1 <= error.line <= _lines(text), "its line is in the file", error.line)
+
+
+def _check_round_trip(dag: Dag) -> None:
+    if len(dag) > MOST_WRITTEN:
+        return
+    try:
+        other = rebuilt(dag)
+    except ValueError as error:
+        _need("can't be written in a DAG file" in str(error), "a Dag is written or refused", error)
+        return
+    except DagFileErrors as errors:
+        raise BrokenError("a written Dag is read", errors.detail()) from None
+    found = differences(dag, other)
+    _need(not found, "a written Dag is the same", found)
 
 
 def _check_progress(dag: Dag, sample: Sample) -> None:
@@ -140,7 +155,7 @@ def check_dag(dag: Dag) -> None:
     _need(sizes == {count}, "arrays are of one length", sizes)
     _need(all(dag.ids[name] == n for n, name in enumerate(dag.names)), "ids are of the names")
     _need(all(dag.names), "names are not empty")
-    _need(all(kind in iter(NodeKind) for kind in dag.kinds), "kinds are kinds")
+    _need(all(kind in _KINDS for kind in dag.kinds), "kinds are kinds")
     _need(max(dag.flags, default=0) < 16, "flags are flags")
     for kind in _ONE_ONLY:
         _need(len(dag.of_kind(kind)) <= 1, "there is one FINAL, one PROVISIONER", kind)
@@ -174,7 +189,7 @@ def check_edges(dag: Dag) -> None:
         _need(len(set(near)) == len(near), "an edge is there once", vertex)
         _need(len(near) == dag.edges.successor_count(vertex), "children are counted", vertex)
         _need(all(0 <= head < dag.vertex_count for head in near), "edges have ends", vertex)
-        _need(vertex < count or near and max(near) < count, "a junction leads to nodes", vertex)
+        _need(vertex < count or max(near) < count, "a junction leads to nodes", vertex)
         arrivals.update(near)
     for vertex in range(dag.vertex_count):
         _need(dag.predecessor_count(vertex) == arrivals[vertex], "parents are counted", vertex)

@@ -12,6 +12,7 @@ import random
 import sys
 import time
 from collections import Counter
+from functools import partial
 
 from tests.fuzz.grammar import generate
 from tests.fuzz.mutate import mutate
@@ -53,7 +54,7 @@ def fuzz(seed: int, count: int, go_on: bool = False) -> Counter[str]:
         if rule:
             broken[rule] += 1
             if broken[rule] == 1:
-                _show(number, rule, shrink(sample, lambda smaller: verdict(smaller) == rule))
+                _show(number, rule, shrink(sample, partial(_breaks, rule)))
             if not go_on:
                 break
         if number % 10_000 == 0 or number == count:
@@ -61,6 +62,10 @@ def fuzz(seed: int, count: int, go_on: bool = False) -> Counter[str]:
             print(f"seed {seed}: {number:,} inputs, {speed:.0f}/s, broken {dict(broken)}",
                 flush=True)  # fmt: skip
     return broken
+
+
+def _breaks(rule: str, sample: Sample) -> bool:
+    return verdict(sample) == rule
 
 
 def _show(number: int, rule: str, sample: Sample) -> None:

@@ -63,14 +63,12 @@ def test_a_directory_that_is_not_there() -> None:
 
 
 def test_names_in_several_dag_files() -> None:
-    dag = build_files({"a": "SPLICE S c\n", "b": "SPLICE S c\n", "c": AB})
-    assert dag.names[:4] == ["2.A", "2.B", "0.S+0.A", "0.S+0.B"]
-    assert [splice.name for splice in dag.splices] == ["0.S", "1.S"]
-
-
-def test_a_splice_used_in_two_dag_files_of_one_command_line() -> None:
     main = "SPLICE S s\nJOB X x\nPARENT S CHILD X\n"
     dag = build_files({"a": main, "b": main, "s": AB})
+    assert dag.names == [
+        *("0.X", "0.S+0.A", "0.S+0.B", "1.X", "1.S+1.A", "1.S+1.B", "2.A", "2.B"),
+    ]
+    assert [splice.name for splice in dag.splices] == ["0.S", "1.S"]
     assert children(dag, "0.S+0.B") == ["0.X"]
     assert children(dag, "1.S+1.B") == ["1.X"]
 

@@ -1,0 +1,43 @@
+"""A Dag that is written as a DAG file and built again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from condor_pydagman.graph.build import BuildOptions, build
+from condor_pydagman.graph.model import JOIN, Dag
+from condor_pydagman.graph.unparse import dag_lines
+
+OPTIONS = BuildOptions(allow_any_node_name_characters=True, use_join_nodes=False)
+
+_COMPARED = ("names", "ids", "submits", "kinds", "directories", "descriptions", "subdags",
+    "scripts", "retries", "aborts", "priorities", "pre_skips", "tolerances", "save_points",
+    "categories", "category_limits", "status_file", "jobstate_log", "dot")  # fmt: skip
+
+
+def rebuilt(dag: Dag) -> Dag:
+    """The Dag of the lines of `dag`; ValueError if it can't be written."""
+    text = "\n".join(dag_lines(dag)) + "\n"
+    return build(["x.dag"], lambda file: text, OPTIONS)
+
+
+def differences(dag: Dag, other: Dag) -> list[str]:
+    """In what two Dags differ that should be the same."""
+    pairs: list[tuple[str, Any, Any]] = [
+        (name, getattr(dag, name), getattr(other, name)) for name in _COMPARED
+    ]
+    pairs.append(("variables", dict(dag.variables), dict(other.variables)))
+    pairs.append(("flags", _flags(dag), _flags(other)))
+    pairs.append(("edges", arrows(dag), arrows(other)))
+    return [f"{name}: {one!r} became {two!r}" for name, one, two in pairs if one != two]
+
+
+def arrows(dag: Dag) -> list[Any]:
+    """All edges, weak or not, in their order; parents in theirs."""
+    vertices = range(dag.vertex_count)
+    down = [[(head, dag.is_weak(tail, head)) for head in dag.successors(tail)] for tail in vertices]
+    return [down, [list(dag.parents(node)) for node in range(len(dag))]]
+
+
+def _flags(dag: Dag) -> list[int]:
+    return [flag & ~JOIN for flag in dag.flags]
