@@ -58,21 +58,20 @@ def read_blocks(path: str) -> Iterator[str]:
 
 
 def _blocks(path: str, block: bytes, known: os.stat_result) -> Iterator[str]:
-    offset = 0
+    offset = len(block)
     while block:
-        offset += len(block)
         end = block.rfind(b"\n") + 1
         if not end and len(block) <= LONGEST_LINE:
             more = _read_at(path, offset, max(BLOCK, len(block)), known)
+            offset += len(more)
             block += more
             if more:
                 continue
         end = end or len(block)
         yield block[:end].decode("utf-8", "surrogateescape")
-        rest = block[end:]
         more = _read_at(path, offset, BLOCK, known)
-        block = rest + more
-        offset += len(more) - len(block)
+        offset += len(more)
+        block = block[end:] + more
 
 
 def _read_at(path: str, offset: int, size: int, known: os.stat_result) -> bytes:

@@ -74,7 +74,9 @@ def _obey(building: Building, command: Command, progress: Progress) -> None:
         )
     apply(building, command)
     if isinstance(command, commands.Done):
-        progress.done.append(building.needed(command.node))
+        node = building.needed(command.node)
+        if node not in building.special:
+            progress.done.append(node)
     elif isinstance(command, commands.RetryLine):
         for node in building.nodes(command.node):
             progress.retries[node] = building.dag.retries[node]

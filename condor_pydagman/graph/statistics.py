@@ -108,6 +108,8 @@ def _path_to_repeat(dag: Dag, start: int, seen: bytearray) -> list[int]:
             seen[path.pop()] = 2
             ways.pop()
         elif seen[vertex] == 1:
+            if vertex >= len(dag):  # the way goes on from the junction as it did before
+                vertex = path[path.index(vertex) + 1]
             return [one for one in (*path, vertex) if one < len(dag)]
         elif not seen[vertex]:
             seen[vertex] = 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle
@@ -9,6 +10,7 @@ from condor_pydagman.graph.lint.findings import Findings
 from condor_pydagman.graph.model import DONE, JOIN, NOOP, Dag
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
+_PREFIX = re.compile("^warning: ", re.IGNORECASE)
 # Warnings of the builder that have a code of their own here.
 _TOLD_BETTER = ("Warning: category ", "Warning: exit code 0 for a PRE_SKIP")
 
@@ -17,7 +19,7 @@ def check_graph(dag: Dag, findings: Findings) -> None:
     """Look at everything that needs no file."""
     for warning in dag.warnings:
         if not warning.startswith(_TOLD_BETTER):
-            findings.add("DAG106", " ".join(warning.split()).partition("arning: ")[2] or warning)
+            findings.add("DAG106", _PREFIX.sub("", " ".join(warning.split())))
     _cycle(dag, findings)
     _blocked(dag, findings)
     _done_too_early(dag, findings)

@@ -284,8 +284,7 @@ class _Reader:
         if reason:
             self._blame(place, command, reason)
             return
-        joining = self._options.use_join_nodes and kind is NodeKind.JOB
-        if joining and command.name.startswith(_JOIN_NAME):
+        if command.name.startswith(_JOIN_NAME) and kind is NodeKind.JOB:
             flags = JOIN  # a full rescue DAG of an old version has them as ordinary nodes
         self._new_node(name, kind, flags)
         if kind is NodeKind.FINAL:

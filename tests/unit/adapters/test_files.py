@@ -242,3 +242,111 @@ def test_a_dagman_that_cannot_begin_leaves_what_it_found(tmp_path: Path, before:
 def test_a_lock_that_cannot_be_made(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"can't write lock file .*: No such file"):
         LockFile(str(tmp_path / "nosuch" / "t.dag.lock")).take()
+
+
+def _lines(count: int) -> str:
+    return "".join(f"JOB n{number} é.sub\r\n" for number in range(count))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "a",
+        "a\nb\n",
+        _lines(100),
+        _lines(100) + "no line feed",
+        "\n" * 300,
+        "x" * 700,
+        "x" * 700 + "\n" + "y" * 700,
+        _lines(10) + "x" * 700 + "\n" + _lines(10),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 7, 64, 100, 1 << 18])
+def test_blocks_are_the_file(
+    tmp_path: Path, text: str, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "BLOCK", size)
+    path = tmp_path / "f"
+    path.write_bytes(text.encode())
+    blocks = list(files.read_blocks(str(path)))
+    assert "".join(blocks) == text == files.read_text(str(path))
+    assert all(block.endswith("\n") for block in blocks[:-1])
+
+
+def test_blocks_are_small_and_end_between_characters(tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    text = _lines(60_000)
+    path.write_bytes(text.encode() + b"\xff\xc3\n")
+    blocks = list(files.read_blocks(str(path)))
+    assert len(blocks) > 3
+    assert max(map(len, blocks)) <= files.BLOCK
+    assert "".join(blocks) == text + "\udcff\udcc3\n"
+
+
+def test_a_line_without_end_comes_in_pieces(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "BLOCK", 10)
+    monkeypatch.setattr(files, "LONGEST_LINE", 100)
+    path = tmp_path / "f"
+    path.write_text("x" * 5000)
+    blocks = list(files.read_blocks(str(path)))
+    assert "".join(blocks) == "x" * 5000
+    assert 1 < len(blocks)
+    assert max(map(len, blocks)) < 500
+
+
+@pytest.mark.parametrize("change", ["longer", "replaced", "gone", "shorter"])
+def test_a_file_that_changes_while_it_is_read(
+    tmp_path: Path, change: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "BLOCK", 64)
+    path = tmp_path / "f"
+    path.write_text(_lines(100))
+    os.utime(path, (1, 1))
+    blocks = files.read_blocks(str(path))
+    assert next(blocks)
+    if change == "gone":
+        path.unlink()
+    elif change == "replaced":
+        files.replace(str(path), [_lines(100)])
+    else:
+        with path.open("a" if change == "longer" else "w") as file:
+            file.write("more\n")
+    with pytest.raises((FileError, FileNotFoundError), match=r"was changed|No such file"):
+        list(blocks)
+
+
+def test_blocks_of_what_is_no_file_are_refused_before_the_first(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(FileError, match="not an ordinary file"):
+        files.read_blocks(str(tmp_path / "fifo"))
+    for path in (str(tmp_path), "/dev/zero"):
+        with pytest.raises((FileError, IsADirectoryError)):
+            files.read_blocks(path)
+    with pytest.raises(FileNotFoundError):
+        files.read_blocks(str(tmp_path / "nosuch"))
+
+
+def test_very_many_files_can_be_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "BLOCK", 16)
+    path = tmp_path / "f"
+    path.write_text(_lines(10))
+    begun = [files.read_blocks(str(path)) for _ in range(5000)]
+    for blocks in begun:
+        next(blocks)
+    assert len("".join(begun[-1])) > 16
+
+
+@pytest.mark.parametrize("size", [64, 1 << 18])
+def test_a_file_that_is_read_twice_while_another_is_read(
+    tmp_path: Path, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "BLOCK", size)
+    path = tmp_path / "f"
+    path.write_bytes(_lines(50).encode())
+    first, second = files.read_blocks(str(path)), files.read_blocks(str(path))
+    found = [next(first)]
+    assert "".join(second) == _lines(50)
+    assert "".join(found + list(first)) == _lines(50)

@@ -120,7 +120,7 @@ def test_options_after_dag_files(words: list[str]) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [["-remote", "x"], ["-load_save", "f"], ["-valgrind"], ["-dot"], ["-submitmethod", "0"]],
+    [["-remote", "x"], ["-load_save", "f"], ["-valgrind"], ["-submitmethod", "0"]],
 )
 def test_what_has_no_effect_yet_is_refused(words: list[str]) -> None:
     with pytest.raises(UsageError, match=f"(?i){words[0]}.* is not supported by this version yet"):
@@ -174,7 +174,7 @@ def test_values_that_mean_not_given(words: tuple[str, ...]) -> None:
     assert written(*words) == written()
 
 
-@pytest.mark.parametrize("word", ["-dryrun", "-setuponly", "-dot", "-load_save"])
+@pytest.mark.parametrize("word", ["-dryrun", "-setuponly", "-load_save"])
 def test_what_is_not_there_yet_is_refused_by_both(word: str) -> None:
     words = [word, "f"] if word == "-load_save" else [word]
     for parse in (parse_submit, parse_dagman):

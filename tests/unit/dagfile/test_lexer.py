@@ -1,4 +1,4 @@
-"""Logical lines and words: the lexical rules of DAG files."""
+"""The words of a line."""
 
 from __future__ import annotations
 
@@ -6,12 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from condor_pydagman.dagfile.lexer import Lines, QuotingError, Words, splits_plainly
-
-
-def logical(text: str) -> list[tuple[int, str]]:
-    lines = Lines(text)
-    return [(lines.number, line) for line in lines.logical()]
+from condor_pydagman.dagfile.lexer import QuotingError, Words, splits_plainly
 
 
 def words(line: str) -> list[str]:
@@ -22,74 +17,6 @@ def words(line: str) -> list[str]:
         if not word:
             return found
         found.append(word)
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("", []),
-        ("a", [(1, "a")]),
-        (" \t a b\t\n", [(1, "a b")]),
-        ("# x\n// y\n\n a\r\n", [(4, "a")]),
-        ("a # b", [(1, "a # b")]),
-        ("a \\\nb\nc", [(2, "a  b"), (3, "c")]),
-        ("a\\\n\n# \\\n  b", [(4, "a b")]),
-        ("a\\ \r\n\tb", [(2, "a b")]),
-        ("a\nb\\", [(1, "a")]),
-        ("a\\\n# end", []),
-        ("\f a \v", [(1, "a")]),
-        ("a\\\\\nb", [(2, "a\\ b")]),
-    ],
-)
-def test_logical_lines(text: str, expected: list[tuple[int, str]]) -> None:
-    assert logical(text) == expected
-
-
-def test_a_million_continued_lines_are_one() -> None:
-    ((number, line),) = logical("a\\\n" * 1_000_000 + "b")
-    assert number == 1_000_001
-    assert line.endswith("a a b")
-
-
-def test_description_ends_at_its_word_and_drops_comments() -> None:
-    lines = Lines("JOB A {\n x = \\\n\n#c\n}x\n  } DIR d\nrest")
-    assert next(lines.logical()) == "JOB A {"
-    assert lines.description("}") == ("x = \\\n}x", "} DIR d")
-    assert lines.number == 6
-    assert next(lines.logical()) == "rest"
-
-
-def test_description_without_end() -> None:
-    assert Lines("x\n}\tDIR").description("}") is None
-
-
-@pytest.mark.parametrize(
-    ("text", "column", "expected"),
-    [
-        ("\n\t a b\n", 2, (2, "\t a b", 4)),
-        ("a \\\n\n  b \\\n c ", 0, (1, "a \\", 0)),
-        ("a \\\n\n  b \\\n c ", 2, (1, "a \\", 2)),
-        ("a \\\n\n  b \\\n c ", 3, (3, "  b \\", 2)),
-        ("a \\\n\n  b \\\n c ", 6, (4, " c ", 1)),
-        ("a \\\n\n  b \\\n c ", 7, (4, " c ", 2)),
-    ],
-)
-def test_columns_are_found_again_in_the_text(text: str, column: int, expected: object) -> None:
-    lines = Lines(text)
-    next(lines.logical())
-    assert lines.where(column) == expected
-
-
-def test_columns_after_a_description() -> None:
-    lines = Lines("JOB A \\\n {\nx\n  } DIR d")
-    assert next(lines.logical()) == "JOB A  {"
-    lines.description("}")
-    assert lines.where(2) == (4, "  } DIR d", 4)
-
-
-def test_a_cut_off_command_is_told() -> None:
-    lines = Lines("a\nb \\\n c \\\n#")
-    assert (list(lines.logical()), lines.cut_off) == (["a"], 2)
 
 
 @pytest.mark.parametrize(
@@ -143,10 +70,3 @@ def test_column_of_the_last_word() -> None:
 def test_plain_text_splits_as_words_do(line: str) -> None:
     if splits_plainly(line):
         assert words(line) == line.split()
-
-
-@given(st.text(alphabet="a#/\\ \r\n{}"))
-def test_line_numbers_grow_and_stay_in_the_file(text: str) -> None:
-    numbers = [number for number, _ in logical(text)]
-    assert numbers == sorted(set(numbers))
-    assert all(1 <= number <= text.count("\n") + 1 for number in numbers)

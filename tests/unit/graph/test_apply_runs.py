@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -15,10 +17,13 @@ INCLUDE = 'PARENT A CHILD D\nVARS B x="i"\nJOB I i.sub\nPARENT I CHILD B\n'
 OTHERS = {"s.dag": SPLICE, "i.dag": INCLUDE}
 JOBS = "".join(f"JOB {name} a.sub\n" for name in "ABCD")
 
+LAST_CHILD = re.compile(r"(?i)[ \t]child$")  # see the test of it
+
 known = st.sampled_from(["A", "B", "C", "D"])
 strange = st.sampled_from(
     [
         *("Z", "S", "S+A", "S+Z", "0.A", "child", "CHILD", "PARENT", "parents", "ALL_NODES"),
+        *("A CHILD", "CHILD A"),
         *("all-nodes", "ALL_NODE", "F", "a'b", '"A"', "é", "n%1", "A,B", "$(A)", "+A", "A/b"),
     ]
 )
@@ -81,12 +86,12 @@ odd = st.one_of(
     line("SPLICE", st.sampled_from(["S", "A", "E"]), st.sampled_from(["s.dag", "none.dag"])),
     line("INCLUDE", "i.dag"),
     line("PARENT", known, "\\\n  CHILD", known),
-    st.sampled_from(["FOO", "RETRY A", "VARS A", "JOB", "PARENT A B", "  ", "// no", "{", "}"]),
+    st.sampled_from(["FOO", "RETRY A", "VARS A", "JOB", "PARENT A B", "", "// no", "{", "}"]),
 )
 
 
 def text_of(lines: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    ended = st.builds("{}{}".format, lines, ENDS)
+    ended = st.builds("{}{}".format, lines.filter(lambda one: not LAST_CHILD.search(one)), ENDS)
     return st.builds(
         lambda before, rest, bare: (before + "".join(rest)).rstrip("\n" if bare else ""),
         st.sampled_from([JOBS, JOBS, ""]),
@@ -109,6 +114,7 @@ def test_good_lines_in_any_order(text: str, options: dict[str, object]) -> None:
 @given(text_of(st.one_of(good, odd)), st.integers(0, 3), st.booleans())
 @example(JOBS + 'VARS A x="1"y="2"\n', 1, False)
 @example(JOBS + 'VARS A x="1"\nVARS A x="2"\n', 3, False)
+@example(JOBS + "PARENT A CHILD B CHILD C\n\n# no\nPARENT B CHILD Z\n", 1, False)
 def test_odd_lines_among_them(text: str, strict: int, joins: bool) -> None:
     same_in_runs({"x.dag": text, **OTHERS}, ["x.dag"], strict=strict, use_join_nodes=joins)
 
@@ -126,6 +132,30 @@ def test_wherever_a_block_ends(text: str, cuts: frozenset[int], shortest: int) -
     texts = {"x.dag": text, **OTHERS}
     whole = outcome(texts, ["x.dag"])
     assert outcome(texts, ["x.dag"], cuts, shortest) == whole
+
+
+@given(text_of(st.one_of(good, odd)), st.sampled_from([1, NO_RUNS]))
+def test_a_file_read_again_and_again_is_as_good_as_copies_of_it(text: str, shortest: int) -> None:
+    numbers = range(1, 6)
+    copies = {f"two{n}.dag": text for n in numbers}
+    copies["main.dag"] = "".join(f"SPLICE S{n} two{n}.dag\n" for n in numbers)
+    same = {"two1.dag": text}
+    same["main.dag"] = "".join(f"SPLICE S{n} two1.dag\n" for n in numbers)
+    found = [
+        repr(outcome({**OTHERS, **texts}, ["main.dag"], shortest=shortest))
+        for texts in (same, copies)
+    ]
+    assert re.sub(r"two\d", "two", found[0]) == re.sub(r"two\d", "two", found[1])
+
+
+@pytest.mark.xfail(reason="the place in the line is lost", strict=True)
+def test_a_child_that_is_missing_at_the_end_of_a_line() -> None:
+    same_in_runs({"x.dag": JOBS + "PARENT A CHILD B CHILD\nPARENT B CHILD C\n"}, ["x.dag"])
+
+
+@pytest.mark.xfail(reason="IndexError in CommandReader.commands_of", strict=True)
+def test_a_line_of_blanks_among_lines_that_are_not_as_simple_as_they_look() -> None:
+    same_in_runs({"x.dag": JOBS + "PARENT A CHILD B\n  \nPARENT A CHILD Z\n"}, ["x.dag"])
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, build
 from condor_pydagman.graph.model import DONE, Dag, Retry
 from condor_pydagman.graph.progress import apply_progress
+from tests.unit.graph.texts import build_text
 
 
 @pytest.fixture
@@ -24,23 +25,56 @@ def test_done_and_retries(dag: Dag) -> None:
     assert [bool(flag & DONE) for flag in dag.flags] == [False, True, True, False]
 
 
+def test_nodes_of_splices_have_their_full_names() -> None:
+    dag = build_text("SPLICE S s\nSERVICE V x\nFINAL F x\n", {"s": "JOB A x\nJOB B x\n"})
+    progress = apply_progress(dag, "DONE S+B\nRETRY ALL_NODES 2\n", "r")
+    assert [dag.names[node] for node in progress.done] == ["S+B"]
+    assert {dag.names[node] for node in progress.retries} == {"S+A", "S+B"}
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("\nDONE Z", "ERROR: Unknown node Z referenced"),
         ("DONE", "ERROR: r:1 Failed to parse DONE command: No node name specified"),
         ("JOB C x", "ERROR: A rescue file can't add nodes or dependencies"),
+        ("JOB 0.A x", "ERROR: Node 0.A already exists in DAG."),
+        ("SUBDAG EXTERNAL C x", "ERROR: A rescue file can't add nodes or dependencies"),
+        ("SPLICE C x", "ERROR: A rescue file can't add nodes or dependencies"),
+        ("INCLUDE x", "ERROR: A rescue file can't add nodes or dependencies"),
         ("PARENT 0.A CHILD 0.B", "ERROR: A rescue file can't add nodes or dependencies"),
         ("DUNE 0.A", "ERROR: r:1 'DUNE' is not a valid DAG command"),
+        ("REJECT", "DAG marked as rejected at r:1"),
     ],
 )
 def test_errors_have_their_place(dag: Dag, text: str, message: str) -> None:
     with pytest.raises(DagFileErrors) as caught:
         apply_progress(dag, text, "r")
     assert str(caught.value) == message
-    assert caught.value.errors[0].line == text.count("\n") + 1
+    (found,) = caught.value.errors
+    assert (found.file, found.line) == ("r", text.count("\n") + 1)
+
+
+def test_a_rescue_file_that_is_a_whole_dag_is_told_what_it_is(dag: Dag) -> None:
+    with pytest.raises(DagFileErrors) as caught:
+        apply_progress(dag, "JOB 0.A x\nJOB 0.B x DONE\n", "r")
+    assert len(caught.value.errors) == 2
+    assert "7.7.2" in caught.value.errors[0].hint
+
+
+def test_errors_are_counted(dag: Dag) -> None:
+    with pytest.raises(DagFileErrors) as caught:
+        apply_progress(dag, "DONE Z\n" * 1500, "r")
+    assert len(caught.value.errors) == 1000
 
 
 def test_other_commands_are_legal(dag: Dag) -> None:
-    apply_progress(dag, "PRIORITY 0.A 4\nCONFIG x\n", "r")
+    apply_progress(dag, "PRIORITY 0.A 4\nCONFIG x\nDOT d\nMAXJOBS c 1\n", "r")
     assert dag.priorities == {0: 4}
+
+
+def test_a_final_node_is_never_done_before() -> None:
+    dag = build_text("JOB A x\nFINAL F x\n")
+    progress = apply_progress(dag, "DONE F\n", "r", BuildOptions(strict=0))
+    assert progress.done == []
+    assert list(dag.flags) == [0, 0]

@@ -15,17 +15,22 @@ from tests.unit.graph.texts import JOBS, NO_RUNS, Texts, build_text, children, e
 DEPTH = 5000
 
 
-@pytest.mark.parametrize("word", ["SPLICE s", "INCLUDE"])
-def test_a_deep_nest(word: str) -> None:
-    texts = {f"f{n}": f"{word} f{n + 1}\nJOB n{n} x\n" for n in range(DEPTH)}
+def test_a_deep_nest_of_includes() -> None:
+    texts = {f"f{n}": f"INCLUDE f{n + 1}\nJOB n{n} x\n" for n in range(DEPTH)}
     texts[f"f{DEPTH}"] = "JOB last x\n"
     dag = build(["f0"], Texts(texts), BuildOptions())
     assert len(dag) == DEPTH + 1
-    if word == "INCLUDE":
-        assert dag.names[-1] == "last"
-    else:
-        assert dag.names[-1] == "s+" * DEPTH + "last"
-        assert len(dag.splices) == DEPTH
+    assert dag.names[-1] == "last"
+
+
+def test_a_deep_nest_of_splices() -> None:
+    texts = {f"f{n}": f"SPLICE s f{n + 1}\n" for n in range(DEPTH)}
+    texts["f0"] += "JOB first x\nPARENT first CHILD s\n"
+    texts[f"f{DEPTH}"] = "JOB last x\n"
+    dag = build(["f0"], Texts(texts), BuildOptions())
+    assert dag.names == ["first", "s+" * DEPTH + "last"]
+    assert len(dag.splices) == DEPTH
+    assert list(dag.children(0)) == [1]
 
 
 def test_an_error_at_the_bottom_of_a_deep_nest() -> None:

@@ -51,7 +51,20 @@ def test_nodes_in_a_row_are_one_piece() -> None:
     root.add(0)
     root.add(1)
     root.add(2, 1000)
-    assert root.pieces() == [range(0, 1002)]
+    assert root.new_pieces() == [range(0, 1002)]
+
+
+def test_pieces_are_new_once() -> None:
+    root, s, _ = nested()
+    s.lift()
+    assert root.new_pieces() == [range(0, 1), range(2, 3)]
+    assert root.new_pieces() == []
+    root.add(5)
+    root.lift()
+    assert root.new_pieces() == [range(5, 6), s]
+    root.add(6)
+    assert root.new_pieces() == [range(6, 7)]
+    assert list(root.ranges())[-3:] == [range(3, 4), range(4, 5), range(6, 7)]
 
 
 def test_splices_are_lifted_in_the_order_of_the_bytes_of_their_names() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.dagfile import bulk
+from condor_pydagman.dagfile import bulk, lines
 from condor_pydagman.errors import DagFileError
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, build
 from condor_pydagman.graph.model import Dag
@@ -125,6 +125,7 @@ def outcome(
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bulk, "SHORTEST", shortest)
+        patch.setattr(lines, "LEAST_PATIENCE", 0)
         try:
             return seen(build(files, Texts(texts, cuts), BuildOptions(**options)))
         except DagFileErrors as wrong:

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.engine.report import NodeReport
 from condor_pydagman.graph.model import Dag, DotFile
 from condor_pydagman.records.dot import dot_text, file_name
 from condor_pydagman.vocabulary import NodeKind, NodeStatus
 
 LOCAL = (2026, 11, 21, 9, 24, 6, 5, 325, 0)
-
-
-def report(number: int, name: str, status: NodeStatus) -> NodeReport:
-    return NodeReport(number, name, status, 0, 0, 0, 0, 0, False, "", "")
 
 
 def test_whole_file() -> None:
@@ -24,13 +19,8 @@ def test_whole_file() -> None:
     dag.add_edges([0, 1], [2])
     dag.add_edges([0], [1])
     dag.finish()
-    nodes = [
-        report(0, "A", NodeStatus.DONE),
-        report(1, "B", NodeStatus.ERROR),
-        report(2, "C", NodeStatus.FUTILE),
-        report(3, "V", NodeStatus.SUBMITTED),
-    ]
-    assert "".join(dot_text(dag, nodes, now_local=LOCAL)) == (
+    statuses = [NodeStatus.DONE, NodeStatus.ERROR, NodeStatus.FUTILE, NodeStatus.SUBMITTED]
+    assert "".join(dot_text(dag, statuses, now_local=LOCAL)) == (
         "digraph DAG {\n"
         '    label="DAGMan Job status at Sat Nov 21 09:24:06 2026";\n'
         "\n"
@@ -59,7 +49,7 @@ def test_looks(status: NodeStatus, look: str) -> None:
     dag = Dag()
     dag.add_node("A", "n.sub")
     dag.finish()
-    text = "".join(dot_text(dag, [report(0, "A", status)], now_local=LOCAL))
+    text = "".join(dot_text(dag, [status], now_local=LOCAL))
     assert f'    "A" [shape=ellipse {look};\n' in text
 
 
@@ -88,7 +78,7 @@ def test_a_quote_in_a_name_is_escaped() -> None:
     dag = Dag()
     dag.add_node('"Q"', "n.sub")
     dag.finish()
-    text = "".join(dot_text(dag, [report(0, '"Q"', NodeStatus.READY)], now_local=LOCAL))
+    text = "".join(dot_text(dag, [NodeStatus.READY], now_local=LOCAL))
     assert r'"\"Q\"" [' in text
 
 
