@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+MOST_TRAIL = 20  # lines
+
 
 class PydagmanError(Exception):
     """Root of all errors that are meant for a person; `str()` is the message they read."""
@@ -79,11 +81,18 @@ class DagFileError(PydagmanError):
         lines = [str(self)]
         if self.usage:
             lines.append(f"       Example sytanx: {self.usage}")  # sic: tools know it so
-        lines += self.trail
+        lines += self.way()
         lines += self.shown()
         if self.hint:
             lines.append(f"       {self.hint}")
         return "\n".join(lines)
+
+    def way(self) -> list[str]:
+        """The trail; of a very long one the middle is left out."""
+        if len(self.trail) <= MOST_TRAIL:
+            return self.trail
+        left = len(self.trail) - MOST_TRAIL
+        return [*self.trail[: MOST_TRAIL - 1], f"    ... {left} more ...", self.trail[-1]]
 
     def shown(self) -> list[str]:
         """The place, the line and the caret, as far as they are known."""

@@ -17,7 +17,7 @@ from condor_pydagman.errors import FileError
 from condor_pydagman.names import DagPaths
 
 BLOCK = 1 << 18  # bytes
-LONGEST_LINE = 1 << 26  # bytes; longer ones come in pieces, and are refused
+LONGEST_LINE = 1 << 27  # bytes; longer ones come in pieces, and are refused
 
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 
@@ -43,18 +43,36 @@ def read_blocks(path: str) -> Iterator[str]:
     The file is opened, and refused if need be, before the first block is asked for.
 
     Raises:
-        FileError: it is no ordinary file, or shrinks while it is read.
+        FileError: it is no ordinary file, or changes while it is read.
         OSError: it can't be opened or read.
     """
-    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(fd, "rb") as file:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            raise FileError(f"{path} is not an ordinary file")
-        first = file.read(BLOCK)
-        if len(first) < BLOCK:
-            return iter((first.decode("utf-8", "surrogateescape"),))
-        # Files may nest deeper than there are descriptors, hence this one is closed in between.
-        return _blocks(path, first, os.fstat(fd))
+    return DagFiles().read(path)
+
+
+class DagFiles:
+    """Reads files that may be read several times, and must be the same each time."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[int, int, int]] = {}
+
+    def read(self, path: str) -> Iterator[str]:
+        """As `read_blocks`; FileError also if the file is not as it was at an earlier reading."""
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(fd, "rb") as file:
+            now = os.fstat(fd)
+            if not stat.S_ISREG(now.st_mode):
+                raise FileError(f"{path} is not an ordinary file")
+            if self._known.setdefault(path, _identity(now)) != _identity(now):
+                raise FileError(f"{path} was changed while it was being read")
+            first = file.read(BLOCK)
+            if len(first) < BLOCK:
+                return iter((first.decode("utf-8", "surrogateescape"),))
+            # Files may nest deeper than there are descriptors: this one is closed in between.
+            return _blocks(path, first, now)
+
+
+def _identity(now: os.stat_result) -> tuple[int, int, int]:
+    return now.st_ino, now.st_mtime_ns, now.st_size
 
 
 def _blocks(path: str, block: bytes, known: os.stat_result) -> Iterator[str]:
@@ -77,7 +95,7 @@ def _blocks(path: str, block: bytes, known: os.stat_result) -> Iterator[str]:
 def _read_at(path: str, offset: int, size: int, known: os.stat_result) -> bytes:
     with open(path, "rb") as file:
         now = os.fstat(file.fileno())
-        if (now.st_ino, now.st_mtime_ns) != (known.st_ino, known.st_mtime_ns):
+        if _identity(now) != _identity(known):
             raise FileError(f"{path} was changed while it was being read")
         file.seek(offset)
         return file.read(size)

@@ -17,7 +17,7 @@ from condor_pydagman.cli.checker_world import DiskWorld
 from condor_pydagman.errors import UsageError
 from condor_pydagman.graph.lint.outline import Issue, Outline, read_outline
 from condor_pydagman.graph.model import JOIN
-from condor_pydagman.graph.statistics import count_arcs, cycle_as_stock_tells, widths_by_depth
+from condor_pydagman.graph.statistics import Shape, count_arcs, shape
 from condor_pydagman.vocabulary import NodeKind
 
 NO_ISSUES, ISSUES, TOOL_FAILURE = 0, 1, 2
@@ -57,16 +57,15 @@ def _run(options: CheckerOptions) -> int:
     ads = []
     for file in options.files:
         outline = read_outline(file, world, options.outline())
-        widths = widths_by_depth(outline.dag)
-        cycle = cycle_as_stock_tells(outline.dag) if widths is None else ""
-        if outline.issues or cycle:
+        form = shape(outline.dag)
+        if outline.issues or form.cycle:
             worst = ISSUES
         if options.style == "text":
-            _print_issues(file, outline, cycle)
+            _print_issues(file, outline, form.cycle)
         elif options.style == "statistics":
-            _print_statistics(file, statistics(outline, widths, cycle))
+            _print_statistics(file, statistics(outline, form))
         else:
-            ads.append(json_text(_ad(file, statistics(outline, widths, cycle), outline)))
+            ads.append(json_text(_ad(file, statistics(outline, form), outline)))
     if options.style == "json":
         print("[\n" + ",\n".join(ads) + "\n]")
     return worst
@@ -111,7 +110,7 @@ def _classad(value: Any) -> str:
     return str(value)
 
 
-def statistics(outline: Outline, widths: list[int] | None, cycle: str) -> dict[str, Any]:
+def statistics(outline: Outline, form: Shape) -> dict[str, Any]:
     """The numbers of the stock tool, by its names; those that are 0 are left out, as there."""
     dag, scope = outline.dag, outline.scope
     joins = sum(1 for flags in dag.flags if flags & JOIN)
@@ -124,10 +123,11 @@ def statistics(outline: Outline, widths: list[int] | None, cycle: str) -> dict[s
         "NumSubDAGs": dag.kinds.count(NodeKind.SUBDAG),
         "FinalNode": scope.final,
         "ProvisionerNode": scope.provisioner,
-        "IsCyclic": bool(cycle),
-        "DetectedCycle": cycle,
+        "IsCyclic": bool(form.cycle),
+        "DetectedCycle": form.cycle,
     }
-    if widths:
+    if form.widths:
+        widths = form.widths
         values.update(GraphHeight=len(widths), GraphWidth=max(widths), WidthByDepth=widths)
     return {"TotalNodes": len(dag), **{key: value for key, value in values.items() if value}}
 

@@ -81,7 +81,7 @@ def _build(options: DagmanOptions, config: Config, out: OutLog) -> Dag:
     )
     gc.disable()  # nothing that is built here is garbage, and looking for it takes a third longer
     try:
-        dag = build(options.dag_files, files.read_blocks, how)
+        dag = build(options.dag_files, files.DagFiles().read, how)
     except DagFileErrors as errors:
         raise CannotStart(f"{errors.detail()}\nFailed to parse {options.dag_files[0]}") from None
     finally:

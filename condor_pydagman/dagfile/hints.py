@@ -16,6 +16,7 @@ from condor_pydagman.dagfile.wrong import Wrong
 
 LOOKED_AT = 200  # characters of a word or of the rest of a line that are looked at
 NEAR = 0.62  # similarity, of 1, that two swapped letters in a word of three still have
+CR_ONLY = "the lines seem to end in CR only: save the file with LF at the ends of its lines"
 BYTE_ORDER_MARK = "the file begins with a byte order mark: save it as UTF-8 without one"
 
 # What word processors and web pages put in the place of plain characters.
@@ -68,6 +69,8 @@ def nearest(word: str, valid: Iterable[str]) -> str:
 
 def of_wrong(wrong: Wrong | QuotingError) -> str:
     """The hint for a line of a known command."""
+    if "\r" in wrong.line[:LOOKED_AT]:
+        return CR_ONLY
     rest = wrong.line[wrong.column : wrong.column + LOOKED_AT]
     word = rest.split(" ", 1)[0].split("\t", 1)[0]
     if isinstance(wrong, QuotingError):

@@ -32,6 +32,7 @@ from condor_pydagman.dagfile.wrong import Wrong
 from condor_pydagman.errors import DagFileError, DagFileWarning
 
 LIMIT_ERRORS = 20
+MOST_LOST = 100_000  # errors beyond those that are kept, after which reading stops
 
 MANAGER_WORDS = frozenset(syntax.word for syntax in SYNTAX.values() if syntax.manager)
 
@@ -153,6 +154,8 @@ class CommandReader:
             command = parser.command(line)
             if command is not None:
                 yield command
+            elif self._reading.lost > MOST_LOST:
+                return  # whatever this is, it is no DAG file
         if lines.cut_off and not self._reading.again:
             self._reading.warn(
                 lines.cut_off,

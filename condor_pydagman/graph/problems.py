@@ -53,7 +53,7 @@ class ProcessingError(DagFileError):
             lines.append(f"ERROR: {self.also}")
         if self.line:
             lines.append(f"Processing error at {self.file}:{self.line}")
-        lines += self.trail
+        lines += self.way()
         if self.text:
             lines.append(f"    {self.text}")
         if self.hint:

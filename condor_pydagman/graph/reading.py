@@ -32,7 +32,7 @@ from condor_pydagman.graph.kept_files import KeptFiles, Player, Recorder
 from condor_pydagman.graph.problems import ProcessingError
 
 MOST_ERRORS = 1000
-MOST_FILES = 1_000_000  # splices of splices of splices can be more than anybody wants to wait for
+MOST_FILES = 200_000  # splices of splices of splices can be more than anybody wants to wait for
 
 ReadText = Callable[[str], Union[str, Iterator[str]]]
 _Reader = Union[CommandReader, Recorder, Player]

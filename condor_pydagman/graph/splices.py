@@ -12,6 +12,8 @@ from condor_pydagman.graph.model import Splice
 from condor_pydagman.graph.scope import Scope
 from condor_pydagman.vocabulary import NodeKind
 
+LONGEST_PREFIX = 10_000  # of a node's name, for the splices that it is in
+
 _FORBIDDEN = (NodeKind.FINAL, NodeKind.PROVISIONER)
 
 
@@ -25,6 +27,11 @@ def enter(building: Building, command: commands.Splice) -> Scope:
     if name in outer.splices:
         fail(f"Splice named {command.name} already exists in DAG.", clash)
     scope = Scope(outer, name, command.file)
+    if len(scope.prefix) > LONGEST_PREFIX:
+        fail(
+            f"The names of its nodes would be longer than {LONGEST_PREFIX:,} characters",
+            "splices nest too deep",
+        )
     scope.enter_directory(command.directory)
     building.scope = scope
     building.has_splices = True

@@ -6,8 +6,8 @@ as a junction (see `graph.edges`), and is counted, not written out.
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import NodeKind
@@ -46,77 +46,92 @@ def _arcs_of_group(dag: Dag, junctions: tuple[int, ...], parents: list[int]) -> 
     return len(shared) * len(parents) + own
 
 
-def widths_by_depth(dag: Dag) -> list[int] | None:
-    """How many nodes have no parent, how many a longest way of one edge to one of them, and so on.
+class Shape(NamedTuple):
+    """How wide a DAG is at each depth, or what keeps it from being a DAG.
 
-    FINAL, PROVISIONER and SERVICE nodes are not counted.  None if there is a cycle.
+    Attributes:
+        widths: number of nodes at each depth, those without parents first.  As in the stock tool,
+            a node's depth is that of the way on which it is met first, when each node's children
+            are tried in the order of their definition; it need not be the longest way.
+        cycle: '', or the way from a node without parents to the first node that is met twice, or
+            the nodes that no such way leads to, in stock's words; then there are no widths.
     """
-    nodes, vertices = len(dag), dag.vertex_count
-    waiting = array("i", map(dag.predecessor_count, range(vertices)))
-    depths = array("i", bytes(4 * vertices))
-    widths: list[int] = []
-    free = array("i", (vertex for vertex, count in enumerate(waiting) if not count))
-    left = vertices
-    while free:
-        vertex = free.pop()
-        left -= 1
-        below = depths[vertex]
-        if vertex < nodes:
-            if dag.kinds[vertex] in _IN_GRAPH:
-                if below >= len(widths):
-                    widths.extend([0] * (below + 1 - len(widths)))
-                widths[below] += 1
-            below += 1
-        for child in dag.successors(vertex):
-            if depths[child] < below:
-                depths[child] = below
-            waiting[child] -= 1
-            if not waiting[child]:
-                free.append(child)
-    return None if left else widths
+
+    widths: list[int]
+    cycle: str = ""
 
 
-def cycle_as_stock_tells(dag: Dag) -> str:
-    """What stock condor_dag_checker says of a cycle; '' if there is none.
-
-    That is the way from a node without parents to the first node that is met twice, each node's
-    children tried in their order; or the nodes that no such way leads to.
-    """
+def shape(dag: Dag) -> Shape:
+    """Walk through the whole DAG, depth first.  FINAL, PROVISIONER and SERVICE nodes are left out."""
     nodes = [node for node in range(len(dag)) if dag.kinds[node] in _IN_GRAPH]
     starts = [node for node in nodes if not dag.predecessor_count(node)]
-    if not starts:
-        return NO_START if nodes else ""
-    seen = bytearray(dag.vertex_count)
+    if nodes and not starts:
+        return Shape([], NO_START)
+    walk = _Walk(dag)
     for start in starts:
-        path = _path_to_repeat(dag, start, seen)
+        path = walk.from_start(start)
         if path:
-            return " -> ".join(dag.names[node] for node in path)
-    missed = [dag.names[node] for node in nodes if not seen[node]]
-    return "Failed to visit nodes " + ",".join(missed) if missed else ""
+            return Shape([], " -> ".join(dag.names[node] for node in path))
+    missed = [dag.names[node] for node in nodes if not walk.seen[node]]
+    if missed:
+        return Shape([], "Failed to visit nodes " + ",".join(missed))
+    return Shape(walk.widths)
 
 
-def _path_to_repeat(dag: Dag, start: int, seen: bytearray) -> list[int]:
-    """Nodes from `start` to one that is on the way already, which stands at both places.
+class _Walk:
+    """A walk from parents to children that enters each node once.
 
-    Empty if there is none; then all that can be reached is marked in `seen` (1 on the way, 2 done).
+    Attributes:
+        seen: by vertex, 1 on the way, 2 done.
+        widths: nodes met so far, by depth.
     """
-    path, ways = [start], [_ascending(dag, start)]
-    seen[start] = 1
-    while path:
-        vertex = next(ways[-1], None)
-        if vertex is None:
-            seen[path.pop()] = 2
-            ways.pop()
-        elif seen[vertex] == 1:
-            if vertex >= len(dag):  # the way goes on from the junction as it did before
-                vertex = path[path.index(vertex) + 1]
-            return [one for one in (*path, vertex) if one < len(dag)]
-        elif not seen[vertex]:
-            seen[vertex] = 1
-            path.append(vertex)
-            ways.append(_ascending(dag, vertex))
-    return []
 
+    def __init__(self, dag: Dag) -> None:
+        self.seen = bytearray(dag.vertex_count)
+        self.widths: list[int] = []
+        self._dag = dag
+        self._nodes = len(dag)
 
-def _ascending(dag: Dag, vertex: int) -> Iterator[int]:
-    return iter(sorted(dag.successors(vertex)))
+    def from_start(self, start: int) -> list[int]:
+        """Walk to all that `start` leads to; [] or nodes up to one that is on the way already."""
+        seen = self.seen
+        path, ways = [start], [self._enter(start, 0)]
+        while path:
+            node = next(ways[-1], None)
+            if node is None:
+                self._leave(path.pop())
+                ways.pop()
+            elif seen[node] == 1:
+                return [*path, node]
+            elif not seen[node]:
+                path.append(node)
+                ways.append(self._enter(node, len(ways)))
+        return []
+
+    def _enter(self, node: int, depth: int) -> Iterator[int]:
+        self.seen[node] = 1
+        if depth == len(self.widths):
+            self.widths.append(0)
+        self.widths[depth] += 1
+        near = self._dag.successors(node)
+        if len(near) < 2 and self._nodes == len(self.seen):
+            return iter(near)
+        return iter(self._children(near))
+
+    def _children(self, near: Sequence[int]) -> list[int]:
+        """Nodes behind `near`, in order; a junction that is done leads to nothing new."""
+        children = sorted(near)
+        if children and children[-1] >= self._nodes:
+            behind = {vertex for vertex in children if vertex < self._nodes}
+            for vertex in children:
+                if vertex >= self._nodes and not self.seen[vertex]:
+                    behind.update(self._dag.successors(vertex))
+            children = sorted(behind)
+        return children
+
+    def _leave(self, node: int) -> None:
+        self.seen[node] = 2
+        if self._nodes < len(self.seen):
+            for vertex in self._dag.successors(node):
+                if vertex >= self._nodes:
+                    self.seen[vertex] = 2

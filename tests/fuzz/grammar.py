@@ -7,7 +7,7 @@ from random import Random
 
 from tests.fuzz.sample import Sample, as_read, random_options
 
-FILES = ("x.dag", "b.dag", "c.dag", "sub/d.dag", "sub/x.dag")
+FILES = ("x.dag", "b.dag", "c.dag", "sub/d.dag", "o\udcff\x1b.dag")
 _OTHER_FILES = ("./b.dag", "sub/../c.dag", "d.dag", "../x.dag", "sub", "missing.dag", "/abs/e.dag",
     "no/such/f.dag", ".", '"a b.dag"', "x.dag.condor.sub", "\x1b[31m.dag", "\udcff.dag",
     "f" * 300, "\u00e9.dag")  # fmt: skip

@@ -6,6 +6,7 @@ definition gets that command's place by one more reading of the files, which loo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from condor_pydagman.dagfile import commands
@@ -169,11 +170,9 @@ def _lines(file: str, world: World) -> list[str]:
 def _column(text: str, finding: Finding) -> int:
     """Where in the line the name stands that the finding is about, from 1; 0 if nowhere."""
     wanted = finding.words[-1] if finding.words else finding.node
-    for name in (wanted, wanted.rpartition("+")[2], wanted.partition(".")[2]):
-        if name:
-            at = f" {text} ".find(f" {name} ")
-            if at < 0:
-                at = text.find(name)
-            if at >= 0:
-                return at + 1
+    inside = wanted.rpartition("+")[2]  # as the splice's own file calls it
+    for name in (wanted, inside, inside.partition(".")[2], "ALL_NODES"):
+        found = re.search(rf"(?<!\S){re.escape(name)}(?![^\s=])", text) if name else None
+        if found:
+            return found.start() + 1
     return 0

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -88,7 +91,19 @@ words = st.sampled_from(
     [
         *("JOB", "VARS", "PARENT", "CHILD", "RETRY", "SCRIPT", "PRE", "POST", "A", "B", "parent"),
         *("a.sub", 'x="1"', 'y="a b"', 'z=""', "3", "DONE", "DEFER", "ALL_NODES", "#", "//", "+My"),
-        *("{", "\\", "'", '"', "@=E", "UNLESS-EXIT", "é", "x.condor.sub", 'Q="1"', '+m="2"', "child"),
+        *(
+            "{",
+            "\\",
+            "'",
+            '"',
+            "@=E",
+            "UNLESS-EXIT",
+            "é",
+            "x.condor.sub",
+            'Q="1"',
+            '+m="2"',
+            "child",
+        ),
     ]
 )
 lines = st.lists(st.tuples(words, st.sampled_from([" ", "\t", "  ", " \r", ""])), max_size=6).map(
@@ -123,7 +138,7 @@ def test_a_run_says_what_its_lines_say_one_by_one(found: list[str]) -> None:
     ] or len(edges) < len(run.rows("PARENT"))
 
 
-def of_kind(commands: list[object], kind: type) -> list:  # type: ignore[type-arg]
+def of_kind(commands: Sequence[object], kind: type) -> list[Any]:
     return [command for command in commands if isinstance(command, kind)]
 
 

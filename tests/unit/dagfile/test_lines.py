@@ -125,12 +125,16 @@ def test_the_first_line_of_a_command_and_whether_there_are_more() -> None:
     assert (lines.opening, lines.continued) == ("c", False)
 
 
-pieces = st.sampled_from(["a", " b\t", "c \\", "\\", "# x", "//", "", " ", "d\r", "}", "} x", "#\\"])
+pieces = st.sampled_from(
+    ["a", " b\t", "c \\", "\\", "# x", "//", "", " ", "d\r", "}", "} x", "#\\"]
+)
 
 
 def texts(of: st.SearchStrategy[str] = pieces) -> st.SearchStrategy[str]:
     return st.builds(
-        lambda found, end: "\n".join(found) + end, st.lists(of, max_size=12), st.sampled_from(["", "\n"])
+        lambda found, end: "\n".join(found) + end,
+        st.lists(of, max_size=12),
+        st.sampled_from(["", "\n"]),
     )
 
 
@@ -226,7 +230,7 @@ def test_a_run_moves_on_as_lines_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bulk, "SHORTEST", 2)
     lines = Lines([simple(5) + "FOO\n", simple(3), "JOB x"])
     taken = []
-    found = []
+    found: list[object] = []
     while True:
         run = lines.simple_run()
         if run is not None:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.unit.graph.texts import NO_RUNS, outcome
 
 BLANKS = st.sampled_from([" ", " ", " ", "\t", "  ", " \t "])
 ENDS = st.sampled_from(["\n", "\n", "\n", "\r\n", " \n", "\t\r\n", "\n\n", "\n# no\n"])
-SPLICE = "JOB A a.sub\nJOB B a.sub\nPARENT A CHILD B\nVARS A x=\"s\"\nPARENT A CHILD A2\nJOB A2 a\n"
+SPLICE = 'JOB A a.sub\nJOB B a.sub\nPARENT A CHILD B\nVARS A x="s"\nPARENT A CHILD A2\nJOB A2 a\n'
 INCLUDE = 'PARENT A CHILD D\nVARS B x="i"\nJOB I i.sub\nPARENT I CHILD B\n'
 OTHERS = {"s.dag": SPLICE, "i.dag": INCLUDE}
 JOBS = "".join(f"JOB {name} a.sub\n" for name in "ABCD")
@@ -55,7 +56,9 @@ def some(of: st.SearchStrategy[str], most: int = 3) -> st.SearchStrategy[list[st
     return st.lists(of, min_size=1, max_size=most)
 
 
-def lines_naming(node: st.SearchStrategy[str], key: st.SearchStrategy[str]) -> list[object]:
+def lines_naming(
+    node: st.SearchStrategy[str], key: st.SearchStrategy[str]
+) -> list[st.SearchStrategy[str]]:
     return [
         line("VARS", node, some(pair(key))),
         line("PARENT", node, "CHILD", some(node)),
@@ -68,13 +71,13 @@ def lines_naming(node: st.SearchStrategy[str], key: st.SearchStrategy[str]) -> l
 new_names = st.sampled_from(["E", "F", "G", "H", "n.1"])
 good = st.one_of(
     line("JOB", new_names, "a.sub"),
-    *lines_naming(known, keys),  # type: ignore[arg-type]
+    *lines_naming(known, keys),
 )
 odd = st.one_of(
     line("JOB", st.one_of(known, new_names, strange), files),
     line("job", new_names, "a.sub"),
     line("JOB", new_names, "a.sub", st.sampled_from(["DONE", "NOOP", "x"])),
-    *lines_naming(st.one_of(known, strange), st.one_of(keys, strange_keys)),  # type: ignore[arg-type]
+    *lines_naming(st.one_of(known, strange), st.one_of(keys, strange_keys)),
     line("VARS", known, "APPEND", pair(keys)),
     line("VARS", known, pair(keys, "'")),
     st.builds('VARS {} x="{}"{}y="2"'.format, known, values, st.sampled_from(["", "\r", ","])),
@@ -86,7 +89,7 @@ odd = st.one_of(
     line("SPLICE", st.sampled_from(["S", "A", "E"]), st.sampled_from(["s.dag", "none.dag"])),
     line("INCLUDE", "i.dag"),
     line("PARENT", known, "\\\n  CHILD", known),
-    st.sampled_from(["FOO", "RETRY A", "VARS A", "JOB", "PARENT A B", "", "// no", "{", "}"]),
+    st.sampled_from(["FOO", "RETRY A", "VARS A", "JOB", "PARENT A B", "  ", "// no", "{", "}"]),
 )
 
 
@@ -100,17 +103,22 @@ def text_of(lines: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     )
 
 
-def same_in_runs(texts: dict[str, str], names: list[str], **options: object) -> None:
-    one_by_one = outcome(texts, names, **options)
-    for shortest in (1, 2, 3):
-        assert outcome(texts, names, shortest=shortest, **options) == one_by_one
+def same_in_runs(texts: dict[str, str], names: list[str], **options: Any) -> None:
+    found = [outcome(texts, names, shortest=n, **options) for n in (NO_RUNS, 1, 2, 3)]
+    for one in found:
+        if "errors" in one and len(names) > 1:
+            # What was obeyed of the first file before its error may be warned of in the second.
+            del one["warnings"]
+    assert found[1:] == found[:1] * 3
 
 
+@settings(deadline=None)
 @given(text_of(good), st.sampled_from([{}, {"default_append_vars": True}]))
 def test_good_lines_in_any_order(text: str, options: dict[str, object]) -> None:
     same_in_runs({"x.dag": text, **OTHERS}, ["x.dag"], **options)
 
 
+@settings(deadline=None)
 @given(text_of(st.one_of(good, odd)), st.integers(0, 3), st.booleans())
 @example(JOBS + 'VARS A x="1"y="2"\n', 1, False)
 @example(JOBS + 'VARS A x="1"\nVARS A x="2"\n', 3, False)
@@ -119,6 +127,7 @@ def test_odd_lines_among_them(text: str, strict: int, joins: bool) -> None:
     same_in_runs({"x.dag": text, **OTHERS}, ["x.dag"], strict=strict, use_join_nodes=joins)
 
 
+@settings(deadline=None)
 @given(text_of(good), text_of(st.one_of(good, odd)), st.booleans())
 def test_in_several_files_and_splices(one: str, two: str, munge: bool) -> None:
     main = "SPLICE T dir/t.dag DIR dir\nJOB A a.sub\n" + one + "\nSPLICE U two.dag\n"
@@ -127,13 +136,17 @@ def test_in_several_files_and_splices(one: str, two: str, munge: bool) -> None:
     same_in_runs(texts, ["two.dag", "main.dag"], munge_node_names=munge, use_dag_dir=True)
 
 
-@given(text_of(st.one_of(good, odd)), st.frozensets(st.integers(1, 20)), st.sampled_from([1, 2, 99]))
+@settings(deadline=None)
+@given(
+    text_of(st.one_of(good, odd)), st.frozensets(st.integers(1, 20)), st.sampled_from([1, 2, 99])
+)
 def test_wherever_a_block_ends(text: str, cuts: frozenset[int], shortest: int) -> None:
     texts = {"x.dag": text, **OTHERS}
     whole = outcome(texts, ["x.dag"])
     assert outcome(texts, ["x.dag"], cuts, shortest) == whole
 
 
+@settings(deadline=None)
 @given(text_of(st.one_of(good, odd)), st.sampled_from([1, NO_RUNS]))
 def test_a_file_read_again_and_again_is_as_good_as_copies_of_it(text: str, shortest: int) -> None:
     numbers = range(1, 6)
@@ -153,14 +166,17 @@ def test_a_child_that_is_missing_at_the_end_of_a_line() -> None:
     same_in_runs({"x.dag": JOBS + "PARENT A CHILD B CHILD\nPARENT B CHILD C\n"}, ["x.dag"])
 
 
-@pytest.mark.xfail(reason="IndexError in CommandReader.commands_of", strict=True)
 def test_a_line_of_blanks_among_lines_that_are_not_as_simple_as_they_look() -> None:
     same_in_runs({"x.dag": JOBS + "PARENT A CHILD B\n  \nPARENT A CHILD Z\n"}, ["x.dag"])
 
 
 @pytest.mark.parametrize(
     "block",
-    ["JOB B \\\nb.sub\n", "JOB B {\na = 1\nJOB X x\nb = 2\n} DONE\n", "JOB B @=JOB\nJOB X x\n@JOB\n"],
+    [
+        "JOB B \\\nb.sub\n",
+        "JOB B {\na = 1\nJOB X x\nb = 2\n} DONE\n",
+        "JOB B @=JOB\nJOB X x\n@JOB\n",
+    ],
 )
 def test_commands_of_several_lines_and_blocks(block: str) -> None:
     texts = {"x.dag": f"JOB A a.sub\n{block}JOB C c.sub\nPARENT A CHILD B C\n"}

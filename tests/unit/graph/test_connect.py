@@ -78,8 +78,8 @@ def test_a_splice_stands_for_its_ends() -> None:
 def test_a_splice_of_splices_stands_for_the_ends_of_them() -> None:
     inner = {"s": JOBS + "PARENT A CHILD B\n", "t": "SPLICE U s\nSPLICE V s\nPARENT U CHILD V\n"}
     dag = build_text("SPLICE T t\nJOB X x\nPARENT X CHILD T\nPARENT T CHILD X\n", inner)
-    first = "T+U+A T+U+C".split()
-    last = "T+V+B T+V+C".split()
+    first = ["T+U+A", "T+U+C"]
+    last = ["T+V+B", "T+V+C"]
     assert sorted(set(children(dag, "X"))) == first
     assert sorted(set(parents(dag, "X"))) == last
 

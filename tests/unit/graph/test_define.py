@@ -96,9 +96,7 @@ def test_a_name_that_a_splice_has() -> None:
 
 def test_a_directory_of_a_node_and_one_of_its_dag() -> None:
     found = error("JOB A x DIR e\n", use_dag_dir=True)
-    assert str(found) == (
-        "ERROR: Node DIR <directory> sub-command can not be used with -UseDagDir"
-    )
+    assert str(found) == ("ERROR: Node DIR <directory> sub-command can not be used with -UseDagDir")
 
 
 def test_names_defined_twice_among_very_many() -> None:

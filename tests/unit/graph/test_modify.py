@@ -10,7 +10,9 @@ from tests.unit.graph.texts import JOBS, build_files, build_text, error, problem
 
 
 def test_scripts_of_one_node_do_not_show_in_another() -> None:
-    dag = build_text(JOBS + "SCRIPT PRE ALL_NODES p\nSCRIPT POST A q\nSCRIPT DEFER 1 2 PRE B r  s\n")
+    dag = build_text(
+        JOBS + "SCRIPT PRE ALL_NODES p\nSCRIPT POST A q\nSCRIPT DEFER 1 2 PRE B r  s\n"
+    )
     assert dag.script(0, ScriptKind.PRE) == Script("p")
     assert dag.script(0, ScriptKind.POST) == Script("q")
     assert dag.script(1, ScriptKind.PRE) == Script("r  s", 1, 2)

@@ -10,7 +10,16 @@ from condor_pydagman.dagfile import lines
 from condor_pydagman.errors import FileError
 from condor_pydagman.graph import reading
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, build
-from tests.unit.graph.texts import JOBS, NO_RUNS, Texts, build_text, children, error, outcome, problems
+from tests.unit.graph.texts import (
+    JOBS,
+    NO_RUNS,
+    Texts,
+    build_text,
+    children,
+    error,
+    outcome,
+    problems,
+)
 
 DEPTH = 5000
 
@@ -101,7 +110,9 @@ def test_blocks_in_front_of_a_nul_are_looked_at() -> None:
     ]
 
 
-@pytest.mark.parametrize("text", ["JOB A {}\n", "JOB A \\\n{}\n", "JOB A \\\n" + "x\\\n" * 60 + "x"])
+@pytest.mark.parametrize(
+    "text", ["JOB A {}\n", "JOB A \\\n{}\n", "JOB A \\\n" + "x\\\n" * 60 + "x"]
+)
 def test_a_command_that_is_too_long(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lines, "LONGEST", 50)
     found = error("FINAL F x\n" + text.format("x" * 100) + "\nFOO\n")
@@ -127,9 +138,7 @@ def test_after_errors_of_the_first_pass_names_are_not_looked_up() -> None:
 
 
 @pytest.mark.parametrize("lines_between", [0, 40])
-def test_very_many_errors_are_counted(
-    lines_between: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_very_many_errors_are_counted(lines_between: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "MOST_ERRORS", 10)
     good = "".join(f'VARS Z x="{n}"\n' for n in range(lines_between))
     caught = problems(JOBS + "RETRY Z 1\n" * 25 + good)
@@ -242,7 +251,9 @@ def test_includes_may_come_before_and_after_what_they_use() -> None:
 
 
 def test_files_are_looked_for_in_the_directory_of_a_splice() -> None:
-    texts = Texts({"x.dag": "SPLICE S s DIR d\nINCLUDE t\n", "d/s": "INCLUDE t\n", "d/t": "", "t": ""})
+    texts = Texts(
+        {"x.dag": "SPLICE S s DIR d\nINCLUDE t\n", "d/s": "INCLUDE t\n", "d/t": "", "t": ""}
+    )
     build(["x.dag"], texts, BuildOptions())
     assert set(texts.read) == {"x.dag", "d/s", "d/t", "t"}
 

@@ -33,7 +33,7 @@ def test_the_number_of_a_dag_file_stands_before_every_name() -> None:
 
 
 def test_nodes_come_in_sight_when_a_file_ends() -> None:
-    root, s, t = nested()
+    root, s, _ = nested()
     assert list(root.ranges()) == [range(0, 1), range(2, 3)]
     assert 4 not in s
     s.lift()
@@ -84,7 +84,7 @@ def test_a_walk_enters_and_leaves_every_splice() -> None:
 
 def test_a_deep_nest_is_walked_without_recursion() -> None:
     root = scope = Scope()
-    for number in range(5000):
+    for _ in range(5000):
         inner = Scope(scope, "s", "x")
         scope.splices["s"] = inner
         scope = inner

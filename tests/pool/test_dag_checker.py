@@ -1,0 +1,122 @@
+"""Our condor_dag_checker beside the stock one: the same DAGs, options, output and exit codes.
+
+Needs the programs of a pool, not a running one.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.pool.access_point import AccessPoint
+
+pytestmark = pytest.mark.pool
+
+ROOT = Path(__file__).resolve().parents[2]
+CORPUS = ROOT / "tests" / "corpus"
+PROGRAM = "import sys; from condor_pydagman.cli.dag_checker import main; sys.exit(main())"
+
+OPTIONS = (
+    (),
+    ("-json",),
+    ("-stat", "-nojoin"),
+    ("-checkscr", "-checksub", "-strict", "-allow"),
+)
+COMMAND_LINES = (
+    ("t.dag", "bad.dag"),
+    ("-json", "t.dag", "bad.dag", "gone.dag", "."),
+    ("-Statistics", "t.dag", "cycle.dag"),
+    ("-usedagdir", "d/t.dag"),
+    ("-STAT", "-json", "t.dag"),
+    ("-statx", "t.dag"),
+    ("-checks", "t.dag"),
+    ("-",),
+    (),
+)
+DAGS = {
+    "t.dag": "JOB A a.sub\nJOB B a.sub\nPARENT A CHILD B\n",
+    "bad.dag": "JOB A\nFOO\nRETRY Z 1\nPARENT A CHILD B\nREJECT\n",
+    "cycle.dag": "JOB A a\nJOB B b\nJOB C c\nPARENT A CHILD B\nPARENT B CHILD C\n"
+    "PARENT C CHILD B\n",
+    "d/t.dag": "SPLICE S s.dag\nINCLUDE i.dag\nPARENT S CHILD I\n",
+    "d/s.dag": "JOB X x\n",
+    "d/i.dag": "JOB I i\n",
+}
+# Submit descriptions that the bindings can tell to be wrong as stock does.
+DESCRIPTIONS = {
+    "executable = /bin/true\nqueue 2": 0,
+    "executable = /bin/true\njunk": 1,
+    "arguments = 1": 1,
+    "executable = /bin/true\nuniverse = blah": 1,
+    "executable = /bin/true\nqueue x from gone": 1,
+}
+
+
+def both(
+    access_point: AccessPoint, cwd: Path, *arguments: str
+) -> tuple[tuple[int, str, str], tuple[int, str, str]]:
+    """Exit code, output and errors, without the part of the usage that is ours: ours, stock's."""
+    stock_program = str(Path(access_point.stock_dagman).parent / "condor_dag_checker")
+    results = []
+    for command in ([sys.executable, "-c", PROGRAM], [stock_program]):
+        done = access_point.run(
+            *command, *arguments, cwd=cwd, check=False, environment={"PYTHONPATH": str(ROOT)}
+        )
+        output = done.stdout.partition("\nOptions of condor_pydagman")[0]
+        results.append((done.returncode, output, done.stderr))
+    return results[0], results[1]
+
+
+def is_different(dag: Path) -> bool:
+    """Whether ours differs for a reason (see the man page)."""
+    text = dag.read_bytes()
+    try:
+        odd = "\0" in text.decode() or text.startswith(b"\xef\xbb\xbf") or b"DATA " in text
+    except UnicodeDecodeError:
+        return True
+    # stock takes a file that is called like an option for one
+    return odd or dag.stem.startswith(("join", "stat", "strict"))
+
+
+def corpus_folders() -> list[str]:
+    return sorted(path.name for path in CORPUS.iterdir() if path.is_dir())
+
+
+@pytest.mark.parametrize("folder", corpus_folders())
+def test_the_corpus(access_point: AccessPoint, work: Path, folder: str) -> None:
+    shutil.copytree(CORPUS / folder, work / "c")
+    dags = sorted((work / "c").glob("*.dag"))
+    names = [dag.name for dag in dags if not is_different(dag)]
+    for options in OPTIONS if names else ():
+        ours, stock = both(access_point, work / "c", *options, *names)
+        assert ours == stock, options
+
+
+@pytest.mark.parametrize("arguments", COMMAND_LINES, ids=lambda words: " ".join(words) or "nothing")
+def test_command_lines(access_point: AccessPoint, work: Path, arguments: tuple[str, ...]) -> None:
+    (work / "d").mkdir()
+    for name, text in DAGS.items():
+        (work / name).write_text(text)
+    ours, stock = both(access_point, work, *arguments)
+    assert ours == stock
+
+
+def test_submit_descriptions(access_point: AccessPoint, work: Path) -> None:
+    for text, code in DESCRIPTIONS.items():
+        (work / "t.dag").write_text(f"JOB A {{\n{text}\n}}\n")
+        ours, stock = both(access_point, work, "-checkjdl", "t.dag")
+        assert ours == stock, text
+        assert ours[0] == code
+
+
+def test_numbers_that_programs_read(access_point: AccessPoint, work: Path) -> None:
+    (work / "t.dag").write_text(DAGS["t.dag"])
+    ours, stock = both(access_point, work, "-json", "t.dag")
+    read: list[dict[str, Any]] = json.loads(ours[1])
+    assert read == json.loads(stock[1])
+    assert read[0]["TotalNodes"] == 2

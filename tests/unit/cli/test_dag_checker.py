@@ -1,0 +1,236 @@
+"""The command condor_dag_checker: output and exit codes are the stock tool's, but for -lint."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.cli.checker_options import parse_checker
+from condor_pydagman.cli.dag_checker import json_text, main
+from condor_pydagman.errors import UsageError
+
+DIAMOND = "JOB A a\nJOB B b\nJOB C c\nJOB D d\nPARENT A CHILD B C\nPARENT B C CHILD D\n"
+CYCLE = DIAMOND + "PARENT D CHILD B\n"
+
+DIAMOND_JSON = """\
+[
+{
+  "DagFile": "t.dag",
+  "NumArcs": 4,
+  "NumNodes": 4,
+  "GraphWidth": 2,
+  "TotalNodes": 4,
+  "GraphHeight": 3,
+  "WidthByDepth": [
+    1,
+    2,
+    1
+  ]
+}
+]
+"""
+BAD_JSON = """\
+[
+{
+  "Errors": [
+    {
+      "Reason": "References undefined node Z",
+      "DagCommand": "RETRY",
+      "SourceFile": "t.dag",
+      "SourceLine": 1
+    }
+  ],
+  "DagFile": "t.dag",
+  "NumErrors": 1,
+  "TotalNodes": 0
+}
+]
+"""
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(
+    capsys: pytest.CaptureFixture[str],
+    text: str,
+    *options: str,
+    files: tuple[str, ...] = ("t.dag",),
+) -> tuple[int, str]:
+    Path("t.dag").write_text(text)
+    code = main([*options, *files])
+    return code, capsys.readouterr().out
+
+
+def test_nothing_is_said_of_a_good_dag(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, DIAMOND) == (0, "")
+
+
+def test_issues(capsys: pytest.CaptureFixture[str]) -> None:
+    expected = (
+        "Detected 2 issues in t.dag:\n"
+        "\t* t.dag:2 'FOO' is not a valid DAG command\n"
+        "\t* t.dag:1 Failed to parse RETRY command: References undefined node Z\n\n"
+    )
+    assert run(capsys, "RETRY Z 1\nFOO\n") == (1, expected)
+
+
+def test_a_cycle(capsys: pytest.CaptureFixture[str]) -> None:
+    text = "Detected 1 issue in t.dag:\n\t* t.dag:0 Cycle detected: A -> B -> D -> B\n\n"
+    assert run(capsys, CYCLE) == (1, text)
+    code, output = run(capsys, CYCLE, "-json")
+    (ad,) = json.loads(output)
+    assert (code, ad["IsCyclic"], ad["DetectedCycle"]) == (1, True, "A -> B -> D -> B")
+    assert "GraphWidth" not in ad
+
+
+def test_statistics(capsys: pytest.CaptureFixture[str]) -> None:
+    text = DIAMOND + "FINAL F f\nSERVICE S s\nPROVISIONER P p\nSUBDAG EXTERNAL X x\n"
+    expected = """\
+=== t.dag statistics ===
+FinalNode = "F"
+GraphHeight = 3
+GraphWidth = 2
+NumArcs = 4
+NumNodes = 4
+NumServiceNodes = 1
+NumSubDAGs = 1
+ProvisionerNode = "P"
+TotalNodes = 8
+WidthByDepth = { 2,2,1 }
+
+"""
+    assert run(capsys, text, "-stat") == (0, expected)
+
+
+def test_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, DIAMOND, "-json") == (0, DIAMOND_JSON)
+    assert run(capsys, "RETRY Z 1\n", "-json") == (1, BAD_JSON)
+
+
+def test_each_file_is_a_dag_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    code, output = run(capsys, DIAMOND, "-json", files=("t.dag", "gone.dag"))
+    good, bad = json.loads(output)
+    assert (code, good["TotalNodes"], bad["NumErrors"]) == (1, 4, 1)
+
+
+def test_bytes_that_are_not_utf_8() -> None:
+    assert json.loads(json_text({"a": "x\udcff"})) == {"a": "x\ufffd"}
+
+
+def test_use_dag_dir(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+    (place / "d").mkdir()
+    (place / "d" / "s.dag").write_text("JOB X x\n")
+    (place / "d" / "t.dag").write_text("SPLICE S s.dag\n")
+    assert main(["d/t.dag"]) == 1
+    assert main(["-UseDagDir", "d/t.dag"]) == 0
+    assert run(capsys, DIAMOND, "-usedagdir")[0] == 0
+
+
+@pytest.mark.parametrize("argument", ["-help", "-h", "-HEL", "--help"])
+def test_help(capsys: pytest.CaptureFixture[str], argument: str) -> None:
+    assert main([argument]) == 0
+    assert capsys.readouterr().out.startswith("Usage: condor_dag_checker [options]")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "ERROR: No DAG file(s) provided for linting."),
+        (("-json",), "ERROR: No DAG file(s) provided for linting."),
+        (("-foo", "t.dag"), "ERROR: Unknown command line option '-foo'"),
+        (("-sta", "t.dag"), "ERROR: Unknown command line option '-sta'"),
+        (("-checkjd", "t.dag"), "ERROR: Unknown command line option '-checkjd'"),
+        (("-json", "-stat", "t.dag"), "ERROR: Multiple print styles specified: -json and -stat\n"),
+        (("--", "t.dag"), "ERROR: Invalid option '--' provided"),
+        (("",), "ERROR: Invalid option '' provided"),
+    ],
+)
+def test_command_lines_that_are_wrong(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], message: str
+) -> None:
+    assert main(arguments) == 2
+    shown = capsys.readouterr()
+    assert shown.err == message + "\n"
+    assert shown.out.startswith("Usage:")
+
+
+def test_options() -> None:
+    options = parse_checker(["-CheckExt", "a", "-nojoin", "--STRICT", "b", "-allow"])
+    outline = options.outline()
+    assert options.files == ["a", "b"]
+    assert outline.check_descriptions
+    assert outline.check_scripts
+    assert outline.check_subdags
+    assert outline.strict
+    assert outline.allow_illegal_chars
+    assert not outline.use_join_nodes
+    with pytest.raises(UsageError):
+        parse_checker(["-lint", "-stat", "a"])
+
+
+def test_lint_as_text(capsys: pytest.CaptureFixture[str]) -> None:
+    text = "JOB A {\nexecutable = /bin/true\n}\nRETRY A 0\nPRE_SKIP A 1\n"
+    expected = """\
+t.dag:4:7: info DAG405: RETRY 0 of node A
+    RETRY A 0
+          ^
+    take the line away
+t.dag:5:10: warning DAG404: node A has PRE_SKIP 1, but no PRE script
+    PRE_SKIP A 1
+             ^
+    add a SCRIPT PRE line, or take PRE_SKIP away
+"""
+    code, output = run(capsys, text, "-lint")
+    shown, _, summary = output.rstrip("\n").rpartition("\n")
+    assert expected in shown + "\n"
+    assert code == 0
+    assert summary.endswith("1 info")
+    assert run(capsys, text, "-lint", "-strict")[0] == 1
+    assert run(capsys, "FOO\n", "-lint")[0] == 1
+
+
+def test_lint_shows_a_few_of_many(capsys: pytest.CaptureFixture[str]) -> None:
+    nodes = "".join(f"JOB n{n} gone.sub NOOP\nRETRY n{n} 0\n" for n in range(300))
+    output = run(capsys, nodes, "-lint")[1]
+    assert output.count("info DAG405") == 5
+    assert "and 295 more of DAG405" in output
+    report = json.loads(run(capsys, nodes, "-lint", "-json")[1])
+    assert report["Counts"]["DAG405"] == 300
+    assert len([one for one in report["Findings"] if one["Code"] == "DAG405"]) == 100
+
+
+def test_lint_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    code, output = run(capsys, "JOB A gone.sub\n", "-json", "-lint")
+    report = json.loads(output)
+    (finding,) = (one for one in report["Findings"] if one["Code"] == "DAG301")
+    assert (code, report["Version"], report["NumErrors"]) == (1, 1, 1)
+    assert finding == {
+        "Code": "DAG301",
+        "Severity": "error",
+        "Title": "a submit file that does not exist",
+        "Message": "submit file gone.sub of node A does not exist",
+        "Hint": "check its name and the node's DIR",
+        "SourceFile": "t.dag",
+        "SourceLine": 1,
+        "SourceColumn": 5,
+        "SourceText": "JOB A gone.sub",
+        "Node": "A",
+    }
+
+
+def test_the_bindings_are_not_loaded() -> None:
+    Path("t.dag").write_text(DIAMOND)
+    program = (
+        "import sys; from condor_pydagman.cli.dag_checker import main; main(['t.dag']);"
+        "sys.exit('htcondor2' in sys.modules or 'condor_pydagman.graph.build' in sys.modules)"
+    )
+    root = str(Path(__file__).resolve().parents[3])
+    subprocess.run([sys.executable, "-c", program], check=True, env={"PYTHONPATH": root})

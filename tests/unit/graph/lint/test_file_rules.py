@@ -1,0 +1,59 @@
+"""Files that nodes need."""
+
+from __future__ import annotations
+
+from condor_pydagman.graph.build import BuildOptions
+from condor_pydagman.graph.lint.findings import Severity
+from condor_pydagman.graph.lint.lint import lint
+from tests.unit.graph.lint.paper import SUBMIT, PaperWorld, codes, found
+
+
+def test_a_missing_submit_file_is_an_error_only_where_nothing_can_write_it() -> None:
+    dag = "JOB A no.sub\nJOB B no2.sub\nJOB C no3.sub\nSCRIPT PRE C pre.sh\nPARENT A C CHILD B\n"
+    assert [(one.code, one.line, one.severity) for one in found(dag)] == [
+        ("DAG301", 1, Severity.ERROR),
+        ("DAG301", 2, Severity.WARNING),
+        ("DAG301", 3, Severity.WARNING),
+    ]
+
+
+def test_nodes_that_need_no_submit_file() -> None:
+    assert codes("JOB A no.sub NOOP\n") == []
+    assert codes("JOB A no.sub DONE\n") == []
+    assert codes("JOB A {\nexecutable = /bin/true\n}\n") == []
+    assert codes("SUBMIT-DESCRIPTION x {\nexecutable = /bin/true\n}\nJOB A x\n") == []
+
+
+def test_a_file_that_many_nodes_name_is_told_once() -> None:
+    (finding,) = found("JOB A no.sub\nJOB B no.sub\nJOB C no.sub\n")
+    assert finding.message == "submit file no.sub of node A and 2 other nodes does not exist"
+
+
+def test_scripts() -> None:
+    dag = "JOB A a.sub\nSCRIPT PRE A gone.sh 1\nSCRIPT POST A plain $JOB\nSCRIPT HOLD A pre.sh\n"
+    missing, plain = found(dag)
+    assert (missing.code, missing.line, missing.severity) == ("DAG302", 2, Severity.ERROR)
+    assert (plain.code, plain.line, plain.severity) == ("DAG303", 3, Severity.WARNING)
+
+
+def test_a_script_stands_in_the_directory_of_its_node() -> None:
+    dag = "JOB A a.sub DIR d\nSCRIPT PRE A pre.sh\n"
+    world = PaperWorld({"t.dag": dag, "d/": "", "d/a.sub": SUBMIT, "d/pre.sh": ""})
+    assert lint(["t.dag"], world, BuildOptions()).kept == []
+
+
+def test_a_dag_file_that_may_come_later() -> None:
+    assert found("SUBDAG EXTERNAL S no.dag\n")[0].severity is Severity.ERROR
+    late = found("JOB A a.sub\nSUBDAG EXTERNAL S no.dag\nPARENT A CHILD S\n")
+    assert [(one.code, one.severity) for one in late] == [("DAG304", Severity.INFO)]
+
+
+def test_a_dag_under_slash_tmp() -> None:
+    world = PaperWorld({"/tmp/x/t.dag": "JOB A a.sub NOOP\n"})
+    (finding,) = lint(["/tmp/x/t.dag"], world, BuildOptions()).kept
+    assert finding.code == "DAG306"
+
+
+def test_a_directory_for_a_submit_file() -> None:
+    world = PaperWorld({"t.dag": "JOB A d\n", "d/": ""})
+    assert [one.code for one in lint(["t.dag"], world, BuildOptions()).kept] == ["DAG307"]
