@@ -17,7 +17,7 @@ SHORTEST = 16  # lines; shorter runs are not worth the trouble
 _NAME = r"[\w.:/,%$()-]+"
 _NEW_NAME = rf"(?!(?i:PARENT|CHILD|ALL[-_]NODES)[ \t]){_NAME}"
 _FILE = r"[\w.:/,%$()=-]+(?<!\.condor\.sub)"
-_NAMES = rf"{_NAME}(?:[ \t]+[\w.:/,%$()\- \t]*)?"
+_NAMES = rf"{_NAME}(?:[ \t]+[\w.:/,%$()\- \t]*[\w.:/,%$()-])?(?<![ \t](?i:CHILD))"
 _PAIR = r'\+?[A-PR-Za-pr-z_][A-Za-z0-9_]*="[ !#-\[\]-~]*"'  # no 'queue', no escapes
 _COMMAND = r"[!-\[\]-~](?:[ -~\t]*[!-\[\]-~])?"
 _LINES = {

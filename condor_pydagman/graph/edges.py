@@ -145,7 +145,7 @@ class Edges:
     @property
     def any_weak(self) -> bool:
         """Whether there is any weak edge."""
-        return bool(self._weak_children)
+        return 1 in self._weak_children
 
     def is_weak(self, parent: int, child: int) -> bool:
         """Whether `child` waits for the end of `parent` only, however it ends."""

@@ -18,7 +18,6 @@ INCLUDE = 'PARENT A CHILD D\nVARS B x="i"\nJOB I i.sub\nPARENT I CHILD B\n'
 OTHERS = {"s.dag": SPLICE, "i.dag": INCLUDE}
 JOBS = "".join(f"JOB {name} a.sub\n" for name in "ABCD")
 
-LAST_CHILD = re.compile(r"(?i)[ \t]child$")  # see the test of it
 
 known = st.sampled_from(["A", "B", "C", "D"])
 strange = st.sampled_from(
@@ -94,7 +93,7 @@ odd = st.one_of(
 
 
 def text_of(lines: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    ended = st.builds("{}{}".format, lines.filter(lambda one: not LAST_CHILD.search(one)), ENDS)
+    ended = st.builds("{}{}".format, lines, ENDS)
     return st.builds(
         lambda before, rest, bare: (before + "".join(rest)).rstrip("\n" if bare else ""),
         st.sampled_from([JOBS, JOBS, ""]),
@@ -161,7 +160,6 @@ def test_a_file_read_again_and_again_is_as_good_as_copies_of_it(text: str, short
     assert re.sub(r"two\d", "two", found[0]) == re.sub(r"two\d", "two", found[1])
 
 
-@pytest.mark.xfail(reason="the place in the line is lost", strict=True)
 def test_a_child_that_is_missing_at_the_end_of_a_line() -> None:
     same_in_runs({"x.dag": JOBS + "PARENT A CHILD B CHILD\nPARENT B CHILD C\n"}, ["x.dag"])
 

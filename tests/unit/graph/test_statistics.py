@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.cycle import find_cycle
+from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.statistics import NO_START, count_arcs, shape
 from condor_pydagman.vocabulary import NodeKind
 
