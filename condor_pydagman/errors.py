@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from condor_pydagman.printable import message
+
 MOST_TRAIL = 20  # lines
 
 
@@ -71,7 +73,7 @@ class DagFileError(PydagmanError):
         self.trail: list[str] = []
 
     def __str__(self) -> str:
-        place = f"{self.file}:{self.line} " if self.line else ""
+        place = f"{message(self.file)}:{self.line} " if self.line else ""
         if self.command:
             return f"ERROR: {place}Failed to parse {self.command} command: {self.message}"
         return f"ERROR: {place}{self.message}"
@@ -98,7 +100,7 @@ class DagFileError(PydagmanError):
         """The place, the line and the caret, as far as they are known."""
         lines = []
         if self.column:
-            lines.append(f"    {self.file}:{self.place}:{self.column}:")
+            lines.append(f"    {message(self.file)}:{self.place}:{self.column}:")
         if self.text:
             lines.append(f"    {self.text}")
             if self.caret:
@@ -114,7 +116,7 @@ class DagFileWarning(NamedTuple):
     message: str
 
     def __str__(self) -> str:
-        return f"Warning: {self.file}:{self.line} {self.message}"
+        return f"Warning: {message(self.file)}:{self.line} {self.message}"
 
 
 class UsageError(PydagmanError):

@@ -21,7 +21,7 @@ SOURCES = sorted(
 
 # Lowest first: a layer may import itself and what stands before it.
 LAYERS = (
-    ("vocabulary", "errors", "names"),
+    ("vocabulary", "errors", "names", "printable"),
     ("config",),
     ("dagfile",),
     ("graph",),
@@ -35,6 +35,7 @@ PURE = (
     "vocabulary",
     "errors",
     "names",
+    "printable",
     "config",
     "dagfile",
     "graph",

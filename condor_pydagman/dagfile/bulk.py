@@ -22,7 +22,7 @@ _PAIR = r'\+?[A-PR-Za-pr-z_][A-Za-z0-9_]*="[ !#-\[\]-~]*"'  # no 'queue', no esc
 _COMMAND = r"[!-\[\]-~](?:[ -~\t]*[!-\[\]-~])?"
 _LINES = {
     "JOB": f"JOB[ \t]+({_NEW_NAME})[ \t]+({_FILE})",
-    "VARS": f"VARS[ \t]+({_NAME})[ \t]+({_PAIR}(?:[ \t]+{_PAIR})*)",
+    "VARS": f"VARS[ \t]+({_NAME})[ \t]+({_PAIR}(?:[ \t]+{_PAIR}){{0,50}})",
     "PARENT": rf"PARENT[ \t]+((?!(?i:CHILD)[ \t]){_NAME})[ \t]+CHILD[ \t]+({_NAMES})",
     "RETRY": f"RETRY[ \t]+({_NAME})[ \t]+([0-9]{{1,9}})",
     "SCRIPT PRE": f"SCRIPT[ \t]PRE[ \t]+({_NAME})[ \t]+({_COMMAND})",

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from condor_pydagman.dagfile import commands, hints
 from condor_pydagman.dagfile.bulk import Run
 from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.dagfile.excerpts import excerpt, message
+from condor_pydagman.dagfile.excerpts import excerpt
 from condor_pydagman.dagfile.lexer import (
     SEPARATORS,
     TRIMMED,
@@ -30,6 +30,7 @@ from condor_pydagman.dagfile.syntax import SYNTAX, Syntax
 from condor_pydagman.dagfile.variables import read_simple
 from condor_pydagman.dagfile.wrong import Wrong
 from condor_pydagman.errors import DagFileError, DagFileWarning
+from condor_pydagman.printable import message
 
 LIMIT_ERRORS = 20
 MOST_LOST = 100_000  # errors beyond those that are kept, after which reading stops

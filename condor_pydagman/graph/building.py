@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NoReturn, TypeVar
 
-from condor_pydagman.dagfile.excerpts import message
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.problems import ProcessingError
 from condor_pydagman.graph.scope import Scope
+from condor_pydagman.printable import message
 from condor_pydagman.vocabulary import ORDINARY_KINDS, NodeKind
 
 ALL_NODES = "ALL_NODES"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from condor_pydagman.dagfile import excerpts
+from condor_pydagman import printable
 from condor_pydagman.errors import DagFileError, PydagmanError
 
 MOST_SHOWN = 20
@@ -36,11 +36,15 @@ class ProcessingError(DagFileError):
         word: str = "",
     ) -> None:
         super().__init__(
-            excerpts.message(message), file=file, line=line, text=text, hint=excerpts.message(hint)
+            printable.message(message),
+            file=file,
+            line=line,
+            text=text,
+            hint=printable.message(hint),
         )
         self.prefix = prefix
-        self.plain = excerpts.message(plain or message)
-        self.also = excerpts.message(also)
+        self.plain = printable.message(plain or message)
+        self.also = printable.message(also)
         self.word = word
 
     def __str__(self) -> str:
@@ -52,7 +56,7 @@ class ProcessingError(DagFileError):
         if self.also:
             lines.append(f"ERROR: {self.also}")
         if self.line:
-            lines.append(f"Processing error at {self.file}:{self.line}")
+            lines.append(f"Processing error at {printable.message(self.file)}:{self.line}")
         lines += self.way()
         if self.text:
             lines.append(f"    {self.text}")

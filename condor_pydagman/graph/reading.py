@@ -19,10 +19,10 @@ from typing import NamedTuple, Union
 from condor_pydagman.dagfile import bulk, commands
 from condor_pydagman.dagfile.bulk import Run
 from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.dagfile.excerpts import excerpt, message
+from condor_pydagman.dagfile.excerpts import excerpt
 from condor_pydagman.dagfile.line_parts import normal
 from condor_pydagman.dagfile.lines import in_blocks
-from condor_pydagman.dagfile.parser import CommandReader, Reading
+from condor_pydagman.dagfile.parser import MOST_LOST, CommandReader, Reading
 from condor_pydagman.dagfile.syntax import SYNTAX
 from condor_pydagman.errors import DagFileError, FileError
 from condor_pydagman.graph import apply_runs, splices
@@ -30,6 +30,7 @@ from condor_pydagman.graph.apply import apply
 from condor_pydagman.graph.building import Building, fail
 from condor_pydagman.graph.kept_files import KeptFiles, Player, Recorder
 from condor_pydagman.graph.problems import ProcessingError
+from condor_pydagman.printable import message
 
 MOST_ERRORS = 1000
 MOST_FILES = 200_000  # splices of splices of splices can be more than anybody wants to wait for
@@ -166,6 +167,8 @@ class DagReader:
     def _obey(self, reader: _Reader, reading: Reading, runs: _Runs) -> _Files:
         """Obey the commands of a file; yields the files that have to be read in between."""
         for item in reader:
+            if self.lost > MOST_LOST:
+                break
             if isinstance(item, Run):
                 if reading.again:
                     self._finish_run(item, reader, reading, runs)
@@ -240,7 +243,7 @@ class DagReader:
             placed(error, reading.file, command.line, text)
         else:
             error.trail += [f"ERROR: {failed}"] if failed else []
-            error.trail.append(f"Processing error at {reading.file}:{command.line}")
+            error.trail.append(f"Processing error at {message(reading.file)}:{command.line}")
 
     def _note(self, reading: Reading) -> None:
         """What is to be kept of a reading that is over."""

@@ -62,7 +62,7 @@ class Shape(NamedTuple):
 
 
 def shape(dag: Dag) -> Shape:
-    """Walk through the whole DAG, depth first.  FINAL, PROVISIONER and SERVICE nodes are left out."""
+    """Walk through the DAG, depth first.  FINAL, PROVISIONER and SERVICE nodes are left out."""
     nodes = [node for node in range(len(dag)) if dag.kinds[node] in _IN_GRAPH]
     starts = [node for node in nodes if not dag.predecessor_count(node)]
     if nodes and not starts:

@@ -27,7 +27,7 @@ def sample_of(data: bytes) -> Sample:
     files: dict[str, str] = {}
     for part in f"{MARK}x.dag\n{text}".split(MARK)[1:]:
         name, _, content = part.partition("\n")
-        files.setdefault(name.strip() or "b.dag", content)
+        files.setdefault(name if name.isprintable() and name else "b.dag", content)
     progress = files.pop("rescue", "")
     random = Random(data[0] if data else 0)
     block, shortest = random.choice((0, 1, 200)), random.choice((1, 2, 16))

@@ -18,9 +18,9 @@ _ODD_NODES = ("a", "ALL_NODES", "all_nodes", "S+A", "T+S+B", "0.A", "1.B", "+", 
     "\u202e", "S", "T", "Missing")  # fmt: skip
 _SPLICES = ("S", "T", "U", "A", "S+T", '"s t"', "+", "\u00e9", "0.S")
 _CATEGORIES = ("cat", "dog", "+all", "+", "c\u00e9", "cat+", '"c d"')
-_NUMBERS = ("0", "1", "2", "3", "17", "255", "-1", "+5", "007")
-_ODD_NUMBERS = ("256", "2147483647", "2147483648", "-2147483648", "99999999999999999999", "3x", "x",
-    "1e9", "\u0663", "--1", "5%", "%", "0x10", "1_000", '"1"', "")  # fmt: skip
+_NUMBERS = ("0", "1", "2", "3", "17", "255", "+5", "007")
+_ODD_NUMBERS = ("-1", "256", "2147483647", "2147483648", "-2147483648", "99999999999999999999",
+    "3x", "x", "1e9", "\u0663", "--1", "5%", "%", "0x10", "1_000", '"1"', "")  # fmt: skip
 _KEYS = ("k", "key2", "_x", "+ad", "My.x", "queue", "queue_x", "my-key", "k\u00e9", '"k"', "", "+")
 _VALUES = ('"v"', '""', '"a b"', "bare", "'single'", r'"esc \" \\ \n"', '"open', '"a"b', "=", "",
     '"$(JOB)"', '"\u00e9"', '"a"  "b"', '"x\x0by"', '"' + "v" * 2000 + '"', "\udcff")  # fmt: skip
@@ -30,22 +30,24 @@ _BLANKS = (" ", " ", " ", " ", " ", "  ", "\t", " \t", "\r ", "\x0b", " \\\n ", 
 
 
 class Writer:
-    """Writes the lines of one file."""
+    """Writes the lines of one file, which may name `files`."""
 
-    def __init__(self, random: Random) -> None:
+    def __init__(self, random: Random, files: tuple[str, ...] = ()) -> None:
         self._random = random
+        self._files = files
+        self._special = False
         self._defined: list[str] = []
         self._splices: list[str] = []
-        self.oddness = random.choice((0.0, 0.01, 0.05, 0.3))
+        self.oddness = random.choice((0.0, 0.0, 0.005, 0.03, 0.2))
 
-    def text(self, depth: int) -> str:
-        """A file; one of `depth` > 0 names no other file too often."""
+    def text(self) -> str:
+        """A file."""
         random = self._random
-        lines = [self._node() for _ in range(random.randrange(7))]
-        if random.random() < 0.5:
-            lines += [self._splice(depth) for _ in range(random.randrange(1 + (depth < 2) * 2))]
-        lines += [self._command(depth) for _ in range(random.choice((0, 1, 2, 4, 8, 16, 40)))]
-        if random.random() < 0.2:
+        lines = [self._node() for _ in range(random.randrange(1, 7))]
+        if self._files and random.random() < 0.6:
+            lines += [self._splice() for _ in range(random.randrange(1, 3))]
+        lines += [self._command() for _ in range(random.choice((0, 1, 2, 3, 5, 8, 16)))]
+        if random.random() < 0.1:
             lines += self._many()
         if random.random() < self.oddness:
             random.shuffle(lines)
@@ -63,7 +65,7 @@ class Writer:
             elif choice < 0.9:
                 lines.append(f"RETRY {self._name()} {self._number()}")
             else:
-                lines.append(self._command(2))
+                lines.append(self._command())
         return "\n".join(lines)
 
     def known(self, names: list[str]) -> None:
@@ -83,12 +85,18 @@ class Writer:
         self._defined.append(name)
         return name
 
-    def _name(self) -> str:
-        if self._defined and not self._odd():
-            return self._random.choice(self._defined)
-        if self._splices and self._random.random() < 0.3:
-            return self._random.choice(self._splices)
-        return self._pick(("ALL_NODES", *_NODES), _ODD_NODES)
+    def _name(self, instead: str = "ALL_NODES") -> str:
+        if not self._defined:
+            self._defined.append("A")  # a good chance that another file has it
+        if self._odd():
+            return self._random.choice(_ODD_NODES)
+        return self._random.choice(
+            (instead or self._defined[0], *self._defined, *self._defined, *self._defined)
+        )
+
+    def _end(self) -> str:
+        """A node or a splice."""
+        return self._random.choice((self._name(""), *self._splices))
 
     def _number(self) -> str:
         return self._pick(_NUMBERS, _ODD_NUMBERS)
@@ -122,66 +130,80 @@ class Writer:
         return line
 
     def _options(self) -> str:
-        directory = self._maybe("DIR sub", "DIR d/e/", 'DIR "a b"', "DIR /", "DIR", "NOOP DIR x")
+        directory = self._maybe("DIR sub", "DIR d/e/", 'DIR "a b"', "DIR /", "NOOP DIR x")
+        if self._odd():
+            directory = "DIR"
         return f"{directory} {self._maybe('NOOP')} {self._maybe('DONE', 'done')}".strip()
 
     def _inline(self) -> str:
         random = self._random
-        opening = random.choice(("{", "@=E", "@=END", "{ x", "@=", "{}"))
+        opening = self._pick(("{", "@=E", "@=END"), ("{ x", "@=", "{}"))
         body = [random.choice(_BODY) for _ in range(random.randrange(4))]
-        closing = (
-            random.choice(_KEEPERS) if self._odd() else "\n}\n@E\n@END"[: random.choice((2, 5))]
-        )
-        if opening.startswith("@=E"):
-            closing = f"\n@{opening[2:]}"
+        closing = f"\n@{opening[2:]}" if opening[0] == "@" else "\n}"
+        if self._odd():
+            closing = random.choice(_KEEPERS)
         return "\n".join([opening, *body]) + closing
 
     def _node(self) -> str:
         random = self._random
         kind = random.random()
         if kind < 0.75:
-            submit = self._pick(("a.sub", "b.sub"), ("x.dag.condor.sub", '"a b"', "{", "D1"))
+            submit = self._pick(("a.sub", "b.sub"), ("D1", '"a b"', "{", "D1", "e.condor.sub"))
             return self._line("JOB", self._new_name(), submit, self._options())
         if kind < 0.85:
             return f"JOB {self._new_name()} {self._inline()} {self._options()}"
         if kind < 0.9:
             subdag = self._file()
             return self._line("SUBDAG", "EXTERNAL", self._new_name(), subdag, self._options())
-        word = random.choice(("FINAL", "PROVISIONER", "SERVICE", "DATA"))
-        return self._line(word, self._new_name(), "f.sub", self._options())
+        if self._special and not self._odd():
+            return self._line("DATA", self._new_name(), "f.sub")
+        self._special = True
+        word = random.choice(("FINAL", "PROVISIONER", "SERVICE"))
+        name = "special" if random.random() < 0.9 else self._new_name()
+        return self._line(word, name, "f.sub", self._maybe("NOOP", "DIR x"))
 
-    def _splice(self, depth: int) -> str:
+    def _other_file(self) -> str:
+        if self._files and not self._odd():
+            return self._random.choice(self._files)
+        return self._file()
+
+    def _splice(self) -> str:
         name = self._pick(("S", "T", "U", "V"), _SPLICES)
+        if name in self._splices and not self._odd():
+            name += str(len(self._splices))
         self._splices.append(name)
-        file = FILES[min(depth + 1, 4)] if self._random.random() < 0.8 else self._file()
-        return self._line("SPLICE", name, file, self._maybe("DIR sub", "DIR ..", "DIR no"))
+        file = self._other_file()
+        if file.startswith("sub/") and self._random.random() < 0.3:
+            return self._line("SPLICE", name, file[4:], "DIR sub")
+        return self._line("SPLICE", name, file, "DIR .." * self._odd())
 
-    def _command(self, depth: int) -> str:
+    def _command(self) -> str:
         command: Callable[[], str] = self._random.choice(_COMMANDS).__get__(self)
-        if command.__name__ in ("_include", "_splice_line"):
-            return command() if depth < 2 or self._odd() else self._edge()
+        if command.__name__ in ("_include", "_splice") and not self._files and not self._odd():
+            return self._edge()
         return command()
 
-    def _splice_line(self) -> str:
-        return self._splice(1)
-
     def _include(self) -> str:
-        return self._line("INCLUDE", self._file())
+        return self._line("INCLUDE", self._other_file())
 
     def _edge(self) -> str:
         random = self._random
-        parents = [self._name() for _ in range(random.choice((1, 1, 1, 2, 3)))]
-        children = [self._name() for _ in range(random.choice((1, 1, 1, 2, 3)))]
+        parents = [self._end() for _ in range(random.choice((1, 1, 1, 2, 3)))]
+        children = [self._end() for _ in range(random.choice((1, 1, 1, 2, 3)))]
         weak = "WEAK" * (random.random() < 0.1)
         return self._line(weak, "PARENT", *parents, "CHILD", *children)
 
     def _connect(self) -> str:
+        if len(self._splices) < 2 and not self._odd():
+            return self._edge()
         names = (*self._splices, "S", "T")
         return self._line("CONNECT", self._random.choice(names), self._random.choice(names))
 
     def _pin(self) -> str:
         word = self._random.choice(("PIN_IN", "PIN_OUT"))
-        return self._line(word, self._name(), self._random.choice(("1", "1", "2", self._number())))
+        return self._line(
+            word, self._name(""), self._random.choice(("1", "1", "2", self._number()))
+        )
 
     def _description(self) -> str:
         return f"SUBMIT-DESCRIPTION {self._pick(('D1', 'D2'), _ODD_NODES)} {self._inline()}"
@@ -189,8 +211,8 @@ class Writer:
     def _script(self) -> str:
         kind = self._random.choice(("PRE", "POST", "HOLD"))
         defer = self._maybe(f"DEFER {self._number()} {self._number()}")
-        debug = self._maybe("DEBUG f.txt ALL", "DEBUG 'f g' STDOUT", "DEBUG f X")
-        words = self._random.choice(("s.sh", "s.sh $JOB 'a b'", '"s', "", "s\udcff"))
+        debug = self._maybe("DEBUG f.txt ALL", "DEBUG 'f g' STDOUT")
+        words = self._pick(("s.sh", "s.sh $JOB 'a b'", '"s', "s\udcff"), ("", "DEBUG f X"))
         return self._line("SCRIPT", defer, debug, kind, self._name(), words)
 
     def _retry(self) -> str:
@@ -227,15 +249,15 @@ class Writer:
         return self._line("MAXJOBS", self._pick(_CATEGORIES[:3], _CATEGORIES), self._number())
 
     def _save_point(self) -> str:
-        return self._line("SAVE_POINT_FILE", self._name(), self._maybe("s.save", '""', "d/e"))
+        return self._line("SAVE_POINT_FILE", self._name(""), self._maybe("s.save", '""', "d/e"))
 
     def _done(self) -> str:
-        return self._line("DONE", self._name())
+        return self._line("DONE", self._name(""))
 
     def _whole(self) -> str:
         file = self._pick(("f.out", "g.out"), _OTHER_FILES)
         line = self._random.choice((
-            f"DOT {file} {self._maybe('UPDATE', 'DONT-OVERWRITE', 'INCLUDE h', 'INCLUDE')}",
+            f"DOT {file} {self._maybe('UPDATE', 'DONT-OVERWRITE', 'INCLUDE h')}",
             f"NODE_STATUS_FILE {file} {self._number()} {self._maybe('ALWAYS-UPDATE')}",
             f"JOBSTATE_LOG {file}",
             f"CONFIG {file}",
@@ -251,13 +273,13 @@ class Writer:
     def _many(self) -> list[str]:
         """A run of simple lines, as programs write them."""
         random = self._random
-        count = random.choice((3, 20, 40))
+        count = random.choice((2, 3, 17))
         names = [f"{random.choice('MPQ')}{n}" for n in range(count)]
         lines = [f"JOB {name} a.sub" for name in names]
         for name in names:
             lines.append(f'VARS {name} k="{name}" l="m n"')
             if random.random() < 0.1:
-                lines.append(self._command(2))
+                lines.append(self._command())
         known = [*names, *self._defined[:3]]
         for _ in range(count):
             children = " ".join(random.choices(known, k=random.choice((1, 1, 2, 3))))
@@ -269,7 +291,7 @@ class Writer:
 
 _COMMANDS = (
     Writer._node,
-    Writer._splice_line,
+    Writer._splice,
     Writer._include,
     Writer._edge,
     Writer._edge,
@@ -295,12 +317,11 @@ _COMMANDS = (
 
 
 def generate(random: Random) -> Sample:
-    """A sample of one to four files."""
-    count = random.choice((1, 1, 2, 3, 4))
+    """A sample of one to five files."""
+    count = random.choice((1, 1, 2, 3, 4, 5))
     files: dict[str, str] = {}
     for depth, path in enumerate(FILES[:count]):
-        writer = Writer(random)
-        files[path] = as_read(writer.text(depth))
+        files[path] = as_read(Writer(random, FILES[depth + 1 : count]).text())
     dags = ("x.dag",) if random.random() < 0.85 else ("x.dag", *random.choices(FILES, k=1))
     writer = Writer(random)
     writer.known(files["x.dag"].split()[1:12:3])

@@ -51,7 +51,7 @@ def _swap_lines(random: Random, text: str, other: str) -> str:
 def _repeat_line(random: Random, text: str, other: str) -> str:
     lines = text.split("\n")
     line = random.choice(lines)
-    for _ in range(random.choice((1, 1, 2, 3, 20))):
+    for _ in range(random.choice((1, 1, 2, 3, 16))):
         lines.insert(random.randrange(len(lines) + 1), line)
     return "\n".join(lines)
 
@@ -79,7 +79,7 @@ def _lines_of_other(random: Random, text: str, other: str) -> str:
     lines, more = text.split("\n"), other.split("\n")
     begin = random.randrange(len(more))
     place = random.randrange(len(lines) + 1)
-    lines[place:place] = more[begin : begin + random.choice((1, 2, 5, 20))]
+    lines[place:place] = more[begin : begin + random.choice((1, 2, 5, 16))]
     return "\n".join(lines)
 
 
@@ -98,7 +98,7 @@ def _line_ends(random: Random, text: str, other: str) -> str:
 def _long_word(random: Random, text: str, other: str) -> str:
     words = text.split(" ")
     place = random.randrange(len(words))
-    words[place] = words[place] * random.choice((2, 20, 300))
+    words[place] = words[place] * random.choice((2, 10, 100))
     return " ".join(words)[:20_000]
 
 

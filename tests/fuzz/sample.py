@@ -37,7 +37,7 @@ class Sample(NamedTuple):
         """The sample as a person reads it, and as Python does."""
         parts = [f"dags={self.dags!r} block={self.block} shortest={self.shortest}"]
         parts.append(repr(self.options))
-        parts += [f"{path}: {_cut(ascii(text))}" for path, text in self.files.items()]
+        parts += [f"{path!a}: {_cut(ascii(text))}" for path, text in self.files.items()]
         if self.progress:
             parts.append(f"rescue: {_cut(ascii(self.progress))}")
         return "\n".join(parts)
@@ -79,7 +79,7 @@ def random_options(random: Random) -> BuildOptions:
         munge_node_names=not seldom[1],
         allow_any_node_name_characters=seldom[2],
         default_append_vars=seldom[3],
-        use_dag_dir=seldom[4],
+        use_dag_dir=seldom[4] and seldom[0],
         priority=random.choice((0, 0, 0, 7, -(2**31))),
         strict=random.choice((0, 1, 1, 1, 2, 3)),
         cwd=random.choice(("", "/work")),
@@ -108,7 +108,7 @@ def real_samples() -> list[Sample]:
 
 def as_read(text: str) -> str:
     """`text` as a file that holds it is read."""
-    return text.encode("utf-8", "surrogatepass").decode("utf-8", "surrogateescape")
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "surrogateescape")
 
 
 def _cut(text: str) -> str:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from condor_pydagman.dagfile.excerpts import LONGEST_EXCERPT, LONGEST_MESSAGE, excerpt, message
+from condor_pydagman.dagfile.excerpts import LONGEST_EXCERPT, excerpt
 
 
 @pytest.mark.parametrize(
@@ -31,11 +31,6 @@ def test_of_a_long_line_the_part_around_the_column_is_shown() -> None:
     shown, caret = excerpt(line, 1000)
     assert len(shown) == LONGEST_EXCERPT
     assert shown[caret - 1] == "X"
-
-
-def test_a_long_message_is_cut() -> None:
-    assert message("x" * 5000) == "x" * LONGEST_MESSAGE + "..."
-    assert message("x\ny\u00e9") == "x\\x0ay\u00e9"
 
 
 @given(st.text(), st.integers(0, 50))

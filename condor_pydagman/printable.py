@@ -1,0 +1,30 @@
+"""Text of unknown origin as a message can show it: bounded, and with nothing invisible."""
+
+from __future__ import annotations
+
+LONGEST_MESSAGE = 1000
+
+
+def printable(text: str) -> str:
+    """`text` with tabs as blanks and what can't be printed as `\\\\x1b` or `\\\\u00a0`."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else _named(c) for c in text)
+
+
+def message(text: str) -> str:
+    """`text` as part of a message: not too long, in one row."""
+    if len(text) > LONGEST_MESSAGE:
+        text = text[:LONGEST_MESSAGE] + "..."
+    return printable(text)
+
+
+def _named(character: str) -> str:
+    code = ord(character)
+    if character == "\t":
+        return " "
+    if 0xDC80 <= code <= 0xDCFF:  # a byte that is not UTF-8
+        return f"\\x{code - 0xDC00:02x}"
+    if code < 0x80:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
