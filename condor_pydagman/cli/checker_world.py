@@ -28,6 +28,7 @@ class DiskWorld:
 
     def __init__(self) -> None:
         self._kinds: dict[str, FileKind] = {}
+        self._dag_files = files.DagFiles()
 
     def read_text(self, path: str) -> str:
         """The text of a file; see `adapters.files.read_text`."""
@@ -35,7 +36,7 @@ class DiskWorld:
 
     def read_blocks(self, path: str) -> Iterator[str]:
         """As `read_text`, in blocks; see `adapters.files.read_blocks`."""
-        return files.read_blocks(path)
+        return self._dag_files.read(path)
 
     def kind(self, path: str) -> FileKind:
         """What stands at `path`, links followed; looked up once."""

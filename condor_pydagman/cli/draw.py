@@ -8,7 +8,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from condor_pydagman.adapters.files import read_text, replace
+from condor_pydagman.adapters.files import DagFiles, read_text, replace
 from condor_pydagman.errors import FileError, PydagmanError, UsageError
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import Dag
@@ -116,7 +116,7 @@ def _dag(arguments: argparse.Namespace) -> Dag:
         allow_any_node_name_characters=True, use_dag_dir=arguments.usedagdir, cwd=os.getcwd()
     )
     try:
-        dag = build(arguments.dag_files, read_text, options)
+        dag = build(arguments.dag_files, DagFiles().read, options)
         if arguments.rescue:
             apply_progress(dag, _text(arguments.rescue, "rescue file"), arguments.rescue)
     except DagFileErrors as errors:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman import __version__
-from condor_pydagman.cli import draw
+from condor_pydagman.cli import draw, flatten
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.pool import Pool
 from condor_pydagman.pool.paths import POOL_VARIABLE
@@ -147,7 +147,11 @@ def _run(arguments: argparse.Namespace) -> int:
         return 127 if isinstance(error, FileNotFoundError) else 126
 
 
-SUBCOMMANDS: tuple[Callable[[Subparsers], None], ...] = (_add_pool, draw.add_parser)
+SUBCOMMANDS: tuple[Callable[[Subparsers], None], ...] = (
+    _add_pool,
+    draw.add_parser,
+    flatten.add_parser,
+)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -54,11 +54,12 @@ def read_dag(
         out.say(line)
     for number in chosen.rename:
         os.replace(paths.rescue(number), paths.rescue(number) + ".old")
-    dag = _build(options, config, out)
+    how = _how(options, config)
+    dag = _build(options, how, out)
     if chosen.file:
         for line in rescue.usage_lines(chosen, len(options.dag_files)):
             out.say(line)
-        _apply_rescue(dag, chosen.file)
+        _apply_rescue(dag, chosen.file, how)
     _refuse_cycle(dag, config)
     if not options.dot:
         _refuse_what_cannot_run(dag)
@@ -66,10 +67,8 @@ def read_dag(
     return dag, chosen.number
 
 
-def _build(options: DagmanOptions, config: Config, out: OutLog) -> Dag:
-    for file in options.dag_files:
-        out.say(f"Parsing {file} ...")
-    how = BuildOptions(
+def _how(options: DagmanOptions, config: Config) -> BuildOptions:
+    return BuildOptions(
         use_join_nodes=config.use_join_nodes,
         munge_node_names=config.munge_node_names,
         allow_any_node_name_characters=config.allow_any_node_name_characters,
@@ -79,6 +78,11 @@ def _build(options: DagmanOptions, config: Config, out: OutLog) -> Dag:
         strict=config.use_strict,
         cwd=os.getcwd(),
     )
+
+
+def _build(options: DagmanOptions, how: BuildOptions, out: OutLog) -> Dag:
+    for file in options.dag_files:
+        out.say(f"Parsing {file} ...")
     gc.disable()  # nothing that is built here is garbage, and looking for it takes a third longer
     try:
         dag = build(options.dag_files, files.DagFiles().read, how)
@@ -87,14 +91,14 @@ def _build(options: DagmanOptions, config: Config, out: OutLog) -> Dag:
     finally:
         gc.freeze()
         gc.enable()
-    for warning in dag.warnings:
-        out.say(warning)
+    for warning in (*dag.warnings, *dag.remarks):
+        out.say(str(warning))
     return dag
 
 
-def _apply_rescue(dag: Dag, path: str) -> None:
+def _apply_rescue(dag: Dag, path: str, how: BuildOptions) -> None:
     try:
-        apply_progress(dag, files.read_text(path), path)
+        apply_progress(dag, files.read_text(path), path, how)
     except DagFileErrors as error:
         raise CannotStart(f"{error.detail()}\nFailed to parse dag file") from None
     except (OSError, FileError) as error:

@@ -175,7 +175,7 @@ class Lines:
                 return None
             raw = block[begin:end]
             line = raw.strip(TRIMMED)
-            if line and not (line[0] in "#/" and line.startswith(("#", "//"))):
+            if line and not is_comment(line):
                 self._raw, self._raw_number = raw, self.number
                 return line
 
@@ -196,6 +196,11 @@ class Lines:
         end = block.find("\n", position)
         raw = block[begin : end if end >= 0 else len(block)]
         return Where(self.number + 1 + block.count("\n", 0, position), raw, position - begin)
+
+
+def is_comment(line: str) -> bool:
+    """Whether a trimmed line is one that means nothing."""
+    return line[0] in "#/" and line.startswith(("#", "//"))
 
 
 class _Joined:

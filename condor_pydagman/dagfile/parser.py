@@ -24,7 +24,7 @@ from condor_pydagman.dagfile.lexer import (
     splits_plainly,
 )
 from condor_pydagman.dagfile.line_parts import RESERVED_NAMES, Context, normal
-from condor_pydagman.dagfile.lines import LONGEST, Lines, Where, in_blocks
+from condor_pydagman.dagfile.lines import LONGEST, Lines, Where, in_blocks, is_comment
 from condor_pydagman.dagfile.node_lines import skip_description
 from condor_pydagman.dagfile.syntax import SYNTAX, Syntax
 from condor_pydagman.dagfile.variables import read_simple
@@ -173,7 +173,9 @@ class CommandReader:
         for number, line in run.numbered():
             self._lines.number = number
             stripped = line.strip(TRIMMED)
-            command = self._parser.command(stripped) if stripped else None
+            if not stripped or is_comment(stripped):
+                continue
+            command = self._parser.command(stripped)
             if command is not None:
                 yield command, line
         self._lines.number = end

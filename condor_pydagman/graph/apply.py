@@ -45,7 +45,7 @@ _FUNCTIONS: dict[type, Callable[[Building, Any], None]] = {
 
 
 def apply(building: Building, command: Command) -> None:
-    """Obey a command; SPLICE and INCLUDE, which read another file, are obeyed by `build`.
+    """Obey a command; SPLICE and INCLUDE, which read another file, are obeyed by `reading`.
 
     Raises:
         ProcessingError: it can't be obeyed; without its place.

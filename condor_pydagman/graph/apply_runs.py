@@ -35,11 +35,11 @@ def define_jobs(building: Building, run: Run) -> None:
         return
     names: Sequence[str]
     names, submits = zip(*rows)
+    if scope.splices and not scope.splices.keys().isdisjoint(scope.munge + n for n in names):
+        raise NotSimple
     names = _full(building, names)
     first = len(dag)
     if not dag.add_jobs(names, building.texts(submits), run.job_lines()):
-        raise NotSimple
-    if scope.splices and not scope.splices.keys().isdisjoint(names):
         raise NotSimple
     scope.add(first, len(names))
     if scope.directory:

@@ -1,7 +1,7 @@
 """The state that the commands of DAG files work on: the Dag as far as it is read, and the scope.
 
 What each command does is in `define`, `connect`, `modify` and `whole`; which file is read when, in
-`build`.
+`reading`.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ ALL_NODES = "ALL_NODES"
 MOST_WARNINGS = 1000
 MOST_SHARED = 1 << 10  # values remembered for sharing; with more the look-up costs what it saves
 MOST_COMPARED = 2000  # node names among which a misspelt one is looked for
+MOST_HINTS = 20  # misspelt names for which that is done
 
 # DAGMAN_USE_STRICT from which a warning is fatal; NEVER is above every level.
 STRICT_LOW, STRICT_MIDDLE, STRICT_HIGH, NEVER = 1, 2, 3, 4
@@ -77,6 +78,7 @@ class Building:
         self._joins = 0
         self._inlines = 0
         self._lost_warnings = 0
+        self._comparisons = 0
         self._shared: dict[Any, Any] = {}
         self._texts: dict[str, str] = {}
 
@@ -84,6 +86,8 @@ class Building:
     def of(cls, dag: Dag, options: BuildOptions) -> Building:
         """A Dag that is complete, to be changed by the commands of a rescue file."""
         building = cls(dag, options)
+        building.scope.limits = dag.category_limits
+        building.scope.descriptions = dag.descriptions
         building.scope.add(0, len(dag))
         for kind in NodeKind:
             if kind not in ORDINARY_KINDS:
@@ -143,7 +147,8 @@ class Building:
 
     def near(self, name: str) -> str:
         """Advice: the node whose name is like `name`, or ''."""
-        if len(self.dag) > MOST_COMPARED or len(name) > 100:
+        self._comparisons += 1
+        if len(self.dag) > MOST_COMPARED or len(name) > 100 or self._comparisons > MOST_HINTS:
             return ""
         before = len(self.scope.prefix + self.scope.munge)
         known = [self.dag.names[node][before:] for node in chain.from_iterable(self.scope.ranges())]
@@ -182,7 +187,7 @@ class Building:
 
     def warn(self, text: str, fatal_from: int) -> None:
         """Keep a warning; fail if DAGMAN_USE_STRICT makes it fatal."""
-        self.remark(text)
+        self.keep_warning(text)
         if self.options.strict >= fatal_from:
             fail(
                 "Warning is fatal error because of DAGMAN_USE_STRICT setting",
@@ -190,7 +195,7 @@ class Building:
                 plain=text,
             )
 
-    def remark(self, text: str) -> None:
+    def keep_warning(self, text: str) -> None:
         """Keep a warning that never is fatal."""
         if len(self.dag.warnings) < MOST_WARNINGS:
             self.dag.warnings.append("\n".join(map(message, text.split("\n"))))

@@ -84,7 +84,7 @@ def _add(
         )
     done = command.done
     if done and kind not in ORDINARY_KINDS:  # stock calls it fatal, and goes on
-        building.remark(f"WARNING: {kind.name} node {command.name} can not be marked as DONE")
+        building.keep_warning(f"WARNING: {kind.name} node {command.name} can not be marked as DONE")
         done = False
     flags = model.NOOP * command.noop | (model.DONE | model.USER_DONE) * done
     node = building.add_node(name, submit, kind, flags, command.line)

@@ -15,7 +15,6 @@ from itertools import accumulate, islice, repeat
 from operator import le, lt
 
 _FIRST_JUNCTION = 1 << 30  # until the number of nodes is known
-MOST_NODES = _FIRST_JUNCTION
 
 
 class Edges:

@@ -20,12 +20,16 @@ Key = tuple[str, str, bool]
 
 
 class KeptFiles:
-    """Readers of files, by path, by name in messages, and by whether it is the second reading."""
+    """Readers of files, by path, by name in messages, and by whether it is the second reading.
+
+    Attributes:
+        room: lines that may still be kept.
+    """
 
     def __init__(self) -> None:
         self._seen: set[Key] = set()
         self._kept: dict[Key, _Kept] = {}
-        self._room = MOST_LINES
+        self.room = MOST_LINES
 
     def reader(
         self, key: Key, reading: Reading, make: Callable[[], CommandReader]
@@ -34,17 +38,15 @@ class KeptFiles:
         kept = self._kept.get(key)
         if kept is not None:
             return Player(kept, reading)
-        if key not in self._seen or self._room <= 0:
+        if key not in self._seen or self.room <= 0:
             self._seen.add(key)
             return make()
         return Recorder(make(), reading, self, key)
 
     def keep(self, key: Key, kept: _Kept) -> None:
         """A file that has been read without an error, to its end."""
-        lines = sum(item.lines if isinstance(item, Run) else 1 for item, _ in kept.items)
-        if lines <= self._room:
-            self._room -= lines
-            self._kept[key] = kept
+        self.room -= sum(item.lines if isinstance(item, Run) else 1 for item, _ in kept.items)
+        self._kept[key] = kept
 
 
 class _Kept:
@@ -64,13 +66,15 @@ class Recorder:
 
     def __iter__(self) -> Iterator[_Item]:
         kept, reading = _Kept(), self._reading
-        before = len(reading.errors) + reading.lost
+        before, room = len(reading.errors) + reading.lost, self._files.room
         for item in self._reader:
             text = "" if isinstance(item, Run) else self._reader.text()
             kept.items.append((item, text))
             kept.skipped.append(reading.skipped)
             yield item
-            if len(kept.items) > MOST_LINES:
+            room -= item.lines if isinstance(item, Run) else 1
+            if room < 0:
+                kept.items.clear()
                 yield from self._reader
                 return
         kept.skipped.append(reading.skipped)

@@ -69,7 +69,8 @@ class DagFileErrors(PydagmanError):
     """Everything that is wrong with the DAG files.  `str()` is that of the first error.
 
     Attributes:
-        errors: at least one, in the order in which stock DAGMan would meet them.
+        errors: at least one, in the order in which stock DAGMan would meet them; one of a file that
+            several SPLICEs name is there once.
         warnings: those given before.
         lost: how many more errors there are.
     """
@@ -78,7 +79,7 @@ class DagFileErrors(PydagmanError):
         self, errors: Sequence[DagFileError], warnings: Sequence[str] = (), lost: int = 0
     ) -> None:
         super().__init__(str(errors[0]))
-        self.errors = list(errors)
+        self.errors = _without_repeats(errors)
         self.warnings = list(warnings)
         self.lost = lost
 
@@ -89,3 +90,10 @@ class DagFileErrors(PydagmanError):
         if more > 0:
             parts.append(f"and {more} more")
         return "\n".join(parts)
+
+
+def _without_repeats(errors: Sequence[DagFileError]) -> list[DagFileError]:
+    first: dict[object, DagFileError] = {}
+    for error in errors:
+        first.setdefault((error.file, error.line, error.column, error.message), error)
+    return list(first.values())

@@ -46,7 +46,7 @@ _SECOND = frozenset(s.word for s in SYNTAX.values() if not s.defines and not s.m
 def placed(error: ProcessingError, file: str, line: int, text: str) -> ProcessingError:
     """The error of the command on that line, whose text is `text`."""
     if not error.prefix:
-        error.message += f" at {file}:{line}"
+        error.message += f" at {message(file)}:{line}"
     error.file, error.line, error.place = file, line, line
     error.text = excerpt(text, 0).text
     error.word = normal(error.text.partition(" ")[0])

@@ -51,6 +51,8 @@ class Scope:
         self.terminal: list[int] = []
         self._pieces: list[Piece] = []
         self._noted = 0
+        self._own: list[range] = []  # both in the order of their nodes
+        self._lifted: list[range] = []
 
     def __str__(self) -> str:
         return f"{self.name}+" if self.outer else "root"
@@ -75,14 +77,17 @@ class Scope:
         """Nodes `first` and so on are defined in this file."""
         last = self._pieces[-1] if len(self._pieces) > self._noted else None
         if isinstance(last, range) and last.stop == first:
-            self._pieces[-1] = range(last.start, first + count)
+            self._pieces[-1] = self._own[-1] = range(last.start, first + count)
         else:
             self._pieces.append(range(first, first + count))
+            self._own.append(range(first, first + count))
 
     def lift(self) -> list[Scope]:
         """Put the nodes of its splices after its own; returns these splices, in that order."""
         lifted = [self.splices[name] for name in sorted(self.splices, key=_by_bytes)]
         self._pieces.extend(lifted)
+        self._lifted += [nodes for splice in lifted for nodes in splice.ranges()]
+        self._lifted.sort(key=_start)
         self.splices = {}
         return lifted
 
@@ -108,7 +113,23 @@ class Scope:
 
     def __contains__(self, node: int) -> bool:
         """Whether the file may name this node."""
-        return any(node in nodes for nodes in self.ranges())
+        return _within(self._own, node) or _within(self._lifted, node)
+
+
+def _start(nodes: range) -> int:
+    return nodes.start
+
+
+def _within(ranges: list[range], node: int) -> bool:
+    """Whether one of the ranges, which are in ascending order, has the node."""
+    low, high = 0, len(ranges)
+    while low < high:
+        middle = (low + high) // 2
+        if ranges[middle].start <= node:
+            low = middle + 1
+        else:
+            high = middle
+    return low > 0 and node in ranges[low - 1]
 
 
 def _by_bytes(name: str) -> bytes:

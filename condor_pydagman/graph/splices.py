@@ -84,11 +84,9 @@ def _note_splices(building: Building) -> None:
 
 
 def _refuse_forbidden(building: Building, scope: Scope) -> None:
-    if not building.special:
-        return
-    for node in chain.from_iterable(scope.ranges()):
+    for node in sorted(building.special):
         kind = NodeKind(building.dag.kinds[node])
-        if kind in _FORBIDDEN:
+        if kind in _FORBIDDEN and node in scope:
             name = scope.name[len(scope.munge) :]
             fail(
                 f"Splice {name} has a {kind.name} node. This is not permitted.",
@@ -129,7 +127,7 @@ def _lift_descriptions(building: Building, outer: Scope, splice: Scope) -> None:
     where = f"splice {outer}" if outer.outer else "root"
     for name, text in splice.descriptions.items():
         if outer.descriptions.setdefault(name, text) != text:
-            building.remark(
+            building.keep_warning(
                 "WARNING: Conflicting inline descriptions using the same name"
                 f" '{name}' between {where} and splice {splice.name}."
             )

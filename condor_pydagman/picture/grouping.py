@@ -81,6 +81,8 @@ def group_items(network: Network, layer: Sequence[int], traits: Traits, limit: i
         if fits(merged, limit):
             return _refined(network, Grouping(of, count, rung=rung), limit)
         chained = _with_chains(of, merged, rung)
+        if merged.count < network.count and chained.count < limit // 8:
+            break  # layers in a row are no chain of nodes: it would hide all there is to see
         if fits(network.merged(chained.of, chained.count), limit):
             return chained
     return _by_ranges(layer, limit)

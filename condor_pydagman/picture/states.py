@@ -91,11 +91,6 @@ class States:
             if ad.details and ad.state == State.FAILED:
                 self.details[node] = ad.details
 
-    def finish_done(self, nodes: Iterable[int]) -> None:
-        """Show these nodes as done."""
-        for node in nodes:
-            self.of[node] = State.DONE
-
     def counts(self) -> list[int]:
         """How many nodes are in each State, by its number."""
         return [self.of.count(state) for state in State]

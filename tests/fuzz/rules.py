@@ -81,9 +81,15 @@ def check(sample: Sample) -> str:
     usual, bulk.SHORTEST = bulk.SHORTEST, sample.shortest
     try:
         dag, errors = _built(build, sample)
-        _same(dag, errors, *_built(_line_by_line, sample))
+        other, others = _built(_line_by_line, sample)
     finally:
         bulk.SHORTEST = usual
+    if dag is None or other is None:
+        _need(dag is other, "runs and lines are accepted alike", (errors, others))
+    else:
+        _same_dag(dag, other)
+    if errors is not None and others is not None:
+        _same_errors(errors, others, alone=len(sample.files) == 1 == len(sample.dags))
     for path, text in sample.files.items():
         _check_manager(path, text)
     if dag is None:
@@ -278,23 +284,25 @@ def _check_splices(dag: Dag) -> None:
             open_ends.append((splice.end, splice.name))
 
 
-def _same(
-    dag: Dag | None, errors: DagFileErrors | None, other: Dag | None, others: DagFileErrors | None
-) -> None:
+def _same_dag(dag: Dag, other: Dag) -> None:
     """Reading in runs of lines gives what reading line by line gives."""
-    if dag is None or other is None:
-        _need(dag is other, "runs and lines are accepted alike", (errors, others))
-    if dag is not None and other is not None:
-        for name in _PLAIN:
-            one, two = getattr(dag, name), getattr(other, name)
-            _need(one == two, f"runs and lines give the same {name}", (one, two))
-        _need(dict(dag.variables) == dict(other.variables), "runs, lines: the same variables")
-        _need(_edges(dag.edges) == _edges(other.edges), "runs and lines give the same edges")
-        places = [(dag.place(node), other.place(node)) for node in range(len(dag))]
-        _need(all(one == two for one, two in places), "runs, lines: the same places", places)
-    if errors is not None and others is not None:
-        one, two = _said(errors), _said(others)
+    for name in _PLAIN:
+        one, two = getattr(dag, name), getattr(other, name)
+        _need(one == two, f"runs and lines give the same {name}", (one, two))
+    _need(dict(dag.variables) == dict(other.variables), "runs, lines: the same variables")
+    _need(_edges(dag.edges) == _edges(other.edges), "runs and lines give the same edges")
+    places = [(dag.place(node), other.place(node)) for node in range(len(dag))]
+    _need(all(one == two for one, two in places), "runs, lines: the same places", places)
+
+
+def _same_errors(errors: DagFileErrors, others: DagFileErrors, alone: bool) -> None:
+    """All errors are the same if there is one file.  Of several the first error is: what a file
+    with errors has said before them may count, or not, for the files after it."""
+    one, two = _said(errors), _said(others)
+    _need(one[0] == two[0], "runs and lines give the same first error", (one, two))
+    if alone:
         _need(one == two, "runs and lines give the same errors", (one, two))
+        _need(errors.lost == others.lost, "runs and lines lose as many errors")
         _need(errors.warnings == others.warnings, "runs and lines: errors with the same warnings")
 
 
@@ -305,9 +313,8 @@ def _edges(edges: Edges) -> object:
     return arrows, weak if edges.any_weak else None
 
 
-def _said(errors: DagFileErrors) -> object:
-    found = [(str(e), e.file, e.line, e.hint, e.trail) for e in errors.errors]
-    return found, errors.lost
+def _said(errors: DagFileErrors) -> list[object]:
+    return [(str(e), e.file, e.line, e.hint, e.trail) for e in errors.errors]
 
 
 def _is_called(path: str, file: str) -> bool:

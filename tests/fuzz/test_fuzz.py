@@ -46,6 +46,7 @@ def test_the_inputs_are_good_and_bad() -> None:
         Sample({"x.dag": "JOB B b\nSCRIPT POST B '\nSCRIPT POST B \udced"}, ("x.dag",)),
         Sample({"x.dag": "PARENT P CHILD Q\nPARENT 5 CHILD child\nP"}, ("x.dag",)),
         Sample({"x.dag": "\r\nPARENT P CHILD A\n"}, ("x.dag",)),
+        Sample({"x.dag": "INCLUDE o\udcff\x1b", "o\udcff\x1b": "REJECT"}, ("x.dag",)),
         Sample({"x.dag": "SPLICE S o\udcff\x1b", "o\udcff\x1b": "x"}, ("x.dag",)),
     ],
     ids=lambda sample: repr(sample.files["x.dag"])[1:40],

@@ -234,3 +234,10 @@ def test_the_bindings_are_not_loaded() -> None:
     )
     root = str(Path(__file__).resolve().parents[3])
     subprocess.run([sys.executable, "-c", program], check=True, env={"PYTHONPATH": root})
+
+
+@pytest.mark.parametrize("last", ["RETRY ALL_NODES 3", "VARS ALL_NODES a=1", "JOB Z z.sub DONE"])
+def test_remarks_among_many_simple_lines(last: str, place: Path) -> None:
+    jobs = "".join(f"# node {n}\nJOB N{n} a.sub\n" for n in range(40))
+    (place / "many.dag").write_text(f"# hello\n{jobs}{last}\n")
+    assert main(["many.dag"]) == 0

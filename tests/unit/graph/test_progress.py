@@ -78,3 +78,16 @@ def test_a_final_node_is_never_done_before() -> None:
     progress = apply_progress(dag, "DONE F\n", "r", BuildOptions(strict=0))
     assert progress.done == []
     assert list(dag.flags) == [0, 0]
+
+
+def test_limits_and_descriptions_count(dag: Dag) -> None:
+    apply_progress(dag, "MAXJOBS k 1\nSUBMIT-DESCRIPTION d {\nx = 1\n}\n", "r")
+    assert dag.category_limits == {"k": 1}
+    assert dag.descriptions == {"d": "x = 1"}
+
+
+def test_strictness_is_that_of_the_dag() -> None:
+    dag = build(["a.dag"], lambda _: "JOB A x\nFINAL F x\n", BuildOptions())
+    with pytest.raises(DagFileErrors, match="Warning is fatal"):
+        apply_progress(dag, "DONE F\n", "r", BuildOptions(strict=1))
+    assert apply_progress(dag, "DONE F\n", "r", BuildOptions(strict=0)).done == []

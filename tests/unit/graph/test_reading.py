@@ -151,9 +151,16 @@ def test_very_many_errors_are_counted(lines_between: int, monkeypatch: pytest.Mo
 
 def test_errors_in_many_splices_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "MOST_ERRORS", 10)
-    caught = problems("".join(f"SPLICE S{n} s\n" for n in range(25)), {"s": "FOO\n"})
+    files = {f"s{n}": "FOO\n" for n in range(25)}
+    caught = problems("".join(f"SPLICE S{n} s{n}\n" for n in range(25)), files)
     assert len(caught.errors) == 10
     assert caught.lost == 15
+
+
+def test_an_error_in_a_file_of_many_splices_is_told_once() -> None:
+    splices = "".join(f"SPLICE S{n} s\n" for n in range(25))
+    caught = problems(splices + "BAR\n", {"s": "FOO\n"})
+    assert [(error.file, error.line) for error in caught.errors] == [("s", 1), ("x.dag", 26)]
 
 
 @pytest.mark.parametrize(

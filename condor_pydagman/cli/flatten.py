@@ -1,0 +1,62 @@
+"""`condor_pydagman flatten`: a DAG with all its splices and includes as one DAG file."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from condor_pydagman.adapters.files import DagFiles, replace
+from condor_pydagman.errors import PydagmanError
+from condor_pydagman.graph.build import BuildOptions, build
+from condor_pydagman.graph.problems import DagFileErrors
+from condor_pydagman.graph.unparse import dag_lines
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+else:
+    Subparsers = Any
+
+_HEAD = """\
+# {files} as one file, made by condor_pydagman flatten.
+# Names of nodes in splices hold a '+': run it with DAGMAN_ALLOW_ANY_NODE_NAME_CHARACTERS = True.
+# Join nodes are nodes already: run it with DAGMAN_USE_JOIN_NODES = False.
+"""
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the subcommand."""
+    parser = subparsers.add_parser(
+        "flatten",
+        help="a DAG and all files that it names as one DAG file",
+        description="Write one DAG file that means what the given ones mean, their splices and"
+        " includes among them: for a look at what DAGMan makes of them, and for other tools.",
+    )
+    parser.add_argument("dag_files", metavar="DAGFILE", nargs="+")
+    parser.add_argument("-o", "--output", metavar="FILE", help="default: standard output")
+    parser.add_argument("--usedagdir", action="store_true", help="as of condor_submit_dag")
+    parser.set_defaults(action=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the file.
+
+    Raises:
+        PydagmanError: the DAG is wrong, or has what one file can't say.
+    """
+    options = BuildOptions(use_dag_dir=arguments.usedagdir, cwd=os.getcwd())
+    head = _HEAD.format(files=", ".join(arguments.dag_files))
+    try:
+        dag = build(arguments.dag_files, DagFiles().read, options)
+        text = [head, *(line + "\n" for line in dag_lines(dag))]
+    except DagFileErrors as errors:
+        raise PydagmanError(errors.detail()) from None
+    except ValueError as error:
+        raise PydagmanError(f"this DAG can't be written as one file: {error}") from None
+    if arguments.output:
+        replace(arguments.output, text)
+    else:
+        sys.stdout.reconfigure(errors="surrogateescape")  # type: ignore[union-attr]
+        sys.stdout.writelines(text)
+    return 0

@@ -1,0 +1,46 @@
+"""condor_pydagman flatten."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.adapters.files import read_blocks
+from condor_pydagman.cli.pydagman import main
+from condor_pydagman.graph.build import BuildOptions, build
+
+DAG = "JOB A a.sub\nSPLICE S s.dag DIR d\nJOB Z z.sub\nPARENT A CHILD S\nPARENT S CHILD Z\n"
+SPLICE = 'JOB X x.sub\nJOB Y y.sub\nVARS ALL_NODES a="1"\nRETRY X 2\n'
+
+
+@pytest.fixture
+def dag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d/s.dag").write_text(SPLICE)
+    (tmp_path / "x.dag").write_text(DAG)
+    return tmp_path
+
+
+def test_one_file_means_the_same(dag: Path) -> None:
+    assert main(["flatten", "x.dag", "-o", "flat.dag"]) == 0
+    knobs = BuildOptions(allow_any_node_name_characters=True, use_join_nodes=False)
+    flat = build(["flat.dag"], read_blocks, knobs)
+    whole = build(["x.dag"], read_blocks, BuildOptions())
+    assert flat.names == whole.names
+    assert flat.directories == whole.directories
+    assert flat.retries == whole.retries
+    assert [list(flat.children(n)) for n in range(4)] == [list(whole.children(n)) for n in range(4)]
+
+
+def test_to_standard_output(dag: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["flatten", "x.dag"]) == 0
+    assert "\nJOB S+X x.sub DIR d\n" in capsys.readouterr().out
+
+
+def test_a_wrong_dag_writes_nothing(dag: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (dag / "x.dag").write_text("FOO\n")
+    assert main(["flatten", "x.dag", "-o", "flat.dag"]) == 1
+    assert "x.dag:1 'FOO' is not a valid DAG command" in capsys.readouterr().err
+    assert not (dag / "flat.dag").exists()
