@@ -106,7 +106,7 @@ class Building:
         before = self.scope.prefix + self.scope.munge
         get = self.dag.ids.get
         found = {get(before + name) for name in names} if before else set(map(get, names))
-        if None in found or (self.has_splices and any("+" in name for name in names)):
+        if None in found or (self.has_splices and "+" in "".join(names)):
             return None
         return found  # type: ignore[return-value]
 
