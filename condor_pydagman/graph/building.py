@@ -143,6 +143,7 @@ class Building:
             f"Unknown node {shown} referenced",
             self.near(name),
             plain=f"References undefined node {shown}",
+            at=name,
         )
 
     def near(self, name: str) -> str:
@@ -152,6 +153,9 @@ class Building:
             return ""
         before = len(self.scope.prefix + self.scope.munge)
         known = [self.dag.names[node][before:] for node in chain.from_iterable(self.scope.ranges())]
+        same = [one for one in known if one.lower() == name.lower()]
+        if same:
+            return f"did you mean {same[0]}? Upper and lower case are not the same in names"
         near = difflib.get_close_matches(name, known, 1, 0.7)
         return f"did you mean {near[0]}?" if near else self._inside_splice(name)
 
@@ -244,7 +248,7 @@ class Building:
         return ""
 
 
-def fail(text: str, hint: str = "", *, plain: str = "", also: str = "") -> NoReturn:
+def fail(text: str, hint: str = "", *, plain: str = "", also: str = "", at: str = "") -> NoReturn:
     """Raise a ProcessingError, whose place is added by who knows it.
 
     Args:
@@ -252,5 +256,6 @@ def fail(text: str, hint: str = "", *, plain: str = "", also: str = "") -> NoRet
         hint: what to do.
         plain: what condor_dag_checker says, if that differs.
         also: a second line of stock condor_dagman's.
+        at: the word of the command's line that is wrong.
     """
-    raise ProcessingError(text, file="", hint=hint, plain=plain, also=also)
+    raise ProcessingError(text, file="", hint=hint, plain=plain, also=also, at=at)

@@ -29,7 +29,7 @@ def parent_child(building: Building, command: commands.ParentChild) -> None:
     if empty:
         fail(
             f"No {' nor '.join(empty)} nodes provided for dependency creation",
-            "the splice has no node that could be meant",
+            "the splice is empty, or each of its nodes is a parent or a child of another one",
             also="failed to add dependency between nodes",
         )
     join = len(parents) > 1 and len(children) > 1 and building.options.use_join_nodes
@@ -50,7 +50,7 @@ def pin(building: Building, command: commands.Pin) -> None:
         name = command.node
         if name.upper() != ALL_NODES:
             name = building.scope.munge + name
-        fail(f"node {name} not found!", building.near(command.node))
+        fail(f"node {name} not found!", building.near(command.node), at=command.node)
     nodes = building.scope.pins[command.out].setdefault(command.number, [])
     if node not in nodes:
         nodes.append(node)
@@ -99,6 +99,7 @@ def _ends(building: Building, names: tuple[str, ...], which: str) -> Sequence[in
                 f"Unknown {which} node {name} specified",
                 building.near(name),
                 plain=f"References to undefined nodes: {which.title()} [{name}]",
+                at=name,
             )
         found.update(splice.terminal if which == "parent" else splice.initial)
     return sorted(found)
@@ -138,6 +139,7 @@ def _splice(building: Building, name: str, which: str) -> Scope:
         fail(
             f"Connect {which} splice {name} does not exist",
             "CONNECT joins splices of its own file",
+            at=name,
         )
     return splice
 

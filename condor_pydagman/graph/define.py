@@ -71,11 +71,13 @@ def _add(
             f"give one of the two nodes another name; the first is defined at"
             f" {dag.place(dag.ids[name]) or 'an unknown place'}",
             plain=f"Node {command.name} is already defined in the DAG",
+            at=command.name,
         )
     if scope.munge + command.name in scope.splices:
         fail(
             f"Node name {scope.munge}{command.name} already associated with a splice in DAG",
             "give the node or the splice another name",
+            at=command.name,
         )
     if command.directory and building.options.use_dag_dir:
         fail(

@@ -20,6 +20,7 @@ class ProcessingError(DagFileError):
         also: a second line of stock DAGMan's, or ''.
         prefix: what stock DAGMan puts before the message.
         word: the command word.
+        at: the word of the line that is wrong, or ''.
     """
 
     def __init__(
@@ -34,6 +35,7 @@ class ProcessingError(DagFileError):
         plain: str = "",
         also: str = "",
         word: str = "",
+        at: str = "",
     ) -> None:
         super().__init__(
             printable.message(message),
@@ -46,6 +48,7 @@ class ProcessingError(DagFileError):
         self.plain = printable.message(plain or message)
         self.also = printable.message(also)
         self.word = word
+        self.at = at
 
     def __str__(self) -> str:
         return self.prefix + self.message
@@ -60,6 +63,8 @@ class ProcessingError(DagFileError):
         lines += self.way()
         if self.text:
             lines.append(f"    {self.text}")
+            if self.caret:
+                lines.append("    " + " " * (self.caret - 1) + "^")
         if self.hint:
             lines.append(f"       {self.hint}")
         return "\n".join(lines)

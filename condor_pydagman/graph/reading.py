@@ -12,6 +12,7 @@ own, so that they may nest as deep as they like.
 from __future__ import annotations
 
 import os.path
+import re
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from typing import NamedTuple, Union
@@ -48,9 +49,21 @@ def placed(error: ProcessingError, file: str, line: int, text: str) -> Processin
     if not error.prefix:
         error.message += f" at {message(file)}:{line}"
     error.file, error.line, error.place = file, line, line
-    error.text = excerpt(text, 0).text
-    error.word = normal(error.text.partition(" ")[0])
+    column = _column(text, error.at)
+    error.text, caret = excerpt(text, column or 0)
+    if column is not None:
+        error.column, error.caret = column + 1, caret
+    error.word = normal(text.split(None, 1)[0]) if text.strip() else ""
     return error
+
+
+def _column(text: str, word: str) -> int | None:
+    """Where `word` stands in a line, from 0, by itself if possible; None if it does not."""
+    if not word:
+        return None
+    found = re.search(rf"(?<!\S){re.escape(word)}(?!\S)", text)
+    column = found.start() if found else text.find(word)
+    return column if column >= 0 else None
 
 
 class _Runs(NamedTuple):

@@ -23,9 +23,13 @@ def enter(building: Building, command: commands.Splice) -> Scope:
     name = outer.munge + command.name
     clash = "give the splice another name"
     if name in building.dag.ids and building.find(command.name) is not None:
-        fail(f"Splice name {command.name} already associated with a node in DAG.", clash)
+        fail(
+            f"Splice name {command.name} already associated with a node in DAG.",
+            clash,
+            at=command.name,
+        )
     if name in outer.splices:
-        fail(f"Splice named {command.name} already exists in DAG.", clash)
+        fail(f"Splice named {command.name} already exists in DAG.", clash, at=command.name)
     scope = Scope(outer, name, command.file)
     if len(scope.prefix) > LONGEST_PREFIX:
         fail(

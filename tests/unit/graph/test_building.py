@@ -51,7 +51,7 @@ def test_a_plus_in_a_name_means_nothing_without_splices() -> None:
     ("name", "hint"),
     [
         ("analyze", "did you mean analyse?"),
-        ("Analyse", "did you mean analyse?"),
+        ("Analyse", "did you mean analyse? Upper and lower case are not the same in names"),
         ("entirely-different", ""),
     ],
 )

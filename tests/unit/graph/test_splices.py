@@ -112,6 +112,7 @@ def test_errors_in_a_splice_say_how_it_was_reached() -> None:
         "ERROR: Failed to parse splice S's DAG file s",
         "Processing error at x.dag:4",
         "    RETRY Z 1",
+        "          ^",
     ]
 
 
