@@ -101,14 +101,21 @@ class Building:
             return None
         return node
 
-    def find_all(self, names: Sequence[str]) -> set[int] | None:
-        """The nodes of these names; None if one of them needs a closer look."""
-        before = self.scope.prefix + self.scope.munge
-        get = self.dag.ids.get
-        found = {get(before + name) for name in names} if before else set(map(get, names))
-        if None in found or (self.has_splices and "+" in "".join(names)):
+    def find_all(self, names: Sequence[str]) -> Sequence[int] | None:
+        """The nodes of these names, in the order of their numbers; None if one of them needs a
+        closer look."""
+        before, dag = self.scope.prefix + self.scope.munge, self.dag
+        if self.has_splices and "+" in "".join(names):
             return None
-        return found  # type: ignore[return-value]
+        full = [before + name for name in names] if before else list(names)
+        first = dag.ids.get(full[0])
+        if first is None:
+            return None
+        # Programs name nodes in the order of their definition; comparing is faster than looking up.
+        if dag.names[first : first + len(full)] == full:
+            return range(first, first + len(full))
+        found = set(map(dag.ids.get, full))
+        return None if None in found else sorted(node for node in found if node is not None)
 
     def needed(self, name: str) -> int:
         """As `find`, for commands that can't mean ALL_NODES."""

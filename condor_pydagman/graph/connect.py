@@ -84,9 +84,9 @@ def connect(building: Building, command: commands.Connect) -> None:
 def _ends(building: Building, names: tuple[str, ...], which: str) -> Sequence[int]:
     """Nodes at one end of the edges, in the order in which they were read."""
     scope = building.scope
-    found = building.find_all(names)
-    if found is not None:
-        return sorted(found)
+    quick = building.find_all(names)
+    if quick is not None:
+        return quick
     found = set()
     for name in names if len(names) == 1 else sorted(set(names)):
         node = building.find(name)

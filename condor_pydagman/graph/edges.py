@@ -10,9 +10,10 @@ Edges come in one by one or in bulk; `finish` sorts them by parent and by child,
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, islice, repeat
-from operator import le, lt
+from operator import gt, le, lt
 
 _FIRST_JUNCTION = 1 << 30  # until the number of nodes is known
 
@@ -233,12 +234,29 @@ class Edges:
 
 def _placed(firsts: array[int], keys: array[int], values: array[int]) -> array[int]:
     """The values sorted by key, equal keys in the order in which they are."""
+    cut = bytearray(map(gt, keys, islice(keys, 1, None))).find(1) + 1
+    if not cut:
+        return values[:]
+    if len(keys) - cut < cut >> 4:  # splice after splice, then the edges between them
+        return _inserted(keys, values, cut)
     next_place = firsts[:]
     result = array("i", bytes(4 * len(values)))
     for key, value in zip(keys, values):
         place = next_place[key]
         result[place] = value
         next_place[key] = place + 1
+    return result
+
+
+def _inserted(keys: array[int], values: array[int], cut: int) -> array[int]:
+    """As `_placed`, if the keys before `cut` are sorted and those after it are few."""
+    result, begin = array("i"), 0
+    for edge in sorted(range(cut, len(keys)), key=keys.__getitem__):
+        end = bisect_right(keys, keys[edge], begin, cut)
+        result.extend(values[begin:end])
+        result.append(values[edge])
+        begin = end
+    result.extend(values[begin:cut])
     return result
 
 
