@@ -64,10 +64,17 @@ class Run:
 
     def job_lines(self) -> Sequence[int]:
         """The number of each JOB line."""
-        if len(self.rows("JOB")) == self.lines:
+        return self._numbers("JOB")
+
+    def parent_lines(self) -> Sequence[int]:
+        """The number of each PARENT line."""
+        return self._numbers("PARENT")
+
+    def _numbers(self, kind: str) -> Sequence[int]:
+        if len(self.rows(kind)) == self.lines:
             return range(self.line, self.line + self.lines)
         letters = _FIRST_LETTER.findall(self.text)
-        return [number for number, letter in enumerate(letters, self.line) if letter == "J"]
+        return [number for number, letter in enumerate(letters, self.line) if letter == kind[0]]
 
     def numbered(self) -> Iterator[tuple[int, str]]:
         """Each line with its number."""

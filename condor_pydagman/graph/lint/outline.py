@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os.path
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
 from typing import NamedTuple
@@ -26,13 +26,22 @@ from condor_pydagman.dagfile.parser import CommandReader, Reading
 from condor_pydagman.errors import DagFileError, FileError
 from condor_pydagman.graph.lint.external import External, OutlineOptions
 from condor_pydagman.graph.lint.findings import FileKind, World
-from condor_pydagman.graph.lint.references import LATER, WITH_EDGES, Asker, Ends, Later, word_of
+from condor_pydagman.graph.lint.references import (
+    LATER,
+    WITH_EDGES,
+    Asker,
+    Ends,
+    Later,
+    WaitingRows,
+    word_of,
+)
 from condor_pydagman.graph.model import JOIN, NOOP, Dag
 from condor_pydagman.vocabulary import NodeKind
 
 MOST_ERRORS = 10_000  # of a file, and as many again of commands that can't be obeyed
 
 _JOIN_NAME = "_condor_join_node"
+_USES = tuple(kind for kind in USES if kind != "PARENT")
 _WITHOUT_EDGES = (NodeKind.FINAL, NodeKind.PROVISIONER, NodeKind.SERVICE)
 
 
@@ -174,7 +183,7 @@ class _Reader:
                     break  # the rest of a sub-DAG is not looked at after an error
                 if not isinstance(item, Run):
                     yield from self._obey(place, item, asker, later)
-                elif not self._can_take(place) or not self._take_run(place, item):
+                elif not self._can_take(place) or not self._take_run(place, item, later):
                     for command, _ in reader.commands_of(item):
                         yield from self._obey(place, command, asker, later)
         except (OSError, FileError) as error:
@@ -182,8 +191,12 @@ class _Reader:
         self.issues += [_issue(error) for error in errors]
         if not place.subdag:
             self.lost += reading.lost
-        for command in later:
-            self._obey_late(place, command, asker)
+        for waiting in later:
+            if not isinstance(waiting, WaitingRows):
+                self._obey_late(place, waiting, asker)
+            elif not self._add_rows(place, waiting.rows):
+                for one in waiting.commands():
+                    self._obey_late(place, one, asker)
         scope = place.scope
         scope.counted += scope.splice_count
         scope.counted += sum(inner.counted for inner in scope.inner)
@@ -210,41 +223,64 @@ class _Reader:
         looked_at = options.check_descriptions or options.check_scripts or place.subdag
         return self._watch is None and not looked_at
 
-    def _take_run(self, place: Place, run: Run) -> bool:
+    def _take_run(self, place: Place, run: Run, later: Later) -> bool:
         """Obey simple lines all at once; False, and nothing done, if one is out of the ordinary."""
         dag, scope = self.dag, place.scope
         names = [name for name, _ in run.rows("JOB")]
-        edges = run.rows("PARENT")
         if any(name.startswith(_JOIN_NAME) or name in scope.splices for name in names):
             return False
-        if edges and any(map(dag.kinds.count, _WITHOUT_EDGES)):
+        if run.rows("PARENT") and any(map(dag.kinds.count, _WITHOUT_EDGES)):
             return False
         jobs = [scope.prefix + name for name in names] if scope.prefix else names
         new = set(jobs)
         if len(new) < len(jobs) or not dag.ids.keys().isdisjoint(new):
             return False
-        children = [names.split() for _, names in edges]
-        named = [name for names in children for name in names]
-        named += [name for kind in USES for name, _ in run.rows(kind)]
-        if scope.prefix:
-            named = [scope.prefix + name for name in named]
-        if not all(name in dag.ids or name in new for name in named):
+        used = [scope.prefix + name for kind in _USES for name, _ in run.rows(kind)]
+        if scope.splices:  # a name may be that of a splice
+            rows = run.rows("PARENT")
+            used += [scope.prefix + name for row in rows for ends in row for name in ends.split()]
+        if not all(name in dag.ids or name in new for name in used):
             return False
         self._has_parents.extend(bytes(len(jobs)))
         self._has_children.extend(bytes(len(jobs)))
         dag.add_jobs(jobs, repeat("", len(jobs)), repeat(0, len(jobs)))
-        tails = [scope.prefix + edge[0] for edge, ends in zip(edges, children) for _ in ends]
-        self._add_edges(tails, named[: len(tails)])
+        rows = run.rows("PARENT")
+        if rows and not self._add_rows(place, rows):
+            self._add_known_rows(place, run, later)
         return True
 
-    def _add_edges(self, parents: list[str], children: list[str]) -> None:
-        tails = list(map(self.dag.ids.__getitem__, parents))
-        heads = list(map(self.dag.ids.__getitem__, children))
+    def _add_rows(self, place: Place, rows: Sequence[tuple[str, str]]) -> bool:
+        """The edges of PARENT lines; False, and nothing done, if a name is not that of a node."""
+        prefix, get = place.scope.prefix, self.dag.ids.__getitem__
+        lists = [names.split() for _, names in rows]
+        try:
+            tails = [get(prefix + parent) for parent, _ in rows]
+            heads = [get(prefix + name) for names in lists for name in names]
+        except KeyError:
+            return False
+        if any(map(self.dag.kinds.count, _WITHOUT_EDGES)):
+            return False
+        tails = [tail for tail, names in zip(tails, lists) for _ in names]
         self.dag.edges.add_many(tails, heads)
         for node in tails:
             self._has_children[node] = 1
         for node in heads:
             self._has_parents[node] = 1
+        return True
+
+    def _add_known_rows(self, place: Place, run: Run, later: Later) -> None:
+        """The edges of PARENT lines as far as all their nodes are known; the others wait."""
+        prefix, ids = place.scope.prefix, self.dag.ids
+        known, waiting, numbers = [], [], []
+        for number, row in zip(run.parent_lines(), run.rows("PARENT")):
+            if prefix + row[0] in ids and all(prefix + name in ids for name in row[1].split()):
+                known.append(row)
+            else:
+                waiting.append(row)
+                numbers.append(number)
+        if known:
+            self._add_rows(place, known)
+        later.add_rows(WaitingRows(numbers, waiting))
 
     def _define(self, place: Place, command: Command) -> Steps:
         """Obey a command that does not name nodes."""

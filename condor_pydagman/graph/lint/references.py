@@ -80,17 +80,33 @@ def word_of(command: Command) -> str:
     return _WORDS.get(type(command), "")
 
 
+class WaitingRows(NamedTuple):
+    """PARENT lines of a run (see `dagfile.bulk`), with the numbers of their lines."""
+
+    lines: Sequence[int]
+    rows: Sequence[tuple[str, str]]
+
+    def commands(self) -> Iterator[commands.ParentChild]:
+        """The lines as commands."""
+        for line, (parent, children) in zip(self.lines, self.rows):
+            yield commands.ParentChild(line, (parent,), tuple(children.split()))
+
+
 class Later:
     """Commands that wait for the end of their file; iterate once, in the order of obeying."""
 
     def __init__(self) -> None:
-        self._commands: dict[type, list[Command]] = {}
+        self._commands: dict[type, list[Command | WaitingRows]] = {}
+
+    def add_rows(self, rows: WaitingRows) -> None:
+        """Let lines of a run wait."""
+        self._commands.setdefault(commands.ParentChild, []).append(rows)
 
     def add(self, command: Command) -> None:
         """Let `command` wait."""
         self._commands.setdefault(type(command), []).append(command)
 
-    def __iter__(self) -> Iterator[Command]:
+    def __iter__(self) -> Iterator[Command | WaitingRows]:
         for kind in _ORDER:
             yield from self._commands.get(kind, ())
 
