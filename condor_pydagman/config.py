@@ -102,6 +102,12 @@ class Config:
     remove_job_list_on_failure: bool = _knob(
         "DAGMAN_REMOVE_JOB_LIST_ON_FAILURE", True, "A failed proc takes its cluster with it."
     )
+    node_job_failure_tolerance: int = _knob(
+        "DAGMAN_NODE_JOB_FAILURE_TOLERANCE",
+        0,
+        "Procs of a node that may fail before the node does; TOLERANCE goes before it.",
+        0,
+    )
     remove_node_jobs: bool = _knob(
         "DAGMAN_REMOVE_NODE_JOBS", True, "Remove node jobs when the DAGMan job is removed."
     )

@@ -35,21 +35,25 @@ def dag(
     done: str = "",
     jobstate_log: str = "",
 ) -> Dag:
-    """A DAG from `"A -> B C; B C -> D; E"`; nodes are defined in the order they are named.
+    """A DAG from `"A -> B C; B C -> D; C ~> F; E"`; nodes are defined in the order they are named.
+
+    `~>` makes weak edges.
 
     Several parents and several children in one statement make a junction, as a PARENT line does.
     `retries` values are a limit or (limit, UNLESS-EXIT), `aborts` values a status or
     (status, RETURN code).  `noop` and `done` are names with blanks between them.
     """
     made = Dag(files=["t.dag"])
-    sides = [[part.split() for part in line.split("->")] for line in text.split(";")]
+    lines = [line.replace("~>", "->") for line in text.split(";")]
+    sides = [[part.split() for part in line.split("->")] for line in lines]
     for groups in sides:
         for name in (name for group in groups for name in group):
             if name not in made.ids:
                 made.add_node(name, "n.sub")
-    for groups in sides:
+    for groups, line in zip(sides, text.split(";")):
         for parents, children in zip(groups, groups[1:]):
-            made.add_edges([made.ids[n] for n in parents], [made.ids[n] for n in children])
+            tails, heads = [made.ids[n] for n in parents], [made.ids[n] for n in children]
+            made.add_edges(tails, heads, weak="~>" in line)
     for kind, scripts in ((ScriptKind.PRE, pre), (ScriptKind.POST, post)):
         for name, script in (scripts or {}).items():
             whole = Script(script) if isinstance(script, str) else script

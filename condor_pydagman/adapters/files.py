@@ -161,12 +161,26 @@ def _sync_directory(path: str) -> None:
         os.close(fd)
 
 
+def interrupted_run(lock: str) -> int | None:
+    """Number of the rescue file (0: none) that a run began with which left its lock file behind.
+
+    None if there is no such file, or if it does not say: stock DAGMan's does not.
+    """
+    try:
+        with open(lock, "rb") as file:
+            found = re.fullmatch(rb"\d+\nrescue (\d{1,9})\n", file.read(64))
+    except OSError:
+        return None
+    return int(found.group(1)) if found else None
+
+
 class LockFile:
     """The sign that a DAGMan runs this DAG, and that recovery is needed if it is found at a start.
 
     It holds the cluster of the DAGMan job, and a POSIX record lock for the life of the process: the
     kernel takes that back when the process ends, so neither pid reuse nor a reboot can fool it.
-    Stock DAGMan uses the same file and lock.
+    Stock DAGMan uses the same file and lock.  A second line of ours, `rescue N`, tells which rescue
+    file the run began with: it is not to go on from one that it wrote itself before a crash.
 
     An empty one belongs to a DAGMan that ended before it had begun: nothing is to be recovered.
     """
@@ -192,7 +206,7 @@ class LockFile:
                 try:
                     fcntl.lockf(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except OSError:
-                    holder = os.read(self._fd, 32)
+                    holder = os.read(self._fd, 32).partition(b"\n")[0]
                     self._close()
                     return int(holder) if holder.strip().isdigit() else 0
                 if self._is_in_place():
@@ -203,15 +217,18 @@ class LockFile:
             raise FileError(f"can't write lock file {self.path}: {error.strerror}") from None
         return None
 
-    def write(self, cluster: int) -> None:
-        """Say whose it is.  From now on a start that finds it recovers.
+    def write(self, cluster: int, rescue: int = 0) -> None:
+        """Say whose it is, and the number of the rescue file that the run began with (0: none).
+
+        From now on a start that finds it recovers.
 
         Raises:
             FileError: it can't be written.
         """
         try:
-            os.pwrite(self._fd, b"%d\n" % cluster, 0)
-            os.ftruncate(self._fd, len(b"%d\n" % cluster))
+            text = b"%d\nrescue %d\n" % (cluster, rescue)
+            os.pwrite(self._fd, text, 0)
+            os.ftruncate(self._fd, len(text))
             os.fsync(self._fd)
         except OSError as error:
             raise FileError(f"can't write lock file {self.path}: {error.strerror}") from None

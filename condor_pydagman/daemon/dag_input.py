@@ -37,6 +37,8 @@ def read_dag(
     Raises:
         CannotStart: there is something wrong with it, or it is more than can be run yet.
     """
+    began_with = files.interrupted_run(options.lockfile or paths.lock)
+    maximum = config.max_rescue_num
     try:
         chosen = rescue.choose(
             files.rescue_numbers(paths),
@@ -46,7 +48,8 @@ def read_dag(
             automatic=config.auto_rescue
             if options.auto_rescue is None
             else options.auto_rescue != 0,
-            maximum=config.max_rescue_num,
+            # A newer one has been written by the run that is to be recovered now.
+            maximum=maximum if began_with is None else min(maximum, began_with),
         )
     except UsageError as error:
         raise CannotStart(f"ERROR: {error}") from None
@@ -138,10 +141,6 @@ def _refuse_what_cannot_run(dag: Dag) -> None:
         found += [f"{dag.place(node)} {kind.name} node {dag.names[node]}" for node in nodes[:1]]
     if any(ScriptKind.HOLD in scripts for scripts in dag.scripts.values()):
         found.append("SCRIPT HOLD")
-    if dag.tolerances:
-        found.append("TOLERANCE")
-    if dag.edges.any_weak:
-        found.append("WEAK PARENT")
     if dag.save_points:
         found.append("SAVE_POINT_FILE")
     if found:

@@ -106,7 +106,7 @@ def prepare(options: DagmanOptions, config: Config, out: OutLog, started: float)
     recovering = _take_lock(lock, job, out) or options.do_recovery
     if recovering or not job.cluster:
         schedd.go_by_log(nodes_log)
-    log = _begin(lock, job, nodes_log, recovering, out)
+    log = _begin(lock, job, nodes_log, recovering, rescue_number, out)
     history = _jobstate_history(dag)
     engine = Engine(
         dag,
@@ -259,7 +259,9 @@ def _take_lock(lock: LockFile, job: JobId, out: OutLog) -> bool:
     )
 
 
-def _begin(lock: LockFile, job: JobId, path: str, recovering: bool, out: OutLog) -> NodesLog:
+def _begin(
+    lock: LockFile, job: JobId, path: str, recovering: bool, rescue: int, out: OutLog
+) -> NodesLog:
     """Open the nodes log, then say in the lock file that the run has begun: in this order, since a
     lock file with a name in it makes the next start replay the log."""
     log = NodesLog(path)
@@ -267,7 +269,7 @@ def _begin(lock: LockFile, job: JobId, path: str, recovering: bool, out: OutLog)
         out.say(f"MultiLogFiles: truncating log file {path}")
     try:
         log.open(truncate=not recovering)
-        lock.write(job.cluster)
+        lock.write(job.cluster, rescue)
     except FileError as error:
         lock.leave()
         raise CannotStart(f"ERROR: {error}") from None

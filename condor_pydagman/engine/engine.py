@@ -234,9 +234,12 @@ class Engine:
         """The node is done: its children may start."""
         self.nodes.move(node, Cause.SUCCEEDED, self._now)
         self._drop(node)
-        for child in self.nodes.release_children(node):
-            if self.nodes.states[child] == State.WAITING:
-                self.start(child)
+        self._start_released(self.nodes.release_children(node))
+
+    def _start_released(self, nodes: list[int]) -> None:
+        for node in nodes:
+            if self.nodes.states[node] == State.WAITING:
+                self.start(node)
 
     def fail_run(self, node: int, value: int, error: str) -> None:
         """This run of the node failed: retry it, or let it fail."""
@@ -270,6 +273,7 @@ class Engine:
             self.status = DagStatus.NODE_FAILED
         if doom:
             self.nodes.doom_descendants(node, self._now)
+            self._start_released(self.nodes.release_children(node, weak_only=True))
 
     def check_abort(self, node: int, value: int, source: str) -> bool:
         """ABORT-DAG-ON: whether `value` ends the whole DAG; `source` is where it came from."""
@@ -397,10 +401,11 @@ class Engine:
         for node in self.removals:
             jobs = self.book.by_node.get(node)
             if jobs is not None and jobs.live():
-                reason = (
-                    f"Node Error: DAG node {self.dag.names[node]} ({jobs.job(jobs.culprit)})"
-                    f" reached failure tolerance after {jobs.failed} failures."
-                )
+                why = f"reached failure tolerance after {jobs.failed} failures."
+                if jobs.codes.get(jobs.culprit, 0) is None:
+                    why = "got ULOG_JOB_ABORTED event."
+                job = jobs.job(jobs.culprit)
+                reason = f"Node Error: DAG node {self.dag.names[node]} ({job}) {why}"
                 self.emit(do.RemoveJobs(reason, jobs.cluster))
         self.removals.clear()
 

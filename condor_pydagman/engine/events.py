@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from condor_pydagman.engine import endings, outcome, scripts
+from condor_pydagman.engine import endings, outcome, scripts, tolerance
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.jobs import Jobs
 from condor_pydagman.engine.node_states import Cause, State
@@ -193,12 +193,18 @@ def _proc_ended(
         engine.say(f"Ignoring a second end of job {event.cluster}.{event.proc}")
         return
     _say_idle(engine)
+    if value == 0 and jobs.beyond:
+        engine.say(text[:-1] + ", but status is STATUS_ERROR")
     engine.say(text)
+    limits = engine.dag.tolerances.get(node)
+    too_many = jobs.failed > tolerance.allowed(limits, len(jobs.procs), engine.config)
+    if value != 0 and too_many and not jobs.beyond:
+        engine.book.give_up(jobs, event.proc, value)
     post = engine.dag.script(node, ScriptKind.POST)
     if code is not None and post is None and engine.check_abort(node, jobs.value, "job"):
         engine.nodes.values[node] = jobs.value
-    take_rest = engine.config.remove_job_list_on_failure and not jobs.removing
-    if jobs.failed and take_rest and jobs.live():
+    take_rest = tolerance.removes_the_rest(limits, engine.config) and not jobs.removing
+    if jobs.beyond and take_rest and jobs.live():
         jobs.removing = True
         engine.removals.append(node)
     if jobs.all_ended and not jobs.factory:
@@ -217,9 +223,9 @@ def _cluster_ended(engine: Engine, node: int, jobs: Jobs) -> None:
     engine.book.close(node)
     engine.left_queue(node)
     engine.nodes.values[node] = jobs.value
-    engine.record(node, "JOB_FAILURE" if jobs.failed else "JOB_SUCCESS", str(jobs.value))
+    engine.record(node, "JOB_FAILURE" if jobs.value else "JOB_SUCCESS", str(jobs.value))
     post = engine.dag.script(node, ScriptKind.POST)
-    verdict = outcome.after_jobs(jobs.failed > 0, has_post=post is not None)
+    verdict = outcome.after_jobs(jobs.beyond, has_post=post is not None)
     if verdict is outcome.Next.POST:
         _want_post(engine, node)
     elif verdict is outcome.Next.SUCCEED:
@@ -229,11 +235,12 @@ def _cluster_ended(engine: Engine, node: int, jobs: Jobs) -> None:
 
 
 def _job_error(jobs: Jobs) -> str:
-    if jobs.value == RETURN_JOB_ABORTED:
-        return f"HTCondor reported ULOG_JOB_ABORTED event for job proc ({jobs.job(jobs.culprit)})"
-    if jobs.value < 0:
-        return f"Job proc ({jobs.job(jobs.culprit)}) failed with signal {-jobs.value}"
-    return f"Job proc ({jobs.job(jobs.culprit)}) failed with status {jobs.value}"
+    job, code = jobs.job(jobs.culprit), jobs.codes[jobs.culprit]
+    if code is None:
+        return f"HTCondor reported ULOG_JOB_ABORTED event for job proc ({job})"
+    if code < 0:
+        return f"Job proc ({job}) failed with signal {-code}"
+    return f"Job proc ({job}) failed with status {code}"
 
 
 def _want_post(engine: Engine, node: int) -> None:

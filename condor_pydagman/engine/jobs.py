@@ -22,15 +22,18 @@ class Jobs:
         procs: flags by proc id.
         codes: what each ended proc returned: exit code, negative signal, None if aborted.
         failed: how many procs failed.
-        value: return value so far; the first failure decides it (stock rule).
+        value: return value so far: that of the first failure, but 0 again after a success that
+            follows failures which are tolerated (stock rule).
         last_proc: proc of the last submit event ($JOBID).
         factory: late materialisation; the cluster ends with its CLUSTER_REMOVE event.
-        culprit: the proc that failed first.
+        beyond: more procs failed than the node tolerates.
+        culprit: the proc whose failure was too much.
         missing: procs that the schedd's queue does not have, and since when.
         removing: the rest of the cluster is being removed since a proc failed.
     """
 
     __slots__ = (
+        "beyond",
         "cluster",
         "codes",
         "culprit",
@@ -55,6 +58,7 @@ class Jobs:
         self.factory = False
         self.removing = False
         self.missing: dict[int, float] = {}
+        self.beyond = False
         self.culprit = 0
 
     def live(self) -> list[int]:
@@ -165,8 +169,15 @@ class JobBook:
             jobs.failed += 1
             if jobs.failed == 1:
                 jobs.value = value
-                jobs.culprit = proc
+        elif not jobs.beyond:
+            jobs.value = 0
         return True
+
+    def give_up(self, jobs: Jobs, proc: int, value: int) -> None:
+        """The failure of `proc`, with that value, was one too many."""
+        jobs.beyond = True
+        jobs.culprit = proc
+        jobs.value = jobs.value or value
 
     def _flags(self, jobs: Jobs, proc: int) -> int:
         """Flags of a proc; one that the log shows running before its submit event is added."""

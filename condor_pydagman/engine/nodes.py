@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from condor_pydagman.engine.node_states import TABLE, Cause, State
 from condor_pydagman.graph.model import Dag
@@ -82,32 +82,44 @@ class Nodes:
         """Nodes that wait for nobody."""
         return [node for node in range(len(self.dag)) if self.waiting[node] == 0]
 
-    def release_children(self, node: int) -> list[int]:
+    def release_children(self, node: int, *, weak_only: bool = False) -> list[int]:
         """Count `node` as ended for its successors; returns nodes that now wait for nobody.
 
-        Iterative: junctions without waiting predecessors pass the word on.
+        Iterative: junctions without waiting predecessors pass the word on.  `weak_only` is for a
+        node that failed: it has ended for those that wait for no more than that.
         """
         total = len(self.dag)
         released: list[int] = []
-        todo = [node]
+        first = self._weak(node) if weak_only else self.dag.successors(node)
+        todo = [first]
         while todo:
-            for vertex in self.dag.successors(todo.pop()):
+            for vertex in todo.pop():
                 self.waiting[vertex] -= 1
-                if self.waiting[vertex] == 0:
-                    (released if vertex < total else todo).append(vertex)
+                if self.waiting[vertex]:
+                    continue
+                if vertex < total:
+                    released.append(vertex)
+                else:
+                    todo.append(self.dag.successors(vertex))
         return released
+
+    def _weak(self, node: int, weak: bool = True) -> Sequence[int]:
+        """The successors of a node by weak edges, or by strong ones."""
+        marks = self.dag.edges.weak_marks(node)
+        return [v for v, mark in zip(self.dag.successors(node), marks) if bool(mark) == weak]
 
     def doom_descendants(self, node: int, now: float) -> int:
         """Mark everything below a failed node FUTILE; returns how many nodes that were.
 
-        Nodes that are DONE stay so, but what lies below them becomes futile too (stock rule).
+        Nodes that are DONE stay so, but what lies below them becomes futile too (stock rule).  A
+        weak edge of the failed node dooms nobody; one of a node that is futile itself does.
         """
         total = len(self.dag)
         seen: set[int] = set()
         doomed = 0
-        todo = [node]
+        todo = [self._weak(node, weak=False)]
         while todo:
-            for vertex in self.dag.successors(todo.pop()):
+            for vertex in todo.pop():
                 if vertex in seen:
                     continue
                 seen.add(vertex)
@@ -117,7 +129,7 @@ class Nodes:
                 if vertex < total and state == State.WAITING:
                     self.move(vertex, Cause.ANCESTOR_FAILED, now)
                     doomed += 1
-                todo.append(vertex)
+                todo.append(self.dag.successors(vertex))
         return doomed
 
     def in_state(self, *states: State) -> Iterator[int]:

@@ -51,13 +51,15 @@ def _ready(engine: Engine) -> None:
 
 
 def _parents(engine: Engine) -> None:
-    """A node past WAITING has only DONE parents, unless a user marked it DONE."""
+    """A node past WAITING has only DONE parents, unless a user marked it DONE; a weak one may have
+    failed."""
     states = engine.nodes.states
     for node, state in enumerate(states):
         if state in (State.WAITING, State.DONE, State.FUTILE):
             continue
         for parent in engine.dag.parents(node):
-            assert states[parent] == State.DONE, engine.nodes.story(node)
+            weak = states[parent] == State.FAILED and engine.dag.is_weak(parent, node)
+            assert weak or states[parent] == State.DONE, engine.nodes.story(node)
 
 
 def _throttles(engine: Engine) -> None:

@@ -127,7 +127,10 @@ def _job_macros(engine: Engine, node: int) -> dict[str, str]:
     value = engine.nodes.values.get(node, 0)
     codes = exit_code_macros(jobs.codes if jobs is not None else {})
     has_pre = engine.dag.script(node, ScriptKind.PRE) is not None
-    success = value in (0, RETURN_SUBMIT_FAILED)  # True after a failed submit: stock's way
+    if jobs is not None and jobs.codes:
+        success = not jobs.beyond
+    else:
+        success = value in (0, RETURN_SUBMIT_FAILED)  # True after a failed submit: stock's way
     return {
         "JOBID": f"{jobs.cluster}.{jobs.last_proc}" if jobs is not None else "-1.-1",
         "CLUSTERID": str(jobs.cluster) if jobs is not None else "-1",

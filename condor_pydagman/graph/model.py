@@ -240,6 +240,10 @@ class Dag:
         """Whether `child` waits for the end of `parent` only, be it a success or not."""
         return self.edges.is_weak(parent, child)
 
+    def has_weak_children_only(self, node: int) -> bool:
+        """Whether there are nodes that wait for this one, all of them weakly."""
+        return self.edges.any_weak and self.has_children(node) and all(self.edges.weak_marks(node))
+
     def has_children(self, node: int) -> bool:
         """Whether any node waits for this one."""
         return self.edges.successor_count(node) > 0

@@ -61,6 +61,9 @@ def rescue_text(
                 marks.append(f"DONE {report.name}\n")
         elif report.status == NodeStatus.ERROR:
             failed.append(report.name)
+            if dag.has_weak_children_only(report.node) and kind not in _NEVER_DONE:
+                marks.append("# Failed node with only weak child dependencies:\n")
+                marks.append(f"DONE {report.name}\n")
         if not reset_retries and kind not in _NEVER_DONE:
             marks.extend(_retries(dag, report))
     yield from _header(dag, created, total, done, failed)

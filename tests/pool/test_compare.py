@@ -183,6 +183,39 @@ PARENT A CHILD B
 PARENT B CHILD C
 PARENT C CHILD B
 """,
+    "weak": """\
+JOB A job.sub
+JOB B job.sub
+JOB C job.sub
+JOB D job.sub
+JOB E job.sub
+JOB F job.sub
+JOB G job.sub
+JOB H job.sub
+WEAK PARENT A CHILD B
+PARENT C CHILD D
+WEAK PARENT C CHILD E
+WEAK PARENT D CHILD F
+WEAK PARENT A C CHILD G H
+RETRY A 1
+VARS A code="1"
+VARS C code="2"
+SCRIPT POST B script.sh 0 post $NODE $FAILED_COUNT $FUTILE_COUNT
+""",
+    "tolerance": """\
+JOB A job.sub
+JOB B job.sub
+JOB C job.sub
+JOB D job.sub
+VARS ALL_NODES procs="3" code="$(Process)" seconds="$(Process)"
+TOLERANCE A 2
+TOLERANCE B 70% WAIT
+TOLERANCE C 1 FAIL-FAST
+VARS C seconds="$INT(15*$(Process))"
+TOLERANCE D 1 WAIT
+SCRIPT POST A script.sh 0 post $NODE $SUCCESS $RETURN $EXIT_CODES
+SCRIPT POST D script.sh 0 post $NODE $SUCCESS $RETURN $EXIT_CODES
+""",
     "splices": """\
 JOB A job.sub
 SPLICE T part.dag

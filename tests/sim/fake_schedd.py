@@ -36,10 +36,6 @@ class Cluster:
     lost: list[int] = field(default_factory=list)
     removed: bool = False
 
-    @property
-    def succeeded(self) -> bool:
-        return len(self.ends) == self.procs and all(code == 0 for code in self.ends.values())
-
 
 @dataclass
 class Job:

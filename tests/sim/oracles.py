@@ -82,7 +82,8 @@ class Oracles:
         self._adopted = self._rescued = False
         self._replies = []
         if not recovering:
-            self._truth = Truth(process.dag, marked(process.dag))
+            tolerance = process.engine.config.node_job_failure_tolerance
+            self._truth = Truth(process.dag, marked(process.dag), tolerance)
 
     def input_given(self, process: Process, an_input: inputs.Input) -> None:
         """The engine is about to be told something."""
@@ -120,6 +121,8 @@ class Oracles:
         """DAGMan's own event is in the log."""
         for event in make.appended(process.dag, action):
             self.truth.own_event(event)
+            if event.note is Note.JOB_LOST:
+                self.truth.lost(self._world.schedd.clusters[event.cluster], event.proc)
         if isinstance(action, (do.AppendNote, do.AppendPostEnded, do.AppendPreSkip)):
             self._note_script(process, action)
 
@@ -135,9 +138,12 @@ class Oracles:
             return
         dag, name = world.process.dag, cluster.node
         node = dag.ids[name]
+        states = world.process.engine.nodes.states
         for parent in dag.parents(node):
+            failed = dag.is_weak(parent, node) and states[parent] == State.FAILED
             require(
-                dag.names[parent] in self.truth.done, f"O1: {name} submitted before its parents"
+                failed or dag.names[parent] in self.truth.done,
+                f"O1: {name} submitted before its parents",
             )
         others = [c for c in world.schedd.clusters.values() if c.era == cluster.era]
         earlier = [c for c in others if c.node == name and c is not cluster]
@@ -156,9 +162,11 @@ class Oracles:
         self._rescued = True
         fresh = self._world.workload.build()
         apply_progress(fresh, text, "t.dag.rescue")
-        states = zip(process.dag.names, process.engine.nodes.states)
-        done = {name for name, state in states if state == State.DONE}
-        require(marked(fresh) == done, f"O8: rescue file marks {marked(fresh)}, not {done}")
+        dag, states = process.dag, process.engine.nodes.states
+        done = {dag.names[n] for n, state in enumerate(states) if state == State.DONE}
+        failed = (n for n, state in enumerate(states) if state == State.FAILED)
+        over = {dag.names[n] for n in failed if dag.has_weak_children_only(n)}
+        require(marked(fresh) == done | over, f"O8: marks {marked(fresh)}, not {done | over}")
         if self._world.ever_garbled:
             return
         require(done <= self.truth.done, f"O8: {done - self.truth.done} marked, but not done")

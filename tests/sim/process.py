@@ -35,8 +35,10 @@ class Process:
     def __init__(self, world: World, *, recovering: bool) -> None:
         self.world = world
         self.dag = world.workload.build()
-        if world.rescue_text:
-            apply_progress(self.dag, world.rescue_text, "t.dag.rescue")
+        if not recovering:
+            world.began_with = world.rescue_text
+        if world.began_with:
+            apply_progress(self.dag, world.began_with, "t.dag.rescue")
         work = world.workload
         self.engine = Engine(self.dag, work.config, work.limits, dag_id=world.era + 1, check=True)
         self.scripts = FakeScripts(world, self)

@@ -20,15 +20,27 @@ class Truth:
         noted: (node, retry, kind) of scripts whose end is in the log.
     """
 
-    def __init__(self, dag: Dag, done: set[str]) -> None:
+    def __init__(self, dag: Dag, done: set[str], tolerance: int) -> None:
+        """`tolerance` is that of nodes without a TOLERANCE command."""
         self._dag = dag
+        self._tolerance = tolerance
+        self._lost: set[tuple[int, int]] = set()  # procs of which DAGMan noted that they are
         self.done = done
         self.noted: set[tuple[str, int, ScriptKind]] = set()
 
     def cluster_ended(self, cluster: Cluster) -> None:
         """Some proc of a cluster of this era ended."""
-        if cluster.succeeded and not self._has_post(cluster.node):
+        lost = {proc for number, proc in self._lost if number == cluster.number}
+        lost -= cluster.ends.keys()
+        failed = len(lost) + sum(code != 0 for code in cluster.ends.values())
+        all_ended = len(lost) + len(cluster.ends) == cluster.procs
+        if all_ended and failed <= self._allowed(cluster) and not self._has_post(cluster.node):
             self.done.add(cluster.node)
+
+    def lost(self, cluster: Cluster, proc: int) -> None:
+        """DAGMan noted that a proc is lost."""
+        self._lost.add((cluster.number, proc))
+        self.cluster_ended(cluster)
 
     def own_event(self, event: LogEvent) -> None:
         """DAGMan wrote an event."""
@@ -37,6 +49,12 @@ class Truth:
             self.done.add(event.node)
         if event.kind == EventKind.SUBMIT and not self._has_post(event.node):
             self.done.add(event.node)  # a NOOP node; its end is written in the same breath
+
+    def _allowed(self, cluster: Cluster) -> float:
+        tolerance = self._dag.tolerances.get(self._dag.ids[cluster.node])
+        if tolerance is None:
+            return self._tolerance
+        return tolerance.limit / 100 * cluster.procs if tolerance.percent else tolerance.limit
 
     def _has_post(self, name: str) -> bool:
         return self._dag.script(self._dag.ids[name], ScriptKind.POST) is not None

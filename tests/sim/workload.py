@@ -8,7 +8,7 @@ from random import Random
 
 from condor_pydagman.config import Config
 from condor_pydagman.engine.throttles import Throttles
-from condor_pydagman.graph.model import NOOP, Abort, Dag, Retry, Script
+from condor_pydagman.graph.model import NOOP, Abort, Dag, Retry, Script, Tolerance
 from condor_pydagman.vocabulary import ScriptKind
 
 CODES = (1, 2, 3, -9, -11)
@@ -68,6 +68,7 @@ def _config(rng: Random) -> Config:
         retry_node_first=coin(),
         always_run_post=coin(),
         remove_job_list_on_failure=coin(),
+        node_job_failure_tolerance=rng.choice((0, 0, 0, 1)),
         reset_retries_upon_rescue=coin(),
         max_submit_attempts=rng.choice((1, 3, 6)),
         check_queue_interval=rng.choice((60, 300)),
@@ -103,12 +104,13 @@ def _edges(dag: Dag, rng: Random) -> None:
     count = len(dag)
     for child in range(1, count):
         for _ in range(rng.choice((0, 1, 1, 2))):
-            dag.add_edges([rng.randrange(child)], [child])
+            dag.add_edges([rng.randrange(child)], [child], weak=rng.random() < 0.2)
     if count >= 4 and rng.random() < 0.5:
         middle = rng.randint(2, count - 2)
         parents = sorted(rng.sample(range(middle), rng.randint(2, min(4, middle))))
         children = range(middle, count)
-        dag.add_edges(parents, sorted(rng.sample(children, rng.randint(2, min(4, len(children))))))
+        some = sorted(rng.sample(children, rng.randint(2, min(4, len(children)))))
+        dag.add_edges(parents, some, weak=rng.random() < 0.2)
 
 
 def _options(dag: Dag, node: int, rng: Random, often: float) -> None:
@@ -125,6 +127,10 @@ def _options(dag: Dag, node: int, rng: Random, often: float) -> None:
         dag.priorities[node] = rng.randint(-5, 5)
     if rng.random() < often:
         dag.categories[node] = rng.choice(("a", "b"))
+    if rng.random() < often:
+        percent, fail_fast = rng.random() < 0.5, rng.choice((None, True, False))
+        limit = rng.choice((0, 50, 67, 100)) if percent else rng.randint(0, 2)
+        dag.tolerances[node] = Tolerance(limit, percent, fail_fast)
 
 
 def _script(rng: Random) -> Script:

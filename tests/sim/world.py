@@ -38,6 +38,7 @@ class World:
         now: seconds.
         era, life: see above, counted from 0.
         rescue_text: the newest rescue file, '' if there is none.
+        began_with: the one that the present run began with, as its lock file says.
         deferrals: how often a script has been put off.
         boundaries: places passed so far at which DAGMan could be killed.
         stopped: whether somebody removed DAGMan in this era.
@@ -59,6 +60,7 @@ class World:
         self.era = 0
         self.life = 0
         self.rescue_text = ""
+        self.began_with = ""
         self.deferrals: dict[tuple[int, str, ScriptKind, int], int] = {}
         self.boundaries = 0
         self.stopped = False

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.adapters import files
-from condor_pydagman.adapters.files import LockFile
+from condor_pydagman.adapters.files import LockFile, interrupted_run
 from condor_pydagman.errors import FileError
 from condor_pydagman.names import DagPaths
 
@@ -146,7 +146,7 @@ def test_rescue_numbers_in_this_directory(tmp_path: Path, monkeypatch: pytest.Mo
 
 HOLD = """\
 import sys
-from condor_pydagman.adapters.files import LockFile
+from condor_pydagman.adapters.files import LockFile, interrupted_run
 lock = LockFile(sys.argv[1])
 print(lock.take(), flush=True)
 lock.write(int(sys.argv[2]))
@@ -174,7 +174,7 @@ def test_a_lock_is_taken_written_and_removed(tmp_path: Path) -> None:
     assert lock.take() is None
     assert not lock.found
     lock.write(42)
-    assert path.read_text() == "42\n"
+    assert path.read_text() == "42\nrescue 0\n"
     lock.remove()
     assert not path.exists()
     lock.remove()
@@ -185,7 +185,7 @@ def test_a_lock_that_another_process_holds_is_left_alone(tmp_path: Path) -> None
     with _holder(path, 42) as holder:
         lock = LockFile(str(path))
         assert lock.take() == 42
-        assert path.read_text() == "42\n"
+        assert path.read_text() == "42\nrescue 0\n"
         lock.remove()
         assert path.exists()
         holder.communicate("\n")
@@ -200,7 +200,7 @@ def test_a_lock_of_a_dead_process_is_taken_over(tmp_path: Path) -> None:
     assert lock.take() is None
     assert lock.found
     lock.write(7)
-    assert path.read_text() == "7\n"
+    assert path.read_text() == "7\nrescue 0\n"
     lock.remove()
 
 
@@ -212,7 +212,7 @@ def test_a_lock_file_with_any_content_can_be_taken(tmp_path: Path, text: str) ->
     assert lock.take() is None
     assert lock.found
     lock.write(1)
-    assert path.read_text() == "1\n"
+    assert path.read_text() == "1\nrescue 0\n"
     lock.remove()
 
 
@@ -350,3 +350,31 @@ def test_a_file_that_is_read_twice_while_another_is_read(
     found = [next(first)]
     assert "".join(second) == _lines(50)
     assert "".join(found + list(first)) == _lines(50)
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("7\nrescue 3\n", 3),
+        ("7\nrescue 0\n", 0),
+        ("7\n", None),  # stock DAGMan's
+        ("", None),
+        ("7\nrescue\n", None),
+        ("x\nrescue 3\n", None),
+    ],
+)
+def test_what_an_interrupted_run_began_with(
+    tmp_path: Path, content: str, expected: int | None
+) -> None:
+    path = tmp_path / "t.dag.lock"
+    path.write_text(content)
+    assert interrupted_run(str(path)) == expected
+
+
+def test_a_lock_file_says_what_the_run_began_with(tmp_path: Path) -> None:
+    path = tmp_path / "t.dag.lock"
+    assert interrupted_run(str(path)) is None
+    lock = LockFile(str(path))
+    lock.take()
+    lock.write(42, 5)
+    assert interrupted_run(str(path)) == 5

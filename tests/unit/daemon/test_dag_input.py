@@ -1,0 +1,107 @@
+"""What condor_dagman reads before it runs: DAG files, rescue file, and what it can't run yet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.adapters.outlog import OutLog
+from condor_pydagman.cli.options import parse_dagman
+from condor_pydagman.config import Config
+from condor_pydagman.daemon.dag_input import CannotStart, read_dag, write_dot
+from condor_pydagman.graph.model import DONE, Dag
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def read(text: str, config: Config | None = None) -> tuple[Dag, str]:
+    """The DAG, and what `.dagman.out` says."""
+    Path("x.dag").write_text(text)
+    options = parse_dagman(["-Dag", "x.dag"])
+    out = OutLog("x.dag.dagman.out", 3)
+    dag, _ = read_dag(options, config or Config(), options.paths(), out)
+    out.flush()
+    return dag, Path("x.dag.dagman.out").read_text()
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ("FINAL F f.sub", "x.dag:2 FINAL node F"),
+        ("PROVISIONER P p.sub", "x.dag:2 PROVISIONER node P"),
+        ("SERVICE S s.sub", "x.dag:2 SERVICE node S"),
+        ("SUBDAG EXTERNAL D d.dag", "x.dag:2 SUBDAG node D"),
+        ("DATA T t.sub", "x.dag:2 DATA node T"),
+        ("SCRIPT HOLD A h.sh", "SCRIPT HOLD"),
+        ("SAVE_POINT_FILE A", "SAVE_POINT_FILE"),
+        ("INCLUDE more.dag", "more.dag:1 FINAL node F"),
+    ],
+)
+def test_what_cannot_be_run_yet_is_refused(line: str, what: str) -> None:
+    Path("more.dag").write_text("FINAL F f.sub\n")
+    with pytest.raises(CannotStart, match="can't run yet") as caught:
+        read(f"JOB A a.sub\n{line}\n")
+    assert what in str(caught.value)
+    assert caught.value.code == 1
+
+
+def test_what_can_be_run() -> None:
+    Path("s.dag").write_text("JOB X x.sub\nTOLERANCE X 1\n")
+    dag, said = read("JOB A a.sub\nSPLICE S s.dag\nWEAK PARENT A CHILD S\n")
+    assert dag.names == ["A", "S+X"]
+    assert "Dag contains 2 total nodes" in said
+
+
+def test_remarks_are_said() -> None:
+    _, said = read("JOB A a.sub\nPRIORITY A 4x\nRETRY A 3 \\\n")
+    assert "x.dag:2 '4x' is read as 4" in said
+    assert "x.dag:3 The command is ignored: its last line ends in" in said
+
+
+def test_a_rescue_file_marks_nodes_of_splices() -> None:
+    Path("s.dag").write_text("JOB X x.sub\nJOB Y y.sub\n")
+    Path("x.dag.rescue001").write_text("DONE S+X\n")
+    dag, said = read("SPLICE S s.dag\n")
+    assert [bool(flags & DONE) for flags in dag.flags] == [True, False]
+    assert "USING RESCUE DAG x.dag.rescue001" in said
+
+
+def test_a_wrong_dag() -> None:
+    with pytest.raises(CannotStart, match=r"(?s)x.dag:1 'FOO' is not .*Failed to parse x.dag"):
+        read("FOO\n")
+
+
+def test_a_cycle_at_the_start() -> None:
+    text = "JOB A a\nJOB B b\nPARENT A CHILD B\nPARENT B CHILD A\n"
+    read(text)
+    with pytest.raises(CannotStart, match=r"(?s)a cycle exists.*A -> B -> A"):
+        read(text, Config(startup_cycle_detect=True))
+
+
+def test_dot_is_written_of_what_cannot_be_run() -> None:
+    Path("x.dag").write_text("JOB A a DONE\nFINAL F f\nDOT x.dot\n")
+    options = parse_dagman(["-Dag", "x.dag", "-Dot"])
+    write_dot(options, Config(), OutLog("out", 3))
+    assert '"A" [shape=ellipse label="A (Done)"' in Path("x.dot.0").read_text()
+
+
+@pytest.mark.parametrize(
+    ("lock", "done"),
+    [
+        ("", "AB"),
+        ("7\n", "AB"),
+        ("7\nrescue 1\n", "A"),
+        ("7\nrescue 0\n", ""),
+    ],
+)
+def test_a_run_that_is_recovered_goes_on_from_where_it_began(lock: str, done: str) -> None:
+    Path("x.dag.rescue001").write_text("DONE A\n")
+    Path("x.dag.rescue002").write_text("DONE A\nDONE B\n")
+    Path("x.dag.lock").write_text(lock)
+    dag, _ = read("JOB A a\nJOB B b\n")
+    assert "".join(n for n, flags in zip(dag.names, dag.flags) if flags & DONE) == done
