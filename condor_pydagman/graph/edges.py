@@ -117,10 +117,6 @@ class Edges:
         """Vertices (nodes and junctions) that wait for `vertex`."""
         return self._children[self._first_child[vertex] : self._first_child[vertex + 1]]
 
-    def predecessors(self, vertex: int) -> Sequence[int]:
-        """Vertices that `vertex` waits for."""
-        return self._parents[self._first_parent[vertex] : self._first_parent[vertex + 1]]
-
     def weak_marks(self, vertex: int) -> Sequence[int]:
         """1 for each of `successors` that is a weak one, else 0."""
         begin, end = self._first_child[vertex], self._first_child[vertex + 1]

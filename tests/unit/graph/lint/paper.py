@@ -38,7 +38,7 @@ class PaperWorld:
         return path + "/" in self.files
 
     def absolute(self, path: str) -> str:
-        return os.path.normpath(os.path.join("/work", path))
+        return os.path.normpath(os.path.join("/place", path))
 
     def is_knob(self, name: str) -> bool:
         return name in self.knobs

@@ -13,7 +13,7 @@ def test_scripts_with_and_without_arguments() -> None:
 
 def test_configuration_files() -> None:
     assert issues("CONFIG gone\nCONFIG good.sub\n") == [
-        "t.dag:1 CONFIG: Configuration file /work/gone does not exist",
+        "t.dag:1 CONFIG: Configuration file /place/gone does not exist",
         "t.dag:2 CONFIG: DAG configuration file is already defined",
     ]
 
