@@ -37,26 +37,21 @@ def read_text(path: str) -> str:
         return file.read().decode("utf-8", "surrogateescape")
 
 
-def read_blocks(path: str) -> Iterator[str]:
-    """As `read_text`, in blocks that end at line ends, so that a big file is never in memory whole.
-
-    The file is opened, and refused if need be, before the first block is asked for.
-
-    Raises:
-        FileError: it is no ordinary file, or changes while it is read.
-        OSError: it can't be opened or read.
-    """
-    return DagFiles().read(path)
-
-
 class DagFiles:
-    """Reads files that may be read several times, and must be the same each time."""
+    """Reads DAG files, which may be read several times, and must be the same each time."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[int, int, int]] = {}
 
     def read(self, path: str) -> Iterator[str]:
-        """As `read_blocks`; FileError also if the file is not as it was at an earlier reading."""
+        """As `read_text`, in blocks that end at line ends: a big file is never in memory whole.
+
+        The file is opened, and refused if need be, before the first block is asked for.
+
+        Raises:
+            FileError: it is no ordinary file, or has changed since it was first read.
+            OSError: it can't be opened or read.
+        """
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(fd, "rb") as file:
             now = os.fstat(fd)

@@ -35,7 +35,7 @@ class DiskWorld:
         return files.read_text(path)
 
     def read_blocks(self, path: str) -> Iterator[str]:
-        """As `read_text`, in blocks; see `adapters.files.read_blocks`."""
+        """As `read_text`, in blocks; see `adapters.files.DagFiles`."""
         return self._dag_files.read(path)
 
     def kind(self, path: str) -> FileKind:

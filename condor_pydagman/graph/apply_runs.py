@@ -33,13 +33,12 @@ def define_jobs(building: Building, run: Run) -> None:
     rows = run.rows("JOB")
     if not rows:
         return
-    names: Sequence[str]
     names, submits = zip(*rows)
     if scope.splices and not scope.splices.keys().isdisjoint(scope.munge + n for n in names):
         raise NotSimple
-    names = _full(building, names)
+    full = building.full_names(names)
     first = len(dag)
-    if not dag.add_jobs(names, building.texts(submits), run.job_lines()):
+    if not dag.add_jobs(full, building.texts(submits), run.job_lines()):
         raise NotSimple
     scope.add(first, len(names))
     if scope.directory:
@@ -53,23 +52,8 @@ def use(building: Building, run: Run, kind: str) -> bool:
     if not rows:
         return True
     names, details = zip(*rows)
-    nodes = _nodes(building, names)
+    nodes = building.numbers(names)
     return nodes is not None and _FUNCTIONS[kind](building, nodes, details)
-
-
-def _nodes(building: Building, names: Sequence[str]) -> Sequence[int] | None:
-    """The nodes of these names; None if one of them is unknown."""
-    names, ids = _full(building, names), building.dag.ids
-    first, count = ids.get(names[0]), len(names)
-    if first is None:
-        return None
-    # Programs write nodes in the same order again and again; comparing is faster than looking up.
-    if building.dag.names[first : first + count] == list(names):
-        return range(first, first + count)
-    try:
-        return list(map(ids.__getitem__, names))
-    except KeyError:
-        return None
 
 
 def _set_variables(building: Building, nodes: Sequence[int], texts: Sequence[str]) -> bool:
@@ -105,10 +89,10 @@ def _add_edges(building: Building, parents: Sequence[int], children: Sequence[st
     lists = [names.split() for names in children]
     size = len(lists[0])
     if size <= MOST_COLUMNS and all(len(names) == size for names in lists):
-        columns = [_nodes(building, names) for names in zip(*lists)]
+        columns = [building.numbers(names) for names in zip(*lists)]
         if all(map(_ascending, columns, columns[1:])):
             return _add_columns(building, parents, columns)
-    heads = _nodes(building, list(chain.from_iterable(lists)))
+    heads = building.numbers(list(chain.from_iterable(lists)))
     if heads is None or _any_special(building, parents, heads):
         return False
     edges, begin = building.dag.edges, 0
@@ -137,11 +121,6 @@ def _add_columns(
 def _any_special(building: Building, *ends: Sequence[int]) -> bool:
     special = building.special
     return bool(special) and not all(map(special.isdisjoint, ends))
-
-
-def _full(building: Building, names: Sequence[str]) -> Sequence[str]:
-    before = building.scope.prefix + building.scope.munge
-    return [before + name for name in names] if before else names
 
 
 _FUNCTIONS: dict[str, Callable[[Building, Sequence[int], Sequence[str]], bool]] = {

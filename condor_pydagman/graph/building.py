@@ -104,18 +104,29 @@ class Building:
     def find_all(self, names: Sequence[str]) -> Sequence[int] | None:
         """The nodes of these names, in the order of their numbers; None if one of them needs a
         closer look."""
-        before, dag = self.scope.prefix + self.scope.munge, self.dag
         if self.has_splices and "+" in "".join(names):
             return None
-        full = [before + name for name in names] if before else list(names)
-        first = dag.ids.get(full[0])
+        found = self.numbers(names)
+        return found if found is None or isinstance(found, range) else sorted(set(found))
+
+    def full_names(self, names: Sequence[str]) -> list[str]:
+        """As `Scope.full`, for several names."""
+        before = self.scope.prefix + self.scope.munge
+        return [before + name for name in names] if before else list(names)
+
+    def numbers(self, names: Sequence[str]) -> Sequence[int] | None:
+        """The nodes of names without a `+`, in the order of the names; None if one is unknown."""
+        full, ids = self.full_names(names), self.dag.ids
+        first = ids.get(full[0])
         if first is None:
             return None
         # Programs name nodes in the order of their definition; comparing is faster than looking up.
-        if dag.names[first : first + len(full)] == full:
+        if self.dag.names[first : first + len(full)] == full:
             return range(first, first + len(full))
-        found = set(map(dag.ids.get, full))
-        return None if None in found else sorted(node for node in found if node is not None)
+        try:
+            return list(map(ids.__getitem__, full))
+        except KeyError:
+            return None
 
     def needed(self, name: str) -> int:
         """As `find`, for commands that can't mean ALL_NODES."""
@@ -139,7 +150,6 @@ class Building:
             fail(
                 f"Unknown node {name} referenced.",
                 "there is no node before this line's file",
-                plain=f"References undefined node {name}",
             )
         return all_nodes
 
@@ -149,7 +159,6 @@ class Building:
         fail(
             f"Unknown node {shown} referenced",
             self.near(name),
-            plain=f"References undefined node {shown}",
             at=name,
         )
 
@@ -203,7 +212,6 @@ class Building:
             fail(
                 "Warning is fatal error because of DAGMAN_USE_STRICT setting",
                 f"the warning is: {text}",
-                plain=text,
             )
 
     def keep_warning(self, text: str) -> None:
@@ -255,14 +263,13 @@ class Building:
         return ""
 
 
-def fail(text: str, hint: str = "", *, plain: str = "", also: str = "", at: str = "") -> NoReturn:
+def fail(text: str, hint: str = "", *, also: str = "", at: str = "") -> NoReturn:
     """Raise a ProcessingError, whose place is added by who knows it.
 
     Args:
         text: what stock condor_dagman says.
         hint: what to do.
-        plain: what condor_dag_checker says, if that differs.
         also: a second line of stock condor_dagman's.
         at: the word of the command's line that is wrong.
     """
-    raise ProcessingError(text, file="", hint=hint, plain=plain, also=also, at=at)
+    raise ProcessingError(text, file="", hint=hint, also=also, at=at)

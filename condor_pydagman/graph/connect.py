@@ -98,7 +98,6 @@ def _ends(building: Building, names: tuple[str, ...], which: str) -> Sequence[in
             fail(
                 f"Unknown {which} node {name} specified",
                 building.near(name),
-                plain=f"References to undefined nodes: {which.title()} [{name}]",
                 at=name,
             )
         found.update(splice.terminal if which == "parent" else splice.initial)

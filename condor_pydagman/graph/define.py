@@ -70,7 +70,6 @@ def _add(
             f"Node {scope.munge}{command.name} already exists in DAG.",
             f"give one of the two nodes another name; the first is defined at"
             f" {dag.place(dag.ids[name]) or 'an unknown place'}",
-            plain=f"Node {command.name} is already defined in the DAG",
             at=command.name,
         )
     if scope.munge + command.name in scope.splices:

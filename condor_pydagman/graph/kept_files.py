@@ -1,4 +1,4 @@
-"""Small files that are read again and again, because many SPLICEs name them, are read once.
+"""Small files that are read again and again, because many SPLICEs name them, are kept.
 
 What has been understood of a file's text does not depend on the splice; it is kept from the second
 reading on and played back from the third on.

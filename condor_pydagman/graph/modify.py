@@ -130,7 +130,6 @@ def pre_skip(building: Building, command: commands.PreSkip) -> None:
         if not 0 <= value <= 255:
             fail(
                 f"Failed to add pre skip to {name}: PRE_SKIP exit code must be between 0 and 255",
-                plain="PRE_SKIP exit code must be between 0 and 255",
             )
         if value == 0:
             building.warn("Warning: exit code 0 for a PRE_SKIP value is weird.", NEVER)

@@ -16,10 +16,8 @@ class ProcessingError(DagFileError):
     `str()` is stock DAGMan's first line, which has no place in it; a later one has.
 
     Attributes:
-        plain: what stock condor_dag_checker says of it.
         also: a second line of stock DAGMan's, or ''.
         prefix: what stock DAGMan puts before the message.
-        word: the command word.
         at: the word of the line that is wrong, or ''.
     """
 
@@ -32,9 +30,7 @@ class ProcessingError(DagFileError):
         text: str = "",
         hint: str = "",
         prefix: str = "ERROR: ",
-        plain: str = "",
         also: str = "",
-        word: str = "",
         at: str = "",
     ) -> None:
         super().__init__(
@@ -45,9 +41,7 @@ class ProcessingError(DagFileError):
             hint=printable.message(hint),
         )
         self.prefix = prefix
-        self.plain = printable.message(plain or message)
         self.also = printable.message(also)
-        self.word = word
         self.at = at
 
     def __str__(self) -> str:

@@ -21,7 +21,6 @@ from condor_pydagman.dagfile import bulk, commands
 from condor_pydagman.dagfile.bulk import Run
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.excerpts import excerpt
-from condor_pydagman.dagfile.line_parts import normal
 from condor_pydagman.dagfile.lines import in_blocks
 from condor_pydagman.dagfile.parser import MOST_LOST, CommandReader, Reading
 from condor_pydagman.dagfile.syntax import SYNTAX
@@ -53,7 +52,6 @@ def placed(error: ProcessingError, file: str, line: int, text: str) -> Processin
     error.text, caret = excerpt(text, column or 0)
     if column is not None:
         error.column, error.caret = column + 1, caret
-    error.word = normal(text.split(None, 1)[0]) if text.strip() else ""
     return error
 
 

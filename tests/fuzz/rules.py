@@ -15,7 +15,6 @@ from condor_pydagman.graph.build import BuildOptions, DagFileErrors, ReadText, b
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle
 from condor_pydagman.graph.edges import Edges
 from condor_pydagman.graph.model import Dag, Variable
-from condor_pydagman.graph.problems import ProcessingError
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.names import logged_name
 from condor_pydagman.vocabulary import ORDINARY_KINDS, NodeKind
@@ -242,10 +241,7 @@ def _check_error(error: DagFileError) -> None:
     _check_text(str(error), LONGEST_LINE, f"str() of a {what}")
     _check_text(error.detail(), LONGEST_DETAIL, f"detail() of a {what}")
     _check_text(error.text, LONGEST_LINE, f"the text of a {what}")
-    if isinstance(error, ProcessingError):
-        _check_text(error.plain, LONGEST_LINE, "what the checker says")
-    else:
-        _need(0 <= error.caret <= len(error.text) + 1, "the caret is under the text", error.caret)
+    _need(0 <= error.caret <= len(error.text) + 1, "the caret is under the text", error.caret)
 
 
 def _check_texts(texts: Iterable[str], most: int) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.adapters.files import DagFiles, read_blocks
+from condor_pydagman.adapters.files import DagFiles
 from condor_pydagman.errors import DagFileError
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, build
 from condor_pydagman.graph.model import Dag
@@ -163,7 +163,7 @@ def test_a_file_that_changes_while_it_is_read() -> None:
     write("x.dag", "".join(f"JOB N{number} a.sub\n" for number in range(40_000)))
 
     def changing(path: str) -> Iterator[str]:
-        blocks = read_blocks(path)
+        blocks = DagFiles().read(path)
         yield next(blocks)
         write("x.dag", JOBS)
         yield from blocks
@@ -190,7 +190,7 @@ def test_a_file_that_is_gone_when_it_is_read_again() -> None:
 
     def going(path: str) -> Iterator[str]:
         try:
-            return read_blocks(path)
+            return DagFiles().read(path)
         finally:
             Path(path).unlink(missing_ok=True)
 

@@ -269,7 +269,7 @@ def test_blocks_are_the_file(
     monkeypatch.setattr(files, "BLOCK", size)
     path = tmp_path / "f"
     path.write_bytes(text.encode())
-    blocks = list(files.read_blocks(str(path)))
+    blocks = list(files.DagFiles().read(str(path)))
     assert "".join(blocks) == text == files.read_text(str(path))
     assert all(block.endswith("\n") for block in blocks[:-1])
 
@@ -278,7 +278,7 @@ def test_blocks_are_small_and_end_between_characters(tmp_path: Path) -> None:
     path = tmp_path / "f"
     text = _lines(60_000)
     path.write_bytes(text.encode() + b"\xff\xc3\n")
-    blocks = list(files.read_blocks(str(path)))
+    blocks = list(files.DagFiles().read(str(path)))
     assert len(blocks) > 3
     assert max(map(len, blocks)) <= files.BLOCK
     assert "".join(blocks) == text + "\udcff\udcc3\n"
@@ -291,7 +291,7 @@ def test_a_line_without_end_comes_in_pieces(
     monkeypatch.setattr(files, "LONGEST_LINE", 100)
     path = tmp_path / "f"
     path.write_text("x" * 5000)
-    blocks = list(files.read_blocks(str(path)))
+    blocks = list(files.DagFiles().read(str(path)))
     assert "".join(blocks) == "x" * 5000
     assert len(blocks) > 1
     assert max(map(len, blocks)) < 500
@@ -305,7 +305,7 @@ def test_a_file_that_changes_while_it_is_read(
     path = tmp_path / "f"
     path.write_text(_lines(100))
     os.utime(path, (1, 1))
-    blocks = files.read_blocks(str(path))
+    blocks = files.DagFiles().read(str(path))
     assert next(blocks)
     if change == "gone":
         path.unlink()
@@ -321,19 +321,19 @@ def test_a_file_that_changes_while_it_is_read(
 def test_blocks_of_what_is_no_file_are_refused_before_the_first(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     with pytest.raises(FileError, match="not an ordinary file"):
-        files.read_blocks(str(tmp_path / "fifo"))
+        files.DagFiles().read(str(tmp_path / "fifo"))
     for path in (str(tmp_path), "/dev/zero"):
         with pytest.raises((FileError, IsADirectoryError)):
-            files.read_blocks(path)
+            files.DagFiles().read(path)
     with pytest.raises(FileNotFoundError):
-        files.read_blocks(str(tmp_path / "nosuch"))
+        files.DagFiles().read(str(tmp_path / "nosuch"))
 
 
 def test_very_many_files_can_be_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "BLOCK", 16)
     path = tmp_path / "f"
     path.write_text(_lines(10))
-    begun = [files.read_blocks(str(path)) for _ in range(5000)]
+    begun = [files.DagFiles().read(str(path)) for _ in range(5000)]
     for blocks in begun:
         next(blocks)
     assert len("".join(begun[-1])) > 16
@@ -346,7 +346,7 @@ def test_a_file_that_is_read_twice_while_another_is_read(
     monkeypatch.setattr(files, "BLOCK", size)
     path = tmp_path / "f"
     path.write_bytes(_lines(50).encode())
-    first, second = files.read_blocks(str(path)), files.read_blocks(str(path))
+    first, second = files.DagFiles().read(str(path)), files.DagFiles().read(str(path))
     found = [next(first)]
     assert "".join(second) == _lines(50)
     assert "".join(found + list(first)) == _lines(50)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.adapters.files import read_blocks
+from condor_pydagman.adapters.files import DagFiles
 from condor_pydagman.cli.pydagman import main
 from condor_pydagman.graph.build import BuildOptions, build
 
@@ -26,8 +26,8 @@ def dag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_one_file_means_the_same(dag: Path) -> None:
     assert main(["flatten", "x.dag", "-o", "flat.dag"]) == 0
     knobs = BuildOptions(allow_any_node_name_characters=True, use_join_nodes=False)
-    flat = build(["flat.dag"], read_blocks, knobs)
-    whole = build(["x.dag"], read_blocks, BuildOptions())
+    flat = build(["flat.dag"], DagFiles().read, knobs)
+    whole = build(["x.dag"], DagFiles().read, BuildOptions())
     assert flat.names == whole.names
     assert flat.directories == whole.directories
     assert flat.retries == whole.retries

@@ -118,11 +118,11 @@ def test_a_dag_that_is_complete_can_be_built_on() -> None:
 
 def test_a_failure() -> None:
     with pytest.raises(ProcessingError) as caught:
-        fail("no", "do this", plain="plainly no", also="and more")
+        fail("no", "do this", also="and more", at="word")
     found = caught.value
-    assert (str(found), found.hint, found.plain, found.also) == (
+    assert (str(found), found.hint, found.also, found.at) == (
         "ERROR: no",
         "do this",
-        "plainly no",
         "and more",
+        "word",
     )

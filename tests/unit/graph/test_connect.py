@@ -116,7 +116,7 @@ def test_some_nodes_are_neither_parents_nor_children(kind: str, line: str, said:
 def test_unknown_names(line: str, which: str, name: str) -> None:
     found = error(JOBS + line)
     assert str(found) == f"ERROR: Unknown {which} node {name} specified"
-    assert found.plain == f"References to undefined nodes: {which.title()} [{name}]"  # type: ignore[attr-defined]
+    assert found.at == name  # type: ignore[attr-defined]
 
 
 def test_nodes_inside_a_splice_cannot_be_named() -> None:

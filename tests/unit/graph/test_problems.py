@@ -22,12 +22,9 @@ def test_very_many_errors_are_counted() -> None:
 
 
 def test_an_error_in_full() -> None:
-    found = ProcessingError(
-        "no", file="x.dag", line=3, text="RETRY A 1", hint="do this", plain="plainly", also="so"
-    )
+    found = ProcessingError("no", file="x.dag", line=3, text="RETRY A 1", hint="do this", also="so")
     found.trail.append("Processing error at y.dag:7")
     assert str(found) == "ERROR: no"
-    assert found.plain == "plainly"
     assert found.detail().split("\n") == [
         "ERROR: no",
         "ERROR: so",
@@ -40,4 +37,4 @@ def test_an_error_in_full() -> None:
 
 def test_an_error_without_a_place() -> None:
     found = ProcessingError("no", file="", prefix="Error: ")
-    assert (str(found), found.plain, found.detail()) == ("Error: no", "no", "Error: no")
+    assert (str(found), found.detail()) == ("Error: no", "Error: no")
