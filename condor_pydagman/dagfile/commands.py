@@ -12,7 +12,7 @@ from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
 
 class Job(NamedTuple):
-    """JOB, FINAL, PROVISIONER or SERVICE: a node.
+    """JOB, FINAL, PROVISIONER, SERVICE, or DATA of the time of Stork: a node.
 
     `description` is the text of an inline submit description, None if `submit` is a file or the
     name of a SUBMIT-DESCRIPTION.
@@ -26,17 +26,6 @@ class Job(NamedTuple):
     done: bool = False
     description: str | None = None
     kind: NodeKind = NodeKind.JOB
-
-
-class Data(NamedTuple):
-    """DATA: a data placement node, from the time of Stork."""
-
-    line: int
-    name: str
-    submit: str
-    directory: str = ""
-    noop: bool = False
-    done: bool = False
 
 
 class Subdag(NamedTuple):
@@ -259,7 +248,6 @@ class Env(NamedTuple):
 
 Command = Union[
     Job,
-    Data,
     Subdag,
     Splice,
     Include,

@@ -64,7 +64,8 @@ def read_data(words: Words, context: Context) -> Command:
     """DATA, which stock DAGMan knew until its version 8."""
     name = new_node_name(words, context)
     submit = _submit(words, "a data placement node needs a file")
-    return commands.Data(context.lines.number, name, submit, *_options(words))
+    options = _options(words)
+    return commands.Job(context.lines.number, name, submit, *options, kind=NodeKind.DATA)
 
 
 def read_subdag(words: Words, context: Context) -> Command:

@@ -93,7 +93,7 @@ def _joined(*words: str) -> str:
     return " ".join(word for word in words if word)
 
 
-def _options(command: commands.Job | commands.Data | commands.Subdag) -> str:
+def _options(command: commands.Job | commands.Subdag) -> str:
     directory = f"DIR {_file(command.directory)}" if command.directory else ""
     return _joined(directory, "NOOP" * command.noop, "DONE" * command.done)
 
@@ -118,10 +118,6 @@ def _submit_description(command: commands.SubmitDescription) -> str:
 
 def _inline(opening: str, description: str, closing: str) -> str:
     return "\n".join([opening, *([description] if description else []), closing])
-
-
-def _data(command: commands.Data) -> str:
-    return _joined(f"DATA {_name(command.name)} {_file(command.submit)}", _options(command))
 
 
 def _subdag(command: commands.Subdag) -> str:
@@ -193,7 +189,6 @@ def _dot(command: commands.Dot) -> str:
 
 _PRINTERS: dict[type[Any], Callable[[Any], str]] = {
     commands.Job: _job,
-    commands.Data: _data,
     commands.Subdag: _subdag,
     commands.Splice: _splice,
     commands.Include: lambda c: f"INCLUDE {_file(c.file)}",

@@ -17,7 +17,6 @@ def _nothing(building: Building, command: Command) -> None:
 
 _FUNCTIONS: dict[type, Callable[[Building, Any], None]] = {
     commands.Job: define.job,
-    commands.Data: define.data,
     commands.Subdag: define.subdag,
     commands.SubmitDescription: define.submit_description,
     commands.ParentChild: connect.parent_child,

@@ -17,7 +17,7 @@ _ONE_ONLY = (NodeKind.FINAL, NodeKind.PROVISIONER)
 
 
 def job(building: Building, command: commands.Job) -> None:
-    """JOB, FINAL, PROVISIONER, SERVICE."""
+    """JOB, FINAL, PROVISIONER, SERVICE, DATA."""
     submit, subdag = command.submit, ""
     if command.description == "":
         submit = EMPTY_INLINE
@@ -25,7 +25,7 @@ def job(building: Building, command: commands.Job) -> None:
         name = building.scope.munge + command.name
         submit = f"{name}-InlineDesc{building.next_inline()}"
         building.scope.descriptions[submit] = command.description
-    elif submit.endswith(SUBDAG_SUFFIX):
+    elif submit.endswith(SUBDAG_SUFFIX) and command.kind != NodeKind.DATA:
         if command.kind != NodeKind.FINAL:
             _refuse_nested_dag()
         subdag = submit[: -len(SUBDAG_SUFFIX)]
@@ -33,11 +33,6 @@ def job(building: Building, command: commands.Job) -> None:
     node = _add(building, command, submit, command.kind)
     if subdag:
         building.dag.subdags[node] = subdag
-
-
-def data(building: Building, command: commands.Data) -> None:
-    """DATA, of the time when a DAG could have data placement nodes."""
-    _add(building, command, command.submit, NodeKind.DATA)
 
 
 def subdag(building: Building, command: commands.Subdag) -> None:
@@ -59,7 +54,7 @@ def submit_description(building: Building, command: commands.SubmitDescription) 
 
 def _add(
     building: Building,
-    command: commands.Job | commands.Data | commands.Subdag,
+    command: commands.Job | commands.Subdag,
     submit: str,
     kind: NodeKind,
 ) -> int:

@@ -20,7 +20,6 @@ from condor_pydagman.graph.reading import MOST_ERRORS, placed
 
 _FORBIDDEN = (
     commands.Job,
-    commands.Data,
     commands.Subdag,
     commands.Splice,
     commands.Include,

@@ -69,8 +69,6 @@ def _definition(dag: Dag, node: int) -> Command:
     options = dag.directories.get(node, ""), bool(flags & NOOP), bool(flags & USER_DONE)
     if kind == NodeKind.SUBDAG:
         return commands.Subdag(_NO_LINE, name, dag.subdags[node], *options)
-    if kind == NodeKind.DATA:
-        return commands.Data(_NO_LINE, name, dag.submits[node], *options)
     return commands.Job(_NO_LINE, name, dag.submits[node], *options, kind=kind)
 
 

@@ -66,14 +66,14 @@ class External:
             return f"Configuration file {full} does not exist"
         return ""
 
-    def job(self, command: commands.Job | commands.Data, directory: str, shared: Shared) -> str:
+    def job(self, command: commands.Job, directory: str, shared: Shared) -> str:
         """What is wrong with the submit description of a node."""
         if not self._options.check_descriptions:
             return ""
         inside = os.path.join(directory, command.directory)
         if command.directory and not self._world.is_directory(inside):
             return "No such file or directory"
-        if isinstance(command, commands.Job) and command.description is not None:
+        if command.description is not None:
             return self.description(command.description, inside)
         if command.submit in shared.descriptions:
             return ""

@@ -284,7 +284,7 @@ class _Reader:
 
     def _define(self, place: Place, command: Command) -> Steps:
         """Obey a command that does not name nodes."""
-        if isinstance(command, (commands.Job, commands.Data, commands.Subdag)):
+        if isinstance(command, (commands.Job, commands.Subdag)):
             self._add_node(place, command)
             if isinstance(command, commands.Subdag):
                 yield from self._subdag(place, command)
@@ -311,9 +311,7 @@ class _Reader:
         if reason:
             self._blame(place, command, reason)
 
-    def _add_node(
-        self, place: Place, command: commands.Job | commands.Data | commands.Subdag
-    ) -> None:
+    def _add_node(self, place: Place, command: commands.Job | commands.Subdag) -> None:
         scope, kind, flags = place.scope, _kind(command), 0
         name = scope.prefix + command.name
         reason = self._against_node(scope, command.name, kind)
@@ -474,10 +472,10 @@ class _Reader:
             self._blame(place, command, reason)
 
 
-def _kind(command: commands.Job | commands.Data | commands.Subdag) -> NodeKind:
-    if isinstance(command, commands.Job):
-        return command.kind
-    return NodeKind.SUBDAG if isinstance(command, commands.Subdag) else NodeKind.JOB
+def _kind(command: commands.Job | commands.Subdag) -> NodeKind:
+    if isinstance(command, commands.Subdag):
+        return NodeKind.SUBDAG
+    return NodeKind.JOB if command.kind == NodeKind.DATA else command.kind
 
 
 def _issue(error: DagFileError) -> Issue:

@@ -48,7 +48,6 @@ _WORDS: dict[type, str] = {
     commands.Splice: "SPLICE",
     commands.Include: "INCLUDE",
     commands.SubmitDescription: "SUBMIT_DESCRIPTION",
-    commands.Data: "DATA",
 }
 _ALL_NODES = "ALL_NODES"
 WITH_EDGES = (NodeKind.JOB, NodeKind.SUBDAG)

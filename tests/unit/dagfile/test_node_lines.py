@@ -31,8 +31,11 @@ from tests.unit.dagfile.one_line import good, message, warnings, wrong
         ("SUBDAG EXTERNAL S x.dag", commands.Subdag(1, "S", "x.dag")),
         ("subdag External S 'x y' DONE DIR d", commands.Subdag(1, "S", "x y", "d", False, True)),
         ("SUBDAG EXTERNAL S {", commands.Subdag(1, "S", "{")),
-        ("DATA D d.dap", commands.Data(1, "D", "d.dap")),
-        ("data D d.dap DIR d noop done", commands.Data(1, "D", "d.dap", "d", True, True)),
+        ("DATA D d.dap", commands.Job(1, "D", "d.dap", kind=NodeKind.DATA)),
+        (
+            "data D d.dap DIR d noop done",
+            commands.Job(1, "D", "d.dap", "d", True, True, kind=NodeKind.DATA),
+        ),
         ("SPLICE S s.dag", commands.Splice(1, "S", "s.dag")),
         ('SPLICE S "s".dag dir "a b"', commands.Splice(1, "S", "s.dag", "a b")),
         ('SPLICE S "" s.dag', commands.Splice(1, "S", "s.dag")),

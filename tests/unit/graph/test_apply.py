@@ -16,7 +16,6 @@ from tests.unit.graph.texts import JOBS, build_text, seen
 
 LINES = {
     commands.Job: "JOB D x",
-    commands.Data: "DATA D x",
     commands.Subdag: "SUBDAG EXTERNAL D x.dag",
     commands.Splice: "SPLICE S s.dag",
     commands.Include: "INCLUDE s.dag",
