@@ -3,7 +3,7 @@
 Every file is read twice, as stock DAGMan does: first the commands that define nodes and submit
 descriptions, then those that use them.  Runs of simple lines are obeyed the first time as long as
 they name nodes that are known already; for most files that a program has written nothing is left
-for the second time.  Neither the commands nor the text of a file are ever all in memory.
+for the second time.  Neither the commands nor the text of a big file are ever all in memory.
 
 SPLICE and INCLUDE begin another file in the middle of one: files are generators on a stack of our
 own, so that they may nest as deep as they like.
