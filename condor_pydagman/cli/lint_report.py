@@ -63,8 +63,8 @@ def _lines(finding: Finding) -> Iterator[str]:
     yield f"{place}{finding.severity.name.lower()} {finding.code}: {finding.message}"
     if finding.text:
         yield f"    {finding.text}"
-        if finding.column:
-            yield "    " + " " * (finding.column - 1) + "^"
+        if finding.caret:
+            yield "    " + " " * (finding.caret - 1) + "^"
     if finding.hint:
         yield f"    {finding.hint}"
 

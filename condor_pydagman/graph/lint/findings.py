@@ -179,7 +179,8 @@ class Finding(NamedTuple):
 
     Attributes:
         file, line, column: where, lines and columns from 1; 0 or '' where that is not known.
-        text: the line there.
+        text: the line there, or the part of it that is of interest.
+        caret: where in `text` that stands which is at `column`, from 1; 0 if unknown.
         node: full name of the node, '' if it is about none.
         words: the command word and names of the line that it is about, to look for its place.
     """
@@ -192,6 +193,7 @@ class Finding(NamedTuple):
     line: int = 0
     column: int = 0
     text: str = ""
+    caret: int = 0
     node: str = ""
     words: tuple[str, ...] = ()
 

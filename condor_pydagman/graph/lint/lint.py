@@ -63,9 +63,11 @@ def _add_error(error: DagFileError, findings: Findings) -> None:
     if error.command:
         message = f"{error.command}: {message}"
     hint = error.hint or (f"usage: {error.usage}" if error.usage and code == "DAG101" else "")
-    findings.add(code, message, place=f"{error.file}:{error.line}", hint=hint)
+    findings.add(code, message, place=f"{error.file}:{error.place}", hint=hint)
     if findings.of_code(code) <= MOST_KEPT:
-        findings.kept[-1] = findings.kept[-1]._replace(text=error.text, column=error.column)
+        findings.kept[-1] = findings.kept[-1]._replace(
+            text=error.text, column=error.column, caret=error.caret
+        )
 
 
 def _add_remarks(remarks: Sequence[DagFileWarning], findings: Findings) -> None:
@@ -145,7 +147,7 @@ class _Locator:
 
 
 def _show_lines(findings: Findings, world: World) -> None:
-    """Give findings the text of their line, and the column of the node's name there."""
+    """Give findings the text of their line, and the place of the node's name there."""
     texts: dict[str, list[str]] = {}
     for number, finding in enumerate(findings.kept):
         if not finding.line or finding.text:
@@ -156,8 +158,9 @@ def _show_lines(findings: Findings, world: World) -> None:
         if finding.line <= len(lines):
             raw = lines[finding.line - 1].rstrip()
             shown = raw.lstrip()[:LONGEST_TEXT]
-            column = _column(shown, finding)
-            findings.kept[number] = finding._replace(text=shown, column=column)
+            caret = _caret(shown, finding)
+            column = caret + len(raw) - len(raw.lstrip()) if caret else 0
+            findings.kept[number] = finding._replace(text=shown, column=column, caret=caret)
 
 
 def _lines(file: str, world: World) -> list[str]:
@@ -167,8 +170,8 @@ def _lines(file: str, world: World) -> list[str]:
         return []
 
 
-def _column(text: str, finding: Finding) -> int:
-    """Where in the line the name stands that the finding is about, from 1; 0 if nowhere."""
+def _caret(text: str, finding: Finding) -> int:
+    """Where in `text` the name stands that the finding is about, from 1; 0 if nowhere."""
     wanted = finding.words[-1] if finding.words else finding.node
     inside = wanted.rpartition("+")[2]  # as the splice's own file calls it
     for name in (wanted, inside, inside.partition(".")[2], "ALL_NODES"):

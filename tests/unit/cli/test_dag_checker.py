@@ -241,3 +241,16 @@ def test_remarks_among_many_simple_lines(last: str, place: Path) -> None:
     jobs = "".join(f"# node {n}\nJOB N{n} a.sub\n" for n in range(40))
     (place / "many.dag").write_text(f"# hello\n{jobs}{last}\n")
     assert main(["many.dag"]) == 0
+
+
+def test_the_caret_is_under_the_word_on_an_indented_or_continued_line(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = "JOB A a.sub\n    RETRY A 3 FOO\n  RETRY \\\n    Z 1\n   CATEGORY A c\n"
+    _, out = run(capsys, text, "-lint")
+    assert "t.dag:2:15: error DAG101" in out
+    assert "    RETRY A 3 FOO\n              ^\n" in out
+    Path("a.sub").write_text("executable = /bin/true\nqueue\n")
+    _, out = run(capsys, "JOB A a.sub\n   CATEGORY A c\n", "-lint")
+    assert "t.dag:2:13: " in out
+    assert "    CATEGORY A c\n             ^\n" in out
