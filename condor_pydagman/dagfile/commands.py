@@ -106,12 +106,16 @@ class ScriptLine(NamedTuple):
 
 
 class RetryLine(NamedTuple):
-    """RETRY: `unless_exit` None where the line does not say."""
+    """RETRY: what is None is not in the line; times are in seconds (see `graph.model.Retry`)."""
 
     line: int
     node: str
     limit: int
-    unless_exit: int | None = None
+    unless_exit: tuple[int, ...] | None = None
+    only_if: tuple[int, ...] | None = None
+    delay: int | None = None
+    backoff: float | None = None
+    max_delay: int | None = None
 
 
 class AbortDagOn(NamedTuple):
@@ -159,6 +163,16 @@ class ToleranceLine(NamedTuple):
     limit: int
     percent: bool = False
     fail_fast: bool | None = None
+
+
+class TimeoutLine(NamedTuple):
+    """TIMEOUT: seconds; what is None is not in the line (see `graph.model.Timeout`)."""
+
+    line: int
+    node: str
+    queued: int | None = None
+    running: int | None = None
+    total: int | None = None
 
 
 class SavePointFile(NamedTuple):
@@ -262,6 +276,7 @@ Command = Union[
     Priority,
     PreSkip,
     ToleranceLine,
+    TimeoutLine,
     SavePointFile,
     Category,
     MaxJobs,

@@ -1,4 +1,4 @@
-"""How the lines are read that say more of nodes: SCRIPT, RETRY, VARS, TOLERANCE and their like."""
+"""How the lines are read that say more of nodes: SCRIPT, VARS, TOLERANCE and their like."""
 
 from __future__ import annotations
 
@@ -57,22 +57,6 @@ def _debug(words: Words) -> tuple[str, str]:
     if normal(word) not in _STREAMS:
         raise Wrong(f"Unknown DEBUG output stream type '{word}'", words, _STREAMS)
     return file, normal(word)
-
-
-def read_retry(words: Words, context: Context) -> Command:
-    """RETRY."""
-    node = node_name(words)
-    invalid = "Invalid max retry value '{}' (Must be positive integer)"
-    limit = number(words, "Missing max retry value", invalid, 0)
-    unless_exit = None
-    word = words.next()
-    if normal(word) == "UNLESS_EXIT":
-        invalid = "Invalid UNLESS-EXIT code '{}' specified"
-        unless_exit = number(words, "UNLESS-EXIT missing exit code", invalid)
-        end(words)
-    else:
-        unexpected(word, words, "UNLESS-EXIT")
-    return commands.RetryLine(context.lines.number, node, limit, unless_exit)
 
 
 def read_abort_dag_on(words: Words, context: Context) -> Command:

@@ -300,7 +300,7 @@ class _Parser:
                 text=shown,
                 caret=caret,
                 command=syntax.called or syntax.word,
-                usage=syntax.usage,
+                usage=(isinstance(wrong, Wrong) and wrong.usage) or syntax.usage,
                 hint=message(hints.of_wrong(wrong)),
             )
         )

@@ -150,8 +150,37 @@ def _script(command: commands.ScriptLine) -> str:
 
 
 def _retry(command: commands.RetryLine) -> str:
-    unless = "" if command.unless_exit is None else f"UNLESS-EXIT {command.unless_exit}"
-    return _joined(f"RETRY {_name(command.node)} {command.limit}", unless)
+    return _joined(f"RETRY {_name(command.node)} {command.limit}", retry_options(command))
+
+
+def retry_options(command: commands.RetryLine) -> str:
+    """The options of a RETRY line, as they stand after the number of retries; '' if none."""
+    return _options_of(
+        ("UNLESS-EXIT", _codes(command.unless_exit)),
+        ("ONLY-IF", _codes(command.only_if)),
+        ("DELAY", command.delay),
+        ("BACKOFF", _factor(command.backoff)),
+        ("MAX-DELAY", command.max_delay),
+    )
+
+
+def _options_of(*options: tuple[str, int | str | None]) -> str:
+    return " ".join(f"{word} {value}" for word, value in options if value is not None)
+
+
+def _codes(codes: tuple[int, ...] | None) -> str | None:
+    return None if codes is None else ",".join(map(str, codes))
+
+
+def _factor(factor: float | None) -> str | None:
+    if factor is None:
+        return None
+    return str(int(factor)) if factor.is_integer() else str(factor)
+
+
+def _timeout(command: commands.TimeoutLine) -> str:
+    limits = (("QUEUED", command.queued), ("RUNNING", command.running), ("TOTAL", command.total))
+    return _joined("TIMEOUT", _name(command.node), _options_of(*limits))
 
 
 def _abort_dag_on(command: commands.AbortDagOn) -> str:
@@ -203,6 +232,7 @@ _PRINTERS: dict[type[Any], Callable[[Any], str]] = {
     commands.Priority: lambda c: f"PRIORITY {_name(c.node)} {c.value}",
     commands.PreSkip: lambda c: f"PRE_SKIP {_name(c.node)} {c.exit_code}",
     commands.ToleranceLine: _tolerance,
+    commands.TimeoutLine: _timeout,
     commands.SavePointFile: _save_point_file,
     commands.Category: lambda c: f"CATEGORY {_name(c.node)} {_name(c.category)}",
     commands.MaxJobs: lambda c: f"MAXJOBS {_name(c.category)} {c.limit}",

@@ -1,7 +1,7 @@
 """The SYNTAX table: all command words of the DAG language, and how the line of each is read.
 
 Messages and usage lines are stock DAGMan's, word for word (spelling included): tools and people
-search for them.
+search for them.  TIMEOUT is ours.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import NamedTuple
 from condor_pydagman.dagfile import edge_lines as edge
 from condor_pydagman.dagfile import modifier_lines as modifier
 from condor_pydagman.dagfile import node_lines as node
+from condor_pydagman.dagfile import retry_lines as retry
 from condor_pydagman.dagfile import whole_dag_lines as whole
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.lexer import Words
@@ -50,6 +51,7 @@ _SCRIPT_USAGE = (
 )
 _VARS_USAGE = "VARS <node> [PREPEND|APPEND] key1=value1 [key2=value2 key3=value3 ...]"
 _DOT_USAGE = "DOT <file> [UPDATE|DONT-UPDATE] [OVERWRITE|DONT-OVERWRITE] [INCLUDE <header file>]"
+_TIMEOUT_USAGE = "TIMEOUT <node> [QUEUED <time>] [RUNNING <time>] [TOTAL <time>]"
 _STATUS_USAGE = "NODE_STATUS_FILE <file> [<min update time>] [ALWAYS-UPDATE]"
 
 _Parse = Callable[[Words, Context], Command]
@@ -92,12 +94,13 @@ _TABLE = (
     _later("PIN_IN <node> <pin number>", edge.read_pin_in),
     _later("PIN_OUT <node> <pin number>", edge.read_pin_out),
     _later(_SCRIPT_USAGE, modifier.read_script),
-    _later("RETRY <node> <max retries> [UNLESS-EXIT <code>]", modifier.read_retry),
+    _later("RETRY <node> <max retries> [UNLESS-EXIT <code>]", retry.read_retry),
     _later("ABORT_DAG_ON <node> <status> [RETURN <code>]", modifier.read_abort_dag_on),
     _later(_VARS_USAGE, modifier.read_vars),
     _later("PRIORITY <node> <value>", modifier.read_priority),
     _later("PRE_SKIP <node> <status>", modifier.read_pre_skip),
     _later("TOLERANCE <node> <value>[%] [FAIL-FAST|WAIT]", modifier.read_tolerance),
+    _later(_TIMEOUT_USAGE, retry.read_timeout),
     _later("CATEGORY <node> <name>", modifier.read_category),
     _later("MAXJOBS <category> <value>", modifier.read_maxjobs),
     _later("DONE <node>", modifier.read_done),

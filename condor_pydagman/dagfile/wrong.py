@@ -14,6 +14,7 @@ class Wrong(ValueError):
         column: of the wrong word, from 0; of the word read last unless said otherwise.
         expected: the words of the language that could have stood there.
         hint: what else a person should know.
+        usage: the example that is shown, '' for that of the command.
     """
 
     def __init__(
@@ -30,3 +31,4 @@ class Wrong(ValueError):
         self.column = words.column if column is None else column
         self.expected = expected
         self.hint = hint
+        self.usage = ""

@@ -29,6 +29,7 @@ _FUNCTIONS: dict[type, Callable[[Building, Any], None]] = {
     commands.Priority: modify.priority,
     commands.PreSkip: modify.pre_skip,
     commands.ToleranceLine: modify.tolerance,
+    commands.TimeoutLine: modify.timeout,
     commands.SavePointFile: modify.save_point_file,
     commands.Category: modify.category,
     commands.Done: modify.done,

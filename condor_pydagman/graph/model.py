@@ -26,6 +26,7 @@ __all__ = [
     "Script",
     "Splice",
     "StatusFile",
+    "Timeout",
     "Tolerance",
     "Variable",
 ]
@@ -45,6 +46,7 @@ _BY_NODE = (
     "priorities",
     "pre_skips",
     "tolerances",
+    "timeouts",
     "save_points",
     "categories",
 )
@@ -61,10 +63,37 @@ class Script(NamedTuple):
 
 
 class Retry(NamedTuple):
-    """A RETRY command; `unless_exit` 0 means none, as in stock DAGMan."""
+    """A RETRY command; all but `limit` and a single `unless_exit` is ours, not stock DAGMan's.
+
+    Attributes:
+        limit: how many times the node runs again after a failure.
+        unless_exit: return values of the node that are not retried.
+        only_if: if there are any, only these are retried.
+        delay: seconds before the first retry.
+        backoff: by how much the delay is multiplied for each further retry, 1 or more.
+        max_delay: seconds that the delay does not grow beyond; 0 for no limit.
+    """
 
     limit: int
-    unless_exit: int = 0
+    unless_exit: tuple[int, ...] = ()
+    only_if: tuple[int, ...] = ()
+    delay: int = 0
+    backoff: float = 1.0
+    max_delay: int = 0
+
+
+class Timeout(NamedTuple):
+    """A TIMEOUT command, which stock DAGMan does not have; seconds, 0 for no limit.
+
+    Attributes:
+        queued: how long a job may wait in the queue without running.
+        running: how long it may run.
+        total: how long it may take since it was submitted.
+    """
+
+    queued: int = 0
+    running: int = 0
+    total: int = 0
 
 
 class Abort(NamedTuple):
@@ -136,6 +165,7 @@ class Dag:
     priorities: dict[int, int] = field(default_factory=dict)
     pre_skips: dict[int, int] = field(default_factory=dict)
     tolerances: dict[int, Tolerance] = field(default_factory=dict)
+    timeouts: dict[int, Timeout] = field(default_factory=dict)
     save_points: dict[int, str] = field(default_factory=dict)  # save file, written at the start
     categories: dict[int, str] = field(default_factory=dict)
     category_limits: dict[str, int] = field(default_factory=dict)

@@ -5,6 +5,9 @@ The rules, and the texts of warnings and errors, are stock DAGMan's.
 
 from __future__ import annotations
 
+from itertools import islice
+from typing import Any
+
 from condor_pydagman.dagfile import commands
 from condor_pydagman.graph import model
 from condor_pydagman.graph.building import (
@@ -16,9 +19,11 @@ from condor_pydagman.graph.building import (
     Building,
     fail,
 )
-from condor_pydagman.graph.model import Retry, Script, Tolerance
+from condor_pydagman.graph.model import Retry, Script, Timeout, Tolerance
 from condor_pydagman.graph.variable_table import Variable, in_order
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
+
+_NO_TIMEOUT = Timeout()
 
 
 def script(building: Building, command: commands.ScriptLine) -> None:
@@ -47,13 +52,30 @@ def _with_script(
 def retry(building: Building, command: commands.RetryLine) -> None:
     """RETRY."""
     retries = building.dag.retries
+    said = _said(command)
+    if command.unless_exit == (0,):
+        said["unless_exit"] = ()
     for node in building.nodes(command.node):
         _refuse_special(building, node, "RETRY", "can not have a retry specification")
-        unless_exit = command.unless_exit
-        if unless_exit is None:  # an earlier UNLESS-EXIT stays
-            old = retries.get(node)
-            unless_exit = old.unless_exit if old else 0
-        retries[node] = building.share(Retry(command.limit, unless_exit))
+        old = retries.get(node)  # its options stay unless the line says otherwise
+        new = Retry(**said) if old is None else old._replace(**said)
+        retries[node] = building.share(new)
+
+
+def timeout(building: Building, command: commands.TimeoutLine) -> None:
+    """TIMEOUT: what the line does not say stays, and 0 takes a limit away."""
+    timeouts, said = building.dag.timeouts, _said(command)
+    for node in building.nodes(command.node):
+        new = timeouts.get(node, _NO_TIMEOUT)._replace(**said)
+        timeouts[node] = building.share(new)
+        if new == _NO_TIMEOUT:
+            del timeouts[node]
+
+
+def _said(command: commands.RetryLine | commands.TimeoutLine) -> dict[str, Any]:
+    """The fields of `command` that its line says, but for line and node."""
+    fields = islice(command._asdict().items(), 2, None)
+    return {field: value for field, value in fields if value is not None}
 
 
 def abort_dag_on(building: Building, command: commands.AbortDagOn) -> None:

@@ -20,7 +20,7 @@ from operator import gt, lt
 
 from condor_pydagman.dagfile import commands, printer
 from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.graph.model import DONE, NOOP, USER_DONE, Dag
+from condor_pydagman.graph.model import DONE, NOOP, USER_DONE, Dag, Retry
 from condor_pydagman.vocabulary import NodeKind
 
 _NO_LINE = 0
@@ -78,8 +78,7 @@ def _modifiers(dag: Dag, node: int) -> Iterator[Command]:
     for kind, script in dag.scripts.get(node, {}).items():
         yield commands.ScriptLine(_NO_LINE, name, kind, *script)
     if node in dag.retries:
-        limit, unless_exit = dag.retries[node]
-        yield commands.RetryLine(_NO_LINE, name, limit, unless_exit or None)
+        yield retry_line(name, dag.retries[node])
     if node in dag.aborts:
         yield commands.AbortDagOn(_NO_LINE, name, *dag.aborts[node])
     if node in dag.priorities:
@@ -88,12 +87,29 @@ def _modifiers(dag: Dag, node: int) -> Iterator[Command]:
         yield commands.PreSkip(_NO_LINE, name, dag.pre_skips[node])
     if node in dag.tolerances:
         yield commands.ToleranceLine(_NO_LINE, name, *dag.tolerances[node])
+    if node in dag.timeouts:
+        limits = (seconds or None for seconds in dag.timeouts[node])
+        yield commands.TimeoutLine(_NO_LINE, name, *limits)
     if node in dag.categories:
         yield commands.Category(_NO_LINE, name, dag.categories[node])
     if node in dag.save_points:
         yield commands.SavePointFile(_NO_LINE, name, dag.save_points[node])
     if flags & DONE and not flags & USER_DONE:
         yield commands.Done(_NO_LINE, name)
+
+
+def retry_line(name: str, retry: Retry) -> commands.RetryLine:
+    """The RETRY line of a node; what is as it is without being said is not in it."""
+    return commands.RetryLine(
+        _NO_LINE,
+        name,
+        retry.limit,
+        retry.unless_exit or None,
+        retry.only_if or None,
+        retry.delay or None,
+        None if retry.backoff == 1 else retry.backoff,
+        retry.max_delay or None,
+    )
 
 
 def _priority(dag: Dag, node: int) -> Command:

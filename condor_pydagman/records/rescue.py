@@ -1,4 +1,4 @@
-"""Rescue files: their text, and which of them a start uses, renames or writes.
+"""Rescue files and save files: their text, and which a start uses, renames or writes.
 
 A rescue file is a DAG file that is read after the original one and marks what is done already.
 Numbers only: the names come from `names.DagPaths`.
@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from condor_pydagman.dagfile.printer import retry_options
 from condor_pydagman.engine.report import NodeReport
 from condor_pydagman.errors import UsageError
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.graph.unparse import retry_line
 from condor_pydagman.names import DagPaths
 from condor_pydagman.vocabulary import NodeKind, NodeStatus
 
@@ -28,6 +30,7 @@ class Selection(NamedTuple):
         number: 0 if none, or if the file's name is not a numbered one.
         file: its name, '' if none is used.
         found: how it came to be used, as stock DAGMan says it.
+        saved: name of the save file as the user gave it, '' if a rescue file or none is used.
         rename: numbers of newer files, which get `.old` after their name.
         gaps: numbers of files whose predecessor is missing; worth a warning.
     """
@@ -37,6 +40,7 @@ class Selection(NamedTuple):
     found: str = ""
     rename: tuple[int, ...] = ()
     gaps: tuple[int, ...] = ()
+    saved: str = ""
 
 
 def rescue_text(
@@ -49,6 +53,30 @@ def rescue_text(
         created: broken-down time in GMT, as `time.gmtime` gives it.
         reset_retries: DAGMAN_RESET_RETRIES_UPON_RESCUE; if false, retries left are written.
     """
+    head = ["# Rescue DAG file, created after running\n"]
+    head.append(f"#   the {dag.files[0] if dag.files else ''} DAG file\n")
+    return _text(dag, nodes, head, created, reset_retries)
+
+
+def save_text(
+    dag: Dag, nodes: Iterable[NodeReport], node_name: str, created: Sequence[int]
+) -> Iterator[str]:
+    """Lines of the save file that is written when the node `node_name` starts.
+
+    Retries are always those of the DAG file (manual: "DAG Save Point Files").  For `nodes` and
+    `created` see `rescue_text`.
+    """
+    head = [f"# Save file written at Start Node {node_name}\n"]
+    return _text(dag, nodes, head, created, reset_retries=True)
+
+
+def _text(
+    dag: Dag,
+    nodes: Iterable[NodeReport],
+    head: Iterable[str],
+    created: Sequence[int],
+    reset_retries: bool,
+) -> Iterator[str]:
     marks: list[str] = []
     failed: list[str] = []
     total = done = 0
@@ -66,7 +94,8 @@ def rescue_text(
                 marks.append(f"DONE {report.name}\n")
         if not reset_retries and kind not in _NEVER_DONE:
             marks.extend(_retries(dag, report))
-    yield from _header(dag, created, total, done, failed)
+    yield from head
+    yield from _counts(created, total, done, failed)
     yield from marks
 
 
@@ -102,13 +131,16 @@ def choose(
     paths: DagPaths,
     *,
     rescue_file: str = "",
+    load_save: tuple[str, str] = ("", ""),
     rescue_from: int = 0,
     automatic: bool = True,
     maximum: int = 100,
 ) -> Selection:
-    """Which rescue file to run from: -RescueFile, else -DoRescueFrom, else the newest there is.
+    """Which rescue file to run from: -RescueFile, else -load_save, else -DoRescueFrom, else the
+    newest there is.
 
     Args:
+        load_save: a save file's name as the user gave it, and its path (`DagPaths.save`).
         existing: numbers of all rescue files there are.
         automatic: whether -AutoRescue (DAGMAN_AUTO_RESCUE) is on.
         maximum: DAGMAN_MAX_RESCUE_NUM; files above it are not looked at.
@@ -120,6 +152,8 @@ def choose(
         number = number_of(rescue_file, paths)
         found = "Rescue DAG file specified"
         return Selection(number, rescue_file, found, newer(existing, number))
+    if load_save[0]:
+        return Selection(file=load_save[1], saved=load_save[0])
     if rescue_from > 0:
         file = paths.rescue(rescue_from)
         if rescue_from not in existing:
@@ -150,12 +184,14 @@ def preparation_lines(selection: Selection, paths: DagPaths) -> list[str]:
 
 
 def usage_lines(selection: Selection, dag_files: int) -> list[str]:
-    """What `.dagman.out` says when the rescue file is about to be read; no lines if none is.
+    """What `.dagman.out` says when the rescue or save file is about to be read; nothing if none.
 
     `dag_files` is how many DAG files DAGMan was given.
     """
     if not selection.file:
         return []
+    if selection.saved:
+        return [f"Loading saved progress from {selection.saved} for DAG.", "~" * 54]
     plural = "s" if dag_files > 1 else ""
     return [
         f"{selection.found}; running {selection.file} in combination with normal DAG file{plural}",
@@ -164,12 +200,8 @@ def usage_lines(selection: Selection, dag_files: int) -> list[str]:
     ]
 
 
-def _header(
-    dag: Dag, created: Sequence[int], total: int, done: int, failed: list[str]
-) -> Iterator[str]:
+def _counts(created: Sequence[int], total: int, done: int, failed: list[str]) -> Iterator[str]:
     year, month, day, hour, minute, second = created[:6]
-    yield "# Rescue DAG file, created after running\n"
-    yield f"#   the {dag.files[0] if dag.files else ''} DAG file\n"
     yield f"# Created {month}/{day}/{year} {hour:02d}:{minute:02d}:{second:02d} UTC\n"
     yield f"# Rescue DAG version: {FORMAT_VERSION}\n"
     yield "#\n"
@@ -188,5 +220,5 @@ def _retries(dag: Dag, report: NodeReport) -> Iterator[str]:
     yield (
         f"# {report.retries_done} of {retry.limit} retries already performed; {left} remaining\n"
     )
-    unless = f" UNLESS-EXIT {retry.unless_exit}" if retry.unless_exit else ""
-    yield f"RETRY {report.name} {left}{unless}\n"
+    options = retry_options(retry_line(report.name, retry))
+    yield f"RETRY {report.name} {left}{' ' * bool(options)}{options}\n"

@@ -21,6 +21,7 @@ _CATEGORIES = ("cat", "dog", "+all", "+", "c\u00e9", "cat+", '"c d"')
 _NUMBERS = ("0", "1", "2", "3", "17", "255", "+5", "007")
 _ODD_NUMBERS = ("-1", "256", "2147483647", "2147483648", "-2147483648", "99999999999999999999",
     "3x", "x", "1e9", "\u0663", "--1", "5%", "%", "0x10", "1_000", '"1"', "")  # fmt: skip
+_FACTORS = ("1", "2", "1.5", "10.25", "01.50")
 _KEYS = ("k", "key2", "_x", "+ad", "My.x", "queue", "queue_x", "my-key", "k\u00e9", '"k"', "", "+")
 _VALUES = ('"v"', '""', '"a b"', "bare", "'single'", r'"esc \" \\ \n"', '"open', '"a"b', "=", "",
     '"$(JOB)"', '"\u00e9"', '"a"  "b"', '"x\x0by"', '"' + "v" * 2000 + '"', "\udcff")  # fmt: skip
@@ -63,7 +64,7 @@ class Writer:
             if choice < 0.6:
                 lines.append(f"DONE {self._name()}")
             elif choice < 0.9:
-                lines.append(f"RETRY {self._name()} {self._number()}")
+                lines.append(self._retry())
             else:
                 lines.append(self._command())
         return "\n".join(lines)
@@ -216,8 +217,34 @@ class Writer:
         return self._line("SCRIPT", defer, debug, kind, self._name(), words)
 
     def _retry(self) -> str:
-        unless = self._maybe(f"UNLESS-EXIT {self._number()}")
-        return self._line("RETRY", self._name(), self._number(), unless)
+        options = self._maybe(f"UNLESS-EXIT {self._number()}", *self._retry_options())
+        return self._line("RETRY", self._name(), self._number(), *options.split(" "))
+
+    def _retry_options(self) -> tuple[str, str]:
+        """One that only we have, and several in any order."""
+        options = [
+            f"UNLESS-EXIT {self._codes()}",
+            f"ONLY-IF {self._codes()}",
+            f"DELAY {self._time()}",
+            f"BACKOFF {self._pick(_FACTORS, _ODD_NUMBERS)}",
+            f"MAX-DELAY {self._time()}",
+        ]
+        self._random.shuffle(options)
+        return options[0], " ".join(options[: self._random.randrange(2, 6)])
+
+    def _codes(self) -> str:
+        return self._pick(
+            ("1", "3", "-9", "1,3,-9,-1002", "+5,007"), ("0", "1,0", "1,", ",", "2,x")
+        )
+
+    def _time(self) -> str:
+        return self._pick(("0", "90", "10m", "2H", "1d", "007s"), ("", "5w", "-1", "m", "99999d"))
+
+    def _timeout(self) -> str:
+        limits = [f"{word} {self._time()}" for word in ("QUEUED", "RUNNING", "TOTAL")]
+        self._random.shuffle(limits)
+        limits = limits[: self._random.randrange(0 if self._odd() else 1, 4)]
+        return self._line("TIMEOUT", self._name(), *" ".join(limits).split(" "))
 
     def _abort(self) -> str:
         returns = self._maybe(f"RETURN {self._number()}")
@@ -307,6 +334,7 @@ _COMMANDS = (
     Writer._priority,
     Writer._pre_skip,
     Writer._tolerance,
+    Writer._timeout,
     Writer._category,
     Writer._maxjobs,
     Writer._save_point,

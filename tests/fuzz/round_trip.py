@@ -11,8 +11,9 @@ from condor_pydagman.graph.unparse import dag_lines
 OPTIONS = BuildOptions(allow_any_node_name_characters=True, use_join_nodes=False)
 
 _COMPARED = ("names", "ids", "submits", "kinds", "directories", "descriptions", "subdags",
-    "scripts", "retries", "aborts", "priorities", "pre_skips", "tolerances", "save_points",
-    "categories", "category_limits", "status_file", "jobstate_log", "dot")  # fmt: skip
+    "scripts", "retries", "aborts", "priorities", "pre_skips", "tolerances", "timeouts",
+    "save_points", "categories", "category_limits", "status_file", "jobstate_log",
+    "dot")  # fmt: skip
 
 
 def rebuilt(dag: Dag) -> Dag:

@@ -31,11 +31,11 @@ SECONDS = 20
 RESCUE = "x.dag.rescue001"
 
 _BY_NODE = ("directories", "subdags", "scripts", "retries", "aborts", "priorities", "pre_skips",
-    "tolerances", "save_points", "categories", "variables")  # fmt: skip
+    "tolerances", "timeouts", "save_points", "categories", "variables")  # fmt: skip
 _PLAIN = ("files", "names", "ids", "submits", "kinds", "flags", "directories", "descriptions",
     "subdags", "scripts", "retries", "aborts", "priorities", "pre_skips", "tolerances",
-    "save_points", "categories", "category_limits", "splices", "status_file", "jobstate_log",
-    "dot", "warnings", "remarks")  # fmt: skip
+    "timeouts", "save_points", "categories", "category_limits", "splices", "status_file",
+    "jobstate_log", "dot", "warnings", "remarks")  # fmt: skip
 _KINDS = frozenset(map(int, NodeKind))
 _ONE_ONLY = (NodeKind.FINAL, NodeKind.PROVISIONER)
 
@@ -173,6 +173,12 @@ def check_dag(dag: Dag) -> None:
         _need(all(type(variable) is Variable for variable in variables), "variables are such")
         keys = [variable.key for variable in variables]
         _need(keys and len(keys) == len(set(keys)), "a variable is there once", keys)
+    for retry in dag.retries.values():
+        _need(0 not in retry.unless_exit + retry.only_if, "0 is no failure", retry)
+        numbers = (retry.limit, retry.delay, retry.backoff - 1, retry.max_delay)
+        _need(min(numbers) >= 0, "numbers of RETRY are in their ranges", retry)
+    for timeout in dag.timeouts.values():
+        _need(min(timeout) >= 0 < max(timeout), "a TIMEOUT limits something", timeout)
     _need(all(limit >= 0 for limit in dag.category_limits.values()), "limits are 0 or more")
     for name in dag.names:
         _need(dag.find(logged_name(name)) is not None, "a node of the log is found", name)

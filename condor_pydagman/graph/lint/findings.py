@@ -171,6 +171,28 @@ CODES: dict[str, Code] = {
     "DAG407": Code(
         _INFO, "a SUBMIT-DESCRIPTION that no node names", "check its spelling, or take it away"
     ),
+    "DAG408": Code(
+        _WARNING,
+        "an option of RETRY that changes nothing",
+        "BACKOFF and MAX-DELAY are for a DELAY, which is the shortest; values that are not in "
+        "ONLY-IF are not retried anyway",
+    ),
+    "DAG409": Code(
+        _WARNING,
+        "a return value in both ONLY-IF and UNLESS-EXIT of a RETRY, which is hence not retried",
+        "name it in one of them",
+    ),
+    "DAG410": Code(
+        _WARNING,
+        "a TIMEOUT whose TOTAL ends the job before another of its limits can",
+        "TOTAL counts from submission: make it the longest, or take the other limit away",
+    ),
+    "DAG411": Code(
+        _INFO,
+        "TIMEOUT or an option of RETRY that only condor_pydagman has",
+        "the stock condor_dagman refuses such a line; of several codes after UNLESS-EXIT it reads "
+        "the first only",
+    ),
 }
 
 

@@ -7,10 +7,11 @@ from array import array
 
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle
 from condor_pydagman.graph.lint.findings import Findings
-from condor_pydagman.graph.model import DONE, JOIN, NOOP, Dag
+from condor_pydagman.graph.model import DONE, JOIN, NOOP, Dag, Retry
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
 _PREFIX = re.compile("^warning: ", re.IGNORECASE)
+_NO_OPTIONS = Retry(0)[2:]  # of RETRY, beyond UNLESS-EXIT
 # Warnings of the builder that have a code of their own here.
 _TOLD_BETTER = ("Warning: category ", "Warning: exit code 0 for a PRE_SKIP")
 
@@ -27,6 +28,8 @@ def check_graph(dag: Dag, findings: Findings) -> None:
     _isolated(dag, findings)
     _pre_skips(dag, findings)
     _retries_and_aborts(dag, findings)
+    _timeouts(dag, findings)
+    _not_of_stock(dag, findings)
 
 
 def _add(findings: Findings, code: str, dag: Dag, node: int, message: str, *words: str) -> None:
@@ -168,11 +171,56 @@ def _retries_and_aborts(dag: Dag, findings: Findings) -> None:
         if retry.limit == 0:
             name = dag.names[node]
             _add(findings, "DAG405", dag, node, f"RETRY 0 of node {name}", "RETRY", name)
+        if retry[2:] != _NO_OPTIONS:
+            _retry_options(dag, node, retry, findings)
     for node, abort in dag.aborts.items():
         if abort.status == 0:
             name = dag.names[node]
             message = f"the DAG is aborted when node {name} succeeds (ABORT-DAG-ON 0)"
             _add(findings, "DAG406", dag, node, message, "ABORT_DAG_ON", name)
+
+
+def _retry_options(dag: Dag, node: int, retry: Retry, findings: Findings) -> None:
+    name, messages = dag.names[node], []
+    if not retry.delay and retry.backoff != 1:
+        messages.append("has BACKOFF, but no DELAY")
+    if not retry.delay and retry.max_delay:
+        messages.append("has MAX-DELAY, but no DELAY")
+    if retry.delay and 0 < retry.max_delay < retry.delay:
+        messages.append(f"has a DELAY of {retry.delay} s and a MAX-DELAY of {retry.max_delay} s")
+    if retry.only_if and set(retry.unless_exit) - set(retry.only_if):
+        messages.append("has UNLESS-EXIT for values that are not in its ONLY-IF")
+    for message in messages:
+        _add(findings, "DAG408", dag, node, f"RETRY of node {name} {message}", "RETRY", name)
+    both = sorted(set(retry.only_if) & set(retry.unless_exit))
+    if both:
+        values = ",".join(map(str, both))
+        message = f"RETRY of node {name} has {values} in ONLY-IF and in UNLESS-EXIT"
+        _add(findings, "DAG409", dag, node, message, "RETRY", name)
+
+
+def _timeouts(dag: Dag, findings: Findings) -> None:
+    for node, (queued, running, total) in dag.timeouts.items():
+        for word, limit in (("QUEUED", queued), ("RUNNING", running)):
+            if 0 < total < limit:
+                name = dag.names[node]
+                message = f"TIMEOUT of node {name} has TOTAL {total} s, but {word} {limit} s"
+                _add(findings, "DAG410", dag, node, message, "TIMEOUT", name)
+
+
+def _not_of_stock(dag: Dag, findings: Findings) -> None:
+    """Once for RETRY, once for TIMEOUT: who wrote one such line knows of the others."""
+    for node, retry in dag.retries.items():
+        if len(retry.unless_exit) > 1 or retry[2:] != _NO_OPTIONS:
+            name = dag.names[node]
+            message = f"RETRY of node {name} has options that the stock condor_dagman has not got"
+            _add(findings, "DAG411", dag, node, message, "RETRY", name)
+            break
+    for node in dag.timeouts:
+        name = dag.names[node]
+        message = f"node {name} has a TIMEOUT, a command that the stock condor_dagman has not got"
+        _add(findings, "DAG411", dag, node, message, "TIMEOUT", name)
+        break
 
 
 def _count(number: int, noun: str) -> str:

@@ -30,6 +30,7 @@ NOT_SIMPLE = [
     *('VARS A x="1"y="2"', "VARS A x='1'"),
     *("PARENT A B CHILD C", "PARENT A CHILD", "PARENT CHILD B", "PARENT A child B", "PARENT A B"),
     *('PARENT A CHILD "B"', "PARENT A CHILD S+B", "WEAK PARENT A CHILD B", "PARENT A CHILD B \\"),
+    *("RETRY A 1 DELAY 5", "RETRY A 1 UNLESS-EXIT 1,2", "TIMEOUT A TOTAL 5"),
     *("RETRY A", "SCRIPT A", "FINAL F x", "SPLICE S x", "{", "}", "\f", "FOO", "JOB A x\0"),
 ]
 

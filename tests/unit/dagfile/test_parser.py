@@ -36,7 +36,7 @@ from condor_pydagman.vocabulary import ScriptKind
             commands.ScriptLine(1, "A", ScriptKind.HOLD, "x", -1, 20, "f", "STDOUT"),
         ),
         ("RETRY A 3", commands.RetryLine(1, "A", 3)),
-        ("RETRY A 3 unless_exit -2", commands.RetryLine(1, "A", 3, -2)),
+        ("RETRY A 3 unless_exit -2", commands.RetryLine(1, "A", 3, (-2,))),
         ("ABORT-DAG-ON A -9 RETURN 0", commands.AbortDagOn(1, "A", -9, 0)),
         ("abort_dag_on A 1", commands.AbortDagOn(1, "A", 1)),
         ('VARS A x="1"', commands.Vars(1, "A", None, (("x", "1"),))),

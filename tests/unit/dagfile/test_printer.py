@@ -28,6 +28,13 @@ from tests.unit.dagfile.one_line import good
         (commands.Vars(7, "A", True, (("k", 'a "b\\'),)), r'VARS A APPEND k="a \"b\\"'),
         (commands.Done(7, r'"a"b\c"'), r'DONE "a\"b\\c"'),
         (commands.ToleranceLine(7, "A", 5, True, True), "TOLERANCE A 5% FAIL-FAST"),
+        (commands.RetryLine(7, "A", 3, (0,)), "RETRY A 3 UNLESS-EXIT 0"),
+        (
+            commands.RetryLine(7, "A", 3, (1, -9), (2,), 0, 2.0, 60),
+            "RETRY A 3 UNLESS-EXIT 1,-9 ONLY-IF 2 DELAY 0 BACKOFF 2 MAX-DELAY 60",
+        ),
+        (commands.RetryLine(7, "A", 3, backoff=1.25), "RETRY A 3 BACKOFF 1.25"),
+        (commands.TimeoutLine(7, "A", total=0, queued=5), "TIMEOUT A QUEUED 5 TOTAL 0"),
         (commands.Pin(7, "A", 3, True), "PIN_OUT A 3"),
     ],
 )
@@ -53,6 +60,12 @@ def test_printed_lines(command: Command, line: str) -> None:
         commands.ParentChild(1, ("a", "child"), ("b",)),
         commands.SetJobAttr(1, " x"),
         commands.RetryLine(1, "A", -1),
+        commands.RetryLine(1, "A", 1, ()),
+        commands.RetryLine(1, "A", 1, only_if=(1, 0)),
+        commands.RetryLine(1, "A", 1, backoff=0.5),
+        commands.RetryLine(1, "A", 1, backoff=float("inf")),
+        commands.TimeoutLine(1, "A"),
+        commands.TimeoutLine(1, "A", -1),
         commands.Dot(1, "f\0"),
     ],
 )
@@ -71,6 +84,8 @@ def test_plus_is_written_where_it_can_be_read() -> None:
 # Words that can stand in a line as they are, and words that need care.
 _TEXT = st.text(alphabet="abZ9.{}@=+#/%\u00e9\u00a0\udcff\"' \\\t", min_size=1, max_size=8)
 _NUMBER = st.integers(-(2**31), 2**31 - 1)
+_FACTOR = st.sampled_from([1.0, 1.5, 2.0, 10.0, 1e9, 2147483646.75, 1.0000001, 0.5])
+_CODES = st.lists(_NUMBER, max_size=3).map(tuple)
 _FLAG = st.booleans()
 _LINE = st.one_of(st.just(""), _TEXT)
 _DESCRIPTION = st.lists(st.text("ax={}@E 1\\", max_size=8), max_size=4).map("\n".join)
@@ -111,6 +126,8 @@ def _of(field: str, kind: str) -> st.SearchStrategy[Any]:
         "bool": _FLAG,
         "bool | None": st.one_of(st.none(), _FLAG),
         "int | None": st.one_of(st.none(), _NUMBER),
+        "float | None": st.one_of(st.none(), _FACTOR),
+        "tuple[int, ...] | None": st.one_of(st.none(), _CODES),
     }
     return special[field] if field in special else by_kind[kind]
 

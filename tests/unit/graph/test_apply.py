@@ -30,6 +30,7 @@ LINES = {
     commands.Priority: "PRIORITY A 1",
     commands.PreSkip: "PRE_SKIP A 1",
     commands.ToleranceLine: "TOLERANCE A 1",
+    commands.TimeoutLine: "TIMEOUT A TOTAL 1",
     commands.SavePointFile: "SAVE_POINT_FILE A",
     commands.Category: "CATEGORY A c",
     commands.Done: "DONE A",

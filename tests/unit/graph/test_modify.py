@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.graph.model import DONE, Abort, Retry, Script, Tolerance, Variable
+from condor_pydagman.graph.model import DONE, Abort, Retry, Script, Timeout, Tolerance, Variable
 from condor_pydagman.vocabulary import ScriptKind
 from tests.unit.graph.texts import JOBS, build_files, build_text, error, problems, variables
 
@@ -38,7 +38,40 @@ def test_the_last_script_of_a_kind_counts() -> None:
 
 def test_a_later_retry_keeps_unless_exit() -> None:
     dag = build_text(JOBS + "RETRY A 1 UNLESS-EXIT 7\nRETRY A 2\nRETRY B 3\n")
-    assert dag.retries == {0: Retry(2, 7), 1: Retry(3, 0)}
+    assert dag.retries == {0: Retry(2, (7,)), 1: Retry(3)}
+
+
+def test_unless_exit_0_is_none_and_takes_earlier_ones_away() -> None:
+    dag = build_text(JOBS + "RETRY A 1 UNLESS-EXIT 7,8\nRETRY A 2 UNLESS-EXIT 0\n")
+    assert dag.retries == {0: Retry(2)}
+
+
+def test_options_of_retry_stay_until_a_later_line_says_otherwise() -> None:
+    dag = build_text(
+        JOBS + "RETRY ALL_NODES 1 DELAY 1m BACKOFF 2 ONLY-IF 1,2\nRETRY A 2 MAX-DELAY 5m DELAY 30\n"
+        "RETRY B 3 BACKOFF 1 DELAY 0\n"
+    )
+    assert dag.retries == {
+        0: Retry(2, (), (1, 2), 30, 2.0, 300),
+        1: Retry(3, (), (1, 2)),
+        2: Retry(1, (), (1, 2), 60, 2.0),
+    }
+
+
+def test_limits_of_timeout_stay_until_a_later_line_says_otherwise() -> None:
+    dag = build_text(
+        JOBS + "FINAL F x\nTIMEOUT all_nodes QUEUED 1h\nTIMEOUT A TOTAL 2h\nTIMEOUT B QUEUED 0\n"
+        "TIMEOUT F RUNNING 5\nTIMEOUT C RUNNING 0\n"
+    )
+    assert dag.timeouts == {0: Timeout(3600, 0, 7200), 2: Timeout(3600), 3: Timeout(0, 5)}
+
+
+@pytest.mark.parametrize(
+    "line", ["FINAL N x", "PROVISIONER N x", "SERVICE N x", "DATA N x", "SUBDAG EXTERNAL N x"]
+)
+def test_any_kind_of_node_has_a_timeout(line: str) -> None:
+    dag = build_text(f"{JOBS}{line}\nTIMEOUT N TOTAL 7\n")
+    assert dag.timeouts == {dag.ids["N"]: Timeout(total=7)}
 
 
 def test_equal_numbers_of_different_commands_keep_their_meaning() -> None:
@@ -138,7 +171,13 @@ def test_a_pre_skip_is_an_exit_code(value: str) -> None:
     "line",
     [
         *("RETRY Z 1", "SCRIPT PRE Z x", "VARS Z x=1", "PRIORITY Z 1", "PRE_SKIP Z 1", "DONE Z"),
-        *("ABORT-DAG-ON Z 1", "CATEGORY Z c", "TOLERANCE Z 1", "SAVE_POINT_FILE Z"),
+        *(
+            "ABORT-DAG-ON Z 1",
+            "CATEGORY Z c",
+            "TOLERANCE Z 1",
+            "TIMEOUT Z TOTAL 1",
+            "SAVE_POINT_FILE Z",
+        ),
     ],
 )
 def test_an_unknown_node_is_an_error_with_its_place(line: str) -> None:

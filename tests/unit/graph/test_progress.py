@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, build
-from condor_pydagman.graph.model import DONE, Dag, Retry
+from condor_pydagman.graph.model import DONE, Dag, Retry, Timeout
 from condor_pydagman.graph.progress import apply_progress
 from tests.unit.graph.texts import build_text
 
@@ -20,8 +20,8 @@ def test_done_and_retries(dag: Dag) -> None:
     text = "# Rescue\n\nDONE 0.B\nDONE 1.A\nDONE 0.B\nRETRY 0.A 1\nRETRY 1.B 4 UNLESS-EXIT 5\n"
     progress = apply_progress(dag, text, "a.dag.rescue001")
     assert progress.done == [1, 2]
-    assert progress.retries == {0: Retry(1, 2), 3: Retry(4, 5)}
-    assert dag.retries[0] == Retry(1, 2)
+    assert progress.retries == {0: Retry(1, (2,)), 3: Retry(4, (5,))}
+    assert dag.retries[0] == Retry(1, (2,))
     assert [bool(flag & DONE) for flag in dag.flags] == [False, True, True, False]
 
 
@@ -71,6 +71,13 @@ def test_errors_are_counted(dag: Dag) -> None:
 def test_other_commands_are_legal(dag: Dag) -> None:
     apply_progress(dag, "PRIORITY 0.A 4\nCONFIG x\nDOT d\nMAXJOBS c 1\n", "r")
     assert dag.priorities == {0: 4}
+
+
+def test_retries_left_keep_the_options_of_the_dag() -> None:
+    dag = build_text("JOB A x\nRETRY A 3 DELAY 5 ONLY-IF 1\nTIMEOUT A TOTAL 9\n")
+    progress = apply_progress(dag, "RETRY A 2\n", "r")
+    assert progress.retries == {0: Retry(2, (), (1,), 5)}
+    assert dag.timeouts == {0: Timeout(total=9)}
 
 
 def test_a_final_node_is_never_done_before() -> None:

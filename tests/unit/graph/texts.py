@@ -98,6 +98,7 @@ def seen(dag: Dag) -> dict[str, Any]:
         for field in (
             *("files", "names", "ids", "submits", "kinds", "flags", "directories", "descriptions"),
             *("subdags", "retries", "aborts", "priorities", "pre_skips", "tolerances"),
+            "timeouts",
             *("save_points", "categories", "category_limits", "splices", "status_file"),
             *("jobstate_log", "dot", "warnings", "remarks"),
         )

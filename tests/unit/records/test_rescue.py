@@ -7,6 +7,7 @@ import pytest
 from condor_pydagman.engine.report import NodeReport
 from condor_pydagman.errors import UsageError
 from condor_pydagman.graph.model import Dag, Retry
+from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records import rescue
 from condor_pydagman.vocabulary import NodeKind, NodeStatus
@@ -25,7 +26,7 @@ def small_dag() -> Dag:
         dag.add_node(name, "n.sub")
     dag.add_node("F", "n.sub", NodeKind.FINAL)
     dag.add_node("V", "n.sub", NodeKind.SERVICE)
-    dag.retries = {0: Retry(3, 4), 1: Retry(1), 3: Retry(9)}
+    dag.retries = {0: Retry(3, (4,)), 1: Retry(1), 3: Retry(9)}
     dag.finish()
     return dag
 
@@ -76,6 +77,16 @@ def test_kept_retries_follow_their_node() -> None:
         "# 1 of 1 retries already performed; 0 remaining\n"
         "RETRY B 0\n"
     )
+
+
+def test_kept_retries_have_all_options_and_are_read_back() -> None:
+    dag = small_dag()
+    dag.retries = {0: Retry(3, (4, -9), (1, 2), 600, 1.5, 3600), 1: Retry(2, delay=5)}
+    body = text(dag, reports(dag), reset=False)
+    assert "RETRY A 3 UNLESS-EXIT 4,-9 ONLY-IF 1,2 DELAY 600 BACKOFF 1.5 MAX-DELAY 3600\n" in body
+    assert "RETRY B 1 DELAY 5\n" in body
+    progress = apply_progress(small_dag(), body, "t.dag.rescue001")
+    assert progress.retries == {0: dag.retries[0], 1: Retry(1, delay=5)}
 
 
 def test_retries_left_are_never_negative() -> None:
@@ -166,3 +177,22 @@ def test_a_named_file_comes_first_and_a_foreign_name_renames_all() -> None:
 def test_no_rescue_file_no_lines() -> None:
     assert rescue.usage_lines(rescue.Selection(), 1) == []
     assert rescue.preparation_lines(rescue.Selection(), PATHS) == []
+
+
+def test_a_save_file_is_a_rescue_file_with_a_first_line_of_its_own() -> None:
+    dag = small_dag()
+    saved = "".join(rescue.save_text(dag, reports(dag), "C", CREATED))
+    whole = text(dag, reports(dag)).split("\n", 2)[2]
+    assert saved == "# Save file written at Start Node C\n" + whole
+    apply_progress(dag, saved, "c.save")
+    assert "RETRY" not in saved
+
+
+def test_a_save_file_goes_before_rescue_files() -> None:
+    chosen = rescue.choose([1, 2], PATHS, load_save=("b.save", "/w/run/save_files/b.save"))
+    assert (chosen.number, chosen.file, chosen.rename) == (0, "/w/run/save_files/b.save", ())
+    assert rescue.usage_lines(chosen, 1) == [
+        "Loading saved progress from b.save for DAG.",
+        "~" * 54,
+    ]
+    assert rescue.preparation_lines(chosen, PATHS) == []
