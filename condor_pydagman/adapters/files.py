@@ -37,6 +37,27 @@ def read_text(path: str) -> str:
         return file.read().decode("utf-8", "surrogateescape")
 
 
+@contextlib.contextmanager
+def inside(directory: str) -> Iterator[None]:
+    """Work in another directory, '' for none, and come back: relative names start there.
+
+    Only for a process of one thread.
+
+    Raises:
+        OSError: it can't be entered.
+    """
+    if not directory:
+        yield
+        return
+    home = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.chdir(directory)
+        yield
+    finally:
+        os.fchdir(home)
+        os.close(home)
+
+
 class DagFiles:
     """Reads DAG files, which may be read several times, and must be the same each time."""
 
@@ -96,10 +117,13 @@ def _read_at(path: str, offset: int, size: int, known: os.stat_result) -> bytes:
         return file.read(size)
 
 
-def replace(path: str, chunks: Iterable[str], *, durable: bool = True) -> None:
+def replace(
+    path: str, chunks: Iterable[str], *, durable: bool = True, keep_old: bool = False
+) -> None:
     """Write a file anew, or leave the old one as it was.
 
     `durable` waits until the disk has it; leave it out for files that are rewritten all the time.
+    `keep_old` renames a file that is there to `.old` first.
 
     Raises:
         FileError: the message names the file and the reason.
@@ -112,6 +136,8 @@ def replace(path: str, chunks: Iterable[str], *, durable: bool = True) -> None:
             file.flush()
             if durable:
                 os.fsync(file.fileno())
+        if keep_old and os.path.lexists(path):
+            os.replace(path, path + ".old")
         os.replace(temporary, path)
         if durable:
             _sync_directory(path)
@@ -119,6 +145,18 @@ def replace(path: str, chunks: Iterable[str], *, durable: bool = True) -> None:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise FileError(f"can't write {path}: {error.strerror or error}") from None
+
+
+def make_directory(path: str) -> None:
+    """Make a directory, if it is not there, with those above it.
+
+    Raises:
+        FileError: the message names the directory and the reason.
+    """
+    try:
+        os.makedirs(path or ".", mode=0o755, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"can't make the directory {path}: {error.strerror}") from None
 
 
 def append_lines(path: str, lines: Iterable[str]) -> None:

@@ -5,6 +5,8 @@ Order (stock's): pool configuration, `_CONDOR_` environment, CONFIG file; later 
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import classad2
@@ -15,6 +17,7 @@ from condor_pydagman.adapters.files import read_text
 from condor_pydagman.errors import ConfigError, FileError
 
 _ASKED = "PYDAGMAN_ASKED"  # a macro of ours, in this process only
+_covered: dict[str, str | None] = {}  # what CONFIG files were laid over, by knob
 
 
 def load(config_file: str = "") -> config.Config:
@@ -71,7 +74,37 @@ def lay_over(config_file: str) -> None:
             raise ConfigError(
                 f"{config_file}:{number}: expected NAME = value, found: {line.strip()}"
             )
-        htcondor2.param[name.strip()] = value.strip()
+        name = name.strip()
+        _covered.setdefault(name.upper(), lookup(name))
+        htcondor2.param[name] = value.strip()
+
+
+@contextlib.contextmanager
+def uncovered() -> Iterator[None]:
+    """Within, no CONFIG file lies over the configuration: it is as a new program finds it.
+
+    What is laid over it within is gone at the end, when the former CONFIG file holds again.
+    """
+    covered = dict(_covered)
+    ours = {name: lookup(name) for name in covered}
+    _set_all(covered)
+    _covered.clear()
+    try:
+        yield
+    finally:
+        _set_all(_covered)
+        _set_all(ours)
+        _covered.clear()
+        _covered.update(covered)
+
+
+def _set_all(values: Mapping[str, str | None]) -> None:
+    for name, value in values.items():
+        if value is None:
+            with contextlib.suppress(KeyError):
+                del htcondor2.param[name]
+        else:
+            htcondor2.param[name] = value
 
 
 def _logical_lines(text: str) -> list[tuple[int, str]]:

@@ -6,16 +6,16 @@ Source: manual, "File Paths in DAGs" and "Rescue DAGs", and what stock condor_su
 from __future__ import annotations
 
 import os
-import re
-import sys
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from condor_pydagman.adapters.files import read_text, rescue_numbers
 from condor_pydagman.cli.options import SubmitOptions
 from condor_pydagman.config import Config
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.parser import manager_commands
-from condor_pydagman.errors import ConfigError, FileError, UsageError
+from condor_pydagman.errors import ConfigError, FileError
 from condor_pydagman.names import DagPaths
 
 _HINT = """\
@@ -32,7 +32,13 @@ _OLD_RESCUE = """\
 \tPlease investigate and either remove "{rescue}",
 \tor use it as the input to condor_submit_dag.
 """
-_SUBDAG = re.compile(r"^[ \t]*SUBDAG[ \t]", re.IGNORECASE | re.MULTILINE)
+
+
+class Voice(NamedTuple):
+    """Where lines go that stock condor_submit_dag prints: its standard output, its errors."""
+
+    out: Callable[[str], None]
+    err: Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -59,18 +65,12 @@ def read_dag_files(options: SubmitOptions) -> ManagerFacts:
         FileError: a DAG file can't be read.
         DagFileError: a line is wrong, see `dagfile.parser.manager_commands`.
         ConfigError: more than one configuration file is named.
-        UsageError: -do_recurse with a SUBDAG.
     """
     configs: list[str] = []
     attributes: list[str] = []
     env: dict[bool, list[str]] = {True: [], False: []}
     for path in options.dag_files:
-        text = _read_dag(path)
-        if options.do_recurse and _SUBDAG.search(text):
-            raise UsageError(
-                f"ERROR: -do_recurse is not supported by this version yet, and {path} has a SUBDAG "
-                "command; leave it out: condor_dagman prepares sub-DAGs itself"
-            )
+        text = read_dag(path)
         for command in manager_commands(text, path):
             if isinstance(command, commands.ConfigFile):
                 name = _config_path(command.file, path if options.use_dag_dir else "")
@@ -84,7 +84,7 @@ def read_dag_files(options: SubmitOptions) -> ManagerFacts:
     return ManagerFacts(config, tuple(attributes), tuple(env[True]), tuple(env[False]))
 
 
-def make_way(options: SubmitOptions, paths: DagPaths, config: Config) -> None:
+def make_way(options: SubmitOptions, paths: DagPaths, config: Config, voice: Voice) -> None:
     """Deal with the files of earlier runs, as the options say, before `.condor.sub` is written.
 
     `options.auto_rescue` must have been filled in.
@@ -102,13 +102,18 @@ def make_way(options: SubmitOptions, paths: DagPaths, config: Config) -> None:
     if options.force:
         for name in (paths.condor_sub, paths.dagman_log, paths.lib_out, paths.lib_err):
             _delete(name)
-        _set_rescue_files_aside(paths, config.max_rescue_num)
-    if options.auto_rescue and _announce_rescue(options, paths, config.max_rescue_num):
+        _set_rescue_files_aside(paths, config.max_rescue_num, voice)
+    if options.auto_rescue and _announce_rescue(options, paths, config.max_rescue_num, voice):
         return
     _refuse_existing(options, paths)
 
 
-def _read_dag(path: str) -> str:
+def read_dag(path: str) -> str:
+    """The text of a DAG file.
+
+    Raises:
+        FileError: the message is stock's, and names the file.
+    """
     prefix = "ERROR: "
     if not path:
         raise FileError(prefix + "No file path provided")
@@ -158,14 +163,14 @@ def _delete(path: str) -> None:
         raise FileError(f"ERROR: can't remove {path}: {error.strerror}") from None
 
 
-def _set_rescue_files_aside(paths: DagPaths, highest: int) -> None:
+def _set_rescue_files_aside(paths: DagPaths, highest: int, voice: Voice) -> None:
     """Rename all rescue files to `.old`; numbers that are missing are passed over."""
-    print("Renaming rescue DAGs newer than number 0", file=sys.stderr)
+    voice.err("Renaming rescue DAGs newer than number 0")
     for number in sorted(rescue_numbers(paths)):
         name = paths.rescue(number)
         if number > highest:
             continue
-        print(f"Renaming {name}", file=sys.stderr)
+        voice.err(f"Renaming {name}")
         try:
             os.replace(name, name + ".old")
         except OSError as error:
@@ -174,7 +179,7 @@ def _set_rescue_files_aside(paths: DagPaths, highest: int) -> None:
             ) from None
 
 
-def _announce_rescue(options: SubmitOptions, paths: DagPaths, highest: int) -> bool:
+def _announce_rescue(options: SubmitOptions, paths: DagPaths, highest: int, voice: Voice) -> bool:
     """Say which rescue file condor_dagman will run from; whether there is one."""
     numbers = sorted(number for number in rescue_numbers(paths) if 1 <= number <= highest)
     if not numbers:
@@ -183,10 +188,10 @@ def _announce_rescue(options: SubmitOptions, paths: DagPaths, highest: int) -> b
     if options.rescue_file or options.load_save:
         return True
     if previous != last - 1:
-        print(f"Warning: Found rescue DAG number {last}, but not rescue DAG number {last - 1}")
+        voice.out(f"Warning: Found rescue DAG number {last}, but not rescue DAG number {last - 1}")
     if last >= highest:
-        print(f"Warning: Hit maximum rescue DAG number: {highest}")
-    print(f"Running rescue DAG {options.do_rescue_from or last}")
+        voice.out(f"Warning: Hit maximum rescue DAG number: {highest}")
+    voice.out(f"Running rescue DAG {options.do_rescue_from or last}")
     return True
 
 

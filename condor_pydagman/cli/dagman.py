@@ -73,7 +73,9 @@ def _run(options: DagmanOptions, signals: Signals, started: float) -> int:
     from condor_pydagman.records import banner
 
     try:
-        config = knobs.load(os.environ.get("_CONDOR_DAGMAN_CONFIG_FILE", ""))
+        admin = knobs.load("")
+        file = os.environ.get("_CONDOR_DAGMAN_CONFIG_FILE", "")
+        config = knobs.load(file) if file else admin
         config = startup.with_options(config, options)
         out = startup.open_log(options, config)
     except (PydagmanError, OSError) as error:
@@ -83,7 +85,8 @@ def _run(options: DagmanOptions, signals: Signals, started: float) -> int:
         for line in banner.argument_lines(sys.argv):
             out.say(line)
         if not options.dot:
-            return Loop(startup.prepare(options, config, out, started), signals).until_end()
+            run = startup.prepare(options, config, admin, out, started)
+            return Loop(run, signals).until_end()
         dag_input.write_dot(options, config, out)
         code = 0
     except dag_input.CannotStart as error:

@@ -364,9 +364,8 @@ def _refuse_exclusive(option: Option, names: Sequence[str]) -> None:
 
 
 def _refuse_unsupported(options: SubmitOptions, names: Sequence[str]) -> None:
-    # -do_recurse does no harm where there are no sub-DAGs: who reads the DAG files decides.
     for name in names:
-        if not _SUBMIT.rows[name.lower()].supported and name != "do_recurse":
+        if not _SUBMIT.rows[name.lower()].supported:
             raise UsageError(f"ERROR: -{name} is not supported by this version yet")
     if options.submit_method == 0:
         raise UsageError(

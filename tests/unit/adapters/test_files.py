@@ -378,3 +378,15 @@ def test_a_lock_file_says_what_the_run_began_with(tmp_path: Path) -> None:
     lock.take()
     lock.write(42, 5)
     assert interrupted_run(str(path)) == 5
+
+
+def test_work_inside_a_directory_ends_where_it_began(tmp_path: Path) -> None:
+    home = os.getcwd()
+    with pytest.raises(ZeroDivisionError), files.inside(str(tmp_path)):
+        assert os.getcwd() == str(tmp_path)
+        raise ZeroDivisionError
+    with pytest.raises(FileNotFoundError), files.inside(str(tmp_path / "nosuch")):
+        pass
+    with files.inside(""):
+        assert os.getcwd() == home
+    assert os.getcwd() == home

@@ -94,3 +94,48 @@ def test_a_config_file_that_is_not_there(tmp_path: Path) -> None:
     )
     assert "Can't read DAGMan config file" in done.stderr
     assert str(tmp_path / "nosuch") in done.stderr
+
+
+UNCOVERED = """\
+import sys
+from condor_pydagman.adapters import knobs
+
+NAMES = ("DAGMAN_MAX_JOBS_IDLE", "DAGMAN_AUTO_RESCUE", "DAGMAN_INSERT_SUB_FILE", "FOO", "BAR")
+
+def show():
+    print(*(knobs.lookup(name) for name in NAMES))
+
+knobs.load(sys.argv[1])
+show()
+try:
+    with knobs.uncovered():
+        show()
+        knobs.load(sys.argv[2])
+        show()
+        raise KeyError
+except KeyError:
+    show()
+with knobs.uncovered():
+    show()
+"""
+
+
+def test_another_dags_configuration_and_ours_again(tmp_path: Path) -> None:
+    (tmp_path / "condor_config").write_text("DAGMAN_MAX_JOBS_IDLE = 7\n")
+    ours, other = tmp_path / "ours", tmp_path / "other"
+    ours.write_text("dagman_max_jobs_idle = 8\nDAGMAN_AUTO_RESCUE = False\nFOO = 1\n")
+    other.write_text("DAGMAN_MAX_JOBS_IDLE = 9\nDAGMAN_INSERT_SUB_FILE = x\nBAR = 1\nBAR = 2\n")
+    done = subprocess.run(
+        [sys.executable, "-c", UNCOVERED, str(ours), str(other)],
+        env={**os.environ, "CONDOR_CONFIG": str(tmp_path / "condor_config")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines() == [
+        "8 False None 1 None",
+        "7 True None None None",
+        "9 True x None 2",
+        "8 False None 1 None",
+        "7 True None None None",
+    ]

@@ -93,3 +93,60 @@ def test_texts_in_expressions_are_quoted(text: str, quoted: str) -> None:
 def test_a_reason_is_one_line() -> None:
     assert schedd._reason(RuntimeError("a\n  b\t c \n")) == "a b c"
     assert schedd._reason(RuntimeError("")) == "RuntimeError"
+
+
+@pytest.mark.parametrize(
+    ("queue", "procs"),
+    [
+        ("queue", 1),
+        ("queue 3", 3),
+        ("n = 4\nqueue $(n)", 4),
+        ("n = 4\nqueue $(n)+1", 5),
+        ("queue 0", 1),  # stock's way
+        ("queue 2 x from (\na\nb\n)", 4),
+        ("queue x in (a, b, c)", 3),
+        ("queue x in [::2] (a, b, c)", 2),
+        ("queue x from [1:] (\na\nb\nc\n)", 2),
+        ("queue 2 f matching files *.txt", 4),
+        ("queue from items", 3),
+        ("queue x in (a)", 1),
+    ],
+)
+def test_how_many_procs_a_description_makes(queue: str, procs: int, tmp_path: Path) -> None:
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).touch()
+    (tmp_path / "items").write_text("1\n2\n3\n")
+    assert ScheddAdapter(0).procs_of(f"executable = a\n{queue}\n", str(tmp_path)) == procs
+
+
+def test_a_description_that_makes_nothing(tmp_path: Path) -> None:
+    with pytest.raises(PoolError) as caught:
+        ScheddAdapter(0).procs_of("executable = a\nqueue from nosuchfile\n", str(tmp_path))
+    assert not caught.value.transient
+
+
+@pytest.mark.parametrize(
+    ("line", "late"),
+    [
+        ("max_materialize = 3", True),
+        ("MAX_IDLE = 3", True),
+        ("materialize_max_idle = $(n)", True),
+        ("max_materialize =", False),
+        ("# max_materialize = 3", False),
+        ("max_retries = 3", False),
+    ],
+)
+def test_late_materialization_is_seen_in_the_description(line: str, late: bool) -> None:
+    description = schedd._parsed(f"executable = a\n{line}\nqueue\n")
+    assert schedd._materializes_late(description) is late
+
+
+def test_a_dagman_without_a_job_has_nothing_to_inherit() -> None:
+    adapter = ScheddAdapter(0)
+    assert adapter.own_expressions(["Foo"]) == {}
+    assert adapter.wanted_limits() == {}
+
+
+def test_what_counts_as_a_limit() -> None:
+    values = (5, 0, -1, None, "5", True, 2.5)
+    assert [schedd._is_limit(value) for value in values] == [True, True] + [False] * 5

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from condor_pydagman.cli.dag_files import make_way, read_dag_files
+from condor_pydagman.cli.dag_files import Voice, make_way, read_dag_files
 from condor_pydagman.cli.options import SubmitOptions
 from condor_pydagman.config import Config
-from condor_pydagman.errors import ConfigError, DagFileError, FileError, UsageError
+from condor_pydagman.errors import ConfigError, DagFileError, FileError
 
 OPTIONS = SubmitOptions(dag_files=("t.dag",), auto_rescue=1)
 
@@ -30,7 +31,8 @@ def touch(*names: str) -> None:
 
 def way(maximum: int = 100, **changes: Any) -> None:
     options = replace(OPTIONS, **changes)
-    make_way(options, options.paths(), Config(max_rescue_num=maximum))
+    voice = Voice(out=print, err=lambda text: print(text, file=sys.stderr))
+    make_way(options, options.paths(), Config(max_rescue_num=maximum), voice)
 
 
 def left() -> list[str]:
@@ -92,14 +94,6 @@ def test_unknown_command() -> None:
         DagFileError, match=r"^ERROR: t\.dag:2 'FOO_BAR' is not a valid DAG command"
     ):
         read_dag_files(OPTIONS)
-
-
-def test_recursion_is_refused_only_where_there_is_a_sub_dag() -> None:
-    options = replace(OPTIONS, do_recurse=True)
-    assert read_dag_files(options).config_file == ""
-    Path("t.dag").write_text("  subdag EXTERNAL A a.dag\n")
-    with pytest.raises(UsageError, match=r"-do_recurse is not supported .* t.dag has a SUBDAG"):
-        read_dag_files(options)
 
 
 def test_nothing_there() -> None:

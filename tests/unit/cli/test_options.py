@@ -118,10 +118,7 @@ def test_options_after_dag_files(words: list[str]) -> None:
         parse_submit(words)
 
 
-@pytest.mark.parametrize(
-    "words",
-    [["-remote", "x"], ["-load_save", "f"], ["-valgrind"], ["-submitmethod", "0"]],
-)
+@pytest.mark.parametrize("words", [["-remote", "x"], ["-valgrind"], ["-submitmethod", "0"]])
 def test_what_has_no_effect_yet_is_refused(words: list[str]) -> None:
     with pytest.raises(UsageError, match=f"(?i){words[0]}.* is not supported by this version yet"):
         submit(*words)
@@ -174,12 +171,29 @@ def test_values_that_mean_not_given(words: tuple[str, ...]) -> None:
     assert written(*words) == written()
 
 
-@pytest.mark.parametrize("word", ["-dryrun", "-setuponly", "-load_save"])
+@pytest.mark.parametrize("word", ["-dryrun", "-setuponly"])
 def test_what_is_not_there_yet_is_refused_by_both(word: str) -> None:
-    words = [word, "f"] if word == "-load_save" else [word]
     for parse in (parse_submit, parse_dagman):
         with pytest.raises(UsageError, match="is not supported by this version yet"):
-            parse([*words, "t.dag"])
+            parse([word, "t.dag"])
+
+
+@pytest.mark.parametrize(
+    ("words", "attribute", "value"),
+    [
+        (["-load_save", "s.save"], "load_save", "s.save"),
+        (["-DoRescueFrom", "3"], "do_rescue_from", 3),
+        (["-RescueFile", "t.dag.rescue002"], "rescue_file", "t.dag.rescue002"),
+    ],
+)
+def test_where_a_run_starts_from_is_handed_on_to_dagman(
+    words: list[str], attribute: str, value: object
+) -> None:
+    given = replace(submit(*words), dagman="D", auto_rescue=1)
+    line = arguments(given, "V")
+    at = line.index(words[0])
+    assert line[at : at + 2] == words
+    assert getattr(parse_dagman(line), attribute) == value
 
 
 def test_dagman_understands_all_that_submit_writes() -> None:

@@ -8,9 +8,8 @@ from pathlib import Path
 import htcondor2
 import pytest
 
-from condor_pydagman.cli.options import SubmitOptions
-from condor_pydagman.cli.submit_dag import DASHES, environment, find_dagman, insert_lines, main
-from condor_pydagman.errors import FileError, UsageError
+from condor_pydagman.cli.manager_job import DASHES
+from condor_pydagman.cli.submit_dag import main
 from condor_pydagman.records.condor_sub import old_arguments
 
 NO_SCHEDD = ["-schedd-address-file", "/nosuch/a", "-schedd-daemon-ad-file", "/nosuch/b"]
@@ -181,62 +180,34 @@ def test_outfile_dir(capsys: pytest.CaptureFixture[str]) -> None:
     assert ": o//t.dag.dagman.out\n" in capsys.readouterr().out
 
 
-def test_imported_variables_never_win() -> None:
-    options = SubmitOptions(dag_files=("t.dag",), import_env=True, insert_env=("B=2", '"C=3"'))
-    current = {"A": "1", "B": "1", "_CONDOR_DAGMAN_LOG": "other", "_CONDOR_X": "y"}
-    assert environment(options, options.paths(), {"_CONDOR_X": "x", "_CONDOR_Y": ""}, current) == {
-        "A": "1",
-        "B": "2",
-        "C": "3",
-        "_CONDOR_DAGMAN_LOG": "t.dag.dagman.out",
-        "_CONDOR_MAX_DAGMAN_LOG": "0",
-        "_CONDOR_X": "x",
-    }
-    with pytest.raises(UsageError, match="Failed to add =1 to"):
-        environment(SubmitOptions(dag_files=("t",), insert_env=("=1",)), options.paths(), {}, {})
-
-
-@pytest.mark.parametrize(
-    ("text", "lines"),
-    [
-        ("\n# c\n  y = 2  \n\nz=\\\n3\n", ["", "# c", "y = 2", "", "z=3"]),
-        ("a=1\r\nb=2", ["a=1", "b=2"]),
-        ("a=\\", ["a="]),
-        ("", []),
-    ],
-)
-def test_insert_lines(text: str, lines: list[str]) -> None:
-    Path("ins").write_bytes(text.encode())
-    assert insert_lines("ins") == lines
-
-
-def program(path: Path) -> str:
-    path.parent.mkdir(exist_ok=True)
-    path.touch()
-    path.chmod(0o755)
-    return str(path)
-
-
-def test_find_dagman_beside_the_program_before_path(directory: Path) -> None:
-    mine = program(directory / "bin" / "condor_dagman")
-    program(directory / "path" / "condor_dagman")
-    link = directory / "link"
-    link.symlink_to(directory / "bin" / "condor_submit_dag")
-    assert find_dagman(str(link), str(directory / "path")) == mine
-
-
-def test_find_dagman_on_path(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.executable", str(directory / "python"))
-    found = program(directory / "b" / "condor_dagman")
-    (directory / "a").mkdir()
-    (directory / "a" / "condor_dagman").touch()  # not executable
-    assert find_dagman("/nosuch/x", f"{directory}/a::{directory}/b") == found
-    with pytest.raises(FileError, match="Failed to locate condor_dagman executable in PATH"):
-        find_dagman("/nosuch/x", "")
-
-
 def test_a_queue_among_the_added_lines_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     """It would start DAGMan more than once for one DAG."""
     assert prepare("-append", "Queue 2", "t.dag") == 1
     assert "'Queue 2' can't be added" in capsys.readouterr().err
+    assert not Path("t.dag.condor.sub").exists()
+
+
+def test_recursion_comes_first(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("t.dag").write_text("SUBDAG EXTERNAL A u.dag\nENV SET OUTER=1\n")
+    Path("u.dag").write_text("JOB A a.sub\n")
+    assert prepare("-do_recurse", "-maxjobs", "3", "t.dag") == 0
+    out = capsys.readouterr().out
+    assert out.startswith(
+        "Recursive submit command: <condor_submit_dag -no_submit -update_submit"
+        " -dagman /opt/condor_dagman -AutoRescue 1 -do_recurse u.dag>\n"
+    )
+    assert out.index("u.dag.condor.sub") < out.index("t.dag.condor.sub")
+    assert "-MaxJobs 3" in written("arguments")
+    assert "-MaxJobs" not in written("arguments", "u.dag")
+    assert "OUTER" not in written("environment", "u.dag")
+
+
+def test_recursion_that_fails(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("t.dag").write_text("SUBDAG EXTERNAL A nosuch.dag\n")
+    assert prepare("-do_recurse", "t.dag") == 1
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[-2:] == [
+        "ERROR: condor_submit_dag -no_submit failed on DAG file nosuch.dag.",
+        "Recursive submit(s) failed; exiting without attempting top-level submit",
+    ]
     assert not Path("t.dag.condor.sub").exists()

@@ -1,4 +1,4 @@
-"""What condor_dagman reads before it runs: DAG files, rescue file, and what it can't run yet."""
+"""What condor_dagman reads before it runs: DAG files and rescue file."""
 
 from __future__ import annotations
 
@@ -27,27 +27,6 @@ def read(text: str, config: Config | None = None) -> tuple[Dag, str]:
     dag, _ = read_dag(options, config or Config(), options.paths(), out)
     out.flush()
     return dag, Path("x.dag.dagman.out").read_text()
-
-
-@pytest.mark.parametrize(
-    ("line", "what"),
-    [
-        ("FINAL F f.sub", "x.dag:2 FINAL node F"),
-        ("PROVISIONER P p.sub", "x.dag:2 PROVISIONER node P"),
-        ("SERVICE S s.sub", "x.dag:2 SERVICE node S"),
-        ("SUBDAG EXTERNAL D d.dag", "x.dag:2 SUBDAG node D"),
-        ("DATA T t.sub", "x.dag:2 DATA node T"),
-        ("SCRIPT HOLD A h.sh", "SCRIPT HOLD"),
-        ("SAVE_POINT_FILE A", "SAVE_POINT_FILE"),
-        ("INCLUDE more.dag", "more.dag:1 FINAL node F"),
-    ],
-)
-def test_what_cannot_be_run_yet_is_refused(line: str, what: str) -> None:
-    Path("more.dag").write_text("FINAL F f.sub\n")
-    with pytest.raises(CannotStart, match="can't run yet") as caught:
-        read(f"JOB A a.sub\n{line}\n")
-    assert what in str(caught.value)
-    assert caught.value.code == 1
 
 
 def test_what_can_be_run() -> None:

@@ -1,0 +1,215 @@
+"""Submit files of sub-DAGs, made as `condor_submit_dag -no_submit -update_submit` makes them.
+
+For -do_recurse, which makes those of all levels at once, and for condor_dagman, which makes that of
+a SUBDAG node when it submits the node (manual: condor_submit_dag(1), -do_recurse; "A DAG Within a
+DAG Is a SUBDAG").  Stock runs the command anew for each; here it is a function call.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from condor_pydagman.adapters import knobs
+from condor_pydagman.adapters.files import inside
+from condor_pydagman.cli import manager_job
+from condor_pydagman.cli.dag_files import Voice, read_dag
+from condor_pydagman.cli.option_table import OPTIONS, Reach
+from condor_pydagman.cli.options import Options, SubmitOptions, deep_arguments
+from condor_pydagman.dagfile.commands import Subdag
+from condor_pydagman.dagfile.lines import in_blocks
+from condor_pydagman.dagfile.parser import CommandReader, Reading
+from condor_pydagman.errors import DagFileError, FileError, PydagmanError
+from condor_pydagman.records.condor_sub import shown_arguments
+
+FAILED = "Recursive submit(s) failed; exiting without attempting top-level submit"
+
+_DEEP = [option.attribute for option in OPTIONS if option.reach is Reach.DEEP]
+_WORDS = frozenset(("SUBDAG",))
+_Key = tuple[str, str]  # where a DAG is run, and its file, both without symbolic links
+
+
+def nested(options: Options, file: str, *, force: bool, priority: int) -> SubmitOptions:
+    """The options with which a sub-DAG of a DAG with `options` is prepared."""
+    deep = {name: getattr(options, name) for name in _DEEP}
+    if options.notification and options.suppress_notification:
+        deep["notification"] = "never"
+    deep.update(force=force, update_submit=True, no_submit=True, priority=priority)
+    return SubmitOptions(**deep, dag_files=(file,))
+
+
+def command_line(options: SubmitOptions) -> str:
+    """How stock says that it prepares the sub-DAG with these options."""
+    words = ["condor_submit_dag", "-no_submit", "-update_submit"]
+    words += ["-force"] if options.force else []
+    words += ["-Priority", str(options.priority)] if options.priority else []
+    words += deep_arguments(replace(options, force=False, update_submit=False))
+    return f"Recursive submit command: <{shown_arguments([*words, *options.dag_files])}>"
+
+
+def write(options: SubmitOptions, voice: Voice, current: Mapping[str, str]) -> None:
+    """Do what `condor_submit_dag` with the options of a sub-DAG does, in the working directory.
+
+    `current` is the environment that -import_env copies.
+
+    Raises:
+        PydagmanError: with -do_recurse, what is wrong further down has been told to `voice`.
+    """
+    if options.do_recurse:
+        write_all(options, voice, current)
+    _write_one(options, voice, current)
+
+
+def write_all(options: SubmitOptions, voice: Voice, current: Mapping[str, str]) -> None:
+    """-do_recurse: prepare the sub-DAGs of the DAG files in `options`, the innermost first.
+
+    What fails is told to `voice`, and the others are prepared all the same.
+
+    Raises:
+        FileError: something failed.
+    """
+    with knobs.uncovered():
+        options = manager_job.with_auto_rescue(options)
+    walk = _Walk(voice, current)
+    if not walk.through(_Level(options, os.getcwd())):
+        raise FileError(FAILED)
+
+
+def complaint(error: PydagmanError) -> str:
+    """What condor_submit_dag prints of an error."""
+    return error.detail() if isinstance(error, DagFileError) else str(error)
+
+
+def _write_one(options: SubmitOptions, voice: Voice, current: Mapping[str, str]) -> None:
+    with knobs.uncovered():
+        prepared = manager_job.write(options, voice, current)
+    voice.out(manager_job.summary(prepared.options))
+    voice.out(manager_job.no_submit_lines(prepared.options))
+    voice.out(manager_job.DASHES)
+
+
+@dataclass
+class _Level:
+    """One run of condor_submit_dag -do_recurse, in `directory`."""
+
+    options: SubmitOptions
+    directory: str
+    keys: list[_Key] = field(default_factory=list)
+    waiting: deque[Subdag] = field(default_factory=deque)
+    failed: bool = False
+
+
+class _Walk:
+    """Goes through sub-DAGs of sub-DAGs, however deep, and writes the submit file of each."""
+
+    def __init__(self, voice: Voice, current: Mapping[str, str]) -> None:
+        self._voice = voice
+        self._current = current
+        self._levels: list[_Level] = []
+        self._ended: dict[_Key, bool] = {}  # whether it went well
+
+    def through(self, top: _Level) -> bool:
+        """Prepare everything below `top`; returns whether all went well."""
+        self._enter(top)
+        while True:
+            level = self._levels[-1]
+            if level.waiting:
+                self._go_down(level, level.waiting.popleft())
+                continue
+            self._levels.pop()
+            if not self._levels:
+                return not level.failed
+            self._finish(level)
+
+    def _enter(self, level: _Level) -> None:
+        """Find the sub-DAGs; those before a line that is wrong are prepared."""
+        self._levels.append(level)
+        for file in level.options.dag_files:
+            level.keys.append(_key(level.directory, file))
+            try:
+                with inside(level.directory):
+                    text = read_dag(file)
+            except (OSError, FileError) as error:
+                self._fail(level, str(error))
+                return
+            found, wrong = _subdags(text, file)
+            level.waiting.extend(found)
+            if wrong is not None:
+                self._fail(level, wrong.detail())
+                return
+
+    def _go_down(self, level: _Level, subdag: Subdag) -> None:
+        directory = os.path.join(level.directory, subdag.directory)
+        try:
+            with inside(directory):
+                pass
+        except OSError as error:
+            self._fail(
+                level,
+                "ERROR: Failed to change to node directory: "
+                f"Unable to chdir to {subdag.directory}: {error.strerror}",
+            )
+            return
+        own = level.options
+        options = nested(own, subdag.file, force=own.force, priority=own.priority)
+        self._voice.out(command_line(options))
+        key = _key(directory, subdag.file)
+        around = [key for level in self._levels for key in level.keys]
+        if key in around:
+            way = [file for _, file in around[around.index(key) :]]
+            self._fail(level, _loop([*way, key[1]]), subdag.file)
+        elif key not in self._ended:
+            self._enter(_Level(options, directory))
+        elif not self._ended[key]:
+            self._fail(level, "", subdag.file)
+
+    def _finish(self, level: _Level) -> None:
+        if level.failed:
+            self._voice.err(FAILED)
+        else:
+            try:
+                with inside(level.directory):
+                    _write_one(level.options, self._voice, self._current)
+            except (OSError, PydagmanError) as error:
+                level.failed = True
+                self._voice.err(
+                    complaint(error) if isinstance(error, PydagmanError) else str(error)
+                )
+        self._ended[level.keys[0]] = not level.failed
+        if level.failed:
+            self._fail(self._levels[-1], "", level.options.dag_files[0])
+
+    def _fail(self, level: _Level, reason: str, file: str = "") -> None:
+        level.failed = True
+        if reason:
+            self._voice.err(reason)
+        if file:
+            self._voice.err(f"ERROR: condor_submit_dag -no_submit failed on DAG file {file}.")
+
+
+def _subdags(text: str, file: str) -> tuple[list[Subdag], DagFileError | None]:
+    """The SUBDAG commands of a DAG file that have a job, and what is wrong with one of them; then
+    those before it.
+
+    Other commands are looked at when the file's own submit file is made.
+    """
+    reading = Reading(file, words=_WORDS, limit_errors=1, allow_any_node_name_characters=True)
+    commands = CommandReader(in_blocks(text), reading, in_runs=True).commands()
+    found = [command for command in commands if isinstance(command, Subdag) and not command.noop]
+    error = reading.errors[0] if reading.errors else None
+    if error is None or error.command != "SUBDAG":
+        return found, None
+    return [command for command in found if command.line < error.line], error
+
+
+def _key(directory: str, file: str) -> _Key:
+    return os.path.realpath(directory), os.path.realpath(os.path.join(directory, file))
+
+
+def _loop(files: Sequence[str]) -> str:
+    return (
+        f"ERROR: a DAG can't contain itself as a sub-DAG: {' -> '.join(files)}; "
+        "take one of these SUBDAG lines out"
+    )

@@ -1,0 +1,113 @@
+"""Makes the submit file of a SUBDAG node when the node is about to be submitted.
+
+What that takes is imported only then: most DAGs have no sub-DAG.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from condor_pydagman.adapters.files import inside
+from condor_pydagman.errors import PydagmanError
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.records import rescue
+
+if TYPE_CHECKING:
+    from condor_pydagman.cli.options import DagmanOptions
+    from condor_pydagman.config import Config
+
+
+class CannotPrepare(PydagmanError):
+    """The submit file of a sub-DAG can't be made: its node can't be submitted, now or later.
+
+    `str()` is one line that begins with stock DAGMan's.
+
+    Attributes:
+        reason: what is wrong and with which file, in one line.
+    """
+
+    def __init__(self, node: str, reason: str) -> None:
+        super().__init__(f"ERROR: condor_submit_dag -no_submit failed for node {node}. {reason}")
+        self.reason = reason
+
+
+def prepare(
+    dag: Dag,
+    node: int,
+    options: DagmanOptions,
+    *,
+    priority: int,
+    retry: int,
+    config: Config,
+    say: Callable[[str], None],
+) -> None:
+    """Write `<DAG file>.condor.sub` in the node's directory, unless the configuration forbids it.
+
+    As stock DAGMan does, by the options of our own command line that are for nested DAGs too; the
+    DAG's CONFIG file does not count (manual: "A DAG Within a DAG Is a SUBDAG").  What the nested
+    condor_submit_dag of stock prints goes to our standard output and error.
+
+    Args:
+        node: a node in `dag.subdags`; a FINAL node may be one.
+        options: DAGMan's own command line.
+        priority: the node's effective priority, 0 for none.
+        retry: which try of the node it is, 0 the first: -force is for that one only.
+        say: told what belongs into `.dagman.out`.
+
+    Raises:
+        CannotPrepare: the node can't be submitted.
+    """
+    if not config.generate_subdag_submits:
+        return
+    from condor_pydagman.cli import subdags
+    from condor_pydagman.cli.dag_files import Voice
+
+    file, name = dag.subdags[node], dag.names[node]
+    directory = dag.directories.get(node, "")
+    nested = subdags.nested(
+        _with_rescue_number(options), file, force=options.force and not retry, priority=priority
+    )
+    _refuse_itself(name, directory, file, options)
+    voice = Voice(out=_print, err=lambda text: _print(text, error=True))
+    try:
+        with inside(directory):
+            say(subdags.command_line(nested))
+            subdags.write(nested, voice, dict(os.environ))
+    except PydagmanError as error:
+        voice.err(subdags.complaint(error))
+        say(f"ERROR: condor_submit_dag -no_submit failed on DAG file {file}.")
+        raise CannotPrepare(name, _in_one_line(str(error))) from None
+    except OSError as error:
+        reason = f"can't work in the node's directory {directory or '.'}: {error.strerror}"
+        raise CannotPrepare(name, reason) from None
+
+
+def _with_rescue_number(options: DagmanOptions) -> DagmanOptions:
+    """With -RescueFile a sub-DAG starts from its own rescue file of the same number, if the name
+    has one."""
+    number = rescue.number_of(options.rescue_file, options.paths()) if options.rescue_file else 0
+    return replace(options, do_rescue_from=number) if number else options
+
+
+def _refuse_itself(name: str, directory: str, file: str, options: DagmanOptions) -> None:
+    """Preparing the DAG that is running would take its files away."""
+    wanted = os.path.realpath(os.path.join(directory, file))
+    if wanted in [os.path.realpath(own) for own in options.dag_files]:
+        raise CannotPrepare(name, f"{file} is this DAG itself; name another DAG file")
+
+
+def _in_one_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return "; ".join(
+        line[len("ERROR: ") :] if line.startswith("ERROR: ") else line for line in lines
+    )
+
+
+def _print(text: str, error: bool = False) -> None:
+    with contextlib.suppress(OSError, UnicodeError):  # a full disk, an odd file name
+        print(text, file=sys.stderr if error else sys.stdout, flush=True)
