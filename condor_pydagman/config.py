@@ -137,6 +137,75 @@ class Config:
         "Seconds between two looks at the schedd's queue for lost jobs; 0 never.",
         stock=28800,
     )
+    prohibit_multi_jobs: bool = _knob(
+        "DAGMAN_PROHIBIT_MULTI_JOBS", False, "A node whose submit file makes several procs fails."
+    )
+    max_job_holds: int = _knob(
+        "DAGMAN_MAX_JOB_HOLDS",
+        100,
+        "Procs of a node that may be held before the node fails; 0 is no limit.",
+        0,
+        1000000,
+    )
+    allow_events: int = _knob(
+        "DAGMAN_ALLOW_EVENTS",
+        -1,
+        "Bits of the bad job-log events that are tolerated; -1, our default, tolerates them all.",
+        -1,
+        stock=114,
+    )
+    put_failed_jobs_on_hold: bool = _knob(
+        "DAGMAN_PUT_FAILED_JOBS_ON_HOLD",
+        False,
+        "A node that has failed for good is submitted once more, on hold, for its owner to mend.",
+    )
+    inherit_attrs: str = _knob(
+        "DAGMAN_INHERIT_ATTRS", "", "Attributes of DAGMan's own ad that node jobs are given."
+    )
+    inherit_attrs_prefix: str = _knob(
+        "DAGMAN_INHERIT_ATTRS_PREFIX", "", "Put before the names of inherited attributes."
+    )
+    record_machine_attrs: str = _knob(
+        "DAGMAN_RECORD_MACHINE_ATTRS",
+        "",
+        "Attributes of the machine that are written into a node job's ad and log.",
+    )
+    node_record_info: str = _knob(
+        "DAGMAN_NODE_RECORD_INFO",
+        "",
+        "'retry' has stock record DAGManNodeRetry in node jobs; ours always does.",
+    )
+    report_graph_metrics: bool = _knob(
+        "DAGMAN_REPORT_GRAPH_METRICS", False, "Height, width, edges and vertices in .metrics."
+    )
+    generate_subdag_submits: bool = _knob(
+        "DAGMAN_GENERATE_SUBDAG_SUBMITS",
+        True,
+        "Make a SUBDAG's submit file when its node starts; else it must be there.",
+    )
+    print_job_table_interval: int = _knob(
+        "DAGMAN_PRINT_JOB_TABLE_INTERVAL",
+        900,
+        "Seconds between two job tables in .dagman.out; 0 is none.",
+        0,
+    )
+    remove_jobs_after_limit_change: bool = _knob(
+        "DAGMAN_REMOVE_JOBS_AFTER_LIMIT_CHANGE",
+        False,
+        "Jobs beyond a limit of submitted nodes that was lowered leave the queue.",
+    )
+    disable_admin_throttle_limiting: bool = _knob(
+        "DAGMAN_DISABLE_ADMIN_THROTTLE_LIMITING",
+        False,
+        "The administrator's throttles don't cap those of a user.",
+    )
+    submit_delay: int = _knob("DAGMAN_SUBMIT_DELAY", 0, "Seconds between two submissions.", 0)
+    restart_pre_rate: int = _knob(
+        "PYDAGMAN_PRE_SCRIPTS_PER_SECOND",
+        0,
+        "PRE scripts started in a second after a restart, at most; 0 is no limit.",
+        0,
+    )
     avoid_slash_tmp: bool = _knob("DAGMAN_AVOID_SLASH_TMP", True, "Refuse a nodes log under /tmp.")
     insert_sub_file: str = _knob(
         "DAGMAN_INSERT_SUB_FILE", "", "File whose lines go into every .condor.sub."

@@ -89,6 +89,18 @@ class DagPaths:
         directory = os.path.dirname(self.primary) or "."
         return f"{os.path.join(cwd, directory)}/{os.path.basename(self.primary)}.nodes.log"
 
+    def save(self, file: str, cwd: str, node_directory: str = "") -> str:
+        """Where save file `file` of a SAVE_POINT_FILE line, or of -load_save, is.
+
+        A bare name belongs into `save_files` beside the DAG (a directory that may have to be made);
+        one with a directory goes by the working directory `cwd`, or by the node's directory, which
+        is given with -UseDagDir alone.
+        """
+        directory = os.path.dirname(self.primary)
+        if "/" not in file:
+            return os.path.join(cwd, directory, "save_files", file)
+        return os.path.join(node_directory, file)
+
     def rescue(self, number: int) -> str:
         """Name of rescue file `number` (1 is the first)."""
         stem = self.primary + "_multi" if self.multi else self.primary

@@ -9,16 +9,26 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import classad2
 import htcondor2
 
+from condor_pydagman.adapters.files import inside
 from condor_pydagman.engine.inputs import QueuedJob
 from condor_pydagman.errors import PoolError
 
+_LIMITS = [
+    "DAGMan_MaxJobs",
+    "DAGMan_MaxIdle",
+    "DAGMan_MaxPreScripts",
+    "DAGMan_MaxPostScripts",
+    "DAGMan_MaxHoldScripts",
+    "DAGMan_MaxSubmitsPerInterval",
+]
 _OWN_ATTRIBUTES = [
     "Owner",
     "DAGNodeName",
@@ -27,12 +37,13 @@ _OWN_ATTRIBUTES = [
     "AcctGroup",
     "AcctGroupUser",
     "DAGManJobId",
-    "DAGMan_MaxJobs",
-    "DAGMan_MaxIdle",
-    "DAGMan_MaxPreScripts",
-    "DAGMan_MaxPostScripts",
-    "DAGMan_MaxHoldScripts",
+    *_LIMITS,
 ]
+
+# Submit commands with which the schedd makes a cluster's procs one by one, as earlier ones end.
+_LATE = ("max_materialize", "max_idle", "materialize_max_idle")
+_COUNT = "PYDAGMAN_QUEUE_ARGUMENTS"  # a macro of ours, in a description that is not submitted
+_SLICE = re.compile(r"\b(?:in|from|matching)\s*(?:files|dirs|any)?\s*\[([-\d:\s]*)\]", re.I)
 
 # What the bindings raise: their own class, and Python's for bad arguments.
 _BINDINGS = (htcondor2.HTCondorException, OSError, RuntimeError, TypeError, ValueError)
@@ -96,29 +107,45 @@ class ScheddAdapter:
     def submit(self, text: str, directory: str) -> tuple[int, int]:
         """Submit a description as one cluster from `directory`; returns cluster and procs.
 
+        Procs are 0 with late materialization (manual: "Submitting Lots of Jobs"): how many there
+        are now, the nodes log alone says; event 036 tells of the cluster's end.
+
         Raises:
             PoolError: `transient` if nothing can be in the queue and asking again may help.
             LostReply: it is not known whether the schedd took it.
         """
         with _inside(directory):
-            try:
-                description = htcondor2.Submit(text)
-            except _BINDINGS as error:
-                raise PoolError(_reason(error), transient=False) from None
+            description = _parsed(text)
             try:
                 result = self._located().submit(description)
             except _BINDINGS as error:
                 self._schedd = None
                 raise _submit_error(error) from None
-        return int(result.cluster()), int(result.num_procs())
+        late = _materializes_late(description)
+        return int(result.cluster()), 0 if late else int(result.num_procs())
 
-    def remove(self, reason: str, cluster: int = 0) -> None:
-        """Remove one cluster of this DAG, or all its jobs.
+    def procs_of(self, text: str, directory: str) -> int:
+        """How many procs a description makes; nothing is submitted.
+
+        Raises:
+            PoolError: the description is wrong, or `directory` can't be entered.
+        """
+        with _inside(directory):
+            description = _parsed(text)
+            try:
+                return _procs_of(description)
+            except _BINDINGS as error:
+                raise PoolError(_reason(error), transient=False) from None
+
+    def remove(self, reason: str, cluster: int = 0, *, spare_services: bool = False) -> None:
+        """Remove one cluster of this DAG, or all its jobs, those of SERVICE nodes if need be not.
 
         Raises:
             PoolError: the schedd could not be told.
         """
         which = f"ClusterId == {cluster} && {self._mine}" if cluster else self._mine
+        if spare_services:
+            which += " && DAGLifetimeJob =!= True"
         with self._asking() as schedd:
             schedd.act(htcondor2.JobAction.Remove, which, (reason, 0))  # a bare text is dropped
 
@@ -149,13 +176,38 @@ class ScheddAdapter:
         Raises:
             PoolError: the schedd could not be asked.
         """
-        if not self.cluster:
-            return {}
-        with self._asking() as schedd:
-            ads = schedd.query(
-                constraint=f"ClusterId == {self.cluster}", projection=_OWN_ATTRIBUTES
-            )
-        return {name: _plain(ads[0].get(name)) for name in _OWN_ATTRIBUTES} if ads else {}
+        ad = self._ad(self.cluster, _OWN_ATTRIBUTES)
+        return {} if ad is None else {name: _plain(ad.get(name)) for name in _OWN_ATTRIBUTES}
+
+    def own_expressions(self, names: Iterable[str]) -> dict[str, str]:
+        """Attributes of our own ad as texts of expressions; those it does not have are left out.
+
+        Raises:
+            PoolError: the schedd could not be asked.
+        """
+        wanted = list(names)
+        ad = self._ad(self.cluster, wanted) if wanted else None
+        return {} if ad is None else {name: str(ad.lookup(name)) for name in wanted if name in ad}
+
+    def wanted_limits(self) -> dict[str, int]:
+        """The DAGMan_Max* that our own ad has now: a user may have edited them while we run.
+
+        Raises:
+            PoolError: the schedd could not be asked.
+        """
+        ad = self._ad(self.cluster, _LIMITS)
+        found = {name: _plain(ad.get(name)) for name in _LIMITS} if ad is not None else {}
+        return {name: value for name, value in found.items() if _is_limit(value)}
+
+    def attribute(self, cluster: int, name: str) -> Any:
+        """One attribute of a cluster's first proc; None if that is gone or does not have it.
+
+        Raises:
+            PoolError: the schedd could not be asked.
+        """
+        ad = self._ad(cluster, [name])
+        value = ad.eval(name) if ad is not None and name in ad else None
+        return None if isinstance(value, classad2.Value) else value  # Undefined, Error
 
     def publish(self, attributes: Mapping[str, str]) -> None:
         """Set attributes (expression texts) in DAGMan's own job ad.
@@ -168,6 +220,15 @@ class ScheddAdapter:
         with self._asking() as schedd:
             for name, value in attributes.items():
                 schedd.edit(f"{self.cluster}.0", name, value, htcondor2.TransactionFlag.NonDurable)
+
+    def _ad(self, cluster: int, names: list[str]) -> Any:
+        """Some attributes of a cluster's first proc; None if it is not in the queue."""
+        if not cluster:
+            return None
+        constraint = f"ClusterId == {cluster} && ProcId == 0"
+        with self._asking() as schedd:
+            ads = schedd.query(constraint=constraint, projection=names)
+        return ads[0] if ads else None
 
     @contextlib.contextmanager
     def _asking(self) -> Iterator[Any]:
@@ -200,6 +261,42 @@ class LostReply(PoolError):
         super().__init__(reason, transient=True)
 
 
+def _parsed(text: str) -> htcondor2.Submit:
+    try:
+        return htcondor2.Submit(text)
+    except _BINDINGS as error:
+        raise PoolError(_reason(error), transient=False) from None
+
+
+def _materializes_late(description: htcondor2.Submit) -> bool:
+    if any(description.get(key) for key in _LATE):
+        return True
+    return bool(htcondor2.param.get("SUBMIT_FACTORY_JOBS_BY_DEFAULT", False))
+
+
+def _procs_of(description: htcondor2.Submit) -> int:
+    """Count of the queue statement times its items (manual: "Submitting many similar jobs")."""
+    words = description.getQArgs()
+    if not words.strip():
+        return 1
+    description[_COUNT] = words
+    words = description.expand(_COUNT)
+    found = description.itemdata()
+    if found is None:
+        count = classad2.ExprTree(words).eval()
+        return max(int(count), 1) if isinstance(count, (int, float)) else 1
+    items = list(found)
+    cut = _SLICE.search(words)
+    if cut is not None:
+        items = items[slice(*(int(part) if part.strip() else None for part in cut[1].split(":")))]
+    count = re.match(r"\s*(\d+)", words)
+    return max(int(count[1]) if count else 1, 1) * len(items)
+
+
+def _is_limit(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
 def _submit_error(error: Exception) -> PoolError:
     """What a failed submission means; what we can't read may have reached the queue."""
     reason = _reason(error)
@@ -214,22 +311,15 @@ def _submit_error(error: Exception) -> PoolError:
 @contextlib.contextmanager
 def _inside(directory: str) -> Iterator[None]:
     """Work in a node's directory, as `DIR` says; the submit language has no other way."""
-    if not directory:
-        yield
-        return
-    home = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
+    with contextlib.ExitStack() as stack:
         try:
-            os.chdir(directory)
+            stack.enter_context(inside(directory))
         except OSError as error:
             raise PoolError(
                 f"can't change into the node's directory {directory}: {error.strerror}",
                 transient=True,
             ) from None
         yield
-    finally:
-        os.fchdir(home)
-        os.close(home)
 
 
 def _reason(error: Exception) -> str:

@@ -74,15 +74,19 @@ class ScriptRunner:
             answers.append(ScriptEnded(run.action.node, run.action.kind, status))
         return answers
 
-    def kill_all(self) -> None:
-        """Kill all PRE and POST scripts and their process groups; no answers follow."""
+    def kill_all(self, *, answered: bool = False) -> None:
+        """Kill all PRE and POST scripts and their process groups.
+
+        `answered`: `ended` will tell of them; otherwise no answers follow, of HOLD scripts neither.
+        """
         for run in self._runs:
             if run.action.kind is not ScriptKind.HOLD:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.killpg(run.process.pid, signal.SIGKILL)
                 with contextlib.suppress(subprocess.TimeoutExpired):  # not ours to kill, or stuck
                     run.process.wait(timeout=KILL_PATIENCE)
-        self._runs.clear()
+        if not answered:
+            self._runs.clear()
 
 
 def _capture(script: Script, stream: str) -> IO[bytes] | None:

@@ -14,7 +14,8 @@ from condor_pydagman.adapters import files
 from condor_pydagman.daemon.dot_writer import DotWriter
 from condor_pydagman.daemon.run import Run
 from condor_pydagman.errors import FileError, PoolError
-from condor_pydagman.records import ad_attributes, node_status, status_table
+from condor_pydagman.records import ad_attributes, banner, node_status, status_table
+from condor_pydagman.records.run_statistics import Statistics
 
 SETTLE = 0.2  # seconds after a change before it is published, so that one flurry is one update
 FRESH = 300.0  # seconds after which DAG_AdUpdateTime is renewed though nothing changed
@@ -22,10 +23,16 @@ TABLE_INTERVAL = 5.0  # seconds between status tables in .dagman.out
 
 
 class Publisher:
-    """Keeps what the outside sees in step with the engine."""
+    """Keeps what the outside sees in step with the engine.
+
+    Attributes:
+        statistics: how long DAGMan's own work takes; the loop measures it.
+    """
 
     def __init__(self, run: Run) -> None:
         self.run = run
+        self.statistics = Statistics()
+        self._next_job_table = time.monotonic() + run.config.print_job_table_interval
         self._published: dict[str, str] = {}
         self._due: dict[str, float] = {}
         self._last: dict[str, float] = {}
@@ -39,10 +46,16 @@ class Publisher:
 
     def begin(self) -> None:
         """Publish for the first time, before the first node starts."""
-        self._edit(ad_attributes.throttles(self.run.engine.limits))
+        self._write_throttles()
         self._write_dot()
         self._write_ad()
         self.say_status()
+
+    def publish_throttles(self) -> None:
+        """The throttles have changed: say so in `.dagman.out` and in the job ad, at once."""
+        for line in banner.throttle_lines(self.run.engine.limits):
+            self.run.out.say(line)
+        self._write_throttles()
 
     def note_change(self) -> None:
         """Something changed."""
@@ -80,8 +93,17 @@ class Publisher:
         self._write_ad()
 
     def say_status(self) -> None:
-        """The status table, into `.dagman.out`."""
-        for line in status_table.status_lines(self.run.engine.report()):
+        """The status table, into `.dagman.out`; under it the job table, if that is due."""
+        engine, now = self.run.engine, time.monotonic()
+        report = engine.report()
+        lines = status_table.status_lines(report)
+        lines += status_table.deferral_lines(report, engine.limits)
+        lines.append(self.statistics.line())
+        interval = self.run.config.print_job_table_interval
+        if interval and now >= self._next_job_table:
+            self._next_job_table = now + interval
+            lines += status_table.job_lines(report)
+        for line in lines:
             self.run.out.say(line)
 
     def _plan(self, what: str, now: float, interval: float) -> None:
@@ -89,13 +111,18 @@ class Publisher:
         self._due[what] = min(self._due.get(what, earliest), earliest)
 
     def _write_ad(self) -> None:
-        new = ad_attributes.attributes(self.run.engine.report(), time.time())
+        statistics = self.statistics.expression()
+        new = ad_attributes.attributes(self.run.engine.report(), time.time(), statistics)
         old = self._published
         stale = time.time() - float(old.get("DAG_AdUpdateTime", 0)) >= FRESH
         changes = ad_attributes.changed(new, old)
         if not changes and stale:
             changes = {"DAG_AdUpdateTime": new["DAG_AdUpdateTime"]}
         self._edit(changes)
+
+    def _write_throttles(self) -> None:
+        # Not by what was written last: a user may have edited them, or deleted them.
+        self._edit(ad_attributes.throttles(self.run.engine.limits))
 
     def _edit(self, changes: dict[str, str]) -> None:
         if not changes:

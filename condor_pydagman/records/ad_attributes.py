@@ -8,14 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from condor_pydagman.engine.inputs import LimitsWanted
 from condor_pydagman.engine.report import Report
 from condor_pydagman.engine.throttles import Throttles
 
+_LIMITS = {
+    "DAGMan_MaxIdle": "idle",
+    "DAGMan_MaxJobs": "jobs",
+    "DAGMan_MaxPreScripts": "pre",
+    "DAGMan_MaxPostScripts": "post",
+    "DAGMan_MaxHoldScripts": "hold",
+    "DAGMan_MaxSubmitsPerInterval": "submits",
+}
 _UPDATE_TIME = "DAG_AdUpdateTime"
+_STATISTICS = "DAG_Stats"  # changes with every breath, which alone is no reason for an update
 
 
-def attributes(report: Report, now: float) -> dict[str, str]:
-    """All attributes of a DAG's state, the time of the update among them (seconds)."""
+def attributes(report: Report, now: float, statistics: str = "") -> dict[str, str]:
+    """All attributes of a DAG's state, the time of the update among them (seconds).
+
+    `statistics` is the expression of DAG_Stats.
+    """
     numbers = {
         "DAG_Status": int(report.dag_status),
         "DAG_InRecovery": int(report.in_recovery),
@@ -36,30 +49,34 @@ def attributes(report: Report, now: float) -> dict[str, str]:
         "DAG_JobsCompleted": report.procs_completed,
         _UPDATE_TIME: int(now),
     }
-    return {name: str(value) for name, value in numbers.items()}
+    texts = {name: str(value) for name, value in numbers.items()}
+    if statistics:
+        texts[_STATISTICS] = statistics
+    return texts
 
 
 def throttles(limits: Throttles) -> dict[str, str]:
     """The limits in force, which a restarted DAGMan takes up again; 0 means none."""
-    numbers = {
-        "DAGMan_MaxIdle": limits.idle,
-        "DAGMan_MaxJobs": limits.jobs,
-        "DAGMan_MaxPreScripts": limits.pre,
-        "DAGMan_MaxPostScripts": limits.post,
-        "DAGMan_MaxHoldScripts": limits.hold,
-        "DAGMan_MaxSubmitsPerInterval": limits.submits,
+    return {name: str(getattr(limits, field)) for name, field in _LIMITS.items()}
+
+
+def wanted_limits(found: Mapping[str, int], limits: Throttles) -> LimitsWanted | None:
+    """What somebody has edited in our job ad, by its attributes as they are; None if nothing."""
+    edited = {
+        field: found[name]
+        for name, field in _LIMITS.items()
+        if name in found and found[name] != getattr(limits, field)
     }
-    return {name: str(value) for name, value in numbers.items()}
+    return LimitsWanted(**edited) if edited else None
 
 
 def changed(new: Mapping[str, str], published: Mapping[str, str]) -> dict[str, str]:
     """What of `new` must be written, in an order that ends with the update time.
 
-    If nothing but the update time differs, nothing needs writing: each attribute costs the schedd
-    a transaction of its own.
+    If nothing but the update time and the statistics differ, nothing needs writing: each attribute
+    costs the schedd a transaction of its own.
     """
     different = {name: value for name, value in new.items() if published.get(name) != value}
-    stamp = different.pop(_UPDATE_TIME, None)
-    if different and stamp is not None:
-        different[_UPDATE_TIME] = stamp
-    return different
+    last = (_STATISTICS, _UPDATE_TIME)
+    along = {name: different.pop(name) for name in last if name in different}
+    return {**different, **along} if different else {}

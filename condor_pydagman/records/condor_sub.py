@@ -115,6 +115,11 @@ def quote_arguments(words: Iterable[str]) -> str:
     return _quoted(_word(word) for word in words)
 
 
+def shown_arguments(words: Iterable[str]) -> str:
+    """The same without the outer quotes, as messages show a command line."""
+    return " ".join(_word(word) for word in words)
+
+
 def quote_environment(variables: Mapping[str, str]) -> str:
     """An `environment` value in the new (double-quoted) syntax, sorted by name."""
     return _quoted(_escaped(f"{name}={variables[name]}") for name in sorted(variables))

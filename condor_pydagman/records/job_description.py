@@ -7,8 +7,7 @@ because a bag of a thousand nodes often shares one file.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from condor_pydagman.config import Config
@@ -25,9 +24,6 @@ _SUBMITTED_BY_DAGMAN = 1  # JobSubmitMethod of jobs that a DAGMan submits itself
 _NOTHING = "$(DAGMAN_NOTHING:)"  # a macro that is never set, with an empty default
 
 
-_LATE = re.compile(r"^\s*(?:max_materialize|max_idle|materialize_max_idle)\s*=", re.I | re.M)
-
-
 class Template(NamedTuple):
     """A submit file, cut where DAGMan's own lines go.
 
@@ -42,7 +38,8 @@ class Template(NamedTuple):
 class Workflow(NamedTuple):
     """What all job descriptions of one DAGMan have in common.
 
-    `dagman_cluster` is 0 where DAGMan is not itself a job; `nodes_log` is an absolute path.
+    `dagman_cluster` is 0 where DAGMan is not itself a job; `nodes_log` is an absolute path;
+    `inherited` are pairs: name of an attribute of the jobs, text of its expression.
     """
 
     dagman_cluster: int
@@ -52,6 +49,7 @@ class Workflow(NamedTuple):
     batch_id: str = ""
     accounting_group: str = ""
     accounting_group_user: str = ""
+    inherited: tuple[tuple[str, str], ...] = ()
 
 
 def split(file_text: str) -> Template:
@@ -83,11 +81,6 @@ def split(file_text: str) -> Template:
     return Template(tuple(parts))
 
 
-def materializes_late(template: Template) -> bool:
-    """Whether the schedd is to make the procs of the cluster one by one, as earlier ones end."""
-    return any(_LATE.search(body) for body, _ in template.parts)
-
-
 def describe(
     dag: Dag,
     node: int,
@@ -97,16 +90,19 @@ def describe(
     retry: int,
     dag_status: DagStatus,
     failed_count: int,
+    hold: bool = False,
 ) -> str:
     """The submit text of a node's jobs (manual: "Variable Values Associated with Nodes").
 
+    With `hold` they go on hold at once: see DAGMAN_PUT_FAILED_JOBS_ON_HOLD.
     The order is stock DAGMan's; a later line wins.  `My.DAGManNodeRetry` is always there, because
     recovery asks the schedd which run of a node a job belongs to.
     """
     variables = dag.variables.get(node, ())
     before = [
         _node_macros(dag, node, retry, dag_status, failed_count),
-        _defaults(dag, node, workflow),
+        _defaults(dag, node, workflow, hold),
+        _recorded(workflow),
         *(_assignment(v.key, v.value) for v in variables if not v.append),
     ]
     after = [
@@ -118,6 +114,24 @@ def describe(
     for body, queue in template.parts:
         chunks += (body, appended, queue)
     return "".join(chunks)
+
+
+def inheritance(config: Config, *, sub_dag: bool) -> dict[str, str]:
+    """Which attribute of DAGMan's own ad each inherited attribute of the jobs comes from.
+
+    A sub-DAG's own ad has them by the names that the DAG above gave them, prefix included.
+    """
+    prefix = config.inherit_attrs_prefix
+    return {
+        prefix + name: prefix + name if sub_dag else name for name in _listed(config.inherit_attrs)
+    }
+
+
+def inherited(
+    wanted: Mapping[str, str], expressions: Mapping[str, str]
+) -> tuple[tuple[str, str], ...]:
+    """`Workflow.inherited`, of `inheritance` and what the schedd says (`own_expressions`)."""
+    return tuple((name, expressions[own]) for name, own in wanted.items() if own in expressions)
 
 
 def parent_names(dag: Dag, node: int) -> str:
@@ -156,16 +170,20 @@ def _node_macros(dag: Dag, node: int, retry: int, dag_status: DagStatus, failed_
     )
 
 
-def _defaults(dag: Dag, node: int, workflow: Workflow) -> str:
+def _defaults(dag: Dag, node: int, workflow: Workflow, hold: bool) -> str:
     config = workflow.config
     lines = []
     if workflow.batch_name.strip():  # one blank is how a user says: no batch name
         lines.append(f"batch_name = {workflow.batch_name}\n")
+    elif workflow.batch_name and dag.kinds[node] == NodeKind.SUBDAG:
+        lines.append('My.JobBatchName = " "\n')  # says it to the DAGMan below
     if workflow.batch_id:
         lines.append(f"batch_id = {workflow.batch_id}\n")
     priority = dag.priorities.get(node, 0)
     if priority:
         lines.append(f"priority = {priority}\n")
+    if hold:
+        lines.append("hold = true\n")
     if config.hold_claim_time > 0 and dag.has_children(node):
         lines.append(f"keep_claim_idle = {config.hold_claim_time}\n")
     if workflow.accounting_group:
@@ -173,6 +191,18 @@ def _defaults(dag: Dag, node: int, workflow: Workflow) -> str:
     if workflow.accounting_group_user:
         lines.append(f"accounting_group_user = {workflow.accounting_group_user}\n")
     return "".join(lines)
+
+
+def _recorded(workflow: Workflow) -> str:
+    """What DAGMAN_RECORD_MACHINE_ATTRS and DAGMAN_INHERIT_ATTRS put into the jobs' ads."""
+    text = ""
+    machine = workflow.config.record_machine_attrs
+    names = _listed(machine)
+    if names:
+        recorded = [f"MachineAttr{name}0" for name in names]
+        text += f"job_ad_information_attrs = {','.join([*recorded, 'DAGNodeName'])}\n"
+        text += f"job_machine_attrs = {machine}\n"
+    return text + "".join(f"My.{name} = {value}\n" for name, value in workflow.inherited)
 
 
 def _overrides(dag: Dag, node: int, workflow: Workflow) -> str:
@@ -201,6 +231,11 @@ def _assignment(key: str, value: str) -> str:
     if value.endswith("\\"):
         value += _NOTHING
     return f"{key} = {value}\n"
+
+
+def _listed(text: str) -> list[str]:
+    """Items of a list in a knob: blanks and commas separate."""
+    return text.replace(",", " ").split()
 
 
 def _first_word(line: str) -> str:

@@ -6,7 +6,8 @@ known: see `History`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from condor_pydagman.engine.actions import JobState
@@ -15,6 +16,7 @@ from condor_pydagman.graph.model import Dag
 _INTERNAL = "INTERNAL"
 _DEFAULT_TAG = "+pegasus_site"
 _TAG_NAME = "+job_tag_name"
+_MAYBE = re.compile("pegasus_site|tag_name", re.I)
 
 
 @dataclass
@@ -88,15 +90,39 @@ def recovery_finished(now: float) -> str:
 def job_tag(submit_text: str) -> str:
     """The tag of a node's lines: value of the submit command that `+job_tag_name` names.
 
-    Without `+job_tag_name` that command is `+pegasus_site`; '' if the file does not have it.
+    Without `+job_tag_name` that command is `+pegasus_site`; '' if the file does not have it, or
+    with a macro in its value: as in stock, nothing is expanded.
     """
+    if not _MAYBE.search(submit_text):
+        return ""
     commands: dict[str, str] = {}
-    for line in submit_text.split("\n"):
+    for line in submit_text.replace("\\\n", "").split("\n"):
         key, mark, value = line.partition("=")
-        if mark and not line.lstrip().startswith("#"):
+        if mark and "$(" not in value and not line.lstrip().startswith("#"):
             commands[key.strip().lower()] = value.strip().strip('"')
     name = commands.get(_TAG_NAME, _DEFAULT_TAG).lower()
     return commands.get(name, "")
+
+
+class Tags:
+    """The job tags of a DAG's nodes; each submit description is looked at once.
+
+    Args:
+        submit_text: gives the text of a node's submit description, '' if it can't be read.
+    """
+
+    def __init__(self, dag: Dag, submit_text: Callable[[int], str]) -> None:
+        self._dag = dag
+        self._submit_text = submit_text
+        self._known: dict[tuple[str, str], str] = {}
+
+    def of(self, node: int) -> str:
+        """Tag for `node_line`, '' if the node has none."""
+        key = (self._dag.directories.get(node, ""), self._dag.submits[node])
+        tag = self._known.get(key)
+        if tag is None:
+            tag = self._known[key] = job_tag(self._submit_text(node))
+        return tag
 
 
 def _internal(now: float, text: str) -> str:

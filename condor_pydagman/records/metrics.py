@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from condor_pydagman.engine.report import NodeReport, Report
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.graph.statistics import count_arcs, shape
 from condor_pydagman.vocabulary import NodeKind, NodeStatus
 
 
@@ -40,15 +41,23 @@ class _Tally(NamedTuple):
 
 
 def metrics_text(
-    dag: Dag, report: Report, nodes: Iterable[NodeReport], run: Run, version: int = 2
+    dag: Dag,
+    report: Report,
+    nodes: Iterable[NodeReport],
+    run: Run,
+    version: int = 2,
+    *,
+    graph: bool = False,
 ) -> str:
     """Text of the metrics file (manual: "Workflow Metrics").
 
-    `version` is DAGMAN_METRICS_FILE_VERSION, 1 or 2.
+    `version` is DAGMAN_METRICS_FILE_VERSION, 1 or 2; `graph` DAGMAN_REPORT_GRAPH_METRICS.
     """
     tallies = _tallies(dag, nodes)
     pairs = [*_head(run, version)]
     pairs += _first_counts(tallies) if version == 1 else _second_counts(dag, report, tallies)
+    if graph:
+        pairs += _graph(dag)
     pairs.append(("DagStatus", int(report.dag_status)))
     body = ",\n".join(f'    "{key}":{_json(value)}' for key, value in pairs)
     return "{\n" + body + "\n}\n"
@@ -105,16 +114,29 @@ def _second_counts(dag: Dag, report: Report, tallies: dict[str, _Tally]) -> list
         ("service_nodes", service.total),
         ("service_nodes_failed", service.failed),
         ("service_nodes_succeeded", service.succeeded),
-        ("total_nodes", nodes.total + dags.total),
-        ("total_nodes_run", _ended(nodes) + _ended(dags)),
+        ("total_nodes", nodes.total + dags.total + service.total),
+        ("total_nodes_run", _ended(nodes) + _ended(dags) + _ended(service)),
         ("jobs_submitted", report.procs_submitted),
         ("jobs_succeeded", report.procs_completed),
         ("jobs_failed", report.procs_submitted - report.procs_completed),
     ]
 
 
+def _graph(dag: Dag) -> list[_Pair]:
+    """The DAG's shape; height is counted in edges, and SERVICE nodes have no place in it."""
+    widths = shape(dag).widths
+    return [
+        ("graph_height", max(len(widths) - 1, 0)),
+        ("graph_width", max(widths, default=0)),
+        ("graph_num_edges", count_arcs(dag)),
+        ("graph_num_vertices", len(dag) - dag.kinds.count(NodeKind.SERVICE)),
+    ]
+
+
 def _tallies(dag: Dag, nodes: Iterable[NodeReport]) -> dict[str, _Tally]:
     counts = Counter((_group(dag.kinds[node.node]), node.status) for node in nodes)
+    # A SERVICE node that ran until the DAG's end was removed then, and has done what it should.
+    counts["service", NodeStatus.DONE] += counts.pop(("service", NodeStatus.SUBMITTED), 0)
     return {
         group: _Tally(
             sum(count for (of, _), count in counts.items() if of == group),

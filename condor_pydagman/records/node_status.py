@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from condor_pydagman.engine.report import NodeReport, Report
 from condor_pydagman.graph.model import USER_DONE, Dag
-from condor_pydagman.vocabulary import NodeKind, NodeStatus
+from condor_pydagman.vocabulary import DagStatus, NodeKind, NodeStatus
 
 _WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
@@ -17,6 +17,9 @@ _RUNNING = (NodeStatus.PRERUN, NodeStatus.SUBMITTED, NodeStatus.POSTRUN)
 
 # Notes of a DAG that ended badly: nodes caught at work are then shown as failed.
 _BAD_ENDS = ("failed", "aborted", "cycle", "removed")
+
+# Notes of a DAG that is to end but has its FINAL node still to run.
+_ENDING = {DagStatus.RM: "removed", DagStatus.ABORT: "aborted"}
 
 
 def node_status_text(
@@ -40,6 +43,7 @@ def node_status_text(
         final: whether DAGMan is about to end.
         note: its word for the state: success, failed, aborted, cycle, removed, held, or ''.
     """
+    note = note or _ENDING.get(report.dag_status, "")
     ended_badly = final and note in _BAD_ENDS
     yield _dag_part(dag, report, int(now), asctime(now_local), _dag_state(final, note), ended_badly)
     for node in nodes:
@@ -132,6 +136,8 @@ def _node_part(dag: Dag, node: NodeReport, ended_badly: bool) -> str:
 
 
 def _details(dag: Dag, node: NodeReport) -> str:
+    if node.details:
+        return node.details
     if node.status == NodeStatus.SUBMITTED:
         return "not_idle" if node.proc_running else "idle"
     if node.status == NodeStatus.ERROR:

@@ -39,8 +39,9 @@ def deferral_lines(report: Report, limits: Throttles, *, always: bool = False) -
     return [f"Note: {count} total {text}" for count, text in notes if count or always]
 
 
-def job_lines(report: Report, failed: int = 0) -> list[str]:
-    """The job table; `failed` is how many of the completed procs failed."""
+def job_lines(report: Report) -> list[str]:
+    """The job table."""
+    failed = report.procs_failed
     counts = (
         f"  {report.procs_idle:7d}  {report.procs_held:7d}     {report.procs_running:7d}"
         f"     {report.procs_completed - failed:10d} {failed:10d}"

@@ -44,8 +44,8 @@ class RealSide:
         self._log.open(truncate=True)
         self._events: list[LogEvent] = []
         self._dag = make.dag("A; B; C")
-        self._here = self._serve(access_point, {})
-        self._nowhere = lambda: self._serve(access_point, NOWHERE)
+        self._access_point = access_point
+        self._here = self._serve({})
 
     def submit(self, wish: Wish) -> Answer:
         script = "sleep 60" if wish.lasting else f"exit {wish.code}"
@@ -57,7 +57,7 @@ class RealSide:
             self._dag, self._dag.ids[wish.node], split(text), flow,
             retry=wish.retry, dag_status=DagStatus.OK, failed_count=0,
         )  # fmt: skip
-        server = self._nowhere() if wish.fault == "no schedd" else self._here
+        server = self._serve(NOWHERE) if wish.fault == "no schedd" else self._here
         reply = _ask(server, "submit", whole, str(self._work))
         if "ok" in reply:
             return Answer(*reply["ok"])
@@ -75,6 +75,23 @@ class RealSide:
     def until_running(self, cluster: int) -> list[LogEvent]:
         started = (EventKind.EXECUTE, cluster)
         return self._until(lambda: started in {(e.kind, e.cluster) for e in self._read()})
+
+    def submit_text(self, text: str, node: str = "A") -> Answer:
+        """Submit a description as the node's."""
+        flow = Workflow(self._cluster, self._path, Config(), "b", f"{self._cluster}.0")
+        whole = describe(
+            self._dag, self._dag.ids[node], split(text), flow,
+            retry=0, dag_status=DagStatus.OK, failed_count=0,
+        )  # fmt: skip
+        return Answer(*_ask(self._here, "submit", whole, str(self._work))["ok"])
+
+    def ask(self, *request: Any) -> Any:
+        """What a method of the adapter answers."""
+        return _ask(self._here, *request)["ok"]
+
+    def ask_as(self, cluster: int, *request: Any) -> Any:
+        """The same, of a DAGMan whose own job is `cluster`."""
+        return _ask(self._serve({}, cluster), *request)["ok"]
 
     def close(self) -> None:
         self.remove(0)
@@ -99,13 +116,13 @@ class RealSide:
         self._events += [event for event in events if isinstance(event, LogEvent)]
         return self._events
 
-    def _serve(self, access_point: AccessPoint, extra: dict[str, str]) -> subprocess.Popen[str]:
+    def _serve(self, extra: dict[str, str], cluster: int = 0) -> subprocess.Popen[str]:
         module = "tests.contract.schedd_server"
-        argv = [sys.executable, "-m", module, str(self._cluster), self._path]
+        argv = [sys.executable, "-m", module, str(cluster or self._cluster)]
         server = subprocess.Popen(
-            access_point.pool.command(argv),
+            self._access_point.pool.command(argv),
             cwd=CHECKOUT,
-            env={**access_point.environment, **extra},
+            env={**self._access_point.environment, **extra},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -123,6 +140,7 @@ def _ask(server: subprocess.Popen[str], *request: Any) -> dict[str, Any]:
     return reply
 
 
+LASTING = SUBMIT.format("sleep 60", 1)
 _numbers = iter(range(900_001, 1_000_000))
 
 
@@ -134,3 +152,54 @@ class TestRealSchedd(ScheddContract):
         made = RealSide(access_point, work, next(_numbers))
         yield made
         made.close()
+
+
+class TestBeyondTheContract:
+    """What the simulator has no use for."""
+
+    @pytest.fixture
+    def side(self, access_point: AccessPoint, work: Path) -> Iterator[RealSide]:
+        made = RealSide(access_point, work, next(_numbers))
+        yield made
+        made.close()
+
+    def test_late_materialization(self, side: RealSide) -> None:
+        """No proc is promised; the log tells of each, and of the cluster's end."""
+        text = SUBMIT.replace("scheduler", "vanilla").format("exit 0", 3)
+        answer = side.submit_text("max_materialize = 1\n" + text)
+        assert answer.procs == 0
+        gone = EventKind.CLUSTER_REMOVE
+        events = [
+            (event.kind, event.proc)
+            for event in side._until(lambda: gone in {event.kind for event in side._read()})
+            if event.cluster == answer.cluster
+        ]
+        assert events[0][0] == EventKind.CLUSTER_SUBMIT
+        assert events[-1][0] == gone
+        for kind in (EventKind.SUBMIT, EventKind.JOB_TERMINATED):
+            assert [proc for of, proc in events if of == kind] == [0, 1, 2]
+
+    def test_services_can_be_spared(self, side: RealSide) -> None:
+        gone = side.submit_text(LASTING)
+        service = side.submit_text("My.DAGLifetimeJob = true\n" + LASTING, "B")
+        side.ask("remove but services")
+        side.until_ended(gone.cluster)
+        assert [job.cluster for job in side.jobs()] == [service.cluster]
+
+    def test_an_attribute_of_a_job(self, side: RealSide) -> None:
+        answer = side.submit_text("My.ProvisionerState = 1 + 1\n" + LASTING)
+        assert side.ask("attribute", answer.cluster, "ProvisionerState") == 2
+        assert side.ask("attribute", answer.cluster, "NoSuch") is None
+        assert side.ask("attribute", 999_999_999, "ProvisionerState") is None
+
+    def test_our_own_ad(self, side: RealSide) -> None:
+        """What is inherited is copied as it is written; what users edit is seen."""
+        more = 'My.Foo = "a \\"b\\""\nMy.Sum = 3 + My.Foo\nMy.Nested = [ a = 1; b = { 2 } ]\n'
+        cluster = side.submit_text(more + LASTING).cluster
+        found = side.ask_as(cluster, "own_expressions", ["Foo", "sum", "NoSuch", "Nested"])
+        assert "".join(found.pop("Nested").split()) == "[a=1;b={2}]"
+        assert found == {"Foo": '"a \\"b\\""', "sum": "3 + My.Foo"}
+        limits = {"DAGMan_MaxJobs": "7", "DAGMan_MaxIdle": "0", "DAGMan_MaxPreScripts": '"x"'}
+        side.ask_as(cluster, "publish", limits)
+        wanted = side.ask_as(cluster, "wanted_limits")
+        assert wanted == {"DAGMan_MaxJobs": 7, "DAGMan_MaxIdle": 0}

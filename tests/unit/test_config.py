@@ -71,3 +71,26 @@ def test_the_example_file_is_in_step_with_the_table() -> None:
     example = root / "etc/condor_config.d/50-condor-pydagman.config"
     text = runpy.run_path(str(root / "tools/config_example.py"))["text"]()
     assert example.read_text() == text
+
+
+def test_stocks_mask_of_bad_events_counts_as_not_set() -> None:
+    assert config().allow_events == -1
+    assert config(DAGMAN_ALLOW_EVENTS="114").allow_events == -1
+    assert config(DAGMAN_ALLOW_EVENTS="0").allow_events == 0
+    assert config(DAGMAN_ALLOW_EVENTS="113").allow_events == 113
+
+
+@pytest.mark.parametrize(
+    ("knob", "text"),
+    [
+        ("DAGMAN_MAX_JOB_HOLDS", "1000001"),
+        ("DAGMAN_SUBMIT_DELAY", "-1"),
+        ("DAGMAN_PRINT_JOB_TABLE_INTERVAL", "-1"),
+        ("DAGMAN_ALLOW_EVENTS", "-2"),
+        ("DAGMAN_GENERATE_SUBDAG_SUBMITS", "2"),
+        ("PYDAGMAN_PRE_SCRIPTS_PER_SECOND", "-5"),
+    ],
+)
+def test_values_out_of_range(knob: str, text: str) -> None:
+    with pytest.raises(ConfigError, match=knob):
+        config(**{knob: text})

@@ -37,3 +37,16 @@ def test_a_node_is_logged_by_its_name_if_a_line_can_hold_it() -> None:
     assert len(long) == LOGGED_NAME_MAX
     assert long != logged_name("x" * 5001)
     assert odd.startswith("a?b~")
+
+
+def test_a_save_file_without_a_directory_has_one_beside_the_dag() -> None:
+    assert DagPaths("t.dag").save("a.save", "/w") == "/w/save_files/a.save"
+    assert DagPaths("d/t.dag").save("a.save", "/w") == "/w/d/save_files/a.save"
+    assert DagPaths("d/t.dag").save("a.save", "/w", "/w/d") == "/w/d/save_files/a.save"
+    assert DagPaths("/v/t.dag").save("a.save", "/w") == "/v/save_files/a.save"
+
+
+def test_a_save_file_with_a_directory_goes_by_the_working_directory() -> None:
+    assert DagPaths("d/t.dag").save("./a.save", "/w") == "./a.save"
+    assert DagPaths("d/t.dag").save("s/a.save", "/w", "/w/e") == "/w/e/s/a.save"
+    assert DagPaths("d/t.dag").save("/s/a.save", "/w", "/w/e") == "/s/a.save"

@@ -65,6 +65,17 @@ def test_only_changes_are_written_and_the_time_last() -> None:
 
 def test_time_alone_is_not_worth_a_write() -> None:
     assert changed(attributes(REPORT, 9), attributes(REPORT, 5)) == {}
+    assert changed(attributes(REPORT, 9, "[ A = 2 ]"), attributes(REPORT, 5, "[ A = 1 ]")) == {}
+
+
+def test_statistics_go_along_with_other_changes() -> None:
+    old = attributes(REPORT, 5, "[ A = 1 ]")
+    new = attributes(REPORT._replace(done=3), 9, "[ A = 2 ]")
+    assert list(changed(new, old).items()) == [
+        ("DAG_NodesDone", "3"),
+        ("DAG_Stats", "[ A = 2 ]"),
+        ("DAG_AdUpdateTime", "9"),
+    ]
 
 
 def test_throttles() -> None:

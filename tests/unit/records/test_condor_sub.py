@@ -182,3 +182,7 @@ def test_old_arguments_of_what_we_wrote() -> None:
 def test_old_arguments_that_cannot_be_understood(line: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         condor_sub.old_arguments(line + "\n")
+
+
+def test_arguments_as_messages_show_them() -> None:
+    assert condor_sub.shown_arguments(["a", "b c", "it's", 'd"e', ""]) == "a b' 'c it''''s d\"e ''"

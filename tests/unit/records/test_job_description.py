@@ -10,7 +10,8 @@ from condor_pydagman.records.job_description import (
     PARENT_NAMES_LIMIT,
     Workflow,
     describe,
-    materializes_late,
+    inheritance,
+    inherited,
     parent_names,
     split,
 )
@@ -199,7 +200,49 @@ def test_if_block_with_the_only_statement() -> None:
     assert split("if true\nqueue 3\nendif\n").parts[-1] == ("endif\n\n", "queue\n")
 
 
-@pytest.mark.parametrize("line", ["max_materialize = 3", "  MAX_IDLE=2"])
-def test_late_materialization_is_seen(line: str) -> None:
-    assert materializes_late(split(f"executable = x\n{line}\nqueue 5\n"))
-    assert not materializes_late(split(f"executable = x\n# {line}\nqueue 5\n"))
+def test_jobs_for_a_person_go_on_hold() -> None:
+    dag = chain("A", "B")
+    dag.finish()
+    text = describe(
+        dag, 0, split("queue\n"), WORKFLOW,
+        retry=0, dag_status=DagStatus.OK, failed_count=0, hold=True,
+    )  # fmt: skip
+    assert "hold = true\nkeep_claim_idle = 20\n" in text
+    assert "hold" not in described(dag, 1)
+
+
+def test_machine_attributes_are_recorded_before_vars() -> None:
+    dag = chain("A")
+    dag.finish()
+    dag.variables[0] = (Variable("x", "1", False),)
+    config = Config(record_machine_attrs="Arch, OpSys Memory")
+    flow = WORKFLOW._replace(config=config, inherited=(("In_Foo", '"a b"'), ("In_Sum", "3 + 4")))
+    assert (
+        "job_ad_information_attrs ="
+        " MachineAttrArch0,MachineAttrOpSys0,MachineAttrMemory0,DAGNodeName\n"
+        "job_machine_attrs = Arch, OpSys Memory\n"
+        'My.In_Foo = "a b"\n'
+        "My.In_Sum = 3 + 4\n"
+        "x = 1\n"
+    ) in described(dag, 0, workflow=flow)
+
+
+def test_inherited_attributes_have_one_prefix_however_deep_the_dag() -> None:
+    config = Config(inherit_attrs="Foo, bar,Nope Foo", inherit_attrs_prefix="In_")
+    top = inheritance(config, sub_dag=False)
+    assert top == {"In_Foo": "Foo", "In_bar": "bar", "In_Nope": "Nope"}
+    assert inherited(top, {"Foo": "1", "bar": "2"}) == (("In_Foo", "1"), ("In_bar", "2"))
+    inner = inheritance(config, sub_dag=True)
+    assert inner == {"In_Foo": "In_Foo", "In_bar": "In_bar", "In_Nope": "In_Nope"}
+    assert inheritance(Config(), sub_dag=False) == {}
+
+
+def test_the_wish_for_no_batch_name_reaches_sub_dags() -> None:
+    dag = Dag()
+    dag.add_node("S", "s.dag.condor.sub", NodeKind.SUBDAG)
+    dag.add_node("A", "a.sub")
+    dag.finish()
+    flow = WORKFLOW._replace(batch_name=" ")
+    assert 'My.JobBatchName = " "\n' in described(dag, 0, workflow=flow)
+    assert "JobBatchName" not in described(dag, 1, workflow=flow)
+    assert "JobBatchName" not in described(dag, 0, workflow=flow._replace(batch_name=""))

@@ -79,7 +79,30 @@ def test_history_survives_garbage(garbage: str) -> None:
         ("+Pegasus_Site=local\n", "local"),
         ('+job_tag_name = "+place"\n+place = "here"\n+pegasus_site = "local"\n', "here"),
         ('# +pegasus_site = "local"\n', ""),
+        ('+pegasus_site = "$(site)"\n', ""),
+        ('+job_tag_name = $(name)\n+pegasus_site = "local"\n', "local"),
+        ("+job_tag_name = my_tag\nmy_tag = mine two\n", "mine two"),
+        ('+pegasus_site=\\\n"cont"\nqueue\n', "cont"),
+        ("+pegasus_site=one\n+pegasus_site=two\nqueue\n+pegasus_site=three\n", "three"),
+        ("My.pegasus_site = one\n", ""),
     ],
 )
 def test_job_tag(text: str, tag: str) -> None:
     assert jobstate.job_tag(text) == tag
+
+
+def test_each_description_is_read_once() -> None:
+    dag = Dag()
+    for name, file in (("A", "a.sub"), ("B", "a.sub"), ("C", "c.sub")):
+        dag.add_node(name, file)
+    dag.directories = {1: "elsewhere"}
+    dag.finish()
+    asked: list[int] = []
+
+    def submit_text(node: int) -> str:
+        asked.append(node)
+        return f"+pegasus_site = site{node}"
+
+    tags = jobstate.Tags(dag, submit_text)
+    assert " ".join(map(tags.of, (0, 1, 2, 1, 0))) == "site0 site1 site2 site1 site0"
+    assert asked == [0, 1, 2]

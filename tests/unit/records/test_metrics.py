@@ -59,9 +59,9 @@ def test_version_2() -> None:
         '    "provisioner_nodes":1,\n'
         '    "service_nodes":2,\n'
         '    "service_nodes_failed":0,\n'
-        '    "service_nodes_succeeded":1,\n'
-        '    "total_nodes":5,\n'
-        '    "total_nodes_run":5,\n'
+        '    "service_nodes_succeeded":2,\n'
+        '    "total_nodes":7,\n'
+        '    "total_nodes_run":7,\n'
         '    "jobs_submitted":9,\n'
         '    "jobs_succeeded":7,\n'
         '    "jobs_failed":2,\n'
@@ -94,6 +94,33 @@ def test_version_1() -> None:
         ("total_jobs_run", 5),
         ("DagStatus", 2),
     ]
+
+
+def test_a_service_that_ran_to_the_end_has_succeeded() -> None:
+    dag, nodes = dag_and_nodes()
+    last = [n._replace(status=NodeStatus.SUBMITTED) for n in nodes]
+    values = json.loads(metrics_text(dag, REPORT, last, RUN))
+    assert (values["service_nodes"], values["service_nodes_succeeded"]) == (2, 2)
+    assert values["nodes_succeeded"] == 0
+
+
+def test_the_graph_is_measured_if_wished() -> None:
+    dag = Dag()
+    for name in "ABCD":
+        dag.add_node(name, "n.sub")
+    dag.add_node("S", "n.sub", NodeKind.SERVICE)
+    dag.add_node("F", "n.sub", NodeKind.FINAL)
+    dag.add_edges([0], [1, 2], weak=False)
+    dag.add_edges([1, 2], [3], weak=False)
+    dag.finish()
+    values = json.loads(metrics_text(dag, REPORT, [], RUN, graph=True))
+    assert {name: value for name, value in values.items() if name.startswith("graph")} == {
+        "graph_height": 2,
+        "graph_width": 2,
+        "graph_num_edges": 4,
+        "graph_num_vertices": 5,
+    }
+    assert list(values)[-2:] == ["graph_num_vertices", "DagStatus"]
 
 
 def test_an_empty_dag_is_still_json() -> None:

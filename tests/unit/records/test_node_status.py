@@ -42,6 +42,20 @@ def text(report: Report, nodes: Iterable[NodeReport], final: bool = False, note:
     return "".join(pieces)
 
 
+@pytest.mark.parametrize(
+    ("status", "note"),
+    [(DagStatus.RM, "removed"), (DagStatus.ABORT, "aborted"), (DagStatus.NODE_FAILED, "")],
+)
+def test_while_final_runs_the_file_says_what_came_before(status: DagStatus, note: str) -> None:
+    found = text(counts()._replace(dag_status=status), [])
+    assert f'DagStatus = 3; /* "STATUS_SUBMITTED ({note})" */' in found
+
+
+def test_what_a_node_waits_for_is_told() -> None:
+    nodes = [node(1, "B", NodeStatus.READY, details="retry 2 of 3 starts at 12:00:00")]
+    assert 'StatusDetails = "retry 2 of 3 starts at 12:00:00";' in text(counts(), nodes)
+
+
 def test_whole_file_of_a_finished_dag() -> None:
     nodes = [
         node(0, "A", NodeStatus.DONE),

@@ -66,7 +66,7 @@ def test_all_deferrals() -> None:
 
 
 def test_job_table() -> None:
-    lines = job_lines(REPORT, failed=4)
+    lines = job_lines(REPORT._replace(procs_failed=4))
     assert lines[0] == "Total jobs placed to AP: 70"
     assert lines[3].split() == ["7", "8", "9", "6", "4"]
     assert len(lines[3]) == len(lines[1])
