@@ -108,12 +108,19 @@ class Note(Enum):
     SUBMIT_FAILED = "SUBMIT_FAILED"  # the node's job could not be submitted, for good
     ADOPTED = "ADOPTED"  # found in the queue, not in the log; value: number of its procs
     JOB_LOST = "JOB_LOST"  # the schedd no longer knows a proc whose end was never logged
+    TIMED_OUT = "TIMED_OUT"  # a TIMEOUT of the node passed: its jobs are removed
+    SURPLUS = "SURPLUS"  # removed since -MaxJobs was lowered; gets a retry for it
+    PROVISIONED = "PROVISIONED"  # the PROVISIONER's job gave the go-ahead
+    FINAL_STARTED = "FINAL_STARTED"  # value: exit code without FINAL; text: DAG status, reason
 
 
 # Return values of a node that no job can give (manual: "DAGMan return values" of $RETURN).
 RETURN_SUBMIT_FAILED = -1001
 RETURN_JOB_ABORTED = -1002
 RETURN_PRE_FAILED = -1004
+
+# `ProvisionerState` of a PROVISIONER's job that has everything ready.
+PROVISIONER_READY = 2
 
 # A NOOP node's events carry these in place of a job id; the third number counts such nodes.
 NOOP_CLUSTER = 0

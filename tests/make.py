@@ -13,8 +13,8 @@ from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.throttles import Throttles
-from condor_pydagman.graph.model import DONE, NOOP, Abort, Dag, Retry, Script
-from condor_pydagman.vocabulary import NOOP_PROC, EventKind, Note, ScriptKind
+from condor_pydagman.graph.model import DONE, NOOP, Abort, Dag, Retry, Script, Timeout
+from condor_pydagman.vocabulary import NOOP_PROC, EventKind, NodeKind, Note, ScriptKind
 
 A = TypeVar("A")
 ScriptLike = Union[str, Script]
@@ -25,7 +25,11 @@ def dag(
     *,
     pre: Mapping[str, ScriptLike] | None = None,
     post: Mapping[str, ScriptLike] | None = None,
-    retries: Mapping[str, int | tuple[int, int]] | None = None,
+    hold: Mapping[str, ScriptLike] | None = None,
+    retries: Mapping[str, int | tuple[int, int] | Retry] | None = None,
+    timeouts: Mapping[str, Timeout] | None = None,
+    kinds: Mapping[str, NodeKind] | None = None,
+    saves: Mapping[str, str] | None = None,
     aborts: Mapping[str, int | tuple[int, int]] | None = None,
     pre_skips: Mapping[str, int] | None = None,
     priorities: Mapping[str, int] | None = None,
@@ -40,8 +44,9 @@ def dag(
     `~>` makes weak edges.
 
     Several parents and several children in one statement make a junction, as a PARENT line does.
-    `retries` values are a limit or (limit, UNLESS-EXIT), `aborts` values a status or
-    (status, RETURN code).  `noop` and `done` are names with blanks between them.
+    `retries` values are a limit, (limit, UNLESS-EXIT) or a Retry, `aborts` values a status or
+    (status, RETURN code); `kinds` says which nodes are no JOB.  `noop` and `done` are names with
+    blanks between them.
     """
     made = Dag(files=["t.dag"])
     lines = [line.replace("~>", "->") for line in text.split(";")]
@@ -54,18 +59,23 @@ def dag(
         for parents, children in zip(groups, groups[1:]):
             tails, heads = [made.ids[n] for n in parents], [made.ids[n] for n in children]
             made.add_edges(tails, heads, weak="~>" in line)
-    for kind, scripts in ((ScriptKind.PRE, pre), (ScriptKind.POST, post)):
+    given = ((ScriptKind.PRE, pre), (ScriptKind.POST, post), (ScriptKind.HOLD, hold))
+    for kind, scripts in given:
         for name, script in (scripts or {}).items():
             whole = Script(script) if isinstance(script, str) else script
             made.scripts.setdefault(made.ids[name], {})[kind] = whole
     for name, retry in (retries or {}).items():
-        made.retries[made.ids[name]] = Retry(retry) if isinstance(retry, int) else Retry(*retry)
+        made.retries[made.ids[name]] = _retry(retry)
     for name, abort in (aborts or {}).items():
         made.aborts[made.ids[name]] = Abort(abort) if isinstance(abort, int) else Abort(*abort)
     made.pre_skips = {made.ids[n]: value for n, value in (pre_skips or {}).items()}
     made.priorities = {made.ids[n]: value for n, value in (priorities or {}).items()}
     made.categories = {made.ids[n]: value for n, value in (categories or {}).items()}
     made.category_limits = dict(limits or {})
+    made.timeouts = {made.ids[n]: value for n, value in (timeouts or {}).items()}
+    made.save_points = {made.ids[n]: value for n, value in (saves or {}).items()}
+    for name, node_kind in (kinds or {}).items():
+        made.kinds[made.ids[name]] = node_kind
     _flag(made, noop, NOOP)
     _flag(made, done, DONE)
     made.jobstate_log = jobstate_log
@@ -73,9 +83,27 @@ def dag(
     return made
 
 
+def _retry(value: int | tuple[int, int] | Retry) -> Retry:
+    if isinstance(value, Retry):
+        return value
+    return Retry(value) if isinstance(value, int) else Retry(value[0], (value[1],))
+
+
 def _flag(made: Dag, names: str, flag: int) -> None:
     for name in names.split():
         made.flags[made.ids[name]] |= flag
+
+
+# States that only live running has, and what an old log shows of them.
+_LOGGED = {
+    State.PRE_RUN: State.PRE_WAIT,
+    State.PRE_NOTED: State.PRE_WAIT,
+    State.SUBMITTING: State.READY,
+    State.UNKNOWN: State.READY,
+    State.SUBMIT_NOTED: State.READY,
+    State.POST_RUN: State.POST_WAIT,
+    State.POST_NOTED: State.POST_WAIT,
+}
 
 
 class Bench:
@@ -85,6 +113,7 @@ class Bench:
         now: seconds; moves only when a test says so.
         log: every log event told so far, to be replayed by another engine.
         last: actions of the last input.
+        rescue_error: why rescue files can't be written; '' if they can.
         all: actions of all inputs.
     """
 
@@ -96,6 +125,7 @@ class Bench:
             self.dag, config or Config(), limits or Throttles(), dag_id=7, check=True
         )
         self.now = 1000.0
+        self.rescue_error = ""
         self.log: list[LogEvent] = []
         self.last: list[do.Action] = []
         self.all: list[do.Action] = []
@@ -106,12 +136,17 @@ class Bench:
         return self
 
     def tell(self, *what: inputs.Input) -> list[do.Action]:
-        """Give inputs; returns all their actions."""
+        """Give inputs; returns all their actions.  An event without a time happens now."""
         self.last = []
         for one in what:
             if isinstance(one, LogEvent):
+                one = one if one.time else one._replace(time=self.now)
                 self.log.append(one)
-            self.last += self.engine.handle(one, self.now)
+            actions = self.engine.handle(one, self.now)
+            self.last += actions
+            if any(isinstance(action, do.WriteRescue) for action in actions):
+                answer = inputs.RescueWritten(self.rescue_error)
+                self.last += self.engine.handle(answer, self.now)
         self.all += self.last
         return self.last
 
@@ -171,10 +206,63 @@ class Bench:
         """The events that the engine's own appends make in the log."""
         return [event for action in actions for event in appended(self.dag, action)]
 
+    def read_back(self) -> list[do.Action]:
+        """What the engine appended in the last input(s) comes back, and what that leads to; returns
+        all actions since."""
+        since = len(self.all)
+        events = self.echo(self.last)
+        while events:
+            events = self.echo(self.tell(*events))
+        self.last = self.all[since:]
+        return self.last
+
     def replay(self) -> Bench:
         """Another engine that has been told the same log in recovery."""
-        other = Bench(self.dag, self.engine.config, self.engine.limits).begin(recovering=True)
+        other = Bench(self.dag, self.engine.config, self.engine.limits)
+        other.now = self.now
+        other.begin(recovering=True)
         other.tell(*self.log)
+        return other
+
+    def same_replay(self) -> Bench:
+        """As `replay`; raises AssertionError unless it has come to the same as the live engine."""
+        other = self.replay()
+        mine, its = self.engine, other.engine
+        live = [_LOGGED.get(State(state), State(state)).name for state in mine.nodes.states]
+        assert live == [State(state).name for state in its.nodes.states], self.states()
+        assert mine.nodes.retries == its.nodes.retries
+        assert mine.nodes.errors == its.nodes.errors
+        assert mine.nodes.values == its.nodes.values
+        assert mine.granted == its.granted
+        assert list(mine.nodes.waiting) == list(its.nodes.waiting)
+        assert self.book() == other.book()
+        return other
+
+    def book(self) -> dict[str, dict[int, int]]:
+        """Flags of all procs that have not ended, by node."""
+        books = self.engine.book.by_node.items()
+        live = ((node, {proc: jobs.procs[proc] for proc in jobs.live()}) for node, jobs in books)
+        return {self.dag.names[node]: procs for node, procs in live if procs}
+
+    def queue(self) -> list[inputs.QueuedJob]:
+        """What the schedd has in its queue if all is as the engine believes."""
+        return [
+            inputs.QueuedJob(
+                jobs.cluster, proc, self.dag.names[node], self.engine.nodes.retries.get(node, 0)
+            )
+            for node, jobs in self.engine.book.by_node.items()
+            for proc in jobs.live()
+            if jobs.cluster > 0
+        ]
+
+    def restart(self) -> Bench:
+        """Another engine that has recovered from the same log and knows the schedd's queue."""
+        other = self.replay()
+        other.tell(inputs.LogCaughtUp())
+        if other.asked(do.QueryQueue):
+            done = other.last
+            other.tell(inputs.QueueListed(other.queue()))
+            other.last = done + other.last
         return other
 
 
@@ -213,6 +301,16 @@ def _note(of: Dag, action: do.AppendNote, time: float) -> LogEvent:
 
 def submit(name: str, cluster: int, proc: int = 0) -> LogEvent:
     return LogEvent(EventKind.SUBMIT, cluster, proc, 0, node=name)
+
+
+def cluster_submit(name: str, cluster: int) -> LogEvent:
+    """A cluster with late materialization is in the queue."""
+    return LogEvent(EventKind.CLUSTER_SUBMIT, cluster, -1, 0, node=name)
+
+
+def cluster_remove(cluster: int) -> LogEvent:
+    """A cluster with late materialization has left the queue."""
+    return LogEvent(EventKind.CLUSTER_REMOVE, cluster, -1, 0)
 
 
 def terminated(cluster: int, proc: int = 0, value: int = 0) -> LogEvent:

@@ -42,6 +42,7 @@ _OWN_ATTRIBUTES = [
 
 # Submit commands with which the schedd makes a cluster's procs one by one, as earlier ones end.
 _LATE = ("max_materialize", "max_idle", "materialize_max_idle")
+_FACTORY = "JobMaterializeDigestFile"  # in the cluster ad of a late materialization
 _COUNT = "PYDAGMAN_QUEUE_ARGUMENTS"  # a macro of ours, in a description that is not submitted
 _SLICE = re.compile(r"\b(?:in|from|matching)\s*(?:files|dirs|any)?\s*\[([-\d:\s]*)\]", re.I)
 
@@ -150,24 +151,25 @@ class ScheddAdapter:
             schedd.act(htcondor2.JobAction.Remove, which, (reason, 0))  # a bare text is dropped
 
     def jobs(self) -> list[QueuedJob]:
-        """Every proc of this DAG in the queue.
+        """Every proc of this DAG in the queue, and clusters that go on making some (proc -1).
 
         Raises:
             PoolError: the schedd could not be asked.
         """
-        wanted = ["ClusterId", "ProcId", "DAGNodeName", "DAGManNodeRetry", "JobStatus"]
+        wanted = ["ClusterId", "ProcId", "DAGNodeName", "DAGManNodeRetry", "JobStatus", _FACTORY]
         with self._asking() as schedd:
-            ads = schedd.query(constraint=self._mine, projection=wanted)
+            clusters_too = htcondor2.QueryOpts.IncludeClusterAd
+            ads = schedd.query(constraint=self._mine, projection=wanted, opts=clusters_too)
         return [
             QueuedJob(
                 int(ad["ClusterId"]),
-                int(ad["ProcId"]),
+                int(ad.get("ProcId", -1)),
                 str(ad.get("DAGNodeName", "")),
                 int(ad.get("DAGManNodeRetry", 0)),
                 leaving=int(ad.get("JobStatus", 0)) in _LEAVING,
             )
             for ad in ads
-            if "ProcId" in ad
+            if "ProcId" in ad or _FACTORY in ad
         ]
 
     def own_ad(self) -> dict[str, Any]:

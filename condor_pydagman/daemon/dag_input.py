@@ -18,7 +18,7 @@ from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records import rescue
-from condor_pydagman.vocabulary import NodeKind, NodeStatus, ScriptKind
+from condor_pydagman.vocabulary import NodeKind, NodeStatus
 
 
 class CannotStart(PydagmanError):
@@ -44,6 +44,7 @@ def read_dag(
             files.rescue_numbers(paths),
             paths,
             rescue_file=options.rescue_file,
+            load_save=_save_file(options, paths),
             rescue_from=options.do_rescue_from,
             automatic=config.auto_rescue
             if options.auto_rescue is None
@@ -62,11 +63,9 @@ def read_dag(
     if chosen.file:
         for line in rescue.usage_lines(chosen, len(options.dag_files)):
             out.say(line)
-        _apply_rescue(dag, chosen.file, how)
+        _apply_rescue(dag, chosen.file, how, "save" if chosen.saved else "dag")
     _refuse_cycle(dag, config)
-    if not options.dot:
-        _refuse_what_cannot_run(dag)
-    out.say(f"Dag contains {len(dag)} total nodes")
+    out.say(f"Dag contains {len(dag) - len(dag.of_kind(NodeKind.SERVICE))} total nodes")
     return dag, chosen.number
 
 
@@ -99,14 +98,20 @@ def _build(options: DagmanOptions, how: BuildOptions, out: OutLog) -> Dag:
     return dag
 
 
-def _apply_rescue(dag: Dag, path: str, how: BuildOptions) -> None:
+def _save_file(options: DagmanOptions, paths: DagPaths) -> tuple[str, str]:
+    """The file of -load_save: as it is named, and where it is; a pair of '' for none."""
+    name = options.load_save
+    return (name, paths.save(name, os.getcwd())) if name else ("", "")
+
+
+def _apply_rescue(dag: Dag, path: str, how: BuildOptions, kind: str) -> None:
     try:
         apply_progress(dag, files.read_text(path), path, how)
     except DagFileErrors as error:
-        raise CannotStart(f"{error.detail()}\nFailed to parse dag file") from None
+        raise CannotStart(f"{error.detail()}\nFailed to parse {kind} file") from None
     except (OSError, FileError) as error:
         raise CannotStart(
-            f"ERROR: Failed to open {path}: {error}\nFailed to parse dag file"
+            f"ERROR: Failed to open {path}: {error}\nFailed to parse {kind} file"
         ) from None
 
 
@@ -131,21 +136,3 @@ def write_dot(options: DagmanOptions, config: Config, out: OutLog) -> None:
         out.say(f"Writing .dot file: {dag.dot.file}")
     untouched = (NodeStatus.NOT_READY, NodeStatus.DONE)
     DotWriter(dag, out).write(untouched[bool(flags & DONE)] for flags in dag.flags)
-
-
-def _refuse_what_cannot_run(dag: Dag) -> None:
-    """Parts of the language that are understood, but not run yet."""
-    found: list[str] = []
-    for kind in NodeKind:
-        nodes = dag.of_kind(kind) if kind != NodeKind.JOB else []
-        found += [f"{dag.place(node)} {kind.name} node {dag.names[node]}" for node in nodes[:1]]
-    if any(ScriptKind.HOLD in scripts for scripts in dag.scripts.values()):
-        found.append("SCRIPT HOLD")
-    if dag.save_points:
-        found.append("SAVE_POINT_FILE")
-    if found:
-        raise CannotStart(
-            "ERROR: This version can't run yet what is in this DAG: "
-            + ", ".join(found)
-            + "\n       Run it with the stock condor_dagman, or leave that out"
-        )

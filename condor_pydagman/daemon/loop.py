@@ -11,6 +11,7 @@ import select
 import time
 from collections import deque
 
+from condor_pydagman.adapters.halt_file import HaltFile
 from condor_pydagman.adapters.inotify import FileWatch
 from condor_pydagman.daemon.perform import TORN_LOOK, Performer
 from condor_pydagman.daemon.publish import Publisher
@@ -18,9 +19,12 @@ from condor_pydagman.daemon.run import Run
 from condor_pydagman.daemon.signals import Signals
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
+from condor_pydagman.errors import PoolError
+from condor_pydagman.records import ad_attributes, run_statistics
 
 PARENT_CHECK = 60.0  # seconds between looks whether the schedd that started us is alive
 SAFETY_LOOK = 60.0  # seconds between looks at the log even where the kernel tells
+AD_CHECK = 30.0  # seconds between looks whether somebody has edited our job ad
 TURN = 0.02  # seconds of submitting after which log events and signals get their turn
 
 
@@ -34,6 +38,7 @@ class Loop:
         self._performer = Performer(run, self._publisher)
         self._inputs: deque[inputs.Input] = deque()
         self._watch = FileWatch(run.log.path)
+        self._halt_file = HaltFile(run.paths.halt)
         self._poll = select.poll()
         self._poll.register(signals.fileno(), select.POLLIN)
         if self._watch.fileno() >= 0:
@@ -41,14 +46,20 @@ class Loop:
             self._look_every = SAFETY_LOOK
         else:
             self._look_every = float(run.config.user_log_scan_interval)
+        if self._halt_file.fileno() >= 0:
+            self._poll.register(self._halt_file.fileno(), select.POLLIN)
         self._next_look = 0.0
         self._gathered = 0.0
         # The engine's time: starts as the wall clock's, but no correction of that can turn it back.
         self._epoch = time.time() - time.monotonic()
         self._next_parent_check = time.monotonic() + PARENT_CHECK
+        self._next_ad_check = time.monotonic() + AD_CHECK if run.cluster else float("inf")
 
     def until_end(self) -> int:
         """Run; returns the exit code."""
+        self._look_for_halt()
+        while self._inputs:
+            self._feed(self._inputs.popleft())
         self._feed(inputs.Begin(self.run.recovering))
         self._publisher.begin()
         if self.run.recovering:
@@ -74,8 +85,10 @@ class Loop:
         self._performer.end_recovery()
 
     def _feed(self, an_input: inputs.Input) -> None:
+        begun = time.monotonic()
         actions = self.run.engine.handle(an_input, self._now())
         self._inputs.extend(self._performer.perform(actions))
+        self._publisher.statistics.add(run_statistics.EVENTS, time.monotonic() - begun)
         submitted = any(type(action) is do.SubmitNode for action in actions)
         if submitted and time.monotonic() - self._gathered >= TURN:
             self._gather(0.0)
@@ -102,7 +115,8 @@ class Loop:
         if self.run.log.more:
             return 0.0
         now = time.monotonic()
-        waits = [self._next_look - now, self._next_parent_check - now]
+        waits = [self._next_look, self._next_parent_check, self._next_ad_check]
+        waits = [when - now for when in waits]
         deadline = self.run.engine.next_deadline()
         if deadline is not None:
             waits.append(deadline - self._now())
@@ -113,8 +127,11 @@ class Loop:
 
     def _gather(self, seconds: float) -> None:
         """Wait up to `seconds` for something to happen, and turn it into inputs."""
+        begun = time.monotonic()
         ready = {fd for fd, _ in self._poll.poll(int(seconds * 1000 + 0.999))}
         run, now = self.run, time.monotonic()
+        if seconds:
+            self._publisher.statistics.add(run_statistics.SLEEP, now - begun)
         self._gathered = now
         if self._signals.fileno() in ready:
             signals = self._signals.take()
@@ -127,11 +144,25 @@ class Loop:
             self._read_log()
         elif run.log.more or now >= self._next_look:
             self._read_log()
+        if self._halt_file.fileno() in ready or self._halt_file.fileno() < 0:
+            self._look_for_halt()
         if now >= self._next_parent_check:
             self._check_parent(now)
+        if now >= self._next_ad_check:
+            self._check_ad(now)
+
+    def _look_for_halt(self) -> None:
+        there = self._halt_file.look()
+        if there is not None:
+            name = self._halt_file.path
+            self._inputs.append(
+                inputs.Halt(f"{name} is there") if there else inputs.Resume(f"{name} is gone")
+            )
 
     def _read_log(self) -> None:
+        begun = time.monotonic()
         self._inputs.extend(self.run.log.read())
+        self._publisher.statistics.add(run_statistics.LOG, time.monotonic() - begun)
         wait = TORN_LOOK if self.run.log.torn else self._look_every
         self._next_look = time.monotonic() + wait
 
@@ -140,3 +171,14 @@ class Loop:
         self._next_parent_check = now + PARENT_CHECK
         if self.run.abandoned():
             self._inputs.append(inputs.Leave("The schedd that started this DAGMan is gone"))
+
+    def _check_ad(self, now: float) -> None:
+        """Somebody may have set other throttles (condor_qedit of DAGMan_Max...)."""
+        self._next_ad_check = now + AD_CHECK
+        try:
+            found = self.run.schedd.wanted_limits()
+        except PoolError:
+            return  # the next look will do
+        wanted = ad_attributes.wanted_limits(found, self.run.engine.limits)
+        if wanted is not None:
+            self._inputs.append(wanted)

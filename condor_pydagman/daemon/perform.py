@@ -12,6 +12,7 @@ from typing import Any
 
 from condor_pydagman.adapters import files
 from condor_pydagman.adapters.schedd import LostReply
+from condor_pydagman.daemon import subdags
 from condor_pydagman.daemon.publish import Publisher
 from condor_pydagman.daemon.run import Run
 from condor_pydagman.engine import actions as do
@@ -27,14 +28,16 @@ from condor_pydagman.records import (
     jobstate,
     metrics,
     rescue,
+    run_statistics,
     status_table,
 )
 from condor_pydagman.vocabulary import NodeStatus
 
 TEMPLATES_MAX = 64  # submit files kept in parsed form
-EXIT_LEAVE = 3
 TORN_LOOK = 0.2  # seconds before another look at a half-written event
 APPEND_TRIES = 60  # one a second, then the nodes log counts as unwritable
+
+_MULTI = "Submit generated multiple job procs; disallowed by DAGMAN_PROHIBIT_MULTI_JOBS setting"
 
 
 class Performer:
@@ -50,19 +53,22 @@ class Performer:
         self.exit: do.Exit | None = None
         self._templates: dict[str, tuple[tuple[int, int], job_description.Template]] = {}
         self._answers: list[inputs.Input] = []
-        self._no_rescue = False
+        self._tags = jobstate.Tags(run.dag, self._submit_text)
         self._do: dict[type, Callable[[Any], None]] = {
             do.SubmitNode: self._submit,
             do.RemoveJobs: self._remove,
             do.RunScript: self._run_script,
-            do.KillScripts: lambda _: run.scripts.kill_all(),
+            do.KillScripts: lambda a: run.scripts.kill_all(answered=a.answered),
             do.AppendPostEnded: self._append_post_ended,
             do.AppendPreSkip: lambda a: self._append(job_events.pre_skip, a.node, a.subproc),
             do.AppendNoop: lambda a: self._append(job_events.noop, a.node, a.subproc),
             do.AppendNote: lambda a: self._append(job_events.note_event, a.node, a),
             do.QueryQueue: self._query,
+            do.AskProvisioner: self._ask_provisioner,
             do.WriteRescue: self._write_rescue,
+            do.WriteSavePoint: self._write_save_point,
             do.Publish: self._publish,
+            do.PublishLimits: lambda _: publisher.publish_throttles(),
             do.JobState: self._jobstate,
             do.Say: lambda a: run.out.say(a.text, a.level),
             do.SayStatus: lambda _: self.publisher.say_status(),
@@ -84,35 +90,56 @@ class Performer:
     # The schedd
 
     def _submit(self, action: do.SubmitNode) -> None:
-        node, run = action.node, self.run
+        node = action.node
+        begun = time.monotonic()
         try:
-            template = self._template(node)
+            cluster, procs = self._hand_over(node, self._description(action))
         except (OSError, FileError) as error:
             reason = f"can't read the submit file: {_reason(error)}"
             self._submit_failed(node, reason, permanent=True)
-            return
-        if job_description.materializes_late(template):
-            reason = "late materialization (max_materialize, max_idle) is not supported yet"
-            self._submit_failed(node, reason, permanent=True)
-            return
-        text = job_description.describe(
-            run.dag,
-            node,
-            template,
-            run.workflow,
-            retry=action.retry,
-            dag_status=action.dag_status,
-            failed_count=action.failed_count,
-        )
-        run.out.flush()
-        try:
-            cluster, procs = run.schedd.submit(text, run.dag.directories.get(node, ""))
+        except subdags.CannotPrepare as error:
+            self._say(str(error), 0)
+            self._submit_failed(node, f"Failed to submit Sub-DAG: {error.reason}", permanent=True)
         except LostReply as error:
             self._submit_failed(node, error.reason, permanent=False, unknown=True)
         except PoolError as error:
             self._submit_failed(node, error.reason, permanent=not error.transient)
         else:
             self._answers.append(inputs.Submitted(node, cluster, procs))
+        self.publisher.statistics.add(run_statistics.SUBMIT, time.monotonic() - begun)
+
+    def _description(self, action: do.SubmitNode) -> str:
+        node, run = action.node, self.run
+        if node in run.dag.subdags:
+            subdags.prepare(
+                run.dag,
+                node,
+                run.options,
+                priority=run.engine.priority(node),
+                retry=action.retry,
+                config=run.config,
+                say=self._say,
+            )
+        return job_description.describe(
+            run.dag,
+            node,
+            self._template(node),
+            run.workflow,
+            retry=action.retry,
+            dag_status=action.dag_status,
+            failed_count=action.failed_count,
+            hold=action.on_hold,
+        )
+
+    def _hand_over(self, node: int, text: str) -> tuple[int, int]:
+        run = self.run
+        directory = run.dag.directories.get(node, "")
+        run.out.flush()
+        if run.config.submit_delay:
+            time.sleep(run.config.submit_delay)
+        if run.config.prohibit_multi_jobs and run.schedd.procs_of(text, directory) > 1:
+            raise PoolError(_MULTI, transient=False)
+        return run.schedd.submit(text, directory)
 
     def _submit_failed(
         self, node: int, reason: str, *, permanent: bool, unknown: bool = False
@@ -122,6 +149,18 @@ class Performer:
             reason += f" (submit file {self.run.dag.submits[node]}, named at {place})"
         stamp = time.strftime("%m/%d/%y %H:%M:%S")
         self._answers.append(inputs.SubmitFailed(node, reason, permanent, unknown, stamp))
+
+    def _submit_text(self, node: int) -> str:
+        """Text of a node's submit description for its job tag, '' if it can't be read."""
+        dag = self.run.dag
+        inline = dag.descriptions.get(dag.submits[node])
+        if inline is not None:
+            return inline
+        try:
+            directory = dag.directories.get(node, "")
+            return files.read_text(os.path.join(directory, dag.submits[node]))
+        except (OSError, FileError):
+            return ""
 
     def _template(self, node: int) -> job_description.Template:
         """The node's submit description, from memory if its file has not changed."""
@@ -147,10 +186,9 @@ class Performer:
         return known[1]
 
     def _remove(self, action: do.RemoveJobs) -> None:
-        if self._no_rescue and not action.cluster:
-            return  # nothing is removed that no file tells of
+        spare = action.spare_services
         try:
-            self.run.schedd.remove(action.reason, action.cluster)
+            self.run.schedd.remove(action.reason, action.cluster, spare_services=spare)
         except PoolError as error:
             if action.cluster:
                 self._answers.append(inputs.RemoveFailed(action.cluster, error.reason))
@@ -175,6 +213,15 @@ class Performer:
             elif not self.run.log.more:
                 break
         self._answers.append(inputs.QueueListed(jobs))
+
+    def _ask_provisioner(self, action: do.AskProvisioner) -> None:
+        try:
+            state = self.run.schedd.attribute(action.cluster, "ProvisionerState")
+        except PoolError as error:
+            self._say(f"Warning: can't ask for the provisioner's state: {error.reason}")
+            state = None
+        known = state if isinstance(state, int) else None
+        self._answers.append(inputs.ProvisionerSays(known))
 
     # Scripts
 
@@ -236,12 +283,22 @@ class Performer:
         try:
             files.replace(path, text)
         except FileError as error:
-            self._no_rescue = True
-            self._say(
-                f"ERROR: {error}. DAGMan leaves the jobs alone and keeps its lock file: started"
-                f" again, it recovers from {run.log.path}",
-                0,
-            )
+            self._answers.append(inputs.RescueWritten(str(error)))
+        else:
+            self._answers.append(inputs.RescueWritten())
+
+    def _write_save_point(self, action: do.WriteSavePoint) -> None:
+        run, node = self.run, action.node
+        directory = run.dag.directories.get(node, "") if run.options.use_dag_dir else ""
+        path = run.paths.save(run.dag.save_points[node], os.getcwd(), directory)
+        self._say(f"Writing Save File to {path}...")
+        reports = run.engine.node_reports()
+        text = rescue.save_text(run.dag, reports, run.dag.names[node], time.gmtime())
+        try:
+            files.make_directory(os.path.dirname(path))
+            files.replace(path, text, keep_old=True)
+        except FileError as error:
+            self._say(f"Warning: no save file for node {run.dag.names[node]}: {error}", 0)
 
     def _publish(self, action: do.Publish) -> None:
         if action.final:
@@ -251,7 +308,7 @@ class Performer:
 
     def _jobstate(self, action: do.JobState) -> None:
         run = self.run
-        line = jobstate.node_line(run.dag, action)
+        line = jobstate.node_line(run.dag, action, self._tags.of(action.node))
         if not (run.recovering and run.jobstate.has(line)):
             self._append_jobstate(line)
 
@@ -286,8 +343,6 @@ class Performer:
 
     def _exit(self, action: do.Exit) -> None:
         run, now = self.run, time.time()
-        if self._no_rescue:
-            action = do.Exit(EXIT_LEAVE, keep_lock=True)
         self.exit = action
         self._append_jobstate(jobstate.finished(now, action.code))
         # A schedd that is gone hears no exit code: its successor's DAGMan must find how it ended.
@@ -311,7 +366,14 @@ class Performer:
             rescue_number=run.rescue_number,
         )
         engine, version = run.engine, run.config.metrics_file_version
-        text = metrics.metrics_text(run.dag, engine.report(), engine.node_reports(), facts, version)
+        text = metrics.metrics_text(
+            run.dag,
+            engine.report(),
+            engine.node_reports(),
+            facts,
+            version,
+            graph=run.config.report_graph_metrics,
+        )
         try:
             files.replace(run.paths.metrics, [text])
             self._say(f"Wrote metrics file {run.paths.metrics}.")

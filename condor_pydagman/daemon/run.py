@@ -10,6 +10,7 @@ from condor_pydagman.adapters.joblog import NodesLog
 from condor_pydagman.adapters.outlog import OutLog
 from condor_pydagman.adapters.schedd import ScheddAdapter
 from condor_pydagman.adapters.scripts import ScriptRunner
+from condor_pydagman.cli.options import DagmanOptions
 from condor_pydagman.config import Config
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.graph.model import Dag
@@ -23,6 +24,7 @@ class Run:
     """Everything that belongs to one run.
 
     Attributes:
+        options: DAGMan's own command line.
         started: when the process started, seconds since the epoch.
         version: HTCondor's version string, `$CondorVersion: ... $`.
         cluster, proc: id of the DAGMan job; 0 and 0 if it runs by hand.
@@ -36,6 +38,7 @@ class Run:
     dag: Dag
     engine: Engine
     config: Config
+    options: DagmanOptions
     paths: DagPaths
     out: OutLog
     log: NodesLog

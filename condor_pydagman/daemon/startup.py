@@ -30,7 +30,7 @@ from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records import banner, jobstate
-from condor_pydagman.records.job_description import Workflow
+from condor_pydagman.records.job_description import Workflow, inheritance, inherited
 
 OWN_AD_TRIES = 4
 
@@ -82,8 +82,14 @@ def job_id() -> JobId:
     return JobId()
 
 
-def prepare(options: DagmanOptions, config: Config, out: OutLog, started: float) -> Run:
+def prepare(
+    options: DagmanOptions, config: Config, admin: Config, out: OutLog, started: float
+) -> Run:
     """Everything up to the first input.
+
+    Args:
+        config: knobs in force, those of the DAG's CONFIG file among them.
+        admin: knobs without that file: the administrator's, whose throttles are upper limits.
 
     Raises:
         CannotStart: with message and exit code.
@@ -93,12 +99,11 @@ def prepare(options: DagmanOptions, config: Config, out: OutLog, started: float)
     schedd = ScheddAdapter(job.cluster, lambda text: out.say(f"Submit warning: {text}"))
     own_ad = _own_ad(schedd, job, out)
     known = own_ad or {}
-    workflow = _workflow(known, job, paths, nodes_log, config)
-    _introduce(workflow, out)
-    if own_ad:
-        _name_batch(workflow, schedd, own_ad, out)
+    inherited = _inherited(schedd, known, config, out)
+    workflow = _workflow(known, job, paths, nodes_log, config, inherited)
+    _introduce(workflow, schedd, own_ad, out)
     _refuse_tmp(nodes_log, config)
-    limits = _limits(options, config, known)
+    limits = _limits(options, config, admin, known)
     _say_all(out, banner.throttle_lines(limits))
     lock = LockFile(options.lockfile or paths.lock)
     _say_all(out, banner.file_lines(lock.path, options.dag_files))
@@ -108,17 +113,13 @@ def prepare(options: DagmanOptions, config: Config, out: OutLog, started: float)
         schedd.go_by_log(nodes_log)
     log = _begin(lock, job, nodes_log, recovering, rescue_number, out)
     history = _jobstate_history(dag)
-    engine = Engine(
-        dag,
-        config,
-        limits,
-        dag_id=job.cluster,
-        first_sequence=1 if recovering else history.sequence + 1,
-    )
+    first = 1 if recovering else history.sequence + 1
+    engine = Engine(dag, config, limits, admin=admin, dag_id=job.cluster, first_sequence=first)
     run = Run(
         dag=dag,
         engine=engine,
         config=config,
+        options=options,
         paths=paths,
         out=out,
         log=log,
@@ -163,7 +164,12 @@ def _own_ad(schedd: ScheddAdapter, job: JobId, out: OutLog) -> dict[str, object]
 
 
 def _workflow(
-    own_ad: dict[str, object], job: JobId, paths: DagPaths, nodes_log: str, config: Config
+    own_ad: dict[str, object],
+    job: JobId,
+    paths: DagPaths,
+    nodes_log: str,
+    config: Config,
+    inherited: tuple[tuple[str, str], ...],
 ) -> Workflow:
     batch_id, batch_name = str(own_ad.get("JobBatchId") or ""), own_ad.get("JobBatchName")
     if job.cluster:
@@ -173,6 +179,7 @@ def _workflow(
         dagman_cluster=job.cluster,
         nodes_log=nodes_log,
         config=config,
+        inherited=inherited,
         batch_name=str(batch_name or ""),
         batch_id=batch_id,
         accounting_group=str(own_ad.get("AcctGroup") or ""),
@@ -180,7 +187,20 @@ def _workflow(
     )
 
 
-def _introduce(workflow: Workflow, out: OutLog) -> None:
+def _inherited(
+    schedd: ScheddAdapter, own_ad: dict[str, object], config: Config, out: OutLog
+) -> tuple[tuple[str, str], ...]:
+    wanted = inheritance(config, sub_dag=bool(own_ad.get("DAGManJobId")))
+    try:
+        return inherited(wanted, schedd.own_expressions(wanted.values()))
+    except PoolError as error:
+        out.say(f"Warning: node jobs inherit no attributes: {error.reason}")
+        return ()
+
+
+def _introduce(
+    workflow: Workflow, schedd: ScheddAdapter, own_ad: dict[str, object] | None, out: OutLog
+) -> None:
     _say_all(
         out,
         banner.workflow_lines(
@@ -191,6 +211,8 @@ def _introduce(workflow: Workflow, out: OutLog) -> None:
             nodes_log=workflow.nodes_log,
         ),
     )
+    if own_ad:
+        _name_batch(workflow, schedd, own_ad, out)
 
 
 def _name_batch(
@@ -218,7 +240,9 @@ def _refuse_tmp(nodes_log: str, config: Config) -> None:
         )
 
 
-def _limits(options: DagmanOptions, config: Config, own_ad: dict[str, object]) -> Throttles:
+def _limits(
+    options: DagmanOptions, config: Config, admin: Config, own_ad: dict[str, object]
+) -> Throttles:
     """Throttles of the command line; what the job ad has of an earlier start, or of SET_JOB_ATTR,
     wins (stock rule)."""
 
@@ -228,11 +252,13 @@ def _limits(options: DagmanOptions, config: Config, own_ad: dict[str, object]) -
 
     return throttles(
         config,
+        admin,
         jobs=wanted("DAGMan_MaxJobs", options.max_jobs),
         idle=wanted("DAGMan_MaxIdle", options.max_idle),
         pre=wanted("DAGMan_MaxPreScripts", options.max_pre),
         post=wanted("DAGMan_MaxPostScripts", options.max_post),
         hold=wanted("DAGMan_MaxHoldScripts", options.max_hold),
+        submits=wanted("DAGMan_MaxSubmitsPerInterval", None),
     )
 
 

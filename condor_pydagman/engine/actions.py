@@ -11,22 +11,28 @@ from condor_pydagman.vocabulary import DagStatus, Note, ScriptKind
 
 
 class SubmitNode(NamedTuple):
-    """Submit the node's jobs as one cluster.  Answered by Submitted or SubmitFailed."""
+    """Submit the node's jobs as one cluster.  Answered by Submitted or SubmitFailed.
+
+    `on_hold`: they are to wait on hold for a person (DAGMAN_PUT_FAILED_JOBS_ON_HOLD).
+    """
 
     node: int
     retry: int
     dag_status: DagStatus
     failed_count: int
+    on_hold: bool = False
 
 
 class RemoveJobs(NamedTuple):
     """Remove one cluster, or (cluster 0) every job of this DAG.  `reason` is shown to the user.
 
-    Answered by RemoveFailed if a cluster could not be removed.
+    Answered by RemoveFailed if a cluster could not be removed.  `spare_services`: those of SERVICE
+    nodes stay, since a FINAL node is still to run.
     """
 
     reason: str
     cluster: int = 0
+    spare_services: bool = False
 
 
 class RunScript(NamedTuple):
@@ -38,7 +44,12 @@ class RunScript(NamedTuple):
 
 
 class KillScripts(NamedTuple):
-    """Kill all running scripts with their process groups; no answers wanted."""
+    """Kill all running PRE and POST scripts with their process groups.
+
+    `answered`: their ends are to be told as ScriptEnded, since the run goes on with its FINAL node.
+    """
+
+    answered: bool = False
 
 
 class AppendPostEnded(NamedTuple):
@@ -84,8 +95,20 @@ class QueryQueue(NamedTuple):
     """Ask the schedd for all jobs of this DAG.  Answered by QueueListed or QueueUnknown."""
 
 
+class AskProvisioner(NamedTuple):
+    """Ask how far the PROVISIONER's job is.  Answered by ProvisionerSays."""
+
+    cluster: int
+
+
 class WriteRescue(NamedTuple):
-    """Write the rescue file from the engine's present state."""
+    """Write the rescue file from the engine's present state.  Answered by RescueWritten."""
+
+
+class WriteSavePoint(NamedTuple):
+    """Write the node's save file from the engine's present state."""
+
+    node: int
 
 
 class Publish(NamedTuple):
@@ -96,6 +119,10 @@ class Publish(NamedTuple):
 
     final: bool = False
     note: str = ""
+
+
+class PublishLimits(NamedTuple):
+    """The throttles are set: tell the log and the job ad."""
 
 
 class JobState(NamedTuple):
@@ -146,8 +173,11 @@ Action = Union[
     AppendNoop,
     AppendNote,
     QueryQueue,
+    AskProvisioner,
     WriteRescue,
+    WriteSavePoint,
     Publish,
+    PublishLimits,
     JobState,
     Say,
     SayStatus,

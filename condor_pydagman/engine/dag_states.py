@@ -1,11 +1,10 @@
 """The DAG's own states: what the whole run is doing.
 
-    STARTING --Begin--> RUNNING ------------------------------> ENDED
-        |                  ^                                      ^
-        +--> RECOVERING --caught up--> RECONCILING --schedd asked-+--(or left at any time)
+    STARTING --Begin--> RUNNING ------------------------> FINISHING --> ENDED
+        |                  ^                                  ^
+        +--> RECOVERING --caught up--> RECONCILING --asked----+
 
-RECOVERING replays the nodes log and starts nothing.  RECONCILING has asked the schedd which jobs it
-really has, and starts nothing either.  ENDED hears no input any more.
+ENDED can be reached from everywhere.  A halted or paused DAG is RUNNING; it just starts nothing.
 """
 
 from __future__ import annotations
@@ -16,17 +15,19 @@ from enum import Enum
 class Phase(Enum):
     """Where the run is."""
 
-    STARTING = "starting"
-    RECOVERING = "recovering"
-    RECONCILING = "reconciling"
-    RUNNING = "running"
-    ENDED = "ended"
+    STARTING = "starting"  # nothing has been heard yet
+    RECOVERING = "recovering"  # replays the nodes log and starts nothing
+    RECONCILING = "reconciling"  # has asked the schedd which jobs it really has; starts nothing
+    RUNNING = "running"  # everything goes on
+    FINISHING = "finishing"  # all has been decided; only the FINAL node runs
+    ENDED = "ended"  # hears no input any more
 
 
 MOVES: dict[Phase, frozenset[Phase]] = {
     Phase.STARTING: frozenset((Phase.RECOVERING, Phase.RUNNING, Phase.ENDED)),
     Phase.RECOVERING: frozenset((Phase.RECONCILING, Phase.ENDED)),
-    Phase.RECONCILING: frozenset((Phase.RUNNING, Phase.ENDED)),
-    Phase.RUNNING: frozenset((Phase.ENDED,)),
+    Phase.RECONCILING: frozenset((Phase.RUNNING, Phase.FINISHING, Phase.ENDED)),
+    Phase.RUNNING: frozenset((Phase.FINISHING, Phase.ENDED)),
+    Phase.FINISHING: frozenset((Phase.ENDED,)),
     Phase.ENDED: frozenset(),
 }

@@ -104,6 +104,7 @@ class RemoveFailed(NamedTuple):
 class QueuedJob(NamedTuple):
     """A proc of this DAG that the schedd has in its queue.
 
+    Proc -1 stands for the cluster itself where that goes on making procs (late materialization).
     `retry` is the node's at submission; `leaving` says that it is being removed, so that it is no
     job to take over, but not lost either.
     """
@@ -131,10 +132,49 @@ class QueueUnknown(NamedTuple):
     reason: str
 
 
+class ProvisionerSays(NamedTuple):
+    """Answer to AskProvisioner: `ProvisionerState` of its job; None if that is not known (yet)."""
+
+    state: int | None
+
+
+class RescueWritten(NamedTuple):
+    """Answer to WriteRescue; `error` says why it could not be written, '' if it was."""
+
+    error: str = ""
+
+
 class AppendFailed(NamedTuple):
     """A step of our own could not be written to the nodes log."""
 
     reason: str
+
+
+class Halt(NamedTuple):
+    """Start nothing more; what runs goes on.  `pause`: start no POST scripts either."""
+
+    reason: str = ""
+    pause: bool = False
+
+
+class Resume(NamedTuple):
+    """Go on after a halt or a pause."""
+
+    reason: str = ""
+
+
+class LimitsWanted(NamedTuple):
+    """Somebody wants other throttles; None leaves one as it is, 0 asks for no limit.
+
+    The administrator's limits cap them all the same.
+    """
+
+    jobs: int | None = None
+    idle: int | None = None
+    pre: int | None = None
+    post: int | None = None
+    hold: int | None = None
+    submits: int | None = None
 
 
 class Stop(NamedTuple):
@@ -161,8 +201,13 @@ Input = Union[
     ScriptEnded,
     QueueListed,
     QueueUnknown,
+    ProvisionerSays,
+    RescueWritten,
     AppendFailed,
     RemoveFailed,
+    Halt,
+    Resume,
+    LimitsWanted,
     Stop,
     Leave,
     Wake,

@@ -14,6 +14,11 @@ HELD = 4
 ENDED = 8
 
 
+def run_key(cluster: int, subproc: int) -> int:
+    """A number for a cluster; NOOP nodes share cluster 0 and are told apart by the third number."""
+    return cluster or -subproc
+
+
 class Jobs:
     """The cluster of one node in its present run.
 
@@ -28,8 +33,8 @@ class Jobs:
         factory: late materialisation; the cluster ends with its CLUSTER_REMOVE event.
         beyond: more procs failed than the node tolerates.
         culprit: the proc whose failure was too much.
-        missing: procs that the schedd's queue does not have, and since when.
         removing: the rest of the cluster is being removed since a proc failed.
+        error: why the node failed, where it is not the culprit's end that says so.
     """
 
     __slots__ = (
@@ -37,10 +42,10 @@ class Jobs:
         "cluster",
         "codes",
         "culprit",
+        "error",
         "factory",
         "failed",
         "last_proc",
-        "missing",
         "procs",
         "removing",
         "subproc",
@@ -57,18 +62,32 @@ class Jobs:
         self.subproc = 0
         self.factory = False
         self.removing = False
-        self.missing: dict[int, float] = {}
         self.beyond = False
         self.culprit = 0
+        self.error = ""
 
     def live(self) -> list[int]:
         """Procs that have not ended."""
         return [proc for proc, flags in self.procs.items() if not flags & ENDED]
 
+    def held_count(self) -> int:
+        """How many procs are on hold."""
+        return sum(1 for flags in self.procs.values() if flags & HELD)
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether something of the cluster may still be in the queue."""
+        return self.factory or not self.all_ended
+
     @property
     def all_ended(self) -> bool:
         """Whether no proc is left in the queue, as far as we know."""
         return len(self.codes) == len(self.procs)
+
+    @property
+    def key(self) -> int:
+        """What tells this cluster from others of its node, see `run_key`."""
+        return run_key(self.cluster, self.subproc)
 
     def job(self, proc: int) -> str:
         """Job id of a proc as messages show it."""
@@ -82,19 +101,23 @@ class JobBook:
         by_node: the present (or last, until the node ends or is retried) Jobs of a node.
         by_cluster: which node a live cluster belongs to.
         submitted, completed: procs so far; completed includes aborted ones (stock's counting).
+        failed: how many of the completed ones failed.
         idle: procs that wait in the queue, held ones included.
         held: procs on hold.
         changes: number of changes so far; tells whether anything has to be published again.
+        ended: clusters that have ended, kept only for those who check events strictly.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, keep_ended: bool = False) -> None:
         self.by_node: dict[int, Jobs] = {}
         self.by_cluster: dict[int, int] = {}
         self.submitted = 0
         self.completed = 0
+        self.failed = 0
         self.idle = 0
         self.held = 0
         self.changes = 0
+        self.ended: dict[int, Jobs] | None = {} if keep_ended else None
 
     def open(self, node: int, cluster: int) -> Jobs:
         """Start the book of a node's new cluster."""
@@ -112,6 +135,8 @@ class JobBook:
         jobs = self.by_node.get(node)
         if jobs is not None:
             self.by_cluster.pop(jobs.cluster, None)
+            if self.ended is not None:
+                self.ended[jobs.cluster] = jobs
 
     def forget(self, node: int) -> None:
         """The node ended or starts anew: drop what its last run left behind."""
@@ -143,6 +168,8 @@ class JobBook:
             jobs.procs[proc] = flags ^ IDLE
             self.idle += 1 if idle else -1
             self.changes += 1
+            if not idle:
+                self.set_held(jobs, proc, False)
 
     def set_held(self, jobs: Jobs, proc: int, held: bool) -> None:
         """The proc went on hold, or was released."""
@@ -166,6 +193,7 @@ class JobBook:
         self.completed += 1
         self.changes += 1
         if value != 0:
+            self.failed += 1
             jobs.failed += 1
             if jobs.failed == 1:
                 jobs.value = value

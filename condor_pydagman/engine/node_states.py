@@ -12,7 +12,7 @@ Rule 3: nothing here knows about throttles, files or the schedd.
        |                              |  SUBMITTING -> UNKNOWN (reply lost; the schedd is asked)
        |                              |      |            |
        |                              |      v            v
-       |                              +-- SUBMITTED <-----+
+       |                 RETRY_WAIT <-+-- SUBMITTED <-----+
        |                              |      |
        |                              +-- POST_WAIT -> POST_RUN -> POST_NOTED
        |                              |                               |
@@ -33,9 +33,9 @@ from condor_pydagman.vocabulary import NodeStatus
 class State(IntEnum):
     """Where a node is in its life.  Finer than `NodeStatus`, see PUBLISHED."""
 
-    WAITING = 0  # some parent has not ended
+    WAITING = 0  # some parent has not ended, or nothing is started any more
     PRE_WAIT = 1  # PRE script to be started
-    PRE_RUN = 2
+    PRE_RUN = 2  # PRE script runs
     PRE_NOTED = 3  # PRE script ended; waiting to read that in the nodes log
     READY = 4  # in the ready queue
     SUBMITTING = 5  # handed to the schedd, no answer yet
@@ -43,11 +43,12 @@ class State(IntEnum):
     SUBMIT_NOTED = 7  # can't be submitted; waiting to read that in the nodes log
     SUBMITTED = 8  # its jobs are in the queue
     POST_WAIT = 9  # POST script to be started
-    POST_RUN = 10
+    POST_RUN = 10  # POST script runs
     POST_NOTED = 11  # POST script ended; waiting to read that in the nodes log
-    DONE = 12
-    FAILED = 13
-    FUTILE = 14  # an ancestor failed
+    RETRY_WAIT = 12  # to be retried when its RETRY DELAY has passed
+    DONE = 13  # ended well
+    FAILED = 14  # ended badly
+    FUTILE = 15  # an ancestor failed
 
 
 class Cause(IntEnum):
@@ -67,6 +68,8 @@ class Cause(IntEnum):
     SUCCEEDED = 11
     FAILED = 12
     ANCESTOR_FAILED = 13
+    RETRY_LATER = 14  # this run failed; the next one starts after a delay
+    DROPPED = 15  # nothing but the FINAL node is started any more
 
 
 _S, _C = State, Cause
@@ -84,16 +87,19 @@ TABLE: dict[tuple[State, Cause], State] = {
     (_S.PRE_NOTED, _C.NEEDS_POST): _S.POST_WAIT,
     (_S.PRE_NOTED, _C.NEEDS_PRE): _S.PRE_WAIT,
     (_S.PRE_NOTED, _C.SUCCEEDED): _S.DONE,
+    (_S.PRE_NOTED, _C.RETRY_LATER): _S.RETRY_WAIT,
     (_S.PRE_NOTED, _C.FAILED): _S.FAILED,
     # the same read from an old log, and a log without a note of the PRE script (stock DAGMan's)
     (_S.PRE_WAIT, _C.NEEDS_SUBMIT): _S.READY,
     (_S.PRE_WAIT, _C.NEEDS_POST): _S.POST_WAIT,
     (_S.PRE_WAIT, _C.NEEDS_PRE): _S.PRE_WAIT,
     (_S.PRE_WAIT, _C.SUCCEEDED): _S.DONE,
+    (_S.PRE_WAIT, _C.RETRY_LATER): _S.RETRY_WAIT,
     (_S.PRE_WAIT, _C.FAILED): _S.FAILED,
     (_S.PRE_WAIT, _C.JOBS_SEEN): _S.SUBMITTED,
     # submission
     (_S.READY, _C.SUBMIT_STARTED): _S.SUBMITTING,
+    (_S.READY, _C.DROPPED): _S.WAITING,
     (_S.SUBMITTING, _C.NEEDS_SUBMIT): _S.READY,
     (_S.SUBMITTING, _C.REPLY_LOST): _S.UNKNOWN,
     (_S.SUBMITTING, _C.SUBMIT_REFUSED): _S.SUBMIT_NOTED,
@@ -112,6 +118,7 @@ TABLE: dict[tuple[State, Cause], State] = {
     (_S.SUBMITTED, _C.NEEDS_PRE): _S.PRE_WAIT,
     (_S.SUBMITTED, _C.NEEDS_SUBMIT): _S.READY,
     (_S.SUBMITTED, _C.SUCCEEDED): _S.DONE,
+    (_S.SUBMITTED, _C.RETRY_LATER): _S.RETRY_WAIT,
     (_S.SUBMITTED, _C.FAILED): _S.FAILED,
     # POST script
     (_S.POST_WAIT, _C.SCRIPT_STARTED): _S.POST_RUN,
@@ -120,12 +127,17 @@ TABLE: dict[tuple[State, Cause], State] = {
     (_S.POST_NOTED, _C.NEEDS_PRE): _S.PRE_WAIT,
     (_S.POST_NOTED, _C.NEEDS_SUBMIT): _S.READY,
     (_S.POST_NOTED, _C.SUCCEEDED): _S.DONE,
+    (_S.POST_NOTED, _C.RETRY_LATER): _S.RETRY_WAIT,
     (_S.POST_NOTED, _C.FAILED): _S.FAILED,
     # the same read from an old log
     (_S.POST_WAIT, _C.NEEDS_PRE): _S.PRE_WAIT,
     (_S.POST_WAIT, _C.NEEDS_SUBMIT): _S.READY,
     (_S.POST_WAIT, _C.SUCCEEDED): _S.DONE,
+    (_S.POST_WAIT, _C.RETRY_LATER): _S.RETRY_WAIT,
     (_S.POST_WAIT, _C.FAILED): _S.FAILED,
+    # the delay before a retry has passed
+    (_S.RETRY_WAIT, _C.NEEDS_PRE): _S.PRE_WAIT,
+    (_S.RETRY_WAIT, _C.NEEDS_SUBMIT): _S.READY,
 }
 
 PUBLISHED: dict[State, NodeStatus] = {
@@ -141,6 +153,7 @@ PUBLISHED: dict[State, NodeStatus] = {
     _S.POST_WAIT: NodeStatus.POSTRUN,
     _S.POST_RUN: NodeStatus.POSTRUN,
     _S.POST_NOTED: NodeStatus.POSTRUN,
+    _S.RETRY_WAIT: NodeStatus.READY,
     _S.DONE: NodeStatus.DONE,
     _S.FAILED: NodeStatus.ERROR,
     _S.FUTILE: NodeStatus.FUTILE,
@@ -150,3 +163,11 @@ ENDED = frozenset((_S.DONE, _S.FAILED, _S.FUTILE))
 
 # Nodes that hold a place under -MaxJobs and under their category's limit.
 IN_QUEUE = frozenset((_S.SUBMITTING, _S.UNKNOWN, _S.SUBMITTED))
+
+# A script of the node runs, or its end has not been read back yet.
+IN_SCRIPT = frozenset(
+    (_S.PRE_RUN, _S.PRE_NOTED, _S.POST_WAIT, _S.POST_RUN, _S.POST_NOTED),
+)
+
+# States that a node leaves only if somebody starts something for it.
+NEEDS_A_START = frozenset((_S.WAITING, _S.PRE_WAIT, _S.READY, _S.RETRY_WAIT))

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from condor_pydagman.engine.node_states import TABLE, Cause, State
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.vocabulary import NodeKind
 
 _CAUSES = len(Cause)
 _NEXT = [-1] * (len(State) * _CAUSES)
@@ -30,7 +31,10 @@ class Nodes:
 
     Attributes:
         states: a `State` for each node.
-        counts: how many nodes are in each state.
+        services: the SERVICE nodes, which are in no count but their own.
+        total: how many nodes there are without them.
+        counts: how many nodes are in each state, services left out.
+        service_counts: the same of services.
         waiting: for each vertex (nodes, then junctions), how many predecessors have not ended.
         retries: retries taken so far, by node; absent means 0.
         values: return value of the last run, by node.
@@ -42,8 +46,12 @@ class Nodes:
     def __init__(self, dag: Dag) -> None:
         self.dag = dag
         self.states = bytearray(len(dag))
+        self.services = frozenset(dag.of_kind(NodeKind.SERVICE))
+        self.total = len(dag) - len(self.services)
         self.counts = [0] * len(State)
-        self.counts[State.WAITING] = len(dag)
+        self.counts[State.WAITING] = self.total
+        self.service_counts = [0] * len(State)
+        self.service_counts[State.WAITING] = len(self.services)
         self.waiting = array("i", (dag.predecessor_count(v) for v in range(dag.vertex_count)))
         self.retries: dict[int, int] = {}
         self.values: dict[int, int] = {}
@@ -52,8 +60,8 @@ class Nodes:
         self.changes = 0
         self._story: deque[tuple[float, int, int, int]] = deque(maxlen=STORY_MOVES)
 
-    def move(self, node: int, cause: Cause, now: float) -> State:
-        """Change the state of one node; returns the new state.
+    def move(self, node: int, cause: Cause, now: float) -> None:
+        """Change the state of one node.
 
         Raises:
             IllegalMove: the table has no such move.
@@ -63,11 +71,11 @@ class Nodes:
         if new < 0:
             raise IllegalMove(f"{State(old).name} + {cause.name}: {self.story(node)}")
         self.states[node] = new
-        self.counts[old] -= 1
-        self.counts[new] += 1
+        counts = self.service_counts if node in self.services else self.counts
+        counts[old] -= 1
+        counts[new] += 1
         self.changes += 1
         self._story.append((now, node, old, cause))
-        return State(new)
 
     def story(self, node: int) -> str:
         """The remembered moves of one node, in words."""
@@ -131,6 +139,10 @@ class Nodes:
                     doomed += 1
                 todo.append(self.dag.successors(vertex))
         return doomed
+
+    def count_all(self, state: State) -> int:
+        """How many nodes are in a state, services included."""
+        return self.counts[state] + self.service_counts[state]
 
     def in_state(self, *states: State) -> Iterator[int]:
         """All nodes in one of these states, in DAG order."""

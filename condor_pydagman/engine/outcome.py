@@ -5,9 +5,12 @@ Rules: manual, "DAGMan: DAG node success or failure" and "Retrying failed nodes"
 
 from __future__ import annotations
 
+import hashlib
 from enum import Enum
 
 from condor_pydagman.graph.model import Abort, Retry
+
+MOST_DELAY = 30 * 24 * 3600  # seconds before a retry without MAX-DELAY
 
 
 class Next(Enum):
@@ -24,8 +27,11 @@ class Again(Enum):
     """Whether a failed node runs once more."""
 
     RETRY = "retry"
+    ON_HOLD = "submit once more, on hold"
     NO_RETRIES_LEFT = "no retries left"
     UNLESS_EXIT = "unless-exit"
+    NOT_THIS_VALUE = "only-if has other values"
+    FINAL_RUNS = "the FINAL node runs"
 
 
 def after_pre(status: int, *, pre_skip: int | None, has_post: bool, always_post: bool) -> Next:
@@ -49,13 +55,39 @@ def after_post(status: int) -> Next:
     return Next.SUCCEED if status == 0 else Next.FAIL
 
 
-def again(retry: Retry | None, taken: int, value: int) -> Again:
-    """A run failed with return value `value`, after `taken` retries."""
-    if retry is None or taken >= retry.limit:
+def again(retry: Retry | None, taken: int, value: int, granted: int = 0) -> Again:
+    """A run failed with return value `value`, after `taken` retries.
+
+    `granted` is how many retries the node has got beyond those of its RETRY command.
+    """
+    if taken >= granted + (retry.limit if retry is not None else 0):
         return Again.NO_RETRIES_LEFT
-    if retry.unless_exit != 0 and value == retry.unless_exit:
+    if retry is None:
+        return Again.RETRY
+    if value in retry.unless_exit:
         return Again.UNLESS_EXIT
+    if retry.only_if and value not in retry.only_if:
+        return Again.NOT_THIS_VALUE
     return Again.RETRY
+
+
+def retry_delay(retry: Retry, number: int, name: str) -> float:
+    """Seconds between the end of a run of node `name` and its retry `number` (1 is the first).
+
+    DELAY times BACKOFF for each retry before, at most MAX-DELAY; then spread by up to a tenth, so
+    that nodes that failed together do not come back together.  The spread depends on node and
+    number only: a restart changes nothing.
+    """
+    if not retry.delay:
+        return 0.0
+    limit = float(retry.max_delay or MOST_DELAY)
+    try:
+        seconds = min(retry.delay * retry.backoff ** (number - 1), limit)
+    except OverflowError:
+        seconds = limit
+    text = f"{name} {number}".encode("utf-8", "surrogateescape")
+    spread = int.from_bytes(hashlib.sha256(text).digest()[:4], "big") / 0xFFFFFFFF
+    return seconds * (0.9 + 0.2 * spread)
 
 
 def aborts(abort: Abort | None, value: int) -> bool:

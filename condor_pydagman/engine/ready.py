@@ -21,6 +21,9 @@ class ReadyQueue:
     def __len__(self) -> int:
         return len(self._tickets)
 
+    def __bool__(self) -> bool:
+        return bool(self._tickets)
+
     def __contains__(self, node: int) -> bool:
         return node in self._tickets
 
@@ -39,6 +42,10 @@ class ReadyQueue:
     def discard(self, node: int) -> None:
         """The node needs no submission any more."""
         self._tickets.pop(node, None)
+
+    def clear(self) -> None:
+        """Nobody needs a submission any more."""
+        self._tickets.clear()
 
     def pop(self) -> int | None:
         """Take the next node out; None if the queue is empty."""

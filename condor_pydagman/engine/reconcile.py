@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import submission
+from condor_pydagman.engine import final_node, retries, submission
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.inputs import QueuedJob, QueueListed, QueueUnknown
 from condor_pydagman.engine.node_states import State
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from condor_pydagman.engine.engine import Engine
 
 CONFIRM_LOST = 20.0  # seconds
+CLUSTER_ITSELF = -1  # proc of a cluster that goes on making procs
+LATE = "late materialization"  # text of an ADOPTED note about such a cluster
 DELAY_MAX = 60.0  # seconds between tries to reach a schedd that does not answer
 
 _ADOPTABLE = (State.READY, State.PRE_WAIT, State.SUBMITTING, State.UNKNOWN)
@@ -53,6 +55,8 @@ def on_listed(engine: Engine, answer: QueueListed) -> None:
     engine.found.clear()
     by_node = _by_node(engine, answer.jobs)
     for node, jobs in by_node.items():
+        if any(job.retry == engine.nodes.retries.get(node, 0) for job in jobs):
+            retries.start_now(engine, node)
         if engine.nodes.states[node] in _ADOPTABLE:
             adopt(engine, node, jobs)
         elif engine.nodes.states[node] == State.WAITING:
@@ -61,8 +65,16 @@ def on_listed(engine: Engine, answer: QueueListed) -> None:
         submission.submit_again(engine, node, "the schedd does not have the job")
     suspects = _note_lost(engine, {(job.cluster, job.proc) for job in answer.jobs})
     if engine.phase is Phase.RECONCILING:
-        engine.enter(Phase.RUNNING)
+        engine.enter(Phase.FINISHING if final_node.begun(engine) else Phase.RUNNING)
+        _end_noops(engine)
     _plan_next(engine, suspects)
+
+
+def _end_noops(engine: Engine) -> None:
+    """An old log may end between the two events of a NOOP node."""
+    for node, jobs in engine.book.by_node.items():
+        if engine.nodes.states[node] == State.SUBMITTED and jobs.cluster == NOOP_CLUSTER:
+            engine.note(node, do.AppendNoop(node, jobs.subproc))
 
 
 def adopt(engine: Engine, node: int, jobs: Sequence[QueuedJob]) -> None:
@@ -78,11 +90,13 @@ def adopt(engine: Engine, node: int, jobs: Sequence[QueuedJob]) -> None:
     engine.nodes.clusters[node] = cluster
     engine.jobs_seen(node)
     procs = [job.proc for job in mine if job.cluster == cluster]
-    engine.book.expect(book, procs)
+    book.factory = CLUSTER_ITSELF in procs
+    engine.book.expect(book, (proc for proc in procs if proc != CLUSTER_ITSELF))
     if len(procs) < len(mine):
         engine.say(f"Warning: node {engine.dag.names[node]} has jobs in other clusters as well")
     # The log does not show it, so a later replay must learn it from us.
-    _note(engine, Note.ADOPTED, node, cluster, value=max(procs) + 1)
+    text = LATE if book.factory else ""
+    _note(engine, Note.ADOPTED, node, cluster, value=max(procs) + 1, text=text)
 
 
 def _by_node(engine: Engine, jobs: Sequence[QueuedJob]) -> dict[int, list[QueuedJob]]:
@@ -96,25 +110,36 @@ def _by_node(engine: Engine, jobs: Sequence[QueuedJob]) -> dict[int, list[Queued
 
 def _note_lost(engine: Engine, listed: set[tuple[int, int]]) -> bool:
     """Note procs that have been missing for long enough; returns whether any is missing at all."""
-    suspects = False
+    missing: dict[tuple[int, int], float] = {}
     for node, jobs in list(engine.book.by_node.items()):
         if engine.nodes.states[node] != State.SUBMITTED or jobs.cluster == NOOP_CLUSTER:
             continue
-        before = jobs.missing
-        missing = (proc for proc in jobs.live() if (jobs.cluster, proc) not in listed)
-        jobs.missing = {proc: before.get(proc, engine.now) for proc in missing}
-        for proc, since in jobs.missing.items():
+        expected = jobs.live()
+        if jobs.factory:
+            expected.append(CLUSTER_ITSELF)
+        for proc in expected:
+            job = (jobs.cluster, proc)
+            if job in listed:
+                continue
+            missing[job] = since = engine.missing.get(job, engine.now)
             if engine.now - since >= CONFIRM_LOST:
                 _note(engine, Note.JOB_LOST, node, jobs.cluster, proc=proc)
-        suspects = suspects or bool(jobs.missing)
-    return suspects
+    engine.missing = missing
+    return bool(missing)
 
 
 def _note(
-    engine: Engine, note: Note, node: int, cluster: int, *, proc: int = -1, value: int = 0
+    engine: Engine,
+    note: Note,
+    node: int,
+    cluster: int,
+    *,
+    proc: int = -1,
+    value: int = 0,
+    text: str = "",
 ) -> None:
     retry = engine.nodes.retries.get(node, 0)
-    engine.emit(do.AppendNote(note, node, retry, value, cluster, proc))
+    engine.emit(do.AppendNote(note, node, retry, value, cluster, proc, text))
 
 
 def _plan_next(engine: Engine, suspects: bool) -> None:

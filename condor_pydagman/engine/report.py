@@ -23,7 +23,10 @@ class Deferrals(NamedTuple):
 
 
 class Report(NamedTuple):
-    """Counts of the whole DAG.  Nodes first (as in the status table), then job procs."""
+    """Counts of the whole DAG.  Nodes first (as in the status table), then job procs.
+
+    `procs_completed` includes `procs_failed`, and both include procs that were aborted.
+    """
 
     total: int
     done: int
@@ -43,13 +46,15 @@ class Report(NamedTuple):
     procs_running: int
     procs_completed: int
     deferrals: Deferrals
+    procs_failed: int = 0
 
 
 class NodeReport(NamedTuple):
     """One node, as the node status file, rescue file and failure dump show it.
 
     `retries_done` counts retries taken so far; `procs_*` are those in the queue now;
-    `error` tells why it failed; `job` is `cluster.proc.subproc` of its last job, '' if none.
+    `error` tells why it failed; `job` is `cluster.proc.subproc` of its last job, '' if none;
+    `details` is for people, of a node that waits for something out of the ordinary.
     """
 
     node: int
@@ -63,3 +68,4 @@ class NodeReport(NamedTuple):
     proc_running: bool
     error: str
     job: str
+    details: str = ""

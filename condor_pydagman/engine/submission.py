@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import inputs, scripts, views
+from condor_pydagman.engine import halting, inputs, provisioner, scripts, views
 from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.vocabulary import RETURN_SUBMIT_FAILED, Note
 
@@ -31,6 +31,7 @@ def on_submitted(engine: Engine, reply: inputs.Submitted) -> None:
     in_queue = engine.nodes.states[node] == State.SUBMITTED
     if jobs is not None and jobs.cluster == cluster and in_queue and not jobs.factory:
         engine.book.expect(jobs, range(reply.procs))
+    provisioner.refuse_more_procs(engine, node, reply.procs)
 
 
 def on_submit_failed(engine: Engine, reply: inputs.SubmitFailed) -> None:
@@ -117,6 +118,8 @@ def _blocked(engine: Engine) -> str:
     if not len(engine.ready):
         _say_submitted(engine)
         return "empty"
+    if halting.holds_back(engine):
+        return "halt"
     if engine.pace.blocked_until(engine.now) > engine.now:
         return "pace"
     if engine.limits.jobs and views.in_queue(engine) >= engine.limits.jobs:
@@ -136,7 +139,8 @@ def _submit_node(engine: Engine, node: int) -> None:
     engine.submitting = node
     retry = engine.nodes.retries.get(node, 0)
     failed = engine.nodes.counts[State.FAILED]
-    engine.emit(do.SubmitNode(node, retry, engine.status, failed))
+    on_hold = node in engine.on_hold
+    engine.emit(do.SubmitNode(node, retry, engine.shown_status, failed, on_hold))
 
 
 def _say_submitted(engine: Engine) -> None:

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from condor_pydagman.config import Config, effective_limit
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import removals
+from condor_pydagman.engine.inputs import LimitsWanted, LogEvent
+from condor_pydagman.engine.node_states import State
+from condor_pydagman.vocabulary import Note
+
+if TYPE_CHECKING:
+    from condor_pydagman.engine.engine import Engine
 
 
 @dataclass
@@ -26,30 +35,118 @@ class Throttles:
     submits: int = 0
     interval: float = 5.0
 
+    def adopt(self, other: Throttles) -> None:
+        """Become equal to another one; who holds this object sees the change."""
+        self.__dict__.update(other.__dict__)
+
 
 def throttles(
     config: Config,
+    admin: Config | None = None,
     *,
     jobs: int | None = None,
     idle: int | None = None,
     pre: int | None = None,
     post: int | None = None,
     hold: int | None = None,
+    submits: int | None = None,
 ) -> Throttles:
-    """The user's limits (None: not given), each capped by the administrator's."""
+    """The user's limits (None: not given, the knob counts), each capped by the administrator's.
 
-    def limit(user: int | None, administrator: int) -> int:
-        return effective_limit(0 if user is None else user, administrator)
+    `config` are the knobs in force, `admin` those without the DAG's own CONFIG file (None: the
+    same).  DAGMAN_DISABLE_ADMIN_THROTTLE_LIMITING lifts the caps.
+    """
+    caps = admin or config
+
+    def limit(asked: int | None, knob: str) -> int:
+        wanted: int = getattr(config, knob) if asked is None else asked
+        if caps.disable_admin_throttle_limiting:
+            return max(wanted, 0)
+        return effective_limit(wanted, getattr(caps, knob))
 
     return Throttles(
-        jobs=limit(jobs, config.max_jobs_submitted),
-        idle=limit(idle, config.max_jobs_idle),
-        pre=limit(pre, config.max_pre_scripts),
-        post=limit(post, config.max_post_scripts),
-        hold=limit(hold, config.max_hold_scripts),
-        submits=config.max_submits_per_interval,
+        jobs=limit(jobs, "max_jobs_submitted"),
+        idle=limit(idle, "max_jobs_idle"),
+        pre=limit(pre, "max_pre_scripts"),
+        post=limit(post, "max_post_scripts"),
+        hold=limit(hold, "max_hold_scripts"),
+        submits=limit(submits, "max_submits_per_interval"),
         interval=float(config.user_log_scan_interval),
     )
+
+
+def on_wanted(engine: Engine, wanted: LimitsWanted) -> None:
+    """Somebody wants other throttles: they count from now on, as far as the administrator lets
+    them."""
+    config, old = engine.config, replace(engine.limits)
+    asked = {name: value for name, value in wanted._asdict().items() if value is not None}
+    engine.limits.adopt(throttles(config, engine.admin, **{**_as_asked(old), **asked}))
+    engine.limits_changed = True
+    engine.emit(do.PublishLimits())
+    fewer = engine.limits.jobs and (engine.limits.jobs < old.jobs or not old.jobs)
+    if fewer and config.remove_jobs_after_limit_change:
+        _remove_surplus(engine)
+
+
+def _as_asked(limits: Throttles) -> dict[str, int]:
+    return {name: getattr(limits, name) for name in LimitsWanted._fields}
+
+
+def _remove_surplus(engine: Engine) -> None:
+    """Remove the youngest jobs beyond -MaxJobs; their nodes get a retry for it (stock rule).
+
+    That is noted in the log, and done when the note is read.
+    """
+    ordinary = [
+        node
+        for node in engine.nodes.in_state(State.SUBMITTED)
+        if node not in engine.nodes.services and engine.nodes.clusters[node] > 0
+    ]
+    ordinary.sort(key=lambda node: engine.nodes.clusters[node])
+    for node in ordinary[engine.limits.jobs :]:
+        retry, cluster = engine.nodes.retries.get(node, 0), engine.nodes.clusters[node]
+        engine.note(node, do.AppendNote(Note.SURPLUS, node, retry, cluster=cluster))
+
+
+def on_surplus(engine: Engine, node: int, event: LogEvent) -> None:
+    """The note has been read: the node gets a retry more, its jobs are removed."""
+    jobs = engine.book.by_node.get(node)
+    in_queue = engine.nodes.states[node] == State.SUBMITTED
+    if in_queue and jobs is not None and jobs.cluster == event.cluster and not jobs.removing:
+        engine.granted[node] = engine.granted.get(node, 0) + 1
+        reason = "DAG Limit: Max number of submitted nodes was reached."
+        removals.remove_rest(engine, jobs, reason)
+
+
+class RestartPace:
+    """Lets the PRE scripts that wait at the end of a recovery start at a bounded pace.
+
+    Args:
+        rate: scripts a second (PYDAGMAN_PRE_SCRIPTS_PER_SECOND); 0 for no limit.
+    """
+
+    def __init__(self, rate: int) -> None:
+        self._step = 1.0 / rate if rate > 0 else 0.0
+        self._left = 0
+        self._next = 0.0
+
+    def begin(self, waiting: int) -> None:
+        """The log has been replayed, and so many scripts wait."""
+        self._left = waiting if self._step else 0
+
+    def allows(self, now: float) -> bool:
+        """Whether a script may start now."""
+        return not self._left or now >= self._next
+
+    def started(self, now: float) -> None:
+        """A script starts."""
+        if self._left:
+            self._left -= 1
+            self._next = now + self._step
+
+    def next_time(self) -> float | None:
+        """When the next one may start; None if that is at once."""
+        return self._next if self._left else None
 
 
 class SubmitPace:
@@ -122,6 +219,10 @@ class Categories:
             return []
         self._inside[name].discard(node)
         return self._aside.pop(name, [])
+
+    def clear(self) -> None:
+        """Nobody is set aside any more."""
+        self._aside.clear()
 
     def waiting(self) -> list[int]:
         """All nodes set aside."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.jobs import ENDED as PROC_ENDED
 from condor_pydagman.engine.jobs import HELD, IDLE
 from condor_pydagman.engine.node_states import State
@@ -19,13 +20,16 @@ def validate(engine: Engine) -> None:
     _ready(engine)
     _parents(engine)
     _throttles(engine)
+    _special(engine)
 
 
 def _counts(engine: Engine) -> None:
-    recount = [0] * len(State)
-    for state in engine.nodes.states:
-        recount[state] += 1
-    assert recount == engine.nodes.counts, (recount, engine.nodes.counts)
+    nodes = engine.nodes
+    recount, services = [0] * len(State), [0] * len(State)
+    for node, state in enumerate(nodes.states):
+        (services if node in nodes.services else recount)[state] += 1
+    assert recount == nodes.counts, (recount, nodes.counts)
+    assert services == nodes.service_counts, (services, nodes.service_counts)
 
 
 def _procs(engine: Engine) -> None:
@@ -33,6 +37,7 @@ def _procs(engine: Engine) -> None:
     for jobs in engine.book.by_node.values():
         for flags in jobs.procs.values():
             assert not (flags & PROC_ENDED and flags & (IDLE | HELD)), flags
+            assert flags & IDLE or not flags & HELD, flags
             idle += bool(flags & IDLE)
             held += bool(flags & HELD)
     assert (idle, held) == (engine.book.idle, engine.book.held), (idle, held)
@@ -64,7 +69,26 @@ def _parents(engine: Engine) -> None:
 
 def _throttles(engine: Engine) -> None:
     counts, limits = engine.nodes.counts, engine.limits
+    if engine.limits_changed:
+        return  # more may run than could start now
     if limits.pre:
         assert counts[State.PRE_RUN] <= limits.pre
     if limits.post:
         assert counts[State.POST_RUN] <= limits.post
+    if limits.hold:
+        assert engine.hold_scripts.running <= limits.hold
+
+
+def _special(engine: Engine) -> None:
+    """While the FINAL node runs nothing else is ready; before the go-ahead, nothing is begun."""
+    states = engine.nodes.states
+    if engine.phase is Phase.FINISHING:
+        for node in engine.nodes.in_state(State.READY, State.RETRY_WAIT):
+            assert node == engine.final, engine.nodes.story(node)
+    if not engine.provisioner.ready and not engine.recovering:
+        for node, state in enumerate(states):
+            free = node == engine.provisioner.node or node in engine.nodes.services
+            free = free or node == engine.final
+            assert free or state in (State.WAITING, State.DONE, State.FUTILE), node
+    for node in engine.nodes.in_state(State.RETRY_WAIT):
+        assert engine.retry_queue.due(node) is not None, engine.nodes.story(node)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from condor_pydagman.engine.jobs import HELD, IDLE
+from condor_pydagman.engine.jobs import HELD, IDLE, Jobs
 from condor_pydagman.engine.node_states import ENDED, IN_QUEUE, PUBLISHED, State
 from condor_pydagman.engine.report import Deferrals, NodeReport, Report
 from condor_pydagman.engine.script_words import exit_code_macros
@@ -29,7 +29,7 @@ def report(engine: Engine) -> Report:
         by_status[PUBLISHED[State(state)]] += count
     book = engine.book
     return Report(
-        total=len(engine.dag),
+        total=engine.nodes.total,
         done=by_status[NodeStatus.DONE],
         pre=by_status[NodeStatus.PRERUN],
         queued=by_status[NodeStatus.SUBMITTED],
@@ -38,14 +38,15 @@ def report(engine: Engine) -> Report:
         unready=by_status[NodeStatus.NOT_READY],
         failed=by_status[NodeStatus.ERROR],
         futile=by_status[NodeStatus.FUTILE],
-        hold_scripts=0,
-        dag_status=engine.status,
+        hold_scripts=engine.hold_scripts.running,
+        dag_status=engine.shown_status,
         in_recovery=engine.recovering,
         procs_submitted=book.submitted,
         procs_idle=book.idle - book.held,
         procs_held=book.held,
         procs_running=book.submitted - book.completed - book.idle,
         procs_completed=book.completed,
+        procs_failed=book.failed,
         deferrals=Deferrals(
             max_jobs=engine.deferred["jobs"],
             max_idle=engine.deferred["idle"],
@@ -76,7 +77,16 @@ def node_reports(engine: Engine) -> Iterator[NodeReport]:
             proc_running=bool(flags) and not flags[0] & IDLE,
             error=nodes.errors.get(node, ""),
             job=last_job(engine, node),
+            details=_details(engine, node),
         )
+
+
+def _details(engine: Engine, node: int) -> str:
+    due = engine.retry_queue.due(node)
+    if due is None:
+        return ""
+    number = engine.nodes.retries.get(node, 0)
+    return f"retry #{number} starts in {max(0.0, due - engine.now):.0f} seconds"
 
 
 def last_job(engine: Engine, node: int) -> str:
@@ -101,24 +111,26 @@ def record_job(engine: Engine, node: int, kind: ScriptKind) -> str:
     return f"{jobs.cluster}.{jobs.last_proc if jobs.subproc else 0}"
 
 
-def macros(engine: Engine, node: int) -> dict[str, str]:
-    """Values of all script macros for a node (manual: "Special script argument macros")."""
-    nodes, counts = engine.nodes, report(engine)
+def macros(engine: Engine, node: int, kind: ScriptKind) -> dict[str, str]:
+    """Values of all macros of a script line (manual: "Special script argument macros")."""
+    nodes, counts = engine.nodes, engine.nodes.counts
     retry = engine.dag.retries.get(node)
     values = {
         "NODE": engine.dag.names[node],
         "JOB": engine.dag.names[node],
         "RETRY": str(nodes.retries.get(node, 0)),
         "MAX_RETRIES": str(retry.limit if retry else 0),
-        "DAG_STATUS": str(int(engine.status)),
-        "FAILED_COUNT": str(counts.failed),
-        "FUTILE_COUNT": str(counts.futile),
-        "DONE_COUNT": str(counts.done),
-        "QUEUED_COUNT": str(counts.queued),
-        "NODE_COUNT": str(counts.total),
+        "DAG_STATUS": str(int(engine.shown_status)),
+        "FAILED_COUNT": str(counts[State.FAILED]),
+        "FUTILE_COUNT": str(counts[State.FUTILE]),
+        "DONE_COUNT": str(counts[State.DONE]),
+        "QUEUED_COUNT": str(counts[State.SUBMITTED]),
+        "NODE_COUNT": str(nodes.total),
         "DAGID": str(engine.dag_id),
     }
     values.update(_job_macros(engine, node))
+    if kind is ScriptKind.HOLD and node not in engine.nodes.values:
+        values["RETURN"] = "-1"  # not known yet
     return values
 
 
@@ -134,12 +146,19 @@ def _job_macros(engine: Engine, node: int) -> dict[str, str]:
     return {
         "JOBID": f"{jobs.cluster}.{jobs.last_proc}" if jobs is not None else "-1.-1",
         "CLUSTERID": str(jobs.cluster) if jobs is not None else "-1",
-        "JOB_COUNT": str(len(jobs.procs) if jobs is not None and not jobs.subproc else 0),
+        "JOB_COUNT": str(_job_count(jobs)),
         "SUCCESS": str(success),
         "RETURN": str(value),
         "PRE_SCRIPT_RETURN": str(engine.pre_values.get(node, 0)) if has_pre else "-1",
         **codes,
     }
+
+
+def _job_count(jobs: Jobs | None) -> int:
+    """A cluster with late materialization counts as one (stock rule); a NOOP node has no job."""
+    if jobs is None or jobs.subproc:
+        return 0
+    return 1 if jobs.factory else len(jobs.procs)
 
 
 def awaited(engine: Engine) -> Iterator[str]:
@@ -150,6 +169,12 @@ def awaited(engine: Engine) -> Iterator[str]:
                 f"  Node {engine.dag.names[node]}, HTCondor ID {engine.nodes.clusters[node]},"
                 f" status STATUS_{PUBLISHED[State(state)].name}"
             )
+
+
+def next_pending_report(engine: Engine) -> float | None:
+    """When it is to be told what the DAG waits for; None: never."""
+    every = engine.config.pending_report_interval
+    return max(engine.last_event, engine.last_report) + every if every > 0 else None
 
 
 def say_pending(engine: Engine) -> None:

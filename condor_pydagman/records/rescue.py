@@ -20,7 +20,7 @@ from condor_pydagman.vocabulary import NodeKind, NodeStatus
 FORMAT_VERSION = "2.1.0"
 
 # Kinds of nodes that a rescue file never marks as done: they run in every run of the DAG.
-_NEVER_DONE = (NodeKind.FINAL, NodeKind.SERVICE)
+_NEVER_DONE = (NodeKind.FINAL, NodeKind.PROVISIONER, NodeKind.SERVICE)
 
 
 class Selection(NamedTuple):

@@ -110,8 +110,9 @@ def test_a_long_chain_of_noops_does_not_recurse() -> None:
 def test_a_failure_above_a_long_chain_does_not_recurse() -> None:
     engine = Engine(chain(20_000, 0), Config(), Throttles())
     engine.handle(inputs.Begin(False), 0.0)
+    engine.handle(inputs.Submitted(0, 1, 1), 0.0)
     engine.handle(make.submit("N0", 1), 0.0)
-    assert do.Exit(1) in engine.handle(make.terminated(1, value=1), 0.0)
+    assert do.WriteRescue() in engine.handle(make.terminated(1, value=1), 0.0)
     assert engine.report().futile == 19_999
 
 

@@ -51,11 +51,11 @@ def test_after_post(status: int, want: Next) -> None:
         (Retry(2), 0, 1, Again.RETRY),
         (Retry(2), 1, 1, Again.RETRY),
         (Retry(2), 2, 1, Again.NO_RETRIES_LEFT),
-        (Retry(2, 3), 0, 3, Again.UNLESS_EXIT),
-        (Retry(2, 3), 0, 2, Again.RETRY),
-        (Retry(2, 3), 2, 3, Again.NO_RETRIES_LEFT),
-        (Retry(2, 0), 0, 0, Again.RETRY),  # UNLESS-EXIT 0 means none
-        (Retry(2, -9), 0, -9, Again.UNLESS_EXIT),
+        (Retry(2, (3,)), 0, 3, Again.UNLESS_EXIT),
+        (Retry(2, (3,)), 0, 2, Again.RETRY),
+        (Retry(2, (3,)), 2, 3, Again.NO_RETRIES_LEFT),
+        (Retry(2), 0, 0, Again.RETRY),  # UNLESS-EXIT 0 means none
+        (Retry(2, (-9,)), 0, -9, Again.UNLESS_EXIT),
     ],
 )
 def test_again(retry: Retry | None, taken: int, value: int, want: Again) -> None:

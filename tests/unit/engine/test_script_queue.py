@@ -58,3 +58,29 @@ def test_length_is_of_those_that_want_to_start() -> None:
     assert len(queue) == 1
     queue.discard(2)
     assert len(queue) == 0
+
+
+def test_what_was_put_off_and_is_needed_no_longer_does_not_count() -> None:
+    queue = ScriptQueue()
+    queue.defer(1, 50.0)
+    queue.defer(2, 60.0)
+    queue.clear()
+    queue.add(3)
+    assert len(queue) == 1
+    assert queue.next_time() is None
+    assert queue.pop(100.0) == 3
+    queue.defer(1, 150.0)
+    queue.discard(1)
+    queue.add(4)
+    assert len(queue) == 1
+
+
+def test_a_node_put_off_anew_waits_for_the_new_time() -> None:
+    queue = ScriptQueue()
+    queue.defer(1, 50.0)
+    queue.discard(1)  # an old log showed its job; now its retry
+    queue.defer(1, 90.0)
+    assert queue.next_time() == 90.0
+    assert queue.pop(60.0) is None
+    assert queue.pop(90.0) == 1
+    assert queue.pop(99.0) is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from condor_pydagman.engine import inputs, views
 from condor_pydagman.engine.report import NodeReport
-from condor_pydagman.vocabulary import EventKind, NodeStatus
+from condor_pydagman.vocabulary import EventKind, NodeStatus, ScriptKind
 from tests import make
 
 
@@ -39,7 +39,7 @@ def test_a_failed_node_tells_why() -> None:
 
 def test_macros_before_any_job() -> None:
     bench = make.Bench(make.dag("A -> B; C", pre={"A": "p"}, retries={"A": 4}, done="C")).begin()
-    got = views.macros(bench.engine, 0)
+    got = views.macros(bench.engine, 0, ScriptKind.POST)
     assert got == {
         "NODE": "A",
         "JOB": "A",
@@ -70,7 +70,7 @@ def test_macros_after_the_jobs() -> None:
     bench.take("A", 5, procs=3)
     bench.tell(make.terminated(5, 0), make.terminated(5, 1, 2))
     bench.tell(make.of_job(EventKind.JOB_ABORTED, 5, 2))
-    got = views.macros(bench.engine, 0)
+    got = views.macros(bench.engine, 0, ScriptKind.POST)
     assert (got["JOBID"], got["CLUSTERID"], got["JOB_COUNT"]) == ("5.2", "5", "3")
     assert (got["RETURN"], got["SUCCESS"], got["PRE_SCRIPT_RETURN"]) == ("2", "False", "-1")
     assert (got["EXIT_CODE_LIST"], got["JOB_ABORT_COUNT"]) == ("0,2,", "1")

@@ -1,0 +1,68 @@
+"""Halt, pause and resume: a person stops the DAG from starting anything, and lets it go on.
+
+Halted: no submissions, no PRE scripts; what is in the queue goes on, POST scripts run.  Paused: no
+POST scripts either.  The FINAL node runs in any case.  A halted DAG that has nothing left to wait
+for ends, with a rescue file (manual: "Suspending a Running DAG").
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import endings, final_node
+from condor_pydagman.engine.dag_states import Phase
+from condor_pydagman.engine.inputs import Halt, Resume
+from condor_pydagman.engine.node_states import NEEDS_A_START, State
+
+if TYPE_CHECKING:
+    from condor_pydagman.engine.engine import Engine
+
+
+def on_halt(engine: Engine, halt: Halt) -> None:
+    """Start nothing more."""
+    if halt.pause:
+        engine.say("DAG Pause: Freezing all work...")
+    elif engine.halted:
+        engine.say("DAGMan is already halted")
+    else:
+        engine.say("Halting DAGMan progess...")  # the spelling that others look for
+    if halt.reason:
+        engine.say(f"{'Pause' if halt.pause else 'Halt'} reason: {halt.reason}")
+    engine.paused = engine.paused or halt.pause
+    engine.halted = True
+
+
+def on_resume(engine: Engine, resume: Resume) -> None:
+    """Go on."""
+    if engine.paused:
+        engine.say("DAG Un-Pause: Resuming work...")
+    elif engine.halted:
+        engine.say("Resuming DAG progress...")
+    if resume.reason:
+        engine.say(f"Resume reason: {resume.reason}")
+    engine.halted = engine.paused = False
+
+
+def holds_back(engine: Engine) -> bool:
+    """Whether nothing new may be started now."""
+    return engine.halted and engine.phase is not Phase.FINISHING
+
+
+def frozen(engine: Engine) -> bool:
+    """Whether nothing at all may be started now."""
+    return engine.paused and engine.phase is not Phase.FINISHING
+
+
+def end_if_drained(engine: Engine) -> None:
+    """End a halted DAG if nothing runs any more that could make it go on."""
+    if not holds_back(engine) or engine.paused or engine.submitting is not None:
+        return
+    counts = engine.nodes.counts
+    busy = sum(counts[state] for state in State if state not in NEEDS_A_START)
+    busy -= counts[State.DONE] + counts[State.FAILED] + counts[State.FUTILE]
+    unstarted = sum(counts[state] for state in NEEDS_A_START) - final_node.waits(engine)
+    if busy == 0 and unstarted:
+        engine.say("Exiting because DAG is halted and no jobs or scripts are running")
+        engine.emit(do.SayFailed())
+        endings.want(engine, endings.drained())

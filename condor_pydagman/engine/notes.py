@@ -1,0 +1,107 @@
+"""What DAGMan itself has decided, read back from the nodes log: in live running and in recovery.
+
+See `vocabulary.Note` for what there is; docs/design.md has the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from condor_pydagman.engine import (
+    cluster_events,
+    final_node,
+    provisioner,
+    retries,
+    script_events,
+    throttles,
+    timeouts,
+)
+from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.engine.node_states import State
+from condor_pydagman.engine.reconcile import CLUSTER_ITSELF, LATE
+from condor_pydagman.vocabulary import (
+    RETURN_JOB_ABORTED,
+    RETURN_SUBMIT_FAILED,
+    Note,
+    ScriptKind,
+)
+
+if TYPE_CHECKING:
+    from condor_pydagman.engine.engine import Engine
+
+_OF_A_RUN_THAT_HAS_BEGUN = (Note.PRE_ENDED, Note.SUBMIT_FAILED, Note.ADOPTED)
+_OF_ANY_RUN = (Note.JOB_LOST, Note.FINAL_STARTED, Note.PROVISIONED)  # whatever the retry number
+
+
+def on_note(engine: Engine, node: int, event: LogEvent) -> None:
+    """Obey a note, unless it is about an earlier run of its node."""
+    assert event.note is not None
+    if event.note not in _OF_ANY_RUN and event.retry != engine.nodes.retries.get(node, 0):
+        engine.say(f"Ignoring a note about an earlier run of node {engine.dag.names[node]}")
+    else:
+        if event.note in _OF_A_RUN_THAT_HAS_BEGUN:
+            retries.start_now(engine, node)  # an old log shows that the delay was over
+        _HANDLERS[event.note](engine, node, event)
+
+
+def _on_pre_ended(engine: Engine, node: int, event: LogEvent) -> None:
+    script_events.on_pre_ended(engine, node, event.value)
+
+
+def _on_provisioned(engine: Engine, _: int, event: LogEvent) -> None:
+    provisioner.on_go_ahead(engine, event)
+
+
+def _on_final_started(engine: Engine, _: int, event: LogEvent) -> None:
+    final_node.on_started(engine, event)
+
+
+def _on_submit_failed(engine: Engine, node: int, event: LogEvent) -> None:
+    if engine.nodes.states[node] not in (State.READY, State.SUBMIT_NOTED):
+        return
+    engine.save_points.pop(node, None)
+    engine.nodes.values[node] = RETURN_SUBMIT_FAILED
+    retry = engine.dag.retries.get(node)
+    if retry is not None:
+        engine.nodes.retries[node] = retry.limit  # a failed submission uses them up (stock rule)
+    if engine.dag.script(node, ScriptKind.POST) is not None:
+        script_events.want_post(engine, node)
+    else:
+        engine.ready.discard(node)
+        engine.fail(node, f"Job submit failed: {event.text}" if event.text else "Job submit failed")
+
+
+def _on_adopted(engine: Engine, node: int, event: LogEvent) -> None:
+    """An earlier DAGMan found the node's jobs in the queue; their submit event is missing."""
+    if engine.nodes.states[node] in (State.READY, State.PRE_WAIT):
+        jobs = engine.book.open(node, event.cluster)
+        engine.nodes.clusters[node] = event.cluster
+        engine.jobs_seen(node)
+        engine.book.expect(jobs, range(event.value))
+        jobs.factory = event.text == LATE
+
+
+def _on_job_lost(engine: Engine, node: int, event: LogEvent) -> None:
+    name = engine.dag.names[node]
+    if event.proc == CLUSTER_ITSELF:
+        cluster_events.on_cluster_removed(engine, node, event._replace(value=RETURN_JOB_ABORTED))
+        return
+    text = (
+        f"Node {name} job proc ({event.cluster}.{event.proc}.0) is lost: the schedd does not know"
+        " it any more and its end was never logged; it counts as failed"
+    )
+    if engine.book.by_cluster.get(event.cluster) == node:
+        cluster_events.proc_ended(engine, node, event, None, RETURN_JOB_ABORTED, text)
+
+
+_HANDLERS: dict[Note, Callable[[Engine, int, LogEvent], None]] = {
+    Note.PRE_ENDED: _on_pre_ended,
+    Note.SUBMIT_FAILED: _on_submit_failed,
+    Note.ADOPTED: _on_adopted,
+    Note.JOB_LOST: _on_job_lost,
+    Note.TIMED_OUT: timeouts.on_timed_out,
+    Note.SURPLUS: throttles.on_surplus,
+    Note.PROVISIONED: _on_provisioned,
+    Note.FINAL_STARTED: _on_final_started,
+}

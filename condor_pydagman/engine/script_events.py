@@ -1,0 +1,109 @@
+"""What the end of a PRE or POST script leads to, once it has been read from the nodes log."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from condor_pydagman.engine import outcome, retries, scripts
+from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.engine.node_states import Cause, State
+from condor_pydagman.vocabulary import RETURN_PRE_FAILED, RETURN_SUBMIT_FAILED, ScriptKind
+
+if TYPE_CHECKING:
+    from condor_pydagman.engine.engine import Engine
+
+_BEFORE_PRE_END = (State.PRE_WAIT, State.PRE_NOTED)
+
+
+def want_post(engine: Engine, node: int) -> None:
+    """The node's POST script is to run."""
+    engine.ready.discard(node)
+    engine.script_queues[ScriptKind.PRE].discard(node)
+    engine.nodes.move(node, Cause.NEEDS_POST, engine.now)
+    scripts.want_script(engine, node, ScriptKind.POST)
+
+
+def on_pre_ended(engine: Engine, node: int, status: int) -> None:
+    """A PRE script ended with `status`."""
+    if engine.nodes.states[node] not in _BEFORE_PRE_END:
+        return
+    _pre_is_over(engine, node)
+    engine.record(node, "PRE_SCRIPT_SUCCESS" if status == 0 else "PRE_SCRIPT_FAILURE")
+    engine.say(_script_end(ScriptKind.PRE, engine.dag.names[node], status))
+    engine.pre_values[node] = status
+    engine.check_abort(node, status, "PRE script")
+    verdict = outcome.after_pre(
+        status,
+        pre_skip=engine.dag.pre_skips.get(node),
+        has_post=engine.dag.script(node, ScriptKind.POST) is not None,
+        always_post=engine.config.always_run_post,
+    )
+    if verdict is outcome.Next.SUBMIT:
+        engine.want_submit(node, first=engine.config.submit_depth_first)
+    elif verdict is outcome.Next.POST:
+        engine.nodes.values[node] = RETURN_PRE_FAILED
+        want_post(engine, node)
+    else:
+        how = f"failed with status {status}" if status > 0 else f"died on signal {-status}"
+        retries.fail_run(engine, node, status, f"PRE Script {how}")
+
+
+def _pre_is_over(engine: Engine, node: int) -> None:
+    engine.script_queues[ScriptKind.PRE].discard(node)
+    engine.save_points.pop(node, None)
+
+
+def on_pre_skip(engine: Engine, node: int, event: LogEvent) -> None:
+    """The PRE script's exit code says that the node is done."""
+    engine.last_noop = max(engine.last_noop, event.subproc)
+    retries.start_now(engine, node)
+    if engine.nodes.states[node] not in _BEFORE_PRE_END:
+        return
+    _pre_is_over(engine, node)
+    engine.say(
+        f"PRE_SKIP: the PRE script of node {engine.dag.names[node]} says to skip it;"
+        " the node is done"
+    )
+    engine.succeed(node)
+
+
+def on_post_ended(engine: Engine, node: int, event: LogEvent) -> None:
+    """A POST script ended; it decides how the node does."""
+    if engine.nodes.states[node] not in (State.POST_WAIT, State.POST_NOTED):
+        engine.say(f"Ignoring a second end of node {engine.dag.names[node]}'s POST script")
+        return
+    jobs = engine.book.by_node.get(node)
+    if jobs is not None and (event.cluster, event.subproc) != (jobs.cluster, jobs.subproc):
+        engine.say(f"Ignoring the POST script of an earlier run of node {engine.dag.names[node]}")
+        return
+    name, status = engine.dag.names[node], event.value
+    engine.script_queues[ScriptKind.POST].discard(node)
+    job = "-" if event.cluster == -1 else f"{event.cluster}.{event.proc}"
+    engine.record(node, "POST_SCRIPT_SUCCESS" if status == 0 else "POST_SCRIPT_FAILURE", job)
+    engine.say(_script_end(ScriptKind.POST, name, status))
+    jobs_value = engine.nodes.values.get(node, 0)
+    engine.nodes.values[node] = status
+    if engine.check_abort(node, status, "POST script"):
+        engine.nodes.errors[node] = f"POST Script ended with the ABORT value {status}"
+    if outcome.after_post(status) is outcome.Next.SUCCEED:
+        engine.succeed(node)
+    else:
+        retries.fail_run(engine, node, status, _post_error(jobs_value, status))
+
+
+def _post_error(jobs_value: int, status: int) -> str:
+    if jobs_value > 0:
+        jobs = f"Job exited with status {jobs_value}"
+    elif jobs_value == 0 or jobs_value <= RETURN_SUBMIT_FAILED:
+        jobs = f"Job failed due to DAGMAN error {jobs_value}"
+    else:
+        jobs = f"Job died on signal {-jobs_value}"
+    how = f"failed with status {status}" if status > 0 else f"died on signal {-status}"
+    return f"{jobs} and POST Script {how}"
+
+
+def _script_end(kind: ScriptKind, name: str, status: int) -> str:
+    if status == 0:
+        return f"{kind.value} Script of node {name} completed successfully."
+    how = f"failed with status {status}" if status > 0 else f"died on signal {-status}"
+    return f"{kind.value} Script of node {name} {how}"

@@ -1,0 +1,165 @@
+"""TIMEOUT: jobs that wait, run or live longer than their node allows (man page dagman-language).
+
+The clocks are those of the events in the nodes log, so a restart does not set them back.  What was
+too much is noted in the log; when the note is read the node has failed and its jobs are removed.
+A clock that fires for jobs that have ended, or that run again, is ignored.
+"""
+
+from __future__ import annotations
+
+import heapq
+from typing import TYPE_CHECKING, NamedTuple
+
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import removals
+from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.engine.jobs import Jobs
+from condor_pydagman.engine.node_states import State
+from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, Note
+
+if TYPE_CHECKING:
+    from condor_pydagman.engine.engine import Engine
+    from condor_pydagman.graph.model import Timeout
+
+QUEUED, RUNNING, TOTAL = "QUEUED", "RUNNING", "TOTAL"
+_WORDS = {QUEUED: "waited", RUNNING: "ran", TOTAL: "has been in the queue"}
+
+
+class _Clock(NamedTuple):
+    when: float
+    node: int
+    cluster: int
+    proc: int
+    kind: str
+
+
+class Timeouts:
+    """Clocks of procs whose node has a TIMEOUT."""
+
+    def __init__(self) -> None:
+        self._heap: list[_Clock] = []
+        self._since: dict[tuple[int, int], tuple[str, float]] = {}
+
+    def __bool__(self) -> bool:
+        """Whether any clock runs."""
+        return bool(self._heap)
+
+    def next_time(self) -> float | None:
+        """When the next clock fires."""
+        return self._heap[0].when if self._heap else None
+
+    def set(self, clock: _Clock) -> None:
+        """Start a clock."""
+        heapq.heappush(self._heap, clock)
+
+    def pop(self, now: float) -> _Clock | None:
+        """The next clock that has fired."""
+        return heapq.heappop(self._heap) if self._heap and self._heap[0].when <= now else None
+
+    def enter(self, cluster: int, proc: int, kind: str, since: float) -> bool:
+        """The proc waits (QUEUED) or runs (RUNNING) from now on; False if it did so before."""
+        known = self._since.get((cluster, proc))
+        if known is not None and known[0] == kind:
+            return False
+        self._since[cluster, proc] = (kind, since)
+        return True
+
+    def since(self, cluster: int, proc: int) -> tuple[str, float]:
+        """What the proc does, and since when."""
+        return self._since.get((cluster, proc), ("", 0.0))
+
+    def forget(self, cluster: int, proc: int) -> None:
+        """The proc has ended."""
+        self._since.pop((cluster, proc), None)
+
+
+def on_submitted(engine: Engine, node: int, event: LogEvent) -> None:
+    """A proc is in the queue."""
+    limits = engine.dag.timeouts.get(node)
+    if limits is not None and event.cluster > 0:
+        if limits.total:
+            _set(engine, node, event, TOTAL, limits.total)
+        _enter(engine, node, event, QUEUED, limits)
+
+
+def on_idle(engine: Engine, node: int, event: LogEvent, idle: bool) -> None:
+    """A proc has begun to wait, or to run."""
+    limits = engine.dag.timeouts.get(node)
+    if limits is not None and event.cluster > 0:
+        _enter(engine, node, event, QUEUED if idle else RUNNING, limits)
+
+
+def on_ended(engine: Engine, event: LogEvent) -> None:
+    """A proc has ended."""
+    engine.timeouts.forget(event.cluster, event.proc)
+
+
+def _enter(engine: Engine, node: int, event: LogEvent, kind: str, limits: Timeout) -> None:
+    seconds = limits.queued if kind == QUEUED else limits.running
+    since = min(event.time, engine.now)
+    if engine.timeouts.enter(event.cluster, event.proc, kind, since) and seconds:
+        _set(engine, node, event, kind, seconds)
+
+
+def _set(engine: Engine, node: int, event: LogEvent, kind: str, seconds: int) -> None:
+    since = min(event.time, engine.now)
+    engine.timeouts.set(_Clock(since + seconds, node, event.cluster, event.proc, kind))
+
+
+def work_off(engine: Engine) -> None:
+    """Note what has become too much."""
+    while True:
+        clock = engine.timeouts.pop(engine.now)
+        if clock is None:
+            return
+        jobs = engine.book.by_node.get(clock.node)
+        if jobs is not None and _counts(engine, jobs, clock):
+            _note(engine, jobs, clock)
+
+
+def _counts(engine: Engine, jobs: Jobs, clock: _Clock) -> bool:
+    if engine.nodes.states[clock.node] != State.SUBMITTED or jobs.cluster != clock.cluster:
+        return False
+    if jobs.removing or _is_noted(engine, clock.node) or clock.proc not in jobs.live():
+        return False
+    if clock.kind == TOTAL:
+        return True
+    limits = engine.dag.timeouts[clock.node]
+    seconds = limits.queued if clock.kind == QUEUED else limits.running
+    kind, since = engine.timeouts.since(clock.cluster, clock.proc)
+    return kind == clock.kind and since + seconds <= clock.when
+
+
+def _is_noted(engine: Engine, node: int) -> bool:
+    """Whether a note of this kind is on its way to the log and back."""
+    _, action = engine.noted.get(node, (0.0, None))
+    return isinstance(action, do.AppendNote) and action.note is Note.TIMED_OUT
+
+
+def _note(engine: Engine, jobs: Jobs, clock: _Clock) -> None:
+    limits = engine.dag.timeouts[clock.node]
+    limit = {QUEUED: limits.queued, RUNNING: limits.running, TOTAL: limits.total}[clock.kind]
+    text = f"{_WORDS[clock.kind]} for {limit} s (TIMEOUT {clock.kind} {limit})"
+    retry = engine.nodes.retries.get(clock.node, 0)
+    engine.note(
+        clock.node,
+        do.AppendNote(
+            Note.TIMED_OUT, clock.node, retry, RETURN_JOB_ABORTED, jobs.cluster, clock.proc, text
+        ),
+    )
+
+
+def on_timed_out(engine: Engine, node: int, event: LogEvent) -> None:
+    """The note has been read: the node has failed, its jobs are removed."""
+    jobs = engine.book.by_node.get(node)
+    if engine.nodes.states[node] != State.SUBMITTED or jobs is None:
+        return
+    if jobs.cluster != event.cluster:
+        return
+    job = f"{event.cluster}.{event.proc}.0"
+    engine.say(f"Node {engine.dag.names[node]} job proc ({job}) {event.text}: removing its jobs")
+    if not jobs.beyond:
+        engine.book.give_up(jobs, event.proc, RETURN_JOB_ABORTED)
+        jobs.error = f"Job proc ({job}) {event.text}"
+    reason = f"Node Timeout: DAG node {engine.dag.names[node]} ({job}) {event.text}"
+    removals.remove_rest(engine, jobs, reason)

@@ -1,0 +1,118 @@
+"""Clusters that are to be removed: asked for once, and again if the schedd was not told."""
+
+from __future__ import annotations
+
+from condor_pydagman.config import Config
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import inputs
+from condor_pydagman.engine.removals import AGAIN as REMOVE_AGAIN
+from condor_pydagman.vocabulary import EventKind
+from tests import make
+
+QUIET = Config(check_queue_interval=0, pending_report_interval=0)
+
+
+def removing(procs: int = 2) -> make.Bench:
+    """The first proc of a node has failed, so the others are to be removed."""
+    bench = make.Bench(make.dag("A; B", retries={"A": 1}), QUIET).begin()
+    bench.take("A", 5, procs=procs)
+    bench.take("B", 6)
+    bench.tell(make.terminated(5, 0, value=1))
+    return bench
+
+
+def clusters(bench: make.Bench) -> list[int]:
+    return [action.cluster for action in bench.asked(do.RemoveJobs)]
+
+
+def test_a_removal_that_failed_is_asked_for_again() -> None:
+    bench = make.Bench("A").begin()
+    bench.take("A", 5, procs=2)
+    bench.tell(make.terminated(5, 0, value=1))
+    assert [action.cluster for action in bench.asked(do.RemoveJobs)] == [5]
+    bench.tell(inputs.RemoveFailed(5, "no schedd"))
+    assert not bench.asked(do.RemoveJobs)
+    bench.wait(REMOVE_AGAIN)
+    assert [action.cluster for action in bench.asked(do.RemoveJobs)] == [5]
+
+
+def test_it_is_asked_for_once() -> None:
+    bench = removing(4)
+    assert clusters(bench) == [5]
+    bench.tell(make.terminated(5, 1, value=1), make.of_job(EventKind.JOB_ABORTED, 5, 2))
+    assert not clusters(bench)
+
+
+def test_the_reason_stays_the_same() -> None:
+    bench = removing()
+    (first,) = bench.asked(do.RemoveJobs)
+    bench.tell(inputs.RemoveFailed(5, "no schedd"))
+    assert bench.said("Warning: could not remove cluster 5: no schedd")
+    assert bench.engine.next_deadline() == bench.now + REMOVE_AGAIN
+    bench.wait(REMOVE_AGAIN - 1)
+    assert not clusters(bench)
+    bench.wait(1.0)
+    assert bench.asked(do.RemoveJobs) == [first]
+    assert bench.engine.next_deadline() is None
+
+
+def test_as_often_as_it_takes() -> None:
+    bench = removing()
+    for _ in range(5):
+        bench.tell(inputs.RemoveFailed(5, "no schedd"))
+        bench.wait(REMOVE_AGAIN)
+        assert clusters(bench) == [5]
+
+
+def test_jobs_that_have_ended_meanwhile_need_no_removal() -> None:
+    bench = removing()
+    bench.tell(inputs.RemoveFailed(5, "no schedd"))
+    bench.tell(make.terminated(5, 1))
+    assert bench.submits() == ["A"]
+    bench.take("A", 7)
+    bench.wait(REMOVE_AGAIN)
+    assert not clusters(bench)  # above all not those of the retry
+    assert bench.engine.next_deadline() is None
+
+
+def test_a_failure_to_remove_what_is_not_ours() -> None:
+    bench = removing()
+    bench.tell(inputs.RemoveFailed(99, "no such job"), inputs.RemoveFailed(0, "no schedd"))
+    bench.wait(REMOVE_AGAIN)
+    assert not clusters(bench)
+
+
+def test_a_failure_that_is_told_when_the_node_has_ended() -> None:
+    bench = removing()
+    bench.tell(make.terminated(5, 1))
+    bench.tell(inputs.RemoveFailed(5, "no schedd"))
+    bench.wait(REMOVE_AGAIN)
+    assert not clusters(bench)
+
+
+def test_a_paused_dag_goes_on_removing() -> None:
+    bench = removing()
+    bench.tell(inputs.RemoveFailed(5, "no schedd"), inputs.Halt(pause=True))
+    bench.wait(REMOVE_AGAIN)
+    assert clusters(bench) == [5]
+
+
+def test_in_recovery_nothing_is_asked_before_the_schedd_has_been() -> None:
+    other = removing().replay()
+    other.tell(inputs.LogCaughtUp())
+    assert not clusters(other)
+    other.tell(inputs.QueueListed(other.queue()))
+    assert clusters(other) == [5]
+
+
+def test_what_the_old_log_goes_on_to_tell_strikes_it_out() -> None:
+    bench = removing()
+    bench.tell(make.of_job(EventKind.JOB_ABORTED, 5, 1))
+    bench.take("A", 7)
+    assert not bench.restart().ever(do.RemoveJobs)
+
+
+def test_the_end_of_the_dag_removes_everything_at_once() -> None:
+    bench = removing()
+    bench.tell(inputs.Stop())
+    assert clusters(bench) == [0]

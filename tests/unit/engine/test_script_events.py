@@ -1,0 +1,200 @@
+"""What the end of a script leads to, once it has been read from the nodes log."""
+
+from __future__ import annotations
+
+import pytest
+
+from condor_pydagman.config import Config
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import inputs
+from condor_pydagman.vocabulary import EventKind, Note, ScriptKind
+from tests import make
+
+PRE, POST = ScriptKind.PRE, ScriptKind.POST
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (0, "PRE Script of node A completed successfully."),
+        (4, "PRE Script of node A failed with status 4"),
+        (-9, "PRE Script of node A died on signal 9"),
+    ],
+)
+def test_words_for_the_end_of_a_pre_script(status: int, words: str) -> None:
+    bench = make.Bench(make.dag("A", pre={"A": "p"})).begin()
+    bench.pre_ends("A", status)
+    assert bench.said(words)
+
+
+@pytest.mark.parametrize(
+    ("job", "post", "error"),
+    [
+        (3, 5, "Job exited with status 3 and POST Script failed with status 5"),
+        (-9, 5, "Job died on signal 9 and POST Script failed with status 5"),
+        (0, 5, "Job failed due to DAGMAN error 0 and POST Script failed with status 5"),
+        (3, -15, "Job exited with status 3 and POST Script died on signal 15"),
+    ],
+)
+def test_error_after_a_failed_post_script(job: int, post: int, error: str) -> None:
+    bench = make.Bench(make.dag("A", post={"A": "q"})).begin()
+    bench.run_node("A", 5, value=job)
+    bench.post_ends("A", post)
+    assert bench.engine.nodes.errors[0] == error
+    assert bench.engine.nodes.values[0] == post
+
+
+def test_a_removed_job_and_its_post_script() -> None:
+    bench = make.Bench(make.dag("A", post={"A": "q $RETURN $SUCCESS $JOB_ABORT_COUNT"})).begin()
+    bench.take("A", 5)
+    bench.tell(make.of_job(EventKind.JOB_ABORTED, 5))
+    assert bench.asked(do.RunScript)[0].words == ("q", "-1002", "False", "1")
+    bench.post_ends("A", 1)
+    assert bench.engine.nodes.errors[0] == (
+        "Job failed due to DAGMAN error -1002 and POST Script failed with status 1"
+    )
+
+
+def test_an_end_is_read_twice() -> None:
+    bench = make.Bench(make.dag("A -> B", pre={"A": "p", "B": "p"}, post={"A": "q"})).begin()
+    first = bench.tell(inputs.ScriptEnded(0, PRE, 0))
+    bench.tell(*bench.echo(first), *bench.echo(first))
+    assert bench.submits() == ["A"]
+    bench.run_node("A", 5)
+    first = bench.tell(inputs.ScriptEnded(0, POST, 0))
+    bench.tell(*bench.echo(first), *bench.echo(first))
+    assert bench.said("Ignoring a second end of node A's POST script")
+    assert bench.states() == "A=DONE B=PRE_RUN"
+
+
+def test_the_end_of_an_earlier_runs_post_script() -> None:
+    bench = make.Bench(make.dag("A", post={"A": "q"}, retries={"A": 1})).begin()
+    bench.run_node("A", 5, value=1)
+    first = bench.tell(inputs.ScriptEnded(0, POST, 1))
+    bench.tell(*bench.echo(first))
+    bench.run_node("A", 6, value=1)
+    bench.tell(inputs.ScriptEnded(0, POST, 0))
+    bench.tell(*bench.echo(first))
+    assert bench.said("Ignoring the POST script of an earlier run of node A")
+    assert bench.state("A").name == "POST_NOTED"
+
+
+def test_an_old_end_does_not_count_for_a_script_that_runs() -> None:
+    """The end of a POST script is only ours to note: what comes while it runs is a double."""
+    bench = make.Bench(make.dag("A", post={"A": "q"})).begin()
+    bench.run_node("A", 5)
+    bench.tell(make.post_ended("A", 0, 5))
+    assert bench.state("A").name == "POST_RUN"
+
+
+def test_a_pre_script_end_in_a_log_whose_dag_has_no_such_script_any_more() -> None:
+    bench = make.Bench("A").begin(recovering=True)
+    bench.tell(make.note(Note.PRE_ENDED, "A", value=1))
+    assert bench.state("A").name == "READY"
+
+
+def test_pre_skip_in_an_old_log() -> None:
+    made = make.dag("A -> B", pre={"A": "p"}, pre_skips={"A": 4})
+    bench = make.Bench(made).begin(recovering=True)
+    bench.tell(make.pre_skip("A", 3), make.pre_skip("A", 3))
+    assert bench.states() == "A=DONE B=READY"
+    assert bench.said("PRE_SKIP: the PRE script of node A says to skip it")
+
+
+def test_pre_skip_beats_always_run_post() -> None:
+    made = make.dag("A", pre={"A": "p"}, post={"A": "q"}, pre_skips={"A": 4})
+    bench = make.Bench(made, Config(always_run_post=True)).begin()
+    bench.pre_ends("A", 4)
+    assert bench.asked(do.Exit) == [do.Exit(0)]
+    assert not any(run.kind is POST for run in bench.ever(do.RunScript))
+
+
+# ABORT-DAG-ON.
+
+
+def test_an_abort_by_a_pre_script_with_always_run_post() -> None:
+    """Stock starts the POST script and kills it at once; ours does not start it."""
+    made = make.dag("A B", pre={"A": "p"}, post={"A": "q"}, aborts={"A": 3}, retries={"A": 2})
+    bench = make.Bench(made, Config(always_run_post=True)).begin()
+    bench.pre_ends("A", 3)
+    assert bench.asked(do.Exit) == [do.Exit(3)]
+    assert bench.engine.report().failed == 0
+    assert bench.engine.nodes.retries == {}
+
+
+def test_an_abort_by_a_pre_script_that_succeeded() -> None:
+    made = make.dag("A", pre={"A": "p"}, aborts={"A": (0, 1)})
+    bench = make.Bench(made).begin()
+    bench.pre_ends("A", 0)
+    assert bench.asked(do.Exit) == [do.Exit(1)]
+    assert bench.state("A").name == "READY"
+    assert not bench.ever(do.SubmitNode)
+
+
+def test_an_abort_by_a_job_that_succeeded() -> None:
+    bench = make.Bench(make.dag("A -> B", aborts={"A": 0})).begin()
+    bench.run_node("A", 5)
+    assert bench.asked(do.Exit) == [do.Exit(0)]
+    assert not bench.ever(do.WriteRescue)
+    assert bench.states() == "A=DONE B=READY"
+
+
+def test_an_abort_by_a_post_script() -> None:
+    made = make.dag("A B", post={"A": "q"}, aborts={"A": 3}, retries={"A": 2})
+    bench = make.Bench(made).begin()
+    bench.run_node("A", 5)
+    bench.post_ends("A", 3)
+    assert bench.said("Aborting DAG because we got the ABORT exit value from a POST script")
+    assert bench.asked(do.Exit) == [do.Exit(3)]
+    assert bench.state("A").name == "FAILED"
+
+
+@pytest.mark.parametrize("kind", [PRE, POST])
+def test_an_abort_replayed(kind: ScriptKind) -> None:
+    made = make.dag(
+        "A B",
+        pre={"A": "s"} if kind is PRE else {},
+        post={"A": "s"} if kind is POST else {},
+        aborts={"A": (3, 7)},
+    )
+    bench = make.Bench(made).begin(recovering=True)
+    if kind is PRE:
+        bench.tell(make.note(Note.PRE_ENDED, "A", value=3))
+    else:
+        bench.tell(make.submit("A", 5), make.terminated(5), make.post_ended("A", 3, 5))
+    assert not bench.ever(do.Exit)
+    bench.tell(inputs.LogCaughtUp())
+    assert bench.ever(do.Exit) == [do.Exit(7)]
+
+
+# The same by replay, at every point of a node's life.
+
+
+@pytest.mark.parametrize("pre", [0, 1, 4])
+@pytest.mark.parametrize("job", [0, 1])
+@pytest.mark.parametrize("post", [0, 1])
+@pytest.mark.parametrize("always", [False, True])
+def test_a_life_with_scripts_replayed(pre: int, job: int, post: int, always: bool) -> None:
+    made = make.dag(
+        "A -> B; C",
+        pre={"A": "p"},
+        post={"A": "q"},
+        pre_skips={"A": 4},
+        retries={"A": 1},
+    )
+    bench = make.Bench(made, Config(always_run_post=always)).begin()
+    bench.take("C", 99)
+    for cluster in (5, 6):
+        if bench.state("A").name != "PRE_RUN":
+            break
+        bench.pre_ends("A", pre)
+        bench.same_replay()
+        if bench.state("A").name == "SUBMITTING":
+            bench.take("A", cluster)
+            bench.same_replay()
+            bench.tell(make.terminated(cluster, value=job))
+            bench.same_replay()
+        if bench.state("A").name == "POST_RUN":
+            bench.post_ends("A", post)
+            bench.same_replay()
+    assert bench.state("A").name in ("DONE", "FAILED")
