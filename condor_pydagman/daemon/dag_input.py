@@ -109,10 +109,13 @@ def _apply_rescue(dag: Dag, path: str, how: BuildOptions, kind: str) -> None:
         apply_progress(dag, files.read_text(path), path, how)
     except DagFileErrors as error:
         raise CannotStart(f"{error.detail()}\nFailed to parse {kind} file") from None
+    except FileNotFoundError:
+        reason = "Provided file path does not exist"
     except (OSError, FileError) as error:
-        raise CannotStart(
-            f"ERROR: Failed to open {path}: {error}\nFailed to parse {kind} file"
-        ) from None
+        reason = str(error)
+    else:
+        return
+    raise CannotStart(f"ERROR: Failed to open {path}: {reason}\nFailed to parse {kind} file")
 
 
 def _refuse_cycle(dag: Dag, config: Config) -> None:

@@ -24,7 +24,7 @@ from condor_pydagman.records import ad_attributes, run_statistics
 
 PARENT_CHECK = 60.0  # seconds between looks whether the schedd that started us is alive
 SAFETY_LOOK = 60.0  # seconds between looks at the log even where the kernel tells
-AD_CHECK = 30.0  # seconds between looks whether somebody has edited our job ad
+AD_CHECK = 15.0  # seconds between looks whether somebody has edited our job ad
 TURN = 0.02  # seconds of submitting after which log events and signals get their turn
 
 

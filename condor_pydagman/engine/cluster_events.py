@@ -24,7 +24,7 @@ from condor_pydagman.engine import (
 from condor_pydagman.engine.event_checks import Bad
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.jobs import ENDED, Jobs, run_key
-from condor_pydagman.engine.node_states import State
+from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.vocabulary import (
     NOOP_CLUSTER,
     RETURN_JOB_ABORTED,
@@ -90,6 +90,10 @@ def _may_be_submitted(engine: Engine, node: int, event: LogEvent) -> bool:
     if present or _is_former(engine, node, event):
         return False  # a late double of an earlier run's
     if state in (State.READY, State.PRE_WAIT, State.SUBMITTING, State.UNKNOWN):
+        return True
+    dropped = state == State.WAITING and engine.nodes.waiting[node] == 0
+    if dropped and final_node.closes_to(engine, node):  # it was in flight when FINAL began
+        engine.nodes.move(node, Cause.NEEDS_SUBMIT, engine.now)
         return True
     if state == State.WAITING:
         engine.say(

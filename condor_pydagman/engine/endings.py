@@ -175,7 +175,11 @@ def end_if_finished(engine: Engine) -> None:
         return
     counts, total = engine.nodes.counts, engine.nodes.total
     ended = counts[State.DONE] + counts[State.FAILED] + counts[State.FUTILE]
-    if counts[State.WAITING] + ended < total or engine.submitting is not None or _service_is_awaited(engine):
+    if (
+        counts[State.WAITING] + ended < total
+        or engine.submitting is not None
+        or _service_is_awaited(engine)
+    ):
         return
     others = total - 1 if final_node.waits(engine) else total
     if counts[State.DONE] == others:
@@ -188,7 +192,7 @@ def end_if_finished(engine: Engine) -> None:
 
 
 def _service_is_awaited(engine: Engine) -> bool:
-    """Whether a script of a SERVICE node runs, or a job may be in the queue that we can't remove."""
+    """Whether a script of a SERVICE node runs, or its job may be in the queue unknown to us."""
     counts = engine.nodes.service_counts
     return any(counts[state] for state in (*IN_SCRIPT, State.UNKNOWN))
 

@@ -306,10 +306,12 @@ class Engine:
 
     def succeed(self, node: int) -> None:
         """The node is done: its children may start."""
+        if self.provisioner.gave_up(node):
+            provisioner.fail(self, node)
+            return
         self.nodes.move(node, Cause.SUCCEEDED, self.now)
         self.forget_run(node)
         self._start_released(self.nodes.release_children(node))
-        provisioner.on_ended(self, node)
 
     def _start_released(self, nodes: list[int]) -> None:
         for node in nodes:
@@ -320,12 +322,12 @@ class Engine:
         self.nodes.move(node, Cause.FAILED, self.now)
         self.nodes.errors[node] = error
         self.book.close(node)
+        provisioner.on_failed(self, node)
         if self.status is DagStatus.OK:
             self.status = DagStatus.NODE_FAILED
         if doom:
             self.nodes.doom_descendants(node, self.now)
             self._start_released(self.nodes.release_children(node, weak_only=True))
-        provisioner.on_ended(self, node)
 
     def forget_run(self, node: int) -> None:
         """Drop what the last run of the node has left behind."""

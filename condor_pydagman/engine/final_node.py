@@ -73,7 +73,7 @@ def on_started(engine: Engine, event: LogEvent) -> None:
         engine.ended_by = engine.ending or endings.noted(event.value, status, note)
     engine.ending = None
     drop_ready(engine)
-    engine.say(f"Starting final node {engine.dag.names[engine.final]}...")
+    engine.say("Starting final node...")
     engine.start(engine.final)
 
 

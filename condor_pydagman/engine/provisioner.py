@@ -38,6 +38,10 @@ class Provisioner:
         """Whether `node` has to wait for the go-ahead."""
         return not self.ready and node != self.node
 
+    def gave_up(self, node: int) -> bool:
+        """Whether `node` is the PROVISIONER and gave no go-ahead."""
+        return node == self.node and not self.ready
+
 
 def begin(engine: Engine) -> None:
     """Start the PROVISIONER node; the others wait."""
@@ -91,17 +95,18 @@ def on_go_ahead(engine: Engine, _: LogEvent) -> None:
         engine.start_roots()
 
 
-def on_ended(engine: Engine, node: int) -> None:
-    """A node has ended; without the go-ahead of the PROVISIONER the DAG can't go on."""
-    if node != engine.provisioner.node or engine.provisioner.ready:
-        return
-    name = engine.dag.names[node]
-    if engine.nodes.clusters[node]:
+def fail(engine: Engine, node: int) -> None:
+    """The PROVISIONER has ended well, but without its go-ahead: nothing can be run."""
+    engine.fail(node, "The provisioner's job exited before it gave the go-ahead")
+
+
+def on_failed(engine: Engine, node: int) -> None:
+    """A node has failed; if it is the PROVISIONER without its go-ahead, no other can start."""
+    if engine.provisioner.gave_up(node) and engine.nodes.clusters[node]:
+        name = engine.dag.names[node]
         engine.say(
             f"ERROR: Provisioner node {name} job exited before giving DAGMan the go ahead!", 0
         )
-    if engine.nodes.states[node] == State.DONE:
-        endings.want(engine, endings.unprovisioned())
 
 
 def refuse_more_procs(engine: Engine, node: int, procs: int) -> None:

@@ -123,7 +123,9 @@ def _note_lost(engine: Engine, listed: set[tuple[int, int]]) -> bool:
                 continue
             missing[job] = since = engine.missing.get(job, engine.now)
             if engine.now - since >= CONFIRM_LOST:
-                _note(engine, Note.JOB_LOST, node, jobs.cluster, proc=proc)
+                retry = engine.nodes.retries.get(node, 0)
+                note = do.AppendNote(Note.JOB_LOST, node, retry, 0, jobs.cluster, proc)
+                engine.emit(note)  # not read back, it is written again after the next question
     engine.missing = missing
     return bool(missing)
 

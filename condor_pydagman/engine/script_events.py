@@ -61,8 +61,8 @@ def on_pre_skip(engine: Engine, node: int, event: LogEvent) -> None:
         return
     _pre_is_over(engine, node)
     engine.say(
-        f"PRE_SKIP: the PRE script of node {engine.dag.names[node]} says to skip it;"
-        " the node is done"
+        f"PRE_SKIP return value {engine.dag.pre_skips.get(node, 0)} indicates we are done"
+        f" (successfully) with node {engine.dag.names[node]}"
     )
     engine.succeed(node)
 
@@ -105,5 +105,7 @@ def _post_error(jobs_value: int, status: int) -> str:
 def _script_end(kind: ScriptKind, name: str, status: int) -> str:
     if status == 0:
         return f"{kind.value} Script of node {name} completed successfully."
-    how = f"failed with status {status}" if status > 0 else f"died on signal {-status}"
-    return f"{kind.value} Script of node {name} {how}"
+    if status < 0:
+        return f"{kind.value} Script of node {name} died on signal {-status}"
+    word = "Node" if kind is ScriptKind.PRE else "node"  # stock's spelling, which readers match
+    return f"{kind.value} Script of {word} {name} failed with status {status}"

@@ -69,6 +69,6 @@ def exit_code_macros(codes: Mapping[int, int | None]) -> dict[str, str]:
     return {
         "EXIT_CODES": ",".join(map(str, counts)),
         "EXIT_CODE_COUNTS": ",".join(f"{code}:{count}" for code, count in counts.items()),
-        "EXIT_CODE_LIST": ",".join(listed),
+        "EXIT_CODE_LIST": ",".join(listed) if plain else "",
         "JOB_ABORT_COUNT": str(in_order.count(None)),
     }

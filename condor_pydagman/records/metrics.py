@@ -53,7 +53,7 @@ def metrics_text(
 
     `version` is DAGMAN_METRICS_FILE_VERSION, 1 or 2; `graph` DAGMAN_REPORT_GRAPH_METRICS.
     """
-    tallies = _tallies(dag, nodes)
+    tallies = _tallies(dag, nodes, well=run.exit_code == 0)
     pairs = [*_head(run, version)]
     pairs += _first_counts(tallies) if version == 1 else _second_counts(dag, report, tallies)
     if graph:
@@ -133,10 +133,11 @@ def _graph(dag: Dag) -> list[_Pair]:
     ]
 
 
-def _tallies(dag: Dag, nodes: Iterable[NodeReport]) -> dict[str, _Tally]:
-    counts = Counter((_group(dag.kinds[node.node]), node.status) for node in nodes)
-    # A SERVICE node that ran until the DAG's end was removed then, and has done what it should.
-    counts["service", NodeStatus.DONE] += counts.pop(("service", NodeStatus.SUBMITTED), 0)
+def _tallies(dag: Dag, nodes: Iterable[NodeReport], *, well: bool) -> dict[str, _Tally]:
+    counts = Counter((_group(dag, node.node), node.status) for node in nodes)
+    if well:  # a SERVICE node that ran until the DAG's end has done what it should
+        counts["service", NodeStatus.DONE] += counts["service", NodeStatus.SUBMITTED]
+        counts["service", NodeStatus.SUBMITTED] = 0
     return {
         group: _Tally(
             sum(count for (of, _), count in counts.items() if of == group),
@@ -147,8 +148,10 @@ def _tallies(dag: Dag, nodes: Iterable[NodeReport]) -> dict[str, _Tally]:
     }
 
 
-def _group(kind: int) -> str:
-    return {NodeKind.SUBDAG: "dag", NodeKind.SERVICE: "service"}.get(NodeKind(kind), "node")
+def _group(dag: Dag, node: int) -> str:
+    if dag.kinds[node] == NodeKind.SERVICE:
+        return "service"
+    return "dag" if node in dag.subdags else "node"
 
 
 def _ended(tally: _Tally) -> int:

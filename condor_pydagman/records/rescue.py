@@ -87,7 +87,7 @@ def _text(
             done += kind != NodeKind.SERVICE
             if kind not in _NEVER_DONE:
                 marks.append(f"DONE {report.name}\n")
-        elif report.status == NodeStatus.ERROR:
+        elif report.status == NodeStatus.ERROR and kind != NodeKind.SERVICE:
             failed.append(report.name)
             if dag.has_weak_children_only(report.node) and kind not in _NEVER_DONE:
                 marks.append("# Failed node with only weak child dependencies:\n")

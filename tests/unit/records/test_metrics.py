@@ -29,6 +29,8 @@ def dag_and_nodes() -> tuple[Dag, list[NodeReport]]:
         ("W", NodeKind.SERVICE, NodeStatus.SUBMITTED),
     ):
         number = dag.add_node(name, "n.sub", kind)
+        if kind == NodeKind.SUBDAG:
+            dag.subdags[number] = "inner.dag"
         nodes.append(NodeReport(number, name, status, 0, 0, 0, 0, 0, False, "", ""))
     dag.finish()
     return dag, nodes
@@ -59,9 +61,9 @@ def test_version_2() -> None:
         '    "provisioner_nodes":1,\n'
         '    "service_nodes":2,\n'
         '    "service_nodes_failed":0,\n'
-        '    "service_nodes_succeeded":2,\n'
+        '    "service_nodes_succeeded":1,\n'
         '    "total_nodes":7,\n'
-        '    "total_nodes_run":7,\n'
+        '    "total_nodes_run":6,\n'
         '    "jobs_submitted":9,\n'
         '    "jobs_succeeded":7,\n'
         '    "jobs_failed":2,\n'
@@ -99,9 +101,11 @@ def test_version_1() -> None:
 def test_a_service_that_ran_to_the_end_has_succeeded() -> None:
     dag, nodes = dag_and_nodes()
     last = [n._replace(status=NodeStatus.SUBMITTED) for n in nodes]
-    values = json.loads(metrics_text(dag, REPORT, last, RUN))
+    values = json.loads(metrics_text(dag, REPORT, last, RUN._replace(exit_code=0)))
     assert (values["service_nodes"], values["service_nodes_succeeded"]) == (2, 2)
     assert values["nodes_succeeded"] == 0
+    values = json.loads(metrics_text(dag, REPORT, last, RUN))
+    assert (values["service_nodes"], values["service_nodes_succeeded"]) == (2, 0)
 
 
 def test_the_graph_is_measured_if_wished() -> None:

@@ -1,0 +1,82 @@
+"""The halt file: appearing, vanishing, both at once; and that the kernel wakes us for it."""
+
+from __future__ import annotations
+
+import os
+import select
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.adapters import inotify
+from condor_pydagman.adapters.halt_file import HaltFile
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def woken(halt: HaltFile) -> bool:
+    poll = select.poll()
+    poll.register(halt.fileno(), select.POLLIN)
+    return bool(poll.poll(0))
+
+
+def test_it_is_told_once_when_it_appears_and_once_when_it_vanishes() -> None:
+    halt = HaltFile("t.dag.halt")
+    assert halt.look() is None
+    Path("t.dag.halt").touch()
+    assert (halt.look(), halt.look()) == (True, None)
+    os.unlink("t.dag.halt")
+    assert (halt.look(), halt.look()) == (False, None)
+
+
+def test_one_that_was_there_before() -> None:
+    Path("t.dag.halt").touch()
+    assert HaltFile("t.dag.halt").look() is True
+
+
+def test_one_that_comes_and_goes_between_two_looks_is_none() -> None:
+    halt = HaltFile("t.dag.halt")
+    Path("t.dag.halt").touch()
+    os.unlink("t.dag.halt")
+    assert halt.look() is None
+    assert not woken(halt)
+
+
+@pytest.mark.parametrize("name", ["t.dag.halt", "sub/t.dag.halt"])
+def test_the_kernel_wakes_us(name: str) -> None:
+    Path("sub").mkdir()
+    halt = HaltFile(name)
+    assert not woken(halt)
+    Path(name).touch()
+    assert woken(halt)
+    assert halt.look() is True
+    assert not woken(halt)
+    os.replace(name, name + ".off")
+    assert woken(halt)
+    assert halt.look() is False
+
+
+def test_without_help_from_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inotify, "is_remote", lambda path: True)
+    halt = HaltFile("t.dag.halt")
+    assert halt.fileno() == -1
+    Path("t.dag.halt").touch()
+    assert halt.look() is True
+
+
+def test_one_that_cannot_be_read_is_none() -> None:
+    if os.geteuid() == 0:
+        pytest.skip("root reads everything")
+    Path("t.dag.halt").touch(mode=0)
+    assert HaltFile("t.dag.halt").look() is None
+
+
+def test_its_directory_is_gone() -> None:
+    Path("sub").mkdir()
+    halt = HaltFile("sub/t.dag.halt")
+    os.rmdir("sub")
+    assert halt.look() is None
