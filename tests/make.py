@@ -41,9 +41,7 @@ def dag(
 ) -> Dag:
     """A DAG from `"A -> B C; B C -> D; C ~> F; E"`; nodes are defined in the order they are named.
 
-    `~>` makes weak edges.
-
-    Several parents and several children in one statement make a junction, as a PARENT line does.
+    `~>` makes weak edges.  Several parents and several children in one statement make a junction.
     `retries` values are a limit, (limit, UNLESS-EXIT) or a Retry, `aborts` values a status or
     (status, RETURN code); `kinds` says which nodes are no JOB.  `noop` and `done` are names with
     blanks between them.

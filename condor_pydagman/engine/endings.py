@@ -155,10 +155,15 @@ def on_rescue_written(engine: Engine, answer: RescueWritten) -> None:
     leave(engine)
 
 
+def removes_jobs(engine: Engine, ending: Ending) -> bool:
+    """Whether this way to end removes the DAG's jobs."""
+    return ending.status is not DagStatus.RM or engine.config.remove_node_jobs
+
+
 def _clear_away(engine: Engine, ending: Ending) -> None:
     """Remove jobs, kill scripts; then it is the FINAL node's turn."""
     with_final = ending.final and final_node.waits(engine)
-    if ending.status is not DagStatus.RM or engine.config.remove_node_jobs:
+    if removes_jobs(engine, ending):
         engine.say("Removing submitted jobs...")
         engine.emit(do.RemoveJobs(ending.reason, spare_services=with_final))
     engine.emit(do.KillScripts(answered=with_final))

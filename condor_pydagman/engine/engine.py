@@ -215,6 +215,14 @@ class Engine:
 
     # What handlers use.
 
+    def happened(self, time: float) -> float:
+        """When an event happened that is stamped with `time`.
+
+        An old log is believed.  What is read live has just happened: its stamp may be of a clock
+        that was set since we started, or is another machine's.
+        """
+        return min(time, self.now) if self.recovering else self.now
+
     @property
     def recovering(self) -> bool:
         """Whether an old log is being replayed."""

@@ -86,7 +86,7 @@ def drop_ready(engine: Engine) -> None:
     for node in list(engine.nodes.in_state(State.RETRY_WAIT)):
         engine.retry_queue.discard(node)
         engine.nodes.move(node, Cause.NEEDS_SUBMIT, engine.now)
-    for node in list(engine.nodes.in_state(State.READY)):
+    for node in list(engine.nodes.in_state(State.READY, State.PRE_WAIT)):
         engine.nodes.move(node, Cause.DROPPED, engine.now)
 
 
@@ -109,5 +109,14 @@ def next_time(engine: Engine) -> float | None:
 
 
 def _others_busy(engine: Engine) -> bool:
-    at_rest = sum(engine.nodes.counts[state] for state in (*NEEDS_A_START, *ENDED))
+    """Whether removed jobs, or scripts, are still to end.
+
+    A POST script that could not be started for a strict warning never will be.
+    """
+    counts = engine.nodes.counts
+    at_rest = sum(counts[state] for state in (*NEEDS_A_START, *ENDED))
+    if not engine.script_queues[ScriptKind.POST]:
+        at_rest += counts[State.POST_WAIT]
+    if engine.ended_by is not None and not endings.removes_jobs(engine, engine.ended_by):
+        at_rest += counts[State.SUBMITTED]  # they are not even asked to end
     return at_rest < engine.nodes.total

@@ -96,7 +96,8 @@ def adopt(engine: Engine, node: int, jobs: Sequence[QueuedJob]) -> None:
         engine.say(f"Warning: node {engine.dag.names[node]} has jobs in other clusters as well")
     # The log does not show it, so a later replay must learn it from us.
     text = LATE if book.factory else ""
-    _note(engine, Note.ADOPTED, node, cluster, value=max(procs) + 1, text=text)
+    note = do.AppendNote(Note.ADOPTED, node, retry, max(procs) + 1, cluster, text=text)
+    engine.note(node, note)
 
 
 def _by_node(engine: Engine, jobs: Sequence[QueuedJob]) -> dict[int, list[QueuedJob]]:
@@ -128,20 +129,6 @@ def _note_lost(engine: Engine, listed: set[tuple[int, int]]) -> bool:
                 engine.emit(note)  # not read back, it is written again after the next question
     engine.missing = missing
     return bool(missing)
-
-
-def _note(
-    engine: Engine,
-    note: Note,
-    node: int,
-    cluster: int,
-    *,
-    proc: int = -1,
-    value: int = 0,
-    text: str = "",
-) -> None:
-    retry = engine.nodes.retries.get(node, 0)
-    engine.emit(do.AppendNote(note, node, retry, value, cluster, proc, text))
 
 
 def _plan_next(engine: Engine, suspects: bool) -> None:

@@ -125,7 +125,7 @@ def _retry(engine: Engine, node: int, retry: Retry) -> None:
 def _next_run(engine: Engine, node: int, delay: float) -> None:
     """Forget the run that failed; start the next one, or wait for it."""
     engine.former.setdefault(node, set()).add(_run_key(engine, node))
-    ended = min(engine.event_times.get(node, engine.now), engine.now)
+    ended = engine.happened(engine.event_times.get(node, engine.now))
     engine.forget_run(node)
     if delay > 0:
         engine.nodes.move(node, Cause.RETRY_LATER, engine.now)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from condor_pydagman.config import Config, effective_limit
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import removals
+from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.inputs import LimitsWanted, LogEvent
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.vocabulary import Note
@@ -84,7 +85,8 @@ def on_wanted(engine: Engine, wanted: LimitsWanted) -> None:
     engine.limits_changed = True
     engine.emit(do.PublishLimits())
     fewer = engine.limits.jobs and (engine.limits.jobs < old.jobs or not old.jobs)
-    if fewer and config.remove_jobs_after_limit_change:
+    replayed = engine.phase in (Phase.RUNNING, Phase.FINISHING)  # else much of it may have ended
+    if fewer and replayed and config.remove_jobs_after_limit_change:
         _remove_surplus(engine)
 
 

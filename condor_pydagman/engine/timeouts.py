@@ -74,8 +74,9 @@ class Timeouts:
 
 
 def on_submitted(engine: Engine, node: int, event: LogEvent) -> None:
-    """A proc is in the queue."""
-    limits = engine.dag.timeouts.get(node)
+    """A proc is in the queue.  One that was submitted on hold waits for a person, who may take any
+    time."""
+    limits = engine.dag.timeouts.get(node) if node not in engine.on_hold else None
     if limits is not None and event.cluster > 0:
         if limits.total:
             _set(engine, node, event, TOTAL, limits.total)
@@ -96,13 +97,13 @@ def on_ended(engine: Engine, event: LogEvent) -> None:
 
 def _enter(engine: Engine, node: int, event: LogEvent, kind: str, limits: Timeout) -> None:
     seconds = limits.queued if kind == QUEUED else limits.running
-    since = min(event.time, engine.now)
+    since = engine.happened(event.time)
     if engine.timeouts.enter(event.cluster, event.proc, kind, since) and seconds:
         _set(engine, node, event, kind, seconds)
 
 
 def _set(engine: Engine, node: int, event: LogEvent, kind: str, seconds: int) -> None:
-    since = min(event.time, engine.now)
+    since = engine.happened(event.time)
     engine.timeouts.set(_Clock(since + seconds, node, event.cluster, event.proc, kind))
 
 

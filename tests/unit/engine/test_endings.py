@@ -176,3 +176,64 @@ def test_an_abort_in_an_old_log_takes_effect_when_all_of_it_is_read() -> None:
     bench.tell(inputs.LogCaughtUp())
     assert order(bench) == FULL
     assert bench.states() == "A=FAILED B=DONE"
+
+
+# A rescue file that can't be written.
+
+
+@pytest.mark.parametrize("how", ["failure", "abort", "rm", "halt", "bad log", "log broken"])
+def test_a_rescue_file_that_can_not_be_written_leaves_everything(how: str) -> None:
+    bench = make.Bench(make.dag("A -> B; C", aborts={"A": 7}, pre={"C": "p"})).begin()
+    bench.rescue_error = "can't write t.dag.rescue001: No space left on device"
+    bench.take("A", 1)
+    if how == "failure":
+        bench.pre_ends("C", 1)
+        bench.tell(make.terminated(1, value=1))
+    elif how == "abort":
+        bench.tell(make.terminated(1, value=7))
+    elif how == "rm":
+        bench.tell(inputs.Stop())
+    elif how == "halt":
+        bench.tell(inputs.Halt())
+        bench.pre_ends("C")
+        bench.tell(make.terminated(1))
+    elif how == "bad log":
+        bench.tell(make.submit("B", 8))
+    else:
+        bench.tell(inputs.LogBroken("it is gone"))
+    assert bench.said("ERROR: can't write t.dag.rescue001: No space left on device. DAGMan leaves")
+    assert bench.ever(do.Exit) == [do.Exit(3, keep_lock=True)]
+    assert not bench.ever(do.RemoveJobs)
+    assert order(bench)[-2:] == ["Publish", "Exit"]
+    assert bench.engine.phase is Phase.ENDED
+    assert not bench.tell(make.terminated(1))
+
+
+def test_the_next_start_ends_as_it_was_to_end() -> None:
+    bench = make.Bench(make.dag("A; C", aborts={"A": 7})).begin()
+    bench.rescue_error = "disk full"
+    bench.take("A", 1)
+    bench.take("C", 2)
+    bench.tell(make.terminated(1, value=7))
+    other = bench.restart()
+    assert order(other) == FULL
+    assert other.ever(do.Exit) == [do.Exit(7)]
+
+
+def test_an_answer_that_nobody_waits_for() -> None:
+    bench = make.Bench("A").begin()
+    assert not bench.tell(inputs.RescueWritten("disk full"))
+
+
+def test_inputs_between_rescue_file_and_its_answer_start_nothing() -> None:
+    made = make.dag("A; B; C -> D", aborts={"A": 7})
+    bench = make.Bench(made).begin()
+    for cluster, name in enumerate("ABC", 1):
+        bench.take(name, cluster)
+    engine = bench.engine
+    assert do.WriteRescue() in engine.handle(make.terminated(1, value=7), bench.now)
+    for told in (make.terminated(3), inputs.Wake(), inputs.Resume(), inputs.LogCaughtUp()):
+        actions = engine.handle(told, bench.now + 1000)
+        assert not [a for a in actions if not isinstance(a, do.Say)], told
+    last = engine.handle(inputs.RescueWritten(), bench.now)
+    assert do.Exit(7) in last

@@ -50,10 +50,10 @@ def test_nothing_is_submitted_but_what_runs_goes_on() -> None:
     bench.tell(make.terminated(1))
     assert bench.states() == "A=DONE B=READY C=SUBMITTED"
     assert not bench.submits()
-    assert bench.engine.shown_status is DagStatus.HALTED
+    assert bench.engine.report().dag_status is DagStatus.HALTED
     bench.tell(inputs.Resume())
     assert bench.submits() == ["B"]
-    assert bench.engine.shown_status is DagStatus.OK
+    assert bench.engine.report().dag_status is DagStatus.OK
 
 
 def test_a_failure_meanwhile_shows_after_it() -> None:
@@ -62,9 +62,9 @@ def test_a_failure_meanwhile_shows_after_it() -> None:
     bench.take("C", 2)
     bench.tell(HALT)
     bench.tell(make.terminated(1, value=1))
-    assert bench.engine.shown_status is DagStatus.HALTED
+    assert bench.engine.report().dag_status is DagStatus.HALTED
     bench.tell(inputs.Resume())
-    assert bench.engine.shown_status is DagStatus.NODE_FAILED
+    assert bench.engine.report().dag_status is DagStatus.NODE_FAILED
 
 
 def test_a_halt_that_vanishes_at_once() -> None:

@@ -107,6 +107,19 @@ def test_a_doubled_note_of_a_failed_submission() -> None:
     assert len(bench.asked(do.RunScript)) == 1
 
 
+def test_an_adoption_is_noted_until_it_has_been_read_back() -> None:
+    """The log shows nothing else of that job: a replay without the note would run it twice."""
+    bench = make.Bench("A").begin(recovering=True)
+    bench.tell(inputs.LogCaughtUp(), inputs.QueueListed([inputs.QueuedJob(5, 0, "A", 0)]))
+    noted = bench.asked(do.AppendNote)
+    assert [note.note for note in noted] == [Note.ADOPTED]
+    bench.wait(NOTE_AGAIN)
+    assert bench.asked(do.AppendNote) == noted
+    bench.read_back()
+    bench.wait(NOTE_AGAIN)
+    assert not bench.asked(do.AppendNote)
+
+
 def test_adopted_procs_in_a_replay() -> None:
     bench = make.Bench("A -> B").begin(recovering=True)
     bench.tell(make.note(Note.ADOPTED, "A", value=3, cluster=5))

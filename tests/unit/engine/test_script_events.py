@@ -17,7 +17,7 @@ PRE, POST = ScriptKind.PRE, ScriptKind.POST
     ("status", "words"),
     [
         (0, "PRE Script of node A completed successfully."),
-        (4, "PRE Script of node A failed with status 4"),
+        (4, "PRE Script of Node A failed with status 4"),
         (-9, "PRE Script of node A died on signal 9"),
     ],
 )
@@ -98,7 +98,7 @@ def test_pre_skip_in_an_old_log() -> None:
     bench = make.Bench(made).begin(recovering=True)
     bench.tell(make.pre_skip("A", 3), make.pre_skip("A", 3))
     assert bench.states() == "A=DONE B=READY"
-    assert bench.said("PRE_SKIP: the PRE script of node A says to skip it")
+    assert bench.said("PRE_SKIP return value 4 indicates we are done (successfully) with node A")
 
 
 def test_pre_skip_beats_always_run_post() -> None:

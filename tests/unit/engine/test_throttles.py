@@ -146,7 +146,8 @@ def test_the_pace_of_submits_obeys_a_change() -> None:
 
 def test_fewer_scripts_than_run() -> None:
     names = "A B C"
-    bench = bench_of(names, limits=Throttles(pre=3), pre=dict.fromkeys(names.split(), "p"))
+    made = make.dag(names, pre=dict.fromkeys(names.split(), "p"))
+    bench = make.Bench(made, limits=Throttles(pre=3)).begin()
     bench.engine.check = False  # three run, one is allowed
     bench.tell(LimitsWanted(pre=1))
     bench.pre_ends("A", 1)
@@ -167,9 +168,9 @@ def test_fewer_jobs_leave_those_in_the_queue_alone() -> None:
 REMOVES = Config(remove_jobs_after_limit_change=True)
 
 
-def surplus(**more: object) -> make.Bench:
+def surplus() -> make.Bench:
     """Four jobs in the queue, two allowed."""
-    bench = bench_of("A B C D", REMOVES, **more)
+    bench = bench_of("A B C D", REMOVES)
     take_all(bench)
     bench.tell(LimitsWanted(jobs=2))
     return bench
@@ -231,6 +232,17 @@ def test_a_limit_that_is_not_lower_removes_nothing(jobs: int) -> None:
     take_all(bench)
     bench.tell(LimitsWanted(jobs=jobs))
     assert not bench.asked(do.AppendNote)
+
+
+def test_a_change_while_an_old_log_is_replayed_removes_nothing() -> None:
+    bench = bench_of("A B C D", REMOVES)
+    take_all(bench)
+    other = make.Bench(bench.dag, REMOVES).begin(recovering=True)
+    other.tell(*bench.log, LimitsWanted(jobs=1), make.terminated(1))
+    assert not other.ever(do.AppendNote)
+    other.tell(inputs.LogCaughtUp(), inputs.QueueListed(other.queue()))
+    assert not other.ever(do.RemoveJobs)
+    assert in_queue(other) == ["B", "C", "D"]
 
 
 def test_services_and_noops_are_not_removed() -> None:
