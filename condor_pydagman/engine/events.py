@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from condor_pydagman.engine import cluster_events, event_checks, notes, script_events
 from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.engine.node_states import State
 from condor_pydagman.vocabulary import NOOP_CLUSTER, EventKind
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ def on_event(engine: Engine, event: LogEvent) -> None:
     if engine.keeps_times or node in engine.dag.retries:
         engine.event_times[node] = event.time
     own_end = cluster == NOOP_CLUSTER and kind == EventKind.JOB_TERMINATED
+    own_end = own_end and engine.nodes.states[node] == State.SUBMITTED  # both events have come
     if engine.noted and (event.note is not None or kind in _OWN or own_end):
         engine.noted.pop(node, None)
     if event.note is None:

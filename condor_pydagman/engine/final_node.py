@@ -86,7 +86,7 @@ def drop_ready(engine: Engine) -> None:
     for node in list(engine.nodes.in_state(State.RETRY_WAIT)):
         engine.retry_queue.discard(node)
         engine.nodes.move(node, Cause.NEEDS_SUBMIT, engine.now)
-    for node in list(engine.nodes.in_state(State.READY, State.PRE_WAIT)):
+    for node in list(engine.nodes.in_state(State.READY)):
         engine.nodes.move(node, Cause.DROPPED, engine.now)
 
 

@@ -102,7 +102,7 @@ def fail(engine: Engine, node: int) -> None:
 
 def on_failed(engine: Engine, node: int) -> None:
     """A node has failed; if it is the PROVISIONER without its go-ahead, no other can start."""
-    if engine.provisioner.gave_up(node) and engine.nodes.clusters[node]:
+    if engine.provisioner.gave_up(node) and node in engine.book.by_node:
         name = engine.dag.names[node]
         engine.say(
             f"ERROR: Provisioner node {name} job exited before giving DAGMan the go ahead!", 0

@@ -12,6 +12,20 @@ from condor_pydagman.vocabulary import RETURN_PRE_FAILED, RETURN_SUBMIT_FAILED, 
 if TYPE_CHECKING:
     from condor_pydagman.engine.engine import Engine
 
+# What the C library calls the signals that end programs.
+_SIGNALS = {
+    1: "Hangup",
+    2: "Interrupt",
+    3: "Quit",
+    4: "Illegal instruction",
+    6: "Aborted",
+    7: "Bus error",
+    8: "Floating point exception",
+    9: "Killed",
+    11: "Segmentation fault",
+    13: "Broken pipe",
+    15: "Terminated",
+}
 _BEFORE_PRE_END = (State.PRE_WAIT, State.PRE_NOTED)
 
 
@@ -60,9 +74,10 @@ def on_pre_skip(engine: Engine, node: int, event: LogEvent) -> None:
     if engine.nodes.states[node] not in _BEFORE_PRE_END:
         return
     _pre_is_over(engine, node)
+    name, value = engine.dag.names[node], engine.dag.pre_skips.get(node, 0)
+    engine.say(_script_end(ScriptKind.PRE, name, value))
     engine.say(
-        f"PRE_SKIP return value {engine.dag.pre_skips.get(node, 0)} indicates we are done"
-        f" (successfully) with node {engine.dag.names[node]}"
+        f"PRE_SKIP return value {value} indicates we are done (successfully) with node {name}"
     )
     engine.succeed(node)
 
@@ -106,6 +121,7 @@ def _script_end(kind: ScriptKind, name: str, status: int) -> str:
     if status == 0:
         return f"{kind.value} Script of node {name} completed successfully."
     if status < 0:
-        return f"{kind.value} Script of node {name} died on signal {-status}"
+        how = f" ({_SIGNALS[-status]})" if kind is ScriptKind.PRE and -status in _SIGNALS else ""
+        return f"{kind.value} Script of node {name} died on signal {-status}{how}"
     word = "Node" if kind is ScriptKind.PRE else "node"  # stock's spelling, which readers match
     return f"{kind.value} Script of {word} {name} failed with status {status}"

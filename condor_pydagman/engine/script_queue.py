@@ -52,8 +52,8 @@ class ScriptQueue:
                 del self._put_off[node]
                 self._waiting.append(node)
         while self._waiting:
-            node = self._waiting.popleft()
-            if node in self._queued:
+            node = self._waiting.popleft()  # perhaps of a time before it was discarded
+            if node in self._queued and node not in self._put_off:
                 self._queued.discard(node)
                 return node
         return None

@@ -112,6 +112,10 @@ def _remove_surplus(engine: Engine) -> None:
 
 def on_surplus(engine: Engine, node: int, event: LogEvent) -> None:
     """The note has been read: the node gets a retry more, its jobs are removed."""
+    if engine.nodes.states[node] in (State.READY, State.PRE_WAIT):
+        engine.book.open(node, event.cluster)  # in an old log the submit event may come later
+        engine.nodes.clusters[node] = event.cluster
+        engine.jobs_seen(node)
     jobs = engine.book.by_node.get(node)
     in_queue = engine.nodes.states[node] == State.SUBMITTED
     if in_queue and jobs is not None and jobs.cluster == event.cluster and not jobs.removing:

@@ -14,6 +14,14 @@ echo "$1 $2 end $(date +%s.%N)" >> ledger
 exit "$4"
 """
 
+FIRST = """\
+#!/bin/sh
+# first.sh NAME RETRY SECONDS CODE: as job.sh, but ends with the code only when it first runs
+code=0
+mkdir "first.${1%%/*}" 2>/dev/null && code=$4
+exec ./job.sh "$1" "$2" "$3" "$code"
+"""
+
 SCRIPT = """\
 #!/bin/sh
 # script.sh CODE WORDS...: writes the words down and ends with the code
@@ -23,12 +31,42 @@ echo "$@" >> scripts
 exit "$code"
 """
 
+SLOW = """\
+#!/bin/sh
+# slow.sh SECONDS CODE WORDS...: as script.sh, but takes some time, and says so when it ends
+seconds=$1 code=$2
+shift 2
+echo "$@" >> scripts
+sleep "$seconds"
+echo "$@" ended >> scripts
+exit "$code"
+"""
+
+LATER = """\
+#!/bin/sh
+# later.sh SECONDS COMMAND...: ends at once, successfully; the command runs later
+seconds=$1
+shift
+echo "$1" >> scripts
+(sleep "$seconds"; exec "$@") > later.out 2>&1 < /dev/null &
+"""
+
+FREE = """\
+#!/bin/sh
+# free.sh DAG NODE: releases the held jobs of a node
+exec condor_release -constraint "DAGManJobId == $1 && DAGNodeName == \\"$2\\""
+"""
+
 SUBMIT = """\
 universe = scheduler
-executable = job.sh
-arguments = "$(JOB) $(RETRY) $(seconds:0) $(code:0)"
+executable = $(program:job.sh)
+arguments = "$(JOB)$(say) $(RETRY) $(seconds:0) $(code:0)"
+on_exit_hold = $(holds:false)
 queue $(procs:1)
 """
+
+ALWAYS = {"job.sh": JOB, "script.sh": SCRIPT, "job.sub": SUBMIT}
+IF_NAMED = {"first.sh": FIRST, "slow.sh": SLOW, "later.sh": LATER, "free.sh": FREE}
 
 
 def write(directory: Path, dag: str, name: str = "t.dag") -> Path:
@@ -36,7 +74,8 @@ def write(directory: Path, dag: str, name: str = "t.dag") -> Path:
 
     What follows a line `#== FILE` in `dag` goes into that file.
     """
-    for file, text in (("job.sh", JOB), ("script.sh", SCRIPT), ("job.sub", SUBMIT)):
+    named = {file: text for file, text in IF_NAMED.items() if file in dag}
+    for file, text in {**ALWAYS, **named}.items():
         (directory / file).write_text(text)
         (directory / file).chmod(0o755)
     path = directory / name
@@ -45,6 +84,7 @@ def write(directory: Path, dag: str, name: str = "t.dag") -> Path:
     for other in others:
         file, _, text = other.partition("\n")
         (directory / file).write_text(text)
+        (directory / file).chmod(0o755)
     return path
 
 

@@ -1,302 +1,33 @@
-"""The same DAGs under stock condor_dagman and ours: what they share must be the same.
+"""The same DAGs under stock condor_dagman and ours: what they leave behind must be the same.
 
-All DAGs are submitted at once, to both, when the first of these tests asks for them.
+The DAGs are the files below `cases`. They all run, under both, when the first of these tests asks
+for them; each test then compares one record of one case.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.pool import dags
-from tests.pool.access_point import OURS, STOCK, AccessPoint, Ended
+from tests.pool import cases, dags
+from tests.pool.access_point import OURS, STOCK, AccessPoint
 
 pytestmark = pytest.mark.pool
 
-FILES = "NODE_STATUS_FILE t.status 1\nJOBSTATE_LOG t.jobstate\n"
-
-CASES = {
-    "diamond": """\
-JOB A job.sub
-JOB B job.sub
-JOB C job.sub
-JOB D job.sub
-PARENT A CHILD B C
-PARENT B C CHILD D
-""",
-    "join-node-and-noop": """\
-JOB A job.sub
-JOB B job.sub NOOP
-JOB C job.sub
-JOB D nosuch.sub NOOP
-SCRIPT POST B script.sh 0 post $NODE $RETURN $JOBID $SUCCESS
-PARENT A B CHILD C D
-""",
-    "failure": """\
-JOB A job.sub
-JOB B job.sub
-JOB C job.sub
-JOB D job.sub
-PARENT A CHILD B
-PARENT B CHILD C
-VARS B code="7"
-""",
-    "retries": """\
-JOB A job.sub
-JOB B job.sub
-JOB C job.sub
-RETRY A 2
-RETRY B 3 UNLESS-EXIT 5
-PARENT A B CHILD C
-VARS A code="$(RETRY)"
-VARS B code="5"
-SCRIPT PRE A script.sh 0 pre $NODE $RETRY $MAX_RETRIES
-""",
-    "retried-until-it-works": """\
-JOB A job.sub
-JOB B job.sub
-PARENT A CHILD B
-RETRY A 3
-SCRIPT POST A script.sh $RETURN post $RETRY
-VARS A code="$CHOICE(RETRY,4,4,0)"
-""",
-    "pre-fails": """\
-JOB A job.sub
-JOB B job.sub
-PARENT A CHILD B
-SCRIPT PRE A script.sh 3 pre $NODE
-SCRIPT POST A script.sh 0 post $NODE
-""",
-    "pre-skip": """\
-JOB A job.sub
-JOB B job.sub
-PARENT A CHILD B
-SCRIPT PRE A script.sh 3 pre $NODE
-SCRIPT POST A script.sh 1 post $NODE
-PRE_SKIP A 3
-""",
-    "post-saves-a-failed-job": """\
-JOB A job.sub
-JOB B job.sub
-PARENT A CHILD B
-VARS A code="9" APPENDED="x"
-SCRIPT POST A script.sh 0 post $NODE $RETURN $SUCCESS $EXIT_CODES $JOB_COUNT $PRE_SCRIPT_RETURN
-""",
-    "post-fails": """\
-JOB A job.sub
-JOB B job.sub
-PARENT A CHILD B
-SCRIPT POST A script.sh 2 post $NODE $RETRY
-RETRY A 1
-""",
-    "a-script-that-is-not-there": """\
-JOB A job.sub
-SCRIPT PRE A nosuch.sh
-""",
-    "a-macro-that-is-not-there": """\
-JOB A job.sub
-JOB B job.sub
-SCRIPT POST A script.sh 0 $NOSUCH
-""",
-    "abort": """\
-JOB A job.sub
-JOB B job.sub
-JOB C job.sub
-ABORT-DAG-ON A 4 RETURN 1
-RETRY A 5
-VARS A code="4"
-VARS B seconds="30"
-PARENT A CHILD C
-""",
-    "abort-as-success": """\
-JOB A job.sub
-JOB B job.sub
-ABORT-DAG-ON A 4 RETURN 0
-VARS A code="4"
-PARENT A CHILD B
-""",
-    "missing-submit-file": """\
-JOB A nosuch.sub
-JOB B job.sub
-PARENT B CHILD A
-RETRY A 2
-SCRIPT POST A script.sh 1 post $RETURN $JOBID $SUCCESS
-""",
-    "several-procs": """\
-JOB A job.sub
-JOB B job.sub
-PARENT A CHILD B
-VARS A procs="3"
-SCRIPT POST A script.sh 0 post $JOB_COUNT $EXIT_CODES $EXIT_CODE_COUNTS $EXIT_CODE_LIST
-""",
-    "one-proc-of-several-fails": """\
-JOB A job.sub
-JOB B job.sub
-PARENT A CHILD B
-VARS A procs="2" code="$(Process)" seconds="$(Process)"
-""",
-    "done-beforehand": """\
-JOB A job.sub DONE
-JOB B job.sub
-JOB C job.sub DONE
-PARENT A CHILD B
-PARENT B CHILD C
-""",
-    "categories": """\
-JOB A job.sub
-JOB B job.sub
-JOB C job.sub
-CATEGORY A heavy
-CATEGORY B heavy
-CATEGORY C heavy
-MAXJOBS heavy 1
-PRIORITY C 10
-""",
-    "inline": """\
-SUBMIT-DESCRIPTION shared {
-universe = scheduler
-executable = job.sh
-arguments = "$(JOB) $(RETRY) 0 0"
-}
-JOB A shared
-JOB B {
-universe = scheduler
-executable = job.sh
-arguments = "$(JOB) $(DAG_PARENT_NAMES) 0 $(FAILED_COUNT)"
-}
-PARENT A CHILD B
-""",
-    "directory": """\
-JOB A job.sub DIR sub
-SCRIPT PRE A script.sh 0 pre $NODE
-""",
-    "cycle-below-a-root": """\
-JOB A job.sub
-JOB B job.sub
-JOB C job.sub
-PARENT A CHILD B
-PARENT B CHILD C
-PARENT C CHILD B
-""",
-    "weak": """\
-JOB A job.sub
-JOB B job.sub
-JOB C job.sub
-JOB D job.sub
-JOB E job.sub
-JOB F job.sub
-JOB G job.sub
-JOB H job.sub
-WEAK PARENT A CHILD B
-PARENT C CHILD D
-WEAK PARENT C CHILD E
-WEAK PARENT D CHILD F
-WEAK PARENT A C CHILD G H
-RETRY A 1
-VARS A code="1"
-VARS C code="2"
-SCRIPT POST B script.sh 0 post $NODE $FAILED_COUNT $FUTILE_COUNT
-""",
-    "tolerance": """\
-JOB A job.sub
-JOB B job.sub
-JOB C job.sub
-JOB D job.sub
-VARS ALL_NODES procs="3" code="$(Process)" seconds="$(Process)"
-TOLERANCE A 2
-TOLERANCE B 70% WAIT
-TOLERANCE C 1 FAIL-FAST
-VARS C seconds="$INT(15*$(Process))"
-TOLERANCE D 1 WAIT
-SCRIPT POST A script.sh 0 post $NODE $SUCCESS $RETURN $EXIT_CODES
-SCRIPT POST D script.sh 0 post $NODE $SUCCESS $RETURN $EXIT_CODES
-""",
-    "splices": """\
-JOB A job.sub
-SPLICE T part.dag
-SPLICE S part.dag
-JOB Z job.sub
-PARENT A CHILD S T
-PARENT S T CHILD Z
-CATEGORY A heavy
-MAXJOBS S+own 1
-#== part.dag
-JOB X job.sub
-JOB Y job.sub
-SPLICE inner leaf.dag
-PARENT X Y CHILD inner
-VARS X seconds="1"
-RETRY Y 1
-CATEGORY X own
-CATEGORY Y own
-SCRIPT POST Y script.sh 0 post $NODE $RETURN $SUCCESS
-#== leaf.dag
-JOB L job.sub
-JOB M job.sub
-VARS ALL_NODES seconds="0"
-""",
-    "failure-in-a-splice": """\
-SPLICE S part.dag
-JOB Z job.sub
-PARENT S CHILD Z
-#== part.dag
-JOB X job.sub
-JOB Y job.sub
-JOB W job.sub
-PARENT X CHILD Y
-VARS X code="3"
-RETRY X 1
-""",
-    "splice-in-a-directory": """\
-SPLICE S part.dag DIR sub
-JOB Z job.sub
-PARENT S CHILD Z
-#== sub/part.dag
-JOB X job.sub
-SCRIPT PRE X script.sh 0 pre $NODE
-""",
-    "connected-splices": """\
-SPLICE S part.dag
-SPLICE T part.dag
-CONNECT S T
-#== part.dag
-JOB X job.sub
-JOB Y job.sub
-PIN_IN X 1
-PIN_IN Y 2
-PIN_OUT X 1
-PIN_OUT Y 2
-""",
-    "include": """\
-JOB A job.sub
-SPLICE S part.dag
-INCLUDE more.dag
-PARENT B CHILD S+X
-#== more.dag
-JOB B job.sub
-PARENT A CHILD B
-PARENT B CHILD S
-#== part.dag
-JOB X job.sub
-JOB Y job.sub
-""",
-    "node-twice": "JOB A job.sub\nJOB A job.sub\n",
-    "unknown-child": "JOB A job.sub\nPARENT A CHILD Z\n",
-    "empty": "# nothing\n",
-}
+CASES = cases.load()
 
 
 @dataclass
 class Result:
-    """What one run of a DAG left behind."""
+    """What the runs of a case by one program left behind."""
 
     directory: Path
-    ended: Ended
 
     def text(self, name: str) -> str:
         path = self.directory / name
@@ -304,87 +35,85 @@ class Result:
 
     @property
     def dagman_out(self) -> list[str]:
-        """Lines of `.dagman.out` without their times."""
-        return [line[18:] for line in self.text("t.dag.dagman.out").splitlines()]
+        """Lines of `.dagman.out` without their times and the directory's name."""
+        text = self.text("t.dag.dagman.out").replace(f"{self.directory}/", "")
+        return [line[18:] for line in text.splitlines()]
+
+    def named(self, pattern: str) -> dict[str, str]:
+        """Texts of the files whose names match, in all directories."""
+        paths = sorted(path for path in self.directory.rglob(pattern) if path.is_file())
+        return {str(path.relative_to(self.directory)): path.read_text() for path in paths}
 
 
 @pytest.fixture(scope="module")
-def results(access_point: AccessPoint, place: Path) -> dict[tuple[str, str], Result]:
-    """Every case under both programs."""
-    directories = {
-        (case, flavour): place / "compare" / flavour / case
-        for case in CASES
-        for flavour in (STOCK, OURS)
-    }
-    for (case, flavour), directory in directories.items():
-        directory.mkdir(parents=True)
-        directory.chmod(0o777)
-        (directory / "sub").mkdir(mode=0o777)
-        dags.write(directory / "sub", "")
-        dags.write(directory, CASES[case] + FILES)
-        dagman = access_point.stock_dagman if flavour == STOCK else access_point.our_dagman
-        access_point.submit(directory, "-dagman", dagman, "t.dag", stock=flavour == STOCK)
+def results(access_point: AccessPoint, place: Path) -> Callable[[str, str], Result]:
+    """What program (first argument) left of case (second one)."""
+    cases.run_all(access_point, place / "compare", CASES.values())
+    return lambda flavour, case: Result(place / "compare" / flavour / case)
+
+
+SAME = [(name, record) for name, case in CASES.items() for record in case.comparable()]
+
+
+@pytest.mark.parametrize(("name", "record"), SAME)
+def test_same(results: Callable[[str, str], Result], name: str, record: str) -> None:
+    read = READERS[record]
+    assert read(results(OURS, name)) == read(results(STOCK, name))
+
+
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.our_exits])
+def test_our_exit_codes(results: Callable[[str, str], Result], name: str) -> None:
+    assert _exits(results(OURS, name)) == CASES[name].our_exits
+
+
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.our_lines])
+def test_ours_says(results: Callable[[str, str], Result], name: str) -> None:
+    assert set(CASES[name].our_lines) <= set(results(OURS, name).dagman_out)
+
+
+def _exits(result: Result) -> list[int]:
+    codes = re.findall(r"EXITING WITH STATUS (\d+)", result.text("t.dag.dagman.out"))
+    assert codes, f"{result.directory} has not ended"
+    return [int(code) for code in codes]
+
+
+def _order(result: Result) -> list[str]:
+    lines = [line.split() for line in result.text("ledger").splitlines()]
+    return [f"{words[0]} {words[1]}" for words in lines if words[2] == "start"]
+
+
+def _scripts(result: Result) -> list[str]:
+    """What the scripts wrote down, sorted, and what DEBUG kept of their output."""
+    kept = [line for text in result.named("debug.*").values() for line in text.splitlines()]
+    lines = dags.scripts(result.directory) + kept
+    hidden = [re.sub(r"\b(?!0\.)\d+\.(\d+)\b", r"ID.\1", line) for line in lines]
+    return [re.sub(r"Completion=\d+|says\.sh \d{2,}", "", line) for line in hidden]
+
+
+# `go.out` and the like are what the tests' own commands say.
+def _files(result: Result) -> list[str]:
+    return [name for name in result.named("*") if not name.endswith(".out")]
+
+
+def _progress(result: Result) -> dict[str, list[str]]:
+    """Texts of all rescue and save files."""
     return {
-        key: Result(directory, access_point.wait(directory / "t.dag", timeout=180))
-        for key, directory in directories.items()
+        name: [line for line in text.splitlines() if not line.startswith("# Created")]
+        for name, text in result.named("*").items()
+        if "# Rescue DAG version" in text
     }
 
 
-Results = dict[tuple[str, str], Result]
+_CHANGING_METRICS = ("start_time", "end_time", "duration", "dagman_id", "version")
 
 
-def both(results: Results, case: str) -> tuple[Result, Result]:
-    return results[case, STOCK], results[case, OURS]
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_exit_code(results: Results, case: str) -> None:
-    stock, ours = both(results, case)
-    assert ours.ended == stock.ended
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_every_job_and_script_ran_as_often(results: Results, case: str) -> None:
-    stock, ours = both(results, case)
-    assert dags.starts(ours.directory) == dags.starts(stock.directory)
-    hidden = [_without_job_ids(line) for line in dags.scripts(ours.directory)]
-    assert hidden == [_without_job_ids(line) for line in dags.scripts(stock.directory)]
-
-
-def _without_job_ids(line: str) -> str:
-    return re.sub(r"\b(?!0\.)\d+\.(\d+)\b", r"ID.\1", line)
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_rescue_file(results: Results, case: str) -> None:
-    stock, ours = both(results, case)
-    assert _rescue(ours) == _rescue(stock)
-
-
-def _rescue(result: Result) -> list[str]:
-    lines = result.text("t.dag.rescue001").splitlines()
-    return [line for line in lines if not line.startswith("# Created")]
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_metrics(results: Results, case: str) -> None:
-    stock, ours = both(results, case)
-    assert _metrics(ours) == _metrics(stock)
-
-
-def _metrics(result: Result) -> dict[str, Any]:
-    text = result.text("t.dag.metrics")
-    found: dict[str, Any] = json.loads(text) if text else {}
-    for changing in ("start_time", "end_time", "duration", "dagman_id", "version"):
-        found.pop(changing, None)
+def _metrics(result: Result) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for name, text in result.named("*.metrics").items():
+        values = json.loads(text)
+        found[name] = {k: v for k, v in values.items() if k not in _CHANGING_METRICS}
+        found[name]["parent_dagman_id"] = bool(values["parent_dagman_id"])
     return found
-
-
-# Stock DAGMan leaves the file as it was when a script line is wrong; ours says how it ended.
-@pytest.mark.parametrize("case", [case for case in CASES if case != "a-macro-that-is-not-there"])
-def test_node_status_file(results: Results, case: str) -> None:
-    stock, ours = both(results, case)
-    assert _status(ours) == _status(stock)
 
 
 def _status(result: Result) -> list[str]:
@@ -393,41 +122,77 @@ def _status(result: Result) -> list[str]:
     return [line for line in lines if not line.strip().startswith(changing)]
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_jobstate_log(results: Results, case: str) -> None:
-    stock, ours = both(results, case)
-    assert _jobstate(ours) == _jobstate(stock)
-
-
 def _jobstate(result: Result) -> list[str]:
     """Events by node: the order between nodes, times and ids are each run's own."""
     lines = [line.split() for line in result.text("t.jobstate").splitlines()]
-    kept = [(w[1], w[2]) for w in lines if w[1] != "INTERNAL" and w[2] not in _CHANGING]
+    kept = [(w[1], w[2]) for w in lines if w[1] != "INTERNAL" and w[2] not in _CHANGING_EVENTS]
     return [f"{node} {event}" for node, event in sorted(kept, key=lambda pair: pair[0])]
 
 
-_CHANGING = {"IMAGE_SIZE", "EXECUTE"}
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_last_status_table(results: Results, case: str) -> None:
-    stock, ours = both(results, case)
-    assert _table(ours) == _table(stock)
+_CHANGING_EVENTS = {"IMAGE_SIZE", "EXECUTE"}
 
 
 def _table(result: Result) -> list[str]:
+    """The last status table of the last run."""
     lines = result.dagman_out
     heads = [n for n, line in enumerate(lines) if line.strip().startswith("Done     Pre")]
     return lines[heads[-1] - 2 : heads[-1] + 4] if heads else []
 
 
-@pytest.mark.parametrize("case", ["node-twice", "unknown-child"])
-def test_first_line_of_an_error(results: Results, case: str) -> None:
-    stock, ours = both(results, case)
-    assert _errors(ours) == _errors(stock)
+def _submits(result: Result) -> dict[str, list[str]]:
+    """What would be submitted for the inner DAGs."""
+    found = result.named("*.condor.sub")
+    found.pop("t.dag.condor.sub", None)
+    return {name: _plain(text) for name, text in found.items()}
 
 
-def _errors(result: Result) -> list[str]:
-    kinds = ("ERROR:", "Processing error", "Failed to parse")
-    lines = [line.strip() for line in result.dagman_out if line.strip().startswith(kinds)]
-    return [line for line in lines if not line.endswith("not found!")]  # stock says it twice
+def _plain(submit: str) -> list[str]:
+    """Lines of a submit file without what depends on the program and the HTCondor."""
+    submit = re.sub(r"-CsdVersion \S+", "-CsdVersion V", submit)
+    submit = re.sub(r"(executable += |-dagman )\S+", r"\1DAGMAN", submit)
+    return submit.splitlines()
+
+
+# Lines about the DAG as a whole, in their order. Ours may say more behind these words.
+_DAG_LINES = re.compile(
+    r"All jobs Completed!|Aborting DAG because we got the ABORT exit value from a (job|PRE|POST)"
+    r"|Aborting DAG\.\.\.|Writing Rescue DAG to \S+|Removing submitted jobs|Received SIGUSR1"
+    r"|Starting (final|provisioner) node|Loading saved progress from \S+|USING RESCUE DAG \S+"
+    r"|Found rescue DAG number \d+|Failed to parse .*|Processing error .*"
+    r"|ERROR: (?!submit|on Line|the following|Warning is fatal|.* not found!$).*"
+)
+# Lines about single nodes, whose order between nodes is each run's own.
+_NODE_LINES = re.compile(
+    r"Running (PRE|POST|HOLD) script|(PRE|POST) Script of|PRE_SKIP return|Retrying node"
+    r"|Aborting further retries|Node .* job proc (?!.*was removed)|Node .* completed"
+    r"|Node .* have exited the queue|Starting service|Writing Save File|Deferring"
+    r"|Total hold count|Node submit failed|Shortcutting node|Provisioner job state: <2>"
+    r"|Submitting HTCondor Node|  Hold reason"
+)
+
+
+def _dag_lines(result: Result) -> list[str]:
+    matches = [_DAG_LINES.match(line.strip()) for line in result.dagman_out]
+    return [match.group() for match in matches if match]
+
+
+def _node_lines(result: Result) -> list[str]:
+    lines = [line for line in result.dagman_out if _NODE_LINES.match(line)]
+    return sorted(re.sub(r"\b(?!0\.)\d+\.(\d+)\b|job \d+", r"ID.\1", line) for line in lines)
+
+
+READERS: dict[str, Callable[[Result], Any]] = {
+    "exits": _exits,
+    "starts": lambda result: dags.starts(result.directory),
+    "order": _order,
+    "scripts": _scripts,
+    "files": _files,
+    "progress": _progress,
+    "metrics": _metrics,
+    "status": _status,
+    "jobstate": _jobstate,
+    "table": _table,
+    "submits": _submits,
+    "dag_lines": _dag_lines,
+    "node_lines": _node_lines,
+}

@@ -84,3 +84,15 @@ def test_a_node_put_off_anew_waits_for_the_new_time() -> None:
     assert queue.pop(60.0) is None
     assert queue.pop(90.0) == 1
     assert queue.pop(99.0) is None
+
+
+def test_a_place_of_an_earlier_time_starts_no_script_that_is_put_off() -> None:
+    queue = ScriptQueue()
+    queue.add(1)
+    queue.discard(1)
+    queue.add(1)
+    assert queue.pop(0.0) == 1
+    queue.defer(1, 50.0)
+    assert queue.pop(10.0) is None
+    assert len(queue) == 0
+    assert queue.pop(50.0) == 1
