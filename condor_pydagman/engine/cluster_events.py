@@ -150,7 +150,8 @@ def on_held(engine: Engine, node: int, event: LogEvent) -> None:
     if jobs is None or jobs.procs.get(event.proc, 0) & ENDED:
         return
     engine.book.set_idle(jobs, event.proc, True)
-    engine.book.set_held(jobs, event.proc, True)
+    if not engine.book.set_held(jobs, event.proc, True):
+        return  # a double: it was on hold
     timeouts.on_idle(engine, node, event, True)
     _limit_holds(engine, node, jobs)
     hold_scripts.on_held(engine, node, event.cluster, event.proc)

@@ -90,6 +90,14 @@ def drop_ready(engine: Engine) -> None:
         engine.nodes.move(node, Cause.DROPPED, engine.now)
 
 
+def take_back(engine: Engine, node: int, cause: Cause) -> None:
+    """What had begun when the FINAL node began goes on to its end; a replay, which does not know
+    that it had, has dropped its node."""
+    dropped = engine.nodes.states[node] == State.WAITING and engine.nodes.waiting[node] == 0
+    if dropped and engine.recovering and closes_to(engine, node):
+        engine.nodes.move(node, cause, engine.now)
+
+
 def end_if_over(engine: Engine) -> None:
     """End the run if the FINAL node has ended, and so has what was removed before it began."""
     assert engine.final is not None

@@ -171,13 +171,15 @@ class JobBook:
             if not idle:
                 self.set_held(jobs, proc, False)
 
-    def set_held(self, jobs: Jobs, proc: int, held: bool) -> None:
-        """The proc went on hold, or was released."""
+    def set_held(self, jobs: Jobs, proc: int, held: bool) -> bool:
+        """The proc went on hold, or was released; returns False if that is nothing new."""
         flags = self._flags(jobs, proc)
-        if not flags & ENDED and bool(flags & HELD) != held:
-            jobs.procs[proc] = flags ^ HELD
-            self.held += 1 if held else -1
-            self.changes += 1
+        if flags & ENDED or bool(flags & HELD) == held:
+            return False
+        jobs.procs[proc] = flags ^ HELD
+        self.held += 1 if held else -1
+        self.changes += 1
+        return True
 
     def end(self, jobs: Jobs, proc: int, code: int | None, value: int) -> bool:
         """The proc ended with `code` (None: aborted); returns False if it had ended before.

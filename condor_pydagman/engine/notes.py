@@ -18,7 +18,7 @@ from condor_pydagman.engine import (
     timeouts,
 )
 from condor_pydagman.engine.inputs import LogEvent
-from condor_pydagman.engine.node_states import State
+from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.engine.reconcile import CLUSTER_ITSELF, LATE
 from condor_pydagman.vocabulary import (
     RETURN_JOB_ABORTED,
@@ -58,6 +58,7 @@ def _on_final_started(engine: Engine, _: int, event: LogEvent) -> None:
 
 
 def _on_submit_failed(engine: Engine, node: int, event: LogEvent) -> None:
+    final_node.take_back(engine, node, Cause.NEEDS_SUBMIT)
     if engine.nodes.states[node] not in (State.READY, State.SUBMIT_NOTED):
         return
     engine.save_points.pop(node, None)

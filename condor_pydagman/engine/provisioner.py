@@ -55,9 +55,11 @@ def begin(engine: Engine) -> None:
 
 
 def plan(engine: Engine) -> None:
-    """Its job is in the queue: ask it soon."""
+    """Its job is in the queue: ask it soon.  There is nobody to ask when it has ended."""
     it = engine.provisioner
-    if not it.ready and it.ask_at is None and engine.nodes.states[it.node or 0] == State.SUBMITTED:
+    if engine.nodes.states[it.node or 0] != State.SUBMITTED:
+        it.ask_at = None
+    elif it.ask_at is None:
         it.ask_at = engine.now
 
 

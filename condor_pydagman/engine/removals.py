@@ -55,8 +55,9 @@ class Removals:
         """The schedd could not be told: once more, later."""
         engine.say(f"Warning: could not remove cluster {failed.cluster}: {failed.reason}")
         if failed.cluster in engine.book.by_cluster:
+            if not self._untold:  # else others have waited for longer
+                self._again_at = engine.now + AGAIN
             self._untold[failed.cluster] = self._asked.get(failed.cluster, failed.reason)
-            self._again_at = engine.now + AGAIN
 
 
 def remove_rest(engine: Engine, jobs: Jobs, reason: str) -> None:

@@ -119,7 +119,8 @@ def _retry(engine: Engine, node: int, retry: Retry) -> None:
     number, name = engine.nodes.retries[node], engine.dag.names[node]
     limit = retry.limit + engine.granted.get(node, 0)
     engine.say(f"Retrying node {name} (retry #{number} of {limit})...")
-    _next_run(engine, node, outcome.retry_delay(retry, number, name))
+    by_hand = node in engine.on_hold  # a person decides when it runs
+    _next_run(engine, node, 0.0 if by_hand else outcome.retry_delay(retry, number, name))
 
 
 def _next_run(engine: Engine, node: int, delay: float) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from condor_pydagman.engine import outcome, retries, scripts
+from condor_pydagman.engine import final_node, outcome, retries, scripts
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.vocabulary import RETURN_PRE_FAILED, RETURN_SUBMIT_FAILED, ScriptKind
@@ -39,6 +39,7 @@ def want_post(engine: Engine, node: int) -> None:
 
 def on_pre_ended(engine: Engine, node: int, status: int) -> None:
     """A PRE script ended with `status`."""
+    final_node.take_back(engine, node, Cause.NEEDS_PRE)
     if engine.nodes.states[node] not in _BEFORE_PRE_END:
         return
     _pre_is_over(engine, node)
@@ -71,6 +72,7 @@ def on_pre_skip(engine: Engine, node: int, event: LogEvent) -> None:
     """The PRE script's exit code says that the node is done."""
     engine.last_noop = max(engine.last_noop, event.subproc)
     retries.start_now(engine, node)
+    final_node.take_back(engine, node, Cause.NEEDS_PRE)
     if engine.nodes.states[node] not in _BEFORE_PRE_END:
         return
     _pre_is_over(engine, node)

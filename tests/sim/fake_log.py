@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from condor_pydagman.engine.inputs import LogEvent
@@ -11,7 +12,15 @@ if TYPE_CHECKING:
     from tests.sim.world import World
 
 
-_DOUBLED_LATE = (EventKind.SUBMIT, EventKind.JOB_TERMINATED, EventKind.JOB_ABORTED)
+_DOUBLED_LATE = (
+    EventKind.SUBMIT,
+    EventKind.EXECUTE,
+    EventKind.JOB_HELD,
+    EventKind.JOB_TERMINATED,
+    EventKind.JOB_ABORTED,
+    EventKind.CLUSTER_SUBMIT,
+    EventKind.CLUSTER_REMOVE,
+)
 
 
 class Entry(NamedTuple):
@@ -27,34 +36,68 @@ class FakeLog:
 
     Attributes:
         generation: how often it has been truncated.
-        garbled: whether any event of this generation is garbled.
+        misled: whether an event came once more that makes jobs look other than they are.
+        held_back: how many events have happened and are not written yet.
     """
 
     def __init__(self, world: World) -> None:
         self._world = world
         self.entries: list[Entry] = []
         self.generation = 0
-        self.garbled = False
+        self.misled = False
+        self.held_back = 0
         self._dark_until = 0.0
+        self._behind: dict[int, tuple[float, int]] = {}  # until when, how many, by cluster
 
     def truncate(self) -> None:
         self.entries = []
         self.generation += 1
+        self.misled = False
         self._dark_until = 0.0
 
     def append_own(self, event: LogEvent) -> None:
-        """An event of DAGMan's: durable and readable, at worst it is there twice."""
-        self._add(event, 0.0, False)
+        """An event of DAGMan's: durable and readable, but it may be there twice, and a piece of
+        somebody else's may make it unreadable."""
+        garbled = self._world.hit("garble")
+        self._add(event, 0.0, garbled)
+        if garbled:
+            self._world.trace("garbled", f"{event.kind} {event.cluster}.{event.proc}")
+            self._world.ever_garbled = True
         if self._world.hit("double"):
             self._add(event, 0.0, False)
 
-    def append(self, event: LogEvent) -> float:
-        """An event of the schedd's; returns when it is completely written."""
+    def append(self, event: LogEvent, then: Callable[[], object] | None = None) -> None:
+        """An event of the schedd's; `then` is called when it is completely written.
+
+        It may come after later events of other clusters, never after one of its own.
+        """
+        world, cluster = self._world, event.cluster
+        until, count = self._behind.get(cluster, (0.0, 0))
+        if world.hit("reorder"):
+            until = max(until, world.now) + world.rng.uniform(1.0, 20.0)
+        if not count and until <= world.now:
+            self._land(event, then)
+            return
+        self._behind[cluster] = until, count + 1
+        self.held_back += 1
+        generation = self.generation
+
+        def land() -> None:
+            until, count = self._behind[cluster]
+            self._behind[cluster] = until, count - 1
+            self.held_back -= 1
+            if self.generation == generation:
+                self._land(event, then)
+            elif then is not None:
+                then()
+
+        world.at(until, land)
+
+    def _land(self, event: LogEvent, then: Callable[[], object] | None) -> None:
         world = self._world
         garbled = world.hit("garble")
         if garbled:
             world.trace("garbled", f"{event.kind} {event.cluster}.{event.proc}")
-            self.garbled = True
             world.ever_garbled = True
         ready = self._add(event, world.rng.uniform(0.1, 8.0) if world.hit("cut") else 0.0, garbled)
         if world.hit("double"):
@@ -64,7 +107,10 @@ class FakeLog:
         if world.hit("lag"):
             self._dark_until = world.now + world.rng.uniform(1.0, 15.0)
             world.at(self._dark_until, world.nothing)
-        return ready
+        if then is not None and ready <= world.now:
+            then()
+        elif then is not None:
+            world.at(ready, then)
 
     def read(self, start: int, *, everything: bool = False) -> tuple[list[LogEvent], int]:
         """Events from entry `start` on, and where the next read starts.
@@ -87,6 +133,8 @@ class FakeLog:
         world = self._world
         ready = max(world.now + delay, self.complete_at())
         self.entries.append(Entry(event, ready, garbled))
+        if not garbled:
+            world.oracles.in_log(event)
         if ready > world.now:
             world.at(ready, world.nothing)
         return ready
@@ -97,6 +145,7 @@ class FakeLog:
         def again() -> None:
             if self.generation == generation:
                 self._world.trace("late double", f"{event.kind} {event.cluster}.{event.proc}")
+                self.misled |= event.kind in (EventKind.EXECUTE, EventKind.JOB_HELD)
                 self._add(event, 0.0, False)
 
         self._world.after(self._world.rng.uniform(1.0, 300.0), again)

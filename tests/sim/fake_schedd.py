@@ -6,44 +6,18 @@ without a word.  It knows the truth about every cluster there ever was; oracles 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from condor_pydagman.engine import inputs
-from condor_pydagman.engine.actions import SubmitNode
-from condor_pydagman.engine.inputs import LogEvent, QueuedJob
-from condor_pydagman.vocabulary import EventKind
+from condor_pydagman.engine.actions import RemoveJobs, SubmitNode
+from condor_pydagman.engine.inputs import QueuedJob
+from condor_pydagman.vocabulary import PROVISIONER_READY, NodeKind
+from tests.sim.fake_jobs import Cluster, FakeJobs, Job
 
 if TYPE_CHECKING:
     from tests.sim.world import World
 
-
-@dataclass
-class Cluster:
-    """All that ever happened to one cluster.
-
-    Attributes:
-        ends: exit code by proc, None if aborted.
-        lost: procs that the schedd lost.
-    """
-
-    number: int
-    node: str
-    retry: int
-    era: int
-    procs: int
-    ends: dict[int, int | None] = field(default_factory=dict)
-    lost: list[int] = field(default_factory=list)
-    removed: bool = False
-
-
-@dataclass
-class Job:
-    """A proc in the queue; `status` is idle, running, held, removed or leaving."""
-
-    cluster: Cluster
-    proc: int
-    status: str = "idle"
+_SPARED_BY_PEOPLE = ("leaving", "removed")
 
 
 class FakeSchedd:
@@ -51,7 +25,7 @@ class FakeSchedd:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self.queue: dict[tuple[int, int], Job] = {}
+        self.jobs = FakeJobs(world)
         self.clusters: dict[int, Cluster] = {}
         self._down_until = 0.0
         world.every(20.0, self._maybe_down)
@@ -60,7 +34,12 @@ class FakeSchedd:
     def down(self) -> bool:
         return self._world.now < self._down_until
 
-    def submit(self, action: SubmitNode, node: str) -> inputs.Input:
+    @property
+    def queue(self) -> dict[tuple[int, int], Job]:
+        """Every proc in the queue."""
+        return self.jobs.queue
+
+    def submit(self, action: SubmitNode, node: str, kind: NodeKind) -> inputs.Input:
         """Take a node's jobs, or not."""
         world, number = self._world, action.node
         if self.down or world.hit("refuse"):
@@ -69,27 +48,55 @@ class FakeSchedd:
             return inputs.SubmitFailed(number, "bad submit file", permanent=True)
         if world.hit("lost_before"):
             return inputs.SubmitFailed(number, "lost", permanent=False, unknown=True)
-        cluster = self._take(node, action.retry)
+        cluster = self._take(action, node, kind)
         if world.hit("lost_after"):
             return inputs.SubmitFailed(number, "lost", permanent=False, unknown=True)
-        return inputs.Submitted(number, cluster.number, cluster.procs)
+        procs = 0 if cluster.factory else cluster.procs
+        return inputs.Submitted(number, cluster.number, procs)
 
-    def remove(self, cluster: int, era: int) -> bool:
-        """Remove one cluster, or all of an era; False if the schedd can't be told."""
+    def remove(self, action: RemoveJobs, era: int) -> str:
+        """Remove one cluster, or all of an era; says why it can't, '' if it can."""
         if self.down:
-            return False
-        for job in list(self.queue.values()):
-            mine = job.cluster.number == cluster or (not cluster and job.cluster.era == era)
-            if mine and job.status not in ("leaving", "removed"):
-                job.status = "removed"
-                job.cluster.removed = True
-                self._later(job, self._aborted)
-        return True
+            return "the schedd is down"
+        if self._world.hit("no_remove"):
+            return "it is too busy"
+        for cluster in self.clusters.values():
+            spared = action.spare_services and cluster.kind is NodeKind.SERVICE
+            all_of_era = not action.cluster and cluster.era == era and not spared
+            if not cluster.over and (all_of_era or cluster.number == action.cluster):
+                self._remove(cluster)
+        return ""
 
-    def jobs(self, era: int) -> list[QueuedJob]:
-        """Every proc of an era in the queue, those on their way out included."""
-        return [
-            QueuedJob(job.cluster.number, job.proc, job.cluster.node, job.cluster.retry)
+    def manager_left(self, era: int) -> None:
+        """The DAGMan job has left the queue: the schedd removes what is left of its jobs."""
+        for cluster in self.clusters.values():
+            if cluster.era == era and not cluster.over:
+                self._remove(cluster)
+
+    def _remove(self, cluster: Cluster) -> None:
+        cluster.removed = True
+        mine = [job for job in self.queue.values() if job.cluster is cluster]
+        for job in mine:
+            self.jobs.remove(job)
+        if cluster.factory and not mine:
+            self.jobs.end_factory(cluster)
+
+    def listed(self, era: int) -> list[QueuedJob]:
+        """Every proc of an era in the queue, those on their way out included; and the clusters that
+        go on making some."""
+        making = [
+            QueuedJob(cluster.number, -1, cluster.node, cluster.retry, leaving=cluster.removed)
+            for cluster in self.clusters.values()
+            if cluster.era == era and cluster.factory and not cluster.over
+        ]
+        return making + [
+            QueuedJob(
+                job.cluster.number,
+                job.proc,
+                job.cluster.node,
+                job.cluster.retry,
+                leaving=job.status == "removed",
+            )
             for job in self.queue.values()
             if job.cluster.era == era
         ]
@@ -99,99 +106,51 @@ class FakeSchedd:
         found = {
             job.cluster.number: job.cluster
             for job in self.queue.values()
-            if job.cluster.era == era and not job.cluster.removed and job.status != "leaving"
+            if job.cluster.era == era and job.status not in _SPARED_BY_PEOPLE
         }
-        return list(found.values())
+        return [cluster for cluster in found.values() if not cluster.removed]
+
+    def provisioner_state(self, cluster: int) -> int | None:
+        """`ProvisionerState` of a job."""
+        ready_at = self.clusters[cluster].ready_at
+        if self.down or not any(number == cluster for number, _ in self.queue):
+            return None
+        return PROVISIONER_READY if ready_at is not None and ready_at <= self._world.now else None
+
+    def some_job(self) -> Job | None:
+        """A job of this era that somebody may lay hands on."""
+        found = [
+            job
+            for job in self.queue.values()
+            if job.cluster.era == self._world.era and job.status not in _SPARED_BY_PEOPLE
+        ]
+        return self._world.rng.choice(found) if found else None
 
     def _maybe_down(self) -> None:
         if self._world.hit("outage"):
             self._down_until = self._world.now + self._world.rng.uniform(1.0, 120.0)
             self._world.trace("schedd down", f"until {self._down_until:.3f}")
 
-    def _take(self, node: str, retry: int) -> Cluster:
-        world = self._world
+    def _tolerates_percent(self, name: str) -> bool:
+        assert self._world.process is not None
+        dag = self._world.process.dag
+        tolerance = dag.tolerances.get(dag.ids[name])
+        return tolerance is not None and tolerance.percent
+
+    def _take(self, action: SubmitNode, node: str, kind: NodeKind) -> Cluster:
+        world, retry = self._world, action.retry
+        outcomes = world.workload.outcomes
+        procs, factory = outcomes.procs(node), outcomes.factory(node)
+        if kind is NodeKind.SUBDAG or (kind is NodeKind.PROVISIONER and procs < 3):
+            procs, factory = 1, 0
+        if self._tolerates_percent(node):
+            factory = 0  # percent of what has been made so far: hard to foretell
         number = len(self.clusters) + 1
-        cluster = Cluster(number, node, retry, world.era, world.workload.outcomes.procs(node))
+        cluster = Cluster(
+            number, node, kind, retry, world.era, procs, factory, on_hold=action.on_hold
+        )
         self.clusters[number] = cluster
         world.oracles.cluster_taken(cluster)
-        world.trace("took", f"{node} retry {retry} cluster {number} procs {cluster.procs}")
-        for proc in range(cluster.procs):
-            job = Job(cluster, proc)
-            self.queue[number, proc] = job
-            self._write(job, EventKind.SUBMIT)
-        for proc in range(cluster.procs):
-            self._later(self.queue[number, proc], self._execute)
+        world.trace("took", f"{node} retry {retry} cluster {number} procs {procs} {factory}")
+        self.jobs.begin(cluster)
         return cluster
-
-    def _later(self, job: Job, step: object) -> None:
-        assert callable(step)
-        world = self._world
-        delay = world.rng.choice((0.0, 0.5, world.rng.uniform(0.0, 60.0)))
-        world.after(delay, lambda: step(job))
-
-    def _write(self, job: Job, kind: EventKind, value: int = 0) -> float:
-        world = self._world
-        world.trace("event", f"{kind.name} {job.cluster.number}.{job.proc} {value}")
-        node = job.cluster.node if kind is EventKind.SUBMIT else ""
-        return world.log.append(
-            LogEvent(kind, job.cluster.number, job.proc, 0, world.now, node=node, value=value)
-        )
-
-    def _execute(self, job: Job) -> None:
-        world = self._world
-        if job.status != "idle":
-            return
-        job.status = "running"
-        self._write(job, EventKind.EXECUTE)
-        if world.hit("lose_job"):
-            world.trace("lost", f"{job.cluster.number}.{job.proc}")
-            job.status = "leaving"
-            job.cluster.lost.append(job.proc)
-            del self.queue[job.cluster.number, job.proc]
-        elif world.hit("hold"):
-            self._later(job, self._hold)
-        elif world.hit("evict"):
-            self._later(job, self._evict)
-        else:
-            self._later(job, self._terminate)
-
-    def _hold(self, job: Job) -> None:
-        if job.status == "running":
-            job.status = "held"
-            self._write(job, EventKind.JOB_HELD)
-            self._later(job, self._release)
-
-    def _release(self, job: Job) -> None:
-        if job.status == "held":
-            job.status = "idle"
-            self._write(job, EventKind.JOB_RELEASED)
-            self._later(job, self._execute)
-
-    def _evict(self, job: Job) -> None:
-        if job.status == "running":
-            job.status = "idle"
-            self._write(job, EventKind.JOB_EVICTED)
-            self._later(job, self._execute)
-
-    def _terminate(self, job: Job) -> None:
-        if job.status != "running":
-            return
-        cluster = job.cluster
-        code = self._world.workload.outcomes.job(cluster.era, cluster.node, cluster.retry, job.proc)
-        self._leave(job, code, EventKind.JOB_TERMINATED, code)
-
-    def _aborted(self, job: Job) -> None:
-        if job.status == "removed":
-            self._leave(job, None, EventKind.JOB_ABORTED, 0)
-
-    def _leave(self, job: Job, code: int | None, kind: EventKind, value: int) -> None:
-        """The proc leaves the queue once its last event is completely written."""
-        job.status = "leaving"
-        job.cluster.ends[job.proc] = code
-        self._world.oracles.cluster_ended(job.cluster)
-        written = self._write(job, kind, value)
-        key = (job.cluster.number, job.proc)
-        if written <= self._world.now:
-            del self.queue[key]
-        else:
-            self._world.at(written, lambda: self.queue.pop(key, None))

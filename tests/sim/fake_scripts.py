@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from condor_pydagman.engine.actions import RunScript
+from condor_pydagman.engine.actions import KillScripts, RunScript
 from condor_pydagman.engine.inputs import ScriptEnded
+from condor_pydagman.vocabulary import ScriptKind
 from tests.sim.workload import MOST_DEFERRALS
 
 if TYPE_CHECKING:
@@ -37,12 +38,17 @@ class FakeScripts:
         world.after(delay, lambda: self._end(action, status))
         return None
 
-    def kill_all(self) -> None:
-        self.running = []
+    def kill_all(self, action: KillScripts) -> None:
+        """Kill PRE and POST scripts; HOLD scripts live on."""
+        killed = [script for script in self.running if script.kind is not ScriptKind.HOLD]
+        self.running = [script for script in self.running if script.kind is ScriptKind.HOLD]
+        for script in killed if action.answered else ():
+            self._process.hear(ScriptEnded(script.node, script.kind, -9))
 
     def _status(self, action: RunScript) -> int:
         world = self._world
-        name, retry = action.words[1], int(action.words[2])
+        name = self._process.dag.names[action.node]
+        retry = self._process.engine.nodes.retries.get(action.node, 0)
         key = (world.era, name, action.kind, retry)
         deferred = world.deferrals.get(key, 0)
         status = world.workload.outcomes.script(world.era, name, action.kind, retry, deferred)

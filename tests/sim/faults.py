@@ -1,5 +1,5 @@
-"""Which faults a seed brings and how often: each rate is drawn by itself, and many are zero, so
-that rare combinations get their turn ("swarm testing")."""
+"""Which faults a seed brings and how often, and what people do: each rate is drawn by itself, and
+many are zero, so that rare combinations get their turn ("swarm testing")."""
 
 from __future__ import annotations
 
@@ -12,8 +12,13 @@ class Faults:
     """Chances, 0 to 1, each for every occasion; `until` is when they all end, in seconds."""
 
     crash: float = 0.0  # DAGMan is killed at a boundary between two actions or inputs
-    leave: float = 0.0  # DAGMan is put on hold and released (an occasion: 50 s)
-    stop: float = 0.0  # DAGMan is removed (an occasion: 50 s)
+    leave: float = 0.0  # DAGMan is put on hold and released (an occasion: 20 s)
+    stop: float = 0.0  # DAGMan is removed (an occasion: 20 s)
+    halt: float = 0.0  # somebody halts the DAG, and resumes it later (an occasion: 20 s)
+    pause: float = 0.0  # somebody pauses it, and resumes it later (an occasion: 20 s)
+    limits: float = 0.0  # somebody wants other throttles (an occasion: 20 s)
+    remove_job: float = 0.0  # somebody removes a job behind our back (an occasion: 20 s)
+    hold_job: float = 0.0  # somebody holds a job, and releases it later (an occasion: 20 s)
     outage: float = 0.0  # the schedd does not answer for a while (an occasion: 20 s)
     refuse: float = 0.0  # a submit is refused, for now
     refuse_for_good: float = 0.0
@@ -22,13 +27,21 @@ class Faults:
     lose_job: float = 0.0  # the schedd forgets a running proc without an event
     hold: float = 0.0
     evict: float = 0.0
+    suspend: float = 0.0
+    disconnect: float = 0.0  # the machine of a job can't be reached for a while, or for good
+    shadow: float = 0.0  # a shadow exception
+    bad_program: float = 0.0  # an executable error: the job is aborted or held
+    no_remove: float = 0.0  # a removal fails
     double: float = 0.0  # an event is written twice in a row
     late_double: float = 0.0  # an event of the schedd is written again, much later
+    reorder: float = 0.0  # an event comes after later ones of other clusters
+    clock: float = 0.0  # the clock that events are stamped with steps (an occasion: 20 s)
     lag: float = 0.0  # new events can't be seen for a while
     cut: float = 0.0  # an event is half written for a while
     garble: float = 0.0  # an event of the schedd can't be read
     full_disk: float = 0.0  # an event of DAGMan's own can't be written
-    broken_log: float = 0.0  # the log can't be followed any more (an occasion: 50 s)
+    no_rescue: float = 0.0  # the rescue file can't be written
+    broken_log: float = 0.0  # the log can't be followed any more (an occasion: 20 s)
     kill_script: float = 0.0
     hang_script: float = 0.0
     no_script: float = 0.0  # a script can't be started
@@ -42,8 +55,13 @@ class Faults:
 # The highest chance of each; what would end most runs early is rarer.
 _HIGHEST = {
     "crash": 0.05,
-    "leave": 0.2,
-    "stop": 0.1,
+    "leave": 0.1,
+    "stop": 0.3,
+    "halt": 0.5,
+    "pause": 0.5,
+    "limits": 0.8,
+    "remove_job": 0.2,
+    "hold_job": 0.2,
     "outage": 0.3,
     "refuse": 0.3,
     "refuse_for_good": 0.05,
@@ -52,18 +70,27 @@ _HIGHEST = {
     "lose_job": 0.1,
     "hold": 0.3,
     "evict": 0.3,
+    "suspend": 0.2,
+    "disconnect": 0.2,
+    "shadow": 0.2,
+    "bad_program": 0.1,
+    "no_remove": 0.5,
     "double": 0.2,
     "late_double": 0.2,
+    "reorder": 0.3,
+    "clock": 0.3,
     "lag": 0.2,
     "cut": 0.1,
     "garble": 0.02,
     "full_disk": 0.03,
-    "broken_log": 0.05,
+    "no_rescue": 0.8,
+    "broken_log": 0.02,
     "kill_script": 0.2,
     "hang_script": 0.1,
     "no_script": 0.05,
 }
 _OFTEN_ZERO = {"garble": 0.9, "full_disk": 0.9, "broken_log": 0.9, "stop": 0.7, "crash": 0.3}
+_OFTEN_ZERO.update(dict.fromkeys(("halt", "pause", "clock"), 0.7))
 
 
 def swarm(rng: Random) -> Faults:

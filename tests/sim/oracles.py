@@ -15,6 +15,7 @@ O12 Every run ends once the faults have ended, and nobody is woken in vain (chec
 O13 The rescue file is written before the DAG's jobs are removed.
 O14 Exit code 0 means that all is done, or that ABORT-DAG-ON said so.
 O15 What the log says of a script's end is how it ended.
+O16 and above: see oracles_special.py.
 
 A garbled event is information lost for good: O1 to O9 are not asked of a run that has had one.
 """
@@ -22,6 +23,7 @@ A garbled event is information lost for good: O1 to O9 are not asked of a run th
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from condor_pydagman.engine import actions as do
@@ -30,29 +32,20 @@ from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import State
-from condor_pydagman.engine.report import NodeReport, Report
+from condor_pydagman.engine.report import Report
 from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.graph.progress import apply_progress
-from condor_pydagman.vocabulary import NodeStatus, Note, ScriptKind
-from tests import make
-from tests.sim.fake_schedd import Cluster
+from condor_pydagman.vocabulary import ORDINARY_KINDS, NodeKind, NodeStatus, Note, ScriptKind
+from tests.sim.fake_jobs import Cluster
+from tests.sim.oracles_special import SpecialOracles
 from tests.sim.truth import Heard, Truth
+from tests.sim.verdicts import require
 
 if TYPE_CHECKING:
     from tests.sim.process import Process
     from tests.sim.world import World
 
 REPLAY_EVERY = 40  # inputs between two replays, on average
-
-
-class Violation(AssertionError):
-    """An oracle objects; the text begins with its number."""
-
-
-def require(holds: bool, what: str) -> None:
-    """Raise Violation unless it holds."""
-    if not holds:
-        raise Violation(what)
 
 
 class Oracles:
@@ -67,6 +60,8 @@ class Oracles:
         self._rescued = False
         self._replies: list[float] = []
         self._statuses: dict[tuple[int, ScriptKind], int] = {}
+        self._ever_rescued = False
+        self.special = SpecialOracles(world)
 
     @property
     def truth(self) -> Truth:
@@ -82,8 +77,10 @@ class Oracles:
         self._adopted = self._rescued = False
         self._replies = []
         if not recovering:
+            self._ever_rescued = False
             tolerance = process.engine.config.node_job_failure_tolerance
             self._truth = Truth(process.dag, marked(process.dag), tolerance)
+        self.special.started(recovering=recovering)
 
     def input_given(self, process: Process, an_input: inputs.Input) -> None:
         """The engine is about to be told something."""
@@ -92,15 +89,19 @@ class Oracles:
             self._listed = True
         if isinstance(an_input, inputs.Submitted):
             self._replies.append(self._world.now)
+        if isinstance(an_input, inputs.LimitsWanted):
+            self._replies = []  # what was right before does not count
         if isinstance(an_input, inputs.ScriptEnded):
             self._statuses[an_input.node, an_input.kind] = an_input.status
+        self.special.input_given(process, an_input)
 
-    def input_done(self, process: Process) -> None:
+    def input_done(self, process: Process, an_input: inputs.Input) -> None:
         """All actions for an input have been done."""
         if self._world.ever_garbled:
             return
-        if process.idle and process.engine.phase is Phase.RUNNING:
-            counts_agree(process.engine.report(), list(process.engine.node_reports()))
+        self.special.input_done(process, an_input)
+        if process.idle and process.engine.phase in (Phase.RUNNING, Phase.FINISHING):
+            counts_agree(process.engine)
             self._procs_agree(process.engine.report())
             if self._world.rng.random() * REPLAY_EVERY < 1:
                 replay_agrees(process.engine, self._world.log.read(0, everything=True)[0])
@@ -114,22 +115,22 @@ class Oracles:
         elif isinstance(action, do.RunScript):
             self._may_run(process, action)
         elif isinstance(action, do.RemoveJobs) and not action.cluster:
-            code_zero = process.engine.ending is not None and process.engine.ending.code == 0
-            require(self._rescued or code_zero, "O13: jobs removed before the rescue file")
+            ended_by = process.engine.ended_by
+            excused = ended_by is not None and ended_by.code == 0
+            excused |= self.truth.final_begun and self._ever_rescued
+            require(self._rescued or excused, "O13: jobs removed before the rescue file")
+        self.special.action_asked(process, action)
 
     def written(self, process: Process, action: do.Action) -> None:
         """DAGMan's own event is in the log."""
-        for event in make.appended(process.dag, action):
-            self.truth.own_event(event)
-            if event.note is Note.JOB_LOST:
-                self.truth.lost(self._world.schedd.clusters[event.cluster], event.proc)
         if isinstance(action, (do.AppendNote, do.AppendPostEnded, do.AppendPreSkip)):
             self._note_script(process, action)
 
-    def cluster_ended(self, cluster: Cluster) -> None:
-        """A proc of a cluster ended."""
-        if cluster.era == self._world.era:
-            self.truth.cluster_ended(cluster)
+    def in_log(self, event: LogEvent) -> None:
+        """An event can be read in the log, now or soon."""
+        cluster = self._world.schedd.clusters.get(event.cluster)
+        mine = cluster is not None and cluster.era == self._world.era
+        self.truth.event(event, cluster if mine else None)
 
     def cluster_taken(self, cluster: Cluster) -> None:
         """The schedd takes a cluster."""
@@ -151,35 +152,46 @@ class Oracles:
         require(all(c not in earlier for c in live), f"O2: second live cluster of {name}")
         same = [c for c in earlier if c.retry == cluster.retry and not c.lost]
         require(not same, f"O4: {name} submitted twice in retry {cluster.retry}")
+        self.special.cluster_taken(cluster)
         retry = dag.retries.get(node)
-        limit = retry.limit if retry else 0
-        require(cluster.retry <= limit, f"O4: {name} retried more than {limit} times")
+        limit = (retry.limit if retry else 0) + self.truth.extra[name]
+        config = world.process.engine.config
+        post = dag.script(node, ScriptKind.POST)
+        by_hand = cluster.on_hold and config.put_failed_jobs_on_hold and post is None
+        require(by_hand or cluster.retry <= limit, f"O4: {name} retried more than {limit} times")
         require(name not in self.truth.done, f"O5: done node {name} is submitted")
         self._limits_hold(world.process, cluster, live)
 
     def rescue_written(self, process: Process, text: str) -> None:
         """A rescue file is on disk."""
-        self._rescued = True
+        self._rescued = self._ever_rescued = True
         fresh = self._world.workload.build()
         apply_progress(fresh, text, "t.dag.rescue")
         dag, states = process.dag, process.engine.nodes.states
-        done = {dag.names[n] for n, state in enumerate(states) if state == State.DONE}
-        failed = (n for n, state in enumerate(states) if state == State.FAILED)
+        ordinary = [n for n in range(len(dag)) if dag.kinds[n] in ORDINARY_KINDS]
+        done = {dag.names[n] for n in ordinary if states[n] == State.DONE}
+        failed = (n for n in ordinary if states[n] == State.FAILED)
         over = {dag.names[n] for n in failed if dag.has_weak_children_only(n)}
         require(marked(fresh) == done | over, f"O8: marks {marked(fresh)}, not {done | over}")
         if self._world.ever_garbled:
             return
         require(done <= self.truth.done, f"O8: {done - self.truth.done} marked, but not done")
         if process.idle:
-            require(done == self.truth.done, f"O8: {self.truth.done - done} done, but not marked")
+            really = self.truth.done & {dag.names[n] for n in ordinary}
+            require(done == really, f"O8: {really - done} done, but not marked")
 
     def exited(self, process: Process, code: int) -> None:
         """A process has ended by itself."""
+        self.special.exited(process, code)
+        dag = process.dag
         if code != 0 or self._world.ever_garbled:
             return
-        if any(abort.exit_code == 0 for abort in process.dag.aborts.values()):
+        if any(0 in (abort.exit_code, abort.status) for abort in dag.aborts.values()):
             return
-        missing = set(process.dag.names) - self.truth.done
+        if any(dag.names[n] in self.truth.done for n in dag.of_kind(NodeKind.FINAL)):
+            return
+        services = {dag.names[n] for n in dag.of_kind(NodeKind.SERVICE)}
+        missing = set(dag.names) - services - self.truth.done
         require(not missing, f"O14: exit code 0, but {missing} not done")
 
     # The longer ones.
@@ -197,9 +209,9 @@ class Oracles:
 
     def _limits_hold(self, process: Process, cluster: Cluster, live: list[Cluster]) -> None:
         """O3; `live` may or may not have the new cluster."""
-        names = {c.node for c in live} | {cluster.node}
         limits, dag = process.engine.limits, process.dag
-        if limits.jobs:
+        names = {c.node for c in live if c.kind is not NodeKind.SERVICE} | {cluster.node}
+        if limits.jobs and cluster.kind is not NodeKind.SERVICE:
             require(len(names) <= limits.jobs, f"O3: {len(names)} nodes in the queue")
         counts = Counter(dag.categories.get(dag.ids[name]) for name in names)
         for category, limit in dag.category_limits.items():
@@ -207,10 +219,16 @@ class Oracles:
 
     def _may_run(self, process: Process, action: do.RunScript) -> None:
         name, kind = process.dag.names[action.node], action.kind
-        retry, limits = int(action.words[2]), process.engine.limits
+        limits = process.engine.limits
+        retry = process.engine.nodes.retries.get(action.node, 0)
+        if process.dag.scripts[action.node][kind].command.endswith("$RETRY"):
+            require(action.words == ("script", name, str(retry)), f"O15: words {action.words}")
         running = [other for other in process.scripts.running if other.kind is kind]
-        limit = limits.pre if kind is ScriptKind.PRE else limits.post
+        by_kind = {ScriptKind.PRE: limits.pre, ScriptKind.POST: limits.post}
+        limit = by_kind.get(kind, limits.hold)
         require(not limit or len(running) < limit, f"O3: {len(running) + 1} {kind} scripts")
+        if kind is ScriptKind.HOLD:
+            return
         require(
             all(other.node != action.node for other in running), f"O6: {name} runs {kind} twice"
         )
@@ -237,13 +255,18 @@ class Oracles:
     def _procs_agree(self, report: Report) -> None:
         """O9 for procs, where nothing was removed, lost or found in the queue."""
         world = self._world
-        if self._adopted or world.log.complete_at() > world.now:
+        if self._adopted or world.log.misled or world.log.complete_at() > world.now:
             return
         mine = [c for c in world.schedd.clusters.values() if c.era == world.era]
-        if any(c.lost or c.removed for c in mine):
+        if any(c.lost or c.removed or c.touched for c in mine):
             return
-        status = Counter(j.status for j in world.schedd.queue.values() if j.cluster in mine)
-        want = (status["idle"], status["running"], status["held"])
+        mine_now = [j for j in world.schedd.queue.values() if j.cluster.era == world.era]
+        status = Counter("idle" if j.quiet else j.status for j in mine_now)
+        want = (
+            status["idle"] + status["suspended"],
+            status["running"] + status["away"],
+            status["held"],
+        )
         have = (report.procs_idle, report.procs_running, report.procs_held)
         require(want == have, f"O9: procs idle, running, held are {want}, reported {have}")
 
@@ -257,8 +280,10 @@ def marked(dag: Dag) -> set[str]:
     return {name for name, flags in zip(dag.names, dag.flags) if flags & DONE}
 
 
-def counts_agree(report: Report, nodes: list[NodeReport]) -> None:
-    """O9 for nodes."""
+def counts_agree(engine: Engine) -> None:
+    """O9 for nodes: SERVICE nodes are in no count."""
+    report, kinds = engine.report(), engine.dag.kinds
+    nodes = [node for node in engine.node_reports() if kinds[node.node] != NodeKind.SERVICE]
     counts = Counter(node.status for node in nodes)
     want = (
         counts[NodeStatus.DONE],
@@ -286,17 +311,37 @@ _REPLAYED = {
 }
 
 
+# What may have begun, as no log shows, when the delay before a retry was over.
+_BEGUN = (State.PRE_WAIT, State.PRE_RUN, State.PRE_NOTED, State.READY, State.SUBMITTING)
+# What a run with a FINAL node has left where it was.
+_LEFT = frozenset((State.WAITING, State.PRE_WAIT, State.FAILED, State.FUTILE))
+_UNSEEN = frozenset((*_BEGUN, State.UNKNOWN, State.SUBMIT_NOTED))
+
+
 def replay_agrees(live: Engine, log: list[LogEvent]) -> None:
     """O7; the live engine has heard the whole log."""
-    other = Engine(live.dag, live.config, live.limits, check=True)
+    other = Engine(live.dag, live.config, replace(live.limits), check=True)
     other.handle(inputs.Begin(True), live.now)
     for event in log:
         other.handle(event, live.now)
     for node, name in enumerate(live.dag.names):
         want, have = State(live.nodes.states[node]), State(other.nodes.states[node])
+        if live.phase is Phase.FINISHING and {want, have} <= _LEFT:
+            continue  # the log does not show what came just before the note that FINAL begins
+        unseen = have is State.RETRY_WAIT and want in _UNSEEN
         require(
-            _REPLAYED.get(want, want) == have,
+            unseen or _REPLAYED.get(want, want) == have,
             f"O7: {name} is {want.name}, replayed {have.name}: {live.nodes.story(node)}",
         )
-        tries = live.nodes.retries.get(node, 0), other.nodes.retries.get(node, 0)
-        require(tries[0] == tries[1], f"O7: {name} has had {tries[0]} retries, replayed {tries[1]}")
+        for what, one, two in (
+            ("retries", live.nodes.retries, other.nodes.retries),
+            ("granted", live.granted, other.granted),
+        ):
+            tries = one.get(node, 0), two.get(node, 0)
+            require(tries[0] == tries[1], f"O7: {what} of {name}: {tries[0]}, replayed {tries[1]}")
+        if want is State.SUBMITTED:
+            beyond = live.book.by_node[node].beyond, other.book.by_node[node].beyond
+            require(beyond[0] == beyond[1], f"O7: {name} has failed: {beyond}")
+    require(live.on_hold == other.on_hold, f"O7: on hold {live.on_hold}, {other.on_hold}")
+    ready = live.provisioner.ready, other.provisioner.ready
+    require(ready[0] == ready[1], f"O7: go-ahead {ready}")

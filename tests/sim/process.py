@@ -11,6 +11,7 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.records import rescue
+from condor_pydagman.vocabulary import NodeKind
 from tests import make
 from tests.sim.fake_scripts import FakeScripts
 
@@ -28,19 +29,23 @@ class Process:
     """From start to exit, kill or hold.
 
     Attributes:
+        ahead: seconds that its clock is ahead of the world's, since the clock on the wall was when
+            the process started; it is never set.
         position: entry of the log that is read next.
         exit: the Exit action, once it has been done.
     """
 
     def __init__(self, world: World, *, recovering: bool) -> None:
         self.world = world
+        self.ahead = world.skew
         self.dag = world.workload.build()
         if not recovering:
             world.began_with = world.rescue_text
         if world.began_with:
             apply_progress(self.dag, world.began_with, "t.dag.rescue")
-        work = world.workload
-        self.engine = Engine(self.dag, work.config, work.limits, dag_id=world.era + 1, check=True)
+        self.engine = Engine(
+            self.dag, world.workload.config, world.limits, dag_id=world.era + 1, check=True
+        )
         self.scripts = FakeScripts(world, self)
         self.position = 0
         self.exit: do.Exit | None = None
@@ -49,20 +54,29 @@ class Process:
             do.SubmitNode: self._submit,
             do.RemoveJobs: self._remove,
             do.RunScript: self._run_script,
-            do.KillScripts: lambda _: self.scripts.kill_all(),
+            do.KillScripts: self.scripts.kill_all,
             do.AppendPostEnded: self._append,
             do.AppendPreSkip: self._append,
             do.AppendNoop: self._append,
             do.AppendNote: self._append,
             do.QueryQueue: self._query,
+            do.AskProvisioner: self._ask_provisioner,
             do.WriteRescue: self._write_rescue,
+            do.WriteSavePoint: self._write_save_point,
             do.Exit: self._exit,
         }
         self._recovering = recovering
         self._replaying = False
 
+    @property
+    def now(self) -> float:
+        """What its clock shows."""
+        return self.world.now + self.ahead
+
     def begin(self) -> None:
         """The first input, and in recovery the whole old log."""
+        if self.world.people.halted:  # the halt file is there still
+            self.feed(inputs.Halt(pause=self.world.people.halted == "pause"))
         self.feed(inputs.Begin(self._recovering))
         if self._recovering:
             self._replaying = True
@@ -89,8 +103,9 @@ class Process:
     @property
     def idle(self) -> bool:
         """Whether it knows all that the world has to say."""
-        heard = not self._inputs and not self._replaying
-        return heard and self.position == len(self.world.log.entries)
+        log = self.world.log
+        heard = not self._inputs and not self._replaying and not log.held_back
+        return heard and self.position == len(log.entries)
 
     def feed(self, an_input: inputs.Input) -> None:
         """Give one input and do what it leads to.
@@ -104,7 +119,7 @@ class Process:
         world.boundary()
         world.trace("->", an_input)
         world.oracles.input_given(self, an_input)
-        for action in self.engine.handle(an_input, world.now):
+        for action in self.engine.handle(an_input, self.now):
             handler = self._do.get(type(action))
             if handler is None:
                 self._said(action)
@@ -116,24 +131,27 @@ class Process:
             if self.exit is not None:
                 return
         world.boundary()
-        world.oracles.input_done(self)
+        world.oracles.input_done(self, an_input)
 
     def _said(self, action: do.Action) -> None:
         if isinstance(action, do.Say):
             self.world.trace("said", action.text)
+            self.world.oracles.special.said(self, action.text)
             if "found its job in the queue" in action.text:
                 self.world.oracles.adopted()
 
     def _submit(self, action: do.SubmitNode) -> None:
-        answer = self.world.schedd.submit(action, self.dag.names[action.node])
+        kind = NodeKind(self.dag.kinds[action.node])
+        answer = self.world.schedd.submit(action, self.dag.names[action.node], kind)
         self.world.boundary()
         self.hear(answer)
 
     def _remove(self, action: do.RemoveJobs) -> None:
-        if not self.world.schedd.remove(action.cluster, self.world.era):
-            self.world.trace("not removed", "the schedd is down")
+        error = self.world.schedd.remove(action, self.world.era)
+        if error:
+            self.world.trace("not removed", error)
             if action.cluster:
-                self.hear(inputs.RemoveFailed(action.cluster, "the schedd is down"))
+                self.hear(inputs.RemoveFailed(action.cluster, error))
 
     def _run_script(self, action: do.RunScript) -> None:
         answer = self.scripts.start(action)
@@ -144,7 +162,7 @@ class Process:
         if self.world.hit("full_disk"):
             self.hear(inputs.AppendFailed("disk full"))
             return
-        for event in make.appended(self.dag, action, self.world.now):
+        for event in make.appended(self.dag, action, self.world.clock()):
             self.world.log.append_own(event)
         self.world.oracles.written(self, action)
 
@@ -152,12 +170,18 @@ class Process:
         if self.world.schedd.down:
             self.hear(inputs.QueueUnknown("no schedd"))
             return
-        jobs = self.world.schedd.jobs(self.world.era)
+        jobs = self.world.schedd.listed(self.world.era)
         events, self.position = self.world.log.read(self.position, everything=True)
         self._inputs.extend(events)
         self.hear(inputs.QueueListed(jobs))
 
+    def _ask_provisioner(self, action: do.AskProvisioner) -> None:
+        self.hear(inputs.ProvisionerSays(self.world.schedd.provisioner_state(action.cluster)))
+
     def _write_rescue(self, _: do.WriteRescue) -> None:
+        if self.world.hit("no_rescue"):
+            self.hear(inputs.RescueWritten("disk full"))
+            return
         lines = rescue.rescue_text(
             self.dag,
             self.engine.node_reports(),
@@ -166,6 +190,12 @@ class Process:
         )
         self.world.rescue_text = "".join(lines)
         self.world.oracles.rescue_written(self, self.world.rescue_text)
+        self.hear(inputs.RescueWritten())
+
+    def _write_save_point(self, action: do.WriteSavePoint) -> None:
+        name = self.dag.names[action.node]
+        lines = rescue.save_text(self.dag, self.engine.node_reports(), name, CREATED)
+        self.world.oracles.special.save_point_written(self, name, "".join(lines))
 
     def _exit(self, action: do.Exit) -> None:
         self.exit = action

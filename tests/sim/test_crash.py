@@ -7,8 +7,8 @@ import pytest
 
 from condor_pydagman.config import Config
 from condor_pydagman.engine.throttles import Throttles
-from condor_pydagman.graph.model import Dag, Script
-from condor_pydagman.vocabulary import ScriptKind
+from condor_pydagman.graph.model import Dag, Retry, Script, Timeout
+from condor_pydagman.vocabulary import NodeKind, ScriptKind
 from tests import make
 from tests.sim.faults import Faults
 from tests.sim.workload import Outcomes, Workload
@@ -20,7 +20,8 @@ SCRIPT = "script $NODE $RETRY"
 class Ends(Outcomes):
     """A table written by hand: what is not in it succeeds.
 
-    Keys are `job NAME RETRY PROC` and `PRE NAME RETRY DEFERRED`, as Outcomes draws them.
+    Keys are `job NAME RETRY PROC` and `PRE NAME RETRY DEFERRED`, as Outcomes draws them, and
+    `seconds NAME RETRY`.
     """
 
     def __init__(self, table: dict[str, int], procs: dict[str, int] | None = None) -> None:
@@ -30,6 +31,15 @@ class Ends(Outcomes):
 
     def procs(self, node: str) -> int:
         return self._procs.get(node, 1)
+
+    def factory(self, node: str) -> int:
+        return self._table.get(f"factory {node}", 0)
+
+    def prepares(self, era: int, node: str) -> bool:
+        return True
+
+    def seconds(self, node: str, retry: int) -> float | None:
+        return self._table.get(f"seconds {node} {retry}")
 
     def _draw(self, era: int, what: str) -> int:
         return self._table.get(what, 0)
@@ -66,6 +76,41 @@ def aborting() -> Dag:
     return make.dag("A B -> C", aborts={"A": (2, 4)}, retries={"A": 3})
 
 
+def final() -> Dag:
+    return make.dag(
+        "A B -> C; F",
+        kinds={"F": NodeKind.FINAL},
+        pre={"F": SCRIPT},
+        post=both("F", "B"),
+        aborts={"A": (2, 4)},
+        retries={"A": 3},
+    )
+
+
+def final_noop() -> Dag:
+    return make.dag("A -> B; F", kinds={"F": NodeKind.FINAL}, noop="B F", post={"F": SCRIPT})
+
+
+def provisioned() -> Dag:
+    kinds = {"P": NodeKind.PROVISIONER, "S": NodeKind.SERVICE}
+    return make.dag("A -> B; P; S", kinds=kinds, pre={"P": SCRIPT, "S": SCRIPT})
+
+
+def delayed() -> Dag:
+    wait = Retry(2, delay=100, backoff=2.0)
+    return make.dag(
+        "A -> B; N", pre={"A": SCRIPT}, retries={"A": wait, "N": wait}, noop="N", post={"N": SCRIPT}
+    )
+
+
+def timed() -> Dag:
+    return make.dag("A -> B", timeouts={"A": Timeout(running=100)}, retries={"A": 1})
+
+
+def saved() -> Dag:
+    return make.dag("A -> B C", saves={"A": "a", "B": "b", "C": "c"}, pre={"B": SCRIPT})
+
+
 CASES: dict[str, tuple[object, Ends, list[int]]] = {
     "plain": (plain, Ends({}), [0]),
     "procs": (plain, Ends({}, {"A": 3, "C": 2}), [0]),
@@ -78,8 +123,20 @@ CASES: dict[str, tuple[object, Ends, list[int]]] = {
     "skips": (skips, Ends({"PRE A 0 0": 1}), [0]),
     "junction": (junction, Ends({"job C 0 0": -9}), [0]),
     "deferred": (deferred, Ends({"PRE A 0 0": 3, "POST B 0 0": 3}), [0]),
+    "final": (final, Ends({"job B 0 0": 1, "POST B 0 0": 3, "seconds A 0": 50}), [0]),
+    "final after abort": (final, Ends({"job A 0 0": 2, "seconds B 0": 5000}), [0]),
+    "final fails": (final, Ends({"job A 0 0": 2, "POST F 0 0": 1, "seconds B 0": 5000}), [1, 0]),
+    "final noop": (final_noop, Ends({}), [0]),
+    "provisioned": (provisioned, Ends({"seconds S 0": 9000}), [0]),
+    "delayed": (delayed, Ends({"job A 0 0": 1, "PRE A 1 0": 1, "POST N 0 0": 1}), [0]),
+    "timed": (timed, Ends({"seconds A 0": 5000, "seconds A 1": 1}), [0]),
+    "saved": (saved, Ends({"job B 0 0": 1}, {"C": 2}), [1, 0]),
+    "factory": (plain, Ends({"factory A": 1, "factory C": 2}, {"A": 3, "C": 4}), [0]),
     "aborting": (aborting, Ends({"job A 0 0": 2}), [4, 0]),
 }
+
+# Another job may have run on, or may have been removed, while DAGMan was gone.
+RACES = ("aborting", "final", "final after abort", "final fails", "provisioned")
 
 
 class EraEnds(Ends):
@@ -107,6 +164,12 @@ def story(ended: World) -> tuple[object, ...]:
     return ended.exit_codes, sorted(ended.oracles.truth.done), clusters
 
 
+def final_jobs(ended: World) -> list[tuple[int, tuple[tuple[int, int | None], ...]]]:
+    """Clusters of the FINAL node: era and ends."""
+    clusters = (c for c in ended.schedd.clusters.values() if c.node == "F")
+    return [(c.era, tuple(sorted(c.ends.items()))) for c in clusters]
+
+
 def scripts_run(ended: World) -> int:
     return sum(1 for *_, kind, what in ended.lines if kind == "<-" and "RunScript" in str(what))
 
@@ -119,15 +182,16 @@ def test_killed_at_every_boundary(case: str) -> None:
     for boundary in range(1, calm.boundaries + 1):
         hit = world(case, (boundary,))
         hit.run()
-        assert hit.life == 1 or case in ("fails", "aborting")
-        if case == "aborting":  # another job may have run on while DAGMan was gone
+        assert hit.life == 1 or len(calm.exit_codes) > 1
+        if case in RACES:
             assert hit.exit_codes == calm.exit_codes, hit.trace_text()
+            assert final_jobs(hit) == final_jobs(calm), hit.trace_text()
         else:
             assert story(hit) == story(calm), hit.trace_text()
         assert scripts_run(hit) <= scripts_run(calm) + 2, hit.trace_text()
 
 
-@pytest.mark.parametrize("case", ["plain", "scripts", "junction"])
+@pytest.mark.parametrize("case", ["plain", "scripts", "junction", "delayed", "timed"])
 def test_killed_twice(case: str) -> None:
     calm = world(case)
     calm.run()

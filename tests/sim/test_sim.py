@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from tests.sim import faults
-from tests.sim.oracles import Violation
 from tests.sim.run import judge, known_seeds
+from tests.sim.verdicts import Violation
 from tests.sim.world import World
 
-FRESH = 300
-SLICE = 30
+FRESH = 3000
+SLICE = 100
 
 
 def verdicts(seeds: list[int]) -> str:

@@ -5,50 +5,105 @@ Oracles compare the engine with these, so nothing here looks into the engine.
 
 from __future__ import annotations
 
+from collections import Counter
+
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.vocabulary import EventKind, ScriptKind
-from tests.sim.fake_schedd import Cluster
+from condor_pydagman.vocabulary import NOOP_CLUSTER, EventKind, Note, ScriptKind
+from tests.sim.fake_jobs import Cluster
+
+_ENDS = (EventKind.JOB_TERMINATED, EventKind.JOB_ABORTED)
+_WAITS_AGAIN = (
+    EventKind.JOB_EVICTED,
+    EventKind.JOB_HELD,
+    EventKind.JOB_SUSPENDED,
+    EventKind.JOB_RECONNECT_FAILED,
+    EventKind.SHADOW_EXCEPTION,
+)
 
 
 class Truth:
-    """Which nodes are done in this era, by what was durably written.
+    """Which nodes are done in this era, by what can be read in the nodes log, now or soon.
 
     Attributes:
         done: names of nodes.
         noted: (node, retry, kind) of scripts whose end is in the log.
+        timed_out: clusters of which DAGMan noted, in time, that a TIMEOUT passed.
+        extra: retries that nodes were given beyond their RETRY command.
+        final_begun, provisioned: whether the log says so.
     """
 
     def __init__(self, dag: Dag, done: set[str], tolerance: int) -> None:
         """`tolerance` is that of nodes without a TOLERANCE command."""
         self._dag = dag
         self._tolerance = tolerance
-        self._lost: set[tuple[int, int]] = set()  # procs of which DAGMan noted that they are
+        self._ends: dict[int, dict[int, bool]] = {}  # whether each ended proc failed
+        self._over: set[int] = set()  # clusters with late materialization that are over
+        self._seen: dict[int, set[int]] = {}  # procs whose submission the log shows
+        self._failed: set[int] = set()  # clusters that ended before all procs were made
+        self._surplus: set[int] = set()
         self.done = done
         self.noted: set[tuple[str, int, ScriptKind]] = set()
+        self.timed_out: set[int] = set()
+        self.extra: Counter[str] = Counter()
+        self.final_begun = self.provisioned = False
 
-    def cluster_ended(self, cluster: Cluster) -> None:
-        """Some proc of a cluster of this era ended."""
-        lost = {proc for number, proc in self._lost if number == cluster.number}
-        lost -= cluster.ends.keys()
-        failed = len(lost) + sum(code != 0 for code in cluster.ends.values())
-        all_ended = len(lost) + len(cluster.ends) == cluster.procs
-        if all_ended and failed <= self._allowed(cluster) and not self._has_post(cluster.node):
-            self.done.add(cluster.node)
-
-    def lost(self, cluster: Cluster, proc: int) -> None:
-        """DAGMan noted that a proc is lost."""
-        self._lost.add((cluster.number, proc))
-        self.cluster_ended(cluster)
-
-    def own_event(self, event: LogEvent) -> None:
-        """DAGMan wrote an event."""
+    def event(self, event: LogEvent, cluster: Cluster | None) -> None:
+        """An event is in the log; `cluster` is the one of this era that it is of, if any."""
+        if cluster is not None:
+            self._of_cluster(event, cluster)
         posted = event.kind == EventKind.POST_SCRIPT_TERMINATED and event.value == 0
         if posted or event.kind == EventKind.PRESKIP:
             self.done.add(event.node)
-        if event.kind == EventKind.SUBMIT and not self._has_post(event.node):
-            self.done.add(event.node)  # a NOOP node; its end is written in the same breath
+        noop = event.kind == EventKind.SUBMIT and event.cluster == NOOP_CLUSTER
+        if noop and not self._has_post(event.node):
+            self.done.add(event.node)  # its end is written in the same breath
+        self.final_begun |= event.note is Note.FINAL_STARTED
+        self.provisioned |= event.note is Note.PROVISIONED
+
+    def _of_cluster(self, event: LogEvent, cluster: Cluster) -> None:
+        number = cluster.number
+        ends = self._ends.setdefault(number, {})
+        if event.kind in (EventKind.JOB_TERMINATED, EventKind.JOB_ABORTED):
+            ends.setdefault(event.proc, event.kind == EventKind.JOB_ABORTED or event.value != 0)
+        elif event.kind == EventKind.SUBMIT:
+            self._seen.setdefault(number, set()).add(event.proc)
+        elif event.kind == EventKind.CLUSTER_REMOVE:
+            self._end_factory(number, failed=event.value != 0)
+        elif event.note is Note.JOB_LOST and event.proc == -1:
+            self._end_factory(number, failed=True)
+        elif event.note is Note.JOB_LOST:
+            ends.setdefault(event.proc, True)
+        elif event.note is Note.TIMED_OUT and not self._all_ended(cluster):
+            self.timed_out.add(number)
+        elif event.note is Note.SURPLUS and number not in self._surplus:
+            self._surplus.add(number)
+            self.extra[cluster.node] += 1
+        failed = sum(ends.values())
+        if not self._all_ended(cluster) or self._has_post(cluster.node):
+            return
+        given_up = number in self.timed_out or number in self._failed
+        if not given_up and failed <= self._allowed(cluster):
+            self.done.add(cluster.node)
+
+    def _end_factory(self, number: int, *, failed: bool) -> None:
+        if number in self._over:
+            return
+        self._over.add(number)
+        for proc in self._seen.get(number, ()):
+            self._ends[number].setdefault(proc, True)  # whose end the log does not show
+        if failed:
+            self._failed.add(number)
+
+    def all_ended(self, cluster: Cluster) -> bool:
+        """Whether the log shows that nothing of a cluster is left."""
+        return self._all_ended(cluster)
+
+    def _all_ended(self, cluster: Cluster) -> bool:
+        if cluster.factory:
+            return cluster.number in self._over
+        return len(self._ends.get(cluster.number, ())) == cluster.procs
 
     def _allowed(self, cluster: Cluster) -> float:
         tolerance = self._dag.tolerances.get(self._dag.ids[cluster.node])
@@ -78,19 +133,26 @@ class Heard:
             for proc in range(an_input.procs):
                 self._new((an_input.cluster, proc))
         elif isinstance(an_input, LogEvent) and an_input.cluster > 0:
-            self._event(an_input.kind, (an_input.cluster, an_input.proc))
+            self._event(an_input, (an_input.cluster, an_input.proc))
 
-    def _event(self, kind: int, job: tuple[int, int]) -> None:
+    def _event(self, event: LogEvent, job: tuple[int, int]) -> None:
+        kind = event.kind
         if kind == EventKind.SUBMIT:
             self._new(job)
-        elif kind == EventKind.EXECUTE:
+        elif kind in (EventKind.EXECUTE, EventKind.JOB_UNSUSPENDED):
             self.idle.discard(job)
-        elif kind in (EventKind.JOB_EVICTED, EventKind.JOB_HELD):
+        elif kind in _WAITS_AGAIN:
             if job in self._known and job not in self._ended:
                 self.idle.add(job)
-        elif kind in (EventKind.JOB_TERMINATED, EventKind.JOB_ABORTED, EventKind.GENERIC):
-            self._ended.add(job)
-            self.idle.discard(job)
+        elif kind == EventKind.CLUSTER_REMOVE or (event.note is Note.JOB_LOST and event.proc == -1):
+            for other in [other for other in self._known if other[0] == event.cluster]:
+                self._end(other)
+        elif kind in _ENDS or event.note is Note.JOB_LOST:
+            self._end(job)
+
+    def _end(self, job: tuple[int, int]) -> None:
+        self._ended.add(job)
+        self.idle.discard(job)
 
     def _new(self, job: tuple[int, int]) -> None:
         if job not in self._known:

@@ -8,10 +8,12 @@ from random import Random
 
 from condor_pydagman.config import Config
 from condor_pydagman.engine.throttles import Throttles
-from condor_pydagman.graph.model import NOOP, Abort, Dag, Retry, Script, Tolerance
-from condor_pydagman.vocabulary import ScriptKind
+from condor_pydagman.graph.model import NOOP, Abort, Dag, Tolerance
+from condor_pydagman.vocabulary import NodeKind, ScriptKind
+from tests.sim import workload_special
 
 CODES = (1, 2, 3, -9, -11)
+MOST_FAILURES = 12  # retries of a node after which its jobs succeed, for the run to end
 MOST_NODES = 12
 MOST_DEFERRALS = 2  # of one script in one run of its node
 
@@ -26,12 +28,29 @@ class Outcomes:
     def procs(self, node: str) -> int:
         return Random(f"{self._seed} procs {node}").choice((1, 1, 1, 2, 3))
 
+    def factory(self, node: str) -> int:
+        """How many procs late materialization keeps in the queue; 0 if there is none of that."""
+        rng = Random(f"{self._seed} factory {node}")
+        return rng.choice((0, 0, 0, 0, 0, 1, 2))
+
+    def prepares(self, era: int, node: str) -> bool:
+        """Whether the PROVISIONER's job says that all is ready, before it ends."""
+        return Random(f"{self._seed} {era} prepares {node}").random() < 0.8
+
+    def seconds(self, node: str, retry: int) -> float | None:
+        """How long a job of the node runs; None leaves it to chance."""
+        return None
+
     def job(self, era: int, node: str, retry: int, proc: int) -> int:
         """Exit code, negative for a signal."""
+        if retry > MOST_FAILURES:
+            return 0
         return self._draw(era, f"job {node} {retry} {proc}")
 
     def script(self, era: int, node: str, kind: ScriptKind, retry: int, deferred: int) -> int:
         """Exit code of a script that has been put off `deferred` times before."""
+        if kind is ScriptKind.HOLD:  # which means nothing, but DEFER
+            return Random(f"{self._seed} {node} {retry} {deferred}").choice((0, 1, 3))
         return self._draw(era, f"{kind.value} {node} {retry} {deferred}")
 
     def _draw(self, era: int, what: str) -> int:
@@ -72,6 +91,12 @@ def _config(rng: Random) -> Config:
         reset_retries_upon_rescue=coin(),
         max_submit_attempts=rng.choice((1, 3, 6)),
         check_queue_interval=rng.choice((60, 300)),
+        max_job_holds=rng.choice((0, 1, 2, 100, 100)),
+        put_failed_jobs_on_hold=rng.random() < 0.15,
+        restart_pre_rate=rng.choice((0, 0, 1, 5)),
+        remove_jobs_after_limit_change=coin(),
+        allow_events=rng.choice((-1,) * 9 + (114,)),
+        use_strict=rng.choice((0, 1)),
     )
 
 
@@ -80,7 +105,7 @@ def _limits(rng: Random) -> Throttles:
         return rng.choice((0, 0, 1, 2, 3))
 
     return Throttles(
-        jobs=limit(), idle=limit(), pre=limit(), post=limit(), submits=limit(), interval=5.0
+        jobs=limit(), idle=limit(), pre=limit(), post=limit(), hold=limit(), submits=limit()
     )
 
 
@@ -89,11 +114,13 @@ def _dag(rng: Random) -> Dag:
     count = rng.randint(1, MOST_NODES)
     for number in range(count):
         noop = NOOP if rng.random() < 0.1 else 0
-        dag.add_node(f"N{number}", "n.sub", flags=noop)
+        kind = NodeKind.SUBDAG if rng.random() < 0.1 else NodeKind.JOB
+        dag.add_node(f"N{number}", "n.sub", kind, flags=noop)
     _edges(dag, rng)
     often = rng.choice((0.1, 0.3, 0.6))
     for node in range(count):
         _options(dag, node, rng, often)
+    workload_special.add_nodes(dag, rng, often)
     names = sorted(set(dag.categories.values()))
     dag.category_limits = {name: rng.randint(1, 2) for name in names if rng.random() < 0.8}
     dag.finish()
@@ -111,16 +138,20 @@ def _edges(dag: Dag, rng: Random) -> None:
         children = range(middle, count)
         some = sorted(rng.sample(children, rng.randint(2, min(4, len(children)))))
         dag.add_edges(parents, some, weak=rng.random() < 0.2)
+    if count >= 2 and rng.random() < 0.02:
+        dag.add_edges([count - 1], [rng.randrange(count - 1)])  # perhaps a cycle
 
 
 def _options(dag: Dag, node: int, rng: Random, often: float) -> None:
     for kind in (ScriptKind.PRE, ScriptKind.POST):
         if rng.random() < often:
-            dag.scripts.setdefault(node, {})[kind] = _script(rng)
+            dag.scripts.setdefault(node, {})[kind] = workload_special.script(rng)
     if rng.random() < often:
-        dag.retries[node] = Retry(rng.randint(0, 3), rng.choice((0, 0, 0, 2)))
-    if rng.random() < often / 5:
-        dag.aborts[node] = Abort(rng.choice(CODES), rng.choice((None, 0, 4)))
+        dag.retries[node] = workload_special.retry(rng)
+    if rng.random() < often / 3:
+        dag.aborts[node] = Abort(rng.choice((*CODES, -1002)), rng.choice((None, 0, 4)))
+    if rng.random() < often / 30:
+        dag.aborts[node] = Abort(0, rng.choice((None, 0, 4)))
     if rng.random() < often and dag.script(node, ScriptKind.PRE):
         dag.pre_skips[node] = rng.choice((1, 2))
     if rng.random() < often:
@@ -131,9 +162,4 @@ def _options(dag: Dag, node: int, rng: Random, often: float) -> None:
         percent, fail_fast = rng.random() < 0.5, rng.choice((None, True, False))
         limit = rng.choice((0, 50, 67, 100)) if percent else rng.randint(0, 2)
         dag.tolerances[node] = Tolerance(limit, percent, fail_fast)
-
-
-def _script(rng: Random) -> Script:
-    if rng.random() < 0.3:
-        return Script("script $NODE $RETRY", rng.choice((1, 3)), rng.choice((0, 5, 40)))
-    return Script("script $NODE $RETRY")
+    workload_special.add_options(dag, node, rng, often)

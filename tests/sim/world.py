@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from random import Random
 
 from condor_pydagman.engine import inputs, views
@@ -16,14 +17,17 @@ from tests.sim import faults as fault_rates
 from tests.sim.fake_log import FakeLog
 from tests.sim.fake_schedd import FakeSchedd
 from tests.sim.faults import Faults
-from tests.sim.oracles import Oracles, Violation
+from tests.sim.oracles import Oracles
+from tests.sim.people import People
 from tests.sim.process import Killed, Process
+from tests.sim.verdicts import Violation
 from tests.sim.workload import Workload, draw
 
 MOST_ERAS = 3
 TIME_TO_END = 200_000.0  # seconds that a run may take after the faults have ended
+ROUNDING = 1e-6  # seconds that a sum of times may be off
 MOST_WAKES = 20  # in a row at one time
-MOST_LINES = 300_000
+MOST_LINES = 100_000
 
 
 class World:
@@ -41,7 +45,8 @@ class World:
         began_with: the one that the present run began with, as its lock file says.
         deferrals: how often a script has been put off.
         boundaries: places passed so far at which DAGMan could be killed.
-        stopped: whether somebody removed DAGMan in this era.
+        limits: throttles in force in this era; they outlive a DAGMan, as its job ad does.
+        skew: seconds that the clock which events are stamped with is ahead of `now`.
     """
 
     def __init__(
@@ -63,7 +68,8 @@ class World:
         self.began_with = ""
         self.deferrals: dict[tuple[int, str, ScriptKind, int], int] = {}
         self.boundaries = 0
-        self.stopped = False
+        self.limits = replace(self.workload.limits)
+        self.skew = 0.0
         self.ever_garbled = False
         self.exit_codes: list[int] = []
         self.lines: list[tuple[float, int, int, str, object]] = []
@@ -78,7 +84,8 @@ class World:
         self.oracles = Oracles(self)
         self.log = FakeLog(self)
         self.schedd = FakeSchedd(self)
-        self.every(50.0, self._maybe_told_to_go)
+        self.people = People(self)
+        self.every(20.0, self._maybe_clock_step)
 
     def run(self) -> None:
         """Run to the end.
@@ -125,6 +132,10 @@ class World:
 
     def nothing(self) -> None:
         """Happens when time is to stop at a moment for somebody to look."""
+
+    def clock(self) -> float:
+        """What a clock on the wall shows."""
+        return self.now + self.skew
 
     def trace(self, kind: str, what: object) -> None:
         """A line of the trace."""
@@ -173,28 +184,27 @@ class World:
             self._restart_later()
             return
         self._locked = False
+        self.schedd.manager_left(self.era)
         self.exit_codes.append(code)
         self.process = None
         if code == 0 or self.era + 1 >= MOST_ERAS or not self.rescue_text:
             self._over = True
             return
         self.era += 1
-        self.stopped = False
+        self.limits = replace(self.workload.limits)
+        self.people.new_era()
         self.after(self.rng.choice((0.0, 1.0, 400.0)), self._start)
 
-    def _maybe_told_to_go(self) -> None:
-        if self.process is not None and self.hit("leave"):
-            self.process.hear(inputs.Leave("Received SIGTERM"))
-        elif self.process is not None and self.hit("stop"):
-            self.stopped = True
-            self.process.hear(inputs.Stop())
-        elif self.process is not None and self.hit("broken_log"):
-            self.process.hear(inputs.LogBroken("it is gone"))
+    def _maybe_clock_step(self) -> None:
+        if self.hit("clock"):
+            step = self.rng.choice((0.0, self.rng.uniform(-300.0, 300.0)))
+            self.skew = max(step, -self.now)  # there is no time before the epoch
+            self.trace("clock steps", f"{self.skew:+.3f}")
 
     # Time.
 
     def _advance(self) -> None:
-        deadline = None if self.process is None else self.process.engine.next_deadline()
+        deadline = self._deadline()
         if deadline is not None and (not self._heap or deadline < self._heap[0][0]):
             self._wake(deadline)
         elif self._heap:
@@ -205,6 +215,13 @@ class World:
             self._stuck("nothing will ever happen again")
         if self.now > self.faults.until + TIME_TO_END:
             self._stuck("it takes too long")
+
+    def _deadline(self) -> float | None:
+        """When DAGMan wants to be woken, by the world's clock."""
+        if self.process is None:
+            return None
+        deadline, ahead = self.process.engine.next_deadline(), self.process.ahead
+        return deadline - ahead + ROUNDING if deadline is not None and ahead else deadline
 
     def _wake(self, deadline: float) -> None:
         assert self.process is not None

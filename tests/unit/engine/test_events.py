@@ -65,3 +65,13 @@ def test_jobstate_lines() -> None:
         ("JOB_TERMINATED", "6.0", 2),
         ("JOB_SUCCESS", "0", 2),
     ]
+
+
+def test_a_noop_node_of_which_only_the_end_can_be_read_is_written_again() -> None:
+    bench = make.Bench(make.dag("A", noop="A")).begin()
+    bench.tell(make.noop("A", 1)[1])
+    bench.wait(61.0)
+    again = bench.asked(do.AppendNoop)
+    assert again == [do.AppendNoop(0, 1)]
+    bench.tell(*make.noop("A", 1))
+    assert bench.state("A").name == "DONE"

@@ -10,7 +10,7 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.engine.final_node import PATIENCE
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.model import Retry, Script
-from condor_pydagman.vocabulary import EventKind, NodeKind, ScriptKind
+from condor_pydagman.vocabulary import EventKind, NodeKind, Note, ScriptKind
 from tests import make
 
 FINAL = {"F": NodeKind.FINAL}
@@ -252,3 +252,19 @@ def test_the_end_waits_for_no_job_that_nobody_removes() -> None:
     began(bench)
     bench.run_node("F", F)
     assert bench.asked(do.Exit) == [do.Exit(0)]
+
+
+def test_a_replay_takes_back_a_retry_whose_pre_script_ran_when_the_final_node_began() -> None:
+    made = make.dag(
+        "A; F",
+        kinds=FINAL,
+        pre={"A": "p"},
+        post={"A": "q"},
+        retries={"A": Retry(1, delay=60)},
+    )
+    bench = make.Bench(made, Config(always_run_post=True)).begin(recovering=True)
+    bench.tell(make.note(Note.PRE_ENDED, "A", value=1), make.post_ended("A", 1))
+    assert bench.state("A").name == "RETRY_WAIT"
+    bench.tell(make.note(Note.FINAL_STARTED, "F", value=2))
+    bench.tell(make.note(Note.PRE_ENDED, "A", value=-9, retry=1), make.post_ended("A", 0))
+    assert bench.state("A").name == "DONE"

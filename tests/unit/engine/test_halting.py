@@ -301,3 +301,11 @@ def test_a_halted_or_paused_dag_does_not_spin() -> None:
         assert bench.engine.next_deadline() is None
         bench.tell(inputs.Resume())
         assert bench.submits() == ["B"]
+
+
+def test_a_halt_before_the_first_input_ends_nothing_before_the_old_log_is_read() -> None:
+    bench = make.Bench("A -> B", QUIET)
+    bench.tell(HALT)
+    bench.begin(recovering=True)
+    assert bench.engine.phase is Phase.RECOVERING
+    assert not bench.ever(do.WriteRescue)

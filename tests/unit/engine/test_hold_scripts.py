@@ -275,3 +275,13 @@ def test_an_event_of_a_proc_that_has_ended_starts_nothing() -> None:
     bench.tell(make.terminated(5, 0), held(5, 0))
     assert not bench.asked(do.RunScript)
     assert bench.engine.report().procs_held == 0
+
+
+def test_a_doubled_event_starts_no_second_script() -> None:
+    bench = make.Bench(make.dag("A", hold={"A": "h"})).begin()
+    bench.take("A", 5)
+    held = make.of_job(EventKind.JOB_HELD, 5)
+    bench.tell(held, held)
+    assert len(bench.ever(do.RunScript)) == 1
+    bench.tell(make.of_job(EventKind.JOB_RELEASED, 5), held)
+    assert len(bench.ever(do.RunScript)) == 2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from condor_pydagman.engine.jobs import JobBook
+from condor_pydagman.engine.jobs import JobBook, run_key
 
 
 def test_reply_first_then_the_log() -> None:
@@ -87,3 +87,17 @@ def test_a_noop_has_no_cluster() -> None:
     book = JobBook()
     book.open(3, 0)
     assert book.by_cluster == {}
+
+
+def test_a_proc_that_runs_is_not_on_hold() -> None:
+    book = JobBook()
+    jobs = book.open(0, 5)
+    book.submit_seen(jobs, 0)
+    book.set_held(jobs, 0, True)
+    book.set_idle(jobs, 0, False)
+    assert (book.idle, book.held) == (0, 0)
+
+
+def test_run_keys_tell_runs_of_a_noop_node_apart() -> None:
+    assert run_key(5, 0) == 5
+    assert run_key(0, 1) != run_key(0, 2)

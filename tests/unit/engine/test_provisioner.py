@@ -278,3 +278,27 @@ def test_its_timeout_before_the_go_ahead_ends_the_dag() -> None:
     assert [removal.cluster for removal in bench.asked(do.RemoveJobs)] == [P]
     bench.tell(make.of_job(EventKind.JOB_ABORTED, P))
     assert bench.asked(do.Exit) == [do.Exit(1)]
+
+
+def test_a_replayed_final_node_is_no_go_ahead() -> None:
+    bench = make.Bench(dag("A; P; F"), SLOW).begin(recovering=True)
+    bench.tell(make.submit("P", P), make.note(Note.FINAL_STARTED, "F", value=2))
+    bench.tell(make.submit("F", 9))
+    assert not bench.engine.provisioner.ready
+
+
+def test_too_many_jobs_end_the_run_once_and_leave_the_final_node_alone() -> None:
+    bench = make.Bench(dag("A; P; F"), SLOW).begin()
+    bench.take("P", P, 3)
+    bench.read_back()
+    assert len(bench.ever(do.WriteRescue)) == 1
+    bench.take("F", 9)
+    bench.tell(make.submit("P", P, 4))
+    assert not bench.ever(do.Exit)
+
+
+def test_it_is_not_asked_any_more_when_it_has_ended() -> None:
+    bench = make.Bench(dag("A; P; F"), SLOW).begin()
+    bench.run_node("P", P, value=1)
+    bench.read_back()
+    assert bench.engine.provisioner.ask_at is None

@@ -116,3 +116,14 @@ def test_the_end_of_the_dag_removes_everything_at_once() -> None:
     bench = removing()
     bench.tell(inputs.Stop())
     assert clusters(bench) == [0]
+
+
+def test_a_removal_that_fails_later_does_not_put_off_the_first() -> None:
+    bench = make.Bench("A; B", QUIET).begin()
+    bench.take("A", 5, procs=2)
+    bench.take("B", 6, procs=2)
+    bench.tell(make.terminated(5, 0, value=1), inputs.RemoveFailed(5, "no schedd"))
+    bench.wait(REMOVE_AGAIN - 1)
+    bench.tell(make.terminated(6, 0, value=1), inputs.RemoveFailed(6, "no schedd"))
+    bench.wait(1.0)
+    assert clusters(bench) == [5, 6]

@@ -431,3 +431,30 @@ def test_a_pre_script_that_fails_in_a_retry_is_not_put_on_hold() -> None:
     bench.run_node("A", 1, value=1)
     bench.pre_ends("A", 1)
     assert bench.state("A").name == "FAILED"
+
+
+def test_a_replay_tells_the_runs_of_a_noop_node_apart() -> None:
+    made = make.dag("A", retries={"A": Retry(1, delay=60)}, noop="A", post={"A": "q"})
+    bench = make.Bench(made).begin(recovering=True)
+    bench.tell(*make.noop("A", 1), make.post_ended("A", 1, 0, 0, 1))
+    assert bench.state("A").name == "RETRY_WAIT"
+    bench.tell(*make.noop("A", 1))
+    assert bench.state("A").name == "RETRY_WAIT"
+    bench.tell(*make.noop("A", 2), make.post_ended("A", 0, 0, 0, 2))
+    assert bench.state("A").name == "DONE"
+
+
+def test_live_the_delay_counts_from_now_whatever_the_clock_of_the_log_says() -> None:
+    bench = make.Bench(make.dag("A", retries={"A": Retry(1, delay=60)})).begin()
+    bench.take("A", 1)
+    bench.tell(make.terminated(1, value=1)._replace(time=bench.now - 500.0))
+    due = bench.engine.retry_queue.due(0)
+    assert due is not None
+    assert due > bench.now + 50
+
+
+def test_a_run_that_is_submitted_on_hold_has_no_delay() -> None:
+    made = make.dag("A", retries={"A": Retry(0, delay=60, backoff=2.0)})
+    bench = make.Bench(made, Config(put_failed_jobs_on_hold=True)).begin()
+    bench.run_node("A", 1, value=1)
+    assert [action.on_hold for action in bench.asked(do.SubmitNode)] == [True]

@@ -143,3 +143,11 @@ def test_an_abort_before_its_node_was_asked_for() -> None:
     bench.take("F", 9)
     bench.tell(make.of_job(EventKind.EXECUTE, 9), make.note(Note.FINAL_STARTED, "F"))
     assert not bench.ever(do.WriteSavePoint)
+
+
+def test_not_again_after_a_replay_that_shows_that_the_submission_failed() -> None:
+    made = make.dag("B", saves=SAVES, post={"B": "q"})
+    bench = make.Bench(made).begin(recovering=True)
+    bench.tell(make.note(Note.SUBMIT_FAILED, "B"), inputs.LogCaughtUp(), inputs.QueueListed(()))
+    assert bench.state("B").name == "POST_RUN"
+    assert not bench.ever(do.WriteSavePoint)

@@ -333,3 +333,12 @@ def test_a_pace_and_a_deferred_script_and_an_abort() -> None:
     assert bench.engine.next_deadline() is not None
     bench.wait(1.0)
     assert [run.node for run in bench.asked(do.RunScript)] == [5]
+
+
+def test_a_surplus_that_was_noted_before_the_submit_event_came() -> None:
+    bench = make.Bench("A").begin(recovering=True)
+    bench.tell(make.note(Note.SURPLUS, "A", cluster=5), make.submit("A", 5))
+    assert bench.engine.granted == {0: 1}
+    bench.tell(make.of_job(EventKind.JOB_ABORTED, 5))
+    assert bench.engine.nodes.retries == {0: 1}
+    assert bench.state("A").name == "READY"

@@ -407,3 +407,23 @@ def test_a_job_that_was_submitted_on_hold_waits_for_a_person_as_long_as_it_takes
     bench.tell(make.of_job(EventKind.EXECUTE, 6))  # somebody has released it
     bench.wait(60.0)
     assert notes(bench) == [(0, "ran for 60 s (TIMEOUT RUNNING 60)")]
+
+
+def test_live_they_count_from_now_whatever_the_clock_of_the_log_says() -> None:
+    made = make.dag("A", timeouts={"A": Timeout(queued=60)})
+    bench = make.Bench(made, QUIET).begin()
+    bench.tell(make.submit("A", 5)._replace(time=bench.now - 500.0))
+    assert bench.engine.next_deadline() == bench.now + 60.0
+
+
+def test_a_job_that_waits_on_hold_for_a_person_may_wait() -> None:
+    config = Config(check_queue_interval=0, pending_report_interval=0, put_failed_jobs_on_hold=True)
+    bench = bench_of(Timeout(queued=60, running=30, total=90), config=config)
+    bench.tell(make.terminated(5, value=1))
+    assert bench.asked(do.SubmitNode)[0].on_hold
+    bench.take("A", 6)
+    bench.wait(1000.0)
+    assert not notes(bench)
+    bench.tell(make.of_job(EventKind.EXECUTE, 6))
+    bench.wait(31.0)
+    assert notes(bench)

@@ -1,0 +1,381 @@
+"""What must hold of FINAL, PROVISIONER and SERVICE nodes, halts, delays, time limits, save points.
+
+O16 The FINAL node starts when nothing else can go on or the run is being ended, and runs once.
+O17 A run that ends has run its FINAL node.
+O18 Nothing else is started once the log says that the FINAL node has begun.
+O19 Before the go-ahead of the PROVISIONER only SERVICE nodes start.
+O20 A halted DAG starts no jobs and PRE scripts, a paused one nothing at all; but a FINAL node runs.
+O21 A retry starts when its delay has passed: not before, nor later than it has to.
+O22 A TIMEOUT does not strike early; what it strikes is removed.  A removal that failed is repeated.
+O23 A HOLD script runs once for each time that a proc goes on hold.
+O24 A save file is written before anything of its node starts, and once.
+O25 The exit code is what the FINAL node or condor_rm makes it.
+O26 What is ready and not held back by anything is started.
+O27 Throttles that somebody wants are in force at once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from condor_pydagman.config import effective_limit
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import event_checks, inputs, outcome
+from condor_pydagman.engine.dag_states import Phase
+from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.engine.node_states import IN_QUEUE, State
+from condor_pydagman.vocabulary import EventKind, NodeKind, Note, ScriptKind
+from tests.sim.verdicts import require
+
+if TYPE_CHECKING:
+    from condor_pydagman.engine.engine import Engine
+    from tests.sim.fake_jobs import Cluster
+    from tests.sim.process import Process
+    from tests.sim.truth import Truth
+    from tests.sim.world import World
+
+_AT_REST = (State.WAITING, State.DONE, State.FAILED, State.FUTILE)
+_HELD_NO_MORE = (
+    EventKind.EXECUTE,
+    EventKind.JOB_UNSUSPENDED,
+    EventKind.JOB_RELEASED,
+    EventKind.JOB_TERMINATED,
+    EventKind.JOB_ABORTED,
+)
+REMOVED_AGAIN = 15.0  # seconds after which a removal that failed is repeated
+_JITTER = 1e-5  # seconds that sums of times may be off
+
+
+class SpecialOracles:
+    """Watches a world, as `Oracles` does, which calls it."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._forget_era()
+        self._forget_life()
+
+    def _forget_era(self) -> None:
+        self._due: dict[tuple[str, int], float] = {}  # earliest start of (node, retry)
+        self._saved: set[str] = set()
+        self._begun: set[str] = set()  # nodes of which the schedd or the log knows something
+        self._ended = False  # whether the run has been ended before its time
+        self._told_to_remove: set[int] = set()
+
+    def _forget_life(self) -> None:
+        self._halted = self._paused = False
+        self._hard_end = False  # one that leaves no time for the FINAL node
+        self._stopped = False
+        self._retries: dict[int, int] = {}
+        self._latest: dict[int, float] = {}  # latest start of a node's next run
+        self._saved_now: set[str] = set()
+        self._noops: set[do.AppendNoop] = set()
+        self._not_removed: dict[int, float] = {}  # since when
+        self._hold_scripts: Counter[int] = Counter()  # how many may start, by node
+        self._hold_due: Counter[int] = Counter()  # how many have to
+        self._held: set[tuple[int, int]] = set()
+        self._since: dict[tuple[int, int], tuple[str, float]] = {}
+        self._submitted: dict[tuple[int, int], float] = {}
+
+    @property
+    def _truth(self) -> Truth:
+        return self._world.oracles.truth
+
+    # What the other oracles tell.
+
+    def started(self, *, recovering: bool) -> None:
+        """A process is about to begin."""
+        if not recovering:
+            self._forget_era()
+        self._forget_life()
+
+    def input_given(self, process: Process, an_input: inputs.Input) -> None:
+        """The engine is about to be told something."""
+        finishing = process.engine.phase is Phase.FINISHING
+        if isinstance(an_input, inputs.Halt):
+            self._halted, self._paused = True, self._paused or an_input.pause
+        elif isinstance(an_input, inputs.Resume):
+            self._halted = self._paused = False
+        elif isinstance(an_input, (inputs.LogBroken, inputs.AppendFailed)):
+            self._hard_end = self._ended = True
+        elif isinstance(an_input, inputs.Stop):
+            self._stopped = self._ended = True
+            self._hard_end |= finishing
+        elif isinstance(an_input, inputs.RemoveFailed):
+            self._not_removed.setdefault(an_input.cluster, self._world.now)
+        elif isinstance(an_input, LogEvent):
+            self._hear(process, an_input)
+        elif isinstance(an_input, inputs.ScriptEnded) and an_input.kind is ScriptKind.HOLD:
+            script = process.dag.script(an_input.node, ScriptKind.HOLD)
+            if script is not None and script.defer_status == an_input.status:
+                self._hold_scripts[an_input.node] += 1
+
+    def _hear(self, process: Process, event: LogEvent) -> None:
+        world, job = self._world, (event.cluster, event.proc)
+        cluster = world.schedd.clusters.get(event.cluster)
+        if cluster is not None and cluster.era == world.era:
+            self._hear_holds(process, event, process.dag.ids[cluster.node])
+        when = self._happened(process, event)
+        if event.kind == EventKind.SUBMIT and job not in self._submitted:
+            self._submitted[job] = when
+            self._enter(job, "QUEUED", when)
+        elif event.kind in (EventKind.EXECUTE, EventKind.JOB_UNSUSPENDED):
+            self._enter(job, "RUNNING", when)
+        elif event.kind in (
+            EventKind.JOB_EVICTED,
+            EventKind.JOB_HELD,
+            EventKind.SHADOW_EXCEPTION,
+            EventKind.JOB_SUSPENDED,
+            EventKind.JOB_RECONNECT_FAILED,
+        ):
+            self._enter(job, "QUEUED", when)
+
+    def _hear_holds(self, process: Process, event: LogEvent, node: int) -> None:
+        job, engine = (event.cluster, event.proc), process.engine
+        if event.kind != EventKind.JOB_HELD:
+            if event.kind in _HELD_NO_MORE:
+                self._held.discard(job)
+        elif job not in self._held:
+            self._held.add(job)
+            self._hold_scripts[node] += 1
+            jobs = engine.book.by_node.get(node)
+            now_of_it = jobs is not None and jobs.cluster == event.cluster
+            if now_of_it and engine.nodes.states[node] == State.SUBMITTED:
+                self._hold_due[node] += not engine.recovering
+
+    def _happened(self, process: Process, event: LogEvent) -> float:
+        """When, by the clock of a process: an old log is believed, other clocks are not."""
+        recovering = process.engine.phase is Phase.RECOVERING
+        return min(event.time, process.now) if recovering else process.now
+
+    def _enter(self, job: tuple[int, int], what: str, when: float) -> None:
+        if self._since.get(job, ("", 0.0))[0] != what:
+            self._since[job] = (what, when)
+
+    def input_done(self, process: Process, an_input: inputs.Input) -> None:
+        """All actions for an input have been done."""
+        engine = process.engine
+        self._note_retries(process, an_input)
+        calm = process.idle and not (self._halted or self._paused)
+        if calm and engine.phase is Phase.RUNNING:
+            self._retries_start(process)
+            self._hold_scripts_start(process)
+        finishing = process.idle and engine.phase is Phase.FINISHING
+        if finishing or (calm and engine.phase is Phase.RUNNING):
+            work_is_started(engine)
+        if process.idle and engine.phase in (Phase.RUNNING, Phase.FINISHING):
+            self._timed_out_are_removed()
+            self._removals_are_repeated()
+        if isinstance(an_input, inputs.LimitsWanted):
+            limits_are_in_force(engine, an_input)
+
+    def action_asked(self, process: Process, action: do.Action) -> None:
+        """An action is about to be done."""
+        dag = process.dag
+        if isinstance(action, do.SubmitNode):
+            self._may_start(process, action.node, "job")
+        elif isinstance(action, do.AppendNoop) and action not in self._noops:
+            self._noops.add(action)  # it may be written once more
+            self._may_start(process, action.node, "NOOP")
+        elif isinstance(action, do.RunScript) and action.kind is ScriptKind.PRE:
+            self._may_start(process, action.node, "PRE script")
+        elif isinstance(action, do.RunScript):
+            frozen = self._paused and not self._truth.final_begun
+            require(not frozen, f"O20: {action.kind} script started while paused")
+            if action.kind is ScriptKind.HOLD:
+                self._hold_scripts[action.node] -= 1
+                self._hold_due[action.node] -= 1
+                more = self._hold_scripts[action.node] < 0
+                require(not more, f"O23: a HOLD script of {dag.names[action.node]} too many")
+        elif isinstance(action, do.AppendNote):
+            self._note(process, action)
+        elif isinstance(action, do.RemoveJobs):
+            self._told_to_remove.add(action.cluster)
+            self._not_removed.pop(action.cluster, None)
+            self._ended |= not action.cluster
+        elif isinstance(action, do.WriteRescue):
+            self._ended = True
+
+    def said(self, process: Process, text: str) -> None:
+        """A line of `.dagman.out`: a FINAL node with a script that can't be started."""
+        final = process.engine.final
+        strict = process.engine.config.use_strict >= 1
+        if strict and "unrecognized macro" in text and final is not None:
+            self._hard_end |= f"node {process.dag.names[final]} " in text
+
+    def cluster_taken(self, cluster: Cluster) -> None:
+        """The schedd takes a cluster."""
+        self._begun.add(cluster.node)
+
+    def save_point_written(self, process: Process, name: str, text: str) -> None:
+        """O24."""
+        require(name not in self._saved_now, f"O24: save file of {name} written twice")
+        retry = process.engine.nodes.retries.get(process.dag.ids[name], 0)
+        require(not retry, f"O24: save file of {name} written in retry {retry}")
+        if not self._world.ever_garbled:
+            noted = any(who == name for who, _, _ in self._truth.noted)
+            begun = name in self._begun or noted
+            require(not begun, f"O24: save file of {name}, which has begun")
+        self._saved_now.add(name)
+        self._saved.add(name)
+        require(f"Node {name}\n" in text, f"O24: save file of {name} names another")
+
+    def exited(self, process: Process, code: int) -> None:
+        """O17, O25: a process has ended by itself."""
+        assert process.exit is not None
+        if process.exit.keep_lock or self._world.ever_garbled:
+            return
+        engine = process.engine
+        if engine.config.allow_events != event_checks.ALL:
+            return  # a bad event is a hard end
+        if self._hard_end:
+            require(code in (1, 2), f"O25: exit code {code} after a hard end")
+        elif engine.final is not None:
+            state = State(engine.nodes.states[engine.final])
+            require(self._truth.final_begun, "O17: the FINAL node has not begun")
+            require(state in (State.DONE, State.FAILED), f"O17: the FINAL node is {state.name}")
+            want = 0 if state is State.DONE else 1
+            require(code == want, f"O25: exit code {code}, the FINAL node is {state.name}")
+        elif self._stopped and engine.ended_by is not None and code not in (0, 2):
+            require(engine.ended_by.code == code, f"O25: exit code {code} after condor_rm")
+
+    # The longer ones.
+
+    def _may_start(self, process: Process, node: int, what: str) -> None:
+        """O16, O18 to O21 and O24."""
+        engine, dag, name = process.engine, process.dag, process.dag.names[node]
+        kind, now = dag.kinds[node], self._world.now
+        if kind == NodeKind.FINAL:
+            self._final_may_start(engine, name)
+        else:
+            require(not self._halted, f"O20: {what} of {name} started while halted")
+        if self._world.ever_garbled:
+            return
+        if kind != NodeKind.FINAL:
+            begun = self._truth.final_begun
+            require(not begun, f"O18: {what} of {name} started after the FINAL node")
+        if dag.of_kind(NodeKind.PROVISIONER) and not self._truth.provisioned:
+            free = kind in (NodeKind.PROVISIONER, NodeKind.SERVICE, NodeKind.FINAL)
+            require(free, f"O19: {what} of {name} started before the go-ahead")
+        due = self._due.get((name, engine.nodes.retries.get(node, 0)), 0.0)
+        require(now >= due - _JITTER, f"O21: {what} of {name} started {due - now:.3f} s early")
+        if node in dag.save_points:
+            require(name in self._saved, f"O24: {what} of {name} started before its save file")
+
+    def _final_may_start(self, engine: Engine, name: str) -> None:
+        if self._ended or self._world.ever_garbled:
+            return
+        services = engine.nodes.services
+        for node, state in enumerate(engine.nodes.states):
+            if node != engine.final and node not in services and not self._truth.final_begun:
+                require(state in _AT_REST, f"O16: {name} starts, but {engine.nodes.story(node)}")
+
+    def _note(self, process: Process, action: do.AppendNote) -> None:
+        """O16 and O22: a decision is about to be noted."""
+        name = process.dag.names[action.node]
+        if self._world.ever_garbled:
+            return
+        if action.note is Note.FINAL_STARTED:
+            ended = any(who == name for who, _, _ in self._truth.noted) or name in self._begun
+            require(not ended, f"O16: {name} begins once more")
+            self._final_may_start(process.engine, name)
+        elif action.note is Note.TIMED_OUT:
+            self._not_early(process, action)
+
+    def _not_early(self, process: Process, action: do.AppendNote) -> None:
+        job, limits = (action.cluster, action.proc), process.dag.timeouts[action.node]
+        word = action.text.split("TIMEOUT ")[1].split()[0]
+        limit = {"QUEUED": limits.queued, "RUNNING": limits.running, "TOTAL": limits.total}[word]
+        doing, since = self._since[job]
+        if word == "TOTAL":
+            since = self._submitted[job]
+        else:
+            require(doing == word, f"O22: {job} is {doing}, but {action.text}")
+        took = process.now - since
+        require(took >= limit - _JITTER, f"O22: {job} after {took:.3f} s: {action.text}")
+
+    def _timed_out_are_removed(self) -> None:
+        for number in self._truth.timed_out - self._told_to_remove:
+            cluster = self._world.schedd.clusters[number]
+            over = self._truth.all_ended(cluster)
+            require(over or 0 in self._told_to_remove, f"O22: cluster {number} is not removed")
+
+    def _removals_are_repeated(self) -> None:
+        for number, since in self._not_removed.items():
+            over = self._truth.all_ended(self._world.schedd.clusters[number])
+            late = self._world.now > since + REMOVED_AGAIN
+            require(over or not late, f"O22: cluster {number} is not removed again")
+
+    def _note_retries(self, process: Process, an_input: inputs.Input) -> None:
+        """What the delay of a retry is, when an event has just led to one."""
+        engine = process.engine
+        for node, retry in engine.dag.retries.items():
+            number = engine.nodes.retries.get(node, 0)
+            if number == self._retries.get(node, 0):
+                continue
+            self._retries[node] = number
+            if not isinstance(an_input, LogEvent):
+                continue
+            name = engine.dag.names[node]
+            by_hand = node in engine.on_hold
+            delay = 0.0 if by_hand else outcome.retry_delay(retry, number, name)
+            due = self._happened(process, an_input) + delay - process.ahead
+            self._due[name, number] = min(due, self._due.get((name, number), due))
+            self._latest[node] = self._world.now + delay
+
+    def _hold_scripts_start(self, process: Process) -> None:
+        limit = process.engine.limits.hold
+        running = sum(script.kind is ScriptKind.HOLD for script in process.scripts.running)
+        for node, count in self._hold_due.items():
+            if process.dag.script(node, ScriptKind.HOLD) is not None:
+                waits = count > 0 and not (limit and running >= limit)
+                require(not waits, f"O23: HOLD script of {process.dag.names[node]} does not start")
+
+    def _retries_start(self, process: Process) -> None:
+        """O21: nobody waits for longer than it has to."""
+        engine = process.engine
+        for node in engine.nodes.in_state(State.RETRY_WAIT):
+            late = self._world.now - self._latest[node]
+            require(late <= _JITTER, f"O21: {engine.dag.names[node]} starts {late:.3f} s late")
+
+
+def limits_are_in_force(engine: Engine, wanted: inputs.LimitsWanted) -> None:
+    """O27: as far as the administrator's knobs let them."""
+    config = engine.config
+    knobs = {
+        "jobs": config.max_jobs_submitted,
+        "idle": config.max_jobs_idle,
+        "pre": config.max_pre_scripts,
+        "post": config.max_post_scripts,
+        "hold": config.max_hold_scripts,
+        "submits": config.max_submits_per_interval,
+    }
+    for name, value in wanted._asdict().items():
+        have = getattr(engine.limits, name)
+        want = have if value is None else effective_limit(value, knobs[name])
+        require(have == want, f"O27: {name} is {have}, wanted {value}")
+
+
+def work_is_started(engine: Engine) -> None:
+    """O26; a node that waits for its retry has no place under any throttle."""
+    nodes, dag, now = engine.nodes, engine.dag, engine.now
+    limits = engine.limits
+    pace = engine.restart_pace.next_time()
+    waiting = len(engine.script_queues[ScriptKind.PRE])
+    running = nodes.count_all(State.PRE_RUN)
+    if waiting and (pace is None or pace <= now):
+        full = limits.pre and running >= limits.pre
+        require(bool(full), f"O26: {waiting} PRE scripts wait, {running} run")
+    ready = list(nodes.in_state(State.READY))
+    if not ready or engine.submitting is not None or engine.pace.blocked_until(now) > now:
+        return
+    inside = list(nodes.in_state(*IN_QUEUE))
+    if limits.idle and engine.book.idle >= limits.idle:
+        return
+    if limits.jobs and sum(node not in nodes.services for node in inside) >= limits.jobs:
+        return
+    counts = Counter(dag.categories.get(node) for node in inside)
+    for node in ready:
+        limit = dag.category_limits.get(dag.categories.get(node, ""))
+        full = limit is not None and counts[dag.categories[node]] >= limit
+        require(full, f"O26: {dag.names[node]} is ready, and nothing holds it back")

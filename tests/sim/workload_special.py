@@ -1,0 +1,65 @@
+"""What stands out in a random DAG: FINAL, PROVISIONER and SERVICE nodes, HOLD scripts, retries with
+delays, time limits, save points."""
+
+from __future__ import annotations
+
+from random import Random
+
+from condor_pydagman.graph.model import NOOP, Dag, Retry, Script, Timeout, Tolerance
+from condor_pydagman.vocabulary import NodeKind, ScriptKind
+
+
+def add_nodes(dag: Dag, rng: Random, often: float) -> None:
+    """Add nodes that are not ordinary, with all that may be said of them."""
+    kinds = []
+    if rng.random() < 0.5:
+        kinds.append(("F", NodeKind.FINAL))
+    if rng.random() < 0.2:
+        kinds.append(("P", NodeKind.PROVISIONER))
+    if rng.random() < 0.2:
+        kinds += [(f"S{number}", NodeKind.SERVICE) for number in range(rng.randint(1, 2))]
+    for name, kind in kinds:
+        noop = NOOP if rng.random() < 0.1 else 0
+        node = dag.add_node(name, "n.sub", kind, flags=noop)
+        for script_kind in (ScriptKind.PRE, ScriptKind.POST):
+            if rng.random() < often:
+                dag.scripts.setdefault(node, {})[script_kind] = script(rng)
+        if rng.random() < often and dag.script(node, ScriptKind.PRE):
+            dag.pre_skips[node] = rng.choice((1, 2))
+        if rng.random() < often / 2:
+            dag.tolerances[node] = Tolerance(rng.randint(0, 2))
+        add_options(dag, node, rng, often)
+
+
+def add_options(dag: Dag, node: int, rng: Random, often: float) -> None:
+    """What any node may have."""
+    if rng.random() < often:
+        dag.scripts.setdefault(node, {})[ScriptKind.HOLD] = script(rng)
+    if rng.random() < often / 3:
+        dag.timeouts[node] = Timeout(
+            rng.choice((0, 30, 100)), rng.choice((0, 30, 100)), rng.choice((0, 60, 300))
+        )
+    if rng.random() < often / 3:
+        dag.save_points[node] = f"{dag.names[node]}.save"
+
+
+def script(rng: Random) -> Script:
+    """A SCRIPT command, perhaps with DEFER."""
+    if rng.random() < 0.01:
+        return Script("script $NODE $NO_SUCH_MACRO")
+    if rng.random() < 0.3:
+        return Script("script $NODE $RETRY", rng.choice((1, 3)), rng.choice((0, 5, 40)))
+    return Script("script $NODE $RETRY")
+
+
+def retry(rng: Random) -> Retry:
+    """A RETRY command."""
+    delay = rng.choice((0, 0, 0, 1, 20, 90))
+    return Retry(
+        rng.randint(0, 3),
+        unless_exit=rng.choice(((), (), (2,), (2, -9))),
+        only_if=rng.choice(((), (), (), (), (1, 2, 3), (-9, -1002))),
+        delay=delay,
+        backoff=rng.choice((1.0, 2.0)),
+        max_delay=rng.choice((0, 100)) if delay else 0,
+    )
