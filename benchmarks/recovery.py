@@ -1,10 +1,11 @@
-"""Recovery of a big DAG, ours beside stock: python benchmarks/recovery.py [--quick]
+"""Recovery of a big DAG, ours beside stock: python benchmarks/recovery.py [--quick] [--post]
 
 A DAG of 100,000 nodes in 100 layers, the nodes log of a run in which all but the last node have
 ended, and the lock file of a DAGMan that died: each program is started on them by hand and reads
 the log until it says `...done with RECOVERY mode`.  Then its status table must show all nodes but
 one as done, and it is killed.  The same with a log that shows no more than the start of the
-first node tells what is not the replay.  No pool is needed, and none is asked.
+first node tells what is not the replay.  No pool is needed, and none is asked.  With --post each
+node has a POST script, which makes it four events a node instead of three.
 
 Time is by the clock, seen every few milliseconds; CPU and the greatest resident memory are those of
 the moment at which the program says that it has recovered.
@@ -44,6 +45,7 @@ TABLE = re.compile(rb"Of \d+ nodes total:.*\n.*Done.*\n.*===.*\n\S+ \S+ +(\d+) +
 
 HOST = "<192.0.2.17:9618?addrs=192.0.2.17-9618&alias=ap.example.org&noUDP&sock=schedd_1034_5c1a>"
 WHEN = "2026-11-21 11:56:29"
+_ENDING = "\t(1) Normal termination (return value 0)\n"
 _USAGE = "".join(
     f"\t\tUsr 0 00:00:00, Sys 0 00:00:00  -  {what} Usage\n"
     for what in ("Run Remote", "Run Local", "Total Remote", "Total Local")
@@ -68,8 +70,11 @@ class Cost:
     failure: str = ""
 
 
-def write_log(path: Path, nodes: int, ended: int) -> None:
-    """The nodes log as the schedd writes it: `ended` nodes have ended, the next one runs."""
+def write_log(path: Path, nodes: int, ended: int, *, post: bool) -> None:
+    """The nodes log as the schedd writes it: `ended` nodes have ended, the next one runs.
+
+    With `post`, also what DAGMan writes of POST scripts.
+    """
     width = max(nodes // shapes.LAYERS, 1)
     with path.open("w", encoding="ascii") as stream:
         for first in range(0, ended + 1, width):
@@ -77,6 +82,8 @@ def write_log(path: Path, nodes: int, ended: int) -> None:
             stream.writelines(map(_submitted, some))
             stream.writelines(map(_executing, some))
             stream.writelines(_terminated(node) for node in some if node < ended)
+            if post:
+                stream.writelines(_post_ended(node) for node in some if node < ended)
 
 
 def _submitted(node: int) -> str:
@@ -91,8 +98,11 @@ def _executing(node: int) -> str:
 
 
 def _terminated(node: int) -> str:
-    ending = "\t(1) Normal termination (return value 0)\n"
-    return f"{_head(5, node)} Job terminated.\n{ending}{_USAGE}{_BYTES}...\n"
+    return f"{_head(5, node)} Job terminated.\n{_ENDING}{_USAGE}{_BYTES}...\n"
+
+
+def _post_ended(node: int) -> str:
+    return f"{_head(16, node)} POST Script terminated.\n{_ENDING}    DAG Node: n{node:06}\n...\n"
 
 
 def _head(kind: int, node: int) -> str:
@@ -105,20 +115,24 @@ class Recovery:
     Args:
         place: where the DAG is; the user that the programs run as must be able to write there.
         nodes: how many the DAG has.
+        post: whether its nodes have POST scripts.
         version: what condor_submit_dag would tell condor_dagman that it is.
         timeout: seconds after which a process is ended.
     """
 
-    def __init__(self, place: Path, nodes: int, version: str, timeout: float) -> None:
+    def __init__(
+        self, place: Path, nodes: int, *, post: bool, version: str, timeout: float
+    ) -> None:
         self._place = place
         self._nodes = nodes
+        self._post = post
         self._version = version
         self._timeout = timeout
 
     def run(self, program: Path, ended: int) -> Cost:
         """Start a condor_dagman on the log of a run in which so many nodes have ended."""
         log, out = self._place / f"{shapes.NAME}.nodes.log", self._place / "x.out"
-        write_log(log, self._nodes, ended)
+        write_log(log, self._nodes, ended, post=self._post)
         log.chmod(0o666)
         (self._place / "x.lock").write_text("7\n", encoding="ascii")
         (self._place / "x.lock").chmod(0o666)
@@ -232,6 +246,7 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help=f"a DAG of {QUICK_NODES:,} nodes")
+    parser.add_argument("--post", action="store_true", help="nodes with POST scripts")
     parser.add_argument("--rounds", type=int, default=1, help="the best of so many counts")
     parser.add_argument("--timeout", type=float, default=600.0, help="seconds for one process")
     parser.add_argument("--json", metavar="FILE", help="write all numbers there too")
@@ -271,8 +286,11 @@ def main(argv: list[str]) -> int:
         version = stock_version(stock)
         print(f"{version}\nPython {platform.python_version()}, {os.cpu_count()} cores\n")
         shapes.write(SHAPE, nodes, place)
+        if chosen.post:
+            with (place / shapes.NAME).open("a", encoding="ascii") as stream:
+                stream.write("SCRIPT POST ALL_NODES /bin/true\n")
         place.chmod(0o777)
-        recovery = Recovery(place, nodes, version, chosen.timeout)
+        recovery = Recovery(place, nodes, post=chosen.post, version=version, timeout=chosen.timeout)
         costs = measure(recovery, binaries, nodes, chosen.rounds)
     finally:
         shutil.rmtree(place, ignore_errors=True)

@@ -1,11 +1,15 @@
-"""Follows the nodes log with the bindings' JobEventLog, and appends DAGMan's own events to it.
+"""Follows the nodes log, and appends DAGMan's own events to it.
+
+Events of the common forms are read here, by `records.event_text`; all others, and whatever else may
+be in a log, by the bindings' JobEventLog, which is put to the offset of that event.
 
 What JobEventLog does that shapes this file (measured, 25.14):
 
 - a half-written last event blocks it for a second, so the file's tail is looked at first;
 - garbage ends a poll early though more events follow, so its offset is compared with the size;
 - an event with a bad body raises out of the loop;
-- a file that shrank or vanished gives no error, so the file is looked at each time.
+- a file that shrank or vanished gives no error, so the file is looked at each time;
+- it takes a log for XML or JSON by the first byte of the file, wherever it is put to.
 """
 
 from __future__ import annotations
@@ -22,35 +26,52 @@ import htcondor2
 
 from condor_pydagman.engine.inputs import LogBroken, LogEvent
 from condor_pydagman.errors import FileError
+from condor_pydagman.records.event_text import CommonEvents
 from condor_pydagman.records.job_events import parse_note
-from condor_pydagman.vocabulary import EventKind
+from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, EventKind
 
 BATCH = 500  # events a read, so that other inputs get their turn
 PATIENCE = 3.0  # seconds that a half-written event may take before it is read regardless
 ERRORS_MAX = 10  # unreadable events in a row before the log counts as broken
 RAW_MAX = 65536  # bytes looked at of an event that the bindings can't read
+BLOCK = 262144  # bytes read at a time
+EVENT_MAX = 32768  # bytes; an event of a common form is shorter
+LEFT_MAX = 8  # events left to the bindings without a look, after that many of other forms
 _END_OF_EVENT = b"...\n"
+_OTHER_FORMATS = (b"<", b"{")  # XML, JSON
 _UNREADABLE = (htcondor2.HTCondorException, classad2.ClassAdException, ValueError, KeyError)
 _HEAD = re.compile(r"^(\d{3}) \((-?\d+)\.(-?\d+)\.(-?\d+)\)", re.MULTILINE)
 _CODE = re.compile(r"\(return value (\d+)\)")
 _SIGNAL = re.compile(r"\(signal (\d+)\)")
+_OLD_NOTE = re.compile(r"DAG Node: \s*(\S+)", re.ASCII)  # names may have other Unicode spaces
 _NODE = re.compile(r'DAGNodeName = "([^"]+)"|DAG Node: (\S+)')
 
 
 class NodesLog:
     """The nodes log of one DAG.
 
+    Args:
+        path: of the file.
+        bindings_only: read no event ourselves; slower, and what the other way is tested against.
+
     Attributes:
         path: absolute path; node jobs carry it in their ads.
         more: whether a read left events behind, so that the next one need not wait.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, bindings_only: bool = False) -> None:
         self.path = path
         self.more = False
         self._fd = -1
-        self._log: Any = None
+        self._offset = 0  # behind the last event read
         self._size = 0
+        self._common = None if bindings_only else CommonEvents(_sure_minute)
+        self._block = b""
+        self._block_begin = 0
+        self._odd = 0  # times in a row that the next event was of no common form
+        self._left = 0  # events to leave to the bindings
+        self._bindings: Any = None
+        self._bindings_offset = 0  # where they read on
         self._torn_since: float | None = None
         self._errors = 0
 
@@ -68,7 +89,7 @@ class NodesLog:
                 f"can't write the nodes log {self.path}: {error.strerror};"
                 " DAGMan needs it in the directory of the DAG file"
             ) from None
-        self._log = htcondor2.JobEventLog(self.path)
+        self._bindings = htcondor2.JobEventLog(self.path)
 
     def read(self) -> list[LogEvent | LogBroken]:
         """New events, at most BATCH of them; an empty list if there are none yet."""
@@ -76,26 +97,97 @@ class NodesLog:
         broken = self._look()
         if broken is not None:
             return [broken]
-        if self._offset() >= self._size or self._torn():
+        if self._offset >= self._size or self._torn():
             return []
         events: list[LogEvent | LogBroken] = []
-        begin = offset = self._offset()
-        poll = self._log.events(0)
+        begin = self._offset
+        self._block = b""
+        # to the end and no further: the bindings take 3 ms to say that nothing more is there
+        while len(events) < BATCH and self._offset < self._size:
+            if not self._read_common(events) and not self._read_by_bindings(events):
+                break
+        if self._offset == begin and not events:
+            self._skip_garbage()
+        self.more = begin < self._offset < self._size
+        return events
+
+    def _skip_garbage(self) -> None:
+        """Go on behind the next end of an event.
+
+        The bindings never come past something that is no event at the beginning of the log.
+        """
+        at = self._offset
+        while at < self._size:
+            block = os.pread(self._fd, BLOCK, at)
+            found = block.find(b"\n" + _END_OF_EVENT)
+            if found >= 0:
+                self._offset = at + found + 1 + len(_END_OF_EVENT)
+                return
+            at += max(1, len(block) - len(_END_OF_EVENT))
+        self._offset = self._size
+
+    def _read_common(self, events: list[LogEvent | LogBroken]) -> bool:
+        """Take the events of common forms that come next; whether there were any."""
+        if self._common is None:
+            return False
+        if self._left:
+            self._left -= 1
+            return False
+        at = self._offset - self._block_begin
+        if self._block_begin + len(self._block) < self._size and at + EVENT_MAX > len(self._block):
+            length = min(BLOCK, self._size - self._offset)
+            self._block = os.pread(self._fd, length, self._offset)
+            self._block_begin, at = self._offset, 0
+            if self._offset == 0 and self._block[:1] in _OTHER_FORMATS:
+                self._common = None
+                return False
+        taken, end = self._common.read(self._block, at, BATCH - len(events))
+        if not taken:
+            self._left = self._odd
+            self._odd = min(self._odd + 1, LEFT_MAX)
+            return False
+        events += taken
+        self._offset = self._block_begin + end
+        self._odd = self._errors = 0
+        return True
+
+    def _read_by_bindings(self, events: list[LogEvent | LogBroken]) -> bool:
+        """Take the next event, of any form; whether it was readable."""
+        begin = self._offset
+        if self._bindings_offset != begin:
+            try:
+                self._put_bindings(begin)
+            except htcondor2.HTCondorException as error:
+                events.append(LogBroken(f"{self.path} can't be opened again: {error}"))
+                return False
         try:
-            # to the end and no further: the bindings take 3 ms to say that nothing more is there
-            while len(events) < BATCH and offset < self._size:
-                events.append(_log_event(next(poll)))
-                offset = self._offset()
-                self._errors = 0
+            try:
+                event = _log_event(next(self._bindings.events(0)))
+            finally:
+                self._offset = self._bindings_offset = int(self._bindings.__getstate__()[1])
         except StopIteration:
-            pass
+            return False
         except _UNREADABLE as error:
-            events.extend(self._read_raw(offset, self._offset()))
+            events += self._read_raw(begin, self._offset)
             self._errors += 1
             if self._errors >= ERRORS_MAX:
-                return [*events, LogBroken(f"{self.path} can't be read: {error}")]
-        self.more = begin < self._offset() < self._size
-        return events
+                events.append(LogBroken(f"{self.path} can't be read: {error}"))
+            return False
+        events.append(event)
+        self._errors = 0
+        return True
+
+    def _put_bindings(self, offset: int) -> None:
+        """Let the bindings read on from an offset, as if they had been pickled there.
+
+        Raises:
+            HTCondorException: they open the file again, and could not.
+        """
+        state, _ = self._bindings.__getstate__()
+        # a new object: one whose __setstate__ failed crashes the process when it is used
+        bindings = htcondor2.JobEventLog.__new__(htcondor2.JobEventLog)
+        bindings.__setstate__((state, offset))
+        self._bindings, self._bindings_offset = bindings, offset
 
     def _read_raw(self, begin: int, end: int) -> list[LogEvent]:
         """What can be said of an event that the bindings choke on: its head, its end."""
@@ -177,10 +269,6 @@ class NodesLog:
         since = self._torn_since
         return since is not None and time.monotonic() - since < PATIENCE
 
-    def _offset(self) -> int:
-        _, offset = self._log.__getstate__()  # its public state for pickling
-        return int(offset)
-
 
 def _log_event(event: Any) -> LogEvent:
     kind = int(event["EventTypeNumber"])
@@ -199,11 +287,36 @@ def _log_event(event: Any) -> LogEvent:
 
 @functools.lru_cache(maxsize=16)
 def _minute(stamp: str) -> float:
-    """Seconds since the epoch of a minute in local time, `2026-11-21T11:56`."""
-    numbers = (
+    """Seconds since the epoch of a minute in local time, `2026-11-21T11:56`.
+
+    The first of the two in the hour that the end of summer time repeats; mktime alone gives one or
+    the other by what it was asked before.
+    """
+    numbers = tuple(
         int(part) for part in (stamp[0:4], stamp[5:7], stamp[8:10], stamp[11:13], stamp[14:])
     )
-    return time.mktime((*numbers, 0, 0, 0, -1))  # type: ignore[arg-type]
+    minute = time.mktime((*numbers, 0, 0, 0, -1))  # type: ignore[arg-type]
+    for repeated in (3600, 1800):
+        if time.localtime(minute - repeated)[:5] == numbers:
+            return minute - repeated
+    return minute
+
+
+@functools.lru_cache(maxsize=16)
+def _sure_minute(stamp: str) -> float | None:
+    """The same; None if that minute is not on the clock, so that the bindings show another.
+
+    There is no 30 February, and no 02:30 in the night in which clocks go from 02:00 to 03:00.
+    """
+    try:
+        minute = _minute(stamp)
+    except (ValueError, OverflowError):
+        return None
+    for second in (0, 59):
+        shown = time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(minute + second))
+        if shown != f"{stamp}:{second:02}":
+            return None
+    return minute
 
 
 def _epoch(stamp: str) -> float:
@@ -220,9 +333,8 @@ def _submit(event: Any) -> dict[str, Any]:
 
 def _named(note: str) -> str:
     """The node's name in a note of the old form, `DAG Node: NAME`."""
-    prefix = "DAG Node: "
-    words = note[len(prefix) :].split() if note.startswith(prefix) else []
-    return words[0] if words else ""
+    found = _OLD_NOTE.match(note)
+    return found[1] if found is not None else ""
 
 
 def _end(event: Any) -> dict[str, Any]:
@@ -246,6 +358,11 @@ def _aborted(event: Any) -> dict[str, Any]:
     return {"text": str(event.get("Reason", ""))}
 
 
+def _cluster_removed(event: Any) -> dict[str, Any]:
+    complete = int(event.get("Completion", 0)) == 1
+    return {"value": 0 if complete else RETURN_JOB_ABORTED}
+
+
 def _held(event: Any) -> dict[str, Any]:
     return {"text": str(event.get("HoldReason", ""))}
 
@@ -259,4 +376,5 @@ _SPECIAL = {
     int(EventKind.GENERIC): _generic,
     int(EventKind.JOB_ABORTED): _aborted,
     int(EventKind.JOB_HELD): _held,
+    int(EventKind.CLUSTER_REMOVE): _cluster_removed,
 }

@@ -58,8 +58,11 @@ class Loop:
     def until_end(self) -> int:
         """Run; returns the exit code."""
         self._look_for_halt()
+        if self.run.cluster:  # throttles may have been edited while the DAG was being read
+            self._check_ad(time.monotonic())
         while self._inputs:
             self._feed(self._inputs.popleft())
+        self._publisher.publish_limits()
         self._feed(inputs.Begin(self.run.recovering))
         self._publisher.begin()
         if self.run.recovering:
@@ -77,6 +80,7 @@ class Loop:
             events = self.run.log.read()
             for event in events:
                 self._feed(event)
+            self.run.out.flush()  # or it keeps all lines of the replay in memory
             if self.run.log.torn:
                 time.sleep(TORN_LOOK)
             elif not events and not self.run.log.more:  # garbage gives an empty read
@@ -89,6 +93,8 @@ class Loop:
         actions = self.run.engine.handle(an_input, self._now())
         self._inputs.extend(self._performer.perform(actions))
         self._publisher.statistics.add(run_statistics.EVENTS, time.monotonic() - begun)
+        if self.run.recovering:
+            return  # nothing is submitted, and signals wait
         submitted = any(type(action) is do.SubmitNode for action in actions)
         if submitted and time.monotonic() - self._gathered >= TURN:
             self._gather(0.0)

@@ -45,8 +45,7 @@ class Publisher:
         }
 
     def begin(self) -> None:
-        """Publish for the first time, before the first node starts."""
-        self._write_throttles()
+        """Publish the DAG's state for the first time."""
         self._write_dot()
         self._write_ad()
         self.say_status()
@@ -55,7 +54,13 @@ class Publisher:
         """The throttles have changed: say so in `.dagman.out` and in the job ad, at once."""
         for line in banner.throttle_lines(self.run.engine.limits):
             self.run.out.say(line)
-        self._write_throttles()
+        self.publish_limits()
+
+    def publish_limits(self) -> None:
+        """The throttles in force, into the job ad: before the first node starts, or an edit by
+        somebody who has seen it start would be lost."""
+        # Not by what was written last: a user may have edited them, or deleted them.
+        self._edit(ad_attributes.throttles(self.run.engine.limits))
 
     def note_change(self) -> None:
         """Something changed."""
@@ -119,10 +124,6 @@ class Publisher:
         if not changes and stale:
             changes = {"DAG_AdUpdateTime": new["DAG_AdUpdateTime"]}
         self._edit(changes)
-
-    def _write_throttles(self) -> None:
-        # Not by what was written last: a user may have edited them, or deleted them.
-        self._edit(ad_attributes.throttles(self.run.engine.limits))
 
     def _edit(self, changes: dict[str, str]) -> None:
         if not changes:

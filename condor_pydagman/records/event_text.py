@@ -16,9 +16,9 @@ from typing import Any, NamedTuple, Optional
 
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.records.job_events import parse_note
-from condor_pydagman.vocabulary import NOOP_PROC, EventKind, Note
+from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NOOP_PROC, EventKind, Note
 
-# What an event says behind its head: the last fields of a LogEvent.
+# What an event says behind its head: the last fields of a LogEvent, from `node` on.
 _Rest = tuple[str, int, Optional[Note], int, str]
 
 # Free text is kept far below the 1023 bytes that the bindings take of some lines.
@@ -59,8 +59,12 @@ _EXECUTE = (
 )
 _ENDED = rb"Job terminated\.\n\t(?:" + _NORMAL + rb"|" + _KILLED + _CORE + rb")\n"
 _POST = rb"POST Script terminated\.\n\t(?:" + _NORMAL + rb"|" + _KILLED + rb")\n" + _NODE
-_HELD = rb"Job was held\.\n\t(" + _REASON + rb")\n\tCode \d{1,9} Subcode \d{1,9}\n"
-_REMOVED = rb"Cluster removed\n\tMaterialized \d{1,9} jobs from \d{1,9} items\.\t(?:Inc|C)omplete\n"
+_HELD = (
+    rb"Job was held\.\n\t(?!Reason unspecified\n)("
+    + _REASON
+    + rb")\n\tCode \d{1,9} Subcode \d{1,9}\n"
+)
+_REMOVED = rb"Cluster removed\n\tMaterialized \d{1,9} jobs from \d{1,9} items\.\t(Inc|C)omplete\n"
 
 
 class _Unsure(Exception):
@@ -72,7 +76,8 @@ def _named(name: bytes | None, old_name: bytes | None) -> _Rest:
 
 
 def _ended(code: bytes | None, signal: bytes | None, node: bytes = b"") -> _Rest:
-    return node.decode(), int(code) if signal is None else -int(signal), None, 0, ""
+    value = int(code) if code is not None else -int(signal or 0)
+    return node.decode(), value, None, 0, ""
 
 
 def _skipped(node: bytes) -> _Rest:
@@ -86,6 +91,10 @@ def _noted(record: bytes) -> _Rest:
     return found.node, found.value, found.note, found.retry, found.text
 
 
+def _completed(word: bytes) -> _Rest:
+    return "", 0 if word == b"C" else RETURN_JOB_ABORTED, None, 0, ""
+
+
 def _reasoned(reason: bytes | None) -> _Rest:
     return "", 0, None, 0, (reason or b"").decode()
 
@@ -94,7 +103,7 @@ class _Form(NamedTuple):
     """How one kind of event is written: `rest` makes the last fields from the last groups."""
 
     kind: int
-    match: Callable[[bytes, int], Optional[re.Match[bytes]]]
+    match: Callable[[bytes, int], re.Match[bytes] | None]
     rest: Callable[..., _Rest] | None
 
 
@@ -118,7 +127,7 @@ _FORMS = {
         _form(EventKind.POST_SCRIPT_TERMINATED, _POST, _ended),
         _form(EventKind.PRESKIP, rb"PRE script return value is PRE_SKIP value\n" + _NODE, _skipped),
         _form(EventKind.CLUSTER_SUBMIT, rb"Cluster " + _SUBMIT, _named),
-        _form(EventKind.CLUSTER_REMOVE, _REMOVED),
+        _form(EventKind.CLUSTER_REMOVE, _REMOVED, _completed),
     )
 }
 _NO_REST: _Rest = ("", 0, None, 0, "")

@@ -1,8 +1,8 @@
 """Uses the real schedd adapter for a test that may not: as root, the test can't submit jobs.
 
 Reads requests from standard input, one a line, in JSON: `["submit", TEXT, DIRECTORY]`,
-`["remove", CLUSTER]`, `["jobs"]`; answers each with a line.  Arguments: DAGMan's cluster, path of
-the nodes log.
+`["remove", CLUSTER]`, `["remove but services"]`, `["jobs"]`, or the name and arguments of another
+method of the adapter; answers each with a line.  Argument: DAGMan's cluster.
 """
 
 from __future__ import annotations
@@ -22,11 +22,15 @@ def answer(adapter: ScheddAdapter, request: list[Any]) -> Any:
         return adapter.submit(*words)
     if what == "remove":
         return adapter.remove("the test says so", *words)
-    return [list(job) for job in adapter.jobs()]
+    if what == "remove but services":
+        return adapter.remove("the test says so", spare_services=True)
+    if what == "jobs":
+        return [list(job) for job in adapter.jobs()]
+    return getattr(adapter, what)(*words)
 
 
 def main() -> None:
-    adapter = ScheddAdapter(int(sys.argv[1]), sys.argv[2])
+    adapter = ScheddAdapter(int(sys.argv[1]))
     for line in sys.stdin:
         try:
             reply = {"ok": answer(adapter, json.loads(line))}

@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from condor_pydagman.engine import inputs
-from condor_pydagman.engine.actions import SubmitNode
+from condor_pydagman.engine.actions import RemoveJobs, SubmitNode
 from condor_pydagman.engine.inputs import LogEvent, QueuedJob
-from condor_pydagman.vocabulary import DagStatus
+from condor_pydagman.vocabulary import DagStatus, NodeKind
 from tests.contract import worlds
 from tests.contract.schedd import Answer, ScheddContract, Wish
-from tests.sim.fake_schedd import Job
+from tests.sim.fake_jobs import Job
 
 FAULTS = {"refused": "refuse_for_good", "no schedd": "refuse"}
 
@@ -23,21 +23,23 @@ class FakeSide:
     def __init__(self, seed: int) -> None:
         self.world, self.told = worlds.quiet(seed)
         self._lasting: set[int] = set()
-        schedd = self.world.schedd
-        terminate = schedd._terminate
+        jobs = self.world.schedd.jobs
+        terminate = jobs._terminate
 
         def unless_lasting(job: Job) -> None:
             if job.cluster.number not in self._lasting:
                 terminate(job)
 
-        schedd._terminate = unless_lasting  # type: ignore[method-assign]
+        jobs._terminate = unless_lasting  # type: ignore[method-assign]
 
     def submit(self, wish: Wish) -> Answer:
         self.told.count, self.told.code = wish.procs, wish.code
         calm = self.world.faults
         if wish.fault:
             self.world.faults = replace(calm, **{FAULTS[wish.fault]: 1.0})
-        reply = self.world.schedd.submit(SubmitNode(0, wish.retry, DagStatus.OK, 0), wish.node)
+        reply = self.world.schedd.submit(
+            SubmitNode(0, wish.retry, DagStatus.OK, 0), wish.node, NodeKind.JOB
+        )
         self.world.faults = calm
         if isinstance(reply, inputs.Submitted):
             self._lasting |= {reply.cluster} if wish.lasting else set()
@@ -46,10 +48,10 @@ class FakeSide:
         return Answer(0, 0, reply.permanent, reply.unknown)
 
     def remove(self, cluster: int) -> None:
-        assert self.world.schedd.remove(cluster, self.world.era)
+        assert not self.world.schedd.remove(RemoveJobs("", cluster), self.world.era)
 
     def jobs(self) -> list[QueuedJob]:
-        return self.world.schedd.jobs(self.world.era)
+        return self.world.schedd.listed(self.world.era)
 
     def until_ended(self, cluster: int) -> list[LogEvent]:
         worlds.until(self.world, lambda: cluster not in {job.cluster for job in self.jobs()})

@@ -1,5 +1,6 @@
 """The contract of a nodes log, kept by the real one on a disk and by the simulator's in memory:
-what is appended comes back as an event, once, in order, and as it was.
+what is appended comes back as an event, once, in order, and as it was.  The real one keeps it
+whether it reads events itself or leaves that to the bindings.
 """
 
 from __future__ import annotations
@@ -72,13 +73,13 @@ class FakeSide:
 class RealSide:
     """A file."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, bindings_only: bool) -> None:
         self._path = str(path)
-        self._log = NodesLog(self._path)
-        self._log.open(truncate=True)
+        self._bindings_only = bindings_only
+        self.truncate()
 
     def truncate(self) -> None:
-        self._log = NodesLog(self._path)
+        self._log = NodesLog(self._path, bindings_only=self._bindings_only)
         self._log.open(truncate=True)
 
     def append(self, action: Any) -> None:
@@ -100,7 +101,7 @@ class RealSide:
         return _events(self._log)
 
     def read_again(self) -> list[LogEvent]:
-        log = NodesLog(self._path)
+        log = NodesLog(self._path, bindings_only=self._bindings_only)
         log.open(truncate=False)
         return _events(log)
 
@@ -111,9 +112,11 @@ def _events(log: NodesLog) -> list[LogEvent]:
     return [event for event in events if isinstance(event, LogEvent)]
 
 
-@pytest.fixture(params=["fake", "real"])
+@pytest.fixture(params=["fake", "real", "real, by the bindings"])
 def side(request: pytest.FixtureRequest, tmp_path: Path) -> Side:
-    return FakeSide() if request.param == "fake" else RealSide(tmp_path / "t.dag.nodes.log")
+    if request.param == "fake":
+        return FakeSide()
+    return RealSide(tmp_path / "t.dag.nodes.log", bindings_only=request.param != "real")
 
 
 def timeless(events: list[LogEvent]) -> list[LogEvent]:

@@ -12,10 +12,11 @@ from typing import Any, Protocol
 import pytest
 
 from condor_pydagman.adapters.scripts import ScriptRunner
-from condor_pydagman.engine.actions import RunScript
+from condor_pydagman.engine.actions import KillScripts, RunScript
 from condor_pydagman.engine.inputs import ScriptEnded
 from condor_pydagman.graph.model import Script
 from condor_pydagman.vocabulary import ScriptKind
+from tests import make
 from tests.contract import worlds
 from tests.sim.fake_scripts import FakeScripts
 
@@ -43,7 +44,9 @@ class FakeSide:
     def __init__(self) -> None:
         self._world, self._told = worlds.quiet()
         self._heard: deque[ScriptEnded] = deque()
-        process: Any = SimpleNamespace(dag=self._world.workload.build(), hear=self._heard.append)
+        dag = self._world.workload.build()
+        engine = make.Bench(dag).engine
+        process: Any = SimpleNamespace(dag=dag, engine=engine, hear=self._heard.append)
         self._scripts = FakeScripts(self._world, process)
 
     def start(self, status: int, *, missing: bool = False) -> ScriptEnded | None:
@@ -65,7 +68,7 @@ class FakeSide:
         return self._take()
 
     def kill_all(self) -> None:
-        self._scripts.kill_all()
+        self._scripts.kill_all(KillScripts())
 
     def _take(self) -> list[ScriptEnded]:
         found = list(self._heard)

@@ -27,6 +27,12 @@ class Told:
     def procs(self, node: str) -> int:
         return self.count
 
+    def factory(self, node: str) -> int:
+        return 0
+
+    def seconds(self, node: str, retry: int) -> float | None:
+        return None
+
     def job(self, era: int, node: str, retry: int, proc: int) -> int:
         return self.code
 
@@ -41,7 +47,7 @@ def quiet(seed: int = 1) -> tuple[World, Told]:
     work: Any = Workload(build, Config(), Throttles(), told)  # type: ignore[arg-type]
     world = World(seed, workload=work, faults=Faults(until=LONG))
     nobody = lambda *_, **__: None  # noqa: E731
-    world.oracles = SimpleNamespace(cluster_taken=nobody, cluster_ended=nobody)  # type: ignore[assignment]
+    world.oracles = SimpleNamespace(cluster_taken=nobody, in_log=nobody)  # type: ignore[assignment]
     return world, told
 
 

@@ -342,6 +342,7 @@ def replay_agrees(live: Engine, log: list[LogEvent]) -> None:
         if want is State.SUBMITTED:
             beyond = live.book.by_node[node].beyond, other.book.by_node[node].beyond
             require(beyond[0] == beyond[1], f"O7: {name} has failed: {beyond}")
-    require(live.on_hold == other.on_hold, f"O7: on hold {live.on_hold}, {other.on_hold}")
+    same = live.on_hold == other.on_hold or live.phase is Phase.FINISHING
+    require(same, f"O7: on hold {live.on_hold}, {other.on_hold}")
     ready = live.provisioner.ready, other.provisioner.ready
     require(ready[0] == ready[1], f"O7: go-ahead {ready}")

@@ -351,3 +351,9 @@ def test_a_log_that_was_replaced_is_broken(log: NodesLog) -> None:
     events = log.read()
     assert isinstance(events[0], LogBroken)
     assert "replaced" in events[0].reason
+
+
+def test_a_node_name_with_a_space_that_only_unicode_knows(log: NodesLog) -> None:
+    log.append(job_events.pre_skip(WHEN, "A\xa0B", 4))
+    log.append(job_events.pre_skip(WHEN, "A\xa0B", 4).replace("\n", "\r\n", 1))
+    assert [event.node for event in read_all(log) if isinstance(event, LogEvent)][:1] == ["A\xa0B"]
