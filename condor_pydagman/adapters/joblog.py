@@ -108,13 +108,15 @@ class NodesLog:
                 break
         if self._offset == begin and not events:
             self._skip_garbage()
+            events += self._read_raw(begin, self._offset)
         self.more = begin < self._offset < self._size
         return events
 
     def _skip_garbage(self) -> None:
         """Go on behind the next end of an event.
 
-        The bindings never come past something that is no event at the beginning of the log.
+        The bindings never come past something that is no event at the beginning of the log, and
+        read nothing else of such a log: what can be said of an event by its looks has to do.
         """
         at = self._offset
         while at < self._size:

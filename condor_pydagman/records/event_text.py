@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Optional
 
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.records.job_events import parse_note
-from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NOOP_PROC, EventKind, Note
+from condor_pydagman.vocabulary import NOOP_PROC, RETURN_JOB_ABORTED, EventKind, Note
 
 # What an event says behind its head: the last fields of a LogEvent, from `node` on.
 _Rest = tuple[str, int, Optional[Note], int, str]
