@@ -58,7 +58,7 @@ def on_submit(engine: Engine, node: int, event: LogEvent) -> None:
     elif engine.book.submit_seen(jobs, event.proc):
         timeouts.on_submitted(engine, node, event)
         provisioner.refuse_more_procs(engine, node, len(jobs.procs))
-    else:
+    elif event.cluster != NOOP_CLUSTER:  # ours, which we may write twice
         event_checks.refuse(engine, event, Bad.DOUBLED, "submitted, but it had been before")
         return
     _say_idle(engine)
@@ -100,7 +100,7 @@ def _may_be_submitted(engine: Engine, node: int, event: LogEvent) -> bool:
             f"Error: DAG semantics violated! Node {name} was submitted but has unfinished parents!",
             0,
         )
-        engine.ending = endings.bad_log()
+        endings.want(engine, endings.bad_log())
     else:
         engine.say(
             f"Warning: unexpected submit event of job {event.cluster}.{event.proc} for node {name},"
@@ -160,7 +160,7 @@ def on_held(engine: Engine, node: int, event: LogEvent) -> None:
 def _limit_holds(engine: Engine, node: int, jobs: Jobs) -> None:
     """DAGMAN_MAX_JOB_HOLDS: so many procs of a node on hold, and it has failed."""
     limit = engine.config.max_job_holds
-    if limit and not jobs.removing and jobs.held_count() >= limit:
+    if limit and not jobs.removing and jobs.held >= limit:
         engine.say(
             f"Total hold count for job {jobs.cluster} (node {engine.dag.names[node]})has reached"
             f" DAGMAN_MAX_JOB_HOLDS ({limit}); all job proc(s) for this node will now be removed"
@@ -228,7 +228,7 @@ def _weigh_failure(engine: Engine, node: int, proc: int, code: int | None, value
         engine.book.give_up(jobs, proc, value)
     post = engine.dag.script(node, ScriptKind.POST)
     if code is not None and post is None and engine.check_abort(node, jobs.value, "job"):
-        engine.nodes.values[node] = jobs.value
+        engine.nodes.returned(node, jobs.value)
     if jobs.beyond and tolerance.removes_the_rest(limits, engine.config) and jobs.unfinished:
         removals.remove_rest(engine, jobs, _why_removed(engine, node, jobs))
 
@@ -268,7 +268,7 @@ def _cluster_ended(engine: Engine, node: int, jobs: Jobs) -> None:
     engine.say(f"Node {name} {whole}")
     engine.book.close(node)
     engine.left_queue(node)
-    engine.nodes.values[node] = jobs.value
+    engine.nodes.returned(node, jobs.value)
     engine.record(node, "JOB_FAILURE" if jobs.value else "JOB_SUCCESS", str(jobs.value))
     post = engine.dag.script(node, ScriptKind.POST)
     verdict = outcome.after_jobs(jobs.beyond, has_post=post is not None)

@@ -82,7 +82,7 @@ def strict(*, final: bool = True) -> Ending:
 
 
 def unprovisioned() -> Ending:
-    """The PROVISIONER is gone.  Stock writes no rescue file here; we lose nothing."""
+    """The PROVISIONER is more than one job.  Stock writes no rescue file here; we lose nothing."""
     return Ending(1, DagStatus.ERROR, "failed", _ABORT)
 
 
@@ -247,7 +247,7 @@ def _end_with_cycle(engine: Engine) -> None:
 def on_stop(engine: Engine, _: Stop) -> None:
     """Somebody removed the DAGMan job."""
     engine.say("Received SIGUSR1", 0)
-    want(engine, removed_again() if engine.phase is Phase.FINISHING else removed())
+    want(engine, removed_again() if final_node.begun(engine) else removed())
 
 
 def on_leave(engine: Engine, leaving: Leave) -> None:
@@ -259,7 +259,7 @@ def on_leave(engine: Engine, leaving: Leave) -> None:
 def on_log_broken(engine: Engine, broken: LogBroken) -> None:
     """The nodes log can't be followed any more."""
     engine.say(f"ERROR: DAGMan exiting due to error in log file: {broken.reason}", 0)
-    engine.ending = log_broken()
+    want(engine, log_broken())
     if engine.recovering:
         engine.enter(Phase.RECONCILING)
 

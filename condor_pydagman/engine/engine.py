@@ -339,6 +339,9 @@ class Engine:
 
     def forget_run(self, node: int) -> None:
         """Drop what the last run of the node has left behind."""
+        jobs = self.book.by_node.get(node)
+        if jobs is not None and jobs.subproc:
+            self.noops.pop(jobs.subproc, None)
         self.book.forget(node)
         self.sequences.pop(node, None)
         self.event_times.pop(node, None)
@@ -355,7 +358,7 @@ class Engine:
             f"Aborting DAG because we got the ABORT exit value from a {source}"
             f" (node {name}, value {value})"
         )
-        self.ending = endings.aborted(abort, value)
+        endings.want(self, endings.aborted(abort, value))
         return True
 
     # Wishes to actions.
@@ -422,7 +425,7 @@ class Engine:
 
     def _append_failed(self, failed: inputs.AppendFailed) -> None:
         self.say(f"ERROR: can't write to the nodes log: {failed.reason}", 0)
-        self.ending = endings.append_failed()
+        endings.want(self, endings.append_failed())
 
     def _remove_failed(self, failed: inputs.RemoveFailed) -> None:
         self.removals.on_failed(self, failed)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import cluster_events, event_checks, notes, script_events
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import State
@@ -44,10 +45,8 @@ def on_event(engine: Engine, event: LogEvent) -> None:
         return
     if engine.keeps_times or node in engine.dag.retries:
         engine.event_times[node] = event.time
-    own_end = cluster == NOOP_CLUSTER and kind == EventKind.JOB_TERMINATED
-    own_end = own_end and engine.nodes.states[node] == State.SUBMITTED  # both events have come
-    if engine.noted and (event.note is not None or kind in _OWN or own_end):
-        engine.noted.pop(node, None)
+    if engine.noted and _is_read_back(engine, node, event):
+        del engine.noted[node]
     if event.note is None:
         mode = " [recovery mode]" if engine.recovering else ""
         engine.say(
@@ -59,6 +58,17 @@ def on_event(engine: Engine, event: LogEvent) -> None:
     handler = _HANDLERS.get(kind)
     if handler is not None:
         handler(engine, node, event)
+
+
+def _is_read_back(engine: Engine, node: int, event: LogEvent) -> bool:
+    """Whether this is the event of ours that is waited for."""
+    _, action = engine.noted.get(node, (0.0, None))
+    if isinstance(action, do.AppendNote):
+        return event.note is action.note and event.retry == action.retry
+    if isinstance(action, do.AppendNoop):  # both of its events must have come
+        ended = event.kind == EventKind.JOB_TERMINATED and event.cluster == NOOP_CLUSTER
+        return ended and engine.nodes.states[node] == State.SUBMITTED
+    return action is not None and event.kind in _OWN
 
 
 def _node_of(engine: Engine, event: LogEvent) -> int | None:

@@ -61,7 +61,10 @@ class LogBroken(NamedTuple):
 
 
 class Submitted(NamedTuple):
-    """The schedd took the node's jobs.  A hint: the log's submit events are the truth."""
+    """The schedd took the node's jobs.  A hint: the log's submit events are the truth.
+
+    `procs` is 0 with late materialization: the log tells of them one by one.
+    """
 
     node: int
     cluster: int

@@ -27,6 +27,7 @@ class Jobs:
         procs: flags by proc id.
         codes: what each ended proc returned: exit code, negative signal, None if aborted.
         failed: how many procs failed.
+        held: how many are on hold.
         value: return value so far: that of the first failure, but 0 again after a success that
             follows failures which are tolerated (stock rule).
         last_proc: proc of the last submit event ($JOBID).
@@ -45,6 +46,7 @@ class Jobs:
         "error",
         "factory",
         "failed",
+        "held",
         "last_proc",
         "procs",
         "removing",
@@ -57,6 +59,7 @@ class Jobs:
         self.procs: dict[int, int] = {}
         self.codes: dict[int, int | None] = {}
         self.failed = 0
+        self.held = 0
         self.value = 0
         self.last_proc = 0
         self.subproc = 0
@@ -69,10 +72,6 @@ class Jobs:
     def live(self) -> list[int]:
         """Procs that have not ended."""
         return [proc for proc, flags in self.procs.items() if not flags & ENDED]
-
-    def held_count(self) -> int:
-        """How many procs are on hold."""
-        return sum(1 for flags in self.procs.values() if flags & HELD)
 
     @property
     def unfinished(self) -> bool:
@@ -177,6 +176,7 @@ class JobBook:
         if flags & ENDED or bool(flags & HELD) == held:
             return False
         jobs.procs[proc] = flags ^ HELD
+        jobs.held += 1 if held else -1
         self.held += 1 if held else -1
         self.changes += 1
         return True

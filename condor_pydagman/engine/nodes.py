@@ -37,7 +37,7 @@ class Nodes:
         service_counts: the same of services.
         waiting: for each vertex (nodes, then junctions), how many predecessors have not ended.
         retries: retries taken so far, by node; absent means 0.
-        values: return value of the last run, by node.
+        values: return value of the last run, by node; absent means 0.
         errors: why a node failed, in words.
         clusters: last cluster of each node, 0 if none.
         changes: number of moves so far; tells whether anything has to be published again.
@@ -58,6 +58,7 @@ class Nodes:
         self.errors: dict[int, str] = {}
         self.clusters = array("i", bytes(4 * len(dag)))
         self.changes = 0
+        self._doomed: set[int] = set()  # junctions below which all is futile
         self._story: deque[tuple[float, int, int, int]] = deque(maxlen=STORY_MOVES)
 
     def move(self, node: int, cause: Cause, now: float) -> None:
@@ -85,6 +86,13 @@ class Nodes:
             if who == node
         )
         return f"node {self.dag.names[node]}: " + ("; ".join(moves) or "no moves yet")
+
+    def returned(self, node: int, value: int) -> None:
+        """The node's last run, or its jobs so far, returned `value`."""
+        if value:
+            self.values[node] = value
+        else:
+            self.values.pop(node, None)  # most nodes return 0: not worth an entry each
 
     def roots(self) -> list[int]:
         """Nodes that wait for nobody."""
@@ -128,9 +136,9 @@ class Nodes:
         todo = [self._weak(node, weak=False)]
         while todo:
             for vertex in todo.pop():
-                if vertex in seen:
+                if vertex in seen or vertex in self._doomed:
                     continue
-                seen.add(vertex)
+                (seen if vertex < total else self._doomed).add(vertex)
                 state = self.states[vertex] if vertex < total else State.WAITING
                 if state == State.FUTILE:
                     continue

@@ -62,7 +62,7 @@ def _on_submit_failed(engine: Engine, node: int, event: LogEvent) -> None:
     if engine.nodes.states[node] not in (State.READY, State.SUBMIT_NOTED):
         return
     engine.save_points.pop(node, None)
-    engine.nodes.values[node] = RETURN_SUBMIT_FAILED
+    engine.nodes.returned(node, RETURN_SUBMIT_FAILED)
     retry = engine.dag.retries.get(node)
     if retry is not None:
         engine.nodes.retries[node] = retry.limit  # a failed submission uses them up (stock rule)
@@ -74,13 +74,16 @@ def _on_submit_failed(engine: Engine, node: int, event: LogEvent) -> None:
 
 
 def _on_adopted(engine: Engine, node: int, event: LogEvent) -> None:
-    """An earlier DAGMan found the node's jobs in the queue; their submit event is missing."""
-    if engine.nodes.states[node] in (State.READY, State.PRE_WAIT):
+    """The node's jobs were found in the queue; their submit event is missing."""
+    if engine.nodes.states[node] in (State.READY, State.PRE_WAIT):  # an earlier DAGMan found them
         jobs = engine.book.open(node, event.cluster)
         engine.nodes.clusters[node] = event.cluster
         engine.jobs_seen(node)
         engine.book.expect(jobs, range(event.value))
         jobs.factory = event.text == LATE
+    if event.cluster == engine.nodes.clusters[node]:
+        for proc in range(event.value):
+            timeouts.on_submitted(engine, node, event._replace(proc=proc))
 
 
 def _on_job_lost(engine: Engine, node: int, event: LogEvent) -> None:

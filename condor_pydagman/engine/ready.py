@@ -12,6 +12,8 @@ import heapq
 class ReadyQueue:
     """A priority queue of nodes.  A node that left it early is dropped when its turn comes."""
 
+    FEW = 1000  # entries that are not worth looking through
+
     def __init__(self) -> None:
         self._heap: list[tuple[int, int, int]] = []
         self._tickets: dict[int, int] = {}
@@ -42,6 +44,9 @@ class ReadyQueue:
     def discard(self, node: int) -> None:
         """The node needs no submission any more."""
         self._tickets.pop(node, None)
+        if len(self._heap) > self.FEW and len(self._heap) > 2 * len(self._tickets):
+            self._heap = [entry for entry in self._heap if self._tickets.get(entry[2]) == entry[1]]
+            heapq.heapify(self._heap)
 
     def clear(self) -> None:
         """Nobody needs a submission any more."""

@@ -55,12 +55,7 @@ def on_listed(engine: Engine, answer: QueueListed) -> None:
     engine.found.clear()
     by_node = _by_node(engine, answer.jobs)
     for node, jobs in by_node.items():
-        if any(job.retry == engine.nodes.retries.get(node, 0) for job in jobs):
-            retries.start_now(engine, node)
-        if engine.nodes.states[node] in _ADOPTABLE:
-            adopt(engine, node, jobs)
-        elif engine.nodes.states[node] == State.WAITING:
-            engine.found[node] = jobs
+        _compare(engine, node, jobs)
     for node in list(engine.nodes.in_state(State.UNKNOWN)):
         submission.submit_again(engine, node, "the schedd does not have the job")
     suspects = _note_lost(engine, {(job.cluster, job.proc) for job in answer.jobs})
@@ -68,6 +63,36 @@ def on_listed(engine: Engine, answer: QueueListed) -> None:
         engine.enter(Phase.FINISHING if final_node.begun(engine) else Phase.RUNNING)
         _end_noops(engine)
     _plan_next(engine, suspects)
+
+
+def _compare(engine: Engine, node: int, listed: Sequence[QueuedJob]) -> None:
+    """What the queue has of one node against what we know of it."""
+    retry = engine.nodes.retries.get(node, 0)
+    mine = [job for job in listed if job.retry == retry and not job.leaving]
+    if mine:
+        retries.start_now(engine, node)
+    state = engine.nodes.states[node]
+    if state in _ADOPTABLE:
+        adopt(engine, node, listed)
+    elif state == State.WAITING:
+        engine.found[node] = list(listed)
+    elif mine:
+        _remove_strays(engine, node, mine)
+
+
+def _remove_strays(engine: Engine, node: int, mine: Sequence[QueuedJob]) -> None:
+    """A second cluster in the same run of a node does work twice; that happens if the schedd took
+    a job long after it had been asked whether it did."""
+    present = engine.nodes.clusters[node]
+    jobs = engine.book.by_node.get(node)
+    for job in mine:
+        if job.cluster == present and job.proc == CLUSTER_ITSELF and jobs is not None:
+            jobs.factory = True  # its event 035 is missing
+    for cluster in sorted({job.cluster for job in mine} - {present}):
+        name = engine.dag.names[node]
+        reason = f"Node Error: a second cluster of DAG node {name}, which has {present}"
+        engine.say(f"Warning: removing cluster {cluster}: {reason}", 0)
+        engine.emit(do.RemoveJobs(reason, cluster))
 
 
 def _end_noops(engine: Engine) -> None:
@@ -91,7 +116,8 @@ def adopt(engine: Engine, node: int, jobs: Sequence[QueuedJob]) -> None:
     engine.jobs_seen(node)
     procs = [job.proc for job in mine if job.cluster == cluster]
     book.factory = CLUSTER_ITSELF in procs
-    engine.book.expect(book, (proc for proc in procs if proc != CLUSTER_ITSELF))
+    # As many as a replay of the note expects; those that are not there will be found to be lost.
+    engine.book.expect(book, range(max(procs) + 1))
     if len(procs) < len(mine):
         engine.say(f"Warning: node {engine.dag.names[node]} has jobs in other clusters as well")
     # The log does not show it, so a later replay must learn it from us.
@@ -135,5 +161,5 @@ def _plan_next(engine: Engine, suspects: bool) -> None:
     every = engine.config.check_queue_interval
     if suspects:
         engine.query_at = engine.now + CONFIRM_LOST
-    elif every > 0 and engine.nodes.counts[State.SUBMITTED]:
+    elif every > 0 and engine.nodes.count_all(State.SUBMITTED):
         engine.query_at = engine.now + every

@@ -61,7 +61,7 @@ class RetryQueue:
 
 def fail_run(engine: Engine, node: int, value: int, error: str) -> None:
     """This run of the node failed with that return value: retry it, or let it fail."""
-    engine.nodes.values[node] = value
+    engine.nodes.returned(node, value)
     taken = engine.nodes.retries.get(node, 0)
     retry = engine.dag.retries.get(node)
     verdict = _verdict(engine, node, retry, taken, value)

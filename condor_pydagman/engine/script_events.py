@@ -56,7 +56,7 @@ def on_pre_ended(engine: Engine, node: int, status: int) -> None:
     if verdict is outcome.Next.SUBMIT:
         engine.want_submit(node, first=engine.config.submit_depth_first)
     elif verdict is outcome.Next.POST:
-        engine.nodes.values[node] = RETURN_PRE_FAILED
+        engine.nodes.returned(node, RETURN_PRE_FAILED)
         want_post(engine, node)
     else:
         how = f"failed with status {status}" if status > 0 else f"died on signal {-status}"
@@ -71,6 +71,7 @@ def _pre_is_over(engine: Engine, node: int) -> None:
 def on_pre_skip(engine: Engine, node: int, event: LogEvent) -> None:
     """The PRE script's exit code says that the node is done."""
     engine.last_noop = max(engine.last_noop, event.subproc)
+    engine.noops.pop(event.subproc, None)
     retries.start_now(engine, node)
     final_node.take_back(engine, node, Cause.NEEDS_PRE)
     if engine.nodes.states[node] not in _BEFORE_PRE_END:
@@ -99,7 +100,7 @@ def on_post_ended(engine: Engine, node: int, event: LogEvent) -> None:
     engine.record(node, "POST_SCRIPT_SUCCESS" if status == 0 else "POST_SCRIPT_FAILURE", job)
     engine.say(_script_end(ScriptKind.POST, name, status))
     jobs_value = engine.nodes.values.get(node, 0)
-    engine.nodes.values[node] = status
+    engine.nodes.returned(node, status)
     if engine.check_abort(node, status, "POST script"):
         engine.nodes.errors[node] = f"POST Script ended with the ABORT value {status}"
     if outcome.after_post(status) is outcome.Next.SUCCEED:

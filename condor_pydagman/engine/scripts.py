@@ -1,6 +1,7 @@
 """PRE and POST scripts: when they start, and how their end is noted.
 
-What a script's end means is decided in `events.py`, when our note of it is read from the nodes log.
+What a script's end means is decided in `script_events.py`, when our note of it is read from the
+nodes log.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ def on_submitted(engine: Engine, reply: inputs.Submitted) -> None:
     engine.submitted_in_a_row += 1
     engine.say(f"\tassigned HTCondor ID ({cluster}.0.0)")
     if engine.nodes.states[node] in (State.SUBMITTING, State.UNKNOWN):
-        engine.book.open(node, cluster)
+        engine.book.open(node, cluster).factory = reply.procs == 0
         engine.nodes.clusters[node] = cluster
         engine.jobs_seen(node)
     jobs = engine.book.by_node.get(node)
@@ -94,7 +94,7 @@ def _answered(engine: Engine, node: int) -> None:
 
 
 def submit_ready(engine: Engine) -> None:
-    """One submission at a time is in flight, so that log events and requests get their turn."""
+    """Submit the next ready node, if nothing forbids it and no submission is in flight."""
     while engine.submitting is None:
         blocked = _blocked(engine)
         if blocked:

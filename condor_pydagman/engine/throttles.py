@@ -102,12 +102,16 @@ def _remove_surplus(engine: Engine) -> None:
     ordinary = [
         node
         for node in engine.nodes.in_state(State.SUBMITTED)
-        if node not in engine.nodes.services and engine.nodes.clusters[node] > 0
+        if not _is_spared(engine, node) and engine.nodes.clusters[node] > 0
     ]
     ordinary.sort(key=lambda node: engine.nodes.clusters[node])
     for node in ordinary[engine.limits.jobs :]:
         retry, cluster = engine.nodes.retries.get(node, 0), engine.nodes.clusters[node]
         engine.note(node, do.AppendNote(Note.SURPLUS, node, retry, cluster=cluster))
+
+
+def _is_spared(engine: Engine, node: int) -> bool:
+    return node == engine.final or node in engine.nodes.services
 
 
 def on_surplus(engine: Engine, node: int, event: LogEvent) -> None:

@@ -31,30 +31,43 @@ class _Clock(NamedTuple):
     cluster: int
     proc: int
     kind: str
+    since: float
 
 
 class Timeouts:
     """Clocks of procs whose node has a TIMEOUT."""
 
+    FEW = 1000  # clocks that are not worth looking through
+
     def __init__(self) -> None:
         self._heap: list[_Clock] = []
-        self._since: dict[tuple[int, int], tuple[str, float]] = {}
+        self._since: dict[tuple[int, int], tuple[str, float]] = {}  # what a proc does, since when
 
     def __bool__(self) -> bool:
         """Whether any clock runs."""
         return bool(self._heap)
 
     def next_time(self) -> float | None:
-        """When the next clock fires."""
+        """When the next clock strikes."""
+        while self._heap and not self._runs(self._heap[0]):
+            heapq.heappop(self._heap)
         return self._heap[0].when if self._heap else None
 
     def set(self, clock: _Clock) -> None:
         """Start a clock."""
         heapq.heappush(self._heap, clock)
+        if len(self._heap) > self.FEW and len(self._heap) > 4 * len(self._since):
+            self._heap = [clock for clock in self._heap if self._runs(clock)]
+            heapq.heapify(self._heap)
 
     def pop(self, now: float) -> _Clock | None:
-        """The next clock that has fired."""
-        return heapq.heappop(self._heap) if self._heap and self._heap[0].when <= now else None
+        """The next clock that strikes."""
+        when = self.next_time()
+        return heapq.heappop(self._heap) if when is not None and when <= now else None
+
+    def knows(self, cluster: int, proc: int) -> bool:
+        """Whether the proc's clocks have been started."""
+        return (cluster, proc) in self._since
 
     def enter(self, cluster: int, proc: int, kind: str, since: float) -> bool:
         """The proc waits (QUEUED) or runs (RUNNING) from now on; False if it did so before."""
@@ -64,23 +77,24 @@ class Timeouts:
         self._since[cluster, proc] = (kind, since)
         return True
 
-    def since(self, cluster: int, proc: int) -> tuple[str, float]:
-        """What the proc does, and since when."""
-        return self._since.get((cluster, proc), ("", 0.0))
-
     def forget(self, cluster: int, proc: int) -> None:
-        """The proc has ended."""
+        """The proc has ended: its clocks stop."""
         self._since.pop((cluster, proc), None)
+
+    def _runs(self, clock: _Clock) -> bool:
+        """Whether the proc still does what the clock is for."""
+        known = self._since.get((clock.cluster, clock.proc))
+        return known is not None and (clock.kind == TOTAL or known == (clock.kind, clock.since))
 
 
 def on_submitted(engine: Engine, node: int, event: LogEvent) -> None:
     """A proc is in the queue.  One that was submitted on hold waits for a person, who may take any
     time."""
     limits = engine.dag.timeouts.get(node) if node not in engine.on_hold else None
-    if limits is not None and event.cluster > 0:
-        if limits.total:
-            _set(engine, node, event, TOTAL, limits.total)
-        _enter(engine, node, event, QUEUED, limits)
+    if limits is None or event.cluster <= 0 or engine.timeouts.knows(event.cluster, event.proc):
+        return
+    if _enter(engine, node, event, QUEUED, limits) and limits.total:
+        _set(engine, node, event, TOTAL, limits.total)
 
 
 def on_idle(engine: Engine, node: int, event: LogEvent, idle: bool) -> None:
@@ -95,16 +109,18 @@ def on_ended(engine: Engine, event: LogEvent) -> None:
     engine.timeouts.forget(event.cluster, event.proc)
 
 
-def _enter(engine: Engine, node: int, event: LogEvent, kind: str, limits: Timeout) -> None:
+def _enter(engine: Engine, node: int, event: LogEvent, kind: str, limits: Timeout) -> bool:
     seconds = limits.queued if kind == QUEUED else limits.running
     since = engine.happened(event.time)
-    if engine.timeouts.enter(event.cluster, event.proc, kind, since) and seconds:
+    new = engine.timeouts.enter(event.cluster, event.proc, kind, since)
+    if new and seconds:
         _set(engine, node, event, kind, seconds)
+    return new
 
 
 def _set(engine: Engine, node: int, event: LogEvent, kind: str, seconds: int) -> None:
     since = engine.happened(event.time)
-    engine.timeouts.set(_Clock(since + seconds, node, event.cluster, event.proc, kind))
+    engine.timeouts.set(_Clock(since + seconds, node, event.cluster, event.proc, kind, since))
 
 
 def work_off(engine: Engine) -> None:
@@ -121,14 +137,7 @@ def work_off(engine: Engine) -> None:
 def _counts(engine: Engine, jobs: Jobs, clock: _Clock) -> bool:
     if engine.nodes.states[clock.node] != State.SUBMITTED or jobs.cluster != clock.cluster:
         return False
-    if jobs.removing or _is_noted(engine, clock.node) or clock.proc not in jobs.live():
-        return False
-    if clock.kind == TOTAL:
-        return True
-    limits = engine.dag.timeouts[clock.node]
-    seconds = limits.queued if clock.kind == QUEUED else limits.running
-    kind, since = engine.timeouts.since(clock.cluster, clock.proc)
-    return kind == clock.kind and since + seconds <= clock.when
+    return not (jobs.removing or _is_noted(engine, clock.node))
 
 
 def _is_noted(engine: Engine, node: int) -> bool:

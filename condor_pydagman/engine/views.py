@@ -129,7 +129,8 @@ def macros(engine: Engine, node: int, kind: ScriptKind) -> dict[str, str]:
         "DAGID": str(engine.dag_id),
     }
     values.update(_job_macros(engine, node))
-    if kind is ScriptKind.HOLD and node not in engine.nodes.values:
+    jobs = engine.book.by_node.get(node)
+    if kind is ScriptKind.HOLD and (jobs is None or not jobs.codes):
         values["RETURN"] = "-1"  # not known yet
     return values
 

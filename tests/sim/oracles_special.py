@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING
 
 from condor_pydagman.config import effective_limit
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import event_checks, inputs, outcome
+from condor_pydagman.engine import event_checks, final_node, inputs, outcome
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.engine.jobs import ENDED
 from condor_pydagman.engine.node_states import IN_QUEUE, State
 from condor_pydagman.vocabulary import EventKind, NodeKind, Note, ScriptKind
 from tests.sim.verdicts import require
@@ -91,7 +92,7 @@ class SpecialOracles:
 
     def input_given(self, process: Process, an_input: inputs.Input) -> None:
         """The engine is about to be told something."""
-        finishing = process.engine.phase is Phase.FINISHING
+        finishing = final_node.begun(process.engine)
         if isinstance(an_input, inputs.Halt):
             self._halted, self._paused = True, self._paused or an_input.pause
         elif isinstance(an_input, inputs.Resume):
@@ -116,9 +117,13 @@ class SpecialOracles:
         if cluster is not None and cluster.era == world.era:
             self._hear_holds(process, event, process.dag.ids[cluster.node])
         when = self._happened(process, event)
-        if event.kind == EventKind.SUBMIT and job not in self._submitted:
+        if event.note is Note.ADOPTED:
+            for proc in range(event.value):
+                self._submitted.setdefault((event.cluster, proc), when)
+                self._since.setdefault((event.cluster, proc), ("QUEUED", when))
+        elif event.kind == EventKind.SUBMIT and job not in self._submitted:
             self._submitted[job] = when
-            self._enter(job, "QUEUED", when)
+            self._since.setdefault(job, ("QUEUED", when))
         elif event.kind in (EventKind.EXECUTE, EventKind.JOB_UNSUSPENDED):
             self._enter(job, "RUNNING", when)
         elif event.kind in (
@@ -139,8 +144,10 @@ class SpecialOracles:
             self._held.add(job)
             self._hold_scripts[node] += 1
             jobs = engine.book.by_node.get(node)
-            now_of_it = jobs is not None and jobs.cluster == event.cluster
-            if now_of_it and engine.nodes.states[node] == State.SUBMITTED:
+            if jobs is None or jobs.cluster != event.cluster:
+                return
+            ended = jobs.procs.get(event.proc, 0) & ENDED
+            if engine.nodes.states[node] == State.SUBMITTED and not ended:
                 self._hold_due[node] += not engine.recovering
 
     def _happened(self, process: Process, event: LogEvent) -> float:
@@ -248,7 +255,8 @@ class SpecialOracles:
         if kind == NodeKind.FINAL:
             self._final_may_start(engine, name)
         else:
-            require(not self._halted, f"O20: {what} of {name} started while halted")
+            anew = engine.nodes.states[node] == State.SUBMITTED  # a NOOP cut in two by a crash
+            require(anew or not self._halted, f"O20: {what} of {name} started while halted")
         if self._world.ever_garbled:
             return
         if kind != NodeKind.FINAL:
