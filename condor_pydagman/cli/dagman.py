@@ -13,7 +13,7 @@ import sys
 import time
 import traceback
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from condor_pydagman.daemon.signals import Signals
 
@@ -108,5 +108,15 @@ def _early_end(options: DagmanOptions) -> int:
     return EXIT_LEAVE if os.path.lexists(lock) else EXIT_ERROR
 
 
+def run_and_leave() -> NoReturn:
+    """The command.  The lock file is gone by then, so the process must not linger: one that is
+    killed while Python takes a million nodes apart would be started again by the schedd."""
+    code = main()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    run_and_leave()

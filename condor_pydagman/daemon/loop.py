@@ -25,6 +25,7 @@ from condor_pydagman.records import ad_attributes, run_statistics
 PARENT_CHECK = 60.0  # seconds between looks whether the schedd that started us is alive
 SAFETY_LOOK = 60.0  # seconds between looks at the log even where the kernel tells
 AD_CHECK = 15.0  # seconds between looks whether somebody has edited our job ad
+BREATH = 1.0  # seconds that something may be overdue for publishing while there is much to do
 TURN = 0.02  # seconds of submitting after which log events and signals get their turn
 
 
@@ -50,6 +51,7 @@ class Loop:
             self._poll.register(self._halt_file.fileno(), select.POLLIN)
         self._next_look = 0.0
         self._gathered = 0.0
+        self._next_breath = 0.0
         # The engine's time: starts as the wall clock's, but no correction of that can turn it back.
         self._epoch = time.time() - time.monotonic()
         self._next_parent_check = time.monotonic() + PARENT_CHECK
@@ -92,12 +94,23 @@ class Loop:
         begun = time.monotonic()
         actions = self.run.engine.handle(an_input, self._now())
         self._inputs.extend(self._performer.perform(actions))
-        self._publisher.statistics.add(run_statistics.EVENTS, time.monotonic() - begun)
+        now = time.monotonic()
+        self._publisher.statistics.add(run_statistics.EVENTS, now - begun)
         if self.run.recovering:
             return  # nothing is submitted, and signals wait
+        if now >= self._next_breath:
+            self._take_breath(now)
         submitted = any(type(action) is do.SubmitNode for action in actions)
-        if submitted and time.monotonic() - self._gathered >= TURN:
+        if submitted and now - self._gathered >= TURN:
             self._gather(0.0)
+
+    def _take_breath(self, now: float) -> None:
+        """Publish what has long been due: there may be something to do for a quarter of an hour."""
+        self._next_breath = now + BREATH
+        due = self._publisher.next_deadline()
+        if due is not None and due + BREATH <= now:
+            self._publisher.publish_due()
+            self.run.out.flush()
 
     def _now(self) -> float:
         return self._epoch + time.monotonic()
@@ -150,18 +163,19 @@ class Loop:
             self._read_log()
         elif run.log.more or now >= self._next_look:
             self._read_log()
-        if self._halt_file.fileno() in ready or self._halt_file.fileno() < 0:
-            self._look_for_halt()
+        self._look_for_halt()
         if now >= self._next_parent_check:
             self._check_parent(now)
         if now >= self._next_ad_check:
             self._check_ad(now)
 
     def _look_for_halt(self) -> None:
+        """Looked at after the log and told before it: a DAG must not count as halted and drained
+        by the end of a job if somebody has let it go on before that."""
         there = self._halt_file.look()
         if there is not None:
             name = self._halt_file.path
-            self._inputs.append(
+            self._inputs.appendleft(
                 inputs.Halt(f"{name} is there") if there else inputs.Resume(f"{name} is gone")
             )
 

@@ -14,6 +14,7 @@ halts in `halting.py`.
 from __future__ import annotations
 
 import itertools
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -122,6 +123,7 @@ class Engine:
         self.pre_values: dict[int, int] = {}  # exit values of PRE scripts, for POST scripts
         self.missing: dict[tuple[int, int], float] = {}  # procs not in the queue, and since when
         self.found: dict[int, list[inputs.QueuedJob]] = {}  # jobs found for nodes not yet ready
+        self.strangers: deque[inputs.LogEvent] = deque(maxlen=1000)  # of clusters not known (yet)
         self.noops: dict[int, int] = {}  # node by the third number of its NOOP events
         self.last_noop = 0
         self.sequences: dict[int, int] = {}

@@ -5,6 +5,7 @@ An event that belongs to no node is said and ignored: the log may be shared with
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -42,6 +43,7 @@ def on_event(engine: Engine, event: LogEvent) -> None:
     if node is None:
         engine.say(f"Event: {name} for unknown Node {job} {{{event.stamp}}}: ignoring...")
         event_checks.on_stranger(engine, event)
+        engine.strangers.append(event)
         return
     if engine.keeps_times or node in engine.dag.retries:
         engine.event_times[node] = event.time
@@ -58,6 +60,21 @@ def on_event(engine: Engine, event: LogEvent) -> None:
     handler = _HANDLERS.get(kind)
     if handler is not None:
         handler(engine, node, event)
+    if engine.strangers and kind == EventKind.SUBMIT:
+        _hear_early_ones(engine, cluster)
+
+
+def _hear_early_ones(engine: Engine, cluster: int) -> None:
+    """Events that stand before the submit event of their cluster: now it is known whose they are.
+
+    Live, the schedd's reply has told already; a replay must come to the same.
+    """
+    early = [event for event in engine.strangers if event.cluster == cluster]
+    if early:
+        kept = (event for event in engine.strangers if event.cluster != cluster)
+        engine.strangers = deque(kept, engine.strangers.maxlen)
+        for event in early:
+            on_event(engine, event)
 
 
 def _is_read_back(engine: Engine, node: int, event: LogEvent) -> bool:

@@ -221,7 +221,9 @@ class SpecialOracles:
         require(not retry, f"O24: save file of {name} written in retry {retry}")
         if not self._world.ever_garbled:
             noted = any(who == name for who, _, _ in self._truth.noted)
-            begun = name in self._begun or noted
+            clusters = self._world.schedd.clusters.values()
+            lost = any(cluster.node == name and cluster.lost for cluster in clusters)
+            begun = (name in self._begun or noted) and not lost  # nobody may know of that one
             require(not begun, f"O24: save file of {name}, which has begun")
         self._saved_now.add(name)
         self._saved.add(name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.vocabulary import EventKind, Note
 from tests import make
@@ -75,3 +76,16 @@ def test_a_noop_node_of_which_only_the_end_can_be_read_is_written_again() -> Non
     assert again == [do.AppendNoop(0, 1)]
     bench.tell(*make.noop("A", 1))
     assert bench.state("A").name == "DONE"
+
+
+def test_an_end_that_stands_before_the_submit_event_counts_in_a_replay_too() -> None:
+    bench = make.Bench("A -> B").begin()
+    bench.tell(inputs.Submitted(0, 5, 1), make.terminated(5), make.submit("A", 5))
+    assert bench.state("A").name == "DONE"
+    assert bench.replay().state("A").name == "DONE"
+
+
+def test_events_of_strangers_are_forgotten_in_time() -> None:
+    bench = make.Bench("A").begin()
+    bench.tell(*(make.terminated(cluster) for cluster in range(100, 2200)))
+    assert len(bench.engine.strangers) == 1000
