@@ -170,11 +170,6 @@ class Config:
         "",
         "Attributes of the machine that are written into a node job's ad and log.",
     )
-    node_record_info: str = _knob(
-        "DAGMAN_NODE_RECORD_INFO",
-        "",
-        "'retry' has stock record DAGManNodeRetry in node jobs; ours always does.",
-    )
     report_graph_metrics: bool = _knob(
         "DAGMAN_REPORT_GRAPH_METRICS", False, "Height, width, edges and vertices in .metrics."
     )
