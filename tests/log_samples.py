@@ -66,7 +66,7 @@ COMMON = (
             "Job terminated.\n\t(0) Abnormal termination (signal 9)\n"
             f"\t{core}\n{USAGE}{BYTES}{TABLE}",
         )
-        for core in ("(0) No core file", "(1) Corefile in: /home/me/core.7")
+        for core in ("(0) No core file", "(1) Corefile in: /scratch/core.7")
     ),
     event(9, "Job was aborted.\n"),
     event(9, "Job was aborted.\n\tvia condor_rm (by user me)\n"),

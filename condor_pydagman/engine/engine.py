@@ -109,6 +109,7 @@ class Engine:
         self.status = DagStatus.OK
         self.halted = False
         self.paused = False
+        self.drained_at: float | None = None  # since when a halted DAG has nothing to wait for
         self.ending: endings.Ending | None = None  # how the run is to end
         self.ended_by: endings.Ending | None = None  # how it has ended but for the FINAL node
         self.rescue_asked = False
@@ -189,6 +190,7 @@ class Engine:
     def _deadlines(self) -> Iterator[float | None]:
         yield self.removals.next_time()
         yield final_node.next_time(self)
+        yield halting.next_time(self)
         for when, _ in itertools.islice(self.noted.values(), 1):
             yield when
         if self.phase is Phase.RUNNING and self.nodes.counts[State.SUBMITTED]:

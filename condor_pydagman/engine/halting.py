@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from condor_pydagman.engine.engine import Engine
 
 
+GRACE = 2.0  # seconds that a person has to take a halt back before a DAG at rest ends
+
+
 def on_halt(engine: Engine, halt: Halt) -> None:
     """Start nothing more."""
     if halt.pause:
@@ -42,6 +45,7 @@ def on_resume(engine: Engine, resume: Resume) -> None:
     if resume.reason:
         engine.say(f"Resume reason: {resume.reason}")
     engine.halted = engine.paused = False
+    engine.drained_at = None
 
 
 def holds_back(engine: Engine) -> bool:
@@ -55,14 +59,27 @@ def frozen(engine: Engine) -> bool:
 
 
 def end_if_drained(engine: Engine) -> None:
-    """End a halted DAG if nothing runs any more that could make it go on."""
+    """End a halted DAG if nothing has run for a while that could make it go on."""
+    if not _is_drained(engine):
+        engine.drained_at = None
+    elif engine.drained_at is None:
+        engine.drained_at = engine.now
+    elif engine.now >= engine.drained_at + GRACE:
+        engine.say("Exiting because DAG is halted and no jobs or scripts are running")
+        engine.emit(do.SayFailed())
+        endings.want(engine, endings.drained())
+
+
+def next_time(engine: Engine) -> float | None:
+    """When a halted DAG is to end."""
+    return None if engine.drained_at is None else engine.drained_at + GRACE
+
+
+def _is_drained(engine: Engine) -> bool:
     if not holds_back(engine) or engine.paused or engine.submitting is not None:
-        return
+        return False
     counts = engine.nodes.counts
     busy = sum(counts[state] for state in State if state not in NEEDS_A_START)
     busy -= counts[State.DONE] + counts[State.FAILED] + counts[State.FUTILE]
     unstarted = sum(counts[state] for state in NEEDS_A_START) - final_node.waits(engine)
-    if busy == 0 and unstarted:
-        engine.say("Exiting because DAG is halted and no jobs or scripts are running")
-        engine.emit(do.SayFailed())
-        endings.want(engine, endings.drained())
+    return busy == 0 and unstarted > 0

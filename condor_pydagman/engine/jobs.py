@@ -134,7 +134,7 @@ class JobBook:
         jobs = self.by_node.get(node)
         if jobs is not None:
             self.by_cluster.pop(jobs.cluster, None)
-            if self.ended is not None:
+            if self.ended is not None and jobs.cluster > 0:  # a NOOP's we may write twice
                 self.ended[jobs.cluster] = jobs
 
     def forget(self, node: int) -> None:

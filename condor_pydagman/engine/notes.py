@@ -30,7 +30,7 @@ from condor_pydagman.vocabulary import (
 if TYPE_CHECKING:
     from condor_pydagman.engine.engine import Engine
 
-_OF_A_RUN_THAT_HAS_BEGUN = (Note.PRE_ENDED, Note.SUBMIT_FAILED, Note.ADOPTED)
+_OF_A_RUN_THAT_HAS_BEGUN = (Note.PRE_ENDED, Note.SUBMIT_FAILED, Note.ADOPTED, Note.SURPLUS)
 _OF_ANY_RUN = (Note.JOB_LOST, Note.FINAL_STARTED, Note.PROVISIONED)  # whatever the retry number
 
 
@@ -81,7 +81,8 @@ def _on_adopted(engine: Engine, node: int, event: LogEvent) -> None:
         engine.jobs_seen(node)
         engine.book.expect(jobs, range(event.value))
         jobs.factory = event.text == LATE
-    if event.cluster == engine.nodes.clusters[node]:
+    book = engine.book.by_node.get(node)
+    if book is not None and book.cluster == event.cluster:
         for proc in range(event.value):
             timeouts.on_submitted(engine, node, event._replace(proc=proc))
 

@@ -24,13 +24,15 @@ def on_submitted(engine: Engine, reply: inputs.Submitted) -> None:
     engine.submitted_in_a_row += 1
     engine.say(f"\tassigned HTCondor ID ({cluster}.0.0)")
     if engine.nodes.states[node] in (State.SUBMITTING, State.UNKNOWN):
-        engine.book.open(node, cluster).factory = reply.procs == 0
+        engine.book.open(node, cluster)
         engine.nodes.clusters[node] = cluster
         engine.jobs_seen(node)
     jobs = engine.book.by_node.get(node)
     in_queue = engine.nodes.states[node] == State.SUBMITTED
-    if jobs is not None and jobs.cluster == cluster and in_queue and not jobs.factory:
-        engine.book.expect(jobs, range(reply.procs))
+    if jobs is not None and jobs.cluster == cluster and in_queue:
+        jobs.factory = jobs.factory or reply.procs == 0
+        if not jobs.factory:
+            engine.book.expect(jobs, range(reply.procs))
     provisioner.refuse_more_procs(engine, node, reply.procs)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import removals
 from condor_pydagman.engine.inputs import LogEvent
-from condor_pydagman.engine.jobs import Jobs
+from condor_pydagman.engine.jobs import ENDED, Jobs
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, Note
 
@@ -42,6 +42,7 @@ class Timeouts:
     def __init__(self) -> None:
         self._heap: list[_Clock] = []
         self._since: dict[tuple[int, int], tuple[str, float]] = {}  # what a proc does, since when
+        self._begun: set[tuple[int, int]] = set()  # procs whose life in the queue is being timed
 
     def __bool__(self) -> bool:
         """Whether any clock runs."""
@@ -65,8 +66,14 @@ class Timeouts:
         when = self.next_time()
         return heapq.heappop(self._heap) if when is not None and when <= now else None
 
+    def begin(self, cluster: int, proc: int) -> bool:
+        """The proc is in the queue from now on; False if that was known before."""
+        known = (cluster, proc) in self._begun
+        self._begun.add((cluster, proc))
+        return not known
+
     def knows(self, cluster: int, proc: int) -> bool:
-        """Whether the proc's clocks have been started."""
+        """Whether it is known what the proc does."""
         return (cluster, proc) in self._since
 
     def enter(self, cluster: int, proc: int, kind: str, since: float) -> bool:
@@ -80,6 +87,7 @@ class Timeouts:
     def forget(self, cluster: int, proc: int) -> None:
         """The proc has ended: its clocks stop."""
         self._since.pop((cluster, proc), None)
+        self._begun.discard((cluster, proc))
 
     def _runs(self, clock: _Clock) -> bool:
         """Whether the proc still does what the clock is for."""
@@ -91,10 +99,14 @@ def on_submitted(engine: Engine, node: int, event: LogEvent) -> None:
     """A proc is in the queue.  One that was submitted on hold waits for a person, who may take any
     time."""
     limits = engine.dag.timeouts.get(node) if node not in engine.on_hold else None
-    if limits is None or event.cluster <= 0 or engine.timeouts.knows(event.cluster, event.proc):
+    if limits is None or event.cluster <= 0:
         return
-    if _enter(engine, node, event, QUEUED, limits) and limits.total:
+    if engine.book.by_node[node].procs.get(event.proc, 0) & ENDED:
+        return  # its submit event, or our note of it, comes late
+    if engine.timeouts.begin(event.cluster, event.proc) and limits.total:
         _set(engine, node, event, TOTAL, limits.total)
+    if not engine.timeouts.knows(event.cluster, event.proc):  # else it runs already
+        _enter(engine, node, event, QUEUED, limits)
 
 
 def on_idle(engine: Engine, node: int, event: LogEvent, idle: bool) -> None:
@@ -109,13 +121,11 @@ def on_ended(engine: Engine, event: LogEvent) -> None:
     engine.timeouts.forget(event.cluster, event.proc)
 
 
-def _enter(engine: Engine, node: int, event: LogEvent, kind: str, limits: Timeout) -> bool:
+def _enter(engine: Engine, node: int, event: LogEvent, kind: str, limits: Timeout) -> None:
     seconds = limits.queued if kind == QUEUED else limits.running
     since = engine.happened(event.time)
-    new = engine.timeouts.enter(event.cluster, event.proc, kind, since)
-    if new and seconds:
+    if engine.timeouts.enter(event.cluster, event.proc, kind, since) and seconds:
         _set(engine, node, event, kind, seconds)
-    return new
 
 
 def _set(engine: Engine, node: int, event: LogEvent, kind: str, seconds: int) -> None:

@@ -130,8 +130,8 @@ def macros(engine: Engine, node: int, kind: ScriptKind) -> dict[str, str]:
     }
     values.update(_job_macros(engine, node))
     jobs = engine.book.by_node.get(node)
-    if kind is ScriptKind.HOLD and (jobs is None or not jobs.codes):
-        values["RETURN"] = "-1"  # not known yet
+    if kind is ScriptKind.HOLD:  # -1: not known yet
+        values["RETURN"] = str(jobs.value) if jobs is not None and jobs.codes else "-1"
     return values
 
 

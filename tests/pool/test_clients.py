@@ -366,7 +366,7 @@ MONITORED = {
     "post starts": r"Running POST script of Node A\.\.\.$",
     "pre succeeds": r"PRE Script of node A completed successfully\.$",
     "post succeeds": r"POST Script of node A completed successfully\.$",
-    "pre fails": r"PRE Script of node C failed with status 3$",
+    "pre fails": r"PRE Script of Node C failed with status 3$",
     "post fails": r"POST Script of node D failed with status 4$",
     "submit": r"Submitting HTCondor Node A job\(s\)\.\.\.$",
     "id": rf"\tassigned HTCondor ID {JOB_ID}$",

@@ -274,6 +274,38 @@ def test_a_factory_after_a_restart() -> None:
     assert other.state("A").name == "DONE"
 
 
+@pytest.mark.parametrize("reply_first", [False, True])
+def test_the_reply_alone_says_that_a_cluster_is_a_factory(reply_first: bool) -> None:
+    bench = make.Bench("A -> B").begin()
+    told: list[inputs.Input] = [inputs.Submitted(0, 5, 0), make.submit("A", 5, 0)]
+    bench.tell(*(told if reply_first else reversed(told)))  # its event 035 is garbage
+    bench.tell(make.terminated(5, 0))
+    assert bench.states() == "A=SUBMITTED B=WAITING"
+    bench.tell(make.submit("A", 5, 1), make.terminated(5, 1), make.cluster_remove(5))
+    assert bench.states() == "A=DONE B=SUBMITTING"
+
+
+@pytest.mark.parametrize("retries", [0, 1])
+def test_a_factory_that_left_the_queue_before_it_had_made_all_its_procs(retries: int) -> None:
+    bench = factory(retries={"A": retries})
+    bench.tell(make.terminated(5, 0), make.terminated(5, 1))
+    bench.tell(make.cluster_remove(5)._replace(value=RETURN_JOB_ABORTED))
+    if retries:
+        assert bench.submits() == ["A"]
+    else:
+        assert bench.states() == "A=FAILED B=FUTILE"
+        error = "Cluster 5 left the queue before all its jobs were made (after 0 node retries)"
+        assert bench.engine.nodes.errors == {0: error}
+    bench.same_replay()
+
+
+def test_a_factory_of_which_nothing_but_its_end_is_in_the_log() -> None:
+    bench = make.Bench("A -> B").begin()
+    bench.tell(inputs.Submitted(0, 5, 0))
+    bench.tell(make.cluster_remove(5)._replace(value=RETURN_JOB_ABORTED))
+    assert bench.states() == "A=FAILED B=FUTILE"
+
+
 def test_a_cluster_remove_event_of_a_cluster_that_is_no_factory() -> None:
     bench = make.Bench("A").begin()
     bench.take("A", 5)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
+
 import pytest
 
+from condor_pydagman import engine
 from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.dag_states import Phase
-from condor_pydagman.vocabulary import DagStatus
+from condor_pydagman.engine.halting import GRACE
+from condor_pydagman.vocabulary import DagStatus, NodeKind
 from tests import make
 
 CLOSING = (do.WriteRescue, do.RemoveJobs, do.KillScripts, do.Publish, do.Exit)
@@ -197,6 +202,7 @@ def test_a_rescue_file_that_can_not_be_written_leaves_everything(how: str) -> No
         bench.tell(inputs.Halt())
         bench.pre_ends("C")
         bench.tell(make.terminated(1))
+        bench.wait(GRACE)
     elif how == "bad log":
         bench.tell(make.submit("B", 8))
     else:
@@ -237,3 +243,75 @@ def test_inputs_between_rescue_file_and_its_answer_start_nothing() -> None:
         assert not [a for a in actions if not isinstance(a, do.Say)], told
     last = engine.handle(inputs.RescueWritten(), bench.now)
     assert do.Exit(7) in last
+
+
+@pytest.mark.parametrize("submitted", [False, True])
+def test_condor_rm_while_the_schedd_is_asked_after_a_restart_with_final_begun(
+    submitted: bool,
+) -> None:
+    bench = make.Bench(make.dag("A; F", kinds={"F": NodeKind.FINAL})).begin()
+    bench.run_node("A", 1)
+    bench.read_back()
+    if submitted:
+        bench.take("F", 2)
+    other = bench.replay()
+    other.tell(inputs.LogCaughtUp(), inputs.QueueUnknown("down"))
+    other.tell(inputs.Stop())
+    assert order(other) == FULL
+    assert other.ever(do.Exit) == [do.Exit(2)]
+    assert not other.ever(do.SubmitNode)
+    assert not other.wait(5.0)
+
+
+def test_condor_rm_while_the_schedd_is_asked_lets_final_run_if_it_has_not_begun() -> None:
+    bench = make.Bench(make.dag("A; F", kinds={"F": NodeKind.FINAL})).begin()
+    bench.take("A", 1)
+    other = bench.replay()
+    other.tell(inputs.LogCaughtUp(), inputs.QueueUnknown("down"), inputs.Stop())
+    other.tell(inputs.QueueListed(other.queue()))
+    assert other.asked(do.RemoveJobs)
+    other.read_back()
+    assert other.submits() == ["F"]
+
+
+# Who decides which of several endings counts.
+
+
+def test_a_broken_log_ends_a_run_that_waits_to_end_otherwise() -> None:
+    made = make.dag("A B; F", kinds={"F": NodeKind.FINAL}, aborts={"A": 3})
+    bench = make.Bench(made).begin(recovering=True)
+    bench.tell(make.submit("A", 1), make.submit("B", 2), make.terminated(1, value=3))
+    bench.tell(inputs.LogCaughtUp())
+    assert not bench.ever(do.Exit)  # the FINAL node must know what the schedd has
+    bench.tell(inputs.LogBroken("it is gone"))
+    assert bench.asked(do.Exit) == [do.Exit(2)]
+    assert not bench.ever(do.SubmitNode)
+
+
+def test_a_bad_log_is_not_put_off_by_an_abort_that_came_before() -> None:
+    bench = make.Bench(make.dag("A -> B; F", kinds={"F": NodeKind.FINAL}, aborts={"A": 3}))
+    bench.begin(recovering=True)
+    bench.tell(make.submit("A", 1), make.submit("B", 2), make.terminated(1, value=3))
+    bench.tell(inputs.LogCaughtUp())
+    assert bench.asked(do.Exit) == [do.Exit(1)]
+    assert bench.state("F").name == "WAITING"
+
+
+def test_one_function_decides() -> None:
+    """Whoever wants an end says so to `endings.want`; only the end itself sets it aside."""
+    writers = set()
+    for path in Path(engine.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef) and _sets_ending(node):
+                writers.add(f"{path.stem}.{node.name}")
+    assert writers == {
+        "endings.want",
+        "endings.end",
+        "final_node.on_started",
+        "engine._forget_everything",
+    }
+
+
+def _sets_ending(function: ast.FunctionDef) -> bool:
+    names = (part for part in ast.walk(function) if isinstance(part, ast.Attribute))
+    return any(name.attr == "ending" and isinstance(name.ctx, ast.Store) for name in names)

@@ -158,3 +158,34 @@ def test_an_abort_that_came_first_is_not_replaced() -> None:
 def test_nothing_is_kept_of_ended_clusters_unless_somebody_asks_for_it() -> None:
     assert make.Bench("A").engine.book.ended is None
     assert make.Bench("A", Config(allow_events=114)).engine.book.ended == {}
+
+
+@pytest.mark.parametrize("allow", [0, 4, 114])
+@pytest.mark.parametrize("order", ["both twice", "each twice"])
+def test_the_events_of_a_noop_are_ours_and_may_come_twice(allow: int, order: str) -> None:
+    config = Config(allow_events=allow)
+    bench = make.Bench(make.dag("A -> B; C", noop="A"), config).begin()
+    begun, ended = bench.echo(bench.last)
+    bench.tell(*((begun, ended) * 2 if order == "both twice" else (begun, begun, ended, ended)))
+    assert not bench.ever(do.Exit)
+    assert bench.state("A").name == "DONE"
+    bench.same_replay()
+
+
+@pytest.mark.parametrize("allow", [0, 114])
+def test_a_crash_between_the_two_events_of_a_noop(allow: int) -> None:
+    bench = make.Bench(make.dag("A -> B", noop="A"), Config(allow_events=allow)).begin()
+    bench.tell(bench.echo(bench.last)[0])
+    other = bench.restart()
+    other.read_back()
+    assert not other.ever(do.Exit)
+    assert other.states() == "A=DONE B=SUBMITTING"
+
+
+def test_events_of_one_noop_after_another_has_ended() -> None:
+    bench = make.Bench(make.dag("A; B; C", noop="A B"), Config(allow_events=0)).begin()
+    events = bench.echo(bench.all)
+    assert len(events) == 4
+    bench.tell(*events, *events)
+    assert not bench.ever(do.Exit)
+    assert bench.states() == "A=DONE B=DONE C=SUBMITTING"

@@ -12,6 +12,7 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.final_node import PATIENCE
+from condor_pydagman.engine.halting import GRACE
 from condor_pydagman.graph.model import Timeout
 from condor_pydagman.vocabulary import DagStatus, EventKind, NodeKind, Note, ScriptKind
 from tests import make
@@ -62,6 +63,7 @@ def drained() -> make.Bench:
     bench.take("A", 1)
     bench.tell(inputs.Halt())
     bench.tell(make.terminated(1))
+    bench.wait(GRACE)
     return bench
 
 

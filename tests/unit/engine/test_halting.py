@@ -8,6 +8,7 @@ from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.dag_states import Phase
+from condor_pydagman.engine.halting import GRACE
 from condor_pydagman.graph.model import Retry, Script
 from condor_pydagman.vocabulary import DagStatus, EventKind, NodeKind, ScriptKind
 from tests import make
@@ -118,6 +119,7 @@ def test_a_reply_in_flight() -> None:
     assert bench.state("A").name == "SUBMITTED"
     assert not bench.submits()
     bench.tell(make.terminated(1))
+    bench.wait(GRACE)
     assert bench.asked(do.Exit) == [do.Exit(1)]
 
 
@@ -129,6 +131,7 @@ def test_a_reply_that_is_lost_is_cleared_up() -> None:
     bench.wait(1.0)
     assert bench.asked(do.QueryQueue)
     bench.tell(inputs.QueueListed([]))
+    bench.wait(GRACE)
     assert bench.asked(do.Exit) == [do.Exit(1)]
 
 
@@ -140,14 +143,27 @@ def test_a_retry_becomes_ready_and_waits() -> None:
     bench.tell(make.terminated(1, value=1))
     assert bench.state("A").name == "READY"
     bench.tell(make.terminated(2))
+    bench.wait(GRACE)
     assert bench.asked(do.Exit) == [do.Exit(1)]
     assert bench.engine.report().failed == 0
+
+
+def test_a_halt_of_a_dag_at_rest_can_be_taken_back() -> None:
+    bench = make.Bench(make.dag("A", pre={"A": Script("p", 2, 30)}), QUIET).begin()
+    bench.tell(inputs.ScriptEnded(0, ScriptKind.PRE, 2), HALT)
+    assert bench.engine.next_deadline() == bench.now + GRACE
+    bench.wait(GRACE / 2)
+    bench.tell(inputs.Resume())
+    bench.wait(GRACE)
+    assert not bench.ever(do.Exit)
 
 
 def test_drained() -> None:
     bench = diamond()
     bench.tell(HALT)
     bench.tell(make.terminated(1))
+    assert not bench.ever(do.Exit)
+    bench.wait(GRACE)
     assert bench.said("Exiting because DAG is halted and no jobs or scripts are running")
     kinds = (do.WriteRescue, do.RemoveJobs, do.Exit)
     order = [type(action) for action in bench.last if isinstance(action, kinds)]
@@ -169,6 +185,7 @@ def test_not_drained_while_a_script_runs(kind: ScriptKind) -> None:
     bench.tell(inputs.ScriptEnded(0, kind, 0))
     assert not bench.ever(do.Exit)  # its note is on the way
     bench.read_back()
+    bench.wait(GRACE)
     assert bench.asked(do.Exit) == [do.Exit(1)]
 
 
@@ -186,6 +203,7 @@ def test_a_deferred_pre_script_is_not() -> None:
     bench = make.Bench(make.dag("A", pre={"A": Script("p", 2, 30)}), QUIET).begin()
     bench.tell(HALT)
     bench.tell(inputs.ScriptEnded(0, ScriptKind.PRE, 2))
+    bench.wait(GRACE)
     assert bench.asked(do.Exit) == [do.Exit(1)]
 
 
@@ -223,6 +241,7 @@ def test_services_are_not_waited_for() -> None:
     bench.take("A", 2)
     bench.tell(HALT)
     bench.tell(make.terminated(2))
+    bench.wait(GRACE)
     assert bench.asked(do.Exit) == [do.Exit(1)]
 
 
@@ -253,6 +272,7 @@ def test_halted_in_recovery() -> None:
     other.tell(inputs.LogCaughtUp(), inputs.QueueListed(other.queue()))
     assert other.engine.phase is Phase.RUNNING
     other.tell(make.terminated(1))
+    other.wait(GRACE)
     assert other.asked(do.Exit) == [do.Exit(1)]
     assert not other.ever(do.SubmitNode)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from condor_pydagman.config import Config
@@ -9,7 +11,7 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import LogEvent, ScriptEnded
 from condor_pydagman.engine.throttles import Throttles
-from condor_pydagman.graph.model import Script
+from condor_pydagman.graph.model import Script, Tolerance
 from condor_pydagman.vocabulary import EventKind, ScriptKind
 from tests import make
 
@@ -285,3 +287,43 @@ def test_a_doubled_event_starts_no_second_script() -> None:
     assert len(bench.ever(do.RunScript)) == 1
     bench.tell(make.of_job(EventKind.JOB_RELEASED, 5), held)
     assert len(bench.ever(do.RunScript)) == 2
+
+
+class Watched(dict[int, int]):
+    """Flags of procs, which count how many of them are looked at one after the other."""
+
+    looked = 0
+
+    def values(self) -> Any:
+        self.looked += len(self)
+        return super().values()
+
+    def items(self) -> Any:
+        self.looked += len(self)
+        return super().items()
+
+
+def test_the_limit_of_holds_is_no_reason_to_look_at_all_procs() -> None:
+    bench = make.Bench("A", Config(max_job_holds=50)).begin()
+    bench.take("A", 5, procs=40)
+    jobs = bench.engine.book.by_node[0]
+    bench.engine.check = False
+    jobs.procs = watched = Watched(jobs.procs)
+    bench.tell(*(held(5, proc) for proc in range(40)))
+    assert (jobs.held, watched.looked) == (40, 0)
+
+
+def test_what_it_is_told_while_procs_end_and_in_the_next_run() -> None:
+    made = make.dag("A", hold={"A": "h $RETURN"}, retries={"A": 1})
+    made.tolerances[0] = Tolerance(1)
+    bench = make.Bench(made, QUIET).begin()
+    bench.take("A", 5, procs=4)
+    said = []
+    for event in (held(5, 3), make.terminated(5, 0), held(5, 2), make.terminated(5, 1, 3)):
+        said += [run.words[1] for run in bench.tell(event) if isinstance(run, do.RunScript)]
+    bench.tell(released(5, 2), held(5, 2))
+    assert [*said, bench.asked(do.RunScript)[0].words[1]] == ["-1", "0", "3"]
+    bench.tell(make.terminated(5, 2, 4), make.of_job(EventKind.JOB_ABORTED, 5, 3))
+    bench.take("A", 6)
+    bench.tell(held(6))
+    assert bench.asked(do.RunScript)[0].words == ("h", "-1")

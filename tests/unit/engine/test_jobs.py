@@ -101,3 +101,19 @@ def test_a_proc_that_runs_is_not_on_hold() -> None:
 def test_run_keys_tell_runs_of_a_noop_node_apart() -> None:
     assert run_key(5, 0) == 5
     assert run_key(0, 1) != run_key(0, 2)
+
+
+def test_the_procs_of_a_cluster_that_are_on_hold_are_counted() -> None:
+    book = JobBook()
+    one, other = book.open(0, 5), book.open(1, 6)
+    for proc in range(3):
+        book.set_held(one, proc, True)
+    book.set_held(other, 0, True)
+    book.set_held(one, 0, True)
+    assert (one.held, other.held, book.held) == (3, 1, 4)
+    book.set_held(one, 0, False)
+    book.set_held(one, 0, False)
+    book.set_idle(one, 1, False)
+    book.end(one, 2, None, -1002)
+    book.set_held(one, 2, True)
+    assert (one.held, other.held, book.held) == (0, 1, 1)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from condor_pydagman.engine.inputs import ScriptEnded
 from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.engine.nodes import STORY_MOVES, Nodes
+from condor_pydagman.vocabulary import ScriptKind
 from tests import make
 
 
@@ -71,3 +75,63 @@ def test_in_state_goes_in_dag_order() -> None:
     nodes.move(0, Cause.NEEDS_SUBMIT, 0.0)
     assert list(nodes.in_state(State.READY, State.DONE)) == [0, 2]
     assert nodes.changes == 2
+
+
+# Work and memory, counted.
+
+
+def visits(nodes: Nodes) -> list[int]:
+    """Vertices whose successors are asked for from now on."""
+    asked: list[int] = []
+    really = nodes.dag.successors
+
+    def successors(vertex: int) -> Sequence[int]:
+        asked.append(vertex)
+        return really(vertex)
+
+    nodes.dag.successors = successors  # type: ignore[method-assign]
+    return asked
+
+
+def test_what_lies_below_a_junction_is_doomed_once() -> None:
+    many = 30
+    left = " ".join(f"a{number}" for number in range(many))
+    right = " ".join(f"b{number}" for number in range(many))
+    nodes = Nodes(make.dag(f"{left} -> {right}; {right} -> Z"))
+    asked = visits(nodes)
+    for node in range(many):
+        assert nodes.doom_descendants(node, 0.0) == (many + 1 if node == 0 else 0)
+    # each parent itself; the junction, all children and Z once
+    assert len(asked) == many + 1 + many + 1
+
+
+def test_a_weak_edge_to_a_junction_does_not_doom_it() -> None:
+    nodes = Nodes(make.dag("A B ~> C D; A X -> C E"))
+    assert nodes.doom_descendants(nodes.dag.ids["B"], 0.0) == 0
+    assert nodes.doom_descendants(nodes.dag.ids["A"], 0.0) == 2
+    assert names(nodes, list(nodes.in_state(State.FUTILE))) == ["C", "E"]
+
+
+def test_most_nodes_return_0_and_need_no_entry_for_it() -> None:
+    nodes = Nodes(make.dag("A B"))
+    nodes.returned(0, 0)
+    assert nodes.values == {}
+    nodes.returned(0, 3)
+    assert nodes.values == {0: 3}
+    nodes.returned(0, 0)
+    assert nodes.values == {}
+
+
+def test_nothing_is_kept_of_nodes_that_are_done() -> None:
+    made = make.dag("A; B; C; D; E", noop="B", pre={"C": "p"}, pre_skips={"C": 4}, post={"D": "q"})
+    bench = make.Bench(made).begin()
+    bench.tell(ScriptEnded(2, ScriptKind.PRE, 4))
+    bench.run_node("A", 5)
+    bench.run_node("D", 6, value=7)
+    bench.tell(*bench.echo(bench.all))
+    bench.post_ends("D")
+    assert bench.states() == "A=DONE B=DONE C=DONE D=DONE E=SUBMITTING"
+    for engine in (bench.engine, bench.same_replay().engine):
+        assert engine.nodes.values == {}
+        assert engine.noops == {}
+        assert engine.book.by_node == {}

@@ -209,3 +209,35 @@ def test_an_old_log_with_half_of_a_noop() -> None:
     bench.tell(make.noop("A", 1)[0], inputs.LogCaughtUp(), inputs.QueueListed([]))
     bench.read_back()
     assert bench.states() == "A=DONE B=SUBMITTING"
+
+
+def timed_out_and_not_read_back() -> make.Bench:
+    bench = make.Bench(make.dag("A", timeouts={"A": Timeout(total=50)})).begin()
+    bench.take("A", 5, procs=2)
+    bench.wait(50.0)
+    assert [action.note for action in bench.asked(do.AppendNote)] == [Note.TIMED_OUT]
+    return bench
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        make.note(Note.JOB_LOST, "A", cluster=4, proc=0),
+        make.note(Note.ADOPTED, "A", value=2, cluster=5),
+        make.note(Note.TIMED_OUT, "A", retry=7, cluster=5),
+        make.post_ended("A", 0),
+        make.pre_skip("A", 3),
+    ],
+)
+def test_another_event_of_ours_about_the_node_is_not_the_one_that_is_awaited(
+    other: LogEvent,
+) -> None:
+    bench = timed_out_and_not_read_back()
+    lost = bench.asked(do.AppendNote)
+    bench.tell(other)
+    bench.wait(NOTE_AGAIN)
+    assert bench.asked(do.AppendNote) == lost
+    bench.read_back()
+    assert [removal.cluster for removal in bench.asked(do.RemoveJobs)] == [5]
+    bench.wait(NOTE_AGAIN)
+    assert not bench.asked(do.AppendNote)

@@ -54,3 +54,26 @@ def test_a_node_is_queued_once() -> None:
     queue.add(1, 0)
     with pytest.raises(AssertionError):
         queue.add(1, 0)
+
+
+def test_what_left_early_does_not_pile_up() -> None:
+    queue = ReadyQueue()
+    queue.FEW = 20
+    most = 0
+    for node in range(500):  # a replay: every node is ready, then its submit event comes
+        queue.add(node, node % 3)
+        queue.discard(node)
+        most = max(most, len(queue._heap))
+    assert most <= 21
+
+
+def test_those_that_stay_keep_their_order() -> None:
+    queue = ReadyQueue()
+    queue.FEW = 20
+    for node in range(100):
+        queue.add(node, node % 3)
+    for node in range(100):
+        if node % 10:
+            queue.discard(node)
+    assert len(queue._heap) <= 2 * len(queue) + 1
+    assert drain(queue) == [20, 50, 80, 10, 40, 70, 0, 30, 60, 90]

@@ -7,6 +7,7 @@ import pytest
 from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
+from condor_pydagman.engine.halting import GRACE
 from condor_pydagman.engine.inputs import QueuedJob
 from condor_pydagman.engine.retries import RetryQueue
 from condor_pydagman.engine.throttles import Throttles
@@ -336,6 +337,7 @@ def test_halted_with_nothing_else_the_dag_ends() -> None:
     bench = bench_of(Retry(2, delay=100))
     bench.run_node("A", 1, value=1)
     bench.tell(inputs.Halt())
+    bench.wait(GRACE)
     assert bench.asked(do.Exit) == [do.Exit(1)]
 
 

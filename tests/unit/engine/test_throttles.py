@@ -255,6 +255,21 @@ def test_services_and_noops_are_not_removed() -> None:
     assert [bench.dag.names[note.node] for note in bench.asked(do.AppendNote)] == ["B"]
 
 
+def test_the_final_node_is_no_surplus() -> None:
+    made = make.dag("A; B; F", kinds={"F": NodeKind.FINAL}, aborts={"A": 3})
+    bench = make.Bench(made, REMOVES).begin()
+    bench.take("A", 1)
+    bench.take("B", 2)
+    bench.tell(make.terminated(1, value=3))
+    bench.read_back()
+    bench.take("F", 3)
+    bench.tell(LimitsWanted(jobs=1))  # B is being removed, but has not ended
+    assert not bench.asked(do.AppendNote)
+    bench.tell(make.of_job(EventKind.JOB_ABORTED, 2), make.terminated(3))
+    assert bench.state("F").name == "DONE"
+    assert bench.asked(do.Exit) == [do.Exit(0)]
+
+
 # PYDAGMAN_PRE_SCRIPTS_PER_SECOND.
 
 

@@ -1,0 +1,267 @@
+"""Scenes: small DAGs under our DAGMan, and what people do to them while they run.
+
+Most of a scene is waiting, so all scenes of a module are played at the same time, once; each test
+then tells how one of them went.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import htcondor2
+import pytest
+
+from tests.pool import dags
+from tests.pool.access_point import AccessPoint
+
+AT_ONCE = 20
+STATUS = "NODE_STATUS_FILE t.status 1\n"
+# A job, and a script, that go on until somebody makes a file `go.NAME`.
+UNTIL_TOLD = """\
+#!/bin/sh
+# told.sh NAME RETRY [CODE]: as job.sh, but goes on until the file go.NAME is there
+echo "$1 $2 start $(date +%s.%N)" >> ledger
+until test -e "go.$1"; do sleep 0.1; done
+echo "$1 $2 end $(date +%s.%N)" >> ledger
+exit "${3:-0}"
+"""
+WAIT = """\
+#!/bin/sh
+# wait.sh NAME: writes NAME down, goes on until the file go.NAME is there, and writes so
+echo "$1" >> scripts
+until test -e "go.$1"; do sleep 0.1; done
+echo "$1 ended" >> scripts
+"""
+TOLD_SUBMIT = """\
+universe = scheduler
+executable = told.sh
+arguments = "$(JOB) $(RETRY) $(code:0)"
+queue
+"""
+NEVER_SUBMIT = """\
+universe = vanilla
+executable = job.sh
+requirements = False
+queue
+"""
+# For a DAG whose jobs fail when they first run, with $(code).
+FIRST = """\
+#== first.sub
+universe = scheduler
+executable = first.sh
+arguments = "$(JOB) $(RETRY) 0 $(code)"
+queue
+"""
+FILES = {"told.sh": UNTIL_TOLD, "wait.sh": WAIT}
+FILES.update({"told.sub": TOLD_SUBMIT, "never.sub": NEVER_SUBMIT})
+
+
+@dataclass
+class Scene:
+    """One DAG, `t.dag`, in a directory of its own; `cluster` is its last DAGMan job."""
+
+    access_point: AccessPoint
+    work: Path
+    cluster: int = 0
+
+    def write(self, dag: str) -> None:
+        """Write the DAG and the files that its nodes need."""
+        for name, text in FILES.items():
+            (self.work / name).write_text(text)
+            (self.work / name).chmod(0o755)
+        dags.write(self.work, dag)
+
+    def submit(self, dag: str, *words: str) -> None:
+        """Write the DAG and submit it."""
+        self.write(dag)
+        self.submit_again(*words)
+
+    def submit_again(self, *words: str) -> None:
+        """Submit the DAG that is there."""
+        (self.work / "t.dag.dagman.log").unlink(missing_ok=True)
+        self.cluster = self.access_point.submit(self.work, *words, "t.dag")
+
+    def ends(self, timeout: float = 60) -> int:
+        """Wait for the end of the DAG; returns the exit code."""
+        return self.access_point.wait(self.work / "t.dag", timeout).code
+
+    def until(self, what: Callable[[], Any], say: str, timeout: float = 45) -> Any:
+        """Wait until `what()` gives something true; returns that."""
+        limit = time.monotonic() + timeout
+        while True:
+            value = what()
+            if value:
+                return value
+            if time.monotonic() > limit:
+                raise AssertionError(f"waited in vain: {say}\n{self.out()[-1500:]}")
+            time.sleep(0.1)
+
+    def touch(self, *names: str) -> None:
+        for name in names:
+            (self.work / name).touch()
+
+    def text(self, name: str) -> str:
+        path = self.work / name
+        return path.read_text() if path.exists() else ""
+
+    def out(self) -> str:
+        """`.dagman.out` so far."""
+        return self.text("t.dag.dagman.out")
+
+    def says(self, pattern: str, times: int = 1, timeout: float = 45) -> re.Match[str]:
+        """Wait until `.dagman.out` has the pattern so often; returns the last match."""
+        found = self.until(
+            lambda: list(re.finditer(pattern, self.out(), re.M))[times - 1 :], pattern, timeout
+        )
+        match: re.Match[str] = found[-1]
+        return match
+
+    def started(self, run: str) -> None:
+        """Wait until the job of `NODE RETRY` has started."""
+        self.until(lambda: dags.starts(self.work)[run], f"start of {run}")
+
+    def ran(self, run: str) -> None:
+        """Wait until the job of `NODE RETRY` has ended."""
+        self.until(lambda: dags.runs(self.work)[run], f"end of {run}")
+
+    def wrote(self, line: str, times: int = 1) -> None:
+        """Wait until a script has written that line so often."""
+        self.until(lambda: dags.scripts(self.work).count(line) >= times, f"a script: {line}")
+
+    def run(self, *argv: str) -> str:
+        """Run a command in the DAG's directory."""
+        return self.access_point.run(*argv, cwd=self.work).stdout
+
+    def ad(self) -> dict[str, Any]:
+        """The DAGMan job's ad."""
+        return next(iter(self.access_point.queue(f"ClusterId == {self.cluster}")), {})
+
+    def has(self, **wanted: Any) -> None:
+        """Wait until the DAGMan job's ad has these values."""
+        seen: dict[str, Any] = {}
+
+        def equal() -> bool:
+            ad = self.ad()
+            seen.update({name: ad.get(name) for name in wanted})
+            return seen == wanted
+
+        self.until(equal, f"{wanted} in the ad", 40)
+
+    def edit(self, name: str, value: int) -> None:
+        """condor_qedit of the DAGMan job."""
+        self.run("condor_qedit", str(self.cluster), name, str(value))
+
+    def job(self, node: str) -> int:
+        """Cluster of a node's last job."""
+        return int(self.says(rf"Event: ULOG_SUBMIT for HTCondor Node {node} \((\d+)\.")[1])
+
+    def pid(self) -> int:
+        """Process id of the DAGMan that runs, 0 if none does."""
+        for entry in os.listdir("/proc"):
+            with contextlib.suppress(OSError):
+                if entry.isdigit() and os.readlink(f"/proc/{entry}/cwd") == str(self.work):
+                    words = Path(f"/proc/{entry}/cmdline").read_bytes().split(b"\0")
+                    if b"-Lockfile" in words and b"t.dag.lock" in words:
+                        return int(entry)
+        return 0
+
+    def kill(self) -> None:
+        """kill -9 of DAGMan; the schedd starts another."""
+        pid = self.until(self.pid, "DAGMan to run")
+        os.kill(pid, signal.SIGKILL)
+
+    def hold(self) -> None:
+        """condor_hold of DAGMan; waits until it has left."""
+        self.run("condor_hold", str(self.cluster))
+        self.until(lambda: not self.pid(), "DAGMan to leave")
+
+    def release(self) -> None:
+        """condor_release of DAGMan; waits until it runs and knows what has been."""
+        before = self.out().count("done with RECOVERY mode")
+        self.run("condor_release", str(self.cluster))
+        self.says("done with RECOVERY mode", before + 1)
+
+    def remove(self) -> None:
+        self.run("condor_rm", str(self.cluster))
+
+    def gone(self) -> None:
+        """Wait until DAGMan and all its jobs have left the queue."""
+        self.until(lambda: self.access_point.gone(self.cluster), "an empty queue")
+
+    def rescue(self, number: int = 1) -> list[str]:
+        """The nodes that a rescue file calls done."""
+        text = (self.work / f"t.dag.rescue{number:03}").read_text()
+        return [line[5:] for line in text.splitlines() if line.startswith("DONE ")]
+
+    def events(self) -> list[Any]:
+        """Every event of the nodes log."""
+        with htcondor2.JobEventLog(str(self.work / "t.dag.nodes.log")) as log:
+            return list(log.events(0))
+
+    def gaps(self) -> list[float]:
+        """Seconds between the end of each job and the submission of the next, by the nodes log."""
+        times: dict[int, list[float]] = {0: [], 5: []}
+        for event in self.events():
+            if event["EventTypeNumber"] in times:
+                stamp = datetime.fromisoformat(str(event["EventTime"])).timestamp()
+                times[event["EventTypeNumber"]].append(stamp)
+        return [later - earlier for earlier, later in zip(times[5], times[0][1:])]
+
+
+@dataclass
+class Played:
+    """How the scenes went: what they raised, by name."""
+
+    errors: dict[str, BaseException | None]
+
+    def check(self, name: str) -> None:
+        """Raise what the scene raised."""
+        error = self.errors[name]
+        if error is not None:
+            raise error
+
+
+class Stage:
+    """The scenes of a module."""
+
+    def __init__(self) -> None:
+        self.scenes: dict[str, Callable[[Scene], None]] = {}
+
+    def scene(self, play: Callable[[Scene], None]) -> Callable[[Scene], None]:
+        """Decorator: one more scene."""
+        self.scenes[play.__name__] = play
+        return play
+
+    def play(
+        self, access_point: AccessPoint, place: Path, request: pytest.FixtureRequest
+    ) -> Played:
+        """Play the scenes that tests ask for, all at once, in directories below `place`."""
+        names = [item.name.partition("[")[2].rstrip("]") for item in request.session.items]
+        with ThreadPoolExecutor(AT_ONCE) as threads:
+            futures = {
+                name: threads.submit(self._one, access_point, place / name, name)
+                for name in self.scenes
+                if name in names
+            }
+        return Played({name: future.exception() for name, future in futures.items()})
+
+    def _one(self, access_point: AccessPoint, work: Path, name: str) -> None:
+        work.mkdir(parents=True)
+        work.chmod(0o777)
+        scene = Scene(access_point, work)
+        try:
+            self.scenes[name](scene)
+        except BaseException:
+            if scene.cluster:
+                access_point.run("condor_rm", str(scene.cluster), check=False)
+            raise

@@ -1,0 +1,243 @@
+"""What people make a running DAG do without stopping it: halt files, throttles edited in the
+queue.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.pool import dags
+from tests.pool.access_point import AccessPoint
+from tests.pool.scenes import FIRST, Played, Scene, Stage
+
+pytestmark = pytest.mark.pool
+
+STAGE = Stage()
+HALTED = 6  # DAG_Status
+
+
+@pytest.fixture(scope="module")
+def played(access_point: AccessPoint, place: Path, request: pytest.FixtureRequest) -> Played:
+    """All scenes that are asked for, played."""
+    return STAGE.play(access_point, place / "live", request)
+
+
+# Halt files
+
+CHAIN = """\
+JOB A told.sub
+JOB B job.sub
+JOB C told.sub
+PARENT A CHILD B
+SCRIPT POST A script.sh 0 post A
+SCRIPT PRE B script.sh 0 pre B
+"""
+
+
+@STAGE.scene
+def a_halt_file_stops_what_is_new_and_nothing_else(s: Scene) -> None:
+    s.submit(CHAIN)
+    s.started("A 0")
+    s.started("C 0")
+    s.touch("t.dag.halt")
+    s.says("Halting DAGMan progess")
+    s.touch("go.A")
+    s.wrote("post A")
+    s.has(DAG_Status=HALTED, DAG_NodesDone=1)
+    time.sleep(1)
+    assert dags.scripts(s.work) == ["post A"]
+    assert "t.dag.halt is there" in s.out()
+    (s.work / "t.dag.halt").unlink()
+    s.ran("B 0")
+    s.has(DAG_Status=0)
+    s.touch("go.C")
+    assert s.ends() == 0
+    assert dags.runs(s.work) == {"A 0": 1, "B 0": 1, "C 0": 1}
+    assert "t.dag.halt is gone" in s.out()
+
+
+@STAGE.scene
+def a_halt_file_that_comes_and_goes_a_hundred_times(s: Scene) -> None:
+    names = [f"N{number}" for number in range(20)]
+    lines = [f'JOB {name} job.sub\nVARS {name} seconds="0.1"\n' for name in names]
+    lines += [f"PARENT {a} CHILD {b}\n" for a, b in zip(names, names[3:])]
+    s.submit("".join(lines) + "JOB K told.sub\n")  # K runs all the time, or the DAG might drain
+    s.started("N0 0")
+    s.started("K 0")
+    for _ in range(100):
+        s.touch("t.dag.halt")
+        time.sleep(0.01)
+        (s.work / "t.dag.halt").unlink()
+    s.touch("go.K")
+    assert s.ends() == 0
+    assert dags.starts(s.work) == {f"{name} 0": 1 for name in [*names, "K"]}
+    assert s.out().count("Halting DAGMan progess") == s.out().count("Resuming DAG progress")
+
+
+@STAGE.scene
+def a_halt_file_that_goes_before_the_last_job_ends(s: Scene) -> None:
+    """DAGMan, slow as it may be, must not take the DAG for halted and drained."""
+    s.submit("JOB A told.sub\nJOB B job.sub\nPARENT A CHILD B\n")
+    s.started("A 0")
+    s.touch("t.dag.halt")
+    s.says("Halting DAGMan progess")
+    pid = s.pid()
+    os.kill(pid, signal.SIGSTOP)
+    (s.work / "t.dag.halt").unlink()
+    s.touch("go.A")
+    s.until(lambda: "\n005 (" in s.text("t.dag.nodes.log"), "the end of A in the log")
+    os.kill(pid, signal.SIGCONT)
+    assert s.ends() == 0
+    assert dags.runs(s.work) == {"A 0": 1, "B 0": 1}
+
+
+@STAGE.scene
+def a_halted_dag_that_has_drained_ends_and_goes_on_when_submitted_again(s: Scene) -> None:
+    s.submit(CHAIN)
+    s.started("A 0")
+    s.touch("t.dag.halt", "go.A", "go.C")
+    assert s.ends() == 1
+    assert sorted(s.rescue()) == ["A", "C"]
+    assert "Exiting because DAG is halted and no jobs or scripts are running" in s.out()
+    assert not (s.work / "t.dag.lock").exists()
+    s.submit_again()  # which takes the halt file away
+    assert s.ends() == 0
+    assert dags.runs(s.work) == {"A 0": 1, "B 0": 1, "C 0": 1}
+    assert dags.scripts(s.work) == ["post A", "pre B"]
+
+
+@STAGE.scene
+def a_halt_file_that_is_there_at_the_start(s: Scene) -> None:
+    """condor_submit_dag takes one away; one that comes right behind it is obeyed."""
+    s.write("JOB A job.sub\nSCRIPT PRE A script.sh 0 pre A\n")
+    s.run("condor_submit_dag", "-no_submit", "t.dag")
+    s.touch("t.dag.halt")
+    s.run("condor_submit", "t.dag.condor.sub")
+    assert s.ends() == 1
+    assert dags.scripts(s.work) == []
+    assert s.rescue() == []
+    s.submit_again()
+    assert s.ends() == 0
+    assert dags.runs(s.work) == {"A 0": 1}
+
+
+@STAGE.scene
+def a_halt_while_a_node_waits_for_its_retry(s: Scene) -> None:
+    s.submit('JOB A first.sub\nVARS A code="3"\nRETRY A 2 DELAY 3\nJOB B told.sub\n' + FIRST)
+    s.says("Node A waits")
+    s.touch("t.dag.halt")
+    time.sleep(5)
+    assert "A 1" not in dags.starts(s.work)
+    (s.work / "t.dag.halt").unlink()
+    s.ran("A 1")
+    s.touch("go.B")
+    assert s.ends() == 0
+    assert dags.runs(s.work) == {"A 0": 1, "A 1": 1, "B 0": 1}
+
+
+# Throttles edited in the queue
+
+
+def crowd(more: str = "") -> str:
+    return "".join(f"JOB N{n} told.sub\n" for n in range(6)) + more
+
+
+@STAGE.scene
+def max_jobs_goes_up_as_far_as_the_administrator_lets_it(s: Scene) -> None:
+    s.submit(crowd(), "-maxjobs", "1", "-insert_env", "_CONDOR_DAGMAN_MAX_JOBS_SUBMITTED=4")
+    s.started("N0 0")
+    assert s.ad()["DAGMan_MaxJobs"] == 1
+    s.edit("DAGMan_MaxJobs", 3)
+    s.started("N2 0")
+    assert sum(dags.starts(s.work).values()) == 3
+    s.edit("DAGMan_MaxJobs", 99)
+    s.has(DAGMan_MaxJobs=4)
+    s.started("N3 0")
+    s.touch("go.N0")
+    s.started("N4 0")
+    time.sleep(0.5)
+    assert sum(dags.starts(s.work).values()) == 5
+    s.touch(*(f"go.N{n}" for n in range(6)))
+    assert s.ends() == 0
+    assert dags.runs(s.work) == {f"N{n} 0": 1 for n in range(6)}
+
+
+@STAGE.scene
+def max_jobs_goes_down(s: Scene) -> None:
+    s.submit(crowd(), "-maxjobs", "4")
+    s.started("N3 0")
+    s.edit("DAGMan_MaxJobs", 2)
+    s.says(r"Maximum Submitted Nodes-+: 2")
+    s.touch("go.N0", "go.N1")
+    s.ran("N1 0")
+    time.sleep(1)
+    assert sum(dags.starts(s.work).values()) == 4
+    s.kill()  # the ad tells its successor
+    s.says("done with RECOVERY mode")
+    assert s.out().count("Maximum Submitted Nodes-------: 2") == 2
+    s.touch("go.N2")
+    s.started("N4 0")
+    s.touch(*(f"go.N{n}" for n in range(6)))
+    assert s.ends() == 0
+    assert dags.runs(s.work) == {f"N{n} 0": 1 for n in range(6)}
+
+
+@STAGE.scene
+def max_idle_goes_up(s: Scene) -> None:
+    s.submit("".join(f"JOB N{n} never.sub\n" for n in range(5)), "-maxidle", "2")
+    s.has(DAG_JobsIdle=2)
+    s.edit("DAGMan_MaxIdle", 4)
+    s.has(DAG_JobsIdle=4, DAGMan_MaxIdle=4)
+    time.sleep(0.5)
+    assert s.out().count("Event: ULOG_SUBMIT") == 4
+    s.remove()
+    s.gone()
+
+
+@STAGE.scene
+def max_pre_scripts_goes_up_and_down(s: Scene) -> None:
+    nodes = range(6)
+    s.submit(
+        "".join(f"JOB N{n} job.sub NOOP\nSCRIPT PRE N{n} wait.sh P{n}\n" for n in nodes),
+        "-maxpre",
+        "1",
+    )
+    s.wrote("P0")
+    s.edit("DAGMan_MaxPreScripts", 4)
+    s.wrote("P3")
+    assert len(dags.scripts(s.work)) == 4
+    s.edit("DAGMan_MaxPreScripts", 1)
+    s.says(r"Maximum Pre Scripts-+: 1$", 2)
+    s.touch("go.P0", "go.P1", "go.P2")
+    s.says("PRE Script of node N2 completed")
+    time.sleep(0.5)
+    assert "P4" not in dags.scripts(s.work)
+    s.touch(*(f"go.P{n}" for n in nodes))
+    assert s.ends() == 0
+    assert len(dags.scripts(s.work)) == 12
+
+
+@STAGE.scene
+def edits_that_make_no_sense_change_nothing(s: Scene) -> None:
+    s.submit(crowd(), "-maxjobs", "2")
+    s.started("N1 0")
+    s.edit("DAGMan_MaxPostScripts", -3)
+    s.run("condor_qedit", str(s.cluster), "DAGMan_MaxJobs", '"many"')
+    s.run("condor_qedit", str(s.cluster), "DAGMan_MaxIdle", "1.5")
+    time.sleep(17)
+    assert sum(dags.starts(s.work).values()) == 2
+    assert "Traceback" not in s.out()
+    s.edit("DAGMan_MaxJobs", 0)  # no limit
+    s.started("N5 0")
+    s.touch(*(f"go.N{n}" for n in range(6)))
+    assert s.ends() == 0
+
+
+@pytest.mark.parametrize("name", STAGE.scenes)
+def test_live(played: Played, name: str) -> None:
+    played.check(name)

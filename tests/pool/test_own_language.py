@@ -1,0 +1,304 @@
+"""What man page dagman-language promises, on a real pool: delays of retries, ONLY-IF and
+UNLESS-EXIT with several values, TIMEOUT; and what knobs promise: PRE scripts at a bounded pace
+after a restart, a job that the schedd has lost is noticed.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from tests.pool import dags
+from tests.pool.access_point import AccessPoint
+from tests.pool.scenes import STATUS, Played, Scene, Stage
+
+pytestmark = pytest.mark.pool
+
+STAGE = Stage()
+
+
+@pytest.fixture(scope="module")
+def played(access_point: AccessPoint, place: Path, request: pytest.FixtureRequest) -> Played:
+    """All scenes that are asked for, played."""
+    return STAGE.play(access_point, place / "language", request)
+
+
+def fails(node: str, code: int = 1, seconds: float = 0) -> str:
+    return f'JOB {node} job.sub\nVARS {node} code="{code}" seconds="{seconds}"\n'
+
+
+def about(seconds: float, found: float) -> bool:
+    """Within the spread of 10 %, and two seconds for the ways through a pool with much to do."""
+    return 0.9 * seconds - 0.1 <= found <= 1.1 * seconds + 2
+
+
+@STAGE.scene
+def delays_grow_up_to_their_limit(s: Scene) -> None:
+    s.submit(fails("A") + "RETRY A 3 DELAY 2 BACKOFF 2 MAX-DELAY 5\n")
+    assert s.ends() == 1
+    assert dags.runs(s.work) == {f"A {n}": 1 for n in range(4)}
+    found = s.gaps()
+    assert [about(*pair) for pair in zip([2, 4, 5], found)] == [True] * 3, found
+
+
+@STAGE.scene
+def who_waits_for_a_retry_leaves_its_slot_to_others(s: Scene) -> None:
+    s.submit(
+        fails("A") + "RETRY A 1 DELAY 6\nJOB B job.sub\nJOB C job.sub\n"
+        "CATEGORY A one\nCATEGORY B one\nCATEGORY C one\nMAXJOBS one 1\nPRIORITY A 1\n",
+        "-maxjobs",
+        "1",
+    )
+    assert s.ends() == 1
+    order = [line.rsplit(maxsplit=1)[0] for line in s.text("ledger").splitlines()]
+    assert order[:2] == ["A 0 start", "A 0 end"]
+    assert order[-2:] == ["A 1 start", "A 1 end"]
+    assert len(order) == 8
+
+
+@STAGE.scene
+def a_retry_comes_when_it_was_planned_though_dagman_is_killed(s: Scene) -> None:
+    s.submit(fails("A") + "RETRY A 1 DELAY 9\n" + STATUS)
+    s.ran("A 0")
+    waits = s.says(r"Node A waits (\d+) s before its next run")
+    seconds = s.until(lambda: seconds_left(s), "StatusDetails")
+    assert 0 <= int(waits[1]) - seconds <= 3
+    s.kill()
+    s.says("done with RECOVERY mode")
+    again = s.says(r"Node A waits (\d+) s before its next run", 2)
+    assert waits[1] == again[1]
+    left = s.until(lambda: seconds_left(s) < seconds and seconds_left(s), "a newer status file")
+    assert 1 < left < seconds
+    assert s.ends() == 1
+    assert dags.runs(s.work) == {"A 0": 1, "A 1": 1}
+    (gap,) = s.gaps()
+    assert about(9, gap)
+    assert abs(gap - int(waits[1])) < 1.6
+
+
+def seconds_left(s: Scene) -> int:
+    """How long a node waits for its retry, by the node status file; 0 if it does not say."""
+    found = re.search(r'StatusDetails = "retry #1 starts in (\d+) seconds"', s.text("t.status"))
+    return int(found[1]) if found else 0
+
+
+@STAGE.scene
+def which_values_are_retried(s: Scene) -> None:
+    signal = "universe = scheduler\nexecutable = killed.sh\narguments = $(JOB) $(RETRY)\nqueue\n"
+    killed = '#!/bin/sh\necho "$1 $2 start 0" >> ledger\necho "$1 $2 end 0" >> ledger\nkill -9 $$\n'
+    s.submit(
+        fails("Only", 3)
+        + "RETRY Only 2 ONLY-IF 3,4\n"
+        + fails("NotOnly", 5)
+        + "RETRY NotOnly 2 ONLY-IF 3,4\n"
+        + fails("Unless", 4)
+        + "RETRY Unless 2 UNLESS-EXIT 3,4\n"
+        + fails("NotUnless", 5)
+        + "RETRY NotUnless 2 UNLESS-EXIT 3,4\n"
+        + fails("Both", 3)
+        + "RETRY Both 2 ONLY-IF 3,4 UNLESS-EXIT 3\n"
+        + "JOB Signal killed.sub\nRETRY Signal 1 ONLY-IF -9\n"
+        + "JOB Pre job.sub\nSCRIPT PRE Pre script.sh 6 pre $RETRY\nRETRY Pre 1 ONLY-IF 6\n"
+        + fails("Post", 3)
+        + "SCRIPT POST Post script.sh 4 post $RETRY\nRETRY Post 1 ONLY-IF 4\n"
+        + f"#== killed.sub\n{signal}#== killed.sh\n{killed}"
+    )
+    assert s.ends() == 1
+    times = {"Only": 3, "NotOnly": 1, "Unless": 1, "NotUnless": 3, "Both": 1}
+    times.update({"Signal": 2, "Post": 2})
+    assert dags.runs(s.work) == {f"{node} {n}": 1 for node in times for n in range(times[node])}
+    assert dags.scripts(s.work) == ["post 0", "post 1", "pre 0", "pre 1"]
+
+
+@STAGE.scene
+def the_delay_after_a_failed_pre_script(s: Scene) -> None:
+    """DAGMan is killed in it."""
+    s.submit(
+        "JOB A job.sub\nSCRIPT PRE A once.sh A\nRETRY A 1 DELAY 6\n"
+        "#== once.sh\n#!/bin/sh\ndate +%s.%N >> when\nmkdir once 2> /dev/null && exit 4\nexit 0\n"
+    )
+    s.says("Node A waits")
+    s.kill()
+    assert s.ends() == 0
+    first, second = (float(line) for line in s.text("when").splitlines())
+    assert about(6, second - first + 0.5), second - first
+    assert dags.runs(s.work) == {"A 1": 1}
+
+
+# TIMEOUT
+
+
+@STAGE.scene
+def a_job_that_runs_for_too_long(s: Scene) -> None:
+    """The first run hangs, the second does not."""
+    s.submit(
+        'JOB A job.sub\nVARS A seconds="$CHOICE(RETRY,60,0)"\nTIMEOUT A RUNNING 2\nRETRY A 1\n'
+        "JOB B job.sub\nPARENT A CHILD B\n"
+    )
+    assert s.ends() == 0
+    assert dags.starts(s.work) == {"A 0": 1, "A 1": 1, "B 0": 1}
+    assert dags.runs(s.work) == {"A 1": 1, "B 0": 1}
+    assert re.search(r"Node A job proc \(\S+\) ran for 2 s \(TIMEOUT RUNNING 2\)", s.out())
+    kinds = [(e["EventTypeNumber"], e["EventTime"]) for e in s.events() if e.cluster == s_first(s)]
+    begun = next(stamp for kind, stamp in kinds if kind == 1)
+    ended = next(stamp for kind, stamp in kinds if kind == 9)
+    seconds = (datetime.fromisoformat(ended) - datetime.fromisoformat(begun)).total_seconds()
+    assert 1.9 <= seconds <= 6, seconds
+
+
+def s_first(s: Scene) -> int:
+    """Cluster of the first job."""
+    return int(s.events()[0].cluster)
+
+
+@STAGE.scene
+def a_job_that_never_matches(s: Scene) -> None:
+    s.submit(
+        "JOB A never.sub\nTIMEOUT A QUEUED 2s\nRETRY A 1 ONLY-IF -1002\n"
+        "SCRIPT POST A script.sh 5 post $RETRY $RETURN\n"
+        "JOB B told.sub\nTIMEOUT B QUEUED 30\n"
+    )
+    s.wrote("post 0 -1002")
+    s.touch("go.B")
+    assert s.ends() == 1
+    assert dags.scripts(s.work) == ["post 0 -1002"]  # 5, the POST script's value, is not retried
+    assert "(TIMEOUT QUEUED 2)" in s.out()
+    assert dags.runs(s.work) == {"B 0": 1}
+
+
+@STAGE.scene
+def a_job_that_takes_too_long_in_all(s: Scene) -> None:
+    s.submit(
+        "JOB A told.sub\nTIMEOUT A TOTAL 5\nSCRIPT POST A script.sh 0 post A $RETURN\n"
+        "JOB B never.sub\nTIMEOUT B TOTAL 3 RUNNING 1\n"
+    )
+    assert s.ends() == 1
+    assert dags.scripts(s.work) == ["post A -1002"]
+    assert s.rescue() == ["A"]  # its POST script was content
+    assert len(re.findall(r"TIMEOUT TOTAL [35]\)", s.out())) >= 2
+
+
+@STAGE.scene
+def a_timeout_is_not_set_back_by_a_restart(s: Scene) -> None:
+    s.submit("JOB A told.sub\nTIMEOUT A RUNNING 7\n")
+    s.started("A 0")
+    begun = time.time()
+    s.until(lambda: time.time() > begun + 4, "some of the time")
+    s.kill()
+    assert s.ends() == 1
+    stamps = [e["EventTime"] for e in s.events() if e["EventTypeNumber"] in (1, 9)]
+    first, last = (datetime.fromisoformat(stamp).timestamp() for stamp in stamps)
+    assert 5.9 <= last - first <= 9.5, last - first  # an old log is read to the second
+
+
+@STAGE.scene
+def a_held_job_is_not_timed_while_it_is_held(s: Scene) -> None:
+    s.submit("JOB A told.sub\nTIMEOUT A RUNNING 6\n")
+    s.started("A 0")
+    s.run("condor_hold", str(s.job("A")))
+    s.says("ULOG_JOB_HELD")
+    time.sleep(6)
+    assert "TIMEOUT" not in s.out()
+    s.touch("go.A")
+    s.run("condor_release", str(s.job("A")))
+    assert s.ends() == 0
+
+
+@STAGE.scene
+def a_sub_dag_that_takes_too_long_goes_on_where_it_was(s: Scene) -> None:
+    s.submit(
+        "SUBDAG EXTERNAL S inner.dag\nTIMEOUT S RUNNING 6\nRETRY S 1 ONLY-IF -1002\n"
+        "SCRIPT PRE S script.sh 0 pre S\n"
+        "#== inner.dag\nJOB A job.sub\nJOB B told.sub\nPARENT A CHILD B\n"
+    )
+    s.says("TIMEOUT RUNNING 6")
+    s.touch("go.B")
+    assert s.ends() == 0
+    assert dags.starts(s.work) == {"A 0": 1, "B 0": 2}
+    assert dags.scripts(s.work) == ["pre S", "pre S"]
+    assert (s.work / "inner.dag.rescue001").exists()
+
+
+@STAGE.scene
+def one_of_several_procs_takes_too_long(s: Scene) -> None:
+    s.submit(
+        "JOB A several.sub\nTIMEOUT A RUNNING 3\nJOB B job.sub\nPARENT A CHILD B\n"
+        "#== several.sub\nuniverse = scheduler\nexecutable = told.sh\n"
+        'arguments = "P$(ProcId) 0"\nqueue 3\n'
+    )
+    s.touch("go.P0")
+    assert s.ends() == 1
+    assert dags.starts(s.work) == {"P0 0": 1, "P1 0": 1, "P2 0": 1}
+    assert dags.runs(s.work) == {"P0 0": 1}
+    assert s.rescue() == []
+    assert [e["EventTypeNumber"] for e in s.events()].count(9) == 2
+
+
+@STAGE.scene
+def special_nodes_have_timeouts_too(s: Scene) -> None:
+    s.submit(
+        "PROVISIONER P never.sub\nTIMEOUT P QUEUED 2\nJOB A job.sub\n"
+        "SERVICE S told.sub\nTIMEOUT S RUNNING 1\n"
+        "FINAL F told.sub\nTIMEOUT F RUNNING 3\n"
+    )
+    assert s.ends() == 1
+    assert dags.runs(s.work) == {}
+    assert dags.starts(s.work)["F 0"] == 1
+    assert dags.starts(s.work)["A 0"] == 0
+    for words in ("QUEUED 2", "RUNNING 3"):
+        assert f"(TIMEOUT {words})" in s.out()
+
+
+# Knobs
+
+
+@STAGE.scene
+def pre_scripts_start_at_a_bounded_pace_after_a_restart(s: Scene) -> None:
+    names = [f"N{n}" for n in range(20)]
+    lines = ["CONFIG t.config\nJOB R told.sub\n", f"PARENT R CHILD {' '.join(names)}\n"]
+    lines += [f"JOB {name} job.sub NOOP\nSCRIPT PRE {name} when.sh\n" for name in names]
+    lines += ["#== t.config\nPYDAGMAN_PRE_SCRIPTS_PER_SECOND = 5\n"]
+    lines += ["#== when.sh\n#!/bin/sh\ndate +%s.%N >> when\n"]
+    lines[1], lines[2:22] = "".join(lines[2:22]), [lines[1]]
+    s.submit("".join(lines))
+    s.started("R 0")
+    s.hold()
+    s.touch("go.R")
+    s.ran("R 0")
+    s.release()
+    assert s.ends() == 0
+    when = sorted(float(line) for line in s.text("when").splitlines())
+    assert len(when) == 20
+    assert 3.6 <= when[-1] - when[0] <= 12, when
+    for first, tenth in zip(when, when[10:]):
+        assert tenth - first > 1.2, when
+    assert s.out().count("Running PRE script") == 20
+
+
+CHECKED = "CONFIG t.config\n"
+CHECKS = "#== t.config\nDAGMAN_CHECK_QUEUE_INTERVAL = 2\n"
+
+
+@STAGE.scene
+def a_job_that_vanishes_without_any_event(s: Scene) -> None:
+    s.submit(CHECKED + "JOB A told.sub\nRETRY A 1\nJOB B told.sub\n" + CHECKS)
+    s.started("A 0")
+    s.started("B 0")
+    job = str(s.job("A"))
+    s.run("condor_qedit", job, "DAGManNodesLog", '"/dev/null"')
+    s.run("condor_rm", job)
+    s.says("is lost: the schedd does not know it any more")
+    s.started("A 1")
+    s.touch("go.A", "go.B")
+    assert s.ends() == 0
+    assert dags.starts(s.work) == {"A 0": 1, "A 1": 1, "B 0": 1}
+    assert 9 not in [event["EventTypeNumber"] for event in s.events()]
+
+
+@pytest.mark.parametrize("name", STAGE.scenes)
+def test_own_language(played: Played, name: str) -> None:
+    played.check(name)

@@ -1,0 +1,307 @@
+"""condor_rm, condor_hold and condor_release of a DAG and of its jobs, at awkward moments."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.pool import dags
+from tests.pool.access_point import AccessPoint
+from tests.pool.scenes import FIRST, Played, Scene, Stage
+
+pytestmark = pytest.mark.pool
+
+STAGE = Stage()
+HALTED = 6  # DAG_Status
+CHAIN = """\
+JOB A told.sub
+JOB B job.sub
+JOB C told.sub
+PARENT A CHILD B
+SCRIPT POST A script.sh 0 post A
+SCRIPT PRE B script.sh 0 pre B
+"""
+
+
+@pytest.fixture(scope="module")
+def played(access_point: AccessPoint, place: Path, request: pytest.FixtureRequest) -> Played:
+    """All scenes that are asked for, played."""
+    return STAGE.play(access_point, place / "removal", request)
+
+
+# condor_rm and the FINAL node
+
+
+@STAGE.scene
+def condor_rm_while_the_final_node_runs(s: Scene) -> None:
+    s.submit("JOB A job.sub\nFINAL F told.sub\nSCRIPT POST F script.sh 0 post F $RETURN\n")
+    s.started("F 0")
+    s.remove()
+    s.gone()
+    assert "EXITING WITH STATUS 2" in s.out()
+    assert s.rescue() == ["A"]
+    assert dags.starts(s.work) == {"A 0": 1, "F 0": 1}
+    assert dags.runs(s.work) == {"A 0": 1}
+    assert json.loads(s.text("t.dag.metrics"))["exitcode"] == 2
+
+
+@STAGE.scene
+def condor_rm_starts_the_final_node_and_forcex_ends_it(s: Scene) -> None:
+    """HTCondor refuses a second condor_rm; one with -forcex kills DAGMan."""
+    s.submit("JOB A told.sub\nFINAL F told.sub\n")
+    s.started("A 0")
+    s.remove()
+    s.started("F 0")
+    refused = s.access_point.run("condor_rm", str(s.cluster), check=False)
+    assert refused.returncode == 1
+    s.run("condor_rm", "-forcex", str(s.cluster))
+    s.gone()
+    assert dags.runs(s.work) == {}
+    assert (s.work / "t.dag.lock").exists()
+    s.submit_again()  # recovers, and finds that the FINAL node was removed
+    assert s.ends() == 1
+    assert s.rescue(2) == []
+    assert dags.starts(s.work) == {"A 0": 1, "F 0": 1}
+
+
+@STAGE.scene
+def condor_rm_and_the_final_node_may_go_on_to_its_end(s: Scene) -> None:
+    s.submit("JOB A told.sub\nFINAL F told.sub\n")
+    s.started("A 0")
+    s.remove()
+    s.started("F 0")
+    s.touch("go.F")
+    s.gone()
+    assert dags.runs(s.work) == {"F 0": 1}
+    assert s.rescue() == []
+
+
+@STAGE.scene
+def condor_rm_while_all_kinds_of_things_go_on(s: Scene) -> None:
+    """A PRE, a POST and a HOLD script run; nodes wait for a retry, for a turn, for a better try."""
+    s.submit(
+        "JOB Pre job.sub\nSCRIPT PRE Pre wait.sh Pre\n"
+        "JOB Post job.sub\nSCRIPT POST Post wait.sh Post\n"
+        "JOB Held told.sub\nSCRIPT HOLD Held wait.sh Held\n"
+        'JOB Again job.sub\nVARS Again code="1"\nRETRY Again 3 DELAY 60\n'
+        "JOB Runs told.sub\nJOB Waits job.sub\nJOB Later job.sub\nPARENT Runs CHILD Later\n"
+        "CATEGORY Runs one\nCATEGORY Waits one\nMAXJOBS one 1\n"
+        "PRIORITY Waits -1\nFINAL F job.sub\n"
+    )
+    s.started("Held 0")
+    s.started("Runs 0")
+    s.run("condor_hold", str(s.job("Held")))
+    for name in ("Pre", "Post", "Held"):
+        s.wrote(name)
+    s.says("Node Again waits")
+    s.remove()
+    s.gone()
+    assert s.rescue() == []
+    assert dags.runs(s.work) == {"Post 0": 1, "Again 0": 1, "F 0": 1}
+    assert "EXITING WITH STATUS 0" in s.out()  # as its FINAL node was successful
+    assert not [line for line in dags.scripts(s.work) if "ended" in line]
+
+
+# condor_hold and condor_release of the DAG
+
+
+@STAGE.scene
+def held_while_halted_it_is_still_halted(s: Scene) -> None:
+    s.submit(CHAIN)
+    s.started("A 0")
+    s.started("C 0")
+    s.touch("t.dag.halt")
+    s.says("Halting DAGMan progess")
+    s.hold()
+    s.touch("go.A")
+    s.ran("A 0")
+    s.release()
+    s.wrote("post A")
+    s.has(DAG_Status=HALTED)
+    time.sleep(1)
+    assert dags.scripts(s.work) == ["post A"]
+    (s.work / "t.dag.halt").unlink()
+    s.touch("go.C")
+    assert s.ends() == 0
+    assert dags.runs(s.work) == {"A 0": 1, "B 0": 1, "C 0": 1}
+    assert dags.scripts(s.work) == ["post A", "pre B"]
+
+
+@STAGE.scene
+def held_while_a_node_waits_for_its_retry(s: Scene) -> None:
+    s.submit('JOB A first.sub\nVARS A code="3"\nRETRY A 2 DELAY 8\n' + FIRST)
+    s.ran("A 0")
+    s.says("waits")
+    s.hold()
+    time.sleep(1)
+    s.release()
+    assert s.ends() == 0
+    assert dags.runs(s.work) == {"A 0": 1, "A 1": 1}
+    (gap,) = s.gaps()
+    assert 7 < gap < 10
+
+
+@STAGE.scene
+def held_while_the_final_node_runs(s: Scene) -> None:
+    s.submit('JOB A job.sub\nVARS A code="1"\nFINAL F told.sub\nSCRIPT PRE F script.sh 0 pre\n')
+    s.started("F 0")
+    s.hold()
+    s.touch("go.F")
+    s.ran("F 0")
+    s.release()
+    assert s.ends() == 0
+    assert dags.starts(s.work) == {"A 0": 1, "F 0": 1}
+    assert dags.scripts(s.work) == ["pre"]
+
+
+@STAGE.scene
+def held_while_the_provisioner_has_not_given_its_go_ahead(s: Scene) -> None:
+    s.submit("PROVISIONER P told.sub\nJOB A job.sub\n")
+    s.started("P 0")
+    provisioner = s.job("P")
+    s.hold()
+    s.release()
+    time.sleep(1)
+    assert dags.starts(s.work) == {"P 0": 1}
+    s.run("condor_qedit", str(provisioner), "ProvisionerState", "2")
+    s.ran("A 0")
+    s.touch("go.P")
+    assert s.ends() == 0
+    assert dags.starts(s.work) == {"P 0": 1, "A 0": 1}
+
+
+@STAGE.scene
+def held_while_one_of_its_jobs_is_held(s: Scene) -> None:
+    s.submit("JOB A told.sub\nSCRIPT HOLD A script.sh 0 hold A\n")
+    s.started("A 0")
+    job = s.job("A")
+    s.run("condor_hold", str(job))
+    s.wrote("hold A")
+    s.hold()
+    s.release()
+    s.has(DAG_JobsHeld=1)
+    s.touch("go.A")
+    s.run("condor_release", str(job))
+    assert s.ends() == 0
+    assert dags.runs(s.work) == {"A 0": 1}
+    assert set(dags.scripts(s.work)) == {"hold A"}
+
+
+@STAGE.scene
+def removed_while_held(s: Scene) -> None:
+    """DAGMan does not run then: the schedd removes its jobs, and nothing is left to tell it."""
+    s.submit("JOB A job.sub\nJOB B told.sub\nPARENT A CHILD B\n")
+    s.started("B 0")
+    s.hold()
+    s.remove()
+    s.gone()
+    assert dags.runs(s.work) == {"A 0": 1}
+    s.submit_again("-update_submit")
+    assert s.ends() == 1
+    assert s.rescue() == ["A"]
+    assert "Running in RECOVERY mode" in s.out()
+    s.submit_again()
+    s.started("B 0")
+    s.touch("go.B")
+    assert s.ends() == 0
+    assert dags.runs(s.work) == {"A 0": 1, "B 0": 1}
+
+
+@STAGE.scene
+def removed_while_it_starts_again(s: Scene) -> None:
+    """Nobody can say whether DAGMan is far enough to write a rescue file: its nodes log will do."""
+    s.submit("JOB A job.sub\nJOB B told.sub\nPARENT A CHILD B\nSCRIPT PRE A script.sh 0 pre A\n")
+    s.started("B 0")
+    s.hold()
+    s.run("condor_release", str(s.cluster))
+    s.remove()
+    s.gone()
+    if not (s.work / "t.dag.rescue001").exists():
+        s.submit_again("-update_submit")
+        assert s.ends() == 1  # its job was removed
+    assert s.rescue() == ["A"]
+    s.touch("go.B")
+    s.submit_again("-update_submit")
+    assert s.ends() == 0
+    assert dags.runs(s.work) == {"A 0": 1, "B 0": 1}
+    assert dags.scripts(s.work) == ["pre A"]
+
+
+@STAGE.scene
+def a_sub_dag_that_is_held_and_released(s: Scene) -> None:
+    s.submit(
+        "SUBDAG EXTERNAL S inner.dag\nJOB Z job.sub\nPARENT S CHILD Z\n"
+        "SCRIPT HOLD S script.sh 0 hold S\n"
+        "#== inner.dag\nJOB A told.sub\nJOB B job.sub\nPARENT A CHILD B\n"
+    )
+    s.started("A 0")
+    inner = str(s.job("S"))
+    s.run("condor_hold", inner)
+    s.wrote("hold S")
+    s.touch("go.A")
+    s.ran("A 0")
+    time.sleep(1)
+    assert dags.starts(s.work) == {"A 0": 1}
+    s.run("condor_release", inner)
+    assert s.ends() == 0
+    assert dags.runs(s.work) == {"A 0": 1, "B 0": 1, "Z 0": 1}
+    assert "RECOVERY mode" in s.text("inner.dag.dagman.out")
+
+
+# The DAG's jobs
+
+
+@STAGE.scene
+def a_node_job_that_is_held_and_released(s: Scene) -> None:
+    s.submit(
+        "JOB A told.sub\nSCRIPT HOLD A script.sh 0 hold A\nSCRIPT POST A script.sh 0 $RETURN\n"
+    )
+    s.started("A 0")
+    job = s.job("A")
+    for times in (1, 2):
+        s.run("condor_hold", str(job))
+        s.wrote("hold A", times)
+        s.run("condor_release", str(job))
+        s.says("Event: ULOG_JOB_RELEASED", times)
+    s.touch("go.A")
+    assert s.ends() == 0
+    assert dags.scripts(s.work) == ["0", "hold A", "hold A"]
+
+
+@STAGE.scene
+def a_node_job_that_is_removed_has_failed(s: Scene) -> None:
+    s.submit(
+        "JOB A told.sub\nRETRY A 1\nSCRIPT POST A script.sh 0 post $RETRY $RETURN $JOBID\n"
+        "JOB B told.sub\nRETRY B 1\nJOB C job.sub\nPARENT B CHILD C\n"
+    )
+    s.started("A 0")
+    s.started("B 0")
+    s.run("condor_rm", str(s.job("A")), str(s.job("B")))
+    s.wrote(f"post 0 -1002 {s.job('A')}.0")
+    s.started("B 1")
+    s.touch("go.B")
+    assert s.ends() == 0
+    assert dags.runs(s.work) == {"B 1": 1, "C 0": 1}
+    assert "was removed" in s.out()
+
+
+@STAGE.scene
+def one_of_several_procs_is_removed(s: Scene) -> None:
+    s.submit(
+        "JOB A several.sub\nRETRY A 1\n#== several.sub\nuniverse = scheduler\n"
+        'executable = told.sh\narguments = "P$(ProcId) $(RETRY)"\nqueue 3\n'
+    )
+    s.until(lambda: len(dags.starts(s.work)) == 3, "three procs")
+    s.run("condor_rm", f"{s.job('A')}.1")
+    s.started("P2 1")
+    s.touch("go.P0", "go.P1", "go.P2")
+    assert s.ends() == 0
+    assert dags.runs(s.work) == {"P0 1": 1, "P1 1": 1, "P2 1": 1}
+
+
+@pytest.mark.parametrize("name", STAGE.scenes)
+def test_removal_and_hold(played: Played, name: str) -> None:
+    played.check(name)
