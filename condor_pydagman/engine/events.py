@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import cluster_events, event_checks, notes, script_events
 from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.engine.jobs import run_key
 from condor_pydagman.engine.node_states import State
-from condor_pydagman.vocabulary import NOOP_CLUSTER, EventKind
+from condor_pydagman.vocabulary import NOOP_CLUSTER, EventKind, Note
 
 if TYPE_CHECKING:
     from condor_pydagman.engine.engine import Engine
@@ -60,19 +61,20 @@ def on_event(engine: Engine, event: LogEvent) -> None:
     handler = _HANDLERS.get(kind)
     if handler is not None:
         handler(engine, node, event)
-    if engine.strangers and kind == EventKind.SUBMIT:
-        _hear_early_ones(engine, cluster)
+    if engine.strangers and (kind == EventKind.SUBMIT or event.note is Note.ADOPTED):
+        _hear_early_ones(engine, run_key(cluster, subproc))
 
 
-def _hear_early_ones(engine: Engine, cluster: int) -> None:
-    """Events that stand before the submit event of their cluster: now it is known whose they are.
+def _hear_early_ones(engine: Engine, key: int) -> None:
+    """Events that stand before the submit event of their cluster, or the note of its adoption: now
+    it is known whose they are.
 
-    Live, the schedd's reply has told already; a replay must come to the same.
+    Live, the schedd has told already, by its reply or its queue; a replay must come to the same.
     """
-    early = [event for event in engine.strangers if event.cluster == cluster]
+    early = [event for event in engine.strangers if run_key(event.cluster, event.subproc) == key]
     if early:
-        kept = (event for event in engine.strangers if event.cluster != cluster)
-        engine.strangers = deque(kept, engine.strangers.maxlen)
+        others = (e for e in engine.strangers if run_key(e.cluster, e.subproc) != key)
+        engine.strangers = deque(others, engine.strangers.maxlen)
         for event in early:
             on_event(engine, event)
 

@@ -89,3 +89,13 @@ def test_events_of_strangers_are_forgotten_in_time() -> None:
     bench = make.Bench("A").begin()
     bench.tell(*(make.terminated(cluster) for cluster in range(100, 2200)))
     assert len(bench.engine.strangers) == 1000
+
+
+def test_a_late_double_of_one_noop_is_not_said_again_for_every_other() -> None:
+    bench = make.Bench(make.dag("A; B; C; D", noop="A B C")).begin()
+    events = bench.echo(bench.all)
+    bench.tell(*events[:2], events[1], *events[2:])
+    said = [say.text for say in bench.ever(do.Say) if "unknown Node" in say.text]
+    assert len(said) == 1
+    assert bench.states() == "A=DONE B=DONE C=DONE D=SUBMITTING"
+    bench.same_replay()

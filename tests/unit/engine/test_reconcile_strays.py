@@ -165,3 +165,21 @@ def test_a_service_is_asked_about_while_it_is_alone_in_the_queue() -> None:
     bench.read_back()
     assert bench.state("S").name == "FAILED"
     assert not bench.ever(do.Exit)
+
+
+@pytest.mark.parametrize("when", ["before it is listed", "before the note is read"])
+def test_the_end_of_a_proc_that_stands_before_the_note_of_its_adoption(when: str) -> None:
+    bench = make.Bench("A -> B").begin()
+    bench.tell(LOST)
+    bench.wait(1.0)
+    listed = [QueuedJob(5, 0, "A", 0), QueuedJob(5, 1, "A", 0)]
+    if when == "before it is listed":
+        bench.tell(make.terminated(5, 0))
+        listed = listed[1:]
+    bench.tell(QueueListed(listed))
+    note = bench.echo(bench.last)
+    if when == "before the note is read":
+        bench.tell(make.terminated(5, 0))
+    bench.tell(*note, make.terminated(5, 1))
+    assert bench.states() == "A=DONE B=SUBMITTING"
+    bench.same_replay()
