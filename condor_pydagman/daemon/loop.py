@@ -79,9 +79,9 @@ class Loop:
     def _replay(self) -> None:
         """Feed the old log, whole; signals wait."""
         while self._performer.exit is None:
-            events = self.run.log.read()
-            for event in events:
-                self._feed(event)
+            events, now = self.run.log.read(), self._now()
+            for event in events:  # nothing is asked for, so much of `_feed` is not needed
+                self._inputs.extend(self._performer.perform(self.run.engine.handle(event, now)))
             self.run.out.flush()  # or it keeps all lines of the replay in memory
             if self.run.log.torn:
                 time.sleep(TORN_LOOK)
@@ -96,8 +96,6 @@ class Loop:
         self._inputs.extend(self._performer.perform(actions))
         now = time.monotonic()
         self._publisher.statistics.add(run_statistics.EVENTS, now - begun)
-        if self.run.recovering:
-            return  # nothing is submitted, and signals wait
         if now >= self._next_breath:
             self._take_breath(now)
         submitted = any(type(action) is do.SubmitNode for action in actions)
