@@ -91,10 +91,13 @@ def next_time(engine: Engine, kind: ScriptKind) -> float | None:
     the end of another script starts it."""
     if _room(engine, kind) <= 0 or _held_back(engine, kind):
         return None
-    when = engine.script_queues[kind].next_time()
-    if kind is ScriptKind.PRE and len(engine.script_queues[kind]):
-        return engine.restart_pace.next_time() or when
-    return when
+    queue = engine.script_queues[kind]
+    when, pace = queue.next_time(), None
+    if kind is ScriptKind.PRE:
+        pace = engine.restart_pace.next_time()
+    if pace is None or not queue:
+        return when
+    return pace if len(queue) or when is None else max(pace, when)
 
 
 def _room(engine: Engine, kind: ScriptKind) -> float:

@@ -357,3 +357,26 @@ def test_a_surplus_that_was_noted_before_the_submit_event_came() -> None:
     bench.tell(make.of_job(EventKind.JOB_ABORTED, 5))
     assert bench.engine.nodes.retries == {0: 1}
     assert bench.state("A").name == "READY"
+
+
+def test_a_deferred_script_at_a_bounded_pace_wakes_nobody_in_vain() -> None:
+    config = Config(restart_pre_rate=1, check_queue_interval=0, pending_report_interval=0)
+    made = make.dag("A B", pre={"A": Script("p", 2, 0), "B": Script("p", 2, 0)})
+    bench = make.Bench(made, config).begin(recovering=True)
+    bench.tell(inputs.LogCaughtUp(), inputs.QueueListed([]))
+    bench.tell(inputs.ScriptEnded(0, ScriptKind.PRE, 2))
+    assert bench.engine.next_deadline() == bench.now + 1.0
+
+
+def test_a_failed_submission_uses_up_a_granted_retry_too() -> None:
+    bench = make.Bench(make.dag("A", post={"A": "q"}, retries={"A": 0})).begin()
+    bench.take("A", 5)
+    bench.tell(make.note(Note.SURPLUS, "A", cluster=5))
+    bench.tell(make.of_job(EventKind.JOB_ABORTED, 5))
+    bench.post_ends("A", 1)
+    assert bench.engine.nodes.retries == {0: 1}
+    bench.tell(inputs.SubmitFailed(0, "no such file", permanent=True))
+    bench.tell(*bench.echo(bench.last))
+    assert bench.engine.nodes.retries == {0: 1}
+    bench.post_ends("A", 1)
+    assert bench.state("A").name == "FAILED"
