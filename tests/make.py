@@ -93,7 +93,7 @@ def _flag(made: Dag, names: str, flag: int) -> None:
 
 
 # States that only live running has, and what an old log shows of them.
-_LOGGED = {
+LOGGED = {
     State.PRE_RUN: State.PRE_WAIT,
     State.PRE_NOTED: State.PRE_WAIT,
     State.SUBMITTING: State.READY,
@@ -226,7 +226,7 @@ class Bench:
         """As `replay`; raises AssertionError unless it has come to the same as the live engine."""
         other = self.replay()
         mine, its = self.engine, other.engine
-        live = [_LOGGED.get(State(state), State(state)).name for state in mine.nodes.states]
+        live = [LOGGED.get(State(state), State(state)).name for state in mine.nodes.states]
         assert live == [State(state).name for state in its.nodes.states], self.states()
         assert mine.nodes.retries == its.nodes.retries
         assert mine.nodes.errors == its.nodes.errors

@@ -20,15 +20,8 @@ import htcondor2
 from condor_pydagman.adapters.files import inside
 from condor_pydagman.engine.inputs import QueuedJob
 from condor_pydagman.errors import PoolError
+from condor_pydagman.records.ad_attributes import LIMITS
 
-_LIMITS = [
-    "DAGMan_MaxJobs",
-    "DAGMan_MaxIdle",
-    "DAGMan_MaxPreScripts",
-    "DAGMan_MaxPostScripts",
-    "DAGMan_MaxHoldScripts",
-    "DAGMan_MaxSubmitsPerInterval",
-]
 _OWN_ATTRIBUTES = [
     "Owner",
     "DAGNodeName",
@@ -37,7 +30,7 @@ _OWN_ATTRIBUTES = [
     "AcctGroup",
     "AcctGroupUser",
     "DAGManJobId",
-    *_LIMITS,
+    *LIMITS,
 ]
 
 # Submit commands with which the schedd makes a cluster's procs one by one, as earlier ones end.
@@ -197,8 +190,8 @@ class ScheddAdapter:
         Raises:
             PoolError: the schedd could not be asked.
         """
-        ad = self._ad(self.cluster, _LIMITS)
-        found = {name: _plain(ad.get(name)) for name in _LIMITS} if ad is not None else {}
+        ad = self._ad(self.cluster, list(LIMITS))
+        found = {name: _plain(ad.get(name)) for name in LIMITS} if ad is not None else {}
         return {name: value for name, value in found.items() if _is_limit(value)}
 
     def attribute(self, cluster: int, name: str) -> Any:

@@ -89,13 +89,12 @@ def _on_adopted(engine: Engine, node: int, event: LogEvent) -> None:
 
 
 def _on_job_lost(engine: Engine, node: int, event: LogEvent) -> None:
-    name = engine.dag.names[node]
     if event.proc == CLUSTER_ITSELF:
         cluster_events.on_cluster_removed(engine, node, event._replace(value=RETURN_JOB_ABORTED))
         return
     text = (
-        f"Node {name} job proc ({event.cluster}.{event.proc}.0) is lost: the schedd does not know"
-        " it any more and its end was never logged; it counts as failed"
+        f"Node {engine.dag.names[node]} job proc ({event.cluster}.{event.proc}.0) is lost:"
+        " the schedd does not know it any more and its end was never logged; it counts as failed"
     )
     if engine.book.by_cluster.get(event.cluster) == node:
         cluster_events.proc_ended(engine, node, event, None, RETURN_JOB_ABORTED, text)

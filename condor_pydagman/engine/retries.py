@@ -65,14 +65,11 @@ def fail_run(engine: Engine, node: int, value: int, error: str) -> None:
     taken = engine.nodes.retries.get(node, 0)
     retry = engine.dag.retries.get(node)
     verdict = _verdict(engine, node, retry, taken, value)
-    if verdict is outcome.Again.RETRY:
-        engine.nodes.retries[node] = taken + 1
-        _retry(engine, node, retry or Retry(0))
-        return
     if verdict is outcome.Again.ON_HOLD:
-        engine.nodes.retries[node] = taken + 1
         engine.granted[node] = engine.granted.get(node, 0) + 1
         engine.on_hold.add(node)
+    if verdict in (outcome.Again.RETRY, outcome.Again.ON_HOLD):
+        engine.nodes.retries[node] = taken + 1
         _retry(engine, node, retry or Retry(0))
         return
     _say_no_more(engine, node, verdict, value)

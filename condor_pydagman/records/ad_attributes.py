@@ -12,7 +12,8 @@ from condor_pydagman.engine.inputs import LimitsWanted
 from condor_pydagman.engine.report import Report
 from condor_pydagman.engine.throttles import Throttles
 
-_LIMITS = {
+# Throttles in our own job ad, by the name that the engine has for each.
+LIMITS = {
     "DAGMan_MaxIdle": "idle",
     "DAGMan_MaxJobs": "jobs",
     "DAGMan_MaxPreScripts": "pre",
@@ -57,14 +58,14 @@ def attributes(report: Report, now: float, statistics: str = "") -> dict[str, st
 
 def throttles(limits: Throttles) -> dict[str, str]:
     """The limits in force, which a restarted DAGMan takes up again; 0 means none."""
-    return {name: str(getattr(limits, field)) for name, field in _LIMITS.items()}
+    return {name: str(getattr(limits, field)) for name, field in LIMITS.items()}
 
 
 def wanted_limits(found: Mapping[str, int], limits: Throttles) -> LimitsWanted | None:
     """What somebody has edited in our job ad, by its attributes as they are; None if nothing."""
     edited = {
         field: found[name]
-        for name, field in _LIMITS.items()
+        for name, field in LIMITS.items()
         if name in found and found[name] != getattr(limits, field)
     }
     return LimitsWanted(**edited) if edited else None

@@ -36,6 +36,7 @@ from condor_pydagman.engine.report import Report
 from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.vocabulary import ORDINARY_KINDS, NodeKind, NodeStatus, Note, ScriptKind
+from tests import make
 from tests.sim.fake_jobs import Cluster
 from tests.sim.oracles_special import SpecialOracles
 from tests.sim.truth import Heard, Truth
@@ -299,18 +300,6 @@ def counts_agree(engine: Engine) -> None:
     require(want == have and report.total == len(nodes), f"O9: counts {want}, reported {have}")
 
 
-# What a state that only live running has looks like after a replay.
-_REPLAYED = {
-    State.PRE_RUN: State.PRE_WAIT,
-    State.PRE_NOTED: State.PRE_WAIT,
-    State.SUBMITTING: State.READY,
-    State.UNKNOWN: State.READY,
-    State.SUBMIT_NOTED: State.READY,
-    State.POST_RUN: State.POST_WAIT,
-    State.POST_NOTED: State.POST_WAIT,
-}
-
-
 # What may have begun, as no log shows, when the delay before a retry was over.
 _BEGUN = (State.PRE_WAIT, State.PRE_RUN, State.PRE_NOTED, State.READY, State.SUBMITTING)
 # What a run with a FINAL node has left where it was.
@@ -330,7 +319,7 @@ def replay_agrees(live: Engine, log: list[LogEvent]) -> None:
             continue  # the log does not show what came just before the note that FINAL begins
         unseen = have is State.RETRY_WAIT and want in _UNSEEN
         require(
-            unseen or _REPLAYED.get(want, want) == have,
+            unseen or make.LOGGED.get(want, want) == have,
             f"O7: {name} is {want.name}, replayed {have.name}: {live.nodes.story(node)}",
         )
         for what, one, two in (
