@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.pool import Pool
+from tests.pool import cases
 from tests.pool.access_point import AccessPoint
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -59,3 +60,9 @@ def work(place: Path, request: pytest.FixtureRequest) -> Path:
     directory.mkdir()
     directory.chmod(0o777)
     return directory
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name the cases that were not the same as stock's at once."""
+    if cases.RUN_AGAIN:
+        terminalreporter.write_line("compared again: " + " ".join(sorted(cases.RUN_AGAIN)))

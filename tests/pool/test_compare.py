@@ -2,6 +2,10 @@
 
 The DAGs are the files below `cases`. They all run, under both, when the first of these tests asks
 for them; each test then compares one record of one case.
+
+What a pool does is partly chance: which of two jobs starts first, which of two events is logged
+first. So a case whose records differ runs again, up to twice, and a record is the same if something
+that ours left equals something that stock left. At its end the test run names these cases.
 """
 
 from __future__ import annotations
@@ -45,30 +49,70 @@ class Result:
         return {str(path.relative_to(self.directory)): path.read_text() for path in paths}
 
 
+ROUNDS = 3
+
+
+class Comparison:
+    """All cases, run under both programs, and those that differ once more."""
+
+    def __init__(self, access_point: AccessPoint, place: Path) -> None:
+        self._place = place
+        self._rounds: dict[str, int] = dict.fromkeys(CASES, 0)
+        for _ in range(ROUNDS):
+            names = [name for name in CASES if not self._settled(name)]
+            again = len(names) < len(CASES)
+            cases.RUN_AGAIN.extend(names if again else [])
+            number = max(self._rounds.values())
+            cases.run_all(access_point, place / str(number), [CASES[name] for name in names])
+            self._rounds.update(dict.fromkeys(names, number + 1))
+
+    def results(self, flavour: str, name: str) -> list[Result]:
+        """What the program left of the case, in each round."""
+        rounds = range(self._rounds[name])
+        return [Result(self._place / str(number) / flavour / name) for number in rounds]
+
+    def records(self, flavour: str, name: str, record: str) -> list[Any]:
+        """One record of these."""
+        return [READERS[record](result) for result in self.results(flavour, name)]
+
+    def _settled(self, name: str) -> bool:
+        return self._rounds[name] > 0 and all(
+            self._same(name, record) for record in CASES[name].comparable()
+        )
+
+    def _same(self, name: str, record: str) -> bool:
+        try:
+            ours, stock = (self.records(flavour, name, record) for flavour in (OURS, STOCK))
+        except (AssertionError, OSError, ValueError):  # not ended: the test itself will tell
+            return False
+        return any(one in stock for one in ours)
+
+
 @pytest.fixture(scope="module")
-def results(access_point: AccessPoint, place: Path) -> Callable[[str, str], Result]:
-    """What program (first argument) left of case (second one)."""
-    cases.run_all(access_point, place / "compare", CASES.values())
-    return lambda flavour, case: Result(place / "compare" / flavour / case)
+def comparison(access_point: AccessPoint, place: Path) -> Comparison:
+    """All the runs."""
+    return Comparison(access_point, place / "compare")
 
 
 SAME = [(name, record) for name, case in CASES.items() for record in case.comparable()]
 
 
 @pytest.mark.parametrize(("name", "record"), SAME)
-def test_same(results: Callable[[str, str], Result], name: str, record: str) -> None:
-    read = READERS[record]
-    assert read(results(OURS, name)) == read(results(STOCK, name))
+def test_same(comparison: Comparison, name: str, record: str) -> None:
+    ours = comparison.records(OURS, name, record)
+    stock = comparison.records(STOCK, name, record)
+    assert any(one in stock for one in ours) or ours[-1] == stock[-1]
 
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.our_exits])
-def test_our_exit_codes(results: Callable[[str, str], Result], name: str) -> None:
-    assert _exits(results(OURS, name)) == CASES[name].our_exits
+def test_our_exit_codes(comparison: Comparison, name: str) -> None:
+    assert CASES[name].our_exits in comparison.records(OURS, name, "exits")
 
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.our_lines])
-def test_ours_says(results: Callable[[str, str], Result], name: str) -> None:
-    assert set(CASES[name].our_lines) <= set(results(OURS, name).dagman_out)
+def test_ours_says(comparison: Comparison, name: str) -> None:
+    said = [set(result.dagman_out) for result in comparison.results(OURS, name)]
+    assert any(set(CASES[name].our_lines) <= lines for lines in said)
 
 
 def _exits(result: Result) -> list[int]:

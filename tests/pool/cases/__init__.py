@@ -32,6 +32,7 @@ OBSERVED = "NODE_STATUS_FILE t.status 1\nJOBSTATE_LOG t.jobstate\n"
 # More DAGs than these at the same time would wait for each other and their timing would suffer.
 AT_ONCE = 40
 LIMIT = 90.0  # seconds for one run
+RUN_AGAIN: list[str] = []  # names of the cases that differed at first
 # A DAGMan job that has ended, or was removed, says so with these events in its log.
 _END = re.compile(r"^(?:005|009) ", re.M)
 _HEADER = re.compile(r"^#: (\w+) ?(.*)$", re.M)
