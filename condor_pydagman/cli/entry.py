@@ -1,0 +1,54 @@
+"""Where the four commands begin: our own modules first, then the command itself.
+
+People and their environments set PYTHONPATH for their jobs, and DAGMan inherits it.  What lies there
+(bindings of another version, a module that is called like one of Python's, the working directory
+because of a stray colon) must not change what DAGMan itself runs; so it is searched last.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import NoReturn
+
+
+def condor_submit_dag() -> int:
+    """The command of this name; returns its exit code."""
+    own_modules_first()
+    from condor_pydagman.cli import submit_dag
+
+    return submit_dag.main()
+
+
+def condor_dagman() -> NoReturn:
+    """The command of this name; ends the process."""
+    own_modules_first()
+    from condor_pydagman.cli import dagman
+
+    dagman.run_and_leave()
+
+
+def condor_dag_checker() -> int:
+    """The command of this name; returns its exit code."""
+    own_modules_first()
+    from condor_pydagman.cli import dag_checker
+
+    return dag_checker.main()
+
+
+def condor_pydagman() -> int:
+    """The command of this name; returns its exit code."""
+    own_modules_first()
+    from condor_pydagman.cli import pydagman
+
+    return pydagman.main()
+
+
+def own_modules_first() -> None:
+    """Search the directories of PYTHONPATH after all others.  The variable itself stays as it is:
+    jobs and scripts may want it."""
+    named = os.environ.get("PYTHONPATH", "")
+    if named and not sys.flags.ignore_environment:
+        theirs = {os.path.abspath(path) for path in named.split(os.pathsep)}
+        theirs.discard(os.path.abspath(os.path.join(os.path.dirname(__file__), "../..")))
+        sys.path.sort(key=lambda path: os.path.abspath(path) in theirs)
