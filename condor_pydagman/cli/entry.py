@@ -1,8 +1,8 @@
 """Where the four commands begin: our own modules first, then the command itself.
 
-People and their environments set PYTHONPATH for their jobs, and DAGMan inherits it.  What lies there
-(bindings of another version, a module that is called like one of Python's, the working directory
-because of a stray colon) must not change what DAGMan itself runs; so it is searched last.
+People and their environments set PYTHONPATH for their jobs, and DAGMan inherits it.  What lies
+there (bindings of another version, a module that is called like one of Python's, the working
+directory because of a stray colon) must not change what DAGMan itself runs: it is searched last.
 """
 
 from __future__ import annotations
