@@ -35,7 +35,7 @@ def test_modules_of_pythonpath_come_last(tmp_path: Path, command: str, python_pa
     for name in ("htcondor2", "classad2", "select", "json", "condor_dagman", "argparse"):
         (tmp_path / f"{name}.py").write_text("raise ImportError('not the one')\n")
     done = run(command, python_path.format(tmp_path), tmp_path)
-    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
     assert "sage" in done.stdout
 
 

@@ -1,0 +1,31 @@
+# Completion of condor_dagman for fish; made by tools/completion.py.
+complete -c condor_dagman -k -x -a '(__fish_complete_suffix .dag)'
+complete -c condor_dagman -o help -d 'Print a summary'
+complete -c condor_dagman -o version -d 'Print version'
+complete -c condor_dagman -o AllowVersionMismatch -d 'Run a DAG that another version of condor_submit_dag prepared'
+complete -c condor_dagman -o AlwaysRunPost -d 'Run a node'\''s POST script even if its PRE script failed'
+complete -c condor_dagman -o AutoRescue -x -a '0 1' -d 'Run from the newest rescue file (0=False | 1=True)'
+complete -c condor_dagman -o Batch-Name -x -d 'Name of the batch in condor_q'
+complete -c condor_dagman -o CsdVersion -x
+complete -c condor_dagman -o Dag -x -k -a '(__fish_complete_suffix .dag)'
+complete -c condor_dagman -o Debug -x -a '0 1 2 3 4 5 6 7' -d 'Level of detail in *.dagman.out (0 to 7)'
+complete -c condor_dagman -o dont_suppress_notification -d 'Let node jobs send mail as their submit files say'
+complete -c condor_dagman -o DontAlwaysRunPost -d 'Don'\''t run a node'\''s POST script if its PRE script failed'
+complete -c condor_dagman -o DoRecovery -d 'Start in recovery mode'
+complete -c condor_dagman -o DoRescueFrom -x -d 'Run from the rescue file of this number'
+complete -c condor_dagman -o Dot
+complete -c condor_dagman -o DryRun
+complete -c condor_dagman -o load_save -r -F -a '(string replace save_files/ "" -- save_files/*)' -d 'Run from this save point file'
+complete -c condor_dagman -o Lockfile -r -F -d 'Accepted for compatibility; the lock file is always *.lock'
+complete -c condor_dagman -o MaxHold -x -d 'Accepted for compatibility; use DAGMAN_MAX_HOLD_SCRIPTS'
+complete -c condor_dagman -o MaxIdle -x -d 'Submit no more while this many jobs are idle'
+complete -c condor_dagman -o MaxJobs -x -d 'Number of nodes that may have jobs in the queue at once'
+complete -c condor_dagman -o MaxPost -x -d 'Number of POST scripts to run at once'
+complete -c condor_dagman -o MaxPre -x -d 'Number of PRE scripts to run at once'
+complete -c condor_dagman -o Priority -x -d 'Added to the priority of every node'
+complete -c condor_dagman -o RescueFile -r -F -d 'Run from this rescue file'
+complete -c condor_dagman -o SetupOnly
+complete -c condor_dagman -o SubmitMethod -x -a '0 1' -d 'Accepted for compatibility; jobs are always submitted directly (1)'
+complete -c condor_dagman -o suppress_notification -d 'No mail from node jobs'
+complete -c condor_dagman -o update_submit -d 'Rewrite *.condor.sub if it is there, keeping its -Max options'
+complete -c condor_dagman -o UseDagDir -d 'Run each DAG in its own directory'

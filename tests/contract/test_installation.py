@@ -1,0 +1,147 @@
+"""What `pip install` puts in place, and what it takes away again."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.installation import CHECKOUT, Installation
+
+COMMANDS = ["condor_dag_checker", "condor_dagman", "condor_pydagman", "condor_submit_dag"]
+DOC = "share/doc/condor_pydagman"
+
+# Where in the checkout, which files, where they are installed.
+BESIDE = [
+    ("man", "*.1", "share/man/man1"),
+    ("man", "*.5", "share/man/man5"),
+    ("man", "*.7", "share/man/man7"),
+    ("share", "**/*", "share"),
+    ("docs", "*.md", f"{DOC}/docs"),
+    ("etc/condor_config.d", "*", f"{DOC}/condor_config.d"),
+    ("examples/diamond", "*", f"{DOC}/examples/diamond"),
+]
+
+
+@pytest.mark.parametrize(("folder", "pattern", "place"), BESIDE, ids=[b[2] for b in BESIDE])
+def test_what_is_beside_the_package(
+    installation: Installation, folder: str, pattern: str, place: str
+) -> None:
+    for source in filter(Path.is_file, (CHECKOUT / folder).glob(pattern)):
+        target = installation.prefix / place / source.relative_to(CHECKOUT / folder)
+        assert target.read_bytes() == source.read_bytes()
+        assert target.stat().st_mode & 0o111 == source.stat().st_mode & 0o111
+
+
+def test_readme_licence_and_changes_are_there(installation: Installation) -> None:
+    for name in ("README.md", "LICENSE", "CHANGES.md"):
+        assert (installation.prefix / DOC / name).read_text() == (CHECKOUT / name).read_text()
+
+
+def test_every_link_of_the_readme_is_there(installation: Installation) -> None:
+    text = (installation.prefix / DOC / "README.md").read_text()
+    for target in re.findall(r"\]\(([\w./-]+)\)", text):
+        assert (installation.prefix / DOC / target).exists(), target
+
+
+def test_the_package_is_whole_and_nothing_else_is_installed(installation: Installation) -> None:
+    with zipfile.ZipFile(installation.wheel) as file:
+        names = file.namelist()
+    package = {name for name in names if name.startswith("condor_pydagman/")}
+    sources = (CHECKOUT / "condor_pydagman").rglob("*.py")
+    expected = {str(path.relative_to(CHECKOUT)) for path in sources}
+    assert package == expected | {"condor_pydagman/py.typed"}
+    rest = {name.split("/")[0].partition("-")[0] for name in names} - {"condor_pydagman"}
+    assert not rest
+
+
+def test_the_source_archive_holds_what_the_checkout_does(installation: Installation) -> None:
+    with tarfile.open(installation.archive) as file:
+        names = {name.partition("/")[2] for name in file.getnames()}
+    for folder in ("benchmarks", "docs", "etc", "examples", "man", "scripts", "tests", "tools"):
+        for path in (CHECKOUT / folder).rglob("*"):
+            if path.is_file() and path.suffix != ".pyc":
+                assert str(path.relative_to(CHECKOUT)) in names
+
+
+def test_the_commands_run_through_links(installation: Installation) -> None:
+    assert installation.commands() == COMMANDS
+    for command, word in zip(COMMANDS, ("-help", "-version", "--version", "-version")):
+        assert installation.run(command, word).stdout
+    version = installation.run("condor_submit_dag", "-version").stdout
+    assert version.startswith("$CondorVersion: ")
+    assert installation.run("condor_dagman", "-version").stdout.startswith("$CondorVersion: ")
+
+
+def test_condor_submit_dag_finds_the_condor_dagman_of_its_own_installation(
+    installation: Installation, tmp_path: Path
+) -> None:
+    """Though it is called by a link: the job must not depend on the link."""
+    (tmp_path / "t.dag").write_text("JOB A a.sub NOOP\n")
+    installation.run("condor_submit_dag", "-no_submit", "t.dag", cwd=tmp_path)
+    text = (tmp_path / "t.dag.condor.sub").read_text()
+    (program,) = re.findall(r"^executable\s*= (.*)$", text, re.M)
+    assert Path(program) == (installation.prefix / "bin" / "condor_dagman").resolve()
+    assert program.endswith("dagman")
+
+
+@pytest.fixture
+def taken_away(installation: Installation) -> Iterator[None]:
+    """The package is not there, as while it is being replaced."""
+    aside = installation.package.with_name("aside")
+    installation.package.rename(aside)
+    try:
+        yield
+    finally:
+        aside.rename(installation.package)
+
+
+@pytest.mark.parametrize(("begun", "code"), [(True, 3), (False, 1)])
+@pytest.mark.usefixtures("taken_away")
+def test_a_dag_that_has_begun_survives_a_package_that_is_not_there(
+    installation: Installation, tmp_path: Path, begun: bool, code: int
+) -> None:
+    """The schedd starts a job again that ends with 3; for 1 it takes the DAG's jobs away."""
+    if begun:
+        (tmp_path / "t.dag.lock").write_text("")
+    words = ["-f", "-l", ".", "-Lockfile", "t.dag.lock", "-Dag", "t.dag"]
+    done = installation.run("condor_dagman", *words, cwd=tmp_path, check=False)
+    assert done.returncode == code
+    assert "No module named 'condor_pydagman'" in done.stderr
+
+
+def test_the_oldest_python_can_run_it(installation: Installation) -> None:
+    python = shutil.which("python3.9") or ""
+    if not python or subprocess.run([python, "-c", ""], check=False).returncode:
+        pytest.skip("there is no Python 3.9")
+    code = (
+        f"import sys; sys.path.insert(0, {str(installation.site)!r}); sys.argv[1:] = ['-help']; "
+        "from condor_pydagman.cli.entry import condor_dag_checker as main; sys.exit(main())"
+    )
+    done = subprocess.run([python, "-I", "-c", code], capture_output=True, text=True, check=False)
+    assert "Usage: condor_dag_checker" in done.stdout, done.stderr
+
+
+def test_pip_takes_everything_away_again(installation: Installation, tmp_path: Path) -> None:
+    """Tried on a second installation, since others use the first."""
+    target = tmp_path / "prefix"
+    words = ["-m", "venv", "--without-pip", str(target)]
+    subprocess.run([sys.executable, *words], check=True)
+    lent = installation.site / "lent.pth"
+    site = target / installation.site.relative_to(installation.prefix)
+    shutil.copy(lent, site)
+    before = set(target.rglob("*"))
+    python = str(target / "bin" / "python")
+    pip = [python, "-m", "pip", "--disable-pip-version-check"]
+    for command in (["install", "--no-index", "--no-deps"], ["uninstall", "-y"]):
+        what = str(installation.wheel) if command[0] == "install" else "condor_pydagman"
+        subprocess.run([*pip, *command, what], check=True, capture_output=True)
+        there = {path for path in set(target.rglob("*")) - before if not path.is_dir()}
+        assert bool(there) is (command[0] == "install")

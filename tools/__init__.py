@@ -1,0 +1,1 @@
+"""What makes the environment and the generated files: `python -m tools.NAME`."""
