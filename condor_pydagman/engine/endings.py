@@ -130,7 +130,7 @@ def end(engine: Engine, ending: Ending) -> None:
     if ending.status is not DagStatus.OK or engine.status is not DagStatus.OK:
         engine.status = ending.status
     engine.say("Aborting DAG...")
-    if ending.rescue and engine.config.max_rescue_num > 0:
+    if ending.rescue and engine.config.max_rescue_num > 0 and not engine.dry_run:
         engine.rescue_asked = True
         engine.emit(do.WriteRescue())
     else:

@@ -70,6 +70,7 @@ class Engine:
         admin: the administrator's knobs, whose throttles cap what is wished later; None: `config`.
         dag_id: cluster of the DAGMan job, for `$DAGID`; 0 if unknown.
         first_sequence: first number for jobstate.log, one above those already there.
+        dry_run: a node is done instead of being submitted (-DryRun).
         check: recount and compare everything after each input (for tests and debugging).
 
     Attributes:
@@ -85,6 +86,7 @@ class Engine:
         admin: Config | None = None,
         dag_id: int = 0,
         first_sequence: int = 1,
+        dry_run: bool = False,
         check: bool = False,
     ) -> None:
         self.dag = dag
@@ -93,6 +95,7 @@ class Engine:
         self.limits_changed = False
         self.admin = admin or config
         self.dag_id = dag_id
+        self.dry_run = dry_run
         self.check = check
         self._published = -1
         self._queues: tuple[tuple[ScriptKind, ScriptQueue], ...] = ()
@@ -107,7 +110,8 @@ class Engine:
         dag = self.dag
         self.phase = Phase.STARTING
         self.status = DagStatus.OK
-        self.halted = False
+        self.halted_by_file = False
+        self.halted_by_command = False
         self.paused = False
         self.drained_at: float | None = None  # since when a halted DAG has nothing to wait for
         self.ending: endings.Ending | None = None  # how the run is to end
@@ -138,7 +142,7 @@ class Engine:
         """What is to be done: nothing yet."""
         self.ready = ReadyQueue()
         self.categories = Categories(self.dag.categories, self.dag.category_limits)
-        self.pace = SubmitPace(self.limits)
+        self.pace = SubmitPace(self.limits, self.config.submit_delay)
         self.script_queues = {kind: ScriptQueue() for kind in (ScriptKind.PRE, ScriptKind.POST)}
         self._queues = tuple(self.script_queues.items())
         self.hold_scripts = HoldScripts()
@@ -231,6 +235,11 @@ class Engine:
     def recovering(self) -> bool:
         """Whether an old log is being replayed."""
         return self.phase is Phase.RECOVERING
+
+    @property
+    def halted(self) -> bool:
+        """Whether anything or anybody keeps the DAG halted."""
+        return self.halted_by_command or self.halted_by_file or self.paused
 
     @property
     def shown_status(self) -> DagStatus:

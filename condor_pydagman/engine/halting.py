@@ -1,8 +1,9 @@
 """Halt, pause and resume: a person stops the DAG from starting anything, and lets it go on.
 
 Halted: no submissions, no PRE scripts; what is in the queue goes on, POST scripts run.  Paused: no
-POST scripts either.  The FINAL node runs in any case.  A halted DAG that has nothing left to wait
-for ends, with a rescue file (manual: "Suspending a Running DAG").
+POST scripts either.  The halt file and commands halt independently: the DAG goes on when neither
+wants it halted any more.  The FINAL node runs in any case.  A halted DAG that has nothing left to
+wait for ends, with a rescue file (manual: "Suspending a Running DAG").
 """
 
 from __future__ import annotations
@@ -24,28 +25,45 @@ GRACE = 2.0  # seconds that a person has to take a halt back before a DAG at res
 
 def on_halt(engine: Engine, halt: Halt) -> None:
     """Start nothing more."""
-    if halt.pause:
+    if halt.restored:
+        engine.say("Restoring halted state.")
+    elif halt.pause and engine.paused:
+        engine.say("DAG Pause: Already-paused DAG")
+    elif halt.pause:
         engine.say("DAG Pause: Freezing all work...")
-    elif engine.halted:
+    elif engine.halted_by_command or engine.halted_by_file:
         engine.say("DAGMan is already halted")
     else:
         engine.say("Halting DAGMan progess...")  # the spelling that others look for
     if halt.reason:
         engine.say(f"{'Pause' if halt.pause else 'Halt'} reason: {halt.reason}")
-    engine.paused = engine.paused or halt.pause
-    engine.halted = True
+    if halt.pause:
+        engine.paused = True
+        engine.drained_at = None  # a paused DAG does not end
+    elif halt.file:
+        engine.halted_by_file = True
+    else:
+        engine.halted_by_command = True
 
 
 def on_resume(engine: Engine, resume: Resume) -> None:
-    """Go on."""
-    if engine.paused:
+    """Go on, unless somebody else wants the DAG halted."""
+    paused, halted = engine.paused, engine.halted_by_command or engine.halted_by_file
+    if resume.file:
+        engine.halted_by_file = False
+    else:
+        engine.halted_by_command = engine.paused = False
+    if paused and not engine.paused:
         engine.say("DAG Un-Pause: Resuming work...")
-    elif engine.halted:
+    if halted and not engine.halted:
         engine.say("Resuming DAG progress...")
     if resume.reason:
         engine.say(f"Resume reason: {resume.reason}")
-    engine.halted = engine.paused = False
-    engine.drained_at = None
+    if engine.halted:
+        what = "a command to halt" if resume.file else "the halt file"
+        engine.say(f"The DAG stays halted by {what}")
+    else:
+        engine.drained_at = None
 
 
 def holds_back(engine: Engine) -> bool:

@@ -154,16 +154,24 @@ class AppendFailed(NamedTuple):
 
 
 class Halt(NamedTuple):
-    """Start nothing more; what runs goes on.  `pause`: start no POST scripts either."""
+    """Start nothing more; what runs goes on.
+
+    `pause`: start no POST scripts either.  `file`: the halt file has appeared, and is what must
+    vanish again; else a command says so, and a command must take it back.  `restored`: a command
+    had said so to the DAGMan before this one.
+    """
 
     reason: str = ""
     pause: bool = False
+    file: bool = False
+    restored: bool = False
 
 
 class Resume(NamedTuple):
-    """Go on after a halt or a pause."""
+    """Take a halt back: that of the halt file, or what commands have said, a pause too."""
 
     reason: str = ""
+    file: bool = False
 
 
 class LimitsWanted(NamedTuple):

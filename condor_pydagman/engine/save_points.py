@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 def want(engine: Engine, node: int) -> None:
     """A node starts."""
-    if node in engine.dag.save_points and not engine.nodes.retries.get(node):
+    done_before = engine.dry_run or engine.nodes.retries.get(node)
+    if node in engine.dag.save_points and not done_before:
         engine.save_points[node] = None
 
 

@@ -59,7 +59,7 @@ def on_pre_ended(engine: Engine, node: int, status: int) -> None:
         engine.nodes.returned(node, RETURN_PRE_FAILED)
         want_post(engine, node)
     else:
-        how = f"failed with status {status}" if status > 0 else f"died on signal {-status}"
+        how = f"failed with status {status}" if status > 0 else f"died on {_signal(status)}"
         retries.fail_run(engine, node, status, f"PRE Script {how}")
 
 
@@ -124,7 +124,13 @@ def _script_end(kind: ScriptKind, name: str, status: int) -> str:
     if status == 0:
         return f"{kind.value} Script of node {name} completed successfully."
     if status < 0:
-        how = f" ({_SIGNALS[-status]})" if kind is ScriptKind.PRE and -status in _SIGNALS else ""
-        return f"{kind.value} Script of node {name} died on signal {-status}{how}"
+        signal = _signal(status) if kind is ScriptKind.PRE else f"signal {-status}"
+        return f"{kind.value} Script of node {name} died on {signal}"
     word = "Node" if kind is ScriptKind.PRE else "node"  # stock's spelling, which readers match
     return f"{kind.value} Script of {word} {name} failed with status {status}"
+
+
+def _signal(status: int) -> str:
+    """Stock says the name of a signal of PRE scripts only."""
+    name = f" ({_SIGNALS[-status]})" if -status in _SIGNALS else ""
+    return f"signal {-status}{name}"

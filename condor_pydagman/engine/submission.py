@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import halting, inputs, provisioner, scripts, views
+from condor_pydagman.engine import dry_run, halting, inputs, provisioner, scripts, views
 from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.vocabulary import RETURN_SUBMIT_FAILED, Note
 
@@ -80,6 +80,8 @@ def submit_again(engine: Engine, node: int, reason: str) -> None:
 
 def _refuse(engine: Engine, node: int, reason: str) -> None:
     tries = engine.attempts.get(node, 0) or 1
+    # Clients that look for errors show this line; they pass over the one of each attempt.
+    engine.say(f"ERROR: submit of node {engine.dag.names[node]} failed: {reason}")
     engine.say(f"Node submit failed after {tries} tr{'y' if tries == 1 else 'ies'}.")
     engine.say(f"Shortcutting node {engine.dag.names[node]} retries because of submit failure(s)")
     engine.nodes.move(node, Cause.SUBMIT_REFUSED, engine.now)
@@ -134,8 +136,13 @@ def _blocked(engine: Engine) -> str:
 def _submit_node(engine: Engine, node: int) -> None:
     engine.nodes.move(node, Cause.SUBMIT_STARTED, engine.now)
     engine.categories.enter(node)
-    engine.say(f"Submitting HTCondor Node {engine.dag.names[node]} job(s)...")
-    if engine.dag.is_noop(node):
+    if engine.dry_run:
+        dry_run.process(engine, node)
+        return
+    noop = engine.dag.is_noop(node)
+    if noop or node not in engine.dag.subdags:  # the submit file of a sub-DAG is made before that
+        engine.say(f"Submitting HTCondor Node {engine.dag.names[node]} job(s)...")
+    if noop:
         engine.note(node, do.AppendNoop(node, scripts.new_noop(engine, node)))
         return
     engine.submitting = node

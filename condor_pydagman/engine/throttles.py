@@ -162,14 +162,18 @@ class RestartPace:
 class SubmitPace:
     """Counts submits per interval and keeps the back-off after a submit that failed.
 
+    `delay` is the time between two submits (DAGMAN_SUBMIT_DELAY).  Stock sleeps that long before
+    each submit; we do other things meanwhile.
+
     Back-off is 1, 2, 4, ... seconds, for the whole DAG, until a submit succeeds (stock rule);
     ours stops growing at a minute.
     """
 
     BACKOFF_MAX = 60.0
 
-    def __init__(self, limits: Throttles) -> None:
+    def __init__(self, limits: Throttles, delay: float = 0.0) -> None:
         self._limits = limits
+        self._delay = delay
         self._interval_end = 0.0
         self._count = 0
         self._backoff = 0.0
@@ -185,7 +189,7 @@ class SubmitPace:
     def submitted(self, now: float) -> None:
         """A submit succeeded."""
         self._backoff = 0.0
-        self._blocked_until = 0.0
+        self._blocked_until = now + self._delay
         if now >= self._interval_end:
             self._interval_end = now + self._limits.interval
             self._count = 0

@@ -64,7 +64,7 @@ class SpecialOracles:
         self._told_to_remove: set[int] = set()
 
     def _forget_life(self) -> None:
-        self._halted = self._paused = False
+        self._halts: set[str] = set()  # those in force: file, command, pause
         self._hard_end = False  # one that leaves no time for the FINAL node
         self._stopped = False
         self._retries: dict[int, int] = {}
@@ -94,9 +94,10 @@ class SpecialOracles:
         """The engine is about to be told something."""
         finishing = final_node.begun(process.engine)
         if isinstance(an_input, inputs.Halt):
-            self._halted, self._paused = True, self._paused or an_input.pause
+            how = "pause" if an_input.pause else "file" if an_input.file else "command"
+            self._halts.add(how)
         elif isinstance(an_input, inputs.Resume):
-            self._halted = self._paused = False
+            self._halts -= {"file"} if an_input.file else {"command", "pause"}
         elif isinstance(an_input, (inputs.LogBroken, inputs.AppendFailed)):
             self._hard_end = self._ended = True
         elif isinstance(an_input, inputs.Stop):
@@ -163,7 +164,7 @@ class SpecialOracles:
         """All actions for an input have been done."""
         engine = process.engine
         self._note_retries(process, an_input)
-        calm = process.idle and not (self._halted or self._paused)
+        calm = process.idle and not self._halts
         if calm and engine.phase is Phase.RUNNING:
             self._retries_start(process)
             self._hold_scripts_start(process)
@@ -187,7 +188,7 @@ class SpecialOracles:
         elif isinstance(action, do.RunScript) and action.kind is ScriptKind.PRE:
             self._may_start(process, action.node, "PRE script")
         elif isinstance(action, do.RunScript):
-            frozen = self._paused and not self._truth.final_begun
+            frozen = "pause" in self._halts and not self._truth.final_begun
             require(not frozen, f"O20: {action.kind} script started while paused")
             if action.kind is ScriptKind.HOLD:
                 self._hold_scripts[action.node] -= 1
@@ -258,7 +259,7 @@ class SpecialOracles:
             self._final_may_start(engine, name)
         else:
             anew = engine.nodes.states[node] == State.SUBMITTED  # a NOOP cut in two by a crash
-            require(anew or not self._halted, f"O20: {what} of {name} started while halted")
+            require(anew or not self._halts, f"O20: {what} of {name} started while halted")
         if self._world.ever_garbled:
             return
         if kind != NodeKind.FINAL:

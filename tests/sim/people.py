@@ -17,20 +17,21 @@ class People:
     """Everybody but DAGMan.
 
     Attributes:
-        halted: '', 'halt' or 'pause': what a DAGMan that starts finds, as the halt file says it.
+        halted: the halts in force, of 'file', 'command' and 'pause'; what a DAGMan that starts
+            finds: in the halt file, and in its job's ad.
         stops: how often DAGMan has been removed in this era.
     """
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self.halted = ""
+        self.halted: set[str] = set()
         self.stops = 0
         world.every(20.0, self._meddle_with_dagman)
         world.every(20.0, self._meddle_with_jobs)
 
     def new_era(self) -> None:
         """Somebody submits the DAG again; that takes a halt file away."""
-        self.halted = ""
+        self.halted.clear()
         self.stops = 0
 
     def _tell(self, what: inputs.Input) -> None:
@@ -42,7 +43,7 @@ class People:
         if world.hit("pause"):
             self._halt("pause")
         elif world.hit("halt"):
-            self._halt("halt")
+            self._halt("file" if int(world.now) % 2 else "command")
         if world.hit("limits"):
             self._change_limits()
         if world.process is None:
@@ -57,16 +58,16 @@ class People:
     def _halt(self, how: str) -> None:
         """Halt or pause, and resume later."""
         world = self._world
-        if self.halted:
+        if how in self.halted:
             return
-        self.halted = how
-        self._tell(inputs.Halt("somebody says so", pause=how == "pause"))
+        self.halted.add(how)
+        self._tell(halt(how))
         era = world.era
 
         def resume() -> None:
-            if self.halted and world.era == era:
-                self.halted = ""
-                self._tell(inputs.Resume())
+            if how in self.halted and world.era == era:
+                self.halted -= {"file"} if how == "file" else {"command", "pause"}
+                self._tell(inputs.Resume(file=how == "file"))
 
         world.after(world.rng.uniform(0.0, LONGEST_HALT), resume)
 
@@ -104,3 +105,8 @@ class People:
             job = world.schedd.some_job()
             if job is not None:
                 world.schedd.jobs.hold(job)
+
+
+def halt(how: str) -> inputs.Halt:
+    """What DAGMan is told of a halt: 'file', 'command' or 'pause'."""
+    return inputs.Halt("somebody says so", pause=how == "pause", file=how == "file")

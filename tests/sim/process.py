@@ -14,6 +14,7 @@ from condor_pydagman.records import rescue
 from condor_pydagman.vocabulary import NodeKind
 from tests import make
 from tests.sim.fake_scripts import FakeScripts
+from tests.sim.people import halt
 
 if TYPE_CHECKING:
     from tests.sim.world import World
@@ -75,8 +76,8 @@ class Process:
 
     def begin(self) -> None:
         """The first input, and in recovery the whole old log."""
-        if self.world.people.halted:  # the halt file is there still
-            self.feed(inputs.Halt(pause=self.world.people.halted == "pause"))
+        for how in sorted(self.world.people.halted):
+            self.feed(halt(how))
         self.feed(inputs.Begin(self._recovering))
         if self._recovering:
             self._replaying = True

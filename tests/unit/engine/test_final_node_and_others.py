@@ -72,7 +72,7 @@ def test_removed_jobs_of_other_nodes_while_it_runs() -> None:
     assert bench.state("WithPost").name == "DONE"
     bench.tell(inputs.ScriptEnded(ids["Pre"], ScriptKind.PRE, -9))
     bench.read_back()
-    assert bench.engine.nodes.errors[ids["Pre"]] == "PRE Script died on signal 9"
+    assert bench.engine.nodes.errors[ids["Pre"]] == "PRE Script died on signal 9 (Killed)"
     bench.post_ends("Post", -9)
     assert bench.state("Post").name == "FAILED"
     bench.run_node("F", F)

@@ -39,6 +39,60 @@ def test_words() -> None:
     assert bench.said("DAG Un-Pause: Resuming work...")
 
 
+def test_words_of_stock_for_every_order_of_commands() -> None:
+    """What stock 25.14.1 said to the same commands."""
+    bench = diamond()
+    bench.tell(HALT, PAUSE)
+    bench.tell(PAUSE)
+    assert bench.said("DAG Pause: Already-paused DAG")
+    bench.tell(inputs.Resume())
+    assert bench.said("DAG Un-Pause: Resuming work...")
+    assert bench.said("Resuming DAG progress...")
+    bench.tell(PAUSE)
+    bench.tell(HALT)
+    assert bench.said("Halting DAGMan progess...")
+    bench.tell(inputs.Resume())
+    bench.tell(PAUSE)
+    told = bench.tell(inputs.Resume())
+    assert [a.text for a in told if isinstance(a, do.Say)] == ["DAG Un-Pause: Resuming work..."]
+
+
+@pytest.mark.parametrize("command", [HALT, PAUSE])
+@pytest.mark.parametrize("first", ["file", "command"])
+def test_a_halt_file_that_vanishes_takes_no_command_back(command: inputs.Halt, first: str) -> None:
+    halts = [command, inputs.Halt("t.dag.halt is there", file=True)]
+    bench = diamond()
+    bench.tell(*(halts if first == "command" else halts[::-1]))
+    bench.tell(inputs.Resume("t.dag.halt is gone", file=True))
+    assert bench.said("The DAG stays halted by a command to halt")
+    bench.tell(make.terminated(1))
+    assert not bench.submits()
+    assert bench.engine.report().dag_status is DagStatus.HALTED
+    bench.tell(inputs.Resume())
+    assert bench.submits() == ["B"]
+
+
+def test_a_command_takes_no_halt_file_away() -> None:
+    bench = diamond()
+    bench.tell(HALT, inputs.Halt(file=True))
+    bench.tell(inputs.Resume())
+    assert bench.said("The DAG stays halted by the halt file")
+    bench.tell(make.terminated(1))
+    assert not bench.submits()
+    bench.tell(inputs.Resume(file=True))
+    assert bench.submits() == ["B"]
+
+
+def test_a_halt_that_an_earlier_dagman_was_told() -> None:
+    bench = make.Bench(make.dag("A -> B C"), QUIET)
+    bench.tell(inputs.Halt(restored=True))
+    assert bench.said("Restoring halted state.")
+    bench.begin()
+    assert not bench.submits()
+    bench.tell(inputs.Resume())
+    assert bench.submits() == ["A"]
+
+
 def test_resume_of_a_dag_that_goes_on_says_nothing() -> None:
     assert not diamond().tell(inputs.Resume())
 
@@ -298,6 +352,17 @@ def test_a_pause_on_top_of_a_halt_and_a_halt_on_top_of_a_pause() -> None:
     assert not bench.ever(do.Exit)
     bench.tell(inputs.Resume())
     assert bench.submits() == ["B"]
+
+
+def test_a_dag_that_is_paused_when_it_was_about_to_end_halted_does_not_end() -> None:
+    bench = diamond()
+    bench.tell(HALT)
+    bench.tell(make.terminated(1))
+    assert bench.engine.next_deadline() == bench.now + GRACE
+    bench.tell(PAUSE)
+    assert bench.engine.next_deadline() is None
+    bench.wait(GRACE)
+    assert not bench.ever(do.Exit)
 
 
 def test_a_halted_or_paused_dag_does_not_spin() -> None:

@@ -380,3 +380,11 @@ def test_a_failed_submission_uses_up_a_granted_retry_too() -> None:
     assert bench.engine.nodes.retries == {0: 1}
     bench.post_ends("A", 1)
     assert bench.state("A").name == "FAILED"
+
+
+def test_a_delay_between_two_submits() -> None:
+    pace = SubmitPace(Throttles(), delay=3)
+    assert pace.blocked_until(10) <= 10
+    pace.submitted(10)
+    assert pace.blocked_until(11) == 13
+    assert pace.blocked_until(13) <= 13

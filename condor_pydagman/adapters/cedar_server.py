@@ -1,0 +1,249 @@
+"""A conversation with one client, from its first byte to the ClassAd with its command.
+
+HTCondor's clients open with DC_AUTHENTICATE: a ClassAd of what they offer and what they insist on.
+The answer says what will be done.  As stock DAGMan we insist on nothing ourselves (the command is
+registered at ALLOW: what counts is the secret in it) and do what the client asks for:
+
+- encryption and integrity with AES, for whoever offers that, which all clients do since 9.0;
+- authentication only for a client that insists, by FS: it makes a directory, we look who owns it;
+- sessions are given out, but none is ever resumed: the client is told to begin anew.
+
+A client that is configured not to negotiate sends its command at once, in the clear.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import enum
+import re
+import secrets
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+from condor_pydagman.adapters import cedar, cedar_crypto
+from condor_pydagman.adapters.cedar import Ad, CedarError, Channel, Message, Value
+from condor_pydagman.adapters.cedar_crypto import KeyPair
+
+AUTHENTICATE = 60010  # command DC_AUTHENTICATE
+GENERIC = 61500  # command DAGMAN_GENERIC: a ClassAd each way
+_REQUIRED = "REQUIRED"
+_NOTHING = 60011  # command DC_NOP
+FS = 4  # bit of the authentication method FS
+
+_KEYS = ("htcondor", "keygen")  # salt and purpose of a session's key
+_OFFERED = re.compile(r"[,\s]+")
+_ENDPOINT = re.compile(r"[A-Za-z0-9\[\]:._-]{1,100}")
+
+
+class _Step(enum.Enum):
+    COMMAND = "what the client wants"
+    METHODS = "which ways to authenticate the client knows"
+    DIRECTORY = "the directory that the client has made"
+    REQUEST = "the ClassAd"
+    REPLY = "our answer"
+    OVER = "nothing"
+
+
+@dataclass(frozen=True)
+class Server:
+    """What all conversations have in common.
+
+    Attributes:
+        version: HTCondor's version string, `$CondorVersion: ... $`.
+        domain: the pool's trust domain.
+        hosts: our addresses, as clients are told them.
+        port: of the socket.
+        new_directory: a path that does not exist, for a client to make a directory of; the client
+            adds the address that it has reached us at.
+        is_proof: whether a client has really made that directory.
+        new_key: makes the key of one connection.
+    """
+
+    version: str
+    domain: str
+    hosts: Collection[str]
+    port: int
+    new_directory: Callable[[], str]
+    is_proof: Callable[[str], bool]
+    new_key: Callable[[], KeyPair] = cedar_crypto.key_pair
+
+
+class Conversation:
+    """One client: feed it bytes, send what is in `out`, and answer its request.
+
+    Attributes:
+        over: nothing more will be sent.
+    """
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._channel = Channel()
+        self._step = _Step.COMMAND
+        self._key = b""
+        self._directory = ""
+        self._steps: dict[_Step, Callable[[Message], Ad | None]] = {
+            _Step.COMMAND: self._begin,
+            _Step.METHODS: self._choose_method,
+            _Step.DIRECTORY: self._look_at_directory,
+            _Step.REQUEST: self._take_request,
+        }
+
+    @property
+    def out(self) -> bytearray:
+        """Bytes to be sent; who sends some takes them away."""
+        return self._channel.out
+
+    @property
+    def over(self) -> bool:
+        """Whether everything has been said."""
+        return self._step is _Step.OVER
+
+    def feed(self, data: bytes) -> Ad | None:
+        """Bytes have come in; returns the client's request when that is complete.
+
+        Raises:
+            CedarError: this is no client of ours, or one that we can't serve.
+        """
+        self._channel.feed(data)
+        while self._step in self._steps:
+            message = self._channel.message()
+            if message is None:
+                return None
+            request = self._steps[self._step](message)
+            if request is not None:
+                return request
+        return None
+
+    def reply(self, attributes: dict[str, Value]) -> None:
+        """Answer the request."""
+        self._channel.send(cedar.ad(attributes, self._channel.encrypted))
+        self._step = _Step.OVER
+
+    def _begin(self, message: Message) -> Ad | None:
+        command = message.integer()
+        if command == GENERIC:
+            return self._take_request(message)
+        if command != AUTHENTICATE:
+            raise CedarError(f"command {command} is not known here")
+        wanted = message.ad()
+        message.end()
+        if cedar.value(wanted, "Command") != GENERIC:
+            raise CedarError(f"command {cedar.value(wanted, 'Command')} is not known here")
+        if cedar.value(wanted, "UseSession") == "YES":
+            self._refuse_session(wanted)
+        else:
+            self._negotiate(wanted)
+        return None
+
+    def _refuse_session(self, wanted: Ad) -> None:
+        if cedar.value(wanted, "ResumeResponse") is not True:
+            raise CedarError("a client resumes a session that we don't have")
+        self._say({"ReturnCode": "SID_NOT_FOUND", "RemoteVersion": self._server.version})
+        self._step = _Step.OVER
+
+    def _negotiate(self, wanted: Ad) -> None:
+        policy: dict[str, Value] = {"Enact": "YES"}
+        pair = self._agree_on_key(wanted)
+        authenticate = _wish(wanted, "Authentication", pair is not None) == _REQUIRED
+        for what in ("Integrity", "Encryption"):
+            wish = _wish(wanted, what)
+            if wish == _REQUIRED and pair is None:
+                raise CedarError(f"a client insists on {what.lower()}, but offers no AES")
+            wanted_so = wish in (_REQUIRED, "PREFERRED") or authenticate
+            policy[what] = "YES" if pair is not None and wanted_so else "NO"
+        if authenticate and "FS" not in _offered(wanted, "AuthMethods"):
+            raise CedarError("a client insists on authentication, but not by FS, all we have")
+        policy["TrustDomain"] = self._server.domain
+        policy["RemoteVersion"] = self._server.version
+        policy["Authentication"] = "YES" if authenticate else "NO"
+        policy["AuthMethods"] = policy["AuthMethodsList"] = "FS"
+        policy["SessionDuration"] = "60"
+        policy["NegotiatedSession"] = True
+        if pair is not None:
+            policy["CryptoMethods"] = policy["CryptoMethodsList"] = "AES"
+            policy["ECDHPublicKey"] = base64.b64encode(pair.public).decode("ascii")
+        self._say(policy)
+        if authenticate:
+            self._step = _Step.METHODS
+        else:
+            self._open("unauthenticated@unmapped")
+
+    def _agree_on_key(self, wanted: Ad) -> KeyPair | None:
+        public = cedar.value(wanted, "ECDHPublicKey")
+        if "AES" not in _offered(wanted, "CryptoMethods") or not isinstance(public, str):
+            return None
+        pair = self._server.new_key()
+        try:
+            point = base64.b64decode(public, validate=True)
+            secret = cedar_crypto.shared_secret(pair.private, point)
+        except (binascii.Error, ValueError, cedar_crypto.CryptoError):
+            raise CedarError("a client with a key that is none") from None
+        salt, purpose = (word.encode("ascii") for word in _KEYS)
+        self._key = cedar_crypto.hkdf(secret, salt, purpose)
+        return pair
+
+    def _choose_method(self, message: Message) -> None:
+        methods = message.integer()
+        message.end()
+        if not methods & FS:
+            self._channel.send(cedar.integer(0))
+            self._step = _Step.OVER
+            return
+        self._channel.send(cedar.integer(FS))
+        self._directory = self._server.new_directory()
+        self._channel.send(cedar.text(self._directory))
+        self._step = _Step.DIRECTORY
+
+    def _look_at_directory(self, message: Message) -> None:
+        failed, endpoint = message.integer(), message.text()
+        message.end()
+        ours = self._is_ours(endpoint)
+        proven = not failed and ours and self._server.is_proof(self._directory + endpoint)
+        self._channel.send(cedar.integer(0 if proven else -1))
+        if proven:
+            self._channel.send(cedar.integer(0))  # FS gives no key of its own
+            self._open(f"dagman@{self._server.domain}")
+        else:
+            self._step = _Step.METHODS  # it may try another one
+
+    def _is_ours(self, endpoint: str) -> bool:
+        """Whether the client has reached us at an address of ours, and not somebody between."""
+        if not _ENDPOINT.fullmatch(endpoint):
+            return False
+        host, _, port = endpoint.rpartition(":")
+        plain = host.strip("[]").replace("-", ":") if ":" in host or "[" in host else host
+        return port == str(self._server.port) and (plain in self._server.hosts)
+
+    def _open(self, user: str) -> None:
+        """Encrypt from here on, if agreed, and let the client go on."""
+        if self._key:
+            self._channel.encrypt(self._key)
+        session: dict[str, Value] = {
+            "Sid": f"dagman:{secrets.token_hex(8)}",
+            "User": user,
+            "ReturnCode": "AUTHORIZED",
+            "ValidCommands": str(_NOTHING),  # so that the client won't resume it for GENERIC
+        }
+        self._say(session)
+        self._step = _Step.REQUEST
+
+    def _say(self, attributes: dict[str, Value]) -> None:
+        self._channel.send(cedar.ad(attributes, self._channel.encrypted))
+
+    def _take_request(self, message: Message) -> Ad:
+        request = message.ad()
+        message.end()
+        self._step = _Step.REPLY
+        return request
+
+
+def _wish(wanted: Ad, what: str, has_key: bool = False) -> Value:
+    """`AuthenticationNew` is what counts with a server that agrees on keys by itself."""
+    new = cedar.value(wanted, what + "New") if has_key else None
+    return cedar.value(wanted, what) if new is None else new
+
+
+def _offered(wanted: Ad, what: str) -> list[str]:
+    listed = cedar.value(wanted, what)
+    return _OFFERED.split(listed.upper()) if isinstance(listed, str) else []

@@ -1,0 +1,353 @@
+"""The command socket: where `htcondor dag halt`, `resume` and `throttle` reach a running DAGMan.
+
+It never waits and never takes long: clients are served a piece at a time, when the kernel says that
+there is one, and for TURN seconds at most before everything else gets its turn.  Who says nothing
+is dropped after LIFE seconds, and much sooner when there are MOST clients.
+
+It listens where stock's DaemonCore would (NETWORK_INTERFACE, BIND_ALL_INTERFACES, ENABLE_IPV4 and
+ENABLE_IPV6, LOWPORT to HIGHPORT or IN_LOWPORT to IN_HIGHPORT, TCP_FORWARDING_HOST), by TCP only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import secrets
+import select
+import socket
+import stat
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+import htcondor2
+
+from condor_pydagman.adapters.cedar import Ad, CedarError, Value
+from condor_pydagman.adapters.cedar_server import Conversation, Server
+
+MOST = 64  # clients at a time
+LIFE = 20.0  # seconds that a client has for everything (stock: SEC_TCP_SESSION_TIMEOUT)
+HURRY = 1.0  # seconds that it has when others wait
+TURN = 0.02  # seconds of serving clients after which the DAG gets its turn
+AT_ONCE = 16  # clients accepted in one turn
+DEAF = 1.0  # seconds without new clients after one could not be accepted
+REPORT_EVERY = 60.0  # seconds between lines about clients that were refused
+_PIECE = 8192  # bytes read at a time
+_BACKLOG = 128
+
+
+class Settings(NamedTuple):
+    """Where to listen.
+
+    Attributes:
+        hosts: our addresses, the first one the primary.
+        everywhere: listen on all interfaces, not just on these.
+        ports: lowest and highest to choose from; zeros: any.
+        alias: our name, '' if none.
+        forwarding: address that clients are told instead of ours, '' if none.
+        directory: where clients make directories to show who they are.
+    """
+
+    hosts: tuple[str, ...]
+    everywhere: bool = False
+    ports: tuple[int, int] = (0, 0)
+    alias: str = ""
+    forwarding: str = ""
+    directory: str = "/tmp"
+
+
+def settings(port: int | None = None) -> Settings:
+    """What the configuration says; `port`: what the command line (`-p`) says."""
+    low, high = _number("IN_LOWPORT"), _number("IN_HIGHPORT")
+    if not (low and high):
+        low, high = _number("LOWPORT"), _number("HIGHPORT")
+    return Settings(
+        hosts=_hosts(),
+        everywhere=bool(htcondor2.param.get("BIND_ALL_INTERFACES", True)),
+        ports=(port, port) if port else (low, high) if 0 < low <= high else (0, 0),
+        alias=_knob("NETWORK_HOSTNAME") or _knob("FULL_HOSTNAME"),
+        forwarding=_forwarding(_knob("TCP_FORWARDING_HOST")),
+        directory=_knob("FS_LOCAL_DIR") or "/tmp",
+    )
+
+
+def _hosts() -> tuple[str, ...]:
+    """Our addresses of both families; one interface that is named by its address is of one."""
+    interface = _knob("NETWORK_INTERFACE")
+    hosts = []
+    for family, shape in ((4, r"[\d.]+"), (6, r"\[?[\da-fA-F:]*:[\da-fA-F:]*\]?")):
+        off = _knob(f"ENABLE_IPV{family}").lower() in ("false", "f", "no", "n", "0")
+        other = re.fullmatch(r"[\da-fA-F:.\[\]]+", interface) and not re.fullmatch(shape, interface)
+        address = _knob(f"IPV{family}_ADDRESS").strip("[]")
+        if address and not off and not other:
+            hosts.append(address)
+    return tuple(hosts)
+
+
+def _knob(name: str) -> str:
+    value = htcondor2.param.get(name)
+    return "" if value is None else str(value).strip()
+
+
+def _number(name: str) -> int:
+    text = _knob(name)
+    return int(text) if text.isdigit() else 0
+
+
+def _forwarding(name: str) -> str:
+    try:
+        return socket.gethostbyname(name) if name else ""
+    except OSError:
+        return name
+
+
+def sinful(where: Settings, port: int) -> str:
+    """The address as clients are told it: `<host:port?addrs=...&alias=...&noUDP>`."""
+    hosts = (where.forwarding,) if where.forwarding else where.hosts
+    bracketed = [f"[{host}]" if ":" in host else host for host in hosts]
+    addresses = "+".join(f"{host.replace(':', '-')}-{port}" for host in bracketed)
+    alias = f"&alias={where.alias}" if re.fullmatch(r"[\w.-]+", where.alias) else ""
+    return f"<{bracketed[0]}:{port}?addrs={addresses}{alias}&noUDP>"
+
+
+class Request:
+    """What a client asks; `reply` answers, `ad` says what."""
+
+    def __init__(self, ad: Ad, reply: Callable[[dict[str, Value]], None]) -> None:
+        self.ad = ad
+        self.reply = reply
+
+
+class _Client:
+    """One connection."""
+
+    def __init__(self, connection: socket.socket, peer: str, server: Server) -> None:
+        self.connection = connection
+        self.peer = peer
+        self.conversation = Conversation(server)
+        self.begun = time.monotonic()
+        self.asked = False
+        self.mask = 0
+
+
+class ControlSocket:
+    """Listens, and yields what clients ask.
+
+    Attributes:
+        address: what clients are to be told (DAG_Address).
+
+    Raises:
+        OSError: there is no port to be had.
+    """
+
+    def __init__(self, where: Settings) -> None:
+        self._listeners = _listen(where)
+        port = self._listeners[0].getsockname()[1]
+        self.address = sinful(where, port)
+        self._directory = where.directory
+        self._server = Server(
+            version=htcondor2.version(),
+            domain=_knob("TRUST_DOMAIN") or _knob("UID_DOMAIN"),
+            hosts=frozenset(filter(None, (*where.hosts, where.forwarding))),
+            port=port,
+            new_directory=lambda: _new_directory(where, port),
+            is_proof=_is_proof,
+        )
+        self._clients: dict[int, _Client] = {}  # the oldest first
+        self._poll = select.epoll()
+        self._by_fd = {listener.fileno(): listener for listener in self._listeners}
+        for descriptor in self._by_fd:
+            self._poll.register(descriptor, select.EPOLLIN)
+        self._deaf_until = 0.0
+        self._hears = True
+        self._refused = 0
+        self._next_report = 0.0
+
+    def fileno(self) -> int:
+        """Readable when a client wants something."""
+        return self._poll.fileno()
+
+    def next_deadline(self) -> float | None:
+        """When `work` is to be called though nobody wants anything (monotonic clock)."""
+        times = [] if self._hears or not self._deaf_until else [self._deaf_until]
+        oldest = next(iter(self._clients.values()), None)
+        if oldest is not None:
+            times.append(oldest.begun + self._patience())
+        return min(times, default=None)
+
+    def work(self, refused: Callable[[str], None] = lambda line: None) -> list[Request]:
+        """Serve whoever wants something, for a moment; returns what was asked.
+
+        `refused` is told, now and then, of clients that were none.
+        """
+        begun, requests = time.monotonic(), []
+        self._drop_slow(begun)
+        for descriptor, _ in self._poll.poll(0):
+            listener = self._by_fd.get(descriptor)
+            if listener is not None:
+                self._accept(listener)
+            elif descriptor in self._clients:
+                request = self._serve(self._clients[descriptor], refused)
+                requests += [request] if request else []
+            if time.monotonic() >= begun + TURN:
+                break
+        self._listen_or_not()
+        return requests
+
+    def close(self) -> None:
+        """Stop; who waits for an answer gets none."""
+        for client in list(self._clients.values()):
+            self._drop(client)
+        for listener in self._listeners:
+            listener.close()
+        self._poll.close()
+
+    def _patience(self) -> float:
+        return LIFE if len(self._clients) < MOST else HURRY
+
+    def _drop_slow(self, now: float) -> None:
+        for client in list(self._clients.values()):
+            if now < client.begun + self._patience():
+                break
+            self._drop(client)
+
+    def _listen_or_not(self) -> None:
+        now = time.monotonic()
+        if now >= self._deaf_until:
+            self._deaf_until = 0.0
+        hears = len(self._clients) < MOST and not self._deaf_until
+        if hears != self._hears:
+            self._hears = hears
+            for descriptor in self._by_fd:
+                self._poll.modify(descriptor, select.EPOLLIN if hears else 0)
+
+    def _accept(self, listener: socket.socket) -> None:
+        for _ in range(min(AT_ONCE, MOST - len(self._clients))):
+            try:
+                connection, peer = listener.accept()
+            except OSError as error:
+                if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM):
+                    self._deaf_until = time.monotonic() + DEAF
+                return
+            connection.setblocking(False)
+            client = _Client(connection, str(peer[0]), self._server)
+            self._clients[connection.fileno()] = client
+            client.mask = select.EPOLLIN
+            self._poll.register(connection.fileno(), client.mask)
+
+    def _serve(self, client: _Client, refused: Callable[[str], None]) -> Request | None:
+        ad = None
+        try:
+            if not client.asked:
+                data = client.connection.recv(_PIECE)
+                if not data:
+                    self._drop(client)
+                    return None
+                ad = client.conversation.feed(data)
+            elif not client.conversation.out:  # the kernel says that the client has gone
+                self._drop(client)
+                return None
+        except BlockingIOError:
+            pass
+        except OSError:
+            self._drop(client)
+            return None
+        except Exception as error:  # whatever it is, no stranger may end the DAG with it
+            reason = str(error) if isinstance(error, CedarError) else f"a bug of ours: {error!r}"
+            self._report(client.peer, reason, refused)
+            self._drop(client)
+            return None
+        client.asked = client.asked or ad is not None
+        self._send(client)
+        return None if ad is None else Request(ad, lambda answer: self._reply(client, answer))
+
+    def _reply(self, client: _Client, answer: dict[str, Value]) -> None:
+        if self._clients.get(client.connection.fileno()) is client:
+            client.conversation.reply(answer)
+            self._send(client)
+
+    def _send(self, client: _Client) -> None:
+        """Send what the kernel takes; then wait for what comes next, or hang up."""
+        out = client.conversation.out
+        try:
+            while out:
+                del out[: client.connection.send(out)]
+        except BlockingIOError:
+            pass
+        except OSError:
+            self._drop(client)
+            return
+        if client.conversation.over and not out:
+            self._drop(client)
+            return
+        mask = select.EPOLLOUT if out else 0 if client.asked else select.EPOLLIN
+        if mask != client.mask:
+            client.mask = mask
+            self._poll.modify(client.connection.fileno(), mask)
+
+    def _drop(self, client: _Client) -> None:
+        if self._clients.pop(client.connection.fileno(), None) is not None:
+            client.connection.close()  # which takes it out of the poll as well
+
+    def _report(self, peer: str, reason: str, refused: Callable[[str], None]) -> None:
+        now = time.monotonic()
+        self._refused += 1
+        if now >= self._next_report:
+            more = f" (and {self._refused - 1} other times)" if self._refused > 1 else ""
+            refused(f"Warning: the command socket refused a client at {peer}: {reason}{more}")
+            self._refused, self._next_report = 0, now + REPORT_EVERY
+
+
+def _listen(where: Settings) -> list[socket.socket]:
+    """A socket for each address family, all with the same port."""
+    low, high = where.ports
+    start = low + secrets.randbelow(high - low + 1)
+    ports = [*range(start, high + 1), *range(low, start)] if low else [0] * 16
+    error: OSError = OSError(errno.EADDRNOTAVAIL, "no address to listen at")
+    for port in ports:
+        try:
+            return _bound(where, port)
+        except OSError as problem:
+            error = problem
+    raise error
+
+
+def _bound(where: Settings, port: int) -> list[socket.socket]:
+    with contextlib.ExitStack() as stack:
+        listeners: list[socket.socket] = []
+        for host in where.hosts:
+            family = socket.AF_INET6 if ":" in host else socket.AF_INET
+            listener = socket.socket(family, socket.SOCK_STREAM)
+            stack.callback(listener.close)
+            listener.setblocking(False)
+            if port:  # or what an earlier DAGMan had open there a minute ago would be in the way
+                listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            every = "::" if family == socket.AF_INET6 else "0.0.0.0"
+            listener.bind((every if where.everywhere else host, port))
+            port = listener.getsockname()[1]
+            listeners.append(listener)
+        for listener in listeners:
+            listener.listen(_BACKLOG)
+        if not listeners:
+            raise OSError(errno.EADDRNOTAVAIL, "no address to listen at")
+        stack.pop_all()
+        return listeners
+
+
+def _new_directory(where: Settings, port: int) -> str:
+    host = where.hosts[0].replace(":", "-")
+    return os.path.join(where.directory, f"FS_{host}_{port}_XXX{secrets.token_hex(8)}_")
+
+
+def _is_proof(path: str) -> bool:
+    """A directory that its owner has just made, for nobody else: stock's rule."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return False
+    private = stat.S_IMODE(found.st_mode) == 0o700
+    return stat.S_ISDIR(found.st_mode) and private and found.st_nlink in (1, 2)

@@ -1,0 +1,350 @@
+"""Stock clients tell a running DAG to halt, to resume and to change its throttles; others, that
+are none, change nothing.
+
+The clients are HTCondor's own: `htcondor dag ...` and what `htcondor2.DAGMan` is made of.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.pool import dags
+from tests.pool.access_point import AccessPoint
+from tests.pool.scenes import Played, Scene, Stage
+
+pytestmark = pytest.mark.pool
+
+STAGE = Stage()
+HALTED = 6  # DAG_Status
+HTCONDOR = "import sys; from htcondor_cli.cli import main; sys.exit(main())"
+# Asks what the arguments say, each a ClassAd as JSON; prints the answers, and the secret.
+CLIENT = """\
+import json, sys
+import classad2, htcondor2
+from htcondor2.htcondor2_impl import _send_generic_payload_command
+
+contact = htcondor2.Schedd()._get_dag_contact_info(int(sys.argv[1]))
+if "Secret" not in contact:
+    sys.exit(contact.get("ErrorString"))
+answers = []
+for asked in map(json.loads, sys.argv[2:]):
+    if asked.pop("trusted", True):
+        asked["Secret"] = contact["Secret"]
+    ad = classad2.ClassAd(asked)
+    answer, failed, error = _send_generic_payload_command(contact["Address"], 61500, ad._handle)
+    answers.append({"failed": error} if failed else dict(answer))
+print(json.dumps([contact["Secret"], answers]))
+"""
+PAIR = "JOB A told.sub\nJOB B job.sub\nPARENT A CHILD B\n"
+CROWD = "".join(f"JOB N{n} told.sub\n" for n in range(6))
+INSISTING = {
+    f"_CONDOR_SEC_CLIENT_{what}": "REQUIRED"
+    for what in ("AUTHENTICATION", "ENCRYPTION", "INTEGRITY")
+}
+
+OPEN = {
+    "_CONDOR_SEC_CLIENT_AUTHENTICATION": "OPTIONAL",
+    "_CONDOR_SEC_CLIENT_NEGOTIATION": "NEVER",
+}
+
+
+@pytest.fixture(scope="module")
+def played(access_point: AccessPoint, place: Path, request: pytest.FixtureRequest) -> Played:
+    """All scenes that are asked for, played."""
+    return STAGE.play(access_point, place / "control", request)
+
+
+def htcondor(s: Scene, verb: str, *words: str, **environment: str) -> tuple[int, str]:
+    """`htcondor dag VERB ID WORDS...`: exit code and what it says."""
+    argv = [sys.executable, "-c", HTCONDOR, "dag", verb, str(s.cluster), *words]
+    done = s.access_point.run(*argv, cwd=s.work, check=False, environment=environment)
+    return done.returncode, done.stdout + done.stderr
+
+
+def ask(s: Scene, *requests: dict[str, Any], **environment: str) -> list[dict[str, Any]]:
+    """Send requests as the bindings do; returns the answers."""
+    argv = [sys.executable, "-c", CLIENT, str(s.cluster), *map(json.dumps, requests)]
+    done = s.access_point.run(*argv, cwd=s.work, environment=environment)
+    secret, answers = json.loads(done.stdout)
+    assert secret not in s.out()
+    assert secret.rpartition("]")[2] not in s.out()
+    return list(answers)
+
+
+def listens(s: Scene) -> tuple[str, int]:
+    """Wait until the job ad says where DAGMan listens; returns that."""
+    address = s.until(lambda: s.ad().get("DAG_Address"), "an address in the ad")
+    host, port = re.fullmatch(r"<([\d.]+):(\d+)\?.*noUDP>", address).groups()  # type: ignore[union-attr]
+    return host, int(port)
+
+
+@STAGE.scene
+def halt_and_resume(s: Scene) -> None:
+    s.submit(PAIR + "JOB C told.sub\n")
+    s.started("A 0")
+    code, text = htcondor(s, "halt", "--reason", "tea time")
+    assert code == 0, text
+    s.says("Halting DAGMan progess...")
+    s.says("Halt reason: tea time")
+    s.touch("go.A")
+    s.has(DAG_Status=HALTED, DAG_NodesDone=1)
+    assert htcondor(s, "halt")[0] == 0
+    s.says("DAGMan is already halted")
+    assert "B 0" not in dags.starts(s.work)
+    assert htcondor(s, "resume")[0] == 0
+    s.says("Resuming DAG progress...")
+    s.ran("B 0")
+    s.touch("go.C")
+    assert s.ends() == 0
+
+
+@STAGE.scene
+def a_halted_dag_that_has_drained_ends(s: Scene) -> None:
+    s.submit(PAIR)
+    s.started("A 0")
+    assert ask(s, {"DagCommand": 1}) == [{"Result": True, "Trusted": True}]
+    s.touch("go.A")
+    assert s.ends() == 1
+    assert s.rescue() == ["A"]
+    assert "B 0" not in dags.starts(s.work)
+
+
+@STAGE.scene
+def pause(s: Scene) -> None:
+    s.submit(PAIR + "SCRIPT POST A script.sh 0 post A\n")
+    s.started("A 0")
+    ask(
+        s,
+        {"DagCommand": 1, "IsPause": True, "HaltReason": "a\nb"},
+        {"DagCommand": 1, "IsPause": True},
+    )
+    s.says("DAG Pause: Already-paused DAG")
+    assert "Pause reason: a\\x0ab" in s.out()
+    s.touch("go.A")
+    s.until(lambda: "\n005 (" in s.text("t.dag.nodes.log"), "the end of A in the log")
+    time.sleep(0.5)
+    assert dags.scripts(s.work) == []
+    assert ask(s, {"DagCommand": 2})[0]["Result"] is True
+    assert s.ends() == 0
+    assert dags.scripts(s.work) == ["post A"]
+
+
+@STAGE.scene
+def throttle(s: Scene) -> None:
+    s.submit(CROWD, "-maxjobs", "1", "-insert_env", "_CONDOR_DAGMAN_MAX_JOBS_SUBMITTED=4")
+    s.started("N0 0")
+    code, text = htcondor(s, "throttle", "--nodes", "3", "--idle", "7", "--pre", "5")
+    assert code == 0, text
+    assert re.search(r"nodes\D+3\b", text, re.I), text
+    s.started("N2 0")
+    assert sum(dags.starts(s.work).values()) == 3
+    s.has(DAGMan_MaxJobs=3, DAGMan_MaxIdle=7, DAGMan_MaxPreScripts=5)
+    (above,) = ask(s, {"DagCommand": 3, "DAGMan_MaxJobs": 99, "DAGMan_MaxPostScripts": 2})
+    assert above["DAGMan_MaxJobs"] == 4
+    assert (above["DAGMan_MaxIdle"], above["DAGMan_MaxPostScripts"]) == (7, 2)
+    s.says("Maximum Submitted Nodes-------: 4")
+    s.started("N3 0")
+    s.has(DAGMan_MaxJobs=4)
+    s.kill()
+    s.says("done with RECOVERY mode")
+    (after,) = ask(s, {"DagCommand": 3})
+    assert {name: after[name] for name in above} == above
+    assert htcondor(s, "throttle")[0] != 0  # says nothing to do
+    s.touch(*(f"go.N{n}" for n in range(6)))
+    assert s.ends() == 0
+
+
+@STAGE.scene
+def strangers_change_nothing(s: Scene) -> None:
+    s.submit(PAIR)
+    s.started("A 0")
+    where = listens(s)
+    refused = ask(
+        s,
+        {"DagCommand": 1, "trusted": False},
+        {"DagCommand": 1, "trusted": False, "Secret": "guess"},
+        {"DagCommand": 77},
+    )
+    assert [answer["ErrorString"] for answer in refused] == [
+        "No contact secret provided in request",
+        "Invalid secret provided",
+        "Unknown DAG command (77) provided",
+    ]
+    silent = [socket.create_connection(where) for _ in range(3)]
+    with socket.create_connection(where) as stranger:
+        stranger.sendall(b"GET /dagman HTTP/1.1\r\nHost: x\r\n\r\n" * 100)
+        assert ended(stranger)
+    many = [socket.create_connection(where) for _ in range(100)]
+    for one in many:
+        one.sendall(b"\1\0\0\0\10garbage!")
+    assert all(map(ended, many))
+    for one in many:
+        one.close()
+    s.says("the command socket refused a client")
+    assert "GET" not in s.out()
+    s.touch("go.A")
+    s.ran("B 0")
+    assert s.ends() == 0
+    for one in silent:
+        one.close()
+    assert "Traceback" not in s.out()
+    assert "Halting" not in s.out()
+
+
+def ended(connection: socket.socket) -> bool:
+    """Whether the other side hangs up without a word."""
+    connection.settimeout(40)
+    try:
+        return connection.recv(100) == b""
+    except ConnectionResetError:
+        return True
+
+
+@STAGE.scene
+def a_crowd_of_silent_clients_keeps_nobody_out(s: Scene) -> None:
+    s.submit(PAIR)
+    s.started("A 0")
+    where = listens(s)
+    crowd = []
+    for _ in range(200):
+        one = socket.socket()
+        one.setblocking(False)
+        one.connect_ex(where)
+        crowd.append(one)
+    assert htcondor(s, "halt")[0] == 0
+    s.says("Halting DAGMan progess...")
+    assert htcondor(s, "resume")[0] == 0
+    s.touch("go.A")
+    assert s.ends() == 0
+    for one in crowd:
+        one.close()
+
+
+@STAGE.scene
+def a_halt_outlives_dagman(s: Scene) -> None:
+    s.submit(PAIR + "JOB C told.sub\n")
+    s.started("A 0")
+    before = listens(s)
+    ask(s, {"DagCommand": 1, "HaltReason": "overnight"})
+    assert s.ad()["PYDAGMAN_HaltedByCommand"] is True
+    s.kill()
+    s.says("Restoring halted state")
+    s.until(lambda: listens(s) != before, "another address")
+    s.has(DAG_Status=HALTED)
+    s.touch("go.A")
+    s.has(DAG_NodesDone=1)
+    assert "B 0" not in dags.starts(s.work)
+    s.touch("t.dag.halt")
+    s.says("t.dag.halt is there")
+    (answer,) = ask(s, {"DagCommand": 2})
+    assert answer["Result"] is False
+    assert "t.dag.halt" in answer["ErrorString"]
+    (s.work / "t.dag.halt").unlink()
+    s.ran("B 0")
+    s.touch("go.C")
+    assert s.ends() == 0
+
+
+@STAGE.scene
+def a_halt_file_that_goes_while_dagman_is_away(s: Scene) -> None:
+    s.submit(PAIR)
+    s.started("A 0")
+    s.touch("t.dag.halt")
+    s.has(DAG_Status=HALTED)
+    s.hold()
+    (s.work / "t.dag.halt").unlink()
+    s.release()
+    s.touch("go.A")
+    assert s.ends() == 0
+    assert "Restoring halted state" not in s.out()
+
+
+@STAGE.scene
+def clients_that_insist_and_clients_that_do_not_negotiate(s: Scene) -> None:
+    s.submit(PAIR)
+    s.started("A 0")
+    for environment in (INSISTING, OPEN):
+        for verb in ("halt", "resume"):
+            code, text = htcondor(s, verb, **environment)
+            assert code == 0, text
+    only = {"_CONDOR_SEC_CLIENT_CRYPTO_METHODS": "3DES", **INSISTING}
+    code, text = htcondor(s, "halt", **only)
+    assert code != 0, text
+    assert s.out().count("Halting DAGMan progess...") == 2
+    s.touch("go.A")
+    assert s.ends() == 0
+
+
+@STAGE.scene
+def no_port(s: Scene) -> None:
+    s.write(PAIR)
+    environment = {"_CONDOR_DAGMAN_DISABLE_PORT": "true"}
+    done = s.access_point.run("condor_submit_dag", "t.dag", cwd=s.work, environment=environment)
+    s.cluster = int(re.findall(r"submitted to cluster (\d+)", done.stdout)[0])
+    s.started("A 0")
+    assert "DAG_Address" not in s.ad()
+    code, text = htcondor(s, "halt")
+    assert code != 0
+    assert "Job does not have a contact address" in text
+    s.touch("go.A")
+    assert s.ends() == 0
+
+
+TRUSTED: list[dict[str, Any]] = [
+    {"DagCommand": 0},
+    {"DagCommand": "halt"},
+    {"DagCommand": 1.0},
+    {"DagCommand": 1, "HaltReason": 'a\tb\\c"d'},
+    {"DagCommand": 1, "IsPause": True, "HaltReason": "p"},
+    {"DagCommand": 1, "IsPause": True},
+    {"DagCommand": 2},
+    {"DagCommand": 2},
+    {"DagCommand": 1, "IsPause": "true"},
+    {"DagCommand": 2},
+    {"DagCommand": 3, "DAGMan_MaxSubmitsPerInterval": 50},
+    {"DagCommand": 3, "DAGMan_MaxJobs": 7, "DAGMan_MaxIdle": -1},
+    {"DagCommand": 3, "DAGMan_MaxIdle": 10**8, "DAGMan_MaxPreScripts": 99},
+    {"DagCommand": 3, "DAGMan_MaxPostScripts": 0, "DAGMan_MaxHoldScripts": 5},
+    {"DagCommand": 3, "DAGMan_MaxIdle": 1e3},
+    {"DagCommand": 3, "DAGMan_MaxIdle": "3"},
+    {"DagCommand": 3, "DAGMan_MaxIdle": True},
+]
+
+
+@STAGE.scene
+def answers_and_words_are_stock_s(s: Scene) -> None:
+    """Both DAGMans are asked the same."""
+    untrusted = [{**request, "trusted": False} for request in TRUSTED[:2]]
+    requests = [*untrusted, *TRUSTED]
+    answers, words = [], []
+    for flavour in ("stock", "ours"):
+        work = s.work / flavour
+        work.mkdir()
+        work.chmod(0o777)
+        one = Scene(s.access_point, work)
+        one.write(PAIR)
+        one.cluster = s.access_point.submit(work, "t.dag", stock=flavour == "stock")
+        one.started("A 0")
+        answers.append(ask(one, *requests))
+        lines = [line.partition(" ")[2][9:] for line in one.out().splitlines()]
+        said = [
+            line for line in lines if re.match(r"Halt|DAGMan is|DAG (Un-)?Pause|Resum|Pause", line)
+        ]
+        words.append([line.replace("\t", " ") for line in said])
+        one.touch("go.A")
+        assert one.ends() == 0
+    assert answers[0] == answers[1]
+    assert words[0] == words[1]
+
+
+@pytest.mark.parametrize("name", STAGE.scenes)
+def test_control(played: Played, name: str) -> None:
+    played.check(name)

@@ -1,0 +1,91 @@
+"""What a client's ClassAd means, and the refusals: stock 25.14.1 was asked all of these."""
+
+from __future__ import annotations
+
+import pytest
+
+from condor_pydagman.adapters import cedar
+from condor_pydagman.daemon.control import refused, understood
+from condor_pydagman.engine import inputs
+from condor_pydagman.engine.inputs import Halt, LimitsWanted, Resume
+
+SECRET = 'scheduler-universe-7.0#[Encryption="NO";]0123'
+
+
+def ad(**attributes: cedar.Value) -> cedar.Ad:
+    return cedar.Message(cedar.ad(attributes)).ad()
+
+
+@pytest.mark.parametrize(
+    ("secret", "attributes", "trusted", "error"),
+    [
+        ("", {"Secret": ""}, False, "DAGMan has no command secret and trusts no one"),
+        (SECRET, {}, False, "No contact secret provided in request"),
+        (SECRET, {"Secret": 5}, False, "No contact secret provided in request"),
+        (SECRET, {"Secret": "x"}, False, "Invalid secret provided"),
+        (SECRET, {"Secret": ""}, False, "Invalid secret provided"),
+        (SECRET, {"Secret": SECRET[:-1]}, False, "Invalid secret provided"),
+        (SECRET, {"Secret": SECRET + "0"}, False, "Invalid secret provided"),
+        (SECRET, {"Secret": "é\udcff"}, False, "Invalid secret provided"),
+        (SECRET, {"Secret": SECRET}, True, "No DAG command provided in request"),
+        (
+            SECRET,
+            {"Secret": SECRET, "DagCommand": "halt"},
+            True,
+            "No DAG command provided in request",
+        ),
+        (SECRET, {"Secret": SECRET, "DagCommand": 0}, True, "Unknown DAG command (0) provided"),
+        (SECRET, {"Secret": SECRET, "DagCommand": 4}, True, "Unknown DAG command (4) provided"),
+        (SECRET, {"Secret": SECRET, "DagCommand": -1}, True, "Unknown DAG command (-1) provided"),
+    ],
+)
+def test_refusals(
+    secret: str, attributes: dict[str, cedar.Value], trusted: bool, error: str
+) -> None:
+    request = ad(**{"DagCommand": 1, **attributes} if not trusted else attributes)
+    assert refused(request, secret) == {"Result": False, "Trusted": trusted, "ErrorString": error}
+
+
+@pytest.mark.parametrize("command", [1, 2, 3, 1.0, 2.9, True])
+def test_what_is_obeyed(command: cedar.Value) -> None:
+    assert refused(ad(Secret=SECRET, DagCommand=command), SECRET) is None
+
+
+@pytest.mark.parametrize(
+    ("attributes", "wanted"),
+    [
+        ({"DagCommand": 1}, Halt()),
+        ({"DagCommand": 1.0, "HaltReason": "tea"}, Halt("tea")),
+        ({"DagCommand": 1, "HaltReason": 5}, Halt()),
+        ({"DagCommand": 1, "HaltReason": 'a\tb\\c"d\né'}, Halt('a b\\c"d\\x0aé')),
+        ({"DagCommand": 1, "HaltReason": "x" * 5000}, Halt("x" * 1000 + "...")),
+        ({"DagCommand": 1, "IsPause": True, "HaltReason": "p"}, Halt("p", pause=True)),
+        ({"DagCommand": 1, "IsPause": False}, Halt()),
+        ({"DagCommand": 1, "IsPause": 1}, Halt(pause=True)),
+        ({"DagCommand": 1, "IsPause": 0}, Halt()),
+        ({"DagCommand": 1, "IsPause": "true"}, Halt()),
+        ({"DagCommand": 2}, Resume()),
+        ({"DagCommand": 3}, LimitsWanted()),
+        ({"DagCommand": 3, "DAGMan_MaxJobs": 7}, LimitsWanted(jobs=7)),
+        (
+            {"DagCommand": 3, "DAGMan_MaxJobs": -7, "DAGMan_MaxIdle": 99999999999},
+            LimitsWanted(jobs=0, idle=2**31 - 1),
+        ),
+        (
+            {
+                "DagCommand": 3,
+                "DAGMan_MaxPreScripts": 1,
+                "DAGMan_MaxPostScripts": 2,
+                "DAGMan_MaxHoldScripts": 3,
+                "DAGMan_MaxSubmitsPerInterval": 4,
+            },
+            LimitsWanted(pre=1, post=2, hold=3, submits=4),
+        ),
+        ({"DagCommand": 3, "DAGMan_MaxIdle": 1e3}, LimitsWanted(idle=1000)),
+        ({"DagCommand": 3, "DAGMan_MaxIdle": 1e300}, LimitsWanted(idle=2**31 - 1)),
+        ({"DagCommand": 3, "DAGMan_MaxIdle": "3"}, LimitsWanted()),
+        ({"DagCommand": 3, "DAGMan_MaxIdle": True}, LimitsWanted(idle=1)),
+    ],
+)
+def test_requests(attributes: dict[str, cedar.Value], wanted: inputs.Input) -> None:
+    assert understood(ad(**attributes)) == wanted
