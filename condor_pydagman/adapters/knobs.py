@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import classad2
 import htcondor2
 
 from condor_pydagman import config
-from condor_pydagman.adapters.files import read_text
-from condor_pydagman.errors import ConfigError, FileError
+from condor_pydagman.adapters.knob_places import Places
+from condor_pydagman.config import Knob
 
 _ASKED = "PYDAGMAN_ASKED"  # a macro of ours, in this process only
+OWN_MACROS = frozenset((_ASKED,))
 _covered: dict[str, str | None] = {}  # what CONFIG files were laid over, by knob
+_files: list[str] = []  # the CONFIG files, the last one in force
 
 
 def load(config_file: str = "") -> config.Config:
@@ -28,55 +29,57 @@ def load(config_file: str = "") -> config.Config:
     """
     if config_file:
         lay_over(config_file)
-    return config.read(lookup)
+    return config.read(evaluated, places().name)
+
+
+def be(subsystem: str) -> None:
+    """Read the configuration as this program of HTCondor's: what is set for it alone, as
+    `DAGMAN.NAME = value`, counts.  The bindings read it as TOOL, which condor_submit_dag is."""
+    htcondor2.set_subsystem(subsystem)
+    htcondor2.reload_config()
+
+
+def places() -> Places:
+    """Where the knobs are set, as things stand now."""
+    return Places(_files[-1] if _files else "", frozenset(_covered), lookup)
 
 
 def lookup(name: str) -> str | None:
-    """The text of one configuration value, None if it is not set.
-
-    For a number or boolean the bindings evaluate the text, and give HTCondor's default where that
-    fails; then the text itself is returned, so that whoever reads it can complain.
-    """
-    value: Any = htcondor2.param.get(name)
-    if isinstance(value, (bool, int, float)):
-        text = _text(name)
-        if not _is_number(text):
-            return text
-    return None if value is None else str(value)
-
-
-def _text(name: str) -> str:
-    """A value with its macros expanded, but not evaluated: what a macro of no known type gives."""
+    """The text of one configuration value, macros expanded; None if there is none."""
+    if htcondor2.param.get(name) is None:
+        return None
     htcondor2.param[_ASKED] = f"$({name})"
     return str(htcondor2.param.get(_ASKED) or "")
 
 
-def _is_number(text: str) -> bool:
+def evaluated(knob: Knob) -> str | None:
+    """The text of a knob, an expression that stands for a number replaced by that."""
+    text = lookup(knob.name)
+    if text is None or not knob.kind.evaluated:
+        return text
+    text = text.strip()
     if not text:
-        return True  # set to nothing: the default is meant
+        return ""
     try:
-        return type(classad2.ExprTree(text).eval()) in (bool, int, float)  # Undefined is an int
+        value = classad2.ExprTree(text).eval()
     except classad2.ClassAdException:
-        return False
+        return text
+    # Undefined and Error are integers to Python.
+    return str(value) if type(value) in (bool, int, float) else text
 
 
 def lay_over(config_file: str) -> None:
-    """Set every `NAME = value` of a CONFIG file in this process's configuration."""
-    try:
-        text = read_text(config_file)
-    except (OSError, FileError) as error:
-        raise ConfigError(
-            f"ERROR: Can't read DAGMan config file: {config_file} ({error})"
-        ) from None
-    for number, line in _logical_lines(text):
-        name, equals, value = line.partition("=")
-        if not equals or not name.strip():
-            raise ConfigError(
-                f"{config_file}:{number}: expected NAME = value, found: {line.strip()}"
-            )
-        name = name.strip()
+    """Put what a CONFIG file sets over this process's configuration.
+
+    Raises:
+        ConfigError: it can't be read, or there is a mistake in it.
+    """
+    from condor_pydagman.adapters import config_file as dags_own  # few DAGs have one
+
+    for name, value in dags_own.settings(config_file).items():
         _covered.setdefault(name.upper(), lookup(name))
-        htcondor2.param[name] = value.strip()
+        htcondor2.param[name] = value
+    _files.append(config_file)
 
 
 @contextlib.contextmanager
@@ -85,10 +88,11 @@ def uncovered() -> Iterator[None]:
 
     What is laid over it within is gone at the end, when the former CONFIG file holds again.
     """
-    covered = dict(_covered)
+    covered, files = dict(_covered), list(_files)
     ours = {name: lookup(name) for name in covered}
     _set_all(covered)
     _covered.clear()
+    _files.clear()
     try:
         yield
     finally:
@@ -96,6 +100,7 @@ def uncovered() -> Iterator[None]:
         _set_all(ours)
         _covered.clear()
         _covered.update(covered)
+        _files[:] = files
 
 
 def _set_all(values: Mapping[str, str | None]) -> None:
@@ -105,19 +110,3 @@ def _set_all(values: Mapping[str, str | None]) -> None:
                 del htcondor2.param[name]
         else:
             htcondor2.param[name] = value
-
-
-def _logical_lines(text: str) -> list[tuple[int, str]]:
-    """Lines with `\\` continuations joined, without comments and blank lines."""
-    lines: list[tuple[int, str]] = []
-    begun = ""
-    for number, raw in enumerate(text.splitlines(), 1):
-        line = raw.strip()
-        if line.startswith("#") or (not line and not begun):
-            continue
-        if line.endswith("\\"):
-            begun += line[:-1] + " "
-            continue
-        lines.append((number, begun + line))
-        begun = ""
-    return [(number, line) for number, line in lines if line.strip()]

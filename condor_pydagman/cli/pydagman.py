@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman import __version__
-from condor_pydagman.cli import draw, flatten
+from condor_pydagman.cli import draw, flatten, knobs
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.pool import Pool
 from condor_pydagman.pool.paths import POOL_VARIABLE
@@ -151,6 +151,7 @@ SUBCOMMANDS: tuple[Callable[[Subparsers], None], ...] = (
     _add_pool,
     draw.add_parser,
     flatten.add_parser,
+    knobs.add_parser,
 )
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ def test_later_layers_win(tmp_path: Path) -> None:
 
 def test_a_config_file_with_everything_in_it(tmp_path: Path) -> None:
     text = "# a comment\n\n  dagman_max_jobs_idle=4  \nDAGMAN_ON_EXIT_REMOVE = a \\\n  && b\n"
-    text += "DAGMAN_AUTO_RESCUE = no\nSOME_OTHER_KNOB = x = y\n"
+    text += "DAGMAN_AUTO_RESCUE = False\nSOME_OTHER_KNOB = x = y\n"
     done = load(tmp_path, text)
     assert done.stdout.split() == ["4", "20", "False", "a", "&&", "b"], done.stderr
 
@@ -69,11 +69,19 @@ def test_a_config_file_with_everything_in_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("DAGMAN_MAX_JOBS_IDLE = many\n", ["DAGMAN_MAX_JOBS_IDLE = many", "expected an integer"]),
-        ("DAGMAN_MAX_JOBS_IDLE = -1\n", ["DAGMAN_MAX_JOBS_IDLE = -1", "must be from 0"]),
+        ("\nDAGMAN_MAX_JOBS_IDLE = many\n", ["IDLE = many", "dag.config, line 2", "whole number"]),
+        ("DAGMAN_MAX_JOBS_IDLE = -1\n", ["IDLE = -1", "dag.config, line 1", "0 or more"]),
+        ("DAGMAN_MAX_JOBS_IDLE = 1/0\n", ["DAGMAN_MAX_JOBS_IDLE = 1/0", "whole number"]),
+        ('DAGMAN_MAX_JOBS_IDLE = "5"\n', ['DAGMAN_MAX_JOBS_IDLE = "5"', "whole number"]),
+        ("DAGMAN_MAX_JOBS_IDLE = undefined\n", ["IDLE = undefined", "whole number"]),
         ("DAGMAN_AUTO_RESCUE = maybe\n", ["DAGMAN_AUTO_RESCUE = maybe", "True or False"]),
-        ("\nDAGMAN_MAX_JOBS_IDLE 5\n", ["dag.config:2", "expected NAME = value", "IDLE 5"]),
-        ("= 5\n", ["dag.config:1", "expected NAME = value"]),
+        ("\nDAGMAN_MAX_JOBS_IDLE 5\n", ["dag.config, line 2: not understood", "IDLE 5"]),
+        ("= 5\n", ["dag.config, line 1", "Illegal Identifier"]),
+        ("include : nosuch\n", ["can't open file nosuch"]),
+        ("use ROLE:Nosuch\n", ["use ROLE:Nosuch", "dag.config, line 1"]),
+        ("if true\nA=1\n", ["dag.config, line 2", "endif"]),
+        ("error : not today\n", ["dag.config, line 1: not today"]),
+        ("A = \0\n", ["dag.config", "NUL"]),
     ],
 )
 def test_a_wrong_value_is_named(tmp_path: Path, text: str, words: list[str]) -> None:
@@ -81,6 +89,79 @@ def test_a_wrong_value_is_named(tmp_path: Path, text: str, words: list[str]) -> 
     assert done.returncode == 1
     assert all(word in done.stderr for word in words), done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "idle"),
+    [
+        ("DAGMAN_MAX_JOBS_IDLE = 5*10\n", "50"),
+        ("DAGMAN_MAX_JOBS_IDLE = $(FOO)\nFOO = 6\n", "6"),
+        ("FOO = 8\n", "8"),
+        ("DAGMAN_MAX_JOBS_IDLE = $(DAGMAN_MAX_JOBS_IDLE)1\n", "71"),
+        ("DAGMAN_MAX_JOBS_IDLE = $(NOPE)\n", "1000"),
+        ("DAGMAN_MAX_JOBS_IDLE =\n", "1000"),
+        ("if defined FOO\nDAGMAN_MAX_JOBS_IDLE = 9\nelse\nDAGMAN_MAX_JOBS_IDLE = 3\nendif\n", "9"),
+        ("include : {inner}\n", "44"),
+        ("include ifexist : /no/such\nuse ROLE:Personal\n", "7"),
+        ("DAGMAN_MAX_JOBS_IDLE : 5\n", "5"),
+        ("TOOL.DAGMAN_MAX_JOBS_IDLE = 4\n", "4"),
+        ("SOMETHING @=end\nDAGMAN_MAX_JOBS_IDLE = 1\n@end\n", "7"),
+    ],
+)
+def test_the_language_of_a_config_file(tmp_path: Path, text: str, idle: str) -> None:
+    """What stock's condor_dagman made of the same lines."""
+    (tmp_path / "inner").write_text("DAGMAN_MAX_JOBS_IDLE = 44\n")
+    pool = "FOO = 7\nDAGMAN_MAX_JOBS_IDLE = $(FOO)\n"
+    done = load(tmp_path, text.format(inner=tmp_path / "inner"), pool)
+    assert done.stdout.split()[:1] == [idle], done.stderr
+
+
+def test_a_warning_of_a_config_file_is_shown(tmp_path: Path) -> None:
+    done = load(tmp_path, "warning : mind the gap\n")
+    assert "mind the gap" in done.stderr
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("pool", "environment", "words"),
+    [
+        ("\nDAGMAN_AUTO_RESCUE = perhaps", {}, "set in {dir}/condor_config, line 2"),
+        ("", {"DAGMAN_AUTO_RESCUE": "perhaps"}, "the environment, as _CONDOR_DAGMAN_AUTO_RESCUE"),
+        ("LOCAL_CONFIG_FILE = {dir}/more", {}, "set in {dir}/more, line 3"),
+        ("LOCAL_CONFIG_DIR = {dir}/d", {}, "set in {dir}/d/50-ours, line 1"),
+    ],
+)
+def test_where_a_wrong_value_was_set(
+    tmp_path: Path, pool: str, environment: dict[str, str], words: str
+) -> None:
+    (tmp_path / "more").write_text("A = 1\n\ndagman_auto_rescue=perhaps\n")
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "50-ours").write_text("DAGMAN_AUTO_RESCUE @=x\nperhaps\n@x\n")
+    done = load(tmp_path, None, pool.format(dir=tmp_path), **environment)
+    assert done.returncode == 1
+    assert words.format(dir=tmp_path) in done.stderr
+
+
+BE = """\
+from condor_pydagman.adapters import knobs
+print(knobs.load().max_jobs_idle)
+knobs.be("DAGMAN")
+print(knobs.load().max_jobs_idle)
+"""
+
+
+def test_what_is_set_for_one_program_alone(tmp_path: Path) -> None:
+    """Stock's condor_submit_dag is TOOL, its condor_dagman is DAGMAN."""
+    text = "TOOL.DAGMAN_MAX_JOBS_IDLE = 4\nDAGMAN.DAGMAN_MAX_JOBS_IDLE = 5\n"
+    (tmp_path / "condor_config").write_text(text)
+    done = subprocess.run(
+        [sys.executable, "-c", BE],
+        env={**os.environ, "CONDOR_CONFIG": str(tmp_path / "condor_config")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == ["4", "5"]
 
 
 def test_a_config_file_that_is_not_there(tmp_path: Path) -> None:
@@ -134,8 +215,8 @@ def test_another_dags_configuration_and_ours_again(tmp_path: Path) -> None:
     )
     assert done.stdout.splitlines() == [
         "8 False None 1 None",
-        "7 True None None None",
-        "9 True x None 2",
+        "7 true None None None",
+        "9 true x None 2",
         "8 False None 1 None",
-        "7 True None None None",
+        "7 true None None None",
     ]

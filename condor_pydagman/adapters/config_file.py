@@ -1,0 +1,154 @@
+"""What a DAG's CONFIG file sets: HTCondor's configuration language, `include`, `use`, `if` and all.
+
+The bindings read that language only as part of the whole configuration, and end the process at a
+mistake.  So a child of ours has them read the configuration as it stands, then the same with the
+CONFIG file after it, and reports the difference; what they print is the message.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+import re
+import sys
+from typing import Any
+
+import htcondor2
+
+from condor_pydagman.errors import ConfigError
+
+_AGAIN = "PYDAGMAN_NAMED"  # a macro of ours, in this process only
+_FURTHER = ("LOCAL_CONFIG_FILE", "LOCAL_CONFIG_DIR", "USER_CONFIG_FILE")
+_QUIET = "".join(f"{name} =\n" for name in _FURTHER)
+_OURS = frozenset((*_FURTHER, _AGAIN, "PYDAGMAN_ASKED"))
+_NOT_SAID = ("global config source", " if error: ", "Config source Warning")
+_COMPLAINT = re.compile(r'Config source Error "(?P<file>.*)", Line (?P<line>\d+)[^:]*:(?P<what>.*)')
+
+
+def settings(config_file: str) -> dict[str, str]:
+    """The values that the CONFIG file sets, macros expanded, where they differ from those in force.
+
+    Raises:
+        ConfigError: it can't be read, or there is a mistake in it.
+    """
+    path = os.path.abspath(config_file)
+    try:
+        with open(path, "rb") as file:
+            if b"\0" in file.read():
+                raise ConfigError(f"ERROR: {config_file} is no text: it has a NUL character in it")
+        return _settings(config_file, path)
+    except OSError as error:
+        raise ConfigError(
+            f"ERROR: Can't read DAGMan config file: {config_file} ({error.strerror})"
+        ) from None
+
+
+def _settings(config_file: str, path: str) -> dict[str, str]:
+    import tempfile  # late: most DAGs have no CONFIG file, and condor_submit_dag is to be quick
+
+    with tempfile.TemporaryFile() as found, tempfile.TemporaryFile() as said:
+        code = _in_a_child(path, found.fileno(), said.fileno())
+        said.seek(0)
+        message = said.read().decode("utf-8", "backslashreplace")
+        found.seek(0)
+        text = found.read().decode("utf-8", "surrogateescape")
+    if code or not text:
+        raise ConfigError(_complaint(config_file, message))
+    if message.strip():
+        print(message.strip(), file=sys.stderr)  # warnings
+    return {str(name): str(value) for name, value in json.loads(text).items()}
+
+
+def _in_a_child(path: str, found: int, said: int) -> int:
+    """Exit status of a child that writes the settings, as JSON, and its complaints."""
+    child = os.fork()
+    if child == 0:
+        try:
+            os.dup2(said, 1)
+            os.dup2(said, 2)
+            text = json.dumps(_difference(path)).encode("utf-8", "surrogateescape")
+            with open(found, "wb", closefd=False) as file:
+                file.write(text)
+            os._exit(0)
+        finally:
+            os._exit(1)
+    return os.waitpid(child, 0)[1]
+
+
+def _difference(path: str) -> dict[str, str]:
+    before = {name: text for name, text in _texts().items() if _can_be_told(name, text)}
+    for name in [name for name in os.environ if name.upper().startswith("_CONDOR_")]:
+        del os.environ[name]  # it is in `before`, and must not come after the CONFIG file
+    _read(f"{_QUIET}{''.join(map(_assignment, before.items()))}include : {path}\n{_QUIET}")
+    after = _texts()
+    emptied = {name: "" for name, text in before.items() if text and name not in after}
+    changed = {name: text for name, text in after.items() if text != before.get(name, text)}
+    return {**changed, **emptied, **{n: t for n, t in after.items() if n not in before and t}}
+
+
+def _read(text: str) -> None:
+    import tempfile
+
+    with tempfile.NamedTemporaryFile(prefix="pydagman.") as file:
+        file.write(text.encode("utf-8", "surrogateescape"))
+        file.flush()
+        os.environ["CONDOR_CONFIG"] = file.name
+        htcondor2.reload_config()
+
+
+def _texts() -> dict[str, str]:
+    """All values that the configuration has now, macros expanded, not evaluated."""
+    names = list(htcondor2.param.keys())
+    texts = {}
+    for name in names:
+        value: Any = htcondor2.param.get(name)
+        if isinstance(value, (bool, int, float)):
+            htcondor2.param[_AGAIN] = f"$({name})"
+            value = htcondor2.param.get(_AGAIN)
+        if value is not None and name not in _OURS:
+            texts[name] = str(value)
+    return texts
+
+
+def _can_be_told(name: str, text: str) -> bool:
+    """Whether the configuration gives the text back when it is given it in a file.
+
+    Nothing else is lost: what the CONFIG file does not set stays as it is.
+    """
+    if name.upper() in _OURS or "$" in text or "@=" in text:
+        return False
+    return not any(line.rstrip().endswith("\\") for line in text.split("\n"))
+
+
+def _assignment(item: tuple[str, str]) -> str:
+    name, text = item
+    return f"{name} @=pydagman\n{text}\n@pydagman\n" if "\n" in text else f"{name} = {text}\n"
+
+
+def _complaint(config_file: str, message: str) -> str:
+    """What the bindings print, with the lines that it is about, and without our own file."""
+    said: dict[str, None] = {}
+    dark = ""
+    for line in message.splitlines():
+        found = _COMPLAINT.search(line)
+        if found is None:
+            if not any(words in line for words in _NOT_SAID):
+                said.setdefault(line.strip())
+        elif found["what"].strip():
+            said.setdefault(f"{found['file']}, line {found['line']}: {found['what'].strip()}")
+        else:
+            dark = dark or _not_understood(found["file"], int(found["line"]))
+    what = "".join(f"\n       {line}" for line in said or (dark,) if line)
+    return (
+        f"ERROR: there is a mistake in the DAG's CONFIG file {config_file}:{what}\n"
+        "       Write NAME = value, or what else HTCondor's configuration language knows"
+    )
+
+
+def _not_understood(path: str, number: int) -> str:
+    with contextlib.suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
+        for line in itertools.islice(file, number - 1, number):
+            return f"{path}, line {number}: not understood: {line.strip()}"
+    return f"{path}, line {number}: not understood"

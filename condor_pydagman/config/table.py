@@ -1,0 +1,431 @@
+"""The table of knobs: one field a knob, in the order in which `.dagman.out` echoes them.
+
+The example of a configuration file, the manual page and `condor_pydagman knobs` are made from it.
+What the limits are and which of them are enforced was found out by running stock DAGMan.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from condor_pydagman.config.knob import (
+    DAGMAN,
+    SUBMIT,
+    Kind,
+    Knob,
+    boolean,
+    integer,
+    real,
+    text,
+)
+
+_BINDINGS_ONLY = "node jobs are submitted and removed through HTCondor's Python bindings only"
+
+
+@dataclass(frozen=True)
+class Config:
+    """Values of all knobs in force.  Times in seconds; throttles: 0 means no limit.
+
+    `remarks` are lines for `.dagman.out`: values that were brought into their range.
+    """
+
+    use_old_file_parser: bool = boolean(
+        "DAGMAN_USE_OLD_FILE_PARSER",
+        False,
+        "Read DAG files with the parser of HTCondor before 25.",
+        no_effect="there is one parser, that of the default",
+    )
+    use_strict: int = integer("DAGMAN_USE_STRICT", 1, "Which warnings are fatal.", 0, high=3)
+    verbosity: int = integer(
+        "DAGMAN_VERBOSITY", 3, "Level of detail in .dagman.out; -Debug goes before it.", 0, high=7
+    )
+    debug_cache_size: int = integer(
+        "DAGMAN_DEBUG_CACHE_SIZE",
+        5242880,
+        "How much of .dagman.out stock keeps in memory during recovery.",
+        unit="bytes",
+        no_effect="the log is always written in large pieces, and at once when something waits",
+    )
+    debug_cache_enable: bool = boolean(
+        "DAGMAN_DEBUG_CACHE_ENABLE",
+        False,
+        "Keep lines of .dagman.out in memory during recovery.",
+        no_effect="the log is always written in large pieces, and at once when something waits",
+    )
+    submit_delay: int = integer(
+        "DAGMAN_SUBMIT_DELAY", 0, "Time between two submissions.", 0, unit="seconds"
+    )
+    max_submit_attempts: int = integer(
+        "DAGMAN_MAX_SUBMIT_ATTEMPTS", 6, "Tries to submit a node before it fails.", 1, high=16
+    )
+    startup_cycle_detect: bool = boolean(
+        "DAGMAN_STARTUP_CYCLE_DETECT", False, "Look for a cycle before the first submit."
+    )
+    use_join_nodes: bool = boolean(
+        "DAGMAN_USE_JOIN_NODES", True, "Put a NOOP node between many parents and many children."
+    )
+    report_graph_metrics: bool = boolean(
+        "DAGMAN_REPORT_GRAPH_METRICS", False, "Height, width, edges and vertices in .metrics."
+    )
+    max_submits_per_interval: int = integer(
+        "DAGMAN_MAX_SUBMITS_PER_INTERVAL",
+        0,
+        "Limit of submissions in a scan interval; 0 is none: as fast as the schedd takes them.",
+        0,
+        caps=True,
+        stock=100,
+        why="waiting helps nobody: log events and requests get their turn between two submissions",
+    )
+    aggressive_submit: bool = boolean(
+        "DAGMAN_AGGRESSIVE_SUBMIT",
+        False,
+        "Go on submitting when that has taken longer than a scan interval.",
+        no_effect="submitting never keeps log events waiting, so it need not be broken off",
+    )
+    user_log_scan_interval: int = integer(
+        "DAGMAN_USER_LOG_SCAN_INTERVAL",
+        5,
+        "Time between looks at the nodes log where the kernel can't tell of changes.",
+        1,
+        unit="seconds",
+    )
+    queue_update_interval: float = real(
+        "DAGMAN_QUEUE_UPDATE_INTERVAL",
+        5.0,
+        "Time between updates of the job ad, at least; it is updated when something changed.",
+        1,
+        refused=True,
+        unit="seconds",
+        stock=300.0,
+        why="people look at it",
+    )
+    default_priority: int = integer(
+        "DAGMAN_DEFAULT_PRIORITY", 0, "Added to every node's priority; -Priority goes before it."
+    )
+    suppress_notification: bool = boolean(
+        "DAGMAN_SUPPRESS_NOTIFICATION", False, "No mail from node jobs."
+    )
+    allow_events: int = integer(
+        "DAGMAN_ALLOW_EVENTS",
+        -1,
+        "Bits of the bad job-log events that are tolerated; -1 tolerates them all.",
+        label="allow_events (DAGMAN_ALLOW_EVENTS)",
+        stock=114,
+        why="no event can mislead the book that is kept of each job",
+    )
+    retry_submit_first: bool = boolean(
+        "DAGMAN_RETRY_SUBMIT_FIRST", True, "A node whose submit failed goes to the front."
+    )
+    retry_node_first: bool = boolean(
+        "DAGMAN_RETRY_NODE_FIRST", False, "A node that is retried goes to the front."
+    )
+    max_jobs_idle: int = integer(
+        "DAGMAN_MAX_JOBS_IDLE", 1000, "Limit of idle jobs.", 0, refused=True, caps=True
+    )
+    max_jobs_submitted: int = integer(
+        "DAGMAN_MAX_JOBS_SUBMITTED",
+        0,
+        "Limit of nodes with jobs in the queue.",
+        0,
+        refused=True,
+        caps=True,
+    )
+    max_pre_scripts: int = integer(
+        "DAGMAN_MAX_PRE_SCRIPTS", 20, "Limit of running PRE scripts.", 0, refused=True, caps=True
+    )
+    max_post_scripts: int = integer(
+        "DAGMAN_MAX_POST_SCRIPTS", 20, "Limit of running POST scripts.", 0, refused=True, caps=True
+    )
+    max_hold_scripts: int = integer(
+        "DAGMAN_MAX_HOLD_SCRIPTS", 20, "Limit of running HOLD scripts.", 0, refused=True, caps=True
+    )
+    munge_node_names: bool = boolean(
+        "DAGMAN_MUNGE_NODE_NAMES",
+        True,
+        "With several DAG files, prefix names with the file's number.",
+    )
+    allow_any_node_name_characters: bool = boolean(
+        "DAGMAN_ALLOW_ANY_NODE_NAME_CHARACTERS", False, "Allow '+' in node names."
+    )
+    prohibit_multi_jobs: bool = boolean(
+        "DAGMAN_PROHIBIT_MULTI_JOBS",
+        False,
+        "A node whose submit file makes several jobs fails.",
+    )
+    submit_depth_first: bool = boolean(
+        "DAGMAN_SUBMIT_DEPTH_FIRST", False, "Newly ready nodes are submitted first."
+    )
+    always_run_post: bool = boolean(
+        "DAGMAN_ALWAYS_RUN_POST",
+        False,
+        "Run POST even if PRE failed; -AlwaysRunPost goes before it.",
+    )
+    condor_submit_exe: str = text(
+        "DAGMAN_CONDOR_SUBMIT_EXE",
+        "The condor_submit that stock runs with -SubmitMethod 0.",
+        kind=Kind.PATH,
+        label="DAGMAN_CONDOR_SUBMIT_EXE",
+        no_effect=_BINDINGS_ONLY,
+    )
+    condor_rm_exe: str = text(
+        "DAGMAN_CONDOR_RM_EXE",
+        "The condor_rm that stock runs.",
+        kind=Kind.PATH,
+        label="DAGMAN_CONDOR_RM_EXE",
+        no_effect=_BINDINGS_ONLY,
+    )
+    use_direct_submit: bool = boolean(
+        "DAGMAN_USE_DIRECT_SUBMIT",
+        True,
+        "Submit without running condor_submit.",
+        no_effect=_BINDINGS_ONLY,
+    )
+    produce_job_credentials: bool = boolean(
+        "DAGMAN_PRODUCE_JOB_CREDENTIALS",
+        True,
+        "Hand the credentials that a node's submit file asks for to the credd.",
+    )
+    default_append_vars: bool = boolean(
+        "DAGMAN_DEFAULT_APPEND_VARS", False, "VARS go after the submit file's own lines."
+    )
+    inherit_attrs_prefix: str = text(
+        "DAGMAN_INHERIT_ATTRS_PREFIX",
+        "Put before the names of inherited attributes.",
+        label="DAGMAN_INHERIT_ATTRS_PREFIX",
+    )
+    inherit_attrs: str = text(
+        "DAGMAN_INHERIT_ATTRS",
+        "Attributes of DAGMan's own ad that node jobs are given.",
+        kind=Kind.LIST,
+        label="DAGMAN_INHERIT_ATTRS",
+    )
+    node_record_info: str = text(
+        "DAGMAN_NODE_RECORD_INFO",
+        "What is added to a node job's ad; 'Retry' is its retry number, DAGManNodeRetry.",
+        kind=Kind.LIST,
+        no_effect="the retry number, all that it can ask for, is always there: recovery needs it",
+    )
+    record_machine_attrs: str = text(
+        "DAGMAN_RECORD_MACHINE_ATTRS",
+        "Attributes of the machine that are written into a node job's ad and log.",
+        kind=Kind.LIST,
+    )
+    abort_duplicates: bool = boolean(
+        "DAGMAN_ABORT_DUPLICATES",
+        True,
+        "End when another DAGMan runs the same DAG.",
+        dead=True,
+        no_effect="the lock file always decides",
+    )
+    abort_on_scary_submit: bool = boolean(
+        "DAGMAN_ABORT_ON_SCARY_SUBMIT",
+        True,
+        "End the DAG over a submit event of a cluster that is not the node's.",
+        no_effect="such an event is said and ignored: it can't mislead the book of jobs",
+    )
+    remove_job_list_on_failure: bool = boolean(
+        "DAGMAN_REMOVE_JOB_LIST_ON_FAILURE", True, "A failed job takes its cluster with it."
+    )
+    pending_report_interval: int = integer(
+        "DAGMAN_PENDING_REPORT_INTERVAL",
+        600,
+        "Time without events before a report of what is awaited.",
+        unit="seconds",
+    )
+    check_queue_interval: int = integer(
+        "DAGMAN_CHECK_QUEUE_INTERVAL",
+        300,
+        "Time between two looks at the schedd's queue for lost jobs; 0 or less is never.",
+        unit="seconds",
+        stock=28800,
+        why="a lost job is found within minutes, not after 8 hours",
+    )
+    print_job_table_interval: int = integer(
+        "DAGMAN_PRINT_JOB_TABLE_INTERVAL",
+        900,
+        "Time between two job tables in .dagman.out; 0 is none.",
+        0,
+        refused=True,
+        unit="seconds",
+    )
+    auto_rescue: bool = boolean(
+        "DAGMAN_AUTO_RESCUE",
+        True,
+        "Run from the newest rescue file; -AutoRescue goes before it.",
+        programs=(SUBMIT, DAGMAN),
+    )
+    max_rescue_num: int = integer(
+        "DAGMAN_MAX_RESCUE_NUM",
+        100,
+        "Highest number of a rescue file; 0 writes none.",
+        0,
+        high=999,
+        programs=(SUBMIT, DAGMAN),
+    )
+    reset_retries_upon_rescue: bool = boolean(
+        "DAGMAN_RESET_RETRIES_UPON_RESCUE", True, "A rescue run starts with all retries."
+    )
+    metrics_file_version: int = integer(
+        "DAGMAN_METRICS_FILE_VERSION", 2, "Format of .metrics.", 1, high=2, refused=True
+    )
+    default_node_log: str = text(
+        "DAGMAN_DEFAULT_NODE_LOG",
+        "The nodes log; @(DAG_DIR), @(DAG_FILE), @(CLUSTER), @(OWNER) and @(NODE_NAME) stand in it"
+        " for the DAG's directory and file, DAGMan's cluster and owner, and its node in the DAG"
+        " above.",
+        default="@(DAG_DIR)/@(DAG_FILE).nodes.log",
+        kind=Kind.PATH,
+        label="DAGMAN_DEFAULT_NODE_LOG",
+    )
+    log_on_nfs_is_error: bool = boolean(
+        "DAGMAN_LOG_ON_NFS_IS_ERROR",
+        False,
+        "Refuse a nodes log on NFS; counts only with ENABLE_USERLOG_LOCKING, and without"
+        " CREATE_LOCKS_ON_LOCAL_DISK.",
+    )
+    generate_subdag_submits: bool = boolean(
+        "DAGMAN_GENERATE_SUBDAG_SUBMITS",
+        True,
+        "Make a SUBDAG's submit file when its node starts; else it must be there.",
+    )
+    max_job_holds: int = integer(
+        "DAGMAN_MAX_JOB_HOLDS",
+        100,
+        "Jobs of a node that may be held before the node fails; 0 is no limit.",
+        0,
+        high=1000000,
+    )
+    node_job_failure_tolerance: int = integer(
+        "DAGMAN_NODE_JOB_FAILURE_TOLERANCE",
+        0,
+        "Jobs of a node that may fail before the node does; TOLERANCE goes before it.",
+        0,
+        refused=True,
+    )
+    hold_claim_time: int = integer(
+        "DAGMAN_HOLD_CLAIM_TIME",
+        20,
+        "keep_claim_idle of jobs with children.",
+        0,
+        high=3600,
+        unit="seconds",
+    )
+    suppress_job_logs: bool = boolean(
+        "DAGMAN_SUPPRESS_JOB_LOGS", False, "Node jobs write no log of their own."
+    )
+    remove_node_jobs: bool = boolean(
+        "DAGMAN_REMOVE_NODE_JOBS", True, "Remove node jobs when the DAGMan job is removed."
+    )
+    put_failed_jobs_on_hold: bool = boolean(
+        "DAGMAN_PUT_FAILED_JOBS_ON_HOLD",
+        False,
+        "A node that has failed for good is submitted once more, on hold, for its owner to mend.",
+    )
+    remove_jobs_after_limit_change: bool = boolean(
+        "DAGMAN_REMOVE_JOBS_AFTER_LIMIT_CHANGE",
+        False,
+        "Jobs beyond a limit of submitted nodes that was lowered leave the queue.",
+    )
+
+    # Knobs that stock does not echo.
+    disable_admin_throttle_limiting: bool = boolean(
+        "DAGMAN_DISABLE_ADMIN_THROTTLE_LIMITING",
+        False,
+        "The administrator's throttles don't cap those of a user; not read from a CONFIG file.",
+        label="",
+    )
+    avoid_slash_tmp: bool = boolean(
+        "DAGMAN_AVOID_SLASH_TMP", True, "Refuse a nodes log under /tmp.", label=""
+    )
+    debug: str = text(
+        "DAGMAN_DEBUG", "What stands before each line of .dagman.out.", kind=Kind.LIST
+    )
+    max_log: int = integer(
+        "MAX_DAGMAN_LOG",
+        0,
+        "Size at which .dagman.out would be turned over.",
+        unit="bytes",
+        label="",
+        no_effect="condor_submit_dag sets it to 0, never, in the environment of every DAGMan",
+    )
+    debug_parse_timing: bool = boolean(
+        "DAGMAN_DEBUG_PARSE_TIMING",
+        False,
+        "Say in .dagman.out how long reading the DAG files took, and how much memory.",
+        label="",
+    )
+    remove_temp_submit_files: bool = boolean(
+        "DAGMAN_REMOVE_TEMP_SUBMIT_FILES",
+        True,
+        "Delete the files that inline descriptions are written to for condor_submit.",
+        label="",
+        no_effect="no such files are written",
+    )
+    use_shared_port: bool = boolean(
+        "DAGMAN_USE_SHARED_PORT",
+        False,
+        "The command socket is reached through the shared port daemon.",
+        label="",
+        no_effect="the command socket has a port of its own",
+    )
+    disable_port: bool = boolean(
+        "DAGMAN_DISABLE_PORT",
+        False,
+        "DAGMan has no command socket: condor_submit_dag gives it `-p 0`.",
+        label="",
+        programs=(SUBMIT,),
+    )
+    insert_sub_file: str = text(
+        "DAGMAN_INSERT_SUB_FILE",
+        "File whose lines go into every .condor.sub; -insert_sub_file goes before it.",
+        kind=Kind.PATH,
+        programs=(SUBMIT,),
+    )
+    on_exit_remove: str = text(
+        "DAGMAN_ON_EXIT_REMOVE",
+        "Expression that decides whether an ended DAGMan leaves the queue.",
+        default="(ExitSignal =?= 11 || (ExitCode =!= UNDEFINED && ExitCode >=0 && ExitCode <= 2))",
+        kind=Kind.EXPRESSION,
+        programs=(SUBMIT,),
+    )
+    manager_job_append_getenv: str = text(
+        "DAGMAN_MANAGER_JOB_APPEND_GETENV",
+        "More variables for DAGMan's own environment, or 'true' for all.",
+        kind=Kind.LIST,
+        programs=(SUBMIT,),
+    )
+    write_partial_rescue: bool = boolean(
+        "DAGMAN_WRITE_PARTIAL_RESCUE",
+        True,
+        "False once chose whole DAG files as rescue files; condor_submit_dag warns of it.",
+        label="",
+        programs=(SUBMIT,),
+        dead=True,
+        no_effect="rescue files have been partial since HTCondor 7.7",
+    )
+    config_file: str = text(
+        "DAGMAN_CONFIG_FILE",
+        "The DAG's CONFIG file; condor_submit_dag sets it in the environment of DAGMan.",
+        kind=Kind.PATH,
+    )
+
+    # Knobs of ours.
+    restart_pre_rate: int = integer(
+        "PYDAGMAN_PRE_SCRIPTS_PER_SECOND",
+        0,
+        "PRE scripts started in a second after a restart, at most; 0 is no limit.",
+        0,
+        refused=True,
+    )
+
+    remarks: tuple[str, ...] = ()
+
+
+def fields_of_knobs() -> list[tuple[str, Knob]]:
+    """The table: name of the field, and what there is to know of its knob."""
+    return [(row.name, row.metadata["knob"]) for row in fields(Config) if row.metadata]
+
+
+def knobs() -> list[Knob]:
+    """The table without the fields' names."""
+    return [knob for _, knob in fields_of_knobs()]
