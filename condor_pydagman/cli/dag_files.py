@@ -6,17 +6,18 @@ Source: manual, "File Paths in DAGs" and "Rescue DAGs", and what stock condor_su
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import NamedTuple
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from condor_pydagman.adapters.files import read_text, rescue_numbers
 from condor_pydagman.cli.options import SubmitOptions
-from condor_pydagman.config import Config
-from condor_pydagman.dagfile import commands
-from condor_pydagman.dagfile.parser import manager_commands
 from condor_pydagman.errors import ConfigError, FileError
 from condor_pydagman.names import DagPaths
+
+if TYPE_CHECKING:
+    from condor_pydagman.config import Config
+    from condor_pydagman.dagfile.commands import Command
 
 _HINT = """\
 
@@ -41,8 +42,7 @@ class Voice(NamedTuple):
     err: Callable[[str], None]
 
 
-@dataclass(frozen=True)
-class ManagerFacts:
+class ManagerFacts(NamedTuple):
     """What the DAG files say about the DAGMan job itself.
 
     Attributes:
@@ -70,8 +70,9 @@ def read_dag_files(options: SubmitOptions) -> ManagerFacts:
     attributes: list[str] = []
     env: dict[bool, list[str]] = {True: [], False: []}
     for path in options.dag_files:
-        text = read_dag(path)
-        for command in manager_commands(text, path):
+        for command in _manager_commands(read_dag(path), path):
+            from condor_pydagman.dagfile import commands
+
             if isinstance(command, commands.ConfigFile):
                 name = _config_path(command.file, path if options.use_dag_dir else "")
                 configs += [name] if name not in configs else []
@@ -98,14 +99,15 @@ def make_way(options: SubmitOptions, paths: DagPaths, config: Config, voice: Voi
             f"ERROR: -dorescuefrom {number} specified, but rescue DAG file "
             f"{paths.rescue(number)} does not exist!"
         )
+    highest = config.max_rescue_num
+    asked = options.auto_rescue and not options.force
+    if not (asked and _announce_rescue(options, paths, highest, voice)):
+        _refuse_existing(options, paths)
     _delete(paths.halt)
     if options.force:
         for name in (paths.condor_sub, paths.dagman_log, paths.lib_out, paths.lib_err):
             _delete(name)
-        _set_rescue_files_aside(paths, config.max_rescue_num, voice)
-    if options.auto_rescue and _announce_rescue(options, paths, config.max_rescue_num, voice):
-        return
-    _refuse_existing(options, paths)
+        _set_rescue_files_aside(paths, highest, voice)
 
 
 def read_dag(path: str) -> str:
@@ -129,6 +131,24 @@ def read_dag(path: str) -> str:
         raise FileError(f"{prefix}Failed to open file: {path}: {error.strerror}") from None
 
 
+# Anything but short comments and commands that have nothing to do with the DAGMan job.
+_TELLING = re.compile(
+    r"[^ -z|}~\t\n]|\\[ \t]*$|^[ \t]*(?!#|(?:JOB|PARENT|RETRY|SCRIPT|VARS|PRIORITY|CATEGORY|"
+    r"MAXJOBS|SUBDAG|FINAL|ABORT-DAG-ON|DOT|JOBSTATE_LOG|NODE_STATUS_FILE)[ \t])[^ \t\n]",
+    re.ASCII | re.IGNORECASE | re.MULTILINE,
+)
+_LONGEST_PLAIN = 1 << 20
+
+
+def _manager_commands(text: str, path: str) -> Sequence[Command]:
+    """As `manager_commands`, which takes longer to import than most DAG files take to be read."""
+    if len(text) < _LONGEST_PLAIN and not _TELLING.search(text):
+        return ()
+    from condor_pydagman.dagfile.parser import manager_commands
+
+    return manager_commands(text, path)
+
+
 def _comma_separated(names: str) -> str:
     return ",".join(names.replace(",", " ").split())
 
@@ -136,9 +156,9 @@ def _comma_separated(names: str) -> str:
 def _config_path(name: str, dag: str) -> str:
     """Absolute path of a configuration file; relative ones start at the cwd or at `dag`'s place.
 
-    Not normalised: stock compares and passes on the paths as they are written.
+    The name itself is not normalised: stock compares and passes it on as it is written.
     """
-    return os.path.join(os.getcwd(), os.path.dirname(dag), name)
+    return os.path.join(os.path.realpath(os.path.dirname(dag)), name)
 
 
 def _one_config(given: str, found: list[str]) -> str:
@@ -160,7 +180,8 @@ def _delete(path: str) -> None:
     except FileNotFoundError:
         pass
     except OSError as error:
-        raise FileError(f"ERROR: can't remove {path}: {error.strerror}") from None
+        reason = f"({error.errno}): {error.strerror}"
+        raise FileError(f"ERROR: Failed to unlink file {path} {reason}") from None
 
 
 def _set_rescue_files_aside(paths: DagPaths, highest: int, voice: Voice) -> None:
@@ -182,25 +203,26 @@ def _set_rescue_files_aside(paths: DagPaths, highest: int, voice: Voice) -> None
 def _announce_rescue(options: SubmitOptions, paths: DagPaths, highest: int, voice: Voice) -> bool:
     """Say which rescue file condor_dagman will run from; whether there is one."""
     numbers = sorted(number for number in rescue_numbers(paths) if 1 <= number <= highest)
-    if not numbers:
-        return False
-    last, previous = numbers[-1], [0, *numbers][-2]
-    if options.rescue_file or options.load_save:
+    last = numbers[-1] if numbers else 0
+    if last and (options.rescue_file or options.load_save):
         return True
-    if previous != last - 1:
-        voice.out(f"Warning: Found rescue DAG number {last}, but not rescue DAG number {last - 1}")
+    for number in numbers:
+        if number > 1 and number - 1 not in numbers:
+            missing = f"but not rescue DAG number {number - 1}"
+            voice.out(f"Warning: Found rescue DAG number {number}, {missing}")
     if last >= highest:
         voice.out(f"Warning: Hit maximum rescue DAG number: {highest}")
-    voice.out(f"Running rescue DAG {options.do_rescue_from or last}")
-    return True
+    if last:
+        voice.out(f"Running rescue DAG {options.do_rescue_from or last}")
+    return bool(last)
 
 
 def _refuse_existing(options: SubmitOptions, paths: DagPaths) -> None:
     lines = []
     chosen = options.do_rescue_from or options.rescue_file or options.load_save
-    if not chosen and not options.update_submit:
+    if not chosen and not options.update_submit and not options.force:
         for name in (paths.condor_sub, paths.lib_out, paths.lib_err, paths.dagman_log):
-            if os.path.exists(name):
+            if os.path.lexists(name):
                 lines.append(f'ERROR: "{name}" already exists.\n')
     old_rescue = paths.primary + ".rescue"
     if not options.auto_rescue and not options.do_rescue_from and os.path.exists(old_rescue):

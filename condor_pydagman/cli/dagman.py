@@ -8,54 +8,83 @@ the run recovers, instead of taking the job away.
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import os
+import signal
 import sys
 import time
 import traceback
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from condor_pydagman.daemon.signals import Signals
 
 if TYPE_CHECKING:
+    from condor_pydagman.adapters.outlog import OutLog
     from condor_pydagman.cli.options import DagmanOptions
+    from condor_pydagman.daemon.run import Run
+    from condor_pydagman.errors import UsageError
 
 EXIT_ERROR = 1
 EXIT_LEAVE = 3
 EXIT_BUG = 4
+
+_SEE_USAGE = "To view condor_dagman usage look at <DAG File>.lib.out"
+_BUG = "ERROR: this is a bug in condor_pydagman; please report it:"
+
+
+class Invocation(NamedTuple):
+    """How we were called.
+
+    Attributes:
+        words: the command line as it is shown, what is for DaemonCore left out.
+        options: what they mean; nothing, if they are wrong.
+        wrong: what is wrong with them.
+        started: when the process started, seconds since the epoch.
+    """
+
+    words: tuple[str, ...]
+    options: DagmanOptions
+    wrong: UsageError | None
+    started: float
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the DAG that the command line names; returns the exit code."""
     started = time.time()
     signals = Signals()  # before the slow imports: condor_rm may come at once
+    with contextlib.suppress(Exception):  # a standard error that is closed, or no file
+        faulthandler.enable()
     try:
         return _main(sys.argv[1:] if argv is None else argv, signals, started)
     except Exception:  # whatever it is, the schedd must not take the DAG's jobs away for it
-        with contextlib.suppress(OSError):
-            traceback.print_exc()
+        _complain(f"{_BUG}\n{traceback.format_exc()}")
         return EXIT_BUG
 
 
 def _main(argv: Sequence[str], signals: Signals, started: float) -> int:
+    from condor_pydagman.cli import daemon_core
     from condor_pydagman.cli import options as cli
     from condor_pydagman.errors import UsageError
 
     try:
+        ours = daemon_core.split(argv)
+    except UsageError as error:
+        _complain(str(error))
+        return EXIT_ERROR
+    options, wrong = cli.DagmanOptions(), None
+    try:
         options = cli.parse_dagman(argv)
     except UsageError as error:
-        print(error, file=sys.stderr)
-        print(cli.dagman_usage())
-        return EXIT_ERROR
-    if options.show == "help":
-        print(cli.dagman_usage())
-        return 0
-    if options.show == "version":
+        wrong = error
+    if ours.version or options.show == "version":
         _print_version()
         return 0
-    with contextlib.suppress(OSError):  # a full disk
-        print("Executing condor dagman ... ", flush=True)
-    return _run(options, signals, started)
+    out = _open_log()
+    if out is None:
+        return _early_end(options)
+    _tell("Executing condor dagman ... ")
+    return _run(Invocation((sys.argv[0], *ours.rest), options, wrong, started), out, signals)
 
 
 def _print_version() -> None:
@@ -65,47 +94,117 @@ def _print_version() -> None:
     print(htcondor2.platform())
 
 
-def _run(options: DagmanOptions, signals: Signals, started: float) -> int:
-    from condor_pydagman.adapters import knobs
-    from condor_pydagman.daemon import dag_input, startup
+def _open_log() -> OutLog | None:
+    """The log; None if there can be none, which has been said then."""
+    file = os.environ.get("CONDOR_CONFIG", "")
+    if os.path.isabs(file) and not os.path.exists(file):
+        _complain(
+            "File specified in CONDOR_CONFIG environment variable:\n"
+            f'"{file}" does not exist.\nCorrect the variable, or put the file there.'
+        )
+        return None
+    from condor_pydagman.daemon import opening
+
+    try:
+        return opening.open_log()
+    except OSError as error:
+        path = opening.log_path()
+        _complain(f"ERROR \"Cannot open log file '{path}'\": {error.strerror}")
+        return None
+
+
+def _run(invocation: Invocation, out: OutLog, signals: Signals) -> int:
+    """Everything that has a log to tell of it; returns the exit code."""
+    from condor_pydagman.daemon.dag_input import CannotStart
     from condor_pydagman.daemon.loop import Loop
-    from condor_pydagman.errors import PydagmanError
+    from condor_pydagman.errors import ConfigError, UsageError
     from condor_pydagman.records import banner
 
     try:
-        admin = knobs.load("")
-        file = os.environ.get("_CONDOR_DAGMAN_CONFIG_FILE", "")
-        config = knobs.load(file) if file else admin
-        config = startup.with_options(config, options)
-        out = startup.open_log(options, config)
-    except (PydagmanError, OSError) as error:
-        print(error, file=sys.stderr)
-        return _early_end(options)
-    try:
-        for line in banner.argument_lines(sys.argv):
-            out.say(line)
-        if not options.dot:
-            run = startup.prepare(options, config, admin, out, started)
+        run = _begin(invocation, out)
+        if not isinstance(run, int):
             return Loop(run, signals).until_end()
-        dag_input.write_dot(options, config, out)
-        code = 0
-    except dag_input.CannotStart as error:
+        code = run
+    except UsageError as error:
+        code = _misused(str(error), out)
+    except ConfigError as error:
+        out.say(str(error), 0)
+        _complain(str(error))
+        code = _early_end(invocation.options)
+    except CannotStart as error:
         out.say(str(error), 0)
         code = error.code
     except Exception:  # the last resort: whatever it is must reach the log
-        out.say("ERROR: this is a bug in condor_pydagman; please report it:", 0)
-        out.say(traceback.format_exc().rstrip(), 0)
+        text = f"{_BUG}\n{traceback.format_exc().rstrip()}"
+        out.say(text, 0)
+        _complain(text)
         code = EXIT_BUG
     out.say(banner.exit_line(os.getpid(), code), 0)
     out.flush()
     return code
 
 
+def _begin(invocation: Invocation, out: OutLog) -> Run | int:
+    """The run that is to be gone through; or the exit code, if there is none.
+
+    Raises:
+        UsageError, ConfigError, CannotStart: there can be none.
+    """
+    from condor_pydagman.daemon import opening, startup, trial
+    from condor_pydagman.records import banner
+
+    options = invocation.options
+    settings = opening.configure(options, out)
+    for line in banner.argument_lines(invocation.words):
+        out.say(line, 0)
+    if invocation.wrong is not None:
+        raise invocation.wrong
+    if options.show == "help":
+        return _misused("", out)
+    if options.wait_for_debug:
+        _wait_for_debugger(out)
+    if options.dot:
+        return trial.draw(options, settings, out)
+    run = startup.prepare(options, settings.config, settings.admin, out, invocation.started)
+    return trial.set_up(run) if options.setup_only else run
+
+
+def _misused(message: str, out: OutLog) -> int:
+    """A wrong command line: the usage goes to standard output, `.lib.out` of a job."""
+    from condor_pydagman.cli.option_table import dagman_usage
+
+    if message:
+        out.say(message, 0)
+        _complain(message)
+    out.say(_SEE_USAGE, 0)
+    _tell(dagman_usage())
+    return EXIT_ERROR
+
+
+def _wait_for_debugger(out: OutLog) -> None:
+    """-WaitForDebug: stop until a debugger, or somebody else, sends SIGCONT."""
+    out.say(f"Waiting for a debugger: process {os.getpid()} stops until it gets SIGCONT", 0)
+    out.flush()
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
 def _early_end(options: DagmanOptions) -> int:
     """Before the DAG has begun an error ends it; one that is to be recovered must not lose its
     jobs over a full disk or a slip in the configuration."""
+    if not options.dag_files:
+        return EXIT_ERROR
     lock = options.lockfile or options.paths().lock
     return EXIT_LEAVE if os.path.lexists(lock) else EXIT_ERROR
+
+
+def _tell(text: str) -> None:
+    with contextlib.suppress(OSError, ValueError):  # a full disk, or no standard output
+        print(text, flush=True)
+
+
+def _complain(text: str) -> None:
+    with contextlib.suppress(OSError, ValueError):
+        print(text, file=sys.stderr, flush=True)
 
 
 def run_and_leave() -> NoReturn:

@@ -12,12 +12,12 @@ import sys
 from typing import NoReturn
 
 
-def condor_submit_dag() -> int:
-    """The command of this name; returns its exit code."""
+def condor_submit_dag() -> NoReturn:
+    """The command of this name; ends the process."""
     own_modules_first()
     from condor_pydagman.cli import submit_dag
 
-    return submit_dag.main()
+    submit_dag.run_and_leave()
 
 
 def condor_dagman() -> NoReturn:

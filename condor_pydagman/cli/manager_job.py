@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from condor_pydagman.cli.dag_files import Voice, make_way, read_dag_files
@@ -22,6 +21,7 @@ from condor_pydagman.names import DagPaths
 from condor_pydagman.records import condor_sub
 
 DASHES = "-" * 71
+_VALGRIND = ("--tool=memcheck", "--leak-check=yes", "--show-reachable=yes")
 
 
 class Prepared(NamedTuple):
@@ -30,13 +30,20 @@ class Prepared(NamedTuple):
     Attributes:
         options: those it was made of, defaults filled in.
         text: what it holds.
+        added: the lines among it that the user's options, files and DAG commands add.
     """
 
     options: SubmitOptions
     text: str
+    added: Sequence[str]
 
 
-def write(options: SubmitOptions, voice: Voice, current: Mapping[str, str]) -> Prepared:
+def write(
+    options: SubmitOptions,
+    voice: Voice,
+    current: Mapping[str, str],
+    check: Callable[[str], None] | None = None,
+) -> Prepared:
     """Write the submit file of the DAGMan job (manual: condor_submit_dag(1)), after the files of
     earlier runs have been dealt with.
 
@@ -44,35 +51,45 @@ def write(options: SubmitOptions, voice: Voice, current: Mapping[str, str]) -> P
     -import_env copies.  The DAG's CONFIG file lies over this process's configuration afterwards,
     see `adapters.knobs`.
 
+    `check` is given what will be written, before any file is touched.
+
     Raises:
         PydagmanError: it can't be written, or what the DAG files or options say is wrong.
     """
     paths = options.paths()
-    dagman = options.dagman or find_dagman(sys.argv[0], os.environ.get("PATH", ""))
+    path = os.environ.get("PATH", "")
+    dagman = options.dagman or find_dagman(sys.argv[0], path)
     facts = read_dag_files(options)
+    valgrind = find_valgrind(path) if options.valgrind else ""
     htcondor2 = bindings()
     options = with_auto_rescue(options)
     config = _configuration(facts.config_file)
     _warn_of_dead_knobs(voice)
-    options = replace(
-        options,
+    options = options._replace(
         dagman=dagman,
         insert_env=options.insert_env + facts.insert_env,
         include_env=options.include_env + facts.include_env,
     )
     options = _with_schedd_files(options, htcondor2)
     lines = _extra_lines(options, config, facts.job_attributes, voice)
-    make_way(options, paths, config, voice)
-    options = _update(options, paths)
+    if not options.force:  # which makes a new file
+        options = _update(options, paths)
     fixed = {
         "_CONDOR_SCHEDD_ADDRESS_FILE": options.schedd_address_file,
         "_CONDOR_SCHEDD_DAEMON_AD_FILE": options.schedd_daemon_ad_file,
         "_CONDOR_DAGMAN_CONFIG_FILE": facts.config_file,
     }
     variables = environment(options, paths, fixed, current)
-    text = condor_sub.text(_description(options, config, variables, lines, htcondor2.version()))
+    description = _description(options, config, variables, lines, htcondor2.version())
+    if valgrind:
+        words = (*_VALGRIND, dagman, *description.arguments)
+        description = description._replace(executable=valgrind, arguments=words)
+    text = condor_sub.text(description)
+    if check:
+        check(text)
+    make_way(options, paths, config, voice)
     _write(paths.condor_sub, text)
-    return Prepared(options, text)
+    return Prepared(options, text, lines)
 
 
 def with_auto_rescue(options: SubmitOptions) -> SubmitOptions:
@@ -82,7 +99,7 @@ def with_auto_rescue(options: SubmitOptions) -> SubmitOptions:
     """
     if options.auto_rescue is not None:
         return options
-    return replace(options, auto_rescue=int(_configuration("").auto_rescue))
+    return options._replace(auto_rescue=int(_configuration("").auto_rescue))
 
 
 def summary(options: SubmitOptions) -> str:
@@ -117,14 +134,36 @@ def find_dagman(program: str, path: str) -> str:
     """
     places = [os.path.dirname(os.path.realpath(program)), os.path.dirname(sys.executable)]
     places += [place for place in path.split(os.pathsep) if place]
+    found = _first_executable("condor_dagman", places)
+    if not found:
+        raise FileError(
+            "ERROR: Failed to locate condor_dagman executable in PATH; "
+            "name it with -dagman, or repair the installation of condor_pydagman"
+        )
+    return found
+
+
+def find_valgrind(path: str) -> str:
+    """Full path of the first valgrind in `path`.
+
+    Raises:
+        FileError: there is none.
+    """
+    found = _first_executable("valgrind", [place for place in path.split(os.pathsep) if place])
+    if not found:
+        raise FileError(
+            "ERROR: can't find valgrind in PATH, aborting.\n"
+            "       Install it, or leave -Valgrind out"
+        )
+    return found
+
+
+def _first_executable(name: str, places: Iterable[str]) -> str:
     for place in places:
-        name = os.path.join(os.path.abspath(place), "condor_dagman")
-        if os.path.isfile(name) and os.access(name, os.X_OK):
-            return name
-    raise FileError(
-        "ERROR: Failed to locate condor_dagman executable in PATH; "
-        "name it with -dagman, or repair the installation of condor_pydagman"
-    )
+        path = os.path.join(os.path.abspath(place), name)
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+    return ""
 
 
 def insert_lines(path: str) -> list[str]:
@@ -133,16 +172,17 @@ def insert_lines(path: str) -> list[str]:
     Raises:
         FileError: it can't be read.
     """
-    from condor_pydagman.adapters.files import read_text
-
     try:
-        text = read_text(path)
-    except (OSError, FileError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise FileError(f"ERROR: Unable to read submit append file {path} ({reason})") from None
+        with open(path, encoding="utf-8", errors="surrogateescape", newline="\n") as file:
+            text = file.read()
+    except OSError as error:
+        reason = f"({error.strerror})"
+        raise FileError(f"ERROR: Unable to read submit append file {path} {reason}") from None
     lines: list[str] = []
     begun = ""
-    for line in text.splitlines():
+    for line in text.removesuffix("\n").split("\n") if text else ():
+        if begun and line.lstrip().startswith("#"):
+            continue
         begun += line.strip()
         if begun.endswith("\\"):
             begun = begun[:-1]
@@ -178,11 +218,16 @@ def environment(
 
 def bindings() -> Any:
     """Import htcondor2, which reads HTCondor's configuration and complains on stderr."""
-    named = os.environ.get("CONDOR_CONFIG", "")
+    named = os.environ.get("CONDOR_CONFIG")
     import htcondor2
 
-    if named and named.upper() != "ONLY_ENV" and not os.path.exists(named):
-        raise FileError(f"ERROR: CONDOR_CONFIG names {named}, which does not exist; correct it")
+    if (
+        named is not None
+        and named.upper() != "ONLY_ENV"
+        and (not os.path.exists(named) or os.path.isdir(named))
+    ):
+        wrong = "is a directory" if os.path.exists(named) else "does not exist"
+        raise FileError(f"ERROR: CONDOR_CONFIG names '{named}', which {wrong}; correct it")
     return htcondor2
 
 
@@ -191,6 +236,8 @@ def _configuration(config_file: str) -> Config:
 
     if config_file and not os.access(config_file, os.R_OK):
         raise FileError(f"ERROR: Can't read DAGMan config file: {config_file}")
+    if os.path.isdir(config_file):
+        raise FileError(f"ERROR: Can't read DAGMan config file: {config_file} is a directory")
     return knobs.load(config_file)
 
 
@@ -212,7 +259,7 @@ def _with_schedd_files(options: SubmitOptions, htcondor2: Any) -> SubmitOptions:
         if given:
             htcondor2.param[attribute.upper()] = given
         values[attribute] = given or str(htcondor2.param.get(attribute.upper()) or "")
-    return replace(options, **values)
+    return options._replace(**values)
 
 
 def _extra_lines(
@@ -248,7 +295,10 @@ def _update(options: SubmitOptions, paths: DagPaths) -> SubmitOptions:
     try:
         text = read_text(paths.condor_sub)
     except OSError as error:
-        raise FileError(f"ERROR: can't read {paths.condor_sub}: {error.strerror}") from None
+        reason = f"(-update_submit can't read it: {error.strerror})"
+        raise FileError(
+            f"ERROR: Unable to create submit file {paths.condor_sub} {reason}"
+        ) from None
     return merge_maximums(options, condor_sub.old_arguments(text))
 
 

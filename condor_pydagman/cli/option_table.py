@@ -87,7 +87,7 @@ OPTIONS = (
     Option("DoRescueFrom", "do_rescue_from", _I, _DEEP, "<N>", daemon=True,
            text="Run from the rescue file of this number"),
     Option("Dot", "dot", daemon=True),
-    Option("DryRun", "dry_run", _N, _SHALLOW, daemon=True, supported=False),
+    Option("DryRun", "dry_run", daemon=True),
     Option("Force", "force", _N, _DEEP, written="force",
            text="Overwrite the files of an earlier run, set rescue files aside"),
     Option("import_env", "import_env", _N, _DEEP,
@@ -121,17 +121,17 @@ OPTIONS = (
            text="Directory for *.dagman.out"),
     Option("Priority", "priority", _I, _SHALLOW, "<priority>", daemon=True,
            text="Added to the priority of every node"),
-    Option("Remote", "remote", _T, argument="<schedd name>", supported=False,
-           text="Submit to this remote schedd"),
+    Option("Remote", "remote", _T, argument="<schedd name>",
+           text="Submit to the schedd of this name, with a copy of condor_dagman (spooling)"),
     Option("RescueFile", "rescue_file", _T, _SHALLOW, "<filename>", daemon=True,
            text="Run from this rescue file"),
     Option("schedd-address-file", "schedd_address_file", _T, argument="<path>",
            text="Find the schedd by this address file"),
     Option("schedd-daemon-ad-file", "schedd_daemon_ad_file", _T, argument="<path>",
            text="Find the schedd by this daemon ad file"),
-    Option("SetupOnly", "setup_only", _N, _SHALLOW, daemon=True, supported=False),
+    Option("SetupOnly", "setup_only", _N, _SHALLOW, daemon=True),
     Option("SubmitMethod", "submit_method", _I, _DEEP, "<value>", daemon=True,
-           text="How node jobs are submitted; only 1 (direct submit) is there"),
+           text="Accepted for compatibility; jobs are always submitted directly (1)"),
     Option("suppress_notification", "suppress_notification", _N, _DEEP, daemon=True,
            text="No mail from node jobs"),
     Option("terse", "terse", text="Print only the job id of DAGMan"),
@@ -139,7 +139,7 @@ OPTIONS = (
            text="Rewrite *.condor.sub if it is there, keeping its -Max options"),
     Option("UseDagDir", "use_dag_dir", _N, _DEEP, daemon=True,
            text="Run each DAG in its own directory"),
-    Option("Valgrind", "valgrind", supported=False, text="Run condor_dagman under valgrind"),
+    Option("Valgrind", "valgrind", text="Run condor_dagman under valgrind"),
     Option("Verbose", "verbose", _N, _DEEP, written="verbose",
            text="Accepted for compatibility; messages are always complete"),
 )  # fmt: skip
@@ -152,15 +152,12 @@ def submit_usage() -> str:
     """What `condor_submit_dag -help` prints."""
     rows = [("-help", "print usage info and exit"), ("-version", "print version and exit")]
     rows += [(f"-{o.name} {o.argument}".rstrip(), o.text) for o in OPTIONS if o.text]
-    refused = {f"-{o.name} {o.argument}".rstrip() for o in OPTIONS if not o.supported}
     lines = [
         "Usage: condor_submit_dag [options] dag_file [dag_file_2 ... dag_file_n]",
         "  where dag_file1, etc., is the name of a DAG input file",
         "  and where [options] is one or more of:",
     ]
-    for left, text in rows:
-        note = "; not supported yet" if left in refused else ""
-        lines.append(f"    {left:<30} ({text}{note})")
+    lines += [f"    {left:<30} ({text})" for left, text in rows]
     return "\n".join(lines) + "\n"
 
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from condor_pydagman.cli import daemon_core
 from condor_pydagman.cli.option_table import (
     LETTERS,
     OPTIONS,
@@ -28,6 +28,7 @@ from condor_pydagman.names import DagPaths
 __all__ = [
     "DagmanOptions",
     "MisplacedOption",
+    "OldArguments",
     "Options",
     "SubmitOptions",
     "arguments",
@@ -46,6 +47,10 @@ class MisplacedOption(UsageError):
     """An option after a DAG file; stock condor_submit_dag reports it on stdout, not stderr."""
 
 
+class OldArguments(UsageError):
+    """A -Max option of an existing submit file is wrong (-update_submit)."""
+
+
 # Pairs that can't be used together; the one found first in the table speaks.
 _EXCLUSIVE = (
     ("load_save", "DoRecovery"),
@@ -55,9 +60,11 @@ _EXCLUSIVE = (
 )
 
 
-@dataclass(frozen=True)
-class Options:
-    """What a command line says.  None stands for "not given" where that makes a difference."""
+class Options(NamedTuple):
+    """What a command line says.  None stands for "not given" where that makes a difference.
+
+    Not a dataclass: those take ten times as long to make, and condor_submit_dag is to be quick.
+    """
 
     dag_files: tuple[str, ...] = ()
     allow_version_mismatch: bool = False
@@ -103,6 +110,7 @@ class Options:
     valgrind: bool = False
     verbose: bool = False
     wait_for_debug: bool = False
+    port: int | None = None  # of condor_dagman's command socket; 0 is none
     show: str = ""  # 'help' or 'version': print that and do nothing else
 
     def paths(self) -> DagPaths:
@@ -110,12 +118,10 @@ class Options:
         return DagPaths(self.dag_files[0], len(self.dag_files) > 1, self.outfile_dir)
 
 
-@dataclass(frozen=True)
 class SubmitOptions(Options):
     """The command line of condor_submit_dag."""
 
 
-@dataclass(frozen=True)
 class DagmanOptions(Options):
     """The command line of condor_dagman.
 
@@ -129,7 +135,7 @@ def parse_submit(argv: Sequence[str]) -> SubmitOptions:
 
     Raises:
         MisplacedOption: an option comes after a DAG file.
-        UsageError: anything else that stock refuses, or an option we don't support yet.
+        UsageError: anything else that stock refuses.
     """
     found = _scan(argv, _SUBMIT, daemon=False)
     options = SubmitOptions(**found.values)
@@ -139,8 +145,13 @@ def parse_submit(argv: Sequence[str]) -> SubmitOptions:
         raise UsageError("-DoRescueFrom value must be non-negative; aborting.")
     if not any(options.dag_files):
         raise UsageError("ERROR: no dag file specified; aborting.")
-    _refuse_unsupported(options, found.names)
     return options
+
+
+_OTHER_VERSION = (
+    "\nIf another version of HTCondor wrote this command line, write it anew: "
+    "condor_submit_dag -update_submit <DAG file>"
+)
 
 
 def parse_dagman(argv: Sequence[str]) -> DagmanOptions:
@@ -149,23 +160,26 @@ def parse_dagman(argv: Sequence[str]) -> DagmanOptions:
     Raises:
         UsageError: unknown option, bad value, or no DAG file.
     """
-    rest, version = _without_daemon_core(argv)
-    if version:
+    ours = daemon_core.split(argv)
+    if ours.version:
         return DagmanOptions(show="version")
-    found = _scan(rest, _DAGMAN, daemon=True)
-    options = DagmanOptions(**found.values)
+    try:
+        found = _scan(ours.rest, _DAGMAN, daemon=True)
+    except UsageError as error:
+        raise UsageError(
+            f"{error}{_OTHER_VERSION if 'Unknown flag' in str(error) else ''}"
+        ) from None
+    options = DagmanOptions(**found.values, port=ours.port)
     if options.show:
         return options
-    for name in found.names:
-        row = _DAGMAN.rows[name.lower()]
-        if row.daemon and not row.supported:
-            raise UsageError(f"ERROR: -{name} is not supported by this version yet")
+    if not any(options.dag_files):
+        raise UsageError("No DAG file was specified")
     for name in ("MaxJobs", "MaxIdle", "MaxPre", "MaxPost", "MaxHold", "DoRescueFrom"):
         value = getattr(options, _DAGMAN.rows[name.lower()].attribute)
         if value is not None and value < 0:
             raise UsageError(f"-{name} must be non-negative")
-    if not options.dag_files:
-        raise UsageError("ERROR: no DAG file was specified; give it with -Dag <file>")
+    if options.submit_method not in (None, 0, 1):
+        raise UsageError(f"-SubmitMethod must be 0 or 1, not {options.submit_method}")
     return options
 
 
@@ -176,18 +190,21 @@ def merge_maximums(options: SubmitOptions, words: Sequence[str]) -> SubmitOption
     The older values win over the new ones, as they do in stock.
 
     Raises:
-        UsageError: one of them lacks its number, or is no option.
+        OldArguments: one of them lacks its number, or is no option.
     """
     values: dict[str, Any] = {}
     at = 0
     while at < len(words):
         word, at = words[at], at + 1
-        if word.lower().startswith("-m"):
-            option = _SUBMIT.find(word)
-            if option.attribute.startswith("max_"):
-                values[option.attribute] = _integer(option, word.lower(), words, at)
-                at += 1
-    return replace(options, **values)
+        if not word.lower().startswith("-m"):
+            continue
+        try:
+            option = _SUBMIT.find(word, shown=word)
+            values[option.attribute] = _integer(option, word, words, at)
+        except UsageError as error:
+            raise OldArguments(str(error)) from None
+        at += 1
+    return options._replace(**values)
 
 
 def arguments(options: Options, csd_version: str, disable_port: bool = False) -> list[str]:
@@ -199,7 +216,7 @@ def arguments(options: Options, csd_version: str, disable_port: bool = False) ->
     # These come first, and a capital follows: stock's DaemonCore takes `-f`, `-l`, `-p`, ... for
     # its own until it meets a word it does not know.
     words += ["-f", "-l", "."]
-    written = replace(options, lockfile=options.paths().lock, csd_version=csd_version)
+    written = options._replace(lockfile=options.paths().lock, csd_version=csd_version)
     for name in _SHALLOW_ORDER:
         words += _written(written, name)
     return words + deep_arguments(options)
@@ -208,7 +225,7 @@ def arguments(options: Options, csd_version: str, disable_port: bool = False) ->
 def deep_arguments(options: Options) -> list[str]:
     """The argument words that nested runs of condor_submit_dag are given too."""
     if options.notification and options.suppress_notification:
-        options = replace(options, notification="never")
+        options = options._replace(notification="never")
     words: list[str] = []
     for name in _DEEP_ORDER:
         words += _written(options, name)
@@ -217,7 +234,7 @@ def deep_arguments(options: Options) -> list[str]:
 
 _SHALLOW_ORDER = (
     "Debug", "Lockfile", "Dag", "MaxIdle", "MaxJobs", "MaxPre", "MaxPost", "AlwaysRunPost",
-    "DontAlwaysRunPost", "DoRecovery", "SetupOnly", "DryRun", "CsdVersion", "Priority", "load_save",
+    "DontAlwaysRunPost", "DoRecovery", "SetupOnly", "CsdVersion", "Priority", "load_save",
     "RescueFile",
 )  # fmt: skip
 _DEEP_ORDER = (
@@ -253,26 +270,31 @@ def _integer_is_set(name: str, value: int | None) -> bool:
     return value != -1 if name == "Debug" else value >= 0
 
 
+_WHOLE = WAIT_FOR_DEBUG.name.lower()
+
+
 class _Table:
     """The options of one tool by lower-cased word, for exact and abbreviated look-up."""
 
     def __init__(self, options: Sequence[Option]) -> None:
         self.rows = {option.name.lower(): option for option in options}
         for letter, name in LETTERS.items():
-            self.rows[letter] = self.rows[name.lower()]
+            self.rows[letter] = self.rows[name.lower()]._replace(name=letter)
         self.words = sorted(self.rows)
 
-    def find(self, word: str) -> Option:
-        """The option that a typed word (dash included) means.
+    def find(self, word: str, shown: str = "") -> Option:
+        """The option that a typed word (dash included) means; `shown` is how errors call it.
 
         Stock's rule: the first entry that sorts at or after the word, if the word begins it.  So
         there is no ambiguity, and `-m` is -MaxHold.
         """
         typed = word.lower()[1:]
         at = bisect_left(self.words, typed)
-        if at == len(self.words) or not self.words[at].startswith(typed):
-            raise UsageError(f"Error: Unknown flag '{word.lower()}' provided")
-        return self.rows[self.words[at]]
+        found = self.words[at] if at < len(self.words) else ""
+        # A slip of the keyboard (`-w`) must not stop DAGMan: that needs the whole word.
+        if not found.startswith(typed) or (found == _WHOLE and typed != _WHOLE):
+            raise UsageError(f"Error: Unknown flag '{shown or word.lower()}' provided")
+        return self.rows[found]
 
 
 _SUBMIT = _Table(OPTIONS)
@@ -316,9 +338,10 @@ def _take(found: _Found, option: Option, word: str, argv: Sequence[str], at: int
     found.names.append(option.name)
     if option.takes is Takes.NOTHING:
         if values.get(name, option.value) is not option.value:
-            pair = sorted((o for o in OPTIONS if o.attribute == name), key=lambda o: not o.value)
-            both = " and ".join(f"-{o.name}" for o in pair)
-            raise UsageError(f"Error: Both {both} can't be used at the same time")
+            first = next(o.name for o in OPTIONS if o.attribute == name and o != option)
+            raise UsageError(
+                f"Error: Both -{first} and -{option.name} can't be used at the same time"
+            )
         values[name] = option.value
         return at
     if option.takes is Takes.INTEGER:
@@ -334,12 +357,23 @@ def _add(values: dict[str, Any], name: str, item: str) -> None:
     values[name] = (*values.get(name, ()), item)
 
 
+def _trimmed(option: Option, text: str) -> str:
+    """An argument without the characters at its ends that stock takes off."""
+    if option.name == "insert_env":
+        return text.strip(" \t\n\v\f\r")
+    if option.name == "Batch-Name" and len(text) > 1:
+        text = text[1:] if text.startswith('"') else text
+        return text[:-1] if text.endswith('"') else text
+    return text
+
+
 def _text(option: Option, word: str, argv: Sequence[str], at: int) -> str:
     if at >= len(argv) or (option.takes is not Takes.INTEGER and argv[at].startswith("-")):
         raise UsageError(f"Error: Option -{option.name} ({word}) requires an additional argument")
-    if not argv[at]:
+    text = _trimmed(option, argv[at])
+    if not text and option.name != "Dag":
         raise UsageError(f"Error: {word} (-{option.name}) additional argument was empty")
-    return argv[at].strip('"') if option.name == "Batch-Name" else argv[at]
+    return text
 
 
 def _integer(option: Option, word: str, argv: Sequence[str], at: int) -> int:
@@ -361,37 +395,3 @@ def _refuse_exclusive(option: Option, names: Sequence[str]) -> None:
                 raise UsageError(
                     f"Error: -{option.name} can not be used with the following flag: -{other}"
                 )
-
-
-def _refuse_unsupported(options: SubmitOptions, names: Sequence[str]) -> None:
-    for name in names:
-        if not _SUBMIT.rows[name.lower()].supported:
-            raise UsageError(f"ERROR: -{name} is not supported by this version yet")
-    if options.submit_method == 0:
-        raise UsageError(
-            "ERROR: -SubmitMethod 0 (condor_submit) is not supported by this version yet; "
-            "leave it out, or use 1 (direct submit)"
-        )
-
-
-_DAEMON_CORE_FLAGS = frozenset(("f", "b", "q", "t", "d", "foreground", "background", "quiet"))
-_DAEMON_CORE_VALUES = frozenset(
-    ("a", "c", "k", "l", "log", "p", "port", "pidfile", "r", "sock", "local-name")
-)
-
-
-def _without_daemon_core(argv: Sequence[str]) -> tuple[list[str], bool]:
-    """`argv` behind the arguments meant for DaemonCore, and whether those ask for the version.
-
-    Stock's DaemonCore takes any word that begins with the letters of one of its options, so that a
-    `-lockfile` or `-alwaysrunpost` in first place is lost.  We take whole words only.
-    """
-    at = 0
-    while at < len(argv) and argv[at].startswith("-"):
-        word = argv[at][1:]
-        if word == "v":
-            return [], True
-        if word not in _DAEMON_CORE_FLAGS and word not in _DAEMON_CORE_VALUES:
-            break
-        at += 2 if word in _DAEMON_CORE_VALUES else 1
-    return list(argv[at:]), False

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
 from condor_pydagman.adapters import knobs
 from condor_pydagman.adapters.files import inside
@@ -45,7 +44,7 @@ def command_line(options: SubmitOptions) -> str:
     words = ["condor_submit_dag", "-no_submit", "-update_submit"]
     words += ["-force"] if options.force else []
     words += ["-Priority", str(options.priority)] if options.priority else []
-    words += deep_arguments(replace(options, force=False, update_submit=False))
+    words += deep_arguments(options._replace(force=False, update_submit=False))
     return f"Recursive submit command: <{shown_arguments([*words, *options.dag_files])}>"
 
 
@@ -90,15 +89,15 @@ def _write_one(options: SubmitOptions, voice: Voice, current: Mapping[str, str])
     voice.out(manager_job.DASHES)
 
 
-@dataclass
 class _Level:
     """One run of condor_submit_dag -do_recurse, in `directory`."""
 
-    options: SubmitOptions
-    directory: str
-    keys: list[_Key] = field(default_factory=list)
-    waiting: deque[Subdag] = field(default_factory=deque)
-    failed: bool = False
+    def __init__(self, options: SubmitOptions, directory: str) -> None:
+        self.options = options
+        self.directory = directory
+        self.keys: list[_Key] = []
+        self.waiting: deque[Subdag] = deque()
+        self.failed = False
 
 
 class _Walk:

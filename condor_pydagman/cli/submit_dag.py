@@ -6,22 +6,27 @@ take no longer than people notice.
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
-import re
+import signal
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, NoReturn
 
 from condor_pydagman import __version__
-from condor_pydagman.cli.options import MisplacedOption, SubmitOptions, parse_submit, submit_usage
-from condor_pydagman.errors import DagFileError, PoolError, PydagmanError, UsageError
-from condor_pydagman.names import DagPaths
+from condor_pydagman.cli.options import (
+    MisplacedOption,
+    OldArguments,
+    SubmitOptions,
+    parse_submit,
+    submit_usage,
+)
+from condor_pydagman.errors import DagFileError, PydagmanError, UsageError
 
-# JobSubmitMethod of condor_submit, which is what stock condor_submit_dag runs.
-SUBMIT_METHOD = 0
-# What the bindings put before the message that condor_submit prints.
-_BINDINGS_PREFIX = re.compile(r"^Failed to create job ad, errmsg=(Submit:-?[0-9]+:)?")
+if TYPE_CHECKING:
+    from condor_pydagman.cli.manager_job import Prepared
+    from condor_pydagman.cli.submission import Offer
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -33,123 +38,110 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         options = parse_submit(sys.argv[1:] if argv is None else argv)
     except UsageError as error:
-        print(error, file=sys.stdout if isinstance(error, MisplacedOption) else sys.stderr)
-        print(submit_usage(), end="")
+        _say(str(error), error=not isinstance(error, MisplacedOption))
+        _say(submit_usage().rstrip("\n"))
         return 1
     if options.show == "help":
-        print(submit_usage(), end="")
+        _say(submit_usage().rstrip("\n"))
         return 0
     try:
         return _show_version() if options.show else _run(options)
     except DagFileError as error:
-        print(error.detail(), file=sys.stderr)
+        _say(error.detail(), error=True)
+    except OldArguments as error:
+        _say(str(error), error=True)
+        _say(submit_usage().rstrip("\n"))
     except PydagmanError as error:
-        print(error, file=sys.stderr)
+        _say(str(error), error=True)
     return 1
+
+
+def run_and_leave() -> NoReturn:
+    """The command.  It waits for nothing that Python does at its end, which takes it as long as the
+    schedd takes to accept a job."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    code = main()
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            with contextlib.suppress(OSError, ValueError):
+                stream.flush()
+    os._exit(code)
 
 
 def _run(options: SubmitOptions) -> int:
     from condor_pydagman.cli import manager_job
     from condor_pydagman.cli.dag_files import Voice
 
+    _forget_pythons_own()
     current = dict(os.environ)  # the bindings add to it
-    voice = Voice(out=print, err=lambda text: print(text, file=sys.stderr))
+    voice = Voice(out=_say, err=lambda text: _say(text, error=True))
     if options.do_recurse:
         from condor_pydagman.cli import subdags
 
         subdags.write_all(options, voice, current)
-    prepared = manager_job.write(options, voice, current)
+    offers: list[Offer] = []
+
+    def check(text: str) -> None:
+        if not options.no_submit:
+            from condor_pydagman.cli import submission
+
+            paths, remote = options.paths(), options.remote
+            offers.append(submission.offer(text, paths, remote, manager_job.bindings()))
+
+    prepared = manager_job.write(options, voice, current, check)
     if not options.terse:
-        print(manager_job.summary(prepared.options), flush=True)
+        _say(manager_job.summary(prepared.options), flush=True)
     if options.no_submit:
-        print(manager_job.no_submit_lines(options))
+        _say(manager_job.no_submit_lines(options))
     else:
-        _submit(prepared.text, options, manager_job.bindings())
+        _submit(prepared, offers[0])
     if not options.terse:
-        print(manager_job.DASHES)
+        _say(manager_job.DASHES)
     return 0
 
 
-def _submit(text: str, options: SubmitOptions, htcondor2: Any) -> None:
-    cluster, procs = _queue(text, options.paths(), htcondor2)
+def _submit(prepared: Prepared, offered: Offer) -> None:
+    from condor_pydagman.cli import manager_job, submission
+
+    options = prepared.options
+    job = submission.submit(offered, options.paths(), manager_job.bindings())
     if options.terse:
-        print(f"{cluster}.0 - {cluster}.{procs - 1}")
+        _say(f"{job.cluster}.0 - {job.cluster}.{job.procs - 1}", flush=True)
     else:
-        print(f"Submitting job(s){'.' * procs}")
-        print(f"{procs} job(s) submitted to cluster {cluster}.", flush=True)
-        print(f"To monitor your job(s), run: condor_watch_q -clusters {cluster}", file=sys.stderr)
+        _say(f"Submitting job(s){'.' * job.procs}")
+        _say(f"{job.procs} job(s) submitted to cluster {job.cluster}.", flush=True)
+        watch = f"condor_watch_q -clusters {job.cluster}"
+        _say(f"To monitor your job(s), run: {watch}", error=True)
+    for warning in (*job.warnings, *submission.unused_lines(prepared.added)):
+        _say(warning, error=True)
 
 
-def _queue(text: str, paths: DagPaths, htcondor2: Any) -> tuple[int, int]:
-    """Submit the DAGMan job; its cluster, and the number of procs.
+def _say(text: str, *, error: bool = False, flush: bool = False) -> None:
+    """Print; as with stock, a full disk or a reader that has gone away stops nothing."""
+    stream = sys.stderr if error else sys.stdout
+    if stream is not None:  # closed by the caller
+        with contextlib.suppress(OSError, ValueError):
+            print(text, file=stream, flush=flush)
 
-    Raises:
-        PoolError: the submit file, which stays, could not be submitted.
-    """
-    import warnings
 
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        description = _parsed(text, paths, htcondor2)
-        schedd = _schedd(paths, htcondor2)
+def _forget_pythons_own() -> None:
+    """Where the locale is C, Python sets LC_CTYPE for itself; DAGMan must not inherit that."""
+    if os.environ.get("LC_CTYPE") in ("C.UTF-8", "C.utf8", "UTF-8"):
         try:
-            description.issue_credentials()
-            result = schedd.submit(description)
-        except _refusals(htcondor2) as error:
-            reason = _BINDINGS_PREFIX.sub("", str(error)).strip()
-            raise _failed(reason, "", transient=False) from None
-    for warning in caught:
-        print(f"WARNING: {warning.message}", file=sys.stderr)
-    return int(result.cluster()), int(result.num_procs())
-
-
-def _parsed(text: str, paths: DagPaths, htcondor2: Any) -> Any:
-    try:
-        description = htcondor2.Submit(text)
-        description.setSubmitMethod(SUBMIT_METHOD, True)
-        description["My.JobSubmitFile"] = '"' + paths.condor_sub.replace('"', '\\"') + '"'
-    except _refusals(htcondor2) as error:
-        hint = (
-            f"Look at {paths.condor_sub}, at the lines that come from -append, -insert_sub_file "
-            "and SET_JOB_ATTR"
-        )
-        reason = f"Failed to parse command file {paths.condor_sub}: {error}"
-        raise _failed(reason, hint, transient=False) from None
-    return description
-
-
-def _schedd(paths: DagPaths, htcondor2: Any) -> Any:
-    try:
-        return htcondor2.Schedd()
-    except _refusals(htcondor2) as error:
-        hint = (
-            "Check that HTCondor runs on this machine (condor_status -schedd) and that "
-            "CONDOR_CONFIG,\n       or -schedd-address-file and -schedd-daemon-ad-file, are those "
-            f"of its schedd.\n       Nothing is lost: condor_submit {paths.condor_sub} submits "
-            "the DAG later"
-        )
-        reason = f"Can't find address of local schedd ({error})"
-        raise _failed(reason, hint, transient=True) from None
-
-
-def _refusals(htcondor2: Any) -> tuple[type[Exception], ...]:
-    """What the bindings raise when the pool, or the submit language, says no."""
-    errors: Any = (htcondor2.HTCondorException, ValueError, TypeError, RuntimeError, OSError)
-    return tuple(errors)
-
-
-def _failed(reason: str, hint: str, *, transient: bool) -> PoolError:
-    lines = [f"ERROR: {reason}"] + ([f"       {hint}"] if hint else [])
-    return PoolError("\n".join([*lines, "ERROR: condor_submit failed; aborting."]),
-                     transient=transient)  # fmt: skip
+            with open("/proc/self/environ", "rb") as file:
+                given = file.read().split(b"\0")
+        except OSError:
+            return
+        if not any(entry.startswith(b"LC_CTYPE=") for entry in given):
+            del os.environ["LC_CTYPE"]
 
 
 def _show_version() -> int:
     import htcondor2
 
-    print(htcondor2.version())
-    print(htcondor2.platform())
-    print(f"condor_pydagman {__version__}")
+    _say(htcondor2.version())
+    _say(htcondor2.platform())
+    _say(f"condor_pydagman {__version__}")
     return 0
 
 

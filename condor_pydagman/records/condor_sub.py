@@ -8,7 +8,7 @@ condor_submit(1) for the quoting).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from condor_pydagman.errors import UsageError
 from condor_pydagman.names import DagPaths
@@ -19,18 +19,20 @@ GETENV = (
     "ASAN_OPTIONS,LSAN_OPTIONS,BEARER_TOKEN,BEARER_TOKEN_FILE"
 )
 
+# What may stand before the first variable of an environment in the old syntax, and then separates.
+SEPARATORS = frozenset("!#$%&*+,/:;<>?@^`|~")
+
 # DAGMan ends by itself with 0, 1 or 2; anything else means that it is to run again.
 ON_EXIT_REMOVE = "(ExitSignal =?= 11 || (ExitCode =!= UNDEFINED && ExitCode >=0 && ExitCode <= 2))"
 
 
-@dataclass(frozen=True)
-class CondorSub:
+class CondorSub(NamedTuple):
     """What goes into a `.condor.sub`.
 
     Attributes:
         paths: file names of the DAG.
         dag_files: all DAG files, as given.
-        executable: path of condor_dagman.
+        executable: path of condor_dagman, or of what runs it.
         arguments: its arguments, unquoted.
         environment: its own variables, unquoted.
         include_env: more variables to take over, each a list as the user wrote it.
@@ -53,7 +55,7 @@ class CondorSub:
     notification: str = ""
     on_exit_remove: str = ""
     has_port: bool = True
-    lines: Sequence[str] = field(default_factory=tuple)
+    lines: Sequence[str] = ()
 
 
 def text(sub: CondorSub) -> str:
@@ -137,13 +139,17 @@ def parse_quoted(text: str) -> list[str]:
 def parse_environment(text: str) -> dict[str, str]:
     """The variables of an environment in either syntax: `a=1;b=2` or `"a=1 b='x y'"`.
 
+    In the old syntax a first character that can begin no name separates, instead of the semicolon:
+    `|a=1|b=2` (manual: condor_submit_dag(1), -insert_env).
+
     Raises:
         ValueError: it is neither; the message is stock's.
     """
     if text.lstrip().startswith('"'):
         entries = parse_quoted(text)
     else:
-        entries = [entry.lstrip() for entry in text.split(";")]
+        separator = text[0] if text[:1] in SEPARATORS and text else ";"
+        entries = [entry.lstrip() for entry in text.split(separator)]
     variables = {}
     for entry in entries:
         if not entry:
@@ -176,12 +182,12 @@ def old_arguments(text: str) -> list[str]:
         UsageError: such a line can't be understood; the message begins with stock's.
     """
     words: list[str] = []
-    for line in text.splitlines():
+    for line in text.split("\n"):
         parts = line.split(None, 1)
         if not parts or parts[0].lower() != "arguments":
             continue
         start, end = line.find('"'), line.rfind('"')
-        if start < 0 or start == end:
+        if start < 0:
             raise UsageError(f"Missing quotes in arguments line: <{line.strip()}>")
         try:
             words += parse_quoted(line[start : end + 1])

@@ -1,5 +1,7 @@
-"""Command lines given to stock condor_submit_dag and to ours, in twin directories: submit file,
-output, exit code and files left must be the same.  Then the submit files of sub-DAG nodes.
+"""What condor_submit_dag does that its submit file does not show: the submission itself, beside
+that of stock; what we do otherwise; the submit files of sub-DAG nodes.
+
+`test_submit_files.py` compares the rest.
 """
 
 from __future__ import annotations
@@ -34,108 +36,7 @@ class Case:
 
 
 DAG = {"t.dag": "JOB A j.sub\n", "u.dag": "JOB B j.sub\n"}
-COMMANDS = {
-    "t.dag": 'CONFIG c1\nSET_JOB_ATTR a = 3\nset_job_attr b="x"\nENV SET Q=1;R=2\n'
-    'ENV GET a,b c\nenv set "Z=1 Y=2"\nJOB A j.sub\n',
-    "c1": "DAGMAN_MANAGER_JOB_APPEND_GETENV=QQ\nDAGMAN_AUTO_RESCUE=false\n",
-}
 RESCUES = {"t.dag.rescue001": "", "t.dag.rescue002": "", "t.dag.condor.sub": "x", "t.dag.halt": ""}
-OLD = {"t.dag.condor.sub": 'arguments = "-f -l . -MaxIdle 5 -MaxPre 7 -maxpost 8"\nqueue\n'}
-GAP = {"t.dag.rescue001": "", "t.dag.rescue003": ""}
-
-
-def _dag(last: str) -> dict[str, str]:
-    return {"t.dag": f"JOB A j.sub\n{last}\n"}
-
-
-NESTED = {
-    "t.dag": "SUBDAG EXTERNAL A n1.dag\nsubdag external B \\\n n2.dag\n# SUBDAG EXTERNAL C x\n",
-    "s.dag": "ENV SET OUTER=1\nCONFIG c1\nSUBDAG EXTERNAL A n1.dag\n",
-    "v.dag": "SUBDAG EXTERNAL A n2.dag\n",
-    "n1.dag": "JOB A j.sub\nENV SET INNER=1\nSUBDAG EXTERNAL A n3.dag\n",
-    "n2.dag": "CONFIG c2\nSET_JOB_ATTR a = 3\n",
-    "n3.dag": "JOB A j.sub\n",
-    "d/t.dag": "SUBDAG EXTERNAL A n3.dag\n",
-    "c1": "DAGMAN_MANAGER_JOB_APPEND_GETENV=QQ\n",
-    "c2": "DAGMAN_DISABLE_PORT=True\n",
-}
-
-CASES = [
-    Case("t.dag"),
-    Case("t.dag u.dag"),
-    Case("-terse t.dag"),
-    Case("-maxidle 0 -maxpre 3 -maxpost 2 -maxhold 9 -maxjobs 4 -maxjobs 5 t.dag"),
-    Case("-maxjobs -5 t.dag"),
-    Case("-alwaysr -dorecov -debug 7 t.dag"),
-    Case("-DontAlways -suppress -notification always t.dag"),
-    Case("-autorescue 0 -priority -3 t.dag"),
-    Case('-batch-name "a~b" t.dag'),
-    Case("-outfile_dir o/ -usedagdir -v -allow t.dag"),
-    Case("-dagman a~b t.dag"),
-    Case("-include_env A,B -include_env C~D t.dag"),
-    Case("-insert_env A=1;B=x~y -insert_env \"A=2~C='p~~q'\" t.dag"),
-    Case("-lockfile l -submitm 1 t.dag"),
-    Case('-a +Foo="b" -a x~=~y t.dag'),
-    Case("-schedd-add a/b -schedd-d c t.dag"),
-    Case("-f -u -n -p 3 -m 3 -b foo t.dag"),
-    Case("-include X -insert_env K=1 t.dag", COMMANDS),
-    Case("-config ./c1 t.dag", COMMANDS),
-    Case("-config nosuch t.dag"),
-    Case("t.dag", RESCUES),
-    Case("-autorescue 0 t.dag", RESCUES),
-    Case("-force t.dag", RESCUES),
-    Case("-dorescuefrom 2 t.dag", RESCUES),
-    Case("-dorescuefrom 3 t.dag", RESCUES),
-    Case("-rescuefile r t.dag", {"r": ""}),
-    Case("t.dag", GAP),
-    Case("t.dag u.dag", {"t.dag_multi.rescue001": ""}),
-    Case("-update -maxjobs 9 t.dag", OLD),
-    Case("t.dag", OLD),
-    Case("-insert_sub b t.dag", {"b": "\n# c\n  y = 2  \n\n"}),
-    Case("-insert_sub nosuch t.dag"),
-    Case("t.dag", {"a": "x=1\n"}, {"_CONDOR_DAGMAN_INSERT_SUB_FILE": "a"}),
-    Case("t.dag", {}, {"_CONDOR_DAGMAN_DISABLE_PORT": "true"}),
-    Case("-include X t.dag", {}, {"_CONDOR_DAGMAN_MANAGER_JOB_APPEND_GETENV": "A,B"}),
-    Case("t.dag", {}, {"_CONDOR_DAGMAN_ON_EXIT_REMOVE": "true"}),
-    Case("d/t.dag", {"d/t.dag": "CONFIG c\n", "c": ""}),
-    Case("-usedagdir d/t.dag", {"d/t.dag": "CONFIG c\n", "d/c": ""}),
-    Case("a~b.dag", {"a b.dag": ""}),
-    Case(""),
-    Case("-foo t.dag"),
-    Case("-maxjobs"),
-    Case("-maxjobs x t.dag"),
-    Case("-batch-name '' t.dag"),
-    Case("-batch-name -foo t.dag"),
-    Case("-alwaysrunpost -dontalwaysrunpost t.dag"),
-    Case("-rescuefile f -dorescuefrom 3 t.dag"),
-    Case("-dorescuefrom -1 t.dag"),
-    Case("t.dag -debug"),
-    Case("nosuch.dag"),
-    Case("-insert_env A t.dag"),
-    Case("t.dag", _dag("CONFIG")),
-    Case("t.dag", _dag("SET_JOB_ATTR")),
-    Case("t.dag", _dag("ENV FOO x")),
-    Case("t.dag", _dag("FOO-bar x")),
-    Case("t.dag", _dag("CONFIG a\nCONFIG b")),
-    Case("-do_recurse t.dag", NESTED),
-    Case(
-        "-do_recurse -priority -4 -maxjobs 3 -config c1 -batch-name x -insert_env A=it's~~it"
-        " -include_env Q~R -suppress -notification error -outfile_dir o -v -allow s.dag v.dag",
-        NESTED,
-    ),
-    Case("-do_recurse -f -terse -autorescue 0 -submitmethod 1 t.dag", {**NESTED, **RESCUES}),
-    Case("-do_recurse -usedagdir d/t.dag", NESTED),
-    Case(
-        "-do_recurse -dorescuefrom 2 s.dag",
-        {**NESTED, "n1.dag.rescue002": "", "s.dag.rescue002": ""},
-    ),
-    Case(
-        "-do_recurse -update -maxjobs 2 s.dag",
-        {**NESTED, "n1.dag.condor.sub": OLD["t.dag.condor.sub"]},
-    ),
-    Case("-load_save s t.dag"),
-]
-NAMES = [f"{n}: {case.line or '(nothing)'}" for n, case in enumerate(CASES)]
 
 
 @dataclass
@@ -178,58 +79,6 @@ def _comparable(text: str, directory: Path) -> list[str]:
     return text.replace(str(directory), "HERE").splitlines()
 
 
-@pytest.fixture(scope="module")
-def results(access_point: AccessPoint, place: Path) -> dict[tuple[int, str], Result]:
-    """Every case with both commands."""
-    home = place / "submit_dag"
-
-    def run(key: tuple[int, str]) -> Result:
-        number, flavour = key
-        directory = home / flavour / str(number)
-        directory.mkdir(parents=True)
-        return _run(access_point, CASES[number], directory, flavour)
-
-    keys = [(number, flavour) for number in range(len(CASES)) for flavour in (STOCK, OURS)]
-    with ThreadPoolExecutor(4) as pool:
-        return dict(zip(keys, pool.map(run, keys)))
-
-
-Results = dict[tuple[int, str], Result]
-numbers = pytest.mark.parametrize("number", range(len(CASES)), ids=NAMES)
-
-
-@numbers
-def test_exit_code_and_output(results: Results, number: int) -> None:
-    stock, ours = results[number, STOCK], results[number, OURS]
-    assert ours.code == stock.code
-    assert sorted(ours.stdout) == sorted(stock.stdout)  # stock's buffers mix it up
-
-
-@numbers
-def test_submit_file(results: Results, number: int) -> None:
-    stock, ours = results[number, STOCK], results[number, OURS]
-    assert ours.submit_file == stock.submit_file
-
-
-@numbers
-def test_an_error_begins_as_stocks_does(results: Results, number: int) -> None:
-    stock, ours = results[number, STOCK], results[number, OURS]
-    assert bool(ours.stderr) == bool(stock.stderr)
-    if stock.stderr:
-        assert ours.stderr[0].startswith(stock.stderr[0].rstrip("."))
-
-
-@numbers
-def test_files_left_behind(results: Results, number: int) -> None:
-    stock, ours = results[number, STOCK], results[number, OURS]
-    if stock.code == 0:
-        assert ours.files == stock.files
-    else:  # stock leaves half a submit file after some errors
-        assert set(ours.files) <= set(stock.files)
-        given = {**DAG, **CASES[number].files}
-        assert [name for name in ours.files if "." in name and name not in given] == []
-
-
 # What we do otherwise, and why.
 def test_the_rescue_dag_that_was_asked_for_is_the_one_that_is_named(
     access_point: AccessPoint, work: Path
@@ -245,7 +94,7 @@ def test_a_description_without_an_end_is_found_before_anything_is_submitted(
     access_point: AccessPoint, work: Path
 ) -> None:
     """Stock leaves it to DAGMan."""
-    case = Case("t.dag", _dag("JOB B {\nexecutable = x\n"))
+    case = Case("t.dag", {"t.dag": "JOB A j.sub\nJOB B {\nexecutable = x\n"})
     ours = _run(access_point, case, work, OURS)
     assert ours.code == 1
     assert ours.stderr[0].startswith("ERROR: t.dag:2 ")
@@ -366,12 +215,145 @@ def test_submit_files_of_sub_dag_nodes(access_point: AccessPoint, work: Path) ->
     assert ours == stock
 
 
-@pytest.mark.parametrize("option", ["-setuponly", "-remote x"])
-def test_an_option_that_we_do_not_have_yet_is_refused(
-    access_point: AccessPoint, work: Path, option: str
-) -> None:
-    ours = _run(access_point, Case(f"{option} t.dag"), work, OURS)
-    assert ours.code == 1
-    assert "not supported" in ours.stderr[0]
-    assert option.split()[0][1:5] in ours.stderr[0].lower()
-    assert ours.files == sorted(DAG)
+WRONG = [
+    "x y z",
+    "= 3",
+    "include : nosuch",
+    "My.x = (",
+    "priority = abc",
+    "My.A.B = 3",
+    "notification = bogus",
+    "executable = /none/such",
+    'arguments = a "b',
+]
+HELD = ["foo = bar", "foo = $(bar)", "request_memroy = 5", "My.foo = 1", "priority = 3"]
+
+
+def _submit_both(
+    access_point: AccessPoint, work: Path, words: list[list[str]]
+) -> list[tuple[Any, Any]]:
+    """Submit a DAG with each list of words, by stock and by ours; what the commands said."""
+
+    def run(key: tuple[int, str]) -> Any:
+        number, flavour = key
+        directory = work / f"{flavour}{number}"
+        directory.mkdir()
+        directory.chmod(0o777)
+        (directory / "t.dag").write_text("JOB A j.sub NOOP\n")
+        command = access_point.which("condor_submit_dag", ours=flavour == OURS)
+        return access_point.run(command, *words[number], "t.dag", cwd=directory, check=False)
+
+    keys = [(number, flavour) for number in range(len(words)) for flavour in (STOCK, OURS)]
+    with ThreadPoolExecutor(2) as pool:
+        ended = dict(zip(keys, pool.map(run, keys)))
+    return [(ended[number, STOCK], ended[number, OURS]) for number in range(len(words))]
+
+
+def test_jobs_that_cannot_be_submitted(access_point: AccessPoint, work: Path) -> None:
+    """As with stock the command fails, with its words; a wrong line is shown."""
+    words = [["-append", "hold = true", "-append", line] for line in WRONG]
+    for line, (stock, ours) in zip(WRONG, _submit_both(access_point, work, words)):
+        assert (stock.returncode, ours.returncode) == (1, 1), line
+        told = [text.strip() for text in stock.stderr.splitlines() if text.strip()]
+        for text in told:
+            if not text.startswith("Submit:"):  # of the parser, which tells only condor_submit
+                same = re.sub(r"job \d+", "job N", text)
+                assert same in re.sub(r"job \d+", "job N", ours.stderr), line
+        assert ours.stderr.endswith("\nERROR: condor_submit failed; aborting.\n")
+        assert "submitted to cluster" not in ours.stdout
+
+
+def test_what_is_said_of_a_submitted_job(access_point: AccessPoint, work: Path) -> None:
+    """And of lines that are taken, but mean nothing."""
+    words = [["-append", "hold = true", "-append", line] for line in HELD]
+    words.append(["-append", "hold = true", "-terse"])
+    clusters = []
+    for line, (stock, ours) in zip([*HELD, "-terse"], _submit_both(access_point, work, words)):
+        said = []
+        for done in (stock, ours):
+            assert done.returncode == 0, line
+            found = re.search(r"cluster (\d+)\.|^(\d+)\.0 - ", done.stdout, re.M)
+            assert found, line
+            clusters.append(found.group(1) or found.group(2))
+            text = re.sub(r"clusters? \d+|\d+\.0", "N", f"{done.stdout}{done.stderr}")
+            said.append(sorted(text.splitlines()))  # stock's buffers mix it up
+        assert said[0] == said[1], line
+    constraint = " || ".join(f"ClusterId == {cluster}" for cluster in clusters)
+    ads = {str(ad["ClusterId"]): ad for ad in access_point.queue(constraint)}
+    access_point.run("condor_rm", *clusters)
+    for one, other in zip(clusters[::2], clusters[1::2]):
+        stock_ad, our_ad = (_without_its_own(ads[cluster], cluster) for cluster in (one, other))
+        assert our_ad == stock_ad
+
+
+OWN = """
+ClusterId CondorPlatform CondorVersion DiskUsage EnteredCurrentStatus ExecutableSize GlobalJobId
+ImageSize Iwd LastHoldTime QDate ServerTime SubmitVersion TransferInputSizeMB UserLog
+"""
+
+
+def _without_its_own(ad: dict[str, Any], cluster: str) -> dict[str, Any]:
+    """A DAGMan job's ad without what is each job's own: place, time, size of the program."""
+    left = {key: _neutral(value) for key, value in ad.items()}
+    for key in OWN.split():
+        left.pop(key, None)
+        left.pop(f"{key}_RAW", None)
+    left["OtherJobRemoveRequirements"] = left["OtherJobRemoveRequirements"].replace(cluster, "N")
+    return left
+
+
+def test_a_schedd_that_does_not_answer(access_point: AccessPoint, work: Path) -> None:
+    """The address that a schedd left behind when it died."""
+    dead = work / "dead"
+    dead.write_text("<127.0.0.1:9?addrs=127.0.0.1-9>\n$CondorVersion: 25.14.1 2026-10-16 $\n"
+                    "$CondorPlatform: X86_64-Debian_ $\n")  # fmt: skip
+    options = ["-schedd-address-file", str(dead), "-schedd-daemon-ad-file", "/none/such"]
+    nobody = ["-schedd-address-file", "/none/such", "-schedd-daemon-ad-file", "/none/such"]
+    for stock, ours in _submit_both(access_point, work, [options, nobody]):
+        assert (stock.returncode, ours.returncode) == (1, 1)
+        for text in stock.stderr.splitlines():
+            assert text in ours.stderr
+    assert (work / "ours0" / "t.dag.condor.sub").exists()  # to be submitted later
+    assert not (work / "ours1" / "t.dag.condor.sub").exists()  # nobody to submit it to
+
+
+SPOOLED = """
+LeaveJobInQueue JobSubmitMethod ShouldTransferFiles TransferInput Cmd WhenToTransferOutput
+LastHoldReason ReleaseReason Args JobUniverse OnExitRemove RemoveKillSig Out Err UserLog
+JobSubmitFile
+"""
+
+
+def test_remote_submission(access_point: AccessPoint, work: Path) -> None:
+    """The schedd gets a copy of condor_dagman and what the submit file says, and nothing else."""
+    name = access_point.run("condor_status", "-schedd", "-af", "Name").stdout.split()[0]
+    words = [["-remote", name, "-append", "transfer_input_files = t.dag"],
+             ["-r", "nobody@nowhere.invalid"], ["-r", "nowhere"]]  # fmt: skip
+    (stock, ours), *wrong = _submit_both(access_point, work, words)
+    clusters = []
+    for done in (stock, ours):
+        assert done.returncode == 0, done.stderr
+        clusters.append(int(re.findall(r"submitted to cluster (\d+)\.", done.stdout)[0]))
+    assert len(stock.stdout.splitlines()) == len(ours.stdout.splitlines())
+    both = " || ".join(f"ClusterId == {cluster}" for cluster in clusters)
+    ended = f"JobStatus == 4 && ({both})"
+    ads = access_point.wait_for(lambda: [ad for ad in [access_point.queue(ended)] if len(ad) == 2])
+    access_point.run("condor_rm", "-forcex", "-constraint", ended, check=False)
+    first, second = sorted(ads[0], key=lambda ad: bool(ad["ClusterId"] == clusters[1]))
+    assert (first["ExitCode"], second["ExitCode"]) == (0, 0)
+    for key in SPOOLED.split():
+        one, other = (_neutral(ad.get(key)) for ad in (first, second))
+        assert one == other, key
+    for stock, ours in wrong:
+        assert (stock.returncode, ours.returncode) == (1, 1)
+        for text in stock.stderr.splitlines():
+            assert text in ours.stderr
+
+
+def _neutral(value: Any) -> Any:
+    """A job attribute without what is each flavour's own."""
+    if not isinstance(value, str):
+        return value
+    value = re.sub(r"\$CondorVersion.*?\$", "V", value)
+    value = re.sub(r"/\S*/spool/\S*/", "SPOOL/", value)
+    return re.sub(r"/\S*/condor_dagman\b", "DAGMAN", value)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from condor_pydagman.cli import dag_files
 from condor_pydagman.cli.dag_files import Voice, make_way, read_dag_files
 from condor_pydagman.cli.options import SubmitOptions
 from condor_pydagman.config import Config
+from condor_pydagman.dagfile.parser import manager_commands
 from condor_pydagman.errors import ConfigError, DagFileError, FileError
 
 OPTIONS = SubmitOptions(dag_files=("t.dag",), auto_rescue=1)
@@ -30,7 +31,7 @@ def touch(*names: str) -> None:
 
 
 def way(maximum: int = 100, **changes: Any) -> None:
-    options = replace(OPTIONS, **changes)
+    options = OPTIONS._replace(**changes)
     voice = Voice(out=print, err=lambda text: print(text, file=sys.stderr))
     make_way(options, options.paths(), Config(max_rescue_num=maximum), voice)
 
@@ -42,7 +43,7 @@ def left() -> list[str]:
 def test_manager_commands_of_several_files(directory: Path) -> None:
     Path("t.dag").write_text("CONFIG c\nSET_JOB_ATTR a = 3\nENV SET A=1\nENV GET x,y z\nJOB A s\n")
     Path("u.dag").write_text("set_job_attr b = 4\nENV SET B=2\nCONFIG c\n")
-    facts = read_dag_files(replace(OPTIONS, dag_files=("t.dag", "u.dag")))
+    facts = read_dag_files(OPTIONS._replace(dag_files=("t.dag", "u.dag")))
     assert facts.config_file == f"{directory}/c"
     assert facts.job_attributes == ("a = 3", "b = 4")
     assert facts.insert_env == ("A=1", "B=2")
@@ -52,9 +53,9 @@ def test_manager_commands_of_several_files(directory: Path) -> None:
 def test_config_is_relative_to_the_dag_with_usedagdir(directory: Path) -> None:
     Path("d").mkdir()
     Path("d/t.dag").write_text("CONFIG c\n")
-    options = replace(OPTIONS, dag_files=("d/t.dag",))
+    options = OPTIONS._replace(dag_files=("d/t.dag",))
     assert read_dag_files(options).config_file == f"{directory}/c"
-    assert read_dag_files(replace(options, use_dag_dir=True)).config_file == f"{directory}/d/c"
+    assert read_dag_files(options._replace(use_dag_dir=True)).config_file == f"{directory}/d/c"
 
 
 def test_config_files_that_disagree() -> None:
@@ -62,14 +63,14 @@ def test_config_files_that_disagree() -> None:
     with pytest.raises(
         ConfigError, match=r"ERROR: Conflicting DAGMan config files specified: .*/d"
     ):
-        read_dag_files(replace(OPTIONS, config="d"))
+        read_dag_files(OPTIONS._replace(config="d"))
     Path("t.dag").write_text("CONFIG c\nCONFIG d\n")
     with pytest.raises(ConfigError, match=r"ERROR: Multiple \(2\) configuration files provided\."):
         read_dag_files(OPTIONS)
 
 
 def test_config_of_the_command_line_alone(directory: Path) -> None:
-    assert read_dag_files(replace(OPTIONS, config="c")).config_file == f"{directory}/c"
+    assert read_dag_files(OPTIONS._replace(config="c")).config_file == f"{directory}/c"
     assert read_dag_files(OPTIONS).config_file == ""
 
 
@@ -84,7 +85,7 @@ def test_config_of_the_command_line_alone(directory: Path) -> None:
 )
 def test_dag_files_that_cannot_be_read(name: str, message: str) -> None:
     with pytest.raises(FileError) as caught:
-        read_dag_files(replace(OPTIONS, dag_files=("t.dag", name)))
+        read_dag_files(OPTIONS._replace(dag_files=("t.dag", name)))
     assert str(caught.value) == message
 
 
@@ -147,7 +148,7 @@ def test_force_with_a_gap_in_the_numbers(capsys: pytest.CaptureFixture[str]) -> 
 
 def test_force_that_cannot_remove() -> None:
     Path("t.dag.lib.out").mkdir()
-    with pytest.raises(FileError, match=r"can't remove t\.dag\.lib\.out"):
+    with pytest.raises(FileError, match=r"Failed to unlink file t\.dag\.lib\.out"):
         way(force=True)
 
 
@@ -198,3 +199,22 @@ def test_rescue_file_of_the_old_kind() -> None:
     way()
     with pytest.raises(FileError, match=r'ERROR: "t\.dag\.rescue" already exists\.\n\tYou'):
         way(auto_rescue=0, force=True)
+
+
+def test_plain_dag_files_are_not_parsed() -> None:
+    """Where the parser is left out it would have found nothing."""
+    corpus = sorted((Path(__file__).parents[2] / "corpus").rglob("*.dag"))
+    texts = [path.read_bytes().decode("utf-8", "surrogateescape") for path in corpus]
+    plain = [text for text in texts if not dag_files._TELLING.search(text)]
+    assert len(plain) > 100
+    for text in plain:
+        assert manager_commands(text, "t.dag") == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["CONFIG c", " env set a=b", "Set_Job_Attr a = 1", "JOB", "JOBS a b", "JOB A {", "JOB A \\",
+     "\x0bCONFIG c", "VAR\u017f A b=1", "FOO", "JOB A a\0", "\ufeffJOB A b", "\rCONFIG c"],
+)  # fmt: skip
+def test_lines_that_are_parsed(line: str) -> None:
+    assert dag_files._TELLING.search(f"JOB A a.sub\n# CONFIG\n\n{line}\nRETRY A 3\n")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import htcondor2
@@ -75,7 +74,7 @@ def words_of(name: str) -> list[str]:
 )  # fmt: skip
 def test_the_command_that_stock_runs(words: str, shown: str) -> None:
     given = parse_submit([*words.split(), "t.dag"])
-    given = replace(given, auto_rescue=1 if given.auto_rescue is None else given.auto_rescue)
+    given = given._replace(auto_rescue=1 if given.auto_rescue is None else given.auto_rescue)
     nested = subdags.nested(given, "a b.dag", force=given.force, priority=given.priority)
     assert subdags.command_line(nested) == (
         f"Recursive submit command: <condor_submit_dag -no_submit -update_submit {shown} a' 'b.dag>"

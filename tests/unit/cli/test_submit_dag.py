@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +12,7 @@ import htcondor2
 import pytest
 
 from condor_pydagman.cli.manager_job import DASHES
+from condor_pydagman.cli.submission import unused_lines
 from condor_pydagman.cli.submit_dag import main
 from condor_pydagman.records.condor_sub import old_arguments
 
@@ -160,12 +164,97 @@ def test_no_schedd(capsys: pytest.CaptureFixture[str]) -> None:
     assert err.startswith("ERROR: Can't find address of local schedd")
     assert err.endswith("ERROR: condor_submit failed; aborting.\n")
     assert "-schedd-address-file" in err
-    assert "_CONDOR_SCHEDD_ADDRESS_FILE=/nosuch/a" in written("environment")
 
 
-def test_submit_description_that_cannot_be_parsed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*NO_SCHEDD, "-dagman", "/bin/true", "-append", "garbage", "t.dag"]) == 1
-    assert "Failed to parse command file t.dag.condor.sub" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ["-append", "a = 1", "-append", "garbage"],
+            "ERROR: on Line 21 of t.dag.condor.sub: garbage",
+        ),
+        (["-append", "garbage"], "ERROR: Failed to parse command file (line 20)."),
+        (["-dagman", "/none/such"], "ERROR: Can't access executable file /none/such: No such file"),
+        (
+            ["-append", "executable = none"],
+            "ERROR: Can't access executable file none: No such file",
+        ),
+        (["-remote", "a@b"], "ERROR: Can't find address of schedd a@b"),
+    ],
+)
+def test_what_is_wrong_is_found_before_any_file_is_touched(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = ["t.dag.condor.sub", "t.dag.lib.out", "t.dag.rescue001", "t.dag.halt"]
+    for name in names:
+        Path(name).write_text("old")
+    assert main([*NO_SCHEDD, "-dagman", "/bin/true", "-force", *words, "t.dag"]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert message in err
+    assert err.endswith("ERROR: condor_submit failed; aborting.\n")
+    assert [Path(name).read_text() for name in names] == ["old"] * 4
+
+
+@pytest.mark.parametrize(
+    ("text", "mode", "message"),
+    [
+        ("#!/none/bin/python\n", 0o755, "what it is to be run by, /none/bin/python, is not there"),
+        ("#!/bin/sh\n", 0o644, "it is not executable"),
+        ("#!\n", 0o755, ""),
+        ("#! /bin/sh -e\n", 0o755, ""),
+        ("", 0o755, ""),
+    ],
+)
+def test_a_condor_dagman_that_cannot_run(
+    text: str, mode: int, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An installation that was moved, say."""
+    Path("d").write_text(text)
+    Path("d").chmod(mode)
+    assert main([*NO_SCHEDD, "-dagman", "./d", "t.dag"]) == 1
+    err = capsys.readouterr().err
+    assert err.startswith("ERROR: Can't access executable file ./d: " + message if message
+                          else "ERROR: Can't find address of local schedd")  # fmt: skip
+    assert not Path("t.dag.condor.sub").exists()
+
+
+def test_valgrind(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(directory))
+    assert prepare("-valgrind", "t.dag") == 1
+    (directory / "valgrind").write_text("")
+    (directory / "valgrind").chmod(0o755)
+    assert prepare("-valgrind", "t.dag") == 0
+    assert written("executable") == f"{directory}/valgrind"
+    words = "--tool=memcheck --leak-check=yes --show-reachable=yes /opt/condor_dagman -f -l . "
+    assert written("arguments").startswith(f'"{words}')
+
+
+def test_old_arguments_that_are_wrong(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("t.dag.condor.sub").write_text('arguments = "-MaxNodes 3"\n')
+    assert prepare("-update_submit", "t.dag") == 1
+    out, err = capsys.readouterr()
+    assert err == "Error: Unknown flag '-MaxNodes' provided\n"
+    assert out.startswith("Usage: ")
+
+
+def test_lines_that_nobody_uses() -> None:
+    lines = ["foo = 1", "b = $(c)", "c=2", "priority = 3", "request_x = 4", "My.y = 5", "+z = 6"]
+    assert unused_lines(lines) == [
+        "WARNING: the line 'foo = 1' was unused by condor_submit. Is it a typo?",
+        "WARNING: the line 'b = $(c)' was unused by condor_submit. Is it a typo?",
+    ]
+    assert unused_lines([]) == []
+
+
+@pytest.mark.parametrize("named", ["", "nosuch", "."])
+def test_a_configuration_that_is_not_there(
+    named: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CONDOR_CONFIG", named)
+    assert prepare("t.dag") == 1
+    assert f"CONDOR_CONFIG names '{named}'" in capsys.readouterr().err
+    assert not Path("t.dag.condor.sub").exists()
 
 
 def test_file_name_that_is_no_text() -> None:
@@ -178,6 +267,16 @@ def test_outfile_dir(capsys: pytest.CaptureFixture[str]) -> None:
     assert prepare("-outfile_dir", "o/", "./t.dag") == 0
     assert "_CONDOR_DAGMAN_LOG=o//t.dag.dagman.out " in written("environment")
     assert ": o//t.dag.dagman.out\n" in capsys.readouterr().out
+
+
+def test_lines_of_a_file(directory: Path) -> None:
+    Path("a").write_bytes(b"  x = 1\r\ny = 2 \\\n# no\n 3\n\n z\x0cz \nlast \\\n")
+    assert prepare("-insert_sub_file", "a", "t.dag") == 0
+    assert (
+        Path("t.dag.condor.sub")
+        .read_bytes()
+        .endswith(b'"\nx = 1\ny = 2 3\n\nz\x0cz\nlast \nqueue\n')
+    )
 
 
 def test_a_queue_among_the_added_lines_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
@@ -211,3 +310,51 @@ def test_recursion_that_fails(capsys: pytest.CaptureFixture[str]) -> None:
         "Recursive submit(s) failed; exiting without attempting top-level submit",
     ]
     assert not Path("t.dag.condor.sub").exists()
+
+
+QUICK = """\
+import sys
+from condor_pydagman.cli.submit_dag import main
+code = main(["-no_submit", "-dagman", "/opt/condor_dagman", "t.dag"])
+slow = ["argparse", "asyncio", "difflib", "importlib.metadata", "logging", "shutil",
+        "tempfile", "condor_pydagman.dagfile.parser", "condor_pydagman.graph",
+        "condor_pydagman.engine", "condor_pydagman.daemon", "condor_pydagman.cli.submission"]
+print([name for name in slow if name in sys.modules])
+sys.exit(code)
+"""
+
+
+def test_a_small_dag_imports_little() -> None:
+    """People wait for this command: what takes long to import must be needed."""
+    root = Path(__file__).resolve().parents[3]
+    done = subprocess.run(
+        [sys.executable, "-c", QUICK], env={**os.environ, "PYTHONPATH": str(root)},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+LEAVE = """\
+import sys
+from condor_pydagman.cli.submit_dag import run_and_leave
+sys.argv = ["condor_submit_dag", "-no_submit", "-dagman", "/opt/condor_dagman", *sys.argv[1:]]
+run_and_leave()
+"""
+
+
+@pytest.mark.parametrize("where", [">/dev/full", ">&-", "2>/dev/full", "2>&-", "| true", ""])
+@pytest.mark.parametrize("words", ["t.dag", "-force t.dag", "-foo t.dag"])
+def test_nobody_needs_to_listen(where: str, words: str) -> None:
+    root = Path(__file__).resolve().parents[3]
+    code = "${PIPESTATUS[0]}"
+    done = subprocess.run(
+        ["bash", "-c", f'"$0" -c "$1" {words} {where}; exit {code}', sys.executable, LEAVE],
+        env={**os.environ, "PYTHONPATH": str(root)},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    wrong = "-foo" in words
+    assert done.returncode == int(wrong), done.stderr
+    assert "Traceback" not in done.stderr
+    assert Path("t.dag.condor.sub").exists() is not wrong
+    if not where:
+        assert "t.dag.condor.sub" in done.stdout or wrong

@@ -186,3 +186,26 @@ def test_old_arguments_that_cannot_be_understood(line: str, message: str) -> Non
 
 def test_arguments_as_messages_show_them() -> None:
     assert condor_sub.shown_arguments(["a", "b c", "it's", 'd"e', ""]) == "a b' 'c it''''s d\"e ''"
+
+
+@pytest.mark.parametrize(
+    ("text", "variables"),
+    [
+        ("|a=1|b=2", {"a": "1", "b": "2"}),
+        ("|a=1| b=2 |", {"a": "1", "b": "2 "}),
+        (",a=1;2,b=3", {"a": "1;2", "b": "3"}),
+        (";a=1;b=2", {"a": "1", "b": "2"}),
+        (".a=1.b=2", {".a": "1.b=2"}),
+        ("a|b=1;c=2", {"a|b": "1", "c": "2"}),
+        ("", {}),
+    ],
+)
+def test_environment_with_a_separator_of_ones_own(text: str, variables: dict[str, str]) -> None:
+    assert condor_sub.parse_environment(text) == variables
+
+
+def test_lines_end_where_a_submit_file_ends_them() -> None:
+    """Not at every character that Unicode calls a line break."""
+    assert condor_sub.old_arguments('x = a\x0carguments = "-a"\narguments = "b\x85c"\r\n') == [
+        "b\x85c"
+    ]

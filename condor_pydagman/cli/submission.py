@@ -1,0 +1,243 @@
+"""Hands a `.condor.sub` to a schedd, and says what is wrong in the words of condor_submit.
+
+Stock condor_submit_dag runs condor_submit for it; here the bindings do the same work.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from condor_pydagman.errors import PoolError
+from condor_pydagman.names import DagPaths
+
+# JobSubmitMethod of condor_submit, which is what stock condor_submit_dag runs.
+SUBMIT_METHOD = 0
+# What the bindings put before the message that condor_submit prints, and how they word the rest.
+_BINDINGS_PREFIX = re.compile(r"^Failed to create job ad, errmsg=(Submit:-?[0-9]+:)?")
+_CODE = re.compile(r"^Submit:0:", re.MULTILINE)
+_NO_CONNECTION = "Failed to connect to schedd, errmsg="
+_NO_COMMIT = re.compile(r"^Unable to commit transaction, (SCHEDD:[0-9]+:)?")
+
+
+class Job(NamedTuple):
+    """A DAGMan job that the schedd has taken: its cluster, how many procs, what was warned of."""
+
+    cluster: int
+    procs: int
+    warnings: Sequence[str] = ()
+
+
+class Offer(NamedTuple):
+    """A job that can be submitted: the bindings' description of it, and to whom.
+
+    Attributes:
+        spool: hand the schedd a copy of the job's files, condor_dagman among them; it keeps them,
+            and what the job writes, in its spool directory (condor_submit(1), -remote).
+    """
+
+    description: Any
+    schedd: Any
+    spool: bool
+
+
+def offer(text: str, paths: DagPaths, remote: str, htcondor2: Any) -> Offer:
+    """Read a submit file's text and look for the schedd, `remote` or the local one; nothing is
+    changed yet.
+
+    Raises:
+        PoolError: something is wrong with either.
+    """
+    description = _parsed(text, paths, htcondor2)
+    _refuse_dead_executable(description, spool=bool(remote))
+    schedd = _remote_schedd(remote, htcondor2) if remote else _local_schedd(htcondor2)
+    return Offer(description, schedd, bool(remote))
+
+
+def _local_schedd(htcondor2: Any) -> Any:
+    try:
+        return htcondor2.Schedd()
+    except _refusals(htcondor2) as error:
+        hint = (
+            "Check that HTCondor runs on this machine (condor_status -schedd) and that "
+            "CONDOR_CONFIG,\n       or -schedd-address-file and -schedd-daemon-ad-file, are those "
+            "of its schedd.\n       Nothing has been changed"
+        )
+        reason = f"Can't find address of local schedd ({error})"
+        raise _failed(reason, hint, transient=True) from None
+
+
+def submit(offered: Offer, paths: DagPaths, htcondor2: Any) -> Job:
+    """Submit the DAGMan job that the submit file of `paths` describes.
+
+    Raises:
+        PoolError: it could not be submitted; the file stays.
+    """
+    import warnings
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            offered.description.issue_credentials()
+            result = offered.schedd.submit(offered.description, spool=offered.spool)
+        except _refusals(htcondor2) as error:
+            raise _refused(str(error), paths) from None
+        if offered.spool:
+            _spool(offered.schedd, result, htcondor2)
+    said = [f"WARNING: {warning.message}" for warning in caught]
+    return Job(int(result.cluster()), int(result.num_procs()), said)
+
+
+def unused_lines(lines: Sequence[str]) -> list[str]:
+    """What condor_submit says of lines that nobody uses: most are typing errors.
+
+    The bindings don't tell which those are, so only names that are no command are found.
+    """
+    if not lines:
+        return []
+    from condor_pydagman.graph.lint.submit_file import KEYWORDS, mentioned
+
+    names = set().union(*(mentioned(line) for line in lines))
+    found = []
+    for line in lines:
+        name, equals, value = line.partition("=")
+        name = name.strip()
+        known = name.lower() in KEYWORDS | names or name.lower().startswith("request_")
+        if equals and name.isidentifier() and not known:
+            shown = f"'{name} = {value.strip()}'"
+            found.append(f"WARNING: the line {shown} was unused by condor_submit. Is it a typo?")
+    return found
+
+
+def _remote_schedd(name: str, htcondor2: Any) -> Any:
+    names = [name]
+    if "@" not in name and "." not in name:
+        import socket
+
+        try:
+            full = socket.getaddrinfo(name, None, flags=socket.AI_CANONNAME)[0][3]
+        except (OSError, UnicodeError):
+            raise _failed("", f"condor_submit: unknown host {name}", transient=False) from None
+        names += [full] if full and full != name else []
+    reason = "The collector does not know it."
+    for known_as in names:
+        try:
+            location = htcondor2.Collector().locate(htcondor2.DaemonType.Schedd, known_as)
+            if location is not None:  # which would mean the local schedd
+                return htcondor2.Schedd(location)
+        except _refusals(htcondor2) as error:
+            reason = str(error)
+    hint = f"{reason}\n       condor_status -schedd lists those of this pool; nothing was changed"
+    raise _failed(f"Can't find address of schedd {name}", hint, transient=True)
+
+
+def _parsed(text: str, paths: DagPaths, htcondor2: Any) -> Any:
+    try:
+        description = htcondor2.Submit(text)
+        description.setSubmitMethod(SUBMIT_METHOD, True)
+        description["My.JobSubmitFile"] = '"' + paths.condor_sub.replace('"', '\\"') + '"'
+    except _refusals(htcondor2) as error:
+        hint = (
+            f"Look at {paths.condor_sub}, at the lines that come from -append, -insert_sub_file "
+            "and SET_JOB_ATTR"
+        )
+        number, line = _first_wrong_line(text, htcondor2)
+        if not number:
+            reason = f"Failed to parse command file {paths.condor_sub}: {error}"
+            raise _failed(reason, hint, transient=False) from None
+        reason = f"on Line {number} of {paths.condor_sub}: {line}\n\n"
+        reason += f"ERROR: Failed to parse command file (line {number})."
+        raise _failed(reason, hint, transient=False) from None
+    return description
+
+
+def _first_wrong_line(text: str, htcondor2: Any) -> tuple[int, str]:
+    """Number and text of the line up to which a description can't be parsed, (0, '') for none.
+
+    The bindings say only that there is one.
+    """
+    lines = text.split("\n")
+    for number in range(1, len(lines)):
+        try:
+            htcondor2.Submit("\n".join([*lines[:number], "queue", ""]))
+        except _refusals(htcondor2):
+            return number, lines[number - 1]
+    return 0, ""
+
+
+def _refuse_dead_executable(description: Any, *, spool: bool) -> None:
+    """condor_submit looks whether it can be read; the bindings leave it to the starting schedd."""
+    path = str(description.expand("executable"))
+    if "initialdir" in description:
+        path = os.path.join(str(description.expand("initialdir")), path)
+    wrong = _why_it_cannot_run(path, spool)
+    if wrong:
+        hint = (
+            "It is the condor_dagman to run, or what -append or -insert_sub_file put in its "
+            "place.\n       Name another with -dagman, or repair the installation"
+        )
+        raise _failed(f"Can't access executable file {path}: {wrong}", hint, transient=False)
+
+
+def _why_it_cannot_run(path: str, spool: bool) -> str:
+    """What is wrong with an executable, '' for nothing; a spooled one runs somewhere else."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        with os.fdopen(descriptor, "rb") as file:
+            line = file.readline(1024)
+    except OSError as error:
+        return error.strerror or str(error)
+    if spool:
+        return ""
+    if not os.access(path, os.X_OK):
+        return "it is not executable"
+    interpreter = os.fsdecode(line[2:].split(None, 1)[0]) if line[2:].strip() else ""
+    if line.startswith(b"#!") and interpreter and not os.path.exists(interpreter):
+        return f"what it is to be run by, {interpreter}, is not there; was it moved?"
+    return ""
+
+
+def _spool(schedd: Any, result: Any, htcondor2: Any) -> None:
+    try:
+        schedd.spool(result)
+    except _refusals(htcondor2) as error:
+        reason = f"Failed to spool job files. {str(error).strip()}"
+        hint = f"Job {result.cluster()} waits for them in the queue, held; remove it with condor_rm"
+        raise _failed(reason, hint, transient=True) from None
+
+
+def _refusals(htcondor2: Any) -> tuple[type[Exception], ...]:
+    """What the bindings raise when the pool, or the submit language, says no."""
+    errors: Any = (htcondor2.HTCondorException, ValueError, TypeError, RuntimeError, OSError)
+    return tuple(errors)
+
+
+def _refused(said: str, paths: DagPaths) -> PoolError:
+    """The error for what the bindings said when they were to submit."""
+    if said.startswith(_NO_CONNECTION):
+        reason = "Failed to connect to local queue manager\n" + said[len(_NO_CONNECTION) :].strip()
+        why = (
+            "The schedd does not answer; is it running?"
+            if "CEDAR:6001" in said
+            else "The schedd does not let you in; `condor_ping -type schedd WRITE` tells more."
+        )
+        hint = (
+            f"{why}\n       Nothing is lost: condor_submit {paths.condor_sub} submits the DAG "
+            "later, as does condor_submit_dag -force"
+        )
+        return _failed(reason, hint, transient=True)
+    commit = _NO_COMMIT.match(said)
+    if commit:
+        reason = "Failed to commit job submission into the queue.\nERROR: " + said[commit.end() :]
+        return _failed(reason.strip(), "", transient=False)
+    reason = _CODE.sub("WARNING: ", _BINDINGS_PREFIX.sub("", said)).strip()
+    return _failed(reason, "", transient=False)
+
+
+def _failed(reason: str, hint: str, *, transient: bool) -> PoolError:
+    lines = [f"ERROR: {reason}"] if reason else []
+    lines += [f"       {hint}" if reason else hint] if hint else []
+    lines.append("ERROR: condor_submit failed; aborting.")
+    return PoolError("\n".join(lines), transient=transient)

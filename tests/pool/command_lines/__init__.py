@@ -1,0 +1,1 @@
+"""Command lines for stock and for ours: a table, its reader, and who runs them."""
