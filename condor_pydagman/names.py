@@ -7,7 +7,9 @@ relative to the submit directory, as stock DAGMan's do.
 from __future__ import annotations
 
 import os.path
+import re
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 LOGGED_NAME_MAX = 500  # bytes; readers of the job log take lines of 1023
@@ -84,10 +86,24 @@ class DagPaths:
         """Summary in JSON, written at the end."""
         return self.primary + ".metrics"
 
-    def nodes_log(self, cwd: str) -> str:
-        """Absolute path of the nodes log, with the `/./` that stock DAGMan writes."""
-        directory = os.path.dirname(self.primary) or "."
-        return f"{os.path.join(cwd, directory)}/{os.path.basename(self.primary)}.nodes.log"
+    def nodes_log(
+        self,
+        cwd: str,
+        template: str = "@(DAG_DIR)/@(DAG_FILE).nodes.log",
+        words: Mapping[str, str] | None = None,
+    ) -> str:
+        """Absolute path of the nodes log, with the `/./` that stock DAGMan writes.
+
+        `template` is DAGMAN_DEFAULT_NODE_LOG, where `@(WORD)` stands for the text of `words`, or
+        for the DAG's directory and file.
+        """
+        known = {
+            "DAG_DIR": os.path.dirname(self.primary) or ".",
+            "DAG_FILE": os.path.basename(self.primary),
+            **(words or {}),
+        }
+        name = re.sub(r"@\((\w+)\)", lambda found: known.get(found[1], found[0]), template)
+        return os.path.join(cwd, name)
 
     def save(self, file: str, cwd: str, node_directory: str = "") -> str:
         """Where save file `file` of a SAVE_POINT_FILE line, or of -load_save, is.

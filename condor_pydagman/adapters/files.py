@@ -7,6 +7,7 @@ and a full disk leaves the old one.
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import re
@@ -19,7 +20,9 @@ from condor_pydagman.names import DagPaths
 BLOCK = 1 << 18  # bytes
 LONGEST_LINE = 1 << 27  # bytes; longer ones come in pieces, and are refused
 
-_WRITE = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+# O_NONBLOCK: a FIFO in a file's place must not make us wait for a reader
+_WRITE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+_ADD = os.O_WRONLY | os.O_CREAT | os.O_APPEND
 
 
 def read_text(path: str) -> str:
@@ -117,6 +120,23 @@ def _read_at(path: str, offset: int, size: int, known: os.stat_result) -> bytes:
         return file.read(size)
 
 
+def open_to_add(path: str, flags: int, mode: int = 0o644) -> int:
+    """Open a file that is added to by name: a log.  As stock does, a symbolic link is followed to a
+    file that exists, and no file is made through one; and it must be the user's own or root's,
+    since anybody can put one into a shared directory.
+
+    Raises:
+        OSError: it can't be opened.
+    """
+    flags |= os.O_CLOEXEC | os.O_NONBLOCK  # a FIFO must not make us wait for its reader
+    try:
+        return os.open(path, flags | os.O_NOFOLLOW, mode)
+    except OSError as error:
+        if error.errno != errno.ELOOP or os.lstat(path).st_uid not in (0, os.geteuid()):
+            raise
+    return os.open(path, flags & ~os.O_CREAT)
+
+
 def replace(
     path: str, chunks: Iterable[str], *, durable: bool = True, keep_old: bool = False
 ) -> None:
@@ -130,7 +150,9 @@ def replace(
     """
     temporary = path + ".tmp"
     try:
-        fd = os.open(temporary, _WRITE | os.O_TRUNC, 0o644)
+        if os.path.islink(temporary):
+            os.unlink(temporary)  # not ours, and never to be followed
+        fd = os.open(temporary, _WRITE, 0o644)
         with os.fdopen(fd, "w", encoding="utf-8", errors="surrogateescape") as file:
             file.writelines(chunks)
             file.flush()
@@ -160,24 +182,30 @@ def make_directory(path: str) -> None:
 
 
 def append_lines(path: str, lines: Iterable[str]) -> None:
-    """Add lines to a log file in one write.
+    """Add lines to a log file in one write, all or none.
 
     Raises:
         FileError: the message names the file and the reason.
     """
+    data = "".join(lines).encode("utf-8", "surrogateescape")
     try:
-        fd = os.open(path, _WRITE | os.O_APPEND, 0o644)
-        with os.fdopen(fd, "w", encoding="utf-8", errors="surrogateescape") as file:
-            file.writelines(lines)
+        fd = open_to_add(path, _ADD)
+        try:
+            size = os.fstat(fd).st_size
+            if os.write(fd, data) < len(data):
+                os.ftruncate(fd, size)
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        finally:
+            os.close(fd)
     except OSError as error:
         raise FileError(f"can't write {path}: {error.strerror or error}") from None
 
 
 def rescue_numbers(paths: DagPaths) -> list[int]:
-    """Numbers of the rescue files that exist, ascending."""
+    """Numbers of the rescue files that exist, ascending; the first is 1."""
     stem = paths.rescue(0)[: -len("000")]
     directory, base = os.path.split(stem)
-    pattern = re.compile(re.escape(base) + r"(\d{3,})")
+    pattern = re.compile(re.escape(base) + r"(?!000$)([0-9]{3}|[1-9][0-9]{3,})")
     try:
         names = os.listdir(directory or ".")
     except OSError:
@@ -265,6 +293,11 @@ class LockFile:
             os.fsync(self._fd)
         except OSError as error:
             raise FileError(f"can't write lock file {self.path}: {error.strerror}") from None
+
+    def holder(self) -> int:
+        """The cluster that the file names, 0 if none; the lock must have been taken."""
+        number = os.pread(self._fd, 32, 0).partition(b"\n")[0].strip()
+        return int(number) if number.isdigit() else 0
 
     def remove(self) -> None:
         """The run is over and needs no recovery."""

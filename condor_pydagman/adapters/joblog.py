@@ -24,6 +24,7 @@ from typing import Any
 import classad2
 import htcondor2
 
+from condor_pydagman.adapters.files import open_to_add
 from condor_pydagman.engine.inputs import LogBroken, LogEvent
 from condor_pydagman.errors import FileError
 from condor_pydagman.records.event_text import CommonEvents
@@ -81,9 +82,9 @@ class NodesLog:
         Raises:
             FileError: it can't be made or opened.
         """
-        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | (os.O_TRUNC if truncate else 0)
         try:
-            self._fd = os.open(self.path, flags | (os.O_TRUNC if truncate else 0), 0o644)
+            self._fd = open_to_add(self.path, flags)
         except OSError as error:
             raise FileError(
                 f"can't write the nodes log {self.path}: {error.strerror};"

@@ -7,38 +7,79 @@ import os
 import sys
 import time
 
+from condor_pydagman.adapters.files import open_to_add
+from condor_pydagman.records.log_lines import DEFAULT_LEVEL, Header, level_of
+
+_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+LOOK_EVERY = 1.0  # seconds between looks whether the file is still there
+
 
 class OutLog:
     """The debug log of one DAGMan.  A full disk costs lines, never the DAG.
 
+    Lines are kept until `flush`.  A file that somebody takes away is made anew, as stock does, so
+    that tools which rotate logs do no harm.  DAGMan itself never rotates it (nor does stock,
+    whatever MAX_DAGMAN_LOG says).
+
     Args:
         path: the file; it is appended to.
         verbosity: lines above this level are left out (0 always ... 3 normal ... 7 debug).
+
+    Attributes:
+        header: what stands before the lines that are said from now on.
+        touched: when the file was last written to, seconds since the epoch; None for a new one.
+
+    Raises:
+        OSError: the file can't be opened.
     """
 
-    def __init__(self, path: str, verbosity: int = 3) -> None:
+    def __init__(self, path: str, verbosity: int = DEFAULT_LEVEL) -> None:
         self.path = os.path.abspath(path)
         self.verbosity = verbosity
+        self.header = Header()
         self.touched: float | None = None
         with contextlib.suppress(OSError):
             self.touched = os.stat(path).st_mtime
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
-        self._fd = os.open(path, flags, 0o644)
+        self._fd = open_to_add(self.path, _FLAGS)
         self._lines: list[str] = []
         self._second = 0
         self._stamp = ""
         self._lost = 0
+        self._next_look = 0.0
 
-    def say(self, text: str, level: int = 3) -> None:
-        """Add text, a time stamp before each of its lines."""
+    def say(self, text: str, level: int = DEFAULT_LEVEL) -> None:
+        """Add text, a time stamp before each of its lines.
+
+        Below the default verbosity a line is also said if stock says it at that level.
+        """
         if level > self.verbosity:
-            return
+            if self.verbosity >= DEFAULT_LEVEL:
+                return
+            lines = [line for line in text.split("\n") if level_of(line) <= self.verbosity]
+        else:
+            lines = text.split("\n")
         now = int(time.time())
         if now != self._second:
-            self._second = now
-            self._stamp = time.strftime("%m/%d/%y %H:%M:%S ", time.localtime(now))
-        for line in text.split("\n"):
+            self._new_stamp()
+        for line in lines:
             self._lines.append(f"{self._stamp}{line}\n")
+
+    def set_header(self, header: Header) -> None:
+        """From now on lines begin so."""
+        self.header = header
+        self._second = 0
+
+    def _new_stamp(self) -> None:
+        """What stands before the lines of this second; with some headers, of this line."""
+        header, now = self.header, time.time()
+        stamp = str(int(now))
+        if header.time_format:
+            stamp = time.strftime(header.time_format, time.localtime(now))
+        if header.milliseconds:
+            stamp += f".{int(now * 1000) % 1000:03}"
+        free = _free_descriptor() if header.descriptor else 0
+        self._stamp = f"{stamp} {header.words(os.getpid(), free)}"
+        self._second = 0 if header.milliseconds or header.descriptor else int(now)
 
     def flush(self) -> None:
         """Write what has been said."""
@@ -48,7 +89,9 @@ class OutLog:
         count = len(self._lines)
         self._lines.clear()
         try:
-            os.write(self._fd, data)
+            self._come_back()
+            while data:
+                data = data[os.write(self._fd, data) :]
         except OSError as error:
             first, self._lost = not self._lost, self._lost + count
             if first:
@@ -58,3 +101,29 @@ class OutLog:
         if self._lost:
             lost, self._lost = self._lost, 0
             self.say(f"({lost} lines are missing here: {self.path} could not be written)", 0)
+
+    def _come_back(self) -> None:
+        """Make the file anew if it has been taken away."""
+        now = time.monotonic()
+        if now < self._next_look:
+            return
+        self._next_look = now + LOOK_EVERY
+        with contextlib.suppress(OSError):
+            if os.path.samestat(os.stat(self.path), os.fstat(self._fd)):
+                return
+            if os.path.isdir(self.path):
+                return
+        with contextlib.suppress(OSError):  # the old one will do while no new one can be made
+            new = open_to_add(self.path, _FLAGS)
+            os.dup2(new, self._fd, inheritable=False)
+            os.close(new)
+
+
+def _free_descriptor() -> int:
+    """The lowest number that is free; its growth tells of a leak."""
+    try:
+        descriptor = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return -1
+    os.close(descriptor)
+    return descriptor

@@ -80,6 +80,7 @@ class ScheddAdapter:
 
     def __init__(self, cluster: int, warn: Callable[[str], None] = lambda text: None) -> None:
         self.cluster = cluster
+        self.credentials = True  # DAGMAN_PRODUCE_JOB_CREDENTIALS
         self._mine = f"DAGManJobId == {cluster}"
         self._schedd: Any = None
         self._warn = warn
@@ -110,6 +111,8 @@ class ScheddAdapter:
         """
         with _inside(directory):
             description = _parsed(text)
+            if self.credentials:
+                _issue_credentials(description)
             try:
                 result = self._located().submit(description)
             except _BINDINGS as error:
@@ -290,6 +293,19 @@ def _procs_of(description: htcondor2.Submit) -> int:
 
 def _is_limit(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _issue_credentials(description: Any) -> None:
+    """Hand over to the credd what the description asks for; mostly that is nothing."""
+    try:
+        url = description.issue_credentials()
+    except _BINDINGS as error:
+        reason = f"Failed to produce job credentials: {_reason(error)}"
+        raise PoolError(reason, transient=False) from None
+    if url:
+        raise PoolError(
+            f"Failed to submit job(s) due to credential setup. Please visit: {url}", transient=True
+        )
 
 
 def _submit_error(error: Exception) -> PoolError:

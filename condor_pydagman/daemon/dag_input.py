@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import gc
 import os
+import resource
+import time
 
 from condor_pydagman.adapters import files
 from condor_pydagman.adapters.outlog import OutLog
 from condor_pydagman.cli.options import DagmanOptions
 from condor_pydagman.config import Config
-from condor_pydagman.daemon.dot_writer import DotWriter
 from condor_pydagman.errors import FileError, PydagmanError, UsageError
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle
-from condor_pydagman.graph.model import DONE, Dag
+from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.names import DagPaths
-from condor_pydagman.records import rescue
-from condor_pydagman.vocabulary import NodeKind, NodeStatus
+from condor_pydagman.records import parse_timing, rescue
+from condor_pydagman.vocabulary import NodeKind
 
 
 class CannotStart(PydagmanError):
@@ -59,7 +60,11 @@ def read_dag(
     for number in chosen.rename:
         os.replace(paths.rescue(number), paths.rescue(number) + ".old")
     how = _how(options, config)
+    before, began = _peak_memory(), time.monotonic()
     dag = _build(options, how, out)
+    if config.debug_parse_timing:
+        seconds = time.monotonic() - began
+        out.say(parse_timing.block(len(options.dag_files), seconds, before, _peak_memory()))
     if chosen.file:
         for line in rescue.usage_lines(chosen, len(options.dag_files)):
             out.say(line)
@@ -67,6 +72,11 @@ def read_dag(
     _refuse_cycle(dag, config)
     out.say(f"Dag contains {len(dag) - len(dag.of_kind(NodeKind.SERVICE))} total nodes")
     return dag, chosen.number
+
+
+def _peak_memory() -> int:
+    """In KiB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def _how(options: DagmanOptions, config: Config) -> BuildOptions:
@@ -93,6 +103,7 @@ def _build(options: DagmanOptions, how: BuildOptions, out: OutLog) -> Dag:
     finally:
         gc.freeze()
         gc.enable()
+    out.say("Adjusting edges")
     for warning in (*dag.warnings, *dag.remarks):
         out.say(str(warning))
     return dag
@@ -126,16 +137,3 @@ def _refuse_cycle(dag: Dag, config: Config) -> None:
                 "ERROR: a cycle exists in the dag, please check input\n    "
                 + describe_cycle(dag, cycle)
             )
-
-
-def write_dot(options: DagmanOptions, config: Config, out: OutLog) -> None:
-    """-Dot: write the DOT file of the DAG as it is, and do nothing else.
-
-    Raises:
-        CannotStart: there is something wrong with the DAG.
-    """
-    dag, _ = read_dag(options, config, options.paths(), out)
-    if dag.dot is not None:
-        out.say(f"Writing .dot file: {dag.dot.file}")
-    untouched = (NodeStatus.NOT_READY, NodeStatus.DONE)
-    DotWriter(dag, out).write(untouched[bool(flags & DONE)] for flags in dag.flags)

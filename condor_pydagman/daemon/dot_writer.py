@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from condor_pydagman.adapters import files
 from condor_pydagman.adapters.outlog import OutLog
+from condor_pydagman.daemon.file_troubles import FileTroubles
 from condor_pydagman.errors import FileError
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.records import dot
@@ -20,7 +21,9 @@ class DotWriter:
     def __init__(self, dag: Dag, out: OutLog) -> None:
         self._dag = dag
         self._out = out
+        self._troubles = FileTroubles(lambda text: out.say(text, 0))
         self._path = ""
+        self._unreadable: set[str] = set()
 
     def write(self, statuses: Iterable[NodeStatus]) -> None:
         """Write it, if the DAG has a DOT command; `statuses` as in `dot_text`."""
@@ -35,17 +38,18 @@ class DotWriter:
             now_local=time.localtime(),
             include_text=self._included(shape.include),
         )
-        try:
-            files.replace(self._path, text, durable=False)
-        except FileError as error:
-            self._out.say(f"Warning: {error}", 0)
+        self._troubles.replace("DOT file", self._path, text)
 
-    def _included(self, file: str) -> str:
+    def _included(self, file: str) -> str | None:
+        if not file:
+            return None
         try:
-            return files.read_text(file) if file else ""
+            return files.read_text(file)
         except (OSError, FileError) as error:
-            self._out.say(f"Warning: can't read DOT INCLUDE file {file}: {error}")
-            return ""
+            if file not in self._unreadable:
+                self._unreadable.add(file)
+                self._out.say(f"Warning: can't read DOT INCLUDE file {file}: {error}")
+            return None
 
 
 def _numbers(name: str) -> list[int]:

@@ -1,8 +1,8 @@
 """The only loop: wait for inputs, give them to the engine, have its actions done, in order.
 
-One thread.  The kernel tells of log events (inotify), signals and ends of scripts; otherwise we
-sleep until the next deadline.  Where the kernel can't tell of log events, the log is looked at
-every DAGMAN_USER_LOG_SCAN_INTERVAL seconds.
+One thread.  The kernel tells of log events (inotify), signals, ends of scripts and clients of the
+command socket; otherwise we sleep until the next deadline.  Where the kernel can't tell of log
+events, the log is looked at every DAGMAN_USER_LOG_SCAN_INTERVAL seconds.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections import deque
 
 from condor_pydagman.adapters.halt_file import HaltFile
 from condor_pydagman.adapters.inotify import FileWatch
+from condor_pydagman.daemon.control import Control
 from condor_pydagman.daemon.perform import TORN_LOOK, Performer
 from condor_pydagman.daemon.publish import Publisher
 from condor_pydagman.daemon.run import Run
@@ -40,6 +41,7 @@ class Loop:
         self._inputs: deque[inputs.Input] = deque()
         self._watch = FileWatch(run.log.path)
         self._halt_file = HaltFile(run.paths.halt)
+        self._control = Control(run)
         self._poll = select.poll()
         self._poll.register(signals.fileno(), select.POLLIN)
         if self._watch.fileno() >= 0:
@@ -59,12 +61,16 @@ class Loop:
 
     def until_end(self) -> int:
         """Run; returns the exit code."""
+        self._inputs.extend(self._control.open())
+        if self._control.fileno() >= 0:
+            self._poll.register(self._control.fileno(), select.POLLIN)
         self._look_for_halt()
         if self.run.cluster:  # throttles may have been edited while the DAG was being read
             self._check_ad(time.monotonic())
         while self._inputs:
             self._feed(self._inputs.popleft())
         self._publisher.publish_limits()
+        self._publisher.draw()
         self._feed(inputs.Begin(self.run.recovering))
         self._publisher.begin()
         if self.run.recovering:
@@ -94,6 +100,7 @@ class Loop:
         begun = time.monotonic()
         actions = self.run.engine.handle(an_input, self._now())
         self._inputs.extend(self._performer.perform(actions))
+        self._control.after(an_input)
         now = time.monotonic()
         self._publisher.statistics.add(run_statistics.EVENTS, now - begun)
         if now >= self._next_breath:
@@ -118,6 +125,9 @@ class Loop:
         run = self.run
         due = self._publisher.next_deadline()
         if due is not None and due <= time.monotonic():
+            self._gather(0.0)  # what came while a submission took long goes first
+            if self._inputs:
+                return
             self._publisher.publish_due()
         run.out.flush()
         self._gather(self._patience())
@@ -137,9 +147,9 @@ class Loop:
         deadline = self.run.engine.next_deadline()
         if deadline is not None:
             waits.append(deadline - self._now())
-        due = self._publisher.next_deadline()
-        if due is not None:
-            waits.append(due - now)
+        for due in (self._publisher.next_deadline(), self._control.next_deadline()):
+            if due is not None:
+                waits.append(due - now)
         return max(0.0, min(waits))
 
     def _gather(self, seconds: float) -> None:
@@ -162,6 +172,9 @@ class Loop:
         elif run.log.more or now >= self._next_look:
             self._read_log()
         self._look_for_halt()
+        due = self._control.next_deadline()
+        if self._control.fileno() in ready or (due is not None and due <= now):
+            self._inputs.extend(self._control.take())
         if now >= self._next_parent_check:
             self._check_parent(now)
         if now >= self._next_ad_check:
@@ -174,7 +187,9 @@ class Loop:
         if there is not None:
             name = self._halt_file.path
             self._inputs.appendleft(
-                inputs.Halt(f"{name} is there") if there else inputs.Resume(f"{name} is gone")
+                inputs.Halt(f"{name} is there", file=True)
+                if there
+                else inputs.Resume(f"{name} is gone", file=True)
             )
 
     def _read_log(self) -> None:
@@ -193,6 +208,10 @@ class Loop:
     def _check_ad(self, now: float) -> None:
         """Somebody may have set other throttles (condor_qedit of DAGMan_Max...)."""
         self._next_ad_check = now + AD_CHECK
+        self._control.catch_up()
+        if not self._publisher.limits_are_published():  # what the ad has is old, not an edit
+            self._publisher.publish_limits()
+            return
         try:
             found = self.run.schedd.wanted_limits()
         except PoolError:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from condor_pydagman.adapters import files
+from condor_pydagman.adapters.knobs import lookup
 from condor_pydagman.adapters.schedd import LostReply
 from condor_pydagman.daemon import subdags
 from condor_pydagman.daemon.publish import Publisher
@@ -54,6 +55,7 @@ class Performer:
         self._templates: dict[str, tuple[tuple[int, int], job_description.Template]] = {}
         self._answers: list[inputs.Input] = []
         self._tags = jobstate.Tags(run.dag, self._submit_text)
+        self._stamps = job_events.stamp_form(lookup("DEFAULT_USERLOG_FORMAT_OPTIONS") or "")
         self._do: dict[type, Callable[[Any], None]] = {
             do.SubmitNode: self._submit,
             do.RemoveJobs: self._remove,
@@ -120,6 +122,7 @@ class Performer:
                 config=run.config,
                 say=self._say,
             )
+            self._say(f"Submitting HTCondor Node {run.dag.names[node]} job(s)...")
         return job_description.describe(
             run.dag,
             node,
@@ -135,8 +138,6 @@ class Performer:
         run = self.run
         directory = run.dag.directories.get(node, "")
         run.out.flush()
-        if run.config.submit_delay:
-            time.sleep(run.config.submit_delay)
         if run.config.prohibit_multi_jobs and run.schedd.procs_of(text, directory) > 1:
             raise PoolError(_MULTI, transient=False)
         return run.schedd.submit(text, directory)
@@ -174,7 +175,10 @@ class Performer:
             )
             return job_description.split(inline)
         self._say(f"Submitting node {dag.names[node]} from file {name} using direct job submission")
-        path = os.path.join(dag.directories.get(node, ""), name)
+        directory = dag.directories.get(node, "")
+        if directory and not os.path.isdir(directory):  # it may come: stock tries again as well
+            raise PoolError(f"Could not change to node directory {directory}", transient=True)
+        path = os.path.join(directory, name)
         info = os.stat(path)
         sign = (info.st_mtime_ns, info.st_size)
         known = self._templates.get(path)
@@ -240,7 +244,7 @@ class Performer:
     def _append_post_ended(self, action: do.AppendPostEnded) -> None:
         self._write_event(
             job_events.post_ended(
-                _stamp(),
+                self._stamp(),
                 logged_name(self.run.dag.names[action.node]),
                 action.status,
                 cluster=action.cluster,
@@ -250,7 +254,12 @@ class Performer:
         )
 
     def _append(self, text: Callable[..., str], node: int, *details: Any) -> None:
-        self._write_event(text(_stamp(), logged_name(self.run.dag.names[node]), *details))
+        self._write_event(text(self._stamp(), logged_name(self.run.dag.names[node]), *details))
+
+    def _stamp(self) -> str:
+        seconds, rest = divmod(time.time_ns(), 1_000_000_000)
+        moment = time.gmtime(seconds) if self._stamps.utc else time.localtime(seconds)
+        return job_events.stamp(moment, rest // 1_000_000, self._stamps)
 
     def _write_event(self, text: str) -> None:
         """Write an event, however long the disk stays full (within reason): it must not be lost."""
@@ -309,20 +318,13 @@ class Performer:
     def _jobstate(self, action: do.JobState) -> None:
         run = self.run
         line = jobstate.node_line(run.dag, action, self._tags.of(action.node))
-        if not (run.recovering and run.jobstate.has(line)):
-            self._append_jobstate(line)
+        if not (run.recovering and run.jobstate.history.has(line)):
+            run.jobstate.add(line)
 
     def end_recovery(self) -> None:
         """The old log has been replayed: from now on every jobstate.log line is new."""
         self.run.recovering = False
-        self._append_jobstate(jobstate.recovery_finished(time.time()))
-
-    def _append_jobstate(self, line: str) -> None:
-        if self.run.dag.jobstate_log:
-            try:
-                files.append_lines(self.run.dag.jobstate_log, [line])
-            except FileError as error:
-                self._say(f"Warning: {error}", 0)
+        self.run.jobstate.add(jobstate.recovery_finished(time.time()))
 
     # Words
 
@@ -344,7 +346,7 @@ class Performer:
     def _exit(self, action: do.Exit) -> None:
         run, now = self.run, time.time()
         self.exit = action
-        self._append_jobstate(jobstate.finished(now, action.code))
+        run.jobstate.add(jobstate.finished(now, action.code))
         # A schedd that is gone hears no exit code: its successor's DAGMan must find how it ended.
         keep_lock = action.keep_lock or run.abandoned()
         if not action.keep_lock:
@@ -379,10 +381,6 @@ class Performer:
             self._say(f"Wrote metrics file {run.paths.metrics}.")
         except FileError as error:
             self._say(f"Warning: {error}", 0)
-
-
-def _stamp() -> str:
-    return job_events.stamp(time.localtime())
 
 
 def _number(version: str) -> str:

@@ -10,16 +10,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from condor_pydagman.adapters import files
 from condor_pydagman.daemon.dot_writer import DotWriter
+from condor_pydagman.daemon.file_troubles import FileTroubles
 from condor_pydagman.daemon.run import Run
-from condor_pydagman.errors import FileError, PoolError
+from condor_pydagman.daemon.timetable import Timetable
+from condor_pydagman.errors import PoolError
 from condor_pydagman.records import ad_attributes, banner, node_status, status_table
 from condor_pydagman.records.run_statistics import Statistics
 
-SETTLE = 0.2  # seconds after a change before it is published, so that one flurry is one update
 FRESH = 300.0  # seconds after which DAG_AdUpdateTime is renewed though nothing changed
-TABLE_INTERVAL = 5.0  # seconds between status tables in .dagman.out
 
 
 class Publisher:
@@ -34,8 +33,8 @@ class Publisher:
         self.statistics = Statistics()
         self._next_job_table = time.monotonic() + run.config.print_job_table_interval
         self._published: dict[str, str] = {}
-        self._due: dict[str, float] = {}
-        self._last: dict[str, float] = {}
+        self._timetable = Timetable()
+        self._troubles = FileTroubles(lambda text: run.out.say(text, 0))
         self._dot = DotWriter(run.dag, run.out)
         self._do: dict[str, Callable[[], None]] = {
             "ad": self._write_ad,
@@ -44,11 +43,19 @@ class Publisher:
             "dot": self._write_dot,
         }
 
-    def begin(self) -> None:
-        """Publish the DAG's state for the first time."""
+    def draw(self) -> None:
+        """The DOT file of the DAG as it stands before anything is started (stock rule)."""
         self._write_dot()
-        self._write_ad()
+
+    def begin(self) -> None:
+        """Publish the DAG's state for the first time; what asks the schedd waits its turn, unless a
+        long replay comes first."""
+        if self.run.recovering:
+            self._write_ad()
         self.say_status()
+        now = time.monotonic()
+        self._timetable.done("table", now, now)
+        self.note_change()
 
     def publish_throttles(self) -> None:
         """The throttles have changed: say so in `.dagman.out` and in the job ad, at once."""
@@ -62,36 +69,43 @@ class Publisher:
         # Not by what was written last: a user may have edited them, or deleted them.
         self._edit(ad_attributes.throttles(self.run.engine.limits))
 
+    def limits_are_published(self) -> bool:
+        """Whether the job ad has been told of the last change (the schedd may be away)."""
+        limits = ad_attributes.throttles(self.run.engine.limits)
+        return all(self._published.get(name, value) == value for name, value in limits.items())
+
     def note_change(self) -> None:
         """Something changed."""
         now = time.monotonic()
         dag = self.run.dag
-        self._plan("ad", now, float(self.run.config.queue_update_interval))
-        self._plan("table", now, TABLE_INTERVAL)
+        plan = self._timetable.plan
+        plan("ad", now, float(self.run.config.queue_update_interval))
+        tick = float(self.run.config.user_log_scan_interval)  # when stock does it
+        plan("table", now, tick)
         if dag.status_file is not None:
-            self._plan("status file", now, float(dag.status_file.interval))
+            plan("status file", now, float(dag.status_file.interval))
         if dag.dot is not None and dag.dot.update:
-            self._plan("dot", now, TABLE_INTERVAL)
+            plan("dot", now, tick)
 
     def next_deadline(self) -> float | None:
         """When something is to be published, on the monotonic clock."""
-        return min(self._due.values(), default=None)
+        return self._timetable.next()
 
     def publish_due(self) -> None:
         """Publish what is due."""
         now = time.monotonic()
-        for what in [what for what, when in self._due.items() if when <= now]:
-            del self._due[what]
+        for what in self._timetable.take(now):
+            begun = time.monotonic()
             self._do[what]()
-            self._last[what] = time.monotonic()
-        self._due.setdefault("ad", now + FRESH)
+            self._timetable.done(what, begun, time.monotonic())
+        self._timetable.remind("ad", now, FRESH)
         status_file = self.run.dag.status_file
         if status_file is not None and status_file.always:
-            self._due.setdefault("status file", now + max(status_file.interval, 1))
+            self._timetable.remind("status file", now, max(status_file.interval, 1))
 
     def publish_last(self, note: str) -> None:
         """Publish the end; `note` is the node status file's word for it."""
-        self._due.clear()
+        self._timetable.clear()
         self._write_status_file(final=True, note=note)
         if self.run.dag.dot is not None and self.run.dag.dot.update:
             self._write_dot()
@@ -110,10 +124,6 @@ class Publisher:
             lines += status_table.job_lines(report)
         for line in lines:
             self.run.out.say(line)
-
-    def _plan(self, what: str, now: float, interval: float) -> None:
-        earliest = max(now + SETTLE, self._last.get(what, 0.0) + interval)
-        self._due[what] = min(self._due.get(what, earliest), earliest)
 
     def _write_ad(self) -> None:
         statistics = self.statistics.expression()
@@ -140,7 +150,8 @@ class Publisher:
         if dag.status_file is None:
             return
         now = time.time()
-        following = 0.0 if final else now + dag.status_file.interval
+        last = final and note != "held"  # a DAGMan that is held comes back
+        following = 0.0 if last else now + dag.status_file.interval
         text = node_status.node_status_text(
             dag,
             self.run.engine.report(),
@@ -148,17 +159,11 @@ class Publisher:
             now=now,
             now_local=time.localtime(now),
             next_update=following,
-            next_local=None if final else time.localtime(following),
+            next_local=None if last else time.localtime(following),
             final=final,
             note=note,
         )
-        self._replace(dag.status_file.file, text)
+        self._troubles.replace("node status file", dag.status_file.file, text)
 
     def _write_dot(self) -> None:
         self._dot.write(report.status for report in self.run.engine.node_reports())
-
-    def _replace(self, path: str, text: object) -> None:
-        try:
-            files.replace(path, text, durable=False)  # type: ignore[arg-type]
-        except FileError as error:
-            self.run.out.say(f"Warning: {error}", 0)

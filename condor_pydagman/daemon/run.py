@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from condor_pydagman.adapters.files import LockFile
 from condor_pydagman.adapters.joblog import NodesLog
+from condor_pydagman.adapters.jobstate_log import JobstateLog
 from condor_pydagman.adapters.outlog import OutLog
 from condor_pydagman.adapters.schedd import ScheddAdapter
 from condor_pydagman.adapters.scripts import ScriptRunner
@@ -16,7 +17,6 @@ from condor_pydagman.engine.engine import Engine
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records.job_description import Workflow
-from condor_pydagman.records.jobstate import History
 
 
 @dataclass
@@ -31,7 +31,6 @@ class Run:
         parent_cluster: DAGMan job that this one is a node of, 0 if none.
         rescue_number: of the rescue file this run started from, 0 if none.
         written_rescue: number of the rescue file this run has written, 0 if none yet.
-        jobstate: what jobstate.log says already.
         parent: process id of who started us: the schedd, if this is a job.
     """
 
@@ -54,7 +53,7 @@ class Run:
     rescue_number: int = 0
     written_rescue: int = 0
     recovering: bool = False
-    jobstate: History = field(default_factory=History)
+    jobstate: JobstateLog = field(default_factory=JobstateLog)
     parent: int = field(default_factory=os.getppid)
 
     def abandoned(self) -> bool:

@@ -13,18 +13,26 @@ from types import FrameType
 
 from condor_pydagman.engine.inputs import Input, Leave, Stop
 
+_TOLD = (signal.SIGUSR1, signal.SIGTERM, signal.SIGQUIT, signal.SIGINT, signal.SIGCHLD)
+# A condor_reconfig, and what nobody should send: neither changes anything.
+_UNHEARD = (signal.SIGHUP, signal.SIGUSR2, signal.SIGPIPE)
+
 
 class Signals:
-    """Catches what the schedd sends its DAGMan: SIGUSR1 (removed), SIGTERM (held), SIGQUIT."""
+    """Catches what the schedd sends its DAGMan: SIGUSR1 (removed), SIGTERM (held), SIGQUIT.
+
+    SIGINT, from the keyboard of somebody who runs it by hand, is as SIGTERM: the run can be gone
+    on with.  (Stock DAGMan is killed by it, with the same effect.)
+    """
 
     def __init__(self) -> None:
         self._reader, writer = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
         self._seen: list[int] = []
-        for number in (signal.SIGUSR1, signal.SIGTERM, signal.SIGQUIT, signal.SIGCHLD):
+        for number in _TOLD:
             signal.signal(number, self._note)
-        # Not SIG_IGN, which scripts would inherit.
-        signal.signal(signal.SIGHUP, lambda number, frame: None)
+        for number in _UNHEARD:  # not SIG_IGN, which scripts would inherit
+            signal.signal(number, lambda number, frame: None)
 
     def fileno(self) -> int:
         """Readable when a signal has come."""
@@ -40,6 +48,7 @@ class Signals:
             signal.SIGUSR1: Stop(),
             signal.SIGTERM: Leave("Received SIGTERM"),
             signal.SIGQUIT: Leave("Received SIGQUIT"),
+            signal.SIGINT: Leave("Received SIGINT"),
         }
         return [meanings[number] for number in seen if number in meanings]
 

@@ -6,33 +6,32 @@ The order is stock DAGMan's, so that what goes wrong first is reported first.
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import htcondor2
 
-from condor_pydagman.adapters import files
 from condor_pydagman.adapters.files import LockFile
 from condor_pydagman.adapters.joblog import NodesLog
+from condor_pydagman.adapters.jobstate_log import JobstateLog
 from condor_pydagman.adapters.outlog import OutLog
 from condor_pydagman.adapters.schedd import ScheddAdapter
 from condor_pydagman.adapters.scripts import ScriptRunner
 from condor_pydagman.cli.options import DagmanOptions
 from condor_pydagman.config import Config
+from condor_pydagman.daemon import nodes_log_place, subdags
 from condor_pydagman.daemon.dag_input import CannotStart, read_dag
 from condor_pydagman.daemon.run import Run
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.throttles import Throttles, throttles
 from condor_pydagman.errors import FileError, PoolError
-from condor_pydagman.graph.model import Dag
 from condor_pydagman.names import DagPaths
-from condor_pydagman.records import banner, jobstate
+from condor_pydagman.records import banner, failure_dump, jobstate, versions
 from condor_pydagman.records.job_description import Workflow, inheritance, inherited
 
 OWN_AD_TRIES = 4
+DUMP_LEVEL = 5  # verbosity from which on all nodes are shown at the start
 
 
 class JobId(NamedTuple):
@@ -42,44 +41,53 @@ class JobId(NamedTuple):
     proc: int = 0
 
 
-def open_log(options: DagmanOptions, config: Config) -> OutLog:
-    """Open `.dagman.out` (named by the environment, as the schedd sets it) and greet."""
-    path = os.environ.get("_CONDOR_DAGMAN_LOG") or options.paths().dagman_out
-    out = OutLog(path, config.verbosity if options.debug is None else options.debug)
-    os.environ["_CONDOR_DAGMAN_LOG"] = out.path  # scripts may want it
-    touched = ""
-    if out.touched is not None:
-        touched = time.strftime("%m/%d %H:%M:%S", time.localtime(out.touched))
-    process = banner.Process(
-        executable=os.path.abspath(sys.argv[0]),
-        version=htcondor2.version(),
-        platform=htcondor2.platform(),
-        pid=os.getpid(),
-        user_id=os.getuid(),
-        config_source=os.environ.get("CONDOR_CONFIG", ""),
-        last_touched=touched,
-    )
-    _say_all(out, banner.start_lines(process))
-    _say_all(out, banner.setting_lines(config))
-    return out
-
-
-def with_options(config: Config, options: DagmanOptions) -> Config:
-    """The knobs, with what the command line says put over them."""
-    changes: dict[str, bool] = {}
-    if options.always_run_post is not None:
-        changes["always_run_post"] = options.always_run_post
-    if options.suppress_notification is not None:
-        changes["suppress_notification"] = options.suppress_notification
-    return replace(config, **changes)  # type: ignore[arg-type]
-
-
 def job_id() -> JobId:
     """The DAGMan job's own id, from the environment that the schedd makes."""
     cluster, _, proc = os.environ.get("CONDOR_ID", "").partition(".")
     if cluster.isdigit() and proc.isdigit():
         return JobId(int(cluster), int(proc))
     return JobId()
+
+
+class Plan(NamedTuple):
+    """What is settled before the DAG is read.
+
+    Attributes:
+        own_ad: the DAGMan job's own; empty if it has none, or could not be asked for.
+    """
+
+    paths: DagPaths
+    job: JobId
+    nodes_log: str
+    schedd: ScheddAdapter
+    own_ad: dict[str, object]
+    workflow: Workflow
+    limits: Throttles
+    lock: LockFile
+
+
+def plan(options: DagmanOptions, config: Config, admin: Config, out: OutLog) -> Plan:
+    """Settle and announce everything that does not need the DAG; touches no file.
+
+    Raises:
+        CannotStart: with message and exit code.
+    """
+    paths, job = options.paths(), job_id()
+    schedd = ScheddAdapter(job.cluster, lambda text: out.say(f"Submit warning: {text}"))
+    schedd.credentials = config.produce_job_credentials
+    own_ad = _own_ad(schedd, job, out)
+    known = own_ad or {}
+    nodes_log = nodes_log_place.path(paths, job.cluster, known, config)
+    inherited = _inherited(schedd, known, config, out)
+    workflow = _workflow(known, job, paths, nodes_log, config, inherited)
+    _introduce(workflow, schedd, own_ad, out)
+    refuse_version(options, out)
+    nodes_log_place.refuse(nodes_log, config, out)
+    limits = _limits(options, config, admin, known)
+    _say_all(out, banner.throttle_lines(limits))
+    lock = LockFile(options.lockfile or paths.lock)
+    _say_all(out, banner.file_lines(lock.path, options.dag_files))
+    return Plan(paths, job, nodes_log, schedd, known, workflow, limits, lock)
 
 
 def prepare(
@@ -94,50 +102,79 @@ def prepare(
     Raises:
         CannotStart: with message and exit code.
     """
-    paths, job = options.paths(), job_id()
-    nodes_log = paths.nodes_log(os.getcwd())
-    schedd = ScheddAdapter(job.cluster, lambda text: out.say(f"Submit warning: {text}"))
-    own_ad = _own_ad(schedd, job, out)
-    known = own_ad or {}
-    inherited = _inherited(schedd, known, config, out)
-    workflow = _workflow(known, job, paths, nodes_log, config, inherited)
-    _introduce(workflow, schedd, own_ad, out)
-    _refuse_tmp(nodes_log, config)
-    limits = _limits(options, config, admin, known)
-    _say_all(out, banner.throttle_lines(limits))
-    lock = LockFile(options.lockfile or paths.lock)
-    _say_all(out, banner.file_lines(lock.path, options.dag_files))
-    dag, rescue_number = read_dag(options, config, paths, out)
-    recovering = _take_lock(lock, job, out) or options.do_recovery
-    if recovering or not job.cluster:
-        schedd.go_by_log(nodes_log)
-    log = _begin(lock, job, nodes_log, recovering, rescue_number, out)
-    history = _jobstate_history(dag)
-    first = 1 if recovering else history.sequence + 1
-    engine = Engine(dag, config, limits, admin=admin, dag_id=job.cluster, first_sequence=first)
+    it = plan(options, config, admin, out)
+    dag, rescue_number = read_dag(options, config, it.paths, out)
+    if dag.subdags:
+        subdags.preload()
+    recovering = _recovers(options, it, out)
+    if recovering or not it.job.cluster:
+        it.schedd.go_by_log(it.nodes_log)
+    log = _begin(it.lock, it.job, it.nodes_log, recovering, rescue_number, out)
+    jobstate_log = JobstateLog(dag.jobstate_log, lambda text: out.say(text, 0))
+    engine = Engine(
+        dag,
+        config,
+        it.limits,
+        admin=admin,
+        dag_id=it.job.cluster,
+        first_sequence=1 if recovering else jobstate_log.history.sequence + 1,
+        dry_run=options.dry_run and not options.setup_only,
+    )
     run = Run(
         dag=dag,
         engine=engine,
         config=config,
         options=options,
-        paths=paths,
+        paths=it.paths,
         out=out,
         log=log,
-        schedd=schedd,
+        schedd=it.schedd,
         scripts=ScriptRunner(),
-        lock=lock,
-        workflow=workflow,
+        lock=it.lock,
+        workflow=it.workflow,
         started=started,
         version=htcondor2.version(),
-        cluster=job.cluster,
-        proc=job.proc,
-        parent_cluster=_integer(known.get("DAGManJobId")),
+        cluster=it.job.cluster,
+        proc=it.job.proc,
+        parent_cluster=_integer(it.own_ad.get("DAGManJobId")),
         rescue_number=rescue_number,
         recovering=recovering,
-        jobstate=history,
+        jobstate=jobstate_log,
     )
     _begin_jobstate(run)
+    _dump(run)
     return run
+
+
+def _recovers(options: DagmanOptions, it: Plan, out: OutLog) -> bool:
+    """Take the lock; whether an old nodes log is to be replayed."""
+    recovering = _take_lock(it.lock, it.job, out)
+    if options.dry_run and recovering:
+        _refuse_dry_run(it.lock, it.job)
+    if options.do_recovery and not recovering:
+        out.say("Running in recovery mode because -DoRecovery flag was specified")
+        recovering = True
+    return recovering
+
+
+def refuse_version(options: DagmanOptions, out: OutLog) -> None:
+    """Say what is to be said of the version that wrote our command line (-CsdVersion), and of its
+    other wishes that can't be fulfilled.
+
+    Raises:
+        CannotStart: it is older than can be obeyed, or none at all.
+    """
+    if options.submit_method == 0:
+        out.say("Note: -SubmitMethod 0 (condor_submit) is not needed: jobs are submitted directly")
+    if not options.csd_version:
+        return
+    verdict = versions.check(
+        options.csd_version, htcondor2.version(), tolerant=options.allow_version_mismatch
+    )
+    if verdict.refused:
+        raise CannotStart(verdict.text)
+    if verdict.text:
+        out.say(verdict.text)
 
 
 def _say_all(out: OutLog, lines: Sequence[str]) -> None:
@@ -231,15 +268,6 @@ def _name_batch(
         out.say(f"Warning: can't update the DAGMan job's ad: {error.reason}")
 
 
-def _refuse_tmp(nodes_log: str, config: Config) -> None:
-    if config.avoid_slash_tmp and config.use_strict >= 1 and nodes_log.startswith("/tmp"):
-        raise CannotStart(
-            f"Warning: nodes log {nodes_log} is under /tmp, which may be cleaned at any time."
-            " Move the DAG elsewhere, or set DAGMAN_AVOID_SLASH_TMP = False\n"
-            "ERROR: Warning is fatal error because of DAGMAN_USE_STRICT setting"
-        )
-
-
 def _limits(
     options: DagmanOptions, config: Config, admin: Config, own_ad: dict[str, object]
 ) -> Throttles:
@@ -302,26 +330,36 @@ def _begin(
     return log
 
 
-def _jobstate_history(dag: Dag) -> jobstate.History:
-    if not dag.jobstate_log:
-        return jobstate.History()
-    try:
-        return jobstate.read(files.read_text(dag.jobstate_log).splitlines())
-    except (OSError, FileError):
-        return jobstate.History()
-
-
 def _begin_jobstate(run: Run) -> None:
-    if not run.dag.jobstate_log:
-        return
     now = time.time()
-    lines = [jobstate.started(now, run.cluster, run.proc)]
+    no_job = JobId(-1, -1)  # stock's words for a DAGMan that runs by hand
+    lines = [jobstate.started(now, *(JobId(run.cluster, run.proc) if run.cluster else no_job))]
     if run.recovering:
         lines.append(jobstate.recovery_started(now))
-    try:
-        files.append_lines(run.dag.jobstate_log, lines)
-    except FileError as error:
-        run.out.say(f"Warning: {error}", 0)
+    run.jobstate.add(*lines)
+
+
+def _refuse_dry_run(lock: LockFile, job: JobId) -> None:
+    """A dry run must not take the place of a run that is still to be recovered."""
+    holder = lock.holder()
+    if holder and holder == job.cluster:
+        return  # of this very job, which was held meanwhile, so it was a dry run as well
+    lock.leave()
+    raise CannotStart(
+        f"ERROR: lock file {lock.path} shows that a run of this DAG was interrupted; -DryRun would"
+        " forget how far it came. Submit the DAG again without -DryRun to go on with that run, or"
+        " delete the lock file"
+    )
+
+
+def _dump(run: Run) -> None:
+    """Every node as it stands at the start, for who looks for a mistake."""
+    run.out.say(f"Current path is {os.getcwd()}", 4)
+    if run.out.verbosity < DUMP_LEVEL:
+        return
+    for report in run.engine.node_reports():
+        for line in failure_dump.node_dump(run.dag, report):
+            run.out.say(line, DUMP_LEVEL)
 
 
 def _integer(value: object) -> int:

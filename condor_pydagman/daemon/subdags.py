@@ -1,6 +1,6 @@
 """Makes the submit file of a SUBDAG node when the node is about to be submitted.
 
-What that takes is imported only then: most DAGs have no sub-DAG.
+What that takes is imported only for a DAG that has such nodes, see `preload`: most have none.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from condor_pydagman.adapters.files import inside
@@ -34,6 +33,13 @@ class CannotPrepare(PydagmanError):
     def __init__(self, node: str, reason: str) -> None:
         super().__init__(f"ERROR: condor_submit_dag -no_submit failed for node {node}. {reason}")
         self.reason = reason
+
+
+def preload() -> None:
+    """Load what `prepare` needs, before the DAG begins: half of this program and half of the one
+    that is installed over it while the DAG runs would be none."""
+    from condor_pydagman.adapters import config_file  # noqa: F401  (a sub-DAG may have one)
+    from condor_pydagman.cli import subdags  # noqa: F401
 
 
 def prepare(
@@ -91,7 +97,7 @@ def _with_rescue_number(options: DagmanOptions) -> DagmanOptions:
     """With -RescueFile a sub-DAG starts from its own rescue file of the same number, if the name
     has one."""
     number = rescue.number_of(options.rescue_file, options.paths()) if options.rescue_file else 0
-    return replace(options, do_rescue_from=number) if number else options
+    return options._replace(do_rescue_from=number) if number else options
 
 
 def _refuse_itself(name: str, directory: str, file: str, options: DagmanOptions) -> None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from condor_pydagman.config import Config, knobs
+from condor_pydagman.config import Config
+from condor_pydagman.config.table import fields_of_knobs
 from condor_pydagman.engine.throttles import Throttles
 
 _STARS = "*" * 54
@@ -24,6 +25,7 @@ class Process(NamedTuple):
         user_id: of the real user.
         config_source: path of the configuration file, '' if unknown.
         last_touched: when the log was last written to, `MM/DD HH:MM:SS`; '' for a new log.
+        name: what the program was called by.
     """
 
     executable: str
@@ -33,6 +35,7 @@ class Process(NamedTuple):
     user_id: int
     config_source: str = ""
     last_touched: str = ""
+    name: str = "condor_dagman"
 
 
 def start_lines(process: Process) -> list[str]:
@@ -40,7 +43,7 @@ def start_lines(process: Process) -> list[str]:
     touched = process.last_touched or "unavailable (No such file or directory)"
     lines = [
         _STARS,
-        "** condor_dagman (CONDOR_DAGMAN) STARTING UP",
+        f"** {process.name} (CONDOR_DAGMAN) STARTING UP",
         f"** {process.executable}",
         "** SubsystemInfo: name=DAGMAN type=DAGMAN(9) class=CLIENT(2)",
         "** Configuration: subsystem:DAGMAN local:<NONE> class:CLIENT",
@@ -52,12 +55,24 @@ def start_lines(process: Process) -> list[str]:
     ]
     if process.config_source:
         lines.append(f"Using config source: {process.config_source}")
+    lines.append("Daemon Log is logging: D_ALWAYS D_ERROR D_STATUS")
     return lines
 
 
 def setting_lines(config: Config) -> list[str]:
-    """`KNOB setting: value` for every knob."""
-    return [f"{knob.metadata['knob']} setting: {getattr(config, knob.name)}" for knob in knobs()]
+    """`KNOB setting: value` for every knob that stock echoes, in its order; then what to note."""
+    lines = [
+        f"{knob.label} setting: {knob.text(getattr(config, name))}"
+        for name, knob in fields_of_knobs()
+        if knob.label
+    ]
+    for name, value in (
+        ("DAGMAN_NODE_RECORD_INFO", config.node_record_info),
+        ("DAGMAN_RECORD_MACHINE_ATTRS", config.record_machine_attrs),
+    ):
+        if value:
+            lines.append(f"{name}: {value}")
+    return [*lines, *config.remarks]
 
 
 def argument_lines(arguments: Sequence[str]) -> list[str]:
@@ -73,13 +88,16 @@ def workflow_lines(
     accounting_group_user: str,
     nodes_log: str,
 ) -> list[str]:
-    """What the jobs of this DAG will have in common."""
+    """What the jobs of this DAG will have in common; a DAGMan that is no job has no batch."""
+    log = f"Default node log file is: <{nodes_log}>"
+    if not batch_id:
+        return [log]
     return [
         f"Workflow batch-id: <{batch_id}>",
         f"Workflow batch-name: <{batch_name}>",
         f"Workflow accounting_group: <{accounting_group}>",
         f"Workflow accounting_group_user: <{accounting_group_user}>",
-        f"Default node log file is: <{nodes_log}>",
+        log,
     ]
 
 
@@ -99,12 +117,13 @@ def throttle_lines(throttles: Throttles) -> list[str]:
 def file_lines(lock_file: str, dag_files: Sequence[str]) -> list[str]:
     """The files a run works with, before they are read."""
     if len(dag_files) == 1:
-        files = f"DAG Input file is {dag_files[0]}"
+        files = [f"DAG Input file is {dag_files[0]}"]
     else:
-        files = "DAG Input files are " + " ".join(dag_files)
+        files = ["DAG Input files are " + " ".join(dag_files), "All DAG files:"]
+        files += [f"  {name} (DAG #{number})" for number, name in enumerate(dag_files)]
     return [
         f"DAG Lockfile will be written to {lock_file}",
-        files,
+        *files,
         f"Parsing {len(dag_files)} dagfiles",
     ]
 

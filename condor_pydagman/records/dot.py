@@ -24,17 +24,17 @@ def dot_text(
     statuses: Iterable[NodeStatus],
     *,
     now_local: Sequence[int],
-    include_text: str = "",
+    include_text: str | None = None,
 ) -> Iterator[str]:
     """Pieces of the file's text: all nodes, then all edges (manual: "Visualizing DAGs").
 
     Args:
         statuses: of each node, in the order of the nodes.
         now_local: broken-down local time.
-        include_text: what stands in the file that DOT's INCLUDE names.
+        include_text: what stands in the file that DOT's INCLUDE names, None if it is not there.
     """
     yield f'digraph DAG {{\n    label="DAGMan Job status at {asctime(now_local)}";\n\n'
-    if dag.dot is not None and dag.dot.include:
+    if dag.dot is not None and include_text is not None:
         yield from _included(dag.dot.include, include_text)
     for node, status in enumerate(statuses):
         if dag.kinds[node] != NodeKind.SERVICE:

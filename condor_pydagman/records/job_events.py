@@ -39,14 +39,44 @@ class NoteRecord(NamedTuple):
     text: str
 
 
-def stamp(local: Sequence[int], milliseconds: int | None = None) -> str:
-    """Time of an event from broken-down local time: `2026-11-21 12:08:04`, or with `.743`.
+class StampForm(NamedTuple):
+    """How times are written in the pool's event logs (DEFAULT_USERLOG_FORMAT_OPTIONS)."""
 
-    Milliseconds are for logs whose other events have them (userlog format option SUB_SECOND).
+    legacy: bool = False
+    utc: bool = False
+    sub_second: bool = False
+
+
+_ISO = StampForm()
+
+
+def stamp_form(options: str) -> StampForm:
+    """Read DEFAULT_USERLOG_FORMAT_OPTIONS; LEGACY undoes what stands before it (stock rule).
+
+    XML and JSON are passed over: a nodes log is text, since the schedd's events in it are.
     """
-    year, month, day, hour, minute, second = local[:6]
-    text = f"{year:04d}-{month:02d}-{day:02d} {hour:02d}:{minute:02d}:{second:02d}"
-    return text if milliseconds is None else f"{text}.{milliseconds:03d}"
+    form = StampForm()
+    for word in re.split(r"[\s,]+", options.upper()):
+        if word == "LEGACY":
+            form = StampForm(legacy=True)
+        elif word == "ISO_DATE":
+            form = form._replace(legacy=False)
+        elif word == "UTC":
+            form = form._replace(utc=True)
+        elif word == "SUB_SECOND":
+            form = form._replace(sub_second=True)
+    return form
+
+
+def stamp(moment: Sequence[int], milliseconds: int = 0, form: StampForm = _ISO) -> str:
+    """Time of an event: `2026-11-21 12:08:04`, or `2026-11-21 12:08:04.743Z` and the like.
+
+    `moment` is broken-down local time, or UTC if `form` says so.
+    """
+    year, month, day, hour, minute, second = moment[:6]
+    date = f"{month:02d}/{day:02d}" if form.legacy else f"{year:04d}-{month:02d}-{day:02d}"
+    fraction = f".{milliseconds:03d}" if form.sub_second else ""
+    return f"{date} {hour:02d}:{minute:02d}:{second:02d}{fraction}{'Z' * form.utc}"
 
 
 def post_ended(when: str, node: str, status: int, *, cluster: int, proc: int, subproc: int) -> str:

@@ -14,6 +14,7 @@ from condor_pydagman.vocabulary import DagStatus, NodeKind, NodeStatus
 _WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _RUNNING = (NodeStatus.PRERUN, NodeStatus.SUBMITTED, NodeStatus.POSTRUN)
+TAILS_MAX = 1000  # texts kept, of nodes in the same state
 
 # Notes of a DAG that ended badly: nodes caught at work are then shown as failed.
 _BAD_ENDS = ("failed", "aborted", "cycle", "removed")
@@ -46,9 +47,10 @@ def node_status_text(
     note = note or _ENDING.get(report.dag_status, "")
     ended_badly = final and note in _BAD_ENDS
     yield _dag_part(dag, report, int(now), asctime(now_local), _dag_state(final, note), ended_badly)
+    parts = _NodeParts(dag, ended_badly=ended_badly)
     for node in nodes:
         if dag.kinds[node.node] != NodeKind.SERVICE:
-            yield _node_part(dag, node, ended_badly)
+            yield parts.of(node)
     following = asctime(next_local) if next_local is not None and next_update else "none"
     yield (
         '[\n  Type = "StatusEnd";\n'
@@ -115,24 +117,40 @@ def _dag_counts(report: Report, ended_badly: bool) -> str:
     )
 
 
-def _node_part(dag: Dag, node: NodeReport, ended_badly: bool) -> str:
-    status, details = node.status, _details(dag, node)
-    queued, held = node.procs_queued, node.procs_held
-    if status == NodeStatus.READY and node.waiting_parents:
-        status = NodeStatus.NOT_READY
-    if ended_badly and status in _RUNNING:
-        details = f"Was STATUS_{status.name}"
-        status = NodeStatus.ERROR
-        queued = held = 0
-    return (
-        '[\n  Type = "NodeStatus";\n'
-        f"  Node = {quoted(node.name)};\n"
-        f'  NodeStatus = {int(status)}; /* "STATUS_{status.name}" */\n'
-        f"  StatusDetails = {quoted(details)};\n"
-        f"  RetryCount = {node.retries_done};\n"
-        f"  JobProcsQueued = {queued};\n"
-        f"  JobProcsHeld = {held};\n]\n"
-    )
+class _NodeParts:
+    """Texts of nodes.  Nodes in the same state differ in their name only, and most are in one of
+    few states: a big DAG's file is written over and over."""
+
+    def __init__(self, dag: Dag, *, ended_badly: bool) -> None:
+        self._dag = dag
+        self._ended_badly = ended_badly
+        self._tails: dict[tuple[object, ...], str] = {}
+
+    def of(self, node: NodeReport) -> str:
+        status, queued, held = node.status, node.procs_queued, node.procs_held
+        details = _details(self._dag, node)
+        if status == NodeStatus.READY and node.waiting_parents:
+            status = NodeStatus.NOT_READY
+        key = (status, details, node.retries_done, queued, held)
+        tail = self._tails.get(key)
+        if tail is None:
+            if len(self._tails) >= TAILS_MAX:
+                self._tails.clear()
+            tail = self._tails[key] = self._tail(status, details, node.retries_done, queued, held)
+        return f'[\n  Type = "NodeStatus";\n  Node = {quoted(node.name)};\n{tail}'
+
+    def _tail(self, status: NodeStatus, details: str, retries: int, queued: int, held: int) -> str:
+        if self._ended_badly and status in _RUNNING:
+            details = f"Was STATUS_{status.name}"
+            status = NodeStatus.ERROR
+            queued = held = 0
+        return (
+            f'  NodeStatus = {int(status)}; /* "STATUS_{status.name}" */\n'
+            f"  StatusDetails = {quoted(details)};\n"
+            f"  RetryCount = {retries};\n"
+            f"  JobProcsQueued = {queued};\n"
+            f"  JobProcsHeld = {held};\n]\n"
+        )
 
 
 def _details(dag: Dag, node: NodeReport) -> str:

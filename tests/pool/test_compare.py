@@ -10,16 +10,16 @@ that ours left equals something that stock left. At its end the test run names t
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.pool import cases, dags
+from tests.pool import cases, dags, file_records
 from tests.pool.access_point import OURS, STOCK, AccessPoint
 
 pytestmark = pytest.mark.pool
@@ -57,6 +57,7 @@ class Comparison:
 
     def __init__(self, access_point: AccessPoint, place: Path) -> None:
         self._place = place
+        self._known: dict[tuple[str, Path], Any] = {}
         self._rounds: dict[str, int] = dict.fromkeys(CASES, 0)
         for _ in range(ROUNDS):
             names = [name for name in CASES if not self._settled(name)]
@@ -73,7 +74,14 @@ class Comparison:
 
     def records(self, flavour: str, name: str, record: str) -> list[Any]:
         """One record of these."""
-        return [READERS[record](result) for result in self.results(flavour, name)]
+        results = self.results(flavour, name)
+        return [self._read(record, result.directory) for result in results]
+
+    def _read(self, record: str, directory: Path) -> Any:
+        key = record, directory
+        if key not in self._known:
+            self._known[key] = READERS[record](Result(directory))
+        return self._known[key]
 
     def _settled(self, name: str) -> bool:
         return self._rounds[name] > 0 and all(
@@ -139,43 +147,6 @@ def _files(result: Result) -> list[str]:
     return [name for name in result.named("*") if not name.endswith(".out")]
 
 
-def _progress(result: Result) -> dict[str, list[str]]:
-    """Texts of all rescue and save files."""
-    return {
-        name: [line for line in text.splitlines() if not line.startswith("# Created")]
-        for name, text in result.named("*").items()
-        if "# Rescue DAG version" in text
-    }
-
-
-_CHANGING_METRICS = ("start_time", "end_time", "duration", "dagman_id", "version")
-
-
-def _metrics(result: Result) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
-    for name, text in result.named("*.metrics").items():
-        values = json.loads(text)
-        found[name] = {k: v for k, v in values.items() if k not in _CHANGING_METRICS}
-        found[name]["parent_dagman_id"] = bool(values["parent_dagman_id"])
-    return found
-
-
-def _status(result: Result) -> list[str]:
-    changing = ("Timestamp", "EndTime", "NextUpdate", "StatusDetails")  # words of ours may differ
-    lines = result.text("t.status").splitlines()
-    return [line for line in lines if not line.strip().startswith(changing)]
-
-
-def _jobstate(result: Result) -> list[str]:
-    """Events by node: the order between nodes, times and ids are each run's own."""
-    lines = [line.split() for line in result.text("t.jobstate").splitlines()]
-    kept = [(w[1], w[2]) for w in lines if w[1] != "INTERNAL" and w[2] not in _CHANGING_EVENTS]
-    return [f"{node} {event}" for node, event in sorted(kept, key=lambda pair: pair[0])]
-
-
-_CHANGING_EVENTS = {"IMAGE_SIZE", "EXECUTE"}
-
-
 def _table(result: Result) -> list[str]:
     """The last status table of the last run."""
     lines = result.dagman_out
@@ -225,18 +196,19 @@ def _node_lines(result: Result) -> list[str]:
     return sorted(re.sub(r"\b(?!0\.)\d+\.(\d+)\b|job \d+", r"ID.\1", line) for line in lines)
 
 
+def _of_directory(read: Callable[[Path], Any], result: Result) -> Any:
+    return read(result.directory)
+
+
 READERS: dict[str, Callable[[Result], Any]] = {
     "exits": _exits,
     "starts": lambda result: dags.starts(result.directory),
     "order": _order,
     "scripts": _scripts,
     "files": _files,
-    "progress": _progress,
-    "metrics": _metrics,
-    "status": _status,
-    "jobstate": _jobstate,
     "table": _table,
     "submits": _submits,
     "dag_lines": _dag_lines,
     "node_lines": _node_lines,
+    **{name: partial(_of_directory, read) for name, read in file_records.RECORDS.items()},
 }

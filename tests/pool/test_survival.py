@@ -129,7 +129,7 @@ def test_a_second_dagman_of_a_running_dag_goes_away(access_point: AccessPoint, w
     running(access_point, work, "C")
     before = (work / "t.dag.nodes.log").read_text()
     by_hand = {"_CONDOR_DAGMAN_LOG": "second.out"}
-    words = ["-f", "-l", ".", "-Lockfile", "t.dag.lock", "-Dag", "t.dag", "-CsdVersion", "x"]
+    words = ["-f", "-l", ".", "-Lockfile", "t.dag.lock", "-Dag", "t.dag"]
     done = access_point.run(
         access_point.our_dagman, *words, cwd=work, check=False, environment=by_hand
     )

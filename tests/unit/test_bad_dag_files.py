@@ -406,6 +406,7 @@ def test_the_program_says_what_is_wrong(text: bytes, said: str) -> None:
     write("x.dag", text)
     program = [sys.executable, "-m", "condor_pydagman.cli.dagman"]
     environment = {"CONDOR_CONFIG": "/dev/null", "CONDOR_ID": "", "_CONDOR_DAGMAN_LOG": "x.out"}
+    environment["_CONDOR_DAGMAN_AVOID_SLASH_TMP"] = "False"
     done = subprocess.run(
         [*program, "-f", "-l", ".", "-Dag", "x.dag", "-Dot"],
         capture_output=True,

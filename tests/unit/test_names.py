@@ -28,6 +28,8 @@ def test_the_nodes_log_is_absolute_with_stocks_dot() -> None:
     assert DagPaths("x.dag").nodes_log("/a/b") == "/a/b/./x.dag.nodes.log"
     assert DagPaths("d/x.dag").nodes_log("/a/b") == "/a/b/d/x.dag.nodes.log"
     assert DagPaths("/c/x.dag").nodes_log("/a/b") == "/c/x.dag.nodes.log"
+    words = {"CLUSTER": "7", "OWNER": ""}
+    assert DagPaths("x.dag").nodes_log("/a", "@(CLUSTER)@(OWNER)@(NO)", words) == "/a/7@(NO)"
 
 
 def test_a_node_is_logged_by_its_name_if_a_line_can_hold_it() -> None:

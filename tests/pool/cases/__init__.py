@@ -27,8 +27,9 @@ from tests.pool.access_point import OURS, STOCK, AccessPoint
 
 DIRECTORY = Path(__file__).resolve().parent
 RECORDS = ["exits", "starts", "order", "scripts", "files", "progress", "metrics", "status"]
-RECORDS += ["jobstate", "table", "submits", "dag_lines", "node_lines"]
-OBSERVED = "NODE_STATUS_FILE t.status 1\nJOBSTATE_LOG t.jobstate\n"
+RECORDS += ["jobstate", "table", "submits", "dag_lines", "node_lines", "own_events", "job_log"]
+RECORDS += ["dot", "modes", "output", "parsed"]
+OBSERVED = "NODE_STATUS_FILE t.status 1\nJOBSTATE_LOG t.jobstate\nDOT t.dot UPDATE OVERWRITE\n"
 # More DAGs than these at the same time would wait for each other and their timing would suffer.
 AT_ONCE = 40
 LIMIT = 90.0  # seconds for one run

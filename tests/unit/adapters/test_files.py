@@ -88,9 +88,16 @@ def test_a_place_that_is_not_there(tmp_path: Path) -> None:
 def test_a_link_in_the_way_of_a_replacement_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "precious").write_text("mine")
     (tmp_path / "f.tmp").symlink_to("precious")
+    files.replace(str(tmp_path / "f"), ["x"])
+    assert (tmp_path / "precious").read_text() == "mine"
+    assert (tmp_path / "f").read_text() == "x"
+    assert not (tmp_path / "f").is_symlink()
+
+
+def test_a_fifo_in_the_way_of_a_replacement_makes_nobody_wait(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "f.tmp")
     with pytest.raises(FileError):
         files.replace(str(tmp_path / "f"), ["x"])
-    assert (tmp_path / "precious").read_text() == "mine"
 
 
 FULL = """\
@@ -123,6 +130,60 @@ def test_lines_are_appended(tmp_path: Path) -> None:
     assert path.read_text() == "one\ntwo\nthree\n"
 
 
+def test_a_log_may_be_a_link_to_a_file(tmp_path: Path) -> None:
+    (tmp_path / "there").write_text("one\n")
+    (tmp_path / "log").symlink_to("there")
+    files.append_lines(str(tmp_path / "log"), ["two\n"])
+    assert (tmp_path / "there").read_text() == "one\ntwo\n"
+
+
+def test_a_log_that_links_to_nothing_makes_no_file_there(tmp_path: Path) -> None:
+    (tmp_path / "log").symlink_to("there")
+    with pytest.raises(FileError, match=r"can't write .*/log: No such file"):
+        files.append_lines(str(tmp_path / "log"), ["two\n"])
+    assert not (tmp_path / "there").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make another's link")
+def test_a_log_that_somebody_else_has_linked_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("mine")
+    link = tmp_path / "log"
+    link.symlink_to("precious")
+    os.chown(link, 12345, 12345, follow_symlinks=False)
+    with pytest.raises(FileError, match="Too many levels of symbolic links"):
+        files.append_lines(str(link), ["x"])
+    assert (tmp_path / "precious").read_text() == "mine"
+
+
+def test_a_fifo_in_place_of_a_log_makes_nobody_wait(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "log")
+    with pytest.raises(FileError):
+        files.append_lines(str(tmp_path / "log"), ["x"])
+
+
+FULL_LOG = """\
+import resource, signal, sys
+from condor_pydagman.adapters import files
+from condor_pydagman.errors import FileError
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))
+try:
+    files.append_lines(sys.argv[1], ["more than there is room for\\n"])
+except FileError as error:
+    print(error)
+"""
+
+
+def test_a_full_disk_leaves_no_piece_of_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    path.write_text("old\n")
+    done = subprocess.run(
+        [sys.executable, "-c", FULL_LOG, str(path)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith(f"can't write {path}: No space left")
+    assert path.read_text() == "old\n"
+
+
 def _touch(directory: Path, *names: str) -> None:
     for name in names:
         (directory / name).write_text("")
@@ -132,6 +193,7 @@ def test_rescue_numbers(tmp_path: Path) -> None:
     _touch(tmp_path, "t.dag.rescue002", "t.dag.rescue010", "t.dag.rescue1000", "t.dag.rescue001")
     _touch(tmp_path, "t.dag.rescue", "t.dag.rescue01", "t.dag.rescue003.old", "xt.dag.rescue004")
     _touch(tmp_path, "tXdag.rescue005", "t.dag_multi.rescue006", "t.dag.rescue007.tmp")
+    _touch(tmp_path, "t.dag.rescue000", "t.dag.rescue0003")
     paths = DagPaths(str(tmp_path / "t.dag"))
     assert files.rescue_numbers(paths) == [1, 2, 10, 1000]
     assert files.rescue_numbers(DagPaths(paths.primary, multi=True)) == [6]

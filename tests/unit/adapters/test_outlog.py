@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -9,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from condor_pydagman.adapters import outlog
 from condor_pydagman.adapters.outlog import OutLog
+from condor_pydagman.records.log_lines import Header
 
 STAMP = re.compile(r"\d\d/\d\d/\d\d \d\d:\d\d:\d\d ")
 
@@ -103,3 +106,60 @@ def test_a_full_disk_costs_lines_and_is_told(tmp_path: Path) -> None:
     assert lines[2].startswith("(3 lines are missing here")
     assert done.stderr.count("can't write") == 1
     assert str(path) in done.stderr
+
+
+def test_below_the_usual_level_lines_have_stock_s_levels(tmp_path: Path) -> None:
+    log = OutLog(str(tmp_path / "out"), verbosity=1)
+    log.say("Submitting HTCondor Node A job(s)...")
+    log.say("ERROR: submit attempt failed\nEvent: ULOG_SUBMIT_FAILURE for HTCondor Node A")
+    log.flush()
+    assert [line[18:] for line in (tmp_path / "out").read_text().splitlines()] == [
+        "ERROR: submit attempt failed"
+    ]
+
+
+def test_a_header(tmp_path: Path) -> None:
+    log = OutLog(str(tmp_path / "out"))
+    log.say("before")
+    log.set_header(Header("%H", milliseconds=True, descriptor=True, pid=True, category=True))
+    log.say("one\ntwo")
+    log.set_header(Header(time_format=""))
+    log.say("after")
+    log.flush()
+    lines = (tmp_path / "out").read_text().splitlines()
+    assert STAMP.fullmatch(lines[0][:18])
+    for line in lines[1:3]:
+        assert re.fullmatch(
+            rf"\d\d\.\d\d\d \(fd:\d+\) \(pid:{os.getpid()}\) \(D_ALWAYS\) (one|two)", line
+        )
+    assert re.fullmatch(r"\d{10} after", lines[3])
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_file_that_is_taken_away_is_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, replaced: bool
+) -> None:
+    monkeypatch.setattr(outlog, "LOOK_EVERY", 0.0)
+    log = OutLog(str(tmp_path / "out"))
+    log.say("one")
+    log.flush()
+    (tmp_path / "out").rename(tmp_path / "out.1")
+    if replaced:
+        (tmp_path / "out").write_text("new\n")
+    log.say("two")
+    log.flush()
+    assert (tmp_path / "out.1").read_text().endswith(" one\n")
+    assert (tmp_path / "out").read_text().endswith(" two\n")
+    assert (tmp_path / "out").read_text().startswith("new\n") == replaced
+
+
+def test_where_it_cannot_be_made_anew_the_old_one_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outlog, "LOOK_EVERY", 0.0)
+    log = OutLog(str(tmp_path / "out"))
+    (tmp_path / "out").rename(tmp_path / "out.1")
+    (tmp_path / "out").mkdir()
+    log.say("one")
+    log.flush()
+    assert (tmp_path / "out.1").read_text().endswith(" one\n")

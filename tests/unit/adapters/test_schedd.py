@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
+import htcondor2
 import pytest
 
 from condor_pydagman.adapters import schedd
@@ -150,3 +152,25 @@ def test_a_dagman_without_a_job_has_nothing_to_inherit() -> None:
 def test_what_counts_as_a_limit() -> None:
     values = (5, 0, -1, None, "5", True, 2.5)
     assert [schedd._is_limit(value) for value in values] == [True, True] + [False] * 5
+
+
+class _Description:
+    """A submit description of the bindings, whose credentials make trouble."""
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    def issue_credentials(self) -> Any:
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+def test_credentials() -> None:
+    schedd._issue_credentials(_Description(None))
+    with pytest.raises(PoolError, match="Failed to produce job credentials: no credd") as caught:
+        schedd._issue_credentials(_Description(htcondor2.HTCondorException("no credd")))
+    assert not caught.value.transient
+    with pytest.raises(PoolError, match="Please visit: https://x/y") as caught:
+        schedd._issue_credentials(_Description("https://x/y"))
+    assert caught.value.transient

@@ -9,7 +9,7 @@ import pytest
 from condor_pydagman.adapters.outlog import OutLog
 from condor_pydagman.cli.options import parse_dagman
 from condor_pydagman.config import Config
-from condor_pydagman.daemon.dag_input import CannotStart, read_dag, write_dot
+from condor_pydagman.daemon.dag_input import CannotStart, read_dag
 from condor_pydagman.graph.model import DONE, Dag
 
 
@@ -60,13 +60,6 @@ def test_a_cycle_at_the_start() -> None:
     read(text)
     with pytest.raises(CannotStart, match=r"(?s)a cycle exists.*A -> B -> A"):
         read(text, Config(startup_cycle_detect=True))
-
-
-def test_dot_is_written_of_what_cannot_be_run() -> None:
-    Path("x.dag").write_text("JOB A a DONE\nFINAL F f\nDOT x.dot\n")
-    options = parse_dagman(["-Dag", "x.dag", "-Dot"])
-    write_dot(options, Config(), OutLog("out", 3))
-    assert '"A" [shape=ellipse label="A (Done)"' in Path("x.dot.0").read_text()
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,12 @@ def test_looks(status: NodeStatus, look: str) -> None:
     assert f'    "A" [shape=ellipse {look};\n' in text
 
 
+def test_an_include_file_that_is_not_there_leaves_nothing() -> None:
+    dag = Dag(dot=DotFile("t.dot", include="h.inc"))
+    dag.finish()
+    assert "h.inc" not in "".join(dot_text(dag, [], now_local=LOCAL, include_text=None))
+
+
 def test_include_stands_between_its_two_remarks() -> None:
     dag = Dag(dot=DotFile("t.dot", include="h.inc"))
     dag.finish()

@@ -20,10 +20,23 @@ def info_of(event: str) -> str:
     return first.split(f"{WHEN} ", 1)[1]
 
 
-def test_stamp() -> None:
-    local = (2026, 3, 1, 4, 5, 6, 6, 60, 0)
-    assert job_events.stamp(local) == "2026-03-01 04:05:06"
-    assert job_events.stamp(local, 7) == "2026-03-01 04:05:06.007"
+MOMENT = (2026, 3, 1, 4, 5, 6, 6, 60, 0)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("", "2026-03-01 04:05:06"),
+        ("SUB_SECOND", "2026-03-01 04:05:06.007"),
+        ("iso_date, utc sub_second", "2026-03-01 04:05:06.007Z"),
+        ("LEGACY", "03/01 04:05:06"),
+        ("legacy utc", "03/01 04:05:06Z"),
+        ("UTC SUB_SECOND LEGACY ISO_DATE", "2026-03-01 04:05:06"),
+        ("XML", "2026-03-01 04:05:06"),
+    ],
+)
+def test_stamp_as_the_pool_writes_its_events(options: str, expected: str) -> None:
+    assert job_events.stamp(MOMENT, 7, job_events.stamp_form(options)) == expected
 
 
 def test_post_script_succeeded() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 import pytest
 
 from condor_pydagman.engine.report import Deferrals, NodeReport, Report
 from condor_pydagman.graph.model import DONE, USER_DONE, Dag
+from condor_pydagman.records import node_status
 from condor_pydagman.records.node_status import asctime, node_status_text, quoted
 from condor_pydagman.vocabulary import DagStatus, NodeKind, NodeStatus
 
@@ -179,3 +181,15 @@ def test_asctime_pads_the_day_with_a_blank() -> None:
 
 def test_quoted() -> None:
     assert quoted('a"b\\c\nd') == '"a\\"b\\\\c\\nd"'
+
+
+def test_many_different_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Texts of nodes in one state are kept, but not for ever; that must not show."""
+    nodes = [
+        node(number % 2, "AB"[number % 2], NodeStatus.ERROR, error=f"{number % 7}")
+        for number in range(50)
+    ]
+    plain = text(counts(), nodes)
+    assert re.findall(r'StatusDetails = "(\d)"', plain) == [str(n % 7) for n in range(50)]
+    monkeypatch.setattr(node_status, "TAILS_MAX", 2)
+    assert text(counts(), nodes) == plain

@@ -1,0 +1,79 @@
+"""Starts that run nothing: -Dot draws the DAG, -SetupOnly only prepares its run.
+
+Neither touches what belongs to another run of the DAG: a lock file that is there stays, and so do
+the metrics and the nodes log of a run that is to be recovered.
+"""
+
+from __future__ import annotations
+
+import time
+
+from condor_pydagman.adapters.outlog import OutLog
+from condor_pydagman.cli.options import DagmanOptions
+from condor_pydagman.daemon import startup
+from condor_pydagman.daemon.dag_input import read_dag
+from condor_pydagman.daemon.dot_writer import DotWriter
+from condor_pydagman.daemon.opening import Settings
+from condor_pydagman.daemon.run import Run
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import inputs
+from condor_pydagman.graph.model import DONE
+from condor_pydagman.records import jobstate, status_table
+from condor_pydagman.vocabulary import NodeStatus
+
+TORN_LOOK = 0.2  # seconds before another look at a half-written event
+
+
+def draw(options: DagmanOptions, settings: Settings, out: OutLog) -> int:
+    """-Dot: write the DOT file of the DAG as it is; returns the exit code.
+
+    Raises:
+        CannotStart: there is something wrong with the DAG.
+    """
+    config = settings.config
+    it = startup.plan(options, config, settings.admin, out)
+    dag, _ = read_dag(options, config, it.paths, out)
+    if dag.dot is None:
+        out.say("Unable to write .dot file, no DOT filename specified")
+        return 0
+    out.say(f"Writing .dot file: {dag.dot.file}")
+    untouched = (NodeStatus.NOT_READY, NodeStatus.DONE)
+    DotWriter(dag, out).write(untouched[bool(flags & DONE)] for flags in dag.flags)
+    return 0
+
+
+def set_up(run: Run) -> int:
+    """-SetupOnly: everything is ready, an old nodes log read; start nothing, and leave.
+
+    Returns the exit code.
+    """
+    _hear(run, inputs.Begin(run.recovering))
+    if run.recovering:
+        _replay(run)
+    run.out.say("Exiting after DAG setup (-SetupOnly).")
+    for line in status_table.status_lines(run.engine.report()):
+        run.out.say(line)
+    run.jobstate.add(jobstate.finished(time.time(), 0))
+    run.lock.leave()
+    return 0
+
+
+def _replay(run: Run) -> None:
+    while True:
+        events = run.log.read()
+        for event in events:
+            _hear(run, event)
+        if run.log.torn:
+            time.sleep(TORN_LOOK)
+        elif not events and not run.log.more:
+            return
+
+
+def _hear(run: Run, an_input: inputs.Input) -> None:
+    """Tell the engine; of what it asks for, only its words are heeded."""
+    for action in run.engine.handle(an_input, time.time()):
+        if isinstance(action, do.Say) and not action.text.startswith(_STARTS):
+            run.out.say(action.text, action.level)
+
+
+_STARTS = ("Running PRE", "Submitting", "Starting")

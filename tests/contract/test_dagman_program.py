@@ -1,0 +1,366 @@
+"""condor_dagman as a program, without a pool: what it says and how it ends before a run begins, and
+the runs that need no schedd."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+PROGRAM = [sys.executable, "-m", "condor_pydagman.cli.dagman"]
+DAG = """\
+JOB A a.sub
+JOB B a.sub NOOP
+SUBDAG EXTERNAL S s.dag
+PARENT A CHILD B S
+SCRIPT PRE A pre.sh 0 A
+SCRIPT POST A pre.sh 0 post
+FINAL F a.sub
+"""
+SCRIPT = '#!/bin/sh\necho "$2" >> scripts\nexit $1\n'
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    (tmp_path / "t.dag").write_text(DAG)
+    (tmp_path / "pre.sh").write_text(SCRIPT)
+    (tmp_path / "pre.sh").chmod(0o755)
+    environment = {name: value for name, value in os.environ.items() if "CONDOR" not in name}
+    environment["PYTHONPATH"] = str(Path(__file__).parents[2])
+    environment["CONDOR_CONFIG"] = "ONLY_ENV"
+    environment["_CONDOR_DAGMAN_AVOID_SLASH_TMP"] = "False"
+    environment["_CONDOR_DAGMAN_LOG"] = "out"
+    return environment
+
+
+@pytest.fixture
+def run(tmp_path: Path, environment: dict[str, str]) -> Run:
+    """Runs condor_dagman with words, in an environment with changes."""
+
+    def call(*words: str, **changes: str) -> subprocess.CompletedProcess[str]:
+        changed = {**environment, **{f"_CONDOR_{k}": v for k, v in changes.items()}}
+        return subprocess.run(
+            [*PROGRAM, *words],
+            cwd=tmp_path,
+            env=changed,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    return call
+
+
+def said(place: Path, name: str = "out") -> list[str]:
+    """Lines of `.dagman.out`, without their times."""
+    return [line[18:] for line in (place / name).read_text().splitlines()]
+
+
+def test_a_wrong_word_is_told_everywhere(run: Run, tmp_path: Path) -> None:
+    done = run("-f", "-l", ".", "-Dag", "t.dag", "-FromTheFuture", "1")
+    assert done.returncode == 1
+    message = "Error: Unknown flag '-fromthefuture' provided"
+    assert done.stderr.splitlines()[0] == message
+    assert done.stdout.startswith("Executing condor dagman ... \nUsage: condor_dagman ")
+    lines = said(tmp_path)
+    assert message in lines
+    assert 'argv[1] == "-Dag"' in lines
+    assert "To view condor_dagman usage look at <DAG File>.lib.out" in lines
+    assert re.fullmatch(r"\*\*\*\* condor_dagman .* EXITING WITH STATUS 1", lines[-1])
+
+
+def test_help(run: Run, tmp_path: Path) -> None:
+    done = run("-f", "-l", ".", "-help")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "\nUsage: condor_dagman " in done.stdout
+
+
+@pytest.mark.parametrize("words", ["-v", "-f -l . -Dag t.dag -version"])
+def test_version_opens_no_log(run: Run, tmp_path: Path, words: str) -> None:
+    done = run(*words.split())
+    assert done.returncode == 0
+    assert done.stdout.startswith("$CondorVersion: ")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("lock", [False, True])
+def test_a_log_that_cannot_be_opened(run: Run, tmp_path: Path, lock: bool) -> None:
+    """A run that is to be recovered must not lose its jobs over it."""
+    if lock:
+        (tmp_path / "t.dag.lock").write_text("7\n")
+    done = run("-f", "-l", ".", "-Dag", "t.dag", DAGMAN_LOG="nosuch/out")
+    assert done.returncode == (3 if lock else 1)
+    assert f"Cannot open log file '{tmp_path}/nosuch/out'" in done.stderr
+    assert "No such file or directory" in done.stderr
+
+
+def test_a_configuration_that_is_not_there(run: Run, environment: dict[str, str]) -> None:
+    environment["CONDOR_CONFIG"] = "/nonexistent/config"
+    done = run("-f", "-l", ".", "-Dag", "t.dag")
+    assert done.returncode == 1
+    assert '"/nonexistent/config" does not exist.' in done.stderr
+
+
+@pytest.mark.parametrize("lock", [False, True])
+def test_a_wrong_knob_is_told_in_both_logs(run: Run, tmp_path: Path, lock: bool) -> None:
+    if lock:
+        (tmp_path / "t.dag.lock").write_text("7\n")
+    done = run("-f", "-l", ".", "-Dag", "t.dag", DAGMAN_USE_STRICT="much")
+    assert done.returncode == (3 if lock else 1)
+    assert "DAGMAN_USE_STRICT" in done.stderr
+    assert any("DAGMAN_USE_STRICT = much" in line for line in said(tmp_path))
+
+
+def test_without_a_name_the_log_is_stock_s(
+    run: Run, tmp_path: Path, environment: dict[str, str]
+) -> None:
+    del environment["_CONDOR_DAGMAN_LOG"]
+    assert run("-f", "-l", "nosuchdir", "-Dag", "t.dag", "-Dot").returncode == 0
+    assert (tmp_path / "default.dagman.out").exists()
+
+
+def test_dot_touches_nothing_of_another_run(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "t.dag").write_text(DAG + "DOT t.dot\n")
+    (tmp_path / "t.dag.lock").write_text("7\n")
+    (tmp_path / "t.dag.metrics").write_text("of a real run")
+    assert run("-f", "-l", ".", "-Lockfile", "t.dag.lock", "-Dag", "t.dag", "-Dot").returncode == 0
+    assert '"A" [shape=ellipse' in (tmp_path / "t.dot.0").read_text()
+    assert (tmp_path / "t.dag.lock").read_text() == "7\n"
+    assert (tmp_path / "t.dag.metrics").read_text() == "of a real run"
+    assert not (tmp_path / "t.dag.nodes.log").exists()
+
+
+def test_dot_without_a_dot_command(run: Run, tmp_path: Path) -> None:
+    assert run("t.dag", "-Dot").returncode == 0
+    assert "Unable to write .dot file, no DOT filename specified" in said(tmp_path)
+
+
+def test_a_dry_run(run: Run, tmp_path: Path) -> None:
+    done = run("-f", "-l", ".", "-Dag", "t.dag", "-DryRun")
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = said(tmp_path)
+    assert [line for line in lines if line.startswith("Processing")] == [
+        f"Processing node: {name}" for name in "ABSF"
+    ]
+    assert (tmp_path / "scripts").read_text() == "A\n"
+    assert not (tmp_path / "t.dag.lock").exists()
+    assert json.loads((tmp_path / "t.dag.metrics").read_text())["exitcode"] == 0
+    assert not (tmp_path / "s.dag.condor.sub").exists()
+
+
+def test_a_dry_run_that_fails_leaves_no_rescue_file(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "t.dag").write_text("JOB A a.sub\nJOB B a.sub\nSCRIPT PRE A pre.sh 3 A\n")
+    assert run("-f", "-l", ".", "-Dag", "t.dag", "-DryRun").returncode == 1
+    assert "PRE Script of Node A failed with status 3" in said(tmp_path)
+    assert not (tmp_path / "t.dag.rescue001").exists()
+
+
+def test_a_dry_run_does_not_forget_an_interrupted_run(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "t.dag.lock").write_text("7\n")
+    (tmp_path / "t.dag.nodes.log").write_text("precious\n")
+    assert run("-f", "-l", ".", "-Dag", "t.dag", "-DryRun").returncode == 1
+    assert any("-DryRun would forget how far it came" in line for line in said(tmp_path))
+    assert (tmp_path / "t.dag.lock").read_text() == "7\n"
+    assert (tmp_path / "t.dag.nodes.log").read_text() == "precious\n"
+
+
+def test_setup_only_starts_nothing(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "t.dag").write_text(DAG + "JOBSTATE_LOG js\n")
+    done = run("-f", "-l", ".", "-Dag", "t.dag", "-SetupOnly")
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = said(tmp_path)
+    assert "Exiting after DAG setup (-SetupOnly)." in lines
+    assert not [line for line in lines if line.startswith(("Running", "Submitting"))]
+    assert not (tmp_path / "scripts").exists()
+    assert not (tmp_path / "t.dag.lock").exists()
+    assert (tmp_path / "js").read_text().splitlines()[-1].endswith("*** DAGMAN_FINISHED 0 ***")
+
+
+def test_setup_only_leaves_an_interrupted_run_to_be_recovered(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "t.dag.lock").write_text("7\nrescue 0\n")
+    (tmp_path / "t.dag.nodes.log").write_text("")
+    assert run("-f", "-l", ".", "-Dag", "t.dag", "-SetupOnly").returncode == 0
+    assert any("Running in RECOVERY mode" in line for line in said(tmp_path))
+    assert (tmp_path / "t.dag.lock").exists()
+
+
+@pytest.mark.parametrize(
+    ("version", "words", "code", "start"),
+    [
+        ("junk", "", 1, "Error: the version (junk) of this DAG's"),
+        ("junk", "-AllowVersionMismatch", 0, "Warning: the version (junk) of this DAG's"),
+        ("$CondorVersion: 99.0.0 2040-01-01 $", "", 0, "Warning: the version ($Cond"),
+        ("$CondorVersion: 8.0.0 Jan 01 2013 $", "", 0, "Note: the version ($Cond"),
+    ],
+)
+def test_versions(
+    run: Run, tmp_path: Path, version: str, words: str, code: int, start: str
+) -> None:
+    line = ["-f", "-l", ".", "-Dag", "t.dag", "-Dot", "-CsdVersion", version, *words.split()]
+    assert run(*line).returncode == code
+    assert [text for text in said(tmp_path) if text.startswith(start)]
+
+
+def test_submit_method_0_is_obeyed_in_our_own_way(run: Run, tmp_path: Path) -> None:
+    assert run("-f", "-l", ".", "-Dag", "t.dag", "-SubmitMethod", "0", "-DryRun").returncode == 0
+    assert any("jobs are submitted directly" in line for line in said(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("flags", "before"),
+    [
+        ("D_PID", r"\d\d/\d\d/\d\d \d\d:\d\d:\d\d \(pid:\d+\) "),
+        ("D_SUB_SECOND D_CAT", r"\d\d/\d\d/\d\d \d\d:\d\d:\d\d\.\d\d\d \(D_ALWAYS\) "),
+        ("D_TIMESTAMP D_FDS", r"\d{10} \(fd:\d+\) "),
+    ],
+)
+def test_what_stands_before_a_line(run: Run, tmp_path: Path, flags: str, before: str) -> None:
+    run("-f", "-l", ".", "-Dag", "t.dag", "-Dot", DAGMAN_DEBUG=flags)
+    text = (tmp_path / "out").read_text()
+    assert re.search(rf"^{before}Parsing t.dag \.\.\.$", text, re.M)
+    assert re.search(r"^\d\d/\d\d/\d\d \d\d:\d\d:\d\d \*\* condor_dagman", text, re.M)
+
+
+@pytest.mark.parametrize(
+    ("level", "there", "missing"),
+    [
+        ("0", 'argv[1] == "-Debug"', "Setting DAGMan throttles:"),
+        ("2", "Setting DAGMan throttles:", "Bootstrapping..."),
+        ("3", "Bootstrapping...", "      Node Name: A"),
+        ("7", "      Node Name: A", ""),
+        ("-3", 'argv[1] == "-Debug"', "Setting DAGMan throttles:"),
+    ],
+)
+def test_levels(run: Run, tmp_path: Path, level: str, there: str, missing: str) -> None:
+    run("-f", "-l", ".", "-Debug", level, "-Dag", "t.dag", "-SetupOnly")
+    lines = said(tmp_path)
+    assert "** condor_dagman (CONDOR_DAGMAN) STARTING UP" in lines
+    assert there in lines
+    assert missing not in lines
+    assert lines[-1].endswith("EXITING WITH STATUS 0")
+
+
+def _started(tmp_path: Path, environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    """A DAGMan whose PRE script goes on until it is told."""
+    (tmp_path / "t.dag").write_text("JOB A a.sub\nSCRIPT PRE A wait.sh\n")
+    (tmp_path / "wait.sh").write_text(
+        "#!/bin/sh\n: > begun\nuntil test -e go; do sleep 0.1; done\n"
+    )
+    (tmp_path / "wait.sh").chmod(0o755)
+    words = ["-f", "-l", ".", "-Dag", "t.dag", "-DryRun"]
+    started = subprocess.Popen([*PROGRAM, *words], cwd=tmp_path, env=environment)
+    limit = time.monotonic() + 30
+    while not (tmp_path / "begun").exists() and time.monotonic() < limit:
+        time.sleep(0.02)
+    return started
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "line", "lock"),
+    [
+        (signal.SIGINT, 3, "Received SIGINT", True),
+        (signal.SIGTERM, 3, "Received SIGTERM", True),
+        (signal.SIGQUIT, 3, "Received SIGQUIT", True),
+        (signal.SIGUSR1, 2, "Received SIGUSR1", False),
+        (signal.SIGUSR2, 0, "", False),
+        (signal.SIGHUP, 0, "", False),
+    ],
+)
+def test_signals(
+    tmp_path: Path, environment: dict[str, str], number: int, code: int, line: str, lock: bool
+) -> None:
+    dagman = _started(tmp_path, environment)
+    dagman.send_signal(number)
+    if not code:
+        (tmp_path / "go").touch()
+    assert dagman.wait(30) == code
+    (tmp_path / "go").touch()
+    assert not line or line in said(tmp_path)
+    assert (tmp_path / "t.dag.lock").exists() == lock
+
+
+def test_a_log_that_is_taken_away_is_made_anew(tmp_path: Path, environment: dict[str, str]) -> None:
+    dagman = _started(tmp_path, environment)
+    time.sleep(1.1)  # it looks once a second
+    (tmp_path / "out").rename(tmp_path / "out.1")
+    (tmp_path / "go").touch()
+    assert dagman.wait(30) == 0
+    assert said(tmp_path)[-1].endswith("EXITING WITH STATUS 0")
+
+
+def test_a_full_disk_under_the_log_does_not_matter(run: Run, tmp_path: Path) -> None:
+    done = run("-f", "-l", ".", "-Dag", "t.dag", "-DryRun", DAGMAN_LOG="/dev/full")
+    assert done.returncode == 0
+    assert "can't write /dev/full: No space left on device" in done.stderr
+
+
+def test_a_bug_of_ours_is_told_in_both_logs_and_keeps_the_jobs(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    (tmp_path / "broken.py").write_text(
+        "from condor_pydagman.engine import engine\n"
+        "engine.Engine.handle = lambda *words: 1 / 0\n"
+        "from condor_pydagman.cli import dagman\n"
+        "dagman.run_and_leave()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "broken.py", "-f", "-l", ".", "-Dag", "t.dag"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 4
+    assert "ZeroDivisionError" in done.stderr
+    lines = said(tmp_path)
+    assert "ZeroDivisionError: division by zero" in lines
+    assert "ERROR: this is a bug in condor_pydagman; please report it:" in lines
+    assert lines[-1].endswith("EXITING WITH STATUS 4")
+    assert (tmp_path / "t.dag.lock").exists()
+
+
+EARLY = """\
+import os, signal
+from condor_pydagman.daemon import startup
+real = startup.read_dag
+def read_dag(*words):
+    os.kill(os.getpid(), signal.{name})
+    return real(*words)
+startup.read_dag = read_dag
+from condor_pydagman.cli import dagman
+dagman.run_and_leave()
+"""
+
+
+@pytest.mark.parametrize(("name", "code"), [("SIGTERM", 3), ("SIGUSR1", 2), ("SIGQUIT", 3)])
+def test_a_signal_that_comes_while_the_dag_is_read(
+    tmp_path: Path, environment: dict[str, str], name: str, code: int
+) -> None:
+    (tmp_path / "early.py").write_text(EARLY.format(name=name))
+    (tmp_path / "t.dag").write_text("JOB A a.sub\nSCRIPT PRE A wait.sh\n")
+    (tmp_path / "wait.sh").write_text("#!/bin/sh\nuntil test -e go; do sleep 0.1; done\n")
+    (tmp_path / "wait.sh").chmod(0o755)
+    done = subprocess.run(
+        [sys.executable, "early.py", "-f", "-l", ".", "-Dag", "t.dag"],
+        cwd=tmp_path,
+        env=environment,
+        timeout=60,
+        check=False,
+    )
+    (tmp_path / "go").touch()
+    assert done.returncode == code
+    assert f"Received {name}" in said(tmp_path)
+    assert (tmp_path / "t.dag.lock").exists() == (code == 3)

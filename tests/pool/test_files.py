@@ -1,0 +1,313 @@
+"""Files that DAGMan writes while a DAG runs, or when it must go away and come back: what stock's
+say at the same moments, and when they can't be written.
+
+What is left when a DAG has ended is compared in `test_compare.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import classad2
+import pytest
+
+from tests.pool import dags, file_records
+from tests.pool.access_point import OURS, STOCK, AccessPoint
+from tests.pool.scenes import Played, Scene, Stage
+
+pytestmark = pytest.mark.pool
+
+OBSERVED = "NODE_STATUS_FILE t.status 1\nJOBSTATE_LOG t.jobstate\nDOT t.dot UPDATE OVERWRITE\n"
+STAGE = Stage()
+# What scenes with two casts leave for comparison, by name and program.
+LEFT: dict[tuple[str, str], dict[str, Any]] = {}
+
+
+@dataclass
+class Cast(Scene):
+    """A scene, played by one of the two programs."""
+
+    flavour: str = OURS
+
+    def submit_again(self, *words: str) -> None:
+        """Submit the DAG that is there."""
+        stock = self.flavour == STOCK
+        dagman = self.access_point.stock_dagman if stock else self.access_point.our_dagman
+        words = ("-dagman", dagman, *words, "t.dag")
+        self.cluster = self.access_point.submit(self.work, *words, stock=stock)
+
+    def nodes(self) -> dict[str, tuple[int, str]]:
+        """Status and details of each node in the node status file."""
+        ads = classad2.parseAds(self.text("t.status"))
+        found = [ad for ad in ads if ad["Type"] == "NodeStatus"]
+        return {ad["Node"]: (ad["NodeStatus"], ad["StatusDetails"]) for ad in found}
+
+
+def by_both(play: Callable[[Cast], dict[str, Any]]) -> None:
+    """Decorator: a scene that stock and ours play, and must leave the same."""
+    for flavour in (STOCK, OURS):
+
+        def one(s: Scene, flavour: str = flavour) -> None:
+            LEFT[play.__name__, flavour] = play(Cast(s.access_point, s.work, 0, flavour))
+
+        STAGE.scenes[f"{play.__name__}-{flavour}"] = one
+
+
+# In the order of the file. Held procs, idle ones, scripts that run, a retry, failures, a join node.
+RICH = """\
+JOB A job.sub
+JOB B told.sub
+JOB C onhold.sub
+JOB D job.sub
+SCRIPT PRE D wait.sh D
+JOB E job.sub
+SCRIPT POST E wait.sh E
+JOB F job.sub
+VARS F code="3"
+JOB F2 job.sub
+PARENT F CHILD F2
+JOB G never.sub
+JOB H several.sub
+JOB I again.sub
+RETRY I 2
+JOB J job.sub DONE
+JOB K1 told.sub
+JOB K2 job.sub
+JOB L1 job.sub
+JOB L2 job.sub
+PARENT K1 K2 CHILD L1 L2
+JOB N job.sub
+SCRIPT PRE N script.sh 4
+FINAL Z job.sub
+#== onhold.sub
+universe = scheduler
+executable = job.sh
+hold = true
+queue
+#== several.sub
+universe = scheduler
+executable = told.sh
+arguments = "H$(ProcId) 0"
+on_exit_hold = true
+queue 3
+#== again.sub
+universe = scheduler
+executable = again.sh
+arguments = $(RETRY)
+queue
+#== again.sh
+#!/bin/sh
+test "$1" = 0 && exit 1
+exec ./told.sh I "$1"
+"""
+RICH_NODES = {
+    "A": (5, ""),
+    "B": (3, "not_idle"),
+    "C": (3, "idle"),
+    "D": (2, ""),
+    "E": (4, ""),
+    "F": (6, "Job proc (ID.0.0) failed with status 3"),
+    "F2": (7, "Had an ancestor node fail"),
+    "G": (3, "idle"),
+    "H": (3, "not_idle"),
+    "I": (3, "not_idle"),
+    "J": (5, "User defined as DONE"),
+    "K1": (3, "not_idle"),
+    "K2": (5, ""),
+    "L1": (0, ""),
+    "L2": (0, ""),
+    "N": (6, "PRE Script failed with status 4"),
+    "Z": (0, ""),
+    "_condor_join_node0": (0, ""),
+}
+
+
+@by_both
+def the_status_file_of_a_rich_dag_that_runs(s: Cast) -> dict[str, Any]:
+    def settled() -> bool:
+        nodes = {
+            node: (status, re.sub(r"\(\d+\.", "(ID.", details))
+            for node, (status, details) in s.nodes().items()
+        }
+        return nodes == RICH_NODES and "JobProcsHeld = 1;" in s.text("t.status")
+
+    s.write(OBSERVED + RICH)
+    s.touch("go.H1")
+    s.submit_again()
+    s.until(settled, "the node status file to say so")
+    left = {"status": file_records.status(s.work)}
+    s.remove()
+    return left
+
+
+@by_both
+def a_dag_that_is_held_and_goes_on(s: Cast) -> dict[str, Any]:
+    """Recovery: no line of jobstate.log twice, sequence numbers go on; then killed again."""
+    s.submit(
+        OBSERVED
+        + """\
+JOB A told.sub
+SCRIPT POST A script.sh 0
+JOB N job.sub NOOP
+JOB B job.sub
+SCRIPT PRE B script.sh 0
+SCRIPT POST B wait.sh B
+JOB C told.sub
+RETRY C 1
+VARS C code="1"
+PARENT A CHILD N
+PARENT N CHILD B
+PARENT B CHILD C
+"""
+    )
+    s.started("A 0")
+    s.until(lambda: "A EXECUTE" in s.text("t.jobstate"), "A in jobstate.log")
+    s.hold()
+    left = {
+        "held status": file_records.status(s.work),
+        "held files": sorted(path.name for path in s.work.glob("t.*")),
+        "held jobstate": file_records.jobstate(s.work),
+    }
+    s.release()
+    s.touch("go.A", "go.B")
+    s.started("C 0")
+    s.until(lambda: "C EXECUTE" in s.text("t.jobstate"), "C in jobstate.log")
+    s.kill()
+    s.says("done with RECOVERY mode", 2)
+    s.touch("go.C")
+    assert s.ends() == 1
+    return {**left, "progress": file_records.progress(s.work), **after(s)}
+
+
+def after(s: Cast) -> dict[str, Any]:
+    """What has been written in the end."""
+    names = ("jobstate", "status", "own_events", "dot", "modes", "metrics")
+    return {name: file_records.RECORDS[name](s.work) for name in names}
+
+
+@by_both
+def times_of_events_as_the_pool_writes_them(s: Cast) -> dict[str, Any]:
+    s.submit(
+        "CONFIG knobs\nJOB A job.sub NOOP\nSCRIPT POST A script.sh 0\n"
+        "#== knobs\nDEFAULT_USERLOG_FORMAT_OPTIONS = LEGACY, UTC\n"
+    )
+    assert s.ends() == 0
+    return {"times": [line[27:] for line in re.findall(r"(?m)^0.*", hidden(s))]}
+
+
+def hidden(s: Cast) -> str:
+    """The nodes log without the digits of times."""
+    return re.sub(r"\d\d/\d\d \d\d:\d\d:\d\d", "DATE TIME", s.text("t.dag.nodes.log"))
+
+
+PAIRS = sorted({name.rpartition("-")[0] for name in STAGE.scenes})
+
+# Ours alone
+
+
+@STAGE.scene
+def files_that_cannot_be_written(s: Scene) -> None:
+    """The DAG goes on without them, and says so once for each."""
+    s.write(OBSERVED + 'JOB A job.sub\nJOB B job.sub\nPARENT A CHILD B\nVARS A seconds="1"\n')
+    names = ["t.status", "t.jobstate", "t.dot", "t.dag.metrics"]
+    for name in names:
+        (s.work / name).mkdir()
+        (s.work / name).chmod(0o777)
+    s.submit_again()
+    assert s.ends() == 0
+    assert dags.runs(s.work) == {"A 0": 1, "B 0": 1}
+    for name in names:
+        assert len(re.findall(rf"Warning: can't write {name}: Is a directory", s.out())) == 1, name
+
+
+@STAGE.scene
+def files_that_can_be_written_later(s: Scene) -> None:
+    """No line of jobstate.log is lost."""
+    s.submit(
+        "JOBSTATE_LOG later/jobstate\nNODE_STATUS_FILE later/status 1\n"
+        "JOB A told.sub\nJOB B job.sub\nPARENT A CHILD B\n"
+    )
+    s.says("can't write later/status")
+    s.says("can't write later/jobstate")
+    s.started("A 0")
+    (s.work / "later").mkdir()
+    (s.work / "later").chmod(0o777)
+    s.touch("go.A")
+    assert s.ends() == 0
+    lines = s.text("later/jobstate").splitlines()
+    kinds = [line.split()[2] for line in lines if " INTERNAL " not in line]
+    assert [kind for kind in kinds if kind != "EXECUTE"] == [
+        *("SUBMIT", "JOB_TERMINATED", "JOB_SUCCESS"),
+        *("SUBMIT", "JOB_TERMINATED", "JOB_SUCCESS"),
+    ]
+    assert "DAGMAN_STARTED" in lines[0]
+    assert "DAGMAN_FINISHED 0" in lines[-1]
+    assert "STATUS_DONE (success)" in s.text("later/status")
+
+
+@STAGE.scene
+def a_status_file_tells_of_scripts_at_once(s: Scene) -> None:
+    """Stock writes it only when the nodes log has something new."""
+    s.submit(
+        "NODE_STATUS_FILE t.status 1\nJOB A job.sub\n"
+        "SCRIPT PRE A wait.sh A\nJOB B job.sub\nPARENT A CHILD B\n"
+    )
+    s.until(lambda: '"STATUS_PRERUN"' in s.text("t.status"), "the PRE script in it")
+    s.touch("go.A")
+    assert s.ends() == 0
+
+
+@STAGE.scene
+def a_status_file_that_is_always_updated(s: Scene) -> None:
+    """Though nothing changes."""
+
+    stamps: set[str] = set()
+
+    def renewed() -> bool:
+        stamps.update(re.findall(r"Timestamp = (\d+)", s.text("t.status")))
+        return len(stamps) > 3
+
+    s.submit("NODE_STATUS_FILE t.status 1 ALWAYS-UPDATE\nJOB A told.sub\n")
+    s.until(lambda: '"not_idle"' in s.text("t.status"), "A in it")
+    stamps.clear()
+    s.until(renewed, "other times in it")
+    s.touch("go.A")
+    assert s.ends() == 0
+
+
+@STAGE.scene
+def logs_that_are_links(s: Scene) -> None:
+    """To files that exist, as with stock."""
+    s.write("JOBSTATE_LOG t.jobstate\nJOB A job.sub\n")
+    (s.work / "far").mkdir()
+    for name in ("t.jobstate", "t.dag.nodes.log", "t.dag.dagman.out"):
+        (s.work / "far" / name).touch()
+        (s.work / "far" / name).chmod(0o666)
+        (s.work / name).symlink_to(f"far/{name}")
+    s.submit_again("-force")
+    assert s.ends() == 0
+    for name in ("t.jobstate", "t.dag.nodes.log", "t.dag.dagman.out"):
+        assert (s.work / name).is_symlink()
+        assert (s.work / "far" / name).stat().st_size, name
+
+
+@pytest.fixture(scope="module")
+def played(access_point: AccessPoint, place: Path, request: pytest.FixtureRequest) -> Played:
+    """All scenes that are asked for, played."""
+    return STAGE.play(access_point, place / "files", request)
+
+
+@pytest.mark.parametrize("name", STAGE.scenes)
+def test_scene(played: Played, name: str) -> None:
+    played.check(name)
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_both_leave_the_same(played: Played, name: str) -> None:
+    for flavour in (STOCK, OURS):
+        played.check(f"{name}-{flavour}")
+    assert LEFT[name, OURS] == LEFT[name, STOCK]

@@ -1,0 +1,63 @@
+"""Signals become inputs, in order, and none is lost."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+from collections.abc import Iterator
+
+import pytest
+
+from condor_pydagman.daemon.signals import Signals
+from condor_pydagman.engine.inputs import Leave, Stop
+
+ALL = (
+    *(signal.SIGUSR1, signal.SIGUSR2, signal.SIGTERM, signal.SIGQUIT, signal.SIGINT),
+    *(signal.SIGCHLD, signal.SIGHUP, signal.SIGPIPE),
+)
+
+
+@pytest.fixture
+def signals() -> Iterator[Signals]:
+    before = {number: signal.getsignal(number) for number in ALL}
+    wakeup = signal.set_wakeup_fd(-1)
+    yield Signals()
+    signal.set_wakeup_fd(wakeup)
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+def send(*numbers: int) -> None:
+    for number in numbers:
+        os.kill(os.getpid(), number)
+
+
+@pytest.mark.parametrize(
+    ("number", "meaning"),
+    [
+        (signal.SIGUSR1, Stop()),
+        (signal.SIGTERM, Leave("Received SIGTERM")),
+        (signal.SIGQUIT, Leave("Received SIGQUIT")),
+        (signal.SIGINT, Leave("Received SIGINT")),
+    ],
+)
+def test_what_they_mean(signals: Signals, number: int, meaning: object) -> None:
+    send(number)
+    assert select.select([signals], [], [], 5)[0]
+    assert signals.take() == [meaning]
+    assert not select.select([signals], [], [], 0)[0]
+    assert signals.take() == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGUSR2, signal.SIGPIPE, signal.SIGCHLD])
+def test_what_means_nothing_and_does_no_harm(signals: Signals, number: int) -> None:
+    send(number)
+    assert signals.take() == []
+
+
+def test_several_at_once_in_order(signals: Signals) -> None:
+    send(signal.SIGUSR1)
+    send(signal.SIGHUP, signal.SIGTERM)
+    send(signal.SIGUSR1)
+    assert signals.take() == [Stop(), Leave("Received SIGTERM"), Stop()]
