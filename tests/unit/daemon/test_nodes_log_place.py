@@ -42,7 +42,7 @@ MOUNTS = """\
 /dev/a / ext4 rw 0 0
 server:/home /home nfs4 rw 0 0
 server:/b /mnt/with\\040blank nfs rw 0 0
-/dev/b /home/local xfs rw 0 0
+/dev/b /mnt/local xfs rw 0 0
 short
 """
 
@@ -53,7 +53,7 @@ short
         ("/x.log", "ext4"),
         ("/home/ann/x.log", "nfs"),
         ("/homes/ann/x.log", "ext4"),
-        ("/home/local/x.log", "xfs"),
+        ("/mnt/local/x.log", "xfs"),
         ("/mnt/with blank/x", "nfs"),
     ],
 )
