@@ -50,10 +50,9 @@ class DagPaths:
 
     @property
     def dagman_out(self) -> str:
-        """DAGMan's debug log, for people and monitors."""
+        """DAGMan's debug log, for people and monitors.  Joined as stock joins it: some compare."""
         if self.outfile_dir:
-            base = os.path.basename(self.primary)
-            return os.path.join(self.outfile_dir, base + ".dagman.out")
+            return f"{self.outfile_dir}/{os.path.basename(self.primary)}.dagman.out"
         return self.primary + ".dagman.out"
 
     @property

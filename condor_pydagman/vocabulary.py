@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from enum import Enum, IntEnum
 
+# An environment variable, whose value the schedd tells DAGMan and the job's owner alone.
+SECRET = "CONDOR_SECURITY_SESSION"
+
 
 class NodeStatus(IntEnum):
     """What the node status file and `.dagman.out` call the state of a node."""

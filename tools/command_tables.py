@@ -67,8 +67,7 @@ def words_of(option: Option) -> Word:
 
 def option_words(daemon: bool) -> list[Word]:
     """What condor_submit_dag shows, or condor_dagman."""
-    rows = [option for option in OPTIONS if option.supported]
-    return [words_of(row) for row in rows if (row.daemon if daemon else row.text)]
+    return [words_of(row) for row in OPTIONS if (row.daemon if daemon else row.text)]
 
 
 def parsers() -> dict[str, Parser]:
@@ -109,7 +108,8 @@ def parser_options(parser: Parser) -> list[Word]:
 
 
 def operands(parser: Parser) -> list[Word]:
-    """What a command takes besides options; `...` ends the argument of what may come repeatedly."""
+    """What a command takes besides options; `...` ends the argument of what may come repeatedly,
+    brackets are around what may be left out."""
     found = []
     for action in parser._actions:
         if action.option_strings or isinstance(action, argparse._SubParsersAction):
@@ -117,6 +117,8 @@ def operands(parser: Parser) -> list[Word]:
         word = _word(parser, action)
         if action.nargs in ("+", "*"):
             word = word._replace(argument=word.argument + " ...")
+        elif action.nargs == "?":
+            word = word._replace(argument=f"[{word.argument}]")
         found.append(word)
     return found
 

@@ -135,7 +135,7 @@ def _zsh_subcommands() -> Iterator[str]:
             yield f"    (( CURRENT == {depth + 2} )) && compadd -- {' '.join(inner)}"
         else:
             specs += [
-                _zsh_files(f"*:{_zsh_text(word.argument)}", *word.values)
+                _zsh_files(f"*:{_zsh_text(word.argument.strip('[]'))}", *word.values)
                 for word in command_tables.operands(parser)
             ]
             yield _zsh_case(path)

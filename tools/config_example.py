@@ -15,8 +15,7 @@ HEAD = """\
 # `condor_pydagman knobs` shows what is in force and where it was set; the man page
 # condor_pydagman_config(5) tells more.
 #
-# To make this DAGMan the pool's default, put its commands first on the users' PATH, or set in the
-# submit file of a DAG:  condor_submit_dag -dagman /path/to/our/condor_dagman x.dag
+# How to make this DAGMan the pool's default, and how to go back: docs/administrators.md.
 """
 
 

@@ -5,15 +5,18 @@ Use: python -m tools.knob_page > man/condor_pydagman_config.5
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from condor_pydagman import __version__
 from condor_pydagman.config import Kind, Knob, knobs
+from tools.man_pages import tidy
 
 DATE = "2026-11-21"  # of the last change that matters to readers
 PAGE = r""".\" Made by tools/knob_page.py from the table of knobs.
 .TH CONDOR_PYDAGMAN_CONFIG 5 "{date}" "condor_pydagman {version}" "HTCondor"
 .nh
+.ad l
 .SH NAME
 condor_pydagman_config \- configuration knobs of condor_submit_dag and condor_dagman
 .SH DESCRIPTION
@@ -82,7 +85,22 @@ shows what is in force, and where it was set.
 .SH KNOBS
 {live}.SH KNOBS WITHOUT EFFECT
 These are read and checked, and do nothing.
-{idle}.SH SEE ALSO
+{idle}.SH KNOBS OF ALL HTCONDOR
+These count for DAGMan as for HTCondor's daemons.
+.TP
+The command socket
+NETWORK_INTERFACE, BIND_ALL_INTERFACES, ENABLE_IPV4, ENABLE_IPV6, LOWPORT and HIGHPORT, IN_LOWPORT
+and IN_HIGHPORT, TCP_FORWARDING_HOST, NETWORK_HOSTNAME.
+.TP
+What stands before a line of .dagman.out
+ALL_DEBUG, DEFAULT_DEBUG, DEBUG_TIME_FORMAT, LOGS_USE_TIMESTAMP.
+.TP
+Times in the nodes log
+DEFAULT_USERLOG_FORMAT_OPTIONS.
+.TP
+Which schedd
+SCHEDD_ADDRESS_FILE, SCHEDD_DAEMON_AD_FILE.
+.SH SEE ALSO
 .BR condor_pydagman (1),
 .BR condor_submit_dag (1),
 .BR condor_dagman (1),
@@ -94,7 +112,8 @@ def text() -> str:
     """The whole page."""
     live = "".join(map(_entry, (knob for knob in knobs() if not knob.no_effect)))
     idle = "".join(map(_entry, (knob for knob in knobs() if knob.no_effect)))
-    return PAGE.format(date=DATE, version=__version__, live=live, idle=idle)
+    page = PAGE.format(date=DATE, version=__version__, live=live, idle=idle)
+    return "".join(f"{line}\n" for line in tidy(page.splitlines()))
 
 
 def _entry(knob: Knob) -> str:
@@ -111,7 +130,8 @@ def _details(knob: Knob) -> Iterator[str]:
     if knob.range() not in ("", "any") and knob.kind is not Kind.BOOLEAN:
         yield f"Range: {knob.range()}{', enforced' if knob.refused else ''}."
     if knob.stock is not None:
-        yield f"Stock's default is {knob.stock}, which counts as not set; ours differs: {knob.why}."
+        stock = f"{knob.stock:g}" if isinstance(knob.stock, float) else knob.stock
+        yield f"Stock's default, {stock}, counts as not set.  Why ours differs: {knob.why}."
     if knob.caps:
         yield "A limit."
     yield f"Read by {' and '.join(knob.programs)}."
@@ -121,8 +141,10 @@ def _details(knob: Knob) -> Iterator[str]:
 
 
 def _roff(words: object) -> str:
-    """Text as roff takes it: no line begins with a control character, minus signs stay."""
+    """Text as roff takes it: no line begins with a control character, minus signs stay, what is
+    in backquotes is bold."""
     line = str(words).replace("\\", r"\e").replace("-", r"\-")
+    line = re.sub("`([^`]+)`", r"\\fB\1\\fR", line)
     return r"\&" + line if line.startswith((".", "'")) else line
 
 

@@ -194,14 +194,6 @@ def _enumeration(names: Iterable[str]) -> Iterator[str]:
         yield f".BR {roff('-' + name)} " + ("." if name == names[-1] else ",")
 
 
-def _refused() -> Iterator[str]:
-    names = [option.name for option in OPTIONS if not option.supported]
-    if names:
-        yield ".PP"
-        yield "Known, but refused with a message by this version:"
-        yield from _enumeration(names)
-
-
 def _findings() -> Iterator[str]:
     for name, code in CODES.items():
         yield ".TP"
@@ -242,7 +234,6 @@ def _parser_rows(parser: tables.Parser) -> list[Row]:
 _LISTS: dict[str, Callable[[], Iterator[str]]] = {
     "handed-on": lambda: _enumeration(row.name for row in OPTIONS if row.reach is Reach.DEEP),
     "ignored": lambda: _enumeration(row.name for row in OPTIONS if not row.daemon),
-    "refused": _refused,
     "shortest": lambda: _enumeration(row.name[: row.shortest] for row in checker_options._OPTIONS),
     "findings": _findings,
     "synopsis": _synopsis,

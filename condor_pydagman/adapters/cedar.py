@@ -16,9 +16,8 @@ Everything that comes in is a stranger's, so that every size has a limit.
 
 from __future__ import annotations
 
-import hashlib
+import os
 import re
-import secrets
 import struct
 from collections.abc import Mapping
 from typing import Union
@@ -218,6 +217,8 @@ class _Direction:
     """What one direction of a connection remembers."""
 
     def __init__(self) -> None:
+        import hashlib  # large, and most DAGMans are never called
+
         self._clear = hashlib.sha256()
         self._cipher: AesGcm | None = None
         self._before = b""
@@ -252,7 +253,7 @@ class _Direction:
             frame = struct.pack(">BI", 1, len(data)) + data
             self._clear.update(frame)
             return frame
-        first = b"" if self._iv else secrets.token_bytes(IV)
+        first = b"" if self._iv else os.urandom(IV)
         self._iv = self._iv or first
         header = struct.pack(">BI", 1, len(first) + len(data) + TAG)
         return header + first + self._cipher.encrypt(self._next_iv(), data, self._vouched(header))

@@ -12,9 +12,7 @@ Sources: FIPS 186-4 (curve P-256), SEC 1 (ECDH), RFC 5869 (HKDF), FIPS 197 (AES)
 from __future__ import annotations
 
 import functools
-import hashlib
-import hmac
-import secrets
+import os
 import struct
 from typing import NamedTuple
 
@@ -47,7 +45,7 @@ class KeyPair(NamedTuple):
 
 def key_pair() -> KeyPair:
     """A new one, for one connection."""
-    return key_pair_of(1 + secrets.randbelow(_N - 1))
+    return key_pair_of(1 + int.from_bytes(os.urandom(48), "big") % (_N - 1))
 
 
 def key_pair_of(private: int) -> KeyPair:
@@ -71,8 +69,10 @@ def shared_secret(private: int, public: bytes) -> bytes:
 
 def hkdf(secret: bytes, salt: bytes, info: bytes) -> bytes:
     """A key of 32 bytes (RFC 5869, SHA-256, one block)."""
-    extracted = hmac.digest(salt, secret, hashlib.sha256)
-    return hmac.digest(extracted, info + b"\1", hashlib.sha256)
+    import hmac  # large, and most DAGMans are never called
+
+    extracted = hmac.digest(salt, secret, "sha256")
+    return hmac.digest(extracted, info + b"\1", "sha256")
 
 
 def _encode(point: _Point) -> bytes:
@@ -144,6 +144,8 @@ class AesGcm:
         Raises:
             CryptoError: somebody has another key, or changed a bit on the way.
         """
+        import hmac
+
         start, hidden = self._start(iv), text[:-TAG]
         if len(text) < TAG or not hmac.compare_digest(self._tag(start, hidden, also), text[-TAG:]):
             raise CryptoError("a message that was not encrypted with our key, or changed")

@@ -16,8 +16,8 @@ from __future__ import annotations
 import base64
 import binascii
 import enum
+import os
 import re
-import secrets
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
@@ -220,7 +220,7 @@ class Conversation:
         if self._key:
             self._channel.encrypt(self._key)
         session: dict[str, Value] = {
-            "Sid": f"dagman:{secrets.token_hex(8)}",
+            "Sid": f"dagman:{os.urandom(8).hex()}",
             "User": user,
             "ReturnCode": "AUTHORIZED",
             "ValidCommands": str(_NOTHING),  # so that the client won't resume it for GENERIC

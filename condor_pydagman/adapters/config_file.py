@@ -12,17 +12,19 @@ import itertools
 import json
 import os
 import re
+import stat
 import sys
 from typing import Any
 
 import htcondor2
 
+from condor_pydagman.adapters.knobs import OWN_MACROS
 from condor_pydagman.errors import ConfigError
 
 _AGAIN = "PYDAGMAN_NAMED"  # a macro of ours, in this process only
 _FURTHER = ("LOCAL_CONFIG_FILE", "LOCAL_CONFIG_DIR", "USER_CONFIG_FILE")
 _QUIET = "".join(f"{name} =\n" for name in _FURTHER)
-_OURS = frozenset((*_FURTHER, _AGAIN, "PYDAGMAN_ASKED"))
+_OURS = frozenset((*_FURTHER, _AGAIN, *OWN_MACROS))
 _NOT_SAID = ("global config source", " if error: ", "Config source Warning")
 _COMPLAINT = re.compile(r'Config source Error "(?P<file>.*)", Line (?P<line>\d+)[^:]*:(?P<what>.*)')
 
@@ -35,6 +37,8 @@ def settings(config_file: str) -> dict[str, str]:
     """
     path = os.path.abspath(config_file)
     try:
+        if stat.S_ISFIFO(os.stat(path).st_mode):  # which we would wait for
+            raise ConfigError(f"ERROR: DAGMan config file {config_file} is no file, but a pipe")
         with open(path, "rb") as file:
             if b"\0" in file.read():
                 raise ConfigError(f"ERROR: {config_file} is no text: it has a NUL character in it")

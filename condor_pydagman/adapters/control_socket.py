@@ -14,7 +14,6 @@ import contextlib
 import errno
 import os
 import re
-import secrets
 import select
 import socket
 import stat
@@ -26,6 +25,8 @@ import htcondor2
 
 from condor_pydagman.adapters.cedar import Ad, CedarError, Value
 from condor_pydagman.adapters.cedar_server import Conversation, Server
+from condor_pydagman.adapters.knobs import truth
+from condor_pydagman.printable import message
 
 MOST = 64  # clients at a time
 LIFE = 20.0  # seconds that a client has for everything (stock: SEC_TCP_SESSION_TIMEOUT)
@@ -65,7 +66,7 @@ def settings(port: int | None = None) -> Settings:
         low, high = _number("LOWPORT"), _number("HIGHPORT")
     return Settings(
         hosts=_hosts(),
-        everywhere=bool(htcondor2.param.get("BIND_ALL_INTERFACES", True)),
+        everywhere=truth("BIND_ALL_INTERFACES") is not False,
         ports=(port, port) if port else (low, high) if 0 < low <= high else (0, 0),
         alias=_knob("NETWORK_HOSTNAME") or _knob("FULL_HOSTNAME"),
         forwarding=_forwarding(_knob("TCP_FORWARDING_HOST")),
@@ -78,7 +79,7 @@ def _hosts() -> tuple[str, ...]:
     interface = _knob("NETWORK_INTERFACE")
     hosts = []
     for family, shape in ((4, r"[\d.]+"), (6, r"\[?[\da-fA-F:]*:[\da-fA-F:]*\]?")):
-        off = _knob(f"ENABLE_IPV{family}").lower() in ("false", "f", "no", "n", "0")
+        off = truth(f"ENABLE_IPV{family}") is False
         other = re.fullmatch(r"[\da-fA-F:.\[\]]+", interface) and not re.fullmatch(shape, interface)
         address = _knob(f"IPV{family}_ADDRESS").strip("[]")
         if address and not off and not other:
@@ -296,14 +297,15 @@ class ControlSocket:
         self._refused += 1
         if now >= self._next_report:
             more = f" (and {self._refused - 1} other times)" if self._refused > 1 else ""
-            refused(f"Warning: the command socket refused a client at {peer}: {reason}{more}")
+            said = message(reason)  # a stranger's words, which must not make lines of their own
+            refused(f"Warning: the command socket refused a client at {peer}: {said}{more}")
             self._refused, self._next_report = 0, now + REPORT_EVERY
 
 
 def _listen(where: Settings) -> list[socket.socket]:
     """A socket for each address family, all with the same port."""
     low, high = where.ports
-    start = low + secrets.randbelow(high - low + 1)
+    start = low + int.from_bytes(os.urandom(8), "big") % (high - low + 1)
     ports = [*range(start, high + 1), *range(low, start)] if low else [0] * 16
     error: OSError = OSError(errno.EADDRNOTAVAIL, "no address to listen at")
     for port in ports:
@@ -340,7 +342,7 @@ def _bound(where: Settings, port: int) -> list[socket.socket]:
 
 def _new_directory(where: Settings, port: int) -> str:
     host = where.hosts[0].replace(":", "-")
-    return os.path.join(where.directory, f"FS_{host}_{port}_XXX{secrets.token_hex(8)}_")
+    return os.path.join(where.directory, f"FS_{host}_{port}_XXX{os.urandom(8).hex()}_")
 
 
 def _is_proof(path: str) -> bool:

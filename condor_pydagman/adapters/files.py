@@ -138,12 +138,18 @@ def open_to_add(path: str, flags: int, mode: int = 0o644) -> int:
 
 
 def replace(
-    path: str, chunks: Iterable[str], *, durable: bool = True, keep_old: bool = False
+    path: str,
+    chunks: Iterable[str],
+    *,
+    durable: bool = True,
+    keep_old: bool = False,
+    keep_mode: bool = False,
 ) -> None:
     """Write a file anew, or leave the old one as it was.
 
     `durable` waits until the disk has it; leave it out for files that are rewritten all the time.
-    `keep_old` renames a file that is there to `.old` first.
+    `keep_old` renames a file that is there to `.old` first.  `keep_mode`: whoever may read or write
+    that file may do so with the new one (stock writes into the file itself).
 
     Raises:
         FileError: the message names the file and the reason.
@@ -154,6 +160,8 @@ def replace(
             os.unlink(temporary)  # not ours, and never to be followed
         fd = os.open(temporary, _WRITE, 0o644)
         with os.fdopen(fd, "w", encoding="utf-8", errors="surrogateescape") as file:
+            if keep_mode and os.path.isfile(path):
+                os.fchmod(fd, os.stat(path).st_mode & 0o777)
             file.writelines(chunks)
             file.flush()
             if durable:
@@ -166,7 +174,10 @@ def replace(
     except OSError as error:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
-        raise FileError(f"can't write {path}: {error.strerror or error}") from None
+        reason = error.strerror or error
+        if isinstance(error, FileNotFoundError) and os.path.isdir(os.path.dirname(path) or "."):
+            reason = "another process is writing it at this moment"
+        raise FileError(f"can't write {path}: {reason}") from None
 
 
 def make_directory(path: str) -> None:
@@ -214,6 +225,19 @@ def rescue_numbers(paths: DagPaths) -> list[int]:
     return sorted(int(match.group(1)) for match in matches if match)
 
 
+def set_aside(rescue: str) -> None:
+    """Rename a rescue file to `.old`.
+
+    Raises:
+        FileError: the message is stock's, and names the file.
+    """
+    try:
+        os.replace(rescue, rescue + ".old")
+    except OSError as error:
+        reason = error.strerror or error
+        raise FileError(f"ERROR: unable to rename old rescue file {rescue}: {reason}") from None
+
+
 def _sync_directory(path: str) -> None:
     fd = os.open(os.path.dirname(path) or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -228,8 +252,9 @@ def interrupted_run(lock: str) -> int | None:
     None if there is no such file, or if it does not say: stock DAGMan's does not.
     """
     try:
-        with open(lock, "rb") as file:
-            found = re.fullmatch(rb"\d+\nrescue (\d{1,9})\n", file.read(64))
+        fd = os.open(lock, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(fd, "rb") as file:
+            found = re.fullmatch(rb"\d+\nrescue (\d{1,9})\n", file.read(64) or b"")
     except OSError:
         return None
     return int(found.group(1)) if found else None
@@ -260,7 +285,8 @@ class LockFile:
         Raises:
             FileError: the file can't be made.
         """
-        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+        # O_NONBLOCK: a FIFO in its place must not make us wait
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
         try:
             while True:
                 self._fd = os.open(self.path, flags, 0o600)
@@ -299,11 +325,31 @@ class LockFile:
         number = os.pread(self._fd, 32, 0).partition(b"\n")[0].strip()
         return int(number) if number.isdigit() else 0
 
+    def keep(self) -> bool:
+        """Make the file anew if somebody has deleted it; returns whether it was gone.
+
+        Without it the next start would not recover, and run everything a second time.
+        """
+        if self._fd < 0 or os.path.lexists(self.path):
+            return False
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        try:
+            text = os.pread(self._fd, 64, 0)
+            fd = os.open(self.path, flags, 0o600)
+            fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False  # the next look may do it
+        os.pwrite(fd, text, 0)
+        self._close()
+        self._fd = fd
+        return True
+
     def remove(self) -> None:
         """The run is over and needs no recovery."""
         if self._fd >= 0:
             with contextlib.suppress(OSError):
-                os.unlink(self.path)
+                if self._is_in_place():
+                    os.unlink(self.path)
             self._close()
 
     def leave(self) -> None:

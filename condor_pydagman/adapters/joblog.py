@@ -19,6 +19,7 @@ import functools
 import os
 import re
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import classad2
@@ -31,6 +32,7 @@ from condor_pydagman.records.event_text import CommonEvents
 from condor_pydagman.records.job_events import parse_note
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, EventKind
 
+TORN_LOOK = 0.2  # seconds before another look at a half-written event
 BATCH = 500  # events a read, so that other inputs get their turn
 PATIENCE = 3.0  # seconds that a half-written event may take before it is read regardless
 ERRORS_MAX = 10  # unreadable events in a row before the log counts as broken
@@ -84,6 +86,13 @@ class NodesLog:
         """
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | (os.O_TRUNC if truncate else 0)
         try:
+            self.path.encode()
+        except UnicodeEncodeError:
+            raise FileError(
+                f"HTCondor's bindings can't read the nodes log {self.path}: its name is not"
+                " UTF-8; rename the file or the directory"
+            ) from None
+        try:
             self._fd = open_to_add(self.path, flags)
         except OSError as error:
             raise FileError(
@@ -112,6 +121,21 @@ class NodesLog:
             events += self._read_raw(begin, self._offset)
         self.more = begin < self._offset < self._size
         return events
+
+    def to_end(self) -> Iterator[list[LogEvent | LogBroken]]:
+        """All events that are there, some at a time; waits for the rest of a half-written one.
+
+        A LogBroken is the last one.
+        """
+        while True:
+            events = self.read()
+            yield events
+            if any(isinstance(event, LogBroken) for event in events):
+                return
+            if self.torn:
+                time.sleep(TORN_LOOK)
+            elif not events and not self.more:  # garbage gives an empty read
+                return
 
     def _skip_garbage(self) -> None:
         """Go on behind the next end of an event.
@@ -194,7 +218,8 @@ class NodesLog:
 
     def _read_raw(self, begin: int, end: int) -> list[LogEvent]:
         """What can be said of an event that the bindings choke on: its head, its end."""
-        text = os.pread(self._fd, min(end - begin, RAW_MAX), begin).decode("utf-8", "replace")
+        data = os.pread(self._fd, min(end - begin, RAW_MAX), begin)
+        text = data.decode("utf-8", "surrogateescape")  # nodes may be called so
         head = _HEAD.search(text)
         if head is None:
             return []

@@ -16,6 +16,8 @@ from condor_pydagman.adapters.knob_places import Places
 from condor_pydagman.config import Knob
 
 _ASKED = "PYDAGMAN_ASKED"  # a macro of ours, in this process only
+_TRUTH = dict.fromkeys(("true", "t", "yes", "y", "1"), True)
+_TRUTH.update(dict.fromkeys(("false", "f", "no", "n", "0"), False))
 OWN_MACROS = frozenset((_ASKED,))
 _covered: dict[str, str | None] = {}  # what CONFIG files were laid over, by knob
 _files: list[str] = []  # the CONFIG files, the last one in force
@@ -50,6 +52,11 @@ def lookup(name: str) -> str | None:
         return None
     htcondor2.param[_ASKED] = f"$({name})"
     return str(htcondor2.param.get(_ASKED) or "")
+
+
+def truth(name: str) -> bool | None:
+    """A switch of HTCondor's that is none of our knobs; None if it is not set, or no plain word."""
+    return _TRUTH.get((lookup(name) or "").strip().lower())
 
 
 def evaluated(knob: Knob) -> str | None:

@@ -20,7 +20,9 @@ import htcondor2
 from condor_pydagman.adapters.files import inside
 from condor_pydagman.engine.inputs import QueuedJob
 from condor_pydagman.errors import PoolError
-from condor_pydagman.records.ad_attributes import LIMITS
+from condor_pydagman.printable import printable
+from condor_pydagman.records.ad_attributes import ADDRESS, HALTED, LIMITS, quoted
+from condor_pydagman.vocabulary import SECRET
 
 _OWN_ATTRIBUTES = [
     "Owner",
@@ -30,6 +32,9 @@ _OWN_ATTRIBUTES = [
     "AcctGroup",
     "AcctGroupUser",
     "DAGManJobId",
+    "DAG_Status",
+    ADDRESS,
+    HALTED,
     *LIMITS,
 ]
 
@@ -95,7 +100,7 @@ class ScheddAdapter:
         directory, base = os.path.split(nodes_log)
         plain = os.path.normpath(directory)
         spellings = dict.fromkeys((nodes_log, f"{plain}/{base}", f"{plain}/./{base}"))
-        same = [f"DAGManNodesLog =?= {_quoted(path)}" for path in spellings]
+        same = [f"DAGManNodesLog =?= {quoted(path)}" for path in spellings]
         mine = [f"DAGManJobId == {self.cluster}"] if self.cluster else []
         self._mine = "(" + " || ".join(mine + same) + ")"
 
@@ -109,7 +114,7 @@ class ScheddAdapter:
             PoolError: `transient` if nothing can be in the queue and asking again may help.
             LostReply: it is not known whether the schedd took it.
         """
-        with _inside(directory):
+        with _inside(directory), _secret_hidden():
             description = _parsed(text)
             if self.credentials:
                 _issue_credentials(description)
@@ -262,6 +267,10 @@ class LostReply(PoolError):
 def _parsed(text: str) -> htcondor2.Submit:
     try:
         return htcondor2.Submit(text)
+    except UnicodeEncodeError as error:
+        line = text[text.rfind("\n", 0, error.start) + 1 :].partition("\n")[0]
+        reason = f"HTCondor's bindings can't submit what is not UTF-8: {printable(line)}"
+        raise PoolError(reason, transient=False) from None
     except _BINDINGS as error:
         raise PoolError(_reason(error), transient=False) from None
 
@@ -333,13 +342,21 @@ def _inside(directory: str) -> Iterator[None]:
         yield
 
 
+@contextlib.contextmanager
+def _secret_hidden() -> Iterator[None]:
+    """Within, the environment is without the secret: `getenv = True` in a submit file copies it
+    into the job's ad, which everybody may read.  (Stock DAGMan gives its own away so.)"""
+    secret = os.environ.pop(SECRET, None)
+    try:
+        yield
+    finally:
+        if secret is not None:
+            os.environ[SECRET] = secret
+
+
 def _reason(error: Exception) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
 def _plain(value: Any) -> Any:
     return None if isinstance(value, classad2.ExprTree) else value
-
-
-def _quoted(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

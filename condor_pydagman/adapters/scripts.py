@@ -6,7 +6,6 @@ import contextlib
 import os
 import signal
 import subprocess
-import tempfile
 import time
 from typing import IO, NamedTuple
 
@@ -92,6 +91,8 @@ class ScriptRunner:
 def _capture(script: Script, stream: str) -> IO[bytes] | None:
     """A nameless file for a stream that DEBUG wants; a pipe could fill up and block the script."""
     if script.debug_file and script.debug_stream in (stream, "ALL"):
+        import tempfile  # which is large, and seldom wanted
+
         return tempfile.TemporaryFile()
     return None
 

@@ -51,7 +51,9 @@ class DiskWorld:
 
     def absolute(self, path: str) -> str:
         """The full name of `path`."""
-        return os.path.abspath(path)
+        with contextlib.suppress(OSError):  # the working directory is gone
+            return os.path.abspath(path)
+        return path
 
     def is_knob(self, name: str) -> bool:
         """Whether HTCondor's configuration has a macro of that name; yes if we can't ask."""

@@ -7,7 +7,6 @@ deeper and has an output of its own (`cli.lint_report`).
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -40,15 +39,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.help:
         print(USAGE, end="")
         return NO_ISSUES
-    try:
-        if "lint" in options.given:
-            from condor_pydagman.cli.lint_report import run_lint
+    if "lint" in options.given:
+        from condor_pydagman.cli.lint_report import run_lint
 
-            return run_lint(options, DiskWorld())
-        return _run(options)
-    except BrokenPipeError:  # the reader of our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return TOOL_FAILURE
+        return run_lint(options, DiskWorld())
+    return _run(options)
 
 
 def _run(options: CheckerOptions) -> int:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from condor_pydagman.adapters.files import read_text, rescue_numbers
+from condor_pydagman.adapters.files import read_text, rescue_numbers, set_aside
 from condor_pydagman.cli.options import SubmitOptions
 from condor_pydagman.errors import ConfigError, FileError
 from condor_pydagman.names import DagPaths
@@ -192,12 +192,7 @@ def _set_rescue_files_aside(paths: DagPaths, highest: int, voice: Voice) -> None
         if number > highest:
             continue
         voice.err(f"Renaming {name}")
-        try:
-            os.replace(name, name + ".old")
-        except OSError as error:
-            raise FileError(
-                f"ERROR: unable to rename old rescue file {name}: {error.strerror}"
-            ) from None
+        set_aside(name)
 
 
 def _announce_rescue(options: SubmitOptions, paths: DagPaths, highest: int, voice: Voice) -> bool:

@@ -90,8 +90,7 @@ def _main(argv: Sequence[str], signals: Signals, started: float) -> int:
 def _print_version() -> None:
     import htcondor2
 
-    print(htcondor2.version())
-    print(htcondor2.platform())
+    _tell(f"{htcondor2.version()}\n{htcondor2.platform()}")
 
 
 def _open_log() -> OutLog | None:
@@ -193,8 +192,11 @@ def _early_end(options: DagmanOptions) -> int:
     jobs over a full disk or a slip in the configuration."""
     if not options.dag_files:
         return EXIT_ERROR
-    lock = options.lockfile or options.paths().lock
-    return EXIT_LEAVE if os.path.lexists(lock) else EXIT_ERROR
+    try:
+        begun = os.lstat(options.lockfile or options.paths().lock).st_size > 0
+    except OSError:
+        begun = False
+    return EXIT_LEAVE if begun else EXIT_ERROR
 
 
 def _tell(text: str) -> None:
@@ -212,8 +214,9 @@ def run_and_leave() -> NoReturn:
     killed while Python takes a million nodes apart would be started again by the schedd."""
     code = main()
     for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError):
-            stream.flush()
+        if stream is not None:
+            with contextlib.suppress(OSError, ValueError):
+                stream.flush()
     os._exit(code)
 
 

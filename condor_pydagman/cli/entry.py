@@ -7,9 +7,11 @@ directory because of a stray colon) must not change what DAGMan itself runs: it 
 
 from __future__ import annotations
 
+import io
 import os
+import signal
 import sys
-from typing import NoReturn
+from typing import Any, NoReturn
 
 
 def condor_submit_dag() -> NoReturn:
@@ -29,19 +31,33 @@ def condor_dagman() -> NoReturn:
 
 
 def condor_dag_checker() -> int:
-    """The command of this name; returns its exit code."""
+    """The command of this name; returns its exit code, which a full disk does not change."""
     own_modules_first()
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # as the stock checker: `| head` ends it
     from condor_pydagman.cli import dag_checker
 
+    if sys.stdout is not None:
+        sys.stdout = io.TextIOWrapper(io.BufferedWriter(_Unheard(1, "wb", closefd=False)))
     return dag_checker.main()
 
 
 def condor_pydagman() -> int:
     """The command of this name; returns its exit code."""
     own_modules_first()
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` ends it, without a word
     from condor_pydagman.cli import pydagman
 
     return pydagman.main()
+
+
+class _Unheard(io.FileIO):
+    """An output whose errors nobody needs to know of: what the command found is its exit code."""
+
+    def write(self, data: Any) -> int:
+        try:
+            return super().write(data)
+        except OSError:
+            return len(data)
 
 
 def own_modules_first() -> None:

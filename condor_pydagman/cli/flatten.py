@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise PydagmanError(f"this DAG can't be written as one file: {error}") from None
     if arguments.output:
         replace(arguments.output, text)
-    else:
+    elif sys.stdout is not None:
         sys.stdout.reconfigure(errors="surrogateescape")  # type: ignore[union-attr]
         sys.stdout.writelines(text)
     return 0

@@ -107,7 +107,7 @@ def summary(options: SubmitOptions) -> str:
     paths = options.paths()
     rows = (
         ("File for submitting this DAG to HTCondor", paths.condor_sub),
-        ("Log of DAGMan debugging messages", _dagman_out(options, paths)),
+        ("Log of DAGMan debugging messages", paths.dagman_out),
         ("Log of HTCondor library output", paths.lib_out),
         ("Log of HTCondor library error messages", paths.lib_err),
         ("Log of the life of condor_dagman itself", paths.dagman_log),
@@ -210,7 +210,7 @@ def environment(
             raise UsageError(
                 f"ERROR: Failed to add {raw} to DAGMan manager jobs environment because {error}"
             ) from None
-    variables["_CONDOR_DAGMAN_LOG"] = _dagman_out(options, paths)
+    variables["_CONDOR_DAGMAN_LOG"] = paths.dagman_out
     variables["_CONDOR_MAX_DAGMAN_LOG"] = "0"
     variables.update((name, value) for name, value in fixed.items() if value)
     return variables
@@ -244,8 +244,7 @@ def _configuration(config_file: str) -> Config:
 def _warn_of_dead_knobs(voice: Voice) -> None:
     from condor_pydagman.adapters import knobs
 
-    partial = (knobs.lookup("DAGMAN_WRITE_PARTIAL_RESCUE") or "").lower()
-    if partial in ("false", "0", "no", "f"):
+    if knobs.truth("DAGMAN_WRITE_PARTIAL_RESCUE") is False:
         voice.out("WARNING: DAGMAN_WRITE_PARTIAL_RESCUE = False.")
         voice.out("   The use of full Rescue DAG's is deprecated and slated")
         voice.out("   for removal during the lifetime of V24 feature series of HTCondor.\n")
@@ -325,17 +324,10 @@ def _description(
     )
 
 
-def _dagman_out(options: SubmitOptions, paths: DagPaths) -> str:
-    """Name of the debug log; stock joins the directory with one more `/`, and clients compare."""
-    if options.outfile_dir:
-        return f"{options.outfile_dir}/{os.path.basename(paths.primary)}.dagman.out"
-    return paths.dagman_out
-
-
 def _write(path: str, text: str) -> None:
     from condor_pydagman.adapters import files
 
     try:
-        files.replace(path, [text])
+        files.replace(path, [text], keep_mode=True)
     except FileError as error:
         raise FileError(f"ERROR: Unable to create submit file {path} ({error})") from None

@@ -39,7 +39,6 @@ class Option(NamedTuple):
         value: what a flag sets its attribute to.
         written: the word to hand it on with, where that is not `name`.
         daemon: whether the usage of condor_dagman shows it.
-        supported: whether condor_submit_dag obeys it; condor_dagman understands it anyway.
     """
 
     name: str
@@ -51,7 +50,6 @@ class Option(NamedTuple):
     value: bool = True
     written: str = ""
     daemon: bool = False
-    supported: bool = True
 
 
 _N, _I, _T, _L = Takes.NOTHING, Takes.INTEGER, Takes.TEXT, Takes.LIST

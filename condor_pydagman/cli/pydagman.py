@@ -32,7 +32,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
     action: Action = arguments.action
     try:
-        return action(arguments)
+        code = action(arguments)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return code
+    except OSError as error:  # a full disk, most often
+        if sys.stdout is not None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        print(f"condor_pydagman: {error}", file=sys.stderr)
+        return 1
     except PydagmanError as error:
         print(f"condor_pydagman: {error}", file=sys.stderr)
         return 1

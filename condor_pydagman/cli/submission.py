@@ -50,6 +50,7 @@ def offer(text: str, paths: DagPaths, remote: str, htcondor2: Any) -> Offer:
     Raises:
         PoolError: something is wrong with either.
     """
+    _refuse_other_than_utf8(text)
     description = _parsed(text, paths, htcondor2)
     _refuse_dead_executable(description, spool=bool(remote))
     schedd = _remote_schedd(remote, htcondor2) if remote else _local_schedd(htcondor2)
@@ -131,6 +132,16 @@ def _remote_schedd(name: str, htcondor2: Any) -> Any:
             reason = str(error)
     hint = f"{reason}\n       condor_status -schedd lists those of this pool; nothing was changed"
     raise _failed(f"Can't find address of schedd {name}", hint, transient=True)
+
+
+def _refuse_other_than_utf8(text: str) -> None:
+    """The bindings read no other names, those of the nodes log and of its directory among them."""
+    for line in (os.getcwd(), *text.splitlines()):
+        try:
+            line.encode()
+        except UnicodeEncodeError:
+            reason = f"HTCondor's bindings can't work with what is not UTF-8: {line}"
+            raise _failed(reason, "Rename the file or the directory", transient=False) from None
 
 
 def _parsed(text: str, paths: DagPaths, htcondor2: Any) -> Any:

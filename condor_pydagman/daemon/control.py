@@ -7,25 +7,21 @@ whoever has it is trusted (manual: "htcondor dag").  It is never written anywher
 
 from __future__ import annotations
 
-import hmac
 import math
 import os
-import sys
 from collections import deque
+from collections.abc import Mapping
 
 from condor_pydagman.adapters import control_socket
 from condor_pydagman.adapters.cedar import Ad, Value, value
 from condor_pydagman.adapters.control_socket import ControlSocket, Request
-from condor_pydagman.cli import daemon_core
 from condor_pydagman.daemon.run import Run
 from condor_pydagman.engine import inputs
 from condor_pydagman.errors import PoolError
 from condor_pydagman.printable import message
-from condor_pydagman.records.ad_attributes import LIMITS
-from condor_pydagman.vocabulary import DagStatus
+from condor_pydagman.records.ad_attributes import ADDRESS, HALTED, LIMITS
+from condor_pydagman.vocabulary import SECRET, DagStatus
 
-SECRET = "CONDOR_SECURITY_SESSION"
-HALTED = "PYDAGMAN_HaltedByCommand"  # in the job ad: a restarted DAGMan stays halted
 _HALT, _RESUME, _THROTTLES = 1, 2, 3  # values of DagCommand
 _MOST = 2**31 - 1  # the highest limit
 
@@ -37,7 +33,7 @@ class Control:
         self._run = run
         self._socket: ControlSocket | None = None
         self._secret = os.environ.get(SECRET, "")
-        self._port = daemon_core.split(sys.argv[1:]).port
+        self._port = run.options.port
         self._asked: deque[tuple[inputs.Input, Request]] = deque()
         self._unpublished: dict[str, str] = {}  # what the job ad is still to be told
 
@@ -46,16 +42,21 @@ class Control:
         run = self._run
         if not run.cluster:
             return []
-        changes = {HALTED: "false"}
-        halted = run.recovering and self._was_halted()
-        if halted:
-            changes[HALTED] = "true"
+        halted = was_halted(run.own_ad) if run.recovering else False
+        if halted is None:
+            run.out.say("Warning: can't tell whether a command had halted the DAG; it goes on")
+            changes = {}
+        else:
+            changes = {HALTED: "true" if halted else "false"}
         if run.config.disable_port or self._port == 0:
             run.out.say("DaemonCore: No command port requested.")
         elif not self._secret:
             run.out.say("No command socket: the schedd gave no secret, so we could trust no one")
         else:
             self._listen(changes)
+        if self._socket is None and run.own_ad.get(ADDRESS):
+            # An earlier DAGMan's: whoever listens there now must not be told our secret.
+            changes[ADDRESS] = "undefined"
         self._publish(changes)
         return [inputs.Halt(restored=True)] if halted else []
 
@@ -68,20 +69,7 @@ class Control:
             out.say(f"Warning: no command socket, htcondor dag can't reach this DAGMan: {reason}")
         else:
             out.say(f"DaemonCore: command socket at {self._socket.address}")
-            changes["DAG_Address"] = f'"{self._socket.address}"'
-
-    def _was_halted(self) -> bool:
-        """Whether a command halted the DAG before; of stock's DAGMan its status tells."""
-        run = self._run
-        try:
-            halted = run.schedd.attribute(run.cluster, HALTED)
-            if halted is None:
-                status = run.schedd.attribute(run.cluster, "DAG_Status")
-                return bool(status == DagStatus.HALTED)
-        except PoolError as error:
-            run.out.say(f"Warning: can't tell whether the DAG was halted: {error.reason}")
-            return False
-        return halted is True
+            changes[ADDRESS] = f'"{self._socket.address}"'
 
     def fileno(self) -> int:
         """Readable when a client wants something; -1 if there is no socket."""
@@ -141,6 +129,17 @@ class Control:
             self._unpublished.clear()
 
 
+def was_halted(own_ad: Mapping[str, object]) -> bool | None:
+    """Whether a command had halted the DAG of this job ad; None if the schedd did not give the ad.
+
+    Of stock's DAGMan its status tells.
+    """
+    if not own_ad:
+        return None
+    halted = own_ad.get(HALTED)
+    return own_ad.get("DAG_Status") == DagStatus.HALTED if halted is None else halted is True
+
+
 def refused(request: Ad, secret: str) -> dict[str, Value] | None:
     """The answer to a request that is not to be obeyed, in stock's words; None if it is."""
     given = value(request, "Secret")
@@ -148,6 +147,8 @@ def refused(request: Ad, secret: str) -> dict[str, Value] | None:
         return _no("DAGMan has no command secret and trusts no one")
     if not isinstance(given, str):
         return _no("No contact secret provided in request")
+    import hmac  # large, and most DAGMans are never called
+
     ours, theirs = (text.encode("utf-8", "surrogateescape") for text in (secret, given))
     if not hmac.compare_digest(ours, theirs):
         return _no("Invalid secret provided")

@@ -38,6 +38,26 @@ def read_dag(
     Raises:
         CannotStart: there is something wrong with it, or it is more than can be run yet.
     """
+    chosen = _choose_rescue(options, config, paths, out)
+    how = _how(options, config)
+    before, began = _peak_memory(), time.monotonic()
+    dag = _build(options, how, out)
+    if config.debug_parse_timing:
+        seconds = time.monotonic() - began
+        out.say(parse_timing.block(len(options.dag_files), seconds, before, _peak_memory()))
+    if chosen.file:
+        for line in rescue.usage_lines(chosen, len(options.dag_files)):
+            out.say(line)
+        _apply_rescue(dag, chosen.file, how, "save" if chosen.saved else "dag")
+    _refuse_cycle(dag, config)
+    out.say(f"Dag contains {len(dag) - len(dag.of_kind(NodeKind.SERVICE))} total nodes")
+    return dag, chosen.number
+
+
+def _choose_rescue(
+    options: DagmanOptions, config: Config, paths: DagPaths, out: OutLog
+) -> rescue.Selection:
+    """Which rescue or save file the run begins with; newer ones are set aside, if need be."""
     began_with = files.interrupted_run(options.lockfile or paths.lock)
     maximum = config.max_rescue_num
     try:
@@ -57,21 +77,12 @@ def read_dag(
         raise CannotStart(f"ERROR: {error}") from None
     for line in rescue.preparation_lines(chosen, paths):
         out.say(line)
-    for number in chosen.rename:
-        os.replace(paths.rescue(number), paths.rescue(number) + ".old")
-    how = _how(options, config)
-    before, began = _peak_memory(), time.monotonic()
-    dag = _build(options, how, out)
-    if config.debug_parse_timing:
-        seconds = time.monotonic() - began
-        out.say(parse_timing.block(len(options.dag_files), seconds, before, _peak_memory()))
-    if chosen.file:
-        for line in rescue.usage_lines(chosen, len(options.dag_files)):
-            out.say(line)
-        _apply_rescue(dag, chosen.file, how, "save" if chosen.saved else "dag")
-    _refuse_cycle(dag, config)
-    out.say(f"Dag contains {len(dag) - len(dag.of_kind(NodeKind.SERVICE))} total nodes")
-    return dag, chosen.number
+    try:
+        for number in chosen.rename:
+            files.set_aside(paths.rescue(number))
+    except FileError as error:
+        raise CannotStart(str(error)) from None
+    return chosen
 
 
 def _peak_memory() -> int:
@@ -122,6 +133,8 @@ def _apply_rescue(dag: Dag, path: str, how: BuildOptions, kind: str) -> None:
         raise CannotStart(f"{error.detail()}\nFailed to parse {kind} file") from None
     except FileNotFoundError:
         reason = "Provided file path does not exist"
+    except IsADirectoryError:
+        reason = "Provided file path is not a file"
     except (OSError, FileError) as error:
         reason = str(error)
     else:

@@ -13,8 +13,9 @@ from collections import deque
 
 from condor_pydagman.adapters.halt_file import HaltFile
 from condor_pydagman.adapters.inotify import FileWatch
+from condor_pydagman.adapters.joblog import TORN_LOOK
 from condor_pydagman.daemon.control import Control
-from condor_pydagman.daemon.perform import TORN_LOOK, Performer
+from condor_pydagman.daemon.perform import Performer
 from condor_pydagman.daemon.publish import Publisher
 from condor_pydagman.daemon.run import Run
 from condor_pydagman.daemon.signals import Signals
@@ -84,14 +85,12 @@ class Loop:
 
     def _replay(self) -> None:
         """Feed the old log, whole; signals wait."""
-        while self._performer.exit is None:
-            events, now = self.run.log.read(), self._now()
+        for events in self.run.log.to_end():
+            now = self._now()
             for event in events:  # nothing is asked for, so much of `_feed` is not needed
                 self._inputs.extend(self._performer.perform(self.run.engine.handle(event, now)))
             self.run.out.flush()  # or it keeps all lines of the replay in memory
-            if self.run.log.torn:
-                time.sleep(TORN_LOOK)
-            elif not events and not self.run.log.more:  # garbage gives an empty read
+            if self._performer.exit is not None:
                 break
         self._feed(inputs.LogCaughtUp())
         self._performer.end_recovery()
@@ -206,8 +205,11 @@ class Loop:
             self._inputs.append(inputs.Leave("The schedd that started this DAGMan is gone"))
 
     def _check_ad(self, now: float) -> None:
-        """Somebody may have set other throttles (condor_qedit of DAGMan_Max...)."""
+        """Somebody may have set other throttles (condor_qedit of DAGMan_Max...), or have deleted
+        the lock file."""
         self._next_ad_check = now + AD_CHECK
+        if self.run.lock.keep():
+            self.run.out.say(f"Lock file {self.run.lock.path} was gone: made anew")
         self._control.catch_up()
         if not self._publisher.limits_are_published():  # what the ad has is old, not an edit
             self._publisher.publish_limits()

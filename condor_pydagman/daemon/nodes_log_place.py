@@ -61,18 +61,14 @@ def _warn(text: str, config: Config, out: OutLog) -> None:
 
 def _nfs_matters(out: OutLog) -> bool:
     """Stock's rule: only locks make a log on NFS dangerous."""
-    if not _is_true("ENABLE_USERLOG_LOCKING"):
+    if not knobs.truth("ENABLE_USERLOG_LOCKING"):
         why = "ENABLE_USERLOG_LOCKING is false"
-    elif _is_true("CREATE_LOCKS_ON_LOCAL_DISK"):
+    elif knobs.truth("CREATE_LOCKS_ON_LOCAL_DISK"):
         why = "ENABLE_USERLOG_LOCKING and CREATE_LOCKS_ON_LOCAL_DISK are true"
     else:
         return True
     out.say(f"Ignoring value of DAGMAN_LOG_ON_NFS_IS_ERROR because {why}.")
     return False
-
-
-def _is_true(name: str) -> bool:
-    return (knobs.lookup(name) or "").strip().lower() == "true"
 
 
 def file_system(path: str, mounts: str = _MOUNTS) -> str:

@@ -102,7 +102,7 @@ def _shape(out: OutLog) -> None:
     """What stands before each line, from here on."""
     own = knobs.lookup("DAGMAN_DEBUG")
     flags = (knobs.lookup("ALL_DEBUG"), knobs.lookup("DEFAULT_DEBUG") if own is None else own)
-    epoch = (knobs.lookup("LOGS_USE_TIMESTAMP") or "").lower() in ("true", "t", "yes", "1")
+    epoch = bool(knobs.truth("LOGS_USE_TIMESTAMP"))
     names = ("ALL_DEBUG", "DAGMAN_DEBUG")
     for name, value in zip(names, (flags[0], own)):
         if value:

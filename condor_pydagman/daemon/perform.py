@@ -35,7 +35,6 @@ from condor_pydagman.records import (
 from condor_pydagman.vocabulary import NodeStatus
 
 TEMPLATES_MAX = 64  # submit files kept in parsed form
-TORN_LOOK = 0.2  # seconds before another look at a half-written event
 APPEND_TRIES = 60  # one a second, then the nodes log counts as unwritable
 
 _MULTI = "Submit generated multiple job procs; disallowed by DAGMAN_PROHIBIT_MULTI_JOBS setting"
@@ -210,12 +209,8 @@ class Performer:
         except PoolError as error:
             self._answers.append(inputs.QueueUnknown(error.reason))
             return
-        while True:
-            self._answers.extend(self.run.log.read())
-            if self.run.log.torn:
-                time.sleep(TORN_LOOK)
-            elif not self.run.log.more:
-                break
+        for events in self.run.log.to_end():
+            self._answers.extend(events)
         self._answers.append(inputs.QueueListed(jobs))
 
     def _ask_provisioner(self, action: do.AskProvisioner) -> None:
@@ -351,7 +346,9 @@ class Performer:
         keep_lock = action.keep_lock or run.abandoned()
         if not action.keep_lock:
             self._write_metrics(action.code, now)
-        if not keep_lock:
+        if keep_lock:
+            run.lock.keep()
+        else:
             run.lock.remove()
         self._say(banner.exit_line(os.getpid(), action.code), 0)
         run.out.flush()

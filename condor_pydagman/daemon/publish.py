@@ -18,6 +18,7 @@ from condor_pydagman.errors import PoolError
 from condor_pydagman.records import ad_attributes, banner, node_status, status_table
 from condor_pydagman.records.run_statistics import Statistics
 
+AGAIN = 60.0  # seconds before another try if the schedd could not be told
 FRESH = 300.0  # seconds after which DAG_AdUpdateTime is renewed though nothing changed
 
 
@@ -133,17 +134,20 @@ class Publisher:
         changes = ad_attributes.changed(new, old)
         if not changes and stale:
             changes = {"DAG_AdUpdateTime": new["DAG_AdUpdateTime"]}
-        self._edit(changes)
+        if not self._edit(changes):
+            self._timetable.remind("ad", time.monotonic(), AGAIN)
 
-    def _edit(self, changes: dict[str, str]) -> None:
+    def _edit(self, changes: dict[str, str]) -> bool:
+        """Whether the job ad has them now."""
         if not changes:
-            return
+            return True
         try:
             self.run.schedd.publish(changes)
         except PoolError as error:
             self.run.out.say(f"Warning: can't update the DAGMan job's ad: {error.reason}")
-        else:
-            self._published.update(changes)
+            return False
+        self._published.update(changes)
+        return True
 
     def _write_status_file(self, *, final: bool = False, note: str = "") -> None:
         dag = self.run.dag

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from condor_pydagman.adapters.files import LockFile
@@ -28,7 +29,8 @@ class Run:
         started: when the process started, seconds since the epoch.
         version: HTCondor's version string, `$CondorVersion: ... $`.
         cluster, proc: id of the DAGMan job; 0 and 0 if it runs by hand.
-        parent_cluster: DAGMan job that this one is a node of, 0 if none.
+        own_ad: what the DAGMan job's own ad said at the start; empty if it has none, or could not
+            be asked for.
         rescue_number: of the rescue file this run started from, 0 if none.
         written_rescue: number of the rescue file this run has written, 0 if none yet.
         parent: process id of who started us: the schedd, if this is a job.
@@ -49,12 +51,18 @@ class Run:
     version: str
     cluster: int = 0
     proc: int = 0
-    parent_cluster: int = 0
+    own_ad: Mapping[str, object] = field(default_factory=dict)
     rescue_number: int = 0
     written_rescue: int = 0
     recovering: bool = False
     jobstate: JobstateLog = field(default_factory=JobstateLog)
     parent: int = field(default_factory=os.getppid)
+
+    @property
+    def parent_cluster(self) -> int:
+        """The DAGMan job that this one is a node of, 0 if none."""
+        found = self.own_ad.get("DAGManJobId")
+        return found if isinstance(found, int) else 0
 
     def abandoned(self) -> bool:
         """Whether the schedd that started this job is gone; its successor starts the job anew."""

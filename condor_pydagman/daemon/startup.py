@@ -28,6 +28,7 @@ from condor_pydagman.engine.throttles import Throttles, throttles
 from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records import banner, failure_dump, jobstate, versions
+from condor_pydagman.records.ad_attributes import quoted
 from condor_pydagman.records.job_description import Workflow, inheritance, inherited
 
 OWN_AD_TRIES = 4
@@ -136,7 +137,7 @@ def prepare(
         version=htcondor2.version(),
         cluster=it.job.cluster,
         proc=it.job.proc,
-        parent_cluster=_integer(it.own_ad.get("DAGManJobId")),
+        own_ad=it.own_ad,
         rescue_number=rescue_number,
         recovering=recovering,
         jobstate=jobstate_log,
@@ -258,9 +259,7 @@ def _name_batch(
     """condor_q groups jobs by batch; the submit file need not name one."""
     wanted = {"JobBatchId": workflow.batch_id, "JobBatchName": workflow.batch_name}
     missing = {
-        name: '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-        for name, value in wanted.items()
-        if value and not own_ad.get(name)
+        name: quoted(value) for name, value in wanted.items() if value and not own_ad.get(name)
     }
     try:
         schedd.publish(missing)
@@ -360,7 +359,3 @@ def _dump(run: Run) -> None:
     for report in run.engine.node_reports():
         for line in failure_dump.node_dump(run.dag, report):
             run.out.say(line, DUMP_LEVEL)
-
-
-def _integer(value: object) -> int:
-    return value if isinstance(value, int) else 0

@@ -21,8 +21,6 @@ from condor_pydagman.graph.model import DONE
 from condor_pydagman.records import jobstate, status_table
 from condor_pydagman.vocabulary import NodeStatus
 
-TORN_LOOK = 0.2  # seconds before another look at a half-written event
-
 
 def draw(options: DagmanOptions, settings: Settings, out: OutLog) -> int:
     """-Dot: write the DOT file of the DAG as it is; returns the exit code.
@@ -49,24 +47,15 @@ def set_up(run: Run) -> int:
     """
     _hear(run, inputs.Begin(run.recovering))
     if run.recovering:
-        _replay(run)
+        for events in run.log.to_end():
+            for event in events:
+                _hear(run, event)
     run.out.say("Exiting after DAG setup (-SetupOnly).")
     for line in status_table.status_lines(run.engine.report()):
         run.out.say(line)
     run.jobstate.add(jobstate.finished(time.time(), 0))
     run.lock.leave()
     return 0
-
-
-def _replay(run: Run) -> None:
-    while True:
-        events = run.log.read()
-        for event in events:
-            _hear(run, event)
-        if run.log.torn:
-            time.sleep(TORN_LOOK)
-        elif not events and not run.log.more:
-            return
 
 
 def _hear(run: Run, an_input: inputs.Input) -> None:

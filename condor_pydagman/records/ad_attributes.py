@@ -21,8 +21,17 @@ LIMITS = {
     "DAGMan_MaxHoldScripts": "hold",
     "DAGMan_MaxSubmitsPerInterval": "submits",
 }
+ADDRESS = "DAG_Address"  # of the command socket
+HALTED = "PYDAGMAN_HaltedByCommand"  # a restarted DAGMan stays halted
 _UPDATE_TIME = "DAG_AdUpdateTime"
 _STATISTICS = "DAG_Stats"  # changes with every breath, which alone is no reason for an update
+
+
+def quoted(text: str) -> str:
+    """A string as a ClassAd writes it, quotes around it."""
+    if '"' in text or "\\" in text or "\n" in text:
+        text = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{text}"'
 
 
 def attributes(report: Report, now: float, statistics: str = "") -> dict[str, str]:

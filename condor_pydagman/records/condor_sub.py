@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from condor_pydagman.errors import UsageError
 from condor_pydagman.names import DagPaths
+from condor_pydagman.vocabulary import SECRET
 
 # What DAGMan itself takes over from the environment of the person who submits it.
 GETENV = (
@@ -166,10 +167,13 @@ def parse_environment(text: str) -> dict[str, str]:
 def importable(environment: Mapping[str, str]) -> dict[str, str]:
     """The part of the current environment that -import_env copies.
 
-    Stock leaves out values that the old syntax could not carry; exported shell functions, say.
+    Stock leaves out values that the old syntax could not carry; exported shell functions, say.  The
+    secret of a DAGMan that prepares a sub-DAG is not for a file that others may read.
     """
     return {
-        name: value for name, value in environment.items() if "\n" not in value and ";" not in value
+        name: value
+        for name, value in environment.items()
+        if "\n" not in value and ";" not in value and name != SECRET
     }
 
 

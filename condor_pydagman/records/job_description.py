@@ -205,13 +205,18 @@ def _recorded(workflow: Workflow) -> str:
     return text + "".join(f"My.{name} = {value}\n" for name, value in workflow.inherited)
 
 
+def _literally(text: str) -> str:
+    """A path or name as the value of a submit command: `$(x)` in it is no macro."""
+    return text.replace("$", "$(DOLLAR)")
+
+
 def _overrides(dag: Dag, node: int, workflow: Workflow) -> str:
     config = workflow.config
-    name = dag.names[node]
+    name = _literally(dag.names[node])
     text = (
         f"dag_node_name = {name}\n"
         f"submit_event_notes = DAG Node: {name}\n"
-        f"dagman_log = {workflow.nodes_log}\n"
+        f"dagman_log = {_literally(workflow.nodes_log)}\n"
         f'My.DAGManNodesMask = "{NODES_MASK}"\n'
     )
     if workflow.dagman_cluster > 0:

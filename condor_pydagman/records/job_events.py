@@ -22,7 +22,8 @@ _USAGE = ("Run Remote", "Run Local", "Total Remote", "Total Local")
 _BYTES = ("Run Bytes Sent", "Run Bytes Received", "Total Bytes Sent", "Total Bytes Received")
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _PLAIN = {"\\": "\\", '"': '"', "n": "\n", "r": "\r", "t": "\t"}
-_STRING = r'"((?:[^"\\]|\\["\\nrt])*)"'
+_STRING = r'"((?:[^"\\]|\\["\\nrt]|\\x[89a-f][0-9a-f])*)"'
+_BYTE = 0xDC00  # what Python adds to a byte that it can't decode (PEP 383)
 _RECORD = re.compile(
     r'\s*\[ DAGManNote = "([A-Z_]+)"; DAGNodeName = ' + _STRING + r"; "
     r"DAGManNodeRetry = (\d+); Value = (-?\d+); Text = " + _STRING + r" \]\s*"
@@ -158,9 +159,15 @@ def _escaped(text: str) -> str:
 
 
 def _safe(character: str) -> str:
+    if "\udc80" <= character <= "\udcff":  # a byte that is not UTF-8, which the bindings don't read
+        return f"\\x{ord(character) - _BYTE:02x}"
     # Readers of the log take lines of C strings: no other control character may stay.
     return _ESCAPES.get(character, max(character, " "))
 
 
 def _unescaped(text: str) -> str:
-    return re.sub(r"\\(.)", lambda found: _PLAIN[found[1]], text)
+    return re.sub(r"\\(?:x(..)|(.))", _meant, text)
+
+
+def _meant(found: re.Match[str]) -> str:
+    return chr(_BYTE + int(found[1], 16)) if found[1] else _PLAIN[found[2]]

@@ -21,7 +21,8 @@ class Run(NamedTuple):
     Attributes:
         program_version: number alone, such as `25.14.1`.
         start, end: seconds since the epoch.
-        dagman_id, parent_dagman_id: clusters of this DAGMan and of the one above; 0 if none.
+        dagman_id, parent_dagman_id: clusters of this DAGMan and of the one above; 0 if none.  For
+            a DAGMan that runs by hand, without a job, stock writes -1 and 0.
         rescue_number: of the rescue file that was run from, 0 if none.
     """
 
@@ -74,14 +75,15 @@ def _head(run: Run, version: int) -> list[_Pair]:
     ]
     if version != 1:
         pairs.append(("metrics_version", version))
+    by_hand = run.dagman_id <= 0
     return [
         *pairs,
         ("start_time", float(run.start)),
         ("end_time", float(run.end)),
         ("duration", float(run.end - run.start)),
         ("exitcode", run.exit_code),
-        ("dagman_id", str(run.dagman_id) if run.dagman_id > 0 else ""),
-        ("parent_dagman_id", str(run.parent_dagman_id) if run.parent_dagman_id > 0 else ""),
+        ("dagman_id", "-1" if by_hand else str(run.dagman_id)),
+        ("parent_dagman_id", str(run.parent_dagman_id or ("0" if by_hand else ""))),
         ("rescue_dag_number", run.rescue_number),
     ]
 

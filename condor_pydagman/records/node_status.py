@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from condor_pydagman.engine.report import NodeReport, Report
 from condor_pydagman.graph.model import USER_DONE, Dag
+from condor_pydagman.records.ad_attributes import quoted
 from condor_pydagman.vocabulary import DagStatus, NodeKind, NodeStatus
 
 _WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -66,13 +67,6 @@ def asctime(local: Sequence[int]) -> str:
         f"{_WEEKDAYS[weekday]} {_MONTHS[month - 1]} {day:2d}"
         f" {hour:02d}:{minute:02d}:{second:02d} {year}"
     )
-
-
-def quoted(text: str) -> str:
-    """A string as a ClassAd writes it, quotes around it."""
-    if '"' in text or "\\" in text or "\n" in text:
-        text = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return f'"{text}"'
 
 
 def _dag_state(final: bool, note: str) -> str:

@@ -43,7 +43,7 @@ def offered(place: Path, *words: str) -> list[str]:
         capture_output=True,
         text=True,
         check=True,
-        timeout=30,
+        timeout=180,
     )
     assert not done.stderr
     return sorted(filter(None, done.stdout.splitlines()))

@@ -92,7 +92,7 @@ class RealSide:
         return self._runner.start(action, Script(" ".join(words)), "A", str(self._directory))
 
     def wait(self) -> list[ScriptEnded]:
-        limit = time.monotonic() + 10
+        limit = time.monotonic() + 180
         while time.monotonic() < limit:
             found = self._runner.ended()
             if found:

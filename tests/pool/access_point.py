@@ -16,6 +16,8 @@ from typing import Any
 from condor_pydagman.pool import Pool
 
 STOCK, OURS = "stock", "ours"
+# Seconds until a test gives up waiting. Only failures cost so much, and machines have slow days.
+PATIENCE = 180.0
 _END = re.compile(r"^005 .*?\n\t\((\d)\) (?:Normal|Abnormal) termination \(\w+ ?\w* (\d+)\)", re.M)
 
 
@@ -47,7 +49,7 @@ class AccessPoint:
         cwd: Path | None = None,
         check: bool = True,
         environment: dict[str, str] | None = None,
-        timeout: float = 60,
+        timeout: float = PATIENCE,
     ) -> subprocess.CompletedProcess[str]:
         """Run a command as the pool's user."""
         done = subprocess.run(
@@ -70,7 +72,7 @@ class AccessPoint:
         assert match, output
         return int(match.group(1))
 
-    def wait(self, dag: Path, timeout: float = 90) -> Ended:
+    def wait(self, dag: Path, timeout: float = PATIENCE) -> Ended:
         """Wait until the DAGMan job of `dag` has ended for good."""
         log = Path(f"{dag}.dagman.log")
         limit = time.monotonic() + timeout
@@ -86,15 +88,17 @@ class AccessPoint:
         out = Path(f"{dag}.dagman.out")
         raise AssertionError(f"{dag} has not ended:\n{out.read_text()[-3000:]}")
 
-    def wait_for(self, what: Any, timeout: float = 60, say: str = "") -> Any:
-        """Wait until `what()` gives something true; returns that."""
+    def wait_for(self, what: Any, timeout: float = PATIENCE, say: str = "") -> Any:
+        """Wait until `what()`, which may be costly, gives something true; returns that."""
         limit = time.monotonic() + timeout
+        pause = 0.05
         while True:
             value = what()
             if value:
                 return value
             assert time.monotonic() < limit, f"waited in vain: {say or what}"
-            time.sleep(0.05)
+            time.sleep(pause)
+            pause = min(0.5, 1.2 * pause)
 
     def queue(self, constraint: str = "true") -> list[dict[str, Any]]:
         """Ads of jobs in the queue."""

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.pool import Pool
-from tests.pool import cases
+from tests.pool import cases, scenes
 from tests.pool.access_point import AccessPoint
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -50,6 +50,22 @@ def access_point(place: Path) -> Iterator[AccessPoint]:
         yield AccessPoint(pool)
     finally:
         pool.stop()
+
+
+@pytest.fixture(scope="session")
+def all_played(
+    access_point: AccessPoint, place: Path, request: pytest.FixtureRequest
+) -> dict[scenes.Stage, scenes.Played]:
+    """How the scenes of all modules went."""
+    return scenes.play(access_point, place / "scenes", request.session.items)
+
+
+@pytest.fixture(scope="module")
+def played(
+    all_played: dict[scenes.Stage, scenes.Played], request: pytest.FixtureRequest
+) -> scenes.Played:
+    """How the scenes of a module went."""
+    return all_played[request.module.STAGE]
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """Scenes: small DAGs under our DAGMan, and what people do to them while they run.
 
-Most of a scene is waiting, so all scenes of a module are played at the same time, once; each test
-then tells how one of them went.
+Most of a scene is waiting, so the scenes of all modules are played at the same time, once; each
+test then tells how one of them went. A module has its scenes in `STAGE`.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ import htcondor2
 import pytest
 
 from tests.pool import dags
-from tests.pool.access_point import AccessPoint
+from tests.pool.access_point import OURS, PATIENCE, STOCK, AccessPoint
 
-AT_ONCE = 20
+AT_ONCE = 24
 STATUS = "NODE_STATUS_FILE t.status 1\n"
 # A job, and a script, that go on until somebody makes a file `go.NAME`.
 UNTIL_TOLD = """\
@@ -68,11 +68,13 @@ FILES.update({"told.sub": TOLD_SUBMIT, "never.sub": NEVER_SUBMIT})
 
 @dataclass
 class Scene:
-    """One DAG, `t.dag`, in a directory of its own; `cluster` is its last DAGMan job."""
+    """One DAG, `t.dag`, in a directory of its own; `cluster` is its last DAGMan job, and `flavour`
+    the program that runs it."""
 
     access_point: AccessPoint
     work: Path
     cluster: int = 0
+    flavour: str = OURS
 
     def write(self, dag: str) -> None:
         """Write the DAG and the files that its nodes need."""
@@ -89,14 +91,18 @@ class Scene:
     def submit_again(self, *words: str) -> None:
         """Submit the DAG that is there."""
         (self.work / "t.dag.dagman.log").unlink(missing_ok=True)
-        self.cluster = self.access_point.submit(self.work, *words, "t.dag")
+        stock = self.flavour == STOCK
+        dagman = ("-dagman", self.access_point.stock_dagman) if stock else ()
+        self.cluster = self.access_point.submit(self.work, *dagman, *words, "t.dag", stock=stock)
 
-    def ends(self, timeout: float = 60) -> int:
+    def ends(self, timeout: float = PATIENCE) -> int:
         """Wait for the end of the DAG; returns the exit code."""
         return self.access_point.wait(self.work / "t.dag", timeout).code
 
-    def until(self, what: Callable[[], Any], say: str, timeout: float = 45) -> Any:
-        """Wait until `what()` gives something true; returns that."""
+    def until(
+        self, what: Callable[[], Any], say: str, timeout: float = PATIENCE, pause: float = 0.1
+    ) -> Any:
+        """Wait until `what()` gives something true, looking every `pause` seconds; returns that."""
         limit = time.monotonic() + timeout
         while True:
             value = what()
@@ -104,7 +110,7 @@ class Scene:
                 return value
             if time.monotonic() > limit:
                 raise AssertionError(f"waited in vain: {say}\n{self.out()[-1500:]}")
-            time.sleep(0.1)
+            time.sleep(pause)
 
     def touch(self, *names: str) -> None:
         for name in names:
@@ -118,7 +124,7 @@ class Scene:
         """`.dagman.out` so far."""
         return self.text("t.dag.dagman.out")
 
-    def says(self, pattern: str, times: int = 1, timeout: float = 45) -> re.Match[str]:
+    def says(self, pattern: str, times: int = 1, timeout: float = PATIENCE) -> re.Match[str]:
         """Wait until `.dagman.out` has the pattern so often; returns the last match."""
         found = self.until(
             lambda: list(re.finditer(pattern, self.out(), re.M))[times - 1 :], pattern, timeout
@@ -155,7 +161,7 @@ class Scene:
             seen.update({name: ad.get(name) for name in wanted})
             return seen == wanted
 
-        self.until(equal, f"{wanted} in the ad", 40)
+        self.until(equal, f"{wanted} in the ad", pause=0.4)
 
     def edit(self, name: str, value: int) -> None:
         """condor_qedit of the DAGMan job."""
@@ -196,7 +202,7 @@ class Scene:
 
     def gone(self) -> None:
         """Wait until DAGMan and all its jobs have left the queue."""
-        self.until(lambda: self.access_point.gone(self.cluster), "an empty queue")
+        self.until(lambda: self.access_point.gone(self.cluster), "an empty queue", pause=0.4)
 
     def rescue(self, number: int = 1) -> list[str]:
         """The nodes that a rescue file calls done."""
@@ -220,48 +226,75 @@ class Scene:
 
 @dataclass
 class Played:
-    """How the scenes went: what they raised, by name."""
+    """How the scenes went.
 
-    errors: dict[str, BaseException | None]
+    Attributes:
+        errors: what they raised, by name and flavour.
+        left: what they returned.
+    """
 
-    def check(self, name: str) -> None:
-        """Raise what the scene raised."""
-        error = self.errors[name]
-        if error is not None:
-            raise error
+    errors: dict[tuple[str, str], BaseException]
+    left: dict[tuple[str, str], Any]
+
+    def check(self, name: str, flavour: str = OURS) -> Any:
+        """Raise what the scene raised, or return what it returned."""
+        if (name, flavour) in self.errors:
+            raise self.errors[name, flavour]
+        return self.left[name, flavour]
+
+    def both(self, name: str) -> tuple[Any, Any]:
+        """What the scene returned under stock and under ours."""
+        return self.check(name, STOCK), self.check(name)
 
 
 class Stage:
-    """The scenes of a module."""
+    """The scenes of a module; those in `pairs` are played under stock as well."""
 
     def __init__(self) -> None:
-        self.scenes: dict[str, Callable[[Scene], None]] = {}
+        self.scenes: dict[str, Callable[[Scene], Any]] = {}
+        self.pairs: dict[str, Callable[[Scene], Any]] = {}
 
-    def scene(self, play: Callable[[Scene], None]) -> Callable[[Scene], None]:
+    def scene(self, play: Callable[[Scene], Any]) -> Callable[[Scene], Any]:
         """Decorator: one more scene."""
         self.scenes[play.__name__] = play
         return play
 
-    def play(
-        self, access_point: AccessPoint, place: Path, request: pytest.FixtureRequest
-    ) -> Played:
-        """Play the scenes that tests ask for, all at once, in directories below `place`."""
-        names = [item.name.partition("[")[2].rstrip("]") for item in request.session.items]
-        with ThreadPoolExecutor(AT_ONCE) as threads:
-            futures = {
-                name: threads.submit(self._one, access_point, place / name, name)
-                for name in self.scenes
-                if name in names
-            }
-        return Played({name: future.exception() for name, future in futures.items()})
+    def by_both(self, play: Callable[[Scene], Any]) -> Callable[[Scene], Any]:
+        """Decorator: one more scene for both programs."""
+        self.pairs[play.__name__] = play
+        return play
 
-    def _one(self, access_point: AccessPoint, work: Path, name: str) -> None:
+    def parts(self, names: set[str]) -> list[tuple[Stage, str, str]]:
+        """The scenes with these names, once for each program that plays them."""
+        both = [(self, name, flavour) for name in self.pairs for flavour in (STOCK, OURS)]
+        return [
+            part for part in [*both, *((self, n, OURS) for n in self.scenes)] if part[1] in names
+        ]
+
+
+def play(access_point: AccessPoint, place: Path, items: list[pytest.Item]) -> dict[Stage, Played]:
+    """Play the scenes that tests ask for, of all modules, in directories below `place`."""
+    names: dict[Stage, set[str]] = {}
+    for item in items:
+        stage = getattr(getattr(item, "module", None), "STAGE", None)
+        if isinstance(stage, Stage):
+            names.setdefault(stage, set()).add(item.name.partition("[")[2].rstrip("]"))
+    played = {stage: Played({}, {}) for stage in names}
+
+    def one(stage: Stage, name: str, flavour: str) -> None:
+        work = place / str(list(names).index(stage)) / flavour / name
         work.mkdir(parents=True)
         work.chmod(0o777)
-        scene = Scene(access_point, work)
+        scene = Scene(access_point, work, flavour=flavour)
+        act = {**stage.scenes, **stage.pairs}[name]
         try:
-            self.scenes[name](scene)
-        except BaseException:
+            played[stage].left[name, flavour] = act(scene)
+        except BaseException as error:
+            played[stage].errors[name, flavour] = error
             if scene.cluster:
                 access_point.run("condor_rm", str(scene.cluster), check=False)
-            raise
+
+    parts = [part for stage, asked in names.items() for part in stage.parts(asked)]
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        list(threads.map(lambda part: one(*part), parts))
+    return played

@@ -195,8 +195,9 @@ def test_condor_submit_dag_without_a_schedd_says_how_to_go_on(
     )
     assert done.returncode == 1
     assert "Can't find address of local schedd" in done.stderr
-    assert "condor_submit t.dag.condor.sub submits" in done.stderr
-    access_point.run("condor_submit", "t.dag.condor.sub", cwd=work)
+    assert "Nothing has been changed" in done.stderr
+    assert not list(work.glob("t.dag.*"))
+    access_point.submit(work, "t.dag")
     assert access_point.wait(work / "t.dag").code == 0
 
 
@@ -253,21 +254,22 @@ LOGS = {
 }
 
 
-@pytest.mark.parametrize("name", LOGS)
 def test_recovery_from_a_damaged_log_loses_and_repeats_nothing(
-    access_point: AccessPoint, work: Path, name: str
+    access_point: AccessPoint, work: Path
 ) -> None:
-    text, expected = LOGS[name]
-    dag = dags.write(
-        work, "JOB A job.sub\nJOB B job.sub\nPARENT A CHILD B\nSCRIPT POST B script.sh 0 post\n"
-    )
-    (work / "t.dag.nodes.log").write_text(text)
-    (work / "t.dag.nodes.log").chmod(0o666)
-    (work / "t.dag.lock").write_text("1\n")
-    access_point.submit(work, "t.dag")
-    assert access_point.wait(dag, 30).code == 0
-    assert dags.runs(work) == expected
-    assert dags.scripts(work) == ["post"]
+    text = "JOB A job.sub\nJOB B job.sub\nPARENT A CHILD B\nSCRIPT POST B script.sh 0 post\n"
+    for name, (log, _) in LOGS.items():
+        (work / name).mkdir()
+        (work / name).chmod(0o777)
+        dags.write(work / name, text)
+        (work / name / "t.dag.nodes.log").write_text(log)
+        (work / name / "t.dag.nodes.log").chmod(0o666)
+        (work / name / "t.dag.lock").write_text("1\n")
+        access_point.submit(work / name, "t.dag")
+    for name, (_, expected) in LOGS.items():
+        assert access_point.wait(work / name / "t.dag").code == 0, name
+        assert dags.runs(work / name) == expected, name
+        assert dags.scripts(work / name) == ["post"], name
 
 
 # Full disks.
@@ -283,7 +285,7 @@ def small(access_point: AccessPoint, work: Path, script: str) -> subprocess.Comp
         env={**access_point.environment, "DAGMAN": access_point.our_dagman},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=180,
         check=False,
     )
 
@@ -330,7 +332,7 @@ export _CONDOR_DAGMAN_LOG=../out.txt
 dd if=/dev/zero of=ballast bs=4k count=8 2>/dev/null
 $DAGMAN -f -l . -Lockfile t.dag.lock -Dag t.dag &
 tries=0
-until grep -q "free some space" ../out.txt || test $tries -gt 100; do
+until grep -q "free some space" ../out.txt || test $tries -gt 900; do
     sleep 0.1; tries=$((tries + 1))
 done
 rm ballast

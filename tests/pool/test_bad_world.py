@@ -13,18 +13,11 @@ from pathlib import Path
 import pytest
 
 from tests.pool import dags
-from tests.pool.access_point import AccessPoint
 from tests.pool.scenes import Played, Scene, Stage
 
 pytestmark = pytest.mark.pool
 
 STAGE = Stage()
-
-
-@pytest.fixture(scope="module")
-def played(access_point: AccessPoint, place: Path, request: pytest.FixtureRequest) -> Played:
-    """All scenes that are asked for, played."""
-    return STAGE.play(access_point, place / "world", request)
 
 
 # Scripts
@@ -78,7 +71,7 @@ def a_script_that_never_ends_does_so_when_its_dag_is_removed(s: Scene) -> None:
     s.until(lambda: stubborn(s), "the script")
     s.remove()
     s.gone()
-    s.until(lambda: not stubborn(s), "the script to be gone", 10)
+    s.until(lambda: not stubborn(s), "the script to be gone")
     assert s.rescue() == []
     assert dags.starts(s.work) == {}
 
@@ -89,7 +82,7 @@ def a_script_that_never_ends_while_its_dag_is_held(s: Scene) -> None:
     s.submit("JOB A job.sub\n" + STUBBORN)
     s.until(lambda: stubborn(s), "the script")
     s.hold()
-    s.until(lambda: not stubborn(s), "the script to be gone", 10)
+    s.until(lambda: not stubborn(s), "the script to be gone")
     s.release()
     s.until(lambda: stubborn(s), "the script")
     s.touch("go")

@@ -139,7 +139,7 @@ def test_the_ad_tells_the_truth_while_the_dag_runs(watched: Watched) -> None:
 
 def test_the_ad_says_that_a_job_has_started(watched: Watched) -> None:
     running = {"DAG_JobsIdle": 0, "DAG_JobsRunning": 1}
-    watched.access_point.wait_for(lambda: watched.has(running), 20, say="DAG_JobsRunning = 1")
+    watched.access_point.wait_for(lambda: watched.has(running), say="DAG_JobsRunning = 1")
 
 
 def test_condor_q_shows_the_nodes_below_their_dag(watched: Watched) -> None:
@@ -156,7 +156,7 @@ def test_condor_q_counts_the_batch(watched: Watched, options: list[str]) -> None
             rf"^\S+ +t\.dag\+{watched.cluster} +\S+ +\S+ +(\d+) +1 +_ +(\d+) ", shown, re.M
         )
 
-    done, total = watched.access_point.wait_for(row, 30, say="B to run").groups()
+    done, total = watched.access_point.wait_for(row, say="B to run").groups()
     assert int(done) == 1
     assert int(total) == 8
 
@@ -264,7 +264,7 @@ def runs(access_point: AccessPoint, place: Path) -> dict[str, Path]:
         (work / "slow.sh").chmod(0o755)
         access_point.submit(work, *options, "t.dag")
     for name, work in directories.items():
-        assert access_point.wait(work / "t.dag", 120).code == (1 if name == "story" else 0)
+        assert access_point.wait(work / "t.dag").code == (1 if name == "story" else 0)
     return directories
 
 
@@ -439,7 +439,7 @@ def test_a_held_node_job_is_counted_and_goes_on(access_point: AccessPoint, work:
     access_point.wait_for(lambda: dags.starts(work)["A 0"])
     access_point.run("condor_hold", "-constraint", mine)
     held = f"ClusterId == {cluster} && DAG_JobsHeld == 1 && DAG_JobsIdle == 0"
-    access_point.wait_for(lambda: access_point.queue(held), 20, say="DAG_JobsHeld = 1")
+    access_point.wait_for(lambda: access_point.queue(held), say="DAG_JobsHeld = 1")
     access_point.run("condor_release", "-constraint", mine)
     assert access_point.wait(dag).code == 0
     assert access_point.history(cluster)["DAG_JobsHeld"] == 0
@@ -450,7 +450,9 @@ def test_condor_rm_by_constraint(access_point: AccessPoint, work: Path) -> None:
     dags.write(work, 'JOB A job.sub\nVARS A seconds="60"\n')
     cluster = access_point.submit(work, "-batch-name", "unwanted", "t.dag")
     access_point.wait_for(lambda: dags.starts(work)["A 0"])
-    access_point.run("condor_rm", "-constraint", 'JobBatchName == "unwanted" && DAG_NodesTotal > 0')
+    unwanted = 'JobBatchName == "unwanted" && DAG_NodesTotal > 0'
+    access_point.wait_for(lambda: access_point.queue(unwanted), say="what DAGMan tells in its ad")
+    access_point.run("condor_rm", "-constraint", unwanted)
     access_point.wait_for(lambda: access_point.gone(cluster))
     assert access_point.history(cluster)["DAG_Status"] == 4
     assert json.loads((work / "t.dag.metrics").read_text())["exitcode"] == 2

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.pool.access_point import OURS, STOCK, AccessPoint
+from tests.pool.access_point import OURS, PATIENCE, STOCK, AccessPoint
 
 pytestmark = pytest.mark.pool
 
@@ -131,7 +131,7 @@ def call(access_point: AccessPoint, work: Path, line: str, flavour: str) -> Answ
         capture_output=True,
         text=True,
         errors="replace",
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
     log = work / environment["_CONDOR_DAGMAN_LOG"]

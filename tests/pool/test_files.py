@@ -7,54 +7,24 @@ What is left when a DAG has ended is compared in `test_compare.py`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import classad2
 import pytest
 
 from tests.pool import dags, file_records
-from tests.pool.access_point import OURS, STOCK, AccessPoint
 from tests.pool.scenes import Played, Scene, Stage
 
 pytestmark = pytest.mark.pool
 
 OBSERVED = "NODE_STATUS_FILE t.status 1\nJOBSTATE_LOG t.jobstate\nDOT t.dot UPDATE OVERWRITE\n"
 STAGE = Stage()
-# What scenes with two casts leave for comparison, by name and program.
-LEFT: dict[tuple[str, str], dict[str, Any]] = {}
 
 
-@dataclass
-class Cast(Scene):
-    """A scene, played by one of the two programs."""
-
-    flavour: str = OURS
-
-    def submit_again(self, *words: str) -> None:
-        """Submit the DAG that is there."""
-        stock = self.flavour == STOCK
-        dagman = self.access_point.stock_dagman if stock else self.access_point.our_dagman
-        words = ("-dagman", dagman, *words, "t.dag")
-        self.cluster = self.access_point.submit(self.work, *words, stock=stock)
-
-    def nodes(self) -> dict[str, tuple[int, str]]:
-        """Status and details of each node in the node status file."""
-        ads = classad2.parseAds(self.text("t.status"))
-        found = [ad for ad in ads if ad["Type"] == "NodeStatus"]
-        return {ad["Node"]: (ad["NodeStatus"], ad["StatusDetails"]) for ad in found}
-
-
-def by_both(play: Callable[[Cast], dict[str, Any]]) -> None:
-    """Decorator: a scene that stock and ours play, and must leave the same."""
-    for flavour in (STOCK, OURS):
-
-        def one(s: Scene, flavour: str = flavour) -> None:
-            LEFT[play.__name__, flavour] = play(Cast(s.access_point, s.work, 0, flavour))
-
-        STAGE.scenes[f"{play.__name__}-{flavour}"] = one
+def nodes(s: Scene) -> dict[str, tuple[int, str]]:
+    """Status and details of each node in the node status file."""
+    ads = [ad for ad in classad2.parseAds(s.text("t.status")) if ad["Type"] == "NodeStatus"]
+    return {ad["Node"]: (ad["NodeStatus"], ad["StatusDetails"]) for ad in ads}
 
 
 # In the order of the file. Held procs, idle ones, scripts that run, a retry, failures, a join node.
@@ -126,14 +96,14 @@ RICH_NODES = {
 }
 
 
-@by_both
-def the_status_file_of_a_rich_dag_that_runs(s: Cast) -> dict[str, Any]:
+@STAGE.by_both
+def the_status_file_of_a_rich_dag_that_runs(s: Scene) -> dict[str, Any]:
     def settled() -> bool:
-        nodes = {
+        found = {
             node: (status, re.sub(r"\(\d+\.", "(ID.", details))
-            for node, (status, details) in s.nodes().items()
+            for node, (status, details) in nodes(s).items()
         }
-        return nodes == RICH_NODES and "JobProcsHeld = 1;" in s.text("t.status")
+        return found == RICH_NODES and "JobProcsHeld = 1;" in s.text("t.status")
 
     s.write(OBSERVED + RICH)
     s.touch("go.H1")
@@ -144,8 +114,8 @@ def the_status_file_of_a_rich_dag_that_runs(s: Cast) -> dict[str, Any]:
     return left
 
 
-@by_both
-def a_dag_that_is_held_and_goes_on(s: Cast) -> dict[str, Any]:
+@STAGE.by_both
+def a_dag_that_is_held_and_goes_on(s: Scene) -> dict[str, Any]:
     """Recovery: no line of jobstate.log twice, sequence numbers go on; then killed again."""
     s.submit(
         OBSERVED
@@ -183,14 +153,14 @@ PARENT B CHILD C
     return {**left, "progress": file_records.progress(s.work), **after(s)}
 
 
-def after(s: Cast) -> dict[str, Any]:
+def after(s: Scene) -> dict[str, Any]:
     """What has been written in the end."""
     names = ("jobstate", "status", "own_events", "dot", "modes", "metrics")
     return {name: file_records.RECORDS[name](s.work) for name in names}
 
 
-@by_both
-def times_of_events_as_the_pool_writes_them(s: Cast) -> dict[str, Any]:
+@STAGE.by_both
+def times_of_events_as_the_pool_writes_them(s: Scene) -> dict[str, Any]:
     s.submit(
         "CONFIG knobs\nJOB A job.sub NOOP\nSCRIPT POST A script.sh 0\n"
         "#== knobs\nDEFAULT_USERLOG_FORMAT_OPTIONS = LEGACY, UTC\n"
@@ -199,12 +169,10 @@ def times_of_events_as_the_pool_writes_them(s: Cast) -> dict[str, Any]:
     return {"times": [line[27:] for line in re.findall(r"(?m)^0.*", hidden(s))]}
 
 
-def hidden(s: Cast) -> str:
+def hidden(s: Scene) -> str:
     """The nodes log without the digits of times."""
     return re.sub(r"\d\d/\d\d \d\d:\d\d:\d\d", "DATE TIME", s.text("t.dag.nodes.log"))
 
-
-PAIRS = sorted({name.rpartition("-")[0] for name in STAGE.scenes})
 
 # Ours alone
 
@@ -295,19 +263,12 @@ def logs_that_are_links(s: Scene) -> None:
         assert (s.work / "far" / name).stat().st_size, name
 
 
-@pytest.fixture(scope="module")
-def played(access_point: AccessPoint, place: Path, request: pytest.FixtureRequest) -> Played:
-    """All scenes that are asked for, played."""
-    return STAGE.play(access_point, place / "files", request)
-
-
 @pytest.mark.parametrize("name", STAGE.scenes)
 def test_scene(played: Played, name: str) -> None:
     played.check(name)
 
 
-@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize("name", STAGE.pairs)
 def test_both_leave_the_same(played: Played, name: str) -> None:
-    for flavour in (STOCK, OURS):
-        played.check(f"{name}-{flavour}")
-    assert LEFT[name, OURS] == LEFT[name, STOCK]
+    stock, ours = played.both(name)
+    assert ours == stock

@@ -7,24 +7,16 @@ from __future__ import annotations
 import os
 import signal
 import time
-from pathlib import Path
 
 import pytest
 
 from tests.pool import dags
-from tests.pool.access_point import AccessPoint
 from tests.pool.scenes import FIRST, Played, Scene, Stage
 
 pytestmark = pytest.mark.pool
 
 STAGE = Stage()
 HALTED = 6  # DAG_Status
-
-
-@pytest.fixture(scope="module")
-def played(access_point: AccessPoint, place: Path, request: pytest.FixtureRequest) -> Played:
-    """All scenes that are asked for, played."""
-    return STAGE.play(access_point, place / "live", request)
 
 
 # Halt files
@@ -128,10 +120,10 @@ def a_halt_file_that_is_there_at_the_start(s: Scene) -> None:
 
 @STAGE.scene
 def a_halt_while_a_node_waits_for_its_retry(s: Scene) -> None:
-    s.submit('JOB A first.sub\nVARS A code="3"\nRETRY A 2 DELAY 3\nJOB B told.sub\n' + FIRST)
+    s.submit('JOB A first.sub\nVARS A code="3"\nRETRY A 2 DELAY 6\nJOB B told.sub\n' + FIRST)
     s.says("Node A waits")
     s.touch("t.dag.halt")
-    time.sleep(5)
+    time.sleep(8)
     assert "A 1" not in dags.starts(s.work)
     (s.work / "t.dag.halt").unlink()
     s.ran("A 1")

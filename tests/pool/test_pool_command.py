@@ -34,7 +34,7 @@ class Typist:
             env=environment,
             capture_output=True,
             text=True,
-            timeout=90,
+            timeout=240,
             check=False,
         )
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import time
-from pathlib import Path
 
 import pytest
 
 from tests.pool import dags
-from tests.pool.access_point import AccessPoint
 from tests.pool.scenes import FIRST, Played, Scene, Stage
 
 pytestmark = pytest.mark.pool
@@ -24,12 +22,6 @@ PARENT A CHILD B
 SCRIPT POST A script.sh 0 post A
 SCRIPT PRE B script.sh 0 pre B
 """
-
-
-@pytest.fixture(scope="module")
-def played(access_point: AccessPoint, place: Path, request: pytest.FixtureRequest) -> Played:
-    """All scenes that are asked for, played."""
-    return STAGE.play(access_point, place / "removal", request)
 
 
 # condor_rm and the FINAL node
@@ -141,7 +133,7 @@ def held_while_a_node_waits_for_its_retry(s: Scene) -> None:
     assert s.ends() == 0
     assert dags.runs(s.work) == {"A 0": 1, "A 1": 1}
     (gap,) = s.gaps()
-    assert 7 < gap < 10
+    assert 7 < gap < 25
 
 
 @STAGE.scene

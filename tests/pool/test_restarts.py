@@ -50,7 +50,7 @@ VARS A seconds="0.7"
 VARS Retried code="3"
 VARS Bad code="1"
 VARS Z seconds="0.7"
-VARS F seconds="0.7"
+VARS F seconds="1.5"
 SCRIPT PRE A slow.sh 0.7 0 pre A
 SCRIPT POST A slow.sh 0.7 0 post A
 SCRIPT PRE Retried script.sh 0 pre Retried $RETRY
@@ -96,7 +96,7 @@ echo "$1 $2 start 0" >> ledger
 sleep 0.7
 condor_qedit "$3" ProvisionerState 2 > /dev/null
 tries=0
-until grep -q "^Z 0 start" ledger || test $tries -gt 300; do sleep 0.2; tries=$((tries + 1)); done
+until grep -q "^Z 0 start" ledger || test $tries -gt 900; do sleep 0.2; tries=$((tries + 1)); done
 echo "$1 $2 end 0" >> ledger
 """
 
@@ -130,9 +130,9 @@ def play(s: Scene, moments: list[str]) -> None:
     """Kill DAGMan at these moments, and look whether it made a difference."""
     s.submit(RICH)
     for moment in moments:
-        s.says(moment, timeout=60)
+        s.says(moment)
         s.kill()
-    assert s.ends(90) == 0
+    assert s.ends() == 0
     assert s.out().count("STARTING UP") == len(moments) + 1
     assert set(dags.runs(s.work)) == JOBS
     starts = dags.starts(s.work)
@@ -157,12 +157,6 @@ AGAIN = ("a job runs", "a node waits for its retry", "the final node runs")
 PLAYS = {name: [moment] if moment else [] for name, moment in MOMENTS.items()}
 PLAYS["three times"] = [MOMENTS[name] for name in AGAIN]
 STAGE.scenes = {name: partial(play, moments=moments) for name, moments in PLAYS.items()}
-
-
-@pytest.fixture(scope="module")
-def played(access_point: AccessPoint, place: Path, request: pytest.FixtureRequest) -> Played:
-    """All scenes that are asked for, played."""
-    return STAGE.play(access_point, place / "restarts", request)
 
 
 @pytest.mark.parametrize("name", STAGE.scenes)

@@ -286,9 +286,11 @@ def test_what_is_said_of_a_submitted_job(access_point: AccessPoint, work: Path) 
         assert our_ad == stock_ad
 
 
+# The schedd gives AutoClusterId and AutoClusterAttrs to a job when it next looks at all of them.
 OWN = """
-ClusterId CondorPlatform CondorVersion DiskUsage EnteredCurrentStatus ExecutableSize GlobalJobId
-ImageSize Iwd LastHoldTime QDate ServerTime SubmitVersion TransferInputSizeMB UserLog
+AutoClusterAttrs AutoClusterId ClusterId CondorPlatform CondorVersion DiskUsage EnteredCurrentStatus
+ExecutableSize GlobalJobId ImageSize Iwd LastHoldTime QDate ServerTime SubmitVersion
+TransferInputSizeMB UserLog
 """
 
 

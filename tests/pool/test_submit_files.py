@@ -115,7 +115,7 @@ def _run_batch(
             [sys.executable, "-m", "tests.pool.command_lines.run", program, way]
         ),
         input=json.dumps(jobs), cwd=ROOT, env=environment, capture_output=True, text=True,
-        timeout=300, check=False,
+        timeout=900, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

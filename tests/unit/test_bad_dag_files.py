@@ -201,16 +201,16 @@ def test_a_file_that_is_gone_when_it_is_read_again() -> None:
 # Very many files, and files that name themselves.
 
 
-def test_ten_thousand_includes() -> None:
-    count = 10_000
+def test_thousands_of_includes() -> None:
+    count = 4_000
     for number in range(count):
         write(f"i{number}", f"JOB N{number} a.sub\n")
     write("x.dag", "".join(f"INCLUDE i{number}\n" for number in range(count)))
     assert len(read()) == count
 
 
-def test_ten_thousand_nested_includes() -> None:
-    count = 10_000
+def test_thousands_of_nested_includes() -> None:
+    count = 4_000
     for number in range(count):
         write(f"i{number}", f"JOB N{number} a.sub\nINCLUDE i{number + 1}\n")
     write(f"i{count}", "JOB last a.sub\n")

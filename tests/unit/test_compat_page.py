@@ -24,6 +24,8 @@ SECTIONS = [
     "Attributes of the DAGMan job",
     "Attributes of node jobs",
     "Clients",
+    "Live control",
+    "Installing, and side by side",
 ]
 
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.pool import dags as small_dags
-from tests.pool.access_point import OURS, STOCK, AccessPoint
+from tests.pool.access_point import OURS, PATIENCE, STOCK, AccessPoint
 
 DIRECTORY = Path(__file__).resolve().parent
 RECORDS = ["exits", "starts", "order", "scripts", "files", "progress", "metrics", "status"]
@@ -32,7 +32,7 @@ RECORDS += ["dot", "modes", "output", "parsed"]
 OBSERVED = "NODE_STATUS_FILE t.status 1\nJOBSTATE_LOG t.jobstate\nDOT t.dot UPDATE OVERWRITE\n"
 # More DAGs than these at the same time would wait for each other and their timing would suffer.
 AT_ONCE = 40
-LIMIT = 90.0  # seconds for one run
+LIMIT = PATIENCE  # seconds for one run
 RUN_AGAIN: list[str] = []  # names of the cases that differed at first
 # A DAGMan job that has ended, or was removed, says so with these events in its log.
 _END = re.compile(r"^(?:005|009) ", re.M)

@@ -36,7 +36,7 @@ def _run(program: str, job: Job, ours: bool) -> tuple[int, str, str]:
         with open(places[0], "wb") as out, open(places[1], "wb") as err:
             code = subprocess.run(
                 [program, *job["words"]], cwd=job["directory"], env=environment, stdout=out,
-                stderr=err, stdin=subprocess.DEVNULL, check=False, timeout=60,
+                stderr=err, stdin=subprocess.DEVNULL, check=False, timeout=180,
             ).returncode  # fmt: skip
     else:
         child = os.fork()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,16 @@ def test_replace_makes_and_replaces(tmp_path: Path, durable: bool) -> None:
     assert os.listdir(tmp_path) == ["f"]
 
 
+@pytest.mark.parametrize("mode", [0o600, 0o664, 0o444])
+def test_the_mode_of_the_old_file_is_kept(tmp_path: Path, mode: int) -> None:
+    path = tmp_path / "f"
+    path.write_text("old\n")
+    path.chmod(mode)
+    files.replace(str(path), ["new\n"], keep_mode=True)
+    assert path.stat().st_mode & 0o777 == mode
+    assert path.read_text() == "new\n"
+
+
 def test_a_reader_keeps_the_old_file_whole(tmp_path: Path) -> None:
     path = tmp_path / "f"
     path.write_text("old\n")
@@ -75,6 +86,19 @@ def test_a_text_that_fails_while_it_is_made_leaves_the_old_file(tmp_path: Path) 
     with pytest.raises(FileError, match="Input/output error"):
         files.replace(str(tmp_path / "f"), text())
     assert (tmp_path / "f").read_text() == "old\n"
+    assert os.listdir(tmp_path) == ["f"]
+
+
+def test_somebody_else_replaces_the_file_at_the_same_moment(tmp_path: Path) -> None:
+    """Two condor_submit_dag of the same DAG."""
+    path = str(tmp_path / "f")
+
+    def lines() -> Iterator[str]:
+        yield "ours"
+        files.replace(path, ["theirs"])
+
+    with pytest.raises(FileError, match="another process is writing it at this moment"):
+        files.replace(path, lines())
     assert os.listdir(tmp_path) == ["f"]
 
 
@@ -278,6 +302,34 @@ def test_a_lock_file_with_any_content_can_be_taken(tmp_path: Path, text: str) ->
     lock.remove()
 
 
+def test_a_lock_file_that_somebody_has_deleted_is_made_anew(tmp_path: Path) -> None:
+    lock = LockFile(str(tmp_path / "x.lock"))
+    lock.take()
+    lock.write(7, 2)
+    assert not lock.keep()
+    (tmp_path / "x.lock").unlink()
+    assert lock.keep()
+    other = "import sys; from condor_pydagman.adapters.files import LockFile as L; "
+    other += "print(L(sys.argv[1]).take())"
+    command = [sys.executable, "-c", other, str(tmp_path / "x.lock")]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "7\n"
+    # Only now: whoever reads the file in this process gives the lock back.
+    assert (tmp_path / "x.lock").read_text() == "7\nrescue 2\n"
+    lock.remove()
+    assert not (tmp_path / "x.lock").exists()
+
+
+def test_a_lock_file_of_another_in_place_of_ours_is_left_alone(tmp_path: Path) -> None:
+    lock = LockFile(str(tmp_path / "x.lock"))
+    lock.take()
+    lock.write(7)
+    (tmp_path / "x.lock").unlink()
+    (tmp_path / "x.lock").write_text("8\n")
+    assert not lock.keep()
+    lock.remove()
+    assert (tmp_path / "x.lock").read_text() == "8\n"
+
+
 def test_an_empty_lock_file_asks_for_no_recovery(tmp_path: Path) -> None:
     (tmp_path / "t.dag.lock").write_text("")
     lock = LockFile(str(tmp_path / "t.dag.lock"))
@@ -299,6 +351,13 @@ def test_a_dagman_that_cannot_begin_leaves_what_it_found(tmp_path: Path, before:
     again = LockFile(str(path))
     assert again.take() is None
     again.leave()
+
+
+def test_a_fifo_in_place_of_a_lock_makes_nobody_wait(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "lock")
+    assert files.interrupted_run(str(tmp_path / "lock")) is None
+    with pytest.raises(FileError, match="can't write lock file"):
+        files.LockFile(str(tmp_path / "lock")).take()
 
 
 def test_a_lock_that_cannot_be_made(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -55,6 +56,12 @@ def read_all(log: NodesLog) -> list[LogEvent | LogBroken]:
 def brief(events: list[LogEvent | LogBroken]) -> list[tuple[int, int]]:
     assert all(isinstance(event, LogEvent) for event in events), events
     return [(event.kind, event.cluster) for event in events if isinstance(event, LogEvent)]
+
+
+def test_a_log_whose_name_the_bindings_cannot_read(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="its name is not UTF-8"):
+        NodesLog(f"{tmp_path}/\udcff.nodes.log").open(truncate=True)
+    assert os.listdir(tmp_path) == []
 
 
 def test_an_empty_log_has_no_events(log: NodesLog) -> None:
@@ -118,9 +125,12 @@ def test_texts_of_holds_and_aborts(log: NodesLog) -> None:
 @pytest.mark.parametrize("cut", [1, 30, 100, -5, -4, -1])
 def test_a_half_written_event_is_waited_for_without_blocking(log: NodesLog, cut: int) -> None:
     write(log, submit(6) + submit(7)[:cut])
-    begun = time.monotonic()
-    first = log.read()
-    assert time.monotonic() - begun < 0.5
+    first, took = [], []
+    for _ in range(3):  # one may be slow because the machine is
+        begun = time.monotonic()
+        first += log.read()
+        took.append(time.monotonic() - begun)
+    assert min(took) < 0.5
     write(log, submit(7)[cut:])
     assert brief(first + read_all(log)) == [(0, 6), (0, 7)]
     assert not log.torn
@@ -174,6 +184,18 @@ def test_events_after_garbage_are_found(log: NodesLog, garbage: str) -> None:
     assert not log.more
 
 
+def test_events_of_a_node_whose_name_is_not_utf_8(log: NodesLog) -> None:
+    """They must come back, or its node would wait for them for ever."""
+    node = "caf\udce9"
+    when = "2026-11-21 12:00:00"
+    log.append(job_events.post_ended(when, node, 3, cluster=7, proc=0, subproc=0))
+    log.append(job_events.pre_skip(when, node, 4))
+    log.append(job_events.note_event(when, node, AppendNote(Note.PRE_ENDED, 0, 0, text=node)))
+    events = [event for event in read_all(log) if isinstance(event, LogEvent)]
+    assert [event.node for event in events] == [node] * 3
+    assert (events[0].value, events[2].note) == (3, Note.PRE_ENDED)
+
+
 def test_an_event_with_a_bad_body_is_left_out(log: NodesLog) -> None:
     write(
         log, submit(7) + f"005 (007.000.000) {WHEN} Job terminated.\n\tnonsense\n...\n" + submit(8)
@@ -206,6 +228,32 @@ def test_a_log_that_was_deleted_is_broken(log: NodesLog) -> None:
     (broken,) = log.read()
     assert isinstance(broken, LogBroken)
     assert "is gone" in broken.reason
+
+
+def test_to_the_end(log: NodesLog) -> None:
+    assert list(log.to_end()) == [[]]
+    count = joblog.BATCH + 20
+    write(log, "".join(submit(number) for number in range(1, count + 1)))
+    batches = list(log.to_end())
+    assert sum(map(len, batches)) == count
+    assert max(map(len, batches)) == joblog.BATCH
+
+
+def test_the_end_of_a_half_written_event_is_waited_for(
+    log: NodesLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = submit(7)
+    write(log, text[:30])
+    monkeypatch.setattr(time, "sleep", lambda seconds: write(log, text[30:]))
+    assert brief([event for events in log.to_end() for event in events]) == [(0, 7)]
+
+
+def test_a_broken_log_has_an_end(log: NodesLog) -> None:
+    write(log, submit(7))
+    log.read()
+    Path(log.path).unlink()
+    ((broken,),) = log.to_end()
+    assert isinstance(broken, LogBroken)
 
 
 def test_a_long_log_comes_in_batches(log: NodesLog) -> None:

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from condor_pydagman.adapters import knobs
+
 SHOW = """\
 import sys
 from condor_pydagman.adapters import knobs
@@ -175,6 +177,29 @@ def test_a_config_file_that_is_not_there(tmp_path: Path) -> None:
     )
     assert "Can't read DAGMan config file" in done.stderr
     assert str(tmp_path / "nosuch") in done.stderr
+
+
+def test_a_pipe_in_place_of_a_config_file_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    done = subprocess.run(
+        [sys.executable, "-c", SHOW, str(tmp_path / "pipe")],
+        env={**os.environ, "CONDOR_CONFIG": "ONLY_ENV"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=180,
+    )
+    assert "is no file, but a pipe" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [("True", True), (" yes", True), ("1", True), ("F", False), ("no", False), ("auto", None)],
+)
+def test_switches(text: str, meant: bool | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(knobs, "lookup", {"SWITCH": text}.get)
+    assert knobs.truth("SWITCH") is meant
+    assert knobs.truth("ANOTHER") is None
 
 
 UNCOVERED = """\

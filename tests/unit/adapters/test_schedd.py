@@ -72,6 +72,13 @@ def test_work_in_a_nodes_directory_ends_where_it_began(tmp_path: Path) -> None:
     assert os.getcwd() == home
 
 
+def test_what_is_not_utf_8_is_named(tmp_path: Path) -> None:
+    text = "executable = a\narguments = caf\udce9\nqueue"
+    with pytest.raises(PoolError, match=r"not UTF-8: arguments = caf\\xe9$") as caught:
+        ScheddAdapter(0).submit(text, str(tmp_path))
+    assert not caught.value.transient
+
+
 def test_a_nodes_directory_that_is_not_there(tmp_path: Path) -> None:
     home = os.getcwd()
     with pytest.raises(PoolError, match=r"directory .*/nosuch: No such file"):
@@ -83,13 +90,6 @@ def test_a_dagman_without_a_job_asks_and_tells_nothing() -> None:
     adapter = ScheddAdapter(0)
     assert adapter.own_ad() == {}
     adapter.publish({"DAG_Status": "0"})
-
-
-@pytest.mark.parametrize(
-    ("text", "quoted"), [("a", '"a"'), ('a"b', '"a\\"b"'), ("a\\b", '"a\\\\b"')]
-)
-def test_texts_in_expressions_are_quoted(text: str, quoted: str) -> None:
-    assert schedd._quoted(text) == quoted
 
 
 def test_a_reason_is_one_line() -> None:
@@ -152,6 +152,25 @@ def test_a_dagman_without_a_job_has_nothing_to_inherit() -> None:
 def test_what_counts_as_a_limit() -> None:
     values = (5, 0, -1, None, "5", True, 2.5)
     assert [schedd._is_limit(value) for value in values] == [True, True] + [False] * 5
+
+
+def test_the_secret_is_not_in_the_environment_that_a_job_may_copy(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    seen: list[str | None] = []
+
+    class Schedd:
+        def submit(self, description: Any) -> Any:
+            seen.append(os.environ.get("CONDOR_SECURITY_SESSION"))
+            raise htcondor2.HTCondorException("Failed to connect")
+
+    monkeypatch.setenv("CONDOR_SECURITY_SESSION", "secret")
+    adapter = ScheddAdapter(7)
+    adapter._schedd = Schedd()
+    with pytest.raises(PoolError):
+        adapter.submit("executable = /bin/true\ngetenv = true\nqueue", str(tmp_path))
+    assert seen == [None]
+    assert os.environ["CONDOR_SECURITY_SESSION"] == "secret"  # scripts may want it
 
 
 class _Description:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.cli.checker_options import parse_checker
+from condor_pydagman.cli.checker_world import DiskWorld
 from condor_pydagman.cli.dag_checker import json_text, main
 from condor_pydagman.errors import UsageError
 
@@ -254,3 +255,10 @@ def test_the_caret_is_under_the_word_on_an_indented_or_continued_line(
     _, out = run(capsys, "JOB A a.sub\n   CATEGORY A c\n", "-lint")
     assert "t.dag:2:13: " in out
     assert "    CATEGORY A c\n             ^\n" in out
+
+
+def test_a_working_directory_that_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert DiskWorld().absolute("../x.dag") == "../x.dag"

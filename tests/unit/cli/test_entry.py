@@ -58,3 +58,36 @@ def test_no_pythonpath(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PYTHONPATH", raising=False)
     entry.own_modules_first()
     assert sys.path == ["/b", "/a"]
+
+
+LISTENERS = [">/dev/full", ">&-", "| true"]
+
+
+@pytest.mark.parametrize("where", LISTENERS)
+@pytest.mark.parametrize(
+    ("command", "codes"),
+    [
+        ("condor_dagman -v", (0, 0, 0)),
+        ("condor_dag_checker -help", (0, 0, 141)),
+        ("condor_dag_checker bad.dag", (1, 1, 141)),
+        ("condor_dag_checker -json bad.dag", (1, 1, 141)),
+        ("condor_pydagman flatten good.dag", (1, 0, 141)),
+    ],
+)
+def test_nobody_listens(
+    tmp_path: Path, command: str, codes: tuple[int, int, int], where: str
+) -> None:
+    """A reader that has seen enough, a full disk, a closed output: no traceback, and the exit code
+    of what was asked for."""
+    (tmp_path / "bad.dag").write_text("JOB A\n")
+    (tmp_path / "good.dag").write_text("JOB A a.sub\n")
+    name, *words = command.split()
+    program = f"import sys, time; sys.path.insert(1, {ROOT!r}); sys.argv = {[name, *words]!r}\n"
+    program += f"from condor_pydagman.cli import entry; time.sleep(0.1); sys.exit(entry.{name}())"
+    done = subprocess.run(
+        ["bash", "-c", f'"$0" -c "$1" {where}; exit ${{PIPESTATUS[0]}}', sys.executable, program],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == codes[LISTENERS.index(where)], done.stderr
+    full = command.startswith("condor_pydagman") and "full" in where
+    assert done.stderr == ("condor_pydagman: [Errno 28] No space left on device\n" if full else "")

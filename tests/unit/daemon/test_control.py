@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.adapters import cedar
-from condor_pydagman.daemon.control import refused, understood
+from condor_pydagman.daemon.control import refused, understood, was_halted
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import Halt, LimitsWanted, Resume
 
@@ -44,6 +44,22 @@ def test_refusals(
 ) -> None:
     request = ad(**{"DagCommand": 1, **attributes} if not trusted else attributes)
     assert refused(request, secret) == {"Result": False, "Trusted": trusted, "ErrorString": error}
+
+
+@pytest.mark.parametrize(
+    ("own_ad", "halted"),
+    [
+        ({}, None),  # the schedd did not answer
+        ({"Owner": "ann", "PYDAGMAN_HaltedByCommand": None, "DAG_Status": None}, False),
+        ({"PYDAGMAN_HaltedByCommand": True, "DAG_Status": 0}, True),
+        ({"PYDAGMAN_HaltedByCommand": False, "DAG_Status": 6}, False),  # by its halt file
+        ({"PYDAGMAN_HaltedByCommand": None, "DAG_Status": 6}, True),  # stock DAGMan was halted
+    ],
+)
+def test_whether_an_earlier_dagman_was_halted(
+    own_ad: dict[str, object], halted: bool | None
+) -> None:
+    assert was_halted(own_ad) is halted
 
 
 @pytest.mark.parametrize("command", [1, 2, 3, 1.0, 2.9, True])

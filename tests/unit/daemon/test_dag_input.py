@@ -50,6 +50,23 @@ def test_a_rescue_file_marks_nodes_of_splices() -> None:
     assert "USING RESCUE DAG x.dag.rescue001" in said
 
 
+def test_a_newer_rescue_file_that_cannot_be_set_aside() -> None:
+    Path("x.dag").write_text("JOB A a\n")
+    for number in (1, 2):
+        Path(f"x.dag.rescue00{number}").write_text("DONE A\n")
+    Path("x.dag.rescue002.old").mkdir()
+    options = parse_dagman(["-Dag", "x.dag", "-DoRescueFrom", "1"])
+    with pytest.raises(CannotStart, match=r"unable to rename old rescue file x\.dag\.rescue002: "):
+        read_dag(options, Config(), options.paths(), OutLog("x.dag.dagman.out", 3))
+
+
+def test_a_directory_in_place_of_a_rescue_file() -> None:
+    Path("x.dag.rescue001").mkdir()
+    message = r"Failed to open x\.dag\.rescue001: Provided file path is not a file\n"
+    with pytest.raises(CannotStart, match=message):
+        read("JOB A a\n")
+
+
 def test_a_wrong_dag() -> None:
     with pytest.raises(CannotStart, match=r"(?s)x.dag:1 'FOO' is not .*Failed to parse x.dag"):
         read("FOO\n")

@@ -21,7 +21,7 @@ from tests.unit.graph.texts import (
     problems,
 )
 
-DEPTH = 5000
+DEPTH = 2500
 
 
 def test_a_deep_nest_of_includes() -> None:

@@ -84,7 +84,7 @@ def test_a_walk_enters_and_leaves_every_splice() -> None:
 
 def test_a_deep_nest_is_walked_without_recursion() -> None:
     root = scope = Scope()
-    for _ in range(5000):
+    for _ in range(2500):
         inner = Scope(scope, "s", "x")
         scope.splices["s"] = inner
         scope = inner

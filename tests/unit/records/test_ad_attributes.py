@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from condor_pydagman.engine.report import Deferrals, Report
 from condor_pydagman.engine.throttles import Throttles
-from condor_pydagman.records.ad_attributes import attributes, changed, throttles
+from condor_pydagman.records.ad_attributes import attributes, changed, quoted, throttles
 from condor_pydagman.vocabulary import DagStatus
 
 REPORT = Report(
@@ -87,3 +87,7 @@ def test_throttles() -> None:
         "DAGMan_MaxHoldScripts": "22",
         "DAGMan_MaxSubmitsPerInterval": "100",
     }
+
+
+def test_quoted() -> None:
+    assert quoted('a"b\\c\nd') == '"a\\"b\\\\c\\nd"'

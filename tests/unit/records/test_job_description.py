@@ -246,3 +246,13 @@ def test_the_wish_for_no_batch_name_reaches_sub_dags() -> None:
     assert 'My.JobBatchName = " "\n' in described(dag, 0, workflow=flow)
     assert "JobBatchName" not in described(dag, 1, workflow=flow)
     assert "JobBatchName" not in described(dag, 0, workflow=flow._replace(batch_name=""))
+
+
+def test_a_dollar_in_a_node_name_or_directory_begins_no_macro() -> None:
+    """Recovery finds the node by the name in its submit event, and the log by its path."""
+    dag = chain("N$(X)z")
+    dag.finish()
+    text = described(dag, 0, workflow=WORKFLOW._replace(nodes_log="/run/a$(Y)/n.log"))
+    assert "dag_node_name = N$(DOLLAR)(X)z\n" in text
+    assert "submit_event_notes = DAG Node: N$(DOLLAR)(X)z\n" in text
+    assert "dagman_log = /run/a$(DOLLAR)(Y)/n.log\n" in text

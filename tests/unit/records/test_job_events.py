@@ -112,6 +112,15 @@ def test_a_note_is_read_back_as_written(
     assert job_events.parse_note(info) == (note, node, retry, value, text)
 
 
+def test_a_note_of_bytes_that_are_not_utf_8_can_be_read_by_everybody() -> None:
+    action = AppendNote(Note.SUBMIT_FAILED, 0, 1, text="caf\udce9 \\xe9")
+    event = job_events.note_event(WHEN, "n\udc80", action)
+    assert event.isascii()
+    record = job_events.parse_note(info_of(event))
+    assert record is not None
+    assert (record.node, record.text) == ("n\udc80", "caf\udce9 \\xe9")
+
+
 @given(st.text(max_size=3000))
 def test_a_note_is_one_short_line(text: str) -> None:
     action = AppendNote(Note.SUBMIT_FAILED, 0, 1, text=text)
@@ -148,6 +157,7 @@ GOOD = '[ DAGManNote = "PRE_ENDED"; DAGNodeName = "A"; DAGManNodeRetry = 0; Valu
         ('Text = ""', 'Text = "x'),
         ('"A"', '"A"b"'),
         ('"A"', r'"A\q"'),
+        ('"A"', r'"A\x0a"'),
         ("DAGManNodeRetry = 0; ", ""),
         (" ]", " ] x"),
     ],

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from condor_pydagman.engine.report import Deferrals, NodeReport, Report
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.records.metrics import Run, metrics_text
@@ -70,6 +72,17 @@ def test_version_2() -> None:
         '    "DagStatus":2\n'
         "}\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("own", "parent", "shown"), [(0, 0, ("-1", "0")), (7, 0, ("7", "")), (7, 5, ("7", "5"))]
+)
+def test_whose_run_it_was(own: int, parent: int, shown: tuple[str, str]) -> None:
+    """By hand, as a job, as a job of another DAGMan: so stock writes it."""
+    dag, nodes = dag_and_nodes()
+    run = RUN._replace(dagman_id=own, parent_dagman_id=parent)
+    found = json.loads(metrics_text(dag, REPORT, nodes, run))
+    assert (found["dagman_id"], found["parent_dagman_id"]) == shown
 
 
 def test_version_1() -> None:

@@ -10,7 +10,7 @@ import pytest
 from condor_pydagman.engine.report import Deferrals, NodeReport, Report
 from condor_pydagman.graph.model import DONE, USER_DONE, Dag
 from condor_pydagman.records import node_status
-from condor_pydagman.records.node_status import asctime, node_status_text, quoted
+from condor_pydagman.records.node_status import asctime, node_status_text
 from condor_pydagman.vocabulary import DagStatus, NodeKind, NodeStatus
 
 NOW = 1795253067.9
@@ -177,10 +177,6 @@ def test_a_held_dag_shows_nodes_as_they_are() -> None:
 
 def test_asctime_pads_the_day_with_a_blank() -> None:
     assert asctime((2026, 1, 5, 3, 4, 5, 0)) == "Mon Jan  5 03:04:05 2026"
-
-
-def test_quoted() -> None:
-    assert quoted('a"b\\c\nd') == '"a\\"b\\\\c\\nd"'
 
 
 def test_many_different_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
