@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.adapters import files
-from condor_pydagman.adapters.files import LockFile, interrupted_run
 from condor_pydagman.errors import FileError
 from condor_pydagman.names import DagPaths
 
@@ -230,141 +229,6 @@ def test_rescue_numbers_in_this_directory(tmp_path: Path, monkeypatch: pytest.Mo
     assert files.rescue_numbers(DagPaths("nosuch/a+b.dag")) == []
 
 
-HOLD = """\
-import sys
-from condor_pydagman.adapters.files import LockFile, interrupted_run
-lock = LockFile(sys.argv[1])
-print(lock.take(), flush=True)
-lock.write(int(sys.argv[2]))
-print("written", flush=True)
-sys.stdin.readline()
-"""
-
-
-def _holder(path: Path, cluster: int) -> subprocess.Popen[str]:
-    holder = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(path), str(cluster)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert holder.stdout is not None
-    assert holder.stdout.readline() == "None\n"
-    assert holder.stdout.readline() == "written\n"
-    return holder
-
-
-def test_a_lock_is_taken_written_and_removed(tmp_path: Path) -> None:
-    path = tmp_path / "t.dag.lock"
-    lock = LockFile(str(path))
-    assert lock.take() is None
-    assert not lock.found
-    lock.write(42)
-    assert path.read_text() == "42\nrescue 0\n"
-    lock.remove()
-    assert not path.exists()
-    lock.remove()
-
-
-def test_a_lock_that_another_process_holds_is_left_alone(tmp_path: Path) -> None:
-    path = tmp_path / "t.dag.lock"
-    with _holder(path, 42) as holder:
-        lock = LockFile(str(path))
-        assert lock.take() == 42
-        assert path.read_text() == "42\nrescue 0\n"
-        lock.remove()
-        assert path.exists()
-        holder.communicate("\n")
-
-
-def test_a_lock_of_a_dead_process_is_taken_over(tmp_path: Path) -> None:
-    path = tmp_path / "t.dag.lock"
-    with _holder(path, 4200) as holder:
-        holder.kill()
-        holder.communicate()
-    lock = LockFile(str(path))
-    assert lock.take() is None
-    assert lock.found
-    lock.write(7)
-    assert path.read_text() == "7\nrescue 0\n"
-    lock.remove()
-
-
-@pytest.mark.parametrize("text", ["nonsense\n", "123456789012345678901234567890\n" * 9])
-def test_a_lock_file_with_any_content_can_be_taken(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "t.dag.lock"
-    path.write_text(text)
-    lock = LockFile(str(path))
-    assert lock.take() is None
-    assert lock.found
-    lock.write(1)
-    assert path.read_text() == "1\nrescue 0\n"
-    lock.remove()
-
-
-def test_a_lock_file_that_somebody_has_deleted_is_made_anew(tmp_path: Path) -> None:
-    lock = LockFile(str(tmp_path / "x.lock"))
-    lock.take()
-    lock.write(7, 2)
-    assert not lock.keep()
-    (tmp_path / "x.lock").unlink()
-    assert lock.keep()
-    other = "import sys; from condor_pydagman.adapters.files import LockFile as L; "
-    other += "print(L(sys.argv[1]).take())"
-    command = [sys.executable, "-c", other, str(tmp_path / "x.lock")]
-    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "7\n"
-    # Only now: whoever reads the file in this process gives the lock back.
-    assert (tmp_path / "x.lock").read_text() == "7\nrescue 2\n"
-    lock.remove()
-    assert not (tmp_path / "x.lock").exists()
-
-
-def test_a_lock_file_of_another_in_place_of_ours_is_left_alone(tmp_path: Path) -> None:
-    lock = LockFile(str(tmp_path / "x.lock"))
-    lock.take()
-    lock.write(7)
-    (tmp_path / "x.lock").unlink()
-    (tmp_path / "x.lock").write_text("8\n")
-    assert not lock.keep()
-    lock.remove()
-    assert (tmp_path / "x.lock").read_text() == "8\n"
-
-
-def test_an_empty_lock_file_asks_for_no_recovery(tmp_path: Path) -> None:
-    (tmp_path / "t.dag.lock").write_text("")
-    lock = LockFile(str(tmp_path / "t.dag.lock"))
-    assert lock.take() is None
-    assert not lock.found
-    lock.remove()
-
-
-@pytest.mark.parametrize("before", ["", "42\n"])
-def test_a_dagman_that_cannot_begin_leaves_what_it_found(tmp_path: Path, before: str) -> None:
-    path = tmp_path / "t.dag.lock"
-    if before:
-        path.write_text(before)
-    lock = LockFile(str(path))
-    assert lock.take() is None
-    lock.leave()
-    assert path.exists() == bool(before)
-    assert not before or path.read_text() == before
-    again = LockFile(str(path))
-    assert again.take() is None
-    again.leave()
-
-
-def test_a_fifo_in_place_of_a_lock_makes_nobody_wait(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "lock")
-    assert files.interrupted_run(str(tmp_path / "lock")) is None
-    with pytest.raises(FileError, match="can't write lock file"):
-        files.LockFile(str(tmp_path / "lock")).take()
-
-
-def test_a_lock_that_cannot_be_made(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match=r"can't write lock file .*: No such file"):
-        LockFile(str(tmp_path / "nosuch" / "t.dag.lock")).take()
-
-
 def _lines(count: int) -> str:
     return "".join(f"JOB n{number} é.sub\r\n" for number in range(count))
 
@@ -471,34 +335,6 @@ def test_a_file_that_is_read_twice_while_another_is_read(
     found = [next(first)]
     assert "".join(second) == _lines(50)
     assert "".join(found + list(first)) == _lines(50)
-
-
-@pytest.mark.parametrize(
-    ("content", "expected"),
-    [
-        ("7\nrescue 3\n", 3),
-        ("7\nrescue 0\n", 0),
-        ("7\n", None),  # stock DAGMan's
-        ("", None),
-        ("7\nrescue\n", None),
-        ("x\nrescue 3\n", None),
-    ],
-)
-def test_what_an_interrupted_run_began_with(
-    tmp_path: Path, content: str, expected: int | None
-) -> None:
-    path = tmp_path / "t.dag.lock"
-    path.write_text(content)
-    assert interrupted_run(str(path)) == expected
-
-
-def test_a_lock_file_says_what_the_run_began_with(tmp_path: Path) -> None:
-    path = tmp_path / "t.dag.lock"
-    assert interrupted_run(str(path)) is None
-    lock = LockFile(str(path))
-    lock.take()
-    lock.write(42, 5)
-    assert interrupted_run(str(path)) == 5
 
 
 def test_work_inside_a_directory_ends_where_it_began(tmp_path: Path) -> None:
