@@ -6,7 +6,6 @@ import argparse
 import gc
 import os
 import sys
-from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.files import DagFiles, read_text, replace
