@@ -6,6 +6,7 @@ written now is kept and written later.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 from condor_pydagman.adapters import files
@@ -13,6 +14,7 @@ from condor_pydagman.errors import FileError
 from condor_pydagman.records.jobstate import History, read
 
 KEPT_MAX = 100_000  # lines kept while the file can't be written
+PAUSE = 1.0  # seconds between two tries to write them
 
 
 class JobstateLog:
@@ -32,6 +34,7 @@ class JobstateLog:
         self._kept: list[str] = []
         self._lost = 0
         self._trouble = ""
+        self._next_try = 0.0
         self.history = History()
         self._read()
 
@@ -48,17 +51,25 @@ class JobstateLog:
 
     def add(self, *lines: str) -> None:
         """Add lines, newlines included."""
-        if not self._path:
+        if self._path:
+            self._kept += lines
+            if time.monotonic() >= self._next_try:
+                self.write()
+
+    def write(self) -> None:
+        """Write what has been kept, if it can be written now."""
+        if not self._kept:
             return
-        self._kept += lines
         try:
             files.append_lines(self._path, self._kept)
         except FileError as error:
+            self._next_try = time.monotonic() + PAUSE
             self._forget_some()
             if str(error) != self._trouble:
                 self._trouble = str(error)
                 self._say(f"Warning: {error}; its lines are kept, to be written later")
             return
+        self._next_try = 0.0
         self._kept.clear()
         if self._trouble:
             self._trouble = ""

@@ -342,6 +342,7 @@ class Performer:
         run, now = self.run, time.time()
         self.exit = action
         run.jobstate.add(jobstate.finished(now, action.code))
+        run.jobstate.write()
         # A schedd that is gone hears no exit code: its successor's DAGMan must find how it ended.
         keep_lock = action.keep_lock or run.abandoned()
         if not action.keep_lock:

@@ -54,6 +54,7 @@ def set_up(run: Run) -> int:
     for line in status_table.status_lines(run.engine.report()):
         run.out.say(line)
     run.jobstate.add(jobstate.finished(time.time(), 0))
+    run.jobstate.write()
     run.lock.leave()
     return 0
 

@@ -40,6 +40,8 @@ def test_what_cannot_be_written_is_said_once_and_written_later(tmp_path: Path) -
     assert "No such file or directory; its lines are kept" in said[0]
     path.parent.mkdir()
     log.add("four\n")
+    assert not path.exists(), "not tried again at once: there may be many lines"
+    log.write()
     log.add("five\n")
     assert path.read_text() == "one\ntwo\nthree\nfour\nfive\n"
     assert said[1:] == [f"{path} can be written again, and has been"]
@@ -52,5 +54,6 @@ def test_no_more_lines_are_kept_than_memory_allows(tmp_path: Path) -> None:
     log.add("first\n", *["x\n"] * jobstate_log.KEPT_MAX)
     path.parent.mkdir()
     log.add("last\n")
+    log.write()
     assert path.read_text() == "x\n" * jobstate_log.KEPT_MAX + "last\n"
     assert "but for 1 lines that are lost" in said[1]
