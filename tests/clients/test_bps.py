@@ -75,6 +75,9 @@ def _wait(workflow: Workflow, story: str) -> None:
     wanted = "DAG_NodesDone == 6 && DAG_NodesQueued == 1 && DAG_JobsRunning == 1"
     mine = f"ClusterId == {int(float(workflow.run_id))} && {wanted}"
     access_point.wait_for(lambda: access_point.queue(mine), 120, say=f"{workflow}")
+    # bps reads the node status file, which is written once a minute.
+    status = dag.with_suffix(".node_status")
+    access_point.wait_for(lambda: "NodesDone = 6;" in status.read_text(), 120, say=str(status))
 
 
 def test_the_dag_is_the_same(workflows: Callable[[str, str], Workflow]) -> None:
