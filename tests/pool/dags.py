@@ -65,6 +65,38 @@ on_exit_hold = $(holds:false)
 queue $(procs:1)
 """
 
+# A node in every state that lasts, until the file `go` is there:
+# A done, after a PRE script; B runs; C waits for its category; D unready; F failed; G futile;
+# P in its PRE script, Q in its POST script.
+STATES = """\
+JOB A job.sub
+SCRIPT PRE A script.sh 0 pre
+JOB B wait.sub
+JOB C job.sub
+JOB D job.sub
+JOB F job.sub
+JOB G job.sub
+JOB P job.sub
+JOB Q job.sub
+PARENT A CHILD B C
+PARENT B CHILD D
+PARENT F CHILD G
+CATEGORY B few
+CATEGORY C few
+MAXJOBS few 1
+PRIORITY B 1
+VARS F code="3"
+SCRIPT PRE P wait.sh
+SCRIPT POST Q wait.sh
+#== wait.sh
+#!/bin/sh
+until test -e go; do sleep 0.2; done
+#== wait.sub
+universe = vanilla
+executable = wait.sh
+queue
+"""
+
 ALWAYS = {"job.sh": JOB, "script.sh": SCRIPT, "job.sub": SUBMIT}
 IF_NAMED = {"first.sh": FIRST, "slow.sh": SLOW, "later.sh": LATER, "free.sh": FREE}
 

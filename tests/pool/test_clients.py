@@ -21,32 +21,6 @@ from tests.pool.access_point import AccessPoint
 
 pytestmark = pytest.mark.pool
 
-# A node in every state that lasts, until the file `go` is there.
-#   A done, B queued, C ready (its category is full), D unready, F failed, G futile,
-#   P in its PRE script, Q in its POST script
-STATES = """\
-JOB A job.sub
-JOB B wait.sub
-JOB C job.sub
-JOB D job.sub
-JOB F job.sub
-JOB G job.sub
-JOB P job.sub
-JOB Q job.sub
-PARENT A CHILD B C
-PARENT B CHILD D
-PARENT F CHILD G
-CATEGORY B few
-CATEGORY C few
-MAXJOBS few 1
-PRIORITY B 1
-VARS F code="3"
-SCRIPT PRE P wait.sh
-SCRIPT POST Q wait.sh
-"""
-WAIT = "#!/bin/sh\nuntil test -e go; do sleep 0.2; done\n"
-VANILLA = "universe = vanilla\nexecutable = wait.sh\nqueue\n"
-
 MEANWHILE = {
     "DAG_Status": 2,
     "DAG_InRecovery": 0,
@@ -113,10 +87,7 @@ def watched(access_point: AccessPoint, place: Path) -> Iterator[Watched]:
     work = place / "watched"
     work.mkdir()
     work.chmod(0o777)
-    dags.write(work, STATES)
-    (work / "wait.sh").write_text(WAIT)
-    (work / "wait.sh").chmod(0o755)
-    (work / "wait.sub").write_text(VANILLA)
+    dags.write(work, dags.STATES)
     words = ["-maxidle", "11", "-maxjobs", "12", "-maxpre", "13", "-maxpost", "14"]
     began = time.time()
     dag = Watched(access_point, work, access_point.submit(work, *words, "t.dag"), began)

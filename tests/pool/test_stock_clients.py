@@ -19,36 +19,6 @@ from tests.pool.access_point import OURS, STOCK, AccessPoint
 pytestmark = pytest.mark.pool
 
 FLAVOURS = (STOCK, OURS)
-# A done, after a PRE script; B runs; C waits for its category; D unready; F failed; G futile;
-# P in its PRE script, Q in its POST script.
-STATES = """\
-JOB A job.sub
-SCRIPT PRE A script.sh 0 pre
-JOB B wait.sub
-JOB C job.sub
-JOB D job.sub
-JOB F job.sub
-JOB G job.sub
-JOB P job.sub
-JOB Q job.sub
-PARENT A CHILD B C
-PARENT B CHILD D
-PARENT F CHILD G
-CATEGORY B few
-CATEGORY C few
-MAXJOBS few 1
-PRIORITY B 1
-VARS F code="3"
-SCRIPT PRE P wait.sh
-SCRIPT POST Q wait.sh
-#== wait.sh
-#!/bin/sh
-until test -e go; do sleep 0.2; done
-#== wait.sub
-universe = vanilla
-executable = wait.sh
-queue
-"""
 STANDS_STILL = """DAG_NodesDone == 1 && DAG_NodesPrerun == 1 && DAG_NodesPostrun == 1 &&
     DAG_NodesQueued == 1 && DAG_NodesReady == 1 && DAG_NodesFailed == 1 && DAG_JobsRunning == 1"""
 HTCONDOR = [sys.executable, "-c", "from htcondor_cli.cli import main; main()"]
@@ -86,7 +56,7 @@ def looked(access_point: AccessPoint, place: Path) -> Iterator[dict[str, Looked]
         work = place / "looked" / flavour
         work.mkdir(parents=True)
         work.chmod(0o777)
-        dags.write(work, STATES)
+        dags.write(work, dags.STATES)
         cluster = access_point.submit(work, "t.dag", stock=flavour == STOCK)
         both[flavour] = Looked(access_point, flavour, work, cluster)
     for flavour, dag in both.items():
