@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 def want(engine: Engine, node: int) -> None:
     """A node starts."""
-    done_before = engine.dry_run or engine.nodes.retries.get(node)
-    if node in engine.dag.save_points and not done_before:
+    first = not engine.nodes.retries.get(node)
+    if first and node in engine.dag.save_points and not engine.dry_run:
         engine.save_points[node] = None
 
 

@@ -103,14 +103,15 @@ def taken_away(installation: Installation) -> Iterator[None]:
         aside.rename(installation.package)
 
 
-@pytest.mark.parametrize(("begun", "code"), [(True, 3), (False, 1)])
+@pytest.mark.parametrize(("lock", "code"), [("7\n", 3), ("", 1), (None, 1)])
 @pytest.mark.usefixtures("taken_away")
 def test_a_dag_that_has_begun_survives_a_package_that_is_not_there(
-    installation: Installation, tmp_path: Path, begun: bool, code: int
+    installation: Installation, tmp_path: Path, lock: str | None, code: int
 ) -> None:
-    """The schedd starts a job again that ends with 3; for 1 it takes the DAG's jobs away."""
-    if begun:
-        (tmp_path / "t.dag.lock").write_text("")
+    """The schedd starts a job again that ends with 3; for 1 it takes the DAG's jobs away. An empty
+    lock file is that of a DAGMan that ended before the DAG had begun."""
+    if lock is not None:
+        (tmp_path / "t.dag.lock").write_text(lock)
     words = ["-f", "-l", ".", "-Lockfile", "t.dag.lock", "-Dag", "t.dag"]
     done = installation.run("condor_dagman", *words, cwd=tmp_path, check=False)
     assert done.returncode == code

@@ -97,6 +97,16 @@ executable = wait.sh
 queue
 """
 
+# A and C last until they are told to end; B comes after A.
+CHAIN = """\
+JOB A told.sub
+JOB B job.sub
+JOB C told.sub
+PARENT A CHILD B
+SCRIPT POST A script.sh 0 post A
+SCRIPT PRE B script.sh 0 pre B
+"""
+
 ALWAYS = {"job.sh": JOB, "script.sh": SCRIPT, "job.sub": SUBMIT}
 IF_NAMED = {"first.sh": FIRST, "slow.sh": SLOW, "later.sh": LATER, "free.sh": FREE}
 

@@ -21,19 +21,10 @@ HALTED = 6  # DAG_Status
 
 # Halt files
 
-CHAIN = """\
-JOB A told.sub
-JOB B job.sub
-JOB C told.sub
-PARENT A CHILD B
-SCRIPT POST A script.sh 0 post A
-SCRIPT PRE B script.sh 0 pre B
-"""
-
 
 @STAGE.scene
 def a_halt_file_stops_what_is_new_and_nothing_else(s: Scene) -> None:
-    s.submit(CHAIN)
+    s.submit(dags.CHAIN)
     s.started("A 0")
     s.started("C 0")
     s.touch("t.dag.halt")
@@ -90,7 +81,7 @@ def a_halt_file_that_goes_before_the_last_job_ends(s: Scene) -> None:
 
 @STAGE.scene
 def a_halted_dag_that_has_drained_ends_and_goes_on_when_submitted_again(s: Scene) -> None:
-    s.submit(CHAIN)
+    s.submit(dags.CHAIN)
     s.started("A 0")
     s.touch("t.dag.halt", "go.A", "go.C")
     assert s.ends() == 1

@@ -14,14 +14,6 @@ pytestmark = pytest.mark.pool
 
 STAGE = Stage()
 HALTED = 6  # DAG_Status
-CHAIN = """\
-JOB A told.sub
-JOB B job.sub
-JOB C told.sub
-PARENT A CHILD B
-SCRIPT POST A script.sh 0 post A
-SCRIPT PRE B script.sh 0 pre B
-"""
 
 
 # condor_rm and the FINAL node
@@ -102,7 +94,7 @@ def condor_rm_while_all_kinds_of_things_go_on(s: Scene) -> None:
 
 @STAGE.scene
 def held_while_halted_it_is_still_halted(s: Scene) -> None:
-    s.submit(CHAIN)
+    s.submit(dags.CHAIN)
     s.started("A 0")
     s.started("C 0")
     s.touch("t.dag.halt")

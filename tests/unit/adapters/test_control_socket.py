@@ -281,9 +281,10 @@ def test_addresses(where: Settings, address: str) -> None:
 
 def test_both_families_share_a_port() -> None:
     try:
-        both = ControlSocket(Settings(("127.0.0.1", "::1")))
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
     except OSError:
         pytest.skip("no IPv6 here")
+    both = ControlSocket(Settings(("127.0.0.1", "::1")))
     try:
         for host in ("127.0.0.1", "::1"):
             with socket.create_connection((host, port(both)), timeout=60) as client:
