@@ -18,6 +18,8 @@ from condor_pydagman.pool import Pool
 STOCK, OURS = "stock", "ours"
 # Seconds until a test gives up waiting. Only failures cost so much, and machines have slow days.
 PATIENCE = 180.0
+# What a command says that a busy daemon has not let in: nothing was done, so it may ask again.
+_BUSY = "SECMAN:2007:"
 _END = re.compile(r"^005 .*?\n\t\((\d)\) (?:Normal|Abnormal) termination \(\w+ ?\w* (\d+)\)", re.M)
 
 
@@ -51,16 +53,20 @@ class AccessPoint:
         environment: dict[str, str] | None = None,
         timeout: float = PATIENCE,
     ) -> subprocess.CompletedProcess[str]:
-        """Run a command as the pool's user."""
-        done = subprocess.run(
-            self.pool.command(list(argv)),
-            cwd=cwd,
-            env={**self.environment, **(environment or {})},
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            check=False,
-        )
+        """Run a command as the pool's user, again if the pool was too busy to listen."""
+        limit = time.monotonic() + PATIENCE
+        while True:
+            done = subprocess.run(
+                self.pool.command(list(argv)),
+                cwd=cwd,
+                env={**self.environment, **(environment or {})},
+                capture_output=True,
+                text=True,
+                timeout=timeout,
+                check=False,
+            )
+            if _BUSY not in done.stderr or time.monotonic() > limit:
+                break
         assert not check or done.returncode == 0, (argv, done.stdout, done.stderr)
         return done
 
