@@ -9,7 +9,9 @@ from __future__ import annotations
 from enum import Enum, IntEnum
 
 # An environment variable, whose value the schedd tells DAGMan and the job's owner alone.
-SECRET = "CONDOR_SECURITY_SESSION"
+SECRET = "CONDOR_SECURITY_SESSION"  # noqa: S105 (a name, not a secret)
+# All variables that nobody but DAGMan itself is to have; daemons tell their children the second.
+SECRETS = frozenset((SECRET, "CONDOR_PRIVATE_INHERIT"))
 
 
 class NodeStatus(IntEnum):
@@ -111,6 +113,7 @@ class Note(Enum):
     SUBMIT_FAILED = "SUBMIT_FAILED"  # the node's job could not be submitted, for good
     ADOPTED = "ADOPTED"  # found in the queue, not in the log; value: number of its procs
     JOB_LOST = "JOB_LOST"  # the schedd no longer knows a proc whose end was never logged
+    JOB_ENDED = "JOB_ENDED"  # only the schedd's history shows a proc's end; value: as of an end
     TIMED_OUT = "TIMED_OUT"  # a TIMEOUT of the node passed: its jobs are removed
     SURPLUS = "SURPLUS"  # removed since -MaxJobs was lowered; gets a retry for it
     PROVISIONED = "PROVISIONED"  # the PROVISIONER's job gave the go-ahead

@@ -18,11 +18,11 @@ import classad2
 import htcondor2
 
 from condor_pydagman.adapters.files import inside
-from condor_pydagman.engine.inputs import QueuedJob
+from condor_pydagman.engine.inputs import EndedJob, QueuedJob
 from condor_pydagman.errors import PoolError
 from condor_pydagman.printable import printable
 from condor_pydagman.records.ad_attributes import ADDRESS, HALTED, LIMITS, quoted
-from condor_pydagman.vocabulary import SECRET
+from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, SECRETS
 
 _OWN_ATTRIBUTES = [
     "Owner",
@@ -47,6 +47,17 @@ _SLICE = re.compile(r"\b(?:in|from|matching)\s*(?:files|dirs|any)?\s*\[([-\d:\s]
 # What the bindings raise: their own class, and Python's for bad arguments.
 _BINDINGS = (htcondor2.HTCondorException, OSError, RuntimeError, TypeError, ValueError)
 
+_HISTORY_ATTRIBUTES = [
+    "ClusterId",
+    "ProcId",
+    "DAGNodeName",
+    "DAGManNodeRetry",
+    "JobStatus",
+    "ExitBySignal",
+    "ExitCode",
+    "ExitSignal",
+]
+_COMPLETED = 4  # JobStatus
 _LEAVING = (3, 4)  # JobStatus of removed and completed jobs
 
 # Phrases with which nothing can have reached the queue, and asking again may help.
@@ -173,6 +184,25 @@ class ScheddAdapter:
             if "ProcId" in ad or _FACTORY in ad
         ]
 
+    def ended_jobs(self) -> list[EndedJob]:
+        """Every proc submitted by this DAGMan job that has left the queue, by the schedd's history.
+
+        Empty, and a warning, if the schedd does not tell: an administrator may have forbidden it.
+        Only what ended since this DAGMan job was submitted is looked at: the newest of the history.
+        """
+        if not self.cluster:
+            return []
+        try:
+            with self._asking() as schedd:
+                born = schedd.query(f"ClusterId == {self.cluster}", projection=["QDate"])
+                since = f"EnteredCurrentStatus < {int(born[0]['QDate'])}" if born else None
+                mine = f"DAGManJobId == {self.cluster}"
+                ads = schedd.history(mine, _HISTORY_ATTRIBUTES, since=since)
+        except (PoolError, KeyError) as error:
+            self._warn(f"can't ask for the schedd's history ({error}); going by log and queue")
+            return []
+        return [_ended_job(ad) for ad in ads if "DAGNodeName" in ad]
+
     def own_ad(self) -> dict[str, Any]:
         """What DAGMan wants to know of its own job ad; empty without a job.
 
@@ -255,6 +285,21 @@ class ScheddAdapter:
 
     def _show_warning(self, message: Warning | str, *_: Any, **__: Any) -> None:
         self._warn(str(message))
+
+
+def _ended_job(ad: Any) -> EndedJob:
+    value = RETURN_JOB_ABORTED
+    if ad.get("JobStatus") == _COMPLETED:
+        value = (
+            -int(ad.get("ExitSignal", 1)) if ad.get("ExitBySignal") else int(ad.get("ExitCode", 0))
+        )
+    return EndedJob(
+        int(ad["ClusterId"]),
+        int(ad["ProcId"]),
+        str(ad["DAGNodeName"]),
+        int(ad.get("DAGManNodeRetry", 0)),
+        value,
+    )
 
 
 class LostReply(PoolError):
@@ -346,12 +391,11 @@ def _inside(directory: str) -> Iterator[None]:
 def _secret_hidden() -> Iterator[None]:
     """Within, the environment is without the secret: `getenv = True` in a submit file copies it
     into the job's ad, which everybody may read.  (Stock DAGMan gives its own away so.)"""
-    secret = os.environ.pop(SECRET, None)
+    hidden = {name: os.environ.pop(name) for name in SECRETS if name in os.environ}
     try:
         yield
     finally:
-        if secret is not None:
-            os.environ[SECRET] = secret
+        os.environ.update(hidden)
 
 
 def _reason(error: Exception) -> str:

@@ -202,16 +202,17 @@ class Performer:
                     0,
                 )
 
-    def _query(self, _: do.QueryQueue) -> None:
+    def _query(self, action: do.QueryQueue) -> None:
         """Ask the schedd, then read the log to its end: only then is a missing proc lost."""
         try:
             jobs = self.run.schedd.jobs()
+            ended = self.run.schedd.ended_jobs() if action.history else []
         except PoolError as error:
             self._answers.append(inputs.QueueUnknown(error.reason))
             return
         for events in self.run.log.to_end():
             self._answers.extend(events)
-        self._answers.append(inputs.QueueListed(jobs))
+        self._answers.append(inputs.QueueListed(jobs, ended))
 
     def _ask_provisioner(self, action: do.AskProvisioner) -> None:
         try:

@@ -92,7 +92,13 @@ class AppendNote(NamedTuple):
 
 
 class QueryQueue(NamedTuple):
-    """Ask the schedd for all jobs of this DAG.  Answered by QueueListed or QueueUnknown."""
+    """Ask the schedd for all jobs of this DAG.  Answered by QueueListed or QueueUnknown.
+
+    `history`: ask for those that have left the queue, too.  The schedd must read files for that, so
+    it is asked only after a restart, and when procs are missing.
+    """
+
+    history: bool = False
 
 
 class AskProvisioner(NamedTuple):

@@ -127,7 +127,8 @@ class Engine:
         self.former: dict[int, set[int]] = {}  # clusters of earlier runs of a retried node
         self.pre_values: dict[int, int] = {}  # exit values of PRE scripts, for POST scripts
         self.missing: dict[tuple[int, int], float] = {}  # procs not in the queue, and since when
-        self.found: dict[int, list[inputs.QueuedJob]] = {}  # jobs found for nodes not yet ready
+        self.found: dict[int, list[inputs.QueuedJob]] = {}  # jobs found for runs to come
+        self.ended: dict[int, list[inputs.EndedJob]] = {}  # of the history, for nodes not yet done
         self.strangers: deque[inputs.LogEvent] = deque(maxlen=1000)  # of clusters not known (yet)
         self.noops: dict[int, int] = {}  # node by the third number of its NOOP events
         self.last_noop = 0
@@ -287,8 +288,8 @@ class Engine:
             scripts.want_script(self, node, ScriptKind.PRE)
         else:
             self.want_submit(node, first=first or self.config.submit_depth_first)
-        if node in self.found:
-            reconcile.adopt(self, node, self.found.pop(node))
+        if node in self.found or node in self.ended:
+            reconcile.adopt(self, node, self.found.get(node, ()))
 
     def start_roots(self) -> None:
         """Start all nodes that wait for nobody (any more), but for the FINAL node."""

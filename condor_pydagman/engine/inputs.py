@@ -108,8 +108,7 @@ class QueuedJob(NamedTuple):
     """A proc of this DAG that the schedd has in its queue.
 
     Proc -1 stands for the cluster itself where that goes on making procs (late materialization).
-    `retry` is the node's at submission; `leaving` says that it is being removed, so that it is no
-    job to take over, but not lost either.
+    `retry` is the node's at submission; `leaving` says that it is being removed or has ended.
     """
 
     cluster: int
@@ -119,14 +118,28 @@ class QueuedJob(NamedTuple):
     leaving: bool = False
 
 
+class EndedJob(NamedTuple):
+    """A proc of this DAG that has left the queue, by the schedd's history.
+
+    `retry` as in QueuedJob; `value` is its exit code, a negative signal, or RETURN_JOB_ABORTED.
+    """
+
+    cluster: int
+    proc: int
+    node: str
+    retry: int
+    value: int
+
+
 class QueueListed(NamedTuple):
     """Answer to QueryQueue: every proc of this DAG that the schedd knows.
 
     The nodes log has been read to its end after the schedd was asked, so a proc that the log has
-    not ended and that is not listed is lost.
+    not ended and that is not listed is lost, unless it is among those that have `ended`.
     """
 
     jobs: Sequence[QueuedJob]
+    ended: Sequence[EndedJob] = ()
 
 
 class QueueUnknown(NamedTuple):

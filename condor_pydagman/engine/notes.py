@@ -31,7 +31,12 @@ if TYPE_CHECKING:
     from condor_pydagman.engine.engine import Engine
 
 _OF_A_RUN_THAT_HAS_BEGUN = (Note.PRE_ENDED, Note.SUBMIT_FAILED, Note.ADOPTED, Note.SURPLUS)
-_OF_ANY_RUN = (Note.JOB_LOST, Note.FINAL_STARTED, Note.PROVISIONED)  # whatever the retry number
+_OF_ANY_RUN = (
+    Note.JOB_LOST,
+    Note.JOB_ENDED,
+    Note.FINAL_STARTED,
+    Note.PROVISIONED,
+)  # whatever the retry number
 
 
 def on_note(engine: Engine, node: int, event: LogEvent) -> None:
@@ -100,11 +105,25 @@ def _on_job_lost(engine: Engine, node: int, event: LogEvent) -> None:
         cluster_events.proc_ended(engine, node, event, None, RETURN_JOB_ABORTED, text)
 
 
+def _on_job_ended(engine: Engine, node: int, event: LogEvent) -> None:
+    jobs = engine.book.by_node.get(node)
+    if jobs is None or jobs.cluster != event.cluster or event.proc in jobs.codes:
+        return  # the log has shown it after all
+    code = None if event.value == RETURN_JOB_ABORTED else event.value
+    how = "was removed" if code is None else f"ended with {code}"
+    text = (
+        f"Node {engine.dag.names[node]} job proc ({event.cluster}.{event.proc}.0) {how}, as the"
+        " schedd's history says; the nodes log does not show it"
+    )
+    cluster_events.proc_ended(engine, node, event, code, event.value, text)
+
+
 _HANDLERS: dict[Note, Callable[[Engine, int, LogEvent], None]] = {
     Note.PRE_ENDED: _on_pre_ended,
     Note.SUBMIT_FAILED: _on_submit_failed,
     Note.ADOPTED: _on_adopted,
     Note.JOB_LOST: _on_job_lost,
+    Note.JOB_ENDED: _on_job_ended,
     Note.TIMED_OUT: timeouts.on_timed_out,
     Note.SURPLUS: throttles.on_surplus,
     Note.PROVISIONED: _on_provisioned,

@@ -4,17 +4,22 @@ The schedd is asked once after every recovery, whenever the reply to a submit wa
 few minutes while jobs are in the queue.  Jobs that it has and we do not know are adopted; procs
 that we believe in and it does not have are lost: noted in the log as failed, so that retries apply.
 A proc must be missing for CONFIRM_LOST seconds, since its end may just be on its way.
+
+A log may have lost its end (a crash of the machine, a full disk), and jobs may have ended that it
+does not show at all.  So the schedd's history is asked as well, after a recovery and before a proc
+counts as lost; what it tells is noted in the log.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import final_node, retries, submission
 from condor_pydagman.engine.dag_states import Phase
-from condor_pydagman.engine.inputs import QueuedJob, QueueListed, QueueUnknown
+from condor_pydagman.engine.inputs import EndedJob, QueuedJob, QueueListed, QueueUnknown
+from condor_pydagman.engine.jobs import run_key
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.vocabulary import NOOP_CLUSTER, Note
 
@@ -26,6 +31,8 @@ CLUSTER_ITSELF = -1  # proc of a cluster that goes on making procs
 LATE = "late materialization"  # text of an ADOPTED note about such a cluster
 DELAY_MAX = 60.0  # seconds between tries to reach a schedd that does not answer
 
+Job = TypeVar("Job", QueuedJob, EndedJob)
+
 _ADOPTABLE = (State.READY, State.PRE_WAIT, State.SUBMITTING, State.UNKNOWN)
 
 
@@ -34,7 +41,8 @@ def ask_if_due(engine: Engine) -> None:
     if engine.query_at is not None and engine.query_at <= engine.now and not engine.query_running:
         engine.query_at = None
         engine.query_running = True
-        engine.emit(do.QueryQueue())
+        history = engine.phase is Phase.RECONCILING or bool(engine.missing)
+        engine.emit(do.QueryQueue(history))
 
 
 def on_unknown(engine: Engine, answer: QueueUnknown) -> None:
@@ -54,8 +62,9 @@ def on_listed(engine: Engine, answer: QueueListed) -> None:
     engine.query_delay = 1.0
     engine.found.clear()
     by_node = _by_node(engine, answer.jobs)
-    for node, jobs in by_node.items():
-        _compare(engine, node, jobs)
+    engine.ended = _ended_by_node(engine, answer.ended) if answer.ended else engine.ended
+    for node in dict.fromkeys((*by_node, *engine.ended)):
+        _compare(engine, node, by_node.get(node, ()))
     for node in list(engine.nodes.in_state(State.UNKNOWN)):
         submission.submit_again(engine, node, "the schedd does not have the job")
     suspects = _note_lost(engine, {(job.cluster, job.proc) for job in answer.jobs})
@@ -67,17 +76,18 @@ def on_listed(engine: Engine, answer: QueueListed) -> None:
 
 def _compare(engine: Engine, node: int, listed: Sequence[QueuedJob]) -> None:
     """What the queue has of one node against what we know of it."""
-    retry = engine.nodes.retries.get(node, 0)
-    mine = [job for job in listed if job.retry == retry and not job.leaving]
-    if mine:
+    mine = _of_run(engine, node, listed)
+    old = _of_run(engine, node, engine.ended.get(node, ()))
+    if mine or old:
         retries.start_now(engine, node)
     state = engine.nodes.states[node]
+    retry = engine.nodes.retries.get(node, 0)
+    if any(job.retry > retry or state == State.WAITING for job in listed):
+        engine.found[node] = list(listed)
     if state in _ADOPTABLE:
         adopt(engine, node, listed)
-    elif state == State.WAITING:
-        engine.found[node] = list(listed)
-    elif mine:
-        _remove_strays(engine, node, mine)
+    elif state != State.WAITING:
+        _remove_strays(engine, node, [job for job in mine if not job.leaving])
 
 
 def _remove_strays(engine: Engine, node: int, mine: Sequence[QueuedJob]) -> None:
@@ -104,26 +114,60 @@ def _end_noops(engine: Engine) -> None:
 
 def adopt(engine: Engine, node: int, jobs: Sequence[QueuedJob]) -> None:
     """Take jobs that the queue has and the log does not show as the node's, if they are of this
-    run of it."""
+    run of it.
+
+    Also those that are leaving: they have run, or somebody removes them, and a run is not done over
+    because of that.
+    """
     retry = engine.nodes.retries.get(node, 0)
-    mine = [job for job in jobs if job.retry == retry and not job.leaving]
-    if not mine or mine[0].cluster == engine.nodes.clusters[node]:
+    mine = _of_run(engine, node, jobs)
+    old = _of_run(engine, node, engine.ended.get(node, ()))
+    cluster = _best(mine, old)
+    if cluster is None or cluster == engine.nodes.clusters[node]:
         return
-    cluster = max(job.cluster for job in mine)
-    engine.say(f"Node {engine.dag.names[node]}: found its job in the queue, cluster {cluster}")
+    where = "queue" if mine else "schedd's history"
+    engine.say(f"Node {engine.dag.names[node]}: found its job in the {where}, cluster {cluster}")
     book = engine.book.open(node, cluster)
     engine.nodes.clusters[node] = cluster
     engine.jobs_seen(node)
-    procs = [job.proc for job in mine if job.cluster == cluster]
-    book.factory = CLUSTER_ITSELF in procs
+    live = [job.proc for job in mine if job.cluster == cluster]
+    ended = {job.proc: job.value for job in old if job.cluster == cluster}
+    book.factory = CLUSTER_ITSELF in live
+    procs = max((*live, *ended)) + 1
     # As many as a replay of the note expects; those that are not there will be found to be lost.
-    engine.book.expect(book, range(max(procs) + 1))
-    if len(procs) < len(mine):
+    engine.book.expect(book, range(procs))
+    if len(live) + len(ended) < len(mine) + len(old):
         engine.say(f"Warning: node {engine.dag.names[node]} has jobs in other clusters as well")
     # The log does not show it, so a later replay must learn it from us.
     text = LATE if book.factory else ""
-    note = do.AppendNote(Note.ADOPTED, node, retry, max(procs) + 1, cluster, text=text)
-    engine.note(node, note)
+    engine.note(node, do.AppendNote(Note.ADOPTED, node, retry, procs, cluster, text=text))
+    for proc, value in ended.items():
+        engine.emit(do.AppendNote(Note.JOB_ENDED, node, retry, value, cluster, proc))
+
+
+def _best(mine: Sequence[QueuedJob], old: Sequence[EndedJob]) -> int | None:
+    """Which cluster is the node's if there are several in one run of it: one that stays, before one
+    that is leaving, before one that has left."""
+    if mine:
+        return max(mine, key=lambda job: (not job.leaving, job.cluster)).cluster
+    return max((job.cluster for job in old), default=None)
+
+
+def _ended_by_node(engine: Engine, jobs: Sequence[EndedJob]) -> dict[int, list[EndedJob]]:
+    """What of the history may be news: jobs of nodes that are not done, by node."""
+    by_node: dict[int, list[EndedJob]] = {}
+    for job in jobs:
+        node = engine.dag.ids.get(job.node)
+        if node is not None and engine.nodes.states[node] != State.DONE:
+            by_node.setdefault(node, []).append(job)
+    return by_node
+
+
+def _of_run(engine: Engine, node: int, jobs: Sequence[Job]) -> list[Job]:
+    """Those of a node's jobs that are of its present run."""
+    retry = engine.nodes.retries.get(node, 0)
+    former = engine.former.get(node, ())
+    return [job for job in jobs if job.retry == retry and run_key(job.cluster, 0) not in former]
 
 
 def _by_node(engine: Engine, jobs: Sequence[QueuedJob]) -> dict[int, list[QueuedJob]]:
@@ -141,6 +185,7 @@ def _note_lost(engine: Engine, listed: set[tuple[int, int]]) -> bool:
     for node, jobs in list(engine.book.by_node.items()):
         if engine.nodes.states[node] != State.SUBMITTED or jobs.cluster == NOOP_CLUSTER:
             continue
+        ended = {(job.cluster, job.proc): job.value for job in engine.ended.get(node, ())}
         expected = jobs.live()
         if jobs.factory:
             expected.append(CLUSTER_ITSELF)
@@ -151,7 +196,8 @@ def _note_lost(engine: Engine, listed: set[tuple[int, int]]) -> bool:
             missing[job] = since = engine.missing.get(job, engine.now)
             if engine.now - since >= CONFIRM_LOST:
                 retry = engine.nodes.retries.get(node, 0)
-                note = do.AppendNote(Note.JOB_LOST, node, retry, 0, jobs.cluster, proc)
+                kind = Note.JOB_ENDED if job in ended else Note.JOB_LOST
+                note = do.AppendNote(kind, node, retry, ended.get(job, 0), *job)
                 engine.emit(note)  # not read back, it is written again after the next question
     engine.missing = missing
     return bool(missing)

@@ -14,9 +14,9 @@ import pytest
 
 from condor_pydagman.adapters.joblog import NodesLog
 from condor_pydagman.config import Config
-from condor_pydagman.engine.inputs import LogEvent, QueuedJob
+from condor_pydagman.engine.inputs import EndedJob, LogEvent, QueuedJob
 from condor_pydagman.records.job_description import Workflow, describe, split
-from condor_pydagman.vocabulary import DagStatus, EventKind
+from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, DagStatus, EventKind
 from tests import make
 from tests.contract.schedd import Answer, ScheddContract, Wish
 from tests.pool.access_point import AccessPoint
@@ -68,6 +68,9 @@ class RealSide:
 
     def jobs(self) -> list[QueuedJob]:
         return [QueuedJob(*job) for job in _ask(self._here, "jobs")["ok"]]
+
+    def ended_jobs(self) -> list[EndedJob]:
+        return [EndedJob(*job) for job in _ask(self._here, "ended_jobs")["ok"]]
 
     def until_ended(self, cluster: int) -> list[LogEvent]:
         return self._until(lambda: cluster not in {job.cluster for job in self.jobs()})
@@ -178,6 +181,20 @@ class TestBeyondTheContract:
         assert events[-1][0] == gone
         for kind in (EventKind.SUBMIT, EventKind.JOB_TERMINATED):
             assert [proc for of, proc in events if of == kind] == [0, 1, 2]
+
+    def test_the_history_shows_what_has_left_the_queue(self, side: RealSide) -> None:
+        failed = side.submit(Wish("A", retry=2, procs=2, code=3))
+        removed = side.submit(Wish("B", lasting=True))
+        there = side.submit(Wish("C", lasting=True))
+        side.remove(removed.cluster)
+        side.until_ended(removed.cluster)
+        side.until_ended(failed.cluster)
+        assert sorted(side.ended_jobs()) == [
+            EndedJob(failed.cluster, 0, "A", 2, 3),
+            EndedJob(failed.cluster, 1, "A", 2, 3),
+            EndedJob(removed.cluster, 0, "B", 0, RETURN_JOB_ABORTED),
+        ]
+        side.remove(there.cluster)
 
     def test_services_can_be_spared(self, side: RealSide) -> None:
         gone = side.submit_text(LASTING)

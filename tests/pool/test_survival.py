@@ -102,6 +102,33 @@ def a_second_dagman_of_a_running_dag_goes_away(s: Scene) -> None:
     assert dags.runs(s.work) == ONCE
 
 
+def _loses_the_log_from(s: Scene, place: str) -> None:
+    """DAGMan is away while C runs and the nodes log loses what follows the first `place`."""
+    s.submit(FORK)
+    s.started("C 0")
+    s.says(r"Node B job proc .* completed successfully")
+    s.hold()
+    log = s.work / "t.dag.nodes.log"
+    text = log.read_text()
+    log.write_text(text[: text.index(place) + len(place)])
+    s.release()
+    s.says("done with RECOVERY mode")
+    s.touch("go.C")
+    assert s.ends() == 0
+    assert dags.runs(s.work) == ONCE
+    assert "as the schedd's history says" in s.out()
+
+
+@STAGE.scene
+def what_a_log_has_lost_is_learned_from_the_queue_and_the_history(s: Scene) -> None:
+    _loses_the_log_from(s, "001 (")
+
+
+@STAGE.scene
+def a_log_that_has_lost_everything_is_learned_anew(s: Scene) -> None:
+    _loses_the_log_from(s, "")
+
+
 @STAGE.scene
 def a_job_that_the_schedd_has_lost_counts_as_failed(s: Scene) -> None:
     """The log of a crash: a submit event whose job the schedd does not have."""

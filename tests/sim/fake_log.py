@@ -55,6 +55,15 @@ class FakeLog:
         self.misled = False
         self._dark_until = 0.0
 
+    def forget(self) -> None:
+        """The last events are lost, of whomever they were."""
+        world = self._world
+        kept = world.rng.randrange(len(self.entries) + 1)
+        kept = max(kept, len(self.entries) - world.rng.choice((1, 3, 10, len(self.entries))))
+        world.trace("forgotten", f"{len(self.entries) - kept} of {len(self.entries)} events")
+        del self.entries[kept:]
+        world.ever_garbled = True
+
     def append_own(self, event: LogEvent) -> None:
         """An event of DAGMan's: durable and readable, but it may be there twice, and a piece of
         somebody else's may make it unreadable."""

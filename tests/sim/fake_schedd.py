@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.actions import RemoveJobs, SubmitNode
-from condor_pydagman.engine.inputs import QueuedJob
-from condor_pydagman.vocabulary import PROVISIONER_READY, NodeKind
+from condor_pydagman.engine.inputs import EndedJob, QueuedJob
+from condor_pydagman.vocabulary import PROVISIONER_READY, RETURN_JOB_ABORTED, NodeKind
 from tests.sim.fake_jobs import Cluster, FakeJobs, Job
 
 if TYPE_CHECKING:
@@ -99,6 +99,22 @@ class FakeSchedd:
             )
             for job in self.queue.values()
             if job.cluster.era == era
+        ]
+
+    def ended(self, era: int) -> list[EndedJob]:
+        """Every proc of an era that has left the queue, but for those that nobody knows of."""
+        return [
+            EndedJob(
+                cluster.number,
+                proc,
+                cluster.node,
+                cluster.retry,
+                RETURN_JOB_ABORTED if code is None else code,
+            )
+            for cluster in self.clusters.values()
+            if cluster.era == era
+            for proc, code in cluster.ends.items()
+            if (cluster.number, proc) not in self.queue
         ]
 
     def live(self, era: int) -> list[Cluster]:

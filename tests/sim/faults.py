@@ -41,6 +41,7 @@ class Faults:
     garble: float = 0.0  # an event of the schedd can't be read
     full_disk: float = 0.0  # an event of DAGMan's own can't be written
     no_rescue: float = 0.0  # the rescue file can't be written
+    forget: float = 0.0  # the log has lost its end when a killed DAGMan comes again
     broken_log: float = 0.0  # the log can't be followed any more (an occasion: 20 s)
     kill_script: float = 0.0
     hang_script: float = 0.0
@@ -84,12 +85,13 @@ _HIGHEST = {
     "garble": 0.02,
     "full_disk": 0.03,
     "no_rescue": 0.8,
+    "forget": 0.3,
     "broken_log": 0.02,
     "kill_script": 0.2,
     "hang_script": 0.1,
     "no_script": 0.05,
 }
-_OFTEN_ZERO = {"garble": 0.9, "full_disk": 0.9, "broken_log": 0.9, "stop": 0.7, "crash": 0.3}
+_OFTEN_ZERO = {"garble": 0.9, "full_disk": 0.9, "broken_log": 0.9, "forget": 0.9, "stop": 0.7, "crash": 0.3}
 _OFTEN_ZERO.update(dict.fromkeys(("halt", "pause", "clock"), 0.7))
 
 

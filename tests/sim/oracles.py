@@ -136,7 +136,13 @@ class Oracles:
     def cluster_taken(self, cluster: Cluster) -> None:
         """The schedd takes a cluster."""
         world = self._world
-        if world.ever_garbled or world.process is None:
+        if world.process is None:
+            return
+        others = [c for c in world.schedd.clusters.values() if c.era == cluster.era]
+        earlier = [c for c in others if c.node == cluster.node and c is not cluster]
+        same = [c for c in earlier if c.retry == cluster.retry and not c.lost]
+        require(not same, f"O4: {cluster.node} submitted twice in retry {cluster.retry}")
+        if world.ever_garbled:
             return
         dag, name = world.process.dag, cluster.node
         node = dag.ids[name]
@@ -147,12 +153,8 @@ class Oracles:
                 failed or dag.names[parent] in self.truth.done,
                 f"O1: {name} submitted before its parents",
             )
-        others = [c for c in world.schedd.clusters.values() if c.era == cluster.era]
-        earlier = [c for c in others if c.node == name and c is not cluster]
         live = world.schedd.live(world.era)
         require(all(c not in earlier for c in live), f"O2: second live cluster of {name}")
-        same = [c for c in earlier if c.retry == cluster.retry and not c.lost]
-        require(not same, f"O4: {name} submitted twice in retry {cluster.retry}")
         self.special.cluster_taken(cluster)
         retry = dag.retries.get(node)
         limit = (retry.limit if retry else 0) + self.truth.extra[name]

@@ -167,14 +167,15 @@ class Process:
             self.world.log.append_own(event)
         self.world.oracles.written(self, action)
 
-    def _query(self, _: do.QueryQueue) -> None:
+    def _query(self, action: do.QueryQueue) -> None:
         if self.world.schedd.down:
             self.hear(inputs.QueueUnknown("no schedd"))
             return
         jobs = self.world.schedd.listed(self.world.era)
+        ended = self.world.schedd.ended(self.world.era) if action.history else []
         events, self.position = self.world.log.read(self.position, everything=True)
         self._inputs.extend(events)
-        self.hear(inputs.QueueListed(jobs))
+        self.hear(inputs.QueueListed(jobs, ended))
 
     def _ask_provisioner(self, action: do.AskProvisioner) -> None:
         self.hear(inputs.ProvisionerSays(self.world.schedd.provisioner_state(action.cluster)))

@@ -75,6 +75,8 @@ class Truth:
             self._end_factory(number, failed=True)
         elif event.note is Note.JOB_LOST:
             ends.setdefault(event.proc, True)
+        elif event.note is Note.JOB_ENDED:
+            ends.setdefault(event.proc, event.value != 0)
         elif event.note is Note.TIMED_OUT and not self._all_ended(cluster):
             self.timed_out.add(number)
         elif event.note is Note.SURPLUS and number not in self._surplus:
@@ -147,7 +149,7 @@ class Heard:
         elif kind == EventKind.CLUSTER_REMOVE or (event.note is Note.JOB_LOST and event.proc == -1):
             for other in [other for other in self._known if other[0] == event.cluster]:
                 self._end(other)
-        elif kind in _ENDS or event.note is Note.JOB_LOST:
+        elif kind in _ENDS or event.note in (Note.JOB_LOST, Note.JOB_ENDED):
             self._end(job)
 
     def _end(self, job: tuple[int, int]) -> None:

@@ -103,6 +103,8 @@ class World:
                     self._exited(self.process)
             except Killed:
                 self.trace("killed", "")
+                if self.log.entries and self.hit("forget"):
+                    self.log.forget()
                 self._restart_later()
 
     # What the fakes use.

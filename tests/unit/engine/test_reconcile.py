@@ -20,7 +20,7 @@ def recovered(text: str, *log: inputs.Input) -> make.Bench:
     """A bench whose engine has replayed a log and has asked the schedd."""
     bench = make.Bench(text).begin(recovering=True)
     bench.tell(*log, inputs.LogCaughtUp())
-    assert bench.asked(do.QueryQueue) == [do.QueryQueue()]
+    assert bench.asked(do.QueryQueue) == [do.QueryQueue(history=True)]
     return bench
 
 
@@ -162,10 +162,18 @@ def test_the_queue_is_looked_at_again_and_again_unless_told_not_to(every: int) -
     assert bench.engine.next_deadline() == (1060.0 if every else None)
 
 
-def test_a_job_that_is_being_removed_is_neither_adopted_nor_lost() -> None:
+def test_a_run_whose_job_is_being_removed_is_not_done_over() -> None:
+    """Its submit event lagged behind a crash, and somebody removed the job meanwhile."""
     bench = recovered("A")
     bench.tell(QueueListed([QueuedJob(5, 0, "A", 0, leaving=True)]))
-    assert bench.submits() == ["A"]
+    assert bench.submits() == []
+    assert bench.engine.nodes.clusters[0] == 5
+
+
+def test_a_job_that_stays_is_taken_rather_than_a_later_one_that_is_leaving() -> None:
+    bench = recovered("A")
+    bench.tell(QueueListed([QueuedJob(5, 0, "A", 0), QueuedJob(6, 0, "A", 0, leaving=True)]))
+    assert bench.engine.nodes.clusters[0] == 5
 
 
 def test_an_adoption_is_noted_and_a_replay_knows_the_job() -> None:
@@ -193,3 +201,51 @@ def test_two_looks_in_a_row_are_not_enough_to_call_a_job_lost() -> None:
     bench.wait(CONFIRM_LOST)
     bench.tell(QueueListed([]))
     assert [a.note for a in bench.ever(do.AppendNote)] == [Note.JOB_LOST]
+
+
+def test_what_only_the_history_shows_is_not_done_over() -> None:
+    """The log lost its end: A and B have run, C was running."""
+    bench = recovered("A -> B -> C -> D")
+    ended = [inputs.EndedJob(5, 0, "A", 0, 0), inputs.EndedJob(6, 0, "B", 0, 0)]
+    bench.tell(QueueListed([QueuedJob(7, 0, "C", 0)], ended))
+    bench.read_back()
+    assert [bench.state(name).name for name in "ABCD"] == ["DONE", "DONE", "SUBMITTED", "WAITING"]
+    assert not bench.ever(do.SubmitNode)
+    bench.tell(make.terminated(7))
+    assert bench.submits() == ["D"]
+    assert bench.same_replay()
+
+
+def test_an_end_in_the_history_counts_as_the_log_would_have_shown_it() -> None:
+    bench = make.Bench(make.dag("A", retries={"A": 1})).begin(recovering=True)
+    bench.tell(inputs.LogCaughtUp())
+    failed, removed = inputs.EndedJob(5, 0, "A", 0, 3), inputs.EndedJob(6, 0, "A", 1, -1002)
+    bench.tell(QueueListed([], [removed, failed]))
+    bench.read_back()
+    assert not bench.ever(do.SubmitNode)
+    assert bench.said("ended with 3, as the schedd's history says")
+    assert bench.state("A").name == "FAILED"
+    assert bench.asked(do.Exit) == [do.Exit(1)]
+
+
+def test_the_history_of_an_earlier_run_of_a_node_is_not_its_present_run() -> None:
+    bench = make.Bench(make.dag("A", retries={"A": 1})).begin(recovering=True)
+    bench.tell(make.submit("A", 5), make.terminated(5, value=1), inputs.LogCaughtUp())
+    bench.tell(QueueListed([], [inputs.EndedJob(5, 0, "A", 0, 1)]))
+    assert bench.submits() == ["A"]
+
+
+def test_the_history_is_asked_before_a_job_counts_as_lost() -> None:
+    bench = make.Bench("A").begin()
+    bench.take("A", 5, procs=2)
+    bench.wait(400)
+    assert bench.asked(do.QueryQueue) == [do.QueryQueue()]
+    bench.tell(QueueListed([QueuedJob(5, 1, "A", 0)]))
+    bench.wait(CONFIRM_LOST)
+    assert bench.asked(do.QueryQueue) == [do.QueryQueue(history=True)]
+    ended = [inputs.EndedJob(5, 0, "A", 0, 0)]
+    bench.tell(QueueListed([QueuedJob(5, 1, "A", 0)], ended))
+    assert bench.asked(do.AppendNote) == [do.AppendNote(Note.JOB_ENDED, 0, 0, 0, 5, 0)]
+    bench.read_back()
+    bench.tell(make.terminated(5, 0), make.terminated(5, 1))  # the first comes after all
+    assert bench.asked(do.Exit) == [do.Exit(0)]
