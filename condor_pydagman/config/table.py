@@ -417,6 +417,12 @@ class Config:
         0,
         refused=True,
     )
+    ask_history: bool = boolean(
+        "PYDAGMAN_ASK_HISTORY",
+        True,
+        "The schedd's history is asked after a restart, and before a job counts as lost.",
+        label="",
+    )
 
     remarks: tuple[str, ...] = ()
 

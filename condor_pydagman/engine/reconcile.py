@@ -41,8 +41,8 @@ def ask_if_due(engine: Engine) -> None:
     if engine.query_at is not None and engine.query_at <= engine.now and not engine.query_running:
         engine.query_at = None
         engine.query_running = True
-        history = engine.phase is Phase.RECONCILING or bool(engine.missing)
-        engine.emit(do.QueryQueue(history))
+        news = engine.phase is Phase.RECONCILING or bool(engine.missing)
+        engine.emit(do.QueryQueue(history=news and engine.config.ask_history))
 
 
 def on_unknown(engine: Engine, answer: QueueUnknown) -> None:

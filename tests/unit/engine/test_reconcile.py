@@ -249,3 +249,9 @@ def test_the_history_is_asked_before_a_job_counts_as_lost() -> None:
     bench.read_back()
     bench.tell(make.terminated(5, 0), make.terminated(5, 1))  # the first comes after all
     assert bench.asked(do.Exit) == [do.Exit(0)]
+
+
+def test_the_history_is_left_alone_where_the_administrator_says_so() -> None:
+    bench = make.Bench("A", Config(ask_history=False)).begin(recovering=True)
+    bench.tell(inputs.LogCaughtUp())
+    assert bench.asked(do.QueryQueue) == [do.QueryQueue(history=False)]
