@@ -128,7 +128,14 @@ class ConfigError(PydagmanError):
 
 
 class FileError(PydagmanError):
-    """A file of ours that can't be read or written; the message names it and says what to do."""
+    """A file of ours that can't be read or written; the message names it and says what to do.
+
+    `transient`: trying again may help, since the disk is full, say.
+    """
+
+    def __init__(self, message: str, *, transient: bool = False) -> None:
+        super().__init__(message)
+        self.transient = transient
 
 
 class PoolError(PydagmanError):

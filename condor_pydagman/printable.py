@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 LONGEST_MESSAGE = 1000
+# Control characters but the tab; what ends a line elsewhere, or turns the direction of writing.
+_TRICKS = re.compile("[\0-\x08\n-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
 def printable(text: str) -> str:
@@ -17,6 +21,11 @@ def message(text: str) -> str:
     if len(text) > LONGEST_MESSAGE:
         text = text[:LONGEST_MESSAGE] + "..."
     return printable(text)
+
+
+def without_tricks(text: str) -> str:
+    """`text` as one line of a log: control characters as `\\\\x1b`, all else as it is."""
+    return _TRICKS.sub(lambda found: _named(found[0]), text)
 
 
 def _named(character: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import Enum, IntEnum
 
 # An environment variable, whose value the schedd tells DAGMan and the job's owner alone.
-SECRET = "CONDOR_SECURITY_SESSION"  # noqa: S105 (a name, not a secret)
+SECRET = "CONDOR_SECURITY_SESSION"
 # All variables that nobody but DAGMan itself is to have; daemons tell their children the second.
 SECRETS = frozenset((SECRET, "CONDOR_PRIVATE_INHERIT"))
 

@@ -128,13 +128,57 @@ def test_files_and_functions_are_short(path: Path) -> None:
             assert length <= FUNCTION_MAX, f"{node.name} has {length} lines"
 
 
-def test_no_command_of_htcondor_is_run() -> None:
+# Ways to start a program; those that a shell would take apart are nobody's.
+STARTS = re.compile(
+    r"\bsubprocess\b|\bos\.(?:exec\w+|spawn\w+|posix_spawn\w*|startfile)\b|\bmultiprocessing\b"
+)
+SHELLS = re.compile(
+    r"\bos\.(?:system|popen)\b|\bpopen2?\b|\bgetstatusoutput\b|\bgetoutput\b|shell\s*=\s*True"
+    r"|\bpty\.spawn\b|\bcreate_subprocess_shell\b"
+)
+# Text that becomes code.
+EVALUATORS = {"eval", "exec", "compile", "__import__"}
+STARTERS = {
+    "adapters/scripts.py": "the scripts of a DAG, as words",
+    "cli/pydagman.py": "`pool run COMMAND` becomes the command",
+}
+
+
+def code_of(path: Path) -> str:
+    """The code of a module without its comments and texts."""
+    module = tree(path)
+    for node in ast.walk(module):
+        if isinstance(node, ast.Constant) and isinstance(node.value, (str, bytes)):
+            node.value = ""
+    return ast.unparse(module)
+
+
+def test_no_shell_and_no_command_of_htcondor_is_run() -> None:
     """Submitting, asking and removing go through the bindings; only the pool starts daemons."""
-    for path in MODULES:
-        if "pool" in path.parts:
+    for path in [*MODULES, *(ROOT / "scripts").iterdir()]:
+        if not path.is_file():
             continue
-        used = [name for name in imports(path) if name.split(".")[0] == "subprocess"]
-        assert not used or path.name == "scripts.py", path
+        code, name = code_of(path), path.relative_to(ROOT).as_posix().partition("/")[2]
+        found = SHELLS.search(code)
+        assert not found, f"{path}: {found} gives text to a shell; start programs with words"
+        found = STARTS.search(code)
+        allowed = name.startswith("pool/") or name in STARTERS
+        assert not found or allowed, f"{path}: {found}; only {list(STARTERS)} start programs"
+        calls = {
+            node.func.id
+            for node in ast.walk(tree(path))
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        }
+        assert not calls & EVALUATORS, f"{path}: {calls & EVALUATORS} makes text into code"
+        for module in ("pickle", "marshal", "shelve", "dill"):
+            assert module not in imports(path), f"{path}: {module} runs what it reads"
+
+
+@pytest.mark.parametrize(
+    "code", ["os.system('x')", "os.popen('x')", "run('x', shell=True)", "subprocess.getoutput('x')"]
+)
+def test_a_shell_would_be_found(code: str) -> None:
+    assert SHELLS.search(code)
 
 
 def test_nothing_names_a_machine_or_a_registry() -> None:

@@ -113,8 +113,8 @@ make_venv() {
 install() {
     say "installing the package${extras:+ with what its ${extras}s need} into $venv"
     set -- "$venv/bin/python" -m pip --disable-pip-version-check install
-    # Older ones can't install an editable package the way newer ones do.
-    "$@" 'pip>=21.3' >"$venv/log" 2>&1 || no_network "$venv/log"
+    # Older ones can't install an editable package the way newer ones do, and have known holes.
+    "$@" --upgrade 'pip>=21.3' >"$venv/log" 2>&1 || no_network "$venv/log"
     # The old way would put a slower condor_dagman there.
     "$@" --use-pep517 -e "$root${extras:+[$extras]}" >"$venv/log" 2>&1 || no_network "$venv/log"
     { key && say "extras: $extras"; } >"$venv/made-for.new"

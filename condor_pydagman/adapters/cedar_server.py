@@ -13,7 +13,6 @@ A client that is configured not to negotiate sends its command at once, in the c
 
 from __future__ import annotations
 
-import base64
 import binascii
 import enum
 import os
@@ -29,6 +28,7 @@ AUTHENTICATE = 60010  # command DC_AUTHENTICATE
 GENERIC = 61500  # command DAGMAN_GENERIC: a ClassAd each way
 _REQUIRED = "REQUIRED"
 _NOTHING = 60011  # command DC_NOP
+TRIES_MAX = 4  # to authenticate, before a client is sent away
 FS = 4  # bit of the authentication method FS
 
 _KEYS = ("htcondor", "keygen")  # salt and purpose of a session's key
@@ -82,6 +82,7 @@ class Conversation:
         self._step = _Step.COMMAND
         self._key = b""
         self._directory = ""
+        self._tries = 0
         self._steps: dict[_Step, Callable[[Message], Ad | None]] = {
             _Step.COMMAND: self._begin,
             _Step.METHODS: self._choose_method,
@@ -162,7 +163,7 @@ class Conversation:
         policy["NegotiatedSession"] = True
         if pair is not None:
             policy["CryptoMethods"] = policy["CryptoMethodsList"] = "AES"
-            policy["ECDHPublicKey"] = base64.b64encode(pair.public).decode("ascii")
+            policy["ECDHPublicKey"] = binascii.b2a_base64(pair.public, newline=False).decode()
         self._say(policy)
         if authenticate:
             self._step = _Step.METHODS
@@ -170,6 +171,8 @@ class Conversation:
             self._open("unauthenticated@unmapped")
 
     def _agree_on_key(self, wanted: Ad) -> KeyPair | None:
+        import base64  # late, as `hmac`: most DAGMans are never called
+
         public = cedar.value(wanted, "ECDHPublicKey")
         if "AES" not in _offered(wanted, "CryptoMethods") or not isinstance(public, str):
             return None
@@ -186,6 +189,9 @@ class Conversation:
     def _choose_method(self, message: Message) -> None:
         methods = message.integer()
         message.end()
+        self._tries += 1
+        if self._tries > TRIES_MAX:
+            raise CedarError("a client that tries to authenticate again and again")
         if not methods & FS:
             self._channel.send(cedar.integer(0))
             self._step = _Step.OVER

@@ -95,10 +95,11 @@ def _difference(path: str) -> dict[str, str]:
 def _read(text: str) -> None:
     import tempfile
 
-    with tempfile.NamedTemporaryFile(prefix="pydagman.") as file:
+    # Without a name: it may hold secrets, and the bindings end the process at a mistake.
+    with tempfile.TemporaryFile() as file:
         file.write(text.encode("utf-8", "surrogateescape"))
         file.flush()
-        os.environ["CONDOR_CONFIG"] = file.name
+        os.environ["CONDOR_CONFIG"] = f"/proc/self/fd/{file.fileno()}"
         htcondor2.reload_config()
 
 

@@ -14,19 +14,23 @@ import re
 import stat
 from collections.abc import Iterable, Iterator
 
+from condor_pydagman.adapters import own_files
 from condor_pydagman.errors import FileError
 from condor_pydagman.names import DagPaths
 
 BLOCK = 1 << 18  # bytes
 LONGEST_LINE = 1 << 27  # bytes; longer ones come in pieces, and are refused
 
-# O_NONBLOCK: a FIFO in a file's place must not make us wait for a reader
-_WRITE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC  # which follows no link
+# What passes: a full disk, a disk in trouble, too many open files.
+_PASSING = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE)
 _ADD = os.O_WRONLY | os.O_CREAT | os.O_APPEND
 
 
-def read_text(path: str) -> str:
+def read_text(path: str, *, own: bool = False) -> str:
     """The whole of a text file; bytes that are not UTF-8 are kept as surrogates.
+
+    `own`: one that DAGMan takes for its own because of its name alone, see `own_files`.
 
     Raises:
         FileError: it is no ordinary file (a directory, a FIFO, a device).
@@ -37,6 +41,8 @@ def read_text(path: str) -> str:
     with os.fdopen(fd, "rb") as file:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             raise FileError(f"{path} is not an ordinary file")
+        if own:
+            own_files.refuse_planted(fd, path)
         return file.read().decode("utf-8", "surrogateescape")
 
 
@@ -120,23 +126,6 @@ def _read_at(path: str, offset: int, size: int, known: os.stat_result) -> bytes:
         return file.read(size)
 
 
-def open_to_add(path: str, flags: int, mode: int = 0o644) -> int:
-    """Open a file that is added to by name: a log.  As stock does, a symbolic link is followed to a
-    file that exists, and no file is made through one; and it must be the user's own or root's,
-    since anybody can put one into a shared directory.
-
-    Raises:
-        OSError: it can't be opened.
-    """
-    flags |= os.O_CLOEXEC | os.O_NONBLOCK  # a FIFO must not make us wait for its reader
-    try:
-        return os.open(path, flags | os.O_NOFOLLOW, mode)
-    except OSError as error:
-        if error.errno != errno.ELOOP or os.lstat(path).st_uid not in (0, os.geteuid()):
-            raise
-    return os.open(path, flags & ~os.O_CREAT)
-
-
 def replace(
     path: str,
     chunks: Iterable[str],
@@ -149,19 +138,17 @@ def replace(
 
     `durable` waits until the disk has it; leave it out for files that are rewritten all the time.
     `keep_old` renames a file that is there to `.old` first.  `keep_mode`: whoever may read or write
-    that file may do so with the new one (stock writes into the file itself).
+    that file, if it is the user's, may do so with the new one (stock writes into the file itself).
 
     Raises:
         FileError: the message names the file and the reason.
     """
-    temporary = path + ".tmp"
+    temporary = ""
     try:
-        if os.path.islink(temporary):
-            os.unlink(temporary)  # not ours, and never to be followed
-        fd = os.open(temporary, _WRITE, 0o644)
+        fd, temporary = _temporary(path)
         with os.fdopen(fd, "w", encoding="utf-8", errors="surrogateescape") as file:
-            if keep_mode and os.path.isfile(path):
-                os.fchmod(fd, os.stat(path).st_mode & 0o777)
+            if keep_mode:
+                _take_mode(fd, path)
             file.writelines(chunks)
             file.flush()
             if durable:
@@ -174,10 +161,59 @@ def replace(
     except OSError as error:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
-        reason = error.strerror or error
-        if isinstance(error, FileNotFoundError) and os.path.isdir(os.path.dirname(path) or "."):
-            reason = "another process is writing it at this moment"
-        raise FileError(f"can't write {path}: {reason}") from None
+        raise FileError(
+            f"can't write {path}: {error.strerror or error}", transient=error.errno in _PASSING
+        ) from None
+
+
+def _temporary(path: str) -> tuple[int, str]:
+    """A new file beside `path`, and its name.
+
+    Usually that is `path` and `.tmp`, so that what a killed process has left is found by the next
+    one: nobody holds its lock.  It is another name while a second process writes the same file, or
+    if somebody has put something there: that is never written to.
+    """
+    usual = path + ".tmp"
+    if _is_left_over(usual):
+        with contextlib.suppress(OSError):
+            os.unlink(usual)
+    with contextlib.suppress(FileExistsError):
+        fd = os.open(usual, _NEW, 0o644)
+        if _is_ours_alone(fd, usual):
+            return fd, usual
+        os.close(fd)
+    other = f"{path}.{os.urandom(8).hex()}.tmp"
+    return os.open(other, _NEW, 0o644), other
+
+
+def _is_left_over(temporary: str) -> bool:
+    """Whether a process of the user's has left this file behind."""
+    try:
+        fd = os.open(temporary, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        info = os.fstat(fd)
+        plain = stat.S_ISREG(info.st_mode) and info.st_uid == os.geteuid()
+        return plain and _is_ours_alone(fd, temporary)
+    finally:
+        os.close(fd)
+
+
+def _is_ours_alone(fd: int, path: str) -> bool:
+    """Lock an open file; False if another process has it, or has put another under its name."""
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return os.path.samestat(os.fstat(fd), os.lstat(path))
+    except OSError:
+        return False
+
+
+def _take_mode(fd: int, path: str) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        old = os.lstat(path)  # somebody else may have made his own one, open to himself
+        if stat.S_ISREG(old.st_mode) and old.st_uid == os.geteuid():
+            os.fchmod(fd, old.st_mode & 0o777)
 
 
 def make_directory(path: str) -> None:
@@ -188,6 +224,7 @@ def make_directory(path: str) -> None:
     """
     try:
         os.makedirs(path or ".", mode=0o755, exist_ok=True)
+        own_files.refuse_planted_directory(path or ".")
     except OSError as error:
         raise FileError(f"can't make the directory {path}: {error.strerror}") from None
 
@@ -200,7 +237,7 @@ def append_lines(path: str, lines: Iterable[str]) -> None:
     """
     data = "".join(lines).encode("utf-8", "surrogateescape")
     try:
-        fd = open_to_add(path, _ADD)
+        fd = own_files.open_to_add(path, _ADD)
         try:
             size = os.fstat(fd).st_size
             if os.write(fd, data) < len(data):
@@ -252,7 +289,7 @@ def interrupted_run(lock: str) -> int | None:
     None if there is no such file, or if it does not say: stock DAGMan's does not.
     """
     try:
-        fd = os.open(lock, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        fd = own_files.open_own(lock, os.O_RDONLY)
         with os.fdopen(fd, "rb") as file:
             found = re.fullmatch(rb"\d+\nrescue (\d{1,9})\n", file.read(64) or b"")
     except OSError:
@@ -276,6 +313,14 @@ class LockFile:
         self.found = False
         self._fd = -1
 
+    def begun(self) -> bool:
+        """Whether a run has begun that did not end, as far as can be seen without the lock."""
+        try:
+            there = os.lstat(self.path)
+        except OSError:
+            return False
+        return stat.S_ISREG(there.st_mode) and there.st_size > 0
+
     def take(self) -> int | None:
         """Take the lock; `found` tells whether an earlier DAGMan left the file behind.
 
@@ -285,11 +330,9 @@ class LockFile:
         Raises:
             FileError: the file can't be made.
         """
-        # O_NONBLOCK: a FIFO in its place must not make us wait
-        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
         try:
             while True:
-                self._fd = os.open(self.path, flags, 0o600)
+                self._fd = own_files.open_own(self.path, os.O_RDWR | os.O_CREAT, 0o600)
                 try:
                     fcntl.lockf(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except OSError:
@@ -361,7 +404,7 @@ class LockFile:
 
     def _is_in_place(self) -> bool:
         try:
-            return os.path.samestat(os.fstat(self._fd), os.stat(self.path))
+            return os.path.samestat(os.fstat(self._fd), os.lstat(self.path))
         except FileNotFoundError:
             return False
 

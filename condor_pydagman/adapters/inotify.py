@@ -16,6 +16,7 @@ _IN_MOVE_SELF = 0x800
 _IN_NAMES = 0x40 | 0x80 | 0x100 | 0x200  # moved away, moved here, made, deleted
 _IN_NONBLOCK = os.O_NONBLOCK
 _IN_CLOEXEC = os.O_CLOEXEC
+_READS_MAX = 16  # at a time: somebody may make and delete names faster than we read of them
 
 # statfs(2) magic numbers of file systems that another machine may write to without our kernel's
 # knowledge: NFS, SMB, CIFS, SMB2, Lustre, GPFS, Ceph, FUSE, AFS, 9p
@@ -39,8 +40,8 @@ class _Watch:
         """Take note of all that has happened so far."""
         if self._fd >= 0:
             try:
-                while os.read(self._fd, 65536):
-                    pass
+                for _ in range(_READS_MAX):
+                    os.read(self._fd, 65536)
             except BlockingIOError:
                 pass
 

@@ -25,7 +25,7 @@ from typing import Any
 import classad2
 import htcondor2
 
-from condor_pydagman.adapters.files import open_to_add
+from condor_pydagman.adapters.own_files import open_to_add
 from condor_pydagman.engine.inputs import LogBroken, LogEvent
 from condor_pydagman.errors import FileError
 from condor_pydagman.records.event_text import CommonEvents
@@ -39,6 +39,7 @@ ERRORS_MAX = 10  # unreadable events in a row before the log counts as broken
 RAW_MAX = 65536  # bytes looked at of an event that the bindings can't read
 BLOCK = 262144  # bytes read at a time
 EVENT_MAX = 32768  # bytes; an event of a common form is shorter
+TEXT_MAX = 8192  # characters kept of a reason
 LEFT_MAX = 8  # events left to the bindings without a look, after that many of other forms
 _END_OF_EVENT = b"...\n"
 _OTHER_FORMATS = (b"<", b"{")  # XML, JSON
@@ -383,7 +384,7 @@ def _generic(event: Any) -> dict[str, Any]:
 
 
 def _aborted(event: Any) -> dict[str, Any]:
-    return {"text": str(event.get("Reason", ""))}
+    return {"text": str(event.get("Reason", ""))[:TEXT_MAX]}
 
 
 def _cluster_removed(event: Any) -> dict[str, Any]:
@@ -392,7 +393,7 @@ def _cluster_removed(event: Any) -> dict[str, Any]:
 
 
 def _held(event: Any) -> dict[str, Any]:
-    return {"text": str(event.get("HoldReason", ""))}
+    return {"text": str(event.get("HoldReason", ""))[:TEXT_MAX]}
 
 
 _SPECIAL = {

@@ -7,7 +7,8 @@ import os
 import sys
 import time
 
-from condor_pydagman.adapters.files import open_to_add
+from condor_pydagman.adapters.own_files import open_to_add
+from condor_pydagman.printable import without_tricks
 from condor_pydagman.records.log_lines import DEFAULT_LEVEL, Header, level_of
 
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND
@@ -48,7 +49,8 @@ class OutLog:
         self._next_look = 0.0
 
     def say(self, text: str, level: int = DEFAULT_LEVEL) -> None:
-        """Add text, a time stamp before each of its lines.
+        """Add text, a time stamp before each of its lines.  What would make a terminal or a reader
+        see other lines than these (names and reasons come from anywhere) is shown as its code.
 
         Below the default verbosity a line is also said if stock says it at that level.
         """
@@ -61,6 +63,8 @@ class OutLog:
         now = int(time.time())
         if now != self._second:
             self._new_stamp()
+        if not text.isprintable():
+            lines = [without_tricks(line) for line in lines]
         for line in lines:
             self._lines.append(f"{self._stamp}{line}\n")
 

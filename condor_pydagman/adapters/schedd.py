@@ -12,16 +12,27 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from typing import Any
 
 import classad2
 import htcondor2
 
 from condor_pydagman.adapters.files import inside
+from condor_pydagman.adapters.steady_none import keep_none_alive
 from condor_pydagman.engine.inputs import EndedJob, QueuedJob
 from condor_pydagman.errors import PoolError
 from condor_pydagman.printable import printable
-from condor_pydagman.records.ad_attributes import ADDRESS, HALTED, LIMITS, quoted
+from condor_pydagman.records.ad_attributes import (
+    ADDRESS,
+    ENDED,
+    EXIT_BY_SIGNAL,
+    EXIT_CODE,
+    HALTED,
+    LIMITS,
+    RUN_COUNT,
+    quoted,
+)
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, SECRETS
 
 _OWN_ATTRIBUTES = [
@@ -35,6 +46,10 @@ _OWN_ATTRIBUTES = [
     "DAG_Status",
     ADDRESS,
     HALTED,
+    ENDED,
+    RUN_COUNT,
+    EXIT_CODE,
+    EXIT_BY_SIGNAL,
     *LIMITS,
 ]
 
@@ -100,6 +115,7 @@ class ScheddAdapter:
         self._mine = f"DAGManJobId == {cluster}"
         self._schedd: Any = None
         self._warn = warn
+        keep_none_alive()
         warnings.simplefilter("always")
         warnings.showwarning = self._show_warning
 
@@ -242,17 +258,19 @@ class ScheddAdapter:
         value = ad.eval(name) if ad is not None and name in ad else None
         return None if isinstance(value, classad2.Value) else value  # Undefined, Error
 
-    def publish(self, attributes: Mapping[str, str]) -> None:
-        """Set attributes (expression texts) in DAGMan's own job ad.
+    def publish(self, attributes: Mapping[str, str], *, durable: bool = False) -> None:
+        """Set attributes (expression texts) in DAGMan's own job ad; `durable`: on the disk.
 
         Raises:
             PoolError: the schedd could not be told.
         """
         if not self.cluster:
             return
+        flag = htcondor2.TransactionFlag
+        how = flag.Default if durable else flag.NonDurable
         with self._asking() as schedd:
             for name, value in attributes.items():
-                schedd.edit(f"{self.cluster}.0", name, value, htcondor2.TransactionFlag.NonDurable)
+                schedd.edit(f"{self.cluster}.0", name, value, how)
 
     def _ad(self, cluster: int, names: list[str]) -> Any:
         """Some attributes of a cluster's first proc; None if it is not in the queue."""
@@ -373,9 +391,16 @@ def _submit_error(error: Exception) -> PoolError:
     return LostReply(reason)
 
 
-@contextlib.contextmanager
-def _inside(directory: str) -> Iterator[None]:
+def _inside(directory: str) -> AbstractContextManager[None]:
     """Work in a node's directory, as `DIR` says; the submit language has no other way."""
+    return _entered(directory) if directory else _HERE
+
+
+_HERE: AbstractContextManager[None] = contextlib.nullcontext()
+
+
+@contextlib.contextmanager
+def _entered(directory: str) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         try:
             stack.enter_context(inside(directory))

@@ -128,14 +128,16 @@ def _save_file(options: DagmanOptions, paths: DagPaths) -> tuple[str, str]:
 
 def _apply_rescue(dag: Dag, path: str, how: BuildOptions, kind: str) -> None:
     try:
-        apply_progress(dag, files.read_text(path), path, how)
+        apply_progress(dag, files.read_text(path, own=True), path, how)
     except DagFileErrors as error:
         raise CannotStart(f"{error.detail()}\nFailed to parse {kind} file") from None
     except FileNotFoundError:
         reason = "Provided file path does not exist"
     except IsADirectoryError:
         reason = "Provided file path is not a file"
-    except (OSError, FileError) as error:
+    except OSError as error:
+        reason = error.strerror or str(error)
+    except FileError as error:
         reason = str(error)
     else:
         return

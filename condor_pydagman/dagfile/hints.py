@@ -5,9 +5,7 @@ A hint is one sentence; '' if there is nothing useful to say.
 
 from __future__ import annotations
 
-import difflib
 import re
-import unicodedata
 from collections.abc import Iterable
 
 from condor_pydagman.dagfile.lexer import QuotingError
@@ -63,6 +61,8 @@ def nearest(word: str, valid: Iterable[str]) -> str:
     plain = normal(word[:40].translate(_TO_PLAIN).strip(" \"'"))
     if plain in forms:
         return forms[plain]
+    import difflib  # late: most DAG files are right
+
     near = difflib.get_close_matches(plain, forms, 1, NEAR)
     return forms[near[0]] if near else ""
 
@@ -114,6 +114,8 @@ def odd_character(text: str) -> str:
     found = _ODD.search(text)
     if found is None:
         return ""
+    import unicodedata  # late: most DAG files are right
+
     character = found.group()
     name = unicodedata.name(character, "character").lower()
     plain = {" ": "a blank", "": "", '"': '"'}.get(_PLAIN[character], _PLAIN[character])

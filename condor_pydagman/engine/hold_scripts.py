@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from condor_pydagman.engine.engine import Engine
 
 
+MOST_WAITING = 100_000  # scripts; a job may go on hold and off it faster than they run
+
+
 class HeldProc(NamedTuple):
     """A proc that went on hold."""
 
@@ -40,6 +43,7 @@ class HoldScripts:
         self.logged: dict[tuple[int, int], HeldProc] = {}
         self._waiting: deque[HeldProc] = deque()
         self._deferred: list[tuple[float, HeldProc]] = []
+        self._told = False
 
     def __bool__(self) -> bool:
         """Whether any of them wants to start, now or later."""
@@ -49,9 +53,16 @@ class HoldScripts:
         """When the next one that was put off is due."""
         return self._deferred[0][0] if self._deferred else None
 
-    def add(self, held: HeldProc) -> None:
-        """A script is to run."""
-        self._waiting.append(held)
+    def add(self, held: HeldProc) -> str:
+        """A script is to run; if too many wait, it is left out.  Returns what is to be said."""
+        if len(self._waiting) < MOST_WAITING:
+            self._waiting.append(held)
+            return ""
+        first, self._told = not self._told, True
+        too_many = (
+            f"Warning: more than {MOST_WAITING:,} HOLD scripts wait; further ones are left out"
+        )
+        return too_many if first else ""
 
     def defer(self, held: HeldProc, until: float) -> None:
         """A script is to run again at `until` (seconds since the epoch)."""
@@ -75,7 +86,9 @@ def on_held(engine: Engine, node: int, cluster: int, proc: int) -> None:
         engine.hold_scripts.logged[cluster, proc] = held
     else:
         engine.deferred["hold"] += _room(engine) <= 0
-        engine.hold_scripts.add(held)
+        warning = engine.hold_scripts.add(held)
+        if warning:
+            engine.say(warning)
 
 
 def on_hold_no_more(engine: Engine, cluster: int, proc: int) -> None:

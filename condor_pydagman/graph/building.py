@@ -6,7 +6,6 @@ What each command does is in `define`, `connect`, `modify` and `whole`; which fi
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -172,6 +171,8 @@ class Building:
         same = [one for one in known if one.lower() == name.lower()]
         if same:
             return f"did you mean {same[0]}? Upper and lower case are not the same in names"
+        import difflib  # late: most DAG files are right
+
         near = difflib.get_close_matches(name, known, 1, 0.7)
         return f"did you mean {near[0]}?" if near else self._inside_splice(name)
 

@@ -13,12 +13,16 @@ from condor_pydagman.graph.scope import Scope
 from condor_pydagman.vocabulary import NodeKind
 
 LONGEST_PREFIX = 10_000  # of a node's name, for the splices that it is in
+# With so many no further splice begins: a few lines can ask for more than any machine holds.
+MOST_NODES = 20_000_000
+MOST_EDGES = 10 * MOST_NODES  # each PARENT line that shares its edges counts once
 
 _FORBIDDEN = (NodeKind.FINAL, NodeKind.PROVISIONER)
 
 
 def enter(building: Building, command: commands.Splice) -> Scope:
     """The scope of a new splice, which becomes the present one."""
+    _refuse_flood(building)
     outer = building.scope
     name = outer.munge + command.name
     clash = "give the splice another name"
@@ -40,6 +44,18 @@ def enter(building: Building, command: commands.Splice) -> Scope:
     building.scope = scope
     building.has_splices = True
     return scope
+
+
+def _refuse_flood(building: Building) -> None:
+    for count, most, what in (
+        (len(building.dag), MOST_NODES, "nodes"),
+        (len(building.dag.edges), MOST_EDGES, "edges"),
+    ):
+        if count > most:
+            fail(
+                f"More than {most:,} {what}: no further splice is taken in",
+                "do splices hold splices that hold splices? A SUBDAG has a DAGMan of its own",
+            )
 
 
 def leave(building: Building, *, good: bool) -> None:

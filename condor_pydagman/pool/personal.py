@@ -10,6 +10,7 @@ import contextlib
 import fcntl
 import os
 import shutil
+import stat
 import subprocess
 import tempfile
 import time
@@ -176,6 +177,8 @@ class Pool:
                 transient=False,
             )
         try:
+            self.directory.mkdir(parents=True, exist_ok=True)
+            self._refuse_shared()
             for name in ("", *configuration.SUBDIRECTORIES):
                 (self.directory / name).mkdir(parents=True, exist_ok=True)
                 self.identity.own(self.directory / name)
@@ -191,6 +194,19 @@ class Pool:
                 f" {self.directory}; choose a directory with --dir that it can reach",
                 transient=False,
             )
+
+    def _refuse_shared(self) -> None:
+        """The directory says which programs are run: it must be in nobody else's hands."""
+        found = self.directory.stat()
+        ours = found.st_uid in (0, os.geteuid(), self.identity.uid)
+        if ours and not found.st_mode & stat.S_IWOTH:
+            return
+        wrong = "everybody may write to it" if ours else f"it belongs to user {found.st_uid}"
+        raise PoolError(
+            f"{self.directory}: {wrong}, who could choose what the pool runs as you;"
+            " choose another directory with --dir",
+            transient=False,
+        )
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from condor_pydagman.errors import UsageError
 from condor_pydagman.names import DagPaths
-from condor_pydagman.vocabulary import SECRET
+from condor_pydagman.vocabulary import SECRETS
 
 # What DAGMan itself takes over from the environment of the person who submits it.
 GETENV = (
@@ -173,7 +173,7 @@ def importable(environment: Mapping[str, str]) -> dict[str, str]:
     return {
         name: value
         for name, value in environment.items()
-        if "\n" not in value and ";" not in value and name != SECRET
+        if "\n" not in value and ";" not in value and name not in SECRETS
     }
 
 

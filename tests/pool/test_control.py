@@ -43,6 +43,7 @@ for asked in map(json.loads, sys.argv[2:]):
 print(json.dumps([contact["Secret"], answers]))
 """
 PAIR = "JOB A told.sub\nJOB B job.sub\nPARENT A CHILD B\n"
+SECRETS: dict[int, list[str]] = {}  # that clients were told, by DAGMan job
 CROWD = "".join(f"JOB N{n} told.sub\n" for n in range(6))
 INSISTING = {
     f"_CONDOR_SEC_CLIENT_{what}": "REQUIRED"
@@ -67,9 +68,16 @@ def ask(s: Scene, *requests: dict[str, Any], **environment: str) -> list[dict[st
     argv = [sys.executable, "-c", CLIENT, str(s.cluster), *map(json.dumps, requests)]
     done = s.access_point.run(*argv, cwd=s.work, environment=environment)
     secret, answers = json.loads(done.stdout)
-    assert secret not in s.out()
-    assert secret.rpartition("]")[2] not in s.out()
+    SECRETS[s.cluster] = [secret, secret.rpartition("]")[2]]
+    assert not tellers(s, *SECRETS[s.cluster])
     return list(answers)
+
+
+def tellers(s: Scene, *secrets: str) -> list[str]:
+    """The files of a DAG that hold a secret."""
+    files = [path for path in s.work.rglob("*") if path.is_file()]
+    texts = {str(path): path.read_bytes().decode("utf-8", "replace") for path in files}
+    return [f"{name}: {word}" for name, text in texts.items() for word in secrets if word in text]
 
 
 def listens(s: Scene) -> tuple[str, int]:
@@ -277,16 +285,33 @@ def clients_that_insist_and_clients_that_do_not_negotiate(s: Scene) -> None:
 
 
 @STAGE.scene
-def a_job_that_copies_the_environment_gets_no_secret(s: Scene) -> None:
-    s.write("JOB A copy.sub\n")
+def a_secret_reaches_no_file_and_no_ad(s: Scene) -> None:
+    """Not by a job or a sub-DAG that copies the environment, a script that prints it, a CONFIG
+    file, or the most talkative log."""
+    s.write(
+        "CONFIG own.config\nJOB A copy.sub\nSUBDAG EXTERNAL S inner.dag\nPARENT A CHILD S\n"
+        "SCRIPT DEBUG environment.out ALL PRE A /usr/bin/env\n"
+    )
+    (s.work / "own.config").write_text(
+        "SEC_PASSWORD_OF_MINE = open-sesame\nDAGMAN_MAX_JOBS_IDLE=9\n"
+    )
+    (s.work / "inner.dag").write_text("JOB I copy.sub NOOP\n")
     (s.work / "copy.sub").write_text("getenv = True\n" + s.text("told.sub"))
-    s.submit_again()
+    s.submit_again("-debug", "7", "-import_env")
     s.started("A 0")
     (ad,) = s.access_point.queue(f"ClusterId == {s.job('A')}")
     assert "_CONDOR_DAGMAN_LOG" in ad["Environment"]  # it has been copied
     assert "SECURITY_SESSION" not in ad["Environment"]
+    ask(s, {"DagCommand": 3})
+    ads = str(s.access_point.queue(f"ClusterId == {s.cluster} || DAGManJobId == {s.cluster}"))
+    assert not [word for word in SECRETS[s.cluster] if word in ads]
+    assert "open-sesame" not in ads
     s.touch("go.A")
     assert s.ends() == 0
+    assert "_CONDOR_DAGMAN_LOG" in s.text("environment.out")
+    assert not tellers(s, *SECRETS[s.cluster], "SECURITY_SESSION")
+    (s.work / "own.config").unlink()
+    assert not tellers(s, "open-sesame")
 
 
 @STAGE.scene

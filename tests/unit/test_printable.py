@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from condor_pydagman.errors import DagFileError
-from condor_pydagman.printable import LONGEST_MESSAGE, message, printable
+from condor_pydagman.printable import LONGEST_MESSAGE, message, printable, without_tricks
 
 
 def test_a_long_message_is_cut() -> None:
@@ -17,6 +17,12 @@ def test_a_long_message_is_cut() -> None:
 @given(st.text())
 def test_whatever_comes_is_printable(text: str) -> None:
     assert printable(text).isprintable()
+
+
+@given(st.text())
+def test_whatever_comes_is_one_line(text: str) -> None:
+    assert len(without_tricks(text).splitlines()) <= 1
+    assert without_tricks(without_tricks(text)) == without_tricks(text)
 
 
 def test_a_file_name_can_be_anything() -> None:

@@ -179,6 +179,17 @@ def test_a_config_file_that_is_not_there(tmp_path: Path) -> None:
     assert str(tmp_path / "nosuch") in done.stderr
 
 
+def test_a_mistake_leaves_no_copy_of_the_configuration_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may hold secrets, and the bindings end the process that reads it."""
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+    done = load(tmp_path, "this is no assignment\n")
+    assert "there is a mistake in the DAG's CONFIG file" in done.stderr
+    assert os.listdir(tmp_path / "temporary") == []
+
+
 def test_a_pipe_in_place_of_a_config_file_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     done = subprocess.run(

@@ -120,6 +120,17 @@ def test_an_empty_lock_file_asks_for_no_recovery(tmp_path: Path) -> None:
     lock.remove()
 
 
+@pytest.mark.parametrize(("content", "begun"), [(None, False), ("", False), ("7\n", True)])
+def test_whether_a_run_has_begun_is_seen_without_the_lock(
+    tmp_path: Path, content: str | None, begun: bool
+) -> None:
+    if content is not None:
+        (tmp_path / "t.dag.lock").write_text(content)
+    assert LockFile(str(tmp_path / "t.dag.lock")).begun() is begun
+    (tmp_path / "link").symlink_to("t.dag.lock")
+    assert not LockFile(str(tmp_path / "link")).begun()
+
+
 @pytest.mark.parametrize("before", ["", "42\n"])
 def test_a_dagman_that_cannot_begin_leaves_what_it_found(tmp_path: Path, before: str) -> None:
     path = tmp_path / "t.dag.lock"

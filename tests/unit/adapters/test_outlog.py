@@ -48,6 +48,26 @@ def test_levels_above_the_verbosity_are_left_out(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("A\x1b[2Jgone", "A\\x1b[2Jgone"),
+        ("A\r11/22/26 00:00:00 All jobs Completed!", "A\\x0d11/22/26 00:00:00 All jobs Completed!"),
+        ("A\x0b\x0c\x85\u2028B", "A\\x0b\\x0c\\u0085\\u2028B"),
+        ("\u202egnp.A", "\\u202egnp.A"),
+        ("\x9b31mred\x00", "\\u009b31mred\\x00"),
+        ("tab\tand é 世界, no-break\u00a0blank", "tab\tand é 世界, no-break\u00a0blank"),
+    ],
+)
+def test_nothing_that_is_said_makes_other_lines(tmp_path: Path, said: str, shown: str) -> None:
+    log = OutLog(str(tmp_path / "out"))
+    log.say(said)
+    log.flush()
+    text = (tmp_path / "out").read_bytes().decode()
+    assert text[18:] == shown + "\n"
+    assert len(text.splitlines()) == 1
+
+
 def test_an_old_log_is_appended_to_and_its_age_is_known(tmp_path: Path) -> None:
     path = tmp_path / "out"
     assert OutLog(str(path)).touched is None

@@ -170,7 +170,7 @@ def test_the_secret_is_not_in_the_environment_that_a_job_may_copy(
     with pytest.raises(PoolError):
         adapter.submit("executable = /bin/true\ngetenv = true\nqueue", str(tmp_path))
     assert seen == [None]
-    assert os.environ["CONDOR_SECURITY_SESSION"] == "secret"  # scripts may want it
+    assert os.environ["CONDOR_SECURITY_SESSION"] == "secret"  # it is wanted for the command socket
 
 
 class _Description:

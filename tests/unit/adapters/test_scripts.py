@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import subprocess
+import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +17,7 @@ from condor_pydagman.adapters.scripts import ScriptRunner
 from condor_pydagman.engine.actions import RunScript
 from condor_pydagman.engine.inputs import ScriptEnded
 from condor_pydagman.graph.model import Script
-from condor_pydagman.vocabulary import ScriptKind
+from condor_pydagman.vocabulary import SECRETS, ScriptKind
 
 PRE, POST, HOLD = ScriptKind.PRE, ScriptKind.POST, ScriptKind.HOLD
 
@@ -70,6 +74,14 @@ def test_it_has_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("_CONDOR_DAGMAN_LOG", "x.out")
     run(tmp_path, "echo $_CONDOR_DAGMAN_LOG > out")
     assert (tmp_path / "out").read_text() == "x.out\n"
+
+
+@pytest.mark.parametrize("name", sorted(SECRETS))
+def test_it_has_no_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(name, "marker")
+    run(tmp_path, "tr '\\0' '\\n' < /proc/self/environ > out")
+    assert "marker" not in (tmp_path / "out").read_text()
+    assert "PATH=" in (tmp_path / "out").read_text()
 
 
 def start(directory: Path, word: str) -> ScriptEnded | None:
@@ -148,6 +160,19 @@ def test_a_debug_file_that_cannot_be_written_is_a_problem_not_a_failure(tmp_path
     assert "nosuch/debug" in runner.problems[0]
 
 
+def test_no_room_for_the_output_is_a_problem_not_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nosuch"))
+    runner = ScriptRunner()
+    script = Script("s.sh", debug_file="debug", debug_stream="STDOUT")
+    make(tmp_path, "echo unheard; exit 3")
+    assert runner.start(RunScript(0, PRE, ("s.sh",)), script, "A", str(tmp_path)) is None
+    assert wait(runner) == [ScriptEnded(0, PRE, 3)]
+    assert runner.problems[0].startswith("no STDOUT of a script for debug: ")
+    assert "ExitCode=3" in (tmp_path / "debug").read_text()
+
+
 FLOOD = "head -c 20000000 /dev/zero | tr '\\0' x; exit 5"
 
 
@@ -208,4 +233,19 @@ def test_a_script_does_not_get_our_files(tmp_path: Path) -> None:
     with open(tmp_path / "secret", "w") as secret:
         run(tmp_path, "ls -l /proc/self/fd > out")
         assert not os.get_inheritable(secret.fileno())
-    assert "secret" not in (tmp_path / "out").read_text()
+    assert "marker" not in (tmp_path / "out").read_text()
+
+
+def test_a_machine_that_is_short_of_processes_is_given_some_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, refusals = subprocess.Popen, [errno.EAGAIN, errno.ENOMEM]
+
+    def short(*words: Any, **more: Any) -> Any:
+        if refusals:
+            raise OSError(refusals.pop(), "not now")
+        return real(*words, **more)
+
+    monkeypatch.setattr(subprocess, "Popen", short)
+    assert run(tmp_path, "exit 3").status == 3
+    assert not refusals

@@ -8,7 +8,7 @@ import pytest
 
 from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import inputs
+from condor_pydagman.engine import hold_scripts, inputs
 from condor_pydagman.engine.inputs import LogEvent, ScriptEnded
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.model import Script, Tolerance
@@ -65,6 +65,17 @@ def test_its_exit_code_is_ignored(status: int) -> None:
     assert bench.states() == "A=SUBMITTED B=WAITING"
     bench.tell(released(5), make.terminated(5))
     assert bench.states() == "A=DONE B=SUBMITTING"
+
+
+def test_those_that_wait_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hold_scripts, "MOST_WAITING", 3)
+    bench = bench_of(limit=1)
+    for _ in range(20):
+        bench.tell(held(5), released(5))
+    assert len([say for say in bench.ever(do.Say) if "HOLD scripts wait" in say.text]) == 1
+    for _ in range(20):
+        bench.tell(ended())
+    assert len(bench.ever(do.RunScript)) == 4
 
 
 def test_it_can_not_be_started() -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from condor_pydagman.graph import splices
 from condor_pydagman.graph.building import Building, BuildOptions
 from condor_pydagman.graph.model import Dag, Splice
+from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.graph.splices import leave
 from tests.unit.graph.texts import JOBS, build_files, build_text, children, error, problems
 
@@ -124,6 +126,19 @@ def test_after_an_error_in_a_splice_the_others_are_looked_at() -> None:
     texts = {"s": "FOO\n", "t": "BAR\n"}
     found = problems("SPLICE S s\nSPLICE T t\nBAZ\n", texts)
     assert [(one.file, one.line) for one in found.errors] == [("s", 1), ("t", 1), ("x.dag", 3)]
+
+
+@pytest.mark.parametrize("what", ["NODES", "EDGES"])
+def test_a_few_lines_cannot_ask_for_more_than_any_machine_holds(
+    what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(splices, f"MOST_{what}", 1000)
+    ten = [f"s{number}" for number in range(10)]
+    texts = {f"f{n}": "".join(f"SPLICE {name} f{n + 1}\n" for name in ten) for n in range(1, 12)}
+    texts["f12"] = "".join(f"JOB {name} x\n" for name in ten) + "PARENT s0 s1 CHILD s2 s3\n"
+    with pytest.raises(DagFileErrors) as caught:
+        build_text("SPLICE s f1\n", texts)
+    assert f"More than 1,000 {what.lower()}: no further splice" in str(caught.value)
 
 
 def test_the_root_is_never_left() -> None:

@@ -1,0 +1,127 @@
+"""Opening files by names that anybody can know: logs, the lock file, rescue files.
+
+In a directory that others may write to (/tmp, a scratch disk) somebody may have put something
+there before us.  The rules are those of the kernel's protected_symlinks, protected_hardlinks,
+protected_regular and protected_fifos, which are not in force everywhere:
+
+- a symbolic link is followed if it is the user's own or root's (users do move their logs to another
+  disk with one), and no file is made through it;
+- in a directory that everybody may write to, a file of somebody else's (root's excepted), or one
+  that has a second name, is not taken for DAGMan's own;
+- a FIFO, a socket or a block device never is.
+
+What is looked at is what was opened, not what stood under the name a moment before.  A directory
+that only a group may write to is trusted as its group is: people share DAGs so.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+from collections.abc import Iterator
+
+LINKS_MAX = 20  # that lead to one another, and tries to open a file that comes and goes
+
+
+def open_to_add(path: str, flags: int, mode: int = 0o644) -> int:
+    """Open a file that is added to by name: a log.
+
+    Raises:
+        OSError: it can't be opened, or is not to be.
+    """
+    return _opened(path, flags, mode, links=True)
+
+
+def open_own(path: str, flags: int, mode: int = 0o644) -> int:
+    """As `open_to_add`, for what nobody has a reason to link: no link is followed.
+
+    Raises:
+        OSError: it can't be opened, or is not to be.
+    """
+    return _opened(path, flags, mode, links=False)
+
+
+def _opened(path: str, flags: int, mode: int, *, links: bool) -> int:
+    creates, cuts = flags & os.O_CREAT, flags & os.O_TRUNC
+    flags &= ~(os.O_CREAT | os.O_TRUNC)
+    # O_NONBLOCK: a FIFO must not make us wait for its other end
+    flags |= os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
+    for _ in range(LINKS_MAX):
+        try:
+            fd = os.open(path, flags)
+        except FileNotFoundError:
+            if not creates:
+                raise
+            with contextlib.suppress(FileExistsError):  # somebody was quicker
+                return os.open(path, flags | os.O_CREAT | os.O_EXCL, mode)
+            continue
+        except OSError as error:
+            if error.errno != errno.ELOOP or not links:
+                raise
+            path, creates = _behind(path), 0
+            if path.startswith("/proc/"):  # /dev/stdout, say: only the kernel makes links there
+                flags &= ~os.O_NOFOLLOW
+            continue
+        with _closed_on_error(fd):
+            refuse_planted(fd, path)
+            if cuts:
+                os.ftruncate(fd, 0)
+        return fd
+    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+
+
+def _behind(path: str) -> str:
+    """Where a symbolic link leads."""
+    fd = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        if os.fstat(fd).st_uid not in (0, os.geteuid()):
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+        return os.path.join(os.path.dirname(path), os.readlink("", dir_fd=fd))
+    finally:
+        os.close(fd)
+
+
+def refuse_planted(fd: int, path: str) -> None:
+    """Refuse what somebody else may have put under this name; `fd` is what was opened by it.
+
+    Raises:
+        OSError: with a reason that tells what to do.
+    """
+    found = os.fstat(fd)
+    if stat.S_ISCHR(found.st_mode):
+        return  # /dev/null, a terminal
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, "it is no ordinary file; move it away")
+    foreign = found.st_uid not in (0, os.geteuid())
+    if (foreign or found.st_nlink > 1) and _is_open_to_all(path):
+        what = f"belongs to user {found.st_uid}" if foreign else "has a second name (a hard link)"
+        reason = f"it {what}, in a directory that everybody may write to: it may be somebody"
+        raise OSError(errno.EPERM, f"{reason} else's trap; move it away, or use another directory")
+
+
+def refuse_planted_directory(path: str) -> None:
+    """Refuse a directory that is somebody else's, or a link of theirs.
+
+    Raises:
+        OSError: with a reason that tells what to do.
+    """
+    found = os.lstat(path)
+    if found.st_uid not in (0, os.geteuid()) and _is_open_to_all(path):
+        reason = f"it belongs to user {found.st_uid}, in a directory that everybody may write to"
+        raise OSError(errno.EPERM, f"{reason}; move it away, or use another directory")
+
+
+def _is_open_to_all(path: str) -> bool:
+    directory = os.stat(os.path.dirname(path) or ".")
+    return bool(directory.st_mode & stat.S_IWOTH)
+
+
+@contextlib.contextmanager
+def _closed_on_error(fd: int) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        os.close(fd)
+        raise

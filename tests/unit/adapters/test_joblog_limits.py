@@ -1,0 +1,70 @@
+"""Logs that are larger, in one way or the other, than any that HTCondor writes."""
+
+from __future__ import annotations
+
+import resource
+import time
+from pathlib import Path
+
+from condor_pydagman.adapters.inotify import DirectoryWatch
+from condor_pydagman.adapters.joblog import BATCH, TEXT_MAX, NodesLog
+from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.vocabulary import EventKind
+
+
+def event(cluster: int, reason: str = "why") -> str:
+    head = f"012 ({cluster:03}.000.000) 2026-11-21 11:56:29 Job was held.\n"
+    return f"{head}\t{reason}\n\tCode 1 Subcode 0\n...\n"
+
+
+def read(path: Path) -> list[LogEvent]:
+    log = NodesLog(str(path))
+    log.open(truncate=False)
+    found: list[LogEvent] = []
+    for events in log.to_end():
+        assert len(events) <= BATCH + 1
+        found += [event for event in events if isinstance(event, LogEvent)]
+    return found
+
+
+def test_a_reason_of_megabytes_is_cut(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_text(event(1) + event(2, "x" * 5_000_000) + event(3))
+    events = read(path)
+    assert [found.cluster for found in events] == [1, 2, 3]
+    assert [len(found.text) for found in events] == [3, TEXT_MAX, 3]
+
+
+def test_an_event_of_a_million_lines(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_text(event(1) + event(2, "why" + "\n\tz" * 1_000_000) + event(3))
+    assert [found.cluster for found in read(path)] == [1, 2, 3]
+
+
+def test_garbage_without_a_line_end_takes_neither_memory_nor_for_ever(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    with path.open("wb") as file:
+        file.truncate(200_000_000)
+        file.seek(0, 2)
+        file.write(b"\n...\n" + event(7).encode())
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    begun = time.process_time()
+    assert [found.cluster for found in read(path)][-1] == 7
+    assert time.process_time() - begun < 60
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000  # KB
+
+
+def test_a_storm_of_names_is_not_read_to_its_end(tmp_path: Path) -> None:
+    """Somebody else's `touch` and `rm` in a loop costs a bounded time at each turn."""
+    watch = DirectoryWatch(str(tmp_path))
+    for _ in range(5000):
+        (tmp_path / "x").touch()
+        (tmp_path / "x").unlink()
+    begun = time.process_time()
+    watch.clear()
+    assert time.process_time() - begun < 5
+    watch.close()
+
+
+def test_kinds_are_those_of_htcondor() -> None:
+    assert event(1).startswith(f"{EventKind.JOB_HELD:03}")
