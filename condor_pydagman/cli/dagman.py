@@ -8,12 +8,12 @@ the run recovers, instead of taking the job away.
 from __future__ import annotations
 
 import contextlib
+import errno
 import faulthandler
 import os
 import signal
 import sys
 import time
-import traceback
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
@@ -29,6 +29,16 @@ EXIT_ERROR = 1
 EXIT_LEAVE = 3
 EXIT_BUG = 4
 
+# Troubles of the machine, which nobody has to report: a disk, memory, open files.
+_OF_THE_MACHINE = (
+    errno.EIO,
+    errno.ESTALE,
+    errno.ENOSPC,
+    errno.EDQUOT,
+    errno.ENOMEM,
+    errno.EMFILE,
+    errno.ENFILE,
+)
 _SEE_USAGE = "To view condor_dagman usage look at <DAG File>.lib.out"
 _BUG = "ERROR: this is a bug in condor_pydagman; please report it:"
 
@@ -58,7 +68,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _main(sys.argv[1:] if argv is None else argv, signals, started)
     except Exception:  # whatever it is, the schedd must not take the DAG's jobs away for it
-        _complain(f"{_BUG}\n{traceback.format_exc()}")
+        _complain(_story_of_bug())
         return EXIT_BUG
 
 
@@ -133,11 +143,10 @@ def _run(invocation: Invocation, out: OutLog, signals: Signals) -> int:
     except CannotStart as error:
         out.say(str(error), 0)
         code = error.code
-    except Exception:  # the last resort: whatever it is must reach the log
-        text = f"{_BUG}\n{traceback.format_exc().rstrip()}"
+    except Exception as error:  # the last resort: whatever it is must reach the log
+        text, code = _mishap(error)
         out.say(text, 0)
         _complain(text)
-        code = EXIT_BUG
     out.say(banner.exit_line(os.getpid(), code), 0)
     out.flush()
     return code
@@ -166,6 +175,28 @@ def _begin(invocation: Invocation, out: OutLog) -> Run | int:
         return trial.draw(options, settings, out)
     run = startup.prepare(options, settings.config, settings.admin, out, invocation.started)
     return trial.set_up(run) if options.setup_only else run
+
+
+def _mishap(error: Exception) -> tuple[str, int]:
+    """What to say of an exception that nobody has expected there, and the exit code.
+
+    It must not be 0, 1 or 2: the schedd would take the DAG's jobs away.
+    """
+    if isinstance(error, OSError) and error.errno in _OF_THE_MACHINE:
+        text = f"ERROR: {error}; DAGMan leaves; started again, it recovers from its nodes log"
+        return text, EXIT_LEAVE
+    return _story_of_bug(), EXIT_BUG
+
+
+def _story_of_bug() -> str:
+    """What is to be said of the exception that is being handled."""
+    error = sys.exc_info()[1]
+    try:
+        import traceback  # late: nobody should need it
+
+        return f"{_BUG}\n{traceback.format_exc().rstrip()}"
+    except Exception:  # no memory, no descriptor to read it with
+        return f"{_BUG}\n{error!r}"
 
 
 def _misused(message: str, out: OutLog) -> int:

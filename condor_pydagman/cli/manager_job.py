@@ -328,6 +328,8 @@ def _write(path: str, text: str) -> None:
     from condor_pydagman.adapters import files
 
     try:
-        files.replace(path, [text], keep_mode=True)
+        # Not durable: the schedd is given the text, and who loses the file can make it anew.
+        files.replace(path, [text], keep_mode=True, durable=False)
     except FileError as error:
-        raise FileError(f"ERROR: Unable to create submit file {path} ({error})") from None
+        reason = f"ERROR: Unable to create submit file {path} ({error})"
+        raise FileError(reason, transient=error.transient) from None

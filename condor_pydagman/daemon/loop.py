@@ -27,6 +27,7 @@ from condor_pydagman.records import ad_attributes, run_statistics
 PARENT_CHECK = 60.0  # seconds between looks whether the schedd that started us is alive
 SAFETY_LOOK = 60.0  # seconds between looks at the log even where the kernel tells
 AD_CHECK = 15.0  # seconds between looks whether somebody has edited our job ad
+AD_CHECK_MAX = 120.0  # the same when nothing happens: thousands of idle DAGMans ask one schedd
 BREATH = 1.0  # seconds that something may be overdue for publishing while there is much to do
 TURN = 0.02  # seconds of submitting after which log events and signals get their turn
 
@@ -58,6 +59,7 @@ class Loop:
         # The engine's time: starts as the wall clock's, but no correction of that can turn it back.
         self._epoch = time.time() - time.monotonic()
         self._next_parent_check = time.monotonic() + PARENT_CHECK
+        self._ad_pause = AD_CHECK
         self._next_ad_check = time.monotonic() + AD_CHECK if run.cluster else float("inf")
 
     def until_end(self) -> int:
@@ -100,12 +102,12 @@ class Loop:
         actions = self.run.engine.handle(an_input, self._now())
         self._inputs.extend(self._performer.perform(actions))
         self._control.after(an_input)
+        self._ad_pause = AD_CHECK
         now = time.monotonic()
         self._publisher.statistics.add(run_statistics.EVENTS, now - begun)
         if now >= self._next_breath:
             self._take_breath(now)
-        submitted = any(type(action) is do.SubmitNode for action in actions)
-        if submitted and now - self._gathered >= TURN:
+        if now - self._gathered >= TURN and any(type(one) is do.SubmitNode for one in actions):
             self._gather(0.0)
 
     def _take_breath(self, now: float) -> None:
@@ -207,7 +209,8 @@ class Loop:
     def _check_ad(self, now: float) -> None:
         """Somebody may have set other throttles (condor_qedit of DAGMan_Max...), or have deleted
         the lock file."""
-        self._next_ad_check = now + AD_CHECK
+        self._next_ad_check = now + self._ad_pause
+        self._ad_pause = min(1.25 * self._ad_pause, AD_CHECK_MAX)
         if self.run.lock.keep():
             self.run.out.say(f"Lock file {self.run.lock.path} was gone: made anew")
         self._control.catch_up()

@@ -22,6 +22,7 @@ from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.graph.model import Script
 from condor_pydagman.names import logged_name
 from condor_pydagman.records import (
+    ad_attributes,
     banner,
     failure_dump,
     job_description,
@@ -35,6 +36,7 @@ from condor_pydagman.records import (
 from condor_pydagman.vocabulary import NodeStatus
 
 TEMPLATES_MAX = 64  # submit files kept in parsed form
+SHOW_EVERY = 0.02  # seconds of submitting after which `.dagman.out` gets what was said
 APPEND_TRIES = 60  # one a second, then the nodes log counts as unwritable
 
 _MULTI = "Submit generated multiple job procs; disallowed by DAGMAN_PROHIBIT_MULTI_JOBS setting"
@@ -53,6 +55,7 @@ class Performer:
         self.exit: do.Exit | None = None
         self._templates: dict[str, tuple[tuple[int, int], job_description.Template]] = {}
         self._answers: list[inputs.Input] = []
+        self._next_show = 0.0
         self._tags = jobstate.Tags(run.dag, self._submit_text)
         self._stamps = job_events.stamp_form(lookup("DEFAULT_USERLOG_FORMAT_OPTIONS") or "")
         self._do: dict[type, Callable[[Any], None]] = {
@@ -100,7 +103,8 @@ class Performer:
             self._submit_failed(node, reason, permanent=True)
         except subdags.CannotPrepare as error:
             self._say(str(error), 0)
-            self._submit_failed(node, f"Failed to submit Sub-DAG: {error.reason}", permanent=True)
+            reason = f"Failed to submit Sub-DAG: {error.reason}"
+            self._submit_failed(node, reason, permanent=not error.transient)
         except LostReply as error:
             self._submit_failed(node, error.reason, permanent=False, unknown=True)
         except PoolError as error:
@@ -136,10 +140,18 @@ class Performer:
     def _hand_over(self, node: int, text: str) -> tuple[int, int]:
         run = self.run
         directory = run.dag.directories.get(node, "")
-        run.out.flush()
+        self._show()
         if run.config.prohibit_multi_jobs and run.schedd.procs_of(text, directory) > 1:
             raise PoolError(_MULTI, transient=False)
         return run.schedd.submit(text, directory)
+
+    def _show(self) -> None:
+        """Let `.dagman.out` tell what is being submitted, in case that takes long; a write for each
+        of a thousand nodes would be dear."""
+        now = time.monotonic()
+        if now >= self._next_show:
+            self.run.out.flush()
+            self._next_show = now + SHOW_EVERY
 
     def _submit_failed(
         self, node: int, reason: str, *, permanent: bool, unknown: bool = False
@@ -351,9 +363,19 @@ class Performer:
         if keep_lock:
             run.lock.keep()
         else:
+            self._note_end(action.code)
             run.lock.remove()
         self._say(banner.exit_line(os.getpid(), action.code), 0)
         run.out.flush()
+
+    def _note_end(self, code: int) -> None:
+        """Tell the schedd before the lock file goes: killed behind that, we would start afresh."""
+        run = self.run
+        try:
+            end = ad_attributes.ended(code, run.own_ad.get(ad_attributes.RUN_COUNT))
+            run.schedd.publish(end, durable=True)
+        except PoolError as error:
+            self._say(f"Warning: can't tell the schedd that the DAG has ended: {error.reason}")
 
     def _write_metrics(self, code: int, now: float) -> None:
         run = self.run

@@ -5,6 +5,7 @@ The order is stock DAGMan's, so that what goes wrong first is reported first.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from typing import NamedTuple
 
 import htcondor2
 
+from condor_pydagman.adapters import scripts
 from condor_pydagman.adapters.files import LockFile
 from condor_pydagman.adapters.joblog import NodesLog
 from condor_pydagman.adapters.jobstate_log import JobstateLog
@@ -28,10 +30,11 @@ from condor_pydagman.engine.throttles import Throttles, throttles
 from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records import banner, failure_dump, jobstate, versions
-from condor_pydagman.records.ad_attributes import quoted
+from condor_pydagman.records.ad_attributes import BEGUN_ANEW, ENDED, ended_with, quoted
 from condor_pydagman.records.job_description import Workflow, inheritance, inherited
 
 OWN_AD_TRIES = 4
+_LEAVE = 3  # exit code with which the schedd starts the job again
 DUMP_LEVEL = 5  # verbosity from which on all nodes are shown at the start
 
 
@@ -104,9 +107,12 @@ def prepare(
         CannotStart: with message and exit code.
     """
     it = plan(options, config, admin, out)
+    _refuse_ended(it)
     dag, rescue_number = read_dag(options, config, it.paths, out)
     if dag.subdags:
         subdags.preload()
+    if dag.scripts:
+        scripts.preload()
     recovering = _recovers(options, it, out)
     if recovering or not it.job.cluster:
         it.schedd.go_by_log(it.nodes_log)
@@ -145,6 +151,36 @@ def prepare(
     _begin_jobstate(run)
     _dump(run)
     return run
+
+
+def _refuse_ended(it: Plan) -> None:
+    """The DAGMan before this one has ended the DAG; it or the schedd was killed before that could
+    know."""
+    code = ended_with(it.own_ad)
+    if code is None:
+        _begin_anew(it)
+        return
+    with contextlib.suppress(FileError):
+        if it.lock.take() is None:
+            if it.lock.holder() in (0, it.job.cluster):
+                it.lock.remove()
+            else:
+                it.lock.leave()
+    raise CannotStart(
+        f"The DAG has ended with exit code {code}, unheard by the schedd: nothing to do",
+        code,
+    )
+
+
+def _begin_anew(it: Plan) -> None:
+    """Take back that the DAG has ended, if the schedd wants its job again nevertheless."""
+    if it.own_ad.get(ENDED) is None:
+        return
+    try:
+        it.schedd.publish(BEGUN_ANEW, durable=True)
+    except PoolError as error:
+        reason = f"can't tell the schedd that the DAG begins anew ({error.reason})"
+        raise CannotStart(f"{reason}; starting again later", _LEAVE) from None
 
 
 def _recovers(options: DagmanOptions, it: Plan, out: OutLog) -> bool:
@@ -294,7 +330,7 @@ def _take_lock(lock: LockFile, job: JobId, out: OutLog) -> bool:
     try:
         holder = lock.take()
     except FileError as error:
-        raise CannotStart(f"ERROR: {error}") from None
+        raise CannotStart(f"ERROR: {error}", _LEAVE if lock.begun() else 1) from None
     if holder is None:
         if lock.found:
             out.say(f"Lock file {lock.path} detected")
@@ -303,7 +339,7 @@ def _take_lock(lock: LockFile, job: JobId, out: OutLog) -> bool:
         raise CannotStart(
             f"Lock file {lock.path} is still held by this same DAGMan job ({holder});"
             " starting again later",
-            3,
+            _LEAVE,
         )
     raise CannotStart(
         "Aborting because it looks like another instance of DAGMan is currently running on this"
@@ -325,7 +361,8 @@ def _begin(
         lock.write(job.cluster, rescue)
     except FileError as error:
         lock.leave()
-        raise CannotStart(f"ERROR: {error}") from None
+        # With 1 the schedd would take away the jobs of a DAG that is to be recovered.
+        raise CannotStart(f"ERROR: {error}", _LEAVE if lock.found else 1) from None
     return log
 
 

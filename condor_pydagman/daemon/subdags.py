@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from condor_pydagman.adapters.files import inside
-from condor_pydagman.errors import PydagmanError
+from condor_pydagman.errors import FileError, PydagmanError
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.records import rescue
 
@@ -22,17 +22,19 @@ if TYPE_CHECKING:
 
 
 class CannotPrepare(PydagmanError):
-    """The submit file of a sub-DAG can't be made: its node can't be submitted, now or later.
+    """The submit file of a sub-DAG can't be made: its node can't be submitted.
 
     `str()` is one line that begins with stock DAGMan's.
 
     Attributes:
         reason: what is wrong and with which file, in one line.
+        transient: it may be possible later.
     """
 
-    def __init__(self, node: str, reason: str) -> None:
+    def __init__(self, node: str, reason: str, *, transient: bool = False) -> None:
         super().__init__(f"ERROR: condor_submit_dag -no_submit failed for node {node}. {reason}")
         self.reason = reason
+        self.transient = transient
 
 
 def preload() -> None:
@@ -87,7 +89,8 @@ def prepare(
     except PydagmanError as error:
         voice.err(subdags.complaint(error))
         say(f"ERROR: condor_submit_dag -no_submit failed on DAG file {file}.")
-        raise CannotPrepare(name, _in_one_line(str(error))) from None
+        passing = isinstance(error, FileError) and error.transient
+        raise CannotPrepare(name, _in_one_line(str(error)), transient=passing) from None
     except OSError as error:
         reason = f"can't work in the node's directory {directory or '.'}: {error.strerror}"
         raise CannotPrepare(name, reason) from None

@@ -60,25 +60,37 @@ def report(engine: Engine) -> Report:
 
 def node_reports(engine: Engine) -> Iterator[NodeReport]:
     """All nodes in DAG order."""
-    nodes = engine.nodes
+    nodes, by_node = engine.nodes, engine.book.by_node
+    published = [PUBLISHED[state] for state in State]
+    retries, values, errors = nodes.retries.get, nodes.values.get, nodes.errors.get
+    waiting_for_retry = bool(engine.retry_queue)
     for node, name in enumerate(engine.dag.names):
-        jobs = engine.book.by_node.get(node)
-        live = jobs.live() if jobs is not None else []
-        flags = [jobs.procs[proc] for proc in live] if jobs is not None else []
+        jobs = by_node.get(node)
+        queued, held, running = _NO_PROCS if jobs is None else _procs(jobs)
         yield NodeReport(
             node=node,
             name=name,
-            status=PUBLISHED[State(nodes.states[node])],
+            status=published[nodes.states[node]],
             waiting_parents=nodes.waiting[node],
-            retries_done=nodes.retries.get(node, 0),
-            return_value=nodes.values.get(node, 0),
-            procs_queued=len(live),
-            procs_held=sum(1 for flag in flags if flag & HELD),
-            proc_running=bool(flags) and not flags[0] & IDLE,
-            error=nodes.errors.get(node, ""),
+            retries_done=retries(node, 0),
+            return_value=values(node, 0),
+            procs_queued=queued,
+            procs_held=held,
+            proc_running=running,
+            error=errors(node, ""),
             job=last_job(engine, node),
-            details=_details(engine, node),
+            details=_details(engine, node) if waiting_for_retry else "",
         )
+
+
+_NO_PROCS = (0, 0, False)
+
+
+def _procs(jobs: Jobs) -> tuple[int, int, bool]:
+    """How many procs are in the queue, how many of them are held, and whether the first runs."""
+    flags = [jobs.procs[proc] for proc in jobs.live()]
+    held = sum(1 for flag in flags if flag & HELD)
+    return len(flags), held, bool(flags) and not flags[0] & IDLE
 
 
 def _details(engine: Engine, node: int) -> str:

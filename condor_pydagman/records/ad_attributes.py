@@ -6,6 +6,7 @@ text of a ClassAd expression, which is what an edit of the schedd's queue takes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from condor_pydagman.engine.inputs import LimitsWanted
@@ -23,6 +24,11 @@ LIMITS = {
 }
 ADDRESS = "DAG_Address"  # of the command socket
 HALTED = "PYDAGMAN_HaltedByCommand"  # a restarted DAGMan stays halted
+ENDED = "PYDAGMAN_Ended"  # see `ended`
+BEGUN_ANEW = {ENDED: "undefined"}
+RUN_COUNT = "JobRunCount"  # the schedd's: how often it has started the job
+EXIT_CODE, EXIT_BY_SIGNAL = "ExitCode", "ExitBySignal"  # of the start before
+LAST_CODE_THAT_LEAVES = 2  # the queue: condor_submit_dag's OnExitRemove
 _UPDATE_TIME = "DAG_AdUpdateTime"
 _STATISTICS = "DAG_Stats"  # changes with every breath, which alone is no reason for an update
 
@@ -68,6 +74,35 @@ def attributes(report: Report, now: float, statistics: str = "") -> dict[str, st
 def throttles(limits: Throttles) -> dict[str, str]:
     """The limits in force, which a restarted DAGMan takes up again; 0 means none."""
     return {name: str(getattr(limits, field)) for name, field in LIMITS.items()}
+
+
+def ended(code: int, run_count: object) -> dict[str, str]:
+    """That the DAG has ended with this exit code, which takes the job out of the queue.
+
+    The lock file goes before the process does.  If that is killed in between, the schedd starts the
+    job again, and nothing else would tell that there is nothing left to do.  Empty for exit codes
+    with which the job comes back (by condor_submit_dag's OnExitRemove), and without a count.
+    """
+    if not isinstance(run_count, int) or not 0 <= code <= LAST_CODE_THAT_LEAVES:
+        return {}
+    return {ENDED: quoted(f"{code} {run_count}")}
+
+
+def ended_with(own_ad: Mapping[str, object]) -> int | None:
+    """The exit code of the DAG, if a start before this one has ended it and the schedd has not
+    heard of it; None if there is something to do.
+
+    A job that comes back though its exit was heard of does so on purpose (OnExitRemove); it begins
+    anew, and takes the mark away (`BEGUN_ANEW`) before it does anything.  So the mark holds for any
+    later start: the one in between may have been killed as well.
+    """
+    found = re.fullmatch(r"(\d) (\d+)", str(own_ad.get(ENDED) or ""))
+    count = own_ad.get(RUN_COUNT)
+    if found is None or not isinstance(count, int) or count <= int(found[2]):
+        return None
+    code = int(found[1])
+    heard = own_ad.get(EXIT_BY_SIGNAL) is False and own_ad.get(EXIT_CODE) == code
+    return None if heard else code
 
 
 def wanted_limits(found: Mapping[str, int], limits: Throttles) -> LimitsWanted | None:

@@ -105,6 +105,27 @@ def test_a_log_that_cannot_be_opened(run: Run, tmp_path: Path, lock: bool) -> No
     assert "No such file or directory" in done.stderr
 
 
+@pytest.mark.parametrize("lock", [None, "", "7\n"])
+def test_a_nodes_log_that_cannot_be_opened(run: Run, tmp_path: Path, lock: str | None) -> None:
+    if lock is not None:
+        (tmp_path / "t.dag.lock").write_text(lock)
+    (tmp_path / "t.dag.nodes.log").mkdir()
+    done = run("-f", "-l", ".", "-Dag", "t.dag")
+    assert done.returncode == (3 if lock else 1)
+    assert any("can't write the nodes log" in line for line in said(tmp_path))
+    assert (tmp_path / "t.dag.lock").exists() == bool(lock)
+
+
+@pytest.mark.parametrize("target", ["7\n", ""])
+def test_a_lock_file_that_cannot_be_opened(run: Run, tmp_path: Path, target: str) -> None:
+    """A link that somebody has planted is no sign of a run."""
+    (tmp_path / "lock").write_text(target)
+    (tmp_path / "t.dag.lock").symlink_to("lock")
+    done = run("-f", "-l", ".", "-Dag", "t.dag")
+    assert done.returncode == 1
+    assert any("can't write lock file" in line for line in said(tmp_path))
+
+
 def test_a_configuration_that_is_not_there(run: Run, environment: dict[str, str]) -> None:
     environment["CONDOR_CONFIG"] = "/nonexistent/config"
     done = run("-f", "-l", ".", "-Dag", "t.dag")

@@ -91,7 +91,14 @@ _HIGHEST = {
     "hang_script": 0.1,
     "no_script": 0.05,
 }
-_OFTEN_ZERO = {"garble": 0.9, "full_disk": 0.9, "broken_log": 0.9, "forget": 0.9, "stop": 0.7, "crash": 0.3}
+_OFTEN_ZERO = {
+    "garble": 0.9,
+    "full_disk": 0.9,
+    "broken_log": 0.9,
+    "forget": 0.9,
+    "stop": 0.7,
+    "crash": 0.3,
+}
 _OFTEN_ZERO.update(dict.fromkeys(("halt", "pause", "clock"), 0.7))
 
 

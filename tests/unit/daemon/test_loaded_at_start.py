@@ -17,6 +17,12 @@ MODULES = sorted(path for layer in LAYERS for path in (PACKAGE / layer).rglob("*
 ONLY_OF_CONDOR_SUBMIT_DAG = {"condor_pydagman.cli.submission"}
 LATE = {"daemon/subdags.py": {"preload", "prepare"}, "adapters/knobs.py": {"lay_over"}}
 
+# Modules of the standard library that a DAG without scripts, a CONFIG file, wrong lines and clients
+# of its command socket can do without.
+LARGE = {"argparse", "base64", "difflib", "hashlib", "hmac", "json"}
+LARGE |= {"locale", "logging", "random", "shutil", "subprocess", "tempfile", "textwrap"}
+LARGE |= {"threading", "traceback", "unicodedata"}
+
 
 @pytest.mark.parametrize("path", MODULES, ids=[str(path.relative_to(PACKAGE)) for path in MODULES])
 def test_no_function_imports(path: Path) -> None:
@@ -53,6 +59,26 @@ def test_what_sub_dags_take_is_loaded_at_the_start() -> None:
         modules = {word for word in wanted if (PACKAGE.parent / _file(word)).exists()}
         assert modules - there <= ONLY_OF_CONDOR_SUBMIT_DAG, name
     assert "subdags.preload()" in (PACKAGE / "daemon/startup.py").read_text("utf-8")
+
+
+def test_what_few_dags_need_is_not_loaded_for_all() -> None:
+    """Every DAGMan has what it imports for itself, for weeks: 100 KB to a megabyte each."""
+    code = (
+        "import sys, htcondor2; before = set(sys.modules); from condor_pydagman.cli import dagman; "
+        "from condor_pydagman.daemon import loop, opening, startup, trial; "
+        "print(*set(sys.modules) - before)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not LARGE & set(done.stdout.split())
+
+
+def test_what_scripts_take_is_loaded_at_the_start_of_a_dag_that_has_some() -> None:
+    """When one is to start there may be no descriptor left to read a module with."""
+    code = "import sys; from condor_pydagman.adapters import scripts; scripts.preload(); "
+    code += "print('subprocess' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
+    assert "scripts.preload()" in (PACKAGE / "daemon/startup.py").read_text("utf-8")
 
 
 def _file(module: str) -> str:

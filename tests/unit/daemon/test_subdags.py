@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -157,12 +158,28 @@ def test_what_goes_wrong(
     with pytest.raises(CannotPrepare) as caught:
         make(own(*given), file=file, directory=where)
     assert caught.value.reason.startswith(reason)
+    assert not caught.value.transient
     first = f"ERROR: condor_submit_dag -no_submit failed for node B. {reason}"
     assert str(caught.value).startswith(first)
     assert "\n" not in str(caught.value)
     assert not list(Path().glob("*.condor.sub"))
     told = capsys.readouterr().err
     assert reason.split(":")[0] in told or where or "itself" in reason
+
+
+@pytest.mark.parametrize(("number", "transient"), [(errno.ENOSPC, True), (errno.EACCES, False)])
+def test_a_disk_that_is_full_may_have_room_later(
+    number: int, transient: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    with monkeypatch.context() as patch, pytest.raises(CannotPrepare) as caught:
+        patch.setattr(os, "replace", fail)
+        make()
+    assert caught.value.transient is transient
+    make()
+    assert Path("in.dag.condor.sub").exists()
 
 
 def test_nothing_of_it_is_imported_before_it_is_needed() -> None:

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import pytest
+
 from condor_pydagman.engine.report import Deferrals, Report
 from condor_pydagman.engine.throttles import Throttles
-from condor_pydagman.records.ad_attributes import attributes, changed, quoted, throttles
+from condor_pydagman.records.ad_attributes import (
+    attributes,
+    changed,
+    ended,
+    ended_with,
+    quoted,
+    throttles,
+)
 from condor_pydagman.vocabulary import DagStatus
 
 REPORT = Report(
@@ -91,3 +100,40 @@ def test_throttles() -> None:
 
 def test_quoted() -> None:
     assert quoted('a"b\\c\nd') == '"a\\"b\\\\c\\nd"'
+
+
+def test_the_end_is_noted_with_the_count_of_this_start() -> None:
+    assert ended(0, 3) == {"PYDAGMAN_Ended": '"0 3"'}
+    assert ended(2, 1) == {"PYDAGMAN_Ended": '"2 1"'}
+
+
+@pytest.mark.parametrize(("code", "count"), [(3, 1), (4, 1), (-9, 1), (0, None), (0, "1")])
+def test_an_end_with_which_the_job_comes_back_is_none(code: int, count: object) -> None:
+    assert ended(code, count) == {}
+
+
+KILLED = {"ExitBySignal": True, "ExitCode": None}
+
+
+@pytest.mark.parametrize(
+    ("more", "code"),
+    [
+        ({}, 1),
+        (KILLED, 1),  # after the lock file was gone
+        ({"ExitBySignal": False, "ExitCode": 3}, 1),  # of a start before: held and released
+        ({"ExitBySignal": False, "ExitCode": 1}, None),  # the schedd wants it again
+        ({"JobRunCount": 6, **KILLED}, 1),  # the start in between was killed as well
+        ({"JobRunCount": 6, "ExitBySignal": False, "ExitCode": 1}, None),
+        ({"JobRunCount": 4}, None),
+        ({"JobRunCount": None}, None),
+        ({"PYDAGMAN_Ended": None}, None),
+        ({"PYDAGMAN_Ended": "1 4 2"}, None),
+        ({"PYDAGMAN_Ended": 14}, None),
+    ],
+)
+def test_an_end_that_the_schedd_has_not_heard_of(more: dict[str, object], code: int | None) -> None:
+    assert ended_with({"PYDAGMAN_Ended": "1 4", "JobRunCount": 5, **more}) == code
+
+
+def test_a_first_start_has_not_ended() -> None:
+    assert ended_with({}) is None
