@@ -16,6 +16,7 @@ PLACES = {
     "share/zsh/site-functions": "share/zsh/site-functions/*",
     "share/fish/vendor_completions.d": "share/fish/vendor_completions.d/*",
     DOC + "/docs": "docs/*.md",
+    DOC + "/docs/charts": "docs/charts/*",
     DOC + "/condor_config.d": "etc/condor_config.d/*",
     DOC + "/examples/diamond": "examples/diamond/*",
 }

@@ -1,4 +1,4 @@
-"""The engine alone, without a pool, a log or a clock: python benchmarks/engine.py [--quick]
+"""The engine alone, without a pool, a log or a clock: python -m benchmarks.engine
 
 A DAG is loaded and the engine is told the whole life of all its nodes: the schedd's reply, the
 submit, execute and terminate events, and where a node has a POST script the script's end and its

@@ -55,3 +55,8 @@ def rate(events: list[Event]) -> float | None:
     if len(submits) < 2 or submits[-1] <= submits[0]:
         return None
     return (len(submits) - 1) / (submits[-1] - submits[0])
+
+
+def makespan(events: list[Event]) -> float:
+    """Seconds from the first submit to the last end."""
+    return times(events, TERMINATED)[-1] - times(events, SUBMIT)[0]

@@ -1,4 +1,4 @@
-"""Time and memory to load big DAGs, ours beside stock: python benchmarks/load.py [--quick]
+"""Time and memory to load big DAGs, ours beside stock: python -m benchmarks.load
 
 Each shape of `shapes.py` is written once, in its full size and in a tenth of it, and read by four
 programs: condor_dagman and condor_dag_checker, the stock ones and ours.  `condor_dagman -Dot` loads
@@ -27,8 +27,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import shapes
-
+from benchmarks import shapes
 from condor_pydagman.errors import PoolError
 from condor_pydagman.pool import paths
 from condor_pydagman.pool.personal import find
@@ -100,23 +99,23 @@ class Measurement:
 
     def rows(self, case: Case, nodes: int, rounds: int) -> Iterator[Row]:
         """Measure one DAG and its tenth."""
-        tenth, _ = self._measure(case, nodes // TENTH, rounds)
-        full, size = self._measure(case, nodes, rounds)
+        tenth, _ = self.costs(case, nodes // TENTH, rounds)
+        full, size = self.costs(case, nodes, rounds)
         edges = shapes.SHAPES[case.shape].edges(nodes)
         for program in PROGRAMS:
             yield Row(str(case), program, nodes, edges, size / 1e6, full[program], tenth[program])
 
-    def _measure(
-        self, case: Case, nodes: int, rounds: int
+    def costs(
+        self, case: Case, nodes: int, rounds: int, programs: tuple[str, ...] = PROGRAMS
     ) -> tuple[dict[str, dict[str, Cost]], int]:
         """Costs by program and by whose it is; and the size of the DAG files."""
         place = self._directory / "dag"
         shutil.rmtree(place, ignore_errors=True)
         size = shapes.write(case.shape, nodes, place)
         place.chmod(0o777)
-        costs: dict[str, dict[str, Cost]] = {program: {} for program in PROGRAMS}
+        costs: dict[str, dict[str, Cost]] = {program: {} for program in programs}
         for _ in range(rounds):
-            for program in PROGRAMS:
+            for program in programs:
                 self._turn += 1
                 kinds = list(self._binaries)
                 for whose in kinds if self._turn % 2 else reversed(kinds):

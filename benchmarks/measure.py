@@ -1,160 +1,127 @@
-"""The measurements.  Each gives numbers by name, and lists of them where there are many."""
+"""All measurements by name, and the order in which they are taken."""
 
 from __future__ import annotations
 
-import dataclasses
-import time
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from pathlib import Path
+import functools
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+from subprocess import SubprocessError
 
-import costs
-import dags
-import events
-from place import Failed, Place
+from benchmarks import idle_steps, offline_steps, pool_steps
+from benchmarks.place import Failed, Place
+from benchmarks.sizes import Numbers, Sizes
+from benchmarks.subjects import ALL, DAGMANS, FLOOR, OURS, STOCK, TUNED
 
-Numbers = dict[str, list[float]]
+Results = dict[str, Numbers]  # by subject
+WORKFLOWS = {"montage": 1, "1000genome": 2, "cybershake": 1}  # and how often they run in a round
 
 
 @dataclass(frozen=True)
-class Sizes:
-    """How much is measured: nodes of the chain and the bag, seconds of idling, and rounds."""
+class Step:
+    """One measurement.
 
-    chain: int
-    bag: int
-    idle: float
-    rounds: int
+    Attributes:
+        take: gives the numbers.
+        subjects: what it is taken of.
+        turns: how often in a round.
+        stock_turns: how often the stock DAGMan, tuned or not; where it is slow, once is enough,
+            since it waits most of the time, and so varies little.
+    """
 
+    take: Callable[[Place, str, Sizes], Numbers]
+    subjects: tuple[str, ...]
+    turns: int = 1
+    stock_turns: int = 1
 
-FULL = Sizes(chain=20, bag=1000, idle=60.0, rounds=1)
-QUICK = Sizes(chain=5, bag=200, idle=10.0, rounds=1)
-
-STEP_PATIENCE = 30.0  # seconds for one node of a chain
-BAG_PATIENCE = 600.0
-SETTLE = 10.0  # seconds after which a DAGMan with a running job has nothing more to do
-
-
-def chain(place: Place, which: str, sizes: Sizes) -> Numbers:
-    """Reaction times, start and duration of a chain."""
-    directory = place.new_directory(f"chain-{which}")
-    dags.chain(directory, sizes.chain)
-    dagman, nodes = _run(place, directory, which, STEP_PATIENCE * sizes.chain + 60)
-    first = events.times(nodes, events.SUBMIT)[0]
-    return {
-        "reaction": events.reactions(nodes),
-        "start": [first - events.times(dagman, events.EXECUTE)[0]],
-        "chain": [_duration(dagman)],
-    }
+    def plan(self, turn: int, subjects: Collection[str]) -> list[str]:
+        """Who is measured in a turn, of those wanted."""
+        left_out = (STOCK, TUNED) if turn >= self.stock_turns else ()
+        return [one for one in self.subjects if one in subjects and one not in left_out]
 
 
-def bag(place: Place, which: str, sizes: Sizes) -> Numbers:
-    """Submit rate and duration of a bag; `which` may be 'floor', which has no DAGMan."""
-    directory = place.new_directory(f"bag-{which}")
-    if which == "floor":
-        return _rate("rate", place.floor(directory, sizes.bag, dags.NOOP))
-    dags.bag(directory, sizes.bag, dags.NOOP)
-    dagman, nodes = _run(place, directory, which, BAG_PATIENCE)
-    return {**_rate("rate", nodes), "bag": [_duration(dagman)]}
-
-
-def held(place: Place, which: str, sizes: Sizes) -> Numbers:
-    """Submit rate of a bag of jobs that are never started; `which` as of `bag`."""
-    directory = place.new_directory(f"held-{which}")
-    try:
-        if which == "floor":
-            return _rate("held rate", place.floor(directory, sizes.bag, dags.HELD))
-        dags.bag(directory, sizes.bag, dags.HELD)
-        place.submit(directory, which)
-        log = directory / f"{dags.NAME}.nodes.log"
-        _wait_events(log, events.SUBMIT, sizes.bag, BAG_PATIENCE)
-        return _rate("held rate", events.read(log))
-    finally:
-        place.run("condor_rm", "-all")
-
-
-def idle(place: Place, which: str, sizes: Sizes) -> Numbers:
-    """CPU and memory of a DAGMan whose only job sleeps."""
-    directory = place.new_directory(f"idle-{which}")
-    dags.sleeper(directory)
-    cluster = place.submit(directory, which)
-    try:
-        pid = place.dagman_pid(directory)
-        _wait_events(directory / f"{dags.NAME}.nodes.log", events.EXECUTE, 1, 60)
-        time.sleep(SETTLE)
-        before = costs.cpu_seconds(pid)
-        time.sleep(sizes.idle)
-        used = costs.cpu_seconds(pid) - before
-        memory = costs.memory(pid)
-    except OSError as error:
-        raise Failed(f"can't look at DAGMan's process: {error.strerror}") from None
-    finally:
-        place.run("condor_rm", str(cluster))
-    return {"cpu": [used * 60 / sizes.idle], "rss": [memory["rss"]], "pss": [memory["pss"]]}
-
-
-STEPS: dict[str, tuple[Callable[[Place, str, Sizes], Numbers], list[str]]] = {
-    "held": (held, ["floor", "stock", "ours"]),
-    "bag": (bag, ["floor", "stock", "ours"]),
-    "chain": (chain, ["stock", "ours"]),
-    "idle": (idle, ["stock", "ours"]),
+STEPS: dict[str, Step] = {
+    "chain": Step(pool_steps.chain, ALL),
+    "held": Step(pool_steps.held, ALL, turns=3),
+    "noop": Step(pool_steps.noop, ALL),
+    "fan": Step(pool_steps.fan, ALL),
+    "product": Step(pool_steps.product, ALL),
+    **{
+        shape: Step(functools.partial(pool_steps.workflow, shape=shape), ALL, turns)
+        for shape, turns in WORKFLOWS.items()
+    },
+    "submit": Step(pool_steps.submit_dag, (STOCK, OURS), turns=2, stock_turns=2),
+    "idle": Step(idle_steps.idle, (STOCK, OURS)),
+    "many-idle": Step(idle_steps.many_idle, (STOCK, OURS)),
+    "many-run": Step(idle_steps.many_run, DAGMANS),
+    "load": Step(offline_steps.load, (STOCK, OURS)),
+    "recovery": Step(offline_steps.recovery, DAGMANS, turns=2, stock_turns=2),
+    "engine": Step(offline_steps.engine, (OURS,)),
 }
 
 
+# What fits into three minutes.
+QUICK_STEPS = ("chain", "held", "1000genome", "submit", "many-idle", "load", "recovery", "engine")
+
+
+def order(steps: Iterable[str], subjects: Collection[str], turns: int) -> Iterator[tuple[str, str]]:
+    """Pairs of step and subject; who comes first changes from turn to turn and step to step.
+
+    Args:
+        turns: how often each is taken, at most.
+    """
+    turned = False
+    for name in steps:
+        step = STEPS[name]
+        for turn in range(min(step.turns, turns)):
+            now = step.plan(turn, subjects)
+            yield from ((name, one) for one in (reversed(now) if turned else now))
+            turned = not turned
+
+
+def repeated(plan: list[tuple[str, str]], rounds: int) -> list[tuple[str, str]]:
+    """The plan as often as that, every other time from its end to its begin."""
+    return [one for number in range(rounds) for one in (reversed(plan) if number % 2 else plan)]
+
+
+def _clear(place: Place, say: Callable[[str], None]) -> None:
+    """Leave nothing of a failure in the way of the next measurement."""
+    try:
+        place.remove_all()
+    except (Failed, OSError) as error:
+        say(f"  can't remove its jobs: {error}")
+
+
 def everything(
-    place: Place, sizes: Sizes, steps: Iterable[str], say: Callable[[str], None]
-) -> dict[str, Numbers]:
-    """The measurements named; who comes first changes from round to round and step to step.
+    place: Place,
+    sizes: Sizes,
+    plan: Iterable[tuple[str, str]],
+    say: Callable[[str], None],
+) -> tuple[Results, list[str]]:
+    """Take the measurements named.
 
     A pool that has just come up is slow, so a small bag goes before, which does not count.
 
+    Args:
+        plan: as of `order`.
+        say: told what goes on.
+
     Returns:
-        Numbers for 'floor', 'stock' and 'ours'; what failed is said and missing.
+        Numbers by subject, and what failed; of that the numbers are missing.
     """
-    results: dict[str, Numbers] = {"floor": {}, "stock": {}, "ours": {}}
+    results: Results = {subject: {} for subject in ALL}
+    failures: list[str] = []
     say("warming up")
-    bag(place, "floor", dataclasses.replace(sizes, bag=100))
-    for number in range(sizes.rounds):
-        for index, name in enumerate(steps):
-            step, subjects = STEPS[name]
-            for which in subjects if (number + index) % 2 == 0 else reversed(subjects):
-                say(f"round {number + 1}: {name}, {which}")
-                try:
-                    found = step(place, which, sizes)
-                except Failed as error:
-                    say(f"  failed: {error}")
-                    continue
-                for key, values in found.items():
-                    results[which].setdefault(key, []).extend(values)
-    return results
-
-
-def _run(
-    place: Place, directory: Path, which: str, patience: float
-) -> tuple[list[events.Event], list[events.Event]]:
-    """Run the DAG there; returns the events of the DAGMan job and of its nodes."""
-    place.submit(directory, which)
-    dagman = place.wait_end(directory, patience)
-    nodes = events.read(directory / f"{dags.NAME}.nodes.log")
-    ends = events.times(nodes, events.TERMINATED)
-    if not ends:
-        raise Failed(f"no node has run; look into {directory}")
-    return dagman, nodes
-
-
-def _duration(dagman: list[events.Event]) -> float:
-    """Seconds from submit to end of the DAGMan job: what its user waits."""
-    return dagman[-1].time - dagman[0].time
-
-
-def _rate(name: str, log: list[events.Event]) -> Numbers:
-    found = events.rate(log)
-    return {} if found is None else {name: [found]}
-
-
-def _wait_events(log: Path, kind: int, count: int, patience: float) -> None:
-    """Wait until the log has that many events of a kind."""
-    limit = time.monotonic() + patience
-    while len(events.times(events.read(log), kind)) < count:
-        if time.monotonic() > limit:
-            raise Failed(f"{log} does not get {count} events of kind {kind}")
-        time.sleep(0.5)
+    pool_steps.noop(place, FLOOR, replace(sizes, noop=min(sizes.noop, 100)))
+    plan = list(plan)
+    for number, (name, subject) in enumerate(plan, 1):
+        say(f"{number}/{len(plan)} {name}, {subject}")
+        try:
+            found = STEPS[name].take(place, subject, sizes)
+        except (Failed, OSError, SubprocessError, ValueError, LookupError) as error:
+            failures.append(f"{name}, {subject}: {error}")
+            say(f"  failed: {error!r}")
+            _clear(place, say)
+            continue
+        for key, values in found.items():
+            results[subject].setdefault(key, []).extend(values)
+    return results, failures

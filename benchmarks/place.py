@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
-import dags
-import events
-
+from benchmarks import dags, events, subjects
 from condor_pydagman.pool import Pool, paths
+
+HERE = Path(__file__).resolve().parent
 
 
 class Failed(Exception):
@@ -23,16 +25,20 @@ class Place:
 
     Args:
         directory: for the pool and the DAGs; not under /tmp, which the stock DAGMan refuses.
-        ours: path of our condor_dagman; the one of this Python if ''.
+        ours: directory of our commands; that of this Python if ''.
+        knobs: set for all DAGMans.
     """
 
-    def __init__(self, directory: Path, ours: str = "") -> None:
+    def __init__(
+        self, directory: Path, ours: str = "", knobs: dict[str, str] | None = None
+    ) -> None:
         self.directory = directory
         self.pool = Pool(directory / "pool")
-        self._ours = ours or str(Path(paths.commands_directory()) / "condor_dagman")
+        self.knobs = knobs or {}
+        self.commands: dict[str, Path] = {}
+        self._ours = Path(ours or paths.commands_directory())
         self._count = 0
-        self.environment: dict[str, str] = {}
-        self.programs: dict[str, str] = {}
+        self._environment: dict[str, str] = {}
 
     def start(self) -> None:
         """Start the pool, and find both programs.
@@ -42,27 +48,49 @@ class Place:
             Failed: one of the programs is not there.
         """
         self.pool.start(timeout=120)
-        self.environment = self.pool.environment()
-        self.programs = {"stock": self.stock("condor_dagman"), "ours": self._ours}
-        if not Path(self._ours).is_file():
-            raise Failed(f"{self._ours} is not there; install condor_pydagman, or use --dagman")
+        self._environment = self.pool.environment()
+        stock = self._stock("condor_dagman")
+        self.commands = {subjects.STOCK: stock, subjects.TUNED: stock, subjects.OURS: self._ours}
+        if not (self._ours / "condor_dagman").is_file():
+            raise Failed(
+                f"{self._ours} has no condor_dagman; install condor_pydagman, or use --ours"
+            )
 
-    def stock(self, command: str) -> str:
-        """Full path of one of the stock programs."""
-        ours = Path(paths.commands_directory()).resolve()
-        for entry in self.environment["PATH"].split(":"):
-            if (Path(entry) / command).is_file() and Path(entry).resolve() != ours:
-                return str(Path(entry) / command)
+    def _stock(self, command: str) -> Path:
+        """Directory of the stock programs."""
+        for entry in self._environment["PATH"].split(":"):
+            if (Path(entry) / command).is_file() and Path(entry).resolve() != self._ours.resolve():
+                return Path(entry)
         raise Failed(f"there is no stock {command} beside the pool's HTCondor")
 
-    def run(self, *argv: str, cwd: Path | None = None, timeout: float = 300) -> str:
-        """Output of a command, run as the pool's user; Failed if it fails."""
+    def program(self, subject: str, name: str = "condor_dagman") -> str:
+        """Path of a subject's program."""
+        return str(self.commands[subject] / name)
+
+    def environment(self, subject: str = "") -> dict[str, str]:
+        """For what is run in the pool."""
+        return {**self._environment, **subjects.knobs(subject, self.knobs)}
+
+    def run(
+        self,
+        *argv: str,
+        cwd: Path | None = None,
+        subject: str = "",
+        given: str = "",
+        timeout: float = 600,
+    ) -> str:
+        """Output of a command, run as the pool's user; Failed if it fails.
+
+        Args:
+            subject: whose knobs are set.
+            given: its standard input.
+        """
         try:
             done = subprocess.run(
                 self.pool.command(list(argv)),
-                env=self.environment,
+                env=self.environment(subject),
                 cwd=cwd,
-                stdin=subprocess.DEVNULL,
+                input=given,
                 capture_output=True,
                 text=True,
                 timeout=timeout,
@@ -74,11 +102,23 @@ class Place:
             raise Failed(f"{' '.join(argv)}: {done.stderr.strip() or done.stdout.strip()}")
         return done.stdout
 
+    def run_each(
+        self, commands: Sequence[tuple[list[str], Path]], subject: str = ""
+    ) -> list[tuple[float, str]]:
+        """Run commands one after the other: seconds and output of each; Failed if one fails."""
+        given = json.dumps([(argv, str(directory)) for argv, directory in commands])
+        program = [sys.executable, "-I", str(HERE / "inside.py")]
+        told = json.loads(self.run(*program, subject=subject, given=given))
+        for (argv, _), (_, code, said) in zip(commands, told):
+            if code:
+                raise Failed(f"{' '.join(argv)}: {said.strip()}")
+        return [(seconds, said) for seconds, _, said in told]
+
     def new_directory(self, name: str) -> Path:
         """An empty directory for one measurement; the queue is empty once this returns."""
         self.wait_empty()
         self._count += 1
-        made = self.directory / f"{self._count:02}-{name}"
+        made = self.directory / f"{self._count:03}-{name}"
         made.mkdir()
         made.chmod(0o777)
         return made
@@ -91,19 +131,16 @@ class Place:
                 raise Failed("the queue does not become empty")
             time.sleep(0.5)
 
-    def submit(self, directory: Path, which: str) -> int:
-        """Submit the DAG there by the stock condor_submit_dag, for the DAGMan 'stock' or 'ours'."""
-        said = self.run(
-            self.stock("condor_submit_dag"),
-            "-dagman",
-            self.programs[which],
-            dags.NAME,
-            cwd=directory,
-        )
-        match = re.search(r"submitted to cluster (\d+)", said)
-        if match is None:
-            raise Failed(f"condor_submit_dag said: {said}")
-        return int(match[1])
+    def remove_all(self) -> None:
+        """Remove all jobs; the queue may not be empty yet."""
+        if self.run("condor_q", "-allusers", "-af", "ClusterId").strip():
+            self.run("condor_rm", "-all")
+
+    def submit(self, directories: Sequence[Path], subject: str) -> None:
+        """Submit the DAGs there by the stock condor_submit_dag, one after the other."""
+        submit = self.program(subjects.STOCK, "condor_submit_dag")
+        argv = [submit, "-dagman", self.program(subject), dags.NAME]
+        self.run_each([(argv, directory) for directory in directories], subject)
 
     def wait_end(self, directory: Path, patience: float) -> list[events.Event]:
         """Wait until the DAG there has ended; returns the events of the DAGMan job."""
@@ -114,6 +151,14 @@ class Place:
                 return found
             time.sleep(0.2)
         raise Failed(f"the DAG has not ended after {patience:.0f} s")
+
+    def wait_events(self, log: Path, kind: int, count: int, patience: float) -> None:
+        """Wait until the log has that many events of a kind."""
+        limit = time.monotonic() + patience
+        while len(events.times(events.read(log), kind)) < count:
+            if time.monotonic() > limit:
+                raise Failed(f"{log} does not get {count} events of kind {kind}")
+            time.sleep(0.5)
 
     def dagman_pid(self, directory: Path, patience: float = 60) -> int:
         """Process id of the DAGMan of the DAG there, as it says itself."""
@@ -127,12 +172,14 @@ class Place:
             time.sleep(0.2)
         raise Failed("DAGMan does not say its process id")
 
-    def floor(self, directory: Path, count: int, jobs: str) -> list[events.Event]:
-        """Submit jobs in a bare loop; returns their events so far."""
-        log = directory / "floor.log"
-        script = str(Path(__file__).with_name("floor.py"))
-        self.run(sys.executable, script, str(count), str(log), jobs, cwd=directory)
-        return events.read(log)
+    def floor(self, program: str, *words: str, cwd: Path) -> tuple[float, list[events.Event]]:
+        """Run one of the bare programs: its seconds, and the events of its jobs.
+
+        The log is the word after the first.
+        """
+        begin = time.monotonic()
+        self.run(sys.executable, "-I", str(HERE / program), *words, cwd=cwd)
+        return time.monotonic() - begin, events.read(Path(words[1]))
 
     def stop(self) -> None:
         """Stop the pool; none of its processes is left."""

@@ -1,4 +1,4 @@
-"""Recovery of a big DAG, ours beside stock: python benchmarks/recovery.py [--quick] [--post]
+"""Recovery of a big DAG, ours beside stock: python -m benchmarks.recovery
 
 A DAG of 100,000 nodes in 100 layers, the nodes log of a run in which all but the last node have
 ended, and the lock file of a DAGMan that died: each program is started on them by hand and reads
@@ -27,9 +27,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import shapes
-from load import CHECKOUT, say, stock_version
-
+from benchmarks import shapes
+from benchmarks.load import CHECKOUT, say, stock_version
 from condor_pydagman.errors import PoolError
 from condor_pydagman.pool import paths
 from condor_pydagman.pool.personal import find
@@ -129,8 +128,12 @@ class Recovery:
         self._version = version
         self._timeout = timeout
 
-    def run(self, program: Path, ended: int) -> Cost:
-        """Start a condor_dagman on the log of a run in which so many nodes have ended."""
+    def run(self, program: Path, ended: int, knobs: dict[str, str] | None = None) -> Cost:
+        """Start a condor_dagman on the log of a run in which so many nodes have ended.
+
+        Args:
+            knobs: what to add to its environment.
+        """
         log, out = self._place / f"{shapes.NAME}.nodes.log", self._place / "x.out"
         write_log(log, self._nodes, ended, post=self._post)
         log.chmod(0o666)
@@ -144,7 +147,7 @@ class Recovery:
             process = subprocess.Popen(
                 identity().command(argv),
                 cwd=self._place,
-                env=self._environment(),
+                env={**self._environment(), **(knobs or {})},
                 stdin=subprocess.DEVNULL,
                 stdout=said,
                 stderr=subprocess.STDOUT,

@@ -1,8 +1,8 @@
-"""Measure our DAGMan beside the stock one: python benchmarks/run.py [--quick] [--json FILE]
+"""Measure DAGMan beside the stock one and the bare bindings: benchmarks/run [--quick]
 
-Starts a pool of its own, measures both in it and the bare bindings too, prints a table, stops the
-pool.  It judges nothing: the exit code is 0 whatever the numbers are.  What it takes to load a big
-DAG is measured by load.py, which needs no pool.
+Starts a pool of its own, measures in it and beside it, prints tables, stops the pool.  It judges
+nothing: the exit code is 0 whatever the numbers are.  With --report, docs/performance.md gets the
+tables and charts.
 """
 
 from __future__ import annotations
@@ -13,38 +13,76 @@ import json
 import os
 import platform
 import shutil
+import signal
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
-import measure
-import table
-from place import Failed, Place
-
+from benchmarks import measure, report, sizes, table
+from benchmarks.place import Failed, Place
+from benchmarks.subjects import ALL, TUNED_KNOBS
 from condor_pydagman.errors import PoolError
 
 CHECKOUT = Path(__file__).resolve().parents[1]
+PRESETS = {"full": sizes.FULL, "quick": sizes.QUICK, "smallest": sizes.SMALLEST}
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="benchmarks/run", description=(__doc__ or "").partition("\n")[0]
+    )
+    add = parser.add_argument
+    for name, text in (
+        ("quick", "smaller DAGs, fewer measurements"),
+        ("smallest", "only to see that it works"),
+    ):
+        add(f"--{name}", action="store_const", const=name, default="full", dest="size", help=text)
+    add("--rounds", type=int, default=1, metavar="N", help="how often everything is measured")
+    names = "which, with commas between them; all are"
+    add("--only", metavar="NAMES", default="", help=f"{names} {','.join(measure.STEPS)}")
+    add("--subjects", metavar="NAMES", default=",".join(ALL), help=f"{names} %(default)s")
+    add("--json", metavar="FILE", type=Path, help="write all numbers there too")
+    add("--report", action="store_true", help="put tables and charts into docs/performance.md")
+    add("--docs", metavar="DIRECTORY", type=Path, default=CHECKOUT / "docs",
+        help="where performance.md is, for --report")  # fmt: skip
+    add(
+        "--from",
+        metavar="FILE",
+        type=Path,
+        dest="source",
+        help="measure nothing: use these numbers",
+    )
+    add("--ours", metavar="DIRECTORY", default="", help="where our commands are")
+    add("--dir", metavar="DIRECTORY", help="where to work; not under /tmp")
+    add("--knob", metavar="NAME=VALUE", action="append", default=[], help="set it for all DAGMans")
+    return parser
 
 
 def arguments(argv: list[str]) -> argparse.Namespace:
     """The command line."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="smaller DAGs, shorter idling")
-    parser.add_argument("--rounds", type=int, default=1, help="how often everything is measured")
-    parser.add_argument(
-        "--only",
-        metavar="NAMES",
-        default=",".join(measure.STEPS),
-        help="which measurements, with commas between them; all are %(default)s",
-    )
-    parser.add_argument("--json", metavar="FILE", help="write all numbers there too")
-    parser.add_argument("--dagman", metavar="PATH", default="", help="our condor_dagman")
-    parser.add_argument("--dir", metavar="DIRECTORY", help="where to work; not under /tmp")
+    parser = _parser()
     chosen = parser.parse_args(argv)
-    chosen.only = chosen.only.split(",")
-    for name in chosen.only:
-        if name not in measure.STEPS:
-            parser.error(f"--only {name}: there are {', '.join(measure.STEPS)}")
+    if not chosen.only:
+        steps = measure.QUICK_STEPS if chosen.size == "quick" else measure.STEPS
+        chosen.only = ",".join(steps)
+    for option, known in (("only", measure.STEPS), ("subjects", ALL)):
+        names = getattr(chosen, option).split(",")
+        setattr(chosen, option, names)
+        for name in names:
+            if name not in known:
+                parser.error(f"--{option} {name}: there are {', '.join(known)}")
+    for knob in chosen.knob:
+        if "=" not in knob:
+            parser.error(f"--knob {knob}: it must be NAME=VALUE")
+    if chosen.rounds < 1:
+        parser.error(f"--rounds {chosen.rounds}: it must be 1 or more")
+    if chosen.json and not chosen.json.absolute().parent.is_dir():
+        parser.error(f"--json {chosen.json}: there is no such directory")
+    if chosen.report and not (chosen.docs / report.PAGE).is_file():
+        parser.error(f"--docs {chosen.docs}: there is no {report.PAGE} in it")
+    if chosen.source and not chosen.source.is_file():
+        parser.error(f"--from {chosen.source}: there is no such file")
     return chosen
 
 
@@ -52,45 +90,80 @@ def machine(place: Place) -> dict[str, object]:
     """What the numbers depend on."""
     version = place.run("condor_version").split()
     return {
+        "date": time.strftime("%Y-%m-%d"),
+        "system": _system(),
         "cores": os.cpu_count(),
         "load before": round(os.getloadavg()[0], 2),
         "python": platform.python_version(),
         "htcondor": version[1] if len(version) > 1 else "",
-        "date": time.strftime("%Y-%m-%d"),
     }
 
 
+def _system() -> str:
+    try:
+        words = platform.freedesktop_os_release()
+    except (AttributeError, OSError):
+        return platform.system()
+    return words["PRETTY_NAME"]
+
+
 def say(text: str) -> None:
-    """Tell what goes on; the table alone goes to standard output."""
+    """Tell what goes on; the tables alone go to standard output."""
     print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
+
+
+def take(chosen: argparse.Namespace) -> dict[str, Any]:
+    """Measure; returns all that is known of it.
+
+    Raises:
+        Failed, PoolError: nothing can be measured here.
+    """
+    base = Path(chosen.dir).absolute() if chosen.dir else CHECKOUT / "var"
+    directory = base / f"benchmark.{os.getpid()}"
+    directory.mkdir(parents=True)
+    directory.chmod(0o777)
+    size = PRESETS[chosen.size]
+    place = Place(directory, chosen.ours, dict(knob.split("=", 1) for knob in chosen.knob))
+    told: dict[str, Any] = {"sizes": dataclasses.asdict(size), "rounds": chosen.rounds}
+    begin = time.monotonic()
+    try:
+        place.start()
+        told["machine"] = machine(place)
+        plan = list(measure.order(chosen.only, chosen.subjects, size.turns))
+        plan = measure.repeated(plan, chosen.rounds)
+        results, failures = measure.everything(place, size, plan, say)
+    finally:
+        place.stop()
+        shutil.rmtree(directory, ignore_errors=True)
+    return {
+        **told,
+        "tuned": TUNED_KNOBS,
+        "knobs": place.knobs,
+        "seconds": time.monotonic() - begin,
+        "failures": failures,
+        "numbers": results,
+    }
+
+
+def _interrupted(number: int, _: object) -> None:
+    sys.exit(128 + number)
 
 
 def main(argv: list[str]) -> int:
     """Measure; returns 2 only if nothing can be measured here."""
     chosen = arguments(argv)
-    sizes = measure.QUICK if chosen.quick else measure.FULL
-    sizes = dataclasses.replace(sizes, rounds=chosen.rounds)
-    base = Path(chosen.dir).absolute() if chosen.dir else CHECKOUT / "var"
-    directory = base / f"benchmark.{os.getpid()}"
-    directory.mkdir(parents=True)
-    directory.chmod(0o777)
-    place = Place(directory, chosen.dagman)
+    for number in (signal.SIGINT, signal.SIGTERM):  # so that the pool is stopped, also under nohup
+        signal.signal(number, _interrupted)
     try:
-        place.start()
-        facts = machine(place)
-        results = measure.everything(place, sizes, chosen.only, say)
+        told = json.loads(chosen.source.read_text("utf-8")) if chosen.source else take(chosen)
     except (Failed, PoolError) as error:
         say(f"can't measure: {error}")
         return 2
-    finally:
-        place.stop()
-        shutil.rmtree(directory, ignore_errors=True)
-    print(", ".join(f"{name} {value}" for name, value in facts.items()))
-    print(f"chain of {sizes.chain}, bag of {sizes.bag}, {sizes.rounds} round(s)\n")
-    print(table.render(results))
+    print(table.everything(told["numbers"]))
     if chosen.json:
-        everything = {"machine": facts, "sizes": dataclasses.asdict(sizes), "numbers": results}
-        Path(chosen.json).write_text(json.dumps(everything, indent=2) + "\n", encoding="utf-8")
+        chosen.json.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    if chosen.report:
+        report.write(chosen.docs, told)
     return 0
 
 

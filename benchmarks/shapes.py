@@ -1,4 +1,4 @@
-"""DAG files of a named shape and size: python benchmarks/shapes.py SHAPE [--nodes N] DIRECTORY
+"""DAG files of a named shape and size: python -m benchmarks.shapes SHAPE [--nodes N] DIRECTORY
 
 The same arguments give the same files, byte for byte.  Lines are written as they are made, so that
 a DAG of any size takes no memory.  The DAG to run is `x.dag`; its jobs do nothing.

@@ -1,0 +1,1 @@
+"""Figures of our DAGMan beside the stock one and the bare bindings: see `run`."""

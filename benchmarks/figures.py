@@ -1,0 +1,157 @@
+"""Which number stands for many, and how each is called and shown: the rows of all tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from benchmarks.measure import WORKFLOWS
+from benchmarks.sizes import Numbers
+
+Results = dict[str, Numbers]  # by subject
+
+
+def median(values: list[float]) -> float:
+    """The middle value, or the mean of the two in the middle."""
+    ordered = sorted(values)
+    half = len(ordered) // 2
+    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
+
+
+def percentile95(values: list[float]) -> float:
+    """The smallest value that 95 % of all do not exceed."""
+    ordered = sorted(values)
+    return ordered[-(-len(ordered) * 95 // 100) - 1]
+
+
+class Row(NamedTuple):
+    """One line: where its numbers are, how many become one, and how it is shown.
+
+    `factor` turns the unit measured (s, MB, 1/s) into the one shown.
+    """
+
+    text: str
+    name: str
+    unit: str = "s"
+    digits: int = 1
+    factor: float = 1.0
+    of: Callable[[list[float]], float] = median
+    more_is_better: bool = False
+
+    def value(self, results: Results, subject: str) -> float | None:
+        """The number of a subject, in the unit shown; None if it was not measured."""
+        values = results.get(subject, {}).get(self.name)
+        return self.of(values) * self.factor if values else None
+
+    def shown(self, value: float | None) -> str:
+        """With its unit; a dash if there is none."""
+        return "-" if value is None else f"{value:,.{self.digits}f} {self.unit}"
+
+
+def _rate(text: str, name: str) -> Row:
+    return Row(text, name, "/s", 0, more_is_better=True)
+
+
+def _memory(text: str, name: str, digits: int = 0) -> Row:
+    return Row(text, name, "MB", digits)
+
+
+def _idling(name: str, digits: int) -> list[Row]:
+    return [
+        Row("CPU a minute", f"{name} cpu", "ms", 1, 1000),
+        Row("wake-ups a minute", f"{name} wakes", "", 0),
+        _memory("PSS", f"{name} pss", digits),
+        _memory("USS", f"{name} uss", digits),
+        _memory("RSS", f"{name} rss", digits),
+    ]
+
+
+# Shapes of shapes.py, in the order of the table.
+LOADS = {
+    "vars": "with VARS",
+    "bare": "bare",
+    "pegasus": "Pegasus",
+    "splices": "in splices",
+    "product": "one PARENT line",
+}
+
+GROUPS: dict[str, list[Row]] = {
+    "Reaction": [
+        Row("end of parent to submit of child, median", "reaction", "ms", 1, 1000),
+        Row("the same, 95 % are below", "reaction", "ms", 1, 1000, percentile95),
+        Row("start of DAGMan to first submit", "start", "ms", 0, 1000),
+        Row("chain of no-op jobs, whole run", "chain"),
+    ],
+    "Bags": [
+        _rate("held jobs, submit rate", "held rate"),
+        _rate("the same, with the description of a DAG's job", "held rate, DAG's job"),
+        _rate("no-op jobs, submit rate", "no-op rate"),
+        Row("bag of no-op jobs, whole run", "bag"),
+    ],
+    "Workflows": [
+        row
+        for shape in (*WORKFLOWS, "fan", "product")
+        for row in (
+            Row(f"{shape}, first submit to last end", f"{shape} makespan"),
+            Row(f"{shape}, with start and end of DAGMan", f"{shape} whole"),
+        )
+    ],
+    "Idle": _idling("idle", 1),
+    "Many": [
+        *_idling("many idle", 0),
+        _memory("taken from the machine", "many idle available"),
+        Row("until all have run five nodes", "many run"),
+    ],
+    "Recovery": [
+        Row("time until recovered", "recovery time", digits=2),
+        _memory("memory", "recovery memory"),
+    ],
+    "Commands": [Row("condor_submit_dag", "submit_dag", "ms", 0, 1000)],
+}
+
+
+def groups(results: Results) -> Iterator[tuple[str, list[Row]]]:
+    """All rows that have a number, by the name of their group."""
+    measured = {name for numbers in results.values() for name, values in numbers.items() if values}
+    everywhere = {**GROUPS, "Load": load_rows(measured), "Engine": engine_rows(measured)}
+    for title, rows in everywhere.items():
+        found = [row for row in rows if row.name in measured]
+        if found:
+            yield title, found
+
+
+def load_rows(measured: set[str]) -> list[Row]:
+    """Two rows for each DAG that was loaded."""
+    rows = []
+    for shape, nodes in _loaded(measured):
+        text = f"{nodes:,} nodes, {LOADS.get(shape, shape)}"
+        rows += [
+            Row(f"{text}: time", f"load time {shape} {nodes}", digits=2),
+            _memory(f"{text}: memory", f"load memory {shape} {nodes}"),
+        ]
+    return rows
+
+
+def _loaded(measured: set[str]) -> list[tuple[str, int]]:
+    found = (re.fullmatch(r"load time (\w+) (\d+)", name) for name in measured)
+    shapes = list(LOADS)
+    return sorted(
+        ((match[1], int(match[2])) for match in found if match),
+        key=lambda load: (shapes.index(load[0]) if load[0] in shapes else len(shapes), load),
+    )
+
+
+def engine_rows(measured: set[str]) -> list[Row]:
+    """One row for each DAG that the engine went through alone."""
+    found = (re.fullmatch(r"engine rate (\d+)", name) for name in measured)
+    counts = sorted(int(match[1]) for match in found if match)
+    return [_rate(f"inputs, DAG of {nodes:,} nodes", f"engine rate {nodes}") for nodes in counts]
+
+
+def better(row: Row, results: Results, subject: str, other: str) -> float | None:
+    """How many times better a subject is than another; below 1 it is worse."""
+    upper, lower = row.value(results, other), row.value(results, subject)
+    if row.more_is_better:
+        upper, lower = lower, upper
+    return None if upper is None or lower is None or lower <= 0 or upper <= 0 else upper / lower

@@ -1,0 +1,32 @@
+"""What is measured: the bare bindings, the stock DAGMan in two ways, and ours."""
+
+from __future__ import annotations
+
+FLOOR, STOCK, TUNED, OURS = "floor", "stock", "tuned", "ours"
+ALL = (FLOOR, STOCK, TUNED, OURS)
+DAGMANS = (STOCK, TUNED, OURS)
+
+# What an administrator can do for the speed of the stock DAGMan.  The other knobs that bear on it
+# are at their best by default (DAGMAN_SUBMIT_DELAY, DAGMAN_USE_DIRECT_SUBMIT,
+# DAGMAN_USE_JOIN_NODES, DAGMAN_HOLD_CLAIM_TIME, DAGMAN_MAX_JOBS_SUBMITTED,
+# DAGMAN_STARTUP_CYCLE_DETECT), or cost its user what it tells (DAGMAN_VERBOSITY).
+TUNED_KNOBS = {
+    "DAGMAN_USER_LOG_SCAN_INTERVAL": "1",  # the least it takes: 0 is refused
+    "DAGMAN_MAX_SUBMITS_PER_INTERVAL": "1000000",
+    "DAGMAN_AGGRESSIVE_SUBMIT": "True",  # else it stops submitting after one interval
+    "DAGMAN_MAX_JOBS_IDLE": "0",  # no limit
+    "DAGMAN_DEBUG_CACHE_ENABLE": "True",  # its own log is not written line by line in recovery
+}
+
+
+def knobs(subject: str, others: dict[str, str]) -> dict[str, str]:
+    """Environment that sets the knobs of a subject.
+
+    The environment of condor_submit_dag, which hands on what begins with _CONDOR_, counts as the
+    administrator's configuration: a DAG's own may not undercut the scan interval of that.
+
+    Args:
+        others: knobs that are set for all subjects.
+    """
+    chosen = {**others, **(TUNED_KNOBS if subject == TUNED else {})}
+    return {f"_CONDOR_{name}": value for name, value in chosen.items()}

@@ -1,0 +1,60 @@
+"""The benchmark runs, and gives all it promises; what its numbers are is not asked."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from benchmarks import figures
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+STEPS = "chain,held,submit,many-idle,load,recovery,engine"
+SUBJECTS = "floor,tuned,ours"  # stock with its defaults waits for most of a minute
+
+pytestmark = pytest.mark.pool
+
+
+def test_a_run_has_all_numbers_tables_and_charts(work: Path) -> None:
+    shutil.copy(CHECKOUT / "docs" / "performance.md", work)
+    numbers = work / "numbers.json"
+    argv = ["--smallest", "--only", STEPS, "--subjects", SUBJECTS, "--dir", str(work)]
+    argv += ["--json", str(numbers), "--report", "--docs", str(work)]
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.run", *argv],
+        cwd=CHECKOUT,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(numbers.read_text(encoding="utf-8"))
+    assert told["failures"] == []
+    results: figures.Results = told["numbers"]
+    for row in figures.GROUPS["Reaction"]:
+        assert results["tuned"][row.name], row
+    for row in [*figures.GROUPS["Reaction"], *figures.GROUPS["Many"]]:
+        assert row.name == "many run" or results["ours"][row.name], row
+    assert {"reaction", "held rate", "held rate, DAG's job"} <= set(results["floor"])
+    assert {"submit_dag", "recovery time", "load time vars 1000"} <= set(results["ours"])
+    for found in results.values():
+        assert all(math.isfinite(number) for values in found.values() for number in values)
+    page = (work / "performance.md").read_text(encoding="utf-8")
+    for title, rows in figures.groups(results):
+        assert f"<!-- begin {title} -->" in page
+        for row in rows:
+            assert f"| {row.text} |" in page
+            assert f"| {row.text} |" in done.stdout
+    drawings = list((work / "charts").glob("*.svg"))
+    assert {path.stem for path in drawings} >= {"reaction", "bags", "many-memory", "recovery"}
+    for path in drawings:
+        assert ElementTree.parse(path).getroot().tag.endswith("svg")
+        assert f"(charts/{path.name})" in page
+    assert not list(work.glob("benchmark.*"))
