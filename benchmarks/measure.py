@@ -41,7 +41,7 @@ class Step:
 
 STEPS: dict[str, Step] = {
     "chain": Step(pool_steps.chain, ALL),
-    "held": Step(pool_steps.held, ALL, turns=3),
+    "held": Step(pool_steps.held, ALL, turns=8),
     "noop": Step(pool_steps.noop, ALL),
     "fan": Step(pool_steps.fan, ALL),
     "product": Step(pool_steps.product, ALL),

@@ -38,10 +38,10 @@ class Sizes:
 
 
 FULL = Sizes(
-    turns=3,
+    turns=8,
     chain=5,
     noop=200,
-    held=1000,
+    held=500,
     fan=1000,
     product=300,
     workflow=60,
