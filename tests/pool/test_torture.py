@@ -1,0 +1,46 @@
+"""A slice of the torture test (tests/torture): some DAGs, killed and starved on this pool.
+
+The whole of it, which kills daemons as well, is a command: `python -m tests.torture.run`.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.pool.access_point import OURS, AccessPoint
+from tests.torture.play import Player, Run, Settings
+from tests.torture.torments import TORMENTS
+from tests.torture.world import World
+
+pytestmark = pytest.mark.pool
+
+SLICE = ("kill", "points", "submits", "files", "remove", "truncate")
+
+
+@pytest.fixture(scope="module")
+def records(
+    access_point: AccessPoint, place: Path, request: pytest.FixtureRequest
+) -> dict[str, dict[str, Any]]:
+    """What came of each run; all are played at once."""
+    world = World(access_point, place / "torture")
+    player = Player(
+        world, Settings(7, stop_seconds=2, patience=240, keep=True, deeds_max=3, size_max=22)
+    )
+    with ThreadPoolExecutor(len(SLICE)) as threads:
+        runs = [Run(number, name, OURS) for number, name in enumerate(SLICE)]
+        return dict(zip(SLICE, threads.map(player.play, runs)))
+
+
+@pytest.mark.parametrize("torment", SLICE)
+def test_nothing_runs_twice_and_nothing_is_lost(
+    records: dict[str, dict[str, Any]], torment: str
+) -> None:
+    record = records[torment]
+    assert TORMENTS[torment].to_all is None
+    bad = {word: record[word] for word in ("duplicates", "noted", "lost", "wrong")}
+    assert not any(bad.values()), bad
+    assert record["jobs"] > 0

@@ -1,0 +1,1 @@
+"""Our condor_dagman with faults in it, for the torture test: see `inject.py`."""

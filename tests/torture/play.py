@@ -1,0 +1,277 @@
+"""One run of the torture test: a DAG is drawn, submitted, tormented to its end, and judged.
+
+What run number n is depends on the seed alone, so any run can be had again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import sys
+import time
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from tests.torture import damage, faults, ledger, torments
+from tests.torture.judge import Facts, Generation, Verdict, judge
+from tests.torture.session import OURS, Session
+from tests.torture.torments import TORMENTS, Torment
+from tests.torture.workload import Workload, draw
+from tests.torture.world import World, until
+
+SUBMISSIONS_MAX = 6
+# Files that DAGMan writes only when asked.
+RECORDS = ("NODE_STATUS_FILE t.status 1", "JOBSTATE_LOG t.jobstate.log", "DOT t.dot UPDATE")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What holds for all runs.
+
+    Attributes:
+        seed: of everything that is drawn.
+        stop_seconds: the longest time for which a process is stopped.
+        patience: seconds that a DAG may take beside that.
+        keep: keep the directories of good runs too.
+        deeds_max: how many torments a run may have.
+        size_max: how many nodes a workflow may have.
+    """
+
+    seed: int
+    stop_seconds: float = 20.0
+    patience: float = 300.0
+    keep: bool = False
+    deeds_max: int = 1000
+    size_max: int = 36
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run that is due."""
+
+    number: int
+    torment: str
+    flavour: str
+
+    @property
+    def name(self) -> str:
+        """Of its directory."""
+        return f"{self.flavour}.{self.number:04}.{self.torment.replace(' ', '-')}"
+
+
+class Player:
+    """Plays runs on a pool, many at once."""
+
+    def __init__(self, world: World, settings: Settings) -> None:
+        self.world = world
+        self.settings = settings
+        self.submitted: set[str] = set()  # names of runs
+
+    def play(self, run: Run) -> dict[str, Any]:
+        """Play one run; returns its record."""
+        begun = time.time()
+        torment = TORMENTS[run.torment]
+        session = self._session(run, torment)
+        mounted = False
+        try:
+            if torment.disk:
+                mounted = torments.mount(session)
+                if not mounted:
+                    return {**_head(run), "skipped": "no small disk can be mounted here"}
+            self._prepare(session, torment)
+            session.submit()
+            self.submitted.add(run.name)
+            torment.act(session)
+            code = self._to_the_end(session, torment)
+            session.left()
+            verdict = self._judge(session, torment, code)
+        finally:
+            if mounted:
+                with contextlib.suppress(OSError):
+                    shutil.copytree(session.work, session.work.parent / "kept")
+                torments.unmount(session.work)
+        record = _record(run, session, verdict, code, time.time() - begun)
+        if verdict.good and not self.settings.keep:
+            shutil.rmtree(session.work.parent, ignore_errors=True)
+        else:
+            text = "".join(f"{line}\n" for line in [*session.story, *_findings(verdict)])
+            (session.work.parent / "story").write_text(text)
+        return record
+
+    def _session(self, run: Run, torment: Torment) -> Session:
+        random = Random(f"{self.settings.seed} {run.number} {run.torment}")
+        top = self.world.directory / "runs" / run.name
+        work = top / "dag"
+        torments.unmount(work)  # of a run that was not finished
+        shutil.rmtree(top, ignore_errors=True)
+        work.mkdir(parents=True)
+        for path in (top, work):
+            path.chmod(0o777)
+        (top / "ledger").touch()
+        (top / "ledger").chmod(0o666)
+        access_point = self.world.access_point
+        ours = run.flavour == OURS
+        return Session(
+            self.world,
+            work,
+            draw(
+                random,
+                sure=torment.sure,
+                retries=torment.retries,
+                size_max=self.settings.size_max,
+            ),
+            random,
+            run.flavour,
+            access_point.our_dagman if ours else access_point.stock_dagman,
+            torment.knobs,
+            self.settings.stop_seconds,
+            self.settings.deeds_max,
+            time.monotonic()
+            + self.settings.patience * (1 if ours else 3)
+            + 3 * self.settings.stop_seconds,
+        )
+
+    def _prepare(self, session: Session, torment: Torment) -> None:
+        if torment.seconds:
+            slow = [node._replace(seconds=torment.seconds) for node in session.workload.nodes]
+            session.workload = session.workload._replace(nodes=tuple(slow))
+        if torment.plan is not None:
+            workload = session.workload
+            session.workload = workload._replace(lines=(*workload.lines, *RECORDS))
+            session.dagman = faults.install(session.work.parent, sys.executable)
+            faults.write_plan(session.work, torment.plan(session.random)[: self.settings.deeds_max])
+        session.write()
+
+    def _to_the_end(self, session: Session, torment: Torment) -> int | None:
+        """Wait for the end; where DAGMan may give up, its user does not."""
+        code = session.wait_end()
+        while torment.resubmitted and code not in (0, None):
+            if session.submitted >= SUBMISSIONS_MAX or not session.left():
+                break
+            session.did(f"DAGMan gave up with {code}; submitted again")
+            session.submit()
+            code = session.wait_end()
+        return code
+
+    def _judge(self, session: Session, torment: Torment, code: int | None) -> Verdict:
+        world = self.world
+        last = session.generations[-1]
+        session.generations[-1] = last._replace(code=code)
+        fired = [entry for entry in faults.fired(session.work) if entry.number >= 0]
+        session.kills += sum(entry.what.endswith(": kill") for entry in fired)
+        session.kills += world.killed.pop(str(session.work), 0)
+        session.deeds += len(fired)
+        session.story += [
+            f"{time.strftime('%H:%M:%S', time.localtime(f.time))} {f.what}" for f in fired
+        ]
+        lines, odd = ledger.parse(session.ledger.read_text())
+        owners = {owner for run in session.generations for owner in run.owners}
+        children = {owner: world.children(owner) for owner in owners}
+        missing = {line.cluster for line in lines if line.what == "end" and line.owner in owners}
+        missing -= {cluster for found in children.values() for cluster in found}
+        if missing:  # the schedd is still at it
+            until(lambda: missing <= {key[0] for key in world.history.look()}, 10.0, pause=0.5)
+        affected = self._affected(session, torment, owners)
+        jobs = world.submissions(owners - {0})  # a DAGMan by hand is not told from any other
+        facts = Facts(jobs, frozenset(affected))
+        outer, inner = _split(session.workload, lines, world, session.generations)
+        verdict = judge(session.workload.nodes, session.generations, outer, facts)
+        if session.workload.inner:
+            runs = _inner_runs(session, lines)
+            found = {owner for run in runs for owner in run.owners}
+            part = judge(session.workload.inner, runs, inner, Facts(world.submissions(found)))
+            _add(verdict, part)
+        verdict.wrong += odd + session.wrong
+        if code is None:
+            verdict.lost.append("the DAG did not end in its time")
+        return verdict
+
+    def _affected(self, session: Session, torment: Torment, owners: set[int]) -> set[str]:
+        names: dict[int, str] = {}
+        for owner in owners:
+            names.update(self.world.children(owner))
+        log = session.work / "t.dag.nodes.log"
+        hurt: set[int] = set()
+        named: set[str] = set()
+        if log.with_name(f"{log.name}.cut").exists():
+            hurt, named = damage.hurt_by_cut(log)
+        if torment.disk:
+            procs = {node.name: node.procs for node in session.workload.nodes}
+            ends = damage.whole(log)
+            hurt |= {c for c, name in names.items() if ends.get(c, 0) < procs.get(name, 1)}
+        return named | {names[cluster] for cluster in hurt if cluster in names}
+
+
+def _split(
+    workload: Workload,
+    lines: list[ledger.Line],
+    world: World,
+    generations: list[Generation],
+) -> tuple[list[ledger.Line], list[ledger.Line]]:
+    """Lines of the DAG's nodes and of the sub-DAG's; the whole sub-DAG is a job of its node."""
+    if not workload.inner:
+        return lines, []
+    within = {node.name for node in workload.inner}
+    inner = [line for line in lines if line.node in within]
+    outer = [line for line in lines if line.node not in within]
+    ads = world.history.look()
+    for owner in {line.owner for line in inner}:
+        ad = ads.get((owner, 0), {})
+        parent = int(ad.get("DAGManJobId", generations[-1].owners[-1]))
+        mine = [line for line in inner if line.owner == owner]
+        ended = ad.get("JobStatus") == "4" and ad.get("ExitCode") == "0"
+        for word, line in (("start", mine[0]), ("end", mine[-1])):
+            if word == "start" or ended:
+                stand_in = (line.number, parent, workload.subdag, 0, word, f"{owner}.0", 0)
+                outer.append(ledger.Line(*stand_in, line.time))
+    return sorted(outer), inner
+
+
+def _inner_runs(session: Session, lines: list[ledger.Line]) -> list[Generation]:
+    """The sub-DAG's runs: one in each run of the DAG that came so far."""
+    within = {node.name for node in session.workload.inner}
+    ads = session.world.history.look()
+    runs = []
+    for number, outer in enumerate(session.generations):
+        owners = sorted(
+            owner
+            for owner in {line.owner for line in lines if line.node in within}
+            if int(ads.get((owner, 0), {}).get("DAGManJobId", 0)) in outer.owners
+        )
+        if owners:
+            done = session.inner_done[number]
+            runs.append(Generation(tuple(owners), done, removed=outer.removed))
+    return runs
+
+
+def _add(verdict: Verdict, part: Verdict) -> None:
+    for name, value in vars(part).items():
+        setattr(verdict, name, getattr(verdict, name) + value)
+
+
+def _findings(verdict: Verdict) -> list[str]:
+    return [
+        f"{word}: {text}"
+        for word in ("duplicates", "noted", "lost", "wrong")
+        for text in getattr(verdict, word)
+    ]
+
+
+def _head(run: Run) -> dict[str, Any]:
+    return {"number": run.number, "torment": run.torment, "flavour": run.flavour}
+
+
+def _record(
+    run: Run, session: Session, verdict: Verdict, code: int | None, seconds: float
+) -> dict[str, Any]:
+    return {
+        **_head(run),
+        "code": code,
+        "seconds": round(seconds, 1),
+        "nodes": len(session.workload.nodes) + len(session.workload.inner),
+        "kills": session.kills,
+        "deeds": session.deeds,
+        "submissions": session.submitted,
+        **vars(verdict),
+    }

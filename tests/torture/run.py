@@ -1,0 +1,227 @@
+"""The torture test as a command.
+
+    python -m tests.torture.run [--dagman ours|stock|both] [--kills N] [--seed S] ...
+
+Runs are played many at a time on a pool of the test's own, until so many DAGMans have been killed.
+What is finished stands in DIRECTORY/runs.jsonl: a later command with the same directory goes on.
+Exit code 1 if our DAGMan ran something twice, lost something, or ended wrongly.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import signal
+import sys
+import time
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from tests.torture import report
+from tests.torture.play import Player, Run, Settings
+from tests.torture.session import OURS, STOCK
+from tests.torture.torments import TORMENTS, unmount
+from tests.torture.world import World, started, until
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+BAD = ("duplicates", "noted", "lost", "wrong")
+# How often each comes in a round; most of the kills come from the first.
+ROUND: tuple[str, ...] = (
+    "kill",
+    "points",
+    "kill",
+    "submits",
+    "kill",
+    "files",
+    "stop",
+    "kill",
+    "hold",
+    "points",
+)
+ROUND += ("mixed", "kill", "vacate", "remove", "second", "kill", "disk", "truncate", "points")
+TO_ALL = ("schedd kill", "pool kill", "schedd stop")
+ROUNDS_TO_BATCH = 2  # after so many rounds there is a batch of runs under a torment to all
+
+
+def plan(flavour: str, only: list[str], at_once: int) -> Iterator[list[Run]]:
+    """Batches of runs, for ever: of one run, or of several under a torment to the whole pool."""
+    number = 0
+    singles = [name for name in ROUND if not only or name in only]
+    singles = [name for name in singles if flavour == OURS or not TORMENTS[name].ours_only]
+    world = deque(name for name in TO_ALL if not only or name in only)
+    while True:
+        for name in singles * ROUNDS_TO_BATCH:
+            yield [Run(number, name, flavour)]
+            number += 1
+        if world:
+            yield [Run(number + n, world[0], flavour) for n in range(at_once)]
+            number += at_once
+            world.rotate(-1)
+
+
+class Torture:
+    """Plays the batches of one flavour until there have been kills enough."""
+
+    def __init__(self, book: Path, kills: int, at_once: int) -> None:
+        self.book = book
+        self.kills = kills
+        self.at_once = at_once
+        self.begun = time.monotonic()
+        self.new_kills = 0
+        self.records: list[dict[str, Any]] = []
+        if book.exists():
+            self.records = [json.loads(line) for line in book.read_text().splitlines()]
+
+    def of(self, flavour: str) -> list[dict[str, Any]]:
+        return [record for record in self.records if record["flavour"] == flavour]
+
+    def killed(self, flavour: str) -> int:
+        return sum(record.get("kills", 0) for record in self.of(flavour))
+
+    def play(self, player: Player, flavour: str, only: list[str]) -> None:
+        """Play; what is finished already is not played again."""
+        self.player = player
+        known = {record["number"] for record in self.of(flavour)}
+        with ThreadPoolExecutor(self.at_once) as threads:
+            running: set[Future[dict[str, Any]]] = set()
+            for batch in plan(flavour, only, self.at_once):
+                due = [run for run in batch if run.number not in known]
+                if not due:
+                    continue
+                running = self._wait(running, self.at_once - 1 if len(batch) == 1 else 0)
+                if self.killed(flavour) >= self.kills:
+                    break
+                futures = {threads.submit(self._one, run) for run in due}
+                if len(batch) > 1:
+                    self._to_all(due, futures)
+                running |= futures
+            self._wait(running, 0)
+
+    def _one(self, run: Run) -> dict[str, Any]:
+        try:
+            return self.player.play(run)
+        except Exception as error:
+            # One run that the harness could not play must not end the others.
+            text = f"{type(error).__name__}: {error}"[:2000]
+            return {"number": run.number, "torment": run.torment, "flavour": run.flavour,
+                    "broken": text}  # fmt: skip
+
+    def _to_all(self, runs: list[Run], futures: set[Future[dict[str, Any]]]) -> None:
+        """Torment the pool under the runs of a batch."""
+        act = TORMENTS[runs[0].torment].to_all
+        assert act is not None
+        settings = self.player.settings
+        random = Random(f"{settings.seed} {runs[0].number} to all")
+
+        def over() -> bool:
+            return all(future.done() for future in futures)
+
+        names = {run.name for run in runs}
+        until(lambda: names <= self.player.submitted or over(), 300.0)
+        story = act(self.player.world, random, over, settings.stop_seconds)
+        for future in futures:
+            record = future.result()
+            record["deeds"] = record.get("deeds", 0) + len(story)
+            record["world"] = story
+
+    def _wait(self, running: set[Future[dict[str, Any]]], left: int) -> set[Future[dict[str, Any]]]:
+        """Wait until so many are left; writes down what is finished."""
+        while len(running) > left:
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            for future in done:
+                self._note(future.result())
+        return running
+
+    def _note(self, record: dict[str, Any]) -> None:
+        self.records.append(record)
+        self.new_kills += record.get("kills", 0)
+        with self.book.open("a") as file:
+            file.write(json.dumps(record) + "\n")
+        for word in (*BAD, "broken"):
+            found = record.get(word)
+            for text in [found] if isinstance(found, str) else found or []:
+                print(f"{record['flavour']} {record['number']} {word}: {text}", flush=True)
+        print(self._progress(record["flavour"]), flush=True)
+
+    def _progress(self, flavour: str) -> str:
+        mine, kills = self.of(flavour), self.killed(flavour)
+        counts = {word: sum(len(record.get(word, ())) for record in mine) for word in BAD}
+        seconds = time.monotonic() - self.begun
+        left = max(0, self.kills - kills)
+        eta = f"{left * seconds / self.new_kills / 60:.0f} min" if self.new_kills else "?"
+        return (
+            f"{flavour}: {len(mine)} runs, {kills} of {self.kills} kills,"
+            f" {counts['duplicates']} duplicates, {counts['lost']} lost,"
+            f" {counts['noted'] + counts['wrong']} otherwise wrong;"
+            f" {eta} left"
+        )
+
+
+def arguments(argv: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="tests.torture.run", description=__doc__)
+    parser.add_argument("--dagman", choices=(OURS, STOCK, "both"), default=OURS)
+    parser.add_argument("--kills", type=int, default=500, help="kills of DAGMan that are enough")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--dir", type=Path, default=CHECKOUT / "var" / "torture")
+    parser.add_argument("--only", default="", help="torments, with commas: " + ", ".join(TORMENTS))
+    parser.add_argument("--at-once", type=int, default=8, help="runs at a time")
+    parser.add_argument("--stop", type=float, default=20.0, help="longest SIGSTOP, in seconds")
+    parser.add_argument("--patience", type=float, default=300.0, help="seconds for a DAG")
+    parser.add_argument("--keep", action="store_true", help="keep the directories of good runs")
+    parser.add_argument("--report", type=Path, help="write the tables into this page")
+    parser.add_argument("--json", type=Path, help="write what the tables say into this file")
+    return parser.parse_args(argv)
+
+
+def main(argv: list[str]) -> int:
+    words = arguments(argv)
+    only = [name for name in words.only.split(",") if name]
+    unknown = [name for name in only if name not in TORMENTS]
+    if unknown:
+        print(f"no torment {', '.join(unknown)}; there are {', '.join(TORMENTS)}", file=sys.stderr)
+        return 2
+    directory = words.dir.absolute()
+    directory.mkdir(parents=True, exist_ok=True)
+    settings = Settings(words.seed, words.stop, words.patience, words.keep)
+    torture = Torture(directory / "runs.jsonl", words.kills, words.at_once)
+    flavours = (OURS, STOCK) if words.dagman == "both" else (words.dagman,)
+    if any(torture.killed(flavour) < words.kills for flavour in flavours):
+        with started(directory) as world, interruptible(world):
+            for flavour in flavours:
+                torture.play(Player(world, settings), flavour, only)
+    tables = report.summarise(torture.records)
+    if words.json:
+        words.json.write_text(json.dumps(tables, indent=1) + "\n")
+    if words.report:
+        report.write(words.report, tables)
+    bad = any(record.get(word) for record in torture.of(OURS) for word in (*BAD, "broken"))
+    return 1 if bad else 0
+
+
+@contextlib.contextmanager
+def interruptible(world: World) -> Iterator[None]:
+    """^C ends the command at once: the threads that play runs wait for DAGs that will not end."""
+
+    def leave(*_: object) -> None:
+        print("stopped; the same command goes on from here", file=sys.stderr, flush=True)
+        world.pool.stop()
+        for work in world.directory.glob("runs/*/dag"):
+            unmount(work)
+        os._exit(130)
+
+    before = signal.signal(signal.SIGINT, leave)
+    signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,205 @@
+"""The pool that is tortured, its processes, and what its schedd remembers.
+
+Programs of HTCondor are run as a person would run them; DAGMans are found by their directory.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from condor_pydagman.errors import PoolError
+from condor_pydagman.pool import Pool, processes
+from tests.pool.access_point import AccessPoint
+
+# The master waits ever longer before it starts a dead daemon again; not here.
+KNOBS = """
+DAGMAN_AVOID_SLASH_TMP = False
+MASTER_BACKOFF_CONSTANT = 1
+MASTER_BACKOFF_FACTOR = 1
+MASTER_BACKOFF_CEILING = 2
+MAX_HISTORY_LOG = 2000000000
+MAX_SCHEDD_LOG = 200000000
+DEAD_COLLECTOR_MAX_AVOIDANCE_TIME = 5
+"""
+_ATTRIBUTES = ("ClusterId", "ProcId", "DAGManJobId", "DAGNodeName", "DAGManNodeRetry", "ExitCode")
+_ASSIGNMENT = re.compile(rf"^({'|'.join(_ATTRIBUTES)}|ExitBySignal|JobStatus) = (.*)$", re.M)
+
+
+class History:
+    """The schedd's history file, read as it grows, also across a rotation."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._inode = 0
+        self._offset = 0
+        self._rest = b""
+        self._lock = threading.Lock()
+        self.ads: dict[tuple[int, int], dict[str, Any]] = {}
+
+    def look(self) -> dict[tuple[int, int], dict[str, Any]]:
+        """Ads of all jobs that have left the queue, by (cluster, proc)."""
+        with self._lock, contextlib.suppress(FileNotFoundError), self._path.open("rb") as file:
+            inode = os.fstat(file.fileno()).st_ino
+            if self._inode not in (0, inode):
+                for other in self._path.parent.glob(f"{self._path.name}.*"):
+                    if other.stat().st_ino == self._inode:
+                        self._take(other.read_bytes()[self._offset :])
+                self._offset = 0
+            self._inode = inode
+            file.seek(self._offset)
+            data = file.read()
+            self._offset += len(data)
+            self._take(data)
+        return self.ads
+
+    def _take(self, data: bytes) -> None:
+        self._rest += data
+        end = self._rest.rfind(b"\n*** ")
+        end = self._rest.find(b"\n", end + 1) if end >= 0 else -1
+        if end < 0:
+            return
+        text, self._rest = self._rest[: end + 1].decode("utf-8", "replace"), self._rest[end + 1 :]
+        for part in re.split(r"^\*\*\* .*\n", text, flags=re.M):
+            ad = {name: value.strip('"') for name, value in _ASSIGNMENT.findall(part)}
+            if "ClusterId" in ad and "ProcId" in ad:
+                self.ads[int(ad["ClusterId"]), int(ad["ProcId"])] = ad
+
+    def exit_code(self, cluster: int) -> int | None:
+        """Of a DAGMan job that has left the queue; -1 if it has none (removed), None if it has
+        not left."""
+        ad = self.look().get((cluster, 0))
+        if ad is None:
+            return None
+        return int(ad["ExitCode"]) if ad.get("JobStatus") == "4" and "ExitCode" in ad else -1
+
+
+class World:
+    """A pool that runs, and a directory for the DAGs that are tortured there.
+
+    Attributes:
+        killed: directory -> DAGMans there that were killed with the whole pool.
+    """
+
+    def __init__(self, access_point: AccessPoint, directory: Path) -> None:
+        self.access_point = access_point
+        self.directory = directory
+        self.pool = access_point.pool
+        self.history = History(self.pool.directory / "spool" / "history")
+        self.killed: Counter[str] = Counter()
+
+    def daemon(self, name: str) -> int:
+        """Process id of a daemon of the pool, 0 if it does not run."""
+        found = [pid for pid in self._family() if _comm(pid) == name]
+        return min(found, default=0)
+
+    def _family(self) -> list[int]:
+        master = self.pool.master()
+        return list(processes.family(master)) if master else []
+
+    def kill_all(self) -> None:
+        """SIGKILL for every process of the pool at once, jobs and DAGMans as well."""
+        pids = sorted({*self._family(), *processes.running(str(self.pool.directory))})
+        self.killed.update(where for pid, where, _ in _all_dagmans() if pid in pids)
+        processes.send(pids, signal.SIGSTOP)
+        processes.send(pids, signal.SIGKILL)
+
+    def restart(self) -> None:
+        """Start the pool again after its death, as often as it needs."""
+        for attempt in range(3):
+            try:
+                self.pool.start(timeout=120)
+                return
+            except PoolError:
+                if attempt == 2:
+                    raise
+
+    def answers(self) -> bool:
+        """Whether the schedd does."""
+        return self.access_point.run("condor_q", "-totals", check=False).returncode == 0
+
+    def submissions(self, owners: set[int]) -> dict[tuple[int, str, int], set[int]]:
+        """(DAGMan job, node, retry) -> clusters; none for stock's jobs, which tell no retry."""
+        found: dict[tuple[int, str, int], set[int]] = {}
+        for ad in list(self.history.look().values()):
+            owner = int(ad.get("DAGManJobId", 0))
+            if owner in owners and "DAGNodeName" in ad and "DAGManNodeRetry" in ad:
+                key = (owner, ad["DAGNodeName"], int(ad["DAGManNodeRetry"]))
+                found.setdefault(key, set()).add(int(ad["ClusterId"]))
+        return found
+
+    def children(self, owner: int) -> dict[int, str]:
+        """Cluster -> node of all jobs of a DAGMan job that have left the queue."""
+        return {
+            int(ad["ClusterId"]): ad["DAGNodeName"]
+            for ad in list(self.history.look().values())
+            if int(ad.get("DAGManJobId", 0)) == owner and "DAGNodeName" in ad
+        }
+
+
+@contextlib.contextmanager
+def started(directory: Path) -> Iterator[World]:
+    """A pool of the test's own, as long as it is needed; what an earlier command left in its queue
+    is removed."""
+    pool = Pool(directory / "pool")
+    (pool.directory / "config.d").mkdir(parents=True, exist_ok=True)
+    (pool.directory / "config.d" / "torture").write_text(KNOBS)
+    try:
+        pool.start(timeout=180)
+        access_point = AccessPoint(pool)
+        if access_point.queue():
+            access_point.run("condor_rm", "-all", check=False)
+            access_point.wait_for(lambda: not access_point.queue(), say="an empty queue")
+        yield World(access_point, directory)
+    finally:
+        pool.stop()
+
+
+def dagmans(work: Path) -> dict[int, str]:
+    """DAGMans that run in a directory: process id -> lock file; children of theirs not counted."""
+    found = {pid: lock for pid, where, lock in _all_dagmans() if where == str(work)}
+    return {pid: lock for pid, lock in found.items() if _parent(pid) not in found}
+
+
+def _all_dagmans() -> list[tuple[int, str, str]]:
+    """Process id, working directory and lock file of every DAGMan."""
+    found = []
+    for entry in os.listdir("/proc"):
+        with contextlib.suppress(OSError):
+            if entry.isdigit():
+                words = Path(f"/proc/{entry}/cmdline").read_bytes().split(b"\0")
+                if b"-Lockfile" in words:
+                    lock = words[words.index(b"-Lockfile") + 1].decode()
+                    found.append((int(entry), os.readlink(f"/proc/{entry}/cwd"), lock))
+    return found
+
+
+def _parent(pid: int) -> int:
+    with contextlib.suppress(OSError):
+        text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+        return processes.parse_stat(text).parent
+    return 0
+
+
+def _comm(pid: int) -> str:
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    return ""
+
+
+def until(what: Callable[[], Any], seconds: float, pause: float = 0.1) -> Any:
+    """Wait until `what()` gives something true, or the time is over; returns what it gave."""
+    limit = time.monotonic() + seconds
+    while True:
+        value = what()
+        if value or time.monotonic() > limit:
+            return value
+        time.sleep(pause)
