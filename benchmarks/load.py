@@ -6,7 +6,7 @@ a DAG wholly and then ends, since the DAG asks for no picture; condor_dag_checke
 -Statistics.  No pool is needed.  It judges nothing: the exit code is 0 whatever the numbers are.
 
 Memory is the greatest resident size, as wait4(2) tells.  A process begins as a copy of this one,
-so less than the some 17 MB that this one has can't be seen.
+which has about 17 MB: that is the least that it can tell.
 """
 
 from __future__ import annotations

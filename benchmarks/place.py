@@ -14,6 +14,7 @@ from benchmarks import dags, events, subjects
 from condor_pydagman.pool import Pool, paths
 
 HERE = Path(__file__).resolve().parent
+COMPILED = b"\x7fELF"  # how such a program begins
 
 
 class Failed(Exception):
@@ -57,9 +58,10 @@ class Place:
             )
 
     def _stock(self, command: str) -> Path:
-        """Directory of the stock programs."""
+        """Directory of the stock programs: a compiled one, since there may be several of ours."""
         for entry in self._environment["PATH"].split(":"):
-            if (Path(entry) / command).is_file() and Path(entry).resolve() != self._ours.resolve():
+            path = Path(entry) / command
+            if path.is_file() and path.read_bytes()[: len(COMPILED)] == COMPILED:
                 return Path(entry)
         raise Failed(f"there is no stock {command} beside the pool's HTCondor")
 
