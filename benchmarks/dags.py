@@ -17,13 +17,12 @@ NOOP = "executable = /bin/true\nnoop_job = true\n"
 # A held job is never started: while such jobs are submitted, the schedd does nothing else.
 HELD = "executable = /bin/true\nhold = true\n"
 SLEEPER = "universe = scheduler\nexecutable = /bin/sleep\narguments = 3600\n"
-# A job of a workflow runs in a slot, for whole seconds that its kind has.
+# A job of a workflow runs for whole seconds that its kind has.  It needs no slot: when a pool finds
+# one for a job is chance, of seconds, and would hide what DAGMan takes.
 SLEEP = """\
+universe = scheduler
 executable = /bin/sleep
 arguments = {seconds}
-should_transfer_files = no
-request_memory = 64
-request_disk = 1024
 """
 RUN_SECONDS = (1, 2, 1)
 
@@ -34,7 +33,6 @@ batch_name = b.dag+1
 batch_id = 1.0
 dag_node_name = N1
 submit_event_notes = DAG Node: N1
-dagman_log = $(log).nodes
 MY.DAGManNodesMask = "0,1,2,4,5,7,8,9,10,11,12,13,16,17,24,27,35,36"
 MY.DAGManJobId = 1
 """

@@ -179,7 +179,7 @@ def _temporary(path: str) -> tuple[int, str]:
             os.unlink(usual)
     with contextlib.suppress(FileExistsError):
         fd = os.open(usual, _NEW, 0o644)
-        if _is_ours_alone(fd, usual):
+        if _is_ours_alone(fd, usual, new=True):
             return fd, usual
         os.close(fd)
     other = f"{path}.{os.urandom(8).hex()}.tmp"
@@ -188,8 +188,8 @@ def _temporary(path: str) -> tuple[int, str]:
 
 def _is_left_over(temporary: str) -> bool:
     """Whether a process of the user's has left this file behind."""
-    try:
-        fd = os.open(temporary, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:  # to write: NFS locks nothing else
+        fd = os.open(temporary, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return False
     try:
@@ -200,13 +200,20 @@ def _is_left_over(temporary: str) -> bool:
         os.close(fd)
 
 
-def _is_ours_alone(fd: int, path: str) -> bool:
-    """Lock an open file; False if another process has it, or has put another under its name."""
+def _is_ours_alone(fd: int, path: str, *, new: bool = False) -> bool:
+    """Lock an open file; False if another process has it, or has put another under its name.
+
+    On a file system without locks a `new` one is ours: nobody can take it for left over.
+    """
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return os.path.samestat(os.fstat(fd), os.lstat(path))
-    except OSError:
+    except BlockingIOError:
         return False
+    except OSError:
+        return new
+    with contextlib.suppress(OSError):
+        return os.path.samestat(os.fstat(fd), os.lstat(path))
+    return False
 
 
 def _take_mode(fd: int, path: str) -> None:

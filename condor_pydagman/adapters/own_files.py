@@ -6,12 +6,13 @@ protected_regular and protected_fifos, which are not in force everywhere:
 
 - a symbolic link is followed if it is the user's own or root's (users do move their logs to another
   disk with one), and no file is made through it;
-- in a directory that everybody may write to, a file of somebody else's (root's excepted), or one
-  that has a second name, is not taken for DAGMan's own;
+- in a directory that everybody may write to, a file that has a second name is not taken for
+  DAGMan's own, nor, if its sticky bit is set, is one of somebody else's (root's excepted);
 - a FIFO, a socket or a block device never is.
 
 What is looked at is what was opened, not what stood under the name a moment before.  A directory
-that only a group may write to is trusted as its group is: people share DAGs so.
+that only a group may write to is trusted as its group is: people share DAGs so.  Small sites do
+with directories that are open to all and not sticky; there anybody could replace the DAG itself.
 """
 
 from __future__ import annotations
@@ -65,7 +66,8 @@ def _opened(path: str, flags: int, mode: int, *, links: bool) -> int:
                 flags &= ~os.O_NOFOLLOW
             continue
         with _closed_on_error(fd):
-            refuse_planted(fd, path)
+            if not path.startswith("/proc/"):  # nobody plants there: a pipe is our own output
+                refuse_planted(fd, path)
             if cuts:
                 os.ftruncate(fd, 0)
         return fd
@@ -94,8 +96,8 @@ def refuse_planted(fd: int, path: str) -> None:
         return  # /dev/null, a terminal
     if not stat.S_ISREG(found.st_mode):
         raise OSError(errno.EINVAL, "it is no ordinary file; move it away")
-    foreign = found.st_uid not in (0, os.geteuid())
-    if (foreign or found.st_nlink > 1) and _is_open_to_all(path):
+    foreign = found.st_uid not in (0, os.geteuid()) and _is_open_to_all(path, stat.S_ISVTX)
+    if foreign or (found.st_nlink > 1 and _is_open_to_all(path)):
         what = f"belongs to user {found.st_uid}" if foreign else "has a second name (a hard link)"
         reason = f"it {what}, in a directory that everybody may write to: it may be somebody"
         raise OSError(errno.EPERM, f"{reason} else's trap; move it away, or use another directory")
@@ -113,9 +115,9 @@ def refuse_planted_directory(path: str) -> None:
         raise OSError(errno.EPERM, f"{reason}; move it away, or use another directory")
 
 
-def _is_open_to_all(path: str) -> bool:
+def _is_open_to_all(path: str, sticky: int = 0) -> bool:
     directory = os.stat(os.path.dirname(path) or ".")
-    return bool(directory.st_mode & stat.S_IWOTH)
+    return directory.st_mode & (stat.S_IWOTH | sticky) == stat.S_IWOTH | sticky
 
 
 @contextlib.contextmanager

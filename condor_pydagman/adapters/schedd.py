@@ -18,13 +18,16 @@ from typing import Any
 import classad2
 import htcondor2
 
+from condor_pydagman.adapters import job_history
 from condor_pydagman.adapters.files import inside
+from condor_pydagman.adapters.job_history import FACTORY
 from condor_pydagman.adapters.steady_none import keep_none_alive
 from condor_pydagman.engine.inputs import EndedJob, QueuedJob
 from condor_pydagman.errors import PoolError
 from condor_pydagman.printable import printable
 from condor_pydagman.records.ad_attributes import (
     ADDRESS,
+    BEGUN,
     ENDED,
     EXIT_BY_SIGNAL,
     EXIT_CODE,
@@ -33,7 +36,7 @@ from condor_pydagman.records.ad_attributes import (
     RUN_COUNT,
     quoted,
 )
-from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, SECRETS
+from condor_pydagman.vocabulary import SECRETS
 
 _OWN_ATTRIBUTES = [
     "Owner",
@@ -55,24 +58,23 @@ _OWN_ATTRIBUTES = [
 
 # Submit commands with which the schedd makes a cluster's procs one by one, as earlier ones end.
 _LATE = ("max_materialize", "max_idle", "materialize_max_idle")
-_FACTORY = "JobMaterializeDigestFile"  # in the cluster ad of a late materialization
 _COUNT = "PYDAGMAN_QUEUE_ARGUMENTS"  # a macro of ours, in a description that is not submitted
 _SLICE = re.compile(r"\b(?:in|from|matching)\s*(?:files|dirs|any)?\s*\[([-\d:\s]*)\]", re.I)
 
 # What the bindings raise: their own class, and Python's for bad arguments.
 _BINDINGS = (htcondor2.HTCondorException, OSError, RuntimeError, TypeError, ValueError)
 
-_HISTORY_ATTRIBUTES = [
+_QUEUED = [
     "ClusterId",
     "ProcId",
+    "DAGManJobId",
     "DAGNodeName",
     "DAGManNodeRetry",
     "JobStatus",
-    "ExitBySignal",
-    "ExitCode",
-    "ExitSignal",
+    FACTORY,
 ]
-_COMPLETED = 4  # JobStatus
+HISTORY_TRIES = 5  # then the run goes on without it
+_NO_HISTORY = ("HISTORY undefined", "has been disabled", "DENIED")  # the administrator's will
 _LEAVING = (3, 4)  # JobStatus of removed and completed jobs
 
 # Phrases with which nothing can have reached the queue, and asking again may help.
@@ -114,6 +116,7 @@ class ScheddAdapter:
         self.credentials = True  # DAGMAN_PRODUCE_JOB_CREDENTIALS
         self._mine = f"DAGManJobId == {cluster}"
         self._schedd: Any = None
+        self._history_tries = 0
         self._warn = warn
         keep_none_alive()
         warnings.simplefilter("always")
@@ -181,43 +184,52 @@ class ScheddAdapter:
     def jobs(self) -> list[QueuedJob]:
         """Every proc of this DAG in the queue, and clusters that go on making some (proc -1).
 
+        What an earlier DAGMan job submitted and is leaving was removed with that: it counts for no
+        node, unless the log says so.
+
         Raises:
             PoolError: the schedd could not be asked.
         """
-        wanted = ["ClusterId", "ProcId", "DAGNodeName", "DAGManNodeRetry", "JobStatus", _FACTORY]
         with self._asking() as schedd:
             clusters_too = htcondor2.QueryOpts.IncludeClusterAd
-            ads = schedd.query(constraint=self._mine, projection=wanted, opts=clusters_too)
-        return [
-            QueuedJob(
-                int(ad["ClusterId"]),
-                int(ad.get("ProcId", -1)),
-                str(ad.get("DAGNodeName", "")),
-                int(ad.get("DAGManNodeRetry", 0)),
-                leaving=int(ad.get("JobStatus", 0)) in _LEAVING,
-            )
-            for ad in ads
-            if "ProcId" in ad or _FACTORY in ad
-        ]
+            ads = schedd.query(constraint=self._mine, projection=_QUEUED, opts=clusters_too)
+        return [self._queued(ad) for ad in ads if "ProcId" in ad or FACTORY in ad]
+
+    def _queued(self, ad: Any) -> QueuedJob:
+        leaving = int(ad.get("JobStatus", 0)) in _LEAVING
+        others = leaving and ad.get("DAGManJobId") != self.cluster
+        return QueuedJob(
+            int(ad["ClusterId"]),
+            int(ad.get("ProcId", -1)),
+            "" if others else str(ad.get("DAGNodeName", "")),
+            int(ad.get("DAGManNodeRetry", 0)),
+            leaving=leaving,
+        )
 
     def ended_jobs(self) -> list[EndedJob]:
-        """Every proc submitted by this DAGMan job that has left the queue, by the schedd's history.
+        """Every proc of this DAGMan job's run that has left the queue, by the schedd's history.
 
-        Empty, and a warning, if the schedd does not tell: an administrator may have forbidden it.
-        Only what ended since this DAGMan job was submitted is looked at: the newest of the history.
+        Empty, and a warning, if the schedd will not tell: an administrator may have forbidden it.
+
+        Raises:
+            PoolError: it could not be asked, not oftener than HISTORY_TRIES times in a row.
         """
         if not self.cluster:
             return []
+        self._history_tries += 1
         try:
             with self._asking() as schedd:
-                born = schedd.query(f"ClusterId == {self.cluster}", projection=["QDate"])
-                since = f"EnteredCurrentStatus < {int(born[0]['QDate'])}" if born else None
-                mine = f"DAGManJobId == {self.cluster}"
-                ads = schedd.history(mine, _HISTORY_ATTRIBUTES, since=since)
-        except (PoolError, KeyError) as error:
+                own = schedd.query(f"ClusterId == {self.cluster}", projection=["QDate", BEGUN])
+                which, since = job_history.wanted(self.cluster, own[0] if own else {})
+                jobs = job_history.ask(schedd, which, since)
+        except PoolError as error:
+            for_good = any(phrase in error.reason for phrase in _NO_HISTORY)
+            if self._history_tries < HISTORY_TRIES and not for_good:
+                raise
             self._warn(f"can't ask for the schedd's history ({error}); going by log and queue")
             return []
-        return [_ended_job(ad) for ad in ads if "DAGNodeName" in ad]
+        self._history_tries = 0
+        return jobs
 
     def own_ad(self) -> dict[str, Any]:
         """What DAGMan wants to know of its own job ad; empty without a job.
@@ -303,21 +315,6 @@ class ScheddAdapter:
 
     def _show_warning(self, message: Warning | str, *_: Any, **__: Any) -> None:
         self._warn(str(message))
-
-
-def _ended_job(ad: Any) -> EndedJob:
-    value = RETURN_JOB_ABORTED
-    if ad.get("JobStatus") == _COMPLETED:
-        value = (
-            -int(ad.get("ExitSignal", 1)) if ad.get("ExitBySignal") else int(ad.get("ExitCode", 0))
-        )
-    return EndedJob(
-        int(ad["ClusterId"]),
-        int(ad["ProcId"]),
-        str(ad["DAGNodeName"]),
-        int(ad.get("DAGManNodeRetry", 0)),
-        value,
-    )
 
 
 class LostReply(PoolError):

@@ -30,7 +30,7 @@ from condor_pydagman.engine.throttles import Throttles, throttles
 from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records import banner, failure_dump, jobstate, versions
-from condor_pydagman.records.ad_attributes import BEGUN_ANEW, ENDED, ended_with, quoted
+from condor_pydagman.records.ad_attributes import begun_anew, ended_with, quoted
 from condor_pydagman.records.job_description import Workflow, inheritance, inherited
 
 OWN_AD_TRIES = 4
@@ -173,11 +173,13 @@ def _refuse_ended(it: Plan) -> None:
 
 
 def _begin_anew(it: Plan) -> None:
-    """Take back that the DAG has ended, if the schedd wants its job again nevertheless."""
-    if it.own_ad.get(ENDED) is None:
+    """Part this run from an earlier one of the same job, which the schedd wants again after its
+    end: neither that end nor that run's jobs are this one's."""
+    news = begun_anew(it.own_ad, time.time(), recovers=it.lock.begun())
+    if not news:
         return
     try:
-        it.schedd.publish(BEGUN_ANEW, durable=True)
+        it.schedd.publish(news, durable=True)
     except PoolError as error:
         reason = f"can't tell the schedd that the DAG begins anew ({error.reason})"
         raise CannotStart(f"{reason}; starting again later", _LEAVE) from None

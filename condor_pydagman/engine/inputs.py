@@ -122,6 +122,7 @@ class EndedJob(NamedTuple):
     """A proc of this DAG that has left the queue, by the schedd's history.
 
     `retry` as in QueuedJob; `value` is its exit code, a negative signal, or RETURN_JOB_ABORTED.
+    Proc -1 stands for a cluster with late materialization that had made all its procs.
     """
 
     cluster: int

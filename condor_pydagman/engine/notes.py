@@ -80,17 +80,19 @@ def _on_submit_failed(engine: Engine, node: int, event: LogEvent) -> None:
 
 
 def _on_adopted(engine: Engine, node: int, event: LogEvent) -> None:
-    """The node's jobs were found in the queue; their submit event is missing."""
+    """The node's jobs were found in the queue; submit events are missing."""
     if engine.nodes.states[node] in (State.READY, State.PRE_WAIT):  # an earlier DAGMan found them
-        jobs = engine.book.open(node, event.cluster)
+        engine.book.open(node, event.cluster)
         engine.nodes.clusters[node] = event.cluster
         engine.jobs_seen(node)
-        engine.book.expect(jobs, range(event.value))
-        jobs.factory = event.text == LATE
     book = engine.book.by_node.get(node)
-    if book is not None and book.cluster == event.cluster:
-        for proc in range(event.value):
-            timeouts.on_submitted(engine, node, event._replace(proc=proc))
+    if book is None or book.cluster != event.cluster:
+        return
+    if engine.nodes.states[node] == State.SUBMITTED:
+        book.factory = book.factory or event.text == LATE
+        engine.book.expect(book, range(event.value))
+    for proc in range(event.value):
+        timeouts.on_submitted(engine, node, event._replace(proc=proc))
 
 
 def _on_job_lost(engine: Engine, node: int, event: LogEvent) -> None:
@@ -106,6 +108,9 @@ def _on_job_lost(engine: Engine, node: int, event: LogEvent) -> None:
 
 
 def _on_job_ended(engine: Engine, node: int, event: LogEvent) -> None:
+    if event.proc == CLUSTER_ITSELF:
+        cluster_events.on_cluster_removed(engine, node, event)
+        return
     jobs = engine.book.by_node.get(node)
     if jobs is None or jobs.cluster != event.cluster or event.proc in jobs.codes:
         return  # the log has shown it after all

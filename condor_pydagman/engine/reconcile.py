@@ -88,6 +88,25 @@ def _compare(engine: Engine, node: int, listed: Sequence[QueuedJob]) -> None:
         adopt(engine, node, listed)
     elif state != State.WAITING:
         _remove_strays(engine, node, [job for job in mine if not job.leaving])
+        _expect_all(engine, node, (*mine, *old))
+
+
+def _expect_all(engine: Engine, node: int, jobs: Sequence[QueuedJob | EndedJob]) -> None:
+    """Let the node wait for all procs of its cluster, where the log has lost some submit events."""
+    book = engine.book.by_node.get(node)
+    if book is None or engine.nodes.states[node] != State.SUBMITTED:
+        return
+    procs = max((job.proc for job in jobs if job.cluster == book.cluster), default=-1) + 1
+    if any(proc not in book.procs for proc in range(procs)):
+        engine.book.expect(book, range(procs))
+        _note_adopted(engine, node, procs)
+
+
+def _note_adopted(engine: Engine, node: int, procs: int) -> None:
+    """The log does not show these procs, so a later replay must learn of them from us."""
+    book, retry = engine.book.by_node[node], engine.nodes.retries.get(node, 0)
+    text = LATE if book.factory else ""
+    engine.note(node, do.AppendNote(Note.ADOPTED, node, retry, procs, book.cluster, text=text))
 
 
 def _remove_strays(engine: Engine, node: int, mine: Sequence[QueuedJob]) -> None:
@@ -131,16 +150,14 @@ def adopt(engine: Engine, node: int, jobs: Sequence[QueuedJob]) -> None:
     engine.nodes.clusters[node] = cluster
     engine.jobs_seen(node)
     live = [job.proc for job in mine if job.cluster == cluster]
-    ended = {job.proc: job.value for job in old if job.cluster == cluster}
+    ended = {job.proc: job.value for job in old if job.cluster == cluster and job.proc >= 0}
     book.factory = CLUSTER_ITSELF in live
     procs = max((*live, *ended)) + 1
     # As many as a replay of the note expects; those that are not there will be found to be lost.
     engine.book.expect(book, range(procs))
-    if len(live) + len(ended) < len(mine) + len(old):
+    if {job.cluster for job in mine} | {job.cluster for job in old} != {cluster}:
         engine.say(f"Warning: node {engine.dag.names[node]} has jobs in other clusters as well")
-    # The log does not show it, so a later replay must learn it from us.
-    text = LATE if book.factory else ""
-    engine.note(node, do.AppendNote(Note.ADOPTED, node, retry, procs, cluster, text=text))
+    _note_adopted(engine, node, procs)
     for proc, value in ended.items():
         engine.emit(do.AppendNote(Note.JOB_ENDED, node, retry, value, cluster, proc))
 
@@ -186,9 +203,8 @@ def _note_lost(engine: Engine, listed: set[tuple[int, int]]) -> bool:
         if engine.nodes.states[node] != State.SUBMITTED or jobs.cluster == NOOP_CLUSTER:
             continue
         ended = {(job.cluster, job.proc): job.value for job in engine.ended.get(node, ())}
-        expected = jobs.live()
-        if jobs.factory:
-            expected.append(CLUSTER_ITSELF)
+        # The cluster itself last: its end is that of all its procs.
+        expected = jobs.live() or [CLUSTER_ITSELF] * jobs.factory
         for proc in expected:
             job = (jobs.cluster, proc)
             if job in listed:

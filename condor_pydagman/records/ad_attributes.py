@@ -25,7 +25,7 @@ LIMITS = {
 ADDRESS = "DAG_Address"  # of the command socket
 HALTED = "PYDAGMAN_HaltedByCommand"  # a restarted DAGMan stays halted
 ENDED = "PYDAGMAN_Ended"  # see `ended`
-BEGUN_ANEW = {ENDED: "undefined"}
+BEGUN = "PYDAGMAN_BegunAnew"  # when; the jobs of runs before are not this one's
 RUN_COUNT = "JobRunCount"  # the schedd's: how often it has started the job
 EXIT_CODE, EXIT_BY_SIGNAL = "ExitCode", "ExitBySignal"  # of the start before
 LAST_CODE_THAT_LEAVES = 2  # the queue: condor_submit_dag's OnExitRemove
@@ -93,7 +93,7 @@ def ended_with(own_ad: Mapping[str, object]) -> int | None:
     heard of it; None if there is something to do.
 
     A job that comes back though its exit was heard of does so on purpose (OnExitRemove); it begins
-    anew, and takes the mark away (`BEGUN_ANEW`) before it does anything.  So the mark holds for any
+    anew, and takes the mark away (`begun_anew`) before it does anything.  So the mark holds for any
     later start: the one in between may have been killed as well.
     """
     found = re.fullmatch(r"(\d) (\d+)", str(own_ad.get(ENDED) or ""))
@@ -103,6 +103,16 @@ def ended_with(own_ad: Mapping[str, object]) -> int | None:
     code = int(found[1])
     heard = own_ad.get(EXIT_BY_SIGNAL) is False and own_ad.get(EXIT_CODE) == code
     return None if heard else code
+
+
+def begun_anew(own_ad: Mapping[str, object], now: float, *, recovers: bool) -> dict[str, str]:
+    """That a new run begins, whose job may have had runs before; empty for the job's first run, and
+    if one is to be recovered."""
+    count = own_ad.get(RUN_COUNT)
+    again = isinstance(count, int) and count > 1 and not recovers
+    if own_ad.get(ENDED) is None and not again:
+        return {}
+    return {ENDED: "undefined", BEGUN: str(int(now))}
 
 
 def wanted_limits(found: Mapping[str, int], limits: Throttles) -> LimitsWanted | None:

@@ -1,5 +1,7 @@
-"""Some of the points at which DAGMan can be killed, and of the files that can fail; all of them are
-gone through by the torture test."""
+"""Some of the points at which DAGMan can be killed, and of the files that can fail.
+
+`python -m tests.torture.each_point` goes through all of them.
+"""
 
 from __future__ import annotations
 

@@ -196,6 +196,13 @@ class TestBeyondTheContract:
         ]
         side.remove(there.cluster)
 
+    def test_the_history_shows_a_cluster_that_has_made_all_its_procs(self, side: RealSide) -> None:
+        text = "universe = scheduler\nexecutable = /bin/true\nmax_idle = 1\nqueue 2\n"
+        cluster = side.submit_text(text).cluster
+        side.until_ended(cluster)
+        jobs = sorted(side.ended_jobs())
+        assert jobs == [EndedJob(cluster, proc, "A", 0, 0) for proc in (-1, 0, 1)]
+
     def test_services_can_be_spared(self, side: RealSide) -> None:
         gone = side.submit_text(LASTING)
         service = side.submit_text("My.DAGLifetimeJob = true\n" + LASTING, "B")

@@ -130,6 +130,24 @@ def a_log_that_has_lost_everything_is_learned_anew(s: Scene) -> None:
 
 
 @STAGE.scene
+def a_dag_that_its_job_runs_again_is_not_taken_for_done_before(s: Scene) -> None:
+    """As a DAG that begins anew every night: what the history has of the run before is not its."""
+    again = "on_exit_remove = JobRunCount > 1 && ExitBySignal =!= true"
+    s.touch("go.C")
+    s.submit("JOB A job.sub\nJOB C told.sub\nPARENT A CHILD C\n", "-append", again)
+    s.ran("C 0")
+    (s.work / "go.C").unlink()
+    s.until(lambda: dags.runs(s.work).get("A 0") == 2, "the second run")
+    s.says(r"Node A job proc .* completed successfully", 2)
+    s.kill()
+    s.says("done with RECOVERY mode")
+    s.touch("go.C")
+    assert s.ends() == 0
+    assert dags.runs(s.work) == {"A 0": 2, "C 0": 2}
+    assert "schedd's history" not in s.out()
+
+
+@STAGE.scene
 def a_job_that_the_schedd_has_lost_counts_as_failed(s: Scene) -> None:
     """The log of a crash: a submit event whose job the schedd does not have."""
     s.write("JOB A job.sub\nRETRY A 1\n")

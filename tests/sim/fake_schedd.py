@@ -102,8 +102,15 @@ class FakeSchedd:
         ]
 
     def ended(self, era: int) -> list[EndedJob]:
-        """Every proc of an era that has left the queue, but for those that nobody knows of."""
-        return [
+        """Every proc of an era that has left the queue, but for those that nobody knows of; and
+        clusters whose late procs have all been made and have ended."""
+        made = [
+            EndedJob(cluster.number, -1, cluster.node, cluster.retry, 0)
+            for cluster in self.clusters.values()
+            if cluster.era == era and cluster.factory and cluster.over
+            if len(cluster.ends) == cluster.procs
+        ]
+        return made + [
             EndedJob(
                 cluster.number,
                 proc,

@@ -17,7 +17,8 @@ O14 Exit code 0 means that all is done, or that ABORT-DAG-ON said so.
 O15 What the log says of a script's end is how it ended.
 O16 and above: see oracles_special.py.
 
-A garbled event is information lost for good: O1 to O9 are not asked of a run that has had one.
+A garbled event is information lost for good: O1 to O9 are not asked of a run that has had one; but
+for O4, and that no node's parents have jobs in the queue when it is submitted.
 """
 
 from __future__ import annotations
@@ -142,10 +143,14 @@ class Oracles:
         earlier = [c for c in others if c.node == cluster.node and c is not cluster]
         same = [c for c in earlier if c.retry == cluster.retry and not c.lost]
         require(not same, f"O4: {cluster.node} submitted twice in retry {cluster.retry}")
-        if world.ever_garbled:
-            return
         dag, name = world.process.dag, cluster.node
         node = dag.ids[name]
+        live = world.schedd.live(world.era)
+        before = {dag.names[parent] for parent in dag.parents(node)}
+        early = [c.node for c in live if c.node in before]
+        require(not early, f"O1: {name} submitted while {early} are in the queue")
+        if world.ever_garbled:
+            return
         states = world.process.engine.nodes.states
         for parent in dag.parents(node):
             failed = dag.is_weak(parent, node) and states[parent] == State.FAILED
@@ -153,7 +158,6 @@ class Oracles:
                 failed or dag.names[parent] in self.truth.done,
                 f"O1: {name} submitted before its parents",
             )
-        live = world.schedd.live(world.era)
         require(all(c not in earlier for c in live), f"O2: second live cluster of {name}")
         self.special.cluster_taken(cluster)
         retry = dag.retries.get(node)

@@ -1,5 +1,7 @@
 """A DAG for every point at which DAGMan can be killed, and for every way in which a file can fail.
 
+    python -m tests.torture.each_point [NAME...]       all of them, or those whose names begin so
+
 The DAGs hold every kind of action.  Each is run by a DAGMan with one fault in it (`faults.py`),
 some at a time; the schedd starts DAGMan again, and what ran is counted: every job once, none lost,
 and the end that the DAG must have.
@@ -9,6 +11,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -20,6 +23,7 @@ from tests.pool import dags
 from tests.pool.access_point import AccessPoint
 from tests.torture import faults
 from tests.torture.faults import KILL, LOSE, POINTS, REFUSE, Fault
+from tests.torture.world import started
 
 AT_ONCE = 8
 PATIENCE = 240.0  # seconds for a DAG
@@ -382,3 +386,19 @@ class _Play:
 def _jobs(found: Counter[str]) -> Counter[str]:
     """Without what the lasting script wrote down."""
     return Counter({key: count for key, count in found.items() if not key.startswith("pre")})
+
+
+def main(names: list[str]) -> int:
+    """Play cases on a pool of its own; returns 1 if something was wrong."""
+    chosen = [case for case in cases() if not names or case.name.startswith(tuple(names))]
+    directory = Path(__file__).resolve().parents[2] / "var" / "torture-points"
+    with started(directory) as world:
+        outcomes = EachPoint(world.access_point, directory / "cases").run(chosen)
+    wrong = [outcome for outcome in outcomes if outcome.wrong]
+    kills = sum(outcome.starts - 1 for outcome in outcomes)
+    print(f"{len(outcomes)} cases, {kills} starts after the first, {len(wrong)} cases wrong")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

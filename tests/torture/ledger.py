@@ -2,10 +2,11 @@
 
     OWNER NODE RETRY WHAT ID EXTRA TIME
 
-OWNER is the cluster of the DAGMan job that decided on it, ID the job, or for a script the process
-id of its DAGMan, EXTRA the exit code, or for the begin of a POST script its $RETURN.  Each line is
-one write of the shell's own echo to a file opened for appending, so lines never mix, and one that
-stands before another was written before it.
+OWNER is the cluster of the DAGMan job that decided on it, RETRY the attempt.  WHAT is `start` or
+`end` of a job; `pre`, `pre-end`, `post` or `post-end` of a script.  ID is the job, or for a script
+the process id of its DAGMan; EXTRA the exit code, or for the begin of a POST script its $RETURN.
+Each line is one write of the shell's own echo to a file opened for appending, so lines never mix,
+and one that stands before another was written before it.
 """
 
 from __future__ import annotations

@@ -142,6 +142,20 @@ def test_a_file_that_another_process_is_writing_is_left_to_it(tmp_path: Path) ->
     assert os.listdir(tmp_path) == ["f"]  # it was killed
 
 
+def test_a_file_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_locks(fd: int, how: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", no_locks)
+    for text in ("one", "two"):
+        files.replace(str(tmp_path / "f"), [text])
+        assert (tmp_path / "f").read_text() == text
+        assert os.listdir(tmp_path) == ["f"]
+    (tmp_path / "f.tmp").write_text("perhaps of a process that lives")
+    files.replace(str(tmp_path / "f"), ["three"])
+    assert sorted(os.listdir(tmp_path)) == ["f", "f.tmp"]
+
+
 FULL = """\
 import resource, sys
 from condor_pydagman.adapters import files

@@ -242,12 +242,26 @@ def test_standard_output_and_null_are_logs_too(shared: Shared) -> None:
         (shared.private / "link").symlink_to(f"/proc/self/fd/{file.fileno()}")
         add(str(shared.private / "link"))
     assert (shared.private / "own").read_text() == "ours\n"
+    reader, writer = os.pipe()
+    (shared.private / "pipe").symlink_to(f"/proc/self/fd/{writer}")
+    add(str(shared.private / "pipe"))
+    os.close(writer)
+    with os.fdopen(reader) as end:
+        assert end.read() == "ours\n"
 
 
 def test_a_colleague_s_file_in_a_group_s_directory_is_used(shared: Shared) -> None:
     shared.scratch.chmod(0o2775 if not ROOT else 0o777)
     path = shared.plant("x.dag.dagman.out", open_file(shared))
     shared.scratch.chmod(0o775)
+    with shared.victim():
+        add(str(path))
+    assert path.read_text() == "forged\nours\n"
+
+
+def test_anybody_s_file_is_used_where_anybody_could_replace_the_dag(shared: Shared) -> None:
+    shared.scratch.chmod(0o777)
+    path = shared.plant("x.dag.dagman.out", open_file(shared))
     with shared.victim():
         add(str(path))
     assert path.read_text() == "forged\nours\n"

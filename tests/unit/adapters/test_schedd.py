@@ -11,6 +11,7 @@ import pytest
 
 from condor_pydagman.adapters import schedd
 from condor_pydagman.adapters.schedd import LostReply, ScheddAdapter
+from condor_pydagman.engine.inputs import QueuedJob
 from condor_pydagman.errors import PoolError
 
 
@@ -193,3 +194,70 @@ def test_credentials() -> None:
     with pytest.raises(PoolError, match="Please visit: https://x/y") as caught:
         schedd._issue_credentials(_Description("https://x/y"))
     assert caught.value.transient
+
+
+class NoHistory:
+    """A schedd that says no more than why it does not tell of its history."""
+
+    def __init__(self, *reasons: str) -> None:
+        self._reasons = iter(reasons)
+        self._reason = ""
+
+    def query(self, *_: object, **__: object) -> list[dict[str, object]]:
+        self._reason = next(self._reasons)
+        return []
+
+    def history(self, *_: object, **__: object) -> list[dict[str, object]]:
+        if self._reason:
+            raise htcondor2.HTCondorException(self._reason)
+        return []
+
+
+def refusals(*reasons: str) -> list[str]:
+    """What comes of asking for the history as often as there are reasons ('': it is given)."""
+    told: list[str] = []
+    adapter, side, answers = ScheddAdapter(7, told.append), NoHistory(*reasons), []
+    for _ in reasons:
+        adapter._schedd = side
+        try:
+            adapter.ended_jobs()
+            answers.append("warned" if told else "well")
+        except PoolError:
+            answers.append("raised")
+        told.clear()
+    return answers
+
+
+def test_a_history_that_cannot_be_had_now_is_asked_for_again_some_times() -> None:
+    passing = "Failed to receive history ad."
+    assert refusals(*[passing] * 6) == ["raised"] * 4 + ["warned"] * 2
+    assert refusals(passing, "", *[passing] * 4) == ["raised", "well"] + ["raised"] * 4
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "HISTORY undefined in remote configuration. No such related history to be queried.",
+        "Remote history has been disabled on this schedd",
+        'SECMAN:2010:Received "DENIED" from server for user a@b using method FS.',
+    ],
+)
+def test_a_history_that_an_administrator_has_forbidden_is_done_without(reason: str) -> None:
+    assert refusals(reason) == ["warned"]
+
+
+@pytest.mark.parametrize(
+    ("status", "manager", "node", "leaving"),
+    [
+        (2, 7, "A", False),
+        (3, 7, "A", True),
+        (2, 5, "A", False),  # of the DAGMan before, whose run is recovered
+        (3, 5, "", True),  # removed with it: not the present run's
+    ],
+)
+def test_a_job_of_an_earlier_dagman_that_is_leaving_counts_for_no_node(
+    status: int, manager: int, node: str, leaving: bool
+) -> None:
+    ad = {"ClusterId": 9, "ProcId": 0, "DAGNodeName": "A", "DAGManNodeRetry": 1}
+    job = ScheddAdapter(7)._queued({**ad, "JobStatus": status, "DAGManJobId": manager})
+    assert job == QueuedJob(9, 0, node, 1, leaving=leaving)

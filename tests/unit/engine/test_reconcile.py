@@ -255,3 +255,30 @@ def test_the_history_is_left_alone_where_the_administrator_says_so() -> None:
     bench = make.Bench("A", Config(ask_history=False)).begin(recovering=True)
     bench.tell(inputs.LogCaughtUp())
     assert bench.asked(do.QueryQueue) == [do.QueryQueue(history=False)]
+
+
+def test_a_node_waits_for_procs_whose_submit_events_the_log_has_lost() -> None:
+    """The queue has proc 2, and the history what became of proc 1."""
+    bench = recovered("A -> B", make.submit("A", 5, 0))
+    queue, ended = [QueuedJob(5, 2, "A", 0)], [inputs.EndedJob(5, 1, "A", 0, 0)]
+    bench.tell(QueueListed([QueuedJob(5, 0, "A", 0), *queue], ended))
+    assert bench.asked(do.AppendNote) == [do.AppendNote(Note.ADOPTED, 0, 0, 3, 5)]
+    bench.read_back()
+    bench.tell(make.terminated(5, 0))
+    assert bench.state("A").name == "SUBMITTED"
+    bench.same_replay()
+    bench.wait(CONFIRM_LOST)
+    bench.tell(QueueListed(queue, ended))
+    bench.read_back()
+    bench.tell(make.terminated(5, 2))
+    assert bench.submits() == ["B"]
+    bench.same_replay()
+
+
+def test_what_the_log_shows_of_a_cluster_is_not_noted_again() -> None:
+    bench = make.Bench(make.dag("A", retries={"A": 1}), Config(check_queue_interval=300)).begin()
+    bench.take("A", 5, procs=2)
+    bench.tell(make.terminated(5, 0))
+    bench.wait(300.0)
+    bench.tell(QueueListed([QueuedJob(5, 1, "A", 0)], [inputs.EndedJob(5, 0, "A", 0, 0)]))
+    assert not bench.asked(do.AppendNote)

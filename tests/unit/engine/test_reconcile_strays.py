@@ -8,7 +8,7 @@ import pytest
 from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
-from condor_pydagman.engine.inputs import QueuedJob, QueueListed
+from condor_pydagman.engine.inputs import EndedJob, QueuedJob, QueueListed
 from condor_pydagman.engine.reconcile import CLUSTER_ITSELF, CONFIRM_LOST
 from condor_pydagman.vocabulary import EventKind, NodeKind, Note
 from tests import make
@@ -144,6 +144,20 @@ def test_a_cluster_that_leaves_no_trace_is_lost() -> None:
     assert (note.note, note.cluster, note.proc) == (Note.JOB_LOST, 5, CLUSTER_ITSELF)
     bench.read_back()
     assert bench.states() == "A=FAILED B=FUTILE"
+
+
+def test_of_a_cluster_that_made_its_procs_unseen_the_history_tells() -> None:
+    bench = make.Bench("A -> B", Config(check_queue_interval=300)).begin(recovering=True)
+    bench.tell(make.cluster_submit("A", 5), make.submit("A", 5, 0), inputs.LogCaughtUp())
+    ended = [EndedJob(5, proc, "A", 0, 0) for proc in (CLUSTER_ITSELF, 0, 1, 2)]
+    for _ in range(4):
+        bench.tell(QueueListed([], ended))
+        bench.read_back()
+        bench.wait(CONFIRM_LOST)
+    notes = [note for note in bench.ever(do.AppendNote) if note.note is Note.JOB_ENDED]
+    assert [note.proc for note in notes] == [0, 1, 2, CLUSTER_ITSELF]
+    assert bench.state("A").name == "DONE"
+    bench.same_replay()
 
 
 # Nothing but SERVICE jobs in the queue.

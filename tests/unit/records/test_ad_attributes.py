@@ -8,6 +8,7 @@ from condor_pydagman.engine.report import Deferrals, Report
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.records.ad_attributes import (
     attributes,
+    begun_anew,
     changed,
     ended,
     ended_with,
@@ -137,3 +138,27 @@ def test_an_end_that_the_schedd_has_not_heard_of(more: dict[str, object], code: 
 
 def test_a_first_start_has_not_ended() -> None:
     assert ended_with({}) is None
+
+
+@pytest.mark.parametrize("ad", [{}, {"JobRunCount": 1}, {"JobRunCount": None}])
+def test_a_first_run_does_not_begin_anew(ad: dict[str, object]) -> None:
+    assert begun_anew(ad, 1000.5, recovers=False) == {}
+
+
+@pytest.mark.parametrize(
+    ("ad", "recovers"),
+    [
+        ({"JobRunCount": 2}, False),
+        ({"JobRunCount": 2, "PYDAGMAN_Ended": "0 1"}, False),
+        ({"JobRunCount": 2, "PYDAGMAN_Ended": "0 1"}, True),  # it left its lock file
+    ],
+)
+def test_a_later_run_of_the_same_job_is_told_from_the_one_before(
+    ad: dict[str, object], recovers: bool
+) -> None:
+    told = {"PYDAGMAN_Ended": "undefined", "PYDAGMAN_BegunAnew": "1000"}
+    assert begun_anew(ad, 1000.5, recovers=recovers) == told
+
+
+def test_a_run_that_goes_on_does_not_begin_anew() -> None:
+    assert begun_anew({"JobRunCount": 2}, 1000.5, recovers=True) == {}

@@ -1,0 +1,139 @@
+"""The schedd's history: which of its jobs a DAGMan asks for, and what an ad of it says.
+
+The schedd searches it backwards, so what matters is where it may stop.  A child of ours waits for
+the answer: the bindings would wait for ever where a disk hangs, and what they need for the ads of a
+long history they do not give back.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from condor_pydagman.engine.inputs import EndedJob
+from condor_pydagman.errors import PoolError
+from condor_pydagman.records.ad_attributes import BEGUN
+from condor_pydagman.vocabulary import RETURN_JOB_ABORTED
+
+FACTORY = "JobMaterializeDigestFile"  # in the ads of a late materialization
+ATTRIBUTES = [
+    "ClusterId",
+    "ProcId",
+    "DAGNodeName",
+    "DAGManNodeRetry",
+    "JobStatus",
+    "ExitBySignal",
+    "ExitCode",
+    "ExitSignal",
+    "TotalSubmitProcs",
+    FACTORY,
+]
+_COMPLETED = 4  # JobStatus
+# Clocks differ, and a schedd that was down lets completed jobs go when it is up again.
+_SLACK = 3600  # seconds
+PATIENCE = 300.0  # seconds for one answer
+_BLOCK = 65536  # bytes
+
+
+def wanted(cluster: int, own: Mapping[str, Any]) -> tuple[str, str | None]:
+    """Which jobs of the history are a DAGMan's, and at which job, going back, the search ends; as
+    expressions.  `own` has QDate and BEGUN of the DAGMan job's ad, as far as they are known.
+
+    The job that ends it must have left the queue before this run began.  Many stay in it for days
+    when they have ended (LeaveJobInQueue, or somebody must fetch their output): those do not count.
+    """
+    which, begun = f"DAGManJobId == {cluster}", own.get(BEGUN)
+    if isinstance(begun, int):
+        which += f" && QDate >= {begun}"
+    born = begun if isinstance(begun, int) else own.get("QDate")
+    if not isinstance(born, int):
+        return which, None
+    at_once = f'JobStatus == {_COMPLETED} && unparse(LeaveJobInQueue) =?= "false"'
+    return which, f"{at_once} && EnteredCurrentStatus < {born - _SLACK}"
+
+
+def ask(schedd: Any, which: str, since: str | None) -> list[EndedJob]:
+    """What the history of a `htcondor2.Schedd` has of the jobs that are `wanted`.
+
+    Raises:
+        PoolError: it could not be asked, or has not answered within PATIENCE.
+        OSError: no child can be had.
+    """
+    import json  # late: few DAGMans ever ask
+
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.close(reader)  # if DAGMan is killed, nobody reads any more
+            with open(writer, "w", encoding="utf-8") as answer:
+                json.dump(_answer(schedd, which, since), answer)
+        finally:
+            os._exit(0)
+    os.close(writer)
+    try:
+        text = _read(reader, time.monotonic() + PATIENCE)
+    finally:
+        os.close(reader)
+        os.kill(child, signal.SIGKILL)  # it has nothing more to do
+        os.waitpid(child, 0)
+    try:
+        reason, jobs = json.loads(text)
+    except ValueError:
+        reason, jobs = "its answer ends in the middle", []
+    if reason:
+        raise PoolError(reason, transient=True)
+    return [EndedJob(*job) for job in jobs]
+
+
+def _answer(schedd: Any, which: str, since: str | None) -> tuple[str, list[EndedJob]]:
+    try:
+        return "", ended(schedd.history(which, ATTRIBUTES, since=since))
+    except Exception as error:  # of the bindings, or no memory: it is told, whatever it is
+        return " ".join(str(error).split()) or type(error).__name__, []
+
+
+def _read(reader: int, until: float) -> bytes:
+    """All that comes before `until` (monotonic seconds)."""
+    parts: list[bytes] = []
+    ready = select.poll()  # scripts may have taken all numbers that `select` can hold
+    ready.register(reader, select.POLLIN)
+    while ready.poll(1000 * max(0.0, until - time.monotonic())):
+        part = os.read(reader, _BLOCK)
+        if not part:
+            return b"".join(parts)
+        parts.append(part)
+    raise PoolError(f"no answer within {PATIENCE:.0f} s", transient=True)
+
+
+def ended(ads: Sequence[Any]) -> list[EndedJob]:
+    """The procs of nodes among them; also clusters of late materialization that have made all their
+    procs, which have ended (proc -1, as in the queue)."""
+    ads = [ad for ad in ads if "DAGNodeName" in ad]
+    jobs = [_ended_job(ad) for ad in ads]
+    found = Counter(job.cluster for job in jobs)
+    clusters = {
+        job.cluster: job._replace(proc=-1, value=0)
+        for job, ad in zip(jobs, ads)
+        if FACTORY in ad and found[job.cluster] == ad.get("TotalSubmitProcs")
+    }
+    return [*jobs, *clusters.values()]
+
+
+def _ended_job(ad: Any) -> EndedJob:
+    value = RETURN_JOB_ABORTED
+    if ad.get("JobStatus") == _COMPLETED:
+        by_signal = ad.get("ExitBySignal") is True
+        value = -int(ad.get("ExitSignal", 1)) if by_signal else int(ad.get("ExitCode", 0))
+    return EndedJob(
+        int(ad["ClusterId"]),
+        int(ad["ProcId"]),
+        str(ad["DAGNodeName"]),
+        int(ad.get("DAGManNodeRetry", 0)),
+        value,
+    )
