@@ -287,7 +287,7 @@ def a_job_that_vanishes_without_any_event(s: Scene) -> None:
     job = str(s.job("A"))
     s.run("condor_qedit", job, "DAGManNodesLog", '"/dev/null"')
     s.run("condor_rm", job)
-    s.says("is lost: the schedd does not know it any more")
+    s.says("was removed, as the schedd.s history says")
     s.started("A 1")
     s.touch("go.A", "go.B")
     assert s.ends() == 0
