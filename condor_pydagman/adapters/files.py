@@ -37,12 +37,11 @@ def read_text(path: str, *, own: bool = False) -> str:
         OSError: it can't be opened or read.
     """
     # O_NONBLOCK: opening a FIFO must not wait for a writer
-    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    plain = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+    fd = own_files.open_to_read(path) if own else os.open(path, plain)
     with os.fdopen(fd, "rb") as file:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             raise FileError(f"{path} is not an ordinary file")
-        if own:
-            own_files.refuse_planted(fd, path)
         return file.read().decode("utf-8", "surrogateescape")
 
 

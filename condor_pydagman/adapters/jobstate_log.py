@@ -42,7 +42,7 @@ class JobstateLog:
         if not self._path:
             return
         try:
-            text = files.read_text(self._path)
+            text = files.read_text(self._path, own=True)
         except (OSError, FileError):
             return  # if it can't be written either, that will be told
         self.history = read(text.splitlines())

@@ -5,10 +5,13 @@ there before us.  The rules are those of the kernel's protected_symlinks, protec
 protected_regular and protected_fifos, which are not in force everywhere:
 
 - a symbolic link is followed if it is the user's own or root's (users do move their logs to another
-  disk with one), and no file is made through it;
-- in a directory that everybody may write to, a file that has a second name is not taken for
-  DAGMan's own, nor, if its sticky bit is set, is one of somebody else's (root's excepted);
-- a FIFO, a socket or a block device never is.
+  disk with one), and no file is made through it; to read, any is followed in a directory that is
+  not open to all;
+- in a directory that everybody may write to, a file or link that has a second name is not taken for
+  DAGMan's own, nor is one that is mounted there (a file system of somebody's own says of its files
+  what he likes), nor, if the sticky bit is set, is one of somebody else's (root's excepted);
+- a FIFO, a socket or a block device never is;
+- nothing is read back from /proc, where root owns files with text that anybody chooses.
 
 What is looked at is what was opened, not what stood under the name a moment before.  A directory
 that only a group may write to is trusted as its group is: people share DAGs so.  Small sites do
@@ -23,6 +26,7 @@ import os
 import stat
 from collections.abc import Iterator
 
+_SECOND_NAME = "has a second name (a hard link)"
 LINKS_MAX = 20  # that lead to one another, and tries to open a file that comes and goes
 
 
@@ -33,6 +37,19 @@ def open_to_add(path: str, flags: int, mode: int = 0o644) -> int:
         OSError: it can't be opened, or is not to be.
     """
     return _opened(path, flags, mode, links=True)
+
+
+def open_to_read(path: str) -> int:
+    """Open a file that is read back because of its name alone: what an earlier run has written.
+
+    Raises:
+        OSError: it can't be opened, or is not to be.
+    """
+    fd = _opened(path, os.O_RDONLY, 0, links=True)
+    with _closed_on_error(fd):
+        if os.fstat(fd).st_dev == os.stat("/proc").st_dev:
+            raise OSError(errno.EPERM, "it lies in /proc, where DAGMan keeps nothing; move it away")
+    return fd
 
 
 def open_own(path: str, flags: int, mode: int = 0o644) -> int:
@@ -61,7 +78,8 @@ def _opened(path: str, flags: int, mode: int, *, links: bool) -> int:
         except OSError as error:
             if error.errno != errno.ELOOP or not links:
                 raise
-            path, creates = _behind(path), 0
+            reads = flags & os.O_ACCMODE == os.O_RDONLY
+            path, creates = _behind(path, strict=not reads), 0
             if path.startswith("/proc/"):  # /dev/stdout, say: only the kernel makes links there
                 flags &= ~os.O_NOFOLLOW
             continue
@@ -74,12 +92,15 @@ def _opened(path: str, flags: int, mode: int, *, links: bool) -> int:
     raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
 
 
-def _behind(path: str) -> str:
-    """Where a symbolic link leads."""
+def _behind(path: str, *, strict: bool) -> str:
+    """Where a symbolic link leads.  If not `strict`, those in a closed directory are anybody's."""
     fd = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
-        if os.fstat(fd).st_uid not in (0, os.geteuid()):
-            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+        found, is_open = os.fstat(fd), _is_open_to_all(path)
+        if found.st_uid not in (0, os.geteuid()) and (strict or is_open):
+            raise _trap(f"is a symbolic link that belongs to user {found.st_uid}")
+        if found.st_nlink > 1 and is_open:  # the user's own, from elsewhere
+            raise _trap(f"is a symbolic link that {_SECOND_NAME}")
         return os.path.join(os.path.dirname(path), os.readlink("", dir_fd=fd))
     finally:
         os.close(fd)
@@ -95,12 +116,40 @@ def refuse_planted(fd: int, path: str) -> None:
     if stat.S_ISCHR(found.st_mode):
         return  # /dev/null, a terminal
     if not stat.S_ISREG(found.st_mode):
-        raise OSError(errno.EINVAL, "it is no ordinary file; move it away")
-    foreign = found.st_uid not in (0, os.geteuid()) and _is_open_to_all(path, stat.S_ISVTX)
-    if foreign or (found.st_nlink > 1 and _is_open_to_all(path)):
-        what = f"belongs to user {found.st_uid}" if foreign else "has a second name (a hard link)"
-        reason = f"it {what}, in a directory that everybody may write to: it may be somebody"
-        raise OSError(errno.EPERM, f"{reason} else's trap; move it away, or use another directory")
+        code = errno.EISDIR if stat.S_ISDIR(found.st_mode) else errno.EINVAL
+        raise OSError(code, "it is no ordinary file; move it away")
+    if not _is_open_to_all(path):
+        return
+    if found.st_uid not in (0, os.geteuid()) and _is_open_to_all(path, stat.S_ISVTX):
+        raise _trap(f"belongs to user {found.st_uid}")
+    if found.st_nlink > 1:
+        raise _trap(_SECOND_NAME)
+    if _is_mounted(fd, path):
+        raise _trap("is mounted there")
+
+
+def _trap(what: str) -> OSError:
+    reason = f"it {what}, in a directory that everybody may write to: it may be somebody else's"
+    return OSError(errno.EPERM, f"{reason} trap; move it away, or use another directory")
+
+
+def _is_mounted(fd: int, path: str) -> bool:
+    """Whether an open file has a mount of its own.  Device numbers do not tell: on an overlay those
+    of a file and its directory differ."""
+    directory = os.open(os.path.dirname(path) or ".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        return _mount(fd) != _mount(directory)
+    finally:
+        os.close(directory)
+
+
+def _mount(fd: int) -> bytes:
+    """The kernel's number of the mount that an open file is on; nothing if it does not tell."""
+    try:
+        with open(f"/proc/self/fdinfo/{fd}", "rb") as file:
+            return b"".join(line for line in file if line.startswith(b"mnt_id:"))
+    except OSError:
+        return b""
 
 
 def refuse_planted_directory(path: str) -> None:

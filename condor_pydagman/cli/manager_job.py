@@ -292,9 +292,10 @@ def _update(options: SubmitOptions, paths: DagPaths) -> SubmitOptions:
     if not options.update_submit or not os.path.exists(paths.condor_sub):
         return options
     try:
-        text = read_text(paths.condor_sub)
-    except OSError as error:
-        reason = f"(-update_submit can't read it: {error.strerror})"
+        text = read_text(paths.condor_sub, own=True)
+    except (OSError, FileError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        reason = f"(-update_submit can't read it: {why})"
         raise FileError(
             f"ERROR: Unable to create submit file {paths.condor_sub} {reason}"
         ) from None

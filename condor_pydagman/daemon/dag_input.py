@@ -7,7 +7,7 @@ import os
 import resource
 import time
 
-from condor_pydagman.adapters import files
+from condor_pydagman.adapters import files, own_files
 from condor_pydagman.adapters.outlog import OutLog
 from condor_pydagman.cli.options import DagmanOptions
 from condor_pydagman.config import Config
@@ -48,7 +48,7 @@ def read_dag(
     if chosen.file:
         for line in rescue.usage_lines(chosen, len(options.dag_files)):
             out.say(line)
-        _apply_rescue(dag, chosen.file, how, "save" if chosen.saved else "dag")
+        _apply_rescue(dag, chosen, how)
     _refuse_cycle(dag, config)
     out.say(f"Dag contains {len(dag) - len(dag.of_kind(NodeKind.SERVICE))} total nodes")
     return dag, chosen.number
@@ -126,8 +126,11 @@ def _save_file(options: DagmanOptions, paths: DagPaths) -> tuple[str, str]:
     return (name, paths.save(name, os.getcwd())) if name else ("", "")
 
 
-def _apply_rescue(dag: Dag, path: str, how: BuildOptions, kind: str) -> None:
+def _apply_rescue(dag: Dag, chosen: rescue.Selection, how: BuildOptions) -> None:
+    path, kind = chosen.file, "save" if chosen.saved else "dag"
     try:
+        if chosen.saved and "/" not in chosen.saved:  # the directory, too, is known by name alone
+            own_files.refuse_planted_directory(os.path.dirname(path))
         apply_progress(dag, files.read_text(path, own=True), path, how)
     except DagFileErrors as error:
         raise CannotStart(f"{error.detail()}\nFailed to parse {kind} file") from None

@@ -170,7 +170,8 @@ class Performer:
             return inline
         try:
             directory = dag.directories.get(node, "")
-            return files.read_text(os.path.join(directory, dag.submits[node]))
+            path = os.path.join(directory, dag.submits[node])
+            return files.read_text(path, own=node in dag.subdags)
         except (OSError, FileError):
             return ""
 
@@ -196,7 +197,8 @@ class Performer:
         if known is None or known[0] != sign:
             if len(self._templates) >= TEMPLATES_MAX:
                 self._templates.clear()
-            known = (sign, job_description.split(files.read_text(path)))
+            ours = node in dag.subdags  # by its name alone, which no line of the DAG says
+            known = (sign, job_description.split(files.read_text(path, own=ours)))
             self._templates[path] = known
         return known[1]
 

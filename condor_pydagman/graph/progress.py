@@ -1,7 +1,10 @@
 """A rescue file: what an earlier run of the same DAG had done.
 
-It is read after the DAG files, as one more of them (manual: "The Rescue DAG"), and must not add
-nodes or edges.  Save files have the same form.
+It is read after the DAG files (manual: "The Rescue DAG").  Save files have the same form.
+
+DAGMan, stock's too, writes DONE and RETRY lines into them and nothing else, and nothing else is
+obeyed here.  Stock obeys any line of a DAG file, new nodes and scripts as well: a file that is
+found by its name alone could say which programs run.
 """
 
 from __future__ import annotations
@@ -18,14 +21,8 @@ from condor_pydagman.graph.model import Dag, Retry
 from condor_pydagman.graph.problems import DagFileErrors, ProcessingError
 from condor_pydagman.graph.reading import MOST_ERRORS, placed
 
-_FORBIDDEN = (
-    commands.Job,
-    commands.Subdag,
-    commands.Splice,
-    commands.Include,
-    commands.Connect,
-    commands.ParentChild,
-)
+# REJECT, too, was written once: it stops the DAG.
+_WRITTEN = (commands.Done, commands.RetryLine, commands.Reject)
 _FULL_RESCUE = (
     "a rescue DAG that holds the whole DAG, as versions before 7.7.2 wrote it, is a DAG file of its"
     " own: submit that one"
@@ -64,12 +61,12 @@ def apply_progress(dag: Dag, text: str, file: str, options: BuildOptions | None 
 
 
 def _obey(building: Building, command: Command, progress: Progress) -> None:
-    if isinstance(command, _FORBIDDEN):
+    if not isinstance(command, _WRITTEN):
         if isinstance(command, commands.Job) and building.find(command.name) is not None:
             fail(f"Node {command.name} already exists in DAG.", _FULL_RESCUE)
         fail(
-            "A rescue file can't add nodes or dependencies",
-            "put them into the DAG file itself",
+            "A rescue or save file can hold DONE and RETRY lines only",
+            "put what else the DAG needs into the DAG file itself",
         )
     apply(building, command)
     if isinstance(command, commands.Done):

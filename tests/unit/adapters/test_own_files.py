@@ -14,14 +14,24 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from condor_pydagman.adapters import files
+from condor_pydagman.adapters import files, own_files
 from condor_pydagman.adapters.files import LockFile
 from condor_pydagman.adapters.joblog import NodesLog
+from condor_pydagman.adapters.jobstate_log import JobstateLog
 from condor_pydagman.adapters.outlog import OutLog
+from condor_pydagman.cli import manager_job
+from condor_pydagman.cli.dag_files import Voice
+from condor_pydagman.cli.options import parse_dagman, parse_submit
+from condor_pydagman.config import Config
+from condor_pydagman.daemon.dag_input import CannotStart, read_dag
+from condor_pydagman.daemon.perform import Performer
 from condor_pydagman.errors import FileError
+from condor_pydagman.records.jobstate import History
 
 ROOT = os.geteuid() == 0
 VICTIM, PLANTER = 41001, 41002
@@ -47,7 +57,7 @@ class Shared:
         """Something of the planter's."""
         path = self.scratch / name
         make(path)
-        if ROOT and not (path.is_file() and path.stat().st_nlink > 1 and not path.is_symlink()):
+        if ROOT and (path.is_dir() or path.lstat().st_nlink == 1):
             os.chown(path, PLANTER, PLANTER, follow_symlinks=False)
         return path
 
@@ -125,6 +135,24 @@ def directory(shared: Shared) -> Callable[[Path], object]:
     return lambda path: path.mkdir(mode=0o777)
 
 
+def link_into_proc(shared: Shared) -> Callable[[Path], object]:
+    """To a file that root owns, with text of the planter's choice."""
+    return lambda path: path.symlink_to("/proc/self/comm")
+
+
+def hard_link_of_a_link(shared: Shared) -> Callable[[Path], object]:
+    """The link is the victim's own; only its second name is the planter's."""
+
+    def make(path: Path) -> None:
+        own = shared.private / "own"
+        own.symlink_to(shared.precious)
+        if ROOT:
+            os.chown(own, VICTIM, VICTIM, follow_symlinks=False)
+        os.link(own, path, follow_symlinks=False)
+
+    return make
+
+
 TRAPS = [link, hard_link, open_file, fifo, fifo_with_a_reader, server, directory]
 
 
@@ -152,8 +180,8 @@ def lock(path: str) -> None:
     taken.write(7)
 
 
-def rescue(path: str) -> None:
-    files.read_text(path, own=True)
+def read_back(path: str) -> str:
+    return files.read_text(path, own=True)
 
 
 @pytest.mark.parametrize("trap", TRAPS)
@@ -171,13 +199,69 @@ def test_a_trap_is_refused_and_nothing_is_changed(
         assert path.read_text() == "forged\n"
 
 
-@pytest.mark.parametrize("trap", [open_file, fifo])
-def test_a_planted_rescue_file_is_not_read(
+@pytest.mark.parametrize("trap", [*TRAPS, link_into_proc, hard_link_of_a_link])
+def test_what_is_planted_is_not_read_back(
     shared: Shared, trap: Callable[..., Callable[[Path], object]]
 ) -> None:
     path = shared.plant("x.dag.rescue001", trap(shared))
     with shared.victim(), pytest.raises((FileError, OSError)):
-        rescue(str(path))
+        read_back(str(path))
+    with shared.victim():
+        assert JobstateLog(str(path)).history == History()
+
+
+def test_a_link_s_message_says_whose_it_is(shared: Shared) -> None:
+    path = shared.plant("x.dag.rescue001", link(shared))
+    with shared.victim(), pytest.raises(OSError, match=r"link that belongs to user \d+.*move it"):
+        read_back(str(path))
+
+
+def test_nothing_is_read_back_from_proc(shared: Shared) -> None:
+    """Root owns the files there, and anybody can be the author of `/proc/PID/comm`."""
+    with shared.victim(owns_all=True):
+        path = shared.scratch / "x.dag.rescue001"
+        path.symlink_to("/proc/self/comm")
+        with pytest.raises(OSError, match="/proc"):
+            read_back(str(path))
+
+
+def test_the_user_s_own_link_is_read_through(shared: Shared) -> None:
+    with shared.victim(owns_all=True):
+        path = shared.scratch / "x.dag.rescue001"
+        path.symlink_to("../private/precious")
+        assert read_back(str(path)) == PRECIOUS
+
+
+def test_a_colleague_s_link_in_a_closed_directory_is_read_through(shared: Shared) -> None:
+    path = shared.plant("x.dag.rescue001", link(shared))
+    shared.scratch.chmod(0o775)
+    with shared.victim():
+        assert read_back(str(path)) == PRECIOUS
+
+
+def test_what_is_mounted_at_a_name_is_refused(
+    shared: Shared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file system of the planter's own can say that its files are the victim's."""
+    with shared.victim(owns_all=True):
+        path = shared.scratch / "x.dag.rescue001"
+        path.write_text("DONE A\n")
+        assert read_back(str(path)) == "DONE A\n"
+        monkeypatch.setattr(own_files, "_mount", lambda fd: b"%d" % os.fstat(fd).st_ino)
+        with pytest.raises(OSError, match="mounted there"):
+            read_back(str(path))
+        shared_with_nobody = shared.private / "x.dag.rescue001"
+        shared_with_nobody.write_text("DONE A\n")
+        assert read_back(str(shared_with_nobody)) == "DONE A\n"
+
+
+def test_mounts_are_told_apart() -> None:
+    numbers = []
+    for path in ("/proc/self/stat", "/proc/self/comm", __file__):
+        with open(path, "rb") as file:
+            numbers.append(own_files._mount(file.fileno()))
+    assert numbers[0] == numbers[1] != numbers[2]
+    assert all(number.startswith(b"mnt_id:") for number in numbers)
 
 
 @pytest.mark.parametrize("trap", [link, hard_link, open_file, fifo, directory])
@@ -209,6 +293,55 @@ def test_a_planted_link_in_place_of_save_files(shared: Shared) -> None:
     path = shared.plant("save_files", lambda path: path.symlink_to(shared.private))
     with shared.victim(), pytest.raises(FileError, match="everybody may write to"):
         files.make_directory(str(path))
+
+
+def test_a_save_file_in_a_planted_directory_is_not_read(
+    shared: Shared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def make(path: Path) -> None:
+        path.mkdir()
+        (path / "mark").write_text("DONE A\n")
+
+    (shared.scratch / "x.dag").write_text("JOB A x\n")
+    shared.plant("save_files", make)
+    monkeypatch.chdir(shared.scratch)
+    options = parse_dagman(["-Dag", "x.dag", "-load_save", "mark"])
+    with shared.victim(), pytest.raises(CannotStart, match="everybody may write to"):
+        read_dag(options, Config(), options.paths(), OutLog(str(shared.private / "out"), 3))
+
+
+@pytest.mark.parametrize("trap", [link, hard_link, open_file, fifo, directory])
+def test_a_planted_submit_file_is_not_updated(
+    shared: Shared, trap: Callable[..., Callable[[Path], object]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared.plant("x.dag.condor.sub", trap(shared))
+    (shared.scratch / "x.dag").write_text("JOB A x\n")
+    monkeypatch.chdir(shared.scratch)
+    options = parse_submit(["-update_submit", "-dagman", "/bin/true", "x.dag"])
+    voice = Voice(out=lambda _: None, err=lambda _: None)
+    with shared.victim(), pytest.raises(FileError, match="-update_submit can't read it"):
+        manager_job.write(options, voice, {})
+    assert shared.precious.read_text() == PRECIOUS
+
+
+def test_a_planted_submit_file_of_a_sub_dag_is_not_submitted(
+    shared: Shared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DAGMAN_GENERATE_SUBDAG_SUBMITS = False takes the file that is there."""
+    for name in ("y.dag.condor.sub", "b.sub"):
+        shared.plant(name, open_file(shared))
+    monkeypatch.chdir(shared.scratch)
+    (shared.scratch / "x.dag").write_text("SUBDAG EXTERNAL A y.dag\nJOB B b.sub\n")
+    options = parse_dagman(["-Dag", "x.dag"])
+    out = OutLog(str(shared.private / "out"), 3)
+    with shared.victim():
+        dag, _ = read_dag(options, Config(), options.paths(), out)
+        performer: Any = object.__new__(Performer)
+        performer.run = SimpleNamespace(dag=dag, out=out)
+        performer._templates = {}
+        with pytest.raises(OSError, match="belongs to user"):
+            performer._template(0)
+        assert "forged" in performer._template(1).parts[0][0]  # which a line of the DAG names
 
 
 def test_the_message_says_whose_and_what_to_do(shared: Shared) -> None:
