@@ -12,7 +12,9 @@ from pathlib import Path
 from condor_pydagman.pool.layout import Layout
 from condor_pydagman.pool.processes import MARK
 
-SUBDIRECTORIES = ("log", "spool", "execute", "lock", "private", "config.d")
+SUBDIRECTORIES = ("config.d",)
+# Those that the daemons and jobs write into, and nobody else, not even root.
+THE_DAEMONS = ("log", "spool", "execute", "lock", "private", "home")
 
 TEMPLATE = """\
 # Written by condor_pydagman at each start of the pool; your own settings go into

@@ -7,15 +7,17 @@ their own libraries.  That takes no root, ten seconds and about 100 MB of disk.
 from __future__ import annotations
 
 import fcntl
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 from condor_pydagman.errors import PoolError
-from condor_pydagman.pool import apt, elf
+from condor_pydagman.pool import apt, elf, trust
 from condor_pydagman.pool.layout import OLDEST, Layout, ask_version, detect
 
 SUITES = {"debian": ("testing", "unstable"), "ubuntu": ("devel",)}
+_ELSEWHERE = "set XDG_CACHE_HOME to a directory of your own that only you may write to"
 COMPONENTS = {"debian": "main", "ubuntu": "main universe"}
 STAMP = "complete"
 ADVICE = """\
@@ -50,6 +52,8 @@ def fetch(cache: Path, say: Callable[[str], None]) -> Layout:
     """
     try:
         cache.mkdir(parents=True, exist_ok=True)
+        prefix = cache / "prefix"
+        trust.refuse_others(prefix if os.path.lexists(prefix) else cache, _ELSEWHERE)
         with (cache / "lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             found = cached(cache)
@@ -61,8 +65,7 @@ def fetch(cache: Path, say: Callable[[str], None]) -> Layout:
         raise PoolError(f"{error.reason}\n{ADVICE}", transient=error.transient) from None
     except OSError as error:
         raise PoolError(
-            f"{error.filename or cache}: {error.strerror}; set XDG_CACHE_HOME to a directory that"
-            " you may write to and that has 200 MB free",
+            f"{error.filename or cache}: {error.strerror}; {_ELSEWHERE} and that has 200 MB free",
             transient=False,
         ) from None
 

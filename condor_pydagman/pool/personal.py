@@ -7,6 +7,7 @@ can ask, use or stop what an earlier one started.
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import shutil
@@ -20,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from condor_pydagman.errors import PoolError
-from condor_pydagman.pool import configuration, fetch, layout, paths, processes
+from condor_pydagman.pool import configuration, fetch, layout, paths, processes, trust
 from condor_pydagman.pool.privileges import Identity, identity
 
 JOB_STATES = {
@@ -119,13 +120,14 @@ class Pool:
         """
         if not self.directory.is_dir():
             return False
+        self._refuse_others()
         with self._locked():
             return self._clear(patience)
 
     def master(self) -> int:
         """Process id of the running condor_master, 0 if there is none."""
         try:
-            pid = int((self.directory / "master.pid").read_text(encoding="ascii"))
+            pid = int(_said(self._pid_file))
         except (OSError, ValueError):
             return 0
         return pid if processes.is_master(pid, str(self.directory)) else 0
@@ -156,7 +158,7 @@ class Pool:
         inherited = {k: v for k, v in os.environ.items() if not k.startswith("_CONDOR_")}
         inherited.pop("CONDOR_INHERIT", None)
         if self.identity.way == "account":
-            inherited["HOME"] = str(self.directory)  # root's is closed to it
+            inherited["HOME"] = str(self.directory / "home")  # root's is closed to it
         return {
             **inherited,
             "CONDOR_CONFIG": str(self.config_file),
@@ -178,9 +180,11 @@ class Pool:
             )
         try:
             self.directory.mkdir(parents=True, exist_ok=True)
-            self._refuse_shared()
-            for name in ("", *configuration.SUBDIRECTORIES):
-                (self.directory / name).mkdir(parents=True, exist_ok=True)
+            self._refuse_others()
+            # Root writes into the directory itself, and into none that it gives away.
+            for name in (*configuration.SUBDIRECTORIES, *configuration.THE_DAEMONS):
+                (self.directory / name).mkdir(exist_ok=True)
+            for name in configuration.THE_DAEMONS:
                 self.identity.own(self.directory / name)
             (self.directory / "private").chmod(0o700)
         except OSError as error:
@@ -195,18 +199,9 @@ class Pool:
                 transient=False,
             )
 
-    def _refuse_shared(self) -> None:
+    def _refuse_others(self) -> None:
         """The directory says which programs are run: it must be in nobody else's hands."""
-        found = self.directory.stat()
-        ours = found.st_uid in (0, os.geteuid(), self.identity.uid)
-        if ours and not found.st_mode & stat.S_IWOTH:
-            return
-        wrong = "everybody may write to it" if ours else f"it belongs to user {found.st_uid}"
-        raise PoolError(
-            f"{self.directory}: {wrong}, who could choose what the pool runs as you;"
-            " choose another directory with --dir",
-            transient=False,
-        )
+        trust.refuse_others(self.directory, "choose another directory with --dir")
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
@@ -303,10 +298,11 @@ class Pool:
 
     @property
     def _pid_file(self) -> Path:
-        return self.directory / "master.pid"
+        return self.directory / "lock/master.pid"  # which the daemon writes
 
     def _release(self) -> Path:
         try:
+            self._refuse_others()
             return Path((self.directory / "release").read_text(encoding="utf-8").strip())
         except OSError:
             raise PoolError(
@@ -319,16 +315,28 @@ class Pool:
         found = {}
         for daemon, name in files.items():
             with contextlib.suppress(OSError):
-                text = (self.directory / name).read_text(encoding="utf-8", errors="replace")
-                found[daemon] = text.partition("\n")[0]
+                found[daemon] = _said(self.directory / name).partition("\n")[0]
         return found
 
     def _log_tail(self) -> str:
         try:
-            text = (self.directory / "log/MasterLog").read_text(encoding="utf-8", errors="replace")
+            text = _said(self.directory / "log/MasterLog")
         except OSError:
             return "(there is no MasterLog)"
         return "\n".join(text.splitlines()[-5:])
+
+
+def _said(path: Path) -> str:
+    """The text of a file that daemons write, where their account may have put what it likes.
+
+    Raises:
+        OSError: it can't be read, or it is no ordinary file.
+    """
+    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(fd, encoding="utf-8", errors="replace") as file:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise OSError(errno.EINVAL, "not an ordinary file")
+        return file.read()
 
 
 def find(cache: Path, say: Callable[[str], None]) -> layout.Layout:

@@ -46,7 +46,7 @@ class Identity:
     def own(self, path: Path) -> None:
         """Hand `path` to this user if it is another account than the caller's."""
         if self.way == "account":
-            os.chown(path, self.uid, self.gid)
+            os.chown(path, self.uid, self.gid, follow_symlinks=False)
 
 
 @functools.cache

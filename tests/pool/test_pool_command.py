@@ -63,11 +63,11 @@ def test_status_of_a_pool_that_is_up(other: Typist) -> None:
 
 
 def test_a_second_start_changes_nothing(other: Typist) -> None:
-    before = (other.directory / "master.pid").read_text()
+    before = (other.directory / "lock/master.pid").read_text()
     again = other.type("start")
     assert again.returncode == 0
     assert "was up already" in again.stdout
-    assert (other.directory / "master.pid").read_text() == before
+    assert (other.directory / "lock/master.pid").read_text() == before
 
 
 @pytest.mark.parametrize("code", [0, 1, 7, 255])

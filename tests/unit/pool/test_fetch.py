@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from condor_pydagman.errors import PoolError
 from condor_pydagman.pool import fetch
 
 
@@ -36,3 +37,19 @@ def test_a_release_without_stamp_or_moved_does_not_count(tmp_path: Path) -> None
     found = fetch.cached(tmp_path)
     assert found is not None
     assert found.release == prefix / "usr"
+
+
+@pytest.mark.parametrize("open_to_all", ["", "htcondor", "htcondor/prefix"])
+def test_a_release_that_others_can_change_is_not_run(tmp_path: Path, open_to_all: str) -> None:
+    """What is planted there names itself in its stamp, as the one that was fetched does."""
+    prefix = tmp_path / "htcondor/prefix"
+    for name in ("bin/condor_submit", "sbin/condor_master", "libexec/condor/condor_shared_port"):
+        (prefix / "usr" / name).parent.mkdir(parents=True, exist_ok=True)
+        (prefix / "usr" / name).touch()
+    for name in ("lib/condor", "share"):
+        (prefix / "usr" / name).mkdir(parents=True)
+    (prefix / fetch.STAMP).write_text(f"{prefix}\n")
+    assert fetch.fetch(tmp_path / "htcondor", print).release == prefix / "usr"
+    (tmp_path / open_to_all).chmod(0o777)
+    with pytest.raises(PoolError, match=r"everybody may write to it.*that only you may write to"):
+        fetch.fetch(tmp_path / "htcondor", print)
