@@ -58,17 +58,26 @@ class Installation:
         return done.stdout
 
     def run(
-        self, *words: str, cwd: Path | None = None, check: bool = True
+        self,
+        *words: str,
+        cwd: Path | None = None,
+        check: bool = True,
+        python_path: str | None = None,
     ) -> subprocess.CompletedProcess[str]:
         """Run a command, of ours by the link to it."""
         program = self.links / words[0] if words[0].startswith("condor_") else words[0]
-        return _run(str(program), *words[1:], cwd=cwd, check=check)
+        return _run(str(program), *words[1:], cwd=cwd, check=check, python_path=python_path)
 
 
 def _run(
-    *words: str, cwd: Path | None = None, check: bool = True
+    *words: str,
+    cwd: Path | None = None,
+    check: bool = True,
+    python_path: str | None = None,
 ) -> subprocess.CompletedProcess[str]:
     environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "PIP_PREFIX")}
+    if python_path is not None:
+        environment["PYTHONPATH"] = python_path
     done = subprocess.run(
         words, cwd=cwd, env=environment, capture_output=True, text=True, timeout=300, check=False
     )

@@ -43,7 +43,7 @@ or name it: PYTHON=/path/to/python3 sh ..."
 # What the environment depends on; another key means to install again.
 key() {
     printf '%s %s\n' "$("$venv/bin/python" -V 2>&1)" "$root"
-    cksum "$root/setup.cfg" "$root/setup.py" "$root/scripts/condor_dagman" | cut -d ' ' -f 1,2
+    cat "$root/setup.cfg" "$root/setup.py" "$root"/scripts/condor_* | cksum
 }
 
 # False if $PYTHON asks for another Python than the environment was made from.
@@ -55,7 +55,7 @@ up_to_date() {
     [ -x "$venv/bin/python" ] && [ -f "$venv/made-for" ] && made_from_wanted || return 1
     key >"$venv/key.$$" 2>/dev/null || return 1
     made=no
-    if [ "$(head -n 4 "$venv/made-for")" = "$(cat "$venv/key.$$")" ]; then
+    if [ "$(head -n 2 "$venv/made-for")" = "$(cat "$venv/key.$$")" ]; then
         grep -qx "extras: $extras" "$venv/made-for" || [ -z "$extras" ] && made=yes
     fi
     rm -f "$venv/key.$$"

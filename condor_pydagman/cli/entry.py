@@ -3,6 +3,9 @@
 People and their environments set PYTHONPATH for their jobs, and DAGMan inherits it.  What lies
 there (bindings of another version, a module that is called like one of Python's, the working
 directory because of a stray colon) must not change what DAGMan itself runs: it is searched last.
+
+The installed commands, in `scripts/`, see to that before they import anything at all; here it is
+done for whoever calls these functions in another way.
 """
 
 from __future__ import annotations

@@ -92,6 +92,45 @@ def test_condor_submit_dag_finds_the_condor_dagman_of_its_own_installation(
     assert program.endswith("dagman")
 
 
+# Of the standard library (what Python itself needs to start is out of reach), of others, of ours.
+SHADOWS = ("re", "typing", "signal", "select", "argparse", "htcondor2", "condor_pydagman")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_modules_of_pythonpath_come_last(
+    installation: Installation, tmp_path: Path, command: str
+) -> None:
+    for name in SHADOWS:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("raise ImportError('not the one')\n")
+    path = f":{tmp_path}"
+    done = installation.run(command, "-h", python_path=path, cwd=tmp_path, check=False)
+    assert done.stderr == ""
+    assert "sage" in done.stdout
+
+
+def test_our_own_place_may_be_named_in_pythonpath(
+    installation: Installation, tmp_path: Path
+) -> None:
+    """As after `pip install --target`: what is installed there is what counts."""
+    target = tmp_path / "target"
+    installation.pip("install", "--no-deps", "--target", str(target), str(installation.wheel))
+    init = target / "condor_pydagman/__init__.py"
+    init.write_text(init.read_text() + "print('the one')\n")
+    program = target / "bin/condor_pydagman"
+    done = installation.run(str(program), "--version", python_path=f"/none:{target}")
+    assert done.stdout.startswith("the one\n")
+
+
+def test_the_commands_begin_alike() -> None:
+    heads = []
+    for command in COMMANDS:
+        text = (CHECKOUT / "scripts" / command).read_text()
+        (head,) = re.findall(r"(?s)# What PYTHONPATH names.*in theirs\)\n", text)
+        heads.append(re.sub(r"(?m)^ +", "", head))
+    assert heads == [heads[0]] * len(COMMANDS)
+
+
 @pytest.fixture
 def taken_away(installation: Installation) -> Iterator[None]:
     """The package is not there, as while it is being replaced."""
