@@ -41,6 +41,7 @@ BLOCK = 262144  # bytes read at a time
 EVENT_MAX = 32768  # bytes; an event of a common form is shorter
 TEXT_MAX = 8192  # characters kept of a reason
 LEFT_MAX = 8  # events left to the bindings without a look, after that many of other forms
+_NO_DESCRIPTOR = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 _END_OF_EVENT = b"...\n"
 _OTHER_FORMATS = (b"<", b"{")  # XML, JSON
 _UNREADABLE = (htcondor2.HTCondorException, classad2.ClassAdException, ValueError, KeyError)
@@ -84,6 +85,7 @@ class NodesLog:
 
         Raises:
             FileError: it can't be made or opened.
+            OSError: the machine has no more descriptors.
         """
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | (os.O_TRUNC if truncate else 0)
         try:
@@ -100,10 +102,18 @@ class NodesLog:
                 f"can't write the nodes log {self.path}: {error.strerror};"
                 " DAGMan needs it in the directory of the DAG file"
             ) from None
-        self._bindings = htcondor2.JobEventLog(self.path)
+        try:
+            self._bindings = htcondor2.JobEventLog(self.path)
+        except htcondor2.HTCondorException as error:
+            self._refuse_to_go_on()
+            raise FileError(f"can't read the nodes log {self.path}: {error}") from None
 
     def read(self) -> list[LogEvent | LogBroken]:
-        """New events, at most BATCH of them; an empty list if there are none yet."""
+        """New events, at most BATCH of them; an empty list if there are none yet.
+
+        Raises:
+            OSError: the machine has no more descriptors.
+        """
         self.more = False
         broken = self._look()
         if broken is not None:
@@ -186,6 +196,7 @@ class NodesLog:
             try:
                 self._put_bindings(begin)
             except htcondor2.HTCondorException as error:
+                self._refuse_to_go_on()
                 events.append(LogBroken(f"{self.path} can't be opened again: {error}"))
                 return False
         try:
@@ -216,6 +227,15 @@ class NodesLog:
         bindings = htcondor2.JobEventLog.__new__(htcondor2.JobEventLog)
         bindings.__setstate__((state, offset))
         self._bindings, self._bindings_offset = bindings, offset
+
+    def _refuse_to_go_on(self) -> None:
+        """Raise the OSError for which the bindings can't open the log, which they say is not there;
+        nothing, if it is the log itself."""
+        try:
+            os.close(os.open(self.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC))
+        except OSError as error:
+            if error.errno in _NO_DESCRIPTOR:
+                raise
 
     def _read_raw(self, begin: int, end: int) -> list[LogEvent]:
         """What can be said of an event that the bindings choke on: its head, its end."""

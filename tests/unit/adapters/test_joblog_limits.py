@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import resource
 import time
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 from condor_pydagman.adapters.inotify import DirectoryWatch
 from condor_pydagman.adapters.joblog import BATCH, TEXT_MAX, NodesLog
@@ -68,3 +73,38 @@ def test_a_storm_of_names_is_not_read_to_its_end(tmp_path: Path) -> None:
 
 def test_kinds_are_those_of_htcondor() -> None:
     assert event(1).startswith(f"{EventKind.JOB_HELD:03}")
+
+
+@contextlib.contextmanager
+def descriptors(free: int) -> Iterator[None]:
+    """So many files more can be opened."""
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    taken: list[int] = []
+    resource.setrlimit(resource.RLIMIT_NOFILE, (200, limits[1]))
+    try:
+        with contextlib.suppress(OSError):
+            while True:
+                taken.append(os.open(os.devnull, os.O_RDONLY))
+        for _ in range(free):
+            os.close(taken.pop())
+        yield
+    finally:
+        for fd in taken:
+            os.close(fd)
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
+def test_no_descriptor_for_the_bindings_is_no_fault_of_the_log(tmp_path: Path) -> None:
+    """They would say that the file is not there, and the DAG would end as if it were not."""
+    path = tmp_path / "log"
+    path.write_text(event(1))
+    with descriptors(1), pytest.raises(OSError, match="Too many open files"):
+        NodesLog(str(path)).open(truncate=False)
+    log = NodesLog(str(path))
+    log.open(truncate=False)
+    log.read()
+    with path.open("a") as file:
+        file.write(event(2))
+        file.write("022 (003.000.000) 2026-11-21 11:56:29 Job disconnected\n    x\n    y\n...\n")
+    with descriptors(0), pytest.raises(OSError, match="Too many open files"):
+        log.read()
