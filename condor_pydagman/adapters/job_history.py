@@ -46,6 +46,8 @@ def wanted(cluster: int, own: Mapping[str, Any]) -> tuple[str, str | None]:
 
     The job that ends it must have left the queue before this run began.  Many stay in it for days
     when they have ended (LeaveJobInQueue, or somebody must fetch their output): those do not count.
+    Nor do those that were submitted after the DAGMan job: that they have ended before it shows that
+    the clock was set back.
     """
     which, begun = f"DAGManJobId == {cluster}", own.get(BEGUN)
     if isinstance(begun, int):
@@ -54,7 +56,7 @@ def wanted(cluster: int, own: Mapping[str, Any]) -> tuple[str, str | None]:
     if not isinstance(born, int):
         return which, None
     at_once = f'JobStatus == {_COMPLETED} && unparse(LeaveJobInQueue) =?= "false"'
-    return which, f"{at_once} && EnteredCurrentStatus < {born - _SLACK}"
+    return which, f"ClusterId < {cluster} && {at_once} && EnteredCurrentStatus < {born - _SLACK}"
 
 
 def ask(schedd: Any, which: str, since: str | None) -> list[EndedJob]:
@@ -67,7 +69,12 @@ def ask(schedd: Any, which: str, since: str | None) -> list[EndedJob]:
     import json  # late: few DAGMans ever ask
 
     reader, writer = os.pipe()
-    child = os.fork()
+    try:
+        child = os.fork()
+    except OSError:  # no memory, too many processes: it is tried again
+        os.close(reader)
+        os.close(writer)
+        raise
     if child == 0:
         try:
             os.close(reader)  # if DAGMan is killed, nobody reads any more

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from collections.abc import Callable
@@ -20,13 +21,24 @@ def test_the_search_in_the_history_ends_where_nothing_of_this_run_can_be() -> No
     assert which == "DAGManJobId == 7"
     assert since is not None
     end = classad2.ExprTree(since)
-    old = {"JobStatus": 4, "LeaveJobInQueue": False, "EnteredCurrentStatus": 90_000}
+    old = {"ClusterId": 6, "JobStatus": 4, "LeaveJobInQueue": False}
+    old["EnteredCurrentStatus"] = 90_000
     assert end.eval(classad2.ClassAd(old)) is True
     # one that ended long ago and was left in the queue says nothing about those before it
     stays = ("JobStatus == 4 && time() > 0", "JobStatus == 4 && time() < 0")
     stayed = [{**old, "LeaveJobInQueue": classad2.ExprTree(text)} for text in stays]
     for other in (*stayed, {**old, "JobStatus": 3}, {**old, "EnteredCurrentStatus": 99_000}):
         assert end.eval(classad2.ClassAd(other)) is False
+
+
+def test_a_clock_that_was_set_back_does_not_hide_what_ended_before() -> None:
+    """A job that was submitted after DAGMan, and ended hours before it, ends no search."""
+    _, since = job_history.wanted(7, {"QDate": 100_000})
+    ended_then = {"JobStatus": 4, "LeaveJobInQueue": False, "EnteredCurrentStatus": 90_000}
+    assert since is not None
+    end = classad2.ExprTree(since)
+    assert end.eval(classad2.ClassAd({**ended_then, "ClusterId": 8})) is False
+    assert end.eval(classad2.ClassAd({**ended_then, "ClusterId": 6})) is True
 
 
 def test_the_history_of_a_run_before_is_left_out() -> None:
@@ -118,3 +130,17 @@ def test_no_answer(
     assert caught.value.transient
     with pytest.raises(ProcessLookupError):
         os.kill(children[0], 0)
+
+
+def test_a_machine_without_another_process_keeps_its_descriptors(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse() -> int:
+        raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+    monkeypatch.setattr(os, "fork", refuse)
+    before = os.listdir("/proc/self/fd")
+    for _ in range(3):
+        with pytest.raises(BlockingIOError):
+            job_history.ask(Schedd(fails), "true", None)
+    assert os.listdir("/proc/self/fd") == before
