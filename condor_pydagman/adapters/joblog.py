@@ -100,7 +100,8 @@ class NodesLog:
         except OSError as error:
             raise FileError(
                 f"can't write the nodes log {self.path}: {error.strerror};"
-                " DAGMan needs it in the directory of the DAG file"
+                " DAGMan needs it in the directory of the DAG file",
+                transient=error.errno in _NO_DESCRIPTOR,
             ) from None
         try:
             self._bindings = htcondor2.JobEventLog(self.path)

@@ -364,7 +364,8 @@ def _begin(
     except FileError as error:
         lock.leave()
         # With 1 the schedd would take away the jobs of a DAG that is to be recovered.
-        raise CannotStart(f"ERROR: {error}", _LEAVE if lock.found else 1) from None
+        again = lock.found or error.transient
+        raise CannotStart(f"ERROR: {error}", _LEAVE if again else 1) from None
     return log
 
 

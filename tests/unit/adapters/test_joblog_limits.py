@@ -14,6 +14,7 @@ import pytest
 from condor_pydagman.adapters.inotify import DirectoryWatch
 from condor_pydagman.adapters.joblog import BATCH, TEXT_MAX, NodesLog
 from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.errors import FileError
 from condor_pydagman.vocabulary import EventKind
 
 
@@ -100,6 +101,9 @@ def test_no_descriptor_for_the_bindings_is_no_fault_of_the_log(tmp_path: Path) -
     path.write_text(event(1))
     with descriptors(1), pytest.raises(OSError, match="Too many open files"):
         NodesLog(str(path)).open(truncate=False)
+    with descriptors(0), pytest.raises(FileError, match="Too many open files") as caught:
+        NodesLog(str(path)).open(truncate=False)
+    assert caught.value.transient
     log = NodesLog(str(path))
     log.open(truncate=False)
     log.read()
