@@ -31,7 +31,7 @@ from condor_pydagman.printable import message
 MOST = 64  # clients at a time
 LIFE = 20.0  # seconds that a client has for everything (stock: SEC_TCP_SESSION_TIMEOUT)
 HURRY = 1.0  # seconds that it has when others wait
-TURN = 0.02  # seconds of serving clients after which the DAG gets its turn
+TURN = 0.01  # seconds of serving clients after which the DAG gets its turn; one takes less
 AT_ONCE = 16  # clients accepted in one turn
 DEAF = 1.0  # seconds without new clients after one could not be accepted
 REPORT_EVERY = 60.0  # seconds between lines about clients that were refused

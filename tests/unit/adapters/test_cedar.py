@@ -6,13 +6,14 @@ import base64
 import contextlib
 import json
 import struct
+import time
 from pathlib import Path
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from condor_pydagman.adapters import cedar, cedar_crypto
+from condor_pydagman.adapters import cedar, cedar_crypto, control_socket
 from condor_pydagman.adapters.cedar import CedarError, Channel, Message
 
 SAMPLES = json.loads((Path(__file__).parent / "cedar_samples.json").read_text())
@@ -247,3 +248,16 @@ def test_what_stock_sends() -> None:
     message.end()
     assert cedar.value(reply, "ErrorString") == "Invalid secret provided"
     assert cedar.value(reply, "Trusted") is False
+
+
+def test_the_largest_message_takes_little_time() -> None:
+    """The DAG waits meanwhile: TURN for all clients, and at most as long again for the last."""
+    times = []
+    for _ in range(5):
+        ours, theirs = pair()
+        theirs.send(bytes(cedar.MESSAGE_MAX))
+        ours.feed(bytes(theirs.out))
+        begun = time.process_time()
+        assert ours.message() is not None
+        times.append(time.process_time() - begun)
+    assert min(times) < control_socket.TURN

@@ -122,3 +122,10 @@ def test_a_key_from_a_secret() -> None:
     """RFC 5869, test case 1, as far as our length goes."""
     key = cedar_crypto.hkdf(b"\x0b" * 22, bytes(range(13)), bytes(range(0xF0, 0xFA)))
     assert key.hex() == "3cb25f25faacd57a90434f64d0362f2a2d2d0a90cf1a5a4c5db02d56ecc4c5bf"
+
+
+@given(st.binary(min_size=32, max_size=32), st.lists(st.binary(min_size=16, max_size=16)))
+def test_many_blocks_are_as_each_for_itself(key: bytes, blocks: list[bytes]) -> None:
+    cipher = AesGcm(key)
+    alone = [cipher._blocks(block) for block in blocks]
+    assert cipher._blocks(b"".join(blocks)) == b"".join(alone)
