@@ -13,8 +13,10 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+from condor_pydagman.adapters.ownership import ATTRIBUTES as OWNER
+from condor_pydagman.adapters.ownership import Owners
 from condor_pydagman.engine.inputs import EndedJob
 from condor_pydagman.errors import PoolError
 from condor_pydagman.records.ad_attributes import BEGUN
@@ -32,6 +34,7 @@ ATTRIBUTES = [
     "ExitSignal",
     "TotalSubmitProcs",
     FACTORY,
+    *OWNER,
 ]
 _COMPLETED = 4  # JobStatus
 # Clocks differ, and a schedd that was down lets completed jobs go when it is up again.
@@ -40,26 +43,42 @@ PATIENCE = 300.0  # seconds for one answer
 _BLOCK = 65536  # bytes
 
 
-def wanted(cluster: int, own: Mapping[str, Any]) -> tuple[str, str | None]:
-    """Which jobs of the history are a DAGMan's, and at which job, going back, the search ends; as
-    expressions.  `own` has QDate and BEGUN of the DAGMan job's ad, as far as they are known.
+class Question(NamedTuple):
+    """Which jobs of the history are asked for.
 
-    The job that ends it must have left the queue before this run began.  Many stay in it for days
-    when they have ended (LeaveJobInQueue, or somebody must fetch their output): those do not count.
-    Nor do those that were submitted after the DAGMan job: that they have ended before it shows that
-    the clock was set back.
+    Attributes:
+        which: an expression that holds for them.
+        since: one that holds for the job at which the search, going back, ends; None if it may not.
+        owners: whose jobs they must be, whatever comes back.
     """
-    which, begun = f"DAGManJobId == {cluster}", own.get(BEGUN)
+
+    which: str
+    since: str | None
+    owners: Owners
+
+
+def wanted(cluster: int, own: Mapping[str, Any], owners: Owners) -> Question:
+    """Which jobs of the history are a DAGMan's.  `own` has QDate and BEGUN of the DAGMan job's ad,
+    as far as they are known.
+
+    The job that ends the search must have left the queue before this run began.  Many stay in it
+    for days when they have ended (LeaveJobInQueue, or somebody must fetch their output): those do
+    not count.  Nor do those that were submitted after the DAGMan job: that they have ended before
+    it shows that the clock was set back.  Nor do other people's: who may edit a job may turn its
+    times back.
+    """
+    which, begun = f"DAGManJobId == {cluster} && {owners.clause}", own.get(BEGUN)
     if isinstance(begun, int):
         which += f" && QDate >= {begun}"
     born = begun if isinstance(begun, int) else own.get("QDate")
     if not isinstance(born, int):
-        return which, None
+        return Question(which, None, owners)
     at_once = f'JobStatus == {_COMPLETED} && unparse(LeaveJobInQueue) =?= "false"'
-    return which, f"ClusterId < {cluster} && {at_once} && EnteredCurrentStatus < {born - _SLACK}"
+    before = f"ClusterId < {cluster} && EnteredCurrentStatus < {born - _SLACK}"
+    return Question(which, f"{at_once} && {before} && {owners.clause}", owners)
 
 
-def ask(schedd: Any, which: str, since: str | None) -> list[EndedJob]:
+def ask(schedd: Any, question: Question) -> list[EndedJob]:
     """What the history of a `htcondor2.Schedd` has of the jobs that are `wanted`.
 
     Raises:
@@ -79,7 +98,7 @@ def ask(schedd: Any, which: str, since: str | None) -> list[EndedJob]:
         try:
             os.close(reader)  # if DAGMan is killed, nobody reads any more
             with open(writer, "w", encoding="utf-8") as answer:
-                json.dump(_answer(schedd, which, since), answer)
+                json.dump(_answer(schedd, question), answer)
         finally:
             os._exit(0)
     os.close(writer)
@@ -98,9 +117,10 @@ def ask(schedd: Any, which: str, since: str | None) -> list[EndedJob]:
     return [EndedJob(*job) for job in jobs]
 
 
-def _answer(schedd: Any, which: str, since: str | None) -> tuple[str, list[EndedJob]]:
+def _answer(schedd: Any, question: Question) -> tuple[str, list[EndedJob]]:
     try:
-        return "", ended(schedd.history(which, ATTRIBUTES, since=since))
+        ads = schedd.history(question.which, ATTRIBUTES, since=question.since)
+        return "", ended([ad for ad in ads if question.owners.has(ad)])
     except Exception as error:  # of the bindings, or no memory: it is told, whatever it is
         return " ".join(str(error).split()) or type(error).__name__, []
 

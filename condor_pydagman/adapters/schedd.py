@@ -21,6 +21,8 @@ import htcondor2
 from condor_pydagman.adapters import job_history
 from condor_pydagman.adapters.files import inside
 from condor_pydagman.adapters.job_history import FACTORY
+from condor_pydagman.adapters.ownership import ATTRIBUTES as OWNER
+from condor_pydagman.adapters.ownership import Ownership
 from condor_pydagman.adapters.steady_none import keep_none_alive
 from condor_pydagman.engine.inputs import EndedJob, QueuedJob
 from condor_pydagman.errors import PoolError
@@ -72,6 +74,7 @@ _QUEUED = [
     "DAGManNodeRetry",
     "JobStatus",
     FACTORY,
+    *OWNER,
 ]
 HISTORY_TRIES = 5  # then the run goes on without it
 _NO_HISTORY = ("HISTORY undefined", "has been disabled", "DENIED")  # the administrator's will
@@ -115,6 +118,7 @@ class ScheddAdapter:
         self.cluster = cluster
         self.credentials = True  # DAGMAN_PRODUCE_JOB_CREDENTIALS
         self._mine = f"DAGManJobId == {cluster}"
+        self._ownership = Ownership(cluster)
         self._schedd: Any = None
         self._history_tries = 0
         self._warn = warn
@@ -179,6 +183,7 @@ class ScheddAdapter:
         if spare_services:
             which += " && DAGLifetimeJob =!= True"
         with self._asking() as schedd:
+            which += f" && {self._ownership.owners(schedd).clause}"
             schedd.act(htcondor2.JobAction.Remove, which, (reason, 0))  # a bare text is dropped
 
     def jobs(self) -> list[QueuedJob]:
@@ -191,9 +196,12 @@ class ScheddAdapter:
             PoolError: the schedd could not be asked.
         """
         with self._asking() as schedd:
+            owners = self._ownership.owners(schedd)
             clusters_too = htcondor2.QueryOpts.IncludeClusterAd
-            ads = schedd.query(constraint=self._mine, projection=_QUEUED, opts=clusters_too)
-        return [self._queued(ad) for ad in ads if "ProcId" in ad or FACTORY in ad]
+            which = f"{self._mine} && {owners.clause}"
+            ads = schedd.query(constraint=which, projection=_QUEUED, opts=clusters_too)
+        ours = (ad for ad in ads if owners.has(ad))
+        return [self._queued(ad) for ad in ours if "ProcId" in ad or FACTORY in ad]
 
     def _queued(self, ad: Any) -> QueuedJob:
         leaving = int(ad.get("JobStatus", 0)) in _LEAVING
@@ -216,12 +224,14 @@ class ScheddAdapter:
         """
         if not self.cluster:
             return []
+        with self._asking() as schedd:
+            owners = self._ownership.owners(schedd)
         self._history_tries += 1
         try:
             with self._asking() as schedd:
                 own = schedd.query(f"ClusterId == {self.cluster}", projection=["QDate", BEGUN])
-                which, since = job_history.wanted(self.cluster, own[0] if own else {})
-                jobs = job_history.ask(schedd, which, since)
+                question = job_history.wanted(self.cluster, own[0] if own else {}, owners)
+                jobs = job_history.ask(schedd, question)
         except PoolError as error:
             for_good = any(phrase in error.reason for phrase in _NO_HISTORY)
             if self._history_tries < HISTORY_TRIES and not for_good:
@@ -261,12 +271,14 @@ class ScheddAdapter:
         return {name: value for name, value in found.items() if _is_limit(value)}
 
     def attribute(self, cluster: int, name: str) -> Any:
-        """One attribute of a cluster's first proc; None if that is gone or does not have it.
+        """One attribute of the first proc of a cluster of ours; None if that is gone or lacks it.
 
         Raises:
             PoolError: the schedd could not be asked.
         """
-        ad = self._ad(cluster, [name])
+        with self._asking() as schedd:
+            ours = self._ownership.owners(schedd).clause
+        ad = self._ad(cluster, [name], ours)
         value = ad.eval(name) if ad is not None and name in ad else None
         return None if isinstance(value, classad2.Value) else value  # Undefined, Error
 
@@ -284,11 +296,11 @@ class ScheddAdapter:
             for name, value in attributes.items():
                 schedd.edit(f"{self.cluster}.0", name, value, how)
 
-    def _ad(self, cluster: int, names: list[str]) -> Any:
+    def _ad(self, cluster: int, names: list[str], which: str = "true") -> Any:
         """Some attributes of a cluster's first proc; None if it is not in the queue."""
         if not cluster:
             return None
-        constraint = f"ClusterId == {cluster} && ProcId == 0"
+        constraint = f"ClusterId == {cluster} && ProcId == 0 && {which}"
         with self._asking() as schedd:
             ads = schedd.query(constraint=constraint, projection=names)
         return ads[0] if ads else None

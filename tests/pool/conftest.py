@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.pool import Pool
-from tests.pool import cases, scenes
+from tests.pool import cases, scenes, second_user
 from tests.pool.access_point import AccessPoint
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -37,7 +37,7 @@ def place() -> Iterator[Path]:
 def set_knobs(pool: Path) -> None:
     """Give a pool that has not been started yet the knobs of the tests."""
     (pool / "config.d").mkdir(parents=True)
-    (pool / "config.d" / "tests").write_text(KNOBS)
+    (pool / "config.d" / "tests").write_text(KNOBS + second_user.KNOBS)
 
 
 @pytest.fixture(scope="session")

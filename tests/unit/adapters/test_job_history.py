@@ -11,30 +11,40 @@ import classad2
 import pytest
 
 from condor_pydagman.adapters import job_history
+from condor_pydagman.adapters.job_history import Question
+from condor_pydagman.adapters.ownership import Identity, Owners
 from condor_pydagman.engine.inputs import EndedJob
 from condor_pydagman.errors import PoolError
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED
 
+ANN = Owners([Identity("ann", "ann@here")])
+ALL = Question("true", None, ANN)
+ANNS = '((Owner =?= "ann" && User =?= "ann@here"))'
+
 
 def test_the_search_in_the_history_ends_where_nothing_of_this_run_can_be() -> None:
-    which, since = job_history.wanted(7, {"QDate": 100_000})
-    assert which == "DAGManJobId == 7"
+    which, since, _ = job_history.wanted(7, {"QDate": 100_000}, ANN)
+    assert which == f"DAGManJobId == 7 && {ANNS}"
     assert since is not None
     end = classad2.ExprTree(since)
     old = {"ClusterId": 6, "JobStatus": 4, "LeaveJobInQueue": False}
     old["EnteredCurrentStatus"] = 90_000
+    old.update(ANN[0]._asdict())
     assert end.eval(classad2.ClassAd(old)) is True
     # one that ended long ago and was left in the queue says nothing about those before it
     stays = ("JobStatus == 4 && time() > 0", "JobStatus == 4 && time() < 0")
     stayed = [{**old, "LeaveJobInQueue": classad2.ExprTree(text)} for text in stays]
-    for other in (*stayed, {**old, "JobStatus": 3}, {**old, "EnteredCurrentStatus": 99_000}):
+    # nor does somebody else's, who may turn its time back to hide what came after it
+    others = [{**old, "JobStatus": 3}, {**old, "EnteredCurrentStatus": 99_000}]
+    for other in (*stayed, *others, {**old, "Owner": "eve", "User": "eve@here"}):
         assert end.eval(classad2.ClassAd(other)) is False
 
 
 def test_a_clock_that_was_set_back_does_not_hide_what_ended_before() -> None:
     """A job that was submitted after DAGMan, and ended hours before it, ends no search."""
-    _, since = job_history.wanted(7, {"QDate": 100_000})
+    _, since, _ = job_history.wanted(7, {"QDate": 100_000}, ANN)
     ended_then = {"JobStatus": 4, "LeaveJobInQueue": False, "EnteredCurrentStatus": 90_000}
+    ended_then.update(ANN[0]._asdict())
     assert since is not None
     end = classad2.ExprTree(since)
     assert end.eval(classad2.ClassAd({**ended_then, "ClusterId": 8})) is False
@@ -42,14 +52,16 @@ def test_a_clock_that_was_set_back_does_not_hide_what_ended_before() -> None:
 
 
 def test_the_history_of_a_run_before_is_left_out() -> None:
-    which, since = job_history.wanted(7, {"QDate": 100_000, "PYDAGMAN_BegunAnew": 200_000})
-    assert which == "DAGManJobId == 7 && QDate >= 200000"
+    own = {"QDate": 100_000, "PYDAGMAN_BegunAnew": 200_000}
+    which, since, _ = job_history.wanted(7, own, ANN)
+    assert which == f"DAGManJobId == 7 && {ANNS} && QDate >= 200000"
     assert since is not None
-    assert since.endswith("< 196400")
+    assert since.endswith(f"< 196400 && {ANNS}")
 
 
 def test_without_its_own_ad_the_whole_history_is_searched() -> None:
-    assert job_history.wanted(7, {}) == ("DAGManJobId == 7", None)
+    which = f"DAGManJobId == 7 && {ANNS}"
+    assert job_history.wanted(7, {}, ANN) == Question(which, None, ANN)
 
 
 def ad(proc: int, **more: object) -> classad2.ClassAd:
@@ -91,8 +103,8 @@ class Schedd:
 
 
 def test_many_ads_come_through() -> None:
-    many = [ad(proc) for proc in range(5000)]
-    jobs = job_history.ask(Schedd(lambda: many), "true", None)
+    many = [ad(proc, **ANN[0]._asdict()) for proc in range(5000)]
+    jobs = job_history.ask(Schedd(lambda: many), ALL)
     assert jobs == [EndedJob(5, proc, "A", 0, 0) for proc in range(5000)]
 
 
@@ -126,7 +138,7 @@ def test_no_answer(
     monkeypatch.setattr(os, "fork", counted)
     monkeypatch.setattr(job_history, "PATIENCE", 20.0 if answer is not hangs else 0.1)
     with pytest.raises(PoolError, match=reason) as caught:
-        job_history.ask(Schedd(answer), "true", None)
+        job_history.ask(Schedd(answer), ALL)
     assert caught.value.transient
     with pytest.raises(ProcessLookupError):
         os.kill(children[0], 0)
@@ -142,5 +154,5 @@ def test_a_machine_without_another_process_keeps_its_descriptors(
     before = os.listdir("/proc/self/fd")
     for _ in range(3):
         with pytest.raises(BlockingIOError):
-            job_history.ask(Schedd(fails), "true", None)
+            job_history.ask(Schedd(fails), ALL)
     assert os.listdir("/proc/self/fd") == before

@@ -10,6 +10,7 @@ import htcondor2
 import pytest
 
 from condor_pydagman.adapters import schedd
+from condor_pydagman.adapters.ownership import Identity, Owners
 from condor_pydagman.adapters.schedd import LostReply, ScheddAdapter
 from condor_pydagman.engine.inputs import QueuedJob
 from condor_pydagman.errors import PoolError
@@ -217,6 +218,7 @@ def refusals(*reasons: str) -> list[str]:
     """What comes of asking for the history as often as there are reasons ('': it is given)."""
     told: list[str] = []
     adapter, side, answers = ScheddAdapter(7, told.append), NoHistory(*reasons), []
+    adapter._ownership._known = Owners([Identity("ann", "ann@here")])
     for _ in reasons:
         adapter._schedd = side
         try:
