@@ -29,8 +29,7 @@ class Run:
         started: when the process started, seconds since the epoch.
         version: HTCondor's version string, `$CondorVersion: ... $`.
         cluster, proc: id of the DAGMan job; 0 and 0 if it runs by hand.
-        own_ad: what the DAGMan job's own ad said at the start; empty if it has none, or could not
-            be asked for.
+        own_ad: what the DAGMan job's own ad said at the start; empty if it has none.
         rescue_number: of the rescue file this run started from, 0 if none.
         written_rescue: number of the rescue file this run has written, 0 if none yet.
         parent: process id of who started us: the schedd, if this is a job.

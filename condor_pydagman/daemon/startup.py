@@ -57,7 +57,7 @@ class Plan(NamedTuple):
     """What is settled before the DAG is read.
 
     Attributes:
-        own_ad: the DAGMan job's own; empty if it has none, or could not be asked for.
+        own_ad: the DAGMan job's own; empty if it has none.
     """
 
     paths: DagPaths
@@ -80,18 +80,17 @@ def plan(options: DagmanOptions, config: Config, admin: Config, out: OutLog) -> 
     schedd = ScheddAdapter(job.cluster, lambda text: out.say(f"Submit warning: {text}"))
     schedd.credentials = config.produce_job_credentials
     own_ad = _own_ad(schedd, job, out)
-    known = own_ad or {}
-    nodes_log = nodes_log_place.path(paths, job.cluster, known, config)
-    inherited = _inherited(schedd, known, config, out)
-    workflow = _workflow(known, job, paths, nodes_log, config, inherited)
+    nodes_log = nodes_log_place.path(paths, job.cluster, own_ad, config)
+    inherited = _inherited(schedd, own_ad, config, out)
+    workflow = _workflow(own_ad, job, paths, nodes_log, config, inherited)
     _introduce(workflow, schedd, own_ad, out)
     refuse_version(options, out)
     nodes_log_place.refuse(nodes_log, config, out)
-    limits = _limits(options, config, admin, known)
+    limits = _limits(options, config, admin, own_ad)
     _say_all(out, banner.throttle_lines(limits))
     lock = LockFile(options.lockfile or paths.lock)
     _say_all(out, banner.file_lines(lock.path, options.dag_files))
-    return Plan(paths, job, nodes_log, schedd, known, workflow, limits, lock)
+    return Plan(paths, job, nodes_log, schedd, own_ad, workflow, limits, lock)
 
 
 def prepare(
@@ -221,8 +220,13 @@ def _say_all(out: OutLog, lines: Sequence[str]) -> None:
         out.say(line)
 
 
-def _own_ad(schedd: ScheddAdapter, job: JobId, out: OutLog) -> dict[str, object] | None:
-    """The DAGMan job's own ad; None if the schedd would not give it."""
+def _own_ad(schedd: ScheddAdapter, job: JobId, out: OutLog) -> dict[str, object]:
+    """The DAGMan job's own ad; empty if it has none.
+
+    Raises:
+        CannotStart: the schedd would not give it.  It may say that the DAG has ended, or begins
+            anew, is halted, and whose it is: to go on as if it said nothing costs more than to wait.
+    """
     if not job.cluster:
         out.say(
             "No HTCondor ID available for DAGMan (running on command line?);"
@@ -232,11 +236,16 @@ def _own_ad(schedd: ScheddAdapter, job: JobId, out: OutLog) -> dict[str, object]
         try:
             return schedd.own_ad()
         except PoolError as error:
-            out.say(f"Warning: can't read the DAGMan job's own ad: {error.reason}")
+            reason = error.reason
+            out.say(f"Warning: can't read the DAGMan job's own ad: {reason}")
             out.flush()
             if tries < OWN_AD_TRIES:
                 time.sleep(tries)
-    return None
+    raise CannotStart(
+        f"ERROR: the schedd does not give the DAGMan job's own ad ({reason}); starting again later."
+        f" condor_q {job.cluster} tells whether it answers",
+        _LEAVE,
+    )
 
 
 def _workflow(
@@ -275,7 +284,7 @@ def _inherited(
 
 
 def _introduce(
-    workflow: Workflow, schedd: ScheddAdapter, own_ad: dict[str, object] | None, out: OutLog
+    workflow: Workflow, schedd: ScheddAdapter, own_ad: dict[str, object], out: OutLog
 ) -> None:
     _say_all(
         out,

@@ -126,6 +126,22 @@ def test_a_lock_file_that_cannot_be_opened(run: Run, tmp_path: Path, target: str
     assert any("can't write lock file" in line for line in said(tmp_path))
 
 
+def test_a_schedd_that_does_not_give_our_own_ad(
+    run: Run, tmp_path: Path, environment: dict[str, str]
+) -> None:
+    """The ad may say that the DAG has ended, or how far it is: nothing is begun without it."""
+    environment["CONDOR_ID"] = "7.0"
+    (tmp_path / "t.dag.nodes.log").write_text("what has been\n")
+    done = run("-f", "-l", ".", "-Dag", "t.dag", SCHEDD_ADDRESS_FILE="none", COLLECTOR_HOST=":1")
+    assert done.returncode == 3
+    assert any(
+        line.startswith("ERROR: the schedd does not give the DAGMan job's own ad (can't locate")
+        for line in said(tmp_path)
+    )
+    assert (tmp_path / "t.dag.nodes.log").read_text() == "what has been\n"
+    assert not (tmp_path / "t.dag.lock").exists()
+
+
 def test_a_configuration_that_is_not_there(run: Run, environment: dict[str, str]) -> None:
     environment["CONDOR_CONFIG"] = "/nonexistent/config"
     done = run("-f", "-l", ".", "-Dag", "t.dag")
