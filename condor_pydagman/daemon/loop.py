@@ -39,7 +39,7 @@ class Loop:
         self.run = run
         self._signals = signals
         self._publisher = Publisher(run)
-        self._performer = Performer(run, self._publisher)
+        self._performer = Performer(run, self._publisher, self._wait_for_leave)
         self._inputs: deque[inputs.Input] = deque()
         self._watch = FileWatch(run.log.path)
         self._halt_file = HaltFile(run.paths.halt)
@@ -180,6 +180,20 @@ class Loop:
             self._check_parent(now)
         if now >= self._next_ad_check:
             self._check_ad(now)
+
+    def _wait_for_leave(self, seconds: float) -> inputs.Leave | inputs.Stop | None:
+        """Wait for a signal with which DAGMan is to leave, and for nothing else."""
+        until = time.monotonic() + seconds
+        poll = select.poll()
+        poll.register(self._signals.fileno(), select.POLLIN)
+        while True:
+            for an_input in (*self._inputs, *self._signals.take()):
+                if isinstance(an_input, (inputs.Leave, inputs.Stop)):
+                    return an_input
+            left = until - time.monotonic()
+            if left <= 0:
+                return None
+            poll.poll(int(left * 1000 + 0.999))
 
     def _look_for_halt(self) -> None:
         """Looked at after the log and told before it: a DAG must not count as halted and drained

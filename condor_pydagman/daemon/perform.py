@@ -13,11 +13,12 @@ from typing import Any
 from condor_pydagman.adapters import files
 from condor_pydagman.adapters.knobs import lookup
 from condor_pydagman.adapters.schedd import LostReply
-from condor_pydagman.daemon import subdags
+from condor_pydagman.daemon import last_words, subdags
 from condor_pydagman.daemon.publish import Publisher
 from condor_pydagman.daemon.run import Run
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
+from condor_pydagman.engine.endings import EXIT_LEAVE
 from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.graph.model import Script
 from condor_pydagman.names import logged_name
@@ -45,12 +46,16 @@ _MULTI = "Submit generated multiple job procs; disallowed by DAGMAN_PROHIBIT_MUL
 class Performer:
     """Does actions for one run.
 
+    Args:
+        wait: for a signal, while the schedd can't be told of the end.
+
     Attributes:
         exit: the Exit action once it has come; the loop ends then.
     """
 
-    def __init__(self, run: Run, publisher: Publisher) -> None:
+    def __init__(self, run: Run, publisher: Publisher, wait: last_words.Wait) -> None:
         self.run = run
+        self._wait = wait
         self.publisher = publisher
         self.exit: do.Exit | None = None
         self._templates: dict[str, tuple[tuple[int, int], job_description.Template]] = {}
@@ -358,26 +363,23 @@ class Performer:
         self.exit = action
         run.jobstate.add(jobstate.finished(now, action.code))
         run.jobstate.write()
-        # A schedd that is gone hears no exit code: its successor's DAGMan must find how it ended.
-        keep_lock = action.keep_lock or run.abandoned()
         if not action.keep_lock:
             self._write_metrics(action.code, now)
-        if keep_lock:
+            self.exit = action = self._tell_end(action)
+        if action.keep_lock:
             run.lock.keep()
         else:
-            self._note_end(action.code)
             run.lock.remove()
         self._say(banner.exit_line(os.getpid(), action.code), 0)
         run.out.flush()
 
-    def _note_end(self, code: int) -> None:
-        """Tell the schedd before the lock file goes: killed behind that, we would start afresh."""
-        run = self.run
-        try:
-            end = ad_attributes.ended(code, run.own_ad.get(ad_attributes.RUN_COUNT))
-            run.schedd.publish(end, durable=True)
-        except PoolError as error:
-            self._say(f"Warning: can't tell the schedd that the DAG has ended: {error.reason}")
+    def _tell_end(self, action: do.Exit) -> do.Exit:
+        """Tell the schedd before the lock file goes; how to leave after that."""
+        end = ad_attributes.ended(action.code, self.run.own_ad.get(ad_attributes.RUN_COUNT))
+        heard = last_words.tell(self.run, end, self._wait)
+        if heard is last_words.Heard.LEAVE:
+            return do.Exit(EXIT_LEAVE, keep_lock=True)
+        return action._replace(keep_lock=heard is last_words.Heard.GONE)
 
     def _write_metrics(self, code: int, now: float) -> None:
         run = self.run

@@ -224,8 +224,8 @@ def _own_ad(schedd: ScheddAdapter, job: JobId, out: OutLog) -> dict[str, object]
     """The DAGMan job's own ad; empty if it has none.
 
     Raises:
-        CannotStart: the schedd would not give it.  It may say that the DAG has ended, or begins
-            anew, is halted, and whose it is: to go on as if it said nothing costs more than to wait.
+        CannotStart: the schedd would not give it.  It may say that the DAG has ended, or is
+            halted: to go on as if it said nothing would cost more than to wait.
     """
     if not job.cluster:
         out.say(

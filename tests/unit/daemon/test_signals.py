@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import select
 import signal
+import time
 from collections.abc import Iterator
+from typing import Any, cast
 
 import pytest
 
+from condor_pydagman.daemon.loop import Loop
 from condor_pydagman.daemon.signals import Signals
-from condor_pydagman.engine.inputs import Leave, Stop
+from condor_pydagman.engine.inputs import Leave, Stop, Wake
 
 ALL = (
     *(signal.SIGUSR1, signal.SIGUSR2, signal.SIGTERM, signal.SIGQUIT, signal.SIGINT),
@@ -61,3 +64,18 @@ def test_several_at_once_in_order(signals: Signals) -> None:
     send(signal.SIGHUP, signal.SIGTERM)
     send(signal.SIGUSR1)
     assert signals.take() == [Stop(), Leave("Received SIGTERM"), Stop()]
+
+
+@pytest.mark.parametrize("queued", [True, False])
+def test_the_loop_waits_for_them(signals: Signals, queued: bool) -> None:
+    """Those that came with the end are not forgotten; others wake it."""
+    loop = Loop.__new__(Loop)
+    loop._signals = signals
+    loop._inputs = cast(Any, [Wake(), Leave("came before")] if queued else [Wake()])
+    if not queued:
+        assert loop._wait_for_leave(0.01) is None
+        send(signal.SIGCHLD, signal.SIGTERM)
+    begun = time.monotonic()
+    wanted = Leave("came before" if queued else "Received SIGTERM")
+    assert loop._wait_for_leave(30.0) == wanted
+    assert time.monotonic() - begun < 10
