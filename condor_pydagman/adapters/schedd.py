@@ -79,6 +79,9 @@ _QUEUED = [
 HISTORY_TRIES = 5  # then the run goes on without it
 _NO_HISTORY = ("HISTORY undefined", "has been disabled", "DENIED")  # the administrator's will
 _LEAVING = (3, 4)  # JobStatus of removed and completed jobs
+# Of a job whose end has been logged, JobStatus is that of a running one until its shadow has left.
+_NOT_COMPLETED = " && JobStatus =!= 4"
+_ACTIVE = " && JobStatus =!= 1 && JobStatus =!= 3 && JobStatus =!= 5"  # not idle, removed, held
 
 # Phrases with which nothing can have reached the queue, and asking again may help.
 _NOT_REACHED = (
@@ -173,17 +176,31 @@ class ScheddAdapter:
             except _BINDINGS as error:
                 raise PoolError(_reason(error), transient=False) from None
 
-    def remove(self, reason: str, cluster: int = 0, *, spare_services: bool = False) -> None:
+    def remove(
+        self,
+        reason: str,
+        cluster: int = 0,
+        *,
+        spare_services: bool = False,
+        ended: Callable[[list[QueuedJob]], list[QueuedJob]] = lambda jobs: [],
+    ) -> None:
         """Remove one cluster of this DAG, or all its jobs, those of SERVICE nodes if need be not.
+
+        A job stays in the queue for a while after its end has been logged.  Removed then, it would
+        count as a removed one: an ABORTED event behind its end, and no end in the history.  So
+        `ended` is shown what may be such jobs, and says which of them are.
 
         Raises:
             PoolError: the schedd could not be told.
         """
         which = f"ClusterId == {cluster} && {self._mine}" if cluster else self._mine
+        which += _NOT_COMPLETED
         if spare_services:
             which += " && DAGLifetimeJob =!= True"
         with self._asking() as schedd:
             which += f" && {self._ownership.owners(schedd).clause}"
+            active = schedd.query(constraint=which + _ACTIVE, projection=_QUEUED)
+            which += _without(ended([_named(ad) for ad in active]))
             schedd.act(htcondor2.JobAction.Remove, which, (reason, 0))  # a bare text is dropped
 
     def jobs(self) -> list[QueuedJob]:
@@ -204,15 +221,9 @@ class ScheddAdapter:
         return [self._queued(ad) for ad in ours if "ProcId" in ad or FACTORY in ad]
 
     def _queued(self, ad: Any) -> QueuedJob:
-        leaving = int(ad.get("JobStatus", 0)) in _LEAVING
-        others = leaving and ad.get("DAGManJobId") != self.cluster
-        return QueuedJob(
-            int(ad["ClusterId"]),
-            int(ad.get("ProcId", -1)),
-            "" if others else str(ad.get("DAGNodeName", "")),
-            int(ad.get("DAGManNodeRetry", 0)),
-            leaving=leaving,
-        )
+        job = _named(ad)
+        others = job.leaving and ad.get("DAGManJobId") != self.cluster
+        return job._replace(node="") if others else job
 
     def ended_jobs(self) -> list[EndedJob]:
         """Every proc of this DAGMan job's run that has left the queue, by the schedd's history.
@@ -334,6 +345,29 @@ class LostReply(PoolError):
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason, transient=True)
+
+
+def _named(ad: Any) -> QueuedJob:
+    """A job of the queue under the name that its ad gives it."""
+    return QueuedJob(
+        int(ad["ClusterId"]),
+        int(ad.get("ProcId", -1)),
+        str(ad.get("DAGNodeName", "")),
+        int(ad.get("DAGManNodeRetry", 0)),
+        leaving=int(ad.get("JobStatus", 0)) in _LEAVING,
+    )
+
+
+def _without(jobs: Iterable[QueuedJob]) -> str:
+    """What a constraint must add to leave out these jobs; they are few, as they are leaving."""
+    procs: dict[int, list[int]] = {}
+    for job in jobs:
+        procs.setdefault(job.cluster, []).append(job.proc)
+    which = " || ".join(
+        f"ClusterId == {cluster} && member(ProcId, {{{', '.join(map(str, listed))}}})"
+        for cluster, listed in procs.items()
+    )
+    return f" && ({which}) =!= True" if which else ""  # undefined for the ad of a cluster
 
 
 def _parsed(text: str) -> htcondor2.Submit:

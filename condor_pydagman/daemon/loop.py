@@ -39,8 +39,8 @@ class Loop:
         self.run = run
         self._signals = signals
         self._publisher = Publisher(run)
-        self._performer = Performer(run, self._publisher, self._wait_for_leave)
         self._inputs: deque[inputs.Input] = deque()
+        self._performer = Performer(run, self._publisher, self._wait_for_leave, self._inputs)
         self._watch = FileWatch(run.log.path)
         self._halt_file = HaltFile(run.paths.halt)
         self._control = Control(run)

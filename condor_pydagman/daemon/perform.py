@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from condor_pydagman.adapters import files
@@ -17,7 +17,7 @@ from condor_pydagman.daemon import last_words, subdags
 from condor_pydagman.daemon.publish import Publisher
 from condor_pydagman.daemon.run import Run
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import inputs
+from condor_pydagman.engine import inputs, removals
 from condor_pydagman.engine.endings import EXIT_LEAVE
 from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.graph.model import Script
@@ -34,12 +34,13 @@ from condor_pydagman.records import (
     run_statistics,
     status_table,
 )
-from condor_pydagman.vocabulary import NodeStatus
+from condor_pydagman.vocabulary import EventKind, NodeStatus
 
 TEMPLATES_MAX = 64  # submit files kept in parsed form
 SHOW_EVERY = 0.02  # seconds of submitting after which `.dagman.out` gets what was said
 APPEND_TRIES = 60  # one a second, then the nodes log counts as unwritable
 
+_ENDS = (EventKind.JOB_TERMINATED, EventKind.JOB_ABORTED)
 _MULTI = "Submit generated multiple job procs; disallowed by DAGMAN_PROHIBIT_MULTI_JOBS setting"
 
 
@@ -48,14 +49,22 @@ class Performer:
 
     Args:
         wait: for a signal, while the schedd can't be told of the end.
+        waiting: inputs that the engine has not been given yet.
 
     Attributes:
         exit: the Exit action once it has come; the loop ends then.
     """
 
-    def __init__(self, run: Run, publisher: Publisher, wait: last_words.Wait) -> None:
+    def __init__(
+        self,
+        run: Run,
+        publisher: Publisher,
+        wait: last_words.Wait,
+        waiting: Collection[inputs.Input] = (),
+    ) -> None:
         self.run = run
         self._wait = wait
+        self._waiting = waiting
         self.publisher = publisher
         self.exit: do.Exit | None = None
         self._templates: dict[str, tuple[tuple[int, int], job_description.Template]] = {}
@@ -208,9 +217,13 @@ class Performer:
         return known[1]
 
     def _remove(self, action: do.RemoveJobs) -> None:
-        spare = action.spare_services
         try:
-            self.run.schedd.remove(action.reason, action.cluster, spare_services=spare)
+            self.run.schedd.remove(
+                action.reason,
+                action.cluster,
+                spare_services=action.spare_services,
+                ended=self._ended,
+            )
         except PoolError as error:
             if action.cluster:
                 self._answers.append(inputs.RemoveFailed(action.cluster, error.reason))
@@ -220,6 +233,20 @@ class Performer:
                     " does it when DAGMan has left the queue",
                     0,
                 )
+
+    def _ended(self, jobs: list[inputs.QueuedJob]) -> list[inputs.QueuedJob]:
+        """Those jobs whose end the log has told, be it that the engine has not heard of it yet."""
+        if not jobs:
+            return []
+        for events in self.run.log.to_end():
+            self._answers.extend(events)
+        told = {
+            event[1:3]
+            for event in (*self._waiting, *self._answers)
+            if isinstance(event, inputs.LogEvent) and event.kind in _ENDS
+        }
+        engine = self.run.engine
+        return [job for job in jobs if job[:2] in told or removals.has_ended(engine, job)]
 
     def _query(self, action: do.QueryQueue) -> None:
         """Ask the schedd, then read the log to its end: only then is a missing proc lost."""

@@ -26,7 +26,8 @@ class SubmitNode(NamedTuple):
 class RemoveJobs(NamedTuple):
     """Remove one cluster, or (cluster 0) every job of this DAG.  `reason` is shown to the user.
 
-    Answered by RemoveFailed if a cluster could not be removed.  `spare_services`: those of SERVICE
+    Jobs in the queue whose end has been read are left out: see `removals.has_ended`.  Answered by
+    RemoveFailed if a cluster could not be removed.  `spare_services`: those of SERVICE
     nodes stay, since a FINAL node is still to run.
     """
 

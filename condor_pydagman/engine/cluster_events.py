@@ -230,7 +230,8 @@ def _weigh_failure(engine: Engine, node: int, proc: int, code: int | None, value
     if code is not None and post is None and engine.check_abort(node, jobs.value, "job"):
         engine.nodes.returned(node, jobs.value)
     if jobs.beyond and tolerance.removes_the_rest(limits, engine.config) and jobs.unfinished:
-        removals.remove_rest(engine, jobs, _why_removed(engine, node, jobs))
+        reason = _why_removed(engine, node, jobs)
+        removals.remove_rest(engine, jobs, reason, soon=code is not None)
 
 
 def _why_removed(engine: Engine, node: int, jobs: Jobs) -> str:

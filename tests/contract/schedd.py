@@ -33,7 +33,8 @@ class Side(Protocol):
 
     def submit(self, wish: Wish) -> Answer: ...
 
-    def remove(self, cluster: int) -> None: ...
+    def remove(self, cluster: int, ended: int = -1) -> None:
+        """Remove a cluster, or (0) all, but for a proc that DAGMan knows has ended."""
 
     def jobs(self) -> list[QueuedJob]: ...
 
@@ -98,6 +99,16 @@ class ScheddContract:
         side.remove(0)
         side.until_ended(stays.cluster)
         assert side.jobs() == []
+
+    def test_a_removal_leaves_out_what_has_ended(self, side: Side) -> None:
+        answer = side.submit(Wish(procs=3, lasting=True))
+        side.until_running(answer.cluster)
+        for cluster in (answer.cluster, 0):
+            side.remove(cluster, ended=0)
+            listed = [job.proc for job in side.jobs() if not job.leaving]
+            assert listed == [0]
+        side.remove(answer.cluster)
+        side.until_ended(answer.cluster)
 
     def test_a_proc_that_left_the_queue_has_its_end_in_the_log(self, side: Side) -> None:
         answer = side.submit(Wish())

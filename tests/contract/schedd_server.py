@@ -1,8 +1,8 @@
 """Uses the real schedd adapter for a test that may not: as root, the test can't submit jobs.
 
 Reads requests from standard input, one a line, in JSON: `["submit", TEXT, DIRECTORY]`,
-`["remove", CLUSTER]`, `["remove but services"]`, `["jobs"]`, or the name and arguments of another
-method of the adapter; answers each with a line.  Argument: DAGMan's cluster.
+`["remove", CLUSTER, ENDED_PROC]`, `["remove but services"]`, `["jobs"]`, or the name and arguments
+of another method of the adapter; answers each with a line.  Argument: DAGMan's cluster.
 """
 
 from __future__ import annotations
@@ -21,7 +21,12 @@ def answer(adapter: ScheddAdapter, request: list[Any]) -> Any:
     if what == "submit":
         return adapter.submit(*words)
     if what == "remove":
-        return adapter.remove("the test says so", *words)
+        cluster, ended = words
+        return adapter.remove(
+            "the test says so",
+            cluster,
+            ended=lambda jobs: [job for job in jobs if job.proc == ended],
+        )
     if what == "remove but services":
         return adapter.remove("the test says so", spare_services=True)
     if what == "jobs":

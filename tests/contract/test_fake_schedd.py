@@ -47,8 +47,9 @@ class FakeSide:
         assert isinstance(reply, inputs.SubmitFailed)
         return Answer(0, 0, reply.permanent, reply.unknown)
 
-    def remove(self, cluster: int) -> None:
-        assert not self.world.schedd.remove(RemoveJobs("", cluster), self.world.era)
+    def remove(self, cluster: int, ended: int = -1) -> None:
+        known = lambda job: job.proc == ended  # noqa: E731
+        assert not self.world.schedd.remove(RemoveJobs("", cluster), self.world.era, known)
 
     def jobs(self) -> list[QueuedJob]:
         return self.world.schedd.listed(self.world.era)

@@ -47,7 +47,7 @@ def quiet(seed: int = 1) -> tuple[World, Told]:
     work: Any = Workload(build, Config(), Throttles(), told)  # type: ignore[arg-type]
     world = World(seed, workload=work, faults=Faults(until=LONG))
     nobody = lambda *_, **__: None  # noqa: E731
-    world.oracles = SimpleNamespace(cluster_taken=nobody, in_log=nobody)  # type: ignore[assignment]
+    world.oracles = SimpleNamespace(cluster_taken=nobody, in_log=nobody, removed=nobody)  # type: ignore[assignment]
     return world, told
 
 

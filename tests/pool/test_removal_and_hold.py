@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 
+import htcondor2
 import pytest
 
 from tests.pool import dags
@@ -284,6 +286,30 @@ def one_of_several_procs_is_removed(s: Scene) -> None:
     s.touch("go.P0", "go.P1", "go.P2")
     assert s.ends() == 0
     assert dags.runs(s.work) == {"P0 1": 1, "P1 1": 1, "P2 1": 1}
+
+
+@STAGE.scene
+def jobs_that_failed_do_not_count_as_removed(s: Scene) -> None:
+    """Four DAGs end with the failure of their only job, a fifth with that of three procs of four:
+    the schedd still has them in its queue then, and would remove them."""
+    inner = [f"i{number}.dag" for number in range(5)]
+    s.submit(
+        "".join(f"SUBDAG EXTERNAL S{dag} {dag}\n" for dag in inner)
+        + "".join(f'#== {dag}\nJOB A fails.sub\nVARS A procs="1"\n' for dag in inner[:4])
+        + '#== i4.dag\nJOB A fails.sub\nVARS A procs="4"\n'
+        "#== fails.sub\nuniverse = vanilla\nexecutable = /bin/sh\n"
+        "arguments = \"-c 'test $(ProcId) = 3 && sleep 60; exit 3'\"\nqueue $(procs)\n"
+    )
+    assert s.ends() == 1
+    for dag in inner:
+        with htcondor2.JobEventLog(str(s.work / f"{dag}.nodes.log")) as log:
+            events = [(event.proc, event["EventTypeNumber"]) for event in log.events(0)]
+        ends = sorted(event for event in events if event[1] in (5, 9))
+        assert ends == ([(0, 5), (1, 5), (2, 5), (3, 9)] if dag == "i4.dag" else [(0, 5)])
+    logs = "".join(s.text(f"{dag}.nodes.log") for dag in inner[:4])
+    for cluster in re.findall(r"^005 \((\d+)\.", logs, re.M):
+        ad = s.access_point.history(int(cluster))
+        assert (ad["JobStatus"], ad["ExitCode"]) == (4, 3)
 
 
 @pytest.mark.parametrize("name", STAGE.scenes)

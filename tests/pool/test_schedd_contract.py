@@ -63,8 +63,8 @@ class RealSide:
             return Answer(*reply["ok"])
         return Answer(0, 0, not reply["transient"], reply["unknown"])
 
-    def remove(self, cluster: int) -> None:
-        assert "ok" in _ask(self._here, "remove", cluster)
+    def remove(self, cluster: int, ended: int = -1) -> None:
+        assert "ok" in _ask(self._here, "remove", cluster, ended)
 
     def jobs(self) -> list[QueuedJob]:
         return [QueuedJob(*job) for job in _ask(self._here, "jobs")["ok"]]
@@ -202,6 +202,18 @@ class TestBeyondTheContract:
         side.until_ended(cluster)
         jobs = sorted(side.ended_jobs())
         assert jobs == [EndedJob(cluster, proc, "A", 0, 0) for proc in (-1, 0, 1)]
+
+    def test_a_job_that_has_ended_and_stays_in_the_queue_is_not_removed(
+        self, side: RealSide
+    ) -> None:
+        text = "leave_in_queue = true\n" + SUBMIT.format("exit 3", 1)
+        cluster = side.submit_text(text).cluster
+        ended = (EventKind.JOB_TERMINATED, cluster)
+        side._until(lambda: ended in {(e.kind, e.cluster) for e in side._read()})
+        side._until(lambda: all(job.leaving for job in side.jobs()))
+        side.remove(0)
+        assert EventKind.JOB_ABORTED not in {event.kind for event in side._read()}
+        side._access_point.run("condor_rm", str(cluster))
 
     def test_services_can_be_spared(self, side: RealSide) -> None:
         gone = side.submit_text(LASTING)

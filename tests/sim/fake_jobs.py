@@ -54,8 +54,9 @@ class Cluster:
 class Job:
     """A proc in the queue.
 
-    `status` is idle, running, suspended, away (its machine can't be reached), held, removed or
-    leaving; `quiet`: it was submitted on hold, which makes no event.
+    `status` is idle, running, suspended, away (its machine can't be reached), held, removed,
+    leaving, or ended (its end is in the log, but it is in the queue); `quiet`: it was submitted on
+    hold, which makes no event.
     """
 
     cluster: Cluster
@@ -86,7 +87,10 @@ class FakeJobs:
 
     def remove(self, job: Job) -> None:
         """Somebody removes a proc."""
-        if job.status not in ("leaving", "removed"):
+        if job.status == "ended":  # it counts as removed all the same
+            job.status = "leaving"
+            self.write(job.cluster, job.proc, EventKind.JOB_ABORTED)
+        elif job.status not in ("leaving", "removed"):
             job.status = "removed"
             job.cluster.touched = True
             self.later(job, self._aborted)
@@ -254,7 +258,7 @@ class FakeJobs:
             self._leave(job, None, EventKind.JOB_ABORTED, 0)
 
     def _leave(self, job: Job, code: int | None, kind: EventKind, value: int) -> None:
-        """The proc leaves the queue once its last event is completely written."""
+        """The proc leaves the queue once its last event is completely written, sooner or later."""
         job.status = "leaving"
         job.cluster.ends[job.proc] = code
 
@@ -262,7 +266,11 @@ class FakeJobs:
             del self.queue[job.key]
             self._gone(job)
 
-        self.write(job.cluster, job.proc, kind, value, gone)
+        def told() -> None:
+            job.status = "ended" if kind == EventKind.JOB_TERMINATED else job.status
+            self._world.after(self._world.rng.choice((0.0, 0.0, 3.0)), gone)
+
+        self.write(job.cluster, job.proc, kind, value, told)
 
     def _gone(self, job: Job) -> None:
         """A proc less: late materialization makes the next one, or ends the cluster."""

@@ -6,6 +6,7 @@ without a word.  It knows the truth about every cluster there ever was; oracles 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from condor_pydagman.engine import inputs
@@ -17,7 +18,7 @@ from tests.sim.fake_jobs import Cluster, FakeJobs, Job
 if TYPE_CHECKING:
     from tests.sim.world import World
 
-_SPARED_BY_PEOPLE = ("leaving", "removed")
+_SPARED_BY_PEOPLE = ("leaving", "removed", "ended")
 
 
 class FakeSchedd:
@@ -54,8 +55,11 @@ class FakeSchedd:
         procs = 0 if cluster.factory else cluster.procs
         return inputs.Submitted(number, cluster.number, procs)
 
-    def remove(self, action: RemoveJobs, era: int) -> str:
-        """Remove one cluster, or all of an era; says why it can't, '' if it can."""
+    def remove(
+        self, action: RemoveJobs, era: int, ended: Callable[[QueuedJob], bool] = lambda job: False
+    ) -> str:
+        """Remove one cluster, or all of an era, but what has `ended`; says why it can't, '' if it
+        can."""
         if self.down:
             return "the schedd is down"
         if self._world.hit("no_remove"):
@@ -64,20 +68,27 @@ class FakeSchedd:
             spared = action.spare_services and cluster.kind is NodeKind.SERVICE
             all_of_era = not action.cluster and cluster.era == era and not spared
             if not cluster.over and (all_of_era or cluster.number == action.cluster):
-                self._remove(cluster)
+                self._remove(cluster, ended)
         return ""
 
     def manager_left(self, era: int) -> None:
         """The DAGMan job has left the queue: the schedd removes what is left of its jobs."""
         for cluster in self.clusters.values():
             if cluster.era == era and not cluster.over:
-                self._remove(cluster)
+                self._remove(cluster, self._shadow_is_leaving)
 
-    def _remove(self, cluster: Cluster) -> None:
+    def _shadow_is_leaving(self, job: QueuedJob) -> bool:
+        return self.queue[job.cluster, job.proc].status == "ended"
+
+    def _remove(
+        self, cluster: Cluster, ended: Callable[[QueuedJob], bool] = lambda job: False
+    ) -> None:
         cluster.removed = True
         mine = [job for job in self.queue.values() if job.cluster is cluster]
         for job in mine:
-            self.jobs.remove(job)
+            if not ended(QueuedJob(cluster.number, job.proc, cluster.node, cluster.retry)):
+                self._world.oracles.removed(job)
+                self.jobs.remove(job)
         if cluster.factory and not mine:
             self.jobs.end_factory(cluster)
 

@@ -15,7 +15,8 @@ O12 Every run ends once the faults have ended, and nobody is woken in vain (chec
 O13 The rescue file is written before the DAG's jobs are removed.
 O14 Exit code 0 means that all is done, or that ABORT-DAG-ON said so.
 O15 What the log says of a script's end is how it ended.
-O16 and above: see oracles_special.py.
+O28 A proc whose end DAGMan has heard of is not removed.
+O16 to O27: see oracles_special.py.
 
 A garbled event is information lost for good: O1 to O9 are not asked of a run that has had one; but
 for O4, and that no node's parents have jobs in the queue when it is submitted.
@@ -38,7 +39,7 @@ from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.vocabulary import ORDINARY_KINDS, NodeKind, NodeStatus, Note, ScriptKind
 from tests import make
-from tests.sim.fake_jobs import Cluster
+from tests.sim.fake_jobs import Cluster, Job
 from tests.sim.oracles_special import SpecialOracles
 from tests.sim.truth import Heard, Truth
 from tests.sim.verdicts import require
@@ -168,6 +169,11 @@ class Oracles:
         require(by_hand or cluster.retry <= limit, f"O4: {name} retried more than {limit} times")
         require(name not in self.truth.done, f"O5: done node {name} is submitted")
         self._limits_hold(world.process, cluster, live)
+
+    def removed(self, job: Job) -> None:
+        """A proc is removed; it may have ended."""
+        late = job.status == "ended" and self._world.process is not None
+        require(not (late and job.key in self._heard.ended), f"O28: {job.key} is removed")
 
     def rescue_written(self, process: Process, text: str) -> None:
         """A rescue file is on disk."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import inputs
+from condor_pydagman.engine import inputs, removals
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.records import rescue
@@ -148,11 +148,14 @@ class Process:
         self.hear(answer)
 
     def _remove(self, action: do.RemoveJobs) -> None:
-        error = self.world.schedd.remove(action, self.world.era)
+        error = self.world.schedd.remove(action, self.world.era, self._has_ended)
         if error:
             self.world.trace("not removed", error)
             if action.cluster:
                 self.hear(inputs.RemoveFailed(action.cluster, error))
+
+    def _has_ended(self, job: inputs.QueuedJob) -> bool:
+        return removals.has_ended(self.engine, job)
 
     def _run_script(self, action: do.RunScript) -> None:
         answer = self.scripts.start(action)

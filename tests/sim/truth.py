@@ -122,12 +122,13 @@ class Heard:
 
     Attributes:
         idle: procs that wait in the queue.
+        ended: procs that have ended.
     """
 
     def __init__(self) -> None:
         self.idle: set[tuple[int, int]] = set()
         self._known: set[tuple[int, int]] = set()
-        self._ended: set[tuple[int, int]] = set()
+        self.ended: set[tuple[int, int]] = set()
 
     def take(self, an_input: inputs.Input) -> None:
         """An input was given to the engine."""
@@ -144,7 +145,7 @@ class Heard:
         elif kind in (EventKind.EXECUTE, EventKind.JOB_UNSUSPENDED):
             self.idle.discard(job)
         elif kind in _WAITS_AGAIN:
-            if job in self._known and job not in self._ended:
+            if job in self._known and job not in self.ended:
                 self.idle.add(job)
         elif kind == EventKind.CLUSTER_REMOVE or (event.note is Note.JOB_LOST and event.proc == -1):
             for other in [other for other in self._known if other[0] == event.cluster]:
@@ -153,7 +154,7 @@ class Heard:
             self._end(job)
 
     def _end(self, job: tuple[int, int]) -> None:
-        self._ended.add(job)
+        self.ended.add(job)
         self.idle.discard(job)
 
     def _new(self, job: tuple[int, int]) -> None:

@@ -8,6 +8,7 @@ from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.engine.removals import GRACE
 from condor_pydagman.graph.model import Tolerance
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, EventKind, ScriptKind
 from tests import make
@@ -72,6 +73,7 @@ def test_the_first_failing_proc_takes_the_cluster_with_it() -> None:
     bench = make.Bench("A").begin()
     bench.take("A", 5, procs=3)
     bench.tell(make.terminated(5, 1, 2))
+    bench.wait(GRACE)
     assert [action.cluster for action in bench.asked(do.RemoveJobs)] == [5]
     assert "reached failure tolerance after 1 failures" in bench.asked(do.RemoveJobs)[0].reason
     bench.tell(make.terminated(5, 0, 7))
@@ -216,6 +218,7 @@ def test_a_factory_counts_as_one_job_for_its_post_script() -> None:
 def test_a_factory_that_fails(retries: int) -> None:
     bench = factory(retries={"A": retries})
     bench.tell(make.terminated(5, 0, 3))
+    bench.wait(GRACE)
     assert [removal.cluster for removal in bench.asked(do.RemoveJobs)] == [5]
     bench.tell(make.of_job(EventKind.JOB_ABORTED, 5, 1))
     assert bench.state("A").name == "SUBMITTED"
@@ -229,6 +232,7 @@ def test_a_factory_whose_only_proc_failed_is_removed_since_more_may_come() -> No
     bench = make.Bench("A").begin()
     bench.tell(make.cluster_submit("A", 5), inputs.Submitted(0, 5, 0), make.submit("A", 5, 0))
     bench.tell(make.terminated(5, 0, 3))
+    bench.wait(GRACE)
     assert [removal.cluster for removal in bench.asked(do.RemoveJobs)] == [5]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import inputs
+from condor_pydagman.engine import inputs, removals
 from condor_pydagman.graph.model import Retry, Timeout, Tolerance
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, EventKind, NodeKind, Note
 from tests import make
@@ -391,6 +391,7 @@ def test_paused_nothing_happens_until_the_dag_goes_on() -> None:
 def test_a_node_that_is_being_removed_already() -> None:
     bench = bench_of(Timeout(queued=60), procs=2)
     bench.tell(make.terminated(5, 0, value=1))
+    bench.wait(removals.GRACE)
     assert bench.asked(do.RemoveJobs)
     bench.wait(60.0)
     assert not notes(bench)

@@ -6,6 +6,7 @@ import pytest
 
 from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
+from condor_pydagman.engine.removals import GRACE
 from condor_pydagman.engine.tolerance import allowed, removes_the_rest
 from condor_pydagman.graph.model import Tolerance
 from condor_pydagman.vocabulary import EventKind
@@ -73,6 +74,7 @@ def test_one_failure_too_many_removes_the_rest() -> None:
     bench.tell(make.terminated(5, 0, 7), make.terminated(5, 1, 8))
     assert not bench.asked(do.RemoveJobs)
     bench.tell(make.terminated(5, 2, 9))
+    bench.wait(GRACE)
     (removal,) = bench.asked(do.RemoveJobs)
     assert removal.reason == (
         "Node Error: DAG node A (5.2.0) reached failure tolerance after 3 failures."
