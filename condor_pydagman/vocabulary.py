@@ -128,6 +128,10 @@ RETURN_PRE_FAILED = -1004
 # `ProvisionerState` of a PROVISIONER's job that has everything ready.
 PROVISIONER_READY = 2
 
+# Procs with this number and lower ones are helpers of the schedd, which run under a job's ad to
+# transfer files that many jobs have in common; their events stand in the job's logs.
+HELPER_PROC = -1000
+
 # A NOOP node's events carry these in place of a job id; the third number counts such nodes.
 NOOP_CLUSTER = 0
 NOOP_PROC = 2147483647

@@ -7,6 +7,7 @@ What JobEventLog does that shapes this file (measured, 25.14):
 
 - a half-written last event blocks it for a second, so the file's tail is looked at first;
 - garbage ends a poll early though more events follow, so its offset is compared with the size;
+- a proc below 0 comes as -1, whichever it is;
 - an event with a bad body raises out of the loop;
 - a file that shrank or vanished gives no error, so the file is looked at each time;
 - it takes a log for XML or JSON by the first byte of the file, wherever it is put to.
@@ -213,9 +214,19 @@ class NodesLog:
             if self._errors >= ERRORS_MAX:
                 events.append(LogBroken(f"{self.path} can't be read: {error}"))
             return False
-        events.append(event)
+        events.append(event if event.proc != -1 else self._with_true_proc(event, begin))
         self._errors = 0
         return True
+
+    def _with_true_proc(self, event: LogEvent, begin: int) -> LogEvent:
+        """An event of no proc with the number that the text shows: the bindings make -1 of all that
+        are below 0, and helpers of the schedd have -1000 and less."""
+        data = os.pread(self._fd, min(self._offset - begin, RAW_MAX), begin)
+        for head in reversed(list(_HEAD.finditer(data.decode("utf-8", "surrogateescape")))):
+            kind, cluster, proc = int(head[1]), int(head[2]), int(head[3])
+            if (kind, cluster) == event[:2] and proc < 0:
+                return event._replace(proc=proc)
+        return event
 
     def _put_bindings(self, offset: int) -> None:
         """Let the bindings read on from an offset, as if they had been pickled there.

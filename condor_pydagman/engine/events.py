@@ -14,7 +14,7 @@ from condor_pydagman.engine import cluster_events, event_checks, notes, script_e
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.jobs import run_key
 from condor_pydagman.engine.node_states import State
-from condor_pydagman.vocabulary import NOOP_CLUSTER, EventKind, Note
+from condor_pydagman.vocabulary import HELPER_PROC, NOOP_CLUSTER, EventKind, Note
 
 if TYPE_CHECKING:
     from condor_pydagman.engine.engine import Engine
@@ -29,6 +29,15 @@ _NAMED = frozenset(
     )
 )
 _OWN = frozenset((EventKind.PRESKIP, EventKind.POST_SCRIPT_TERMINATED))  # written by DAGMan
+_OF_CLUSTERS = frozenset(
+    (
+        EventKind.CLUSTER_SUBMIT,
+        EventKind.CLUSTER_REMOVE,
+        EventKind.FACTORY_PAUSED,
+        EventKind.FACTORY_RESUMED,
+    )
+)
+_WITHOUT_PROC = _OF_CLUSTERS | _OWN
 _KIND_NAMES = {int(kind): "ULOG_" + kind.name for kind in EventKind}
 
 
@@ -46,18 +55,22 @@ def on_event(engine: Engine, event: LogEvent) -> None:
         event_checks.on_stranger(engine, event)
         engine.strangers.append(event)
         return
-    if engine.keeps_times or node in engine.dag.retries:
-        engine.event_times[node] = event.time
-    if engine.noted and _is_read_back(engine, node, event):
-        del engine.noted[node]
     if event.note is None:
         mode = " [recovery mode]" if engine.recovering else ""
         engine.say(
             f"Event: {name} for HTCondor Node {engine.dag.names[node]} {job}"
             f" {{{event.stamp}}}{mode}"
         )
-        if engine.dag.jobstate_log:
-            _record(engine, node, event)
+        if proc < 0 and not _is_without_proc(event):
+            what = ": Common Transfer Shadow" if proc <= HELPER_PROC else ""
+            engine.say(f"Warning: Skipping event due to non-job proc id {proc}{what}")
+            return
+    if engine.keeps_times or node in engine.dag.retries:
+        engine.event_times[node] = event.time
+    if engine.noted and _is_read_back(engine, node, event):
+        del engine.noted[node]
+    if event.note is None and engine.dag.jobstate_log:
+        _record(engine, node, event)
     handler = _HANDLERS.get(kind)
     if handler is not None:
         handler(engine, node, event)
@@ -77,6 +90,11 @@ def _hear_early_ones(engine: Engine, key: int) -> None:
         engine.strangers = deque(others, engine.strangers.maxlen)
         for event in early:
             on_event(engine, event)
+
+
+def _is_without_proc(event: LogEvent) -> bool:
+    """Whether an event is of a whole cluster, or of a node that may have none."""
+    return event.kind in _WITHOUT_PROC and event.proc > HELPER_PROC
 
 
 def _is_read_back(engine: Engine, node: int, event: LogEvent) -> bool:

@@ -7,11 +7,20 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from condor_pydagman.engine.inputs import LogEvent
-from condor_pydagman.vocabulary import EventKind, NodeKind
+from condor_pydagman.vocabulary import HELPER_PROC, EventKind, NodeKind
 
 if TYPE_CHECKING:
     from tests.sim.world import World
 
+_OF_HELPERS = (
+    EventKind.SUBMIT,
+    EventKind.EXECUTE,
+    EventKind.JOB_EVICTED,
+    EventKind.JOB_TERMINATED,
+    EventKind.SHADOW_EXCEPTION,
+    EventKind.JOB_ABORTED,
+    EventKind.JOB_HELD,
+)
 SERVES = 400.0  # seconds that the job of a SERVICE node runs at most
 PREPARES = 60.0  # seconds until the PROVISIONER's job says that all is ready
 
@@ -146,6 +155,11 @@ class FakeJobs:
         job.status = "running"
         self.write(job.cluster, job.proc, EventKind.EXECUTE)
         world = self._world
+        if world.hit("helper"):
+            kind = world.rng.choice(_OF_HELPERS)
+            self.write(
+                job.cluster, HELPER_PROC - job.proc, kind, int(kind == EventKind.JOB_ABORTED)
+            )
         if world.hit("lose_job"):
             self._lose(job)
             return

@@ -30,6 +30,7 @@ class Faults:
     suspend: float = 0.0
     disconnect: float = 0.0  # the machine of a job can't be reached for a while, or for good
     shadow: float = 0.0  # a shadow exception
+    helper: float = 0.0  # a helper of the schedd's has trouble while a job runs
     bad_program: float = 0.0  # an executable error: the job is aborted or held
     no_remove: float = 0.0  # a removal fails
     double: float = 0.0  # an event is written twice in a row
@@ -74,6 +75,7 @@ _HIGHEST = {
     "suspend": 0.2,
     "disconnect": 0.2,
     "shadow": 0.2,
+    "helper": 0.3,
     "bad_program": 0.1,
     "no_remove": 0.5,
     "double": 0.2,

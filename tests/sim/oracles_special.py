@@ -26,7 +26,7 @@ from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.jobs import ENDED
 from condor_pydagman.engine.node_states import IN_QUEUE, State
-from condor_pydagman.vocabulary import EventKind, NodeKind, Note, ScriptKind
+from condor_pydagman.vocabulary import HELPER_PROC, EventKind, NodeKind, Note, ScriptKind
 from tests.sim.verdicts import require
 
 if TYPE_CHECKING:
@@ -106,7 +106,8 @@ class SpecialOracles:
         elif isinstance(an_input, inputs.RemoveFailed):
             self._not_removed.setdefault(an_input.cluster, self._world.now)
         elif isinstance(an_input, LogEvent):
-            self._hear(process, an_input)
+            if an_input.proc > HELPER_PROC:
+                self._hear(process, an_input)
         elif isinstance(an_input, inputs.ScriptEnded) and an_input.kind is ScriptKind.HOLD:
             script = process.dag.script(an_input.node, ScriptKind.HOLD)
             if script is not None and script.defer_status == an_input.status:

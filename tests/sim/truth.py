@@ -10,7 +10,7 @@ from collections import Counter
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.vocabulary import NOOP_CLUSTER, EventKind, Note, ScriptKind
+from condor_pydagman.vocabulary import HELPER_PROC, NOOP_CLUSTER, EventKind, Note, ScriptKind
 from tests.sim.fake_jobs import Cluster
 
 _ENDS = (EventKind.JOB_TERMINATED, EventKind.JOB_ABORTED)
@@ -51,6 +51,8 @@ class Truth:
 
     def event(self, event: LogEvent, cluster: Cluster | None) -> None:
         """An event is in the log; `cluster` is the one of this era that it is of, if any."""
+        if event.proc <= HELPER_PROC:
+            return
         if cluster is not None:
             self._of_cluster(event, cluster)
         posted = event.kind == EventKind.POST_SCRIPT_TERMINATED and event.value == 0
@@ -135,6 +137,8 @@ class Heard:
         if isinstance(an_input, inputs.Submitted):
             for proc in range(an_input.procs):
                 self._new((an_input.cluster, proc))
+        elif isinstance(an_input, LogEvent) and an_input.proc <= HELPER_PROC:
+            return
         elif isinstance(an_input, LogEvent) and an_input.cluster > 0:
             self._event(an_input, (an_input.cluster, an_input.proc))
 

@@ -110,6 +110,16 @@ def test_a_job_that_was_submitted_without_a_note_has_no_node(log: NodesLog) -> N
     assert event.node == ""
 
 
+@pytest.mark.parametrize("proc", [-1, -999, -1000, -1002])
+def test_the_proc_of_an_event_of_no_job(log: NodesLog, proc: int) -> None:
+    write(log, submit(7) + "garbage\n...\n" if proc == -1002 else submit(7))
+    write(
+        log, f"012 (007.{proc:03d}.000) {WHEN} Job was held.\n\tno room\n\tCode 1 Subcode 2\n...\n"
+    )
+    events = read_all(log)
+    assert [(e.kind, e.proc) for e in events if isinstance(e, LogEvent)] == [(0, 0), (12, proc)]
+
+
 def test_texts_of_holds_and_aborts(log: NodesLog) -> None:
     write(
         log, f"012 (007.000.000) {WHEN} Job was held.\n\tno such file\n\tCode 13 Subcode 2\n...\n"

@@ -45,6 +45,59 @@ def test_events_out_of_place_are_ignored(event: LogEvent) -> None:
     assert bench.asked(do.Exit) == [do.Exit(0)]
 
 
+@pytest.mark.parametrize("proc", [-1, -2, -1000, -1001])
+@pytest.mark.parametrize("recovering", [False, True])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        EventKind.SUBMIT,
+        EventKind.EXECUTE,
+        EventKind.JOB_EVICTED,
+        EventKind.JOB_TERMINATED,
+        EventKind.SHADOW_EXCEPTION,
+        EventKind.JOB_ABORTED,
+        EventKind.JOB_SUSPENDED,
+        EventKind.JOB_HELD,
+        EventKind.JOB_RELEASED,
+        EventKind.JOB_RECONNECT_FAILED,
+    ],
+)
+def test_events_of_what_is_no_job_change_nothing(
+    kind: EventKind, proc: int, recovering: bool
+) -> None:
+    bench = make.Bench(make.dag("A", jobstate_log="j.log", hold={"A": "h"})).begin()
+    bench.take("A", 5)
+    bench.tell(make.of_job(EventKind.EXECUTE, 5))
+    before = bench.book(), bench.engine.report(), len(bench.ever(do.JobState))
+    node = "A" if kind is EventKind.SUBMIT else ""
+    bench.tell(make.of_job(kind, 5, proc)._replace(node=node))
+    assert bench.said(f"Event: ULOG_{kind.name} for HTCondor Node A (5.{proc}.0)")
+    assert bench.said(f"Warning: Skipping event due to non-job proc id {proc}")
+    assert (": Common Transfer Shadow" in str(bench.last)) == (proc <= -1000)
+    assert (bench.book(), bench.engine.report(), len(bench.ever(do.JobState))) == before
+    if recovering:
+        bench = bench.restart()
+    bench.tell(make.terminated(5))
+    assert bench.asked(do.Exit) == [do.Exit(0)]
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        make.cluster_submit("A", 5),
+        make.cluster_remove(5),
+        make.post_ended("A", 1),
+        make.pre_skip("A", 1),
+    ],
+)
+def test_not_even_those_of_whole_clusters_and_nodes(event: LogEvent) -> None:
+    bench = make.Bench(make.dag("A", post={"A": "q"})).begin()
+    bench.take("A", 5)
+    bench.tell(event._replace(cluster=5, proc=-1000))
+    bench.tell(make.terminated(5))
+    assert bench.state("A").name == "POST_RUN"
+
+
 def test_messages_carry_the_ids_as_tools_parse_them() -> None:
     bench = make.Bench("A").begin()
     bench.tell(make.submit("A", 5)._replace(stamp="11/21/26 12:00:00"))
