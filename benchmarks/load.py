@@ -294,7 +294,7 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--timeout", type=float, default=600.0, help="seconds for one process")
     parser.add_argument("--json", metavar="FILE", help="write all numbers there too")
     parser.add_argument("--ours", metavar="DIRECTORY", type=Path, help="where our commands are")
-    parser.add_argument("--dir", metavar="DIRECTORY", help="where to work; not under /tmp")
+    parser.add_argument("--dir", metavar="DIRECTORY", help="where to work")
     chosen = parser.parse_args(argv)
     chosen.only = chosen.only.split(",")
     for name in chosen.only:

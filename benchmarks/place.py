@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from benchmarks import dags, events, subjects
@@ -15,6 +15,9 @@ from condor_pydagman.pool import Pool, paths
 
 HERE = Path(__file__).resolve().parent
 COMPILED = b"\x7fELF"  # how such a program begins
+# A checkout may be below /tmp, where DAGMan refuses to keep its log.
+KNOBS = "DAGMAN_AVOID_SLASH_TMP = False\n"
+_SHOWN = 1500  # characters of a `.dagman.out` in an error
 
 
 class Failed(Exception):
@@ -25,7 +28,7 @@ class Place:
     """A pool in a directory of its own.
 
     Args:
-        directory: for the pool and the DAGs; not under /tmp, which the stock DAGMan refuses.
+        directory: for the pool and the DAGs.
         ours: directory of our commands; that of this Python if ''.
         knobs: set for all DAGMans.
     """
@@ -48,6 +51,9 @@ class Place:
             PoolError: it does not come up.
             Failed: one of the programs is not there.
         """
+        knobs = self.pool.directory / "config.d" / "benchmark"
+        knobs.parent.mkdir(parents=True, exist_ok=True)
+        knobs.write_text(KNOBS, encoding="ascii")
         self.pool.start(timeout=120)
         self._environment = self.pool.environment()
         stock = self._stock("condor_dagman")
@@ -149,30 +155,30 @@ class Place:
         limit = time.monotonic() + patience
         while time.monotonic() < limit:
             found = events.read(directory / f"{dags.NAME}.dagman.log")
-            if any(event.kind in (events.TERMINATED, events.ABORTED) for event in found):
+            if has_ended(found):
                 return found
             time.sleep(0.2)
-        raise Failed(f"the DAG has not ended after {patience:.0f} s")
+        raise Failed(f"the DAG has not ended after {patience:.0f} s; {last_words(directory)}")
 
     def wait_events(self, log: Path, kind: int, count: int, patience: float) -> None:
-        """Wait until the log has that many events of a kind."""
-        limit = time.monotonic() + patience
-        while len(events.times(events.read(log), kind)) < count:
-            if time.monotonic() > limit:
-                raise Failed(f"{log} does not get {count} events of kind {kind}")
-            time.sleep(0.5)
+        """Wait until the nodes log of the DAG beside it has that many events of a kind."""
+        wait_while_it_runs(
+            log.parent,
+            lambda: len(events.times(events.read(log), kind)) >= count,
+            f"{count} events of kind {kind} in {log.name}",
+            patience,
+        )
 
     def dagman_pid(self, directory: Path, patience: float = 60) -> int:
         """Process id of the DAGMan of the DAG there, as it says itself."""
         out = directory / f"{dags.NAME}.dagman.out"
-        limit = time.monotonic() + patience
-        while time.monotonic() < limit:
+
+        def pid() -> int:
             text = out.read_text(encoding="utf-8", errors="replace") if out.exists() else ""
             match = re.search(r"\*\* PID = (\d+)", text)
-            if match:
-                return int(match[1])
-            time.sleep(0.2)
-        raise Failed("DAGMan does not say its process id")
+            return int(match[1]) if match else 0
+
+        return wait_while_it_runs(directory, pid, "DAGMan's process id", patience)
 
     def floor(self, program: str, *words: str, cwd: Path) -> tuple[float, list[events.Event]]:
         """Run one of the bare programs: its seconds, and the events of its jobs.
@@ -186,3 +192,38 @@ class Place:
     def stop(self) -> None:
         """Stop the pool; none of its processes is left."""
         self.pool.stop()
+
+
+def has_ended(dagman: list[events.Event]) -> bool:
+    """Whether a DAGMan job with these events has left the queue."""
+    return any(event.kind in (events.TERMINATED, events.ABORTED) for event in dagman)
+
+
+def last_words(directory: Path) -> str:
+    """The end of the `.dagman.out` there, for an error."""
+    try:
+        out = directory / f"{dags.NAME}.dagman.out"
+        text = out.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        return f"there is no .dagman.out: {error.strerror}"
+    return f".dagman.out says:\n{text[-_SHOWN:].strip()}"
+
+
+def wait_while_it_runs(
+    directory: Path, look: Callable[[], int], what: str, patience: float, pause: float = 0.2
+) -> int:
+    """Wait until `look()` gives something true; returns that.
+
+    Raises:
+        Failed: the DAGMan job of the DAG there has ended without it, or it took too long.
+    """
+    limit = time.monotonic() + patience
+    while True:
+        ended = has_ended(events.read(directory / f"{dags.NAME}.dagman.log"))  # before the look
+        found = look()
+        if found:
+            return found
+        if ended or time.monotonic() > limit:
+            why = "DAGMan has ended" if ended else f"{patience:.0f} s have passed"
+            raise Failed(f"{why} without {what}; {last_words(directory)}")
+        time.sleep(pause)

@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 from benchmarks import dags, events
-from benchmarks.place import Failed, Place
+from benchmarks.place import Failed, Place, last_words
 from benchmarks.sizes import Numbers, Sizes
 from benchmarks.subjects import FLOOR
 
@@ -118,7 +118,7 @@ def _run(
         start = _start(dagman, nodes)
     ended = len(events.times(nodes, events.TERMINATED))
     if ended < len(workload.nodes):  # DAGMan's join nodes end too
-        raise Failed(f"{ended} of {len(workload.nodes)} nodes have ended; look into {directory}")
+        raise Failed(f"{ended} of {len(workload.nodes)} nodes have ended; {last_words(directory)}")
     return nodes, whole, start
 
 

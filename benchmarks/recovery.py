@@ -192,7 +192,7 @@ class Recovery:
                     time.sleep(LOOK_EVERY)
 
     def _environment(self) -> dict[str, str]:
-        """All knobs at their defaults but one: stock DAGMan would not run without a pool."""
+        """All knobs at their defaults but two: stock DAGMan would not run without a pool."""
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("_CONDOR_", "CONDOR_"))}
         return {
             **kept,
@@ -201,6 +201,7 @@ class Recovery:
             "_CONDOR_LOG": str(self._place),
             "_CONDOR_DAGMAN_LOG": "x.out",
             "_CONDOR_DAGMAN_USE_STRICT": "0",
+            "_CONDOR_DAGMAN_AVOID_SLASH_TMP": "False",  # the checkout may be there
         }
 
 
@@ -254,7 +255,7 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--timeout", type=float, default=600.0, help="seconds for one process")
     parser.add_argument("--json", metavar="FILE", help="write all numbers there too")
     parser.add_argument("--ours", metavar="DIRECTORY", type=Path, help="where our commands are")
-    parser.add_argument("--dir", metavar="DIRECTORY", help="where to work; not under /tmp")
+    parser.add_argument("--dir", metavar="DIRECTORY", help="where to work")
     return parser.parse_args(argv)
 
 

@@ -54,7 +54,7 @@ def _parser() -> argparse.ArgumentParser:
         help="measure nothing: use these numbers",
     )
     add("--ours", metavar="DIRECTORY", default="", help="where our commands are")
-    add("--dir", metavar="DIRECTORY", help="where to work; not under /tmp")
+    add("--dir", metavar="DIRECTORY", help="where to work")
     add("--knob", metavar="NAME=VALUE", action="append", default=[], help="set it for all DAGMans")
     return parser
 

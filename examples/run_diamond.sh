@@ -6,7 +6,7 @@
 # HTCondor again.  No root, no changes outside the checkout and ~/.cache.
 set -eu
 
-root=$(cd "$(dirname "$0")/.." && pwd)
+root=$(cd "$(dirname "$0")/.." && pwd -P)
 limit=300 # seconds that the DAG gets
 
 sh "$root/tools/environment.sh"
@@ -51,13 +51,23 @@ show_progress() {
         grep -E "$events" || true
     shown=$lines
 }
-ended() {
-    grep -q 'EXITING WITH STATUS' "$work/diamond.dag.dagman.out" 2>/dev/null
+# The log of the DAGMan job tells when it leaves the queue: 005 it ended, 009 it was removed.
+left_queue() {
+    grep -Eq '^00[59] ' "$work/diamond.dag.dagman.log" 2>/dev/null
 }
-until ended; do
+last_words() {
+    for file in "$work/diamond.dag.dagman.out" "$work/diamond.dag.lib.err"; do
+        if [ -s "$file" ]; then
+            echo "the end of $file:"
+            tail -n 20 "$file"
+        fi
+    done >&2
+}
+until left_queue; do
     show_progress
     if [ "$waited" -ge "$limit" ]; then
-        echo "the DAG did not end within $limit seconds; look into $work/diamond.dag.dagman.out" >&2
+        echo "the DAG did not end within $limit seconds" >&2
+        last_words
         exit 1
     fi
     sleep 1
@@ -65,13 +75,16 @@ until ended; do
 done
 show_progress
 
-status=$(sed -n 's/.*EXITING WITH STATUS \([0-9]*\).*/\1/p' "$work/diamond.dag.dagman.out" | tail -n 1)
+log=$work/diamond.dag.dagman.log
+status=$(sed -n 's/.*Normal termination (return value \([0-9]*\)).*/\1/p' "$log" | tail -n 1)
+status=${status:-1} # a signal ended it, or it was removed
 echo
 if [ "$status" -eq 0 ]; then
     echo "the DAG succeeded; node D collected this in $work/D.txt:"
     cat "$work/D.txt"
 else
-    echo "the DAG failed; see $work/diamond.dag.dagman.out and diamond.dag.lib.err beside it" >&2
+    echo "the DAG failed" >&2
+    last_words
 fi
 echo "exit code of DAGMan: $status"
 exit "$status"

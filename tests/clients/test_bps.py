@@ -74,10 +74,12 @@ def _wait(workflow: Workflow, story: str) -> None:
     # One group is done, the other one waits for make_3, which runs.
     wanted = "DAG_NodesDone == 6 && DAG_NodesQueued == 1 && DAG_JobsRunning == 1"
     mine = f"ClusterId == {int(float(workflow.run_id))} && {wanted}"
-    access_point.wait_for(lambda: access_point.queue(mine), 120, say=f"{workflow}")
+    access_point.wait_for(lambda: access_point.queue(mine), 120, say=f"{workflow}", dag=dag)
     # bps reads the node status file, which is written once a minute.
     status = dag.with_suffix(".node_status")
-    access_point.wait_for(lambda: "NodesDone = 6;" in status.read_text(), 120, say=str(status))
+    access_point.wait_for(
+        lambda: "NodesDone = 6;" in status.read_text(), 120, say=str(status), dag=dag
+    )
 
 
 def test_the_dag_is_the_same(workflows: Callable[[str, str], Workflow]) -> None:

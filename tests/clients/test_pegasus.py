@@ -142,7 +142,8 @@ class Workflow:
         self.cluster = int(match[1])
 
     def until(self, what: Callable[[], Any], say: str) -> None:
-        self.client.access_point.wait_for(what, 90, say=f"{self.flavour} {self.story}: {say}")
+        say = f"{self.flavour} {self.story}: {say}"
+        self.client.access_point.wait_for(what, 90, say=say, dag=self.path / "t.dag")
 
     def says(self, text: str) -> bool:
         out = self.path / "t.dag.dagman.out"

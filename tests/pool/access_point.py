@@ -14,13 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from condor_pydagman.pool import Pool
+from tests.pool.patience import PATIENCE, end_of, last_words, until
 
 STOCK, OURS = "stock", "ours"
-# Seconds until a test gives up waiting. Only failures cost so much, and machines have slow days.
-PATIENCE = 180.0
 # What a command says that a busy daemon has not let in: nothing was done, so it may ask again.
 _BUSY = "SECMAN:2007:"
-_END = re.compile(r"^005 .*?\n\t\((\d)\) (?:Normal|Abnormal) termination \(\w+ ?\w* (\d+)\)", re.M)
 
 
 @dataclass
@@ -80,31 +78,22 @@ class AccessPoint:
 
     def wait(self, dag: Path, timeout: float = PATIENCE) -> Ended:
         """Wait until the DAGMan job of `dag` has ended for good."""
-        log = Path(f"{dag}.dagman.log")
         limit = time.monotonic() + timeout
         while time.monotonic() < limit:
-            text = log.read_text() if log.exists() else ""
-            ends = _END.findall(text)
-            if ends:
-                normal, number = ends[-1]
-                return Ended(int(number) if normal == "1" else -int(number))
-            if re.search(r"^009 ", text, re.M):
-                return Ended(2)
+            code = end_of(dag)
+            if code is not None:
+                return Ended(code)
             time.sleep(0.05)
-        out = Path(f"{dag}.dagman.out")
-        raise AssertionError(f"{dag} has not ended:\n{out.read_text()[-3000:]}")
+        raise AssertionError(f"{dag} has not ended:\n{last_words(dag)}")
 
-    def wait_for(self, what: Any, timeout: float = PATIENCE, say: str = "") -> Any:
-        """Wait until `what()`, which may be costly, gives something true; returns that."""
-        limit = time.monotonic() + timeout
-        pause = 0.05
-        while True:
-            value = what()
-            if value:
-                return value
-            assert time.monotonic() < limit, f"waited in vain: {say or what}"
-            time.sleep(pause)
-            pause = min(0.5, 1.2 * pause)
+    def wait_for(
+        self, what: Any, timeout: float = PATIENCE, say: str = "", dag: Path | None = None
+    ) -> Any:
+        """Wait until `what()`, which may be costly, gives something true; returns that.
+
+        `dag` is the DAG that is to bring it about: once its DAGMan has ended, it won't.
+        """
+        return until(what, say or str(what), dag, timeout=timeout, longest_pause=0.5)
 
     def queue(self, constraint: str = "true") -> list[dict[str, Any]]:
         """Ads of jobs in the queue."""

@@ -10,7 +10,6 @@ import contextlib
 import os
 import re
 import signal
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -21,8 +20,9 @@ from typing import Any
 import htcondor2
 import pytest
 
-from tests.pool import dags
-from tests.pool.access_point import OURS, PATIENCE, STOCK, AccessPoint
+from tests.pool import dags, patience
+from tests.pool.access_point import OURS, STOCK, AccessPoint
+from tests.pool.patience import PATIENCE
 
 AT_ONCE = 24
 STATUS = "NODE_STATUS_FILE t.status 1\n"
@@ -100,17 +100,20 @@ class Scene:
         return self.access_point.wait(self.work / "t.dag", timeout).code
 
     def until(
-        self, what: Callable[[], Any], say: str, timeout: float = PATIENCE, pause: float = 0.1
+        self,
+        what: Callable[[], Any],
+        say: str,
+        timeout: float = PATIENCE,
+        pause: float = 0.1,
+        *,
+        after_end: bool = False,
     ) -> Any:
-        """Wait until `what()` gives something true, looking every `pause` seconds; returns that."""
-        limit = time.monotonic() + timeout
-        while True:
-            value = what()
-            if value:
-                return value
-            if time.monotonic() > limit:
-                raise AssertionError(f"waited in vain: {say}\n{self.out()[-1500:]}")
-            time.sleep(pause)
+        """Wait until `what()` gives something true, looking every `pause` seconds; returns that.
+
+        `after_end`: it may take its time after the end of DAGMan.
+        """
+        dag = None if after_end else self.work / "t.dag"
+        return patience.until(what, say, dag, timeout=timeout, pause=pause)
 
     def touch(self, *names: str) -> None:
         for name in names:
@@ -202,7 +205,12 @@ class Scene:
 
     def gone(self) -> None:
         """Wait until DAGMan and all its jobs have left the queue."""
-        self.until(lambda: self.access_point.gone(self.cluster), "an empty queue", pause=0.4)
+        self.until(
+            lambda: self.access_point.gone(self.cluster),
+            "an empty queue",
+            pause=0.4,
+            after_end=True,
+        )
 
     def rescue(self, number: int = 1) -> list[str]:
         """The nodes that a rescue file calls done."""

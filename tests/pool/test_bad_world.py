@@ -71,7 +71,7 @@ def a_script_that_never_ends_does_so_when_its_dag_is_removed(s: Scene) -> None:
     s.until(lambda: stubborn(s), "the script")
     s.remove()
     s.gone()
-    s.until(lambda: not stubborn(s), "the script to be gone")
+    s.until(lambda: not stubborn(s), "the script to be gone", after_end=True)
     assert s.rescue() == []
     assert dags.starts(s.work) == {}
 
@@ -145,7 +145,7 @@ def harmed(s: Scene, harm: object) -> None:
     said = re.search(r"ERROR: DAGMan exiting due to error in log file: (.*)", s.out())
     assert said is not None
     assert "nodes.log" in said[1]
-    s.until(lambda: not s.access_point.queue(f"DAGManJobId == {s.cluster}"), "jobs to be gone")
+    s.gone()
     s.submit_again()
     s.until(lambda: dags.starts(s.work)["B 0"] == 2, "B")
     s.touch("go.B")

@@ -91,7 +91,7 @@ def watched(access_point: AccessPoint, place: Path) -> Iterator[Watched]:
     words = ["-maxidle", "11", "-maxjobs", "12", "-maxpre", "13", "-maxpost", "14"]
     began = time.time()
     dag = Watched(access_point, work, access_point.submit(work, *words, "t.dag"), began)
-    access_point.wait_for(lambda: dag.has(MEANWHILE), say="the states")
+    access_point.wait_for(lambda: dag.has(MEANWHILE), say="the states", dag=work / "t.dag")
     yield dag
     access_point.run("condor_rm", str(dag.cluster), check=False)
 
@@ -110,7 +110,9 @@ def test_the_ad_tells_the_truth_while_the_dag_runs(watched: Watched) -> None:
 
 def test_the_ad_says_that_a_job_has_started(watched: Watched) -> None:
     running = {"DAG_JobsIdle": 0, "DAG_JobsRunning": 1}
-    watched.access_point.wait_for(lambda: watched.has(running), say="DAG_JobsRunning = 1")
+    watched.access_point.wait_for(
+        lambda: watched.has(running), say="DAG_JobsRunning = 1", dag=watched.work / "t.dag"
+    )
 
 
 def test_condor_q_shows_the_nodes_below_their_dag(watched: Watched) -> None:
@@ -127,7 +129,8 @@ def test_condor_q_counts_the_batch(watched: Watched, options: list[str]) -> None
             rf"^\S+ +t\.dag\+{watched.cluster} +\S+ +\S+ +(\d+) +1 +_ +(\d+) ", shown, re.M
         )
 
-    done, total = watched.access_point.wait_for(row, say="B to run").groups()
+    dag = watched.work / "t.dag"
+    done, total = watched.access_point.wait_for(row, say="B to run", dag=dag).groups()
     assert int(done) == 1
     assert int(total) == 8
 
@@ -407,10 +410,10 @@ def test_a_held_node_job_is_counted_and_goes_on(access_point: AccessPoint, work:
     dag = dags.write(work, 'JOB A job.sub\nVARS A seconds="2"\n')
     cluster = access_point.submit(work, "t.dag")
     mine = f"DAGManJobId == {cluster}"
-    access_point.wait_for(lambda: dags.starts(work)["A 0"])
+    access_point.wait_for(lambda: dags.starts(work)["A 0"], dag=dag)
     access_point.run("condor_hold", "-constraint", mine)
     held = f"ClusterId == {cluster} && DAG_JobsHeld == 1 && DAG_JobsIdle == 0"
-    access_point.wait_for(lambda: access_point.queue(held), say="DAG_JobsHeld = 1")
+    access_point.wait_for(lambda: access_point.queue(held), say="DAG_JobsHeld = 1", dag=dag)
     access_point.run("condor_release", "-constraint", mine)
     assert access_point.wait(dag).code == 0
     assert access_point.history(cluster)["DAG_JobsHeld"] == 0
@@ -418,11 +421,11 @@ def test_a_held_node_job_is_counted_and_goes_on(access_point: AccessPoint, work:
 
 
 def test_condor_rm_by_constraint(access_point: AccessPoint, work: Path) -> None:
-    dags.write(work, 'JOB A job.sub\nVARS A seconds="60"\n')
+    dag = dags.write(work, 'JOB A job.sub\nVARS A seconds="60"\n')
     cluster = access_point.submit(work, "-batch-name", "unwanted", "t.dag")
-    access_point.wait_for(lambda: dags.starts(work)["A 0"])
+    access_point.wait_for(lambda: dags.starts(work)["A 0"], dag=dag)
     unwanted = 'JobBatchName == "unwanted" && DAG_NodesTotal > 0'
-    access_point.wait_for(lambda: access_point.queue(unwanted), say="what DAGMan tells in its ad")
+    access_point.wait_for(lambda: access_point.queue(unwanted), say="what its ad tells", dag=dag)
     access_point.run("condor_rm", "-constraint", unwanted)
     access_point.wait_for(lambda: access_point.gone(cluster))
     assert access_point.history(cluster)["DAG_Status"] == 4

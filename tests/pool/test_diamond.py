@@ -58,10 +58,10 @@ def test_a_child_is_submitted_in_the_pass_that_read_its_parents_end(
 
 def test_every_job_ad_tells_of_its_dag(access_point: AccessPoint, work: Path) -> None:
     text = "JOB A job.sub\nJOB B job.sub\nPARENT A CHILD B\nVARS B seconds=30\nPRIORITY B 7\n"
-    dags.write(work, text)
+    dag = dags.write(work, text)
     cluster = access_point.submit(work, "t.dag")
     jobs = access_point.wait_for(
-        lambda: access_point.queue(f'DAGManJobId == {cluster} && DAGNodeName == "B"')
+        lambda: access_point.queue(f'DAGManJobId == {cluster} && DAGNodeName == "B"'), dag=dag
     )
     job = jobs[0]
     assert job["DAGParentNodeNames"] == "A"

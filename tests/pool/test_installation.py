@@ -63,10 +63,11 @@ def cluster(output: str) -> int:
 
 def running(access_point: AccessPoint, work: Path, node: str) -> None:
     """Wait until the node's job has started, and DAGMan has seen that."""
-    access_point.wait_for(lambda: dags.starts(work)[f"{node} 0"], say=f"start of {node}")
+    dag = work / "t.dag"
+    access_point.wait_for(lambda: dags.starts(work)[f"{node} 0"], say=f"start of {node}", dag=dag)
     out = work / "t.dag.dagman.out"
     told = f"ULOG_EXECUTE for HTCondor Node {node} "
-    access_point.wait_for(lambda: told in out.read_text(), say=f"DAGMan to see {node} run")
+    access_point.wait_for(lambda: told in out.read_text(), say=f"DAGMan to see {node} run", dag=dag)
 
 
 def test_a_dag_outlives_the_files_of_its_dagman(

@@ -119,7 +119,9 @@ def _standing(access_point: AccessPoint, cluster: int, work: Path) -> dict[str, 
         return {f"{ad['DAGNodeName']}.{ad['ProcId']}": ad for ad in jobs}
 
     access_point.wait_for(
-        lambda: {name.split(".")[0] for name in look()} >= NODES, say=f"jobs of {cluster}"
+        lambda: {name.split(".")[0] for name in look()} >= NODES,
+        say=f"jobs of {cluster}",
+        dag=work / "t.dag",
     )
     return {
         name: {key: _masked(key, value, cluster, work) for key, value in ad.items()}

@@ -110,10 +110,10 @@ def test_env_makes_a_shell_use_the_pool(other: Typist) -> None:
 def test_two_pools_do_not_see_each_other(
     other: Typist, access_point: AccessPoint, work: Path
 ) -> None:
-    dags.write(work, 'JOB A job.sub\nVARS A seconds="60"\n')
+    dag = dags.write(work, 'JOB A job.sub\nVARS A seconds="60"\n')
     submitted = other.type("run", "sh", "-c", f"cd {work} && condor_submit_dag -terse t.dag")
     cluster = int(submitted.stdout.split(".")[0])
-    access_point.wait_for(lambda: dags.starts(work)["A 0"], say="A to start in the other pool")
+    access_point.wait_for(lambda: dags.starts(work)["A 0"], say="A to start there", dag=dag)
     assert not access_point.queue(f'DAG_NodesTotal > 0 && Iwd == "{work}"')
     assert "1 running" in other.type("status").stdout or "2 running" in other.type("status").stdout
     listed = other.type("run", "condor_q", "-af", "ClusterId").stdout.split()

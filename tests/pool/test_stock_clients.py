@@ -61,7 +61,9 @@ def looked(access_point: AccessPoint, place: Path) -> Iterator[dict[str, Looked]
         both[flavour] = Looked(access_point, flavour, work, cluster)
     for flavour, dag in both.items():
         still = f"ClusterId == {dag.cluster} && {STANDS_STILL}"
-        access_point.wait_for(lambda c=still: access_point.queue(c), say=f"{flavour}'s states")
+        access_point.wait_for(
+            lambda c=still: access_point.queue(c), say=f"{flavour}'s states", dag=dag.work / "t.dag"
+        )
     yield both
     for dag in both.values():
         access_point.run("condor_rm", str(dag.cluster), check=False)

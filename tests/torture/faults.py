@@ -12,7 +12,6 @@ import json
 import os
 import re
 import sys
-import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -274,13 +273,3 @@ def install(directory: str | Path, python: str = sys.executable) -> str:
     target.write_text(text.replace("@CHECKOUT@", str(checkout)))
     target.chmod(0o755)
     return str(target)
-
-
-def wait_until_fired(directory: str | Path, count: int, patience: float = 60.0) -> bool:
-    """Wait until so many faults have happened; whether they have."""
-    limit = time.monotonic() + patience
-    while sum(entry.number >= 0 for entry in fired(directory)) < count:
-        if time.monotonic() > limit:
-            return False
-        time.sleep(0.05)
-    return True
