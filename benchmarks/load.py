@@ -148,7 +148,7 @@ class Measurement:
         return cost
 
     def _environment(self, case: Case, place: Path) -> dict[str, str]:
-        """All knobs at their defaults; HTCondor needs a directory for logs."""
+        """All knobs at their defaults but that for /tmp; HTCondor needs a directory for logs."""
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("_CONDOR_", "CONDOR_"))}
         return {
             **kept,
@@ -156,6 +156,7 @@ class Measurement:
             "_CONDOR_LOG": str(place),
             "_CONDOR_DAGMAN_LOG": "x.out",
             "_CONDOR_DAGMAN_USE_JOIN_NODES": str(case.joins),
+            "_CONDOR_DAGMAN_AVOID_SLASH_TMP": "False",  # the checkout may be there
         }
 
 
