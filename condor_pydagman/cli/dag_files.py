@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from condor_pydagman.adapters.files import read_text, rescue_numbers, set_aside
+from condor_pydagman.adapters.lock_holder import living_holder
 from condor_pydagman.cli.options import SubmitOptions
 from condor_pydagman.errors import ConfigError, FileError
 from condor_pydagman.names import DagPaths
@@ -83,6 +84,27 @@ def read_dag_files(options: SubmitOptions) -> ManagerFacts:
                 env[command.set].append(raw if command.set else _comma_separated(raw))
     config = _one_config(_config_path(options.config, "") if options.config else "", configs)
     return ManagerFacts(config, tuple(attributes), tuple(env[True]), tuple(env[False]))
+
+
+def refuse_running(paths: DagPaths) -> None:
+    """Refuse to prepare a DAG whose DAGMan lives: that would take its files away.
+
+    Raises:
+        FileError: it does; the message names its job.
+    """
+    holder = living_holder(paths.lock)
+    if holder is None:
+        return
+    who, stop = "its lock file is held", "stop it"
+    if holder.cluster:
+        who, stop = f"as job {holder.cluster}", f"remove it with `condor_rm {holder.cluster}`"
+    elif holder.pid > 0:
+        who, stop = f"as process {holder.pid}", f"stop it with `kill {holder.pid}`"
+    raise FileError(
+        f"ERROR: DAGMan is running {paths.primary} ({who}; see {paths.lock})\n"
+        "       Nothing has been changed or submitted. Wait until it has ended, or\n"
+        f"       {stop}, then submit the DAG again."
+    )
 
 
 def make_way(options: SubmitOptions, paths: DagPaths, config: Config, voice: Voice) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from condor_pydagman.adapters import knobs
 from condor_pydagman.adapters.files import inside
@@ -21,6 +21,7 @@ from condor_pydagman.dagfile.commands import Subdag
 from condor_pydagman.dagfile.lines import in_blocks
 from condor_pydagman.dagfile.parser import CommandReader, Reading
 from condor_pydagman.errors import DagFileError, FileError, PydagmanError
+from condor_pydagman.names import DagPaths
 from condor_pydagman.records.condor_sub import shown_arguments
 
 FAILED = "Recursive submit(s) failed; exiting without attempting top-level submit"
@@ -61,17 +62,23 @@ def write(options: SubmitOptions, voice: Voice, current: Mapping[str, str]) -> N
     _write_one(options, voice, current)
 
 
-def write_all(options: SubmitOptions, voice: Voice, current: Mapping[str, str]) -> None:
+def write_all(
+    options: SubmitOptions,
+    voice: Voice,
+    current: Mapping[str, str],
+    refuse: Callable[[DagPaths], None] = lambda _: None,
+) -> None:
     """-do_recurse: prepare the sub-DAGs of the DAG files in `options`, the innermost first.
 
-    What fails is told to `voice`, and the others are prepared all the same.
+    What fails is told to `voice`, and the others are prepared all the same.  `refuse` is asked, in
+    a sub-DAG's directory, whether it may be prepared.
 
     Raises:
         FileError: something failed.
     """
     with knobs.uncovered():
         options = manager_job.with_auto_rescue(options)
-    walk = _Walk(voice, current)
+    walk = _Walk(voice, current, refuse)
     if not walk.through(_Level(options, os.getcwd())):
         raise FileError(FAILED)
 
@@ -103,9 +110,12 @@ class _Level:
 class _Walk:
     """Goes through sub-DAGs of sub-DAGs, however deep, and writes the submit file of each."""
 
-    def __init__(self, voice: Voice, current: Mapping[str, str]) -> None:
+    def __init__(
+        self, voice: Voice, current: Mapping[str, str], refuse: Callable[[DagPaths], None]
+    ) -> None:
         self._voice = voice
         self._current = current
+        self._refuse = refuse
         self._levels: list[_Level] = []
         self._ended: dict[_Key, bool] = {}  # whether it went well
 
@@ -170,6 +180,7 @@ class _Walk:
         else:
             try:
                 with inside(level.directory):
+                    self._refuse(level.options.paths())
                     _write_one(level.options, self._voice, self._current)
             except (OSError, PydagmanError) as error:
                 level.failed = True

@@ -70,15 +70,16 @@ def run_and_leave() -> NoReturn:
 
 def _run(options: SubmitOptions) -> int:
     from condor_pydagman.cli import manager_job
-    from condor_pydagman.cli.dag_files import Voice
+    from condor_pydagman.cli.dag_files import Voice, refuse_running
 
+    refuse_running(options.paths())
     _forget_pythons_own()
     current = dict(os.environ)  # the bindings add to it
     voice = Voice(out=_say, err=lambda text: _say(text, error=True))
     if options.do_recurse:
         from condor_pydagman.cli import subdags
 
-        subdags.write_all(options, voice, current)
+        subdags.write_all(options, voice, current, refuse_running)
     offers: list[Offer] = []
 
     def check(text: str) -> None:

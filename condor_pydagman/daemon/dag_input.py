@@ -8,6 +8,7 @@ import resource
 import time
 
 from condor_pydagman.adapters import files, own_files
+from condor_pydagman.adapters.lock_holder import living_holder
 from condor_pydagman.adapters.outlog import OutLog
 from condor_pydagman.cli.options import DagmanOptions
 from condor_pydagman.config import Config
@@ -58,7 +59,8 @@ def _choose_rescue(
     options: DagmanOptions, config: Config, paths: DagPaths, out: OutLog
 ) -> rescue.Selection:
     """Which rescue or save file the run begins with; newer ones are set aside, if need be."""
-    began_with = files.interrupted_run(options.lockfile or paths.lock)
+    lock = options.lockfile or paths.lock
+    began_with = files.interrupted_run(lock)
     maximum = config.max_rescue_num
     try:
         chosen = rescue.choose(
@@ -78,7 +80,8 @@ def _choose_rescue(
     for line in rescue.preparation_lines(chosen, paths):
         out.say(line)
     try:
-        for number in chosen.rename:
+        # Those of a DAG that another DAGMan runs are left alone: its lock will end this one.
+        for number in () if living_holder(lock) else chosen.rename:
             files.set_aside(paths.rescue(number))
     except FileError as error:
         raise CannotStart(str(error)) from None

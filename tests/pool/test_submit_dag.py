@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tests.pool import dags
 from tests.pool.access_point import OURS, STOCK, AccessPoint
 
 pytestmark = pytest.mark.pool
@@ -359,3 +360,27 @@ def _neutral(value: Any) -> Any:
     value = re.sub(r"\$CondorVersion.*?\$", "V", value)
     value = re.sub(r"/\S*/spool/\S*/", "SPOOL/", value)
     return re.sub(r"/\S*/condor_dagman\b", "DAGMAN", value)
+
+
+@pytest.mark.parametrize("flavour", [STOCK, OURS])
+def test_a_dag_that_runs_is_not_submitted_again(
+    access_point: AccessPoint, work: Path, flavour: str
+) -> None:
+    """Stock takes the log and the rescue file from it; the DAGMan that it submits dies at once."""
+    dag = dags.write(work, 'JOB A job.sub\nVARS A seconds="60"\n')
+    cluster = access_point.submit(work, "t.dag", stock=flavour == STOCK)
+    access_point.wait_for(lambda: (work / "t.dag.nodes.log").exists(), say="DAGMan", dag=dag)
+    (work / "t.dag.rescue001").write_text("DONE A\n")
+    names = ("t.dag.dagman.log", "t.dag.lib.err", "t.dag.condor.sub", "t.dag.rescue001")
+    before = [(work / name).stat().st_ino for name in names]
+    command = access_point.which("condor_submit_dag", ours=True)
+    for words in (["-f"], []):
+        done = access_point.run(command, *words, "t.dag", cwd=work, check=False)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert f"ERROR: DAGMan is running t.dag (as job {cluster}; " in done.stderr
+        assert f"condor_rm {cluster}" in done.stderr
+    assert [(work / name).stat().st_ino for name in names] == before
+    access_point.run("condor_rm", str(cluster))
+    access_point.wait_for(lambda: access_point.gone(cluster), say="its end")
+    again = access_point.submit(work, "-f", "-append", "hold = true", "t.dag")
+    access_point.run("condor_rm", str(again))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -358,3 +359,75 @@ def test_nobody_needs_to_listen(where: str, words: str) -> None:
     assert Path("t.dag.condor.sub").exists() is not wrong
     if not where:
         assert "t.dag.condor.sub" in done.stdout or wrong
+
+
+HOLD = """\
+import sys
+from condor_pydagman.adapters.files import LockFile
+lock = LockFile(sys.argv[1])
+assert lock.take() is None
+lock.write(int(sys.argv[2]))
+print("held", flush=True)
+sys.stdin.readline()
+"""
+
+
+@contextlib.contextmanager
+def running(lock: str, cluster: int = 42) -> Iterator[subprocess.Popen[str]]:
+    """A DAGMan that holds its lock file."""
+    argv = [sys.executable, "-c", HOLD, lock, str(cluster)]
+    with subprocess.Popen(
+        argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        yield process
+        process.kill()
+
+
+def listing() -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in Path().rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("line", ["-f t.dag", "t.dag", "-update_submit t.dag", "-f -do_re t.dag"])
+@pytest.mark.parametrize("rescue", [False, True])
+def test_a_dag_that_runs_is_left_alone(
+    line: str, rescue: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its log would go, its halt file and its rescue file, for a DAGMan that dies at the lock."""
+    Path("t.dag").write_text("SUBDAG EXTERNAL A in.dag\n")
+    Path("in.dag").write_text("JOB A a.sub\n")
+    for suffix in ("condor.sub", "dagman.log", "lib.out", "lib.err", "halt"):
+        Path(f"t.dag.{suffix}").write_text("of the run\n")
+    if rescue:
+        Path("t.dag.rescue001").write_text("DONE A\n")
+    with running("t.dag.lock"):
+        before = listing()
+        assert prepare(*line.split()) == 1
+        assert main(line.split()) == 1
+        assert listing() == before
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "ERROR: DAGMan is running t.dag (as job 42; see t.dag.lock)" in err
+    assert "condor_rm 42" in err
+
+
+def test_one_that_crashed_is_submitted_again() -> None:
+    with running("t.dag.lock"):
+        pass
+    assert Path("t.dag.lock").exists()
+    assert prepare("-f", "t.dag") == 0
+    assert Path("t.dag.condor.sub").exists()
+
+
+def test_a_sub_dag_that_runs_is_left_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("d").mkdir()
+    Path("t.dag").write_text("SUBDAG EXTERNAL A in.dag DIR d\n")
+    Path("d/in.dag").write_text("JOB A a.sub\n")
+    Path("d/in.dag.dagman.log").write_text("of the run\n")
+    with running("d/in.dag.lock", 0) as dagman:
+        before = listing()
+        assert prepare("-f", "-do_recurse", "t.dag") == 1
+        assert listing() == before
+    err = capsys.readouterr().err
+    assert f"DAGMan is running in.dag (as process {dagman.pid}; see in.dag.lock)" in err

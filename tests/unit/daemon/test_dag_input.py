@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -94,3 +96,26 @@ def test_a_run_that_is_recovered_goes_on_from_where_it_began(lock: str, done: st
     Path("x.dag.lock").write_text(lock)
     dag, _ = read("JOB A a\nJOB B b\n")
     assert "".join(n for n, flags in zip(dag.names, dag.flags) if flags & DONE) == done
+
+
+HOLD = """\
+import sys
+from condor_pydagman.adapters.files import LockFile
+LockFile.take(lock := LockFile(sys.argv[1]))
+print("held", flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_rescue_files_of_a_dag_that_runs_are_not_set_aside() -> None:
+    Path("x.dag").write_text("JOB A a\n")
+    for number in (1, 2):
+        Path(f"x.dag.rescue00{number}").write_text("DONE A\n")
+    options = parse_dagman(["-Dag", "x.dag", "-DoRescueFrom", "1"])
+    argv = [sys.executable, "-c", HOLD, "x.dag.lock"]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"held\n"
+        read_dag(options, Config(), options.paths(), OutLog("x.dag.dagman.out", 3))
+        assert Path("x.dag.rescue002").exists()
+        other.kill()

@@ -1,0 +1,52 @@
+"""Who holds a DAG's lock file, without taking it: condor_submit_dag must not touch the files of a
+DAG that runs.
+
+DAGMan, stock or ours, holds a POSIX record lock on the file for as long as it lives (`LockFile`).
+The kernel, for NFS the server's, tells whether somebody does; a file that a crash has left behind
+has no holder.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import struct
+from typing import NamedTuple
+
+from condor_pydagman.adapters import own_files
+
+_FLOCK = struct.Struct("hhqqi4x")  # type, whence, start, length, pid
+
+
+class Holder(NamedTuple):
+    """Who holds a lock.
+
+    Attributes:
+        cluster: of the DAGMan job, as the file says; 0 if it names none.
+        pid: of the process; 0 or less if it is on another machine or in another namespace.
+    """
+
+    cluster: int
+    pid: int
+
+
+def living_holder(path: str) -> Holder | None:
+    """The process that holds the lock file; None if nobody does, or if that can't be known.
+
+    Not for a process that may hold the lock itself: to close the file would give it away.
+    """
+    try:
+        fd = own_files.open_own(path, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        asked = _FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+        kind, _, _, _, pid = _FLOCK.unpack(fcntl.fcntl(fd, fcntl.F_GETLK, asked))
+        if kind == fcntl.F_UNLCK:
+            return None
+        number = os.pread(fd, 32, 0).partition(b"\n")[0].strip()
+        return Holder(int(number) if number.isdigit() else 0, pid)
+    except OSError:
+        return None
+    finally:
+        os.close(fd)
