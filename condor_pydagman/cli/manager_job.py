@@ -25,24 +25,30 @@ _VALGRIND = ("--tool=memcheck", "--leak-check=yes", "--show-reachable=yes")
 
 
 class Prepared(NamedTuple):
-    """A `.condor.sub` that has been written.
+    """A `.condor.sub` that is written, or will be.
 
     Attributes:
-        options: those it was made of, defaults filled in.
+        options: those it is made of, defaults filled in.
         text: what it holds.
         added: the lines among it that the user's options, files and DAG commands add.
+        config: the knobs it is made by.
+        arguments: those of condor_dagman.
+        environment: the variables that condor_dagman gets by value.
     """
 
     options: SubmitOptions
     text: str
     added: Sequence[str]
+    config: Config
+    arguments: Sequence[str]
+    environment: Mapping[str, str]
 
 
 def write(
     options: SubmitOptions,
     voice: Voice,
     current: Mapping[str, str],
-    check: Callable[[str], None] | None = None,
+    check: Callable[[Prepared], None] | None = None,
 ) -> Prepared:
     """Write the submit file of the DAGMan job (manual: condor_submit_dag(1)), after the files of
     earlier runs have been dealt with.
@@ -81,15 +87,17 @@ def write(
     }
     variables = environment(options, paths, fixed, current)
     description = _description(options, config, variables, lines, htcondor2.version())
+    words = description.arguments
     if valgrind:
-        words = (*_VALGRIND, dagman, *description.arguments)
-        description = description._replace(executable=valgrind, arguments=words)
+        under = (*_VALGRIND, dagman, *words)
+        description = description._replace(executable=valgrind, arguments=under)
     text = condor_sub.text(description)
+    prepared = Prepared(options, text, lines, config, words, variables)
     if check:
-        check(text)
+        check(prepared)
     make_way(options, paths, config, voice)
     _write(paths.condor_sub, text)
-    return Prepared(options, text, lines)
+    return prepared
 
 
 def with_auto_rescue(options: SubmitOptions) -> SubmitOptions:

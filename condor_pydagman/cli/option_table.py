@@ -39,6 +39,8 @@ class Option(NamedTuple):
         value: what a flag sets its attribute to.
         written: the word to hand it on with, where that is not `name`.
         daemon: whether the usage of condor_dagman shows it.
+        whole: whether it must be typed whole: one of ours must not take an abbreviation from
+            stock's, nor a slip of the keyboard stop DAGMan.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Option(NamedTuple):
     value: bool = True
     written: str = ""
     daemon: bool = False
+    whole: bool = False
 
 
 _N, _I, _T, _L = Takes.NOTHING, Takes.INTEGER, Takes.TEXT, Takes.LIST
@@ -66,6 +69,8 @@ OPTIONS = (
            text="Run from the newest rescue file (0=False | 1=True)"),
     Option("Batch-Name", "batch_name", _T, argument="<name>", daemon=True,
            text="Name of the batch in condor_q"),
+    Option("check_dag", "check_dag", whole=True,
+           text="Check the DAG before it is submitted, whatever its size"),
     Option("Config", "config", _T, argument="<filename>",
            text="DAGMan configuration file for this DAG"),
     Option("CsdVersion", "csd_version", _T, _SHALLOW, "<Version String>", daemon=True),
@@ -110,6 +115,8 @@ OPTIONS = (
            text="Number of POST scripts to run at once"),
     Option("MaxPre", "max_pre", _I, _SHALLOW, "<N>", daemon=True,
            text="Number of PRE scripts to run at once"),
+    Option("no_check_dag", "check_dag", value=False, whole=True,
+           text="Submit the DAG unchecked"),
     Option("no_recurse", "do_recurse", value=False,
            text="Leave sub-DAGs to condor_dagman (default)"),
     Option("no_submit", "no_submit", text="Write *.condor.sub, but don't submit it"),
@@ -142,7 +149,7 @@ OPTIONS = (
            text="Accepted for compatibility; messages are always complete"),
 )  # fmt: skip
 
-WAIT_FOR_DEBUG = Option("WaitForDebug", "wait_for_debug", daemon=True)
+WAIT_FOR_DEBUG = Option("WaitForDebug", "wait_for_debug", daemon=True, whole=True)
 LETTERS = {"a": "Append", "f": "Force", "r": "Remote", "v": "Verbose"}
 
 

@@ -72,6 +72,7 @@ class Options(NamedTuple):
     append: tuple[str, ...] = ()
     auto_rescue: int | None = None
     batch_name: str = ""
+    check_dag: bool | None = None
     config: str = ""
     csd_version: str = ""
     dagman: str = ""
@@ -270,9 +271,6 @@ def _integer_is_set(name: str, value: int | None) -> bool:
     return value != -1 if name == "Debug" else value >= 0
 
 
-_WHOLE = WAIT_FOR_DEBUG.name.lower()
-
-
 class _Table:
     """The options of one tool by lower-cased word, for exact and abbreviated look-up."""
 
@@ -280,7 +278,7 @@ class _Table:
         self.rows = {option.name.lower(): option for option in options}
         for letter, name in LETTERS.items():
             self.rows[letter] = self.rows[name.lower()]._replace(name=letter)
-        self.words = sorted(self.rows)
+        self.words = sorted(word for word, option in self.rows.items() if not option.whole)
 
     def find(self, word: str, shown: str = "") -> Option:
         """The option that a typed word (dash included) means; `shown` is how errors call it.
@@ -289,10 +287,11 @@ class _Table:
         there is no ambiguity, and `-m` is -MaxHold.
         """
         typed = word.lower()[1:]
+        if typed in self.rows and self.rows[typed].whole:
+            return self.rows[typed]
         at = bisect_left(self.words, typed)
         found = self.words[at] if at < len(self.words) else ""
-        # A slip of the keyboard (`-w`) must not stop DAGMan: that needs the whole word.
-        if not found.startswith(typed) or (found == _WHOLE and typed != _WHOLE):
+        if not found.startswith(typed):
             raise UsageError(f"Error: Unknown flag '{shown or word.lower()}' provided")
         return self.rows[found]
 

@@ -73,6 +73,7 @@ def _run(options: SubmitOptions) -> int:
     from condor_pydagman.cli.dag_files import Voice, refuse_running
 
     refuse_running(options.paths())
+    _tell_what_has_no_effect(options)
     _forget_pythons_own()
     current = dict(os.environ)  # the bindings add to it
     voice = Voice(out=_say, err=lambda text: _say(text, error=True))
@@ -82,12 +83,16 @@ def _run(options: SubmitOptions) -> int:
         subdags.write_all(options, voice, current, refuse_running)
     offers: list[Offer] = []
 
-    def check(text: str) -> None:
-        if not options.no_submit:
-            from condor_pydagman.cli import submission
+    def check(prepared: Prepared) -> None:
+        from condor_pydagman.cli import dag_check
 
-            paths, remote = options.paths(), options.remote
-            offers.append(submission.offer(text, paths, remote, manager_job.bindings()))
+        with dag_check.begun(prepared):
+            if not options.no_submit:
+                from condor_pydagman.cli import submission
+
+                paths, remote = options.paths(), options.remote
+                bindings = manager_job.bindings()
+                offers.append(submission.offer(prepared.text, paths, remote, bindings))
 
     prepared = manager_job.write(options, voice, current, check)
     if not options.terse:
@@ -99,6 +104,21 @@ def _run(options: SubmitOptions) -> int:
     if not options.terse:
         _say(manager_job.DASHES)
     return 0
+
+
+def _tell_what_has_no_effect(options: SubmitOptions) -> None:
+    """These sound as if nothing were to run; the stock command runs the DAG without a word."""
+    wanted = {
+        "-DryRun": options.dry_run and "see what is wrong with it: condor_dag_checker -lint",
+        "-Dot": options.dot and "draw it: condor_pydagman draw",
+    }
+    for name, instead in wanted.items():
+        if instead and not options.no_submit:
+            _say(
+                f"Note: {name} has no effect on condor_submit_dag: the DAG is submitted, and its"
+                f" jobs run.\n      To run nothing, but {instead} {' '.join(options.dag_files)}",
+                error=True,
+            )
 
 
 def _submit(prepared: Prepared, offered: Offer) -> None:

@@ -424,6 +424,14 @@ class Config:
         label="",
     )
 
+    check_dag: bool = boolean(
+        "PYDAGMAN_CHECK_DAG",
+        True,
+        "condor_submit_dag reads the DAG as DAGMan will, and submits none that would end at once.",
+        label="",
+        programs=(SUBMIT,),
+    )
+
     remarks: tuple[str, ...] = ()
 
 

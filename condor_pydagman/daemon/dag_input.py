@@ -39,8 +39,18 @@ def read_dag(
     Raises:
         CannotStart: there is something wrong with it, or it is more than can be run yet.
     """
-    chosen = _choose_rescue(options, config, paths, out)
-    how = _how(options, config)
+    chosen = choose_rescue(options, config, paths, out)
+    _set_newer_aside(chosen, options, paths)
+    return load(options, config, chosen, out), chosen.number
+
+
+def load(options: DagmanOptions, config: Config, chosen: rescue.Selection, out: OutLog) -> Dag:
+    """As `read_dag`, with the rescue file chosen; no file is touched.
+
+    Raises:
+        CannotStart: there is something wrong with it, or it is more than can be run yet.
+    """
+    how = build_options(options, config)
     before, began = _peak_memory(), time.monotonic()
     dag = _build(options, how, out)
     if config.debug_parse_timing:
@@ -52,15 +62,18 @@ def read_dag(
         _apply_rescue(dag, chosen, how)
     _refuse_cycle(dag, config)
     out.say(f"Dag contains {len(dag) - len(dag.of_kind(NodeKind.SERVICE))} total nodes")
-    return dag, chosen.number
+    return dag
 
 
-def _choose_rescue(
+def choose_rescue(
     options: DagmanOptions, config: Config, paths: DagPaths, out: OutLog
 ) -> rescue.Selection:
-    """Which rescue or save file the run begins with; newer ones are set aside, if need be."""
-    lock = options.lockfile or paths.lock
-    began_with = files.interrupted_run(lock)
+    """Which rescue or save file the run begins with.
+
+    Raises:
+        CannotStart: the one that was asked for is not there.
+    """
+    began_with = files.interrupted_run(options.lockfile or paths.lock)
     maximum = config.max_rescue_num
     try:
         chosen = rescue.choose(
@@ -79,13 +92,19 @@ def _choose_rescue(
         raise CannotStart(f"ERROR: {error}") from None
     for line in rescue.preparation_lines(chosen, paths):
         out.say(line)
+    return chosen
+
+
+def _set_newer_aside(chosen: rescue.Selection, options: DagmanOptions, paths: DagPaths) -> None:
+    """Rename rescue files that are newer than the one chosen; but not those of a DAG that another
+    DAGMan runs, whose lock will end this one."""
+    if living_holder(options.lockfile or paths.lock):
+        return
     try:
-        # Those of a DAG that another DAGMan runs are left alone: its lock will end this one.
-        for number in () if living_holder(lock) else chosen.rename:
+        for number in chosen.rename:
             files.set_aside(paths.rescue(number))
     except FileError as error:
         raise CannotStart(str(error)) from None
-    return chosen
 
 
 def _peak_memory() -> int:
@@ -93,7 +112,8 @@ def _peak_memory() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
-def _how(options: DagmanOptions, config: Config) -> BuildOptions:
+def build_options(options: DagmanOptions, config: Config) -> BuildOptions:
+    """How DAG files are read with these knobs and this command line."""
     return BuildOptions(
         use_join_nodes=config.use_join_nodes,
         munge_node_names=config.munge_node_names,

@@ -384,3 +384,21 @@ def test_a_dag_that_runs_is_not_submitted_again(
     access_point.wait_for(lambda: access_point.gone(cluster), say="its end")
     again = access_point.submit(work, "-f", "-append", "hold = true", "t.dag")
     access_point.run("condor_rm", str(again))
+
+
+def test_a_dag_that_dagman_would_refuse_is_not_submitted(
+    access_point: AccessPoint, work: Path
+) -> None:
+    """Stock submits it; its DAGMan ends a second later."""
+    dag = dags.write(work, "JOB A job.sub\nPARENT A CHILD B\n")
+    (work / "t.dag.halt").write_text("")
+    before = sorted(path.name for path in work.iterdir())
+    command = access_point.which("condor_submit_dag", ours=True)
+    done = access_point.run(command, "t.dag", cwd=work, check=False)
+    assert done.returncode == 1
+    assert "ERROR: Unknown child node B specified\nProcessing error at t.dag:2" in done.stderr
+    assert sorted(path.name for path in work.iterdir()) == before
+    off = {"_CONDOR_PYDAGMAN_CHECK_DAG": "False"}
+    done = access_point.run(command, "-terse", "t.dag", cwd=work, environment=off)
+    assert access_point.wait(dag).code == 1
+    assert "Unknown child node B" in (work / "t.dag.dagman.out").read_text()

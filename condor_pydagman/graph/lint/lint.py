@@ -49,6 +49,19 @@ def lint(files: Sequence[str], world: World, options: BuildOptions) -> Findings:
     return findings
 
 
+def place_of_edge(
+    parent: str, child: str, files: Sequence[str], world: World, options: BuildOptions
+) -> tuple[str, str]:
+    """Where a PARENT line makes a node the parent of another, `file:line`, and that line; a pair of
+    '' if no line names both."""
+    findings = Findings()
+    findings.add("DAG201", "", words=("PARENT", parent, child))
+    _Locator(findings, world).locate(files, options)
+    _show_lines(findings, world)
+    found = findings.kept[0]
+    return (f"{found.file}:{found.line}", found.text) if found.line else ("", "")
+
+
 def _order(finding: Finding) -> tuple[str, int, int, str]:
     return finding.file, finding.line, finding.column, finding.code
 

@@ -85,7 +85,10 @@ def test_values_that_are_wrong(tmp_path: Path) -> None:
     [
         ("job_table", ["DAGMAN_PRINT_JOB_TABLE_INTERVAL"]),
         ("*_EXE", ["DAGMAN_CONDOR_SUBMIT_EXE", "DAGMAN_CONDOR_RM_EXE"]),
-        ("PYDAGMAN_*", ["PYDAGMAN_PRE_SCRIPTS_PER_SECOND", "PYDAGMAN_ASK_HISTORY"]),
+        (
+            "PYDAGMAN_*",
+            ["PYDAGMAN_PRE_SCRIPTS_PER_SECOND", "PYDAGMAN_ASK_HISTORY", "PYDAGMAN_CHECK_DAG"],
+        ),
     ],
 )
 def test_patterns(tmp_path: Path, pattern: str, names: list[str]) -> None:

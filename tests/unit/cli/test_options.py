@@ -298,3 +298,25 @@ def test_usage_texts() -> None:
     assert "-MaxJobs <N>  " in usage
     assert "SetupOnly" not in usage
     assert "\t[-MaxJobs <N>]\n" in dagman_usage()
+
+
+@pytest.mark.parametrize(
+    ("word", "attribute", "value"),
+    [("-check_dag", "check_dag", True), ("-NO_CHECK_DAG", "check_dag", False)],
+)
+def test_options_of_ours_are_typed_whole(word: str, attribute: str, value: bool) -> None:
+    assert getattr(parse_submit([word, "t.dag"]), attribute) is value
+    assert parse_submit(["t.dag"]).check_dag is None
+
+
+@pytest.mark.parametrize(
+    ("word", "attribute"),
+    [("-c", "config"), ("-co", "config"), ("-no", "do_recurse"), ("-no_", "do_recurse")],
+)
+def test_they_take_no_abbreviation_from_those_of_stock(word: str, attribute: str) -> None:
+    words = [word, "x"] if attribute == "config" else [word]
+    options = parse_submit([*words, "t.dag"])
+    assert getattr(options, attribute) == ("x" if attribute == "config" else False)
+    for part in ("-check", "-check_da", "-no_c", "-no_check"):
+        with pytest.raises(UsageError):
+            parse_submit([part, "t.dag"])

@@ -1,0 +1,178 @@
+"""The check of a DAG before it is submitted (PYDAGMAN_CHECK_DAG, -check_dag, -no_check_dag).
+
+What makes condor_dagman end a second after its start, out of sight, is told by condor_submit_dag
+instead.  A child reads the DAG as condor_dagman is about to, with its command line, environment and
+knobs, while condor_submit_dag looks for the schedd.
+
+Only what DAGMan is sure to refuse stops a submission.  Where DAGMan may find something else than we
+do now, and where a DAG is so big that people would wait for it, nothing is checked unless they ask.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import select
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from condor_pydagman.errors import FileError
+
+if TYPE_CHECKING:
+    from condor_pydagman.cli.manager_job import Prepared
+    from condor_pydagman.cli.options import DagmanOptions
+    from condor_pydagman.config import Config
+    from condor_pydagman.graph.model import Dag
+
+LARGEST = 4_000_000  # bytes of the DAG files; some 40,000 nodes, which take half a second
+PATIENCE = 2.0  # seconds; splices can make many nodes of few bytes
+
+_HINT = """
+Nothing has been changed or submitted, since DAGMan can't run this DAG. Mend it, or submit it
+unchecked with -no_check_dag (or PYDAGMAN_CHECK_DAG = False)."""
+# Commands and attributes that say where, when or how DAGMan starts.
+_ELSEWHERE = re.compile(
+    r"\s*(?:my\.|\+)?(?:hold|jobstatus|initial|iwd|job_iwd|remote_|executable|cmd|arg|env|getenv|"
+    r"universe|job_?universe|deferral|cron|if\b|el|endif|include|use\b)",
+    re.IGNORECASE,
+)
+
+
+@contextlib.contextmanager
+def begun(prepared: Prepared) -> Iterator[None]:
+    """Within, the DAG is being checked, if that is wished for; its end waits for the verdict.
+
+    Raises:
+        FileError: DAGMan would refuse the DAG; the message tells why.
+    """
+    if not _wanted(prepared):
+        yield
+        return
+    patience = None if prepared.options.check_dag else PATIENCE
+    child, verdict = _start(prepared)
+    try:
+        yield
+        found = _heard(verdict, patience)
+    finally:
+        os.close(verdict)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    if found:
+        raise FileError(found + _HINT)
+
+
+def _wanted(prepared: Prepared) -> bool:
+    options = prepared.options
+    if options.check_dag is not None:
+        return options.check_dag
+    if not prepared.config.check_dag or options.no_submit or options.remote:
+        return False  # -no_submit: the rest of the DAG may be written later
+    if any(map(_ELSEWHERE.match, prepared.added)) or not _is_ours(options.dagman):
+        return False
+    with contextlib.suppress(OSError):
+        return sum(os.stat(file).st_size for file in options.dag_files) <= LARGEST
+    return False
+
+
+def _is_ours(dagman: str) -> bool:
+    """Whether it is the condor_dagman of this installation; another may take what ours refuses."""
+    for place in (os.path.dirname(os.path.realpath(sys.argv[0])), os.path.dirname(sys.executable)):
+        with contextlib.suppress(OSError):
+            if os.path.samefile(dagman, os.path.join(place, "condor_dagman")):
+                return True
+    return False
+
+
+def _start(prepared: Prepared) -> tuple[int, int]:
+    """Fork a child that checks; returns its id, and where it writes what is wrong."""
+    verdict, told = os.pipe()
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            with contextlib.suppress(OSError, ValueError):
+                stream.flush()
+    child = os.fork()
+    if child:
+        os.close(told)
+        return child, verdict
+    with contextlib.suppress(BaseException):  # what goes wrong here only must not stop anything
+        null = os.open(os.devnull, os.O_RDWR)
+        os.dup2(null, 1)  # the bindings print there
+        os.dup2(null, 2)
+        data = refusal(prepared).encode("utf-8", "surrogateescape")
+        while data:
+            data = data[os.write(told, data) :]
+    os._exit(0)
+
+
+def _heard(verdict: int, patience: float | None) -> str:
+    """All that the child writes, within so many seconds; '' if it does not come to an end."""
+    limit = None if patience is None else time.monotonic() + patience
+    data = b""
+    poll = select.poll()
+    poll.register(verdict, select.POLLIN)
+    while True:
+        left = None if limit is None else max(0.0, limit - time.monotonic()) * 1000
+        if not poll.poll(left):
+            return ""
+        piece = os.read(verdict, 1 << 16)
+        if not piece:
+            return data.decode("utf-8", "surrogateescape")
+        data += piece
+
+
+def refusal(prepared: Prepared) -> str:
+    """Why DAGMan would refuse the DAG; '' if it would not, or if that can't be known.
+
+    Changes this process's environment and configuration to those of DAGMan.
+
+    Raises:
+        PydagmanError: it can't be known.
+    """
+    from condor_pydagman.adapters.outlog import OutLog
+    from condor_pydagman.cli.options import parse_dagman
+    from condor_pydagman.daemon import dag_input, nodes_log_place, opening
+
+    os.environ.update(prepared.environment)
+    options = parse_dagman(prepared.arguments)
+    if prepared.options.force:
+        if options.do_rescue_from:
+            return ""
+        options = options._replace(auto_rescue=0)  # they are set aside before DAGMan starts
+    out, paths = OutLog(os.devnull), options.paths()
+    config = opening.configure(options, out).config
+    try:
+        if "@(" not in re.sub(r"@\((DAG_DIR|DAG_FILE)\)", "", config.default_node_log):
+            log = nodes_log_place.path(paths, 0, {}, config)
+            nodes_log_place.refuse(log, config, out)
+        chosen = dag_input.choose_rescue(options, config, paths, out)
+        dag = dag_input.load(options, config, chosen, out)
+    except dag_input.CannotStart as error:
+        # DAGMan may run as another user than this one.
+        return "" if "Permission denied" in str(error) else str(error)
+    return "" if os.path.exists(paths.lock) else _cycle(dag, options, config)
+
+
+def _cycle(dag: Dag, options: DagmanOptions, config: Config) -> str:
+    """DAGMan finds a cycle when nothing else is left to do.  With nodes that are done a DAG may get
+    past one, and ABORT-DAG-ON may end it well before."""
+    from condor_pydagman.graph.cycle import describe_cycle, find_cycle
+    from condor_pydagman.graph.model import DONE
+
+    if dag.aborts or any(flags & DONE for flags in dag.flags):
+        return ""
+    cycle = find_cycle(dag)
+    if cycle is None:
+        return ""
+    from condor_pydagman.cli.checker_world import DiskWorld
+    from condor_pydagman.daemon.dag_input import build_options
+    from condor_pydagman.graph.lint.lint import place_of_edge
+
+    parent, child = dag.names[cycle[-1]], dag.names[cycle[0]]
+    how = build_options(options, config)
+    place, text = place_of_edge(parent, child, options.dag_files, DiskWorld(), how)
+    where, line = place or dag.place(cycle[0]), f"\n    {text}" if text else ""
+    return f"ERROR: {where} a cycle exists in the dag: {describe_cycle(dag, cycle)}{line}"

@@ -1,0 +1,206 @@
+"""The check of a DAG before it is submitted: what stops a submission, and what never may."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import htcondor2
+import pytest
+
+from condor_pydagman.cli import dag_check
+from condor_pydagman.cli.manager_job import Prepared
+from condor_pydagman.cli.options import parse_submit
+from condor_pydagman.cli.submit_dag import main
+from condor_pydagman.config import Config
+from condor_pydagman.daemon import dag_input
+
+OURS = os.path.join(os.path.dirname(sys.executable), "condor_dagman")
+
+
+@pytest.fixture(autouse=True)
+def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A work directory with a DAG."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CONDOR_CONFIG", "ONLY_ENV")  # the check reads the configuration anew
+    monkeypatch.setenv("_CONDOR_DAGMAN_AVOID_SLASH_TMP", "False")
+    Path("t.dag").write_text("JOB A a.sub\nJOB B a.sub\nPARENT A CHILD B\n")
+    return tmp_path
+
+
+def checked(*words: str) -> int:
+    return main(["-no_submit", "-check_dag", *words])
+
+
+BAD = {
+    "unknown node": ("JOB A a.sub\nPARENT A CHILD B\n", "t.dag:2", "Unknown child node B"),
+    "no such splice": ("SPLICE S no.dag\n", "t.dag:1", "Failed to open no.dag"),
+    "cycle": (
+        "JOB A a\nJOB B a\nJOB C a\nPARENT A CHILD B\nPARENT B CHILD C\nPARENT C CHILD B\n",
+        "t.dag:6",
+        "a cycle exists in the dag: B -> C -> B\n    PARENT C CHILD B",
+    ),
+    "cycle in a splice": (
+        "SPLICE S s.dag\n", "s.dag:4", "a cycle exists in the dag: S+X -> S+Y -> S+X",
+    ),
+    "rescue file that does not fit": ("JOB Z a.sub\n", "t.dag.rescue001", "Z2"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_what_dagman_would_refuse_is_told(case: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text, place, reason = BAD[case]
+    Path("t.dag").write_text(text)
+    Path("s.dag").write_text("JOB X a\nJOB Y a\nPARENT X CHILD Y\nPARENT Y CHILD X\n")
+    Path("t.dag.halt").write_text("")
+    if case.startswith("rescue"):
+        Path("t.dag.rescue001").write_text("DONE Z2\n")
+    before = sorted(os.listdir())
+    assert checked("t.dag") == 1
+    out, err = capsys.readouterr()
+    assert place in err
+    assert reason in err
+    assert "-no_check_dag" in err
+    assert "File for submitting" not in out
+    assert sorted(os.listdir()) == before
+
+
+def test_it_reads_as_dagman_would(capsys: pytest.CaptureFixture[str]) -> None:
+    """By CONFIG file, environment, ENV SET, -usedagdir and rescue files."""
+    Path("d").mkdir()
+    Path("c").write_text("DAGMAN_MUNGE_NODE_NAMES = False\n")
+    Path("d/s.dag").write_text("JOB X a\n")
+    Path("d/u.dag").write_text("SPLICE S s.dag\n")
+    assert checked("d/u.dag") == 1
+    assert checked("-usedagdir", "d/u.dag") == 0
+    Path("t.dag").write_text("JOB A a\n")
+    Path("u.dag").write_text("JOB A a\n")
+    assert checked("t.dag", "u.dag") == 0
+    assert checked("-f", "-config", "c", "t.dag", "u.dag") == 1
+    Path("w.dag").write_text("ENV SET _CONDOR_DAGMAN_MUNGE_NODE_NAMES=False\nJOB A a\n")
+    assert checked("w.dag", "u.dag") == 1
+    Path("t.dag.rescue001").write_text("DONE A\n")
+    Path("t.dag.rescue002").write_text("DONE nosuch\n")
+    assert checked("-update_submit", "t.dag") == 1
+    assert checked("-update_submit", "-dorescuefrom", "1", "t.dag") == 0
+    assert Path("t.dag.rescue002").exists()
+    assert checked("-f", "t.dag") == 0
+    capsys.readouterr()
+
+
+def test_a_nodes_log_under_tmp_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("_CONDOR_DAGMAN_AVOID_SLASH_TMP", "True")
+    monkeypatch.setenv("_CONDOR_DAGMAN_DEFAULT_NODE_LOG", "/tmp/@(DAG_FILE).nodes.log")
+    assert checked("t.dag") == 1
+    assert "/tmp/t.dag.nodes.log is in /tmp" in capsys.readouterr().err
+
+
+PASSES = {
+    "done": "JOB A a DONE\nJOB B a\nPARENT A CHILD B\nPARENT B CHILD A\n",
+    "abort": "JOB R a\nABORT-DAG-ON R 0 RETURN 0\nJOB A a\nJOB B a\nPARENT R CHILD A\n"
+    "PARENT A CHILD B\nPARENT B CHILD A\n",
+    "sub-DAG that is not there yet": "SUBDAG EXTERNAL A later.dag\n",
+    "submit file that is not there yet": "JOB A later.sub\n",
+}
+
+
+@pytest.mark.parametrize("case", PASSES)
+def test_what_may_go_well_is_let_through(case: str) -> None:
+    Path("t.dag").write_text(PASSES[case])
+    assert checked("t.dag") == 0
+
+
+def test_an_interrupted_run_may_have_got_past_the_cycle() -> None:
+    Path("t.dag").write_text("JOB A a\nJOB B a\nPARENT A CHILD B\nPARENT B CHILD A\n")
+    Path("t.dag.lock").write_text("4\nrescue 0\n")
+    assert checked("t.dag") == 0
+
+
+def test_a_file_that_only_dagman_may_read_is_let_through(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def load(*_: object) -> None:
+        raise dag_input.CannotStart("ERROR: Failed to open s.dag: Permission denied")
+
+    monkeypatch.setattr(dag_input, "load", load)
+    assert checked("t.dag") == 0
+
+
+@pytest.mark.parametrize("error", ["a bug", "a crash", "no end"])
+def test_what_goes_wrong_in_the_check_alone_stops_nothing(
+    error: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refusal(_: Prepared) -> str:
+        if error == "a bug":
+            raise RuntimeError(error)
+        if error == "a crash":
+            os.kill(os.getpid(), signal.SIGKILL)
+        time.sleep(60)
+        return error
+
+    monkeypatch.setattr(dag_check, "refusal", refusal)
+    monkeypatch.setattr(dag_check, "PATIENCE", 0.2)
+    begin = time.monotonic()
+    with dag_check.begun(prepared("t.dag")):
+        pass
+    assert time.monotonic() - begin < 10
+
+
+def prepared(*words: str, added: tuple[str, ...] = (), config: Config | None = None) -> Prepared:
+    options = parse_submit(words)
+    options = options._replace(dagman=options.dagman or OURS)
+    arguments = ["-Dag", "t.dag", "-CsdVersion", htcondor2.version()]
+    return Prepared(options, "", added, config or Config(), arguments, {})
+
+
+@pytest.mark.parametrize(
+    ("words", "added", "wanted"),
+    [
+        ("", "", True),
+        ("-f", "", True),
+        ("-no_check_dag", "", False),
+        ("-no_submit", "", False),
+        ("-no_submit -check_dag", "", True),
+        ("-remote x", "", False),
+        ("-dagman /bin/sh", "", False),
+        ("-dagman /bin/sh -check_dag", "", True),
+        (f"-dagman {OURS}", "", True),
+        ("", "hold = true", False),
+        ("", "+Hold = true", False),
+        ("", "MY.Iwd = x", False),
+        ("", "environment = a=1", False),
+        ("", "include : x", False),
+        ("", "accounting_group = x", True),
+        ("", "+Project = 1", True),
+    ],
+)
+def test_when_a_dag_is_checked(words: str, added: str, wanted: bool) -> None:
+    """Not where DAGMan may find other files than we do now, nor if it is another DAGMan."""
+    it = prepared(*words.split(), "t.dag", added=(added,) if added else ())
+    assert dag_check._wanted(it) is wanted
+
+
+def test_knob_and_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    off = Config(check_dag=False)
+    assert not dag_check._wanted(prepared("t.dag", config=off))
+    assert dag_check._wanted(prepared("-check_dag", "t.dag", config=off))
+    monkeypatch.setattr(dag_check, "LARGEST", 20)
+    assert not dag_check._wanted(prepared("t.dag"))
+    assert dag_check._wanted(prepared("-check_dag", "t.dag"))
+    assert not dag_check._wanted(prepared("nosuch.dag"))
+
+
+@pytest.mark.parametrize("word", ["-dryrun", "-dot"])
+def test_what_sounds_like_running_nothing_says_that_it_runs(
+    word: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nowhere = ["-schedd-address-file", "/nosuch/a", "-schedd-daemon-ad-file", "/nosuch/b"]
+    assert main([word, "-no_submit", "t.dag"]) == 0
+    assert capsys.readouterr().err == ""
+    assert main([word, "-f", *nowhere, "t.dag"]) == 1
+    assert "the DAG is submitted, and its jobs run" in capsys.readouterr().err
