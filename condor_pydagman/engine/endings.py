@@ -170,7 +170,14 @@ def _clear_away(engine: Engine, ending: Ending) -> None:
     if with_final:
         final_node.call_for(engine, ending.code)
     else:
-        _last_words(engine, ending.code, ending.note)
+        _last_words(engine, ending.code, _note(engine, ending))
+
+
+def _note(engine: Engine, ending: Ending) -> str:
+    """The word for the end: an abort as a success is one only if no node was left (stock rule)."""
+    counts = engine.nodes.counts
+    ended = counts[State.DONE] + counts[State.FAILED] + counts[State.FUTILE]
+    return "aborted" if ending.note == "success" and ended < engine.nodes.total else ending.note
 
 
 def end_if_finished(engine: Engine) -> None:

@@ -17,7 +17,7 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 _RUNNING = (NodeStatus.PRERUN, NodeStatus.SUBMITTED, NodeStatus.POSTRUN)
 TAILS_MAX = 1000  # texts kept, of nodes in the same state
 
-# Notes of a DAG that ended badly: nodes caught at work are then shown as failed.
+# Notes of a DAG that ended badly.
 _BAD_ENDS = ("failed", "aborted", "cycle", "removed")
 
 # Notes of a DAG that is to end but has its FINAL node still to run.
@@ -46,9 +46,11 @@ def node_status_text(
         note: its word for the state: success, failed, aborted, cycle, removed, held, or ''.
     """
     note = note or _ENDING.get(report.dag_status, "")
-    ended_badly = final and note in _BAD_ENDS
-    yield _dag_part(dag, report, int(now), asctime(now_local), _dag_state(final, note), ended_badly)
-    parts = _NodeParts(dag, ended_badly=ended_badly)
+    # Nobody is left to end what a node was about: it is shown as failed, however the DAG has ended
+    # (a FINAL node may have made it a success).  A DAGMan that is held comes back.
+    over = final and note != "held"
+    yield _dag_part(dag, report, int(now), asctime(now_local), _dag_state(final, note), over)
+    parts = _NodeParts(dag, over=over)
     for node in nodes:
         if dag.kinds[node.node] != NodeKind.SERVICE:
             yield parts.of(node)
@@ -79,21 +81,21 @@ def _dag_state(final: bool, note: str) -> str:
     return f'{int(status)}; /* "STATUS_{status.name} ({note})" */'
 
 
-def _dag_part(dag: Dag, report: Report, now: int, date: str, state: str, ended_badly: bool) -> str:
+def _dag_part(dag: Dag, report: Report, now: int, date: str, state: str, over: bool) -> str:
     files = ",\n".join(f"    {quoted(file)}" for file in dag.files)
     return (
         '[\n  Type = "DagStatus";\n'
         f"  DagFiles = {{\n{files}\n  }};\n"
         f'  Timestamp = {now}; /* "{date}" */\n'
         f"  DagStatus = {state}\n"
-        f"{_dag_counts(report, ended_badly)}]\n"
+        f"{_dag_counts(report, over)}]\n"
     )
 
 
-def _dag_counts(report: Report, ended_badly: bool) -> str:
+def _dag_counts(report: Report, over: bool) -> str:
     pre, queued, post = report.pre, report.queued, report.post
     held, idle, failed = report.procs_held, report.procs_idle, report.failed
-    if ended_badly:
+    if over:
         failed += pre + queued + post
         pre = queued = post = held = idle = 0
     return (
@@ -115,9 +117,9 @@ class _NodeParts:
     """Texts of nodes.  Nodes in the same state differ in their name only, and most are in one of
     few states: a big DAG's file is written over and over."""
 
-    def __init__(self, dag: Dag, *, ended_badly: bool) -> None:
+    def __init__(self, dag: Dag, *, over: bool) -> None:
         self._dag = dag
-        self._ended_badly = ended_badly
+        self._over = over
         self._tails: dict[tuple[object, ...], str] = {}
 
     def of(self, node: NodeReport) -> str:
@@ -134,7 +136,7 @@ class _NodeParts:
         return f'[\n  Type = "NodeStatus";\n  Node = {quoted(node.name)};\n{tail}'
 
     def _tail(self, status: NodeStatus, details: str, retries: int, queued: int, held: int) -> str:
-        if self._ended_badly and status in _RUNNING:
+        if self._over and status in _RUNNING:
             details = f"Was STATUS_{status.name}"
             status = NodeStatus.ERROR
             queued = held = 0

@@ -76,6 +76,16 @@ def test_abort_with_return_0_is_a_success_without_rescue_file() -> None:
     assert bench.asked(do.Exit) == [do.Exit(0)]
 
 
+@pytest.mark.parametrize(("nodes", "note"), [("A -> B", "success"), ("A B", "aborted")])
+def test_an_abort_with_return_0_is_called_a_success_if_no_node_was_left(
+    nodes: str, note: str
+) -> None:
+    bench = make.Bench(make.dag(nodes, aborts={"A": (3, 0)})).begin()
+    bench.take("A", 1)
+    bench.tell(make.terminated(1, value=3))
+    assert bench.asked(do.Publish)[-1] == do.Publish(final=True, note=note)
+
+
 def test_abort_dag_on_looks_at_the_post_script_where_there_is_one() -> None:
     bench = make.Bench(make.dag("A B", post={"A": "q"}, aborts={"A": 3})).begin()
     bench.run_node("A", 1, 3)

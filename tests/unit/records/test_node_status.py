@@ -154,10 +154,11 @@ def test_details_of_a_node(report: NodeReport, number: int, name: str, details: 
     ) in text(counts(), [report])
 
 
-def test_bad_end_shows_nodes_at_work_as_failed() -> None:
+@pytest.mark.parametrize("note", ["success", "failed", "aborted", "cycle", "removed"])
+def test_every_end_shows_nodes_at_work_as_failed(note: str) -> None:
     report = counts(pre=1, queued=2, post=1, failed=3, procs_held=1, procs_idle=4)
     busy = node(1, "B", NodeStatus.SUBMITTED, procs_queued=2, procs_held=1, retries_done=1)
-    shown = text(report, [busy], final=True, note="removed")
+    shown = text(report, [busy], final=True, note=note)
     for line in ("NodesPre = 0", "NodesQueued = 0", "NodesPost = 0", "NodesFailed = 7"):
         assert f"  {line};\n" in shown
     assert "  JobProcsHeld = 0;\n  JobProcsIdle = 0; /* includes held */\n" in shown
