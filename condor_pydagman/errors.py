@@ -12,6 +12,7 @@ Anything else that is raised is a bug of ours.
 
 from __future__ import annotations
 
+import errno
 from typing import NamedTuple
 
 from condor_pydagman.printable import message
@@ -125,6 +126,25 @@ class UsageError(PydagmanError):
 
 class ConfigError(PydagmanError):
     """A configuration knob with a value that can't be used, or a CONFIG file that can't be read."""
+
+
+# Troubles of the machine, which are nobody's mistake and may pass: a disk that is full, read-only
+# or in trouble, memory, open files.
+_OF_THE_MACHINE = (
+    errno.EIO,
+    errno.ESTALE,
+    errno.ENOSPC,
+    errno.EDQUOT,
+    errno.EROFS,
+    errno.ENOMEM,
+    errno.EMFILE,
+    errno.ENFILE,
+)
+
+
+def is_of_the_machine(error: OSError) -> bool:
+    """Whether it is a trouble of the machine: DAGMan leaves then, to be started again."""
+    return error.errno in _OF_THE_MACHINE
 
 
 class FileError(PydagmanError):

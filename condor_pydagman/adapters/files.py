@@ -15,7 +15,7 @@ import stat
 from collections.abc import Iterable, Iterator
 
 from condor_pydagman.adapters import own_files
-from condor_pydagman.errors import FileError
+from condor_pydagman.errors import FileError, is_of_the_machine
 from condor_pydagman.names import DagPaths
 
 BLOCK = 1 << 18  # bytes
@@ -350,7 +350,7 @@ class LockFile:
                 self._close()  # whoever held it removed it just now
             self.found = bool(os.read(self._fd, 1))
         except OSError as error:
-            raise FileError(f"can't write lock file {self.path}: {error.strerror}") from None
+            raise self._unwritable(error) from None
         return None
 
     def write(self, cluster: int, rescue: int = 0) -> None:
@@ -367,7 +367,7 @@ class LockFile:
             os.ftruncate(self._fd, len(text))
             os.fsync(self._fd)
         except OSError as error:
-            raise FileError(f"can't write lock file {self.path}: {error.strerror}") from None
+            raise self._unwritable(error) from None
 
     def holder(self) -> int:
         """The cluster that the file names, 0 if none; the lock must have been taken."""
@@ -407,6 +407,10 @@ class LockFile:
             self._close()
         else:
             self.remove()
+
+    def _unwritable(self, error: OSError) -> FileError:
+        text = f"can't write lock file {self.path}: {error.strerror}"
+        return FileError(text, transient=is_of_the_machine(error))
 
     def _is_in_place(self) -> bool:
         try:

@@ -28,7 +28,7 @@ import htcondor2
 
 from condor_pydagman.adapters.own_files import open_to_add
 from condor_pydagman.engine.inputs import LogBroken, LogEvent
-from condor_pydagman.errors import FileError
+from condor_pydagman.errors import FileError, is_of_the_machine
 from condor_pydagman.records.event_text import CommonEvents
 from condor_pydagman.records.job_events import parse_note
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, EventKind
@@ -42,7 +42,6 @@ BLOCK = 262144  # bytes read at a time
 EVENT_MAX = 32768  # bytes; an event of a common form is shorter
 TEXT_MAX = 8192  # characters kept of a reason
 LEFT_MAX = 8  # events left to the bindings without a look, after that many of other forms
-_NO_DESCRIPTOR = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 _END_OF_EVENT = b"...\n"
 _OTHER_FORMATS = (b"<", b"{")  # XML, JSON
 _UNREADABLE = (htcondor2.HTCondorException, classad2.ClassAdException, ValueError, KeyError)
@@ -86,7 +85,7 @@ class NodesLog:
 
         Raises:
             FileError: it can't be made or opened.
-            OSError: the machine has no more descriptors.
+            OSError: the machine is in trouble: no more descriptors, a bad disk.
         """
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | (os.O_TRUNC if truncate else 0)
         try:
@@ -102,7 +101,7 @@ class NodesLog:
             raise FileError(
                 f"can't write the nodes log {self.path}: {error.strerror};"
                 " DAGMan needs it in the directory of the DAG file",
-                transient=error.errno in _NO_DESCRIPTOR,
+                transient=is_of_the_machine(error),
             ) from None
         try:
             self._bindings = htcondor2.JobEventLog(self.path)
@@ -114,7 +113,7 @@ class NodesLog:
         """New events, at most BATCH of them; an empty list if there are none yet.
 
         Raises:
-            OSError: the machine has no more descriptors.
+            OSError: the machine is in trouble: no more descriptors, a bad disk.
         """
         self.more = False
         broken = self._look()
@@ -246,7 +245,7 @@ class NodesLog:
         try:
             os.close(os.open(self.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC))
         except OSError as error:
-            if error.errno in _NO_DESCRIPTOR:
+            if is_of_the_machine(error):
                 raise
 
     def _read_raw(self, begin: int, end: int) -> list[LogEvent]:

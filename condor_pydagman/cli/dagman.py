@@ -8,7 +8,6 @@ the run recovers, instead of taking the job away.
 from __future__ import annotations
 
 import contextlib
-import errno
 import faulthandler
 import os
 import signal
@@ -29,16 +28,6 @@ EXIT_ERROR = 1
 EXIT_LEAVE = 3
 EXIT_BUG = 4
 
-# Troubles of the machine, which nobody has to report: a disk, memory, open files.
-_OF_THE_MACHINE = (
-    errno.EIO,
-    errno.ESTALE,
-    errno.ENOSPC,
-    errno.EDQUOT,
-    errno.ENOMEM,
-    errno.EMFILE,
-    errno.ENFILE,
-)
 _SEE_USAGE = "To view condor_dagman usage look at <DAG File>.lib.out"
 _BUG = "ERROR: this is a bug in condor_pydagman; please report it:"
 
@@ -90,9 +79,9 @@ def _main(argv: Sequence[str], signals: Signals, started: float) -> int:
     if ours.version or options.show == "version":
         _print_version()
         return 0
-    out = _open_log()
-    if out is None:
-        return _early_end(options)
+    out = _open_log(options)
+    if isinstance(out, int):
+        return out
     _tell("Executing condor dagman ... ")
     return _run(Invocation((sys.argv[0], *ours.rest), options, wrong, started), out, signals)
 
@@ -103,23 +92,27 @@ def _print_version() -> None:
     _tell(f"{htcondor2.version()}\n{htcondor2.platform()}")
 
 
-def _open_log() -> OutLog | None:
-    """The log; None if there can be none, which has been said then."""
+def _open_log(options: DagmanOptions) -> OutLog | int:
+    """The log; the exit code if there can be none, which has been said then: `.lib.err` is the one
+    place where it can be read."""
     file = os.environ.get("CONDOR_CONFIG", "")
     if os.path.isabs(file) and not os.path.exists(file):
         _complain(
             "File specified in CONDOR_CONFIG environment variable:\n"
             f'"{file}" does not exist.\nCorrect the variable, or put the file there.'
         )
-        return None
+        return _early_end(options)
     from condor_pydagman.daemon import opening
+    from condor_pydagman.errors import is_of_the_machine
 
     try:
         return opening.open_log()
     except OSError as error:
+        code = EXIT_LEAVE if is_of_the_machine(error) else _early_end(options)
+        later = "; starting again later" if code == EXIT_LEAVE else ""
         path = opening.log_path()
-        _complain(f"ERROR \"Cannot open log file '{path}'\": {error.strerror}")
-        return None
+        _complain(f"ERROR \"Cannot open log file '{path}'\": {error.strerror}{later}")
+        return code
 
 
 def _run(invocation: Invocation, out: OutLog, signals: Signals) -> int:
@@ -182,7 +175,9 @@ def _mishap(error: Exception) -> tuple[str, int]:
 
     It must not be 0, 1 or 2: the schedd would take the DAG's jobs away.
     """
-    if isinstance(error, OSError) and error.errno in _OF_THE_MACHINE:
+    from condor_pydagman.errors import is_of_the_machine
+
+    if isinstance(error, OSError) and is_of_the_machine(error):
         text = f"ERROR: {error}; DAGMan leaves; started again, it recovers from its nodes log"
         return text, EXIT_LEAVE
     return _story_of_bug(), EXIT_BUG

@@ -6,13 +6,14 @@ import gc
 import os
 import resource
 import time
+from collections.abc import Callable, Iterator
 
 from condor_pydagman.adapters import files, own_files
 from condor_pydagman.adapters.lock_holder import living_holder
 from condor_pydagman.adapters.outlog import OutLog
 from condor_pydagman.cli.options import DagmanOptions
 from condor_pydagman.config import Config
-from condor_pydagman.errors import FileError, PydagmanError, UsageError
+from condor_pydagman.errors import FileError, PydagmanError, UsageError, is_of_the_machine
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle
 from condor_pydagman.graph.model import Dag
@@ -21,6 +22,8 @@ from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records import parse_timing, rescue
 from condor_pydagman.vocabulary import NodeKind
+
+_LEAVE = 3  # exit code with which the schedd starts the job again
 
 
 class CannotStart(PydagmanError):
@@ -131,7 +134,7 @@ def _build(options: DagmanOptions, how: BuildOptions, out: OutLog) -> Dag:
         out.say(f"Parsing {file} ...")
     gc.disable()  # nothing that is built here is garbage, and looking for it takes a third longer
     try:
-        dag = build(options.dag_files, files.DagFiles().read, how)
+        dag = build(options.dag_files, _reader(), how)
     except DagFileErrors as errors:
         raise CannotStart(f"{errors.detail()}\nFailed to parse {options.dag_files[0]}") from None
     finally:
@@ -141,6 +144,27 @@ def _build(options: DagmanOptions, how: BuildOptions, out: OutLog) -> Dag:
     for warning in (*dag.warnings, *dag.remarks):
         out.say(str(warning))
     return dag
+
+
+def _reader() -> Callable[[str], Iterator[str]]:
+    """As `DagFiles.read`; a DAG is not wrong because its disk is in trouble."""
+    dag_files = files.DagFiles()
+
+    def read(path: str) -> Iterator[str]:
+        try:
+            return dag_files.read(path)
+        except OSError as error:
+            if is_of_the_machine(error):
+                raise _later(path, error) from None
+            raise
+
+    return read
+
+
+def _later(path: str, error: OSError) -> CannotStart:
+    return CannotStart(
+        f"ERROR: Failed to open {path}: {error.strerror}; starting again later", _LEAVE
+    )
 
 
 def _save_file(options: DagmanOptions, paths: DagPaths) -> tuple[str, str]:
@@ -162,6 +186,8 @@ def _apply_rescue(dag: Dag, chosen: rescue.Selection, how: BuildOptions) -> None
     except IsADirectoryError:
         reason = "Provided file path is not a file"
     except OSError as error:
+        if is_of_the_machine(error):
+            raise _later(path, error) from None
         reason = error.strerror or str(error)
     except FileError as error:
         reason = str(error)

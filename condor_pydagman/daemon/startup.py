@@ -341,7 +341,7 @@ def _take_lock(lock: LockFile, job: JobId, out: OutLog) -> bool:
     try:
         holder = lock.take()
     except FileError as error:
-        raise CannotStart(f"ERROR: {error}", _LEAVE if lock.begun() else 1) from None
+        raise CannotStart(f"ERROR: {error}", _code(error, begun=lock.begun())) from None
     if holder is None:
         if lock.found:
             out.say(f"Lock file {lock.path} detected")
@@ -372,10 +372,14 @@ def _begin(
         lock.write(job.cluster, rescue)
     except FileError as error:
         lock.leave()
-        # With 1 the schedd would take away the jobs of a DAG that is to be recovered.
-        again = lock.found or error.transient
-        raise CannotStart(f"ERROR: {error}", _LEAVE if again else 1) from None
+        raise CannotStart(f"ERROR: {error}", _code(error, begun=lock.found)) from None
     return log
+
+
+def _code(error: FileError, *, begun: bool) -> int:
+    """The exit code for a file that can't be written.  With 1 the schedd takes the job away, and
+    the node jobs of a DAG that has begun; what may pass is tried again."""
+    return _LEAVE if begun or error.transient else 1
 
 
 def _begin_jobstate(run: Run) -> None:

@@ -3,6 +3,7 @@ the runs that need no schedd."""
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -103,6 +104,26 @@ def test_a_log_that_cannot_be_opened(run: Run, tmp_path: Path, lock: bool) -> No
     assert done.returncode == (3 if lock else 1)
     assert f"Cannot open log file '{tmp_path}/nosuch/out'" in done.stderr
     assert "No such file or directory" in done.stderr
+
+
+@pytest.mark.parametrize("file", ["out", "t.dag", "t.dag.nodes.log", "t.dag.lock"])
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EIO, errno.ESTALE])
+def test_a_trouble_of_the_machine_is_waited_for(
+    run: Run, tmp_path: Path, environment: dict[str, str], file: str, number: int
+) -> None:
+    """Nothing has begun, and yet the schedd is to start DAGMan again."""
+    (tmp_path / "sitecustomize.py").write_text(
+        f"import os\nreal = os.open\ndef fails(path, *rest, **more):\n"
+        f"    if str(path).endswith({file!r}):\n"
+        f"        raise OSError({number}, os.strerror({number}))\n"
+        f"    return real(path, *rest, **more)\nos.open = fails\n"
+    )
+    environment["PYTHONPATH"] += f":{tmp_path}"
+    done = run("-f", "-l", ".", "-Dag", "t.dag")
+    assert done.returncode == 3
+    told = done.stderr if file == "out" else "\n".join(said(tmp_path))
+    assert os.strerror(number) in told
+    assert not (tmp_path / "t.dag.lock").exists()
 
 
 @pytest.mark.parametrize("lock", [None, "", "7\n"])

@@ -20,6 +20,8 @@ CHOSEN = (
     "whole-submit-reply-kill",
     "whole-half-AppendNote-kill",
     "whole-nodes-log-open-ENOSPC-start-2",
+    "whole-nodes-log-open-EMFILE",
+    "whole-dagman-out-open-ENOSPC",
     "whole-lock-file-open-EIO-start-2",
     "whole-submit-file-of-a-sub-DAG-rename-ENOSPC",
     "aborted-rescue-file-torn-EIO",

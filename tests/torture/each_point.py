@@ -142,7 +142,8 @@ _IN_EDITED = ("PublishLimits",)
 # Points of a start that goes on with an interrupted run.
 _RECOVERING = ("start: log replayed", "start: queue asked", "before QueryQueue", "after QueryQueue")
 CRASH = Fault("after SubmitNode", nth=3)
-# Without these files no run begins; one that has begun waits for them.
+# Without these files no run begins; one that has begun waits for them, and so does any run if a
+# trouble of the machine may pass.
 _NEEDED_AT_THE_START = ("nodes log: open", "lock file: open", "lock file: lock", "dagman.out: open")
 _OF_THE_LOCK = ("lock file: write", "lock file: torn", "lock file: truncate", "lock file: fsync")
 # Errors after which nothing is tried again.
@@ -198,7 +199,7 @@ def _cases_of(fault: Fault) -> Iterator[Case]:
     elif point == "jobstate.log: truncate":
         yield Case("whole", (Fault("jobstate.log: short", "ENOSPC"), fault))
     elif point in (*_NEEDED_AT_THE_START, *_OF_THE_LOCK) and fault.do != KILL:
-        yield Case("whole", (fault,), refused=True)
+        yield Case("whole", (fault,), refused=fault.do in ("EACCES", "ENOLCK"))
         yield Case("whole", (CRASH, fault._replace(start=2)))
     else:
         yield Case("whole", (fault._replace(nth=2 if point.endswith("SubmitNode") else 1),))

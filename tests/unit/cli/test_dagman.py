@@ -9,7 +9,9 @@ import pytest
 from condor_pydagman.cli import dagman
 
 
-@pytest.mark.parametrize("number", [errno.EIO, errno.ENOSPC, errno.EMFILE, errno.ESTALE])
+@pytest.mark.parametrize(
+    "number", [errno.EIO, errno.ENOSPC, errno.EMFILE, errno.ESTALE, errno.EROFS]
+)
 def test_a_trouble_of_the_machine_is_no_bug(number: int) -> None:
     text, code = dagman._mishap(OSError(number, "why", "t.dag.nodes.log"))
     assert code == 3
