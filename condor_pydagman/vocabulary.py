@@ -117,6 +117,7 @@ class Note(Enum):
     TIMED_OUT = "TIMED_OUT"  # a TIMEOUT of the node passed: its jobs are removed
     SURPLUS = "SURPLUS"  # removed since -MaxJobs was lowered; gets a retry for it
     PROVISIONED = "PROVISIONED"  # the PROVISIONER's job gave the go-ahead
+    COMMON_INPUT = "COMMON_INPUT"  # text: what stands for the DAG's list of common input files
     FINAL_STARTED = "FINAL_STARTED"  # value: exit code without FINAL; text: DAG status, reason
 
 

@@ -141,8 +141,13 @@ class ScheddAdapter:
         mine = [f"DAGManJobId == {self.cluster}"] if self.cluster else []
         self._mine = "(" + " || ".join(mine + same) + ")"
 
-    def submit(self, text: str, directory: str) -> tuple[int, int]:
+    def submit(
+        self, text: str, directory: str, look: Callable[[Any], None] = lambda description: None
+    ) -> tuple[int, int]:
         """Submit a description as one cluster from `directory`; returns cluster and procs.
+
+        `look` is given what the bindings make of it before anything is submitted, in `directory`;
+        what it raises ends the attempt.
 
         Procs are 0 with late materialization (manual: "Submitting Lots of Jobs"): how many there
         are now, the nodes log alone says; event 036 tells of the cluster's end.
@@ -153,6 +158,7 @@ class ScheddAdapter:
         """
         with _inside(directory), _secret_hidden():
             description = _parsed(text)
+            look(description)
             if self.credentials:
                 _issue_credentials(description)
             try:
@@ -160,7 +166,7 @@ class ScheddAdapter:
             except _BINDINGS as error:
                 self._schedd = None
                 raise _submit_error(error) from None
-        late = _materializes_late(description)
+        late = materializes_late(description)
         return int(result.cluster()), 0 if late else int(result.num_procs())
 
     def procs_of(self, text: str, directory: str) -> int:
@@ -381,7 +387,8 @@ def _parsed(text: str) -> htcondor2.Submit:
         raise PoolError(_reason(error), transient=False) from None
 
 
-def _materializes_late(description: htcondor2.Submit) -> bool:
+def materializes_late(description: htcondor2.Submit) -> bool:
+    """Whether the schedd makes the cluster's procs one by one, as earlier ones end."""
     if any(description.get(key) for key in _LATE):
         return True
     return bool(htcondor2.param.get("SUBMIT_FACTORY_JOBS_BY_DEFAULT", False))

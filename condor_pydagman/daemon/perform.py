@@ -8,9 +8,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Collection
+from functools import partial
 from typing import Any
 
+from condor_pydagman.adapters import common_input as common_input_files
 from condor_pydagman.adapters import files
+from condor_pydagman.adapters.common_input import FirstList
 from condor_pydagman.adapters.knobs import lookup
 from condor_pydagman.adapters.schedd import LostReply
 from condor_pydagman.daemon import last_words, subdags
@@ -70,6 +73,7 @@ class Performer:
         self._templates: dict[str, tuple[tuple[int, int], job_description.Template]] = {}
         self._answers: list[inputs.Input] = []
         self._next_show = 0.0
+        self._begun: tuple[int, str] | None = None  # a node whose submission was put off, and text
         self._tags = jobstate.Tags(run.dag, self._submit_text)
         self._stamps = job_events.stamp_form(lookup("DEFAULT_USERLOG_FORMAT_OPTIONS") or "")
         self._do: dict[type, Callable[[Any], None]] = {
@@ -111,7 +115,7 @@ class Performer:
         node = action.node
         begun = time.monotonic()
         try:
-            cluster, procs = self._hand_over(node, self._description(action))
+            cluster, procs = self._hand_over(node, self._description(action), action.common_input)
         except (OSError, FileError) as error:
             reason = f"can't read the submit file: {_reason(error)}"
             self._submit_failed(node, reason, permanent=True)
@@ -123,12 +127,17 @@ class Performer:
             self._submit_failed(node, error.reason, permanent=False, unknown=True)
         except PoolError as error:
             self._submit_failed(node, error.reason, permanent=not error.transient)
+        except FirstList as first:
+            self._answers.append(inputs.CommonInput(node, first.token))
         else:
             self._answers.append(inputs.Submitted(node, cluster, procs))
         self.publisher.statistics.add(run_statistics.SUBMIT, time.monotonic() - begun)
 
     def _description(self, action: do.SubmitNode) -> str:
         node, run = action.node, self.run
+        begun, self._begun = self._begun, None
+        if begun is not None and begun[0] == node:
+            return begun[1]
         if node in run.dag.subdags:
             subdags.prepare(
                 run.dag,
@@ -151,13 +160,22 @@ class Performer:
             hold=action.on_hold,
         )
 
-    def _hand_over(self, node: int, text: str) -> tuple[int, int]:
+    def _hand_over(self, node: int, text: str, common_input: str) -> tuple[int, int]:
         run = self.run
         directory = run.dag.directories.get(node, "")
         self._show()
         if run.config.prohibit_multi_jobs and run.schedd.procs_of(text, directory) > 1:
             raise PoolError(_MULTI, transient=False)
-        return run.schedd.submit(text, directory)
+        try:
+            return run.schedd.submit(text, directory, partial(self._look, text, common_input))
+        except FirstList:
+            self._begun = node, text
+            raise
+
+    def _look(self, text: str, common_input: str, description: Any) -> None:
+        """Refuse what stock DAGMan would not submit."""
+        if not self.run.by_condor_submit:
+            common_input_files.check(description, text, common_input)
 
     def _show(self) -> None:
         """Let `.dagman.out` tell what is being submitted, in case that takes long; a write for each

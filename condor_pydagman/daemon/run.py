@@ -63,6 +63,12 @@ class Run:
         found = self.own_ad.get("DAGManJobId")
         return found if isinstance(found, int) else 0
 
+    @property
+    def by_condor_submit(self) -> bool:
+        """Whether jobs are to be judged as condor_submit does, as stock's other submit method."""
+        method = self.options.submit_method
+        return method == 0 if method is not None else not self.config.use_direct_submit
+
     def abandoned(self) -> bool:
         """Whether the schedd that started this job is gone; its successor starts the job anew."""
         return bool(self.cluster) and os.getppid() != self.parent

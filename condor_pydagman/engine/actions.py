@@ -11,9 +11,10 @@ from condor_pydagman.vocabulary import DagStatus, Note, ScriptKind
 
 
 class SubmitNode(NamedTuple):
-    """Submit the node's jobs as one cluster.  Answered by Submitted or SubmitFailed.
+    """Submit the node's jobs as one cluster.  Answered by Submitted, SubmitFailed or CommonInput.
 
     `on_hold`: they are to wait on hold for a person (DAGMAN_PUT_FAILED_JOBS_ON_HOLD).
+    `common_input`: the DAG's list of common input files (see `inputs.CommonInput`), '' so far none.
     """
 
     node: int
@@ -21,6 +22,7 @@ class SubmitNode(NamedTuple):
     dag_status: DagStatus
     failed_count: int
     on_hold: bool = False
+    common_input: str = ""
 
 
 class RemoveJobs(NamedTuple):

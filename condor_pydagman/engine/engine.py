@@ -133,6 +133,7 @@ class Engine:
         self.noops: dict[int, int] = {}  # node by the third number of its NOOP events
         self.last_noop = 0
         self.sequences: dict[int, int] = {}
+        self.common_input = ""  # the DAG's list of common input files, see `inputs.CommonInput`
         self.keeps_times = bool(dag.jobstate_log)
         self.event_times: dict[int, float] = {}  # of a node's last event; if wanted, or for RETRY
         self.deferred = dict.fromkeys(("jobs", "idle", "category", "pre", "post", "hold"), 0)
@@ -463,6 +464,7 @@ _HANDLERS: dict[type, Callable[[Engine, Any], None]] = {
     inputs.LogBroken: endings.on_log_broken,
     inputs.Submitted: submission.on_submitted,
     inputs.SubmitFailed: submission.on_submit_failed,
+    inputs.CommonInput: submission.on_common_input,
     inputs.ScriptEnded: scripts.on_script_ended,
     inputs.QueueListed: reconcile.on_listed,
     inputs.QueueUnknown: reconcile.on_unknown,

@@ -85,6 +85,17 @@ class SubmitFailed(NamedTuple):
     stamp: str = ""
 
 
+class CommonInput(NamedTuple):
+    """The node is the first whose jobs have a list of common input files: it becomes the DAG's.
+
+    Nothing has been submitted yet: that waits until the list is in the nodes log.  `files` stands
+    for the list (`records.common_input`); all lists are equal for which it is equal.
+    """
+
+    node: int
+    files: str
+
+
 class ScriptEnded(NamedTuple):
     """A script ended with `status`: exit code, negative for a signal, 1 when it could not start.
 
@@ -223,6 +234,7 @@ Input = Union[
     LogBroken,
     Submitted,
     SubmitFailed,
+    CommonInput,
     ScriptEnded,
     QueueListed,
     QueueUnknown,

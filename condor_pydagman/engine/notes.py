@@ -36,6 +36,7 @@ _OF_ANY_RUN = (
     Note.JOB_ENDED,
     Note.FINAL_STARTED,
     Note.PROVISIONED,
+    Note.COMMON_INPUT,
 )  # whatever the retry number
 
 
@@ -60,6 +61,10 @@ def _on_provisioned(engine: Engine, _: int, event: LogEvent) -> None:
 
 def _on_final_started(engine: Engine, _: int, event: LogEvent) -> None:
     final_node.on_started(engine, event)
+
+
+def _on_common_input(engine: Engine, _: int, event: LogEvent) -> None:
+    engine.common_input = engine.common_input or event.text
 
 
 def _on_submit_failed(engine: Engine, node: int, event: LogEvent) -> None:
@@ -132,5 +137,6 @@ _HANDLERS: dict[Note, Callable[[Engine, int, LogEvent], None]] = {
     Note.TIMED_OUT: timeouts.on_timed_out,
     Note.SURPLUS: throttles.on_surplus,
     Note.PROVISIONED: _on_provisioned,
+    Note.COMMON_INPUT: _on_common_input,
     Note.FINAL_STARTED: _on_final_started,
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import dry_run, halting, inputs, provisioner, scripts, views
+from condor_pydagman.engine import dry_run, final_node, halting, inputs, provisioner, scripts, views
 from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.vocabulary import RETURN_SUBMIT_FAILED, Note
 
@@ -59,6 +59,25 @@ def on_submit_failed(engine: Engine, reply: inputs.SubmitFailed) -> None:
         engine.query_at = engine.now + engine.pace.failed(engine.now)
     else:
         submit_again(engine, node, reply.reason)
+
+
+def on_common_input(engine: Engine, found: inputs.CommonInput) -> None:
+    """The node's jobs have the first list of common input files.
+
+    It is on the disk before anything with it is in the queue, so that a restart knows it as well.
+    """
+    node = found.node
+    _answered(engine, node)
+    if engine.nodes.states[node] != State.SUBMITTING:
+        return  # adopted meanwhile
+    if engine.ending is None and not engine.rescue_asked and not final_node.closes_to(engine, node):
+        engine.common_input = engine.common_input or found.files
+        retry = engine.nodes.retries.get(node, 0)
+        engine.note(node, do.AppendNote(Note.COMMON_INPUT, node, retry, text=engine.common_input))
+        _hand_over(engine, node)
+    else:
+        engine.left_queue(node)
+        engine.want_submit(node)
 
 
 def submit_again(engine: Engine, node: int, reason: str) -> None:
@@ -145,11 +164,21 @@ def _submit_node(engine: Engine, node: int) -> None:
     if noop:
         engine.note(node, do.AppendNoop(node, scripts.new_noop(engine, node)))
         return
+    _hand_over(engine, node)
+
+
+def _hand_over(engine: Engine, node: int) -> None:
     engine.submitting = node
-    retry = engine.nodes.retries.get(node, 0)
-    failed = engine.nodes.counts[State.FAILED]
-    on_hold = node in engine.on_hold
-    engine.emit(do.SubmitNode(node, retry, engine.shown_status, failed, on_hold))
+    engine.emit(
+        do.SubmitNode(
+            node,
+            engine.nodes.retries.get(node, 0),
+            engine.shown_status,
+            engine.nodes.counts[State.FAILED],
+            node in engine.on_hold,
+            engine.common_input,
+        )
+    )
 
 
 def _say_submitted(engine: Engine) -> None:

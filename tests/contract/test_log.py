@@ -30,6 +30,7 @@ APPENDS = [
     do.AppendPostEnded(1, -1, 0, 0, -15),
     do.AppendPreSkip(2, 5),
     do.AppendNoop(1, 6),
+    do.AppendNote(Note.COMMON_INPUT, 2, retry=1, text="in/a,b c"),
 ]
 
 

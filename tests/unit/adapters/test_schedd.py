@@ -142,7 +142,7 @@ def test_a_description_that_makes_nothing(tmp_path: Path) -> None:
 )
 def test_late_materialization_is_seen_in_the_description(line: str, late: bool) -> None:
     description = schedd._parsed(f"executable = a\n{line}\nqueue\n")
-    assert schedd._materializes_late(description) is late
+    assert schedd.materializes_late(description) is late
 
 
 def test_a_dagman_without_a_job_has_nothing_to_inherit() -> None:
