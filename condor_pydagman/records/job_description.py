@@ -7,11 +7,13 @@ because a bag of a thousand nodes often shares one file.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from condor_pydagman.config import Config
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.records.ad_attributes import quoted
+from condor_pydagman.records.submit_values import NOTHING, literal, whole
 from condor_pydagman.vocabulary import DagStatus, NodeKind
 
 # Events that the schedd and the shadow write into the nodes log.
@@ -21,7 +23,6 @@ NODES_MASK = "0,1,2,4,5,7,8,9,10,11,12,13,16,17,24,27,35,36"
 PARENT_NAMES_LIMIT = 2000
 
 _SUBMITTED_BY_DAGMAN = 1  # JobSubmitMethod of jobs that a DAGMan submits itself
-_NOTHING = "$(DAGMAN_NOTHING:)"  # a macro that is never set, with an empty default
 
 
 class Template(NamedTuple):
@@ -68,7 +69,7 @@ def split(file_text: str) -> Template:
         word = _first_word(lines[place])
         if word == "queue":
             end = _queue_end(lines, place, end)
-            parts.append((_joined(body), _queue_text(lines[place:end])))
+            parts.append((_joined(body), _joined(lines[place:end])))
             body = []
             if depth == 0:
                 return Template(tuple(parts))
@@ -76,7 +77,8 @@ def split(file_text: str) -> Template:
             depth += {"if": 1, "endif": -1}.get(word, 0)
             body.extend(lines[place:end])
         place = end
-    body.append("")  # ends a statement that the file left open with a backslash
+    if body and body[-1].rstrip().endswith("\\"):
+        body[-1] += NOTHING  # the backslash continues nothing: it belongs to the value
     parts.append((_joined(body), "queue\n"))
     return Template(tuple(parts))
 
@@ -155,17 +157,19 @@ def parent_names(dag: Dag, node: int) -> str:
 
 def _node_macros(dag: Dag, node: int, retry: int, dag_status: DagStatus, failed_count: int) -> str:
     parents = parent_names(dag, node)
-    parent_line = f"DAG_PARENT_NAMES = {parents}\n" if parents else ""
-    submit = dag.submits[node]
+    parent_line = f"DAG_PARENT_NAMES = {literal(parents)}\n" if parents else ""
+    parents_attribute = '"$(DAG_PARENT_NAMES)"'
+    if '"' in parents or "\\" in parents:
+        parents_attribute = literal(quoted(parents))
     return (
-        f"SUBMIT_FILE = {submit}\n"
+        f"SUBMIT_FILE = {literal(dag.submits[node])}\n"
         f"My.JobSubmitMethod = {_SUBMITTED_BY_DAGMAN}\n"
-        f"JOB = {dag.names[node]}\n"
+        f"JOB = {literal(dag.names[node])}\n"
         f"RETRY = {retry}\n"
         f"DAG_STATUS = {int(dag_status)}\n"
         f"FAILED_COUNT = {failed_count}\n"
         f"{parent_line}"
-        'My.DAGParentNodeNames = "$(DAG_PARENT_NAMES)"\n'
+        f"My.DAGParentNodeNames = {parents_attribute}\n"
         f"My.DAGManNodeRetry = {retry}\n"
     )
 
@@ -174,11 +178,11 @@ def _defaults(dag: Dag, node: int, workflow: Workflow, hold: bool) -> str:
     config = workflow.config
     lines = []
     if workflow.batch_name.strip():  # one blank is how a user says: no batch name
-        lines.append(f"batch_name = {workflow.batch_name}\n")
+        lines.append(f"batch_name = {literal(workflow.batch_name)}\n")
     elif workflow.batch_name and dag.kinds[node] == NodeKind.SUBDAG:
         lines.append('My.JobBatchName = " "\n')  # says it to the DAGMan below
     if workflow.batch_id:
-        lines.append(f"batch_id = {workflow.batch_id}\n")
+        lines.append(f"batch_id = {literal(workflow.batch_id)}\n")
     priority = dag.priorities.get(node, 0)
     if priority:
         lines.append(f"priority = {priority}\n")
@@ -187,9 +191,9 @@ def _defaults(dag: Dag, node: int, workflow: Workflow, hold: bool) -> str:
     if config.hold_claim_time > 0 and dag.has_children(node):
         lines.append(f"keep_claim_idle = {config.hold_claim_time}\n")
     if workflow.accounting_group:
-        lines.append(f"accounting_group = {workflow.accounting_group}\n")
+        lines.append(f"accounting_group = {literal(workflow.accounting_group)}\n")
     if workflow.accounting_group_user:
-        lines.append(f"accounting_group_user = {workflow.accounting_group_user}\n")
+        lines.append(f"accounting_group_user = {literal(workflow.accounting_group_user)}\n")
     return "".join(lines)
 
 
@@ -202,21 +206,16 @@ def _recorded(workflow: Workflow) -> str:
         recorded = [f"MachineAttr{name}0" for name in names]
         text += f"job_ad_information_attrs = {','.join([*recorded, 'DAGNodeName'])}\n"
         text += f"job_machine_attrs = {machine}\n"
-    return text + "".join(f"My.{name} = {value}\n" for name, value in workflow.inherited)
-
-
-def _literally(text: str) -> str:
-    """A path or name as the value of a submit command: `$(x)` in it is no macro."""
-    return text.replace("$", "$(DOLLAR)")
+    return text + "".join(f"My.{name} = {literal(value)}\n" for name, value in workflow.inherited)
 
 
 def _overrides(dag: Dag, node: int, workflow: Workflow) -> str:
     config = workflow.config
-    name = _literally(dag.names[node])
+    name = literal(dag.names[node])
     text = (
         f"dag_node_name = {name}\n"
         f"submit_event_notes = DAG Node: {name}\n"
-        f"dagman_log = {_literally(workflow.nodes_log)}\n"
+        f"dagman_log = {literal(workflow.nodes_log)}\n"
         f'My.DAGManNodesMask = "{NODES_MASK}"\n'
     )
     if workflow.dagman_cluster > 0:
@@ -232,10 +231,7 @@ def _overrides(dag: Dag, node: int, workflow: Workflow) -> str:
 
 
 def _assignment(key: str, value: str) -> str:
-    # A backslash at the end would swallow the next line; a macro without a value stops that.
-    if value.endswith("\\"):
-        value += _NOTHING
-    return f"{key} = {value}\n"
+    return f"{key} = {whole(value)}\n"
 
 
 def _listed(text: str) -> list[str]:
@@ -291,17 +287,6 @@ def _opens_items(statement: list[str]) -> bool:
     last = statement[-1].rstrip()
     opened = "(" in " ".join(statement)
     return opened and not last.endswith(")")
-
-
-def _queue_text(statement: list[str]) -> str:
-    return _joined(list(_without_remarks(statement)))
-
-
-def _without_remarks(statement: list[str]) -> Iterator[str]:
-    # The bindings take a remark or an empty line among inline items for an item; submit does not.
-    for number, line in enumerate(statement):
-        if number == 0 or (line.strip() and not line.lstrip().startswith("#")):
-            yield line
 
 
 def _joined(lines: list[str]) -> str:

@@ -145,12 +145,12 @@ def test_a_long_list_of_parents_ends_with_a_whole_name(width: int, listed: int) 
 @pytest.mark.parametrize(
     ("text", "body", "queue"),
     [
-        ("", "\n", "queue\n"),
-        ("a = 1", "a = 1\n\n", "queue\n"),
-        ("a = 1 \\\n", "a = 1 \\\n\n", "queue\n"),
+        ("", "", "queue\n"),
+        ("a = 1", "a = 1\n", "queue\n"),
+        ("a = 1 \\\n", "a = 1 \\$(DAGMAN_NOTHING:)\n", "queue\n"),
         ("a = 1\nqueue", "a = 1\n", "queue\n"),
         ("a = 1\n\x0cqueue 4\n", "a = 1\n", "\x0cqueue 4\n"),
-        ("a = 1\x1cqueue 4\n", "a = 1\x1cqueue 4\n\n", "queue\n"),
+        ("a = 1\x1cqueue 4\n", "a = 1\x1cqueue 4\n", "queue\n"),
         ("a = 1\r\nQueue 3\r\n", "a = 1\n", "Queue 3\n"),
         ("  queue 2 x from list.txt\nb = 1\nqueue\n", "", "  queue 2 x from list.txt\n"),
         ("queued = 1\nqueue_x = 2\nqueue\n", "queued = 1\nqueue_x = 2\n", "queue\n"),
@@ -161,7 +161,7 @@ def test_a_long_list_of_parents_ends_with_a_whole_name(width: int, listed: int) 
         ("a @=END\nqueue\n@END\nqueue 2\n", "a @=END\nqueue\n@END\n", "queue 2\n"),
         ("a @= END\nqueue\n  @END \nqueue 2\n", "a @= END\nqueue\n  @END \n", "queue 2\n"),
         ("a = b @=END\nqueue 2\n", "a = b @=END\n", "queue 2\n"),
-        ("a @=END\nqueue\n", "a @=END\nqueue\n\n", "queue\n"),
+        ("a @=END\nqueue\n", "a @=END\nqueue\n", "queue\n"),
     ],
 )
 def test_where_a_file_is_cut(text: str, body: str, queue: str) -> None:
@@ -174,7 +174,7 @@ def test_where_a_file_is_cut(text: str, body: str, queue: str) -> None:
         ("queue x in (a b c)", "queue x in (a b c)\n"),
         ("queue x in (\n a\n b\n)", "queue x in (\n a\n b\n)\n"),
         ("queue x,y from [1:] (\n a, b\n c, d)\n)", "queue x,y from [1:] (\n a, b\n c, d)\n)\n"),
-        ("queue x from (\n# remark\n\n a\n)", "queue x from (\n a\n)\n"),
+        ("queue x from (\n# remark\n\n a\n)", "queue x from (\n# remark\n\n a\n)\n"),
         ("queue x matching files (*.dat)", "queue x matching files (*.dat)\n"),
     ],
 )
@@ -197,7 +197,7 @@ def test_statements_in_an_if_block_do_not_end_the_file() -> None:
 
 
 def test_if_block_with_the_only_statement() -> None:
-    assert split("if true\nqueue 3\nendif\n").parts[-1] == ("endif\n\n", "queue\n")
+    assert split("if true\nqueue 3\nendif\n").parts[-1] == ("endif\n", "queue\n")
 
 
 def test_jobs_for_a_person_go_on_hold() -> None:

@@ -1,0 +1,107 @@
+"""Names, paths and values come back from HTCondor's reader of descriptions as they went in."""
+
+from __future__ import annotations
+
+import htcondor2
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from condor_pydagman.config import Config
+from condor_pydagman.graph.model import Dag, Variable
+from condor_pydagman.records.job_description import Workflow, describe, split
+from condor_pydagman.records.submit_values import literal, whole
+from condor_pydagman.vocabulary import DagStatus
+
+# What begins or ends a macro, a value or a line, among other characters. HTCondor's files are
+# lines, and no character of theirs is NUL.
+SPECIAL = [
+    "$",
+    "$$",
+    "$(",
+    ")",
+    "(X)",
+    "$(JOB)",
+    "$ENV(HOME)",
+    "$INT(x)",
+    "\\",
+    '"',
+    "'",
+    "#",
+    "@=",
+]
+SPECIAL += ["=", " ", "\t", "\v", "\f", "\x85", "\u2028", "[1]", ":", ",", "a", "b/c", "queue", "é"]
+TEXTS = st.one_of(
+    st.lists(st.sampled_from(SPECIAL), min_size=1, max_size=8).map("".join),
+    st.text(st.characters(codec="utf-8", exclude_characters="\0\n\r"), min_size=1),
+).filter(lambda text: "$(dollar" not in text.lower())
+
+
+@given(TEXTS)
+@example("a\\")
+@example("$$(X)$$$(X)")
+@example(" a\\ ")
+def test_a_literal_comes_back(text: str) -> None:
+    read = htcondor2.Submit(f"X = 7\ndag_node_name = {literal(text)}\nnext = 1\nqueue\n")
+    assert _expanded(read, "dag_node_name") == text
+    assert read["next"] == "1"
+
+
+@given(TEXTS)
+def test_a_value_is_whole(text: str) -> None:
+    """Its macros count, so only what the language cuts off and joins is kept from it."""
+    plain = text.replace("$", "%")
+    read = htcondor2.Submit(f"a = {whole(plain)}\nnext = 1\nqueue\n")
+    assert _expanded(read, "a") == plain
+    assert read["next"] == "1"
+
+
+@given(name=TEXTS, path=TEXTS, other=TEXTS, value=TEXTS)
+@example(name="a\\", path="/p$$q/x", other='b"c\\', value="x\\")
+def test_every_name_in_a_description_comes_back(
+    name: str, path: str, other: str, value: str
+) -> None:
+    dag = Dag(files=["t.dag"])
+    dag.add_node("parent " + other, "n.sub")
+    dag.add_node(name, path)
+    dag.add_edges([0], [1])
+    dag.variables[1] = (Variable("v", value.replace("$", "%"), append=False),)
+    dag.finish()
+    flow = Workflow(12, path, Config(), f"[{other}]", "12.0", name, other)
+    text = describe(
+        dag, 1, split("mine = [$(JOB)]\nqueue 2\n"), flow,
+        retry=0, dag_status=DagStatus.OK, failed_count=0,
+    )  # fmt: skip
+    read = htcondor2.Submit(text)
+    expected = {
+        "JOB": name, "SUBMIT_FILE": path, "dag_node_name": name, "dagman_log": path,
+        "submit_event_notes": f"DAG Node: {name}", "batch_name": f"[{other}]",
+        "DAG_PARENT_NAMES": f"parent {other}", "accounting_group": name,
+        "accounting_group_user": other, "v": value.replace("$", "%"), "batch_id": "12.0",
+    }  # fmt: skip
+    assert {key: _expanded(read, key) for key in expected} == expected
+    assert read.getQArgs() == "2"
+
+
+def _expanded(description: htcondor2.Submit, name: str) -> str:
+    try:
+        return str(description.expand(name))
+    except KeyError:  # nothing is left of it
+        return ""
+
+
+@pytest.mark.parametrize("parent", ['x"y', "a\\", '\\"'])
+def test_names_of_parents_make_an_attribute_whatever_they_are(parent: str) -> None:
+    import classad2
+
+    dag = Dag(files=["t.dag"])
+    dag.add_node(parent, "n.sub")
+    dag.add_node("B", "n.sub")
+    dag.add_edges([0], [1])
+    dag.finish()
+    text = describe(
+        dag, 1, split("queue\n"), Workflow(1, "/x", Config()),
+        retry=0, dag_status=DagStatus.OK, failed_count=0,
+    )  # fmt: skip
+    expression = htcondor2.Submit(text).expand("My.DAGParentNodeNames")
+    assert classad2.ExprTree(expression).eval() == parent
