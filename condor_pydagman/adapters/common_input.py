@@ -13,7 +13,7 @@ from typing import Any
 import classad2
 import htcondor2
 
-from condor_pydagman.adapters.schedd import materializes_late
+from condor_pydagman.adapters.descriptions import materializes_late
 from condor_pydagman.errors import PoolError
 from condor_pydagman.records.common_input import attribute, difference, token
 

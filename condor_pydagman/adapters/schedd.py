@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
@@ -18,7 +17,8 @@ from typing import Any
 import classad2
 import htcondor2
 
-from condor_pydagman.adapters import job_history
+from condor_pydagman.adapters import descriptions, job_history
+from condor_pydagman.adapters.descriptions import BINDINGS, reason_of
 from condor_pydagman.adapters.files import inside
 from condor_pydagman.adapters.job_history import FACTORY
 from condor_pydagman.adapters.ownership import ATTRIBUTES as OWNER
@@ -26,7 +26,6 @@ from condor_pydagman.adapters.ownership import Ownership
 from condor_pydagman.adapters.steady_none import keep_none_alive
 from condor_pydagman.engine.inputs import EndedJob, QueuedJob
 from condor_pydagman.errors import PoolError
-from condor_pydagman.printable import printable
 from condor_pydagman.records.ad_attributes import (
     ADDRESS,
     BEGUN,
@@ -57,14 +56,6 @@ _OWN_ATTRIBUTES = [
     EXIT_BY_SIGNAL,
     *LIMITS,
 ]
-
-# Submit commands with which the schedd makes a cluster's procs one by one, as earlier ones end.
-_LATE = ("max_materialize", "max_idle", "materialize_max_idle")
-_COUNT = "PYDAGMAN_QUEUE_ARGUMENTS"  # a macro of ours, in a description that is not submitted
-_SLICE = re.compile(r"\b(?:in|from|matching)\s*(?:files|dirs|any)?\s*\[([-\d:\s]*)\]", re.I)
-
-# What the bindings raise: their own class, and Python's for bad arguments.
-_BINDINGS = (htcondor2.HTCondorException, OSError, RuntimeError, TypeError, ValueError)
 
 _QUEUED = [
     "ClusterId",
@@ -157,16 +148,16 @@ class ScheddAdapter:
             LostReply: it is not known whether the schedd took it.
         """
         with _inside(directory), _secret_hidden():
-            description = _parsed(text)
+            description = descriptions.parsed(text)
             look(description)
             if self.credentials:
                 _issue_credentials(description)
             try:
-                result = self._located().submit(description)
-            except _BINDINGS as error:
+                result = descriptions.submitted(self._located(), description, text)
+            except BINDINGS as error:
                 self._schedd = None
                 raise _submit_error(error) from None
-        late = materializes_late(description)
+        late = descriptions.materializes_late(description)
         return int(result.cluster()), 0 if late else int(result.num_procs())
 
     def procs_of(self, text: str, directory: str) -> int:
@@ -176,11 +167,11 @@ class ScheddAdapter:
             PoolError: the description is wrong, or `directory` can't be entered.
         """
         with _inside(directory):
-            description = _parsed(text)
+            description = descriptions.parsed(text)
             try:
-                return _procs_of(description)
-            except _BINDINGS as error:
-                raise PoolError(_reason(error), transient=False) from None
+                return descriptions.procs_of(description)
+            except BINDINGS as error:
+                raise PoolError(reason_of(error), transient=False) from None
 
     def remove(
         self,
@@ -328,17 +319,17 @@ class ScheddAdapter:
             yield self._located()
         except PoolError:
             raise
-        except _BINDINGS as error:
+        except BINDINGS as error:
             self._schedd = None  # it may have come back at another address
-            raise PoolError(_reason(error), transient=True) from None
+            raise PoolError(reason_of(error), transient=True) from None
 
     def _located(self) -> Any:
         if self._schedd is None:
             try:
                 self._schedd = htcondor2.Schedd()
-            except _BINDINGS as error:
+            except BINDINGS as error:
                 raise PoolError(
-                    f"can't locate the schedd: {_reason(error)}", transient=True
+                    f"can't locate the schedd: {reason_of(error)}", transient=True
                 ) from None
         return self._schedd
 
@@ -376,43 +367,6 @@ def _without(jobs: Iterable[QueuedJob]) -> str:
     return f" && ({which}) =!= True" if which else ""  # undefined for the ad of a cluster
 
 
-def _parsed(text: str) -> htcondor2.Submit:
-    try:
-        return htcondor2.Submit(text)
-    except UnicodeEncodeError as error:
-        line = text[text.rfind("\n", 0, error.start) + 1 :].partition("\n")[0]
-        reason = f"HTCondor's bindings can't submit what is not UTF-8: {printable(line)}"
-        raise PoolError(reason, transient=False) from None
-    except _BINDINGS as error:
-        raise PoolError(_reason(error), transient=False) from None
-
-
-def materializes_late(description: htcondor2.Submit) -> bool:
-    """Whether the schedd makes the cluster's procs one by one, as earlier ones end."""
-    if any(description.get(key) for key in _LATE):
-        return True
-    return bool(htcondor2.param.get("SUBMIT_FACTORY_JOBS_BY_DEFAULT", False))
-
-
-def _procs_of(description: htcondor2.Submit) -> int:
-    """Count of the queue statement times its items (manual: "Submitting many similar jobs")."""
-    words = description.getQArgs()
-    if not words.strip():
-        return 1
-    description[_COUNT] = words
-    words = description.expand(_COUNT)
-    found = description.itemdata()
-    if found is None:
-        count = classad2.ExprTree(words).eval()
-        return max(int(count), 1) if isinstance(count, (int, float)) else 1
-    items = list(found)
-    cut = _SLICE.search(words)
-    if cut is not None:
-        items = items[slice(*(int(part) if part.strip() else None for part in cut[1].split(":")))]
-    count = re.match(r"\s*(\d+)", words)
-    return max(int(count[1]) if count else 1, 1) * len(items)
-
-
 def _is_limit(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
@@ -421,8 +375,8 @@ def _issue_credentials(description: Any) -> None:
     """Hand over to the credd what the description asks for; mostly that is nothing."""
     try:
         url = description.issue_credentials()
-    except _BINDINGS as error:
-        reason = f"Failed to produce job credentials: {_reason(error)}"
+    except BINDINGS as error:
+        reason = f"Failed to produce job credentials: {reason_of(error)}"
         raise PoolError(reason, transient=False) from None
     if url:
         raise PoolError(
@@ -432,7 +386,7 @@ def _issue_credentials(description: Any) -> None:
 
 def _submit_error(error: Exception) -> PoolError:
     """What a failed submission means; what we can't read may have reached the queue."""
-    reason = _reason(error)
+    reason = reason_of(error)
     text = reason.lower()
     if any(phrase in text for phrase in _NOT_REACHED):
         return PoolError(reason, transient=True)
@@ -471,10 +425,6 @@ def _secret_hidden() -> Iterator[None]:
         yield
     finally:
         os.environ.update(hidden)
-
-
-def _reason(error: Exception) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
 
 
 def _plain(value: Any) -> Any:

@@ -78,10 +78,13 @@ def submit(offered: Offer, paths: DagPaths, htcondor2: Any) -> Job:
     """
     import warnings
 
+    from condor_pydagman.adapters.descriptions import charge
+
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             offered.description.issue_credentials()
+            charge(offered.description)
             result = offered.schedd.submit(offered.description, spool=offered.spool)
         except _refusals(htcondor2) as error:
             raise _refused(str(error), paths) from None

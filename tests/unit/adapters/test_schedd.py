@@ -9,7 +9,7 @@ from typing import Any
 import htcondor2
 import pytest
 
-from condor_pydagman.adapters import schedd
+from condor_pydagman.adapters import descriptions, schedd
 from condor_pydagman.adapters.ownership import Identity, Owners
 from condor_pydagman.adapters.schedd import LostReply, ScheddAdapter
 from condor_pydagman.engine.inputs import QueuedJob
@@ -95,8 +95,8 @@ def test_a_dagman_without_a_job_asks_and_tells_nothing() -> None:
 
 
 def test_a_reason_is_one_line() -> None:
-    assert schedd._reason(RuntimeError("a\n  b\t c \n")) == "a b c"
-    assert schedd._reason(RuntimeError("")) == "RuntimeError"
+    assert descriptions.reason_of(RuntimeError("a\n  b\t c \n")) == "a b c"
+    assert descriptions.reason_of(RuntimeError("")) == "RuntimeError"
 
 
 @pytest.mark.parametrize(
@@ -141,8 +141,8 @@ def test_a_description_that_makes_nothing(tmp_path: Path) -> None:
     ],
 )
 def test_late_materialization_is_seen_in_the_description(line: str, late: bool) -> None:
-    description = schedd._parsed(f"executable = a\n{line}\nqueue\n")
-    assert schedd.materializes_late(description) is late
+    description = descriptions.parsed(f"executable = a\n{line}\nqueue\n")
+    assert descriptions.materializes_late(description) is late
 
 
 def test_a_dagman_without_a_job_has_nothing_to_inherit() -> None:

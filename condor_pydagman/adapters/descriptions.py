@@ -1,0 +1,255 @@
+"""Submit descriptions in the hands of the bindings: read, completed as condor_submit does it, and
+handed over so that the schedd gets what was read.
+
+The bindings submit in two steps: `htcondor2.Submit` reads a text, and `Schedd.submit` writes
+`KEY = VALUE` lines of it and reads those.  What does not survive such a line (a value of several
+lines, one that ends with a backslash, items of a queue statement) is written here in a form that
+does.  Nor do they know who submits, which is what an accounting group without a user needs.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import re
+from typing import Any
+
+import classad2
+import htcondor2
+
+from condor_pydagman.errors import PoolError
+from condor_pydagman.printable import printable
+from condor_pydagman.records.job_description import split
+from condor_pydagman.records.submit_values import NOTHING
+
+# What the bindings raise: their own class, and Python's for bad arguments.
+BINDINGS = (htcondor2.HTCondorException, OSError, RuntimeError, TypeError, ValueError)
+
+NO_ITEMS = "invalid Queue statement"  # all that the bindings say if there is nothing to queue
+_EMPTY_ITEM = "invalid qargs"  # and of an item that is empty
+_UNREADABLE = "parse_up_to_q_line() failed"  # and if a line can't be read
+
+_COUNT = "PYDAGMAN_QUEUE_ARGUMENTS"  # a macro of ours, in a description that is not submitted
+_FOREACH = re.compile(r"(?:^|\s)(?:in|from|matching)\b", re.I)
+_SLICE = re.compile(r"\b(?:in|from|matching)\s*(?:files|dirs|any)?\s*\[([-\d:\s]*)\]", re.I)
+# Submit commands with which the schedd makes a cluster's procs one by one, as earlier ones end.
+_LATE = ("max_materialize", "max_idle", "materialize_max_idle")
+
+_GROUP = ("accounting_group", "AccountingGroup", "AcctGroup")
+_GROUP_USER = ("accounting_group_user", "AcctGroupUser")
+_NICE = ("nice_user", "NiceUser")
+_MACRO = re.compile(r"\$\((\w+)\)")
+
+
+class Unreadable(PoolError):
+    """A line of the description can't be read; the bindings do not say which."""
+
+    def __init__(self) -> None:
+        super().__init__(_UNREADABLE, transient=False)
+
+
+class _Serial(htcondor2.Submit):  # type: ignore[misc]
+    """What `Schedd.submit` asks a description for: pairs, and the queue statement's arguments."""
+
+    def __init__(self, description: htcondor2.Submit, arguments: str) -> None:
+        super().__init__(None)
+        self._pairs = [_pair(key, value) for key, value in description.items()]
+        self._arguments = arguments
+        self.setSubmitMethod(description.getSubmitMethod(), allow_reserved_values=True)
+
+    def items(self) -> Any:
+        return self._pairs
+
+    def getQArgs(self) -> str:
+        return self._arguments
+
+
+def parsed(text: str) -> htcondor2.Submit:
+    """The bindings' reading of a description.
+
+    Raises:
+        Unreadable: a line of it can't be read.
+        PoolError: something else is wrong with it.
+    """
+    try:
+        return htcondor2.Submit(text)
+    except UnicodeEncodeError as error:
+        line = text[text.rfind("\n", 0, error.start) + 1 :].partition("\n")[0]
+        reason = f"HTCondor's bindings can't submit what is not UTF-8: {printable(line)}"
+        raise PoolError(reason, transient=False) from None
+    except BINDINGS as error:
+        if _UNREADABLE in str(error):
+            raise Unreadable from None
+        raise PoolError(reason_of(error), transient=False) from None
+
+
+def submitted(schedd: Any, description: htcondor2.Submit, text: str, **how: bool) -> Any:
+    """Have a schedd take the jobs of a description, which was read from `text`.
+
+    A queue statement without items makes as many jobs as it counts, as in stock DAGMan.  `how` is
+    passed on to `Schedd.submit`.
+
+    Raises:
+        what the bindings raise.
+    """
+    charge(description)
+    arguments = _queue_arguments(description, text)
+    try:
+        return schedd.submit(_Serial(description, arguments), **how)
+    except BINDINGS as error:
+        instead = _without_items(description)
+        if str(error).strip() != NO_ITEMS or not instead:
+            raise
+    return schedd.submit(_Serial(description, instead), **how)
+
+
+def charge(description: htcondor2.Submit) -> None:
+    """Name who submits as the user of an accounting group that comes without one.
+
+    As condor_submit does, which knows; for the bindings it is nobody, and so the group is charged
+    for the jobs of a user without a name.
+    """
+    if not _said(description, _GROUP) and not _nice(description):
+        return
+    name = _said(description, _GROUP_USER)
+    user = str(description.get(name)) if name else ""
+    if not user:
+        description["accounting_group_user"] = _submitter()
+    elif _MACRO.fullmatch(user) and not _expanded(description, name):
+        # Each item of the queue statement may have its own, or none.
+        description[name] = f"{user[:-1]}:{_submitter()})"
+
+
+def materializes_late(description: htcondor2.Submit) -> bool:
+    """Whether the schedd makes the procs one by one (manual: "Submitting Lots of Jobs")."""
+    if any(description.get(key) for key in _LATE):
+        return True
+    return bool(htcondor2.param.get("SUBMIT_FACTORY_JOBS_BY_DEFAULT", False))
+
+
+def procs_of(description: htcondor2.Submit) -> int:
+    """Count of the queue statement times its items (manual: "Submitting many similar jobs").
+
+    Raises:
+        what the bindings raise.
+    """
+    words = description.getQArgs()
+    description[_COUNT] = words
+    words = _expanded(description, _COUNT)
+    if not words.strip():
+        return 1
+    if not _FOREACH.search(words):
+        return _number(words)
+    items = _items(description)
+    cut = _SLICE.search(words)
+    if cut is not None:
+        items = items[slice(*(int(part) if part.strip() else None for part in cut[1].split(":")))]
+    count = re.match(r"\s*(\d+)", words)
+    return max(int(count[1]) if count else 1, 1) * max(len(items), 1)
+
+
+def reason_of(error: Exception) -> str:
+    """What an exception of the bindings says, in one line."""
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _number(words: str) -> int:
+    count = classad2.ExprTree(words).eval()
+    return max(int(count), 1) if isinstance(count, (int, float)) else 1
+
+
+def _items(description: htcondor2.Submit) -> list[Any]:
+    try:
+        found = description.itemdata()
+    except ValueError as error:
+        if str(error) == _EMPTY_ITEM:  # that there is one is all it says: mostly it has company
+            return [{}, {}]
+        raise
+    return [] if found is None else list(found)
+
+
+def _queue_arguments(description: htcondor2.Submit, text: str) -> str:
+    """The queue statement's arguments; inline items as they stand in the text.
+
+    The bindings' own way with inline items knows no empty list and no empty item.
+    """
+    arguments = str(description.getQArgs())
+    if arguments.count("(") <= arguments.count(")"):
+        return arguments
+    found = {
+        statement
+        for _, statement in split(text).parts
+        if _words(_logical_line(statement)) == _words(arguments)
+    }
+    if len(found) == 1:
+        head, newline, items = found.pop().strip().partition("\n")
+        return head.split(None, 1)[1] + newline + items
+    return _written_out(description, arguments)
+
+
+def _written_out(description: htcondor2.Submit, arguments: str) -> str:
+    """Inline items as the bindings read them: for an `if` block with several such statements."""
+    lines = ["\x1f".join(item.values()) for item in _items(description)]
+    head = arguments.partition("(")[0]
+    head = re.sub(
+        r"\b(?:in|matching)\b(?:\s*(?:files|dirs|any))?", "from", head, count=1, flags=re.I
+    )
+    return f"{head}(\n" + "".join(f"{line}\n" for line in lines) + ")"
+
+
+def _logical_line(statement: str) -> str:
+    """The first line of a statement, continued lines joined, without the word `queue`."""
+    joined = re.sub(r"\\[ \t]*\n", "", statement).strip().partition("\n")[0]
+    return joined[len("queue") :]
+
+
+def _words(text: str) -> list[str]:
+    return text.split()
+
+
+def _without_items(description: htcondor2.Submit) -> str:
+    """Arguments that stand for a list of no items: one item, which is empty; '' if that is no
+    such list."""
+    arguments = str(description.getQArgs())
+    keyword = _FOREACH.search(arguments)
+    if keyword is None or _SLICE.search(arguments) or materializes_late(description):
+        return ""
+    return f"{arguments[: keyword.start()]} from (\n\n)"
+
+
+def _pair(key: str, value: str) -> tuple[str, str]:
+    """Key and value such that the line `KEY = VALUE` is read as that value."""
+    if "\n" in value:
+        tag = "PYDAGMAN_END"
+        while f"@{tag}" in value:
+            tag += "_"
+        return f"{key} @={tag}\n{value}\n@{tag}\n#", ""
+    return key, value + NOTHING if value.endswith("\\") else value
+
+
+def _expanded(description: htcondor2.Submit, name: str) -> str:
+    try:
+        return str(description.expand(name))
+    except KeyError:  # what the bindings make of a value whose macros leave nothing
+        return ""
+
+
+def _said(description: htcondor2.Submit, names: tuple[str, ...]) -> str:
+    """The first of these commands that has a value, '' if none has."""
+    return next((name for name in names if description.get(name)), "")
+
+
+def _nice(description: htcondor2.Submit) -> bool:
+    name = _said(description, _NICE)
+    try:
+        return bool(name) and classad2.ExprTree(_expanded(description, name)).eval() is True
+    except (
+        *BINDINGS,
+        classad2.ClassAdException,
+    ):  # the other side of `Schedd.submit` says what is wrong with it
+        return False
+
+
+def _submitter() -> str:
+    """The user that condor_submit charges: that of the process, without a domain."""
+    return pwd.getpwuid(os.geteuid()).pw_name

@@ -1,0 +1,199 @@
+"""Submit descriptions: what the schedd's side of the bindings reads is what the user wrote, and an
+accounting group has a user."""
+
+from __future__ import annotations
+
+import os
+import pwd
+from typing import Any
+
+import htcondor2
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from condor_pydagman.adapters import descriptions
+from condor_pydagman.errors import PoolError
+
+ME = pwd.getpwuid(os.geteuid()).pw_name
+
+
+class Schedd:
+    """Reads a description as `htcondor2.Schedd.submit` does; refuses what has no items."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def submit(self, description: Any) -> htcondor2.Submit:
+        pairs = "".join(f"{key} = {value}\n" for key, value in description.items())
+        self.texts.append(f"{pairs}\nqueue {description.getQArgs()}\n")
+        read = htcondor2.Submit(self.texts[-1])
+        if descriptions._FOREACH.search(read.getQArgs()) and not _items(read):
+            raise ValueError(descriptions.NO_ITEMS)
+        return read
+
+
+def _items(description: htcondor2.Submit) -> Any:
+    try:
+        found = description.itemdata()
+    except ValueError as error:
+        assert "invalid qargs" in str(error)  # Python's side knows no empty item
+        return [""]
+    return None if found is None else list(found)
+
+
+def handed_over(text: str) -> htcondor2.Submit:
+    return descriptions.submitted(Schedd(), descriptions.parsed(text), text)
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["a\nb", "one two\nthree = 3", "queue 3\n@end_\n", "[ a = 1;\nb = 2 ]", "@PYDAGMAN_END\nx"],
+)
+def test_values_of_several_lines(value: str) -> None:
+    text = f"a = 1\ntext @=END\n{value}\n@END\nlast = $(text)\nqueue 2\n"
+    read = handed_over(text)
+    assert dict(read) == dict(descriptions.parsed(text))
+    assert read["text"] == value.strip()
+    assert read.getQArgs() == "2"
+
+
+# What the bindings read has no remarks, no blanks around a line, no backslash before a line's end.
+LINES = st.text(st.characters(codec="utf-8", exclude_characters="\0\n\r#\\"), min_size=1).filter(
+    lambda line: line == line.strip()
+)
+
+
+@given(st.dictionaries(st.sampled_from(["a", "B", "My.C"]), st.lists(LINES, min_size=1)))
+def test_every_value_is_handed_over_as_it_was_read(values: dict[str, list[str]]) -> None:
+    description = htcondor2.Submit("z = 1\nqueue\n")
+    for key, lines in values.items():
+        description[key] = "\n".join(lines)
+    read = descriptions.submitted(Schedd(), description, "queue\n")
+    assert dict(read) == dict(description)
+
+
+def test_a_backslash_at_the_end_swallows_nothing() -> None:
+    description = htcondor2.Submit("z = 1\nqueue\n")
+    description["a"] = "x\\"
+    read = descriptions.submitted(Schedd(), description, "queue\n")
+    assert read.expand("a") == "x\\"
+    assert read["z"] == "1"
+
+
+@pytest.mark.parametrize(
+    ("statement", "items"),
+    [
+        ("queue x in (a b)", ["a", "b"]),
+        ("queue x in (a\nb\n)", ["a", "b"]),
+        ("queue x from (\n a\n b c\n)", ["a", "b c"]),
+        ("queue x \\\n from (\na\n)", ["a"]),
+        ("QUEUE 2 x From (\n\"q\" 'r'\nb\\c\n)", ["\"q\" 'r'", "b\\c"]),
+    ],
+)
+def test_inline_items(statement: str, items: list[str]) -> None:
+    read = handed_over(f"a = 1\n{statement}\nb = 2\n")
+    assert [item["x"] for item in read.itemdata()] == items
+
+
+def test_inline_items_of_one_of_two_statements() -> None:
+    read = handed_over("if false\nqueue x in (\na\n)\nelse\nqueue x in (\nb\nc\n)\nendif\n")
+    assert [item["x"] for item in read.itemdata()] == ["b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "arguments"),
+    [
+        ("queue x in ()", "x from (\n\n)"),
+        ("queue 2 x in ()", "2 x from (\n\n)"),
+        ("queue in ()", " from (\n\n)"),
+        ("queue x from (\n)", "x from (\n\n)"),
+        ("queue $(n)+1 x,y Matching files *.nothing", "$(n)+1 x,y from (\n\n)"),
+        ("queue x from /dev/null", "x from (\n\n)"),
+        ("queue x from false |", "x from (\n\n)"),
+    ],
+)
+def test_no_items_make_a_job_for_each_count(statement: str, arguments: str) -> None:
+    schedd = Schedd()
+    text = f"n = 1\n{statement}\n"
+    descriptions.submitted(schedd, descriptions.parsed(text), text)
+    assert schedd.texts[-1].endswith(f"\nqueue {arguments}\n")
+    assert len(schedd.texts) == 2
+
+
+@pytest.mark.parametrize(
+    "text", ["queue x in [1:] ()\n", "max_idle = 2\nqueue x in ()\n"], ids=["slice", "late"]
+)
+def test_no_items_are_an_error_where_stock_has_one(text: str) -> None:
+    with pytest.raises(ValueError, match=descriptions.NO_ITEMS):
+        handed_over(text)
+
+
+def test_another_error_is_not_tried_again() -> None:
+    class Refusing(Schedd):
+        def submit(self, description: Any) -> htcondor2.Submit:
+            super().submit(description)
+            raise ValueError("invalid Queue statement, errmsg=something else")
+
+    schedd = Refusing()
+    with pytest.raises(ValueError, match="something else"):
+        descriptions.submitted(schedd, descriptions.parsed("queue 2\n"), "queue 2\n")
+    assert len(schedd.texts) == 1
+
+
+@pytest.mark.parametrize(
+    ("lines", "user"),
+    [
+        ("accounting_group = g.h", ME),
+        ("AcctGroup = g.h", ME),
+        ("AccountingGroup = g.h", ME),
+        ("accounting_group = $(x)", ME),
+        ("accounting_group = g\naccounting_group_user =", ME),
+        ("accounting_group = g\naccounting_group_user = $(u)", f"$(u:{ME})"),
+        ("accounting_group = g\nu = eva\naccounting_group_user = $(u)", "$(u)"),
+        ("accounting_group = g\naccounting_group_user = marie", "marie"),
+        ("accounting_group = g\nAcctGroupUser = marie", None),
+        ("accounting_group_user = marie", "marie"),
+        ("accounting_group =", None),
+        ("nice_user = true", ME),
+        ("nice_user = $(n)\nn = TRUE", ME),
+        ("nice_user = false", None),
+        ("nice_user = $(none)", None),
+        ("nice_user = a b", None),
+        ("nice_user = true\naccounting_group_user = marie", "marie"),
+        ('My.AcctGroup = "g"', None),
+        ("a = 1", None),
+    ],
+)
+def test_who_is_charged(lines: str, user: str | None) -> None:
+    description = descriptions.parsed(f"{lines}\nqueue\n")
+    descriptions.charge(description)
+    assert description.get("accounting_group_user") == user
+
+
+@pytest.mark.parametrize(
+    ("statement", "procs"),
+    [
+        ("queue", 1),
+        ("queue 3", 3),
+        ("queue 1 + 2", 3),
+        ("queue $(none)", 1),
+        ("queue 0", 1),
+        ("queue 2 x in (a b c)", 6),
+        ("queue x in [1:] (a b c)", 2),
+        ("queue x in ()", 1),
+        ("queue 2 x in ()", 2),
+        ("queue x from (\n)", 1),
+        ("queue x matching *.nothing", 1),
+        ("queue x from (\na\n\n)", 2),
+    ],
+)
+def test_how_many_procs(statement: str, procs: int) -> None:
+    assert descriptions.procs_of(descriptions.parsed(f"{statement}\n")) == procs
+
+
+def test_what_can_not_be_read() -> None:
+    with pytest.raises(descriptions.Unreadable):
+        descriptions.parsed("a b c\nqueue\n")
+    with pytest.raises(PoolError, match="not UTF-8"):
+        descriptions.parsed("a = \udcff\nqueue\n")
