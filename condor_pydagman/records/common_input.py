@@ -7,8 +7,6 @@ not empty for that of the DAG; a job with another one is not submitted, and its 
 
 from __future__ import annotations
 
-import hashlib
-
 DIFFERS = "Multiple differing common input transfer lists declared in DAG"
 
 # Longer lists are remembered by their digest: a note in the nodes log has no room for them.
@@ -28,6 +26,8 @@ def token(files: str) -> str:
     data = files.encode("utf-8", "surrogateescape")
     if len(data) <= LONGEST_KEPT and files.isprintable():
         return files
+    import hashlib  # large, and few lists are that long
+
     return f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 

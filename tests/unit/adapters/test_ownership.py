@@ -120,11 +120,12 @@ def test_every_question_and_every_removal_names_the_owner(world: World) -> None:
     asking.jobs()
     asking.remove("why")
     question = job_history.wanted(7, {"QDate": 100_000}, Owners([ANN]))
+    here = {"DAGManNodesLog": "/dags/t.dag.nodes.log", "JobStatus": 2}
     old = {"EnteredCurrentStatus": 0, "LeaveJobInQueue": False, "JobStatus": 4}
-    more = {"DAGManNodesLog": "/dags/t.dag.nodes.log", **old}
-    questions = [*side.asked, question.which, str(question.since)]
-    assert len(questions) == 9
-    for constraint in questions:
+    questions = [(text, here) for text in (*side.asked, question.which)]
+    questions.append((str(question.since), {**old, "ClusterId": 6}))
+    assert len(questions) == 13  # a removal asks first what may have ended
+    for constraint, more in questions:
         holds = classad2.ExprTree(constraint)
         assert holds.eval(job(8, ANN._asdict(), **more)) is True
         for stranger in STRANGERS[:-1]:
