@@ -12,7 +12,7 @@ import fcntl
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from condor_pydagman.adapters import own_files
 from condor_pydagman.errors import FileError, is_of_the_machine
@@ -289,6 +289,21 @@ def _sync_directory(path: str) -> None:
         os.close(fd)
 
 
+def _link(temporary: str, path: str) -> None:
+    """Give a new file the name that it is to have, if nothing has that; OSError otherwise."""
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without second names
+        if os.path.lexists(path):
+            raise
+        os.rename(temporary, path)
+    else:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+
+
 def interrupted_run(lock: str) -> int | None:
     """Number of the rescue file (0: none) that a run began with which left its lock file behind.
 
@@ -311,12 +326,17 @@ class LockFile:
     Stock DAGMan uses the same file and lock.  A second line of ours, `rescue N`, tells which rescue
     file the run began with: it is not to go on from one that it wrote itself before a crash.
 
-    An empty one belongs to a DAGMan that ended before it had begun: nothing is to be recovered.
+    An empty one belongs to a DAGMan that ended before it had begun: nothing is to be recovered,
+    unless the nodes log tells of a run of this DAGMan job; then somebody or a full disk emptied it.
+
+    Args:
+        ran: whether the nodes log does; asked if there is an empty lock file.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, ran: Callable[[], bool] = lambda: False) -> None:
         self.path = path
         self.found = False
+        self._ran = ran
         self._fd = -1
 
     def begun(self) -> bool:
@@ -325,7 +345,7 @@ class LockFile:
             there = os.lstat(self.path)
         except OSError:
             return False
-        return stat.S_ISREG(there.st_mode) and there.st_size > 0
+        return stat.S_ISREG(there.st_mode) and (there.st_size > 0 or self._ran())
 
     def take(self) -> int | None:
         """Take the lock; `found` tells whether an earlier DAGMan left the file behind.
@@ -336,6 +356,7 @@ class LockFile:
         Raises:
             FileError: the file can't be made.
         """
+        there = os.path.lexists(self.path)
         try:
             while True:
                 self._fd = own_files.open_own(self.path, os.O_RDWR | os.O_CREAT, 0o600)
@@ -348,7 +369,7 @@ class LockFile:
                 if self._is_in_place():
                     break
                 self._close()  # whoever held it removed it just now
-            self.found = bool(os.read(self._fd, 1))
+            self.found = bool(os.read(self._fd, 1)) or (there and self._ran())
         except OSError as error:
             raise self._unwritable(error) from None
         return None
@@ -366,6 +387,8 @@ class LockFile:
             os.pwrite(self._fd, text, 0)
             os.ftruncate(self._fd, len(text))
             os.fsync(self._fd)
+            with contextlib.suppress(OSError):  # not every file system can
+                _sync_directory(self.path)
         except OSError as error:
             raise self._unwritable(error) from None
 
@@ -375,22 +398,33 @@ class LockFile:
         return int(number) if number.isdigit() else 0
 
     def keep(self) -> bool:
-        """Make the file anew if somebody has deleted it; returns whether it was gone.
+        """Make the file anew if somebody has deleted it; returns whether that was so and is mended.
 
-        Without it the next start would not recover, and run everything a second time.
+        Without it the next start would not recover, and run everything a second time; nor with an
+        empty one, so it gets its name when it is whole and locked.
         """
         if self._fd < 0 or os.path.lexists(self.path):
             return False
-        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        temporary = f"{self.path}.{os.urandom(8).hex()}.tmp"
+        fd = -1
         try:
             text = os.pread(self._fd, 64, 0)
-            fd = os.open(self.path, flags, 0o600)
+            fd = os.open(temporary, _NEW & ~os.O_WRONLY | os.O_RDWR, 0o600)
             fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return False  # the next look may do it
-        os.pwrite(fd, text, 0)
+            if os.write(fd, text) != len(text):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            os.fsync(fd)
+            _link(temporary, self.path)
+        except OSError:  # the next look may do it
+            if fd >= 0:
+                os.close(fd)
+                with contextlib.suppress(OSError):
+                    os.unlink(temporary)
+            return False
         self._close()
         self._fd = fd
+        with contextlib.suppress(OSError):
+            _sync_directory(self.path)
         return True
 
     def remove(self) -> None:

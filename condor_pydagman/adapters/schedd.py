@@ -51,6 +51,7 @@ _OWN_ATTRIBUTES = [
     ADDRESS,
     HALTED,
     ENDED,
+    BEGUN,
     RUN_COUNT,
     EXIT_CODE,
     EXIT_BY_SIGNAL,

@@ -17,6 +17,7 @@ from condor_pydagman.adapters import scripts
 from condor_pydagman.adapters.files import LockFile
 from condor_pydagman.adapters.joblog import NodesLog
 from condor_pydagman.adapters.jobstate_log import JobstateLog
+from condor_pydagman.adapters.log_witness import shows_jobs_of
 from condor_pydagman.adapters.outlog import OutLog
 from condor_pydagman.adapters.schedd import ScheddAdapter
 from condor_pydagman.adapters.scripts import ScriptRunner
@@ -30,7 +31,7 @@ from condor_pydagman.engine.throttles import Throttles, throttles
 from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records import banner, failure_dump, jobstate, versions
-from condor_pydagman.records.ad_attributes import begun_anew, ended_with, quoted
+from condor_pydagman.records.ad_attributes import began_at, begun_anew, ended_with, quoted
 from condor_pydagman.records.job_description import Workflow, inheritance, inherited
 
 OWN_AD_TRIES = 4
@@ -88,7 +89,10 @@ def plan(options: DagmanOptions, config: Config, admin: Config, out: OutLog) -> 
     nodes_log_place.refuse(nodes_log, config, out)
     limits = _limits(options, config, admin, own_ad)
     _say_all(out, banner.throttle_lines(limits))
-    lock = LockFile(options.lockfile or paths.lock)
+    lock = LockFile(
+        options.lockfile or paths.lock,
+        lambda: shows_jobs_of(nodes_log, job.cluster, began_at(own_ad)),
+    )
     _say_all(out, banner.file_lines(lock.path, options.dag_files))
     return Plan(paths, job, nodes_log, schedd, own_ad, workflow, limits, lock)
 

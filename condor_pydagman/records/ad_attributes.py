@@ -115,6 +115,12 @@ def begun_anew(own_ad: Mapping[str, object], now: float, *, recovers: bool) -> d
     return {ENDED: "undefined", BEGUN: str(int(now))}
 
 
+def began_at(own_ad: Mapping[str, object]) -> int:
+    """When the present run of a job that has had runs before began; 0 if it is the first."""
+    begun = own_ad.get(BEGUN)
+    return begun if isinstance(begun, int) else 0
+
+
 def wanted_limits(found: Mapping[str, int], limits: Throttles) -> LimitsWanted | None:
     """What somebody has edited in our job ad, by its attributes as they are; None if nothing."""
     edited = {

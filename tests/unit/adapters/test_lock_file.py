@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -99,6 +101,73 @@ def test_a_lock_file_that_somebody_has_deleted_is_made_anew(tmp_path: Path) -> N
     assert (tmp_path / "x.lock").read_text() == "7\nrescue 2\n"
     lock.remove()
     assert not (tmp_path / "x.lock").exists()
+
+
+def full(fd: int, text: bytes) -> int:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def half(fd: int, text: bytes) -> int:
+    return os.pwrite(fd, text[: len(text) // 2], 0)
+
+
+def broken(fd: int) -> None:
+    raise OSError(errno.EIO, "Input/output error")
+
+
+@pytest.mark.parametrize(("name", "fails"), [("write", full), ("write", half), ("fsync", broken)])
+def test_while_the_disk_is_full_nothing_is_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, fails: Callable[..., object]
+) -> None:
+    """Not an empty one either, which says that nothing has begun."""
+    lock = LockFile(str(tmp_path / "x.lock"))
+    lock.take()
+    lock.write(7, 2)
+    (tmp_path / "x.lock").unlink()
+    with monkeypatch.context() as patch:
+        patch.setattr(os, name, fails)
+        assert not lock.keep()
+    assert os.listdir(tmp_path) == []
+    assert lock.keep()
+    assert os.listdir(tmp_path) == ["x.lock"]
+    lock.remove()
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_a_file_system_without_second_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: bool
+) -> None:
+    def link(*_: str) -> None:
+        if there:
+            (tmp_path / "x.lock").write_text("8\n")
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    lock = LockFile(str(tmp_path / "x.lock"))
+    lock.take()
+    lock.write(7, 2)
+    (tmp_path / "x.lock").unlink()
+    monkeypatch.setattr(os, "link", link)
+    assert lock.keep() is not there
+    assert (tmp_path / "x.lock").read_text() == ("8\n" if there else "7\nrescue 2\n")
+    assert os.listdir(tmp_path) == ["x.lock"]
+    lock.remove()
+
+
+def test_an_empty_lock_file_beside_a_log_of_this_job(tmp_path: Path) -> None:
+    """Somebody or a full disk has emptied it."""
+    path = tmp_path / "x.lock"
+    assert not LockFile(str(path), lambda: True).begun()
+    new = LockFile(str(path), lambda: True)
+    assert new.take() is None
+    assert not new.found
+    new.remove()
+    path.touch()
+    lock = LockFile(str(path), lambda: True)
+    assert lock.begun()
+    assert lock.take() is None
+    assert lock.found
+    lock.leave()
+    assert path.exists()
 
 
 def test_a_lock_file_of_another_in_place_of_ours_is_left_alone(tmp_path: Path) -> None:
