@@ -37,8 +37,12 @@ def settings(config_file: str) -> dict[str, str]:
     """
     path = os.path.abspath(config_file)
     try:
-        if stat.S_ISFIFO(os.stat(path).st_mode):  # which we would wait for
-            raise ConfigError(f"ERROR: DAGMan config file {config_file} is no file, but a pipe")
+        found = os.stat(path)
+        # A pipe would be waited for, and some devices have no end; the bindings read all of it.
+        device = not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode)
+        if device and not os.path.samestat(found, os.stat(os.devnull)):
+            what = "a pipe" if stat.S_ISFIFO(found.st_mode) else "a device"
+            raise ConfigError(f"ERROR: DAGMan config file {config_file} is no file, but {what}")
         with open(path, "rb") as file:
             if b"\0" in file.read():
                 raise ConfigError(f"ERROR: {config_file} is no text: it has a NUL character in it")

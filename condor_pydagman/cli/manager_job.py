@@ -21,6 +21,7 @@ from condor_pydagman.names import DagPaths
 from condor_pydagman.records import condor_sub
 
 DASHES = "-" * 71
+INSERT_MAX = 1 << 24  # bytes of an -insert_sub_file
 _VALGRIND = ("--tool=memcheck", "--leak-check=yes", "--show-reachable=yes")
 
 
@@ -178,14 +179,18 @@ def insert_lines(path: str) -> list[str]:
     """The lines of an -insert_sub_file, trimmed, continued lines joined.
 
     Raises:
-        FileError: it can't be read.
+        FileError: it can't be read, or has no end.
     """
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape", newline="\n") as file:
-            text = file.read()
+        with open(path, "rb") as file:  # which may be a pipe: a shell's <(command)
+            data = file.read(INSERT_MAX + 1)
     except OSError as error:
         reason = f"({error.strerror})"
         raise FileError(f"ERROR: Unable to read submit append file {path} {reason}") from None
+    if len(data) > INSERT_MAX or b"\0" in data:
+        wrong = "there is a NUL in it" if b"\0" in data else f"more than {INSERT_MAX:,} bytes"
+        raise FileError(f"ERROR: Unable to read submit append file {path} ({wrong})")
+    text = data.decode("utf-8", "surrogateescape")
     lines: list[str] = []
     begun = ""
     for line in text.removesuffix("\n").split("\n") if text else ():
@@ -284,13 +289,23 @@ def _extra_lines(
         lines += insert_lines(given or knob)
     lines += [f"My.{attribute}" for attribute in job_attributes]
     lines += options.append
-    for line in lines:
-        if line.split(None, 1)[:1] and line.split(None, 1)[0].lower() == "queue":
-            raise FileError(
-                f"ERROR: {line!r} can't be added to the submit file: DAGMan must be one job."
-                " Take it out of -append or -insert_sub_file"
-            )
+    _refuse_queue("\n".join(lines))
     return lines
+
+
+def _refuse_queue(text: str) -> None:
+    """Lines may hold line breaks, be continued, or be part of a value of several lines."""
+    if "queue" not in text.lower():
+        return
+    from condor_pydagman.records import job_description  # late: most have none
+
+    ours = "queue 1 last"
+    (_, found), *_ = job_description.split(f"{text}\n\n{ours}\n").parts
+    if found.strip() != ours:
+        raise FileError(
+            f"ERROR: {found.strip()!r} can't be added to the submit file: DAGMan must be one job."
+            " Take it out of -append or -insert_sub_file"
+        )
 
 
 def _update(options: SubmitOptions, paths: DagPaths) -> SubmitOptions:

@@ -190,17 +190,20 @@ def test_a_mistake_leaves_no_copy_of_the_configuration_behind(
     assert os.listdir(tmp_path / "temporary") == []
 
 
-def test_a_pipe_in_place_of_a_config_file_is_not_waited_for(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("place", "what"), [("pipe", "a pipe"), ("/dev/zero", "a device")])
+def test_what_has_no_end_in_place_of_a_config_file_is_not_waited_for(
+    tmp_path: Path, place: str, what: str
+) -> None:
     os.mkfifo(tmp_path / "pipe")
     done = subprocess.run(
-        [sys.executable, "-c", SHOW, str(tmp_path / "pipe")],
+        [sys.executable, "-c", SHOW, str(tmp_path / place)],
         env={**os.environ, "CONDOR_CONFIG": "ONLY_ENV"},
         capture_output=True,
         text=True,
         check=False,
         timeout=180,
     )
-    assert "is no file, but a pipe" in done.stderr
+    assert f"is no file, but {what}" in done.stderr
 
 
 @pytest.mark.parametrize(

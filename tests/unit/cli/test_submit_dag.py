@@ -6,6 +6,7 @@ import contextlib
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -280,11 +281,44 @@ def test_lines_of_a_file(directory: Path) -> None:
     )
 
 
-def test_a_queue_among_the_added_lines_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("text", ["Queue 2", "x = 1\nQueue 2", "if true\nx = 1\n\tQueue 2\nendif"])
+def test_a_queue_among_the_added_lines_is_refused(
+    capsys: pytest.CaptureFixture[str], text: str
+) -> None:
     """It would start DAGMan more than once for one DAG."""
-    assert prepare("-append", "Queue 2", "t.dag") == 1
+    assert prepare("-append", text, "t.dag") == 1
     assert "'Queue 2' can't be added" in capsys.readouterr().err
     assert not Path("t.dag.condor.sub").exists()
+
+
+def test_a_queue_of_two_added_lines_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert prepare("-append", "if true", "-append", "queue\nendif", "t.dag") == 1
+    assert "'queue' can't be added" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["x = 1\ny = queue", "x = 1 \\\nqueue 2", "x = \\"])
+def test_what_only_looks_like_a_queue_is_none(text: str) -> None:
+    assert prepare("-append", text, "t.dag") == 0
+    assert Path("t.dag.condor.sub").read_text().endswith(f"{text}\nqueue\n")
+
+
+def test_a_file_without_end_is_not_inserted(capsys: pytest.CaptureFixture[str]) -> None:
+    begun = time.monotonic()
+    assert prepare("-insert_sub_file", "/dev/zero", "t.dag") == 1
+    assert "submit append file /dev/zero (there is a NUL" in capsys.readouterr().err
+    os.mkfifo("endless")
+    with subprocess.Popen(["sh", "-c", "exec yes >endless"], stderr=subprocess.DEVNULL):
+        assert prepare("-insert_sub_file", "endless", "t.dag") == 1
+    assert "endless (more than 16,777,216 bytes)" in capsys.readouterr().err
+    assert time.monotonic() - begun < 30
+
+
+def test_what_a_command_prints_can_be_inserted() -> None:
+    """A shell's `-insert_sub_file <(command)`."""
+    os.mkfifo("pipe")
+    with subprocess.Popen(["sh", "-c", "echo x = 1 >pipe"]):
+        assert prepare("-insert_sub_file", "pipe", "t.dag") == 0
+    assert Path("t.dag.condor.sub").read_text().endswith("x = 1\nqueue\n")
 
 
 def test_recursion_comes_first(capsys: pytest.CaptureFixture[str]) -> None:
@@ -315,6 +349,7 @@ def test_recursion_that_fails(capsys: pytest.CaptureFixture[str]) -> None:
 
 QUICK = """\
 import sys
+import time
 from condor_pydagman.cli.submit_dag import main
 code = main(["-no_submit", "-dagman", "/opt/condor_dagman", "t.dag"])
 slow = ["argparse", "asyncio", "difflib", "importlib.metadata", "logging", "shutil",
@@ -337,6 +372,7 @@ def test_a_small_dag_imports_little() -> None:
 
 LEAVE = """\
 import sys
+import time
 from condor_pydagman.cli.submit_dag import run_and_leave
 sys.argv = ["condor_submit_dag", "-no_submit", "-dagman", "/opt/condor_dagman", *sys.argv[1:]]
 run_and_leave()
