@@ -45,9 +45,9 @@ LEFT_MAX = 8  # events left to the bindings without a look, after that many of o
 _END_OF_EVENT = b"...\n"
 _OTHER_FORMATS = (b"<", b"{")  # XML, JSON
 _UNREADABLE = (htcondor2.HTCondorException, classad2.ClassAdException, ValueError, KeyError)
-_HEAD = re.compile(r"^(\d{3}) \((-?\d+)\.(-?\d+)\.(-?\d+)\)", re.MULTILINE)
-_CODE = re.compile(r"\(return value (\d+)\)")
-_SIGNAL = re.compile(r"\(signal (\d+)\)")
+_HEAD = re.compile(r"^(\d{3}) \((-?\d{1,10})\.(-?\d{1,10})\.(-?\d{1,10})\)", re.MULTILINE)
+_CODE = re.compile(r"\(return value (\d{1,10})\)")
+_SIGNAL = re.compile(r"\(signal (\d{1,10})\)")
 _OLD_NOTE = re.compile(r"DAG Node: \s*(\S+)", re.ASCII)  # names may have other Unicode spaces
 _NODE = re.compile(r'DAGNodeName = "([^"]+)"|DAG Node: (\S+)')
 

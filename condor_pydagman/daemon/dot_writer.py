@@ -60,4 +60,4 @@ def _numbers(name: str) -> list[int]:
     except OSError:
         return []
     tails = (entry[len(base) + 1 :] for entry in entries if entry.startswith(base + "."))
-    return [int(tail) for tail in tails if tail.isdigit()]
+    return [int(tail) for tail in tails if tail.isascii() and tail.isdigit()]

@@ -16,6 +16,7 @@ from condor_pydagman.graph.model import Dag
 _INTERNAL = "INTERNAL"
 _DEFAULT_TAG = "+pegasus_site"
 _TAG_NAME = "+job_tag_name"
+_NUMBER = re.compile("[0-9]{1,18}")
 _MAYBE = re.compile("pegasus_site|tag_name", re.I)
 
 
@@ -47,7 +48,7 @@ def read(lines: Iterable[str]) -> History:
         words = line.split()
         if len(words) < 6 or words[1] == _INTERNAL:
             continue
-        if not (words[0].isascii() and words[0].isdigit() and words[-1].isdigit()):
+        if not (_NUMBER.fullmatch(words[0]) and _NUMBER.fullmatch(words[-1])):
             continue
         stamp = int(words[0])
         history.sequence = max(history.sequence, int(words[-1]))

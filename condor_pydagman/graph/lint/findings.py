@@ -258,14 +258,15 @@ class Findings:
         if not self.full(code):
             usual = CODES[code]
             file, _, line = place.rpartition(":")
+            numbered = line.isascii() and line.isdigit()
             self.kept.append(
                 Finding(
                     code,
                     usual.severity if severity is None else severity,
                     message,
                     hint or usual.hint,
-                    file if line.isdigit() else place,
-                    int(line) if line.isdigit() else 0,
+                    file if numbered else place,
+                    int(line) if numbered else 0,
                     node=node,
                     words=words,
                 )

@@ -113,3 +113,13 @@ def test_no_descriptor_for_the_bindings_is_no_fault_of_the_log(tmp_path: Path) -
         file.write("022 (003.000.000) 2026-11-21 11:56:29 Job disconnected\n    x\n    y\n...\n")
     with descriptors(0), pytest.raises(OSError, match="Too many open files"):
         log.read()
+
+
+def test_numbers_that_are_too_long_for_python(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    long = "9" * 5000
+    path.write_text(
+        f"005 ({long}.000.000) 2026-11-21 11:56:29 Job terminated.\n\t(return value 0)\n...\n"
+        f"005 (001.000.000) never Job terminated.\n\t(1) (return value {long})\n...\n" + event(2)
+    )
+    assert read(path)[-1].cluster == 2

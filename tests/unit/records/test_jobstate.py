@@ -106,3 +106,10 @@ def test_each_description_is_read_once() -> None:
     tags = jobstate.Tags(dag, submit_text)
     assert " ".join(map(tags.of, (0, 1, 2, 1, 0))) == "site0 site1 site2 site1 site0"
     assert asked == [0, 1, 2]
+
+
+@pytest.mark.parametrize("number", ["\u00b2", "9" * 5000, "-1"])
+def test_what_is_no_number_of_ours_is_passed_over(number: str) -> None:
+    """Somebody's program may have written into the file; Python calls some more things digits."""
+    lines = [f"{number} A JOB_SUCCESS 1.0 - - 4", f"7 A JOB_SUCCESS 1.0 - - {number}"]
+    assert jobstate.read([*lines, "8 A JOB_SUCCESS 1.0 - - 5"]).sequence == 5

@@ -1,0 +1,16 @@
+"""Which DOT files are there already."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.daemon import dot_writer
+
+
+def test_numbers_are_those_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("t.dot.0", "t.dot.12", "t.dot.\u00b2", "t.dot.x", "t.dot", "u.dot.3"):
+        Path(name).touch()
+    assert sorted(dot_writer._numbers("t.dot")) == [0, 12]
