@@ -22,11 +22,13 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import os
 import stat
 from collections.abc import Iterator
 
 _SECOND_NAME = "has a second name (a hard link)"
+_UNKNOWN = 65534  # the kernel's number for users that a user namespace does not know; `nobody`
 LINKS_MAX = 20  # that lead to one another, and tries to open a file that comes and goes
 
 
@@ -97,8 +99,8 @@ def _behind(path: str, *, strict: bool) -> str:
     fd = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         found, is_open = os.fstat(fd), _is_open_to_all(path)
-        if found.st_uid not in (0, os.geteuid()) and (strict or is_open):
-            raise _trap(f"is a symbolic link that belongs to user {found.st_uid}")
+        if _is_another_s(found) and (strict or is_open):
+            raise _trap(f"is a symbolic link that belongs to user {found.st_uid}", is_open)
         if found.st_nlink > 1 and is_open:  # the user's own, from elsewhere
             raise _trap(f"is a symbolic link that {_SECOND_NAME}")
         return os.path.join(os.path.dirname(path), os.readlink("", dir_fd=fd))
@@ -120,7 +122,7 @@ def refuse_planted(fd: int, path: str) -> None:
         raise OSError(code, "it is no ordinary file; move it away")
     if not _is_open_to_all(path):
         return
-    if found.st_uid not in (0, os.geteuid()) and _is_open_to_all(path, stat.S_ISVTX):
+    if _is_another_s(found, fd) and _is_open_to_all(path, stat.S_ISVTX):
         raise _trap(f"belongs to user {found.st_uid}")
     if found.st_nlink > 1:
         raise _trap(_SECOND_NAME)
@@ -128,9 +130,37 @@ def refuse_planted(fd: int, path: str) -> None:
         raise _trap("is mounted there")
 
 
-def _trap(what: str) -> OSError:
-    reason = f"it {what}, in a directory that everybody may write to: it may be somebody else's"
-    return OSError(errno.EPERM, f"{reason} trap; move it away, or use another directory")
+def _trap(what: str, is_open: bool = True) -> OSError:
+    where = ", in a directory that everybody may write to" if is_open else ""
+    reason = f"it {what}{where}: it may be somebody else's trap"
+    return OSError(errno.EPERM, f"{reason}; move it away, or use another directory")
+
+
+def _is_another_s(found: os.stat_result, fd: int = -1) -> bool:
+    """Whether it belongs to somebody else than the user and root; `fd` is it, opened, if it is.
+
+    In a user namespace all users that it does not know have one number, and a process can have the
+    same: root's own personal pool runs so.
+    """
+    if found.st_uid != _UNKNOWN or os.geteuid() != _UNKNOWN:
+        return found.st_uid not in (0, os.geteuid())
+    if fd < 0:
+        return _are_some_unknown()
+    flags = fcntl.fcntl(fd, fcntl.F_GETFL)
+    try:  # which nobody but the owner may ask for
+        fcntl.fcntl(fd, fcntl.F_SETFL, flags | os.O_NOATIME)
+    except PermissionError:
+        return True
+    fcntl.fcntl(fd, fcntl.F_SETFL, flags)
+    return False
+
+
+def _are_some_unknown() -> bool:
+    try:
+        with open("/proc/self/uid_map", "rb") as file:
+            return file.read().split() != [b"0", b"0", b"4294967295"]
+    except OSError:
+        return False
 
 
 def _is_mounted(fd: int, path: str) -> bool:
@@ -159,7 +189,7 @@ def refuse_planted_directory(path: str) -> None:
         OSError: with a reason that tells what to do.
     """
     found = os.lstat(path)
-    if found.st_uid not in (0, os.geteuid()) and _is_open_to_all(path):
+    if _is_another_s(found) and _is_open_to_all(path):
         reason = f"it belongs to user {found.st_uid}, in a directory that everybody may write to"
         raise OSError(errno.EPERM, f"{reason}; move it away, or use another directory")
 

@@ -10,6 +10,8 @@ import contextlib
 import os
 import shutil
 import socket
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -31,6 +33,7 @@ from condor_pydagman.config import Config
 from condor_pydagman.daemon.dag_input import CannotStart, read_dag
 from condor_pydagman.daemon.perform import Performer
 from condor_pydagman.errors import FileError
+from condor_pydagman.pool import step_down
 from condor_pydagman.records.jobstate import History
 
 ROOT = os.geteuid() == 0
@@ -253,6 +256,38 @@ def test_what_is_mounted_at_a_name_is_refused(
         shared_with_nobody = shared.private / "x.dag.rescue001"
         shared_with_nobody.write_text("DONE A\n")
         assert read_back(str(shared_with_nobody)) == "DONE A\n"
+
+
+READ = """\
+import os, sys
+from condor_pydagman.adapters import files
+for name in sys.argv[1:]:
+    try:
+        said = files.read_text(name, own=True)
+    except OSError as error:
+        said = error.strerror
+    print(os.geteuid(), os.stat(name).st_uid, said)
+"""
+
+
+@pytest.mark.skipif(not ROOT, reason="only root's pool runs in a user namespace")
+def test_users_that_a_namespace_does_not_know_are_others(shared: Shared) -> None:
+    """There the planter's files have the victim's number."""
+    shared.plant("planted", open_file(shared))
+    shared.plant("link", link(shared))
+    (shared.scratch / "own").write_text("own")
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", step_down.__file__, "namespace", "65534", "65534",
+         sys.executable, "-c", READ, "planted", "link", "own"],
+        cwd=shared.scratch, capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])},
+    )  # fmt: skip
+    if done.returncode == 125:
+        return  # the machine forbids namespaces, and no pool runs in one
+    planted, linked, own = done.stdout.splitlines()
+    assert planted.startswith("65534 65534 it belongs to user 65534, in a directory")
+    assert linked.startswith("65534 65534 it is a symbolic link that belongs to user 65534, in")
+    assert own == "65534 65534 own"
 
 
 def test_mounts_are_told_apart() -> None:
