@@ -93,7 +93,7 @@ class Loop:
                 self._inputs.extend(self._performer.perform(self.run.engine.handle(event, now)))
             self.run.out.flush()  # or it keeps all lines of the replay in memory
             if self._performer.exit is not None:
-                break
+                return
         self._feed(inputs.LogCaughtUp())
         self._performer.end_recovery()
 

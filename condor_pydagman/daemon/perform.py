@@ -5,6 +5,7 @@ No decisions here: an adapter's error becomes the input that says so.
 
 from __future__ import annotations
 
+import itertools
 import os
 import time
 from collections.abc import Callable, Collection
@@ -96,6 +97,7 @@ class Performer:
             do.SayStatus: lambda _: self.publisher.say_status(),
             do.SayDeferrals: self._say_deferrals,
             do.SayFailed: self._say_failed,
+            do.SayNode: self._say_node,
             do.Exit: self._exit,
         }
 
@@ -401,12 +403,20 @@ class Performer:
         for line in failure_dump.failure_dump(self.run.dag, wanted):
             self._say(line)
 
+    def _say_node(self, action: do.SayNode) -> None:
+        reports = itertools.islice(self.run.engine.node_reports(), action.node, None)
+        # what stock says of a node that has not been started
+        report = next(reports)._replace(status=NodeStatus.READY, return_value=-1, job=action.job)
+        for line in failure_dump.node_dump(self.run.dag, report):
+            self._say(line, 0)
+
     # The end
 
     def _exit(self, action: do.Exit) -> None:
         run, now = self.run, time.time()
         self.exit = action
-        run.jobstate.add(jobstate.finished(now, action.code))
+        if action.concluded:
+            run.jobstate.add(jobstate.finished(now, action.code))
         run.jobstate.write()
         if not action.keep_lock:
             self._write_metrics(action.code, now)

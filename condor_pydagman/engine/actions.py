@@ -165,11 +165,22 @@ class SayFailed(NamedTuple):
     unfinished: bool = False
 
 
+class SayNode(NamedTuple):
+    """A dump of one node, whose job is `job`, for `.dagman.out`."""
+
+    node: int
+    job: str
+
+
 class Exit(NamedTuple):
-    """End the process.  `keep_lock` leaves the lock file, so that the next start recovers."""
+    """End the process.  `keep_lock` leaves the lock file, so that the next start recovers.
+
+    `concluded`: jobstate.log tells that the run has ended.
+    """
 
     code: int
     keep_lock: bool = False
+    concluded: bool = True
 
 
 Action = Union[
@@ -192,5 +203,6 @@ Action = Union[
     SayStatus,
     SayDeferrals,
     SayFailed,
+    SayNode,
     Exit,
 ]

@@ -95,12 +95,8 @@ def _may_be_submitted(engine: Engine, node: int, event: LogEvent) -> bool:
     if dropped and final_node.closes_to(engine, node):  # it was in flight when FINAL began
         engine.nodes.move(node, Cause.NEEDS_SUBMIT, engine.now)
         return True
-    if state == State.WAITING:
-        engine.say(
-            f"Error: DAG semantics violated! Node {name} was submitted but has unfinished parents!",
-            0,
-        )
-        endings.want(engine, endings.bad_log())
+    if state == State.WAITING and not dropped:
+        endings.distrust(engine, node, f"{event.cluster}.{event.proc}.{event.subproc}")
     else:
         engine.say(
             f"Warning: unexpected submit event of job {event.cluster}.{event.proc} for node {name},"

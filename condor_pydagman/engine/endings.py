@@ -3,8 +3,8 @@
     rescue file -> jobs removed, scripts killed -> FINAL node, if there is one -> last words, exit
 
 The rescue file is always written before jobs are removed; if it can't be written, jobs and lock
-file stay for the next start.  Every way but `leave` takes the lock file away, since a later start
-has nothing to recover.
+file stay for the next start.  Every way but `leave` and `distrust` takes the lock file away, since
+a later start has nothing to recover.
 """
 
 from __future__ import annotations
@@ -99,11 +99,6 @@ def append_failed() -> Ending:
 def bad_event() -> Ending:
     """An event that DAGMAN_ALLOW_EVENTS does not allow."""
     return Ending(1, DagStatus.ERROR, "failed", _ABORT)
-
-
-def bad_log() -> Ending:
-    """The nodes log tells a story that can't be this DAG's."""
-    return Ending(1, DagStatus.ERROR, "failed", _ABORT, final=False)
 
 
 def noted(code: int, status: DagStatus, note: str) -> Ending:
@@ -276,6 +271,29 @@ def leave(engine: Engine) -> None:
     engine.emit(do.SayStatus())
     engine.emit(do.Publish(final=True, note="held"))
     engine.emit(do.Exit(EXIT_LEAVE, keep_lock=True))
+    engine.enter(Phase.ENDED)
+
+
+def distrust(engine: Engine, node: int, job: str) -> None:
+    """The nodes log tells a story that can't be this DAG's: `job` is of a node whose turn has not
+    come.
+
+    Such a log decides nothing, and nothing is thrown away: it stays, and so does the lock file, for
+    a person to look at (stock rule).  Whoever starts the DAG again hears the same.
+    """
+    name = engine.dag.names[node]
+    engine.say(
+        f"Error: DAG semantics violated! Node {name} was submitted but has unfinished parents!", 0
+    )
+    engine.say(
+        "This may indicate log file corruption; you may want to check the log files and re-run the"
+        f" DAG in recovery mode by giving the command 'condor_submit {engine.dag.files[0]}"
+        ".condor.sub'",
+        0,
+    )
+    engine.emit(do.SayNode(node, job))
+    engine.emit(do.KillScripts())
+    engine.emit(do.Exit(1, keep_lock=True, concluded=False))
     engine.enter(Phase.ENDED)
 
 

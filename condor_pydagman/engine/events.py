@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import cluster_events, event_checks, notes, script_events
+from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.jobs import run_key
 from condor_pydagman.engine.node_states import State
@@ -74,6 +75,8 @@ def on_event(engine: Engine, event: LogEvent) -> None:
     handler = _HANDLERS.get(kind)
     if handler is not None:
         handler(engine, node, event)
+    if engine.phase is Phase.ENDED:
+        return  # nothing of this log is believed
     if engine.strangers and (kind == EventKind.SUBMIT or event.note is Note.ADOPTED):
         _hear_early_ones(engine, run_key(cluster, subproc))
 

@@ -45,6 +45,28 @@ def a_helper_of_the_schedd_has_trouble(s: Scene) -> Any:
     return code, events, skipped, states, dags.runs(s.work)
 
 
+@STAGE.by_both
+def a_node_is_submitted_before_its_turn(s: Scene) -> Any:
+    """The verdict is the same when the DAG is started again, and nothing has been thrown away."""
+    s.submit(
+        "JOB A told.sub\nJOB B told.sub\nPARENT A CHILD B\nJOB C job.sub\nFINAL F job.sub\n"
+        "SCRIPT PRE C wait.sh C\nJOBSTATE_LOG j.log\n"
+    )
+    s.started("A 0")
+    add(s, 0, "9999999.000.000", 'Job submitted from host: <h>\n    [ DAGNodeName = "B" ]')
+    codes = [s.ends()]
+    s.gone()
+    s.touch("go.A", "go.B")
+    (s.work / "t.dag.dagman.log").unlink()
+    s.run("condor_submit", "t.dag.condor.sub")
+    codes.append(s.ends())
+    said = re.findall(r"Error: DAG semantics(?:.*\n){11}", s.out())
+    said = [re.sub(r"(?m)^\S+ \S+ ", "", text) for text in said]
+    files = sorted(path.name for path in s.work.iterdir() if not path.name.startswith("go."))
+    last = [x.split()[1:3] for x in s.text("j.log").splitlines() if "RECOVERY" not in x][-2:]
+    return codes, said, files, last, dags.runs(s.work)
+
+
 @pytest.mark.parametrize("name", STAGE.pairs)
 def test_the_same(played: Played, name: str) -> None:
     stock, ours = played.both(name)

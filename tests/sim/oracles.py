@@ -16,6 +16,7 @@ O13 The rescue file is written before the DAG's jobs are removed.
 O14 Exit code 0 means that all is done, or that ABORT-DAG-ON said so.
 O15 What the log says of a script's end is how it ended.
 O28 A proc whose end DAGMan has heard of is not removed.
+O29 No sound log counts as one that can't be true (checked by world.py).
 O16 to O27: see oracles_special.py.
 
 A garbled event is information lost for good: O1 to O9 are not asked of a run that has had one; but

@@ -182,6 +182,12 @@ class World:
         assert process.exit is not None
         code = process.exit.code
         self.oracles.exited(process, code)
+        if process.exit.keep_lock and not process.exit.concluded:
+            if not self.ever_garbled:
+                raise Violation("O29: a sound log counts as one that can't be true")
+            self.exit_codes.append(code)
+            self.process, self._over = None, True
+            return
         if process.exit.keep_lock:
             self._restart_later()
             return

@@ -10,7 +10,7 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.removals import GRACE
 from condor_pydagman.graph.model import Tolerance
-from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, EventKind, ScriptKind
+from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, EventKind, NodeKind, ScriptKind
 from tests import make
 
 
@@ -151,11 +151,29 @@ def test_a_strange_submit_event_of_a_node_that_has_a_job_is_said_and_ignored() -
     assert bench.engine.nodes.clusters[0] == 5
 
 
-def test_a_submit_event_of_a_node_with_unfinished_parents_ends_the_run() -> None:
-    bench = make.Bench("A -> B").begin()
-    bench.tell(make.submit("B", 6))
+@pytest.mark.parametrize("recovering", [False, True])
+def test_a_submit_event_of_a_node_with_unfinished_parents_ends_the_run(recovering: bool) -> None:
+    """At once, and nothing is thrown away: no rescue file, no removal, the lock file stays."""
+    kinds = {"F": NodeKind.FINAL}
+    bench = make.Bench(make.dag("A -> B; C; F", kinds=kinds)).begin(recovering=recovering)
+    bench.tell(make.submit("A", 5), make.submit("C", 4))
+    bench.tell(make.submit("B", 6), make.terminated(6), make.terminated(5))
     assert bench.said("DAG semantics violated! Node B was submitted but has unfinished parents!")
-    assert bench.asked(do.Exit) == [do.Exit(1)]
+    assert bench.said("the DAG in recovery mode by giving the command 'condor_submit t.dag.condor")
+    assert bench.ever(do.Exit) == [do.Exit(1, keep_lock=True, concluded=False)]
+    assert bench.ever(do.SayNode) == [do.SayNode(1, "6.0.0")]
+    for kind in (do.WriteRescue, do.RemoveJobs, do.Publish, do.AppendNote):
+        assert not [action for action in bench.last if isinstance(action, kind)]
+    bench.tell(inputs.LogCaughtUp(), inputs.Wake())
+    assert not bench.last
+
+
+def test_a_submit_event_of_a_final_node_that_has_not_been_called_is_ignored() -> None:
+    bench = make.Bench(make.dag("A; F", kinds={"F": NodeKind.FINAL})).begin()
+    bench.take("A", 5)
+    bench.tell(make.submit("F", 6))
+    assert bench.said("unexpected submit event of job 6.0 for node F")
+    assert bench.states() == "A=SUBMITTED F=WAITING"
 
 
 def test_an_execute_event_before_its_submit_event() -> None:

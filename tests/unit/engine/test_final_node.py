@@ -195,11 +195,7 @@ def test_a_restart_after_its_end(case: Case) -> None:
 
 @pytest.mark.parametrize(
     ("told", "code"),
-    [
-        (inputs.LogBroken("gone"), 2),
-        (inputs.AppendFailed("disk full"), 1),
-        (make.submit("B", 8), 1),
-    ],
+    [(inputs.LogBroken("gone"), 2), (inputs.AppendFailed("disk full"), 1)],
 )
 def test_endings_that_leave_no_log_to_run_it_by(told: inputs.Input, code: int) -> None:
     bench = make.Bench(make.dag("A -> B; F", kinds=FINAL)).begin()
