@@ -76,6 +76,20 @@ class DiskWorld:
                 return f"Failed to parse to queue line: {reason}"
             return _queue_problem(submit) or _ad_problem(submit, text)
 
+    def common_input(self, text: str, directory: str) -> str | None:
+        """The list of common input files of a description's first job, None if it has none."""
+        from condor_pydagman.adapters.common_input import lists
+
+        with _inside(directory):
+            return next(lists(_bindings().Submit(text), text), None)
+
+    def submit_warnings(self, text: str, directory: str, name: str) -> list[str]:
+        """What HTCondor warns of in a description; `name` is how it calls it."""
+        from condor_pydagman.adapters.description_remarks import of_description
+
+        with _inside(directory):
+            return of_description(_bindings().Submit(text), text, name=name)
+
 
 def _kind(path: str) -> FileKind:
     try:

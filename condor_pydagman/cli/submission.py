@@ -15,6 +15,7 @@ from condor_pydagman.names import DagPaths
 
 # JobSubmitMethod of condor_submit, which is what stock condor_submit_dag runs.
 SUBMIT_METHOD = 0
+_READER = "condor_submit"
 # What the bindings put before the message that condor_submit prints, and how they word the rest.
 _BINDINGS_PREFIX = re.compile(r"^Failed to create job ad, errmsg=(Submit:-?[0-9]+:)?")
 _CODE = re.compile(r"^Submit:0:", re.MULTILINE)
@@ -95,24 +96,17 @@ def submit(offered: Offer, paths: DagPaths, htcondor2: Any) -> Job:
 
 
 def unused_lines(lines: Sequence[str]) -> list[str]:
-    """What condor_submit says of lines that nobody uses: most are typing errors.
-
-    The bindings don't tell which those are, so only names that are no command are found.
-    """
+    """What condor_submit says of lines that nobody uses: most are typing errors."""
     if not lines:
         return []
-    from condor_pydagman.graph.lint.submit_file import KEYWORDS, mentioned
+    from condor_pydagman.graph.lint import unused_lines as rules
 
-    names = set().union(*(mentioned(line) for line in lines))
-    found = []
-    for line in lines:
-        name, equals, value = line.partition("=")
-        name = name.strip()
-        known = name.lower() in KEYWORDS | names or name.lower().startswith("request_")
-        if equals and name.isidentifier() and not known:
-            shown = f"'{name} = {value.strip()}'"
-            found.append(f"WARNING: the line {shown} was unused by condor_submit. Is it a typo?")
-    return found
+    parts = [line.partition("=") for line in lines]
+    values = {name.strip(): value.strip() for name, equals, value in parts if equals}
+    names = [name for name in values if name.isidentifier()]
+    found = rules.unused_lines({**values, "universe": "scheduler"}, text="\n".join(lines))
+    unused = {one.name: one for one in found}
+    return [f"WARNING: {unused[name].message(_READER)}" for name in names if name in unused]
 
 
 def _remote_schedd(name: str, htcondor2: Any) -> Any:

@@ -26,6 +26,7 @@ OPTIONS = (
     ("-json",),
     ("-stat", "-nojoin"),
     ("-checkscr", "-checksub", "-strict", "-allow"),
+    ("-checkjdl",),
 )
 COMMAND_LINES = (
     ("t.dag", "bad.dag"),
@@ -55,6 +56,46 @@ DESCRIPTIONS = {
     "executable = /bin/true\nuniverse = blah": 1,
     "executable = /bin/true\nqueue x from gone": 1,
 }
+
+
+# What stock warns of, and so do we.
+WARNED = """\
+zork = 1
+Zork = a  b|Blah =|foo.bar = 1|+plus = 1|MY.x = $(y)|y = 1
+arguments = $(a)|a = $(b:$(c))|c = 1
+arguments = $F(f)$INT(i)|f = a|i = 1
+JOB = 1|RETRY = 1|DAG_STATUS = 1|FAILED_COUNT = 1|SubmitFailEmptyFields = 1|NodeName = 1
+arguments = a|args = b
+request_foo = 1|request_cpu = 1|request_gpu = 1
+x @=end|a|b|@end
+x = 1|if $(x)|y = 2|endif
+queue x,y in (a b)
+arguments = $(Item)|queue in (a b)
+n = 2|arguments = $(x)|queue $(n) x in (a b)
+universe = local|machine_count = 2|docker_image = x
+universe = grid|grid_resource = batch slurm|batch_queue = q|vm_memory = 1
+cron_window = 1|deferral_window = 1
+cron_window = 1|cron_minute = 1
+tool_daemon_args = 1|gpus_minimum_memory = 1|request_gpus = 1
+nice_user = true|accounting_group = g|requirements = Memory > 1 && Disk > 1|zork = 1
+output_destination = x|job_lease_duration = 1
+zork = w|warning : first|warning : $(zork)
+retry_request_memory = 2000|retry_request_memory_increase = 3
+priority = 1|prio = 2|initialdir = /|initial_dir = /|stdout = x|output = y
+transfer_common_input = a|CommonInputFiles = b
+"""
+COMMON = """\
+transfer_common_input = a, b ,,c
+MY.CommonInputFiles = "a,b,c"
+transfer_common_input = "a,b,c"
++CommonInputFiles = strcat("a,b", ",c")
+transfer_common_input = a,c,b
+MY.CommonInputFiles = ""
+transfer_common_input =
+MY.CommonInputFiles = Foo
+transfer_common_input = $(x)|queue x in ("a,b,c" d)
+MY.CommonInputFiles = "a, b,c"
+"""
 
 
 def both(
@@ -112,6 +153,41 @@ def test_submit_descriptions(access_point: AccessPoint, work: Path) -> None:
         ours, stock = both(access_point, work, "-checkjdl", "t.dag")
         assert ours == stock, text
         assert ours[0] == code
+
+
+def test_what_is_warned_of(access_point: AccessPoint, work: Path) -> None:
+    """All descriptions in one DAG, as files and in place."""
+    dag = ""
+    for number, line in enumerate(WARNED.splitlines()):
+        text = "executable = /bin/true\n" + line.replace("|", "\n") + "\n"
+        (work / f"{number}.sub").write_text(text)
+        dag += f"JOB F{number} {number}.sub\nJOB I{number} {{\n{text}}}\n"
+        dag += f"SUBMIT-DESCRIPTION d{number} {{\n{text}}}\n"
+    (work / "t.dag").write_text(dag)
+    ours, stock = both(access_point, work, "-checkjdl", "-json", "t.dag")
+    read = [json.loads(output)[0] for _, output, _ in (ours, stock)]
+    for ad in read:  # in no order where there are more than 16
+        ad["Errors"].sort(key=lambda error: error["SourceLine"])
+    assert read[0] == read[1]
+
+
+def test_lists_of_common_input_files(access_point: AccessPoint, work: Path) -> None:
+    dag = ""
+    for number, line in enumerate(COMMON.splitlines()):
+        text = line.replace("|", "\n")
+        dag += f"JOB N{number} {{\nexecutable = /bin/true\n{text}\n}}\n"
+    (work / "s.dag").write_text(dag)
+    (work / "t.dag").write_text(f"SUBDAG EXTERNAL D s.dag\n{dag}SPLICE S s.dag\n")
+    ours, stock = both(access_point, work, "-checkjdl", "-checksub", "s.dag", "t.dag")
+    assert ours == stock
+    assert "differing" in ours[1]
+
+
+def test_descriptions_after_their_nodes(access_point: AccessPoint, work: Path) -> None:
+    described = "SUBMIT-DESCRIPTION d {\nexecutable = /bin/true\n}\n"
+    (work / "t.dag").write_text(f"JOB A d\nJOB B x\nJOB C x\nRETRY Z 1\n{described}")
+    ours, stock = both(access_point, work, "-checkjdl", "-strict", "t.dag")
+    assert ours == stock
 
 
 def test_numbers_that_programs_read(access_point: AccessPoint, work: Path) -> None:

@@ -6,14 +6,29 @@ Each method gives what is wrong, in stock's words, or ''.
 from __future__ import annotations
 
 import os.path
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.errors import FileError
 from condor_pydagman.graph.lint.findings import FileKind, World
 
 _MOST_REMEMBERED = 1000
+
+NO_DESCRIPTION = "Submit JDL does not exist"
+DIFFERS = "Multiple differing common input transfer lists declared in DAG"
+_INLINE = "internal-jdl"  # what stock calls a description that is no file
+_EOL = "\n"
+_WITHOUT_END = "nice_user conflicts"  # the one warning that stock ends no line behind
+
+
+class _Verdict(NamedTuple):
+    """What is known of a description; `common_input` as `World.common_input` says."""
+
+    problem: str
+    common_input: str | None = None
+    warnings: str = ""
 
 
 @dataclass(frozen=True)
@@ -33,7 +48,6 @@ class Shared(Protocol):
     """What a DAG file and those that it includes share."""
 
     has_config: bool
-    descriptions: set[str]
 
 
 class External:
@@ -42,7 +56,8 @@ class External:
     def __init__(self, world: World, options: OutlineOptions) -> None:
         self._world = world
         self._options = options
-        self._problems: dict[tuple[str, str], str] = {}
+        self._verdicts: dict[tuple[str, str, str], _Verdict] = {}
+        self._common_input = ""
 
     def script(self, command: commands.ScriptLine, directory: str) -> str:
         """Whether neither the line's rest nor its first word is a file; stock asks for the former.
@@ -66,32 +81,82 @@ class External:
             return f"Configuration file {full} does not exist"
         return ""
 
-    def job(self, command: commands.Job, directory: str, shared: Shared) -> str:
-        """What is wrong with the submit description of a node."""
+    def job(self, command: commands.Job, directory: str) -> str:
+        """What is wrong with the submit description of a node, if it has one that can be read.
+
+        `NO_DESCRIPTION`: there is no such file; a description of that name may still come.
+        """
         if not self._options.check_descriptions:
             return ""
         inside = os.path.join(directory, command.directory)
-        if command.directory and not self._world.is_directory(inside):
-            return "No such file or directory"
+        missing = bool(command.directory) and not self._world.is_directory(inside)
         if command.description is not None:
-            return self.description(command.description, inside)
-        if command.submit in shared.descriptions:
-            return ""
+            empty = not command.description.strip()
+            return "" if empty or missing else self.description(command.description, inside)
+        if missing:
+            return "No such file or directory"
         try:
             text = self._world.read_text(os.path.join(inside, command.submit))
         except FileNotFoundError:
-            return "Submit JDL does not exist" if self._options.strict else ""
+            return NO_DESCRIPTION if self._options.strict else ""
         except (OSError, FileError, ValueError) as error:
             return f"Failed to open file ({error})"
-        return self.description(text, inside)
+        return self.description(text, inside, command.submit)
 
-    def description(self, text: str, directory: str) -> str:
+    def description(self, text: str, directory: str, name: str = _INLINE) -> str:
         """What is wrong with a submit description; each is looked at once."""
         if not self._options.check_descriptions:
             return ""
-        key = (text, directory)
-        if key not in self._problems:
-            if len(self._problems) >= _MOST_REMEMBERED:
-                self._problems.clear()
-            self._problems[key] = self._world.submit_problem(text, directory)
-        return self._problems[key]
+        key = (text, directory, name)
+        if key not in self._verdicts:
+            if len(self._verdicts) >= _MOST_REMEMBERED:
+                self._verdicts.clear()
+            self._verdicts[key] = self._look_at(text, directory, name)
+        verdict = self._verdicts[key]
+        return verdict.problem or self._against(verdict.common_input) or verdict.warnings
+
+    def _look_at(self, text: str, directory: str, name: str) -> _Verdict:
+        problem = self._world.submit_problem(text, directory)
+        if problem:
+            return _Verdict(problem)
+        common_input = self._world.common_input(text, directory)
+        warnings = self._world.submit_warnings(text, directory, name)
+        return _Verdict("", common_input, _as_stock(warnings))
+
+    def _against(self, common_input: str | None) -> str:
+        """Compare a list of common input files with that of the DAG, which the first makes."""
+        if common_input and not self._common_input:
+            self._common_input = common_input
+        differs = common_input is not None and self._common_input not in ("", common_input)
+        return DIFFERS if differs else ""
+
+
+P = TypeVar("P")
+
+
+def undescribed(
+    waiting: Iterable[tuple[P, commands.Job]], descriptions: Container[str]
+) -> Iterator[tuple[P, commands.Job]]:
+    """Those nodes, with their places, whose description is not in the DAG either.
+
+    Each name comes once for a place, that is a file.  Stock looks in that file alone; but a DAG has
+    one set of descriptions.
+    """
+    said = set()
+    for place, command in waiting:
+        key = id(place), command.submit
+        if command.submit not in descriptions and key not in said:
+            said.add(key)
+            yield place, command
+
+
+def _as_stock(warnings: list[str]) -> str:
+    """Several warnings as the one text that stock makes of them."""
+    if not warnings:
+        return ""
+    text = "".join(
+        f"|Submit:0:{_EOL if one.startswith('WARNING') else ''}{one}"
+        + ("" if one.startswith(_WITHOUT_END) else _EOL)
+        for one in warnings
+    )
+    return f"Submit warning: {text[1:].rstrip(_EOL)}"

@@ -50,6 +50,12 @@ class World(Protocol):
     def submit_problem(self, text: str, directory: str) -> str:
         """What HTCondor's own reader of submit descriptions says against `text`; '' if nothing."""
 
+    def common_input(self, text: str, directory: str) -> str | None:
+        """The list of common input files of a description's first job, None if it has none."""
+
+    def submit_warnings(self, text: str, directory: str, name: str) -> list[str]:
+        """What HTCondor warns of in a description; `name` is how it calls it."""
+
 
 class Severity(IntEnum):
     """How bad a finding is: an error keeps DAGMan or a node from doing its work, for certain."""

@@ -24,7 +24,12 @@ from condor_pydagman.dagfile.bulk import USES, Run
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.parser import CommandReader, Reading
 from condor_pydagman.errors import DagFileError, FileError
-from condor_pydagman.graph.lint.external import External, OutlineOptions
+from condor_pydagman.graph.lint.external import (
+    NO_DESCRIPTION,
+    External,
+    OutlineOptions,
+    undescribed,
+)
 from condor_pydagman.graph.lint.findings import FileKind, World
 from condor_pydagman.graph.lint.references import (
     LATER,
@@ -33,6 +38,7 @@ from condor_pydagman.graph.lint.references import (
     Ends,
     Later,
     WaitingRows,
+    kind_of,
     word_of,
 )
 from condor_pydagman.graph.model import JOIN, NOOP, Dag
@@ -64,7 +70,6 @@ class Scope:
     provisioner: str = ""
     has_config: bool = False
     splices: dict[str, Ends] = field(default_factory=dict)
-    descriptions: set[str] = field(default_factory=set)
     inner: list[Scope] = field(default_factory=list)
     splice_count: int = 0  # splices of its own, those that can't be read included
     counted: int = 0  # what the stock tool makes of it: at the end of every INCLUDE it counts anew
@@ -140,6 +145,8 @@ class _Reader:
         self._open_files: list[str] = []
         self._subdags: list[str] = []
         self._external = External(world, options)
+        self._descriptions: set[str] = set()
+        self._undescribed: list[tuple[Place, commands.Job]] = []
 
     def run(self, steps: Steps, full: str) -> None:
         """Work off `steps`, those of the file `full`, and all that they lead to."""
@@ -151,6 +158,7 @@ class _Reader:
                 stack.pop()
             else:
                 stack.append(inner)
+        self._blame_undescribed()
 
     def open(self, place: Place, name: str) -> str:
         """Read the text of the file `name`; the result is why that can't be done, or ''."""
@@ -188,7 +196,7 @@ class _Reader:
                         yield from self._obey(place, command, asker, later)
         except (OSError, FileError) as error:
             self.issues.append(Issue(f"Failed to read {place.file}: {error}", place.file))
-        self.issues += [_issue(error) for error in errors]
+        self.issues += [Issue(one.message, one.file, one.line, one.command) for one in errors]
         if not place.subdag:
             self.lost += reading.lost
         for waiting in later:
@@ -215,6 +223,8 @@ class _Reader:
             if self._is_to_wait(place, command, asker):
                 later.add(command)
         else:
+            if isinstance(command, commands.SubmitDescription):
+                later.add(command)
             yield from self._define(place, command)
 
     def _can_take(self, place: Place) -> bool:
@@ -289,16 +299,25 @@ class _Reader:
             if isinstance(command, commands.Subdag):
                 yield from self._subdag(place, command)
             else:
-                reason = self._external.job(command, place.directory, place.scope)
-                self._blame_if(place, command, reason)
+                self._check_job(place, command)
         elif isinstance(command, commands.SubmitDescription):
-            place.scope.descriptions.add(command.name)
-            reason = self._external.description(command.description, place.directory)
-            self._blame_if(place, command, reason)
+            self._descriptions.add(command.name)
         elif isinstance(command, commands.Include):
             yield from self._include(place, command)
         elif isinstance(command, commands.Splice):
             yield from self._splice(place, command)
+
+    def _check_job(self, place: Place, command: commands.Job) -> None:
+        known = command.description is None and command.submit in self._descriptions
+        reason = "" if known else self._external.job(command, place.directory)
+        if reason == NO_DESCRIPTION:
+            self._undescribed.append((place, command))
+            return
+        self._blame_if(place, command, reason)
+
+    def _blame_undescribed(self) -> None:
+        for place, command in undescribed(self._undescribed, self._descriptions):
+            self._blame(place, command, NO_DESCRIPTION)
 
     def _blame(self, place: Place, command: Command, reason: str) -> None:
         if len(self.issues) >= 2 * MOST_ERRORS:
@@ -312,7 +331,7 @@ class _Reader:
             self._blame(place, command, reason)
 
     def _add_node(self, place: Place, command: commands.Job | commands.Subdag) -> None:
-        scope, kind, flags = place.scope, _kind(command), 0
+        scope, kind, flags = place.scope, kind_of(command), 0
         name = scope.prefix + command.name
         reason = self._against_node(scope, command.name, kind)
         if reason:
@@ -390,9 +409,11 @@ class _Reader:
         return Ends(initial, terminal)
 
     def _subdag(self, place: Place, command: commands.Subdag) -> Steps:
-        if not self._options.check_subdags:
-            return
         directory = os.path.join(place.directory, command.directory)
+        if not self._options.check_subdags:
+            if self._options.check_descriptions and not self._world.is_directory(directory or "."):
+                self._blame(place, command, "No such file or directory")
+            return
         path = os.path.join(directory, command.file)
         reason = ""
         if command.directory and not self._world.is_directory(directory):
@@ -419,8 +440,11 @@ class _Reader:
         kept = dict(vars(self))
         self.dag, self.issues, self._open_files, self._joins = Dag(), [], [], 0
         self._has_parents, self._has_children = bytearray(), bytearray()
+        self._external = External(self._world, self._options)
+        self._descriptions, self._undescribed = set(), []
         self._subdags.append(full)
         yield self.file(inner)
+        self._blame_undescribed()
         self._subdags.pop()
         found = self.issues
         vars(self).update(kept)
@@ -460,6 +484,10 @@ class _Reader:
                 self._blame(place, command, reason)
             self._join(parents, children)
             return
+        if isinstance(command, commands.SubmitDescription):
+            reason = self._external.description(command.description, place.directory)
+            self._blame_if(place, command, reason)
+            return
         if isinstance(command, commands.ConfigFile):
             self._blame_if(place, command, self._external.config(command, place.directory, scope))
             return
@@ -470,13 +498,3 @@ class _Reader:
             reason = "DAG marked with REJECT command"
         if reason:
             self._blame(place, command, reason)
-
-
-def _kind(command: commands.Job | commands.Subdag) -> NodeKind:
-    if isinstance(command, commands.Subdag):
-        return NodeKind.SUBDAG
-    return NodeKind.JOB if command.kind == NodeKind.DATA else command.kind
-
-
-def _issue(error: DagFileError) -> Issue:
-    return Issue(error.message, error.file, error.line, error.command)

@@ -15,6 +15,7 @@ from condor_pydagman.vocabulary import NodeKind
 
 # Commands that are obeyed when all nodes of their file are known, in this order.
 _ORDER: tuple[type, ...] = (
+    commands.SubmitDescription,
     commands.Category,
     commands.ParentChild,
     commands.ScriptLine,
@@ -29,7 +30,7 @@ _ORDER: tuple[type, ...] = (
     commands.ConfigFile,
     commands.Reject,
 )
-LATER = frozenset(_ORDER)
+LATER = frozenset(_ORDER) - {commands.SubmitDescription}  # which defines its name at once
 
 _WORDS: dict[type, str] = {
     commands.Category: "CATEGORY",
@@ -79,6 +80,13 @@ def word_of(command: Command) -> str:
     if isinstance(command, commands.Job):
         return command.kind.name
     return _WORDS.get(type(command), "")
+
+
+def kind_of(command: commands.Job | commands.Subdag) -> NodeKind:
+    """What kind of node a command defines; to stock, data placement is an ordinary job."""
+    if isinstance(command, commands.Subdag):
+        return NodeKind.SUBDAG
+    return NodeKind.JOB if command.kind == NodeKind.DATA else command.kind
 
 
 class WaitingRows(NamedTuple):

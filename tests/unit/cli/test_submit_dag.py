@@ -245,6 +245,7 @@ def test_lines_that_nobody_uses() -> None:
     assert unused_lines(lines) == [
         "WARNING: the line 'foo = 1' was unused by condor_submit. Is it a typo?",
         "WARNING: the line 'b = $(c)' was unused by condor_submit. Is it a typo?",
+        "WARNING: the line 'c = 2' was unused by condor_submit. Is it a typo?",
     ]
     assert unused_lines([]) == []
 

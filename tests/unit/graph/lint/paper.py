@@ -46,6 +46,12 @@ class PaperWorld:
     def submit_problem(self, text: str, directory: str) -> str:
         return "bad description" if "bad" in text else ""
 
+    def common_input(self, text: str, directory: str) -> str | None:
+        return text.partition("common=")[2].split()[0] if "common=" in text else None
+
+    def submit_warnings(self, text: str, directory: str, name: str) -> list[str]:
+        return [f"{name} has a typo"] if "typo" in text else []
+
 
 def linted(dag: str, **options: bool) -> Findings:
     """Findings of a DAG beside which all submit files exist that are named *.sub."""

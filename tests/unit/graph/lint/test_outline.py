@@ -21,15 +21,15 @@ PAPER = {
 }
 
 
-def read(text: str, **options: bool) -> Outline:
-    world = PaperWorld({**PAPER, "t.dag": text})
+def read(text: str, files: dict[str, str] | None = None, **options: bool) -> Outline:
+    world = PaperWorld({**PAPER, **(files or {}), "t.dag": text})
     return read_outline("t.dag", world, OutlineOptions(**options))
 
 
-def issues(text: str, **options: bool) -> list[str]:
+def issues(text: str, files: dict[str, str] | None = None, **options: bool) -> list[str]:
     return [
         f"{issue.file}:{issue.line} {issue.command}: {issue.reason}"
-        for issue in read(text, **options).issues
+        for issue in read(text, files, **options).issues
     ]
 
 

@@ -1,0 +1,139 @@
+"""Lines of a submit description that nobody uses, of which most are typing errors.
+
+The bindings do not tell which lines were used, so it is found out here: a line is used if its name
+is a command that counts in such a job (`submit_commands`), or a macro that something in use refers
+to.  Used by condor_submit_dag, condor_dag_checker and condor_dagman.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from condor_pydagman.graph.lint.submit_commands import (
+    ALWAYS,
+    BESIDE,
+    BY_UNIVERSE,
+    SILENT,
+    WITHOUT_SHELL,
+)
+from condor_pydagman.graph.lint.submit_file import mentioned
+
+MISSPELLED = {"request_cpu": "request_cpus", "request_gpu": "request_gpus"}
+
+_QUEUE = re.compile(r"(.*?)\b(?:in|from|matching)\b", re.IGNORECASE | re.DOTALL)
+_OPENED = re.compile(r"\$\w*\(\s*(\w+)")  # also in a default of another: $(x:$(y))
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_STATEMENT = re.compile(r"\s*(if|elif|include|warning|error|use)\b(?!\s*=)(.*)", re.IGNORECASE)
+# Values of these are used up elsewhere: by credentials, or by a container's port.
+_BY_FORM = re.compile(
+    r"\w+_oauth_(?:permissions|resource)\w*|\w+_container_port|ec2_tag_(?!names$)\w+"
+)
+
+
+class Unused(NamedTuple):
+    """An unused line, or (`value` is None) a variable of the queue statement."""
+
+    name: str
+    value: str | None
+
+    def message(self, by: str) -> str:
+        """The sentence of stock's tools; `by` is condor_submit or DAGMAN."""
+        if self.value is None:
+            return f"the Queue variable '{self.name}' was unused by {by}. Is it a typo?"
+        return f"the line '{self.name} = {self.value}' was unused by {by}. Is it a typo?"
+
+
+def unused_lines(values: Mapping[str, str], queue: str = "", text: str = "") -> list[Unused]:
+    """What nobody uses of a description, in the order in which stock shows it: from Z to A.
+
+    Args:
+        values: value of each line's key, as it is written; keys in any case.
+        queue: what follows the word `queue`.
+        text: the whole description, for macros that only its statements (`if`, ...) mention.
+    """
+    variables = queue_variables(queue)
+    taken = {name.lower() for name in variables}
+    keys = {key.lower(): key for key in values if key.lower() not in taken}
+    used = _commands(set(keys), _universe(values, keys))
+    roots = [values[keys[key]] for key in used if key in keys]
+    roots += [value for key, value in values.items() if key.lower().startswith(("my.", "+"))]
+    used |= _reached([*roots, queue], keys, values) | _stated(text)
+    found = [
+        Unused(name, values[name])
+        for key, name in keys.items()
+        if key not in used and key not in SILENT and "." not in key and not key.startswith("+")
+    ]
+    found += [Unused(name, None) for name in variables if name.lower() not in used]
+    return sorted(found, key=lambda one: one.name.lower(), reverse=True)
+
+
+def queue_variables(queue: str) -> list[str]:
+    """The variables that a queue statement sets for each job."""
+    found = _QUEUE.match(queue)
+    if found is None:
+        return []
+    head = re.sub(r"\$\w*\([^()]*\)", " ", found[1])
+    return _NAME.findall(head) or ["Item"]
+
+
+def _universe(values: Mapping[str, str], keys: Mapping[str, str]) -> str:
+    """As `BY_UNIVERSE` names it; `*` if that can't be told."""
+    universe = next((values[keys[key]] for key in ("universe", "jobuniverse") if key in keys), "")
+    if "$" in universe:
+        return "*"
+    universe = universe.strip().lower()
+    return universe if universe in BY_UNIVERSE else ""
+
+
+def _commands(keys: set[str], universe: str) -> set[str]:
+    """Keys that are commands which count."""
+    if universe == "*":
+        groups = [*ALWAYS, *(group for some in BY_UNIVERSE.values() for group in some)]
+    else:
+        groups = [*ALWAYS, *BY_UNIVERSE[universe]]
+    for others, brought in BESIDE:
+        if others & keys:
+            groups += brought
+    used = {name for group in groups for name in [_first(group, keys)] if name}
+    if "shell" in keys:
+        used -= WITHOUT_SHELL
+    elif "executable" not in keys:
+        used.add("cmd")
+    return used | {key for key in keys if _is_open_ended(key)}
+
+
+def _first(group: Iterable[str], keys: set[str]) -> str:
+    return next((name for name in group if name in keys), "")
+
+
+def _is_open_ended(key: str) -> bool:
+    """Whether a key belongs to a family without end: a pool's own resources, and the like."""
+    resource = key.startswith("request_") and key not in (*MISSPELLED, "request_gpu_memory")
+    return resource or _BY_FORM.fullmatch(key) is not None
+
+
+def _reached(roots: Iterable[str], keys: Mapping[str, str], values: Mapping[str, str]) -> set[str]:
+    """Names that these values refer to, directly or by way of other macros."""
+    found: set[str] = set()
+    waiting = list(roots)
+    while waiting:
+        value = waiting.pop()
+        opened = {name.lower() for name in _OPENED.findall(value)}
+        for name in (mentioned(value) | opened) - found:
+            found.add(name)
+            if name in keys:
+                waiting.append(values[keys[name]])
+    return found
+
+
+def _stated(text: str) -> set[str]:
+    found: set[str] = set()
+    for line in text.split("\n"):
+        statement = _STATEMENT.match(line)
+        if statement is not None:
+            found |= mentioned(line)
+            if statement[1].lower() in ("if", "elif"):
+                found |= {name.lower() for name in _NAME.findall(statement[2])}
+    return found
