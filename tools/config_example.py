@@ -36,7 +36,7 @@ def _entry(knob: Knob) -> str:
     if knob.caps:
         remarks.append("Set here, it is also the limit for what users ask for.")
     if knob.stock is not None:
-        remarks.append(f"({knob.stock}, stock DAGMan's default, counts as not set.)")
+        remarks.append(f"(Stock DAGMan's default is {knob.stock:g}.)")
     lines = textwrap.wrap(" ".join(remarks), 98)
     value = f"{knob.default:g}" if isinstance(knob.default, float) else knob.default
     return (

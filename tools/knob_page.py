@@ -131,7 +131,7 @@ def _details(knob: Knob) -> Iterator[str]:
         yield f"Range: {knob.range()}{', enforced' if knob.refused else ''}."
     if knob.stock is not None:
         stock = f"{knob.stock:g}" if isinstance(knob.stock, float) else knob.stock
-        yield f"Stock's default, {stock}, counts as not set.  Why ours differs: {knob.why}."
+        yield f"Stock's default is {stock}.  Why ours differs: {knob.why}."
     if knob.caps:
         yield "A limit."
     yield f"Read by {' and '.join(knob.programs)}."

@@ -20,6 +20,9 @@ CONFIG_FILE, ENVIRONMENT, CONFIGURATION, DEFAULT = (
 _ROOTS = ("~/.condor/condor_config", "/etc/condor/condor_config", "/usr/local/etc/condor_config")
 
 
+_ASSIGNMENT = re.compile(r"\s*([\w.]+)\s*(?:=|:|@=)")
+
+
 class Place(NamedTuple):
     """Where a knob was set.
 
@@ -54,11 +57,18 @@ class Places:
         self._covered = covered
         self._lookup = lookup
         self._program = lookup("SUBSYSTEM") or "TOOL"
+        self._lines: dict[str, dict[str, int]] = {}
+        self._read: list[str] | None = None
 
     def name(self, knob: str) -> str:
         """Where a knob that is known to be set was set, in words."""
         place = self.of(knob)
         return (place if place.layer != DEFAULT else Place(CONFIGURATION)).words()
+
+    def is_set(self, knob: str) -> bool:
+        """Whether somebody has set a knob, if only to HTCondor's default: of that its own tools say
+        that nobody has.  One that `use` sets so is not seen."""
+        return self.of(knob).layer != DEFAULT
 
     def of(self, knob: str, *, is_default: bool = True) -> Place:
         """Where a knob was set; `is_default` tells whether it has its default value.
@@ -74,7 +84,7 @@ class Places:
         )
 
     def _in_own_file(self, knob: str) -> Place | None:
-        line = _line_in(self._config_file, knob) if self._config_file else 0
+        line = self._line_in(self._config_file, knob) if self._config_file else 0
         if not line and knob.upper() not in self._covered:
             return None
         where = f"{self._config_file}, line {line}" if line else self._config_file
@@ -82,14 +92,22 @@ class Places:
 
     def _in_files(self, name: str) -> Place | None:
         if "." in name and self._config_file:
-            line = _line_in(self._config_file, name)
+            line = self._line_in(self._config_file, name)
             if line:
                 return Place(CONFIG_FILE, f"{self._config_file}, line {line}")
-        for file in reversed(list(self._files())):
-            line = _line_in(file, name)
+        if self._read is None:
+            self._read = list(self._files())
+        for file in reversed(self._read):
+            line = self._line_in(file, name)
             if line:
                 return Place(CONFIGURATION, f"{file}, line {line}")
         return None
+
+    def _line_in(self, path: str, name: str) -> int:
+        """Number of the last line that sets the knob of this name; 0 if there is none."""
+        if path not in self._lines:
+            self._lines[path] = _assignments(path)
+        return self._lines[path].get(name.upper(), 0)
 
     def _files(self) -> Iterator[str]:
         """The files of the pool's configuration, in the order in which they are read."""
@@ -115,14 +133,14 @@ def _in_environment(knob: str) -> Place | None:
     return None
 
 
-def _line_in(path: str, name: str) -> int:
-    """Number of the last line that sets the knob of this name; 0 if there is none."""
-    assignment = re.compile(rf"\s*{re.escape(name)}\s*(?:=|:|@=)", re.IGNORECASE)
+def _assignments(path: str) -> dict[str, int]:
+    """Numbers of the last lines that set something, by its name in capitals."""
     try:
         with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            return max((n for n, line in enumerate(file, 1) if assignment.match(line)), default=0)
+            found = ((_ASSIGNMENT.match(line), n) for n, line in enumerate(file, 1))
+            return {match[1].upper(): n for match, n in found if match}
     except OSError:
-        return 0
+        return {}
 
 
 def _words(text: str | None) -> list[str]:

@@ -31,7 +31,8 @@ def load(config_file: str = "") -> config.Config:
     """
     if config_file:
         lay_over(config_file)
-    return config.read(evaluated, places().name)
+    where = places()
+    return config.read(evaluated, where.name, where.is_set)
 
 
 def be(subsystem: str) -> None:

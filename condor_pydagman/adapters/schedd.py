@@ -34,6 +34,7 @@ from condor_pydagman.records.ad_attributes import (
     EXIT_CODE,
     HALTED,
     LIMITS,
+    OWN_PACE,
     RUN_COUNT,
     quoted,
 )
@@ -56,6 +57,7 @@ _OWN_ATTRIBUTES = [
     EXIT_CODE,
     EXIT_BY_SIGNAL,
     *LIMITS,
+    OWN_PACE,
 ]
 
 _QUEUED = [

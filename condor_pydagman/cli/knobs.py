@@ -121,7 +121,7 @@ def _row(knob: Knob) -> Row:
     places = adapter.places()
     notes = [f"No effect: {knob.no_effect}."] if knob.no_effect else []
     try:
-        value, remark = read_one(knob, adapter.evaluated, places.name)
+        value, remark = read_one(knob, adapter.evaluated, places.name, places.is_set)
     except ConfigError as error:
         place = places.of(knob.name, is_default=False)
         text = adapter.lookup(knob.name) or ""
@@ -187,7 +187,7 @@ def _words(row: Row) -> str:
     elif knob.unit:
         words.append(f"In {knob.unit}.")
     if knob.stock is not None:
-        words.append(f"Stock's default, {knob.stock}, counts as not set.")
+        words.append(f"Stock's default is {knob.stock}.")
     return " ".join([*words, *row.notes])
 
 

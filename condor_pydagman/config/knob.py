@@ -50,7 +50,8 @@ class Knob:
         programs: who reads it.
         caps: whether the administrator's value is an upper limit for a user's.
         stock: stock DAGMan's default where ours differs.  HTCondor's own table gives it for a knob
-            that nobody has set, so it counts as not set.
+            that nobody has set; it is obeyed if somebody has.
+        unlike_unset: whether its default, if somebody has set it, means another thing than not set.
         why: reason for our own default.
         dead: whether stock reads it without doing anything with it.
         no_effect: why it does nothing here, '' if it does something.
@@ -68,6 +69,7 @@ class Knob:
     programs: tuple[str, ...] = (DAGMAN,)
     caps: bool = False
     stock: Value | None = None
+    unlike_unset: bool = False
     why: str = ""
     dead: bool = False
     no_effect: str = ""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from condor_pydagman.config.knob import Knob, Value
-from condor_pydagman.config.table import Config, fields_of_knobs
+from condor_pydagman.config.table import Config, fields_of_knobs, knobs
 from condor_pydagman.errors import ConfigError
 
 
@@ -15,10 +15,19 @@ def _nowhere(name: str) -> str:
     return "the configuration"
 
 
-def read(get: Callable[[Knob], str | None], where: Callable[[str], str] = _nowhere) -> Config:
+def _by_nobody(name: str) -> bool:
+    return False
+
+
+def read(
+    get: Callable[[Knob], str | None],
+    where: Callable[[str], str] = _nowhere,
+    is_set: Callable[[str], bool] = _by_nobody,
+) -> Config:
     """Build a Config from `get`, which gives a knob's text or None where nothing is set.
 
-    Expressions have to be evaluated by then.  `where` names the place where a knob was set.
+    Expressions have to be evaluated by then.  `where` names the place where a knob was set;
+    `is_set` tells whether somebody has set it, since `get` may give HTCondor's default as well.
 
     Raises:
         ConfigError: a value is of the wrong type or out of the enforced range.
@@ -26,15 +35,19 @@ def read(get: Callable[[Knob], str | None], where: Callable[[str], str] = _nowhe
     values: dict[str, Any] = {}
     remarks: list[str] = []
     for name, knob in fields_of_knobs():
-        value, remark = read_one(knob, get, where)
+        value, remark = read_one(knob, get, where, is_set)
         values[name] = value
         if remark:
             remarks.append(remark)
-    return Config(**values, remarks=tuple(remarks))
+    explicit = (knob.name for knob in knobs() if knob.unlike_unset and is_set(knob.name))
+    return Config(**values, explicit=frozenset(explicit), remarks=tuple(remarks))
 
 
 def read_one(
-    knob: Knob, get: Callable[[Knob], str | None], where: Callable[[str], str] = _nowhere
+    knob: Knob,
+    get: Callable[[Knob], str | None],
+    where: Callable[[str], str] = _nowhere,
+    is_set: Callable[[str], bool] = _by_nobody,
 ) -> tuple[Value, str]:
     """The value of one knob, and a line to show if it was brought into its range.
 
@@ -56,7 +69,8 @@ def read_one(
             f"Note: {knob.name} = {text} (set in {where(knob.name)}) is out of range; "
             f"{meant} is taken instead, the range is {knob.range()}"
         )
-    return (knob.default if meant == knob.stock else meant), remark
+    unset = meant == knob.stock and not is_set(knob.name)
+    return (knob.default if unset else meant), remark
 
 
 def _wrong(knob: Knob, text: str, where: Callable[[str], str]) -> ConfigError:

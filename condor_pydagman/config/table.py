@@ -19,6 +19,7 @@ from condor_pydagman.config.knob import (
     text,
 )
 
+MAX_SUBMITS = "DAGMAN_MAX_SUBMITS_PER_INTERVAL"
 _BINDINGS_ONLY = "node jobs are submitted and removed through HTCondor's Python bindings only"
 
 
@@ -26,7 +27,8 @@ _BINDINGS_ONLY = "node jobs are submitted and removed through HTCondor's Python 
 class Config:
     """Values of all knobs in force.  Times in seconds; throttles: 0 means no limit.
 
-    `remarks` are lines for `.dagman.out`: values that were brought into their range.
+    `explicit` are names of knobs that somebody has set, if their defaults mean another thing than
+    not set.  `remarks` are lines for `.dagman.out`: values that were brought into their range.
     """
 
     use_old_file_parser: bool = boolean(
@@ -68,13 +70,13 @@ class Config:
         "DAGMAN_REPORT_GRAPH_METRICS", False, "Height, width, edges and vertices in .metrics."
     )
     max_submits_per_interval: int = integer(
-        "DAGMAN_MAX_SUBMITS_PER_INTERVAL",
-        0,
-        "Limit of submissions in a scan interval; 0 is none: as fast as the schedd takes them.",
+        MAX_SUBMITS,
+        100,
+        "Limit of submissions in a scan interval; 0 is none.  Where nobody sets it, 100 is shown,"
+        " and jobs are submitted as fast as the schedd takes them.",
         0,
         caps=True,
-        stock=100,
-        why="waiting helps nobody: log events and requests get their turn between two submissions",
+        unlike_unset=True,
     )
     aggressive_submit: bool = boolean(
         "DAGMAN_AGGRESSIVE_SUBMIT",
@@ -432,7 +434,13 @@ class Config:
         programs=(SUBMIT,),
     )
 
+    explicit: frozenset[str] = frozenset()
     remarks: tuple[str, ...] = ()
+
+    @property
+    def limits_submits(self) -> bool:
+        """Whether somebody has set DAGMAN_MAX_SUBMITS_PER_INTERVAL."""
+        return MAX_SUBMITS in self.explicit or self.max_submits_per_interval != 100
 
 
 def fields_of_knobs() -> list[tuple[str, Knob]]:

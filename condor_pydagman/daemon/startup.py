@@ -31,7 +31,13 @@ from condor_pydagman.engine.throttles import Throttles, throttles
 from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records import banner, failure_dump, jobstate, versions
-from condor_pydagman.records.ad_attributes import began_at, begun_anew, ended_with, quoted
+from condor_pydagman.records.ad_attributes import (
+    began_at,
+    begun_anew,
+    earlier_throttles,
+    ended_with,
+    quoted,
+)
 from condor_pydagman.records.job_description import Workflow, inheritance, inherited
 
 OWN_AD_TRIES = 4
@@ -324,19 +330,16 @@ def _limits(
     """Throttles of the command line; what the job ad has of an earlier start, or of SET_JOB_ATTR,
     wins (stock rule)."""
 
-    def wanted(name: str, option: int | None) -> int | None:
-        value = own_ad.get(name)
-        return value if isinstance(value, int) and value >= 0 else option
-
+    earlier = earlier_throttles(own_ad)
     return throttles(
         config,
         admin,
-        jobs=wanted("DAGMan_MaxJobs", options.max_jobs),
-        idle=wanted("DAGMan_MaxIdle", options.max_idle),
-        pre=wanted("DAGMan_MaxPreScripts", options.max_pre),
-        post=wanted("DAGMan_MaxPostScripts", options.max_post),
-        hold=wanted("DAGMan_MaxHoldScripts", options.max_hold),
-        submits=wanted("DAGMan_MaxSubmitsPerInterval", None),
+        jobs=earlier.get("jobs", options.max_jobs),
+        idle=earlier.get("idle", options.max_idle),
+        pre=earlier.get("pre", options.max_pre),
+        post=earlier.get("post", options.max_post),
+        hold=earlier.get("hold", options.max_hold),
+        submits=earlier.get("submits"),
     )
 
 

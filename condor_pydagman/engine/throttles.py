@@ -26,6 +26,8 @@ class Throttles:
         idle: idle procs (-MaxIdle).
         pre, post, hold: running scripts of each kind.
         submits: submits in one interval of `interval` seconds.
+        own_pace: whether nobody limits these.  `submits` is what stock would keep to then: it is
+            shown, and jobs are submitted as fast as the schedd takes them.
     """
 
     jobs: int = 0
@@ -34,6 +36,7 @@ class Throttles:
     post: int = 0
     hold: int = 0
     submits: int = 0
+    own_pace: bool = False
     interval: float = 5.0
 
     def adopt(self, other: Throttles) -> None:
@@ -72,8 +75,19 @@ def throttles(
         post=limit(post, "max_post_scripts"),
         hold=limit(hold, "max_hold_scripts"),
         submits=limit(submits, "max_submits_per_interval"),
+        own_pace=_own_pace(config, caps, submits),
         interval=float(config.user_log_scan_interval),
     )
+
+
+def _own_pace(config: Config, admin: Config, asked: int | None) -> bool:
+    """Whether neither the administrator nor the user limits submits per interval; 0 asks for no
+    limit, and the default of a knob that the administrator has not set is none of his."""
+    free = asked is None and not config.limits_submits
+    if admin.disable_admin_throttle_limiting:
+        return free
+    wanted = config.max_submits_per_interval if asked is None else asked
+    return not admin.limits_submits and (free or wanted <= 0)
 
 
 def on_wanted(engine: Engine, wanted: LimitsWanted) -> None:
@@ -81,7 +95,9 @@ def on_wanted(engine: Engine, wanted: LimitsWanted) -> None:
     them."""
     config, old = engine.config, replace(engine.limits)
     asked = {name: value for name, value in wanted._asdict().items() if value is not None}
-    engine.limits.adopt(throttles(config, engine.admin, **{**_as_asked(old), **asked}))
+    engine.limits.adopt(
+        throttles(config, engine.admin, **{**_as_asked(old, engine.admin), **asked})
+    )
     engine.limits_changed = True
     engine.emit(do.PublishLimits())
     fewer = engine.limits.jobs and (engine.limits.jobs < old.jobs or not old.jobs)
@@ -90,8 +106,11 @@ def on_wanted(engine: Engine, wanted: LimitsWanted) -> None:
         _remove_surplus(engine)
 
 
-def _as_asked(limits: Throttles) -> dict[str, int]:
-    return {name: getattr(limits, name) for name in LimitsWanted._fields}
+def _as_asked(limits: Throttles, admin: Config) -> dict[str, int | None]:
+    asked = {name: getattr(limits, name) for name in LimitsWanted._fields}
+    if limits.own_pace:
+        asked["submits"] = None if admin.disable_admin_throttle_limiting else 0
+    return asked
 
 
 def _remove_surplus(engine: Engine) -> None:
@@ -183,8 +202,8 @@ class SubmitPace:
         """When the next submit may start; not after `now` if it may start now."""
         if now < self._blocked_until:
             return self._blocked_until
-        full = self._limits.submits and self._count >= self._limits.submits
-        return self._interval_end if full and now < self._interval_end else 0.0
+        most = 0 if self._limits.own_pace else self._limits.submits
+        return self._interval_end if 0 < most <= self._count and now < self._interval_end else 0.0
 
     def submitted(self, now: float) -> None:
         """A submit succeeded."""

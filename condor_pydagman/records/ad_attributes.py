@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from condor_pydagman.config import Config
 from condor_pydagman.engine.inputs import LimitsWanted
 from condor_pydagman.engine.report import Report
 from condor_pydagman.engine.throttles import Throttles
@@ -22,6 +23,7 @@ LIMITS = {
     "DAGMan_MaxHoldScripts": "hold",
     "DAGMan_MaxSubmitsPerInterval": "submits",
 }
+OWN_PACE = "PYDAGMAN_OwnPace"  # nobody limits submits per interval: the number is shown only
 ADDRESS = "DAG_Address"  # of the command socket
 HALTED = "PYDAGMAN_HaltedByCommand"  # a restarted DAGMan stays halted
 ENDED = "PYDAGMAN_Ended"  # see `ended`
@@ -73,7 +75,18 @@ def attributes(report: Report, now: float, statistics: str = "") -> dict[str, st
 
 def throttles(limits: Throttles) -> dict[str, str]:
     """The limits in force, which a restarted DAGMan takes up again; 0 means none."""
-    return {name: str(getattr(limits, field)) for name, field in LIMITS.items()}
+    texts = {name: str(getattr(limits, field)) for name, field in LIMITS.items()}
+    return {**texts, OWN_PACE: "true" if limits.own_pace else "false"}
+
+
+def earlier_throttles(own_ad: Mapping[str, object]) -> dict[str, int]:
+    """The limits that a job ad has of an earlier start, or of SET_JOB_ATTR, by the names that the
+    engine has for them; 0 asks for no limit."""
+    found = {field: own_ad.get(name) for name, field in LIMITS.items()}
+    shown = Config.max_submits_per_interval
+    if own_ad.get(OWN_PACE) is True and found["submits"] == shown:  # else it has been edited
+        found["submits"] = 0
+    return {f: n for f, n in found.items() if isinstance(n, int) and n >= 0}
 
 
 def ended(code: int, run_count: object) -> dict[str, str]:

@@ -57,7 +57,7 @@ LIMITS = {
     "DAGMan_MaxPreScripts": 13,
     "DAGMan_MaxPostScripts": 14,
     "DAGMan_MaxHoldScripts": 20,
-    "DAGMan_MaxSubmitsPerInterval": 0,
+    "DAGMan_MaxSubmitsPerInterval": 100,
 }
 
 

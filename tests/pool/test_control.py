@@ -163,6 +163,27 @@ def throttle(s: Scene) -> None:
     assert s.ends() == 0
 
 
+@STAGE.by_both
+def submits_in_an_interval(s: Scene) -> list[object]:
+    """What a client asks for, up to the administrator's value, and what is published; after a
+    restart too."""
+    name = "DAGMan_MaxSubmitsPerInterval"
+    s.submit(PAIR)
+    s.started("A 0")
+    answers = ask(s, *({"DagCommand": 3, name: number} for number in (50, 200, 0, 60)))
+    s.has(**{name: 60})
+    answers += ask(s, {"DagCommand": 3, name: 0})
+    s.has(**{name: 100})
+    s.hold()
+    s.release()
+    answers += ask(s, {"DagCommand": 3, "DAGMan_MaxIdle": 5})
+    s.has(**{name: 100})
+    s.touch("go.A")
+    assert s.ends() == 0
+    lines = re.findall(r"setting: 100$|\tMaximum Submits Per .*", s.out(), re.M)
+    return [[answer[name] for answer in answers], lines]
+
+
 @STAGE.scene
 def strangers_change_nothing(s: Scene) -> None:
     s.submit(PAIR)

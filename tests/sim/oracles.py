@@ -217,7 +217,7 @@ class Oracles:
         if limits.idle and not self._adopted:
             idle = len(self._heard.idle)
             require(idle < limits.idle, f"O3: submit with {idle} idle procs")
-        if limits.submits:
+        if limits.submits and not limits.own_pace:
             recent = [t for t in self._replies if t > self._world.now - limits.interval]
             require(len(recent) < 2 * limits.submits, "O3: too many submits in an interval")
 

@@ -59,6 +59,14 @@ def test_the_order_of_layers(pool: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert places.name("DAGMAN_N") == "the configuration"
 
 
+def test_what_somebody_has_set(pool: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """HTCondor itself takes a knob that is set to its default for one that is not set."""
+    places = Places("", frozenset({"DAGMAN_Z"}), configured())
+    assert [places.is_set(f"DAGMAN_{name}") for name in "XYZ"] == [True, False, True]
+    monkeypatch.setenv("_CONDOR_DAGMAN_Y", "7")
+    assert places.is_set("DAGMAN_Y")
+
+
 def test_files_that_cannot_be_read(pool: Path) -> None:
     (pool / "root").unlink()
     local = configured(LOCAL_CONFIG_DIR=str(pool / "none"), LOCAL_CONFIG_FILE="/none")

@@ -17,6 +17,10 @@ def config(**values: str) -> Config:
     return read(lambda knob: values.get(knob.name))
 
 
+def config_where(is_set: Callable[[str], bool], **values: str) -> Config:
+    return read(lambda knob: values.get(knob.name), is_set=is_set)
+
+
 def test_nothing_set_gives_the_defaults() -> None:
     assert config() == Config()
     assert config(DAGMAN_MAX_JOBS_IDLE=" ", DAGMAN_AUTO_RESCUE="", DAGMAN_DEFAULT_NODE_LOG="") == (
@@ -52,10 +56,35 @@ def test_what_counts_as_a_boolean(text: str, value: bool) -> None:
     assert config(DAGMAN_USE_JOIN_NODES=text).use_join_nodes is value
 
 
+@pytest.mark.parametrize(
+    ("name", "stock", "ours"),
+    [
+        ("DAGMAN_QUEUE_UPDATE_INTERVAL", "300", 5.0),
+        ("DAGMAN_CHECK_QUEUE_INTERVAL", "28800", 300),
+        ("DAGMAN_ALLOW_EVENTS", "114", -1),
+    ],
+)
+def test_stocks_default_is_obeyed_if_somebody_has_set_it(
+    name: str, stock: str, ours: float
+) -> None:
+    field = name[len("DAGMAN_") :].lower()
+    for is_set, want in ((name.__ne__, ours), (name.__eq__, float(stock))):
+        assert getattr(config_where(is_set, **{name: stock}), field) == want
+
+
+@pytest.mark.parametrize(
+    ("text", "is_set", "limits"),
+    [("100", False, False), ("100", True, True), ("7", True, True), ("0", True, True)],
+)
+def test_a_limit_of_submits_may_be_set_to_its_default(
+    text: str, is_set: bool, limits: bool
+) -> None:
+    found = config_where(lambda _: is_set, DAGMAN_MAX_SUBMITS_PER_INTERVAL=text)
+    assert (found.max_submits_per_interval, found.limits_submits) == (int(text), limits)
+
+
 def test_stocks_default_counts_as_not_set_where_ours_differs() -> None:
     """HTCondor's own table gives stock's default for a knob that nobody has set."""
-    assert config(DAGMAN_MAX_SUBMITS_PER_INTERVAL="100").max_submits_per_interval == 0
-    assert config(DAGMAN_MAX_SUBMITS_PER_INTERVAL="7").max_submits_per_interval == 7
     assert config(DAGMAN_CHECK_QUEUE_INTERVAL="28800").check_queue_interval == 300
     assert config(DAGMAN_ALLOW_EVENTS="114").allow_events == -1
     assert config(DAGMAN_ALLOW_EVENTS="0").allow_events == 0

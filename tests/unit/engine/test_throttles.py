@@ -25,6 +25,63 @@ def test_the_administrator_caps_the_user(user: int | None, administrator: int, w
     assert (got.submits, got.interval, got.jobs, got.pre) == (7, 5.0, 0, 20)
 
 
+KNOB = "DAGMAN_MAX_SUBMITS_PER_INTERVAL"
+UNSET, HUNDRED, NONE = (
+    Config(),
+    Config(explicit=frozenset({KNOB})),
+    Config(max_submits_per_interval=0),
+)
+THIRTY, MANY = Config(max_submits_per_interval=30), Config(max_submits_per_interval=500)
+
+
+@pytest.mark.parametrize(
+    ("user", "administrator", "asked", "shown", "kept"),
+    [
+        # Nobody has set anything: our own pace, shown as stock's 100.
+        (UNSET, UNSET, None, 100, 0),
+        (UNSET, UNSET, 50, 50, 50),
+        (UNSET, UNSET, 100, 100, 100),
+        (UNSET, UNSET, 200, 100, 100),
+        (UNSET, UNSET, 0, 100, 0),
+        # A CONFIG file.
+        (HUNDRED, UNSET, None, 100, 100),
+        (THIRTY, UNSET, None, 30, 30),
+        (THIRTY, UNSET, 0, 100, 0),
+        (MANY, UNSET, None, 100, 100),
+        (NONE, UNSET, None, 100, 0),
+        # The administrator.
+        (HUNDRED, HUNDRED, None, 100, 100),
+        (HUNDRED, HUNDRED, 0, 100, 100),
+        (MANY, MANY, 200, 200, 200),
+        (MANY, MANY, 600, 500, 500),
+        (UNSET, NONE, 200, 200, 200),
+        (NONE, NONE, None, 0, 0),
+        (NONE, NONE, 0, 0, 0),
+    ],
+)
+def test_submits_in_an_interval_are_shown_as_by_stock(
+    user: Config, administrator: Config, asked: int | None, shown: int, kept: int
+) -> None:
+    got = throttles(user, administrator, submits=asked)
+    assert (got.submits, 0 if got.own_pace else got.submits) == (shown, kept)
+
+
+def test_our_own_pace_outlives_a_change_of_another_throttle() -> None:
+    bench = make.Bench("A B").begin()
+    bench.engine.limits.adopt(throttles(Config()))
+    bench.tell(LimitsWanted(idle=5))
+    assert (bench.engine.limits.submits, bench.engine.limits.own_pace) == (100, True)
+    bench.tell(LimitsWanted(submits=200))
+    assert (bench.engine.limits.submits, bench.engine.limits.own_pace) == (100, False)
+
+
+def test_our_own_pace_is_not_kept_to_the_number_that_is_shown() -> None:
+    pace = SubmitPace(Throttles(submits=1, own_pace=True, interval=5.0))
+    pace.submitted(100.0)
+    pace.submitted(100.0)
+    assert pace.blocked_until(100.0) <= 100.0
+
+
 def test_back_off_doubles_up_to_a_minute_and_ends_with_a_success() -> None:
     pace = SubmitPace(Throttles())
     assert [pace.failed(100.0) for _ in range(8)] == [1, 2, 4, 8, 16, 32, 60, 60]

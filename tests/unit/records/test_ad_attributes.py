@@ -10,6 +10,7 @@ from condor_pydagman.records.ad_attributes import (
     attributes,
     begun_anew,
     changed,
+    earlier_throttles,
     ended,
     ended_with,
     quoted,
@@ -96,7 +97,20 @@ def test_throttles() -> None:
         "DAGMan_MaxPostScripts": "21",
         "DAGMan_MaxHoldScripts": "22",
         "DAGMan_MaxSubmitsPerInterval": "100",
+        "PYDAGMAN_OwnPace": "false",
     }
+
+
+@pytest.mark.parametrize(
+    ("own_pace", "number", "found"),
+    [(True, 100, 0), (True, 60, 60), (False, 100, 100), (None, 100, 100), (None, -1, None)],
+)
+def test_throttles_of_an_earlier_start(
+    own_pace: bool | None, number: int, found: int | None
+) -> None:
+    ad = {"PYDAGMAN_OwnPace": own_pace, "DAGMan_MaxSubmitsPerInterval": number, "DAGMan_MaxJobs": 3}
+    want = {"jobs": 3} if found is None else {"jobs": 3, "submits": found}
+    assert earlier_throttles(ad) == want
 
 
 def test_quoted() -> None:
