@@ -374,8 +374,10 @@ class Performer:
     def _publish(self, action: do.Publish) -> None:
         if action.final:
             self.publisher.publish_last(action.note)
-        else:
-            self.publisher.note_change()
+            return
+        self.publisher.note_change()
+        if action.at_once:
+            self.publisher.publish_ad()
 
     def _jobstate(self, action: do.JobState) -> None:
         run = self.run

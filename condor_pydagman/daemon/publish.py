@@ -88,6 +88,13 @@ class Publisher:
         if dag.dot is not None and dag.dot.update:
             plan("dot", now, tick)
 
+    def publish_ad(self) -> None:
+        """The job ad, at once: somebody who has just halted the DAG looks whether it is."""
+        begun = time.monotonic()
+        self._timetable.drop("ad")
+        self._write_ad()
+        self._timetable.done("ad", begun, time.monotonic())
+
     def next_deadline(self) -> float | None:
         """When something is to be published, on the monotonic clock."""
         return self._timetable.next()

@@ -48,6 +48,10 @@ class Timetable:
         self._last[what] = ended
         self._cost[what] = ended - begun
 
+    def drop(self, what: str) -> None:
+        """It is no longer planned."""
+        self._due.pop(what, None)
+
     def clear(self) -> None:
         """Nothing is planned any more."""
         self._due.clear()

@@ -124,10 +124,12 @@ class Publish(NamedTuple):
     """The state changed: job ad and node status file are due (the daemon limits the rate).
 
     `final` means now, for the last time; `note` is the node status file's word for the end.
+    `at_once` means that a person waits for it, who looks at the job ad.
     """
 
     final: bool = False
     note: str = ""
+    at_once: bool = False
 
 
 class PublishLimits(NamedTuple):

@@ -25,6 +25,7 @@ GRACE = 2.0  # seconds that a person has to take a halt back before a DAG at res
 
 def on_halt(engine: Engine, halt: Halt) -> None:
     """Start nothing more."""
+    before = engine.halted
     if halt.restored:
         engine.say("Restoring halted state.")
     elif halt.pause and engine.paused:
@@ -44,6 +45,7 @@ def on_halt(engine: Engine, halt: Halt) -> None:
         engine.halted_by_file = True
     else:
         engine.halted_by_command = True
+    _publish(engine, before)
 
 
 def on_resume(engine: Engine, resume: Resume) -> None:
@@ -64,6 +66,13 @@ def on_resume(engine: Engine, resume: Resume) -> None:
         engine.say(f"The DAG stays halted by {what}")
     else:
         engine.drained_at = None
+    _publish(engine, halted or paused)
+
+
+def _publish(engine: Engine, before: bool) -> None:
+    """Before a client is told that it is done.  A run that is only beginning publishes it then."""
+    if engine.halted != before and engine.phase not in (Phase.STARTING, Phase.RECOVERING):
+        engine.emit(do.Publish(at_once=True))
 
 
 def holds_back(engine: Engine) -> bool:

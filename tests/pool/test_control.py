@@ -93,6 +93,7 @@ def halt_and_resume(s: Scene) -> None:
     s.started("A 0")
     code, text = htcondor(s, "halt", "--reason", "tea time")
     assert code == 0, text
+    assert s.ad()["DAG_Status"] == HALTED
     s.says("Halting DAGMan progess...")
     s.says("Halt reason: tea time")
     s.touch("go.A")
@@ -101,6 +102,7 @@ def halt_and_resume(s: Scene) -> None:
     s.says("DAGMan is already halted")
     assert "B 0" not in dags.starts(s.work)
     assert htcondor(s, "resume")[0] == 0
+    assert s.ad()["DAG_Status"] == 0
     s.says("Resuming DAG progress...")
     s.ran("B 0")
     s.touch("go.C")

@@ -55,5 +55,8 @@ def test_each_has_its_own_time_and_all_can_be_forgotten() -> None:
     table.plan("one", 100.0, 0.0)
     table.plan("two", 200.0, 0.0)
     assert table.take(150.0) == ["one"]
+    table.plan("three", 300.0, 0.0)
+    table.drop("three")
+    assert table.next() == 200.0 + SETTLE
     table.clear()
     assert table.next() is None

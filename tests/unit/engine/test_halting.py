@@ -57,6 +57,22 @@ def test_words_of_stock_for_every_order_of_commands() -> None:
     assert [a.text for a in told if isinstance(a, do.Say)] == ["DAG Un-Pause: Resuming work..."]
 
 
+@pytest.mark.parametrize("file", [False, True])
+def test_it_is_published_at_once(file: bool) -> None:
+    bench = diamond()
+    for command, status in (
+        (inputs.Halt(file=file), DagStatus.HALTED),
+        (inputs.Resume(file=file), DagStatus.OK),
+    ):
+        assert do.Publish(at_once=True) in bench.tell(command)
+        assert bench.engine.report().dag_status is status
+
+
+def test_a_halt_before_the_run_has_begun_is_published_with_it() -> None:
+    bench = make.Bench("A", QUIET)
+    assert do.Publish(at_once=True) not in bench.tell(HALT)
+
+
 @pytest.mark.parametrize("command", [HALT, PAUSE])
 @pytest.mark.parametrize("first", ["file", "command"])
 def test_a_halt_file_that_vanishes_takes_no_command_back(command: inputs.Halt, first: str) -> None:
