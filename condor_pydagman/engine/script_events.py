@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING
 from condor_pydagman.engine import final_node, outcome, retries, scripts
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import Cause, State
-from condor_pydagman.vocabulary import RETURN_PRE_FAILED, RETURN_SUBMIT_FAILED, ScriptKind
+from condor_pydagman.vocabulary import (
+    RETURN_JOB_ABORTED,
+    RETURN_PRE_FAILED,
+    RETURN_SUBMIT_FAILED,
+    ScriptKind,
+)
 
 if TYPE_CHECKING:
     from condor_pydagman.engine.engine import Engine
@@ -106,18 +111,29 @@ def on_post_ended(engine: Engine, node: int, event: LogEvent) -> None:
     if outcome.after_post(status) is outcome.Next.SUCCEED:
         engine.succeed(node)
     else:
-        retries.fail_run(engine, node, status, _post_error(jobs_value, status))
+        before = _before_post(jobs_value, engine.pre_values.get(node, 0))
+        how = _how(status)
+        error = f"{before} and POST Script {how}" if before else f"POST script {how}"
+        retries.fail_run(engine, node, status, error)
 
 
-def _post_error(jobs_value: int, status: int) -> str:
-    if jobs_value > 0:
-        jobs = f"Job exited with status {jobs_value}"
-    elif jobs_value == 0 or jobs_value <= RETURN_SUBMIT_FAILED:
-        jobs = f"Job failed due to DAGMAN error {jobs_value}"
-    else:
-        jobs = f"Job died on signal {-jobs_value}"
-    how = f"failed with status {status}" if status > 0 else f"died on signal {-status}"
-    return f"{jobs} and POST Script {how}"
+def _before_post(value: int, pre_value: int) -> str:
+    """What had failed before the POST script did, by the return value so far; '' if nothing had."""
+    if value == RETURN_PRE_FAILED:
+        return f"PRE Script {_how(pre_value)}"
+    if value == RETURN_SUBMIT_FAILED:
+        return "Job submit failed"
+    if value == RETURN_JOB_ABORTED:
+        return "Job was removed"
+    if value < RETURN_SUBMIT_FAILED:
+        return f"Job failed due to DAGMAN error {value}"
+    if value < 0:
+        return f"Job died on signal {-value}"
+    return f"Job exited with status {value}" if value else ""
+
+
+def _how(status: int) -> str:
+    return f"failed with status {status}" if status >= 0 else f"died on signal {-status}"
 
 
 def _script_end(kind: ScriptKind, name: str, status: int) -> str:

@@ -140,7 +140,11 @@ _DETAILS = [
     (r"\(\d+\.(\d+\.\d+)\)", r"(ID.\1)"),
     (r" \(after \d+ node retries\)", ""),
     (r"Job submit failed.*", "Job submit failed"),
-    (r"Job (died on signal 1|failed due to DAGMAN error -1001) and", "Job submit failed and"),
+    # What stock says to have failed, whatever had before the POST script did.
+    (r"Job died on signal 1 and", "Job submit failed and"),
+    (r"Job failed due to DAGMAN error 0 and POST Script", "POST script"),
+    (r"Job failed due to DAGMAN error -1002 and", "Job was removed and"),
+    (r"PRE Script failed with (status \d+) and", r"Job exited with \1 and"),
     (r"\(ID\.[1-9].*", "(ANOTHER PROC)"),
 ]
 

@@ -96,7 +96,7 @@ def test_a_failed_submission_whose_post_script_fails_is_not_retried() -> None:
     bench.post_ends("A", 1)
     assert bench.states() == "A=FAILED B=FUTILE"
     assert bench.engine.nodes.errors[0].startswith(
-        "Job failed due to DAGMAN error -1001 and POST Script failed with status 1"
+        "Job submit failed and POST Script failed with status 1"
     )
 
 

@@ -32,7 +32,8 @@ def test_words_for_the_end_of_a_pre_script(status: int, words: str) -> None:
     [
         (3, 5, "Job exited with status 3 and POST Script failed with status 5"),
         (-9, 5, "Job died on signal 9 and POST Script failed with status 5"),
-        (0, 5, "Job failed due to DAGMAN error 0 and POST Script failed with status 5"),
+        (0, 5, "POST script failed with status 5"),
+        (0, -15, "POST script died on signal 15"),
         (3, -15, "Job exited with status 3 and POST Script died on signal 15"),
     ],
 )
@@ -50,9 +51,17 @@ def test_a_removed_job_and_its_post_script() -> None:
     bench.tell(make.of_job(EventKind.JOB_ABORTED, 5))
     assert bench.asked(do.RunScript)[0].words == ("q", "-1002", "False", "1")
     bench.post_ends("A", 1)
-    assert bench.engine.nodes.errors[0] == (
-        "Job failed due to DAGMAN error -1002 and POST Script failed with status 1"
-    )
+    assert bench.engine.nodes.errors[0] == ("Job was removed and POST Script failed with status 1")
+
+
+@pytest.mark.parametrize(("pre", "words"), [(4, "failed with status 4"), (-9, "died on signal 9")])
+def test_error_after_a_failed_pre_and_post_script(pre: int, words: str) -> None:
+    made = make.dag("A", pre={"A": "p"}, post={"A": "q"})
+    bench = make.Bench(made, Config(always_run_post=True)).begin()
+    bench.tell(*bench.echo(bench.tell(inputs.ScriptEnded(0, PRE, pre))))
+    bench.post_ends("A", 1)
+    error = f"PRE Script {words} and POST Script failed with status 1"
+    assert bench.engine.nodes.errors[0] == error
 
 
 def test_an_end_is_read_twice() -> None:
