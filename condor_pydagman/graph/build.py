@@ -47,11 +47,16 @@ def _build(files: Sequence[str], read_text: ReadText, options: BuildOptions, in_
 
 
 def _complete(building: Building, reader: DagReader) -> None:
-    splices.arrange(building)
-    building.dag.category_limits = building.scope.limits
-    building.dag.descriptions = building.scope.descriptions
+    gather(building)
     try:
         whole.warn_of_categories(building)
     except ProcessingError as error:
         reader.errors.append(error)
     whole.add_priority(building)
+
+
+def gather(building: Building) -> None:
+    """Put into the Dag what the files are found to hold together, once all have been read."""
+    splices.arrange(building)
+    building.dag.category_limits = building.scope.limits
+    building.dag.descriptions = building.scope.descriptions

@@ -124,7 +124,7 @@ class DagReader:
         self._enter(file, path)
         try:
             yield from self._passes(path, text)
-            if not self.errors:
+            if self._is_of_use():
                 splices.end_file(building)
         except ProcessingError as error:
             self._keep(error, building.file)
@@ -155,13 +155,24 @@ class DagReader:
         yield from self._obey(reader, reading, runs)
         if not reading.skipped and not runs.blocked:
             return
-        if self._wrong() == before:
+        if self._goes_on(before):
             yield from self._second_pass(path, file, runs)
         else:  # nodes may be missing because their lines are wrong: look for bad syntax only
             reading = self._reading(file, _SECOND, again=True)
             for _ in CommandReader(self._text(path, file), reading):
                 pass
             self._note(reading)
+
+    def _is_of_use(self) -> bool:
+        """Whether what has been read so far will be."""
+        return not self.errors
+
+    def _goes_on(self, before: int) -> bool:
+        """Whether a second reading makes sense of a file that began after so many errors."""
+        return self._wrong() == before
+
+    def _leave_splice(self, *, good: bool) -> None:
+        splices.leave(self._building, good=good)
 
     def _second_pass(self, path: str, file: str, runs: _Runs) -> _Files:
         reading = self._reading(file, _SECOND, again=True)
@@ -191,7 +202,7 @@ class DagReader:
                 if isinstance(item, commands.Splice):
                     splices.enter(self._building, item)
                     yield self._file(item.file)
-                    splices.leave(self._building, good=self._wrong() == before)
+                    self._leave_splice(good=self._wrong() == before)
                 elif isinstance(item, commands.Include):
                     yield self._file(item.file)
                 else:

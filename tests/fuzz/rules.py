@@ -6,6 +6,7 @@ import posixpath
 import signal
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from condor_pydagman.dagfile import bulk
 from condor_pydagman.dagfile.parser import manager_commands
@@ -14,6 +15,7 @@ from condor_pydagman.graph import build as building
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, ReadText, build
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle
 from condor_pydagman.graph.edges import Edges
+from condor_pydagman.graph.lint.partly import build_partly
 from condor_pydagman.graph.model import Dag, Variable
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.names import logged_name
@@ -91,6 +93,7 @@ def check(sample: Sample) -> str:
         _same_errors(errors, others, alone=len(sample.files) == 1 == len(sample.dags))
     for path, text in sample.files.items():
         _check_manager(path, text)
+    _check_partly(sample, errors)
     if dag is None:
         return "refused"
     _check_round_trip(dag)
@@ -113,6 +116,19 @@ def _built(how: Callable[..., Dag], sample: Sample) -> tuple[Dag | None, DagFile
     check_dag(dag)
     _check_places(dag, sample)
     return dag, None
+
+
+def _check_partly(sample: Sample, errors: DagFileErrors | None) -> None:
+    """What -lint makes of it: a Dag in any case, and errors if DAGMan has any."""
+    found = build_partly(sample.dags, Files(sample).read, replace(sample.options, strict=0))
+    dag, cycle = found.dag, find_cycle(found.dag)
+    _need(all(dag.ids[name] == n for n, name in enumerate(dag.names)), "ids are of the names")
+    if cycle is not None:
+        describe_cycle(dag, cycle)
+    if errors is None:
+        _need(not found.errors, "what is accepted has no errors", found.errors)
+    elif not any("DAGMAN_USE_STRICT" in error.message for error in errors.errors):
+        _need(found.errors, "what is refused has errors", errors.detail())
 
 
 def _check_manager(path: str, text: str) -> None:

@@ -15,7 +15,7 @@ import os
 import re
 import signal
 from collections.abc import Callable, Iterator
-from typing import Any, TextIO
+from typing import Any
 
 import pytest
 
@@ -119,36 +119,36 @@ def sent_away_while_its_final_node_runs(s: Scene) -> None:
     s.ends()
 
 
+# What holds the lock comes after condor_submit_dag, which would look at it.
+ON_HOLD = ("-append", "hold = True")
+
+
 @life
 def the_lock_is_another_job_s(s: Scene) -> None:
-    s.write("JOB A job.sub\n")
-    with locked(s, "1\n"):
-        s.submit_again()
+    s.submit("JOB A job.sub\n", *ON_HOLD)
+    with locked(s, "999999\n"):
+        s.run("condor_release", str(s.cluster))
         s.ends()
 
 
 @life
 def the_lock_is_still_its_own(s: Scene) -> None:
-    s.write("JOB A job.sub\n")
-    with locked(s, "") as lock:
-        # The number of the job is not known before it starts; so it is submitted on hold.
-        s.submit_again("-append", "hold = True")
-        lock.write(f"{s.cluster}\n")
-        lock.flush()
+    s.submit("JOB A job.sub\n", *ON_HOLD)
+    with locked(s, f"{s.cluster}\n"):
         s.run("condor_release", str(s.cluster))
         s.says("EXITING WITH STATUS 3")
     s.ends()
 
 
 @contextlib.contextmanager
-def locked(s: Scene, text: str) -> Iterator[TextIO]:
+def locked(s: Scene, text: str) -> Iterator[None]:
     """Within, this process holds the lock file of a scene's DAG, with that text in it."""
     path = s.work / "t.dag.lock"
     with path.open("w") as file:
         fcntl.lockf(file, fcntl.LOCK_EX)
         file.write(text)
         file.flush()
-        yield file
+        yield
     path.unlink(missing_ok=True)
 
 

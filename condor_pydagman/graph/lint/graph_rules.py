@@ -21,7 +21,7 @@ def check_graph(dag: Dag, findings: Findings) -> None:
     for warning in dag.warnings:
         if not warning.startswith(_TOLD_BETTER):
             findings.add("DAG106", _PREFIX.sub("", " ".join(warning.split())))
-    _cycle(dag, findings)
+    check_cycles(dag, findings)
     _blocked(dag, findings)
     _done_too_early(dag, findings)
     _categories(dag, findings)
@@ -38,7 +38,8 @@ def _add(findings: Findings, code: str, dag: Dag, node: int, message: str, *word
     findings.add(code, message, place=dag.place(node), node=name, words=words)
 
 
-def _cycle(dag: Dag, findings: Findings) -> None:
+def check_cycles(dag: Dag, findings: Findings) -> None:
+    """Look for nodes that wait for themselves."""
     cycle = find_cycle(dag)
     if not cycle:
         return

@@ -16,9 +16,10 @@ from condor_pydagman.graph.build import BuildOptions, DagFileErrors, ProcessingE
 from condor_pydagman.graph.lint.external import OutlineOptions
 from condor_pydagman.graph.lint.file_rules import check_files
 from condor_pydagman.graph.lint.findings import MOST_KEPT, Finding, Findings, World
-from condor_pydagman.graph.lint.graph_rules import check_graph
+from condor_pydagman.graph.lint.graph_rules import check_cycles, check_graph
 from condor_pydagman.graph.lint.macro_rules import check_macros
 from condor_pydagman.graph.lint.outline import Place, read_outline
+from condor_pydagman.graph.lint.partly import build_partly
 from condor_pydagman.graph.lint.references import word_of
 
 LONGEST_TEXT = 160
@@ -26,7 +27,10 @@ _CUT_OFF = "The command is ignored: its last line ends in"
 
 
 def lint(files: Sequence[str], world: World, options: BuildOptions) -> Findings:
-    """Check the DAG that `files` make together; a DAG that DAGMan would refuse is not looked into.
+    """Check the DAG that `files` make together.
+
+    Of a DAG that DAGMan would refuse all errors are found, and what can be said of the nodes that
+    are understood: missing files, and cycles.  Other rules would blame good lines for bad ones.
 
     `findings.kept` comes sorted by file and line.
     """
@@ -34,14 +38,18 @@ def lint(files: Sequence[str], world: World, options: BuildOptions) -> Findings:
     try:
         dag = build(files, world.read_blocks, options)
     except DagFileErrors as errors:
-        for error in errors.errors:
+        partly = build_partly(files, world.read_blocks, options)
+        dag = partly.dag
+        for error in partly.errors or errors.errors:
             _add_error(error, findings)
-        findings.kept.sort(key=_order)
-        return findings
+        if partly.lost:
+            findings.count("DAG101", more=partly.lost)
+        check_cycles(dag, findings)
+    else:
+        check_graph(dag, findings)
+        check_macros(dag, world, findings)
     _add_remarks(dag.remarks, findings)
-    check_graph(dag, findings)
     check_files(dag, world, findings)
-    check_macros(dag, world, findings)
     del dag
     _Locator(findings, world).locate(files, options)
     _show_lines(findings, world)

@@ -14,7 +14,7 @@ def findings(*names: str, **files: str) -> list[Finding]:
     return lint([f"{name}.dag" for name in names], world, BuildOptions(strict=0)).kept
 
 
-def test_a_wrong_dag_is_reported_and_not_looked_into() -> None:
+def test_what_only_follows_from_an_error_is_not_told() -> None:
     first, second = found("JOB A\nRETRY A 0\nFOO\n")
     assert (first.code, first.line, first.severity) == ("DAG101", 1, Severity.ERROR)
     assert (second.code, second.line, second.column) == ("DAG102", 3, 1)
