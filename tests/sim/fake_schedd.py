@@ -83,12 +83,17 @@ class FakeSchedd:
     def _remove(
         self, cluster: Cluster, ended: Callable[[QueuedJob], bool] = lambda job: False
     ) -> None:
-        cluster.removed = True
         mine = [job for job in self.queue.values() if job.cluster is cluster]
-        for job in mine:
-            if not ended(QueuedJob(cluster.number, job.proc, cluster.node, cluster.retry)):
-                self._world.oracles.removed(job)
-                self.jobs.remove(job)
+        left = [
+            job
+            for job in mine
+            if not ended(QueuedJob(cluster.number, job.proc, cluster.node, cluster.retry))
+        ]
+        # What has ended, and is only still in the queue, nobody has removed.
+        cluster.removed = bool(left) or not mine or cluster.made < cluster.procs
+        for job in left:
+            self._world.oracles.removed(job)
+            self.jobs.remove(job)
         if cluster.factory and not mine:
             self.jobs.end_factory(cluster)
 
