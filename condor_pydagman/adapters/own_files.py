@@ -99,7 +99,7 @@ def _behind(path: str, *, strict: bool) -> str:
     fd = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         found, is_open = os.fstat(fd), _is_open_to_all(path)
-        if _is_another_s(found) and (strict or is_open):
+        if _is_another_s(fd) and (strict or is_open):
             raise _trap(f"is a symbolic link that belongs to user {found.st_uid}", is_open)
         if found.st_nlink > 1 and is_open:  # the user's own, from elsewhere
             raise _trap(f"is a symbolic link that {_SECOND_NAME}")
@@ -122,7 +122,7 @@ def refuse_planted(fd: int, path: str) -> None:
         raise OSError(code, "it is no ordinary file; move it away")
     if not _is_open_to_all(path):
         return
-    if _is_another_s(found, fd) and _is_open_to_all(path, stat.S_ISVTX):
+    if _is_another_s(fd) and _is_open_to_all(path, stat.S_ISVTX):
         raise _trap(f"belongs to user {found.st_uid}")
     if found.st_nlink > 1:
         raise _trap(_SECOND_NAME)
@@ -136,31 +136,25 @@ def _trap(what: str, is_open: bool = True) -> OSError:
     return OSError(errno.EPERM, f"{reason}; move it away, or use another directory")
 
 
-def _is_another_s(found: os.stat_result, fd: int = -1) -> bool:
-    """Whether it belongs to somebody else than the user and root; `fd` is it, opened, if it is.
+def _is_another_s(fd: int) -> bool:
+    """Whether what was opened, if only by O_PATH, is somebody else's than the user's and root's.
 
     In a user namespace all users that it does not know have one number, and a process can have the
     same: root's own personal pool runs so.
     """
+    found = os.fstat(fd)
     if found.st_uid != _UNKNOWN or os.geteuid() != _UNKNOWN:
         return found.st_uid not in (0, os.geteuid())
-    if fd < 0:
-        return _are_some_unknown()
     flags = fcntl.fcntl(fd, fcntl.F_GETFL)
-    try:  # which nobody but the owner may ask for
-        fcntl.fcntl(fd, fcntl.F_SETFL, flags | os.O_NOATIME)
+    try:  # what nobody but the owner may do
+        if flags & os.O_PATH:
+            os.utime(f"/proc/self/fd/{fd}", ns=(found.st_atime_ns, found.st_mtime_ns))
+        else:
+            fcntl.fcntl(fd, fcntl.F_SETFL, flags | os.O_NOATIME)
+            fcntl.fcntl(fd, fcntl.F_SETFL, flags)
     except PermissionError:
         return True
-    fcntl.fcntl(fd, fcntl.F_SETFL, flags)
     return False
-
-
-def _are_some_unknown() -> bool:
-    try:
-        with open("/proc/self/uid_map", "rb") as file:
-            return file.read().split() != [b"0", b"0", b"4294967295"]
-    except OSError:
-        return False
 
 
 def _is_mounted(fd: int, path: str) -> bool:
@@ -188,10 +182,12 @@ def refuse_planted_directory(path: str) -> None:
     Raises:
         OSError: with a reason that tells what to do.
     """
-    found = os.lstat(path)
-    if _is_another_s(found) and _is_open_to_all(path):
-        reason = f"it belongs to user {found.st_uid}, in a directory that everybody may write to"
-        raise OSError(errno.EPERM, f"{reason}; move it away, or use another directory")
+    fd = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        if _is_open_to_all(path) and _is_another_s(fd):
+            raise _trap(f"belongs to user {os.fstat(fd).st_uid}")
+    finally:
+        os.close(fd)
 
 
 def _is_open_to_all(path: str, sticky: int = 0) -> bool:

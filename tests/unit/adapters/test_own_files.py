@@ -276,18 +276,21 @@ def test_users_that_a_namespace_does_not_know_are_others(shared: Shared) -> None
     shared.plant("planted", open_file(shared))
     shared.plant("link", link(shared))
     (shared.scratch / "own").write_text("own")
+    (shared.scratch / "to-own").symlink_to("own")
+    times = (shared.scratch / "to-own").lstat()[7:9]
     done = subprocess.run(
         [sys.executable, "-I", "-S", step_down.__file__, "namespace", "65534", "65534",
-         sys.executable, "-c", READ, "planted", "link", "own"],
+         sys.executable, "-c", READ, "planted", "link", "own", "to-own"],
         cwd=shared.scratch, capture_output=True, text=True, check=False,
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])},
     )  # fmt: skip
     if done.returncode == 125:
         return  # the machine forbids namespaces, and no pool runs in one
-    planted, linked, own = done.stdout.splitlines()
+    planted, linked, own, through = done.stdout.splitlines()
     assert planted.startswith("65534 65534 it belongs to user 65534, in a directory")
     assert linked.startswith("65534 65534 it is a symbolic link that belongs to user 65534, in")
-    assert own == "65534 65534 own"
+    assert own == through == "65534 65534 own"
+    assert (shared.scratch / "to-own").lstat()[7:9] == times
 
 
 def test_mounts_are_told_apart() -> None:
