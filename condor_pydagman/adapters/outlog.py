@@ -28,6 +28,7 @@ class OutLog:
 
     Attributes:
         header: what stands before the lines that are said from now on.
+        tests: whether lines of D_TEST are wanted.
         touched: when the file was last written to, seconds since the epoch; None for a new one.
 
     Raises:
@@ -38,6 +39,8 @@ class OutLog:
         self.path = os.path.abspath(path)
         self.verbosity = verbosity
         self.header = Header()
+        self.tests = False
+        self._cached: bool | None = None  # whether a line was said while stock keeps them
         self.touched: float | None = None
         with contextlib.suppress(OSError):
             self.touched = os.stat(path).st_mtime
@@ -60,6 +63,8 @@ class OutLog:
             lines = [line for line in text.split("\n") if level_of(line) <= self.verbosity]
         else:
             lines = text.split("\n")
+        if self._cached is False and lines:
+            lines, self._cached = ["LOG LINE CACHE: Begin Flush", *lines], True
         now = int(time.time())
         if now != self._second:
             self._new_stamp()
@@ -67,6 +72,28 @@ class OutLog:
             lines = [without_tricks(line) for line in lines]
         for line in lines:
             self._lines.append(f"{self._stamp}{line}\n")
+
+    def say_test(self, text: str, level: int = 0) -> None:
+        """A line of the kind D_TEST, if these are wanted; stock has them for its own tests."""
+        if not self.tests or level > self.verbosity:
+            return
+        first = len(self._lines)
+        self.say(text, 0)
+        if self.header.category:
+            self._lines[first:] = [
+                line.replace("(D_ALWAYS)", "(D_TEST)", 1) for line in self._lines[first:]
+            ]
+
+    def begin_cached(self) -> None:
+        """From here on stock keeps lines in memory (DAGMAN_DEBUG_CACHE_ENABLE), and marks where
+        they begin once they are written.  Ours are written as always, in large pieces."""
+        self._cached = False
+
+    def end_cached(self) -> None:
+        """Mark where they end, if there were any."""
+        if self._cached:
+            self.say("LOG LINE CACHE: End Flush", 0)
+        self._cached = None
 
     def set_header(self, header: Header) -> None:
         """From now on lines begin so."""

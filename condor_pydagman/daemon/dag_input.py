@@ -20,7 +20,7 @@ from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.names import DagPaths
-from condor_pydagman.records import parse_timing, rescue
+from condor_pydagman.records import banner, parse_timing, rescue
 from condor_pydagman.vocabulary import NodeKind
 
 _LEAVE = 3  # exit code with which the schedd starts the job again
@@ -64,6 +64,8 @@ def load(options: DagmanOptions, config: Config, chosen: rescue.Selection, out: 
             out.say(line)
         _apply_rescue(dag, chosen, how)
     _refuse_cycle(dag, config)
+    for line in banner.category_lines(dag):
+        out.say_test(line, 2)
     out.say(f"Dag contains {len(dag) - len(dag.of_kind(NodeKind.SERVICE))} total nodes")
     return dag
 

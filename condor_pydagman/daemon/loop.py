@@ -87,6 +87,8 @@ class Loop:
 
     def _replay(self) -> None:
         """Feed the old log, whole; signals wait."""
+        if self.run.config.debug_cache_enable:
+            self.run.out.begin_cached()
         for events in self.run.log.to_end():
             now = self._now()
             for event in events:  # nothing is asked for, so much of `_feed` is not needed
@@ -94,6 +96,7 @@ class Loop:
             self.run.out.flush()  # or it keeps all lines of the replay in memory
             if self._performer.exit is not None:
                 return
+        self.run.out.end_cached()
         self._feed(inputs.LogCaughtUp())
         self._performer.end_recovery()
 

@@ -84,6 +84,8 @@ def configure(options: DagmanOptions, out: OutLog) -> Settings:
     for line in banner.setting_lines(config):
         out.say(line, 0)
     _shape(out)
+    if config.debug_cache_enable:
+        out.say("Enabling log line cache for increased NFS performance.", 0)
     out.verbosity = max(config.verbosity if options.debug is None else options.debug, 0)
     return Settings(config, admin)
 
@@ -108,4 +110,6 @@ def _shape(out: OutLog) -> None:
         if value:
             out.say(f"{name} setting: {value}", 0)
     time_format = (knobs.lookup("DEBUG_TIME_FORMAT") or "").strip('"')
-    out.set_header(log_lines.header([flag or "" for flag in flags], time_format, epoch))
+    wanted = [flag or "" for flag in flags]
+    out.tests = log_lines.wants_tests(wanted)
+    out.set_header(log_lines.header(wanted, time_format, epoch))

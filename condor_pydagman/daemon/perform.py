@@ -93,7 +93,7 @@ class Performer:
             do.Publish: self._publish,
             do.PublishLimits: lambda _: publisher.publish_throttles(),
             do.JobState: self._jobstate,
-            do.Say: lambda a: run.out.say(a.text, a.level),
+            do.Say: self._say_it,
             do.SayStatus: lambda _: self.publisher.say_status(),
             do.SayDeferrals: self._say_deferrals,
             do.SayFailed: self._say_failed,
@@ -110,6 +110,10 @@ class Performer:
 
     def _say(self, text: str, level: int = 3) -> None:
         self.run.out.say(text, level)
+
+    def _say_it(self, action: do.Say) -> None:
+        say = self.run.out.say_test if action.test else self.run.out.say
+        say(action.text, action.level)
 
     # The schedd
 

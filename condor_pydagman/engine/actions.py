@@ -147,10 +147,12 @@ class JobState(NamedTuple):
 
 
 class Say(NamedTuple):
-    """A line for `.dagman.out`.  Level as DAGMAN_VERBOSITY: 0 always ... 3 normal ... 7 debug."""
+    """A line for `.dagman.out`.  Level as DAGMAN_VERBOSITY: 0 always ... 3 normal ... 7 debug.
+    `test`: only where lines of the kind D_TEST are wanted."""
 
     text: str
     level: int = 3
+    test: bool = False
 
 
 class SayStatus(NamedTuple):

@@ -23,6 +23,8 @@ def on_begin(engine: Engine, begin: Begin) -> None:
     _mark_done(engine)
     if begin.recovering:
         engine.say("Running in RECOVERY mode... " + ">" * 30)
+        if engine.config.debug_cache_enable:
+            engine.say("Starting to cache log lines.", 0)
     for node in sorted(engine.nodes.services):
         engine.say(f"Starting service node {engine.dag.names[node]}...")
         engine.start(node)
@@ -35,6 +37,8 @@ def on_begin(engine: Engine, begin: Begin) -> None:
 def on_caught_up(engine: Engine, _: LogCaughtUp) -> None:
     """The old log has been read: now the schedd is asked what it really has."""
     if engine.recovering:
+        if engine.config.debug_cache_enable:
+            engine.say("Stopping the caching of log lines.", 0)
         engine.say("...done with RECOVERY mode " + "<" * 30)
         engine.enter(Phase.RECONCILING)
         engine.query_at = engine.now

@@ -155,12 +155,21 @@ def removes_jobs(engine: Engine, ending: Ending) -> bool:
     return ending.status is not DagStatus.RM or engine.config.remove_node_jobs
 
 
+def scripts_run(engine: Engine) -> bool:
+    """Whether any script runs."""
+    running = (engine.nodes.count_all(state) for state in (State.PRE_RUN, State.POST_RUN))
+    return any(running) or engine.hold_scripts.running > 0
+
+
 def _clear_away(engine: Engine, ending: Ending) -> None:
     """Remove jobs, kill scripts; then it is the FINAL node's turn."""
     with_final = ending.final and final_node.waits(engine)
+    engine.say("Removing submitted jobs...", 2)  # said in any case, as by stock
     if removes_jobs(engine, ending):
-        engine.say("Removing submitted jobs...")
+        engine.say("Removing any/all submitted HTCondor jobs...", 2)
         engine.emit(do.RemoveJobs(ending.reason, spare_services=with_final))
+    if scripts_run(engine):
+        engine.say("Removing running scripts...", 2)
     engine.emit(do.KillScripts(answered=with_final))
     if with_final:
         final_node.call_for(engine, ending.code)

@@ -260,7 +260,7 @@ class Engine:
 
     def say(self, text: str, level: int = 3) -> None:
         """A line for `.dagman.out`."""
-        self._out.append(_new_tuple(do.Say, (text, level)))  # half the time of do.Say(...)
+        self._out.append(_new_tuple(do.Say, (text, level, False)))  # half the time of do.Say(...)
 
     def enter(self, phase: Phase) -> None:
         """The only writer of the DAG's state."""

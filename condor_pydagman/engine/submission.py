@@ -89,6 +89,9 @@ def submit_again(engine: Engine, node: int, reason: str) -> None:
         _refuse(engine, node, reason)
         return
     wait = engine.pace.failed(engine.now)
+    name = engine.dag.names[node]
+    again = f"Node {name} submit failed {tries}/{limit}. RETRYING NODE SUBMISSION"
+    engine.emit(do.Say(again, 0, test=True))
     engine.say(
         f"Job submit try {tries}/{limit} failed, will try again in >= {wait:.0f}"
         f" second{'' if wait == 1 else 's'}."

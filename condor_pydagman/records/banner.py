@@ -6,12 +6,14 @@ these lines, so they are stock DAGMan's, byte for byte where such a reader looks
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from condor_pydagman.config import Config
 from condor_pydagman.config.table import fields_of_knobs
 from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.graph.model import Dag
 
 _STARS = "*" * 54
 
@@ -126,6 +128,14 @@ def file_lines(lock_file: str, dag_files: Sequence[str]) -> list[str]:
         *files,
         f"Parsing {len(dag_files)} dagfiles",
     ]
+
+
+def category_lines(dag: Dag) -> Iterator[str]:
+    """Each category, its nodes and its limit (-1: none), for stock's own tests (D_TEST)."""
+    counts = Counter(dag.categories.values())
+    names = {*counts, *dag.category_limits}
+    for name in sorted(names, key=lambda name: name.encode("utf-8", "surrogateescape")):
+        yield f"CHECK CATEGORY {name} {counts[name]} {dag.category_limits.get(name, -1)}"
 
 
 def exit_line(pid: int, code: int) -> str:

@@ -39,6 +39,7 @@ _LEVELS = (
         r"|Running (?:PRE|POST|HOLD) script|(?:PRE|POST|HOLD) Script of node|Deferring "
         r"|Submitting |Node \S+ job|Shortcutting |Aborting further|PRE_SKIP|Removing "
         r"|Writing |Processing node"
+        r"|Running in RECOVERY|\.\.\.done with RECOVERY|Job submit try"
         r"|All jobs Completed|Wrote metrics file|Unable to write",
     ),
 )
@@ -62,7 +63,7 @@ class Header(NamedTuple):
         descriptor: whether a free file descriptor is told (D_FDS).
         pid: whether the process id is told (D_PID).
         identity: whether the number of the request that is served is told (D_IDENT): always 0.
-        category: whether the kind of message is told (D_CAT): always D_ALWAYS, as in stock.
+        category: whether the kind of message is told (D_CAT): D_ALWAYS, as in stock, or D_TEST.
     """
 
     time_format: str = "%m/%d/%y %H:%M:%S"
@@ -94,6 +95,17 @@ _FLAGS = {
 }
 
 
+def wants_tests(flags: Iterable[str]) -> bool:
+    """Whether the texts of ALL_DEBUG and DAGMAN_DEBUG ask for lines of the kind D_TEST; `-D_TEST`
+    takes nothing back, as in stock."""
+    words = (word.partition(":") for text in flags for word in _words(text))
+    return any(name in ("D_TEST", "D_ALL", "D_ANY") and level != "0" for name, _, level in words)
+
+
+def _words(flags: str) -> list[str]:
+    return re.split(r"[\s,|]+", flags.strip().upper())
+
+
 def header(flags: Iterable[str], time_format: str = "", epoch: bool = False) -> Header:
     """The header that the configuration asks for.
 
@@ -105,7 +117,7 @@ def header(flags: Iterable[str], time_format: str = "", epoch: bool = False) -> 
     """
     wanted: dict[str, bool] = {}
     for text in flags:
-        for word in re.split(r"[\s,|]+", text.strip().upper()):
+        for word in _words(text):
             name = word.lstrip("-").partition(":")[0]
             if name in _FLAGS:
                 wanted[_FLAGS[name]] = not word.startswith("-")

@@ -295,9 +295,11 @@ EFFECTS = {
         say="Total jobs placed to AP: 1",
     ),
     "attempts": Effect(
-        "DAGMAN_MAX_SUBMIT_ATTEMPTS = 2\n",
-        "JOB A job.sub DIR nosuch\n",
-        say="Job submit try ./. failed|Node submit failed after . tr",
+        "DAGMAN_MAX_SUBMIT_ATTEMPTS = 2\nDAGMAN_DEBUG = D_TEST D_CAT\n"
+        "DAGMAN_DEBUG_CACHE_ENABLE = True\n",
+        "JOB A job.sub DIR nosuch\nCATEGORY A few\nMAXJOBS few 2\n",
+        say=r"Job submit try ./. failed|Node submit failed after . tr|\(D_TEST\) .*"
+        r"|Enabling log line cache.*|Removing .*",
     ),
     "cycle": Effect(
         "DAGMAN_STARTUP_CYCLE_DETECT = True\n",

@@ -36,6 +36,34 @@ def test_nothing_is_written_before_a_flush_nor_twice(tmp_path: Path) -> None:
     assert (tmp_path / "out").read_text().count("one") == 1
 
 
+@pytest.mark.parametrize(("tests", "verbosity"), [(True, 2), (True, 1), (False, 2)])
+def test_lines_for_tests(tmp_path: Path, tests: bool, verbosity: int) -> None:
+    log = OutLog(str(tmp_path / "out"), verbosity)
+    log.tests = tests
+    log.set_header(Header(category=True))
+    log.say("one", 0)
+    log.say_test("two", 2)
+    log.flush()
+    lines = [line[18:] for line in (tmp_path / "out").read_text().splitlines()]
+    assert lines == ["(D_ALWAYS) one"] + ["(D_TEST) two"] * (tests and verbosity == 2)
+
+
+@pytest.mark.parametrize("said", [["one", "two"], []])
+def test_marks_around_lines_that_stock_keeps(tmp_path: Path, said: list[str]) -> None:
+    log = OutLog(str(tmp_path / "out"))
+    log.begin_cached()
+    log.say("a detail", 7)
+    for line in said:
+        log.say(line)
+    log.end_cached()
+    log.say("three")
+    log.flush()
+    marks = [f"LOG LINE CACHE: {word} Flush" for word in ("Begin", "End")] if said else ["", ""]
+    want = [marks[0], *said, marks[1], "three"]
+    lines = [line[18:] for line in (tmp_path / "out").read_text().splitlines()]
+    assert lines == [line for line in want if line]
+
+
 def test_levels_above_the_verbosity_are_left_out(tmp_path: Path) -> None:
     log = OutLog(str(tmp_path / "out"), verbosity=2)
     for level in range(8):

@@ -175,6 +175,23 @@ def test_a_log_that_can_not_be_written() -> None:
     assert bench.said("can't write to the nodes log: disk full")
 
 
+@pytest.mark.parametrize("removes", [True, False])
+def test_what_is_said_of_what_is_removed(removes: bool) -> None:
+    made = make.dag("A B", pre={"B": "p"})
+    bench = make.Bench(made, Config(remove_node_jobs=removes)).begin()
+    bench.take("A", 1)
+    bench.tell(inputs.Stop())
+    bench.tell(inputs.RescueWritten())
+    said = [line for line in bench.ever(do.Say) if line.text.startswith("Removing")]
+    jobs = ["Removing any/all submitted HTCondor jobs..."] * removes
+    assert [line.text for line in said] == [
+        "Removing submitted jobs...",
+        *jobs,
+        "Removing running scripts...",
+    ]
+    assert {line.level for line in said} == {2}
+
+
 def test_the_first_abort_wins() -> None:
     bench = make.Bench(make.dag("A B", aborts={"A": 3, "B": 4})).begin(recovering=True)
     bench.tell(make.submit("A", 1), make.submit("B", 2))

@@ -152,6 +152,9 @@ def test_a_transient_failure_is_tried_again_ever_later_then_given_up() -> None:
     bench.tell(TRANSIENT)
     assert bench.asked(do.AppendNote)
     assert bench.said("Node submit failed after 3 tries.")
+    assert [line.text for line in bench.ever(do.Say) if line.test] == [
+        f"Node A submit failed {tries}/3. RETRYING NODE SUBMISSION" for tries in (1, 2)
+    ]
 
 
 @pytest.mark.parametrize("first", [False, True])

@@ -7,6 +7,7 @@ import re
 from condor_pydagman.config import Config, knobs
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.records import banner
+from tests import make
 
 PROCESS = banner.Process(
     "/usr/bin/condor_dagman",
@@ -111,3 +112,14 @@ def test_exit() -> None:
     assert banner.exit_line(12, 3) == (
         "**** condor_dagman (condor_DAGMAN) pid 12 EXITING WITH STATUS 3"
     )
+
+
+def test_categories() -> None:
+    made = make.dag(
+        "A B C", categories={"A": "b", "B": "b", "C": "S+a"}, limits={"b": 2, "\u00e4": 0}
+    )
+    assert list(banner.category_lines(made)) == [
+        "CHECK CATEGORY S+a 1 -1",
+        "CHECK CATEGORY b 2 2",
+        "CHECK CATEGORY \u00e4 0 0",
+    ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.records.log_lines import Header, header, level_of
+from condor_pydagman.records.log_lines import Header, header, level_of, wants_tests
 
 # As the stock program says them, run at each level.
 LEVELS = {
@@ -23,6 +23,9 @@ LEVELS = {
     "Node submit failed after 1 try.": 1,
     "Starting final node...": 1,
     "Node A job proc (1.0.0) completed successfully.": 2,
+    "Running in RECOVERY mode... >>>": 2,
+    "...done with RECOVERY mode <<<": 2,
+    "Job submit try 1/3 failed, will try again in >= 1 second.": 2,
     "Node A job(s) have exited the queue": 2,
     "POST Script of node A failed with status 1": 2,
     "PRE Script of node A completed successfully.": 2,
@@ -89,3 +92,21 @@ def test_times() -> None:
     assert header([], "%H:%M").time_format == "%H:%M"
     assert header([], "%H:%M", epoch=True).time_format == ""
     assert header(["D_TIMESTAMP", "-D_TIMESTAMP"]).time_format == Header().time_format
+
+
+@pytest.mark.parametrize(
+    ("flags", "wanted"),
+    [
+        (["", "D_TEST D_CAT"], True),
+        (["d_pid|d_test", ""], True),
+        (["D_TEST", "-D_TEST"], True),
+        (["", "D_TEST:2"], True),
+        (["D_ALL"], True),
+        (["D_ANY"], True),
+        (["D_TEST:0", "D_FULLDEBUG"], False),
+        (["", ""], False),
+    ],
+)
+def test_lines_for_tests(flags: list[str], wanted: bool) -> None:
+    """What stock 25.14.1 made of each."""
+    assert wants_tests(flags) is wanted
