@@ -20,6 +20,8 @@ CONFIG_FILE, ENVIRONMENT, CONFIGURATION, DEFAULT = (
 _ROOTS = ("~/.condor/condor_config", "/etc/condor/condor_config", "/usr/local/etc/condor_config")
 
 
+INCLUDES_MAX = 8  # files that include one another
+_INCLUDE = re.compile(r"\s*include\s*(?:ifexist\s*)?:\s*([^\s|]+)\s*$", re.IGNORECASE)
 _ASSIGNMENT = re.compile(r"\s*([\w.]+)\s*(?:=|:|@=)")
 
 
@@ -67,7 +69,7 @@ class Places:
 
     def is_set(self, knob: str) -> bool:
         """Whether somebody has set a knob, if only to HTCondor's default: of that its own tools say
-        that nobody has.  One that `use` sets so is not seen."""
+        that nobody has.  One that `use`, or a command's output, sets so is not seen."""
         return self.of(knob).layer != DEFAULT
 
     def of(self, knob: str, *, is_default: bool = True) -> Place:
@@ -84,11 +86,11 @@ class Places:
         )
 
     def _in_own_file(self, knob: str) -> Place | None:
-        line = self._line_in(self._config_file, knob) if self._config_file else 0
-        if not line and knob.upper() not in self._covered:
-            return None
-        where = f"{self._config_file}, line {line}" if line else self._config_file
-        return Place(CONFIG_FILE, where)
+        for file in self._with_included(self._config_file) if self._config_file else ():
+            line = self._line_in(file, knob)
+            if line:
+                return Place(CONFIG_FILE, f"{file}, line {line}")
+        return Place(CONFIG_FILE, self._config_file) if knob.upper() in self._covered else None
 
     def _in_files(self, name: str) -> Place | None:
         if "." in name and self._config_file:
@@ -96,7 +98,7 @@ class Places:
             if line:
                 return Place(CONFIG_FILE, f"{self._config_file}, line {line}")
         if self._read is None:
-            self._read = list(self._files())
+            self._read = [each for file in self._files() for each in self._with_included(file)]
         for file in reversed(self._read):
             line = self._line_in(file, name)
             if line:
@@ -108,6 +110,15 @@ class Places:
         if path not in self._lines:
             self._lines[path] = _assignments(path)
         return self._lines[path].get(name.upper(), 0)
+
+    def _with_included(self, path: str, depth: int = 0) -> list[str]:
+        """A file and those that it includes by their full names."""
+        found = [path]
+        for target in _included(path) if depth < INCLUDES_MAX else ():
+            inner = re.sub(r"\$\((\w+)\)", lambda name: self._lookup(name[1]) or "", target)
+            if os.path.isfile(inner):
+                found += self._with_included(inner, depth + 1)
+        return found
 
     def _files(self) -> Iterator[str]:
         """The files of the pool's configuration, in the order in which they are read."""
@@ -131,6 +142,14 @@ def _in_environment(knob: str) -> Place | None:
         if variable.upper() == f"_CONDOR_{knob.upper()}":
             return Place(ENVIRONMENT, variable)
     return None
+
+
+def _included(path: str) -> list[str]:
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            return [match[1] for match in map(_INCLUDE.match, file) if match]
+    except OSError:
+        return []
 
 
 def _assignments(path: str) -> dict[str, int]:

@@ -67,6 +67,15 @@ def test_what_somebody_has_set(pool: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert places.is_set("DAGMAN_Y")
 
 
+def test_what_an_included_file_sets(pool: Path) -> None:
+    (pool / "inner").write_text("DAGMAN_Y = 3\ninclude : $(HERE)/inner\n")
+    (pool / "root").write_text("include ifexist : $(HERE)/inner\ninclude : /none/cmd |\n")
+    places = Places("", frozenset(), configured(HERE=str(pool)))
+    assert places.of("DAGMAN_Y") == Place("configuration", f"{pool}/inner, line 1")
+    places = Places(str(pool / "root"), frozenset(), configured(HERE=str(pool)))
+    assert places.of("DAGMAN_Y") == Place("CONFIG file", f"{pool}/inner, line 1")
+
+
 def test_files_that_cannot_be_read(pool: Path) -> None:
     (pool / "root").unlink()
     local = configured(LOCAL_CONFIG_DIR=str(pool / "none"), LOCAL_CONFIG_FILE="/none")
