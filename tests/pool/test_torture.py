@@ -18,7 +18,7 @@ from tests.torture.world import World
 
 pytestmark = pytest.mark.pool
 
-SLICE = ("kill", "points", "submits", "files", "remove", "truncate")
+SLICE = ("kill", "points", "submits", "files", "remove", "truncate", "stranger")
 
 
 @pytest.fixture(scope="module")

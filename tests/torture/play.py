@@ -136,9 +136,10 @@ class Player:
         if torment.seconds:
             slow = [node._replace(seconds=torment.seconds) for node in session.workload.nodes]
             session.workload = session.workload._replace(nodes=tuple(slow))
-        if torment.plan is not None:
+        if torment.plan is not None or torment.records:
             workload = session.workload
             session.workload = workload._replace(lines=(*workload.lines, *RECORDS))
+        if torment.plan is not None:
             session.dagman = faults.install(session.work.parent, sys.executable)
             faults.write_plan(session.work, torment.plan(session.random)[: self.settings.deeds_max])
         session.write()

@@ -13,7 +13,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from tests.torture import damage, faults
+from tests.torture import damage, faults, stranger
 from tests.torture.session import OURS, Session
 from tests.torture.world import World, until
 
@@ -35,6 +35,7 @@ class Torment(NamedTuple):
         ours_only: stock can't suffer it.
         knobs: that the DAG is run with.
         seconds: how long each job takes; 0 if they are to differ.
+        records: the DAG asks for the files that DAGMan writes only then.
     """
 
     does: str
@@ -48,6 +49,7 @@ class Torment(NamedTuple):
     ours_only: bool = False
     knobs: tuple[str, ...] = ()
     seconds: float = 0.0
+    records: bool = False
 
 
 # Jobs whose end HTCondor could not write down are looked for after 5 minutes; stock: 8 hours.
@@ -288,6 +290,13 @@ TORMENTS: dict[str, Torment] = {
     "remove": Torment("condor_rm, and on with the rescue file", remove),
     "mixed": Torment("kills, holds and vacations mixed", mixed),
     "second": Torment("a second DAGMan for the same DAG", second, seconds=3.0),
+    "stranger": Torment(
+        "another user forges, plants and deletes; SIGKILL of DAGMan",
+        stranger.torment,
+        ours_only=True,
+        knobs=("DAGMAN_CHECK_QUEUE_INTERVAL = 5",),
+        records=True,
+    ),
     "files": Torment(
         "ENOSPC, EIO and the like on each file",
         plan=in_files,

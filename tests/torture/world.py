@@ -18,6 +18,7 @@ from typing import Any
 
 from condor_pydagman.errors import PoolError
 from condor_pydagman.pool import Pool, processes
+from tests.pool import second_user
 from tests.pool.access_point import AccessPoint
 
 # The master waits ever longer before it starts a dead daemon again; not here.
@@ -31,6 +32,7 @@ MAX_SCHEDD_LOG = 200000000
 DEAD_COLLECTOR_MAX_AVOIDANCE_TIME = 5
 """
 _ATTRIBUTES = ("ClusterId", "ProcId", "DAGManJobId", "DAGNodeName", "DAGManNodeRetry", "ExitCode")
+_ATTRIBUTES += ("Owner",)
 _ASSIGNMENT = re.compile(rf"^({'|'.join(_ATTRIBUTES)}|ExitBySignal|JobStatus) = (.*)$", re.M)
 
 
@@ -46,7 +48,8 @@ class History:
         self.ads: dict[tuple[int, int], dict[str, Any]] = {}
 
     def look(self) -> dict[tuple[int, int], dict[str, Any]]:
-        """Ads of all jobs that have left the queue, by (cluster, proc)."""
+        """Ads of all jobs that have left the queue, by (cluster, proc); the second user's are not
+        among them."""
         with self._lock, contextlib.suppress(FileNotFoundError), self._path.open("rb") as file:
             inode = os.fstat(file.fileno()).st_ino
             if self._inode not in (0, inode):
@@ -70,7 +73,7 @@ class History:
         text, self._rest = self._rest[: end + 1].decode("utf-8", "replace"), self._rest[end + 1 :]
         for part in re.split(r"^\*\*\* .*\n", text, flags=re.M):
             ad = {name: value.strip('"') for name, value in _ASSIGNMENT.findall(part)}
-            if "ClusterId" in ad and "ProcId" in ad:
+            if "ClusterId" in ad and "ProcId" in ad and ad.get("Owner") != second_user.NAME:
                 self.ads[int(ad["ClusterId"]), int(ad["ProcId"])] = ad
 
     def exit_code(self, cluster: int) -> int | None:
@@ -151,7 +154,7 @@ def started(directory: Path) -> Iterator[World]:
     is removed."""
     pool = Pool(directory / "pool")
     (pool.directory / "config.d").mkdir(parents=True, exist_ok=True)
-    (pool.directory / "config.d" / "torture").write_text(KNOBS)
+    (pool.directory / "config.d" / "torture").write_text(KNOBS + second_user.KNOBS)
     try:
         pool.start(timeout=180)
         access_point = AccessPoint(pool)
