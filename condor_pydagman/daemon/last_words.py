@@ -41,6 +41,8 @@ def tell(run: Run, end: Mapping[str, str], wait: Wait) -> Heard:
     """
     pause, refusals = 1.0, 0
     while not run.abandoned():
+        if not end:  # an exit code with which the job comes back, to begin anew
+            return Heard.YES
         try:
             run.schedd.publish(end, durable=True)
         except PoolError as error:

@@ -110,5 +110,13 @@ def test_a_dagman_that_is_to_leave_comes_back(tmp_path: Path) -> None:
     assert "Received SIGTERM: leaving before the schedd knows" in world.lines[-2]
 
 
+@pytest.mark.parametrize(("day", "stays"), [(AWAY, False), (GONE, True)])
+def test_an_exit_code_with_which_the_job_comes_back(tmp_path: Path, day: str, stays: bool) -> None:
+    """OnExitRemove lets it begin anew: there is no end to tell of."""
+    world = World(tmp_path, [day])
+    assert world.exit(5) == (5, stays)
+    assert not world.waits
+
+
 def test_one_that_is_removed_does_not(tmp_path: Path) -> None:
     assert World(tmp_path, [AWAY], {2: Stop()}).exit(2) == (2, False)
