@@ -37,6 +37,10 @@ SLOT = (
 _NOTES = (
     AppendNote(Note.PRE_ENDED, 0, retry=2, value=-9, text='it said: "no"\\ and\nmore, ö'),
     AppendNote(Note.JOB_LOST, 0, retry=0, cluster=7, proc=2),
+    AppendNote(Note.JOB_ENDED, 0, retry=0, cluster=7, proc=-1),
+)
+OLD_NOTE = (
+    '[ DAGManNote = "JOB_LOST"; DAGNodeName = "Bö"; DAGManNodeRetry = 1; Value = 0; Text = "" ]\n'
 )
 
 
@@ -71,6 +75,7 @@ COMMON = (
     event(9, "Job was aborted.\n"),
     event(9, "Job was aborted.\n\tvia condor_rm (by user me)\n"),
     event(12, "Job was held.\n\tno such file\n\tCode 13 Subcode 2\n"),
+    event(13, "Job was released.\n", job="007.-01.-01"),
     event(13, "Job was released.\n\tvia condor_release (by user me)\n"),
     event(35, submitted('    [ DAGNodeName = "A"; JobBatchName = "b" ]\n', "Cluster")),
     event(36, "Cluster removed\n\tMaterialized 5 jobs from 5 items.\tComplete\n"),
@@ -79,6 +84,7 @@ COMMON = (
     job_events.pre_skip(WHEN, "B", 4),
     *(f"{whole}...\n" for whole in job_events.noop(WHEN, "A", 3).split("...\n")[:2]),
     *(job_events.note_event(WHEN, "Bö", note) for note in _NOTES),
+    *(event(8, OLD_NOTE, job=job) for job in ("-01.-01.000", "007.002.000")),
 )
 
 # Readable by the bindings, but not of a common form.

@@ -30,7 +30,7 @@ from condor_pydagman.adapters.own_files import open_to_add
 from condor_pydagman.engine.inputs import LogBroken, LogEvent
 from condor_pydagman.errors import FileError, is_of_the_machine
 from condor_pydagman.records.event_text import CommonEvents
-from condor_pydagman.records.job_events import parse_note
+from condor_pydagman.records.job_events import noted, parse_note
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, EventKind
 
 TORN_LOOK = 0.2  # seconds before another look at a half-written event
@@ -341,6 +341,9 @@ def _log_event(event: Any) -> LogEvent:
         "time": _epoch(stamp),
         "stamp": f"{stamp[5:7]}/{stamp[8:10]}/{stamp[2:4]} {stamp[11:19]}",
     }
+    if kind == EventKind.GENERIC:
+        record = parse_note(str(event.get("Info", "")))
+        return LogEvent(**common) if record is None else noted(LogEvent(**common), record)
     special = _SPECIAL.get(kind)
     return LogEvent(**common, **(special(event) if special is not None else {}))
 
@@ -409,11 +412,6 @@ def _pre_skip(event: Any) -> dict[str, Any]:
     return {"node": _named(str(event.get("SkipEventLogNotes", "")))}
 
 
-def _generic(event: Any) -> dict[str, Any]:
-    note = parse_note(str(event.get("Info", "")))
-    return note._asdict() if note is not None else {}
-
-
 def _aborted(event: Any) -> dict[str, Any]:
     return {"text": str(event.get("Reason", ""))[:TEXT_MAX]}
 
@@ -433,7 +431,6 @@ _SPECIAL = {
     int(EventKind.JOB_TERMINATED): _end,
     int(EventKind.POST_SCRIPT_TERMINATED): _end,
     int(EventKind.PRESKIP): _pre_skip,
-    int(EventKind.GENERIC): _generic,
     int(EventKind.JOB_ABORTED): _aborted,
     int(EventKind.JOB_HELD): _held,
     int(EventKind.CLUSTER_REMOVE): _cluster_removed,

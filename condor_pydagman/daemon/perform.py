@@ -97,7 +97,6 @@ class Performer:
             do.SayStatus: lambda _: self.publisher.say_status(),
             do.SayDeferrals: self._say_deferrals,
             do.SayFailed: self._say_failed,
-            do.SayNode: self._say_node,
             do.Exit: self._exit,
         }
 
@@ -402,19 +401,20 @@ class Performer:
             self._say(line)
 
     def _say_failed(self, action: do.SayFailed) -> None:
+        if action.culprit is not None:
+            reports = itertools.islice(self.run.engine.node_reports(), action.culprit, None)
+            report = next(reports)
+            # what stock says of a node that has not been started
+            report = report._replace(status=NodeStatus.READY, return_value=-1, job=action.job)
+            for line in failure_dump.node_dump(self.run.dag, report):
+                self._say(line, 0)
+            return
         if action.unfinished:
             wanted = [n for n in self.run.engine.node_reports() if n.status != NodeStatus.DONE]
         else:
             wanted = [n for n in self.run.engine.node_reports() if n.status == NodeStatus.ERROR]
         for line in failure_dump.failure_dump(self.run.dag, wanted):
             self._say(line)
-
-    def _say_node(self, action: do.SayNode) -> None:
-        reports = itertools.islice(self.run.engine.node_reports(), action.node, None)
-        # what stock says of a node that has not been started
-        report = next(reports)._replace(status=NodeStatus.READY, return_value=-1, job=action.job)
-        for line in failure_dump.node_dump(self.run.dag, report):
-            self._say(line, 0)
 
     # The end
 

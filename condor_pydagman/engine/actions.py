@@ -164,16 +164,14 @@ class SayDeferrals(NamedTuple):
 
 
 class SayFailed(NamedTuple):
-    """A dump of the nodes that failed, or of all that did not end, for `.dagman.out`."""
+    """A dump of the nodes that failed, or of all that did not end, for `.dagman.out`.
+
+    `culprit`: of no node but that one, which has not been started, and of which the log has `job`.
+    """
 
     unfinished: bool = False
-
-
-class SayNode(NamedTuple):
-    """A dump of one node, whose job is `job`, for `.dagman.out`."""
-
-    node: int
-    job: str
+    culprit: int | None = None
+    job: str = ""
 
 
 class Exit(NamedTuple):
@@ -207,6 +205,5 @@ Action = Union[
     SayStatus,
     SayDeferrals,
     SayFailed,
-    SayNode,
     Exit,
 ]

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, Optional
 
 from condor_pydagman.engine.inputs import LogEvent
-from condor_pydagman.records.job_events import parse_note
+from condor_pydagman.records.job_events import noted, parse_note
 from condor_pydagman.vocabulary import NOOP_PROC, RETURN_JOB_ABORTED, EventKind, Note
 
 # What an event says behind its head: the last fields of a LogEvent, from `node` on.
@@ -23,7 +23,7 @@ _Rest = tuple[str, int, Optional[Note], int, str]
 
 # Free text is kept far below the 1023 bytes that the bindings take of some lines.
 _HEAD = (
-    rb" \((\d{1,9}|-01)\.(\d{1,9}|-01|" + str(NOOP_PROC).encode() + rb")\.(\d{1,9})\)"
+    rb" \((\d{1,9}|-01)\.(\d{1,9}|-01|" + str(NOOP_PROC).encode() + rb")\.(\d{1,9}|-01)\)"
     rb" (20\d\d-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.\d{3})? "
 )
 _END = rb"\.\.\.\n"
@@ -84,13 +84,6 @@ def _skipped(node: bytes) -> _Rest:
     return node.decode(), 0, None, 0, ""
 
 
-def _noted(record: bytes) -> _Rest:
-    found = parse_note(record.decode())
-    if found is None:
-        raise _Unsure
-    return found.node, found.value, found.note, found.retry, found.text
-
-
 def _completed(word: bytes) -> _Rest:
     return "", 0 if word == b"C" else RETURN_JOB_ABORTED, None, 0, ""
 
@@ -118,7 +111,7 @@ _FORMS = {
         _form(EventKind.SUBMIT, rb"Job " + _SUBMIT, _named),
         _form(EventKind.EXECUTE, _EXECUTE),
         _form(EventKind.JOB_TERMINATED, _ENDED + _USAGE + _BYTES + _TABLE, _ended),
-        _form(EventKind.GENERIC, rb'(\[ DAGManNote = "[ -~\x80-\xff]{1,880} \])\n', _noted),
+        _form(EventKind.GENERIC, rb'(\[ DAGManNote = "[ -~\x80-\xff]{1,880} \])\n'),
         _form(
             EventKind.JOB_ABORTED, rb"Job was aborted\.\n(?:\t(" + _REASON + rb")\n)?", _reasoned
         ),
@@ -131,6 +124,13 @@ _FORMS = {
     )
 }
 _NO_REST: _Rest = ("", 0, None, 0, "")
+
+
+def _noted(event: LogEvent, text: bytes) -> LogEvent:
+    record = parse_note(text.decode())
+    if record is None:
+        raise _Unsure
+    return noted(event, record)
 
 
 class CommonEvents:
@@ -169,10 +169,12 @@ class CommonEvents:
         cluster, proc, subproc, when, *parts = groups
         if when != self._when:
             self._set_time(when)
+        # the bindings give no third number that is below 0
+        ids = form.kind, int(cluster), int(proc), max(int(subproc), 0), self._time, self._stamp
         rest = form.rest(*parts) if form.rest is not None else _NO_REST
-        ids = form.kind, int(cluster), int(proc), int(subproc), self._time, self._stamp
         # LogEvent(...) takes twice as long
-        return tuple.__new__(LogEvent, ids + rest)
+        event: LogEvent = tuple.__new__(LogEvent, ids + rest)
+        return event if form.kind != EventKind.GENERIC else _noted(event, parts[0])
 
     def _set_time(self, when: bytes) -> None:
         text = when.decode()  # 2026-11-21 11:56:29

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from condor_pydagman.engine.actions import AppendNote
+from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.vocabulary import NOOP_CLUSTER, NOOP_PROC, EventKind, Note
 
 # Readers of the log take 1023 bytes of such a line, time and ids included.
@@ -24,20 +25,24 @@ _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _PLAIN = {"\\": "\\", '"': '"', "n": "\n", "r": "\r", "t": "\t"}
 _STRING = r'"((?:[^"\\]|\\["\\nrt]|\\x[89a-f][0-9a-f])*)"'
 _BYTE = 0xDC00  # what Python adds to a byte that it can't decode (PEP 383)
+# Old notes have `DAGNodeName`, and the job that they are about in the event's head.
 _RECORD = re.compile(
-    r'\s*\[ DAGManNote = "([A-Z_]+)"; DAGNodeName = ' + _STRING + r"; "
+    r'\s*\[ DAGManNote = "([A-Z_]+)"; (?:DAGNodeName|Node) = ' + _STRING + r"; "
+    r'(?:Job = "(\d+)\.(-?\d+)"; )?'
     r"DAGManNodeRetry = (\d+); Value = (-?\d+); Text = " + _STRING + r" \]\s*"
 )
 
 
 class NoteRecord(NamedTuple):
-    """A note as it was read back from the nodes log."""
+    """A note as it was read back from the nodes log; `cluster` is -1 if it names no job."""
 
     note: Note
     node: str
     retry: int
     value: int
     text: str
+    cluster: int = -1
+    proc: int = -1
 
 
 class StampForm(NamedTuple):
@@ -113,9 +118,10 @@ def noop(when: str, node: str, subproc: int) -> str:
 def note_event(when: str, node: str, action: AppendNote) -> str:
     """Event 008 with a decision of ours; `parse_note` reads its text back.
 
+    Whatever it is about, its head says "no job" and its text not `DAGNodeName`: tools go by these.
     A text that makes the record too long is cut.
     """
-    head = _head(EventKind.GENERIC, action.cluster, action.proc, 0, when)
+    head = _head(EventKind.GENERIC, -1, -1, -1, when)
     return f"{head} {_record(node, action)}\n{_END}"
 
 
@@ -124,8 +130,22 @@ def parse_note(info: str) -> NoteRecord | None:
     found = _RECORD.fullmatch(info)
     if found is None or found[1] not in Note.__members__:
         return None
-    return NoteRecord(
-        Note[found[1]], _unescaped(found[2]), int(found[3]), int(found[4]), _unescaped(found[5])
+    name, node, cluster, proc, retry, value, text = found.groups()
+    job = (int(cluster), int(proc)) if cluster else (-1, -1)
+    return NoteRecord(Note[name], _unescaped(node), int(retry), int(value), _unescaped(text), *job)
+
+
+def noted(event: LogEvent, record: NoteRecord) -> LogEvent:
+    """What the generic event with that record comes to."""
+    head = event if record.cluster < 0 else record
+    return event._replace(
+        cluster=head.cluster,
+        proc=head.proc,
+        node=record.node,
+        value=record.value,
+        note=record.note,
+        retry=record.retry,
+        text=record.text,
     )
 
 
@@ -134,8 +154,9 @@ def _head(kind: EventKind, cluster: int, proc: int, subproc: int, when: str) -> 
 
 
 def _record(node: str, action: AppendNote) -> str:
+    job = f' Job = "{action.cluster}.{action.proc}";' if action.cluster >= 0 else ""
     front = (
-        f'[ DAGManNote = "{action.note.value}"; DAGNodeName = "{_escaped(node)}";'
+        f'[ DAGManNote = "{action.note.value}"; Node = "{_escaped(node)}";{job}'
         f" DAGManNodeRetry = {action.retry}; Value = {action.value}; Text = "
     )
     room = max(NOTE_LIMIT - len(front) - len('"" ]'), 0)

@@ -177,6 +177,27 @@ def test_condor_wait(looked: dict[str, Looked], log: str) -> None:
 
 
 @pytest.mark.parametrize("log", ["t.dag.dagman.log", "t.dag.nodes.log"])
+def test_condor_check_userlogs(looked: dict[str, Looked], log: str) -> None:
+    """It has nothing against our notes, and no job of theirs."""
+    found = said(looked, "condor_check_userlogs", log)
+    for text in found.values():
+        assert text.endswith("Log(s) are okay\n"), text
+    if log == "t.dag.nodes.log":
+        assert "ULOG_GENERIC (-" in found[OURS]
+
+
+def test_a_node_is_first_named_by_a_job_of_its_own(looked: dict[str, Looked]) -> None:
+    """Tools search the nodes log for that; a PRE script's note comes earlier."""
+    for dag in looked.values():
+        text = (dag.work / "t.dag.nodes.log").read_text()
+        events = text.split("\n...\n")
+        named = [event for event in events if "DAGNodeName" in event]
+        assert {event[:3] for event in named} == {"000"}
+        assert any('DAGNodeName = "A"' in event for event in named)
+    assert any('PRE_ENDED"; Node = "A"' in event for event in events)  # of ours, the last
+
+
+@pytest.mark.parametrize("log", ["t.dag.dagman.log", "t.dag.nodes.log"])
 def test_condor_userlog(looked: dict[str, Looked], log: str) -> None:
     found = said(looked, "condor_userlog", log)
     shape = {flavour: re.sub(r"\d+", "N", text).splitlines() for flavour, text in found.items()}

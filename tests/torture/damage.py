@@ -9,8 +9,8 @@ from collections import Counter
 from pathlib import Path
 from random import Random
 
-_EVENT = re.compile(r"^\d{3} \((\d+)\.", re.M)
-_NODE = re.compile(r'DAGNodeName = "([^"]+)"|DAG Node: (\S+)')
+_EVENT = re.compile(r'(?:^\d{3} \(|; Job = ")(\d+)\.', re.M)
+_NODE = re.compile(r'(?:DAGNodeName|; Node) = "([^"]+)"|DAG Node: (\S+)')
 
 
 def cut(log: Path, random: Random) -> str:

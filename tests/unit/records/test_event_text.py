@@ -54,7 +54,14 @@ def test_all_common_forms_are_read_in_one_go() -> None:
     assert {found.node for found in events} >= {"A+b.c [x]", "Bö", "B", "C", ""}
     assert {found.value for found in events} == {0, 3, 4, -9, -15}
     notes = [found for found in events if found.note is not None]
-    assert [note.note for note in notes] == [Note.PRE_ENDED, Note.JOB_LOST]
+    assert [note.note for note in notes] == [
+        Note.PRE_ENDED,
+        Note.JOB_LOST,
+        Note.JOB_ENDED,
+        Note.JOB_LOST,
+        Note.JOB_LOST,
+    ]
+    assert [note[1:3] for note in notes] == [(-1, -1), (7, 2), (7, -1), (-1, -1), (7, 2)]
     assert notes[0].text == 'it said: "no"\\ and\nmore, ö'
     reasons = [found.text for found in events if found.kind in (9, 12)]
     assert reasons == ["", "via condor_rm (by user me)", "no such file"]

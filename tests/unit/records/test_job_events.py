@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from condor_pydagman.engine.actions import AppendNote
+from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.records import job_events
 from condor_pydagman.vocabulary import Note
 
@@ -87,14 +88,31 @@ def test_noop_is_submitted_and_ends() -> None:
 def test_note() -> None:
     action = AppendNote(Note.PRE_ENDED, node=4, retry=2, value=-9)
     assert job_events.note_event(WHEN, "A", action) == (
-        f'008 (-01.-01.000) {WHEN} [ DAGManNote = "PRE_ENDED"; DAGNodeName = "A";'
+        f'008 (-01.-01.-01) {WHEN} [ DAGManNote = "PRE_ENDED"; Node = "A";'
         ' DAGManNodeRetry = 2; Value = -9; Text = "" ]\n...\n'
     )
 
 
-def test_note_about_a_proc_carries_its_id() -> None:
-    action = AppendNote(Note.JOB_LOST, node=4, retry=0, cluster=12, proc=3)
-    assert job_events.note_event(WHEN, "A", action).startswith(f"008 (012.003.000) {WHEN} [ ")
+@pytest.mark.parametrize("proc", [3, -1])
+def test_a_note_about_a_job_carries_its_id(proc: int) -> None:
+    action = AppendNote(Note.JOB_LOST, node=4, retry=0, cluster=12, proc=proc)
+    event = job_events.note_event(WHEN, "A", action)
+    assert event.startswith(f"008 (-01.-01.-01) {WHEN} [ ")
+    assert "DAGNodeName" not in event
+    record = job_events.parse_note(info_of(event))
+    assert record is not None
+    assert (record.cluster, record.proc) == (12, proc)
+    head = LogEvent(8, -1, -1, 0, 7.0, "stamp")
+    assert job_events.noted(head, record) == LogEvent(
+        8, 12, proc, 0, 7.0, "stamp", "A", 0, Note.JOB_LOST
+    )
+
+
+def test_a_note_of_the_old_form_has_its_job_in_the_events_head() -> None:
+    record = job_events.parse_note(OLD)
+    assert record == job_events.parse_note(GOOD)
+    assert record is not None
+    assert job_events.noted(LogEvent(8, 12, 3, 0), record)[:3] == (8, 12, 3)
 
 
 @given(
@@ -109,7 +127,7 @@ def test_a_note_is_read_back_as_written(
 ) -> None:
     action = AppendNote(note, 0, retry, value, text=text)
     info = info_of(job_events.note_event(WHEN, node, action))
-    assert job_events.parse_note(info) == (note, node, retry, value, text)
+    assert job_events.parse_note(info) == (note, node, retry, value, text, -1, -1)
 
 
 def test_a_note_of_bytes_that_are_not_utf_8_can_be_read_by_everybody() -> None:
@@ -143,7 +161,8 @@ def test_a_long_text_keeps_its_beginning(text: str) -> None:
     assert text.startswith(record.text)
 
 
-GOOD = '[ DAGManNote = "PRE_ENDED"; DAGNodeName = "A"; DAGManNodeRetry = 0; Value = 0; Text = "" ]'
+GOOD = '[ DAGManNote = "PRE_ENDED"; Node = "A"; DAGManNodeRetry = 0; Value = 0; Text = "" ]'
+OLD = GOOD.replace('Node = "A"', 'DAGNodeName = "A"')
 
 
 @pytest.mark.parametrize(
