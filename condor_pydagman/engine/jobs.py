@@ -34,6 +34,7 @@ class Jobs:
         factory: late materialisation; the cluster ends with its CLUSTER_REMOVE event.
         beyond: more procs failed than the node tolerates.
         culprit: the proc whose failure was too much.
+        lost: the user has been told that the schedd does not know all of its procs any more.
         removing: the rest of the cluster is being removed since a proc failed.
         error: why the node failed, where it is not the culprit's end that says so.
     """
@@ -48,6 +49,7 @@ class Jobs:
         "failed",
         "held",
         "last_proc",
+        "lost",
         "procs",
         "removing",
         "subproc",
@@ -65,6 +67,7 @@ class Jobs:
         self.subproc = 0
         self.factory = False
         self.removing = False
+        self.lost = False
         self.beyond = False
         self.culprit = 0
         self.error = ""

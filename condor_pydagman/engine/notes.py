@@ -101,6 +101,7 @@ def _on_adopted(engine: Engine, node: int, event: LogEvent) -> None:
 
 
 def _on_job_lost(engine: Engine, node: int, event: LogEvent) -> None:
+    _say_lost(engine, node, event)
     if event.proc == CLUSTER_ITSELF:
         cluster_events.on_cluster_removed(engine, node, event._replace(value=RETURN_JOB_ABORTED))
         return
@@ -110,6 +111,16 @@ def _on_job_lost(engine: Engine, node: int, event: LogEvent) -> None:
     )
     if engine.book.by_cluster.get(event.cluster) == node:
         cluster_events.proc_ended(engine, node, event, None, RETURN_JOB_ABORTED, text)
+
+
+def _say_lost(engine: Engine, node: int, event: LogEvent) -> None:
+    """Stock's words for it, when it is found: once for a cluster, however many procs it has."""
+    jobs = engine.book.by_node.get(node)
+    if engine.recovering or jobs is None or jobs.cluster != event.cluster or jobs.lost:
+        return
+    jobs.lost = True
+    name = engine.dag.names[node]
+    engine.say(f"ERROR: DAGMan lost track of node {name} (ClusterId={event.cluster}).", 0)
 
 
 def _on_job_ended(engine: Engine, node: int, event: LogEvent) -> None:

@@ -160,6 +160,7 @@ def a_job_that_the_schedd_has_lost_counts_as_failed(s: Scene) -> None:
     assert s.ends() == 0
     assert dags.runs(s.work) == {"A 1": 1}
     assert "is lost" in s.out()
+    assert s.out().count("ERROR: DAGMan lost track of node A (ClusterId=999999).") == 1
 
 
 @pytest.mark.parametrize("name", STAGE.scenes)

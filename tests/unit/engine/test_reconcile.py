@@ -99,6 +99,23 @@ def test_a_proc_is_lost_when_it_is_missing_twice() -> None:
     assert bench.submits() == ["A"]  # the retry
 
 
+def test_a_lost_cluster_is_told_once_in_the_words_of_the_stock_program() -> None:
+    words = "ERROR: DAGMan lost track of node A (ClusterId=5)."
+    bench = make.Bench(make.dag("A; B"), Config(check_queue_interval=300)).begin()
+    bench.take("A", 5, procs=3)
+    bench.take("B", 6)
+    other = QueuedJob(6, 0, "B", 0)
+    for seconds in (300.0, CONFIRM_LOST):
+        assert not bench.said(words)
+        bench.wait(seconds)
+        bench.tell(QueueListed([other]))
+    bench.read_back()
+    assert bench.said("Node A job proc (5.2.0) is lost")
+    said = [line.text for line in bench.ever(do.Say) if "lost track" in line.text]
+    assert said == [words]
+    assert not bench.restart().said("lost track")
+
+
 def test_an_end_that_was_on_its_way_is_no_loss() -> None:
     bench = make.Bench("A -> B").begin()
     bench.take("A", 5)
