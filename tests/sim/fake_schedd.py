@@ -83,18 +83,17 @@ class FakeSchedd:
     def _remove(
         self, cluster: Cluster, ended: Callable[[QueuedJob], bool] = lambda job: False
     ) -> None:
-        mine = [job for job in self.queue.values() if job.cluster is cluster]
+        there = [job for job in self.queue.values() if job.cluster is cluster]
         left = [
             job
-            for job in mine
+            for job in there
             if not ended(QueuedJob(cluster.number, job.proc, cluster.node, cluster.retry))
         ]
-        # What has ended, and is only still in the queue, nobody has removed.
-        cluster.removed = bool(left) or not mine or cluster.made < cluster.procs
+        cluster.removed |= bool(left) or cluster.factory > 0
         for job in left:
             self._world.oracles.removed(job)
             self.jobs.remove(job)
-        if cluster.factory and not mine:
+        if cluster.factory and not there:
             self.jobs.end_factory(cluster)
 
     def listed(self, era: int) -> list[QueuedJob]:

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import classad2
 import htcondor2
 import pytest
 
@@ -263,3 +264,22 @@ def test_a_job_of_an_earlier_dagman_that_is_leaving_counts_for_no_node(
     ad = {"ClusterId": 9, "ProcId": 0, "DAGNodeName": "A", "DAGManNodeRetry": 1}
     job = ScheddAdapter(7)._queued({**ad, "JobStatus": status, "DAGManJobId": manager})
     assert job == QueuedJob(9, 0, node, 1, leaving=leaving)
+
+
+@pytest.mark.parametrize("count", [1, 2000])
+def test_what_a_removal_leaves_out(count: int) -> None:
+    """Nothing but those jobs: neither other procs of their clusters nor the ads of clusters."""
+    ended = [QueuedJob(5, 2 * proc, "A", 0) for proc in range(count)] + [QueuedJob(7, 1, "B", 0)]
+    which = classad2.ExprTree("true" + schedd._without(ended))
+
+    def chosen(cluster: int, **proc: int) -> bool:
+        return which.eval(classad2.ClassAd({"ClusterId": cluster, **proc})) is True
+
+    assert not chosen(5, ProcId=0)
+    assert not chosen(5, ProcId=2 * count - 2)
+    assert not chosen(7, ProcId=1)
+    assert chosen(5, ProcId=1)
+    assert chosen(7, ProcId=0)
+    assert chosen(6, ProcId=0)
+    assert chosen(5)
+    assert schedd._without([]) == ""
