@@ -33,6 +33,10 @@ class Signals:
             signal.signal(number, self._note)
         for number in _UNHEARD:  # not SIG_IGN, which scripts would inherit
             signal.signal(number, lambda number, frame: None)
+        for number in (*_TOLD, *_UNHEARD):
+            # The bindings take an interrupted read for news: an `include` command that can't be
+            # run would count as one that says nothing.
+            signal.siginterrupt(number, False)
 
     def fileno(self) -> int:
         """Readable when a signal has come."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import select
 import signal
+import threading
 import time
 from collections.abc import Iterator
 from typing import Any, cast
@@ -79,3 +81,14 @@ def test_the_loop_waits_for_them(signals: Signals, queued: bool) -> None:
     wanted = Leave("came before" if queued else "Received SIGTERM")
     assert loop._wait_for_leave(30.0) == wanted
     assert time.monotonic() - begun < 10
+
+
+def test_a_signal_does_not_interrupt_what_the_bindings_read(signals: Signals) -> None:
+    """They would take the end of some child for the answer of another."""
+    library = ctypes.CDLL(None)
+    reader, writer = os.pipe()
+    threading.Timer(0.05, send, [signal.SIGCHLD]).start()
+    threading.Timer(0.15, os.write, [writer, b"x"]).start()
+    assert library.read(reader, ctypes.create_string_buffer(1), 1) == 1
+    os.close(reader)
+    os.close(writer)
