@@ -143,7 +143,8 @@ def procs_of(description: htcondor2.Submit) -> int:
     items = _items(description)
     cut = _SLICE.search(words)
     if cut is not None:
-        items = items[slice(*(int(part) if part.strip() else None for part in cut[1].split(":")))]
+        parts = [int(part) if part.strip() else None for part in cut[1].split(":")]
+        items = items[slice(*parts) if len(parts) > 1 else slice(parts[0], None)]
     count = re.match(r"\s*(\d+)", words)
     return max(int(count[1]) if count else 1, 1) * max(len(items), 1)
 
@@ -154,8 +155,14 @@ def reason_of(error: Exception) -> str:
 
 
 def _number(words: str) -> int:
-    count = classad2.ExprTree(words).eval()
-    return max(int(count), 1) if isinstance(count, (int, float)) else 1
+    try:
+        count = classad2.ExprTree(words).eval()
+    except classad2.ClassAdException:
+        count = None
+    number = isinstance(count, (int, float)) and not isinstance(count, classad2.Value)
+    if not number or count < 0:
+        raise ValueError(f"invalid Queue statement, the count is no number: {words.strip()}")
+    return max(int(count), 1)
 
 
 def _items(description: htcondor2.Submit) -> list[Any]:

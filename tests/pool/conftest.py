@@ -13,6 +13,7 @@ import pytest
 from condor_pydagman.pool import Pool
 from tests.pool import cases, scenes, second_user
 from tests.pool.access_point import AccessPoint
+from tools import record_submit_corpus
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 
@@ -37,7 +38,8 @@ def place() -> Iterator[Path]:
 def set_knobs(pool: Path) -> None:
     """Give a pool that has not been started yet the knobs of the tests."""
     (pool / "config.d").mkdir(parents=True)
-    (pool / "config.d" / "tests").write_text(KNOBS + second_user.KNOBS)
+    knobs = KNOBS + second_user.KNOBS + record_submit_corpus.KNOBS
+    (pool / "config.d" / "tests").write_text(knobs)
 
 
 @pytest.fixture(scope="session")

@@ -181,6 +181,7 @@ def test_who_is_charged(lines: str, user: str | None) -> None:
         ("queue 0", 1),
         ("queue 2 x in (a b c)", 6),
         ("queue x in [1:] (a b c)", 2),
+        ("queue x in [1] (a b c)", 2),
         ("queue x in ()", 1),
         ("queue 2 x in ()", 2),
         ("queue x from (\n)", 1),
@@ -190,6 +191,12 @@ def test_who_is_charged(lines: str, user: str | None) -> None:
 )
 def test_how_many_procs(statement: str, procs: int) -> None:
     assert descriptions.procs_of(descriptions.parsed(f"{statement}\n")) == procs
+
+
+@pytest.mark.parametrize("count", ["three", "3 4", "2 # two", "-1", "= 3"])
+def test_a_count_that_is_none(count: str) -> None:
+    with pytest.raises(ValueError, match="the count is no number"):
+        descriptions.procs_of(descriptions.parsed(f"queue {count}\n"))
 
 
 def test_what_can_not_be_read() -> None:

@@ -1,0 +1,3 @@
+#!/bin/sh
+echo a = 1
+exit 3

@@ -1,0 +1,2 @@
+#!/bin/sh
+for word in "$@"; do echo "$word = 1"; done

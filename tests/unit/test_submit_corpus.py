@@ -1,0 +1,90 @@
+"""Our reading of every submit file of tests/submit_corpus, compared with what stock made of it:
+whether it can be submitted at all, and how many jobs it makes.
+
+What the jobs are like, tests/pool/test_submit_corpus.py compares: only a schedd can tell.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import htcondor2
+import pytest
+
+from condor_pydagman.adapters import descriptions
+from condor_pydagman.config import Config
+from condor_pydagman.errors import PoolError
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.records.job_description import Workflow, describe, split
+from condor_pydagman.vocabulary import DagStatus
+from tools.record_submit_corpus import RECORDING, cases, lay_out, text_of
+
+RECORDED: dict[str, Any] = json.loads(RECORDING.read_text(encoding="utf-8"))
+# What only the configuration of a pool, or the making of an ad, can tell.
+CONFIGURED = {"use-template", "use-template-arguments"}
+IN_THE_AD = "failed to create job classad"
+# What only a schedd can tell: values with line ends have no place in the ad that it is sent.
+IN_THE_QUEUE = {"values-multi-line", "values-multi-line-crlf", "values-multi-line-space-before"}
+IN_THE_QUEUE |= {"include-multi-line", "queue-late-empty"}
+# An empty item among others: the bindings have no word for how many there are.
+IN_THE_QUEUE |= {"queue-from-file-remarks", "queue-from-lines-remark"}
+READABLE = [name for name in RECORDED if name not in CONFIGURED | IN_THE_QUEUE]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("corpus") / "files"
+    lay_out(cases(), directory)
+    return directory
+
+
+class Schedd:
+    """Counts the jobs of a description, which it reads as `htcondor2.Schedd.submit` does."""
+
+    def submit(self, description: Any) -> int:
+        pairs = "".join(f"{key} = {value}\n" for key, value in description.items())
+        read = descriptions.parsed(f"{pairs}\nqueue {description.getQArgs()}\n")
+        return descriptions.procs_of(read)
+
+
+def described(name: str) -> str:
+    dag = Dag(files=["t.dag"])
+    node = dag.add_node(name, f"{name}.sub")
+    dag.finish()
+    flow = Workflow(12, "/run/./t.dag.nodes.log", Config(), "t.dag+12", "12.0")
+    return describe(
+        dag, node, split(text_of(name)), flow, retry=0, dag_status=DagStatus.OK, failed_count=0
+    )
+
+
+def jobs(name: str) -> int:
+    text = described(name)
+    try:
+        return int(descriptions.submitted(Schedd(), descriptions.parsed(text), text))
+    except (PoolError, *descriptions.BINDINGS):
+        return 0
+
+
+@pytest.mark.parametrize("name", READABLE)
+def test_as_many_jobs_as_stock_makes(
+    name: str, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(files)
+    stock = RECORDED[name]
+    if stock.get("error", "").startswith(IN_THE_AD) or name.startswith("queue-late"):
+        assert jobs(name) > 0
+    else:
+        assert jobs(name) == len(stock.get("jobs", ()))
+
+
+def test_every_case_is_recorded() -> None:
+    """Run tools/record_submit_corpus.py after adding a case."""
+    assert set(cases()) == set(RECORDED)
+
+
+def test_line_ends_reach_the_schedd() -> None:
+    text = 'text @=end\na\nb\n@end\nMy.Seen = "$(text)"\nqueue\n'
+    assert htcondor2.Submit(text)["text"] == "a\nb"
+    assert jobs("values-multi-line") == 1
