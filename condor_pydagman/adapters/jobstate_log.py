@@ -45,7 +45,7 @@ class JobstateLog:
             text = files.read_text(self._path, own=True)
         except (OSError, FileError):
             return  # if it can't be written either, that will be told
-        self.history = read(text.splitlines())
+        self.history = read(text.split("\n"))  # names may hold other line separators
         if text and not text.endswith("\n"):
             self._kept.append("\n")  # somebody died, or a disk was full, in the middle of a line
 

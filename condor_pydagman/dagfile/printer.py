@@ -32,6 +32,16 @@ def lines(command: Command, *, allow_any_node_name_characters: bool = False) -> 
     return text
 
 
+def node_word(name: str) -> str:
+    """A node's name as the word that is read as that name; as it is if no word can say it."""
+    if '"' not in name and "'" not in name:
+        return name
+    try:
+        return _name(name)
+    except ValueError:
+        return name
+
+
 def _same(one: Command, other: Command) -> bool:
     return type(one) is type(other) and one[1:] == other[1:]
 

@@ -9,12 +9,14 @@ found by its name alone could say which programs run.
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.lines import in_blocks
 from condor_pydagman.dagfile.parser import CommandReader, Reading
+from condor_pydagman.dagfile.printer import node_word
 from condor_pydagman.graph.apply import apply
 from condor_pydagman.graph.building import Building, BuildOptions, fail
 from condor_pydagman.graph.model import Dag, Retry
@@ -27,6 +29,10 @@ _FULL_RESCUE = (
     "a rescue DAG that holds the whole DAG, as versions before 7.7.2 wrote it, is a DAG file of its"
     " own: submit that one"
 )
+
+# DONE lines of nodes whose names end with what joins lines, or is cut off the ends of lines.
+_ODD_ENDS = ("\\\n", "\v\n", "\f\n")
+_ODD_END = re.compile(r"^DONE (.*[\\\v\f])$", re.M)
 
 
 class Progress(NamedTuple):
@@ -46,8 +52,11 @@ def apply_progress(dag: Dag, text: str, file: str, options: BuildOptions | None 
     """
     building = Building.of(dag, options or BuildOptions())
     reading = Reading(file, limit_errors=MOST_ERRORS)
-    reader = CommandReader(in_blocks(text), reading, in_runs=False)
     progress = Progress([], {})
+    if any(end in text for end in _ODD_ENDS):
+        names = {node_word(name): name for name in dag.names if name[-1] in "\\\v\f"}
+        text = _ODD_END.sub(lambda line: _done_at_once(building, names, line, progress), text)
+    reader = CommandReader(in_blocks(text), reading, in_runs=False)
     for command in reader.commands():
         try:
             _obey(building, command, progress)
@@ -58,6 +67,16 @@ def apply_progress(dag: Dag, text: str, file: str, options: BuildOptions | None 
         raise DagFileErrors(reading.errors, dag.warnings, reading.lost)
     progress.done[:] = dict.fromkeys(progress.done)
     return progress
+
+
+def _done_at_once(
+    building: Building, names: dict[str, str], line: re.Match[str], progress: Progress
+) -> str:
+    """What is left to read of such a DONE line: a remark, if it names a node."""
+    if line[1] not in names:
+        return line[0]
+    _obey(building, commands.Done(0, names[line[1]]), progress)
+    return "#"
 
 
 def _obey(building: Building, command: Command, progress: Progress) -> None:

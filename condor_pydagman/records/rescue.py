@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from condor_pydagman.dagfile.printer import retry_options
+from condor_pydagman.dagfile.printer import node_word, retry_options
 from condor_pydagman.engine.report import NodeReport
 from condor_pydagman.errors import UsageError
 from condor_pydagman.graph.model import Dag
@@ -86,12 +86,12 @@ def _text(
         if report.status == NodeStatus.DONE:
             done += kind != NodeKind.SERVICE
             if kind not in _NEVER_DONE:
-                marks.append(f"DONE {report.name}\n")
+                marks.append(f"DONE {node_word(report.name)}\n")
         elif report.status == NodeStatus.ERROR and kind != NodeKind.SERVICE:
             failed.append(report.name)
             if dag.has_weak_children_only(report.node) and kind not in _NEVER_DONE:
                 marks.append("# Failed node with only weak child dependencies:\n")
-                marks.append(f"DONE {report.name}\n")
+                marks.append(f"DONE {node_word(report.name)}\n")
         if not reset_retries and kind not in _NEVER_DONE:
             marks.extend(_retries(dag, report))
     yield from head
@@ -221,4 +221,4 @@ def _retries(dag: Dag, report: NodeReport) -> Iterator[str]:
         f"# {report.retries_done} of {retry.limit} retries already performed; {left} remaining\n"
     )
     options = retry_options(retry_line(report.name, retry))
-    yield f"RETRY {report.name} {left}{' ' * bool(options)}{options}\n"
+    yield f"RETRY {node_word(report.name)} {left}{' ' * bool(options)}{options}\n"

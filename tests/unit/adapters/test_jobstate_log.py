@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from condor_pydagman.adapters import jobstate_log
 from condor_pydagman.adapters.jobstate_log import JobstateLog
 
@@ -20,6 +22,16 @@ def test_what_is_there_is_known(tmp_path: Path) -> None:
     assert log.history.has("10 A SUBMIT 1.0 - - 4\n")
     log.add("11 A EXECUTE 1.0 - - 4\n")
     assert path.read_text() == "10 A SUBMIT 1.0 - - 4\n11 A EXECUTE 1.0 - - 4\n"
+
+
+@pytest.mark.parametrize("odd", ["\v", "\f", "\x1c", "\x85", "\u2028", "\u2029"])
+def test_a_line_ends_with_a_newline_only(tmp_path: Path, odd: str) -> None:
+    path = tmp_path / "log"
+    line = f"10 A{odd}B SUBMIT 1.0 - - 4\n"
+    path.write_text(line, encoding="utf-8")
+    log = JobstateLog(str(path))
+    assert log.history.sequence == 4
+    assert log.history.has(line)
 
 
 def test_a_torn_last_line_is_ended(tmp_path: Path) -> None:

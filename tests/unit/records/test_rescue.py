@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from condor_pydagman.engine.report import NodeReport
 from condor_pydagman.errors import UsageError
+from condor_pydagman.graph.build import BuildOptions, DagFileErrors, build
 from condor_pydagman.graph.model import Dag, Retry
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.names import DagPaths
@@ -196,3 +199,34 @@ def test_a_save_file_goes_before_rescue_files() -> None:
         "~" * 54,
     ]
     assert rescue.preparation_lines(chosen, PATHS) == []
+
+
+WORDS = st.lists(
+    st.sampled_from(
+        ["a", "x\\", "\\", "'", '"', '\\"', "\\'", '"b c"', '"\\""', "'\\''", "\v", "é", "#"]
+    ),
+    min_size=1,
+    max_size=5,
+).map("".join)
+
+
+@given(st.lists(WORDS, min_size=1, max_size=4))
+@example(['"x\\"y"', "a\\", "B"])
+@example(["a\\", "a"])
+def test_every_name_of_a_dag_file_comes_back(words: list[str]) -> None:
+    lines = "".join(f"JOB {word} n.sub\nRETRY {word} 4\n" for word in dict.fromkeys(words))
+    try:
+        dag = build(["t.dag"], lambda name: lines, BuildOptions())
+    except DagFileErrors:
+        return
+    done = [node(dag, name, NodeStatus.DONE, retries=1) for name in dag.names]
+    text = "".join(rescue.rescue_text(dag, done, created=CREATED, reset_retries=False))
+    progress = apply_progress(build(["t.dag"], lambda name: lines, BuildOptions()), text, "r")
+    assert sorted(progress.done) == list(range(len(dag)))
+    assert {number: retry.limit for number, retry in progress.retries.items()} == dict.fromkeys(
+        range(len(dag)), 3
+    )
+
+
+def test_a_continued_line_still_is_one() -> None:
+    assert apply_progress(small_dag(), "DONE \\\nA\nDONE B\n", "r").done == [0, 1]
