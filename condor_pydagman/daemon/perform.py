@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from condor_pydagman.adapters import common_input as common_input_files
-from condor_pydagman.adapters import files
+from condor_pydagman.adapters import files, submit_errors
 from condor_pydagman.adapters.common_input import FirstList
 from condor_pydagman.adapters.knobs import lookup
 from condor_pydagman.adapters.schedd import LostReply
@@ -176,6 +176,11 @@ class Performer:
         except FirstList:
             self._begun = node, text
             raise
+        except PoolError as error:
+            if error.transient:
+                raise
+            reason = submit_errors.explained(error, text, self._submit_text(node), directory)
+            raise PoolError(reason, transient=False) from None
 
     def _look(self, text: str, common_input: str, description: Any) -> None:
         """Refuse what stock DAGMan would not submit."""

@@ -7,7 +7,7 @@ because a bag of a thousand nodes often shares one file.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from condor_pydagman.config import Config
@@ -81,6 +81,18 @@ def split(file_text: str) -> Template:
         body[-1] += NOTHING  # the backslash continues nothing: it belongs to the value
     parts.append((_joined(body), "queue\n"))
     return Template(tuple(parts))
+
+
+def statements(lines: list[str]) -> Iterator[tuple[int, int]]:
+    """The statements of a description: numbers of the first line, and of the one after the last.
+
+    A statement goes on in the lines that a backslash, or a block `@=TAG`, joins to its first.
+    """
+    place = 0
+    while place < len(lines):
+        end = _statement_end(lines, place)
+        yield place, end
+        place = end
 
 
 def describe(

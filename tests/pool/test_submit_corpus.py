@@ -72,7 +72,9 @@ def test_jobs_are_those_of_stock(submitted: dict[str, dict[str, Any]], topic: st
     apart = {}
     for name, stock in RECORDED.items():
         ours = submitted[OURS].get(name)
-        same = "error" in ours if ours and "error" in stock else ours == stock
+        same = ours == stock
+        if ours and "error" in ours and "error" in stock:  # in other words, and true ones
+            same = "parse_up_to_q_line" not in ours["error"]
         if name.startswith(f"{topic}-") and not same:
             apart[name] = {STOCK: stock, OURS: ours}
     assert not apart, json.dumps(apart, indent=1)
