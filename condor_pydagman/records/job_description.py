@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 from condor_pydagman.config import Config
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.records.ad_attributes import quoted
-from condor_pydagman.records.submit_values import NOTHING, literal, whole
+from condor_pydagman.records.submit_values import NOTHING, attribute, literal, whole
 from condor_pydagman.vocabulary import DagStatus, NodeKind
 
 # Events that the schedd and the shadow write into the nodes log.
@@ -172,7 +171,7 @@ def _node_macros(dag: Dag, node: int, retry: int, dag_status: DagStatus, failed_
     parent_line = f"DAG_PARENT_NAMES = {literal(parents)}\n" if parents else ""
     parents_attribute = '"$(DAG_PARENT_NAMES)"'
     if '"' in parents or "\\" in parents:
-        parents_attribute = literal(quoted(parents))
+        parents_attribute = attribute(parents)
     return (
         f"SUBMIT_FILE = {literal(dag.submits[node])}\n"
         f"My.JobSubmitMethod = {_SUBMITTED_BY_DAGMAN}\n"
@@ -230,6 +229,8 @@ def _overrides(dag: Dag, node: int, workflow: Workflow) -> str:
         f"dagman_log = {literal(workflow.nodes_log)}\n"
         f'My.DAGManNodesMask = "{NODES_MASK}"\n'
     )
+    if "\\/" in workflow.nodes_log:  # which HTCondor takes for two separators, and makes one of
+        text += f"My.DAGManNodesLog = {attribute(workflow.nodes_log)}\n"
     if workflow.dagman_cluster > 0:
         text += f"My.DAGManJobId = {workflow.dagman_cluster}\n"
         text += f"DAGManJobId = {workflow.dagman_cluster}\n"

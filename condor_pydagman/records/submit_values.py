@@ -24,6 +24,12 @@ def literal(text: str) -> str:
     return whole(text)
 
 
+def attribute(text: str) -> str:
+    """A string as the value of an attribute (`MY.NAME`): in the old syntax of ClassAds, where a
+    backslash stands for itself unless a quote follows that is not the last."""
+    return literal('"' + text.replace('"', '\\"') + '"')
+
+
 def whole(text: str) -> str:
     """A value whose macros count, kept from its first character to its last."""
     if text.endswith("\\") or text[-1:].isspace():

@@ -1,7 +1,7 @@
 """The jobs of every submit file in tests/submit_corpus, under our DAGMan, are those that stock's
 makes of it; and the recording of those still is what stock makes.
 
-Also: whom the jobs are charged to, for every way that an accounting group can come.
+Also: whom the jobs are charged to, for every way that an accounting group can come; and odd names.
 """
 
 from __future__ import annotations
@@ -144,3 +144,36 @@ def test_every_way_that_a_group_comes(charged: dict[str, Any]) -> None:
     assert charged[OURS]["append A"]["AccountingGroup"] == f"g.h.{user}"
     assert charged[OURS]["append B"]["AccountingGroup"] == f"g.h.{user}"
     assert charged[OURS]["none A"]["AccountingGroup"] is None
+
+
+ODD_NAMES = r"""JOB a\ a.sub
+JOB "q\"r" a.sub
+JOB $(JOB) a.sub
+JOB $$(Arch) "odd $x\\.sub"
+PARENT a\ "q\"r" $(JOB) CHILD $$(Arch)
+VARS a\ v=" x\\"
+RETRY a\ 1
+"""
+
+
+def test_names_and_paths_reach_the_schedd_as_they_are(
+    access_point: AccessPoint, work: Path
+) -> None:
+    directory = work / "p $(JOB) a$$b\\"
+    directory.mkdir()
+    directory.chmod(0o777)
+    job = "universe = scheduler\nexecutable = /bin/true\narguments = $(v)\nqueue\n"
+    for name in ("a.sub", "odd $x\\.sub"):
+        (directory / name).write_text(job)
+    (directory / "t.dag").write_text(ODD_NAMES)
+    cluster = access_point.submit(directory, "t.dag")
+    access_point.wait_for(lambda: access_point.gone(cluster), say="the end of the DAG")
+    assert access_point.history(cluster)["ExitCode"] == 0
+    said = access_point.run(
+        "condor_history", "-constraint", f"DAGManJobId == {cluster}", "-json",
+        "-attributes", "DAGNodeName,DAGManNodesLog,DAGParentNodeNames",
+    ).stdout  # fmt: skip
+    jobs = {ad["DAGNodeName"]: ad for ad in json.loads(said)}
+    assert jobs.keys() == {"a\\", '"q"r"', "$(JOB)", "$$(Arch)"}
+    assert jobs["$$(Arch)"]["DAGParentNodeNames"] == 'a\\,"q"r",$(JOB)'
+    assert {ad["DAGManNodesLog"] for ad in jobs.values()} == {f"{directory}/./t.dag.nodes.log"}

@@ -90,10 +90,12 @@ def _expanded(description: htcondor2.Submit, name: str) -> str:
         return ""
 
 
-@pytest.mark.parametrize("parent", ['x"y', "a\\", '\\"'])
-def test_names_of_parents_make_an_attribute_whatever_they_are(parent: str) -> None:
-    import classad2
-
+@pytest.mark.parametrize(
+    ("parent", "value"),
+    [('x"y', '"x\\"y"'), ("a\\", '"a\\"'), ('\\"', '"\\\\""'), ('"$(X)', '"\\"$(X)"')],
+)
+def test_names_of_parents_make_an_attribute_whatever_they_are(parent: str, value: str) -> None:
+    """In the old syntax of ClassAds, which submit descriptions have."""
     dag = Dag(files=["t.dag"])
     dag.add_node(parent, "n.sub")
     dag.add_node("B", "n.sub")
@@ -103,5 +105,15 @@ def test_names_of_parents_make_an_attribute_whatever_they_are(parent: str) -> No
         dag, 1, split("queue\n"), Workflow(1, "/x", Config()),
         retry=0, dag_status=DagStatus.OK, failed_count=0,
     )  # fmt: skip
-    expression = htcondor2.Submit(text).expand("My.DAGParentNodeNames")
-    assert classad2.ExprTree(expression).eval() == parent
+    assert htcondor2.Submit(text).expand("My.DAGParentNodeNames") == value
+
+
+def test_a_path_with_a_backslash_before_a_slash_is_not_shortened() -> None:
+    dag = Dag(files=["t.dag"])
+    dag.add_node("A", "n.sub")
+    dag.finish()
+    text = describe(
+        dag, 0, split("queue\n"), Workflow(1, "/x\\/./n.log", Config()),
+        retry=0, dag_status=DagStatus.OK, failed_count=0,
+    )  # fmt: skip
+    assert htcondor2.Submit(text).expand("My.DAGManNodesLog") == '"/x\\/./n.log"'
