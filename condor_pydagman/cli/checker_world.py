@@ -132,6 +132,8 @@ def _queue_problem(submit: Any) -> str:
     except TypeError:  # how the bindings say that there are no items
         return ""
     except Exception as error:
+        if str(error) == "invalid qargs":  # how they say that one of several items is empty
+            return ""
         if "Queue count" in str(error):
             return f"Invalid queue args: {arguments}"
         return f"Failed to load submit step items: {error}"

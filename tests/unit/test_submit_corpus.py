@@ -14,6 +14,7 @@ import htcondor2
 import pytest
 
 from condor_pydagman.adapters import descriptions
+from condor_pydagman.cli.checker_world import DiskWorld
 from condor_pydagman.config import Config
 from condor_pydagman.errors import PoolError
 from condor_pydagman.graph.model import Dag
@@ -88,3 +89,15 @@ def test_line_ends_reach_the_schedd() -> None:
     text = 'text @=end\na\nb\n@end\nMy.Seen = "$(text)"\nqueue\n'
     assert htcondor2.Submit(text)["text"] == "a\nb"
     assert jobs("values-multi-line") == 1
+
+
+def test_the_checker_takes_what_stock_takes(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """But for an executable that only the queue statement's items name."""
+    monkeypatch.chdir(files)
+    world = DiskWorld()
+    wrong = {}
+    for name in set(RECORDED) - CONFIGURED - {"queue-variable-executable"}:
+        problem = world.submit_problem(text_of(name), "") if "jobs" in RECORDED[name] else ""
+        if problem:
+            wrong[name] = problem
+    assert not wrong
