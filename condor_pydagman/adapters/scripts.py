@@ -125,6 +125,7 @@ def _started(
                 stdout=stdout or subprocess.DEVNULL,
                 stderr=stderr or subprocess.DEVNULL,
                 start_new_session=True,
+                restore_signals=False,  # SIGPIPE and SIGXFSZ stay ignored, as daemons have them
             )
         except OSError as error:
             if error.errno not in _PASSING or tries == FORK_TRIES - 1:

@@ -15,7 +15,10 @@ from condor_pydagman.engine.inputs import Input, Leave, Stop
 
 _TOLD = (signal.SIGUSR1, signal.SIGTERM, signal.SIGQUIT, signal.SIGINT, signal.SIGCHLD)
 # A condor_reconfig, and what nobody should send: neither changes anything.
-_UNHEARD = (signal.SIGHUP, signal.SIGUSR2, signal.SIGPIPE)
+_UNHEARD = (signal.SIGHUP, signal.SIGUSR2)
+# What HTCondor's daemons ignore: a script of theirs that writes to a closed pipe, or to a file that
+# has become too large, gets an error and is not killed.
+_IGNORED = (signal.SIGPIPE, signal.SIGXFSZ)
 
 
 class Signals:
@@ -31,6 +34,8 @@ class Signals:
         self._seen: list[int] = []
         for number in _TOLD:
             signal.signal(number, self._note)
+        for number in _IGNORED:
+            signal.signal(number, signal.SIG_IGN)
         for number in _UNHEARD:  # not SIG_IGN, which scripts would inherit
             signal.signal(number, lambda number, frame: None)
         for number in (*_TOLD, *_UNHEARD):

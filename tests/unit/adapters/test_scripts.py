@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import subprocess
 import tempfile
 import time
@@ -58,6 +59,16 @@ def test_exit_code(tmp_path: Path, code: int) -> None:
 @pytest.mark.parametrize("number", [9, 15])
 def test_signal(tmp_path: Path, number: int) -> None:
     assert run(tmp_path, f"kill -{number} $$") == ScriptEnded(3, PRE, -number)
+
+
+def test_a_closed_pipe_is_an_error_and_no_end(tmp_path: Path) -> None:
+    """Stock's scripts begin with SIGPIPE and SIGXFSZ ignored, and with nothing else."""
+    run(tmp_path, "(sleep 0.1; echo x; echo went on > out) 2> /dev/null | true; sleep 0.3")
+    assert (tmp_path / "out").read_text() == "went on\n"
+    run(tmp_path, "grep SigIgn /proc/$$/status > ignored")
+    ignored = int((tmp_path / "ignored").read_text().split()[1], 16)
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):
+        assert ignored >> (number - 1) & 1
 
 
 def test_words_come_as_they_are_and_no_shell_looks_at_them(tmp_path: Path) -> None:

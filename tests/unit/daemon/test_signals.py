@@ -19,7 +19,7 @@ from condor_pydagman.engine.inputs import Leave, Stop, Wake
 
 ALL = (
     *(signal.SIGUSR1, signal.SIGUSR2, signal.SIGTERM, signal.SIGQUIT, signal.SIGINT),
-    *(signal.SIGCHLD, signal.SIGHUP, signal.SIGPIPE),
+    *(signal.SIGCHLD, signal.SIGHUP, signal.SIGPIPE, signal.SIGXFSZ),
 )
 
 
@@ -59,6 +59,14 @@ def test_what_they_mean(signals: Signals, number: int, meaning: object) -> None:
 def test_what_means_nothing_and_does_no_harm(signals: Signals, number: int) -> None:
     send(number)
     assert signals.take() == []
+
+
+@pytest.mark.usefixtures("signals")
+def test_what_scripts_are_to_inherit() -> None:
+    """As those of HTCondor's daemons; SIGHUP is theirs alone to hear."""
+    assert signal.getsignal(signal.SIGPIPE) is signal.SIG_IGN
+    assert signal.getsignal(signal.SIGXFSZ) is signal.SIG_IGN
+    assert signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN
 
 
 def test_several_at_once_in_order(signals: Signals) -> None:
