@@ -179,8 +179,9 @@ class Config:
     use_direct_submit: bool = boolean(
         "DAGMAN_USE_DIRECT_SUBMIT",
         True,
-        "Submit without running condor_submit.",
-        no_effect=_BINDINGS_ONLY,
+        "Submit as stock's direct submission does. False: with the checks of condor_submit, that"
+        " the executable is there above all, and every failure is tried again; no condor_submit is"
+        " run. -SubmitMethod goes before it.",
     )
     produce_job_credentials: bool = boolean(
         "DAGMAN_PRODUCE_JOB_CREDENTIALS",

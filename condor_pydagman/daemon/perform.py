@@ -13,8 +13,9 @@ from functools import partial
 from typing import Any
 
 from condor_pydagman.adapters import common_input as common_input_files
-from condor_pydagman.adapters import files, submit_errors
+from condor_pydagman.adapters import files, submit_checks, submit_errors
 from condor_pydagman.adapters.common_input import FirstList
+from condor_pydagman.adapters.description_remarks import of_description
 from condor_pydagman.adapters.knobs import lookup
 from condor_pydagman.adapters.schedd import LostReply
 from condor_pydagman.daemon import last_words, subdags
@@ -123,7 +124,7 @@ class Performer:
             cluster, procs = self._hand_over(node, self._description(action), action.common_input)
         except (OSError, FileError) as error:
             reason = f"can't read the submit file: {_reason(error)}"
-            self._submit_failed(node, reason, permanent=True)
+            self._submit_failed(node, reason, permanent=self._for_good())
         except subdags.CannotPrepare as error:
             self._say(str(error), 0)
             reason = f"Failed to submit Sub-DAG: {error.reason}"
@@ -131,12 +132,18 @@ class Performer:
         except LostReply as error:
             self._submit_failed(node, error.reason, permanent=False, unknown=True)
         except PoolError as error:
-            self._submit_failed(node, error.reason, permanent=not error.transient)
+            permanent = not error.transient and (error.reason == _MULTI or self._for_good())
+            self._submit_failed(node, error.reason, permanent=permanent)
         except FirstList as first:
             self._answers.append(inputs.CommonInput(node, first.token))
         else:
             self._answers.append(inputs.Submitted(node, cluster, procs))
         self.publisher.statistics.add(run_statistics.SUBMIT, time.monotonic() - begun)
+
+    def _for_good(self) -> bool:
+        """Whether what is wrong with a description is so for good: to stock, which knows only that
+        condor_submit failed, it is not."""
+        return not self.run.by_condor_submit
 
     def _description(self, action: do.SubmitNode) -> str:
         node, run = action.node, self.run
@@ -172,7 +179,8 @@ class Performer:
         if run.config.prohibit_multi_jobs and run.schedd.procs_of(text, directory) > 1:
             raise PoolError(_MULTI, transient=False)
         try:
-            return run.schedd.submit(text, directory, partial(self._look, text, common_input))
+            look = partial(self._look, node, text, common_input)
+            return run.schedd.submit(text, directory, look)
         except FirstList:
             self._begun = node, text
             raise
@@ -182,10 +190,27 @@ class Performer:
             reason = submit_errors.explained(error, text, self._submit_text(node), directory)
             raise PoolError(reason, transient=False) from None
 
-    def _look(self, text: str, common_input: str, description: Any) -> None:
-        """Refuse what stock DAGMan would not submit."""
-        if not self.run.by_condor_submit:
+    def _look(self, node: int, text: str, common_input: str, description: Any) -> None:
+        """Refuse what stock DAGMan would not submit, and warn of what it warns of."""
+        if self.run.by_condor_submit:
+            submit_checks.check(description, text)
+            by, before = "condor_submit", "From submit: WARNING: "
+        else:
             common_input_files.check(description, text, common_input)
+            by, before = "DAGMAN", "Submit warning: Submit:0:"
+        name = self.run.dag.submits[node]
+        written = self._written(node) if "warning" in text.lower() else ""
+        for line in of_description(description, text, written=written, name=name, by=by):
+            self._say(before + line.removeprefix("WARNING: "))
+
+    def _written(self, node: int) -> str:
+        """The node's submit description without what DAGMan adds."""
+        dag = self.run.dag
+        inline = dag.descriptions.get(dag.submits[node])
+        if inline is not None:
+            return inline
+        known = self._templates.get(os.path.join(dag.directories.get(node, ""), dag.submits[node]))
+        return "".join(body + queue for body, queue in known[1].parts) if known else ""
 
     def _show(self) -> None:
         """Let `.dagman.out` tell what is being submitted, in case that takes long; a write for each

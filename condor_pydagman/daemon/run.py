@@ -66,9 +66,14 @@ class Run:
     @property
     def by_condor_submit(self) -> bool:
         """Whether jobs are to be judged as condor_submit does, as stock's other submit method."""
-        method = self.options.submit_method
-        return method == 0 if method is not None else not self.config.use_direct_submit
+        return by_condor_submit(self.options, self.config)
 
     def abandoned(self) -> bool:
         """Whether the schedd that started this job is gone; its successor starts the job anew."""
         return bool(self.cluster) and os.getppid() != self.parent
+
+
+def by_condor_submit(options: DagmanOptions, config: Config) -> bool:
+    """Whether -SubmitMethod, or else DAGMAN_USE_DIRECT_SUBMIT, asks for condor_submit."""
+    method = options.submit_method
+    return method == 0 if method is not None else not config.use_direct_submit

@@ -17,6 +17,7 @@ from condor_pydagman.adapters import scripts
 from condor_pydagman.adapters.files import LockFile
 from condor_pydagman.adapters.joblog import NodesLog
 from condor_pydagman.adapters.jobstate_log import JobstateLog
+from condor_pydagman.adapters.knobs import lookup
 from condor_pydagman.adapters.log_witness import shows_jobs_of
 from condor_pydagman.adapters.outlog import OutLog
 from condor_pydagman.adapters.schedd import ScheddAdapter
@@ -25,7 +26,7 @@ from condor_pydagman.cli.options import DagmanOptions
 from condor_pydagman.config import Config
 from condor_pydagman.daemon import nodes_log_place, subdags
 from condor_pydagman.daemon.dag_input import CannotStart, read_dag
-from condor_pydagman.daemon.run import Run
+from condor_pydagman.daemon.run import Run, by_condor_submit
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.throttles import Throttles, throttles
 from condor_pydagman.errors import FileError, PoolError
@@ -91,6 +92,8 @@ def plan(options: DagmanOptions, config: Config, admin: Config, out: OutLog) -> 
     inherited = _inherited(schedd, own_ad, config, out)
     workflow = _workflow(own_ad, job, paths, nodes_log, config, inherited)
     _introduce(workflow, schedd, own_ad, out)
+    if by_condor_submit(options, config):
+        _say_how_jobs_are_submitted(config, out)
     refuse_version(options, out)
     nodes_log_place.refuse(nodes_log, config, out)
     limits = _limits(options, config, admin, own_ad)
@@ -206,14 +209,11 @@ def _recovers(options: DagmanOptions, it: Plan, out: OutLog) -> bool:
 
 
 def refuse_version(options: DagmanOptions, out: OutLog) -> None:
-    """Say what is to be said of the version that wrote our command line (-CsdVersion), and of its
-    other wishes that can't be fulfilled.
+    """Say what is to be said of the version that wrote our command line (-CsdVersion).
 
     Raises:
         CannotStart: it is older than can be obeyed, or none at all.
     """
-    if options.submit_method == 0:
-        out.say("Note: -SubmitMethod 0 (condor_submit) is not needed: jobs are submitted directly")
     if not options.csd_version:
         return
     verdict = versions.check(
@@ -223,6 +223,21 @@ def refuse_version(options: DagmanOptions, out: OutLog) -> None:
         raise CannotStart(verdict.text)
     if verdict.text:
         out.say(verdict.text)
+
+
+def _say_how_jobs_are_submitted(config: Config, out: OutLog) -> None:
+    out.say(
+        "Note: condor_submit is asked for (-SubmitMethod 0, or DAGMAN_USE_DIRECT_SUBMIT = False):"
+        " jobs are submitted directly, with condor_submit's checks of the description"
+    )
+    program = config.condor_submit_exe
+    if program not in ("", "condor_submit", f"{lookup('BIN') or ''}/condor_submit"):
+        out.say(
+            f"WARNING: DAGMAN_CONDOR_SUBMIT_EXE = {program} has NO EFFECT: no condor_submit is run,"
+            " so what this program does besides submitting is not done."
+            " Run the stock condor_dagman (-dagman) if it is needed",
+            0,
+        )
 
 
 def _say_all(out: OutLog, lines: Sequence[str]) -> None:

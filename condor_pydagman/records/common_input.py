@@ -26,7 +26,7 @@ def token(files: str) -> str:
     data = files.encode("utf-8", "surrogateescape")
     if len(data) <= LONGEST_KEPT and files.isprintable():
         return files
-    import hashlib  # large, and few lists are that long
+    import hashlib  # which is large, and seldom wanted
 
     return f"sha256:{hashlib.sha256(data).hexdigest()}"
 

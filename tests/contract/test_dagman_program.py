@@ -275,6 +275,12 @@ def test_submit_method_0_is_obeyed_in_our_own_way(run: Run, tmp_path: Path) -> N
     assert any("jobs are submitted directly" in line for line in said(tmp_path))
 
 
+def test_another_condor_submit_is_loudly_not_run(run: Run, tmp_path: Path) -> None:
+    knobs = {"DAGMAN_USE_DIRECT_SUBMIT": "False", "DAGMAN_CONDOR_SUBMIT_EXE": "/opt/wrapper"}
+    assert run("-f", "-l", ".", "-Dag", "t.dag", "-DryRun", **knobs).returncode == 0
+    assert any("/opt/wrapper has NO EFFECT" in line for line in said(tmp_path))
+
+
 @pytest.mark.parametrize(
     ("flags", "before"),
     [

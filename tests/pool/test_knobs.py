@@ -301,6 +301,13 @@ EFFECTS = {
         say=r"Job submit try ./. failed|Node submit failed after . tr|\(D_TEST\) .*"
         r"|Enabling log line cache.*|Removing .*",
     ),
+    "condor_submit": Effect(
+        "DAGMAN_USE_DIRECT_SUBMIT = False\nDAGMAN_MAX_SUBMIT_ATTEMPTS = 2\n",
+        "JOB A a.sub\nSCRIPT POST A script.sh 0 A $RETURN\nJOB B job.sub\nPARENT A CHILD B\n"
+        "SCRIPT PRE B script.sh 0 B\n"
+        "#== a.sub\nuniverse = scheduler\nexecutable = gone\ninitialdir = /\nqueue\n",
+        say="Can't access executable file gone: No such file|try ./. failed|failed after . tr",
+    ),
     "cycle": Effect(
         "DAGMAN_STARTUP_CYCLE_DETECT = True\n",
         "JOB A job.sub\nJOB B job.sub\nJOB C job.sub\nPARENT A CHILD B\nPARENT B CHILD C\n"

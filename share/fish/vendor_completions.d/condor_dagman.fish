@@ -25,7 +25,7 @@ complete -c condor_dagman -o MaxPre -x -d 'Number of PRE scripts to run at once'
 complete -c condor_dagman -o Priority -x -d 'Added to the priority of every node'
 complete -c condor_dagman -o RescueFile -r -F -d 'Run from this rescue file'
 complete -c condor_dagman -o SetupOnly
-complete -c condor_dagman -o SubmitMethod -x -a '0 1' -d 'Accepted for compatibility; jobs are always submitted directly (1)'
+complete -c condor_dagman -o SubmitMethod -x -a '0 1' -d '0: with the checks of condor_submit, which is not run; 1 (default): without'
 complete -c condor_dagman -o suppress_notification -d 'No mail from node jobs'
 complete -c condor_dagman -o update_submit -d 'Rewrite *.condor.sub if it is there, keeping its -Max options'
 complete -c condor_dagman -o UseDagDir -d 'Run each DAG in its own directory'

@@ -38,7 +38,7 @@ complete -c condor_submit_dag -s r -o Remote -x -d 'Submit to the schedd of this
 complete -c condor_submit_dag -o RescueFile -r -F -d 'Run from this rescue file'
 complete -c condor_submit_dag -o schedd-address-file -r -F -d 'Find the schedd by this address file'
 complete -c condor_submit_dag -o schedd-daemon-ad-file -r -F -d 'Find the schedd by this daemon ad file'
-complete -c condor_submit_dag -o SubmitMethod -x -a '0 1' -d 'Accepted for compatibility; jobs are always submitted directly (1)'
+complete -c condor_submit_dag -o SubmitMethod -x -a '0 1' -d '0: with the checks of condor_submit, which is not run; 1 (default): without'
 complete -c condor_submit_dag -o suppress_notification -d 'No mail from node jobs'
 complete -c condor_submit_dag -o terse -d 'Print only the job id of DAGMan'
 complete -c condor_submit_dag -o update_submit -d 'Rewrite *.condor.sub if it is there, keeping its -Max options'

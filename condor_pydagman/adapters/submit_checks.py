@@ -1,0 +1,60 @@
+"""What condor_submit looks at before it submits, which direct submission leaves to the job's start.
+
+Only the executable is: not input files, not the directories of output (25.14.1).
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from condor_pydagman.adapters.per_proc import values
+from condor_pydagman.errors import PoolError
+
+# Where the executable is but a name, for a cloud or a virtual machine.
+_NO_FILE_UNIVERSES = ("vm", "13")
+_NO_FILE_RESOURCES = ("ec2", "gce", "azure")
+
+
+def check(description: Any, text: str) -> None:
+    """Look whether the executable of each proc can be read, in the present directory.
+
+    `description` is what the bindings made of `text`; it is not changed.
+
+    Raises:
+        PoolError: it can't; in the words of condor_submit.
+    """
+    key = next((key for key in ("executable", "cmd") if description.get(key)), "")
+    if not key or description.get("shell") or not _is_a_file(description):
+        return
+    for path in values(description, text, key):
+        if path and "://" not in path:
+            _look(path.strip('"'))
+
+
+def _is_a_file(description: Any) -> bool:
+    transferred = _said(description, "transfer_executable")
+    if transferred in ("false", "f", "no", "n", "0"):
+        return False
+    universe = _said(description, "universe")
+    resource = _said(description, "grid_resource").split(None, 1)
+    cloud = universe in ("grid", "9") and resource[:1] and resource[0] in _NO_FILE_RESOURCES
+    return universe not in _NO_FILE_UNIVERSES and not cloud
+
+
+def _said(description: Any, key: str) -> str:
+    if not description.get(key):
+        return ""
+    try:
+        return str(description.expand(key)).strip().lower()
+    except KeyError:  # how the bindings say that nothing is left of it
+        return ""
+
+
+def _look(path: str) -> None:
+    try:
+        os.close(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK))
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        reason = f"Can't access executable file {path}: {why}"
+        raise PoolError(reason, transient=True) from None
