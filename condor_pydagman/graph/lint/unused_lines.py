@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from condor_pydagman.graph.lint.submit_commands import (
@@ -56,10 +57,10 @@ def unused_lines(values: Mapping[str, str], queue: str = "", text: str = "") -> 
     variables = queue_variables(queue)
     taken = {name.lower() for name in variables}
     keys = {key.lower(): key for key in values if key.lower() not in taken}
-    used = _commands(set(keys), _universe(values, keys))
-    roots = [values[keys[key]] for key in used if key in keys]
+    commands = _commands(frozenset(keys), _universe(values, keys))
+    roots = [values[keys[key]] for key in commands if key in keys]
     roots += [value for key, value in values.items() if key.lower().startswith(("my.", "+"))]
-    used |= _reached([*roots, queue], keys, values) | _stated(text)
+    used = commands | _reached([*roots, queue], keys, values) | _stated(text)
     found = [
         Unused(name, values[name])
         for key, name in keys.items()
@@ -87,7 +88,8 @@ def _universe(values: Mapping[str, str], keys: Mapping[str, str]) -> str:
     return universe if universe in BY_UNIVERSE else ""
 
 
-def _commands(keys: set[str], universe: str) -> set[str]:
+@lru_cache(maxsize=64)  # nodes of a DAG mostly have the same lines
+def _commands(keys: frozenset[str], universe: str) -> frozenset[str]:
     """Keys that are commands which count."""
     if universe == "*":
         groups = [*ALWAYS, *(group for some in BY_UNIVERSE.values() for group in some)]
@@ -101,10 +103,10 @@ def _commands(keys: set[str], universe: str) -> set[str]:
         used -= WITHOUT_SHELL
     elif "executable" not in keys:
         used.add("cmd")
-    return used | {key for key in keys if _is_open_ended(key)}
+    return frozenset(used | {key for key in keys if _is_open_ended(key)})
 
 
-def _first(group: Iterable[str], keys: set[str]) -> str:
+def _first(group: Iterable[str], keys: frozenset[str]) -> str:
     return next((name for name in group if name in keys), "")
 
 
