@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import htcondor2
 
 from condor_pydagman.adapters.descriptions import materializes_late
+
+# More procs than these are not looked at: a schedd takes no more than 20,000 of one cluster, unless
+# its administrator says so (MAX_JOBS_PER_SUBMISSION), and a wrong number must not keep DAGMan busy.
+MOST = 100_000
 
 _SLICE = re.compile(r"\b(?:in|from|matching)\s*(?:files|dirs|any)?\s*\[([-\d:\s]*)\]", re.I)
 _QUEUE = "PYDAGMAN_QUEUE_ARGUMENTS"  # a macro of ours, in a copy
@@ -32,10 +37,11 @@ def values(description: Any, text: str, key: str) -> Iterator[str]:
         return
     copy = htcondor2.Submit(text)
     try:
-        rows = list(_rows(copy))
+        items, steps = _queued(copy)
     except (htcondor2.HTCondorException, ValueError, RuntimeError, TypeError, OSError):
         return
-    for number, row in enumerate(rows[:1] if materializes_late(description) else rows):
+    most = 1 if materializes_late(description) else MOST
+    for number, row in enumerate(islice(_rows(items, steps), most)):
         for name, value in row.items():
             copy[name] = value
         for name in _NUMBERS:
@@ -50,17 +56,21 @@ def _expanded(description: Any, key: str) -> str:
         return ""
 
 
-def _rows(description: Any) -> Iterator[dict[str, str]]:
-    """What the queue statement sets for each proc."""
+def _queued(description: Any) -> tuple[list[dict[str, str]], int]:
+    """The items of the queue statement, and how many procs each makes."""
     description[_QUEUE] = description.getQArgs()
     words = description.expand(_QUEUE)
     found = description.itemdata()
     count = re.match(r"\s*(\d+)", words)
-    steps = max(int(count[1]) if count else 1, 1)
     items = [{}] if found is None else [_row(item) for item in found]
     cut = _SLICE.search(words)
     if cut is not None:
         items = items[slice(*(int(part) if part.strip() else None for part in cut[1].split(":")))]
+    return items, max(int(count[1]) if count else 1, 1)
+
+
+def _rows(items: list[dict[str, str]], steps: int) -> Iterator[dict[str, str]]:
+    """What the queue statement sets for each proc."""
     for item in items:
         for step in range(steps):
             yield {**item, "Step": str(step)}

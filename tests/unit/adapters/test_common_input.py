@@ -8,6 +8,7 @@ from __future__ import annotations
 import htcondor2
 import pytest
 
+from condor_pydagman.adapters import per_proc
 from condor_pydagman.adapters.common_input import FirstList, check, lists
 from condor_pydagman.errors import PoolError
 from condor_pydagman.records.common_input import DIFFERS, LONGEST_KEPT, token
@@ -46,6 +47,12 @@ def test_the_lists_of_a_description(text: str, expected: list[str | None]) -> No
     before = dict(description)
     assert list(lists(description, text)) == expected
     assert dict(description) == before
+
+
+def test_a_wrong_number_of_procs_keeps_nobody_busy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(per_proc, "MOST", 3)
+    text = "transfer_common_input = $(Process)\nqueue 2000000000"
+    assert list(lists(htcondor2.Submit(text), text)) == ["0", "1", "2"]
 
 
 def checked(text: str, known: str) -> None:
