@@ -33,7 +33,13 @@ OF_OPTION: dict[str, tuple[str, ...]] = {
     "outfile_dir": (DIRECTORY,),
 }
 _OF_ARGUMENT = {"<filename>": FILE, "<path>": FILE}
-_OF_METAVAR = {"FILE": FILE, "DIR": DIRECTORY, "DAGFILE": DAG, "COMMAND ...": COMMAND}
+_OF_METAVAR = {
+    "FILE": FILE,
+    "DIR": DIRECTORY,
+    "DAGFILE": DAG,
+    "DAGFILE|PATTERN": DAG,
+    "COMMAND ...": COMMAND,
+}
 
 Parser = argparse.ArgumentParser
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from condor_pydagman.cli.advice import UnknownOption, nearest
 from condor_pydagman.errors import UsageError
 from condor_pydagman.graph.lint.external import OutlineOptions
 
@@ -55,6 +56,11 @@ _OPTIONS = (
     _Option("joinnodes", 4),
     _Option("nojoinnodes", 6),
     _Option("usedagdir", 3),
+)
+# As the usage spells them.
+SPELLINGS = (
+    *("Help", "Statistics", "json", "Lint", "Strict", "CheckExternalFiles", "CheckJDL"),
+    *("CheckScripts", "CheckSubDags", "AllowIllegalChars", "JoinNodes", "NoJoinNodes", "UseDagDir"),
 )
 _STYLES = ("json", "statistics")
 
@@ -134,4 +140,6 @@ def _full_name(argument: str) -> str:
             continue
         if len(head) >= option.shortest and option.name.startswith(head):
             return option.name
-    raise UsageError(f"ERROR: Unknown command line option '{argument}'")
+    near = nearest(argument, SPELLINGS)
+    said = f"ERROR: Unknown command line option '{argument}'"
+    raise UnknownOption(said, f"-{near}" if near else "")

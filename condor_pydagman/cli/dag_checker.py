@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from condor_pydagman.cli.advice import UnknownOption, person_reads, usage
 from condor_pydagman.cli.checker_options import USAGE, CheckerOptions, parse_checker
 from condor_pydagman.cli.checker_world import DiskWorld
 from condor_pydagman.errors import UsageError
@@ -30,11 +31,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # names of files may hold any byte
             stream.reconfigure(encoding="utf-8", errors="surrogateescape")
+    words = sys.argv[1:] if argv is None else argv
     try:
-        options = parse_checker(sys.argv[1:] if argv is None else argv)
+        options = parse_checker(words)
     except UsageError as error:
         print(error, file=sys.stderr)
-        print(USAGE, end="")
+        # Programs that read standard error find what the stock tool writes there, and no more.
+        if isinstance(error, UnknownOption) and error.near and person_reads(sys.stderr):
+            print(f"       Is {error.near} meant?", file=sys.stderr)
+        print(usage(USAGE, "condor_dag_checker", given=bool(words)))
         return TOOL_FAILURE
     if options.help:
         print(USAGE, end="")

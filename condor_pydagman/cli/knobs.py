@@ -47,24 +47,45 @@ def add_parser(subparsers: Subparsers) -> None:
         "knobs",
         help="the configuration knobs in force, and where they were set",
         description="Show the configuration knobs that somebody has set: value in force, where it"
-        " comes from, meaning and range.  With PATTERN, those whose names match, set or not."
+        " comes from, meaning and range.  With DAGFILE, as for that DAG, with its CONFIG file."
+        "  With PATTERN, those whose names match, set or not."
         " Exit code: 0; 1 if a value is wrong, a file can't be read or nothing matches;"
         " 2 if the command line is wrong.",
         allow_abbrev=False,
     )
-    source = parser.add_mutually_exclusive_group()
-    source.add_argument(
-        "--dag", "-dag", metavar="FILE", help="as for this DAG, with its CONFIG file"
-    )
-    source.add_argument(
+    parser.add_argument("--dag", "-dag", metavar="DAGFILE", help="the same as DAGFILE")
+    parser.add_argument(
         "--config", "-config", metavar="FILE", help="as for a DAG with this CONFIG file"
     )
     parser.add_argument("--all", "-all", action="store_true", help="those that nobody has set too")
     parser.add_argument("--json", "-json", action="store_true", help="print JSON")
     parser.add_argument(
-        "pattern", metavar="PATTERN", nargs="?", help="part of a name, or a name with * and ?"
+        "words",
+        metavar="DAGFILE|PATTERN",
+        nargs="*",
+        help="a DAG file; part of a knob's name, or a name with * and ?",
     )
-    parser.set_defaults(action=run)
+    parser.set_defaults(action=run, parser=parser)
+
+
+class _Asked(NamedTuple):
+    dag_files: list[str]
+    pattern: str
+
+
+def _asked(arguments: argparse.Namespace) -> _Asked:
+    """Which of the operands are DAG files; the one that is none is a pattern."""
+    dags: list[str] = [arguments.dag] if arguments.dag else []
+    patterns: list[str] = []
+    for word in arguments.words:
+        is_knob = any(_matches(knob.name, word) for knob in knobs())
+        is_file = word.lower().endswith(".dag") or "/" in word or os.path.exists(word)
+        (dags if is_file and not is_knob else patterns).append(word)
+    if len(patterns) > 1:
+        arguments.parser.error(f"one pattern only, not {' and '.join(patterns)}")
+    if dags and arguments.config:
+        arguments.parser.error(f"-config is not allowed with a DAG file ({dags[0]})")
+    return _Asked(dags, "".join(patterns))
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -73,12 +94,13 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         PydagmanError: a file can't be read.
     """
-    chosen = [knob for knob in knobs() if _matches(knob.name, arguments.pattern)]
-    unknown = _misspelled(arguments.pattern) if arguments.pattern and not chosen else ""
+    dag_files, pattern = _asked(arguments)
+    chosen = [knob for knob in knobs() if _matches(knob.name, pattern)]
+    unknown = _misspelled(pattern) if pattern and not chosen else ""
     if unknown:
         raise PydagmanError(unknown)
-    rows = in_force(chosen, _config_file(arguments))
-    if not arguments.all and not arguments.pattern:
+    rows = in_force(chosen, _config_file(dag_files, arguments.config))
+    if not arguments.all and not pattern:
         rows = [row for row in rows if row.layer != "default"]
     if arguments.json:
         print(json.dumps([_as_json(row) for row in rows], indent=4))
@@ -240,13 +262,13 @@ def _matches(name: str, pattern: str | None) -> bool:
     return wanted in name or fnmatch.fnmatchcase(name, wanted)
 
 
-def _config_file(arguments: argparse.Namespace) -> str:
-    if not arguments.dag:
-        return os.path.abspath(arguments.config) if arguments.config else ""
+def _config_file(dag_files: Sequence[str], config: str | None) -> str:
+    if not dag_files:
+        return os.path.abspath(config) if config else ""
     from condor_pydagman.cli.dag_files import read_dag_files
     from condor_pydagman.cli.options import parse_submit
 
     try:
-        return str(read_dag_files(parse_submit([arguments.dag])).config_file or "")
+        return str(read_dag_files(parse_submit(dag_files)).config_file or "")
     except DagFileError as error:
         raise PydagmanError(error.detail()) from None

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from condor_pydagman.cli import daemon_core
+from condor_pydagman.cli.advice import UnknownOption, nearest
 from condor_pydagman.cli.option_table import (
     LETTERS,
     OPTIONS,
@@ -31,6 +32,7 @@ __all__ = [
     "OldArguments",
     "Options",
     "SubmitOptions",
+    "UnknownOption",
     "arguments",
     "dagman_usage",
     "deep_arguments",
@@ -292,7 +294,11 @@ class _Table:
         at = bisect_left(self.words, typed)
         found = self.words[at] if at < len(self.words) else ""
         if not found.startswith(typed):
-            raise UsageError(f"Error: Unknown flag '{shown or word.lower()}' provided")
+            near = nearest(word, [*(option.name for option in self.rows.values()), "help"])
+            raise UnknownOption(
+                f"Error: Unknown flag '{shown or word.lower()}' provided",
+                f"-{near}" if near else "",
+            )
         return self.rows[found]
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from condor_pydagman import __version__
 from condor_pydagman.cli import draw, flatten, knobs
+from condor_pydagman.cli.typed import Parser, parse
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.pool import Pool
 from condor_pydagman.pool.paths import POOL_VARIABLE
@@ -29,7 +30,7 @@ Action = Callable[[argparse.Namespace], int]
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Do what the command line says; returns the exit code."""
-    arguments = _parser().parse_args(argv)
+    arguments = parse(_parser(), sys.argv[1:] if argv is None else argv)
     action: Action = arguments.action
     try:
         code = action(arguments)
@@ -48,12 +49,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def _parser() -> Parser:
+    parser = Parser(
         prog="condor_pydagman", description="DAGMan in Python: helpers.", allow_abbrev=False
     )
     parser.add_argument("--version", action="version", version=__version__)
-    subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
+    subparsers: Any = parser.add_subparsers(metavar="COMMAND", required=True)
     for add in SUBCOMMANDS:
         add(subparsers)
     return parser

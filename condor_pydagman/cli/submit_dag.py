@@ -15,10 +15,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from condor_pydagman import __version__
+from condor_pydagman.cli.advice import usage
 from condor_pydagman.cli.options import (
     MisplacedOption,
     OldArguments,
     SubmitOptions,
+    UnknownOption,
     parse_submit,
     submit_usage,
 )
@@ -35,11 +37,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     `argv` are the arguments without the program's name, None for those of this process.
     """
     _print_any_file_name()
+    words = sys.argv[1:] if argv is None else argv
     try:
-        options = parse_submit(sys.argv[1:] if argv is None else argv)
+        options = parse_submit(words)
     except UsageError as error:
         _say(str(error), error=not isinstance(error, MisplacedOption))
-        _say(submit_usage().rstrip("\n"))
+        if isinstance(error, UnknownOption) and error.near:
+            _say(f"       Is {error.near} meant?", error=True)
+        _say(usage(submit_usage(), "condor_submit_dag", given=bool(words)))
         return 1
     if options.show == "help":
         _say(submit_usage().rstrip("\n"))
@@ -50,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _say(error.detail(), error=True)
     except OldArguments as error:
         _say(str(error), error=True)
-        _say(submit_usage().rstrip("\n"))
+        _say(usage(submit_usage(), "condor_submit_dag", given=True))
     except PydagmanError as error:
         _say(str(error), error=True)
     return 1

@@ -28,8 +28,8 @@ complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from draw' -x -
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from flatten' -s o -l output -r -F -d 'default: standard output'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from flatten' -l usedagdir -d 'as of condor_submit_dag'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from flatten' -x -k -a '(__fish_complete_suffix .dag)'
-complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from knobs' -l dag -o dag -x -k -a '(__fish_complete_suffix .dag)' -d 'as for this DAG, with its CONFIG file'
+complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from knobs' -l dag -o dag -x -k -a '(__fish_complete_suffix .dag)' -d 'the same as DAGFILE'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from knobs' -l config -o config -r -F -d 'as for a DAG with this CONFIG file'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from knobs' -l all -o all -d 'those that nobody has set too'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from knobs' -l json -o json -d 'print JSON'
-complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from knobs' -x
+complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from knobs' -x -k -a '(__fish_complete_suffix .dag)'

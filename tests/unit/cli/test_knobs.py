@@ -66,8 +66,10 @@ def test_of_a_dag_and_its_config_file(tmp_path: Path) -> None:
     assert nodes["where"] == f"{tmp_path}/c, line 1"
     assert (pre["value"], pre["from"]) == (3, "configuration")
     assert "the administrator's 3 is the limit" in pre["notes"][-1]
-    same = json.loads(knobs(tmp_path, "--config", "c", "-json").stdout)
-    assert same == rows
+    for words in (["--config", "c"], ["x.dag"], ["--dag=x.dag"], ["-DAG", "x.dag"]):
+        assert json.loads(knobs(tmp_path, *words, "-json").stdout) == rows
+    (one,) = json.loads(knobs(tmp_path, "x.dag", "MAX_PRE", "-json").stdout)
+    assert one == pre
 
 
 def test_values_that_are_wrong(tmp_path: Path) -> None:
@@ -103,7 +105,11 @@ def test_patterns(tmp_path: Path, pattern: str, names: list[str]) -> None:
         (["-config", "nosuch"], 1, "Can't read DAGMan config file"),
         (["-dag", "nosuch"], 1, "nosuch"),
         (["-config", "a", "-dag", "b"], 2, "not allowed with"),
-        (["-nosuch"], 2, "unrecognized"),
+        (["-nosuch"], 2, "unknown option -nosuch"),
+        (["-jsn"], 2, "json meant?"),
+        (["-config", "a", "b.dag"], 2, "not allowed with"),
+        (["nosuch.dag"], 1, "does not exist: nosuch.dag"),
+        (["IDLE", "SUBMITTED"], 2, "one pattern only"),
     ],
 )
 def test_bad_command_lines(tmp_path: Path, words: list[str], code: int, says: str) -> None:
