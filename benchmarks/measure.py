@@ -119,7 +119,7 @@ def everything(
             found = STEPS[name].take(place, subject, sizes)
         except (Failed, OSError, SubprocessError, ValueError, LookupError) as error:
             failures.append(f"{name}, {subject}: {error}")
-            say(f"  failed: {error!r}")
+            say(f"  failed: {type(error).__name__}: {error}")
             _clear(place, say)
             continue
         for key, values in found.items():

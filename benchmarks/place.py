@@ -134,15 +134,23 @@ class Place:
     def wait_empty(self, patience: float = 120) -> None:
         """Wait until no job is in the queue."""
         limit = time.monotonic() + patience
-        while self.run("condor_q", "-allusers", "-af", "ClusterId").strip():
+        while self._queue():
             if time.monotonic() > limit:
                 raise Failed("the queue does not become empty")
             time.sleep(0.5)
 
+    def _queue(self) -> list[str]:
+        """The clusters in the queue."""
+        return self.run("condor_q", "-allusers", "-af", "ClusterId").split()
+
     def remove_all(self) -> None:
         """Remove all jobs; the queue may not be empty yet."""
-        if self.run("condor_q", "-allusers", "-af", "ClusterId").strip():
-            self.run("condor_rm", "-all")
+        if self._queue():
+            try:
+                self.run("condor_rm", "-all")
+            except Failed:  # the last one may have left by itself
+                if self._queue():
+                    raise
 
     def submit(self, directories: Sequence[Path], subject: str) -> None:
         """Submit the DAGs there by the stock condor_submit_dag, one after the other."""
