@@ -34,10 +34,11 @@ PATIENCE = 2.0  # seconds; splices can make many nodes of few bytes
 _HINT = """
 Nothing has been changed or submitted, since DAGMan can't run this DAG. Mend it, or submit it
 unchecked with -no_check_dag (or PYDAGMAN_CHECK_DAG = False)."""
-# Commands and attributes that say where, when or how DAGMan starts.
+# Commands and attributes that say where, when or how DAGMan starts; the last one is that of
+# docs/administrators.md for a job that the schedd gives to the stock DAGMan.
 _ELSEWHERE = re.compile(
     r"\s*(?:my\.|\+)?(?:hold|jobstatus|initial|iwd|job_iwd|remote_|executable|cmd|arg|env|getenv|"
-    r"universe|job_?universe|deferral|cron|if\b|el|endif|include|use\b)",
+    r"universe|job_?universe|deferral|cron|if\b|el|endif|include|use\b|wantstockdagman)",
     re.IGNORECASE,
 )
 

@@ -175,6 +175,7 @@ def prepared(*words: str, added: tuple[str, ...] = (), config: Config | None = N
         ("", "MY.Iwd = x", False),
         ("", "environment = a=1", False),
         ("", "include : x", False),
+        ("", "My.WantStockDagman = true", False),
         ("", "accounting_group = x", True),
         ("", "+Project = 1", True),
     ],
