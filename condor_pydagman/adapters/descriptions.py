@@ -115,7 +115,7 @@ def charge(description: htcondor2.Submit) -> None:
     user = str(description.get(name)) if name else ""
     if not user:
         description["accounting_group_user"] = _submitter()
-    elif _MACRO.fullmatch(user) and not _expanded(description, name):
+    elif _MACRO.fullmatch(user) and not expanded(description, name):
         # Each item of the queue statement may have its own, or none.
         description[name] = f"{user[:-1]}:{_submitter()})"
 
@@ -133,20 +133,40 @@ def procs_of(description: htcondor2.Submit) -> int:
     Raises:
         what the bindings raise.
     """
+    items, each = queued(description)
+    return each * len(items)
+
+
+def queued(description: htcondor2.Submit) -> tuple[list[Any], int]:
+    """The items of the queue statement, and how many procs each makes.
+
+    One item that sets nothing stands for none, and for a list of none.
+
+    Raises:
+        what the bindings raise.
+    """
     words = description.getQArgs()
     description[_COUNT] = words
-    words = _expanded(description, _COUNT)
+    words = expanded(description, _COUNT)
     if not words.strip():
-        return 1
+        return [{}], 1
     if not _FOREACH.search(words):
-        return _number(words)
+        return [{}], _number(words)
     items = _items(description)
     cut = _SLICE.search(words)
     if cut is not None:
         parts = [int(part) if part.strip() else None for part in cut[1].split(":")]
         items = items[slice(*parts) if len(parts) > 1 else slice(parts[0], None)]
     count = re.match(r"\s*(\d+)", words)
-    return max(int(count[1]) if count else 1, 1) * max(len(items), 1)
+    return items or [{}], max(int(count[1]) if count else 1, 1)
+
+
+def expanded(description: htcondor2.Submit, name: str) -> str:
+    """The value of a command with its macros expanded; '' if they leave nothing of it."""
+    try:
+        return str(description.expand(name))
+    except KeyError:  # how the bindings say so
+        return ""
 
 
 def reason_of(error: Exception) -> str:
@@ -234,13 +254,6 @@ def _pair(key: str, value: str) -> tuple[str, str]:
     return key, value + NOTHING if value.endswith("\\") else value
 
 
-def _expanded(description: htcondor2.Submit, name: str) -> str:
-    try:
-        return str(description.expand(name))
-    except KeyError:  # what the bindings make of a value whose macros leave nothing
-        return ""
-
-
 def _said(description: htcondor2.Submit, names: tuple[str, ...]) -> str:
     """The first of these commands that has a value, '' if none has."""
     return next((name for name in names if description.get(name)), "")
@@ -249,7 +262,7 @@ def _said(description: htcondor2.Submit, names: tuple[str, ...]) -> str:
 def _nice(description: htcondor2.Submit) -> bool:
     name = _said(description, _NICE)
     try:
-        return bool(name) and classad2.ExprTree(_expanded(description, name)).eval() is True
+        return bool(name) and classad2.ExprTree(expanded(description, name)).eval() is True
     except (
         *BINDINGS,
         classad2.ClassAdException,

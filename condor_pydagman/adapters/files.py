@@ -22,8 +22,6 @@ BLOCK = 1 << 18  # bytes
 LONGEST_LINE = 1 << 27  # bytes; longer ones come in pieces, and are refused
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC  # which follows no link
-# What passes: a full disk, a disk in trouble, too many open files.
-_PASSING = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE)
 _ADD = os.O_WRONLY | os.O_CREAT | os.O_APPEND
 
 
@@ -161,7 +159,7 @@ def replace(
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise FileError(
-            f"can't write {path}: {error.strerror or error}", transient=error.errno in _PASSING
+            f"can't write {path}: {error.strerror or error}", transient=is_of_the_machine(error)
         ) from None
 
 

@@ -31,7 +31,7 @@ ACTIONS = (
     *("AppendPostEnded", "AppendPreSkip", "AppendNoop", "AppendNote"),
     *("QueryQueue", "AskProvisioner", "WriteRescue", "WriteSavePoint"),
     *("Publish", "PublishLimits", "JobState"),
-    *("Say", "SayStatus", "SayDeferrals", "SayFailed", "SayNode", "Exit"),
+    *("Say", "SayStatus", "SayDeferrals", "SayFailed", "Exit"),
 )
 APPENDS = tuple(action for action in ACTIONS if action.startswith("Append"))
 

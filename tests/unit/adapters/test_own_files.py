@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -31,7 +31,7 @@ from condor_pydagman.cli.dag_files import Voice
 from condor_pydagman.cli.options import parse_dagman, parse_submit
 from condor_pydagman.config import Config
 from condor_pydagman.daemon.dag_input import CannotStart, read_dag
-from condor_pydagman.daemon.perform import Performer
+from condor_pydagman.daemon.submit import Submitter
 from condor_pydagman.errors import FileError
 from condor_pydagman.pool import step_down
 from condor_pydagman.records.jobstate import History
@@ -374,12 +374,10 @@ def test_a_planted_submit_file_of_a_sub_dag_is_not_submitted(
     out = OutLog(str(shared.private / "out"), 3)
     with shared.victim():
         dag, _ = read_dag(options, Config(), options.paths(), out)
-        performer: Any = object.__new__(Performer)
-        performer.run = SimpleNamespace(dag=dag, out=out)
-        performer._templates = {}
+        submitter = Submitter(cast(Any, SimpleNamespace(dag=dag, out=out)))
         with pytest.raises(OSError, match="belongs to user"):
-            performer._template(0)
-        assert "forged" in performer._template(1).parts[0][0]  # which a line of the DAG names
+            submitter._template(0)
+        assert "forged" in submitter._template(1).parts[0][0]  # which a line of the DAG names
 
 
 def test_the_message_says_whose_and_what_to_do(shared: Shared) -> None:
