@@ -139,7 +139,7 @@ def _has(directory: Path) -> bool:
 _DETAILS = [
     (r"\(\d+\.(\d+\.\d+)\)", r"(ID.\1)"),
     (r" \(after \d+ node retries\)", ""),
-    (r"Job submit failed.*", "Job submit failed"),
+    (r"Job submit failed(?! and POST).*", "Job submit failed"),  # ours says why
     # What stock says to have failed, whatever had before the POST script did.
     (r"Job died on signal 1 and", "Job submit failed and"),
     (r"Job failed due to DAGMAN error 0 and POST Script", "POST script"),
