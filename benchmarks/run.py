@@ -121,7 +121,7 @@ def take(chosen: argparse.Namespace) -> dict[str, Any]:
     base = Path(chosen.dir).absolute() if chosen.dir else CHECKOUT / "var"
     directory = base / f"benchmark.{os.getpid()}"
     directory.mkdir(parents=True)
-    directory.chmod(0o777)
+    directory.chmod(0o755)  # the pool's user gets directories of its own in it
     size = PRESETS[chosen.size]
     place = Place(directory, chosen.ours, dict(knob.split("=", 1) for knob in chosen.knob))
     told: dict[str, Any] = {"sizes": dataclasses.asdict(size), "rounds": chosen.rounds}
