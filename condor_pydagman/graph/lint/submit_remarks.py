@@ -84,6 +84,8 @@ def _without_units(values: Mapping[str, str], expand: Expand) -> Iterator[str]:
 
 def _warnings(text: str, name: str, expand: Expand) -> Iterator[str]:
     """`warning :` statements; those inside of `if` are left out, since it may be false."""
+    if "warning" not in text.lower():
+        return
     depth = 0
     for number, line in enumerate(text.split("\n"), 1):
         statement = _STATEMENT.match(line)

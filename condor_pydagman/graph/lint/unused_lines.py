@@ -26,7 +26,11 @@ MISSPELLED = {"request_cpu": "request_cpus", "request_gpu": "request_gpus"}
 _QUEUE = re.compile(r"(.*?)\b(?:in|from|matching)\b", re.IGNORECASE | re.DOTALL)
 _OPENED = re.compile(r"\$\w*\(\s*(\w+)")  # also in a default of another: $(x:$(y))
 _NAME = re.compile(r"[A-Za-z_]\w*")
-_STATEMENT = re.compile(r"\s*(if|elif|include|warning|error|use)\b(?!\s*=)(.*)", re.IGNORECASE)
+_STATEMENT = re.compile(
+    r"\n[^\S\n]*(?:if|elif|include|warning|error|use)\b(?![^\S\n]*=).*", re.IGNORECASE
+)
+_CONDITION = re.compile(r"\s*(?:if|elif)\b(.*)", re.IGNORECASE)
+_UNIVERSE_KEYS = ("universe", "jobuniverse")
 # Values of these are used up elsewhere: by credentials, or by a container's port.
 _BY_FORM = re.compile(
     r"\w+_oauth_(?:permissions|resource)\w*|\w+_container_port|ec2_tag_(?!names$)\w+"
@@ -54,20 +58,43 @@ def unused_lines(values: Mapping[str, str], queue: str = "", text: str = "") -> 
         queue: what follows the word `queue`.
         text: the whole description, for macros that only its statements (`if`, ...) mention.
     """
+    telling = tuple(
+        (key, value)
+        for key, value in values.items()
+        if "$" in value or key.lower() in _UNIVERSE_KEYS
+    )
+    found = _unused(tuple(values), telling, queue, _statements(text))
+    return [Unused(name, values[name] if is_line else None) for name, is_line in found]
+
+
+@lru_cache(maxsize=64)  # nodes of a DAG mostly differ in values alone, and not in these
+def _unused(
+    names: tuple[str, ...],
+    telling: tuple[tuple[str, str], ...],
+    queue: str,
+    statements: tuple[str, ...],
+) -> list[tuple[str, bool]]:
+    """Names of what is unused, and whether each is that of a line (not of a queue variable).
+
+    Args:
+        names: keys of all lines.
+        telling: the lines whose values tell something: by their macros, or the universe.
+    """
+    values = dict(telling)
     variables = queue_variables(queue)
     taken = {name.lower() for name in variables}
-    keys = {key.lower(): key for key in values if key.lower() not in taken}
+    keys = {key.lower(): key for key in names if key.lower() not in taken}
     commands = _commands(frozenset(keys), _universe(values, keys))
-    roots = [values[keys[key]] for key in commands if key in keys]
-    roots += [value for key, value in values.items() if key.lower().startswith(("my.", "+"))]
-    used = commands | _reached([*roots, queue], keys, values) | _stated(text)
+    roots = [values.get(keys[key], "") for key in commands if key in keys]
+    roots += [value for key, value in telling if key.lower().startswith(("my.", "+"))]
+    used = commands | _reached([*roots, queue], keys, values) | _stated(statements)
     found = [
-        Unused(name, values[name])
+        (name, True)
         for key, name in keys.items()
         if key not in used and key not in SILENT and "." not in key and not key.startswith("+")
     ]
-    found += [Unused(name, None) for name in variables if name.lower() not in used]
-    return sorted(found, key=lambda one: one.name.lower(), reverse=True)
+    found += [(name, False) for name in variables if name.lower() not in used]
+    return sorted(found, key=lambda one: one[0].lower(), reverse=True)
 
 
 def queue_variables(queue: str) -> list[str]:
@@ -81,7 +108,7 @@ def queue_variables(queue: str) -> list[str]:
 
 def _universe(values: Mapping[str, str], keys: Mapping[str, str]) -> str:
     """As `BY_UNIVERSE` names it; `*` if that can't be told."""
-    universe = next((values[keys[key]] for key in ("universe", "jobuniverse") if key in keys), "")
+    universe = next((values[keys[key]] for key in _UNIVERSE_KEYS if key in keys), "")
     if "$" in universe:
         return "*"
     universe = universe.strip().lower()
@@ -126,16 +153,20 @@ def _reached(roots: Iterable[str], keys: Mapping[str, str], values: Mapping[str,
         for name in (mentioned(value) | opened) - found:
             found.add(name)
             if name in keys:
-                waiting.append(values[keys[name]])
+                waiting.append(values.get(keys[name], ""))
     return found
 
 
-def _stated(text: str) -> set[str]:
+def _statements(text: str) -> tuple[str, ...]:
+    """The lines of a description that are statements and may mention macros."""
+    return tuple(found[0] for found in _STATEMENT.finditer(f"\n{text}"))
+
+
+def _stated(statements: Iterable[str]) -> set[str]:
     found: set[str] = set()
-    for line in text.split("\n"):
-        statement = _STATEMENT.match(line)
-        if statement is not None:
-            found |= mentioned(line)
-            if statement[1].lower() in ("if", "elif"):
-                found |= {name.lower() for name in _NAME.findall(statement[2])}
+    for line in statements:
+        found |= mentioned(line)
+        condition = _CONDITION.match(line)
+        if condition is not None:
+            found |= {name.lower() for name in _NAME.findall(condition[1])}
     return found
