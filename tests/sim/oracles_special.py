@@ -26,6 +26,7 @@ from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.jobs import ENDED
 from condor_pydagman.engine.node_states import IN_QUEUE, State
+from condor_pydagman.engine.removals import GRACE
 from condor_pydagman.vocabulary import HELPER_PROC, EventKind, NodeKind, Note, ScriptKind
 from tests.sim.verdicts import require
 
@@ -62,6 +63,7 @@ class SpecialOracles:
         self._begun: set[str] = set()  # nodes of which the schedd or the log knows something
         self._ended = False  # whether the run has been ended before its time
         self._told_to_remove: set[int] = set()
+        self._to_remove: dict[int, float] = {}  # since when, by cluster that took too long
 
     def _forget_life(self) -> None:
         self._halts: set[str] = set()  # those in force: file, command, pause
@@ -307,10 +309,14 @@ class SpecialOracles:
         require(took >= limit - _JITTER, f"O22: {job} after {took:.3f} s: {action.text}")
 
     def _timed_out_are_removed(self) -> None:
+        if 0 in self._told_to_remove:
+            return
         for number in self._truth.timed_out - self._told_to_remove:
-            cluster = self._world.schedd.clusters[number]
-            over = self._truth.all_ended(cluster)
-            require(over or 0 in self._told_to_remove, f"O22: cluster {number} is not removed")
+            # one that has failed besides may be about to be removed for that, a little later
+            since = self._to_remove.setdefault(number, self._world.now)
+            late = self._world.now > since + GRACE + _JITTER
+            over = self._truth.all_ended(self._world.schedd.clusters[number])
+            require(over or not late, f"O22: cluster {number} is not removed")
 
     def _removals_are_repeated(self) -> None:
         for number, since in self._not_removed.items():
