@@ -1,13 +1,15 @@
 """Which line of a submit file can't be read, and why: the bindings say only that there is one.
 
 They stop at the first line that they can't read, so that is the last one of the shortest beginning
-which they refuse.  Commands that `include` runs are left out of these beginnings: they have run.
+which they refuse.  Commands that `include` runs, be it that an included file has it, are left out
+of these beginnings: they have run.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 import htcondor2
 
@@ -16,7 +18,10 @@ from condor_pydagman.adapters.descriptions import BINDINGS, Unreadable, parsed
 from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.records.job_description import Template, split, statements
 
-_INCLUDE = re.compile(r"\s*@?include\b\s*(\w*)[^:]*:\s*(.*?)\s*(\|?)\s*$", re.I | re.S)
+_CONTINUED = re.compile(r"\\[ \t]*\r?\n[ \t]*")
+_INCLUDE = re.compile(r"@?include\b([^:]*):", re.I)
+DEPTH_MAX = 20  # files that include one another; HTCondor itself takes 19
+FILES_MAX = 200  # files looked at for commands that a statement may run
 _STATEMENT = re.compile(r"\s*@?(\w+)", re.A)
 _BLOCK = re.compile(r"[^=]*@=\s*(\S*)")
 _NAME = re.compile(r"[\w.]+", re.A)
@@ -28,10 +33,18 @@ _CONDITION = (
     " NAME` and `version >= X.Y.Z`, with `!` before it or not; no comparison, no && and ||"
 )
 _COMMAND = "the command could not be run, or what it printed can't be read"
+_TOO_DEEP = "{} has a queue statement, or files are included too deep"
 _NO_STATEMENT = (
     "expected `NAME = VALUE`, queue, include, if, use, error or warning (is it the rest of a line"
     " that should end with a backslash?)"
 )
+
+
+class _Include(NamedTuple):
+    """An `include` statement: the file or command, and whether it is a command."""
+
+    source: str
+    runs: bool
 
 
 def explained(error: PoolError, text: str, file_text: str, directory: str) -> str:
@@ -68,21 +81,40 @@ def _unreadable(lines: list[str], template: Template, reason: str) -> str:
 
 def _first(lines: list[str], before: str, above: tuple[str, ...] = ()) -> tuple[int, str] | None:
     """Where the first statement begins that can't be read, and why; `before` can be."""
-    spans = list(statements(lines))
-    kept = [(a, b) for a, b in spans if not _runs_a_command(lines[a])]
+    kept: list[tuple[int, str]] = []
+    running: list[tuple[int, str, str]] = []  # with what stands before
+    for a, b in statements(lines):
+        statement = _text(lines, a, b)
+        begun = before + _joined(kept) if _include(statement) else ""
+        if _runs_a_command(statement, begun, set(above)):
+            running.append((a, statement, begun))
+        else:
+            kept.append((a, statement))
 
     def refused(count: int) -> bool:
-        words = [_word(lines[a]) for a, _ in kept[:count]]
+        words = [_word(statement) for _, statement in kept[:count]]
         ends = "endif\n" * (words.count("if") - words.count("endif"))
-        return not _readable(before + "".join(_text(lines, *span) for span in kept[:count]) + ends)
+        return not _readable(before + _joined(kept[:count]) + ends)
 
     if not refused(len(kept)):
-        commands = [a for a, b in spans if _runs_a_command(lines[a])]
-        return (commands[0], _COMMAND) if commands else None
+        return _of_commands(running, above)
     count = _bisected(refused, len(kept))
-    start, end = kept[count - 1]
-    before += "".join(_text(lines, *span) for span in kept[: count - 1])
-    return start, _why(_text(lines, start, end), before, above)
+    start, statement = kept[count - 1]
+    return start, _why(statement, before + _joined(kept[: count - 1]), above)
+
+
+def _of_commands(
+    running: list[tuple[int, str, str]], above: tuple[str, ...]
+) -> tuple[int, str] | None:
+    """The first statement that runs a command which may be to blame, as nothing else is."""
+    for start, statement, before in running:
+        include = _include(statement)
+        if include is None or include.runs:
+            return start, _COMMAND
+        reason = _why_not_included(include, before, above)
+        if reason:
+            return start, reason
+    return None
 
 
 def _bisected(refused: Callable[[int], bool], most: int) -> int:
@@ -106,7 +138,10 @@ def _why(statement: str, before: str, above: tuple[str, ...]) -> str:
     if word in ("else", "endif"):
         return f"no `if` is open that this {word} could belong to, or it has one already"
     if word == "include":
-        return _why_not_included(head, before, above)
+        include = _include(statement)
+        if include is None:
+            return "expected `include : FILE` or `include : COMMAND |`"
+        return _why_not_included(include, before, above) or _TOO_DEEP.format(include.source)
     if word == "use":
         return (
             "HTCondor's configuration has no submit template of that name (SUBMIT_TEMPLATE_NAMES)"
@@ -123,20 +158,20 @@ def _why(statement: str, before: str, above: tuple[str, ...]) -> str:
     return f"'{name.strip()}' is no name of a command or macro" if equals else _NO_STATEMENT
 
 
-def _why_not_included(head: str, before: str, above: tuple[str, ...]) -> str:
-    found = _INCLUDE.match(head)
-    if found is None:
-        return "expected `include : FILE` or `include : COMMAND |`"
-    path = _path(found[2], before)
+def _why_not_included(include: _Include, before: str, above: tuple[str, ...]) -> str:
+    """What is wrong with an included file; '' if nothing can be found."""
+    path = _path(include.source, before)
     if path in above:
         return f"{path} includes itself"
+    if len(above) >= DEPTH_MAX:
+        return _TOO_DEEP.format(path)
     try:
         lines = files.read_text(path).split("\n")
     except (OSError, FileError) as error:
         return f"{path} can't be read: {getattr(error, 'strerror', None) or error}"
     inner = _first(lines, before, (*above, path))
     if inner is None:
-        return f"{path} has a queue statement, or files are included too deep"
+        return ""
     start, reason = inner
     return f"line {start + 1} of {path}, '{lines[start].strip()}': {reason}"
 
@@ -159,14 +194,46 @@ def _readable(text: str) -> bool:
     return True
 
 
-def _runs_a_command(line: str) -> bool:
-    found = _INCLUDE.match(line)
-    return found is not None and (found[1].lower() == "command" or bool(found[3]))
+def _include(statement: str) -> _Include | None:
+    """The parts of an `include` statement; None if it is none."""
+    text = _CONTINUED.sub("", statement).strip()
+    found = _INCLUDE.match(text)
+    if found is None:
+        return None
+    source = text[found.end() :].strip()
+    runs = source.endswith("|") or "command" in found[1].lower().split()
+    return _Include(source.removesuffix("|").rstrip(), runs)
+
+
+def _runs_a_command(statement: str, before: str, seen: set[str]) -> bool:
+    """Whether a statement runs a command, or includes a file, not `seen` yet, that does."""
+    include = _include(statement)
+    if include is None or include.runs:
+        return include is not None
+    path = _path(include.source, before)
+    if path in seen or len(seen) >= FILES_MAX:
+        return False
+    seen.add(path)
+    try:
+        lines = files.read_text(path).split("\n")
+    except (OSError, FileError):
+        return False
+    for a, b in statements(lines):
+        inner = _text(lines, a, b)
+        if _runs_a_command(inner, before, seen):
+            return True
+        if "=" in inner and not _include(inner):
+            before += inner
+    return False
 
 
 def _word(line: str) -> str:
     found = _STATEMENT.match(line)
     return found[1].lower() if found else ""
+
+
+def _joined(parts: Iterable[tuple[int, str]]) -> str:
+    return "".join(statement for _, statement in parts)
 
 
 def _text(lines: list[str], start: int, end: int) -> str:

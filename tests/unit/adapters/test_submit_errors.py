@@ -104,3 +104,40 @@ def test_the_queue_statement(tmp_path: Path) -> None:
 def test_other_errors_are_as_they_are(tmp_path: Path) -> None:
     error = PoolError("Failed to create job ad, errmsg=x", transient=False)
     assert explained(error, described("queue\n"), "queue\n", str(tmp_path)) == error.reason
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "include \\\n  : COMMAND |",
+        "inc\\\nlude : COMMAND |",
+        "include ifexist command : COMMAND",
+        "include command into cache : COMMAND",
+        "include : outer.inc",
+    ],
+)
+def test_no_form_of_command_is_run_again(line: str, tmp_path: Path) -> None:
+    (tmp_path / "outer.inc").write_text("name = inner\ninclude : $(name).inc\n")
+    text = line + "\n" + "".join(f"c{number} = 1\n" for number in range(20)) + "a : b\nqueue\n"
+    text = text.replace("COMMAND", f"/bin/sh {tmp_path}/command")
+    (tmp_path / "command").write_text(f"echo b = 1 >> {tmp_path}/ran; echo b = 1\n")
+    (tmp_path / "inner.inc").write_text(f"include : /bin/sh {tmp_path}/command |\n")
+    assert "'a : b': expected `NAME = VALUE`" in reason(text, tmp_path)
+    assert (tmp_path / "ran").read_text() == "b = 1\n"
+
+
+def test_what_an_included_file_runs_is_to_blame(tmp_path: Path) -> None:
+    (tmp_path / "a.inc").write_text("a = 1\ninclude : ./none |\n")
+    found = reason("include : a.inc\nqueue\n", tmp_path)
+    assert found.startswith("line 1, 'include : a.inc': line 2 of a.inc, 'include : ./none |':")
+
+
+def test_a_file_that_includes_itself_by_ever_other_names(tmp_path: Path) -> None:
+    (tmp_path / "a.inc").write_text("way = $(way)./\ninclude : $(way)a.inc\n")
+    assert "included too deep" in reason("include : a.inc\nqueue\n", tmp_path)
+
+
+def test_blanks_in_an_include_line_take_no_time(tmp_path: Path) -> None:
+    blanks = " " * 20_000
+    text = f"include : x{blanks}y{blanks}z\na : b\nqueue\n"
+    assert "can't be read" in reason(text, tmp_path)
