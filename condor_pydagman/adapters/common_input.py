@@ -27,21 +27,21 @@ class FirstList(Exception):
         self.token = token
 
 
-def check(description: Any, text: str, known: str) -> None:
+def check(description: Any, known: str) -> None:
     """Compare the lists of a description with `known`, the DAG's ('' if it has none so far).
 
     Raises:
         FirstList: nothing is known and there is one.
         PoolError: there is another one, so the jobs must not be submitted.
     """
-    for files in lists(description, text):
+    for files in lists(description):
         if files and not known:
             raise FirstList(token(files))
         if files is not None and known and token(files) != known:
             raise PoolError(difference(known, files), transient=False)
 
 
-def lists(description: Any, text: str) -> Iterator[str | None]:
+def lists(description: Any) -> Iterator[str | None]:
     """CommonInputFiles of the procs of a description, in their order; None: a proc has none.
 
     See `per_proc.values` for how.
@@ -49,7 +49,7 @@ def lists(description: Any, text: str) -> Iterator[str | None]:
     key = next((key for key in (_AS_ATTRIBUTE, *_AS_COMMANDS) if description.get(key)), "")
     if not key:
         return
-    for value in values(description, text, key):
+    for value in values(description, key):
         if not value:
             yield None
         else:

@@ -6,6 +6,7 @@ from typing import Any
 
 import htcondor2
 
+from condor_pydagman.adapters.descriptions import BINDINGS, copied
 from condor_pydagman.graph.lint.submit_remarks import remarks
 
 _TEXT = "PYDAGMAN_TEXT"  # a macro of ours, in a copy
@@ -26,11 +27,11 @@ def of_description(
     def expand(value: str) -> str:
         if "$" not in value:
             return value
-        copy = htcondor2.Submit(text)
-        copy[_TEXT] = value
         try:
+            copy = copied(description)
+            copy[_TEXT] = value
             return str(copy.expand(_TEXT))
-        except KeyError:  # how the bindings say that nothing is left
+        except (*BINDINGS, KeyError):  # KeyError: how the bindings say that nothing is left
             return ""
 
     return remarks(

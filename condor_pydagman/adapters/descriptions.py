@@ -145,9 +145,9 @@ def queued(description: htcondor2.Submit) -> tuple[list[Any], int]:
     Raises:
         what the bindings raise.
     """
-    words = description.getQArgs()
-    description[_COUNT] = words
-    words = expanded(description, _COUNT)
+    macros = copied(description)
+    macros[_COUNT] = str(description.getQArgs())
+    words = expanded(macros, _COUNT)
     if not words.strip():
         return [{}], 1
     if not _FOREACH.search(words):
@@ -159,6 +159,19 @@ def queued(description: htcondor2.Submit) -> tuple[list[Any], int]:
         items = items[slice(*parts) if len(parts) > 1 else slice(parts[0], None)]
     count = re.match(r"\s*(\d+)", words)
     return items or [{}], max(int(count[1]) if count else 1, 1)
+
+
+def copied(description: htcondor2.Submit) -> htcondor2.Submit:
+    """A description with the same commands and macros, and without the queue statement.
+
+    What it was read from would not do: commands that `include` runs there would run again, and
+    need not print the same.
+
+    Raises:
+        what the bindings raise.
+    """
+    pairs = (_pair(key, value) for key, value in description.items())
+    return htcondor2.Submit("".join(f"{key} = {value}\n" for key, value in pairs))
 
 
 def expanded(description: htcondor2.Submit, name: str) -> str:
@@ -180,7 +193,7 @@ def _number(words: str) -> int:
     except classad2.ClassAdException:
         count = None
     number = isinstance(count, (int, float)) and not isinstance(count, classad2.Value)
-    if not number or count < 0:
+    if not number or not 0 <= count < float("inf"):
         raise ValueError(f"invalid Queue statement, the count is no number: {words.strip()}")
     return max(int(count), 1)
 
@@ -271,5 +284,13 @@ def _nice(description: htcondor2.Submit) -> bool:
 
 
 def _submitter() -> str:
-    """The user that condor_submit charges: that of the process, without a domain."""
-    return pwd.getpwuid(os.geteuid()).pw_name
+    """The user that condor_submit charges: that of the process, without a domain.
+
+    Raises:
+        ValueError: the process's account has no name here, as in some containers.
+    """
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        reason = f"user {os.geteuid()} has no name on this machine: set accounting_group_user"
+        raise ValueError(reason) from None

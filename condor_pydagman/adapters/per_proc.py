@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-import htcondor2
-
 from condor_pydagman.adapters.descriptions import (
     BINDINGS,
+    copied,
     expanded,
     materializes_late,
     queued,
@@ -26,20 +25,19 @@ MOST = 100_000
 _NUMBERS = ("Process", "ProcId")  # macros that number the procs
 
 
-def values(description: Any, text: str, key: str) -> Iterator[str]:
+def values(description: Any, key: str) -> Iterator[str]:
     """The value of `key`, which the description has, for each proc in order; '' for an empty one.
 
     Equal values may come once only.  With late materialization only the first one's ad is made when
-    the cluster is submitted, so only its value comes.  `description` is what the bindings made of
-    `text`; it is not changed.  Nothing comes of one whose items can't be read: its submission will
-    say so.
+    the cluster is submitted, so only its value comes.  The description is not changed.  Nothing
+    comes of one whose items can't be read: its submission will say so.
     """
     if "$" not in description[key] or not description.getQArgs().strip():
         yield expanded(description, key)
         return
-    copy = htcondor2.Submit(text)
     try:
-        items, steps = queued(copy)
+        copy = copied(description)
+        items, steps = queued(description)
     except BINDINGS:
         return
     most = 1 if materializes_late(description) else MOST

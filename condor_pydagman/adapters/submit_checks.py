@@ -16,10 +16,10 @@ _NO_FILE_UNIVERSES = ("vm", "13")
 _NO_FILE_RESOURCES = ("ec2", "gce", "azure")
 
 
-def check(description: Any, text: str) -> None:
+def check(description: Any) -> None:
     """Look whether the executable of each proc can be read, in the present directory.
 
-    `description` is what the bindings made of `text`; it is not changed.
+    The description is not changed.
 
     Raises:
         PoolError: it can't; in the words of condor_submit.
@@ -27,7 +27,7 @@ def check(description: Any, text: str) -> None:
     key = next((key for key in ("executable", "cmd") if description.get(key)), "")
     if not key or description.get("shell") or not _is_a_file(description):
         return
-    for path in values(description, text, key):
+    for path in values(description, key):
         if path and "://" not in path:
             _look(path.strip('"'))
 

@@ -81,7 +81,7 @@ class DiskWorld:
         from condor_pydagman.adapters.common_input import lists
 
         with _inside(directory):
-            return next(lists(_bindings().Submit(text), text), None)
+            return next(lists(_bindings().Submit(text)), None)
 
     def submit_warnings(self, text: str, directory: str, name: str) -> list[str]:
         """What HTCondor warns of in a description; `name` is how it calls it."""

@@ -127,10 +127,10 @@ class Submitter:
     def _look(self, node: int, text: str, common_input: str, description: Any) -> None:
         """Refuse what stock DAGMan would not submit, and warn of what it warns of."""
         if self.run.by_condor_submit:
-            submit_checks.check(description, text)
+            submit_checks.check(description)
             by, before = "condor_submit", "From submit: WARNING: "
         else:
-            common_input_files.check(description, text, common_input)
+            common_input_files.check(description, common_input)
             by, before = "DAGMAN", "Submit warning: Submit:0:"
         name = self.run.dag.submits[node]
         written = self._written(node) if "warning" in text.lower() else ""

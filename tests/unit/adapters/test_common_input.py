@@ -45,18 +45,18 @@ from condor_pydagman.records.common_input import DIFFERS, LONGEST_KEPT, token
 def test_the_lists_of_a_description(text: str, expected: list[str | None]) -> None:
     description = htcondor2.Submit(text)
     before = dict(description)
-    assert list(lists(description, text)) == expected
+    assert list(lists(description)) == expected
     assert dict(description) == before
 
 
 def test_a_wrong_number_of_procs_keeps_nobody_busy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(per_proc, "MOST", 3)
     text = "transfer_common_input = $(Process)\nqueue 2000000000"
-    assert list(lists(htcondor2.Submit(text), text)) == ["0", "1", "2"]
+    assert list(lists(htcondor2.Submit(text))) == ["0", "1", "2"]
 
 
 def checked(text: str, known: str) -> None:
-    check(htcondor2.Submit(text), text, known)
+    check(htcondor2.Submit(text), known)
 
 
 def test_the_first_list_is_told() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import pwd
+from pathlib import Path
 from typing import Any
 
 import htcondor2
@@ -13,6 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from condor_pydagman.adapters import descriptions
+from condor_pydagman.adapters.description_remarks import of_description
+from condor_pydagman.adapters.per_proc import values
 from condor_pydagman.errors import PoolError
 
 ME = pwd.getpwuid(os.geteuid()).pw_name
@@ -171,6 +174,27 @@ def test_who_is_charged(lines: str, user: str | None) -> None:
     assert description.get("accounting_group_user") == user
 
 
+def test_an_account_without_a_name_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 4_000_000_000)
+    with pytest.raises(ValueError, match="user 4000000000 has no name"):
+        handed_over("accounting_group = g\nqueue\n")
+
+
+def test_commands_of_a_description_run_once(tmp_path: Path) -> None:
+    (tmp_path / "once").write_text(f"mkdir {tmp_path}/ran && echo a = 1\n")
+    lines = [
+        f"include : /bin/sh {tmp_path}/once |",
+        "b @=end\nx\ny\n@end",
+        "request_memory = $(a)$(x)",
+        "zork = $(a)",
+    ]
+    text = "\n".join([*lines, "queue 2 x in (3 4)\n"])
+    description = descriptions.parsed(text)
+    assert dict(descriptions.copied(description)) == dict(description)
+    assert list(values(description, "request_memory")) == ["13", "13", "14", "14"]
+    assert of_description(description, text)
+
+
 @pytest.mark.parametrize(
     ("statement", "procs"),
     [
@@ -193,7 +217,7 @@ def test_how_many_procs(statement: str, procs: int) -> None:
     assert descriptions.procs_of(descriptions.parsed(f"{statement}\n")) == procs
 
 
-@pytest.mark.parametrize("count", ["three", "3 4", "2 # two", "-1", "= 3"])
+@pytest.mark.parametrize("count", ["three", "3 4", "2 # two", "-1", "= 3", "1e999"])
 def test_a_count_that_is_none(count: str) -> None:
     with pytest.raises(ValueError, match="the count is no number"):
         descriptions.procs_of(descriptions.parsed(f"queue {count}\n"))

@@ -13,7 +13,7 @@ from condor_pydagman.errors import PoolError
 
 def checked(*lines: str, queue: str = "queue") -> None:
     text = "\n".join([*lines, queue, ""])
-    check(htcondor2.Submit(text), text)
+    check(htcondor2.Submit(text))
 
 
 @pytest.mark.parametrize(
