@@ -152,6 +152,13 @@ def ended(ads: Sequence[Any]) -> list[EndedJob]:
     return [*jobs, *clusters.values()]
 
 
+def retry_of(ad: Mapping[str, Any]) -> int:
+    """The retry number of its node that a job's ad names; 0 if it names none: a submit file can
+    set it to anything."""
+    retry = ad.get("DAGManNodeRetry")
+    return retry if type(retry) is int else 0  # classad2's Undefined is a kind of int
+
+
 def _ended_job(ad: Any) -> EndedJob:
     value = RETURN_JOB_ABORTED
     if ad.get("JobStatus") == _COMPLETED:
@@ -161,6 +168,6 @@ def _ended_job(ad: Any) -> EndedJob:
         int(ad["ClusterId"]),
         int(ad["ProcId"]),
         str(ad["DAGNodeName"]),
-        int(ad.get("DAGManNodeRetry", 0)),
+        retry_of(ad),
         value,
     )

@@ -20,7 +20,7 @@ import htcondor2
 from condor_pydagman.adapters import descriptions, job_history
 from condor_pydagman.adapters.descriptions import BINDINGS, reason_of
 from condor_pydagman.adapters.files import inside
-from condor_pydagman.adapters.job_history import FACTORY
+from condor_pydagman.adapters.job_history import FACTORY, retry_of
 from condor_pydagman.adapters.ownership import ATTRIBUTES as OWNER
 from condor_pydagman.adapters.ownership import Ownership
 from condor_pydagman.adapters.steady_none import keep_none_alive
@@ -353,7 +353,7 @@ def _named(ad: Any) -> QueuedJob:
         int(ad["ClusterId"]),
         int(ad.get("ProcId", -1)),
         str(ad.get("DAGNodeName", "")),
-        int(ad.get("DAGManNodeRetry", 0)),
+        retry_of(ad),
         leaving=int(ad.get("JobStatus", 0)) in _LEAVING,
     )
 

@@ -10,11 +10,12 @@ import classad2
 import htcondor2
 import pytest
 
-from condor_pydagman.adapters import descriptions, schedd
+from condor_pydagman.adapters import descriptions, job_history, schedd
 from condor_pydagman.adapters.ownership import Identity, Owners
 from condor_pydagman.adapters.schedd import LostReply, ScheddAdapter
-from condor_pydagman.engine.inputs import QueuedJob
+from condor_pydagman.engine.inputs import EndedJob, QueuedJob
 from condor_pydagman.errors import PoolError
+from condor_pydagman.vocabulary import RETURN_JOB_ABORTED
 
 
 @pytest.mark.parametrize(
@@ -264,6 +265,14 @@ def test_a_job_of_an_earlier_dagman_that_is_leaving_counts_for_no_node(
     ad = {"ClusterId": 9, "ProcId": 0, "DAGNodeName": "A", "DAGManNodeRetry": 1}
     job = ScheddAdapter(7)._queued({**ad, "JobStatus": status, "DAGManJobId": manager})
     assert job == QueuedJob(9, 0, node, 1, leaving=leaving)
+
+
+@pytest.mark.parametrize("retry", ["foo", '"x"', "undefined", "error", "1.5", "true"])
+def test_what_a_submit_file_makes_of_the_retry_number_stops_nothing(retry: str) -> None:
+    names = 'ClusterId = 9; ProcId = 0; DAGNodeName = "A"'
+    ad = classad2.ClassAd(f"[{names}; DAGManNodeRetry = {retry}]")
+    assert schedd._named(ad) == QueuedJob(9, 0, "A", 0)
+    assert job_history.ended([ad]) == [EndedJob(9, 0, "A", 0, RETURN_JOB_ABORTED)]
 
 
 @pytest.mark.parametrize("count", [1, 2000])
