@@ -56,6 +56,10 @@ def on_event(engine: Engine, event: LogEvent) -> None:
         event_checks.on_stranger(engine, event)
         engine.strangers.append(event)
         return
+    if event.note is not None and engine.book.by_cluster.get(cluster, node) != node:
+        of = engine.dag.names[node]
+        engine.say(f"Warning: ignoring a note of job {job}, which is not node {of}'s")
+        return
     if event.note is None:
         mode = " [recovery mode]" if engine.recovering else ""
         engine.say(

@@ -27,14 +27,18 @@ _STRING = r'"((?:[^"\\]|\\["\\nrt]|\\x[89a-f][0-9a-f])*)"'
 _BYTE = 0xDC00  # what Python adds to a byte that it can't decode (PEP 383)
 # Old notes have `DAGNodeName`, and the job that they are about in the event's head.
 _RECORD = re.compile(
-    r'\s*\[ DAGManNote = "([A-Z_]+)"; (?:DAGNodeName|Node) = ' + _STRING + r"; "
-    r'(?:Job = "(\d+)\.(-?\d+)"; )?'
-    r"DAGManNodeRetry = (\d+); Value = (-?\d+); Text = " + _STRING + r" \]\s*"
+    r'\s*\[ DAGManNote = "([A-Z_]+)"; (DAGNodeName|Node) = ' + _STRING + r"; "
+    r'(?:Job = "(\d{1,9})\.(-?\d{1,9})"; )?'
+    r"DAGManNodeRetry = (\d{1,10}); Value = (-?\d{1,10}); Text = " + _STRING + r" \]\s*"
 )
+_OF_JOBS = (Note.ADOPTED, Note.JOB_LOST, Note.JOB_ENDED, Note.TIMED_OUT, Note.SURPLUS)
 
 
 class NoteRecord(NamedTuple):
-    """A note as it was read back from the nodes log; `cluster` is -1 if it names no job."""
+    """A note as it was read back from the nodes log; `cluster` is -1 if it names no job.
+
+    `old`: of the form in which the event's head has the job that the note is about.
+    """
 
     note: Note
     node: str
@@ -43,6 +47,7 @@ class NoteRecord(NamedTuple):
     text: str
     cluster: int = -1
     proc: int = -1
+    old: bool = False
 
 
 class StampForm(NamedTuple):
@@ -130,13 +135,19 @@ def parse_note(info: str) -> NoteRecord | None:
     found = _RECORD.fullmatch(info)
     if found is None or found[1] not in Note.__members__:
         return None
-    name, node, cluster, proc, retry, value, text = found.groups()
+    name, key, node, cluster, proc, retry, value, text = found.groups()
     job = (int(cluster), int(proc)) if cluster else (-1, -1)
-    return NoteRecord(Note[name], _unescaped(node), int(retry), int(value), _unescaped(text), *job)
+    note, old = Note[name], key != "Node"
+    return NoteRecord(note, _unescaped(node), int(retry), int(value), _unescaped(text), *job, old)
 
 
 def noted(event: LogEvent, record: NoteRecord) -> LogEvent:
-    """What the generic event with that record comes to."""
+    """What the generic event with that record comes to: no note, if a job may have written it.
+
+    Jobs can (condor_chirp ulog), but the shadow puts the job's own id into the head.
+    """
+    if event.cluster >= 0 and not (record.old and record.note in _OF_JOBS):
+        return event
     head = event if record.cluster < 0 else record
     return event._replace(
         cluster=head.cluster,

@@ -54,6 +54,15 @@ def test_any_note_about_any_node_at_any_time_does_no_harm(
         other.tell(event)
 
 
+@pytest.mark.parametrize("kind", [Note.JOB_ENDED, Note.JOB_LOST, Note.ADOPTED, Note.SURPLUS])
+def test_a_note_of_a_job_tells_nothing_of_another_node(kind: Note) -> None:
+    bench = make.Bench("A; B -> C").begin()
+    bench.take("A", 5)
+    bench.tell(make.note(kind, "B", value=1, cluster=5, proc=0))
+    assert bench.said("ignoring a note of job (5.0.")
+    assert bench.engine.book.by_cluster[5] == bench.dag.ids["A"]
+
+
 def test_a_generic_event_of_somebody_else() -> None:
     bench = make.Bench("A").begin()
     assert not bench.tell(LogEvent(EventKind.GENERIC, 5, 0, 0, node="A", text="hello"))

@@ -109,10 +109,27 @@ def test_a_note_about_a_job_carries_its_id(proc: int) -> None:
 
 
 def test_a_note_of_the_old_form_has_its_job_in_the_events_head() -> None:
-    record = job_events.parse_note(OLD)
-    assert record == job_events.parse_note(GOOD)
+    record = job_events.parse_note(OLD.replace("PRE_ENDED", "JOB_LOST"))
     assert record is not None
-    assert job_events.noted(LogEvent(8, 12, 3, 0), record)[:3] == (8, 12, 3)
+    assert job_events.noted(LogEvent(8, 12, 3, 0), record) == LogEvent(
+        8, 12, 3, 0, node="A", note=Note.JOB_LOST
+    )
+    record = job_events.parse_note(OLD)
+    assert record is not None
+    assert job_events.noted(LogEvent(8, -1, -1, 0), record).note is Note.PRE_ENDED
+
+
+@pytest.mark.parametrize("note", list(Note))
+def test_what_a_job_says_in_its_log_is_no_note(note: Note) -> None:
+    """Its own id is in the head: what `condor_chirp ulog` makes of a job's text."""
+    action = AppendNote(note, 4, 0, cluster=13, proc=0)
+    said = LogEvent(8, 12, 0, 0)
+    record = job_events.parse_note(info_of(job_events.note_event(WHEN, "A", action)))
+    assert record is not None
+    assert job_events.noted(said, record) == said
+    record = job_events.parse_note(OLD)
+    assert record is not None
+    assert job_events.noted(said, record) == said
 
 
 @given(
@@ -127,7 +144,10 @@ def test_a_note_is_read_back_as_written(
 ) -> None:
     action = AppendNote(note, 0, retry, value, text=text)
     info = info_of(job_events.note_event(WHEN, node, action))
-    assert job_events.parse_note(info) == (note, node, retry, value, text, -1, -1)
+    assert job_events.parse_note(info) == (
+        *(note, node, retry, value, text),
+        *(-1, -1, False),
+    )
 
 
 def test_a_note_of_bytes_that_are_not_utf_8_can_be_read_by_everybody() -> None:
@@ -173,6 +193,8 @@ OLD = GOOD.replace('Node = "A"', 'DAGNodeName = "A"')
         ("PRE_ENDED", "UNHEARD_OF"),
         ("Retry = 0", "Retry = -1"),
         ("Retry = 0", "Retry = x"),
+        ("Value = 0", "Value = 99999999999"),
+        ("DAGManNode", 'Job = "1234567890.0"; DAGManNode'),
         ('Text = ""', 'Text = "x'),
         ('"A"', '"A"b"'),
         ('"A"', r'"A\q"'),
