@@ -68,6 +68,16 @@ def explained(error: PoolError, text: str, file_text: str, directory: str) -> st
     return error.reason
 
 
+def first_unreadable(text: str) -> tuple[int, str, str] | None:
+    """Of a submit file's text that the bindings refuse: number and text of the line, and why.
+
+    None if it can't be found out.
+    """
+    lines = text.split("\n")
+    found = _first(lines, "")
+    return None if found is None else (found[0] + 1, lines[found[0]].strip(), found[1])
+
+
 def _unreadable(lines: list[str], template: Template, reason: str) -> str:
     found = _first(lines, "")
     if found is None:

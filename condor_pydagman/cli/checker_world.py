@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import stat
+import tempfile
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,6 +23,9 @@ vanilla local scheduler grid java parallel vm docker container standard mpi glob
 5 7 9 10 11 12 13
 """
 _UNIVERSES = frozenset(_UNIVERSE_NAMES.split())
+_UNREADABLE = "parse_up_to_q_line() failed"  # all that the bindings say
+_CONDITION = re.compile(r"error: '(.*)' line: ")  # what they write of a wrong `if`
+_INCLUDE = re.compile(r"\s*@?include\b", re.IGNORECASE)
 
 
 class DiskWorld:
@@ -69,12 +74,29 @@ class DiskWorld:
         """
         htcondor2 = _bindings()
         with _inside(directory):
+            said: list[str] = []
             try:
-                submit = htcondor2.Submit(text)
+                with _standard_error(said):
+                    submit = htcondor2.Submit(text)
             except Exception as error:
-                reason = str(error).replace("parse_up_to_q_line() failed", "")
+                found = _CONDITION.search("".join(said))
+                reason = found[1] if found else str(error).replace(_UNREADABLE, "")
                 return f"Failed to parse to queue line: {reason}"
             return _queue_problem(submit) or _ad_problem(submit, text)
+
+    def unreadable(self, text: str, directory: str) -> str:
+        """Which line of a description can't be read, and why; '' if all can, or if that depends on
+        macros.  Nothing is run: a description that includes something is not looked at."""
+        if any(_INCLUDE.match(line) for line in text.split("\n")):
+            return ""
+        htcondor2 = _bindings()
+        with _inside(directory):
+            try:
+                with _standard_error([]):
+                    htcondor2.Submit(text)
+            except Exception:
+                return _line_and_reason(text)
+        return ""
 
     def common_input(self, text: str, directory: str) -> str | None:
         """The list of common input files of a description's first job, None if it has none."""
@@ -121,6 +143,38 @@ def _inside(directory: str) -> Iterator[None]:
         yield
     finally:
         os.chdir(before)
+
+
+@contextlib.contextmanager
+def _standard_error(said: list[str]) -> Iterator[None]:
+    """Keep what the bindings write to standard error within, and add it to `said`."""
+    try:
+        before = os.dup(2)
+    except OSError:  # it is closed
+        yield
+        return
+    with tempfile.TemporaryFile() as file:
+        os.dup2(file.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(before, 2)
+            os.close(before)
+            file.seek(0)
+            said.append(file.read().decode("utf-8", "replace"))
+
+
+def _line_and_reason(text: str) -> str:
+    """Which line the bindings can't read, and why; '' if that can't be found out, or if only VARS
+    may tell."""
+    from condor_pydagman.adapters.submit_errors import first_unreadable
+
+    with _standard_error([]):
+        found = first_unreadable(text)
+    if found is None or "$" in found[1]:
+        return ""
+    number, line, reason = found
+    return f"line {number}, '{line}': {reason}"
 
 
 def _queue_problem(submit: Any) -> str:

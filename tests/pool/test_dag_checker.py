@@ -52,6 +52,8 @@ DAGS = {
 DESCRIPTIONS = {
     "executable = /bin/true\nqueue 2": 0,
     "executable = /bin/true\njunk": 1,
+    "executable = /bin/true\nif a && b\nendif": 1,
+    "executable = /bin/true\nif false\nelif version > 25\nendif": 1,
     "arguments = 1": 1,
     "executable = /bin/true\nuniverse = blah": 1,
     "executable = /bin/true\nqueue x from gone": 1,

@@ -50,6 +50,9 @@ class World(Protocol):
     def submit_problem(self, text: str, directory: str) -> str:
         """What HTCondor's own reader of submit descriptions says against `text`; '' if nothing."""
 
+    def unreadable(self, text: str, directory: str) -> str:
+        """Which line of a description can't be read for sure, and why; '' if there is none."""
+
     def common_input(self, text: str, directory: str) -> str | None:
         """The list of common input files of a description's first job, None if it has none."""
 

@@ -29,7 +29,7 @@ _WITH_JOBS = (NodeKind.JOB, NodeKind.FINAL, NodeKind.PROVISIONER, NodeKind.SERVI
 
 def check_macros(dag: Dag, world: World, findings: Findings) -> None:
     """Compare VARS with submit descriptions, and the files that jobs write with each other."""
-    texts = _Texts(dag, world)
+    texts = _Texts(dag, world, findings)
     _Variables(dag, world, findings, texts).check()
     _Outputs(dag, findings, texts).check()
     _unused_descriptions(dag, findings)
@@ -38,9 +38,10 @@ def check_macros(dag: Dag, world: World, findings: Findings) -> None:
 class _Texts:
     """The submit descriptions of nodes; each file is read once."""
 
-    def __init__(self, dag: Dag, world: World) -> None:
+    def __init__(self, dag: Dag, world: World, findings: Findings) -> None:
         self._dag = dag
         self._world = world
+        self._findings = findings
         self._numbers: dict[tuple[str, str], int] = {}
         self._texts: list[SubmitText | None] = []
 
@@ -55,7 +56,7 @@ class _Texts:
         number = self._numbers.get(key)
         if number is None:
             number = self._numbers[key] = len(self._texts)
-            self._texts.append(self._read(*key))
+            self._texts.append(self._read(node, *key))
         return number if self._texts[number] is not None else None
 
     def text(self, number: int) -> SubmitText:
@@ -71,7 +72,7 @@ class _Texts:
             if number is not None:
                 yield node, number
 
-    def _read(self, directory: str, submit: str) -> SubmitText | None:
+    def _read(self, node: int, directory: str, submit: str) -> SubmitText | None:
         text = self._dag.descriptions.get(submit)
         if text is None:
             path = os.path.join(directory, submit)
@@ -82,7 +83,17 @@ class _Texts:
             except Exception:  # whoever runs the node will see why
                 return None
         read = parse(text)
+        if not read.plain:
+            self._note_unreadable(node, submit, self._world.unreadable(text, directory))
         return read if read.plain else None
+
+    def _note_unreadable(self, node: int, submit: str, reason: str) -> None:
+        if not reason or self._dag.flags[node] & DONE:
+            return
+        dag, name = self._dag, self._dag.names[node]
+        what = "the description" if submit in dag.descriptions else f"submit file {submit}"
+        message = f"{what} of node {name} can't be read: {reason}"
+        self._findings.add("DAG307", message, place=dag.place(node), node=name)
 
 
 class _Variables:

@@ -262,3 +262,33 @@ def test_a_working_directory_that_is_gone(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir(tmp_path / "gone")
     (tmp_path / "gone").rmdir()
     assert DiskWorld().absolute("../x.dag") == "../x.dag"
+
+
+UNREADABLE = {
+    "if a && b\nendif": "line 2, 'if a && b': this is no condition",
+    "junk": "line 2, 'junk': expected `NAME = VALUE`",
+    "x @=end\n 1": "line 2, 'x @=end': a line `@end`",
+}
+
+
+@pytest.mark.parametrize("text", UNREADABLE)
+def test_which_line_of_a_description_is_wrong(text: str, capfd: pytest.CaptureFixture[str]) -> None:
+    told = DiskWorld().unreadable(f"executable = a\n{text}\n", "")
+    assert told.startswith(UNREADABLE[text])
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    "text", ["if version >= 8.1.6\nendif", "if $(flag) && b\nendif", "include : touch ran |\njunk"]
+)
+def test_what_can_be_read_or_only_when_it_runs(text: str) -> None:
+    assert DiskWorld().unreadable(f"executable = a\n{text}\n", "") == ""
+    assert not Path("ran").exists()
+
+
+def test_why_a_condition_is_wrong(capfd: pytest.CaptureFixture[str]) -> None:
+    assert DiskWorld().submit_problem("executable = a\nif a && b\nendif\n", "") == (
+        "Failed to parse to queue line: a && b is not a valid if condition because complex"
+        " conditionals are not supported"
+    )
+    assert capfd.readouterr().err == ""

@@ -46,6 +46,9 @@ class PaperWorld:
     def submit_problem(self, text: str, directory: str) -> str:
         return "bad description" if "bad" in text else ""
 
+    def unreadable(self, text: str, directory: str) -> str:
+        return "line 2, 'nonsense': no statement" if "nonsense" in text else ""
+
     def common_input(self, text: str, directory: str) -> str | None:
         return text.partition("common=")[2].split()[0] if "common=" in text else None
 

@@ -48,6 +48,16 @@ def test_macros_that_are_used_or_may_be(submit: str) -> None:
     assert "DAG401" not in codes('JOB A x.sub\nVARS A v="1"\n', submit + "\n")
 
 
+def test_a_description_that_can_not_be_read() -> None:
+    (finding,) = findings("JOB A x.sub\nJOB B x.sub\n", "executable = a\nnonsense\n")
+    assert (finding.code, finding.line, finding.node) == ("DAG307", 1, "A")
+    assert finding.message == (
+        "submit file x.sub of node A can't be read: line 2, 'nonsense': no statement"
+    )
+    (finding,) = findings("JOB A {\nnonsense\n}\n", "")
+    assert finding.message.startswith("the description of node A can't be read: line 2")
+
+
 def test_vars_that_are_used_by_their_name() -> None:
     dag = 'JOB A x.sub\nVARS A request_memory="1" +Mine="2" My.Own="3" a="$(b)" b="4"\n'
     assert codes(dag, "arguments = $(a)\n") == []
