@@ -69,8 +69,14 @@ class AccessPoint:
         return done
 
     def submit(self, directory: Path, *words: str, stock: bool = False) -> int:
-        """Run condor_submit_dag (of the flavour asked for); returns the DAGMan job's cluster."""
+        """Run condor_submit_dag (of the flavour asked for); returns the DAGMan job's cluster.
+
+        What it starts is condor_dagman of the same flavour, unless `words` name one: both commands
+        would take the first on PATH, ours.
+        """
         command = self.which("condor_submit_dag", ours=not stock)
+        if stock and "-dagman" not in words:
+            words = ("-dagman", self.stock_dagman, *words)
         output = self.run(command, *words, cwd=directory).stdout
         match = re.search(r"submitted to cluster (\d+)\.", output)
         assert match, output
