@@ -112,13 +112,11 @@ def on_post_ended(engine: Engine, node: int, event: LogEvent) -> None:
         engine.succeed(node)
     else:
         before = _before_post(jobs_value, engine.pre_values.get(node, 0))
-        how = _how(status)
-        error = f"{before} and POST Script {how}" if before else f"POST script {how}"
-        retries.fail_run(engine, node, status, error)
+        retries.fail_run(engine, node, status, f"{before} and POST Script {_how(status)}")
 
 
 def _before_post(value: int, pre_value: int) -> str:
-    """What had failed before the POST script did, by the return value so far; '' if nothing had."""
+    """What had come before the POST script, by the return value so far."""
     if value == RETURN_PRE_FAILED:
         return f"PRE Script {_how(pre_value)}"
     if value == RETURN_SUBMIT_FAILED:
@@ -129,7 +127,8 @@ def _before_post(value: int, pre_value: int) -> str:
         return f"Job failed due to DAGMAN error {value}"
     if value < 0:
         return f"Job died on signal {-value}"
-    return f"Job exited with status {value}" if value else ""
+    # LSST bps takes the words in brackets, stock's, for the sign that the job itself has succeeded.
+    return f"Job exited with status {value}" if value else "Job succeeded (DAGMAN error 0)"
 
 
 def _how(status: int) -> str:

@@ -142,7 +142,7 @@ _DETAILS = [
     (r"Job submit failed(?! and POST).*", "Job submit failed"),  # ours says why
     # What stock says to have failed, whatever had before the POST script did.
     (r"Job died on signal 1 and", "Job submit failed and"),
-    (r"Job failed due to DAGMAN error 0 and POST Script", "POST script"),
+    (r"Job failed due to DAGMAN error 0 and", "Job succeeded (DAGMAN error 0) and"),
     (r"Job failed due to DAGMAN error -1002 and", "Job was removed and"),
     (r"PRE Script failed with (status \d+) and", r"Job exited with \1 and"),
     (r"\(ID\.[1-9].*", "(ANOTHER PROC)"),

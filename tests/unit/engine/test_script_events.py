@@ -32,8 +32,8 @@ def test_words_for_the_end_of_a_pre_script(status: int, words: str) -> None:
     [
         (3, 5, "Job exited with status 3 and POST Script failed with status 5"),
         (-9, 5, "Job died on signal 9 and POST Script failed with status 5"),
-        (0, 5, "POST script failed with status 5"),
-        (0, -15, "POST script died on signal 15"),
+        (0, 5, "Job succeeded (DAGMAN error 0) and POST Script failed with status 5"),
+        (0, -15, "Job succeeded (DAGMAN error 0) and POST Script died on signal 15"),
         (3, -15, "Job exited with status 3 and POST Script died on signal 15"),
     ],
 )
