@@ -58,11 +58,12 @@ class Client:
 
 
 def directory(work: Path, *names: str) -> Path:
-    """Make a directory that the pool's user may write to."""
+    """Make a directory that the pool's user may write to; `work` stays as it is, since nobody but
+    its owner may change what is above a pool."""
     made = work.joinpath(*names)
     made.mkdir(parents=True)
     for path in (made, *made.parents):
-        if work in (path, *path.parents):
+        if work in path.parents:
             path.chmod(0o777)
     return made
 
