@@ -33,10 +33,7 @@ def _build(files: Sequence[str], read_text: ReadText, options: BuildOptions, in_
     dag = Dag(files=list(files))
     building = Building(dag, options)
     reader = DagReader(building, read_text, in_runs=in_runs)
-    munge = options.munge_node_names and len(files) > 1
-    for number, file in enumerate(files):
-        building.scope.munge = f"{number}." if munge else ""
-        reader.read(file)
+    read_all(files, building, reader)
     if not reader.errors:
         _complete(building, reader)
     building.close()
@@ -53,6 +50,14 @@ def _complete(building: Building, reader: DagReader) -> None:
     except ProcessingError as error:
         reader.errors.append(error)
     whole.add_priority(building)
+
+
+def read_all(files: Sequence[str], building: Building, reader: DagReader) -> None:
+    """Read the DAG files of a command line; of several, nodes are named after the file's number."""
+    munge = building.options.munge_node_names and len(files) > 1
+    for number, file in enumerate(files):
+        building.scope.munge = f"{number}." if munge else ""
+        reader.read(file)
 
 
 def gather(building: Building) -> None:

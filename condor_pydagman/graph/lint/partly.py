@@ -17,7 +17,7 @@ from condor_pydagman.dagfile.syntax import SYNTAX
 from condor_pydagman.errors import DagFileError
 from condor_pydagman.graph import connect
 from condor_pydagman.graph.apply_runs import NotSimple
-from condor_pydagman.graph.build import gather
+from condor_pydagman.graph.build import gather, read_all
 from condor_pydagman.graph.building import Building, BuildOptions, fail
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.problems import ProcessingError
@@ -49,10 +49,7 @@ def _build(
     dag = Dag(files=list(files))
     building = Building(dag, options)
     reader = _Reader(building, read_text, in_runs=in_runs)
-    munge = options.munge_node_names and len(files) > 1
-    for number, file in enumerate(files):
-        building.scope.munge = f"{number}." if munge else ""
-        reader.read(file)
+    read_all(files, building, reader)
     gather(building)
     building.close()
     dag.finish()

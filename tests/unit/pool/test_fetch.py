@@ -10,6 +10,15 @@ from condor_pydagman.errors import PoolError
 from condor_pydagman.pool import fetch
 
 
+def make_release(prefix: Path) -> None:
+    """What of a release is looked for, without the stamp."""
+    for name in ("bin/condor_submit", "sbin/condor_master", "libexec/condor/condor_shared_port"):
+        (prefix / "usr" / name).parent.mkdir(parents=True, exist_ok=True)
+        (prefix / "usr" / name).touch()
+    for name in ("lib/condor", "share"):
+        (prefix / "usr" / name).mkdir(parents=True)
+
+
 @pytest.mark.parametrize(
     ("version", "expected"),
     [("25.14.1+dfsg-1", True), ("24.0.1", True), ("23.9.6+dfsg-2", False), ("", False)],
@@ -25,11 +34,7 @@ def test_source_line() -> None:
 
 def test_a_release_without_stamp_or_moved_does_not_count(tmp_path: Path) -> None:
     prefix = tmp_path / "prefix"
-    for name in ("bin/condor_submit", "sbin/condor_master", "libexec/condor/condor_shared_port"):
-        (prefix / "usr" / name).parent.mkdir(parents=True, exist_ok=True)
-        (prefix / "usr" / name).touch()
-    for name in ("lib/condor", "share"):
-        (prefix / "usr" / name).mkdir(parents=True)
+    make_release(prefix)
     assert fetch.cached(tmp_path) is None
     (prefix / fetch.STAMP).write_text("/elsewhere/prefix\n")
     assert fetch.cached(tmp_path) is None
@@ -43,11 +48,7 @@ def test_a_release_without_stamp_or_moved_does_not_count(tmp_path: Path) -> None
 def test_a_release_that_others_can_change_is_not_run(tmp_path: Path, open_to_all: str) -> None:
     """What is planted there names itself in its stamp, as the one that was fetched does."""
     prefix = tmp_path / "htcondor/prefix"
-    for name in ("bin/condor_submit", "sbin/condor_master", "libexec/condor/condor_shared_port"):
-        (prefix / "usr" / name).parent.mkdir(parents=True, exist_ok=True)
-        (prefix / "usr" / name).touch()
-    for name in ("lib/condor", "share"):
-        (prefix / "usr" / name).mkdir(parents=True)
+    make_release(prefix)
     (prefix / fetch.STAMP).write_text(f"{prefix}\n")
     assert fetch.fetch(tmp_path / "htcondor", print).release == prefix / "usr"
     (tmp_path / open_to_all).chmod(0o777)
