@@ -46,7 +46,8 @@ def on_event(engine: Engine, event: LogEvent) -> None:
     """Take one event of the nodes log."""
     engine.last_event = engine.now
     kind, cluster, proc, subproc = event[:4]
-    if kind == EventKind.GENERIC and event.note is None:
+    note = event.note
+    if kind == EventKind.GENERIC and note is None:
         return  # somebody else's
     node = _node_of(engine, event)
     name = _KIND_NAMES.get(kind) or f"ULOG_{kind}"
@@ -56,11 +57,11 @@ def on_event(engine: Engine, event: LogEvent) -> None:
         event_checks.on_stranger(engine, event)
         engine.strangers.append(event)
         return
-    if event.note is not None and engine.book.by_cluster.get(cluster, node) != node:
+    if note is not None and engine.book.by_cluster.get(cluster, node) != node:
         of = engine.dag.names[node]
         engine.say(f"Warning: ignoring a note of job {job}, which is not node {of}'s")
         return
-    if event.note is None:
+    if note is None:
         mode = " [recovery mode]" if engine.recovering else ""
         engine.say(
             f"Event: {name} for HTCondor Node {engine.dag.names[node]} {job}"
@@ -74,14 +75,14 @@ def on_event(engine: Engine, event: LogEvent) -> None:
         engine.event_times[node] = event.time
     if engine.noted and _is_read_back(engine, node, event):
         del engine.noted[node]
-    if event.note is None and engine.dag.jobstate_log:
+    if note is None and engine.dag.jobstate_log:
         _record(engine, node, event)
     handler = _HANDLERS.get(kind)
     if handler is not None:
         handler(engine, node, event)
-    if engine.phase is Phase.ENDED:
-        return  # nothing of this log is believed
-    if engine.strangers and (kind == EventKind.SUBMIT or event.note is Note.ADOPTED):
+    if engine.strangers and (kind == EventKind.SUBMIT or note is Note.ADOPTED):
+        if engine.phase is Phase.ENDED:
+            return  # nothing of this log is believed
         _hear_early_ones(engine, run_key(cluster, subproc))
 
 

@@ -123,6 +123,7 @@ _FORMS = {
         _form(EventKind.CLUSTER_REMOVE, _REMOVED, _completed),
     )
 }
+_NOTE = _FORMS[b"%03d" % EventKind.GENERIC]
 _NO_REST: _Rest = ("", 0, None, 0, "")
 
 
@@ -169,12 +170,14 @@ class CommonEvents:
         cluster, proc, subproc, when, *parts = groups
         if when != self._when:
             self._set_time(when)
-        # the bindings give no third number that is below 0
-        ids = form.kind, int(cluster), int(proc), max(int(subproc), 0), self._time, self._stamp
+        third = int(subproc)
+        if third < 0:  # the bindings give none that is
+            third = 0
+        ids = form.kind, int(cluster), int(proc), third, self._time, self._stamp
         rest = form.rest(*parts) if form.rest is not None else _NO_REST
         # LogEvent(...) takes twice as long
         event: LogEvent = tuple.__new__(LogEvent, ids + rest)
-        return event if form.kind != EventKind.GENERIC else _noted(event, parts[0])
+        return event if form is not _NOTE else _noted(event, parts[0])
 
     def _set_time(self, when: bytes) -> None:
         text = when.decode()  # 2026-11-21 11:56:29
