@@ -54,14 +54,19 @@ def begun(prepared: Prepared) -> Iterator[None]:
         yield
         return
     patience = None if prepared.options.check_dag else PATIENCE
-    child, verdict = _start(prepared)
+    try:
+        child, verdict = _start(prepared)
+    except OSError:  # no memory, too many processes: DAGMan itself will tell
+        yield
+        return
     try:
         yield
         found = _heard(verdict, patience)
     finally:
         os.close(verdict)
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
+        with contextlib.suppress(ProcessLookupError, ChildProcessError):  # SIGCHLD is ignored
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
     if found:
         raise FileError(found + _HINT)
 
@@ -89,13 +94,22 @@ def _is_ours(dagman: str) -> bool:
 
 
 def _start(prepared: Prepared) -> tuple[int, int]:
-    """Fork a child that checks; returns its id, and where it writes what is wrong."""
+    """Fork a child that checks; returns its id, and where it writes what is wrong.
+
+    Raises:
+        OSError: no child can be had.
+    """
     verdict, told = os.pipe()
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             with contextlib.suppress(OSError, ValueError):
                 stream.flush()
-    child = os.fork()
+    try:
+        child = os.fork()
+    except OSError:
+        os.close(verdict)
+        os.close(told)
+        raise
     if child:
         os.close(told)
         return child, verdict

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 def condor_submit_dag() -> NoReturn:
     """The command of this name; ends the process."""
-    own_modules_first()
+    _begin()
     from condor_pydagman.cli import submit_dag
 
     submit_dag.run_and_leave()
@@ -27,7 +27,7 @@ def condor_submit_dag() -> NoReturn:
 
 def condor_dagman() -> NoReturn:
     """The command of this name; ends the process."""
-    own_modules_first()
+    _begin()
     from condor_pydagman.cli import dagman
 
     dagman.run_and_leave()
@@ -35,7 +35,7 @@ def condor_dagman() -> NoReturn:
 
 def condor_dag_checker() -> int:
     """The command of this name; returns its exit code, which a full disk does not change."""
-    own_modules_first()
+    _begin()
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # as the stock checker: `| head` ends it
     from condor_pydagman.cli import dag_checker
 
@@ -46,11 +46,18 @@ def condor_dag_checker() -> int:
 
 def condor_pydagman() -> int:
     """The command of this name; returns its exit code."""
-    own_modules_first()
+    _begin()
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` ends it, without a word
     from condor_pydagman.cli import pydagman
 
     return pydagman.main()
+
+
+def _begin() -> None:
+    own_modules_first()
+    # Who ignores the ends of children (daemons, some shells) hands that on: none of ours could be
+    # waited for.
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
 
 class _Unheard(io.FileIO):

@@ -205,3 +205,27 @@ def test_what_sounds_like_running_nothing_says_that_it_runs(
     assert capsys.readouterr().err == ""
     assert main([word, "-f", *nowhere, "t.dag"]) == 1
     assert "the DAG is submitted, and its jobs run" in capsys.readouterr().err
+
+
+def test_a_machine_without_another_process_submits_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def none_left() -> int:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    Path("t.dag").write_text(BAD["cycle"][0])
+    before = len(os.listdir("/proc/self/fd"))
+    monkeypatch.setattr(os, "fork", none_left)
+    assert checked("t.dag") == 0
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+@pytest.mark.parametrize("case", ["", "cycle"])
+def test_who_ignores_the_ends_of_children_can_submit(case: str) -> None:
+    if case:
+        Path("t.dag").write_text(BAD[case][0])
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        assert checked("t.dag") == bool(case)
+    finally:
+        signal.signal(signal.SIGCHLD, before)

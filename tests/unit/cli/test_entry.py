@@ -39,6 +39,29 @@ def test_modules_of_pythonpath_come_last(tmp_path: Path, command: str, python_pa
     assert "sage" in done.stdout
 
 
+def test_who_ignores_the_ends_of_children_can_call_them(tmp_path: Path) -> None:
+    """One child reads the CONFIG file, another checks the DAG."""
+    (tmp_path / "t.dag").write_text("CONFIG t.config\nJOB A a.sub\n")
+    (tmp_path / "t.config").write_text("DAGMAN_MAX_JOBS_IDLE = 5\n")
+    program = f"import signal, sys; sys.path.insert(1, {ROOT!r})\n"
+    program += "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+    program += "sys.argv = ['condor_submit_dag', '-no_submit', '-check_dag', 't.dag']\n"
+    program += "from condor_pydagman.cli import entry; entry.condor_submit_dag()"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env={
+            **os.environ,
+            "CONDOR_CONFIG": "/dev/null",
+            "_CONDOR_DAGMAN_AVOID_SLASH_TMP": "False",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_what_only_pythonpath_has_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", ["/theirs", "/python", "/bindings/", "/site"])
     monkeypatch.setenv("PYTHONPATH", "/theirs:/bindings")
