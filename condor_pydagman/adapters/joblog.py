@@ -48,6 +48,7 @@ _UNREADABLE = (htcondor2.HTCondorException, classad2.ClassAdException, ValueErro
 _HEAD = re.compile(r"^(\d{3}) \((-?\d{1,10})\.(-?\d{1,10})\.(-?\d{1,10})\)", re.MULTILINE)
 _CODE = re.compile(r"\(return value (\d{1,10})\)")
 _SIGNAL = re.compile(r"\(signal (\d{1,10})\)")
+_ENDS = (EventKind.JOB_TERMINATED, EventKind.POST_SCRIPT_TERMINATED, EventKind.CLUSTER_REMOVE)
 _OLD_NOTE = re.compile(r"DAG Node: \s*(\S+)", re.ASCII)  # names may have other Unicode spaces
 _NODE = re.compile(r'DAGNodeName = "([^"]+)"|DAG Node: (\S+)')
 
@@ -249,7 +250,11 @@ class NodesLog:
                 raise
 
     def _read_raw(self, begin: int, end: int) -> list[LogEvent]:
-        """What can be said of an event that the bindings choke on: its head, its end."""
+        """What can be said of an event that the bindings choke on: its head, its end.
+
+        Nothing, if it is the end of something and does not tell how that ended: the schedd's
+        history does, and what was DAGMan's own event is written again.
+        """
         data = os.pread(self._fd, min(end - begin, RAW_MAX), begin)
         text = data.decode("utf-8", "surrogateescape")  # nodes may be called so
         head = _HEAD.search(text)
@@ -257,6 +262,8 @@ class NodesLog:
             return []
         kind, cluster, proc, subproc = (int(head[number]) for number in (1, 2, 3, 4))
         code, killed = _CODE.search(text), _SIGNAL.search(text)
+        if kind in _ENDS and not code and not killed:
+            return []
         node = _NODE.search(text)
         value = -int(killed[1]) if killed else int(code[1]) if code else 0
         event = LogEvent(kind, cluster, proc, subproc, time.time(), value=value)

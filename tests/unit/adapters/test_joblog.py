@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
@@ -397,6 +398,20 @@ def test_an_event_that_the_bindings_cannot_decode_still_ends_its_job(log: NodesL
     with open(log.path, "ab") as file:
         file.write(submit(7).encode() + head.encode() + b"caf\xe9\n...\n" + submit(8).encode())
     assert brief(read_all(log)) == [(0, 7), (9, 7), (0, 8)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "005 (007.000.000) 2026-11-22 08:00:00 Job terminated.\n\t(1) Normal termin\n...\n",
+        "005 (007.000.000) 2026-11-22 08:00:00 Job terminated.\n\t(0) Abn (signal 1\n...\n",
+        "016 (007.000.000) 2026-11-22 08:00:00 POST Script terminated.\n\t(1) Norm\n...\n",
+    ],
+)
+def test_an_end_that_does_not_tell_its_result_is_none(log: NodesLog, text: str) -> None:
+    """Least of all a success."""
+    write(log, text)
+    assert list(itertools.chain.from_iterable(log.to_end())) == []
 
 
 def test_a_log_that_was_replaced_is_broken(log: NodesLog) -> None:
