@@ -17,14 +17,14 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from condor_pydagman.errors import FileError
+from condor_pydagman.errors import DagFileError, FileError
 
 if TYPE_CHECKING:
     from condor_pydagman.cli.manager_job import Prepared
-    from condor_pydagman.cli.options import DagmanOptions
+    from condor_pydagman.cli.options import DagmanOptions, SubmitOptions
     from condor_pydagman.config import Config
     from condor_pydagman.graph.model import Dag
 
@@ -54,21 +54,21 @@ def begun(prepared: Prepared) -> Iterator[None]:
         yield
         return
     patience = None if prepared.options.check_dag else PATIENCE
-    try:
-        child, verdict = _start(prepared)
-    except OSError:  # no memory, too many processes: DAGMan itself will tell
+    with _answer(lambda: refusal(prepared), patience) as answer:
         yield
-        return
-    try:
-        yield
-        found = _heard(verdict, patience)
-    finally:
-        os.close(verdict)
-        with contextlib.suppress(ProcessLookupError, ChildProcessError):  # SIGCHLD is ignored
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
+        found = answer()
     if found:
         raise FileError(found + _HINT)
+
+
+def all_that_is_wrong(options: SubmitOptions, first: DagFileError) -> str:
+    """Everything that is wrong with DAG files of which condor_submit_dag has found `first`; that
+    alone if no more is found in time."""
+    if options.check_dag is False or (options.check_dag is None and not _small(options.dag_files)):
+        return first.detail()
+    patience = None if options.check_dag else PATIENCE
+    with _answer(lambda: _errors(options, first), patience) as answer:
+        return answer() or first.detail()
 
 
 def _wanted(prepared: Prepared) -> bool:
@@ -79,8 +79,12 @@ def _wanted(prepared: Prepared) -> bool:
         return False  # -no_submit: the rest of the DAG may be written later
     if any(map(_ELSEWHERE.match, prepared.added)) or not _is_ours(options.dagman):
         return False
+    return _small(options.dag_files)
+
+
+def _small(dag_files: Sequence[str]) -> bool:
     with contextlib.suppress(OSError):
-        return sum(os.stat(file).st_size for file in options.dag_files) <= LARGEST
+        return sum(os.stat(file).st_size for file in dag_files) <= LARGEST
     return False
 
 
@@ -93,7 +97,24 @@ def _is_ours(dagman: str) -> bool:
     return False
 
 
-def _start(prepared: Prepared) -> tuple[int, int]:
+@contextlib.contextmanager
+def _answer(check: Callable[[], str], patience: float | None) -> Iterator[Callable[[], str]]:
+    """A child that checks, and how to hear what it found; it has ended behind this."""
+    try:
+        child, verdict = _start(check)
+    except OSError:  # no memory, too many processes: DAGMan itself will tell
+        yield lambda: ""
+        return
+    try:
+        yield lambda: _heard(verdict, patience)
+    finally:
+        os.close(verdict)
+        with contextlib.suppress(ProcessLookupError, ChildProcessError):  # SIGCHLD is ignored
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+
+
+def _start(check: Callable[[], str]) -> tuple[int, int]:
     """Fork a child that checks; returns its id, and where it writes what is wrong.
 
     Raises:
@@ -117,7 +138,7 @@ def _start(prepared: Prepared) -> tuple[int, int]:
         null = os.open(os.devnull, os.O_RDWR)
         os.dup2(null, 1)  # the bindings print there
         os.dup2(null, 2)
-        data = refusal(prepared).encode("utf-8", "surrogateescape")
+        data = check().encode("utf-8", "surrogateescape")
         while data:
             data = data[os.write(told, data) :]
     os._exit(0)
@@ -169,6 +190,27 @@ def refusal(prepared: Prepared) -> str:
         # DAGMan may run as another user than this one.
         return "" if "Permission denied" in str(error) else str(error)
     return "" if os.path.exists(paths.lock) else _cycle(dag, options, config)
+
+
+def _errors(options: SubmitOptions, first: DagFileError) -> str:
+    """All errors if `first` is among them, else ''.  Without the DAG's configuration, which can't
+    be known: what that may allow is none."""
+    from condor_pydagman.adapters.files import DagFiles
+    from condor_pydagman.graph.build import BuildOptions, build
+    from condor_pydagman.graph.problems import DagFileErrors
+
+    how = BuildOptions(
+        use_dag_dir=options.use_dag_dir,
+        allow_any_node_name_characters=True,
+        strict=0,
+        cwd=os.getcwd(),
+    )
+    try:
+        build(options.dag_files, DagFiles().read, how)
+    except DagFileErrors as errors:
+        places = {(error.file, error.line) for error in errors.errors}
+        return errors.detail() if (first.file, first.line) in places else ""
+    return ""
 
 
 def _cycle(dag: Dag, options: DagmanOptions, config: Config) -> str:

@@ -52,7 +52,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _show_version() if options.show else _run(options)
     except DagFileError as error:
-        _say(error.detail(), error=True)
+        from condor_pydagman.cli import dag_check
+
+        _say(dag_check.all_that_is_wrong(options, error), error=True)
     except OldArguments as error:
         _say(str(error), error=True)
         _say(usage(submit_usage(), "condor_submit_dag", given=True))

@@ -68,6 +68,27 @@ def test_what_dagman_would_refuse_is_told(case: str, capsys: pytest.CaptureFixtu
     assert sorted(os.listdir()) == before
 
 
+def test_all_errors_are_told_in_one_go(capsys: pytest.CaptureFixture[str]) -> None:
+    """Those too that condor_submit_dag meets itself, before the check."""
+    Path("t.dag").write_text("JBO A a.sub\nJOB B a.sub\nJOB B b.sub\nRETRY B\nSPLICE S no.dag\n")
+    assert main(["-no_submit", "t.dag"]) == 1
+    told = capsys.readouterr().err
+    assert told.startswith("ERROR: t.dag:1 'JBO' is not a valid DAG command\n")
+    for place in ("t.dag:3", "t.dag:4", "t.dag:5"):
+        assert place in told
+    assert main(["-no_submit", "-no_check_dag", "t.dag"]) == 1
+    assert "t.dag:3" not in capsys.readouterr().err
+
+
+def test_what_can_not_be_known_is_not_called_wrong(capsys: pytest.CaptureFixture[str]) -> None:
+    """The configuration, which may allow it, is not read from a DAG file with errors."""
+    Path("t.dag").write_text("JOB A+B a.sub\nJBO A a.sub\n")
+    assert main(["-no_submit", "t.dag"]) == 1
+    told = capsys.readouterr().err
+    assert "t.dag:2" in told
+    assert "t.dag:1" not in told
+
+
 def test_it_reads_as_dagman_would(capsys: pytest.CaptureFixture[str]) -> None:
     """By CONFIG file, environment, ENV SET, -usedagdir and rescue files."""
     Path("d").mkdir()
