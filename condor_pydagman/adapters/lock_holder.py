@@ -44,9 +44,30 @@ def living_holder(path: str) -> Holder | None:
         kind, _, _, _, pid = _FLOCK.unpack(fcntl.fcntl(fd, fcntl.F_GETLK, asked))
         if kind == fcntl.F_UNLCK:
             return None
-        number = os.pread(fd, 32, 0).partition(b"\n")[0].strip()
-        return Holder(int(number) if number.isdigit() else 0, pid)
+        return Holder(_cluster(fd), pid)
     except OSError:
         return None
     finally:
         os.close(fd)
+
+
+def named_cluster(path: str) -> int:
+    """The DAGMan job that the lock file names, 0 if it names none or can't be read.
+
+    Whether that job is there is another question.  Not for a process that may hold the lock itself.
+    """
+    try:
+        fd = own_files.open_own(path, os.O_RDONLY)
+    except OSError:
+        return 0
+    try:
+        return _cluster(fd)
+    except OSError:
+        return 0
+    finally:
+        os.close(fd)
+
+
+def _cluster(fd: int) -> int:
+    number = os.pread(fd, 32, 0).partition(b"\n")[0].strip()
+    return int(number) if number.isdigit() else 0

@@ -10,12 +10,14 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from condor_pydagman.adapters.lock_holder import named_cluster
 from condor_pydagman.errors import PoolError
 from condor_pydagman.names import DagPaths
 
 # JobSubmitMethod of condor_submit, which is what stock condor_submit_dag runs.
 SUBMIT_METHOD = 0
 _READER = "condor_submit"
+_HELD = 5  # JobStatus
 # What the bindings put before the message that condor_submit prints, and how they word the rest.
 _BINDINGS_PREFIX = re.compile(r"^Failed to create job ad, errmsg=(Submit:-?[0-9]+:)?")
 _CODE = re.compile(r"^Submit:0:", re.MULTILINE)
@@ -55,6 +57,8 @@ def offer(text: str, paths: DagPaths, remote: str, htcondor2: Any) -> Offer:
     description = _parsed(text, paths, htcondor2)
     _refuse_dead_executable(description, spool=bool(remote))
     schedd = _remote_schedd(remote, htcondor2) if remote else _local_schedd(htcondor2)
+    if not remote:
+        _refuse_waiting(schedd, paths, htcondor2)
     return Offer(description, schedd, bool(remote))
 
 
@@ -69,6 +73,34 @@ def _local_schedd(htcondor2: Any) -> Any:
         )
         reason = f"Can't find address of local schedd ({error})"
         raise _failed(reason, hint, transient=True) from None
+
+
+def _refuse_waiting(schedd: Any, paths: DagPaths, htcondor2: Any) -> None:
+    """Refuse a DAG whose DAGMan job is on hold, or waits to be started again.
+
+    The new job would go on with the DAG to its end, and the old one begin it anew when it starts.
+    """
+    cluster = named_cluster(paths.lock)
+    if not cluster:
+        return
+    import classad2
+
+    log = classad2.quote(os.path.abspath(paths.dagman_log))
+    there = f"ClusterId == {cluster} && JobUniverse == 7 && UserLog == {log}"
+    try:
+        ads = schedd.query(f"{there} && JobStatus != 3 && JobStatus != 4", ["JobStatus"])
+    except _refusals(htcondor2):
+        return
+    for ad in ads:
+        state = "is in the queue and will go on with it."
+        if ad.get("JobStatus") == _HELD:
+            state = f"is on hold. `condor_release {cluster}` lets it go on where it was."
+        raise PoolError(
+            f"ERROR: Job {cluster}, which runs {paths.primary}, {state}\n"
+            "       Nothing has been changed or submitted. To submit the DAG again, remove that\n"
+            f"       job first: `condor_rm {cluster}`.",
+            transient=False,
+        )
 
 
 def submit(offered: Offer, paths: DagPaths, htcondor2: Any) -> Job:

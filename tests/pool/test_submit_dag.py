@@ -379,6 +379,13 @@ def test_a_dag_that_runs_is_not_submitted_again(
         assert (done.returncode, done.stdout) == (1, "")
         assert f"ERROR: DAGMan is running t.dag (as job {cluster}; " in done.stderr
         assert f"condor_rm {cluster}" in done.stderr
+    access_point.run("condor_hold", str(cluster))
+    held = f"ClusterId == {cluster} && JobStatus == 5"
+    access_point.wait_for(lambda: access_point.queue(held), say="its hold")
+    for words in (["-f"], []):
+        done = access_point.run(command, *words, "t.dag", cwd=work, check=False)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert f"ERROR: Job {cluster}, which runs t.dag, is on hold." in done.stderr
     assert [(work / name).stat().st_ino for name in names] == before
     access_point.run("condor_rm", str(cluster))
     access_point.wait_for(lambda: access_point.gone(cluster), say="its end")

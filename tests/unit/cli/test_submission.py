@@ -34,3 +34,50 @@ def test_a_name_that_is_not_utf_8(
         submission.offer(text, DagPaths("x.dag"), "", None)
     assert shown in str(caught.value)
     assert "Rename the file or the directory" in str(caught.value)
+
+
+class Bindings:
+    """The bindings, and a schedd that has one job, in a state."""
+
+    HTCondorException = RuntimeError
+
+    def __init__(self, *states: int) -> None:
+        self.states = states
+        self.asked: list[str] = []
+
+    def query(self, constraint: str, projection: list[str]) -> list[dict[str, int]]:
+        self.asked.append(constraint)
+        if 0 in self.states:
+            raise RuntimeError("no answer")
+        return [{"JobStatus": state} for state in self.states]
+
+
+@pytest.mark.parametrize(
+    ("state", "told"), [(5, "is on hold. `condor_release 42`"), (1, "is in the queue")]
+)
+def test_a_dag_whose_job_waits_in_the_queue(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: int, told: str
+) -> None:
+    """A second DAGMan would end the DAG, and the first then begin it anew."""
+    monkeypatch.chdir(tmp_path)
+    Path("x.dag.lock").write_text("42\nrescue 0\n")
+    bindings = Bindings(state)
+    with pytest.raises(PoolError) as caught:
+        submission._refuse_waiting(bindings, DagPaths("x.dag"), bindings)
+    assert f"ERROR: Job 42, which runs x.dag, {told}" in str(caught.value)
+    assert "condor_rm 42" in str(caught.value)
+    assert f'UserLog == "{tmp_path}/x.dag.dagman.log"' in bindings.asked[0]
+
+
+@pytest.mark.parametrize("states", [(), (0,)])
+def test_a_lock_file_whose_job_is_gone_stops_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, states: tuple[int, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    bindings = Bindings(*states)
+    submission._refuse_waiting(bindings, DagPaths("x.dag"), bindings)
+    assert not bindings.asked
+    for text in ("42\n", "", "what\n"):
+        Path("x.dag.lock").write_text(text)
+        submission._refuse_waiting(bindings, DagPaths("x.dag"), bindings)
+    assert len(bindings.asked) == 1
