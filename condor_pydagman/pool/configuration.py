@@ -1,4 +1,4 @@
-"""The configuration of a personal pool, as text.
+"""The configuration of a personal pool, and a command of its own, as text.
 
 The pool is for one user on one machine: it listens on the loopback interface only, and obeys only
 the user it runs as, proved by the file system.  Other people on the machine, and the network, get
@@ -7,14 +7,26 @@ nothing from it.
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 from condor_pydagman.pool.layout import Layout
 from condor_pydagman.pool.processes import MARK
 
-SUBDIRECTORIES = ("config.d",)
+COMMANDS = "bin"  # of the pool's own
+SUBDIRECTORIES = ("config.d", COMMANDS)
 # Those that the daemons and jobs write into, and nobody else, not even root.
 THE_DAEMONS = ("log", "spool", "execute", "lock", "private", "home")
+
+# The release's own `htcondor` needs its bindings in the system's Python; ours are a wheel's.
+_HTCONDOR = """\
+#!/bin/sh
+exec {python} -c 'import sys
+sys.path = [place for place in sys.path if place]
+sys.argv[0] = "htcondor"
+from htcondor_cli.cli import main
+sys.exit(main())' "$@"
+"""
 
 TEMPLATE = """\
 # Written by condor_pydagman at each start of the pool; your own settings go into
@@ -114,6 +126,15 @@ def render(layout: Layout, directory: Path, sockets: Path, user: str, slots: int
         memory=slots * 1024,
         mark=MARK,
     )
+
+
+def htcondor_command(python: str) -> str:
+    """Text of a command `htcondor` that works whatever system the release was made for.
+
+    Args:
+        python: the interpreter that has HTCondor's bindings, `htcondor_cli` among them.
+    """
+    return _HTCONDOR.format(python=shlex.quote(python))
 
 
 def unusable(directory: Path) -> str:

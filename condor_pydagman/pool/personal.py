@@ -13,6 +13,7 @@ import os
 import shutil
 import stat
 import subprocess
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -145,13 +146,14 @@ class Pool:
     def environment(self) -> dict[str, str]:
         """This process's environment, changed so that HTCondor's commands mean this pool.
 
-        Our own commands come first on PATH, then the pool's HTCondor, then the rest.
+        Our own commands come first on PATH, then the pool's, then its HTCondor's, then the rest.
 
         Raises:
             PoolError: the pool has never been started, so there is nothing to point to.
         """
         release = self._release()
-        first = [paths.commands_directory(), str(release / "bin"), str(release / "sbin")]
+        own = str(self.directory / configuration.COMMANDS)
+        first = [paths.commands_directory(), own, str(release / "bin"), str(release / "sbin")]
         rest = [entry for entry in os.environ.get("PATH", os.defpath).split(":") if entry]
         keep = [entry for entry in rest if entry not in first]
         # The daemons of a pool leave knobs in the environment of what they start.
@@ -229,6 +231,9 @@ class Pool:
             configuration.render(release, self.directory, sockets, self.identity.name, slots),
             encoding="utf-8",
         )
+        command = self.directory / configuration.COMMANDS / "htcondor"
+        command.write_text(configuration.htcondor_command(sys.executable), encoding="utf-8")
+        command.chmod(0o755)
         self._say(f"starting HTCondor from {release.release}")
         # A file, not a pipe: the daemons keep it open.
         with (self.directory / "start.out").open("wb") as output:

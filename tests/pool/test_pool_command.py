@@ -80,6 +80,12 @@ def test_run_passes_words_and_output_as_they_are(other: Typist) -> None:
     assert (done.stdout, done.stderr, done.returncode) == ("a b|--dir||$HOME|", "", 0)
 
 
+def test_the_command_htcondor_works(other: Typist) -> None:
+    """A release made for another system looks for bindings in this system's Python."""
+    done = other.type("run", "htcondor", "dag", "status", "4711")
+    assert "No DAG found for ID 4711" in done.stdout + done.stderr
+
+
 def test_run_of_what_is_not_there(other: Typist) -> None:
     done = other.type("run", "no-such-command")
     assert done.returncode == 127

@@ -46,7 +46,7 @@ def test_only_what_daemons_write_is_given_away(
     with pytest.raises(PoolError, match="can't use"):
         Pool(place).start()
     assert sorted(given) == ["execute", "home", "lock", "log", "private", "spool"]
-    assert sorted(os.listdir(place)) == sorted([*given, "config.d"])
+    assert sorted(os.listdir(place)) == sorted([*given, "bin", "config.d"])
 
 
 @pytest.mark.parametrize("name", ["log/.collector_address", "lock/master.pid"])
