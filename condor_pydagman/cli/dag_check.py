@@ -193,8 +193,10 @@ def refusal(prepared: Prepared) -> str:
 
 
 def _errors(options: SubmitOptions, first: DagFileError) -> str:
-    """All errors if `first` is among them, else ''.  Without the DAG's configuration, which can't
-    be known: what that may allow is none."""
+    """All errors; of the commands that DAGMan passes over, as CONFIG, `first` alone.
+
+    Without the DAG's configuration, which can't be known: what that may allow is none.
+    """
     from condor_pydagman.adapters.files import DagFiles
     from condor_pydagman.graph.build import BuildOptions, build
     from condor_pydagman.graph.problems import DagFileErrors
@@ -208,8 +210,8 @@ def _errors(options: SubmitOptions, first: DagFileError) -> str:
     try:
         build(options.dag_files, DagFiles().read, how)
     except DagFileErrors as errors:
-        places = {(error.file, error.line) for error in errors.errors}
-        return errors.detail() if (first.file, first.line) in places else ""
+        known = (first.file, first.line) in {(error.file, error.line) for error in errors.errors}
+        return errors.detail() if known else f"{first.detail()}\n{errors.detail()}"
     return ""
 
 

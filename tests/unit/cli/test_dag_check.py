@@ -76,6 +76,10 @@ def test_all_errors_are_told_in_one_go(capsys: pytest.CaptureFixture[str]) -> No
     assert told.startswith("ERROR: t.dag:1 'JBO' is not a valid DAG command\n")
     for place in ("t.dag:3", "t.dag:4", "t.dag:5"):
         assert place in told
+    Path("u.dag").write_text("JOB A a.sub\nCONFIG a b\nRETRY A\n")  # DAGMan reads no CONFIG
+    assert main(["-no_submit", "u.dag"]) == 1
+    told = capsys.readouterr().err
+    assert told.index("u.dag:2") < told.index("u.dag:3")
     assert main(["-no_submit", "-no_check_dag", "t.dag"]) == 1
     assert "t.dag:3" not in capsys.readouterr().err
 
