@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from condor_pydagman.cli.manager_job import Prepared
     from condor_pydagman.cli.options import DagmanOptions, SubmitOptions
     from condor_pydagman.config import Config
+    from condor_pydagman.graph.build import BuildOptions
     from condor_pydagman.graph.model import Dag
+    from condor_pydagman.graph.problems import DagFileErrors
 
 LARGEST = 4_000_000  # bytes of the DAG files; some 40,000 nodes, which take half a second
 PATIENCE = 2.0  # seconds; splices can make many nodes of few bytes
@@ -172,6 +174,7 @@ def refusal(prepared: Prepared) -> str:
     from condor_pydagman.cli.options import parse_dagman
     from condor_pydagman.daemon import dag_input, nodes_log_place, opening
 
+    began = time.monotonic()
     os.environ.update(prepared.environment)
     options = parse_dagman(prepared.arguments)
     if prepared.options.force:
@@ -187,8 +190,13 @@ def refusal(prepared: Prepared) -> str:
         chosen = dag_input.choose_rescue(options, config, paths, out)
         dag = dag_input.load(options, config, chosen, out)
     except dag_input.CannotStart as error:
-        # DAGMan may run as another user than this one.
-        return "" if "Permission denied" in str(error) else str(error)
+        if "Permission denied" in str(error):  # DAGMan may run as another user than this one
+            return ""
+        if time.monotonic() - began > PATIENCE / 4:  # a second reading takes up to twice as long
+            return str(error)
+        errors = _in_one_go(options.dag_files, dag_input.build_options(options, config))
+        failed = f"\nFailed to parse {options.dag_files[0]}"
+        return str(error) if errors is None else errors.detail() + failed
     return "" if os.path.exists(paths.lock) else _cycle(dag, options, config)
 
 
@@ -197,9 +205,7 @@ def _errors(options: SubmitOptions, first: DagFileError) -> str:
 
     Without the DAG's configuration, which can't be known: what that may allow is none.
     """
-    from condor_pydagman.adapters.files import DagFiles
-    from condor_pydagman.graph.build import BuildOptions, build
-    from condor_pydagman.graph.problems import DagFileErrors
+    from condor_pydagman.graph.build import BuildOptions
 
     how = BuildOptions(
         use_dag_dir=options.use_dag_dir,
@@ -207,12 +213,21 @@ def _errors(options: SubmitOptions, first: DagFileError) -> str:
         strict=0,
         cwd=os.getcwd(),
     )
-    try:
-        build(options.dag_files, DagFiles().read, how)
-    except DagFileErrors as errors:
-        known = (first.file, first.line) in {(error.file, error.line) for error in errors.errors}
-        return errors.detail() if known else f"{first.detail()}\n{errors.detail()}"
-    return ""
+    errors = _in_one_go(options.dag_files, how)
+    if errors is None:
+        return ""
+    known = (first.file, first.line) in {(error.file, error.line) for error in errors.errors}
+    return errors.detail() if known else f"{first.detail()}\n{errors.detail()}"
+
+
+def _in_one_go(dag_files: Sequence[str], how: BuildOptions) -> DagFileErrors | None:
+    """Everything that is wrong with DAG files; DAGMan stops after each of its steps."""
+    from condor_pydagman.adapters.files import DagFiles
+    from condor_pydagman.graph.lint.partly import build_partly
+    from condor_pydagman.graph.problems import DagFileErrors
+
+    partly = build_partly(dag_files, DagFiles().read, how)
+    return DagFileErrors(partly.errors, lost=partly.lost) if partly.errors else None
 
 
 def _cycle(dag: Dag, options: DagmanOptions, config: Config) -> str:

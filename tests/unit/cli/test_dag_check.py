@@ -84,6 +84,16 @@ def test_all_errors_are_told_in_one_go(capsys: pytest.CaptureFixture[str]) -> No
     assert "t.dag:3" not in capsys.readouterr().err
 
 
+def test_wrong_lines_hide_no_unknown_names(capsys: pytest.CaptureFixture[str]) -> None:
+    """DAGMan looks for names only if it can read all lines."""
+    Path("t.dag").write_text("JOB A a.sub\nPARENT A CHILD Z\nRETRY A\nVARS Q x=1\n")
+    assert checked("t.dag") == 1
+    told = capsys.readouterr().err
+    for place in ("t.dag:2", "t.dag:3", "t.dag:4"):
+        assert place in told
+    assert "-no_check_dag" in told
+
+
 def test_what_can_not_be_known_is_not_called_wrong(capsys: pytest.CaptureFixture[str]) -> None:
     """The configuration, which may allow it, is not read from a DAG file with errors."""
     Path("t.dag").write_text("JOB A+B a.sub\nJBO A a.sub\n")
