@@ -154,6 +154,7 @@ class Engine:
         self.removals = Removals()
         self.save_points: dict[int, None] = {}  # nodes whose save file is due
         self.on_hold: set[int] = set()  # nodes whose next run is submitted on hold
+        self.noted_posts: set[int] = set()  # nodes with a POST script that ran without a job
         self.noted: dict[int, tuple[float, do.Action]] = {}  # our events not read back yet
         self.query_at: float | None = None  # when the schedd is to be asked
         self.query_running = False

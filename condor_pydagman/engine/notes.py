@@ -73,10 +73,7 @@ def _on_submit_failed(engine: Engine, node: int, event: LogEvent) -> None:
         return
     engine.save_points.pop(node, None)
     engine.nodes.returned(node, RETURN_SUBMIT_FAILED)
-    retry = engine.dag.retries.get(node)
-    limit = engine.granted.get(node, 0) + (retry.limit if retry is not None else 0)
-    if limit:
-        engine.nodes.retries[node] = limit  # a failed submission uses them up (stock rule)
+    retries.use_up(engine, node)
     if engine.dag.script(node, ScriptKind.POST) is not None:
         script_events.want_post(engine, node)
     else:

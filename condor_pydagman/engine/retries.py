@@ -148,6 +148,14 @@ def start_due(engine: Engine) -> None:
         engine.start(node, first=engine.config.retry_node_first)
 
 
+def use_up(engine: Engine, node: int) -> None:
+    """A failed submission leaves the node no retries (stock rule)."""
+    retry = engine.dag.retries.get(node)
+    limit = engine.granted.get(node, 0) + (retry.limit if retry is not None else 0)
+    if limit:
+        engine.nodes.retries[node] = limit
+
+
 def start_now(engine: Engine, node: int) -> None:
     """Somebody (an old log, the schedd's queue) shows that the node's next run has begun."""
     if engine.nodes.states[node] == State.RETRY_WAIT:

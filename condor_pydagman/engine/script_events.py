@@ -92,6 +92,10 @@ def on_pre_skip(engine: Engine, node: int, event: LogEvent) -> None:
 
 def on_post_ended(engine: Engine, node: int, event: LogEvent) -> None:
     """A POST script ended; it decides how the node does."""
+    if _is_of_an_untold_failure(engine, node, event):
+        _fail_untold(engine, node)
+    elif event.cluster == -1:
+        engine.noted_posts.add(node)
     if engine.nodes.states[node] not in (State.POST_WAIT, State.POST_NOTED):
         engine.say(f"Ignoring a second end of node {engine.dag.names[node]}'s POST script")
         return
@@ -115,10 +119,35 @@ def on_post_ended(engine: Engine, node: int, event: LogEvent) -> None:
         retries.fail_run(engine, node, status, f"{before} and POST Script {_how(status)}")
 
 
+def _is_of_an_untold_failure(engine: Engine, node: int, event: LogEvent) -> bool:
+    """Whether the script ran since the PRE script or the submission had failed, which a log of
+    stock DAGMan's does not tell; in ours there is a note before it, and it may come twice."""
+    if not engine.recovering or event.cluster != -1 or node in engine.noted_posts:
+        return False
+    if engine.nodes.states[node] in (State.POST_WAIT, State.POST_NOTED):
+        return False
+    retries.start_now(engine, node)
+    has_post = engine.dag.script(node, ScriptKind.POST) is not None
+    return has_post and engine.nodes.states[node] in (State.PRE_WAIT, State.READY)
+
+
+def _fail_untold(engine: Engine, node: int) -> None:
+    """Which of the two failed is known if a failed PRE script would not have led to a POST script;
+    else the node is retried, as in stock's recovery."""
+    _pre_is_over(engine, node)
+    has_pre = engine.dag.script(node, ScriptKind.PRE) is not None
+    if has_pre and engine.config.always_run_post:
+        engine.nodes.returned(node, RETURN_PRE_FAILED)
+    else:
+        retries.use_up(engine, node)
+        engine.nodes.returned(node, RETURN_SUBMIT_FAILED)
+    want_post(engine, node)
+
+
 def _before_post(value: int, pre_value: int) -> str:
     """What had come before the POST script, by the return value so far."""
     if value == RETURN_PRE_FAILED:
-        return f"PRE Script {_how(pre_value)}"
+        return f"PRE Script {_how(pre_value)}" if pre_value else "PRE Script or submission failed"
     if value == RETURN_SUBMIT_FAILED:
         return "Job submit failed"
     if value == RETURN_JOB_ABORTED:

@@ -16,6 +16,15 @@ pytestmark = pytest.mark.pool
 
 FROM_DAG = 'import htcondor2; htcondor2.Submit.from_dag("t.dag", {})'
 
+# Its submission fails, which only the end of its POST script tells in stock's nodes log.
+REFUSED = """\
+JOB X refused.sub
+SCRIPT POST X script.sh 0 post X
+PARENT X CHILD B
+#== refused.sub
+universe = nosuch
+queue
+"""
 # B runs until there is a file `go`.
 CHAIN = """\
 JOB A job.sub
@@ -123,7 +132,7 @@ def test_what_a_dag_on_hold_goes_on_under(access_point: AccessPoint, work: Path)
     for place in places.values():
         place.mkdir()
         place.chmod(0o777)
-        dags.write(place, CHAIN + FILES)
+        dags.write(place, CHAIN + REFUSED + FILES)
     link = work / "condor_dagman"
     link.symlink_to(access_point.our_dagman)
     jobs = {
@@ -149,7 +158,7 @@ def test_what_a_dag_on_hold_goes_on_under(access_point: AccessPoint, work: Path)
     for name, place in places.items():
         assert access_point.wait(place / "t.dag").code == 0
         assert dags.starts(place) == ONCE, name
-        assert dags.scripts(place) == SCRIPTS, name
+        assert dags.scripts(place) == sorted([*SCRIPTS, "post X"]), name
         assert "Running in RECOVERY mode" in (place / "t.dag.dagman.out").read_text()
         assert access_point.history(jobs[name])["Cmd"] == others.get(name, str(link))
 

@@ -118,6 +118,47 @@ def test_pre_skip_beats_always_run_post() -> None:
     assert not any(run.kind is POST for run in bench.ever(do.RunScript))
 
 
+# A log of stock DAGMan's, which has no notes of a failed submission and a failed PRE script.
+
+
+def test_an_old_log_shows_a_failed_submission_by_the_end_of_the_post_script_alone() -> None:
+    made = make.dag("A -> B", post={"A": "q"}, retries={"A": 2})
+    bench = make.Bench(made).begin(recovering=True)
+    bench.tell(make.post_ended("A", 0), make.submit("B", 5))
+    assert bench.states() == "A=DONE B=SUBMITTED"
+
+
+def test_an_old_log_shows_a_failed_submission_and_a_failed_post_script() -> None:
+    made = make.dag("A -> B", pre={"A": "p"}, post={"A": "q"}, retries={"A": 2})
+    bench = make.Bench(made, Config(always_run_post=False)).begin(recovering=True)
+    bench.tell(make.post_ended("A", 3))
+    assert bench.states() == "A=FAILED B=FUTILE"
+    error = "Job submit failed and POST Script failed with status 3"
+    assert bench.engine.nodes.errors[0].startswith(error)
+
+
+def test_an_old_log_shows_what_may_have_been_a_failed_pre_script() -> None:
+    """Stock's recovery retries the node whatever it was."""
+    made = make.dag("A", pre={"A": "p"}, post={"A": "q"}, retries={"A": 1})
+    bench = make.Bench(made, Config(always_run_post=True)).begin(recovering=True)
+    bench.tell(make.post_ended("A", 3))
+    assert bench.states() == "A=PRE_WAIT"
+    bench.tell(make.post_ended("A", 3))
+    assert bench.states() == "A=FAILED"
+    error = "PRE Script or submission failed and POST Script failed with status 3"
+    assert bench.engine.nodes.errors[0].startswith(error)
+
+
+def test_a_doubled_end_of_a_post_script_without_a_job_is_of_one_run() -> None:
+    made = make.dag("A", pre={"A": "p"}, post={"A": "q"}, retries={"A": 1})
+    bench = make.Bench(made, Config(always_run_post=True)).begin()
+    bench.pre_ends("A", 1)
+    first = bench.tell(inputs.ScriptEnded(0, POST, 1))
+    bench.tell(*bench.echo(first), *bench.echo(first))
+    assert bench.state("A").name == "PRE_RUN"
+    bench.same_replay()
+
+
 # ABORT-DAG-ON.
 
 
