@@ -119,7 +119,9 @@ def _remove_strays(engine: Engine, node: int, mine: Sequence[QueuedJob]) -> None
             jobs.factory = True  # its event 035 is missing
     for cluster in sorted({job.cluster for job in mine} - {present}):
         name = engine.dag.names[node]
-        reason = f"Node Error: a second cluster of DAG node {name}, which has {present}"
+        reason = f"Node Error: a cluster of DAG node {name}, which is not to run"
+        if present:
+            reason = f"Node Error: a second cluster of DAG node {name}, which has {present}"
         engine.say(f"Warning: removing cluster {cluster}: {reason}", 0)
         engine.emit(do.RemoveJobs(reason, cluster))
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine.inputs import QueuedJob, RemoveFailed
 from condor_pydagman.engine.jobs import ENDED, Jobs
+from condor_pydagman.vocabulary import EventKind
 
 if TYPE_CHECKING:
     from condor_pydagman.engine.engine import Engine
@@ -96,5 +97,12 @@ def has_ended(engine: Engine, job: QueuedJob) -> bool:
     jobs = engine.book.by_node.get(node)
     if jobs is not None and jobs.cluster == job.cluster:
         return bool(jobs.procs.get(job.proc, 0) & ENDED)
-    done = job.cluster == engine.nodes.clusters[node]
-    return done or job.cluster in engine.former.get(node, ())
+    if job.cluster == engine.nodes.clusters[node] or job.cluster in engine.former.get(node, ()):
+        return True
+    return any(event[:3] in _ends(job) for event in engine.strangers)
+
+
+def _ends(job: QueuedJob) -> tuple[tuple[int, int, int], ...]:
+    """How the events begin that tell of a job's end."""
+    kinds = (EventKind.JOB_TERMINATED, EventKind.JOB_ABORTED)
+    return tuple((kind, job.cluster, job.proc) for kind in kinds)

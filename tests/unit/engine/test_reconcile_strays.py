@@ -197,3 +197,13 @@ def test_the_end_of_a_proc_that_stands_before_the_note_of_its_adoption(when: str
     bench.tell(*note, make.terminated(5, 1))
     assert bench.states() == "A=DONE B=SUBMITTING"
     bench.same_replay()
+
+
+def test_a_cluster_of_a_node_that_is_not_to_run() -> None:
+    """The log has lost the run of the parent after which it was submitted."""
+    bench = make.Bench("A -> B; C").begin()
+    bench.run_node("A", 5, value=1)
+    bench.take("C", 7)
+    bench.tell(QueueListed([QueuedJob(6, 0, "B", 0), *bench.queue()]))
+    assert removed(bench) == [6]
+    assert "a cluster of DAG node B, which is not to run" in bench.asked(do.RemoveJobs)[0].reason

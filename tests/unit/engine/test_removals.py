@@ -178,3 +178,10 @@ def test_whose_end_has_been_read_when_the_node_has_gone_on() -> None:
         assert has_ended(engine, job(5, 0, "A"))
         assert has_ended(engine, job(6, 0, "B"))
         assert not has_ended(engine, job(7, 0, "A"))
+
+
+def test_whose_end_has_been_read_though_the_log_has_lost_whose_it_is() -> None:
+    bench = make.Bench("A").begin()
+    bench.tell(make.terminated(7, 0), make.of_job(EventKind.EXECUTE, 7, 1))
+    jobs = [inputs.QueuedJob(7, proc, "A", 0) for proc in (0, 1)]
+    assert [has_ended(bench.engine, job) for job in jobs] == [True, False]
