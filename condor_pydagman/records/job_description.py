@@ -8,12 +8,14 @@ because a bag of a thousand nodes often shares one file.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from condor_pydagman.config import Config
-from condor_pydagman.graph.model import Dag
 from condor_pydagman.records.submit_values import NOTHING, attribute, literal, whole
 from condor_pydagman.vocabulary import DagStatus, NodeKind
+
+if TYPE_CHECKING:  # large, and condor_submit_dag has none
+    from condor_pydagman.graph.model import Dag
 
 # Events that the schedd and the shadow write into the nodes log.
 NODES_MASK = "0,1,2,4,5,7,8,9,10,11,12,13,16,17,24,27,35,36"

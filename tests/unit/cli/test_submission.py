@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -81,3 +83,13 @@ def test_a_lock_file_whose_job_is_gone_stops_nothing(
         Path("x.dag.lock").write_text(text)
         submission._refuse_waiting(bindings, DagPaths("x.dag"), bindings)
     assert len(bindings.asked) == 1
+
+
+def test_what_reads_dags_is_not_loaded_to_hand_a_job_over() -> None:
+    """It takes longer to load than the schedd takes to accept the job."""
+    code = "import sys; from condor_pydagman.cli import submission, submit_dag, manager_job; "
+    code += "from condor_pydagman.adapters import descriptions; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert "condor_pydagman.adapters.descriptions" in loaded
+    assert not {"condor_pydagman.graph.model", "condor_pydagman.dagfile.bulk"} & loaded
