@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
+import gc
 import os
 import signal
 import sys
@@ -238,6 +239,7 @@ def _complain(text: str) -> None:
 def run_and_leave() -> NoReturn:
     """The command.  The lock file is gone by then, so the process must not linger: one that is
     killed while Python takes a million nodes apart would be started again by the schedd."""
+    gc.disable()  # what is loaded is no garbage; to read the DAG turns it on again
     code = main()
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:

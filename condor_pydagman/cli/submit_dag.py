@@ -7,6 +7,7 @@ take no longer than people notice.
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import os
 import signal
@@ -67,6 +68,7 @@ def run_and_leave() -> NoReturn:
     """The command.  It waits for nothing that Python does at its end, which takes it as long as the
     schedd takes to accept a job."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    gc.disable()  # it ends before there is any garbage to speak of
     code = main()
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
