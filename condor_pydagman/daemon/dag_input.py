@@ -103,7 +103,7 @@ def choose_rescue(
 def _set_newer_aside(chosen: rescue.Selection, options: DagmanOptions, paths: DagPaths) -> None:
     """Rename rescue files that are newer than the one chosen; but not those of a DAG that another
     DAGMan runs, whose lock will end this one."""
-    if living_holder(options.lockfile or paths.lock):
+    if not chosen.rename or living_holder(options.lockfile or paths.lock):
         return
     try:
         for number in chosen.rename:
