@@ -6,7 +6,7 @@ from typing import Any
 
 import htcondor2
 
-from condor_pydagman.adapters.descriptions import BINDINGS, copied
+from condor_pydagman.adapters.descriptions import BINDINGS, copied, expanded
 from condor_pydagman.graph.lint.submit_remarks import remarks
 
 _TEXT = "PYDAGMAN_TEXT"  # a macro of ours, in a copy
@@ -30,8 +30,8 @@ def of_description(
         try:
             copy = copied(description)
             copy[_TEXT] = value
-            return str(copy.expand(_TEXT))
-        except (*BINDINGS, KeyError):  # KeyError: how the bindings say that nothing is left
+            return expanded(copy, _TEXT)
+        except BINDINGS:
             return ""
 
     return remarks(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from condor_pydagman.adapters.descriptions import expanded
 from condor_pydagman.adapters.per_proc import values
 from condor_pydagman.errors import PoolError
 
@@ -43,12 +44,7 @@ def _is_a_file(description: Any) -> bool:
 
 
 def _said(description: Any, key: str) -> str:
-    if not description.get(key):
-        return ""
-    try:
-        return str(description.expand(key)).strip().lower()
-    except KeyError:  # how the bindings say that nothing is left of it
-        return ""
+    return expanded(description, key).strip().lower() if description.get(key) else ""
 
 
 def _look(path: str) -> None:
