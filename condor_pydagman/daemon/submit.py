@@ -157,9 +157,11 @@ class Submitter:
     def _failed(
         self, node: int, reason: str, *, permanent: bool, unknown: bool = False
     ) -> inputs.SubmitFailed:
-        place = self.run.dag.place(node)
+        dag = self.run.dag
+        place, name = dag.place(node), dag.submits[node]
         if place:
-            reason += f" (submit file {self.run.dag.submits[node]}, named at {place})"
+            what = "submit description" if name in dag.descriptions else f"submit file {name}"
+            reason += f" ({what}, named at {place})"
         stamp = time.strftime("%m/%d/%y %H:%M:%S")
         return inputs.SubmitFailed(node, reason, permanent, unknown, stamp)
 
