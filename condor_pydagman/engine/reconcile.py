@@ -6,8 +6,8 @@ that we believe in and it does not have are lost: noted in the log as failed, so
 A proc must be missing for CONFIRM_LOST seconds, since its end may just be on its way.
 
 A log may have lost its end (a crash of the machine, a full disk), and jobs may have ended that it
-does not show at all.  So the schedd's history is asked as well, after a recovery and before a proc
-counts as lost; what it tells is noted in the log.
+does not show at all.  So the schedd's history is asked as well, after a recovery, before a proc
+counts as lost, and if a submit's reply and event both may be; what it tells is noted in the log.
 """
 
 from __future__ import annotations
@@ -42,6 +42,8 @@ def ask_if_due(engine: Engine) -> None:
         engine.query_at = None
         engine.query_running = True
         news = engine.phase is Phase.RECONCILING or bool(engine.missing)
+        # Events of a cluster that the log does not show: that of a lost reply may have ended already.
+        news |= bool(engine.strangers) and engine.nodes.counts[State.UNKNOWN] > 0
         engine.emit(do.QueryQueue(history=news and engine.config.ask_history))
 
 

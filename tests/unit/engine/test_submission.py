@@ -178,6 +178,18 @@ def test_a_lost_reply_asks_the_schedd_before_submitting_again() -> None:
     assert bench.submits() == ["A"]
 
 
+def test_a_lost_reply_of_a_job_that_has_ended_and_whose_submit_event_is_lost_too() -> None:
+    """The log tells of some cluster that it does not show; the history tells whose it is."""
+    bench = make.Bench("A").begin()
+    bench.tell(LOST, make.terminated(5))
+    bench.wait(1.0)
+    assert bench.asked(do.QueryQueue) == [do.QueryQueue(history=True)]
+    bench.tell(inputs.QueueListed([], [inputs.EndedJob(5, 0, "A", 0, 0)]))
+    bench.read_back()
+    assert bench.state("A").name == "DONE"
+    assert len(bench.ever(do.SubmitNode)) == 1
+
+
 def test_a_lost_reply_is_settled_by_the_log() -> None:
     bench = make.Bench("A").begin()
     bench.tell(LOST, make.submit("A", 5), make.terminated(5))
