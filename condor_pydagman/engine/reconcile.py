@@ -42,7 +42,7 @@ def ask_if_due(engine: Engine) -> None:
         engine.query_at = None
         engine.query_running = True
         news = engine.phase is Phase.RECONCILING or bool(engine.missing)
-        # Events of a cluster that the log does not show: that of a lost reply may have ended already.
+        # Events of a cluster that the log does not show: a lost reply's may have ended already.
         news |= bool(engine.strangers) and engine.nodes.counts[State.UNKNOWN] > 0
         engine.emit(do.QueryQueue(history=news and engine.config.ask_history))
 
