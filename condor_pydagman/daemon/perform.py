@@ -274,8 +274,8 @@ class Performer:
             self._say(line)
 
     def _say_failed(self, action: do.SayFailed) -> None:
-        if action.culprit is not None:
-            reports = itertools.islice(self.run.engine.node_reports(), action.culprit, None)
+        if action.node is not None:
+            reports = itertools.islice(self.run.engine.node_reports(), action.node, None)
             report = next(reports)
             # what stock says of a node that has not been started
             report = report._replace(status=NodeStatus.READY, return_value=-1, job=action.job)

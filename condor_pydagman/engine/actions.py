@@ -166,11 +166,11 @@ class SayDeferrals(NamedTuple):
 class SayFailed(NamedTuple):
     """A dump of the nodes that failed, or of all that did not end, for `.dagman.out`.
 
-    `culprit`: of no node but that one, which has not been started, and of which the log has `job`.
+    `node`: of that one alone, which has not been started, and of which the log has `job`.
     """
 
     unfinished: bool = False
-    culprit: int | None = None
+    node: int | None = None
     job: str = ""
 
 

@@ -300,7 +300,7 @@ def distrust(engine: Engine, node: int, job: str) -> None:
         ".condor.sub'",
         0,
     )
-    engine.emit(do.SayFailed(culprit=node, job=job))
+    engine.emit(do.SayFailed(node=node, job=job))
     engine.emit(do.KillScripts())
     engine.emit(do.Exit(1, keep_lock=True, concluded=False))
     engine.enter(Phase.ENDED)

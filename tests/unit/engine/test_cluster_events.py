@@ -161,7 +161,7 @@ def test_a_submit_event_of_a_node_with_unfinished_parents_ends_the_run(recoverin
     assert bench.said("DAG semantics violated! Node B was submitted but has unfinished parents!")
     assert bench.said("the DAG in recovery mode by giving the command 'condor_submit t.dag.condor")
     assert bench.ever(do.Exit) == [do.Exit(1, keep_lock=True, concluded=False)]
-    assert bench.ever(do.SayFailed) == [do.SayFailed(culprit=1, job="6.0.0")]
+    assert bench.ever(do.SayFailed) == [do.SayFailed(node=1, job="6.0.0")]
     for kind in (do.WriteRescue, do.RemoveJobs, do.Publish, do.AppendNote):
         assert not [action for action in bench.last if isinstance(action, kind)]
     bench.tell(inputs.LogCaughtUp(), inputs.Wake())
