@@ -13,6 +13,8 @@ IDLE = 2
 HELD = 4
 ENDED = 8
 
+GAP_MAX = 10_000  # procs whose submit events a log may have lost in a row; more are a wrong number
+
 
 def run_key(cluster: int, subproc: int) -> int:
     """A number for a cluster; NOOP nodes share cluster 0 and are told apart by the third number."""
@@ -152,9 +154,15 @@ class JobBook:
                 self._add(jobs, proc, IDLE)
 
     def submit_seen(self, jobs: Jobs, proc: int) -> bool:
-        """A submit event; returns False if it repeats an earlier one."""
+        """A submit event; returns False if it repeats an earlier one.
+
+        The schedd numbers the procs of a cluster without a gap, so lower ones that the log does not
+        show are there too: it has lost their events.
+        """
         flags = jobs.procs.get(proc)
         if flags is None:
+            if len(jobs.procs) < proc < len(jobs.procs) + GAP_MAX:
+                self.expect(jobs, range(proc))
             self._add(jobs, proc, IDLE | SEEN)
         elif flags & SEEN:
             return False

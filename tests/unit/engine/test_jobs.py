@@ -24,6 +24,18 @@ def test_log_first_then_the_reply() -> None:
     assert (book.submitted, jobs.job(jobs.last_proc)) == (2, "77.0.0")
 
 
+def test_lower_procs_of_a_log_that_has_lost_their_submit_events_are_expected() -> None:
+    """The schedd numbers them without a gap; a number out of all reason is not believed."""
+    book = JobBook()
+    jobs = book.open(4, 77)
+    assert book.submit_seen(jobs, 2)
+    assert jobs.live() == [0, 1, 2]
+    assert book.submit_seen(jobs, 0)
+    assert not book.submit_seen(jobs, 0)
+    assert book.submit_seen(jobs, 1_000_000_000)
+    assert len(jobs.live()) == 4
+
+
 def test_first_failure_decides_the_value() -> None:
     book = JobBook()
     jobs = book.open(0, 5)
