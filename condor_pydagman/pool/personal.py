@@ -121,7 +121,7 @@ class Pool:
         """
         if not self.directory.is_dir():
             return False
-        self._refuse_others()
+        self._refuse_others("take that away from others (chmod, chown), then stop the pool")
         with self._locked():
             return self._clear(patience)
 
@@ -201,9 +201,9 @@ class Pool:
                 transient=False,
             )
 
-    def _refuse_others(self) -> None:
+    def _refuse_others(self, remedy: str = "choose another directory with --dir") -> None:
         """The directory says which programs are run: it must be in nobody else's hands."""
-        trust.refuse_others(self.directory, "choose another directory with --dir")
+        trust.refuse_others(self.directory, remedy)
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:

@@ -19,6 +19,8 @@ def test_not_where_everybody_may_write(tmp_path: Path) -> None:
     with pytest.raises(PoolError, match="everybody may write to it"):
         Pool(place).start()
     assert os.listdir(place) == []
+    with pytest.raises(PoolError, match=r"chmod.*then stop the pool"):
+        Pool(place).stop()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make another's directory")
