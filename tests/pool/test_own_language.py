@@ -207,11 +207,11 @@ def a_held_job_is_not_timed_while_it_is_held(s: Scene) -> None:
 @STAGE.scene
 def a_sub_dag_that_takes_too_long_goes_on_where_it_was(s: Scene) -> None:
     s.submit(
-        "SUBDAG EXTERNAL S inner.dag\nTIMEOUT S RUNNING 15\nRETRY S 1 ONLY-IF -1002\n"
+        "SUBDAG EXTERNAL S inner.dag\nTIMEOUT S RUNNING 30\nRETRY S 1 ONLY-IF -1002\n"
         "SCRIPT PRE S script.sh 0 pre S\n"
         "#== inner.dag\nJOB A job.sub\nJOB B told.sub\nPARENT A CHILD B\n"
     )
-    s.says("TIMEOUT RUNNING 15")
+    s.says("TIMEOUT RUNNING 30")
     s.touch("go.B")
     assert s.ends() == 0
     assert dags.starts(s.work) == {"A 0": 1, "B 0": 2}
