@@ -34,11 +34,9 @@ from condor_pydagman.records import (
     run_statistics,
     status_table,
 )
-from condor_pydagman.vocabulary import EventKind, NodeStatus
+from condor_pydagman.vocabulary import NodeStatus
 
 APPEND_TRIES = 60  # one a second, then the nodes log counts as unwritable
-
-_ENDS = (EventKind.JOB_TERMINATED, EventKind.JOB_ABORTED)
 
 
 class Performer:
@@ -139,7 +137,7 @@ class Performer:
         told = {
             event[1:3]
             for event in (*self._waiting, *self._answers)
-            if isinstance(event, inputs.LogEvent) and event.kind in _ENDS
+            if isinstance(event, inputs.LogEvent) and event.kind in removals.ENDS
         }
         engine = self.run.engine
         return [job for job in jobs if job[:2] in told or removals.has_ended(engine, job)]

@@ -110,9 +110,9 @@ class Submitter:
         run = self.run
         directory = run.dag.directories.get(node, "")
         self._show()
-        if run.config.prohibit_multi_jobs and run.schedd.procs_of(text, directory) > 1:
-            raise PoolError(_MULTI, transient=False)
         try:
+            if run.config.prohibit_multi_jobs and run.schedd.procs_of(text, directory) > 1:
+                raise PoolError(_MULTI, transient=False)
             look = partial(self._look, node, text, common_input)
             return run.schedd.submit(text, directory, look)
         except FirstList:

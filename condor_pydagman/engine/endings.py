@@ -155,7 +155,7 @@ def removes_jobs(engine: Engine, ending: Ending) -> bool:
     return ending.status is not DagStatus.RM or engine.config.remove_node_jobs
 
 
-def scripts_run(engine: Engine) -> bool:
+def _scripts_run(engine: Engine) -> bool:
     """Whether any script runs."""
     running = (engine.nodes.count_all(state) for state in (State.PRE_RUN, State.POST_RUN))
     return any(running) or engine.hold_scripts.running > 0
@@ -168,7 +168,7 @@ def _clear_away(engine: Engine, ending: Ending) -> None:
     if removes_jobs(engine, ending):
         engine.say("Removing any/all submitted HTCondor jobs...", 2)
         engine.emit(do.RemoveJobs(ending.reason, spare_services=with_final))
-    if scripts_run(engine):
+    if _scripts_run(engine):
         engine.say("Removing running scripts...", 2)
     engine.emit(do.KillScripts(answered=with_final))
     if with_final:

@@ -30,15 +30,12 @@ _NAMED = frozenset(
     )
 )
 _OWN = frozenset((EventKind.PRESKIP, EventKind.POST_SCRIPT_TERMINATED))  # written by DAGMan
-_OF_CLUSTERS = frozenset(
-    (
-        EventKind.CLUSTER_SUBMIT,
-        EventKind.CLUSTER_REMOVE,
-        EventKind.FACTORY_PAUSED,
-        EventKind.FACTORY_RESUMED,
-    )
-)
-_WITHOUT_PROC = _OF_CLUSTERS | _OWN
+_WITHOUT_PROC = _OWN | {
+    EventKind.CLUSTER_SUBMIT,
+    EventKind.CLUSTER_REMOVE,
+    EventKind.FACTORY_PAUSED,
+    EventKind.FACTORY_RESUMED,
+}
 _KIND_NAMES = {int(kind): "ULOG_" + kind.name for kind in EventKind}
 
 

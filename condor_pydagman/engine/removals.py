@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from condor_pydagman.engine.engine import Engine
 
 AGAIN = 10.0  # seconds before a removal is asked for once more
+ENDS = (EventKind.JOB_TERMINATED, EventKind.JOB_ABORTED)  # events of a job's end
 # Seconds for the rest of a cluster with a failed proc: those that failed for the same reason end by
 # themselves, and count as what they are.
 GRACE = 1.0
@@ -99,10 +100,5 @@ def has_ended(engine: Engine, job: QueuedJob) -> bool:
         return bool(jobs.procs.get(job.proc, 0) & ENDED)
     if job.cluster == engine.nodes.clusters[node] or job.cluster in engine.former.get(node, ()):
         return True
-    return any(event[:3] in _ends(job) for event in engine.strangers)
-
-
-def _ends(job: QueuedJob) -> tuple[tuple[int, int, int], ...]:
-    """How the events begin that tell of a job's end."""
-    kinds = (EventKind.JOB_TERMINATED, EventKind.JOB_ABORTED)
-    return tuple((kind, job.cluster, job.proc) for kind in kinds)
+    ends = [(kind, job.cluster, job.proc) for kind in ENDS]
+    return any(event[:3] in ends for event in engine.strangers)

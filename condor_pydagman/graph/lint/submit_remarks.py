@@ -17,6 +17,7 @@ _INCREASE = "WARNING: retry_request_memory_increase will be ignored because retr
 _INCREASE += " was used"
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _LEASE = 20  # seconds, the shortest
+_NUMBER = re.compile(r"[0-9]{1,9}")
 _UNITS = {
     "request_memory": "defaults to megabytes, but should contain a units suffix (i.e K, M, G or T)",
     "request_disk": "defaults to kilobytes, should contain a units suffix (i.e K, M, or B)",
@@ -69,7 +70,7 @@ def _of_values(values: Mapping[str, str], expand: Expand) -> Iterator[str]:
         if re.search(rf"\b{target}\b", requirements, re.IGNORECASE):
             yield f"{word} {_OBSOLETE.format(target, target.lower())}"
     lease = expand(values.get("job_lease_duration", "")).strip()
-    if lease.isdigit() and 0 < int(lease) < _LEASE:
+    if _NUMBER.fullmatch(lease) and 0 < int(lease) < _LEASE:
         yield "JobLeaseDuration less than 20 seconds is not allowed, using 20 instead"
     if values.get("accounting_group") and expand(values.get("nice_user", "")).lower() == "true":
         yield "nice_user conflicts with accounting_group. nice_user will be ignored"

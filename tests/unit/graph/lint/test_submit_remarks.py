@@ -47,6 +47,8 @@ def test_other_warnings_in_stocks_order() -> None:
         'requirements="Memory" == "Disk" && FooMemory',
         "output_destination=https://a",
         "job_lease_duration=20",
+        "job_lease_duration=²",
+        f"job_lease_duration={'1' * 5000}",
         "warning=3",
     ],
 )
