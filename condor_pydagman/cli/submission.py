@@ -37,11 +37,13 @@ class Offer(NamedTuple):
     """A job that can be submitted: the bindings' description of it, and to whom.
 
     Attributes:
+        text: what the description was read from.
         spool: hand the schedd a copy of the job's files, condor_dagman among them; it keeps them,
             and what the job writes, in its spool directory (condor_submit(1), -remote).
     """
 
     description: Any
+    text: str
     schedd: Any
     spool: bool
 
@@ -59,7 +61,7 @@ def offer(text: str, paths: DagPaths, remote: str, htcondor2: Any) -> Offer:
     schedd = _remote_schedd(remote, htcondor2) if remote else _local_schedd(htcondor2)
     if not remote:
         _refuse_waiting(schedd, paths, htcondor2)
-    return Offer(description, schedd, bool(remote))
+    return Offer(description, text, schedd, bool(remote))
 
 
 def _local_schedd(htcondor2: Any) -> Any:
@@ -111,14 +113,14 @@ def submit(offered: Offer, paths: DagPaths, htcondor2: Any) -> Job:
     """
     import warnings
 
-    from condor_pydagman.adapters.descriptions import charge
+    from condor_pydagman.adapters.descriptions import submitted
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             offered.description.issue_credentials()
-            charge(offered.description)
-            result = offered.schedd.submit(offered.description, spool=offered.spool)
+            schedd, description = offered.schedd, offered.description
+            result = submitted(schedd, description, offered.text, spool=offered.spool)
         except _refusals(htcondor2) as error:
             raise _refused(str(error), paths) from None
         if offered.spool:

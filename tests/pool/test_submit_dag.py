@@ -228,6 +228,8 @@ WRONG = [
     'arguments = a "b',
 ]
 HELD = ["foo = bar", "foo = $(bar)", "request_memroy = 5", "My.foo = 1", "priority = 3"]
+HELD.append('My.foo @=end\n"one"\n@end\nMy.other = "two"')  # a value in lines of its own
+HELD.append("My.foo @=end\n{1,\n2}\n@end")
 
 
 def _submit_both(

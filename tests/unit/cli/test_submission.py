@@ -6,7 +6,10 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import htcondor2
 import pytest
 
 from condor_pydagman.cli import submission
@@ -36,6 +39,28 @@ def test_a_name_that_is_not_utf_8(
         submission.offer(text, DagPaths("x.dag"), "", None)
     assert shown in str(caught.value)
     assert "Rename the file or the directory" in str(caught.value)
+
+
+class Taking:
+    """A schedd that takes a job, and keeps what it was given."""
+
+    def __init__(self) -> None:
+        self.given: dict[str, str] = {}
+
+    def submit(self, description: Any, *, spool: bool) -> SimpleNamespace:
+        self.given = dict(description.items())
+        return SimpleNamespace(cluster=lambda: 7, num_procs=lambda: 1)
+
+
+def test_a_value_of_several_lines_reaches_the_schedd() -> None:
+    """The bindings write a description as one line for each key, and read that again."""
+    text = 'executable = a\nMY.Note @=end\n"one\ntwo"\n@end\nqueue\n'
+    schedd = Taking()
+    offered = submission.Offer(htcondor2.Submit(text), text, schedd, spool=False)
+    submission.submit(offered, DagPaths("x.dag"), htcondor2)
+    (key,) = (key for key in schedd.given if key.startswith("MY.Note"))
+    assert key.startswith("MY.Note @=")
+    assert '"one\ntwo"' in key
 
 
 class Bindings:
