@@ -13,6 +13,11 @@ SECRET = "CONDOR_SECURITY_SESSION"
 # All variables that nobody but DAGMan itself is to have; daemons tell their children the second.
 SECRETS = frozenset((SECRET, "CONDOR_PRIVATE_INHERIT"))
 
+EXIT_LEAVE = 3  # DAGMan's exit code with which the schedd starts its job again
+
+# What DAGMan and the checker say of a job whose list of common input files is not the DAG's.
+COMMON_INPUT_DIFFERS = "Multiple differing common input transfer lists declared in DAG"
+
 
 class NodeStatus(IntEnum):
     """What the node status file and `.dagman.out` call the state of a node."""

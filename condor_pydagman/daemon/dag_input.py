@@ -21,9 +21,7 @@ from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records import banner, parse_timing, rescue
-from condor_pydagman.vocabulary import NodeKind
-
-_LEAVE = 3  # exit code with which the schedd starts the job again
+from condor_pydagman.vocabulary import EXIT_LEAVE, NodeKind
 
 
 class CannotStart(PydagmanError):
@@ -165,7 +163,7 @@ def _reader() -> Callable[[str], Iterator[str]]:
 
 def _later(path: str, error: OSError) -> CannotStart:
     return CannotStart(
-        f"ERROR: Failed to open {path}: {error.strerror}; starting again later", _LEAVE
+        f"ERROR: Failed to open {path}: {error.strerror}; starting again later", EXIT_LEAVE
     )
 
 

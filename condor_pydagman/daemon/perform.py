@@ -19,7 +19,6 @@ from condor_pydagman.daemon.run import Run
 from condor_pydagman.daemon.submit import Submitter
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs, removals
-from condor_pydagman.engine.endings import EXIT_LEAVE
 from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.graph.model import Script
 from condor_pydagman.names import logged_name
@@ -34,7 +33,7 @@ from condor_pydagman.records import (
     run_statistics,
     status_table,
 )
-from condor_pydagman.vocabulary import NodeStatus
+from condor_pydagman.vocabulary import EXIT_LEAVE, NodeStatus
 
 APPEND_TRIES = 60  # one a second, then the nodes log counts as unwritable
 

@@ -40,9 +40,9 @@ from condor_pydagman.records.ad_attributes import (
     quoted,
 )
 from condor_pydagman.records.job_description import Workflow, inheritance, inherited
+from condor_pydagman.vocabulary import EXIT_LEAVE
 
 OWN_AD_TRIES = 4
-_LEAVE = 3  # exit code with which the schedd starts the job again
 DUMP_LEVEL = 5  # verbosity from which on all nodes are shown at the start
 
 
@@ -194,7 +194,7 @@ def _begin_anew(it: Plan) -> None:
         it.schedd.publish(news, durable=True)
     except PoolError as error:
         reason = f"can't tell the schedd that the DAG begins anew ({error.reason})"
-        raise CannotStart(f"{reason}; starting again later", _LEAVE) from None
+        raise CannotStart(f"{reason}; starting again later", EXIT_LEAVE) from None
 
 
 def _recovers(options: DagmanOptions, it: Plan, out: OutLog) -> bool:
@@ -269,7 +269,7 @@ def _own_ad(schedd: ScheddAdapter, job: JobId, out: OutLog) -> dict[str, object]
     raise CannotStart(
         f"ERROR: the schedd does not give the DAGMan job's own ad ({reason}); starting again later."
         f" condor_q {job.cluster} tells whether it answers",
-        _LEAVE,
+        EXIT_LEAVE,
     )
 
 
@@ -372,7 +372,7 @@ def _take_lock(lock: LockFile, job: JobId, out: OutLog) -> bool:
         raise CannotStart(
             f"Lock file {lock.path} is still held by this same DAGMan job ({holder});"
             " starting again later",
-            _LEAVE,
+            EXIT_LEAVE,
         )
     raise CannotStart(
         "Aborting because it looks like another instance of DAGMan is currently running on this"
@@ -401,7 +401,7 @@ def _begin(
 def _code(error: FileError, *, begun: bool) -> int:
     """The exit code for a file that can't be written.  With 1 the schedd takes the job away, and
     the node jobs of a DAG that has begun; what may pass is tried again."""
-    return _LEAVE if begun or error.transient else 1
+    return EXIT_LEAVE if begun or error.transient else 1
 
 
 def _begin_jobstate(run: Run) -> None:

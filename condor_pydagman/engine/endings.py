@@ -18,12 +18,10 @@ from condor_pydagman.engine.inputs import Leave, LogBroken, RescueWritten, Stop
 from condor_pydagman.engine.node_states import IN_SCRIPT, State
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle
 from condor_pydagman.graph.model import Abort
-from condor_pydagman.vocabulary import DagStatus
+from condor_pydagman.vocabulary import EXIT_LEAVE, DagStatus
 
 if TYPE_CHECKING:
     from condor_pydagman.engine.engine import Engine
-
-EXIT_LEAVE = 3
 
 
 class Ending(NamedTuple):

@@ -7,7 +7,7 @@ not empty for that of the DAG; a job with another one is not submitted, and its 
 
 from __future__ import annotations
 
-DIFFERS = "Multiple differing common input transfer lists declared in DAG"
+from condor_pydagman.vocabulary import COMMON_INPUT_DIFFERS
 
 # Longer lists are remembered by their digest: a note in the nodes log has no room for them.
 LONGEST_KEPT = 300
@@ -34,4 +34,5 @@ def token(files: str) -> str:
 def difference(known: str, files: str) -> str:
     """The reason for which a job with `files` is refused; `known` is the DAG's token."""
     theirs = "another" if known.startswith("sha256:") else f"'{known}'"
-    return f"{DIFFERS} (that of this job is '{token(files)}', that of the DAG is {theirs})"
+    compared = f"that of this job is '{token(files)}', that of the DAG is {theirs}"
+    return f"{COMMON_INPUT_DIFFERS} ({compared})"

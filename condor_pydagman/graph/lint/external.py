@@ -13,11 +13,11 @@ from typing import NamedTuple, Protocol, TypeVar
 from condor_pydagman.dagfile import commands
 from condor_pydagman.errors import FileError
 from condor_pydagman.graph.lint.findings import FileKind, World
+from condor_pydagman.vocabulary import COMMON_INPUT_DIFFERS
 
 _MOST_REMEMBERED = 1000
 
 NO_DESCRIPTION = "Submit JDL does not exist"
-DIFFERS = "Multiple differing common input transfer lists declared in DAG"
 _INLINE = "internal-jdl"  # what stock calls a description that is no file
 _EOL = "\n"
 _WITHOUT_END = "nice_user conflicts"  # the one warning that stock ends no line behind
@@ -128,7 +128,7 @@ class External:
         if common_input and not self._common_input:
             self._common_input = common_input
         differs = common_input is not None and self._common_input not in ("", common_input)
-        return DIFFERS if differs else ""
+        return COMMON_INPUT_DIFFERS if differs else ""
 
 
 P = TypeVar("P")

@@ -11,7 +11,8 @@ import pytest
 from condor_pydagman.adapters import per_proc
 from condor_pydagman.adapters.common_input import FirstList, check, lists
 from condor_pydagman.errors import PoolError
-from condor_pydagman.records.common_input import DIFFERS, LONGEST_KEPT, token
+from condor_pydagman.records.common_input import LONGEST_KEPT, token
+from condor_pydagman.vocabulary import COMMON_INPUT_DIFFERS
 
 
 @pytest.mark.parametrize(
@@ -73,7 +74,7 @@ def test_the_same_list_or_none_is_fine() -> None:
 
 @pytest.mark.parametrize("value", ["b,a", "a", "A,b", '" "'])
 def test_another_list_is_refused_for_good(value: str) -> None:
-    with pytest.raises(PoolError, match=DIFFERS) as caught:
+    with pytest.raises(PoolError, match=COMMON_INPUT_DIFFERS) as caught:
         checked(f"transfer_common_input = {value}\nqueue", "a,b")
     assert not caught.value.transient
     assert "that of the DAG is 'a,b'" in caught.value.reason
