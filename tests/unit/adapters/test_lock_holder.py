@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,16 +11,7 @@ import pytest
 
 from condor_pydagman.adapters.files import LockFile
 from condor_pydagman.adapters.lock_holder import Holder, living_holder
-
-# As a DAGMan does, stock or ours.
-HOLD = """\
-import fcntl, os, sys
-fd = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT, 0o600)
-fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-os.write(fd, sys.argv[2].encode())
-print("held", flush=True)
-sys.stdin.readline()
-"""
+from tests import locks
 
 
 @pytest.fixture
@@ -32,14 +22,8 @@ def lock(tmp_path: Path) -> Path:
 @pytest.fixture(params=["42\n", "42\nrescue 0\n"], ids=["stock", "ours"])
 def holder(lock: Path, request: pytest.FixtureRequest) -> Iterator[subprocess.Popen[str]]:
     """A process that holds the lock of job 42."""
-    argv = [sys.executable, "-c", HOLD, str(lock), request.param]
-    with subprocess.Popen(
-        argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "held\n"
+    with locks.held(lock, request.param) as process:
         yield process
-        process.kill()
 
 
 def test_a_holder_is_named_and_not_disturbed(lock: Path, holder: subprocess.Popen[str]) -> None:

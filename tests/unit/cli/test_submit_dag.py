@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from condor_pydagman.cli.manager_job import DASHES
 from condor_pydagman.cli.submission import unused_lines
 from condor_pydagman.cli.submit_dag import main
 from condor_pydagman.records.condor_sub import old_arguments
+from tests import locks
 
 NO_SCHEDD = ["-schedd-address-file", "/nosuch/a", "-schedd-daemon-ad-file", "/nosuch/b"]
 
@@ -398,28 +398,7 @@ def test_nobody_needs_to_listen(where: str, words: str) -> None:
         assert "t.dag.condor.sub" in done.stdout or wrong
 
 
-HOLD = """\
-import sys
-from condor_pydagman.adapters.files import LockFile
-lock = LockFile(sys.argv[1])
-assert lock.take() is None
-lock.write(int(sys.argv[2]))
-print("held", flush=True)
-sys.stdin.readline()
-"""
-
-
-@contextlib.contextmanager
-def running(lock: str, cluster: int = 42) -> Iterator[subprocess.Popen[str]]:
-    """A DAGMan that holds its lock file."""
-    argv = [sys.executable, "-c", HOLD, lock, str(cluster)]
-    with subprocess.Popen(
-        argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "held\n"
-        yield process
-        process.kill()
+OF_42 = "42\nrescue 0\n"  # what the lock file of job 42 says
 
 
 def listing() -> dict[str, bytes]:
@@ -438,7 +417,7 @@ def test_a_dag_that_runs_is_left_alone(
         Path(f"t.dag.{suffix}").write_text("of the run\n")
     if rescue:
         Path("t.dag.rescue001").write_text("DONE A\n")
-    with running("t.dag.lock"):
+    with locks.held("t.dag.lock", OF_42):
         before = listing()
         assert prepare(*line.split()) == 1
         assert main(line.split()) == 1
@@ -450,7 +429,7 @@ def test_a_dag_that_runs_is_left_alone(
 
 
 def test_one_that_crashed_is_submitted_again() -> None:
-    with running("t.dag.lock"):
+    with locks.held("t.dag.lock", OF_42):
         pass
     assert Path("t.dag.lock").exists()
     assert prepare("-f", "t.dag") == 0
@@ -462,7 +441,7 @@ def test_a_sub_dag_that_runs_is_left_alone(capsys: pytest.CaptureFixture[str]) -
     Path("t.dag").write_text("SUBDAG EXTERNAL A in.dag DIR d\n")
     Path("d/in.dag").write_text("JOB A a.sub\n")
     Path("d/in.dag.dagman.log").write_text("of the run\n")
-    with running("d/in.dag.lock", 0) as dagman:
+    with locks.held("d/in.dag.lock", "0\nrescue 0\n") as dagman:
         before = listing()
         assert prepare("-f", "-do_recurse", "t.dag") == 1
         assert listing() == before
