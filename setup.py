@@ -22,6 +22,6 @@ PLACES = {
 }
 
 FILES = {place: sorted(glob(pattern)) for place, pattern in PLACES.items()}
-FILES[DOC] = ["CHANGES.md", "LICENSE", "README.md"]
+FILES[DOC] = ["CHANGES.md", "CONTRIBUTING.md", "LICENSE", "README.md"]
 
 setup(data_files=[(place, files) for place, files in FILES.items() if files])

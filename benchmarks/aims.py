@@ -1,4 +1,4 @@
-"""The aims that the program has set itself, and whether a run reached them."""
+"""The aims for performance, and whether a run reached them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from benchmarks.figures import Results, Row, load_rows, median
 from benchmarks.measure import WORKFLOWS
 from benchmarks.subjects import FLOOR, OURS, STOCK
 
-NO_CPU = 0.010  # seconds a minute: one tick of the kernel's clock
+MAX_IDLE_CPU_S = 0.010  # seconds a minute: one tick of the kernel's clock
 
 
 class Aim(NamedTuple):
@@ -74,7 +74,7 @@ def _idle(results: Results) -> tuple[str, bool] | None:
     if not values:
         return None
     used = median(values)
-    return f"{used * 1000:.1f} ms a minute", used < NO_CPU
+    return f"{used * 1000:.1f} ms a minute", used < MAX_IDLE_CPU_S
 
 
 def _many(results: Results) -> tuple[str, bool] | None:

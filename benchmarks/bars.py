@@ -1,8 +1,8 @@
 """Draws groups of horizontal bars as SVG.
 
-By hand, because what the charting libraries write is either a hundred times as long or hard to
-read, and would come with more packages than the program itself needs.  The same numbers give the
-same bytes, so that a change of a chart shows the change of the numbers.
+Without a charting library: their files are a hundred times as long or hard to read, and they need
+more packages than the program itself.  The same numbers give the same bytes, so that a change of a
+chart shows the change of the numbers.
 """
 
 from __future__ import annotations

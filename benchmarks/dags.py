@@ -24,7 +24,7 @@ universe = scheduler
 executable = /bin/sleep
 arguments = {seconds}
 """
-RUN_SECONDS = (1, 2, 1)
+RUN_TIMES_S = (1, 2, 1)
 
 # What DAGMan says of a node's job beside its submit file, so much text at least.
 LIKE_A_NODE = """\
@@ -102,7 +102,7 @@ def sleeper() -> Workload:
 
 
 def workflow(shape: str, size: int) -> Workload:
-    """A known scientific workflow; its jobs sleep for RUN_SECONDS, each kind for one of them."""
+    """A known scientific workflow; its jobs sleep for RUN_TIMES_S, each kind for one of them."""
     made = shapes.make(shape, size)
     seconds = run_seconds(shape, size)
     return Workload(
@@ -115,7 +115,7 @@ def workflow(shape: str, size: int) -> Workload:
 def run_seconds(shape: str, size: int) -> dict[str, int]:
     """How long the jobs of each kind of such a workflow run."""
     kinds = dict.fromkeys(shapes.kind(node) for node in shapes.make(shape, size).nodes)
-    return {kind: RUN_SECONDS[n % len(RUN_SECONDS)] for n, kind in enumerate(kinds)}
+    return {kind: RUN_TIMES_S[n % len(RUN_TIMES_S)] for n, kind in enumerate(kinds)}
 
 
 def _by_child(edges: list[tuple[str, str]]) -> list[tuple[list[str], list[str]]]:

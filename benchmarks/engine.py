@@ -42,8 +42,8 @@ from condor_pydagman.vocabulary import EventKind, ScriptKind
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 QUICK_SIZES = (1_000, 10_000, 100_000)
 LAYERS = 100
-LEAST_INPUTS = 100_000  # small DAGs are run again until so many inputs have been measured
-LEAST_FOR_MEMORY = 100_000  # nodes; below that, what the interpreter itself takes hides theirs
+MIN_INPUTS = 100_000  # small DAGs are run again until so many inputs have been measured
+MIN_NODES_FOR_MEMORY = 100_000  # nodes; below that, what the interpreter itself takes hides theirs
 FIRST_CLUSTER = 100  # cluster of node 0; a node has one cluster, so the two differ by that
 STAMP = "11/21/26 11:56:29"
 NEXT_EVENT = {EventKind.SUBMIT: EventKind.EXECUTE, EventKind.EXECUTE: EventKind.JOB_TERMINATED}
@@ -133,7 +133,7 @@ class World:
     def __init__(self, engine: Engine, figures: Figures) -> None:
         self.fullest = 0
         self._engine = engine
-        self._names = engine.dag.names
+        self._names = engine.run.dag.names
         self._figures = figures
         self._answers: deque[inputs.Input] = deque()
         self._events = array("q")
@@ -236,7 +236,7 @@ def measure(shape: str, nodes: int, post: bool) -> Figures:
     loaded = resident()
     figures.dag = (loaded - empty) / nodes
     figures.engine = max(0.0, _run(dag, figures) - loaded) / nodes
-    while figures.inputs < LEAST_INPUTS:
+    while figures.inputs < MIN_INPUTS:
         _run(dag, figures)
     return figures
 
@@ -270,7 +270,7 @@ def render(found: list[Figures]) -> str:
     first: dict[tuple[str, bool], Figures] = {}
     for figures in found:
         base = first.setdefault((figures.shape, figures.post), figures)
-        memory = figures.nodes >= LEAST_FOR_MEMORY
+        memory = figures.nodes >= MIN_NODES_FOR_MEMORY
         cells = [
             figures.shape + (", POST scripts" if figures.post else ""),
             f"{figures.nodes:,}",

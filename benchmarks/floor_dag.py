@@ -15,7 +15,7 @@ from pathlib import Path
 
 import htcondor2
 
-PATIENCE = 600  # seconds without an event
+EVENT_TIMEOUT_S = 600  # without an event
 
 
 def main(file: str, log: str) -> None:
@@ -42,7 +42,7 @@ def main(file: str, log: str) -> None:
         if not parents:
             submit(node)
     left = len(waits_for)
-    for event in htcondor2.JobEventLog(log).events(PATIENCE):
+    for event in htcondor2.JobEventLog(log).events(EVENT_TIMEOUT_S):
         if event.type == htcondor2.JobEventType.JOB_TERMINATED:
             left -= 1
             for child in children.get(node_of[event.cluster], ()):
@@ -51,7 +51,7 @@ def main(file: str, log: str) -> None:
                     submit(child)
             if not left:
                 return
-    sys.exit(f"no event for {PATIENCE} s; {left} nodes have not ended")
+    sys.exit(f"no event for {EVENT_TIMEOUT_S} s; {left} nodes have not ended")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from benchmarks import costs, dags, events
 from benchmarks.place import Failed, Place
 from benchmarks.sizes import Numbers, Sizes
 
-PATIENCE = 300.0  # seconds until all DAGMans have come up, or ended
+START_TIMEOUT_S = 300.0  # until all DAGMans have come up, or ended
 
 
 def idle(place: Place, subject: str, sizes: Sizes) -> Numbers:
@@ -26,7 +26,7 @@ def many_run(place: Place, subject: str, sizes: Sizes) -> Numbers:
     """Seconds until many DAGMans have run a DAG of five nodes each."""
     directories = _directories(place, f"many-{subject}", dags.fan(3), sizes.dagmans)
     place.submit(directories, subject)
-    ends = [place.wait_end(directory, PATIENCE) for directory in directories]
+    ends = [place.wait_end(directory, START_TIMEOUT_S) for directory in directories]
     begin = min(found[0].time for found in ends)
     return {"many run": [max(found[-1].time for found in ends) - begin]}
 
@@ -38,7 +38,7 @@ def _idling(place: Place, subject: str, sizes: Sizes, count: int, name: str) -> 
         place.submit(directories, subject)
         for directory in directories:
             log = directory / f"{dags.NAME}.nodes.log"
-            place.wait_events(log, events.EXECUTE, 1, PATIENCE)
+            place.wait_events(log, events.EXECUTE, 1, START_TIMEOUT_S)
         pids = [place.dagman_pid(directory) for directory in directories]
         time.sleep(sizes.settle)
         used, woken = _spent(pids)

@@ -85,15 +85,15 @@ class Measurement:
         directory: where to work; the user that the programs run as must be able to write there.
         binaries: 'stock' and 'ours' -> where their programs are.
         version: what condor_submit_dag would tell condor_dagman that it is.
-        timeout: seconds after which a process is ended.
+        timeout_s: seconds after which a process is ended.
     """
 
     def __init__(
-        self, directory: Path, binaries: dict[str, Path], version: str, timeout: float
+        self, directory: Path, binaries: dict[str, Path], version: str, timeout_s: float
     ) -> None:
         self._directory = directory
         self._binaries = binaries
-        self._timeout = timeout
+        self._timeout_s = timeout_s
         self._turn = 0
         self._version = version
 
@@ -137,7 +137,7 @@ class Measurement:
             joins = "-JoinNodes" if case.joins else "-NoJoinNodes"
             argv = [str(path), "-Statistics", joins, shapes.NAME]
         environment = self._environment(case, place)
-        cost, text = run(identity().command(argv), environment, place, self._timeout)
+        cost, text = run(identity().command(argv), environment, place, self._timeout_s)
         if program == "condor_dagman" and log.exists():
             text = log.read_text(encoding="utf-8", errors="replace") + text
         if not cost.failure and not loaded(text, nodes + joined(case)):
@@ -161,9 +161,9 @@ class Measurement:
 
 
 def run(
-    argv: list[str], environment: dict[str, str], place: Path, timeout: float
+    argv: list[str], environment: dict[str, str], place: Path, timeout_s: float
 ) -> tuple[Cost, str]:
-    """What a process costs, and what it said; it is killed after `timeout` seconds."""
+    """What a process costs, and what it said; it is killed after `timeout_s` seconds."""
     with (place / "said").open("w+b") as said:
         begin = time.perf_counter()
         process = subprocess.Popen(
@@ -176,7 +176,7 @@ def run(
         )
         ended = False
         try:
-            ended = _ends(process.pid, timeout)
+            ended = _ends(process.pid, timeout_s)
         finally:
             if not ended:
                 process.kill()
@@ -187,7 +187,7 @@ def run(
         text = said.read().decode("utf-8", errors="replace")
     cost = Cost(seconds, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024 / 1e6)
     if not ended:
-        cost.failure = f"more than {timeout:.0f} s"
+        cost.failure = f"more than {timeout_s:.0f} s"
     elif process.returncode < 0:
         cost.failure = f"dies of {signal.Signals(-process.returncode).name}"
     elif process.returncode:
@@ -195,12 +195,12 @@ def run(
     return cost, text
 
 
-def _ends(pid: int, timeout: float) -> bool:
+def _ends(pid: int, timeout_s: float) -> bool:
     descriptor = os.pidfd_open(pid)
     try:
         poll = select.poll()
         poll.register(descriptor, select.POLLIN)
-        return bool(poll.poll(timeout * 1000))
+        return bool(poll.poll(timeout_s * 1000))
     finally:
         os.close(descriptor)
 

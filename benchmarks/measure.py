@@ -84,7 +84,7 @@ def repeated(plan: list[tuple[str, str]], rounds: int) -> list[tuple[str, str]]:
 
 
 def _clear(place: Place, say: Callable[[str], None]) -> None:
-    """Leave nothing of a failure in the way of the next measurement."""
+    """Remove what a failed measurement has left."""
     try:
         place.remove_all()
     except (Failed, OSError) as error:

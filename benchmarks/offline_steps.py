@@ -14,7 +14,7 @@ from benchmarks.sizes import Numbers, Sizes
 from benchmarks.subjects import STOCK, knobs
 
 PROGRAM = "condor_dagman"
-TIMEOUT = 300.0
+TIMEOUT_S = 300.0
 
 
 def load(place: Place, subject: str, sizes: Sizes) -> Numbers:
@@ -22,7 +22,7 @@ def load(place: Place, subject: str, sizes: Sizes) -> Numbers:
     directory = _directory(place, f"load-{subject}")
     binaries = {subject: place.commands[subject]}
     version = loading.stock_version(place.commands[STOCK])
-    measurement = loading.Measurement(directory, binaries, version, TIMEOUT)
+    measurement = loading.Measurement(directory, binaries, version, TIMEOUT_S)
     found: Numbers = {}
     try:
         for shape, nodes in sizes.loads:
@@ -43,7 +43,7 @@ def recovery(place: Place, subject: str, sizes: Sizes) -> Numbers:
     shapes.write(recovering.SHAPE, sizes.recovery, directory)
     version = loading.stock_version(place.commands[STOCK])
     run = recovering.Recovery(
-        directory, sizes.recovery, post=False, version=version, timeout=TIMEOUT
+        directory, sizes.recovery, post=False, version=version, timeout_s=TIMEOUT_S
     )
     try:
         cost = run.run(
@@ -63,7 +63,7 @@ def engine(_: Place, __: str, sizes: Sizes) -> Numbers:
 
 
 def _directory(place: Place, name: str) -> Path:
-    """One that the user of the pool may write to; nobody else works now."""
+    """A directory that the user of the pool may write to."""
     directory = place.new_directory(name)
     directory.chmod(0o777)
     return directory

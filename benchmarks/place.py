@@ -54,7 +54,7 @@ class Place:
         knobs = self.pool.directory / "config.d" / "benchmark"
         knobs.parent.mkdir(parents=True, exist_ok=True)
         knobs.write_text(KNOBS, encoding="ascii")
-        self.pool.start(timeout=120)
+        self.pool.start(timeout_s=120)
         self._environment = self.pool.environment()
         stock = self._stock("condor_dagman")
         self.commands = {subjects.STOCK: stock, subjects.TUNED: stock, subjects.OURS: self._ours}
@@ -85,7 +85,7 @@ class Place:
         cwd: Path | None = None,
         subject: str = "",
         given: str = "",
-        timeout: float = 600,
+        timeout_s: float = 600,
     ) -> str:
         """Output of a command, run as the pool's user; Failed if it fails.
 
@@ -101,11 +101,11 @@ class Place:
                 input=given,
                 capture_output=True,
                 text=True,
-                timeout=timeout,
+                timeout=timeout_s,
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            raise Failed(f"{argv[0]} took more than {timeout:.0f} s") from None
+            raise Failed(f"{argv[0]} took more than {timeout_s:.0f} s") from None
         if done.returncode:
             raise Failed(f"{' '.join(argv)}: {done.stderr.strip() or done.stdout.strip()}")
         return done.stdout
@@ -131,11 +131,11 @@ class Place:
         made.chmod(0o777)
         return made
 
-    def wait_empty(self, patience: float = 120) -> None:
+    def wait_empty(self, timeout_s: float = 120) -> None:
         """Wait until no job is in the queue."""
-        limit = time.monotonic() + patience
+        deadline = time.monotonic() + timeout_s
         while self._queue():
-            if time.monotonic() > limit:
+            if time.monotonic() > deadline:
                 raise Failed("the queue does not become empty")
             time.sleep(0.5)
 
@@ -158,26 +158,26 @@ class Place:
         argv = [submit, "-dagman", self.program(subject), dags.NAME]
         self.run_each([(argv, directory) for directory in directories], subject)
 
-    def wait_end(self, directory: Path, patience: float) -> list[events.Event]:
+    def wait_end(self, directory: Path, timeout_s: float) -> list[events.Event]:
         """Wait until the DAG there has ended; returns the events of the DAGMan job."""
-        limit = time.monotonic() + patience
-        while time.monotonic() < limit:
+        deadline = time.monotonic() + timeout_s
+        while time.monotonic() < deadline:
             found = events.read(directory / f"{dags.NAME}.dagman.log")
             if has_ended(found):
                 return found
             time.sleep(0.2)
-        raise Failed(f"the DAG has not ended after {patience:.0f} s; {last_words(directory)}")
+        raise Failed(f"the DAG has not ended after {timeout_s:.0f} s; {log_tail(directory)}")
 
-    def wait_events(self, log: Path, kind: int, count: int, patience: float) -> None:
+    def wait_events(self, log: Path, kind: int, count: int, timeout_s: float) -> None:
         """Wait until the nodes log of the DAG beside it has that many events of a kind."""
         wait_while_it_runs(
             log.parent,
             lambda: len(events.times(events.read(log), kind)) >= count,
             f"{count} events of kind {kind} in {log.name}",
-            patience,
+            timeout_s,
         )
 
-    def dagman_pid(self, directory: Path, patience: float = 60) -> int:
+    def dagman_pid(self, directory: Path, timeout_s: float = 60) -> int:
         """Process id of the DAGMan of the DAG there, as it says itself."""
         out = directory / f"{dags.NAME}.dagman.out"
 
@@ -186,7 +186,7 @@ class Place:
             match = re.search(r"\*\* PID = (\d+)", text)
             return int(match[1]) if match else 0
 
-        return wait_while_it_runs(directory, pid, "DAGMan's process id", patience)
+        return wait_while_it_runs(directory, pid, "DAGMan's process id", timeout_s)
 
     def floor(self, program: str, *words: str, cwd: Path) -> tuple[float, list[events.Event]]:
         """Run one of the bare programs: its seconds, and the events of its jobs.
@@ -207,7 +207,7 @@ def has_ended(dagman: list[events.Event]) -> bool:
     return any(event.kind in (events.TERMINATED, events.ABORTED) for event in dagman)
 
 
-def last_words(directory: Path) -> str:
+def log_tail(directory: Path) -> str:
     """The end of the `.dagman.out` there, for an error."""
     try:
         out = directory / f"{dags.NAME}.dagman.out"
@@ -218,20 +218,20 @@ def last_words(directory: Path) -> str:
 
 
 def wait_while_it_runs(
-    directory: Path, look: Callable[[], int], what: str, patience: float, pause: float = 0.2
+    directory: Path, look: Callable[[], int], what: str, timeout_s: float, interval_s: float = 0.2
 ) -> int:
     """Wait until `look()` gives something true; returns that.
 
     Raises:
         Failed: the DAGMan job of the DAG there has ended without it, or it took too long.
     """
-    limit = time.monotonic() + patience
+    deadline = time.monotonic() + timeout_s
     while True:
         ended = has_ended(events.read(directory / f"{dags.NAME}.dagman.log"))  # before the look
         found = look()
         if found:
             return found
-        if ended or time.monotonic() > limit:
-            why = "DAGMan has ended" if ended else f"{patience:.0f} s have passed"
-            raise Failed(f"{why} without {what}; {last_words(directory)}")
-        time.sleep(pause)
+        if ended or time.monotonic() > deadline:
+            why = "DAGMan has ended" if ended else f"{timeout_s:.0f} s have passed"
+            raise Failed(f"{why} without {what}; {log_tail(directory)}")
+        time.sleep(interval_s)

@@ -9,11 +9,11 @@ import re
 from pathlib import Path
 
 from benchmarks import dags, events
-from benchmarks.place import Failed, Place, last_words
+from benchmarks.place import Failed, Place, log_tail
 from benchmarks.sizes import Numbers, Sizes
 from benchmarks.subjects import FLOOR
 
-PATIENCE = 900.0  # seconds for a DAG
+DAG_TIMEOUT_S = 900.0  # for a DAG
 
 
 def chain(place: Place, subject: str, sizes: Sizes) -> Numbers:
@@ -57,7 +57,7 @@ def held(place: Place, subject: str, sizes: Sizes) -> Numbers:
         dags.bag(sizes.held, dags.HELD).write(directory)
         place.submit([directory], subject)
         log = directory / f"{dags.NAME}.nodes.log"
-        place.wait_events(log, events.SUBMIT, sizes.held, PATIENCE)
+        place.wait_events(log, events.SUBMIT, sizes.held, DAG_TIMEOUT_S)
         return _rate("held rate", events.read(log))
     finally:
         place.remove_all()
@@ -112,13 +112,13 @@ def _run(
         start = None
     else:
         place.submit([directory], subject)
-        dagman = place.wait_end(directory, PATIENCE)
+        dagman = place.wait_end(directory, DAG_TIMEOUT_S)
         nodes = events.read(directory / f"{dags.NAME}.nodes.log")
         whole = dagman[-1].time - dagman[0].time
         start = _start(dagman, nodes)
     ended = len(events.times(nodes, events.TERMINATED))
     if ended < len(workload.nodes):  # DAGMan's join nodes end too
-        raise Failed(f"{ended} of {len(workload.nodes)} nodes have ended; {last_words(directory)}")
+        raise Failed(f"{ended} of {len(workload.nodes)} nodes have ended; {log_tail(directory)}")
     return nodes, whole, start
 
 

@@ -38,7 +38,7 @@ NODES = 100_000
 QUICK_NODES = 10_000
 SHAPE = "vars"
 FIRST_CLUSTER = 100
-LOOK_EVERY = 0.005  # seconds
+POLL_INTERVAL_S = 0.005  # seconds
 RECOVERED = b"...done with RECOVERY mode"
 TABLE = re.compile(rb"Of \d+ nodes total:.*\n.*Done.*\n.*===.*\n\S+ \S+ +(\d+) +\d+ +(\d+) ")
 
@@ -116,17 +116,17 @@ class Recovery:
         nodes: how many the DAG has.
         post: whether its nodes have POST scripts.
         version: what condor_submit_dag would tell condor_dagman that it is.
-        timeout: seconds after which a process is ended.
+        timeout_s: seconds after which a process is ended.
     """
 
     def __init__(
-        self, place: Path, nodes: int, *, post: bool, version: str, timeout: float
+        self, place: Path, nodes: int, *, post: bool, version: str, timeout_s: float
     ) -> None:
         self._place = place
         self._nodes = nodes
         self._post = post
         self._version = version
-        self._timeout = timeout
+        self._timeout_s = timeout_s
 
     def run(self, program: Path, ended: int, knobs: dict[str, str] | None = None) -> Cost:
         """Start a condor_dagman on the log of a run in which so many nodes have ended.
@@ -161,7 +161,7 @@ class Recovery:
     def _watch(self, process: subprocess.Popen[bytes], out: Path, begin: float, ended: int) -> Cost:
         """Wait for the end of recovery, then for the status table that proves it."""
         cost, text = None, b""
-        for piece in self._pieces(process, out, begin + self._timeout):
+        for piece in self._pieces(process, out, begin + self._timeout_s):
             text += piece
             if cost is None and RECOVERED in text:
                 cost = Cost(time.perf_counter() - begin, *_used(process.pid))
@@ -172,24 +172,24 @@ class Recovery:
                     cost.failure = f"{int(table[1])} nodes done, {int(table[2])} queued"
                 return cost
             text = text[-2000:]
-        return Cost(failure=f"ends, or takes more than {self._timeout:.0f} s")
+        return Cost(failure=f"ends, or takes more than {self._timeout_s:.0f} s")
 
     @staticmethod
-    def _pieces(process: subprocess.Popen[bytes], out: Path, limit: float) -> Iterator[bytes]:
+    def _pieces(process: subprocess.Popen[bytes], out: Path, deadline: float) -> Iterator[bytes]:
         """What is written to a file that grows, piece by piece."""
-        while not out.exists() and process.poll() is None and time.perf_counter() < limit:
-            time.sleep(LOOK_EVERY)
+        while not out.exists() and process.poll() is None and time.perf_counter() < deadline:
+            time.sleep(POLL_INTERVAL_S)
         if not out.exists():
             return
         with out.open("rb") as stream:
-            while time.perf_counter() < limit:
+            while time.perf_counter() < deadline:
                 piece = stream.read(1 << 24)
                 if piece:
                     yield piece
                 elif process.poll() is not None:
                     return
                 else:
-                    time.sleep(LOOK_EVERY)
+                    time.sleep(POLL_INTERVAL_S)
 
     def _environment(self) -> dict[str, str]:
         """All knobs at their defaults but two: stock DAGMan would not run without a pool."""
@@ -294,7 +294,9 @@ def main(argv: list[str]) -> int:
             with (place / shapes.NAME).open("a", encoding="ascii") as stream:
                 stream.write("SCRIPT POST ALL_NODES /bin/true\n")
         place.chmod(0o777)
-        recovery = Recovery(place, nodes, post=chosen.post, version=version, timeout=chosen.timeout)
+        recovery = Recovery(
+            place, nodes, post=chosen.post, version=version, timeout_s=chosen.timeout
+        )
         costs = measure(recovery, binaries, nodes, chosen.rounds)
     finally:
         shutil.rmtree(place, ignore_errors=True)

@@ -1,3 +1,163 @@
-"""condor_pydagman: DAGMan, the meta-scheduler of HTCondor, on HTCondor's Python bindings."""
+"""condor_pydagman: DAGMan, the meta-scheduler of HTCondor, on HTCondor's Python bindings.
+
+What `__all__` names is the supported Python interface (docs/python.md); it is imported when it is
+first asked for (PEP 562), so that the commands and a running DAGMan load nothing of it.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False  # type checkers know the name; `typing` need not be loaded for it
+if TYPE_CHECKING:
+    from condor_pydagman.api.dag_errors import DagError, DagProblem, Place
+    from condor_pydagman.api.dag_lint import LintFinding, lint_dag
+    from condor_pydagman.api.dag_reading import check_dag, parse_dag, read_dag
+    from condor_pydagman.api.dag_state import DagState, DagStatus, dag_status
+    from condor_pydagman.api.dag_submit import SubmittedDag, submit_dag
+    from condor_pydagman.api.dag_view import Dag, Edge, Node
+    from condor_pydagman.api.rescue_files import Rescue, read_rescue, write_rescue
+    from condor_pydagman.api.status_files import (
+        NodeCounts,
+        NodeStatusEntry,
+        NodeStatusFile,
+        read_node_status,
+        write_node_status,
+    )
+    from condor_pydagman.errors import ConfigError, FileError, PoolError, PydagmanError, UsageError
+    from condor_pydagman.graph.lint.findings import Severity
+    from condor_pydagman.graph.model import (
+        Abort,
+        Retry,
+        Script,
+        Splice,
+        Timeout,
+        Tolerance,
+        Variable,
+    )
+    from condor_pydagman.vocabulary import NodeKind, NodeStatus, ScriptKind
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "Abort",
+    "ConfigError",
+    "Dag",
+    "DagError",
+    "DagProblem",
+    "DagState",
+    "DagStatus",
+    "Edge",
+    "FileError",
+    "LintFinding",
+    "Node",
+    "NodeCounts",
+    "NodeKind",
+    "NodeStatus",
+    "NodeStatusEntry",
+    "NodeStatusFile",
+    "Place",
+    "PoolError",
+    "PydagmanError",
+    "Rescue",
+    "Retry",
+    "Script",
+    "ScriptKind",
+    "Severity",
+    "Splice",
+    "SubmittedDag",
+    "Timeout",
+    "Tolerance",
+    "UsageError",
+    "Variable",
+    "check_dag",
+    "dag_status",
+    "lint_dag",
+    "parse_dag",
+    "read_dag",
+    "read_node_status",
+    "read_rescue",
+    "submit_dag",
+    "write_node_status",
+    "write_rescue",
+]
+
+# The modules that the names come from; a test holds this table and the imports above together.
+_HOMES = {
+    "api.dag_errors": (
+        "DagError",
+        "DagProblem",
+        "Place",
+    ),
+    "api.dag_lint": (
+        "LintFinding",
+        "lint_dag",
+    ),
+    "api.dag_reading": (
+        "check_dag",
+        "parse_dag",
+        "read_dag",
+    ),
+    "api.dag_state": (
+        "DagState",
+        "DagStatus",
+        "dag_status",
+    ),
+    "api.dag_submit": (
+        "SubmittedDag",
+        "submit_dag",
+    ),
+    "api.dag_view": (
+        "Dag",
+        "Edge",
+        "Node",
+    ),
+    "api.rescue_files": (
+        "Rescue",
+        "read_rescue",
+        "write_rescue",
+    ),
+    "api.status_files": (
+        "NodeCounts",
+        "NodeStatusEntry",
+        "NodeStatusFile",
+        "read_node_status",
+        "write_node_status",
+    ),
+    "errors": (
+        "ConfigError",
+        "FileError",
+        "PoolError",
+        "PydagmanError",
+        "UsageError",
+    ),
+    "graph.lint.findings": ("Severity",),
+    "graph.model": (
+        "Abort",
+        "Retry",
+        "Script",
+        "Splice",
+        "Timeout",
+        "Tolerance",
+        "Variable",
+    ),
+    "vocabulary": (
+        "NodeKind",
+        "NodeStatus",
+        "ScriptKind",
+    ),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value: object = getattr(import_module(f"{__name__}.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOME_OF})

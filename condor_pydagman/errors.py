@@ -1,13 +1,13 @@
-"""Every error that can reach a user, by whose fault it is.
+"""The exceptions that can reach a user, by cause.
 
     PydagmanError
       DagFileError      the DAG file is wrong: file, line, column, the line, what was expected
       UsageError        the command line is wrong
       ConfigError       the configuration is wrong
-      FileError         a file of ours can't be read or written
-      PoolError         the pool said no; `transient` says whether asking again can help
+      FileError         a file of DAGMan's can't be read or written
+      PoolError         the schedd refused or did not answer; `transient`: a retry may succeed
 
-Anything else that is raised is a bug of ours.
+Any other exception is a bug of DAGMan.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from typing import NamedTuple
 
 from condor_pydagman.printable import message
 
-MOST_TRAIL = 20  # lines
+MAX_TRAIL_LINES = 20  # lines
 
 
 class PydagmanError(Exception):
-    """Root of all errors that are meant for a person; `str()` is the message they read."""
+    """Base class of all errors that a user can see; `str()` is the message."""
 
 
 class DagFileError(PydagmanError):
-    """A line of a DAG file (or of a rescue file) that can't be obeyed.
+    """A line of a DAG file (or of a rescue file) that is wrong.
 
     `str()` gives stock DAGMan's first line (`ERROR: <file>:<line> ...`), which tools match on;
     `detail()` adds the usage, the place, the line with a caret and what to do.
@@ -35,7 +35,7 @@ class DagFileError(PydagmanError):
         file: name of the file as it is known to the user.
         line: number of the line from 1, 0 if there is none; of a command that is continued over
             several lines, that of the last one, as stock DAGMan counts.
-        place: number of the line on which the wrong word stands; 0 if that is `line`.
+        place: number of the line that has the wrong word; 0 if that is `line`.
         column: of the wrong word on that line, in characters from 1; 0 if unknown.
         text: that line, or the part of it around the wrong word.
         caret: where in `text` the wrong word begins, from 1; 0 if that is at `column`.
@@ -80,24 +80,24 @@ class DagFileError(PydagmanError):
         return f"ERROR: {place}{self.message}"
 
     def detail(self) -> str:
-        """Everything a person needs to mend the line: several lines of text."""
+        """The whole message, with what is needed to correct the line: several lines of text."""
         lines = [str(self)]
         if self.usage:
             lines.append(f"       Example sytanx: {self.usage}")  # sic: tools know it so
-        lines += self.way()
-        lines += self.shown()
+        lines += self.shortened_trail()
+        lines += self.place_lines()
         if self.hint:
             lines.append(f"       {self.hint}")
         return "\n".join(lines)
 
-    def way(self) -> list[str]:
-        """The trail; of a very long one the middle is left out."""
-        if len(self.trail) <= MOST_TRAIL:
+    def shortened_trail(self) -> list[str]:
+        """The trail; the middle of one longer than MAX_TRAIL_LINES is left out."""
+        if len(self.trail) <= MAX_TRAIL_LINES:
             return self.trail
-        left = len(self.trail) - MOST_TRAIL
-        return [*self.trail[: MOST_TRAIL - 1], f"    ... {left} more ...", self.trail[-1]]
+        left = len(self.trail) - MAX_TRAIL_LINES
+        return [*self.trail[: MAX_TRAIL_LINES - 1], f"    ... {left} more ...", self.trail[-1]]
 
-    def shown(self) -> list[str]:
+    def place_lines(self) -> list[str]:
         """The place, the line and the caret, as far as they are known."""
         lines = []
         if self.column:
@@ -110,7 +110,7 @@ class DagFileError(PydagmanError):
 
 
 class DagFileWarning(NamedTuple):
-    """A line of a DAG file that is obeyed, but hardly as its author thinks."""
+    """A line of a DAG file that is accepted, but probably does not do what its author meant."""
 
     file: str
     line: int
@@ -121,16 +121,16 @@ class DagFileWarning(NamedTuple):
 
 
 class UsageError(PydagmanError):
-    """A command line that can't be obeyed."""
+    """A wrong command line."""
 
 
 class ConfigError(PydagmanError):
     """A configuration knob with a value that can't be used, or a CONFIG file that can't be read."""
 
 
-# Troubles of the machine, which are nobody's mistake and may pass: a disk that is full, read-only
-# or in trouble, memory, open files.
-_OF_THE_MACHINE = (
+# Errors of the machine that may be temporary: a disk that is full, read-only or failing, memory,
+# open files.
+_MACHINE_ERRNOS = (
     errno.EIO,
     errno.ESTALE,
     errno.ENOSPC,
@@ -142,15 +142,15 @@ _OF_THE_MACHINE = (
 )
 
 
-def is_of_the_machine(error: OSError) -> bool:
-    """Whether it is a trouble of the machine: DAGMan leaves then, to be started again."""
-    return error.errno in _OF_THE_MACHINE
+def is_machine_error(error: OSError) -> bool:
+    """Whether the machine is the cause: DAGMan exits with EXIT_RESTART then."""
+    return error.errno in _MACHINE_ERRNOS
 
 
 class FileError(PydagmanError):
-    """A file of ours that can't be read or written; the message names it and says what to do.
+    """A file of DAGMan's that can't be read or written; the message names it and says what to do.
 
-    `transient`: trying again may help, since the disk is full, say.
+    `transient`: a retry may succeed, for example because the disk is full now.
     """
 
     def __init__(self, message: str, *, transient: bool = False) -> None:

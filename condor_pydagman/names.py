@@ -12,21 +12,21 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-LOGGED_NAME_MAX = 500  # bytes; readers of the job log take lines of 1023
+MAX_LOGGED_NAME_BYTES = 500  # readers of the job log take lines of 1023 bytes
 
 
 def logged_name(node: str) -> str:
-    """How events that DAGMan writes name a node: by its name, if a line of the log can hold it.
+    """The name of a node in events that DAGMan writes: its own, if a line of the log can hold it.
 
     A longer name is cut and carries a checksum; so does one with characters that a line can't hold.
     """
-    if len(node) <= LOGGED_NAME_MAX // 4 and node.isprintable():
+    if len(node) <= MAX_LOGGED_NAME_BYTES // 4 and node.isprintable():
         return node
     data = node.encode("utf-8", "surrogateescape")
-    if len(data) <= LOGGED_NAME_MAX and node.isprintable():
+    if len(data) <= MAX_LOGGED_NAME_BYTES and node.isprintable():
         return node
     plain = "".join(c if c.isascii() and c.isprintable() else "?" for c in node)
-    return f"{plain[: LOGGED_NAME_MAX - 9]}~{zlib.crc32(data):08x}"
+    return f"{plain[: MAX_LOGGED_NAME_BYTES - 9]}~{zlib.crc32(data):08x}"
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class DagPaths:
 
     @property
     def dagman_out(self) -> str:
-        """DAGMan's debug log, for people and monitors.  Joined as stock joins it: some compare."""
+        """DAGMan's debug log.  The path is joined as stock does, since some tools compare it."""
         if self.outfile_dir:
             return f"{self.outfile_dir}/{os.path.basename(self.primary)}.dagman.out"
         return self.primary + ".dagman.out"
@@ -72,12 +72,12 @@ class DagPaths:
 
     @property
     def lock(self) -> str:
-        """Lock file: this DAG runs, or is to be recovered."""
+        """Lock file: while it exists, the DAG runs or is to be recovered."""
         return self.primary + ".lock"
 
     @property
     def halt(self) -> str:
-        """Halt file: made by a user, it stops submission."""
+        """Halt file, made by a user: while it exists, nothing is submitted."""
         return self.primary + ".halt"
 
     @property
@@ -107,9 +107,9 @@ class DagPaths:
     def save(self, file: str, cwd: str, node_directory: str = "") -> str:
         """Where save file `file` of a SAVE_POINT_FILE line, or of -load_save, is.
 
-        A bare name belongs into `save_files` beside the DAG (a directory that may have to be made);
-        one with a directory goes by the working directory `cwd`, or by the node's directory, which
-        is given with -UseDagDir alone.
+        A name without a directory is in `save_files` beside the DAG (a directory that may have to
+        be made); one with a directory is relative to the working directory `cwd`, or to the node's
+        directory, which is given only with -UseDagDir.
         """
         directory = os.path.dirname(self.primary)
         if "/" not in file:

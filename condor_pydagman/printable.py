@@ -1,34 +1,34 @@
-"""Text of unknown origin as a message can show it: bounded, and with nothing invisible."""
+"""Text from untrusted sources for messages: limited in length, without control characters."""
 
 from __future__ import annotations
 
 import re
 
-LONGEST_MESSAGE = 1000
-# Control characters but the tab; what ends a line elsewhere, or turns the direction of writing.
-_TRICKS = re.compile("[\0-\x08\n-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+MAX_MESSAGE_CHARS = 1000
+# Control characters except the tab; line separators of Unicode, and marks of writing direction.
+_CONTROLS = re.compile("[\0-\x08\n-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
 def printable(text: str) -> str:
-    """`text` with tabs as blanks and what can't be printed as `\\\\x1b` or `\\\\u00a0`."""
+    """`text` with tabs as blanks and unprintable characters as `\\\\x1b` or `\\\\u00a0`."""
     if text.isprintable():
         return text
-    return "".join(c if c.isprintable() else _named(c) for c in text)
+    return "".join(c if c.isprintable() else _escaped(c) for c in text)
 
 
 def message(text: str) -> str:
-    """`text` as part of a message: not too long, in one row."""
-    if len(text) > LONGEST_MESSAGE:
-        text = text[:LONGEST_MESSAGE] + "..."
+    """`text` as part of a message: one line of at most MAX_MESSAGE_CHARS characters."""
+    if len(text) > MAX_MESSAGE_CHARS:
+        text = text[:MAX_MESSAGE_CHARS] + "..."
     return printable(text)
 
 
-def without_tricks(text: str) -> str:
+def escaped_line(text: str) -> str:
     """`text` as one line of a log: control characters as `\\\\x1b`, all else as it is."""
-    return _TRICKS.sub(lambda found: _named(found[0]), text)
+    return _CONTROLS.sub(lambda found: _escaped(found[0]), text)
 
 
-def _named(character: str) -> str:
+def _escaped(character: str) -> str:
     code = ord(character)
     if character == "\t":
         return " "

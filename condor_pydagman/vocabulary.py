@@ -1,26 +1,26 @@
-"""The words and numbers that DAGMan shares with the rest of HTCondor.
+"""Names and numbers that DAGMan shares with the rest of HTCondor.
 
-Everything here is published somewhere (job ads, the node status file, the nodes log), so a number
-never changes once it is out.  This module imports nothing of ours; every layer may import it.
+All of them are published (job ads, the node status file, the nodes log), so a released number never
+changes.  This module imports nothing of the package; every layer may import it.
 """
 
 from __future__ import annotations
 
 from enum import Enum, IntEnum
 
-# An environment variable, whose value the schedd tells DAGMan and the job's owner alone.
+# An environment variable; the schedd gives its value only to DAGMan and to the job's owner.
 SECRET = "CONDOR_SECURITY_SESSION"
-# All variables that nobody but DAGMan itself is to have; daemons tell their children the second.
+# Variables that jobs and scripts must not get; daemons set the second for their children.
 SECRETS = frozenset((SECRET, "CONDOR_PRIVATE_INHERIT"))
 
-EXIT_LEAVE = 3  # DAGMan's exit code with which the schedd starts its job again
+EXIT_RESTART = 3  # DAGMan's exit code that makes the schedd restart its job
 
-# What DAGMan and the checker say of a job whose list of common input files is not the DAG's.
+# The error for a job whose list of common input files differs from the DAG's.
 COMMON_INPUT_DIFFERS = "Multiple differing common input transfer lists declared in DAG"
 
 
 class NodeStatus(IntEnum):
-    """What the node status file and `.dagman.out` call the state of a node."""
+    """The state of a node in the node status file and in `.dagman.out`."""
 
     NOT_READY = 0
     READY = 1
@@ -55,7 +55,7 @@ class NodeKind(IntEnum):
     DATA = 5  # data placement, of the historical DATA command
 
 
-# Kinds that PARENT, RETRY and ALL_NODES mean (manual: "FINAL node", "SERVICE node").
+# Kinds that PARENT, RETRY and ALL_NODES apply to (manual: "FINAL node", "SERVICE node").
 ORDINARY_KINDS = frozenset((NodeKind.JOB, NodeKind.SUBDAG, NodeKind.DATA))
 
 
@@ -68,7 +68,8 @@ class ScriptKind(Enum):
 
 
 class EventKind(IntEnum):
-    """Numbers of the job-log events that DAGMan knows; `ULOG_` + name is the name in messages."""
+    """Numbers of the job event log's events that DAGMan reads; messages call them `ULOG_` +
+    name."""
 
     SUBMIT = 0
     EXECUTE = 1
@@ -108,21 +109,25 @@ class EventKind(IntEnum):
     FILE_TRANSFER = 40
 
 
-class Note(Enum):
-    """What DAGMan itself decided and writes into the nodes log as a generic event.
+# Events that end a proc.
+JOB_ENDS = (EventKind.JOB_TERMINATED, EventKind.JOB_ABORTED)
+
+
+class JournalRecord(Enum):
+    """A decision of DAGMan's, written to the nodes log as a generic event.
 
     Stock DAGMan ignores generic events, so such a log still replays there.
     """
 
     PRE_ENDED = "PRE_ENDED"  # value: exit code of the PRE script, negative for a signal
-    SUBMIT_FAILED = "SUBMIT_FAILED"  # the node's job could not be submitted, for good
+    SUBMIT_FAILED = "SUBMIT_FAILED"  # the node's job can't be submitted, a retry would not help
     ADOPTED = "ADOPTED"  # found in the queue, not in the log; value: number of its procs
     JOB_LOST = "JOB_LOST"  # the schedd no longer knows a proc whose end was never logged
     JOB_ENDED = "JOB_ENDED"  # only the schedd's history shows a proc's end; value: as of an end
     TIMED_OUT = "TIMED_OUT"  # a TIMEOUT of the node passed: its jobs are removed
-    SURPLUS = "SURPLUS"  # removed since -MaxJobs was lowered; gets a retry for it
-    PROVISIONED = "PROVISIONED"  # the PROVISIONER's job gave the go-ahead
-    COMMON_INPUT = "COMMON_INPUT"  # text: what stands for the DAG's list of common input files
+    SURPLUS = "SURPLUS"  # removed because -MaxJobs was lowered; gets an extra retry
+    PROVISIONED = "PROVISIONED"  # the PROVISIONER's job is ready
+    COMMON_INPUT = "COMMON_INPUT"  # text: token of the DAG's list of common input files
     FINAL_STARTED = "FINAL_STARTED"  # value: exit code without FINAL; text: DAG status, reason
 
 
@@ -131,13 +136,13 @@ RETURN_SUBMIT_FAILED = -1001
 RETURN_JOB_ABORTED = -1002
 RETURN_PRE_FAILED = -1004
 
-# `ProvisionerState` of a PROVISIONER's job that has everything ready.
+# `ProvisionerState` of a PROVISIONER's job that is ready.
 PROVISIONER_READY = 2
 
-# Procs with this number and lower ones are helpers of the schedd, which run under a job's ad to
-# transfer files that many jobs have in common; their events stand in the job's logs.
+# The schedd gives this number and lower ones to procs of its own, which transfer files that many
+# jobs have in common; their events are in the job's logs.
 HELPER_PROC = -1000
 
-# A NOOP node's events carry these in place of a job id; the third number counts such nodes.
+# A NOOP node's events have these in place of a job id; the third number counts such nodes.
 NOOP_CLUSTER = 0
 NOOP_PROC = 2147483647

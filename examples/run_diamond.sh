@@ -1,9 +1,9 @@
 #!/bin/sh
-# Run a DAG of four jobs from nothing: sh examples/run_diamond.sh
+# Run a DAG of four jobs on a personal HTCondor: sh examples/run_diamond.sh
 #
 # It makes a private Python environment (.venv), starts a personal HTCondor of its own (fetching one
-# if this machine has none), submits examples/diamond/diamond.dag, shows how it goes, and stops the
-# HTCondor again.  No root, no changes outside the checkout and ~/.cache.
+# if this machine has none), submits examples/diamond/diamond.dag, shows its progress, and stops the
+# HTCondor again.  It needs no root access and changes nothing outside the checkout and ~/.cache.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd -P)
@@ -14,7 +14,7 @@ export PATH="$root/.venv/bin:$PATH"
 
 mkdir -p "$root/var"
 place=$root/var
-# DAGMan refuses to keep its log below /tmp, where cleaners would delete it.
+# DAGMan refuses a nodes log below /tmp, where it might be deleted automatically.
 case $place in /tmp/*) place=/var/tmp ;; esac
 pool=$(mktemp -d "$place/diamond.XXXXXX")
 export PYDAGMAN_POOL="$pool"
@@ -40,7 +40,7 @@ in_pool 'cp -R "$1" "$2"' copy "$root/examples/diamond" "$work"
 echo "submitting $work/diamond.dag"
 in_pool 'cd "$1" && condor_submit_dag diamond.dag' submit "$work"
 
-# DAGMan's log has a line for each thing that happens to a node; show those.
+# Show the lines of DAGMan's log that are about nodes.
 events='Submitting HTCondor Node|(PRE|POST) [Ss]cript of [Nn]ode|Node [A-D] job proc'
 shown=0
 waited=0
@@ -51,11 +51,11 @@ show_progress() {
         grep -E "$events" || true
     shown=$lines
 }
-# The log of the DAGMan job tells when it leaves the queue: 005 it ended, 009 it was removed.
+# The log of the DAGMan job shows when it leaves the queue: 005 it ended, 009 it was removed.
 left_queue() {
     grep -Eq '^00[59] ' "$work/diamond.dag.dagman.log" 2>/dev/null
 }
-last_words() {
+show_errors() {
     for file in "$work/diamond.dag.dagman.out" "$work/diamond.dag.lib.err"; do
         if [ -s "$file" ]; then
             echo "the end of $file:"
@@ -67,7 +67,7 @@ until left_queue; do
     show_progress
     if [ "$waited" -ge "$limit" ]; then
         echo "the DAG did not end within $limit seconds" >&2
-        last_words
+        show_errors
         exit 1
     fi
     sleep 1
@@ -84,7 +84,7 @@ if [ "$status" -eq 0 ]; then
     cat "$work/D.txt"
 else
     echo "the DAG failed" >&2
-    last_words
+    show_errors
 fi
 echo "exit code of DAGMan: $status"
 exit "$status"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from condor_pydagman.engine.actions import AppendNote
-from condor_pydagman.records import job_events
-from condor_pydagman.vocabulary import Note
+from condor_pydagman.engine.actions import AppendJournalRecord
+from condor_pydagman.records import own_events
+from condor_pydagman.vocabulary import JournalRecord
 
 WHEN = "2026-11-21 11:56:29"
 HOST = "<192.0.2.17:9618?addrs=192.0.2.17-9618&alias=ap.example.org&noUDP&sock=schedd_1034_5c1a>"
@@ -34,10 +34,12 @@ SLOT = (
     '\tSlotName: slot1_1@host\n\tCondorScratchDir = "/var/lib/condor/execute/dir_9"\n'
     "\tCpus = 1\n\tDisk = 3154713\n\tMemory = 128\n"
 )
-_NOTES = (
-    AppendNote(Note.PRE_ENDED, 0, retry=2, value=-9, text='it said: "no"\\ and\nmore, ö'),
-    AppendNote(Note.JOB_LOST, 0, retry=0, cluster=7, proc=2),
-    AppendNote(Note.JOB_ENDED, 0, retry=0, cluster=7, proc=-1),
+_RECORDS = (
+    AppendJournalRecord(
+        JournalRecord.PRE_ENDED, 0, retry=2, value=-9, text='it said: "no"\\ and\nmore, ö'
+    ),
+    AppendJournalRecord(JournalRecord.JOB_LOST, 0, retry=0, cluster=7, proc=2),
+    AppendJournalRecord(JournalRecord.JOB_ENDED, 0, retry=0, cluster=7, proc=-1),
 )
 OLD_NOTE = (
     '[ DAGManNote = "JOB_LOST"; DAGNodeName = "Bö"; DAGManNodeRetry = 1; Value = 0; Text = "" ]\n'
@@ -49,9 +51,9 @@ def event(kind: int, text: str, *, job: str = "007.002.000", when: str = WHEN + 
     return f"{kind:03d} ({job}) {when} {text}...\n"
 
 
-def submitted(notes: str, what: str = "Job") -> str:
+def submitted(log_notes: str, what: str = "Job") -> str:
     """Text of a submit event."""
-    return f"{what} submitted from host: {HOST}\n{notes}"
+    return f"{what} submitted from host: {HOST}\n{log_notes}"
 
 
 COMMON = (
@@ -79,11 +81,11 @@ COMMON = (
     event(13, "Job was released.\n\tvia condor_release (by user me)\n"),
     event(35, submitted('    [ DAGNodeName = "A"; JobBatchName = "b" ]\n', "Cluster")),
     event(36, "Cluster removed\n\tMaterialized 5 jobs from 5 items.\tComplete\n"),
-    job_events.post_ended(WHEN, "Bö", 4, cluster=7, proc=0, subproc=0),
-    job_events.post_ended(WHEN, "B", -15, cluster=-1, proc=0, subproc=0),
-    job_events.pre_skip(WHEN, "B", 4),
-    *(f"{whole}...\n" for whole in job_events.noop(WHEN, "A", 3).split("...\n")[:2]),
-    *(job_events.note_event(WHEN, "Bö", note) for note in _NOTES),
+    own_events.post_ended(WHEN, "Bö", 4, cluster=7, proc=0, subproc=0),
+    own_events.post_ended(WHEN, "B", -15, cluster=-1, proc=0, subproc=0),
+    own_events.pre_skip(WHEN, "B", 4),
+    *(f"{whole}...\n" for whole in own_events.noop(WHEN, "A", 3).split("...\n")[:2]),
+    *(own_events.record_event(WHEN, "Bö", record) for record in _RECORDS),
     *(event(8, OLD_NOTE, job=job) for job in ("-01.-01.000", "007.002.000")),
 )
 

@@ -4,7 +4,7 @@ recounts everything after each input, and the events that a nodes log would show
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TypeVar, Union
+from typing import Any, TypeVar, Union
 
 from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
@@ -14,7 +14,7 @@ from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.model import DONE, NOOP, Abort, Dag, Retry, Script, Timeout
-from condor_pydagman.vocabulary import NOOP_PROC, EventKind, NodeKind, Note, ScriptKind
+from condor_pydagman.vocabulary import NOOP_PROC, EventKind, JournalRecord, NodeKind, ScriptKind
 
 A = TypeVar("A")
 ScriptLike = Union[str, Script]
@@ -92,20 +92,29 @@ def _flag(made: Dag, names: str, flag: int) -> None:
         made.flags[made.ids[name]] |= flag
 
 
+def quiet(**fields: Any) -> Config:
+    """A configuration in which time alone brings about nothing that a test has not asked for: no
+    query of the queue, no report of pending nodes.  `fields` are other fields of Config."""
+    return Config(check_queue_interval=0, pending_report_interval=0, **fields)
+
+
+QUIET = quiet()
+
+
 # States that only live running has, and what an old log shows of them.
 LOGGED = {
     State.PRE_RUN: State.PRE_WAIT,
-    State.PRE_NOTED: State.PRE_WAIT,
+    State.PRE_UNCONFIRMED: State.PRE_WAIT,
     State.SUBMITTING: State.READY,
     State.UNKNOWN: State.READY,
-    State.SUBMIT_NOTED: State.READY,
+    State.SUBMIT_UNCONFIRMED: State.READY,
     State.POST_RUN: State.POST_WAIT,
-    State.POST_NOTED: State.POST_WAIT,
+    State.POST_UNCONFIRMED: State.POST_WAIT,
 }
 
 
-class Bench:
-    """An engine on the test bench: tell it inputs, look at what it asks for.
+class EngineHarness:
+    """An engine under test: gives it inputs, keeps its actions and its log.
 
     Attributes:
         now: seconds; moves only when a test says so.
@@ -128,7 +137,7 @@ class Bench:
         self.last: list[do.Action] = []
         self.all: list[do.Action] = []
 
-    def begin(self, *, recovering: bool = False) -> Bench:
+    def begin(self, *, recovering: bool = False) -> EngineHarness:
         """The first input."""
         self.tell(inputs.Begin(recovering))
         return self
@@ -162,7 +171,7 @@ class Bench:
         return [action for action in self.all if isinstance(action, kind)]
 
     def state(self, name: str) -> State:
-        return State(self.engine.nodes.states[self.dag.ids[name]])
+        return State(self.engine.run.nodes.states[self.dag.ids[name]])
 
     def states(self) -> str:
         """All states, as `A=DONE B=READY`."""
@@ -189,7 +198,7 @@ class Bench:
         return first + self.tell(terminated(cluster, value=value))
 
     def pre_ends(self, name: str, status: int = 0) -> list[do.Action]:
-        """A PRE script ends, and its note comes back from the log."""
+        """A PRE script ends, and its record comes back from the log."""
         return self._script_ends(name, ScriptKind.PRE, status)
 
     def post_ends(self, name: str, status: int = 0) -> list[do.Action]:
@@ -214,46 +223,46 @@ class Bench:
         self.last = self.all[since:]
         return self.last
 
-    def replay(self) -> Bench:
+    def replay(self) -> EngineHarness:
         """Another engine that has been told the same log in recovery."""
-        other = Bench(self.dag, self.engine.config, self.engine.limits)
+        other = EngineHarness(self.dag, self.engine.run.config, self.engine.run.limits)
         other.now = self.now
         other.begin(recovering=True)
         other.tell(*self.log)
         return other
 
-    def same_replay(self) -> Bench:
+    def same_replay(self) -> EngineHarness:
         """As `replay`; raises AssertionError unless it has come to the same as the live engine."""
         other = self.replay()
-        mine, its = self.engine, other.engine
+        mine, its = self.engine.run, other.engine.run
         live = [LOGGED.get(State(state), State(state)).name for state in mine.nodes.states]
         assert live == [State(state).name for state in its.nodes.states], self.states()
         assert mine.nodes.retries == its.nodes.retries
         assert mine.nodes.errors == its.nodes.errors
         assert mine.nodes.values == its.nodes.values
-        assert mine.granted == its.granted
+        assert mine.retrying.extra_retries == its.retrying.extra_retries
         assert list(mine.nodes.waiting) == list(its.nodes.waiting)
-        assert self.book() == other.book()
+        assert self.live_procs() == other.live_procs()
         return other
 
-    def book(self) -> dict[str, dict[int, int]]:
+    def live_procs(self) -> dict[str, dict[int, int]]:
         """Flags of all procs that have not ended, by node."""
-        books = self.engine.book.by_node.items()
-        live = ((node, {proc: jobs.procs[proc] for proc in jobs.live()}) for node, jobs in books)
+        entries = self.engine.run.job_table.by_node.items()
+        live = ((node, {proc: jobs.procs[proc] for proc in jobs.live()}) for node, jobs in entries)
         return {self.dag.names[node]: procs for node, procs in live if procs}
 
     def queue(self) -> list[inputs.QueuedJob]:
         """What the schedd has in its queue if all is as the engine believes."""
         return [
             inputs.QueuedJob(
-                jobs.cluster, proc, self.dag.names[node], self.engine.nodes.retries.get(node, 0)
+                jobs.cluster, proc, self.dag.names[node], self.engine.run.nodes.retries.get(node, 0)
             )
-            for node, jobs in self.engine.book.by_node.items()
+            for node, jobs in self.engine.run.job_table.by_node.items()
             for proc in jobs.live()
             if jobs.cluster > 0
         ]
 
-    def restart(self) -> Bench:
+    def restart(self) -> EngineHarness:
         """Another engine that has recovered from the same log and knows the schedd's queue."""
         other = self.replay()
         other.tell(inputs.LogCaughtUp())
@@ -264,34 +273,47 @@ class Bench:
         return other
 
 
-def appended(of: Dag, action: do.Action, time: float = 0.0) -> list[LogEvent]:
+def harness_of(
+    text: str = "A -> B",
+    config: Config | None = None,
+    limits: Throttles | None = None,
+    *,
+    procs: int = 0,
+    **parts: Any,
+) -> EngineHarness:
+    """A harness whose DAG has begun; `text` and `parts` are what `dag` takes.
+
+    With `procs`, the schedd has taken so many jobs of node A, as cluster 5.
+    """
+    harness = EngineHarness(dag(text, **parts), config, limits).begin()
+    if procs:
+        harness.take("A", 5, procs)
+    return harness
+
+
+def appended(of: Dag, action: do.Action) -> list[LogEvent]:
     """What an append action leaves in the nodes log; nothing for other actions."""
-    if isinstance(action, do.AppendNote):
-        return [_note(of, action, time)]
+    if isinstance(action, do.AppendJournalRecord):
+        return [_record(of, action)]
     if isinstance(action, do.AppendPostEnded):
         name = of.names[action.node]
-        return [
-            post_ended(name, action.status, action.cluster, action.proc, action.subproc)._replace(
-                time=time
-            )
-        ]
+        return [post_ended(name, action.status, action.cluster, action.proc, action.subproc)]
     if isinstance(action, do.AppendPreSkip):
-        return [pre_skip(of.names[action.node], action.subproc)._replace(time=time)]
+        return [pre_skip(of.names[action.node], action.subproc)]
     if isinstance(action, do.AppendNoop):
-        return [event._replace(time=time) for event in noop(of.names[action.node], action.subproc)]
+        return noop(of.names[action.node], action.subproc)
     return []
 
 
-def _note(of: Dag, action: do.AppendNote, time: float) -> LogEvent:
+def _record(of: Dag, action: do.AppendJournalRecord) -> LogEvent:
     return LogEvent(
         EventKind.GENERIC,
         action.cluster,
         action.proc,
         0,
-        time,
         node=of.names[action.node],
         value=action.value,
-        note=action.note,
+        record=action.record,
         retry=action.retry,
         text=action.text,
     )
@@ -339,9 +361,15 @@ def post_ended(
     return LogEvent(kind, cluster, proc, subproc, node=name, value=status)
 
 
-def note(
-    kind: Note, name: str, *, value: int = 0, retry: int = 0, cluster: int = -1, proc: int = -1
+def record(
+    kind: JournalRecord,
+    name: str,
+    *,
+    value: int = 0,
+    retry: int = 0,
+    cluster: int = -1,
+    proc: int = -1,
 ) -> LogEvent:
     return LogEvent(
-        EventKind.GENERIC, cluster, proc, 0, node=name, note=kind, value=value, retry=retry
+        EventKind.GENERIC, cluster, proc, 0, node=name, record=kind, value=value, retry=retry
     )

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-PATIENCE = 120  # seconds for the whole audit
+AUDIT_TIMEOUT_S = 120
 # A release with advisories: who does not know of them can't tell us of ours.
 CANARY = "jinja2==2.10"
 
@@ -67,7 +67,7 @@ def audit(*what: str) -> Report:
             [*command, "--timeout", "15", *what],
             capture_output=True,
             text=True,
-            timeout=PATIENCE,
+            timeout=AUDIT_TIMEOUT_S,
             check=False,
         )
     except subprocess.TimeoutExpired:
@@ -75,9 +75,7 @@ def audit(*what: str) -> Report:
     return read(done.stdout, done.stderr)
 
 
-def test_no_dependency_has_a_known_vulnerability(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_dependency_has_a_known_vulnerability(tmp_path: Path, notices: list[str]) -> None:
     """Ours, those of the tests, and what these need."""
     report = audit("--path", sysconfig.get_path("purelib"), "--skip-editable")
     assert not report.vulnerable, "\n".join(report.vulnerable)
@@ -89,8 +87,7 @@ def test_no_dependency_has_a_known_vulnerability(
             return
         if not canary.vulnerable:
             reason = f"the index knows nothing of the advisories of {CANARY}: {canary.silent}"
-    with capsys.disabled():
-        print(f"\n*** THE DEPENDENCIES WERE NOT AUDITED: {reason} ***")
+    notices.append(f"*** THE DEPENDENCIES WERE NOT AUDITED: {reason} ***")
     pytest.skip(f"no audit of the dependencies: {reason}")
 
 
@@ -135,12 +132,11 @@ def test_every_dependency_has_a_range() -> None:
     lines = [line for line in lines if line.strip()]
     assert len(lines) > 8
     for line in lines:
-        assert re.fullmatch(r"[\w-]+ >=[\d.]+, <[\d.]+", line), line
+        assert re.fullmatch(r'[\w-]+ >=[\d.]+, <[\d.]+(; python_version >= "[\d.]+")?', line), line
 
 
-def test_the_product_needs_the_bindings_alone() -> None:
+def test_the_product_needs_the_bindings_and_cryptography_alone() -> None:
     setup = configparser.ConfigParser()
     setup.read(ROOT / "setup.cfg", encoding="utf-8")
     needed = setup["options"]["install_requires"].split()
-    assert needed[0] == "htcondor"
-    assert len([word for word in needed if word[0].isalpha()]) == 1
+    assert [word for word in needed if word[0].isalpha()] == ["htcondor", "cryptography"]

@@ -1,1 +1,1 @@
-"""What makes the environment and the generated files: `python -m tools.NAME`."""
+"""What makes the environment, the recordings of stock, and the generated files (`generate`)."""

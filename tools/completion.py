@@ -1,6 +1,6 @@
-"""Writes completion for bash, zsh and fish from the tables that the commands obey.
+"""Writes completion for bash, zsh and fish from the tables of the commands.
 
-Use: python -m tools.completion            writes the files in share/
+`python -m tools.generate` writes them.
 
 Each shell finds the files by itself in the share/ of a prefix that it knows.  Options are offered
 as stock spells them, whatever the case of what was typed; an argument's place is known behind an
@@ -11,14 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 from condor_pydagman.cli import checker_options
-from condor_pydagman.cli.option_table import LETTERS, OPTIONS, WAIT_FOR_DEBUG
+from condor_pydagman.dagman_job.option_table import LETTERS, OPTIONS, WAIT_FOR_DEBUG
 from tools import bash_completion, command_tables
 from tools.command_tables import Word
 
-ROOT = Path(__file__).resolve().parents[1]
 BASH, ZSH, FISH = (
     "share/bash-completion/completions/",
     "share/zsh/site-functions/",
@@ -202,9 +200,3 @@ def _fish_subcommands(name: str) -> str:
 
 def _quoted(text: str) -> str:
     return "'" + text.replace("\n", " ").replace("'", "'\\''") + "'"
-
-
-if __name__ == "__main__":
-    for path, text in files().items():
-        (ROOT / path).parent.mkdir(parents=True, exist_ok=True)
-        (ROOT / path).write_text(text, "utf-8")

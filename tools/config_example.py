@@ -1,6 +1,6 @@
 """Writes the example of a configuration file from the table of knobs, so that the two agree.
 
-Use: python -m tools.config_example > etc/condor_config.d/50-condor-pydagman.config
+`python -m tools.generate` writes it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,3 @@ def _idle(found: list[Knob]) -> str:
     head = "\n# Known, checked, and without effect here; condor_pydagman_config(5) says why:\n"
     lines = textwrap.wrap(", ".join(knob.name for knob in found), 98)
     return head + "".join(f"# {line}\n" for line in lines)
-
-
-if __name__ == "__main__":
-    print(text(), end="")

@@ -1,6 +1,6 @@
 """Writes the manual page of the configuration knobs from their table, so that the two agree.
 
-Use: python -m tools.knob_page > man/condor_pydagman_config.5
+`python -m tools.generate` writes it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from condor_pydagman import __version__
 from condor_pydagman.config import Kind, Knob, knobs
-from tools.man_pages import tidy
+from tools.man_pages import reflow
 
 DATE = "2026-11-21"  # of the last change that matters to readers
 PAGE = r""".\" Made by tools/knob_page.py from the table of knobs.
@@ -113,7 +113,7 @@ def text() -> str:
     live = "".join(map(_entry, (knob for knob in knobs() if not knob.no_effect)))
     idle = "".join(map(_entry, (knob for knob in knobs() if knob.no_effect)))
     page = PAGE.format(date=DATE, version=__version__, live=live, idle=idle)
-    return "".join(f"{line}\n" for line in tidy(page.splitlines()))
+    return "".join(f"{line}\n" for line in reflow(page.splitlines()))
 
 
 def _entry(knob: Knob) -> str:
@@ -136,7 +136,7 @@ def _details(knob: Knob) -> Iterator[str]:
         yield "A limit."
     yield f"Read by {' and '.join(knob.programs)}."
     if knob.no_effect:
-        both = "Nor does it have one in stock: " if knob.dead else "No effect: "
+        both = "Nor does it have one in stock: " if knob.no_effect_in_stock else "No effect: "
         yield f"{both}{knob.no_effect}."
 
 
@@ -146,7 +146,3 @@ def _roff(words: object) -> str:
     line = str(words).replace("\\", r"\e").replace("-", r"\-")
     line = re.sub("`([^`]+)`", r"\\fB\1\\fR", line)
     return r"\&" + line if line.startswith((".", "'")) else line
-
-
-if __name__ == "__main__":
-    print(text(), end="")

@@ -1,6 +1,6 @@
-"""Writes the man pages: hand-written parts, and the options out of the tables that commands obey.
+"""Writes the man pages: hand-written parts, and the options from the tables of the commands.
 
-Use: python -m tools.man_pages            writes the pages in man/ whose parts are in man/parts/
+`python -m tools.generate` writes them.
 
 A part is a man page without its title.  Comment lines in it ask for what the tables know:
 
@@ -11,6 +11,7 @@ A part is a man page without its title.  Comment lines in it ask for what the ta
     .\\" refused           the options that are known and not obeyed; nothing if there are none
     .\\" shortest          how far the options of condor_dag_checker may be shortened
     .\\" findings          the findings of condor_dag_checker -lint
+    .\\" language          the commands of the DAG language
     .\\" synopsis          the commands of condor_pydagman
     .\\" subcommand A B    heading and description of a command of condor_pydagman; its options come
                           at the end of its section
@@ -20,14 +21,14 @@ A part is a man page without its title.  Comment lines in it ask for what the ta
 from __future__ import annotations
 
 import re
-import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from condor_pydagman import __version__
 from condor_pydagman.cli import checker_options
-from condor_pydagman.cli.option_table import OPTIONS, WAIT_FOR_DEBUG, Option, Reach
+from condor_pydagman.dagfile.language import LANGUAGE
+from condor_pydagman.dagman_job.option_table import OPTIONS, WAIT_FOR_DEBUG, Option, Reach
 from condor_pydagman.graph.lint.findings import CODES
 from tools import command_tables as tables
 
@@ -40,7 +41,7 @@ Row = tuple[str, str]  # heading, sentence
 
 
 class PartError(Exception):
-    """A part does not fit the tables; the message says what to mend."""
+    """A part does not fit the tables; the message says what to change."""
 
 
 def pages() -> dict[str, str]:
@@ -61,10 +62,10 @@ def page(name: str, part: str) -> str:
         ".nh",
         ".ad l",
     )
-    return "\n".join([*head, *tidy(_Page(name, part).lines())]) + "\n"
+    return "\n".join([*head, *reflow(_Page(name, part).lines())]) + "\n"
 
 
-def tidy(lines: Iterable[str]) -> Iterator[str]:
+def reflow(lines: Iterable[str]) -> Iterator[str]:
     """`lines`, with text that is too long broken, and every sentence on a line of its own."""
     literal = False
     for line in lines:
@@ -103,7 +104,7 @@ class _Page:
             if self._pending and re.match(r'\.(SH|\\" (subcommand|other))', line):
                 yield from self._flush()
             if line.startswith('.\\" '):
-                yield from self._asked(line)
+                yield from self._generated(line)
             else:
                 yield line
         if self._open:
@@ -112,7 +113,7 @@ class _Page:
                 + ", ".join(sorted(self._open))
             )
 
-    def _asked(self, line: str) -> Iterator[str]:
+    def _generated(self, line: str) -> Iterator[str]:
         word, *names = line[4:].split()
         if word in ("option", "heading"):
             yield from self._option(names, with_line=word == "option")
@@ -202,6 +203,16 @@ def _findings() -> Iterator[str]:
         yield from filter(None, [roff(_sentence(code.hint))])
 
 
+def _language() -> Iterator[str]:
+    for about in LANGUAGE.values():
+        if about.called:
+            continue  # in the usage line of another command
+        yield ".TP"
+        usage = roff(about.usage.replace(r"\n", " "))
+        yield f'.B "{usage}"'
+        yield roff(about.summary + " Not in the stock DAGMan." * about.extension)
+
+
 def _synopsis() -> Iterator[str]:
     for name, parser in tables.parsers().items():
         if tables.children(parser):
@@ -234,16 +245,10 @@ def _parser_rows(parser: tables.Parser) -> list[Row]:
 _LISTS: dict[str, Callable[[], Iterator[str]]] = {
     "handed-on": lambda: _enumeration(row.name for row in OPTIONS if row.reach is Reach.DEEP),
     "ignored": lambda: _enumeration(row.name for row in OPTIONS if not row.daemon),
-    "shortest": lambda: _enumeration(row.name[: row.shortest] for row in checker_options._OPTIONS),
+    "shortest": lambda: _enumeration(
+        row.name[: row.min_length] for row in checker_options._OPTIONS
+    ),
     "findings": _findings,
+    "language": _language,
     "synopsis": _synopsis,
 }
-
-
-if __name__ == "__main__":
-    try:
-        made = pages()
-    except PartError as error:
-        sys.exit(f"tools/man_pages.py: {error}")
-    for name, text in made.items():
-        (ROOT / "man" / name).write_text(text, "utf-8")

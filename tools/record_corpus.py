@@ -1,4 +1,4 @@
-"""Records what the stock programs make of the cases under tests/corpus, into stock.json there.
+"""Records the results of the stock programs for the cases in tests/corpus, in stock.json there.
 
 Use: python tools/record_corpus.py [--prefix "WORDS"] [TOPIC/CASE ...]
 

@@ -104,7 +104,9 @@ def made(access_point: Any, directory: Path, names: list[str], *, stock: bool) -
     found: dict[str, Any] = {name: {"error": text.strip()} for name, text in failed}
     for ad in sorted(ads, key=lambda ad: (ad["ClusterId"], ad["ProcId"])):
         jobs = found.setdefault(ad["DAGNodeName"], {"jobs": []})["jobs"]
-        if "queue-late" not in ad["DAGNodeName"] or not jobs:  # how many there are yet is chance
+        if (
+            "queue-late" not in ad["DAGNodeName"] or not jobs
+        ):  # how many exist at this moment varies
             jobs.append(_masked(ad, directory))
     return found
 
@@ -153,7 +155,7 @@ def main() -> int:
         (place / "pool" / "config.d" / "knobs").write_text(
             KNOBS + "DAGMAN_USER_LOG_SCAN_INTERVAL = 1\n"
         )
-        pool.start(timeout=120)
+        pool.start(timeout_s=120)
         try:
             found = made(AccessPoint(pool), place / "cases", cases(), stock=True)
         finally:

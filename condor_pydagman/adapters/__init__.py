@@ -1,2 +1,2 @@
-"""ACTIONS -> WORLD -> INPUTS: the only code that
-touches files, processes, clocks and the schedd."""
+"""The only code that uses files, processes, clocks, sockets and the schedd: it performs actions of
+the engine and delivers its inputs."""

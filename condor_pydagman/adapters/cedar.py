@@ -1,17 +1,17 @@
 """CEDAR, HTCondor's wire protocol, as far as a command with a ClassAd each way needs it.
 
-Bytes in, messages out, and back: nothing here knows of sockets or files.  A *message* is cut into
+Converts between bytes and messages, without sockets or files.  A *message* is cut into
 *frames*; each begins with a byte (1: the message ends with this frame) and the length of what
 follows.  Inside are integers of 8 bytes, texts that end with a zero byte, and ClassAds: the number
 of attributes, each as a text `Name = expression`, then two type names.
 
 Once both sides have a key, frames are encrypted with AES-256-GCM.  The first frame of each
-direction carries the start value (IV) and vouches for all that went back and forth before in the
-clear, so that nobody can have changed the negotiation; each frame vouches for its own header.
-Before a text its length stands then.
+direction has the initialization vector (IV), and authenticates all that was sent before in the
+clear, so that a change to the negotiation is detected; each frame authenticates its own header.
+Texts are then preceded by their lengths.
 
-There is no published description: this is what 25.14.1 was seen to do, held by recorded samples.
-Everything that comes in is a stranger's, so that every size has a limit.
+There is no published description: this is the behaviour of 25.14.1, tested with recorded samples.
+Input is not trusted, so every size has a limit.
 """
 
 from __future__ import annotations
@@ -22,36 +22,36 @@ import struct
 from collections.abc import Mapping
 from typing import Union
 
-from condor_pydagman.adapters.cedar_crypto import TAG, AesGcm, CryptoError
+from condor_pydagman.adapters.cedar_crypto import TAG_BYTES, AesGcm, CryptoError
 
-MESSAGE_MAX = 16 * 1024  # bytes of one message, in however many frames
-FRAME_MAX = MESSAGE_MAX + 64
-FRAMES_MAX = 64  # of one message
-ATTRIBUTES_MAX = 100  # of one ClassAd
-HEADER = 5
-IV = 16
+MAX_MESSAGE_BYTES = 16 * 1024  # of one message, in all its frames
+MAX_FRAME_BYTES = MAX_MESSAGE_BYTES + 64
+MAX_FRAMES = 64  # of one message
+MAX_ATTRIBUTES = 100  # of one ClassAd
+HEADER_BYTES = 5
+IV_BYTES = 16
 
 Value = Union[str, int, float, bool, None]
 Ad = dict[str, str]  # expressions by name, names in small letters
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,19}")
 _REAL = re.compile(r"[+-]?[0-9]{1,20}(?:\.[0-9]{0,20})?(?:[eE][+-]?[0-9]{1,3})?")
-# Old ClassAd syntax: of all characters the quote alone is escaped.
+# Old ClassAd syntax: only the quote is escaped.
 _TEXT = re.compile(r'"((?:[^"]|(?<=\\)")*)"', re.DOTALL)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]{0,99}")
 _KEYWORDS: Mapping[str, Value] = {"true": True, "false": False}
 
 
 class CedarError(Exception):
-    """What came in is not CEDAR, larger than anything we expect, or not encrypted as agreed."""
+    """The input is not CEDAR, too large, or not encrypted as agreed."""
 
 
 class Message:
-    """Takes one message apart.
+    """Decodes one message.
 
     Args:
         data: its bytes.
-        counted: whether texts have their lengths before them (encrypted messages).
+        counted: whether texts are preceded by their lengths (encrypted messages).
     """
 
     def __init__(self, data: bytes, counted: bool = False) -> None:
@@ -68,7 +68,7 @@ class Message:
         return number
 
     def text(self) -> str:
-        """The next text; bytes that are no UTF-8 are kept as Python keeps them in file names."""
+        """The next text; bytes that are not UTF-8 are kept as surrogates."""
         begin = self._at + (8 if self._counted else 0)
         size = self.integer() if self._counted else 0
         end = self._data.find(b"\0", begin)
@@ -80,7 +80,7 @@ class Message:
     def ad(self) -> Ad:
         """The next ClassAd; its two type names are dropped."""
         count = self.integer()
-        if not 0 <= count <= ATTRIBUTES_MAX:
+        if not 0 <= count <= MAX_ATTRIBUTES:
             raise CedarError("a ClassAd with more attributes than any we know")
         ad: Ad = {}
         for _ in range(count):
@@ -94,15 +94,19 @@ class Message:
         return ad
 
     def end(self) -> None:
-        """Nothing may follow."""
+        """Check that the message has no more data.
+
+        Raises:
+            CedarError: it has.
+        """
         if self._at != len(self._data):
             raise CedarError("a message with more than its command takes")
 
 
 def value(ad: Ad, name: str) -> Value:
-    """What an attribute says, if that is a plain text, number or truth value; None for all else.
+    """The value of an attribute that is a literal text, number or boolean; otherwise None.
 
-    No expression is evaluated: it is a stranger's.
+    No expression is evaluated, since input is not trusted.
     """
     expression = ad.get(name.lower(), "")
     text = _TEXT.fullmatch(expression)
@@ -116,25 +120,25 @@ def value(ad: Ad, name: str) -> Value:
 
 
 def expression(plain: Value) -> str:
-    """The text of an expression that says `plain`."""
+    """The text of an expression with the value `plain`."""
     if isinstance(plain, str):
         return '"' + plain.replace('"', '\\"').replace("\0", "") + '"'
     return str(plain).lower() if isinstance(plain, (bool, float)) else f"{plain:d}"
 
 
 def integer(number: int) -> bytes:
-    """An integer on the wire."""
+    """Encode an integer."""
     return struct.pack(">q", number)
 
 
 def text(words: str, counted: bool = False) -> bytes:
-    """A text on the wire."""
+    """Encode a text."""
     data = words.encode("utf-8", "surrogateescape") + b"\0"
     return integer(len(data)) + data if counted else data
 
 
 def ad(attributes: Mapping[str, Value], counted: bool = False) -> bytes:
-    """A ClassAd on the wire."""
+    """Encode a ClassAd."""
     lines = [f"{name} = {expression(plain)}" for name, plain in attributes.items()]
     return integer(len(lines)) + b"".join(text(line, counted) for line in [*lines, "", ""])
 
@@ -143,8 +147,8 @@ class Channel:
     """Both directions of one connection.
 
     Attributes:
-        out: bytes that are to be sent; who sends some takes them away.
-        encrypted: whether messages are, from now on.
+        out: bytes to be sent; the sender removes those that it has sent.
+        encrypted: whether messages are encrypted from now on.
     """
 
     def __init__(self) -> None:
@@ -157,7 +161,7 @@ class Channel:
         self._receiving = _Direction()
 
     def encrypt(self, key: bytes) -> None:
-        """Both sides have agreed on a key of 32 bytes."""
+        """Encrypt from now on, with a key of 32 bytes that both sides have agreed on."""
         cipher = AesGcm(key)
         sent, received = self._sending.digest(), self._receiving.digest()
         self._sending.use(cipher, sent + received)
@@ -165,20 +169,20 @@ class Channel:
         self.encrypted = True
 
     def feed(self, data: bytes) -> None:
-        """Bytes have come in.
+        """Add received bytes.
 
         Raises:
-            CedarError: so many that they can't be one message.
+            CedarError: more than one message can have.
         """
         self._in += data
-        if len(self._in) > 2 * FRAME_MAX:
+        if len(self._in) > 2 * MAX_FRAME_BYTES:
             raise CedarError("more bytes than our commands have")
 
     def message(self) -> Message | None:
         """The next message, None if it is not complete.
 
         Raises:
-            CedarError: what came in is no message of ours.
+            CedarError: it is not a valid message.
         """
         while True:
             frame = self._frame()
@@ -187,7 +191,7 @@ class Channel:
             last, data = frame
             self._parts += data
             self._frames += 1
-            if len(self._parts) > MESSAGE_MAX or self._frames > FRAMES_MAX:
+            if len(self._parts) > MAX_MESSAGE_BYTES or self._frames > MAX_FRAMES:
                 raise CedarError("a message larger than any of ours")
             if last:
                 whole = bytes(self._parts)
@@ -197,27 +201,28 @@ class Channel:
 
     def _frame(self) -> tuple[bool, bytes] | None:
         """The next frame: whether it is the last of its message, and what is in it."""
-        if len(self._in) < HEADER:
+        if len(self._in) < HEADER_BYTES:
             return None
         last, size = struct.unpack_from(">BI", self._in)
-        if last > 1 or size > FRAME_MAX:
+        if last > 1 or size > MAX_FRAME_BYTES:
             raise CedarError("that is not the protocol of HTCondor")
-        if len(self._in) < HEADER + size:
+        if len(self._in) < HEADER_BYTES + size:
             return None
-        header, data = bytes(self._in[:HEADER]), bytes(self._in[HEADER : HEADER + size])
-        del self._in[: HEADER + size]
-        return bool(last), self._receiving.opened(header, data)
+        end = HEADER_BYTES + size
+        header, data = bytes(self._in[:HEADER_BYTES]), bytes(self._in[HEADER_BYTES:end])
+        del self._in[:end]
+        return bool(last), self._receiving.decode(header, data)
 
     def send(self, message: bytes) -> None:
         """Send a message, in one frame."""
-        self.out += self._sending.closed(message)
+        self.out += self._sending.encode(message)
 
 
 class _Direction:
-    """What one direction of a connection remembers."""
+    """The state of one direction of a connection."""
 
     def __init__(self) -> None:
-        import hashlib  # large, and most DAGMans are never called
+        import hashlib  # late: it is large, and most DAGMans never have a client
 
         self._clear = hashlib.sha256()
         self._cipher: AesGcm | None = None
@@ -226,44 +231,45 @@ class _Direction:
         self._count = 0
 
     def digest(self) -> bytes:
-        """Of all that went this way in the clear."""
+        """Digest of all that was sent in this direction in the clear."""
         return self._clear.digest()
 
     def use(self, cipher: AesGcm, before: bytes) -> None:
-        """Encrypt from now on; the first frame vouches for what was `before`."""
+        """Encrypt from now on; the first frame authenticates the digests `before`."""
         self._cipher, self._before = cipher, before
 
-    def opened(self, header: bytes, data: bytes) -> bytes:
-        """What is in a frame."""
+    def decode(self, header: bytes, data: bytes) -> bytes:
+        """Decode a frame."""
         if self._cipher is None:
             self._clear.update(header + data)
             return data
         if not self._iv:
-            self._iv, data = data[:IV], data[IV:]
-            if len(self._iv) < IV:
+            self._iv, data = data[:IV_BYTES], data[IV_BYTES:]
+            if len(self._iv) < IV_BYTES:
                 raise CedarError("an encrypted frame without a start value")
         try:
-            return self._cipher.decrypt(self._next_iv(), data, self._vouched(header))
+            return self._cipher.decrypt(self._next_iv(), data, self._authenticated_data(header))
         except CryptoError as error:
             raise CedarError(str(error)) from None
 
-    def closed(self, data: bytes) -> bytes:
-        """A frame with `data` in it."""
+    def encode(self, data: bytes) -> bytes:
+        """Encode a frame with `data`."""
         if self._cipher is None:
             frame = struct.pack(">BI", 1, len(data)) + data
             self._clear.update(frame)
             return frame
-        first = b"" if self._iv else os.urandom(IV)
+        first = b"" if self._iv else os.urandom(IV_BYTES)
         self._iv = self._iv or first
-        header = struct.pack(">BI", 1, len(first) + len(data) + TAG)
-        return header + first + self._cipher.encrypt(self._next_iv(), data, self._vouched(header))
+        header = struct.pack(">BI", 1, len(first) + len(data) + TAG_BYTES)
+        also = self._authenticated_data(header)
+        return header + first + self._cipher.encrypt(self._next_iv(), data, also)
 
     def _next_iv(self) -> bytes:
-        """The start value's first four bytes count the frames."""
+        """The IV's first four bytes count the frames."""
         number = (int.from_bytes(self._iv[:4], "big") + self._count) & 0xFFFFFFFF
         self._count += 1
         return number.to_bytes(4, "big") + self._iv[4:]
 
-    def _vouched(self, header: bytes) -> bytes:
+    def _authenticated_data(self, header: bytes) -> bytes:
         before, self._before = self._before, b""
         return before + header

@@ -1,12 +1,13 @@
-"""A conversation with one client, from its first byte to the ClassAd with its command.
+"""The server side of a connection with one client, up to the ClassAd with its command.
 
-HTCondor's clients open with DC_AUTHENTICATE: a ClassAd of what they offer and what they insist on.
-The answer says what will be done.  As stock DAGMan we insist on nothing ourselves (the command is
-registered at ALLOW: what counts is the secret in it) and do what the client asks for:
+HTCondor's clients begin with DC_AUTHENTICATE: a ClassAd of what they support and require.  The
+reply says what will be done.  As stock DAGMan, the server requires nothing itself (the command is
+registered at ALLOW, and the secret in it is checked) and does what the client asks for:
 
-- encryption and integrity with AES, for whoever offers that, which all clients do since 9.0;
-- authentication only for a client that insists, by FS: it makes a directory, we look who owns it;
-- sessions are given out, but none is ever resumed: the client is told to begin anew.
+- encryption and integrity with AES for clients that support it, which all do since 9.0;
+- authentication only if the client requires it, by FS: it makes a directory, whose owner is
+  checked;
+- a session is offered, but never resumed: the client is told to start a new one.
 
 A client that is configured not to negotiate sends its command at once, in the clear.
 """
@@ -24,14 +25,15 @@ from condor_pydagman.adapters import cedar, cedar_crypto
 from condor_pydagman.adapters.cedar import Ad, CedarError, Channel, Message, Value
 from condor_pydagman.adapters.cedar_crypto import KeyPair
 
-AUTHENTICATE = 60010  # command DC_AUTHENTICATE
-GENERIC = 61500  # command DAGMAN_GENERIC: a ClassAd each way
+# HTCondor's numbers of commands
+DC_AUTHENTICATE = 60010
+DAGMAN_GENERIC = 61500  # a ClassAd each way
+_DC_NOP = 60011
 _REQUIRED = "REQUIRED"
-_NOTHING = 60011  # command DC_NOP
-TRIES_MAX = 4  # to authenticate, before a client is sent away
-FS = 4  # bit of the authentication method FS
+MAX_TRIES = 4  # to authenticate; then the client is dropped
+FS_METHOD = 4  # bit of the authentication method FS
 
-_KEYS = ("htcondor", "keygen")  # salt and purpose of a session's key
+_KEY_LABELS = ("htcondor", "keygen")  # salt and purpose of a session's key
 _OFFERED = re.compile(r"[,\s]+")
 _ENDPOINT = re.compile(r"[A-Za-z0-9\[\]:._-]{1,100}")
 
@@ -52,12 +54,12 @@ class Server:
     Attributes:
         version: HTCondor's version string, `$CondorVersion: ... $`.
         domain: the pool's trust domain.
-        hosts: our addresses, as clients are told them.
+        hosts: the server's addresses, as in DAG_Address.
         port: of the socket.
-        new_directory: a path that does not exist, for a client to make a directory of; the client
-            adds the address that it has reached us at.
-        is_proof: whether a client has really made that directory.
-        new_key: makes the key of one connection.
+        new_directory: returns a path that does not exist, at which a client makes a directory; the
+            client adds the address that it has connected to.
+        is_proof: whether the client has made that directory.
+        new_key: makes the key pair of one connection.
     """
 
     version: str
@@ -70,10 +72,10 @@ class Server:
 
 
 class Conversation:
-    """One client: feed it bytes, send what is in `out`, and answer its request.
+    """The protocol with one client: takes received bytes, gives bytes to send and the request.
 
     Attributes:
-        over: nothing more will be sent.
+        over: whether nothing more will be sent.
     """
 
     def __init__(self, server: Server) -> None:
@@ -84,27 +86,27 @@ class Conversation:
         self._directory = ""
         self._tries = 0
         self._steps: dict[_Step, Callable[[Message], Ad | None]] = {
-            _Step.COMMAND: self._begin,
+            _Step.COMMAND: self._read_command,
             _Step.METHODS: self._choose_method,
-            _Step.DIRECTORY: self._look_at_directory,
-            _Step.REQUEST: self._take_request,
+            _Step.DIRECTORY: self._check_directory,
+            _Step.REQUEST: self._read_request,
         }
 
     @property
     def out(self) -> bytearray:
-        """Bytes to be sent; who sends some takes them away."""
+        """Bytes to be sent; the sender removes those that it has sent."""
         return self._channel.out
 
     @property
     def over(self) -> bool:
-        """Whether everything has been said."""
+        """Whether nothing more will be sent after `out`."""
         return self._step is _Step.OVER
 
     def feed(self, data: bytes) -> Ad | None:
-        """Bytes have come in; returns the client's request when that is complete.
+        """Process received bytes; returns the client's request when it is complete.
 
         Raises:
-            CedarError: this is no client of ours, or one that we can't serve.
+            CedarError: the client is not valid, or can't be served.
         """
         self._channel.feed(data)
         while self._step in self._steps:
@@ -121,15 +123,15 @@ class Conversation:
         self._channel.send(cedar.ad(attributes, self._channel.encrypted))
         self._step = _Step.OVER
 
-    def _begin(self, message: Message) -> Ad | None:
+    def _read_command(self, message: Message) -> Ad | None:
         command = message.integer()
-        if command == GENERIC:
-            return self._take_request(message)
-        if command != AUTHENTICATE:
+        if command == DAGMAN_GENERIC:
+            return self._read_request(message)
+        if command != DC_AUTHENTICATE:
             raise CedarError(f"command {command} is not known here")
         wanted = message.ad()
         message.end()
-        if cedar.value(wanted, "Command") != GENERIC:
+        if cedar.value(wanted, "Command") != DAGMAN_GENERIC:
             raise CedarError(f"command {cedar.value(wanted, 'Command')} is not known here")
         if cedar.value(wanted, "UseSession") == "YES":
             self._refuse_session(wanted)
@@ -140,18 +142,18 @@ class Conversation:
     def _refuse_session(self, wanted: Ad) -> None:
         if cedar.value(wanted, "ResumeResponse") is not True:
             raise CedarError("a client resumes a session that we don't have")
-        self._say({"ReturnCode": "SID_NOT_FOUND", "RemoteVersion": self._server.version})
+        self._send_ad({"ReturnCode": "SID_NOT_FOUND", "RemoteVersion": self._server.version})
         self._step = _Step.OVER
 
     def _negotiate(self, wanted: Ad) -> None:
         policy: dict[str, Value] = {"Enact": "YES"}
         pair = self._agree_on_key(wanted)
-        authenticate = _wish(wanted, "Authentication", pair is not None) == _REQUIRED
+        authenticate = _client_policy(wanted, "Authentication", pair is not None) == _REQUIRED
         for what in ("Integrity", "Encryption"):
-            wish = _wish(wanted, what)
-            if wish == _REQUIRED and pair is None:
+            client_policy = _client_policy(wanted, what)
+            if client_policy == _REQUIRED and pair is None:
                 raise CedarError(f"a client insists on {what.lower()}, but offers no AES")
-            wanted_so = wish in (_REQUIRED, "PREFERRED") or authenticate
+            wanted_so = client_policy in (_REQUIRED, "PREFERRED") or authenticate
             policy[what] = "YES" if pair is not None and wanted_so else "NO"
         if authenticate and "FS" not in _offered(wanted, "AuthMethods"):
             raise CedarError("a client insists on authentication, but not by FS, all we have")
@@ -164,25 +166,28 @@ class Conversation:
         if pair is not None:
             policy["CryptoMethods"] = policy["CryptoMethodsList"] = "AES"
             policy["ECDHPublicKey"] = binascii.b2a_base64(pair.public, newline=False).decode()
-        self._say(policy)
+        self._send_ad(policy)
         if authenticate:
             self._step = _Step.METHODS
         else:
-            self._open("unauthenticated@unmapped")
+            self._open_session("unauthenticated@unmapped")
 
     def _agree_on_key(self, wanted: Ad) -> KeyPair | None:
-        import base64  # late, as `hmac`: most DAGMans are never called
+        import base64  # late: most DAGMans never have a client
 
         public = cedar.value(wanted, "ECDHPublicKey")
         if "AES" not in _offered(wanted, "CryptoMethods") or not isinstance(public, str):
             return None
-        pair = self._server.new_key()
+        try:
+            pair = self._server.new_key()
+        except cedar_crypto.CryptoError as error:  # in the clear the secret would be visible
+            raise CedarError(f"no encryption, since {error}") from None
         try:
             point = base64.b64decode(public, validate=True)
             secret = cedar_crypto.shared_secret(pair.private, point)
         except (binascii.Error, ValueError, cedar_crypto.CryptoError):
             raise CedarError("a client with a key that is none") from None
-        salt, purpose = (word.encode("ascii") for word in _KEYS)
+        salt, purpose = (word.encode("ascii") for word in _KEY_LABELS)
         self._key = cedar_crypto.hkdf(secret, salt, purpose)
         return pair
 
@@ -190,18 +195,18 @@ class Conversation:
         methods = message.integer()
         message.end()
         self._tries += 1
-        if self._tries > TRIES_MAX:
+        if self._tries > MAX_TRIES:
             raise CedarError("a client that tries to authenticate again and again")
-        if not methods & FS:
+        if not methods & FS_METHOD:
             self._channel.send(cedar.integer(0))
             self._step = _Step.OVER
             return
-        self._channel.send(cedar.integer(FS))
+        self._channel.send(cedar.integer(FS_METHOD))
         self._directory = self._server.new_directory()
         self._channel.send(cedar.text(self._directory))
         self._step = _Step.DIRECTORY
 
-    def _look_at_directory(self, message: Message) -> None:
+    def _check_directory(self, message: Message) -> None:
         failed, endpoint = message.integer(), message.text()
         message.end()
         ours = self._is_ours(endpoint)
@@ -209,43 +214,45 @@ class Conversation:
         self._channel.send(cedar.integer(0 if proven else -1))
         if proven:
             self._channel.send(cedar.integer(0))  # FS gives no key of its own
-            self._open(f"dagman@{self._server.domain}")
+            self._open_session(f"dagman@{self._server.domain}")
         else:
             self._step = _Step.METHODS  # it may try another one
 
     def _is_ours(self, endpoint: str) -> bool:
-        """Whether the client has reached us at an address of ours, and not somebody between."""
+        """Whether the client has connected to an address of this server, with nobody in between."""
         if not _ENDPOINT.fullmatch(endpoint):
             return False
         host, _, port = endpoint.rpartition(":")
         plain = host.strip("[]").replace("-", ":") if ":" in host or "[" in host else host
         return port == str(self._server.port) and (plain in self._server.hosts)
 
-    def _open(self, user: str) -> None:
-        """Encrypt from here on, if agreed, and let the client go on."""
+    def _open_session(self, user: str) -> None:
+        """Encrypt from now on, if agreed, and let the client send its request."""
         if self._key:
             self._channel.encrypt(self._key)
         session: dict[str, Value] = {
             "Sid": f"dagman:{os.urandom(8).hex()}",
             "User": user,
             "ReturnCode": "AUTHORIZED",
-            "ValidCommands": str(_NOTHING),  # so that the client won't resume it for GENERIC
+            # Without DAGMAN_GENERIC, so that the session is not resumed.
+            "ValidCommands": str(_DC_NOP),
         }
-        self._say(session)
+        self._send_ad(session)
         self._step = _Step.REQUEST
 
-    def _say(self, attributes: dict[str, Value]) -> None:
+    def _send_ad(self, attributes: dict[str, Value]) -> None:
         self._channel.send(cedar.ad(attributes, self._channel.encrypted))
 
-    def _take_request(self, message: Message) -> Ad:
+    def _read_request(self, message: Message) -> Ad:
         request = message.ad()
         message.end()
         self._step = _Step.REPLY
         return request
 
 
-def _wish(wanted: Ad, what: str, has_key: bool = False) -> Value:
-    """`AuthenticationNew` is what counts with a server that agrees on keys by itself."""
+def _client_policy(wanted: Ad, what: str, has_key: bool = False) -> Value:
+    """With a key, `AuthenticationNew` has precedence over `Authentication`, if the client sends
+    it."""
     new = cedar.value(wanted, what + "New") if has_key else None
     return cedar.value(wanted, what) if new is None else new
 

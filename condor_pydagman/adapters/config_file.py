@@ -1,8 +1,8 @@
-"""What a DAG's CONFIG file sets: HTCondor's configuration language, `include`, `use`, `if` and all.
+"""Reads a DAG's CONFIG file, in HTCondor's configuration language with `include`, `use` and `if`.
 
-The bindings read that language only as part of the whole configuration, and end the process at a
-mistake.  So a child of ours has them read the configuration as it stands, then the same with the
-CONFIG file after it, and reports the difference; what they print is the message.
+The bindings read that language only as part of the whole configuration, and exit at an error.  So a
+child process has them read the present configuration, then the same followed by the CONFIG file,
+and reports the difference; what they print is the error message.
 """
 
 from __future__ import annotations
@@ -18,14 +18,13 @@ from typing import Any
 
 import htcondor2
 
-from condor_pydagman.adapters.knobs import OWN_MACROS
+from condor_pydagman.adapters.macros import OWN_MACRO, expanded
 from condor_pydagman.errors import ConfigError
 
-_AGAIN = "PYDAGMAN_NAMED"  # a macro of ours, in this process only
-_FURTHER = ("LOCAL_CONFIG_FILE", "LOCAL_CONFIG_DIR", "USER_CONFIG_FILE")
-_QUIET = "".join(f"{name} =\n" for name in _FURTHER)
-_OURS = frozenset((*_FURTHER, _AGAIN, *OWN_MACROS))
-_NOT_SAID = ("global config source", " if error: ", "Config source Warning")
+_OTHER_FILES = ("LOCAL_CONFIG_FILE", "LOCAL_CONFIG_DIR", "USER_CONFIG_FILE")
+_NO_OTHER_FILES = "".join(f"{name} =\n" for name in _OTHER_FILES)
+_IGNORED_NAMES = frozenset((*_OTHER_FILES, OWN_MACRO))
+_IGNORED_LINES = ("global config source", " if error: ", "Config source Warning")
 _COMPLAINT = re.compile(r'Config source Error "(?P<file>.*)", Line (?P<line>\d+)[^:]*:(?P<what>.*)')
 
 
@@ -33,12 +32,12 @@ def settings(config_file: str) -> dict[str, str]:
     """The values that the CONFIG file sets, macros expanded, where they differ from those in force.
 
     Raises:
-        ConfigError: it can't be read, or there is a mistake in it.
+        ConfigError: it can't be read, or has an error.
     """
     path = os.path.abspath(config_file)
     try:
         found = os.stat(path)
-        # A pipe would be waited for, and some devices have no end; the bindings read all of it.
+        # A pipe would block, and some devices have no end; the bindings read all of it.
         device = not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode)
         if device and not os.path.samestat(found, os.stat(os.devnull)):
             what = "a pipe" if stat.S_ISFIFO(found.st_mode) else "a device"
@@ -57,7 +56,7 @@ def _settings(config_file: str, path: str) -> dict[str, str]:
     import tempfile  # late: most DAGs have no CONFIG file, and condor_submit_dag is to be quick
 
     with tempfile.TemporaryFile() as found, tempfile.TemporaryFile() as said:
-        code = _in_a_child(path, found.fileno(), said.fileno())
+        code = _run_child(path, found.fileno(), said.fileno())
         said.seek(0)
         message = said.read().decode("utf-8", "backslashreplace")
         found.seek(0)
@@ -69,8 +68,8 @@ def _settings(config_file: str, path: str) -> dict[str, str]:
     return {str(name): str(value) for name, value in json.loads(text).items()}
 
 
-def _in_a_child(path: str, found: int, said: int) -> int:
-    """Exit status of a child that writes the settings, as JSON, and its complaints."""
+def _run_child(path: str, found: int, said: int) -> int:
+    """Exit status of a child that writes the settings, as JSON, and error messages."""
     child = os.fork()
     if child == 0:
         try:
@@ -86,11 +85,12 @@ def _in_a_child(path: str, found: int, said: int) -> int:
 
 
 def _difference(path: str) -> dict[str, str]:
-    before = {name: text for name, text in _texts().items() if _can_be_told(name, text)}
+    before = {name: text for name, text in _all_values().items() if _survives_rewriting(name, text)}
     for name in [name for name in os.environ if name.upper().startswith("_CONDOR_")]:
         del os.environ[name]  # it is in `before`, and must not come after the CONFIG file
-    _read(f"{_QUIET}{''.join(map(_assignment, before.items()))}include : {path}\n{_QUIET}")
-    after = _texts()
+    known = "".join(map(_assignment, before.items()))
+    _read(f"{_NO_OTHER_FILES}{known}include : {path}\n{_NO_OTHER_FILES}")
+    after = _all_values()
     emptied = {name: "" for name, text in before.items() if text and name not in after}
     changed = {name: text for name, text in after.items() if text != before.get(name, text)}
     return {**changed, **emptied, **{n: t for n, t in after.items() if n not in before and t}}
@@ -99,7 +99,7 @@ def _difference(path: str) -> dict[str, str]:
 def _read(text: str) -> None:
     import tempfile
 
-    # Without a name: it may hold secrets, and the bindings end the process at a mistake.
+    # Without a name: it may contain secrets, and the bindings exit at an error.
     with tempfile.TemporaryFile() as file:
         file.write(text.encode("utf-8", "surrogateescape"))
         file.flush()
@@ -107,26 +107,25 @@ def _read(text: str) -> None:
         htcondor2.reload_config()
 
 
-def _texts() -> dict[str, str]:
+def _all_values() -> dict[str, str]:
     """All values that the configuration has now, macros expanded, not evaluated."""
     names = list(htcondor2.param.keys())
     texts = {}
     for name in names:
         value: Any = htcondor2.param.get(name)
         if isinstance(value, (bool, int, float)):
-            htcondor2.param[_AGAIN] = f"$({name})"
-            value = htcondor2.param.get(_AGAIN)
-        if value is not None and name not in _OURS:
+            value = expanded(name)
+        if value is not None and name not in _IGNORED_NAMES:
             texts[name] = str(value)
     return texts
 
 
-def _can_be_told(name: str, text: str) -> bool:
-    """Whether the configuration gives the text back when it is given it in a file.
+def _survives_rewriting(name: str, text: str) -> bool:
+    """Whether a value that is written to a file is read back unchanged.
 
-    Nothing else is lost: what the CONFIG file does not set stays as it is.
+    The others are left out: what the CONFIG file does not set stays as it is.
     """
-    if name.upper() in _OURS or "$" in text or "@=" in text:
+    if name.upper() in _IGNORED_NAMES or "$" in text or "@=" in text:
         return False
     return not any(line.rstrip().endswith("\\") for line in text.split("\n"))
 
@@ -137,26 +136,27 @@ def _assignment(item: tuple[str, str]) -> str:
 
 
 def _complaint(config_file: str, message: str) -> str:
-    """What the bindings print, with the lines that it is about, and without our own file."""
+    """The error message: what the bindings print, with the lines it is about, without the temporary
+    file."""
     said: dict[str, None] = {}
-    dark = ""
+    unexplained = ""
     for line in message.splitlines():
         found = _COMPLAINT.search(line)
         if found is None:
-            if not any(words in line for words in _NOT_SAID):
+            if not any(words in line for words in _IGNORED_LINES):
                 said.setdefault(line.strip())
         elif found["what"].strip():
             said.setdefault(f"{found['file']}, line {found['line']}: {found['what'].strip()}")
         else:
-            dark = dark or _not_understood(found["file"], int(found["line"]))
-    what = "".join(f"\n       {line}" for line in said or (dark,) if line)
+            unexplained = unexplained or _unexplained_line(found["file"], int(found["line"]))
+    what = "".join(f"\n       {line}" for line in said or (unexplained,) if line)
     return (
         f"ERROR: there is a mistake in the DAG's CONFIG file {config_file}:{what}\n"
         "       Write NAME = value, or what else HTCondor's configuration language knows"
     )
 
 
-def _not_understood(path: str, number: int) -> str:
+def _unexplained_line(path: str, number: int) -> str:
     with contextlib.suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
         for line in itertools.islice(file, number - 1, number):
             return f"{path}, line {number}: not understood: {line.strip()}"

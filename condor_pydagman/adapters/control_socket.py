@@ -1,8 +1,8 @@
 """The command socket: where `htcondor dag halt`, `resume` and `throttle` reach a running DAGMan.
 
-It never waits and never takes long: clients are served a piece at a time, when the kernel says that
-there is one, and for TURN seconds at most before everything else gets its turn.  Who says nothing
-is dropped after LIFE seconds, and much sooner when there are MOST clients.
+It never blocks: data of clients are read when the kernel reports them, for at most SERVE_SLICE_S
+seconds per pass of the loop.  A client that has not finished is dropped after CLIENT_TIMEOUT_S, and
+after BUSY_CLIENT_TIMEOUT_S while there are MAX_CLIENTS clients.
 
 It listens where stock's DaemonCore would (NETWORK_INTERFACE, BIND_ALL_INTERFACES, ENABLE_IPV4 and
 ENABLE_IPV6, LOWPORT to HIGHPORT or IN_LOWPORT to IN_HIGHPORT, TCP_FORWARDING_HOST), by TCP only.
@@ -28,14 +28,14 @@ from condor_pydagman.adapters.cedar_server import Conversation, Server
 from condor_pydagman.adapters.knobs import truth
 from condor_pydagman.printable import message
 
-MOST = 64  # clients at a time
-LIFE = 20.0  # seconds that a client has for everything (stock: SEC_TCP_SESSION_TIMEOUT)
-HURRY = 1.0  # seconds that it has when others wait
-TURN = 0.01  # seconds of serving clients after which the DAG gets its turn; one takes less
-AT_ONCE = 16  # clients accepted in one turn
-DEAF = 1.0  # seconds without new clients after one could not be accepted
-REPORT_EVERY = 60.0  # seconds between lines about clients that were refused
-_PIECE = 8192  # bytes read at a time
+MAX_CLIENTS = 64  # at a time
+CLIENT_TIMEOUT_S = 20.0  # for everything that a client sends (stock: SEC_TCP_SESSION_TIMEOUT)
+BUSY_CLIENT_TIMEOUT_S = 1.0  # the same while others wait
+SERVE_SLICE_S = 0.01  # for all clients in one pass of the loop; one takes less
+MAX_ACCEPTS = 16  # in one pass
+ACCEPT_RETRY_S = 1.0  # no client is accepted for so long after one could not be
+REPORT_INTERVAL_S = 60.0  # between lines about clients that were refused
+_READ_BYTES = 8192  # at a time
 _BACKLOG = 128
 
 
@@ -43,12 +43,12 @@ class Settings(NamedTuple):
     """Where to listen.
 
     Attributes:
-        hosts: our addresses, the first one the primary.
-        everywhere: listen on all interfaces, not just on these.
+        hosts: the host's addresses, the primary one first.
+        everywhere: listen on all interfaces, not only on these.
         ports: lowest and highest to choose from; zeros: any.
-        alias: our name, '' if none.
-        forwarding: address that clients are told instead of ours, '' if none.
-        directory: where clients make directories to show who they are.
+        alias: the host's name, '' if none.
+        forwarding: address in DAG_Address instead of the host's, '' if none.
+        directory: in which clients make directories to authenticate by FS.
     """
 
     hosts: tuple[str, ...]
@@ -60,7 +60,7 @@ class Settings(NamedTuple):
 
 
 def settings(port: int | None = None) -> Settings:
-    """What the configuration says; `port`: what the command line (`-p`) says."""
+    """The settings of the configuration; `port`: that of the command line (`-p`)."""
     low, high = _number("IN_LOWPORT"), _number("IN_HIGHPORT")
     if not (low and high):
         low, high = _number("LOWPORT"), _number("HIGHPORT")
@@ -75,7 +75,7 @@ def settings(port: int | None = None) -> Settings:
 
 
 def _hosts() -> tuple[str, ...]:
-    """Our addresses of both families; one interface that is named by its address is of one."""
+    """The host's addresses of both families; of one if NETWORK_INTERFACE is an address."""
     interface = _knob("NETWORK_INTERFACE")
     hosts = []
     for family, shape in ((4, r"[\d.]+"), (6, r"\[?[\da-fA-F:]*:[\da-fA-F:]*\]?")):
@@ -105,7 +105,7 @@ def _forwarding(name: str) -> str:
 
 
 def sinful(where: Settings, port: int) -> str:
-    """The address as clients are told it: `<host:port?addrs=...&alias=...&noUDP>`."""
+    """The address for clients (DAG_Address): `<host:port?addrs=...&alias=...&noUDP>`."""
     hosts = (where.forwarding,) if where.forwarding else where.hosts
     bracketed = [f"[{host}]" if ":" in host else host for host in hosts]
     addresses = "+".join(f"{host.replace(':', '-')}-{port}" for host in bracketed)
@@ -114,7 +114,7 @@ def sinful(where: Settings, port: int) -> str:
 
 
 class Request:
-    """What a client asks; `reply` answers, `ad` says what."""
+    """A request of a client: its ClassAd `ad`, and `reply`, which answers it."""
 
     def __init__(self, ad: Ad, reply: Callable[[dict[str, Value]], None]) -> None:
         self.ad = ad
@@ -128,19 +128,19 @@ class _Client:
         self.connection = connection
         self.peer = peer
         self.conversation = Conversation(server)
-        self.begun = time.monotonic()
+        self.accepted_at = time.monotonic()
         self.asked = False
         self.mask = 0
 
 
 class ControlSocket:
-    """Listens, and yields what clients ask.
+    """Accepts clients and returns their requests.
 
     Attributes:
-        address: what clients are to be told (DAG_Address).
+        address: the address for clients (DAG_Address).
 
     Raises:
-        OSError: there is no port to be had.
+        OSError: no port can be bound.
     """
 
     def __init__(self, where: Settings) -> None:
@@ -161,30 +161,30 @@ class ControlSocket:
         self._by_fd = {listener.fileno(): listener for listener in self._listeners}
         for descriptor in self._by_fd:
             self._poll.register(descriptor, select.EPOLLIN)
-        self._deaf_until = 0.0
-        self._hears = True
+        self._accept_again_at = 0.0
+        self._is_accepting = True
         self._refused = 0
-        self._next_report = 0.0
+        self._next_report_at = 0.0
 
     def fileno(self) -> int:
-        """Readable when a client wants something."""
+        """Readable when a client has connected or sent data."""
         return self._poll.fileno()
 
     def next_deadline(self) -> float | None:
-        """When `work` is to be called though nobody wants anything (monotonic clock)."""
-        times = [] if self._hears or not self._deaf_until else [self._deaf_until]
+        """When `work` is to be called even if nothing is readable (monotonic clock)."""
+        times = [] if self._is_accepting or not self._accept_again_at else [self._accept_again_at]
         oldest = next(iter(self._clients.values()), None)
         if oldest is not None:
-            times.append(oldest.begun + self._patience())
+            times.append(oldest.accepted_at + self._client_timeout_s())
         return min(times, default=None)
 
     def work(self, refused: Callable[[str], None] = lambda line: None) -> list[Request]:
-        """Serve whoever wants something, for a moment; returns what was asked.
+        """Serve clients for at most SERVE_SLICE_S; returns their requests.
 
-        `refused` is told, now and then, of clients that were none.
+        `refused` is called with a line about invalid clients, at most every REPORT_INTERVAL_S.
         """
         begun, requests = time.monotonic(), []
-        self._drop_slow(begun)
+        self._drop_overdue(begun)
         for descriptor, _ in self._poll.poll(0):
             listener = self._by_fd.get(descriptor)
             if listener is not None:
@@ -192,45 +192,45 @@ class ControlSocket:
             elif descriptor in self._clients:
                 request = self._serve(self._clients[descriptor], refused)
                 requests += [request] if request else []
-            if time.monotonic() >= begun + TURN:
+            if time.monotonic() >= begun + SERVE_SLICE_S:
                 break
-        self._listen_or_not()
+        self._update_listening()
         return requests
 
     def close(self) -> None:
-        """Stop; who waits for an answer gets none."""
+        """Close all connections; clients that wait for a reply get none."""
         for client in list(self._clients.values()):
             self._drop(client)
         for listener in self._listeners:
             listener.close()
         self._poll.close()
 
-    def _patience(self) -> float:
-        return LIFE if len(self._clients) < MOST else HURRY
+    def _client_timeout_s(self) -> float:
+        return CLIENT_TIMEOUT_S if len(self._clients) < MAX_CLIENTS else BUSY_CLIENT_TIMEOUT_S
 
-    def _drop_slow(self, now: float) -> None:
+    def _drop_overdue(self, now: float) -> None:
         for client in list(self._clients.values()):
-            if now < client.begun + self._patience():
+            if now < client.accepted_at + self._client_timeout_s():
                 break
             self._drop(client)
 
-    def _listen_or_not(self) -> None:
+    def _update_listening(self) -> None:
         now = time.monotonic()
-        if now >= self._deaf_until:
-            self._deaf_until = 0.0
-        hears = len(self._clients) < MOST and not self._deaf_until
-        if hears != self._hears:
-            self._hears = hears
+        if now >= self._accept_again_at:
+            self._accept_again_at = 0.0
+        accepting = len(self._clients) < MAX_CLIENTS and not self._accept_again_at
+        if accepting != self._is_accepting:
+            self._is_accepting = accepting
             for descriptor in self._by_fd:
-                self._poll.modify(descriptor, select.EPOLLIN if hears else 0)
+                self._poll.modify(descriptor, select.EPOLLIN if accepting else 0)
 
     def _accept(self, listener: socket.socket) -> None:
-        for _ in range(min(AT_ONCE, MOST - len(self._clients))):
+        for _ in range(min(MAX_ACCEPTS, MAX_CLIENTS - len(self._clients))):
             try:
                 connection, peer = listener.accept()
             except OSError as error:
                 if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM):
-                    self._deaf_until = time.monotonic() + DEAF
+                    self._accept_again_at = time.monotonic() + ACCEPT_RETRY_S
                 return
             connection.setblocking(False)
             client = _Client(connection, str(peer[0]), self._server)
@@ -242,7 +242,7 @@ class ControlSocket:
         ad = None
         try:
             if not client.asked:
-                data = client.connection.recv(_PIECE)
+                data = client.connection.recv(_READ_BYTES)
                 if not data:
                     self._drop(client)
                     return None
@@ -270,7 +270,7 @@ class ControlSocket:
             self._send(client)
 
     def _send(self, client: _Client) -> None:
-        """Send what the kernel takes; then wait for what comes next, or hang up."""
+        """Send as much as the kernel accepts; then wait for more, or close the connection."""
         out = client.conversation.out
         try:
             while out:
@@ -295,11 +295,11 @@ class ControlSocket:
     def _report(self, peer: str, reason: str, refused: Callable[[str], None]) -> None:
         now = time.monotonic()
         self._refused += 1
-        if now >= self._next_report:
+        if now >= self._next_report_at:
             more = f" (and {self._refused - 1} other times)" if self._refused > 1 else ""
-            said = message(reason)  # a stranger's words, which must not make lines of their own
+            said = message(reason)  # not trusted: it must not add lines to the log
             refused(f"Warning: the command socket refused a client at {peer}: {said}{more}")
-            self._refused, self._next_report = 0, now + REPORT_EVERY
+            self._refused, self._next_report_at = 0, now + REPORT_INTERVAL_S
 
 
 def _listen(where: Settings) -> list[socket.socket]:
@@ -324,7 +324,7 @@ def _bound(where: Settings, port: int) -> list[socket.socket]:
             listener = socket.socket(family, socket.SOCK_STREAM)
             stack.callback(listener.close)
             listener.setblocking(False)
-            if port:  # or what an earlier DAGMan had open there a minute ago would be in the way
+            if port:  # connections of an earlier DAGMan may be in TIME_WAIT
                 listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             if family == socket.AF_INET6:
                 listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
@@ -346,7 +346,7 @@ def _new_directory(where: Settings, port: int) -> str:
 
 
 def _is_proof(path: str) -> bool:
-    """A directory that its owner has just made, for nobody else: stock's rule."""
+    """Whether the path is a directory that only its owner can use: stock's rule."""
     try:
         found = os.lstat(path)
     except OSError:

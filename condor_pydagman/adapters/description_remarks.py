@@ -1,4 +1,4 @@
-"""What stock's tools warn of in a submit description, from what the bindings make of it."""
+"""Stock's warnings about a submit description, from the bindings' reading of it."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Any
 
 import htcondor2
 
-from condor_pydagman.adapters.descriptions import BINDINGS, copied, expanded
+from condor_pydagman.adapters.descriptions import BINDINGS, copy_of, expanded
 from condor_pydagman.graph.lint.submit_remarks import remarks
 
-_TEXT = "PYDAGMAN_TEXT"  # a macro of ours, in a copy
+_TEXT = "PYDAGMAN_TEXT"  # a macro, only in a copy
 
 
 def of_description(
@@ -18,17 +18,17 @@ def of_description(
     """Every warning about a description, in stock's order and words.
 
     Args:
-        description: what the bindings made of `text`; it is not changed.
-        written: what its author wrote, if `text` has more.
-        name: how messages call it.
-        by: who reads it, DAGMAN or condor_submit.
+        description: the bindings' reading of `text`; it is not changed.
+        written: the part that its author wrote, if `text` has more.
+        name: its name in messages.
+        by: the program in messages, DAGMAN or condor_submit.
     """
 
     def expand(value: str) -> str:
         if "$" not in value:
             return value
         try:
-            copy = copied(description)
+            copy = copy_of(description)
             copy[_TEXT] = value
             return expanded(copy, _TEXT)
         except BINDINGS:

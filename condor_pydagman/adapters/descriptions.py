@@ -1,10 +1,11 @@
-"""Submit descriptions in the hands of the bindings: read, completed as condor_submit does it, and
-handed over so that the schedd gets what was read.
+"""Reads submit descriptions by the bindings, completes them as condor_submit does, and passes them
+on so that the schedd gets what was read.
 
-The bindings submit in two steps: `htcondor2.Submit` reads a text, and `Schedd.submit` writes
-`KEY = VALUE` lines of it and reads those.  What does not survive such a line (a value of several
-lines, one that ends with a backslash, items of a queue statement) is written here in a form that
-does.  Nor do they know who submits, which is what an accounting group without a user needs.
+The bindings submit in two steps: `htcondor2.Submit` reads a text, and `Schedd.submit` writes `KEY =
+VALUE` lines of it and reads those.  Values that such a line changes (of several lines, with a
+backslash at the end, items of a queue statement) are written here in a form that it does not
+change.  The bindings do not know the submitter either, whom an accounting group without a user
+needs.
 """
 
 from __future__ import annotations
@@ -25,15 +26,15 @@ from condor_pydagman.records.submit_values import NOTHING
 # What the bindings raise: their own class, and Python's for bad arguments.
 BINDINGS = (htcondor2.HTCondorException, OSError, RuntimeError, TypeError, ValueError)
 
-NO_ITEMS = "invalid Queue statement"  # all that the bindings say if there is nothing to queue
-_EMPTY_ITEM = "invalid qargs"  # and of an item that is empty
-_UNREADABLE = "parse_up_to_q_line() failed"  # and if a line can't be read
+NO_ITEMS = "invalid Queue statement"  # the bindings' error if there is nothing to queue
+_EMPTY_ITEM = "invalid qargs"  # if an item is empty
+_UNREADABLE = "parse_up_to_q_line() failed"  # if a line can't be read
 
-_COUNT = "PYDAGMAN_QUEUE_ARGUMENTS"  # a macro of ours, in a description that is not submitted
+_COUNT = "PYDAGMAN_QUEUE_ARGUMENTS"  # a macro, only in descriptions that are not submitted
 _FOREACH = re.compile(r"(?:^|\s)(?:in|from|matching)\b", re.I)
 _SLICE = re.compile(r"\b(?:in|from|matching)\s*(?:files|dirs|any)?\s*\[([-\d:\s]*)\]", re.I)
-# Submit commands with which the schedd makes a cluster's procs one by one, as earlier ones end.
-_LATE = ("max_materialize", "max_idle", "materialize_max_idle")
+# Submit commands of late materialization.
+_LATE_MATERIALIZATION = ("max_materialize", "max_idle", "materialize_max_idle")
 
 _GROUP = ("accounting_group", "AccountingGroup", "AcctGroup")
 _GROUP_USER = ("accounting_group_user", "AcctGroupUser")
@@ -48,8 +49,8 @@ class Unreadable(PoolError):
         super().__init__(_UNREADABLE, transient=False)
 
 
-class _Serial(htcondor2.Submit):  # type: ignore[misc]
-    """What `Schedd.submit` asks a description for: pairs, and the queue statement's arguments."""
+class _SubmitLines(htcondor2.Submit):  # type: ignore[misc]
+    """A description as `Schedd.submit` reads it: pairs, and the queue statement's arguments."""
 
     def __init__(self, description: htcondor2.Submit, arguments: str) -> None:
         super().__init__(None)
@@ -64,8 +65,8 @@ class _Serial(htcondor2.Submit):  # type: ignore[misc]
         return self._arguments
 
 
-def parsed(text: str) -> htcondor2.Submit:
-    """The bindings' reading of a description.
+def parse(text: str) -> htcondor2.Submit:
+    """Read a description by the bindings.
 
     Raises:
         Unreadable: a line of it can't be read.
@@ -83,35 +84,34 @@ def parsed(text: str) -> htcondor2.Submit:
         raise PoolError(reason_of(error), transient=False) from None
 
 
-def submitted(schedd: Any, description: htcondor2.Submit, text: str, **how: bool) -> Any:
-    """Have a schedd take the jobs of a description, which was read from `text`.
+def submit(schedd: Any, description: htcondor2.Submit, text: str, **how: bool) -> Any:
+    """Submit the jobs of a description, which was read from `text`.
 
-    A queue statement without items makes as many jobs as it counts, as in stock DAGMan.  `how` is
-    passed on to `Schedd.submit`.
+    A queue statement without items makes as many jobs as its count says, as in stock DAGMan.  `how`
+    is passed on to `Schedd.submit`.
 
     Raises:
         what the bindings raise.
     """
-    charge(description)
+    set_accounting_user(description)
     arguments = _queue_arguments(description, text)
     try:
-        return schedd.submit(_Serial(description, arguments), **how)
+        return schedd.submit(_SubmitLines(description, arguments), **how)
     except BINDINGS as error:
         instead = _without_items(description)
         if str(error).strip() != NO_ITEMS or not instead:
             raise
-    return schedd.submit(_Serial(description, instead), **how)
+    return schedd.submit(_SubmitLines(description, instead), **how)
 
 
-def charge(description: htcondor2.Submit) -> None:
-    """Name who submits as the user of an accounting group that comes without one.
+def set_accounting_user(description: htcondor2.Submit) -> None:
+    """Set the submitter as the user of an accounting group that has none, as condor_submit does.
 
-    As condor_submit does, which knows; for the bindings it is nobody, and so the group is charged
-    for the jobs of a user without a name.
+    The bindings would set no user, so that the jobs were charged to a user without a name.
     """
-    if not _said(description, _GROUP) and not _nice(description):
+    if not _first_set(description, _GROUP) and not _is_nice_user(description):
         return
-    name = _said(description, _GROUP_USER)
+    name = _first_set(description, _GROUP_USER)
     user = str(description.get(name)) if name else ""
     if not user:
         description["accounting_group_user"] = _submitter()
@@ -122,7 +122,7 @@ def charge(description: htcondor2.Submit) -> None:
 
 def materializes_late(description: htcondor2.Submit) -> bool:
     """Whether the schedd makes the procs one by one (manual: "Submitting Lots of Jobs")."""
-    if any(description.get(key) for key in _LATE):
+    if any(description.get(key) for key in _LATE_MATERIALIZATION):
         return True
     return bool(htcondor2.param.get("SUBMIT_FACTORY_JOBS_BY_DEFAULT", False))
 
@@ -140,12 +140,12 @@ def procs_of(description: htcondor2.Submit) -> int:
 def queued(description: htcondor2.Submit) -> tuple[list[Any], int]:
     """The items of the queue statement, and how many procs each makes.
 
-    One item that sets nothing stands for none, and for a list of none.
+    Without items, or with an empty list, there is one item that sets nothing.
 
     Raises:
         what the bindings raise.
     """
-    macros = copied(description)
+    macros = copy_of(description)
     macros[_COUNT] = str(description.getQArgs())
     words = expanded(macros, _COUNT)
     if not words.strip():
@@ -161,11 +161,11 @@ def queued(description: htcondor2.Submit) -> tuple[list[Any], int]:
     return items or [{}], max(int(count[1]) if count else 1, 1)
 
 
-def copied(description: htcondor2.Submit) -> htcondor2.Submit:
-    """A description with the same commands and macros, and without the queue statement.
+def copy_of(description: htcondor2.Submit) -> htcondor2.Submit:
+    """A description with the same commands and macros, without the queue statement.
 
-    What it was read from would not do: commands that `include` runs there would run again, and
-    need not print the same.
+    It is not read again from its text: commands that `include` runs would run again, and might
+    print something else.
 
     Raises:
         what the bindings raise.
@@ -175,15 +175,15 @@ def copied(description: htcondor2.Submit) -> htcondor2.Submit:
 
 
 def expanded(description: htcondor2.Submit, name: str) -> str:
-    """The value of a command with its macros expanded; '' if they leave nothing of it."""
+    """The value of a command with its macros expanded; '' if that is empty."""
     try:
         return str(description.expand(name))
-    except KeyError:  # how the bindings say so
+    except KeyError:  # the bindings' answer then
         return ""
 
 
 def reason_of(error: Exception) -> str:
-    """What an exception of the bindings says, in one line."""
+    """The text of an exception of the bindings, in one line."""
     return " ".join(str(error).split()) or type(error).__name__
 
 
@@ -202,7 +202,7 @@ def _items(description: htcondor2.Submit) -> list[Any]:
     try:
         found = description.itemdata()
     except ValueError as error:
-        if str(error) == _EMPTY_ITEM:  # that there is one is all it says: mostly it has company
+        if str(error) == _EMPTY_ITEM:  # it has an empty item; usually there are others
             return [{}, {}]
         raise
     return [] if found is None else list(found)
@@ -211,7 +211,7 @@ def _items(description: htcondor2.Submit) -> list[Any]:
 def _queue_arguments(description: htcondor2.Submit, text: str) -> str:
     """The queue statement's arguments; inline items as they stand in the text.
 
-    The bindings' own way with inline items knows no empty list and no empty item.
+    The bindings can't write inline items with an empty list or an empty item.
     """
     arguments = str(description.getQArgs())
     if arguments.count("(") <= arguments.count(")"):
@@ -248,7 +248,7 @@ def _words(text: str) -> list[str]:
 
 
 def _without_items(description: htcondor2.Submit) -> str:
-    """Arguments that stand for a list of no items: one item, which is empty; '' if that is no
+    """Arguments with one empty item instead of a list without items; '' if the statement has no
     such list."""
     arguments = str(description.getQArgs())
     keyword = _FOREACH.search(arguments)
@@ -258,7 +258,7 @@ def _without_items(description: htcondor2.Submit) -> str:
 
 
 def _pair(key: str, value: str) -> tuple[str, str]:
-    """Key and value such that the line `KEY = VALUE` is read as that value."""
+    """Key and value, written so that the line `KEY = VALUE` gives that value."""
     if "\n" in value:
         tag = "PYDAGMAN_END"
         while f"@{tag}" in value:
@@ -267,19 +267,16 @@ def _pair(key: str, value: str) -> tuple[str, str]:
     return key, value + NOTHING if value.endswith("\\") else value
 
 
-def _said(description: htcondor2.Submit, names: tuple[str, ...]) -> str:
+def _first_set(description: htcondor2.Submit, names: tuple[str, ...]) -> str:
     """The first of these commands that has a value, '' if none has."""
     return next((name for name in names if description.get(name)), "")
 
 
-def _nice(description: htcondor2.Submit) -> bool:
-    name = _said(description, _NICE)
+def _is_nice_user(description: htcondor2.Submit) -> bool:
+    name = _first_set(description, _NICE)
     try:
         return bool(name) and classad2.ExprTree(expanded(description, name)).eval() is True
-    except (
-        *BINDINGS,
-        classad2.ClassAdException,
-    ):  # the other side of `Schedd.submit` says what is wrong with it
+    except (*BINDINGS, classad2.ClassAdException):  # `Schedd.submit` reports the error
         return False
 
 

@@ -1,7 +1,7 @@
 """Files: read safely, replaced atomically, locked for one DAGMan.
 
-A file of ours is replaced by write, fsync, rename: a reader sees the old one or the new one whole,
-and a full disk leaves the old one.
+A file of DAGMan's is replaced by write, fsync, rename: a reader sees the whole old or the whole new
+file, and a full disk leaves the old one.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import stat
 from collections.abc import Callable, Iterable, Iterator
 
 from condor_pydagman.adapters import own_files
-from condor_pydagman.errors import FileError, is_of_the_machine
+from condor_pydagman.errors import FileError, is_machine_error
 from condor_pydagman.names import DagPaths
 
-BLOCK = 1 << 18  # bytes
-LONGEST_LINE = 1 << 27  # bytes; longer ones come in pieces, and are refused
+BLOCK_BYTES = 1 << 18  # bytes
+MAX_LINE_BYTES = 1 << 27  # bytes; longer ones come in pieces, and are refused
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC  # which follows no link
 _ADD = os.O_WRONLY | os.O_CREAT | os.O_APPEND
@@ -28,7 +28,7 @@ _ADD = os.O_WRONLY | os.O_CREAT | os.O_APPEND
 def read_text(path: str, *, own: bool = False) -> str:
     """The whole of a text file; bytes that are not UTF-8 are kept as surrogates.
 
-    `own`: one that DAGMan takes for its own because of its name alone, see `own_files`.
+    `own`: DAGMan takes it for a file of its own because of its name alone, see `own_files`.
 
     Raises:
         FileError: it is no ordinary file (a directory, a FIFO, a device).
@@ -44,8 +44,8 @@ def read_text(path: str, *, own: bool = False) -> str:
 
 
 @contextlib.contextmanager
-def inside(directory: str) -> Iterator[None]:
-    """Work in another directory, '' for none, and come back: relative names start there.
+def working_directory(directory: str) -> Iterator[None]:
+    """Change the working directory within a `with` block; '' changes nothing.
 
     Only for a process of one thread.
 
@@ -65,13 +65,14 @@ def inside(directory: str) -> Iterator[None]:
 
 
 class DagFiles:
-    """Reads DAG files, which may be read several times, and must be the same each time."""
+    """Reads DAG files, some several times; a file must not change in between."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[int, int, int]] = {}
 
     def read(self, path: str) -> Iterator[str]:
-        """As `read_text`, in blocks that end at line ends: a big file is never in memory whole.
+        """As `read_text`, in blocks of whole lines, so that a large file is never in memory at
+        once.
 
         The file is opened, and refused if need be, before the first block is asked for.
 
@@ -86,10 +87,11 @@ class DagFiles:
                 raise FileError(f"{path} is not an ordinary file")
             if self._known.setdefault(path, _identity(now)) != _identity(now):
                 raise FileError(f"{path} was changed while it was being read")
-            first = file.read(BLOCK)
-            if len(first) < BLOCK:
+            first = file.read(BLOCK_BYTES)
+            if len(first) < BLOCK_BYTES:
                 return iter((first.decode("utf-8", "surrogateescape"),))
-            # Files may nest deeper than there are descriptors: this one is closed in between.
+            # Splices may nest deeper than there are descriptors, so the file is closed between
+            # blocks.
             return _blocks(path, first, now)
 
 
@@ -101,15 +103,15 @@ def _blocks(path: str, block: bytes, known: os.stat_result) -> Iterator[str]:
     offset = len(block)
     while block:
         end = block.rfind(b"\n") + 1
-        if not end and len(block) <= LONGEST_LINE:
-            more = _read_at(path, offset, max(BLOCK, len(block)), known)
+        if not end and len(block) <= MAX_LINE_BYTES:
+            more = _read_at(path, offset, max(BLOCK_BYTES, len(block)), known)
             offset += len(more)
             block += more
             if more:
                 continue
         end = end or len(block)
         yield block[:end].decode("utf-8", "surrogateescape")
-        more = _read_at(path, offset, BLOCK, known)
+        more = _read_at(path, offset, BLOCK_BYTES, known)
         offset += len(more)
         block = block[end:] + more
 
@@ -131,11 +133,11 @@ def replace(
     keep_old: bool = False,
     keep_mode: bool = False,
 ) -> None:
-    """Write a file anew, or leave the old one as it was.
+    """Replace a file, or leave the old one as it was.
 
-    `durable` waits until the disk has it; leave it out for files that are rewritten all the time.
-    `keep_old` renames a file that is there to `.old` first.  `keep_mode`: whoever may read or write
-    that file, if it is the user's, may do so with the new one (stock writes into the file itself).
+    `durable`: wait until the file is on the disk; not for files that are rewritten often.
+    `keep_old`: rename an existing file to `.old` first.  `keep_mode`: keep the permissions of an
+    existing file of the user's (stock writes into the file itself).
 
     Raises:
         FileError: the message names the file and the reason.
@@ -145,7 +147,7 @@ def replace(
         fd, temporary = _temporary(path)
         with os.fdopen(fd, "w", encoding="utf-8", errors="surrogateescape") as file:
             if keep_mode:
-                _take_mode(fd, path)
+                _copy_mode(fd, path)
             file.writelines(chunks)
             file.flush()
             if durable:
@@ -159,19 +161,19 @@ def replace(
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise FileError(
-            f"can't write {path}: {error.strerror or error}", transient=is_of_the_machine(error)
+            f"can't write {path}: {error.strerror or error}", transient=is_machine_error(error)
         ) from None
 
 
 def _temporary(path: str) -> tuple[int, str]:
     """A new file beside `path`, and its name.
 
-    Usually that is `path` and `.tmp`, so that what a killed process has left is found by the next
-    one: nobody holds its lock.  It is another name while a second process writes the same file, or
-    if somebody has put something there: that is never written to.
+    Usually that is `path` and `.tmp`, so that the next process finds and removes what a killed one
+    has left, which has no lock.  It is another name while a second process writes the same file, or
+    if somebody else has made a file of that name, which is never written to.
     """
     usual = path + ".tmp"
-    if _is_left_over(usual):
+    if _is_leftover(usual):
         with contextlib.suppress(OSError):
             os.unlink(usual)
     with contextlib.suppress(FileExistsError):
@@ -183,9 +185,9 @@ def _temporary(path: str) -> tuple[int, str]:
     return os.open(other, _NEW, 0o644), other
 
 
-def _is_left_over(temporary: str) -> bool:
-    """Whether a process of the user's has left this file behind."""
-    try:  # to write: NFS locks nothing else
+def _is_leftover(temporary: str) -> bool:
+    """Whether this is an unlocked file that a process of the user's has left behind."""
+    try:  # opened to write, as NFS locks need that
         fd = os.open(temporary, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return False
@@ -198,9 +200,9 @@ def _is_left_over(temporary: str) -> bool:
 
 
 def _is_ours_alone(fd: int, path: str, *, new: bool = False) -> bool:
-    """Lock an open file; False if another process has it, or has put another under its name.
+    """Lock an open file; False if another process holds the lock or has replaced the file.
 
-    On a file system without locks a `new` one is ours: nobody can take it for left over.
+    On a file system without locks the answer is `new`: no process takes such a file for a leftover.
     """
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -213,15 +215,15 @@ def _is_ours_alone(fd: int, path: str, *, new: bool = False) -> bool:
     return False
 
 
-def _take_mode(fd: int, path: str) -> None:
+def _copy_mode(fd: int, path: str) -> None:
     with contextlib.suppress(FileNotFoundError):
-        old = os.lstat(path)  # somebody else may have made his own one, open to himself
+        old = os.lstat(path)  # one of another user may give that user access
         if stat.S_ISREG(old.st_mode) and old.st_uid == os.geteuid():
             os.fchmod(fd, old.st_mode & 0o777)
 
 
 def make_directory(path: str) -> None:
-    """Make a directory, if it is not there, with those above it.
+    """Make a directory and its parents, if they do not exist.
 
     Raises:
         FileError: the message names the directory and the reason.
@@ -234,14 +236,14 @@ def make_directory(path: str) -> None:
 
 
 def append_lines(path: str, lines: Iterable[str]) -> None:
-    """Add lines to a log file in one write, all or none.
+    """Append lines to a log file in one write, all or none.
 
     Raises:
         FileError: the message names the file and the reason.
     """
     data = "".join(lines).encode("utf-8", "surrogateescape")
     try:
-        fd = own_files.open_to_add(path, _ADD)
+        fd = own_files.open_to_append(path, _ADD)
         try:
             size = os.fstat(fd).st_size
             if os.write(fd, data) < len(data):
@@ -266,7 +268,7 @@ def rescue_numbers(paths: DagPaths) -> list[int]:
     return sorted(int(match.group(1)) for match in matches if match)
 
 
-def set_aside(rescue: str) -> None:
+def rename_rescue_file(rescue: str) -> None:
     """Rename a rescue file to `.old`.
 
     Raises:
@@ -287,13 +289,13 @@ def _sync_directory(path: str) -> None:
         os.close(fd)
 
 
-def _link(temporary: str, path: str) -> None:
-    """Give a new file the name that it is to have, if nothing has that; OSError otherwise."""
+def _link_into_place(temporary: str, path: str) -> None:
+    """Rename a new file to its final name, unless that exists; OSError otherwise."""
     try:
         os.link(temporary, path)
     except FileExistsError:
         raise
-    except OSError:  # a file system without second names
+    except OSError:  # a file system without hard links
         if os.path.lexists(path):
             raise
         os.rename(temporary, path)
@@ -303,9 +305,9 @@ def _link(temporary: str, path: str) -> None:
 
 
 def interrupted_run(lock: str) -> int | None:
-    """Number of the rescue file (0: none) that a run began with which left its lock file behind.
+    """Number of the rescue file (0: none) that an interrupted run began with, by its lock file.
 
-    None if there is no such file, or if it does not say: stock DAGMan's does not.
+    None if there is no lock file, or if it has no number, as that of stock DAGMan.
     """
     try:
         fd = own_files.open_own(lock, os.O_RDONLY)
@@ -317,36 +319,37 @@ def interrupted_run(lock: str) -> int | None:
 
 
 class LockFile:
-    """The sign that a DAGMan runs this DAG, and that recovery is needed if it is found at a start.
+    """The lock file: a DAGMan runs this DAG, or, if it is found at a start, recovery is needed.
 
-    It holds the cluster of the DAGMan job, and a POSIX record lock for the life of the process: the
-    kernel takes that back when the process ends, so neither pid reuse nor a reboot can fool it.
-    Stock DAGMan uses the same file and lock.  A second line of ours, `rescue N`, tells which rescue
-    file the run began with: it is not to go on from one that it wrote itself before a crash.
+    It contains the cluster of the DAGMan job.  The process holds a POSIX record lock on it, which
+    the kernel releases when the process ends, so that pid reuse and reboots do no harm.  Stock
+    DAGMan uses the same file and lock.  A second line, `rescue N`, which stock does not write, is
+    the rescue file that the run began with: recovery must not read one that the run itself wrote
+    before a crash.
 
-    An empty one belongs to a DAGMan that ended before it had begun: nothing is to be recovered,
-    unless the nodes log tells of a run of this DAGMan job; then somebody or a full disk emptied it.
+    An empty file belongs to a DAGMan that ended before its run began: nothing is to be recovered,
+    unless the nodes log has events of a run of this DAGMan job; then the file was emptied later.
 
     Args:
-        ran: whether the nodes log does; asked if there is an empty lock file.
+        ran: whether the nodes log has such events; called if the lock file is empty.
     """
 
     def __init__(self, path: str, ran: Callable[[], bool] = lambda: False) -> None:
         self.path = path
-        self.found = False
+        self.found_file = False
         self._ran = ran
         self._fd = -1
 
-    def begun(self) -> bool:
-        """Whether a run has begun that did not end, as far as can be seen without the lock."""
+    def has_begun(self) -> bool:
+        """Whether a run began and did not end, as far as can be known without the lock."""
         try:
             there = os.lstat(self.path)
         except OSError:
             return False
         return stat.S_ISREG(there.st_mode) and (there.st_size > 0 or self._ran())
 
-    def take(self) -> int | None:
-        """Take the lock; `found` tells whether an earlier DAGMan left the file behind.
+    def acquire(self) -> int | None:
+        """Acquire the lock; `found_file` tells whether an earlier run left the file behind.
 
         Returns None, or the cluster in the file if another process holds the lock (0 if the file
         names none).
@@ -366,16 +369,16 @@ class LockFile:
                     return int(holder) if holder.strip().isdigit() else 0
                 if self._is_in_place():
                     break
-                self._close()  # whoever held it removed it just now
-            self.found = bool(os.read(self._fd, 1)) or (there and self._ran())
+                self._close()  # the holder has just removed it
+            self.found_file = bool(os.read(self._fd, 1)) or (there and self._ran())
         except OSError as error:
-            raise self._unwritable(error) from None
+            raise self._write_error(error) from None
         return None
 
     def write(self, cluster: int, rescue: int = 0) -> None:
-        """Say whose it is, and the number of the rescue file that the run began with (0: none).
+        """Write the cluster, and the number of the rescue file that the run began with (0: none).
 
-        From now on a start that finds it recovers.
+        From now on a start that finds the file runs in recovery mode.
 
         Raises:
             FileError: it can't be written.
@@ -385,21 +388,21 @@ class LockFile:
             os.pwrite(self._fd, text, 0)
             os.ftruncate(self._fd, len(text))
             os.fsync(self._fd)
-            with contextlib.suppress(OSError):  # not every file system can
+            with contextlib.suppress(OSError):  # not every file system supports it
                 _sync_directory(self.path)
         except OSError as error:
-            raise self._unwritable(error) from None
+            raise self._write_error(error) from None
 
-    def holder(self) -> int:
-        """The cluster that the file names, 0 if none; the lock must have been taken."""
+    def holder_cluster(self) -> int:
+        """The cluster in the file, 0 if none; the lock must have been acquired."""
         number = os.pread(self._fd, 32, 0).partition(b"\n")[0].strip()
         return int(number) if number.isdigit() else 0
 
-    def keep(self) -> bool:
-        """Make the file anew if somebody has deleted it; returns whether that was so and is mended.
+    def restore(self) -> bool:
+        """Make the file again if somebody has deleted it; returns whether it was made.
 
-        Without it the next start would not recover, and run everything a second time; nor with an
-        empty one, so it gets its name when it is whole and locked.
+        Without it, or with an empty one, the next start would not recover but run everything a
+        second time; so the new file is renamed into place when it is complete and locked.
         """
         if self._fd < 0 or os.path.lexists(self.path):
             return False
@@ -412,8 +415,8 @@ class LockFile:
             if os.write(fd, text) != len(text):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             os.fsync(fd)
-            _link(temporary, self.path)
-        except OSError:  # the next look may do it
+            _link_into_place(temporary, self.path)
+        except OSError:  # the next call tries again
             if fd >= 0:
                 os.close(fd)
                 with contextlib.suppress(OSError):
@@ -426,23 +429,23 @@ class LockFile:
         return True
 
     def remove(self) -> None:
-        """The run is over and needs no recovery."""
+        """Remove the file: the run has ended and needs no recovery."""
         if self._fd >= 0:
             with contextlib.suppress(OSError):
                 if self._is_in_place():
                     os.unlink(self.path)
             self._close()
 
-    def leave(self) -> None:
-        """Give the lock back, and leave the file as it was found: gone, if we made it."""
-        if self.found:
+    def release(self) -> None:
+        """Release the lock; remove the file only if this process made it."""
+        if self.found_file:
             self._close()
         else:
             self.remove()
 
-    def _unwritable(self, error: OSError) -> FileError:
+    def _write_error(self, error: OSError) -> FileError:
         text = f"can't write lock file {self.path}: {error.strerror}"
-        return FileError(text, transient=is_of_the_machine(error))
+        return FileError(text, transient=is_machine_error(error))
 
     def _is_in_place(self) -> bool:
         try:

@@ -1,7 +1,6 @@
 """The halt file: while it is there, DAGMan starts nothing (manual: "Suspending a Running DAG").
 
-The kernel tells of names that come and go in its directory; where it can't, the caller looks now
-and then.
+Its directory is watched by inotify; where that is not possible, the caller checks at intervals.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from condor_pydagman.adapters.inotify import DirectoryWatch
 
 
 class HaltFile:
-    """Tells when the halt file has appeared or vanished.
+    """Reports when the halt file has appeared or disappeared.
 
     Attributes:
         path: its name.
@@ -24,11 +23,12 @@ class HaltFile:
         self._watch = DirectoryWatch(os.path.dirname(path) or ".")
 
     def fileno(self) -> int:
-        """Descriptor to poll for reading; -1 if the kernel can't tell."""
+        """Descriptor to poll for reading; -1 if inotify can't be used."""
         return self._watch.fileno()
 
     def look(self) -> bool | None:
-        """True if the file has appeared since the last look, False if it is gone, else None."""
+        """True if the file has appeared since the last call, False if it has disappeared, else
+        None."""
         self._watch.clear()
         there = os.access(self.path, os.R_OK)
         if there == self._there:

@@ -1,8 +1,7 @@
-"""Wakes us when the nodes log grows or a file appears: Linux inotify through ctypes, so that
-waiting costs nothing.
+"""Wakes the loop when the nodes log grows or a file appears, by Linux inotify through ctypes.
 
-Where the kernel can't tell (no inotify, a remote file system that others write to), `fileno()` is
--1 and the caller looks at the file now and then.
+Where inotify can't be used (or the file system is remote and other machines write to it),
+`fileno()` is -1 and the caller checks the file at intervals.
 """
 
 from __future__ import annotations
@@ -11,12 +10,12 @@ import ctypes
 import os
 
 _IN_MODIFY = 0x2
-_IN_ATTRIB = 0x4  # a deletion, too: the kernel says no more while we hold the file open
+_IN_ATTRIB = 0x4  # also a deletion, of which there is no other event while the file is open
 _IN_MOVE_SELF = 0x800
 _IN_NAMES = 0x40 | 0x80 | 0x100 | 0x200  # moved away, moved here, made, deleted
 _IN_NONBLOCK = os.O_NONBLOCK
 _IN_CLOEXEC = os.O_CLOEXEC
-_READS_MAX = 16  # at a time: somebody may make and delete names faster than we read of them
+_MAX_READS = 16  # in one call: others may make and delete names faster than events are read
 
 # statfs(2) magic numbers of file systems that another machine may write to without our kernel's
 # knowledge: NFS, SMB, CIFS, SMB2, Lustre, GPFS, Ceph, FUSE, AFS, 9p
@@ -25,7 +24,7 @@ _REMOTE |= {0x00C36400, 0x65735546, 0x5346414F, 0x01021997}
 
 
 class _Watch:
-    """Tells when something of `mask` happens to `path`."""
+    """Becomes readable when an event of `mask` occurs at `path`."""
 
     def __init__(self, path: str, mask: int) -> None:
         self._fd = -1
@@ -33,34 +32,34 @@ class _Watch:
             self._fd = _watch(path, mask)
 
     def fileno(self) -> int:
-        """Descriptor to poll for reading; -1 if the kernel can't tell."""
+        """Descriptor to poll for reading; -1 if inotify can't be used."""
         return self._fd
 
     def clear(self) -> None:
-        """Take note of all that has happened so far."""
+        """Discard the events so far."""
         if self._fd >= 0:
             try:
-                for _ in range(_READS_MAX):
+                for _ in range(_MAX_READS):
                     os.read(self._fd, 65536)
             except BlockingIOError:
                 pass
 
     def close(self) -> None:
-        """Watch no longer."""
+        """Close the descriptor."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
 
 
 class FileWatch(_Watch):
-    """Tells when one file is written to, moved or deleted."""
+    """Watches one file for writes, renaming and deletion."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path, _IN_MODIFY | _IN_ATTRIB | _IN_MOVE_SELF)
 
 
 class DirectoryWatch(_Watch):
-    """Tells when a name appears in a directory or vanishes from it."""
+    """Watches a directory for names that appear or disappear."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path, _IN_NAMES)

@@ -1,16 +1,10 @@
-"""The schedd's history: which of its jobs a DAGMan asks for, and what an ad of it says.
+"""The schedd's history: the query for the jobs of a run, and the reading of the ads.
 
-The schedd searches it backwards, so what matters is where it may stop.  A child of ours waits for
-the answer: the bindings would wait for ever where a disk hangs, and what they need for the ads of a
-long history they do not give back.
+The schedd searches it backwards, so the query says at which job the search may stop.
 """
 
 from __future__ import annotations
 
-import os
-import select
-import signal
-import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -22,7 +16,7 @@ from condor_pydagman.errors import PoolError
 from condor_pydagman.records.ad_attributes import BEGUN
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED
 
-FACTORY = "JobMaterializeDigestFile"  # in the ads of a late materialization
+FACTORY_ATTRIBUTE = "JobMaterializeDigestFile"  # in the ads of clusters with late materialization
 ATTRIBUTES = [
     "ClusterId",
     "ProcId",
@@ -33,23 +27,25 @@ ATTRIBUTES = [
     "ExitCode",
     "ExitSignal",
     "TotalSubmitProcs",
-    FACTORY,
+    FACTORY_ATTRIBUTE,
     *OWNER,
 ]
 _COMPLETED = 4  # JobStatus
-# Clocks differ, and a schedd that was down lets completed jobs go when it is up again.
-_SLACK = 3600  # seconds
-PATIENCE = 300.0  # seconds for one answer
-_BLOCK = 65536  # bytes
+# Clocks differ, and a schedd that was down moves completed jobs to the history when it is up again.
+_CLOCK_MARGIN_S = 3600
+TIMEOUT_S = 300.0  # for one answer
+MAX_TRIES = 5  # in a row; then the run goes on without the history
+_REFUSED = ("HISTORY undefined", "has been disabled", "DENIED")  # by the configuration
 
 
-class Question(NamedTuple):
-    """Which jobs of the history are asked for.
+class HistoryQuery(NamedTuple):
+    """A query of the history.
 
     Attributes:
-        which: an expression that holds for them.
-        since: one that holds for the job at which the search, going back, ends; None if it may not.
-        owners: whose jobs they must be, whatever comes back.
+        which: expression that is true for the jobs.
+        since: expression that is true for the job at which the search, going back, stops; None:
+            the whole history is searched.
+        owners: owners of the jobs, checked again in the result.
     """
 
     which: str
@@ -57,103 +53,78 @@ class Question(NamedTuple):
     owners: Owners
 
 
-def wanted(cluster: int, own: Mapping[str, Any], owners: Owners) -> Question:
-    """Which jobs of the history are a DAGMan's.  `own` has QDate and BEGUN of the DAGMan job's ad,
-    as far as they are known.
+def history_query(cluster: int, own: Mapping[str, Any], owners: Owners) -> HistoryQuery:
+    """The query for the jobs of a DAGMan job's run.  `own` has QDate and BEGUN of the DAGMan job's
+    ad, as far as they are known.
 
-    The job that ends the search must have left the queue before this run began.  Many stay in it
-    for days when they have ended (LeaveJobInQueue, or somebody must fetch their output): those do
-    not count.  Nor do those that were submitted after the DAGMan job: that they have ended before
-    it shows that the clock was set back.  Nor do other people's: who may edit a job may turn its
-    times back.
+    The job that stops the search must have left the queue before this run began.  Three kinds of
+    jobs must not stop it: those that may stay in the queue for days after their end
+    (LeaveJobInQueue, or output that somebody must fetch); those that were submitted after the
+    DAGMan job but ended before it, as the clock was set back; and those of other users, who can
+    edit the times of their jobs.
     """
     which, begun = f"DAGManJobId == {cluster} && {owners.clause}", own.get(BEGUN)
     if isinstance(begun, int):
         which += f" && QDate >= {begun}"
     born = begun if isinstance(begun, int) else own.get("QDate")
     if not isinstance(born, int):
-        return Question(which, None, owners)
+        return HistoryQuery(which, None, owners)
     at_once = f'JobStatus == {_COMPLETED} && unparse(LeaveJobInQueue) =?= "false"'
-    before = f"ClusterId < {cluster} && EnteredCurrentStatus < {born - _SLACK}"
-    return Question(which, f"{at_once} && {before} && {owners.clause}", owners)
+    before = f"ClusterId < {cluster} && EnteredCurrentStatus < {born - _CLOCK_MARGIN_S}"
+    return HistoryQuery(which, f"{at_once} && {before} && {owners.clause}", owners)
 
 
-def ask(schedd: Any, question: Question) -> list[EndedJob]:
-    """What the history of a `htcondor2.Schedd` has of the jobs that are `wanted`.
+def search(schedd: Any, query: HistoryQuery) -> list[EndedJob]:
+    """The jobs that a query finds in the history of a `htcondor2.Schedd`.
+
+    To be called in a process of its own: the bindings wait without limit while a disk hangs, and do
+    not free the memory that the ads of a long history took.
 
     Raises:
-        PoolError: it could not be asked, or has not answered within PATIENCE.
-        OSError: no child can be had.
+        what the bindings raise.
     """
-    import json  # late: few DAGMans ever ask
-
-    reader, writer = os.pipe()
-    try:
-        child = os.fork()
-    except OSError:  # no memory, too many processes: it is tried again
-        os.close(reader)
-        os.close(writer)
-        raise
-    if child == 0:
-        try:
-            os.close(reader)  # if DAGMan is killed, nobody reads any more
-            with open(writer, "w", encoding="utf-8") as answer:
-                json.dump(_answer(schedd, question), answer)
-        finally:
-            os._exit(0)
-    os.close(writer)
-    try:
-        text = _read(reader, time.monotonic() + PATIENCE)
-    finally:
-        os.close(reader)
-        os.kill(child, signal.SIGKILL)  # it has nothing more to do
-        os.waitpid(child, 0)
-    try:
-        reason, jobs = json.loads(text)
-    except ValueError:
-        reason, jobs = "its answer ends in the middle", []
-    if reason:
-        raise PoolError(reason, transient=True)
-    return [EndedJob(*job) for job in jobs]
+    ads = schedd.history(query.which, ATTRIBUTES, since=query.since)
+    return ended_procs([ad for ad in ads if query.owners.has(ad)])
 
 
-def _answer(schedd: Any, question: Question) -> tuple[str, list[EndedJob]]:
-    try:
-        ads = schedd.history(question.which, ATTRIBUTES, since=question.since)
-        return "", ended([ad for ad in ads if question.owners.has(ad)])
-    except Exception as error:  # of the bindings, or no memory: it is told, whatever it is
-        return " ".join(str(error).split()) or type(error).__name__, []
+class Patience:
+    """Decides whether a failed query of the history is repeated."""
+
+    def __init__(self) -> None:
+        self._tries = 0
+
+    def judge(self, result: list[EndedJob] | PoolError) -> list[EndedJob] | PoolError | str:
+        """The result; a PoolError if the query is to be repeated; or the reason as a text if the
+        run is to go on without the history.
+
+        The text comes after MAX_TRIES failures in a row, or at once if the history is disabled.
+        """
+        if not isinstance(result, PoolError):
+            self._tries = 0
+            return result
+        self._tries += 1
+        for_good = any(phrase in result.reason for phrase in _REFUSED)
+        if self._tries < MAX_TRIES and not for_good:
+            return result
+        return f"can't ask for the schedd's history ({result}); going by log and queue"
 
 
-def _read(reader: int, until: float) -> bytes:
-    """All that comes before `until` (monotonic seconds)."""
-    parts: list[bytes] = []
-    ready = select.poll()  # scripts may have taken all numbers that `select` can hold
-    ready.register(reader, select.POLLIN)
-    while ready.poll(1000 * max(0.0, until - time.monotonic())):
-        part = os.read(reader, _BLOCK)
-        if not part:
-            return b"".join(parts)
-        parts.append(part)
-    raise PoolError(f"no answer within {PATIENCE:.0f} s", transient=True)
-
-
-def ended(ads: Sequence[Any]) -> list[EndedJob]:
-    """The procs of nodes among them; also clusters of late materialization that have made all their
-    procs, which have ended (proc -1, as in the queue)."""
+def ended_procs(ads: Sequence[Any]) -> list[EndedJob]:
+    """The procs of nodes among these ads; also (as proc -1, as in the queue) clusters with late
+    materialization all of whose procs have been made and have ended."""
     ads = [ad for ad in ads if "DAGNodeName" in ad]
     jobs = [_ended_job(ad) for ad in ads]
     found = Counter(job.cluster for job in jobs)
     clusters = {
         job.cluster: job._replace(proc=-1, value=0)
         for job, ad in zip(jobs, ads)
-        if FACTORY in ad and found[job.cluster] == ad.get("TotalSubmitProcs")
+        if FACTORY_ATTRIBUTE in ad and found[job.cluster] == ad.get("TotalSubmitProcs")
     }
     return [*jobs, *clusters.values()]
 
 
 def retry_of(ad: Mapping[str, Any]) -> int:
-    """The retry number of its node that a job's ad names; 0 if it names none: a submit file can
+    """The retry number of the node in a job's ad; 0 if it is no integer, since a submit file can
     set it to anything."""
     retry = ad.get("DAGManNodeRetry")
     return retry if type(retry) is int else 0  # classad2's Undefined is a kind of int

@@ -1,7 +1,7 @@
 """Where a knob was set, for messages and for `condor_pydagman knobs`.
 
 The bindings do not tell, so the files that HTCondor reads are searched for a line that sets the
-knob.  One that is set otherwise, by `use` say, is still known to be set, its line is not.
+knob.  If it is set in another way, for example by `use`, only the line is unknown.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CONFIG_FILE, ENVIRONMENT, CONFIGURATION, DEFAULT = (
 _ROOTS = ("~/.condor/condor_config", "/etc/condor/condor_config", "/usr/local/etc/condor_config")
 
 
-INCLUDES_MAX = 8  # files that include one another
+MAX_INCLUDE_DEPTH = 8  # of included files
 _INCLUDE = re.compile(r"\s*include\s*(?:ifexist\s*)?:\s*([^\s|]+)\s*$", re.IGNORECASE)
 _ASSIGNMENT = re.compile(r"\s*([\w.]+)\s*(?:=|:|@=)")
 
@@ -37,7 +37,7 @@ class Place(NamedTuple):
     detail: str = ""
 
     def words(self) -> str:
-        """For a sentence that begins with "set in"."""
+        """The text after "set in"."""
         if self.layer == ENVIRONMENT:
             return f"the environment, as {self.detail}"
         return self.detail or f"the {self.layer}"
@@ -48,34 +48,34 @@ class Places:
 
     Args:
         config_file: the DAG's CONFIG file, '' for none.
-        covered: knobs that it set to something else, in capitals.
+        overridden: knobs that it set to something else, in capitals.
         lookup: gives a configuration value, for the names of further files.
     """
 
     def __init__(
-        self, config_file: str, covered: frozenset[str], lookup: Callable[[str], str | None]
+        self, config_file: str, overridden: frozenset[str], lookup: Callable[[str], str | None]
     ) -> None:
         self._config_file = config_file
-        self._covered = covered
+        self._overridden = overridden
         self._lookup = lookup
         self._program = lookup("SUBSYSTEM") or "TOOL"
         self._lines: dict[str, dict[str, int]] = {}
         self._read: list[str] | None = None
 
     def name(self, knob: str) -> str:
-        """Where a knob that is known to be set was set, in words."""
+        """The text that says where a knob was set; it must be set."""
         place = self.of(knob)
         return (place if place.layer != DEFAULT else Place(CONFIGURATION)).words()
 
     def is_set(self, knob: str) -> bool:
-        """Whether somebody has set a knob, if only to HTCondor's default: of that its own tools say
-        that nobody has.  One that `use`, or a command's output, sets so is not seen."""
+        """Whether a knob is set, even if to its default, which HTCondor's own tools report as not
+        set. A default that `use`, or a command's output, sets is not detected."""
         return self.of(knob).layer != DEFAULT
 
     def of(self, knob: str, *, is_default: bool = True) -> Place:
         """Where a knob was set; `is_default` tells whether it has its default value.
 
-        What is set for one program alone, as `DAGMAN.NAME = value`, goes before all else.
+        A setting for one program, as `DAGMAN.NAME = value`, overrides all others.
         """
         return (
             self._in_files(f"{self._program}.{knob}")
@@ -90,7 +90,7 @@ class Places:
             line = self._line_in(file, knob)
             if line:
                 return Place(CONFIG_FILE, f"{file}, line {line}")
-        return Place(CONFIG_FILE, self._config_file) if knob.upper() in self._covered else None
+        return Place(CONFIG_FILE, self._config_file) if knob.upper() in self._overridden else None
 
     def _in_files(self, name: str) -> Place | None:
         if "." in name and self._config_file:
@@ -114,7 +114,7 @@ class Places:
     def _with_included(self, path: str, depth: int = 0) -> list[str]:
         """A file and those that it includes by their full names."""
         found = [path]
-        for target in _included(path) if depth < INCLUDES_MAX else ():
+        for target in _included(path) if depth < MAX_INCLUDE_DEPTH else ():
             inner = re.sub(r"\$\((\w+)\)", lambda name: self._lookup(name[1]) or "", target)
             if os.path.isfile(inner):
                 found += self._with_included(inner, depth + 1)

@@ -1,4 +1,4 @@
-"""Reads the configuration through the bindings' `param`, with a DAG's CONFIG file laid over it.
+"""Reads the configuration by the bindings' `param`, overridden by a DAG's CONFIG file.
 
 Order (stock's): pool configuration, `_CONDOR_` environment, CONFIG file; later wins.
 """
@@ -13,13 +13,12 @@ import htcondor2
 
 from condor_pydagman import config
 from condor_pydagman.adapters.knob_places import Places
+from condor_pydagman.adapters.macros import expanded
 from condor_pydagman.config import Knob
 
-_ASKED = "PYDAGMAN_ASKED"  # a macro of ours, in this process only
 _TRUTH = dict.fromkeys(("true", "t", "yes", "y", "1"), True)
 _TRUTH.update(dict.fromkeys(("false", "f", "no", "n", "0"), False))
-OWN_MACROS = frozenset((_ASKED,))
-_covered: dict[str, str | None] = {}  # what CONFIG files were laid over, by knob
+_overridden: dict[str, str | None] = {}  # values before CONFIG files set others, by knob
 _files: list[str] = []  # the CONFIG files, the last one in force
 
 
@@ -30,38 +29,39 @@ def load(config_file: str = "") -> config.Config:
         ConfigError: the CONFIG file can't be read, or a value is wrong.
     """
     if config_file:
-        lay_over(config_file)
+        apply_config_file(config_file)
     where = places()
     return config.read(evaluated, where.name, where.is_set)
 
 
-def be(subsystem: str) -> None:
-    """Read the configuration as this program of HTCondor's: what is set for it alone, as
-    `DAGMAN.NAME = value`, counts.  The bindings read it as TOOL, which condor_submit_dag is."""
+def set_subsystem(subsystem: str) -> None:
+    """Read the configuration as this subsystem of HTCondor, with values that are set only for it,
+    as `DAGMAN.NAME = value`.  The default of the bindings is TOOL, as of condor_submit_dag."""
     htcondor2.set_subsystem(subsystem)
     htcondor2.reload_config()
 
 
 def places() -> Places:
-    """Where the knobs are set, as things stand now."""
-    return Places(_files[-1] if _files else "", frozenset(_covered), lookup)
+    """Where the knobs are set at present."""
+    return Places(_files[-1] if _files else "", frozenset(_overridden), lookup)
 
 
 def lookup(name: str) -> str | None:
     """The text of one configuration value, macros expanded; None if there is none."""
     if htcondor2.param.get(name) is None:
         return None
-    htcondor2.param[_ASKED] = f"$({name})"
-    return str(htcondor2.param.get(_ASKED) or "")
+    return str(expanded(name) or "")
 
 
 def truth(name: str) -> bool | None:
-    """A switch of HTCondor's that is none of our knobs; None if it is not set, or no plain word."""
+    """A boolean macro of HTCondor that is not in the table of knobs; None if it is not set, or is
+    an expression."""
     return _TRUTH.get((lookup(name) or "").strip().lower())
 
 
 def evaluated(knob: Knob) -> str | None:
-    """The text of a knob, an expression that stands for a number replaced by that."""
+    """The text of a knob; an expression with a number or boolean as value is replaced by the
+    value."""
     text = lookup(knob.name)
     if text is None or not knob.kind.evaluated:
         return text
@@ -76,38 +76,40 @@ def evaluated(knob: Knob) -> str | None:
     return str(value) if type(value) in (bool, int, float) else text
 
 
-def lay_over(config_file: str) -> None:
-    """Put what a CONFIG file sets over this process's configuration.
+def apply_config_file(config_file: str) -> None:
+    """Override this process's configuration by what a CONFIG file sets.
 
     Raises:
-        ConfigError: it can't be read, or there is a mistake in it.
+        ConfigError: it can't be read, or has an error.
     """
-    from condor_pydagman.adapters import config_file as dags_own  # few DAGs have one
+    from condor_pydagman.adapters import config_file as of_dag  # late: few DAGs have one
 
-    for name, value in dags_own.settings(config_file).items():
-        _covered.setdefault(name.upper(), lookup(name))
+    for name, value in of_dag.settings(config_file).items():
+        _overridden.setdefault(name.upper(), lookup(name))
         htcondor2.param[name] = value
     _files.append(config_file)
 
 
 @contextlib.contextmanager
-def uncovered() -> Iterator[None]:
-    """Within, no CONFIG file lies over the configuration: it is as a new program finds it.
+def without_config_file() -> Iterator[None]:
+    """Undo the effect of CONFIG files in a `with` block: the configuration is that of a new
+    process.
 
-    What is laid over it within is gone at the end, when the former CONFIG file holds again.
+    At the end, CONFIG files that were applied in the block are undone, and the earlier ones are
+    applied again.
     """
-    covered, files = dict(_covered), list(_files)
-    ours = {name: lookup(name) for name in covered}
-    _set_all(covered)
-    _covered.clear()
+    overridden, files = dict(_overridden), list(_files)
+    ours = {name: lookup(name) for name in overridden}
+    _set_all(overridden)
+    _overridden.clear()
     _files.clear()
     try:
         yield
     finally:
-        _set_all(_covered)
+        _set_all(_overridden)
         _set_all(ours)
-        _covered.clear()
-        _covered.update(covered)
+        _overridden.clear()
+        _overridden.update(overridden)
         _files[:] = files
 
 

@@ -1,9 +1,8 @@
-"""Who holds a DAG's lock file, without taking it: condor_submit_dag must not touch the files of a
-DAG that runs.
+"""Finds the holder of a DAG's lock file without locking it: condor_submit_dag must not touch the
+files of a DAG that runs.
 
 DAGMan, stock or ours, holds a POSIX record lock on the file for as long as it lives (`LockFile`).
-The kernel, for NFS the server's, tells whether somebody does; a file that a crash has left behind
-has no holder.
+The kernel (for NFS the server's) knows the holder; a file that a crash has left behind has none.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ class Holder(NamedTuple):
     """Who holds a lock.
 
     Attributes:
-        cluster: of the DAGMan job, as the file says; 0 if it names none.
+        cluster: of the DAGMan job, by the file; 0 if it has none.
         pid: of the process; 0 or less if it is on another machine or in another namespace.
     """
 
@@ -31,9 +30,9 @@ class Holder(NamedTuple):
 
 
 def living_holder(path: str) -> Holder | None:
-    """The process that holds the lock file; None if nobody does, or if that can't be known.
+    """The process that holds the lock; None if there is none, or if that is unknown.
 
-    Not for a process that may hold the lock itself: to close the file would give it away.
+    A process that may hold the lock itself must not call this: closing the file would release it.
     """
     try:
         fd = own_files.open_own(path, os.O_RDONLY)
@@ -52,9 +51,9 @@ def living_holder(path: str) -> Holder | None:
 
 
 def named_cluster(path: str) -> int:
-    """The DAGMan job that the lock file names, 0 if it names none or can't be read.
+    """The cluster of the DAGMan job in the lock file, 0 if there is none or it can't be read.
 
-    Whether that job is there is another question.  Not for a process that may hold the lock itself.
+    That job may have ended.  A process that may hold the lock itself must not call this.
     """
     try:
         fd = own_files.open_own(path, os.O_RDONLY)

@@ -1,4 +1,4 @@
-"""Writes `.dagman.out`: every line with the local time in front, as tools parse it."""
+"""Writes `.dagman.out`; each line begins with the local time, in the form that tools parse."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ import os
 import sys
 import time
 
-from condor_pydagman.adapters.own_files import open_to_add
-from condor_pydagman.printable import without_tricks
+from condor_pydagman.adapters.own_files import open_to_append
+from condor_pydagman.printable import escaped_line
 from condor_pydagman.records.log_lines import DEFAULT_LEVEL, Header, level_of
 
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-LOOK_EVERY = 1.0  # seconds between looks whether the file is still there
+FILE_CHECK_S = 1.0  # between checks whether the file still exists
 
 
 class OutLog:
-    """The debug log of one DAGMan.  A full disk costs lines, never the DAG.
+    """The debug log of one DAGMan.  On a full disk lines are lost; the DAG goes on.
 
-    Lines are kept until `flush`.  A file that somebody takes away is made anew, as stock does, so
-    that tools which rotate logs do no harm.  DAGMan itself never rotates it (nor does stock,
-    whatever MAX_DAGMAN_LOG says).
+    Lines are kept until `flush`.  A file that was renamed or deleted is made again, as stock does,
+    so that tools can rotate it.  DAGMan itself never rotates it (nor does stock, whatever
+    MAX_DAGMAN_LOG says).
 
     Args:
         path: the file; it is appended to.
         verbosity: lines above this level are left out (0 always ... 3 normal ... 7 debug).
 
     Attributes:
-        header: what stands before the lines that are said from now on.
-        tests: whether lines of D_TEST are wanted.
+        header: the beginning of each line from now on.
+        tests: whether lines of category D_TEST are written.
         touched: when the file was last written to, seconds since the epoch; None for a new one.
 
     Raises:
@@ -40,22 +40,24 @@ class OutLog:
         self.verbosity = verbosity
         self.header = Header()
         self.tests = False
-        self._cached: bool | None = None  # whether a line was said while stock keeps them
+        self._cached: bool | None = (
+            None  # whether there was a line since `begin_cached`; None outside
+        )
         self.touched: float | None = None
         with contextlib.suppress(OSError):
             self.touched = os.stat(path).st_mtime
-        self._fd = open_to_add(self.path, _FLAGS)
+        self._fd = open_to_append(self.path, _FLAGS)
         self._lines: list[str] = []
         self._second = 0
         self._stamp = ""
         self._lost = 0
-        self._next_look = 0.0
+        self._next_check_at = 0.0
 
     def say(self, text: str, level: int = DEFAULT_LEVEL) -> None:
-        """Add text, a time stamp before each of its lines.  What would make a terminal or a reader
-        see other lines than these (names and reasons come from anywhere) is shown as its code.
+        """Add text, with a time stamp before each of its lines.  Control characters, which names
+        and reasons may have, are shown as codes: they could fake other lines.
 
-        Below the default verbosity a line is also said if stock says it at that level.
+        Below the default verbosity a line is also written if stock writes it at that level.
         """
         if level > self.verbosity:
             if self.verbosity >= DEFAULT_LEVEL:
@@ -69,12 +71,12 @@ class OutLog:
         if now != self._second:
             self._new_stamp()
         if not text.isprintable():
-            lines = [without_tricks(line) for line in lines]
+            lines = [escaped_line(line) for line in lines]
         for line in lines:
             self._lines.append(f"{self._stamp}{line}\n")
 
     def say_test(self, text: str, level: int = 0) -> None:
-        """A line of the kind D_TEST, if these are wanted; stock has them for its own tests."""
+        """Add a line of category D_TEST, if these are written; stock has them for its own tests."""
         if not self.tests or level > self.verbosity:
             return
         first = len(self._lines)
@@ -85,23 +87,23 @@ class OutLog:
             ]
 
     def begin_cached(self) -> None:
-        """From here on stock keeps lines in memory (DAGMAN_DEBUG_CACHE_ENABLE), and marks where
-        they begin once they are written.  Ours are written as always, in large pieces."""
+        """From here on stock caches lines (DAGMAN_DEBUG_CACHE_ENABLE), and marks where they begin
+        when they are written.  Here lines are written as usual, with the same mark."""
         self._cached = False
 
     def end_cached(self) -> None:
-        """Mark where they end, if there were any."""
+        """Write stock's mark for the end of cached lines, if there were any."""
         if self._cached:
             self.say("LOG LINE CACHE: End Flush", 0)
         self._cached = None
 
     def set_header(self, header: Header) -> None:
-        """From now on lines begin so."""
+        """Set the beginning of each line from now on."""
         self.header = header
         self._second = 0
 
     def _new_stamp(self) -> None:
-        """What stands before the lines of this second; with some headers, of this line."""
+        """Compute the beginning of lines in this second; with some headers, of this line."""
         header, now = self.header, time.time()
         stamp = str(int(now))
         if header.time_format:
@@ -113,14 +115,14 @@ class OutLog:
         self._second = 0 if header.milliseconds or header.descriptor else int(now)
 
     def flush(self) -> None:
-        """Write what has been said."""
+        """Write the lines that have been added."""
         if not self._lines:
             return
         data = "".join(self._lines).encode("utf-8", "surrogateescape")
         count = len(self._lines)
         self._lines.clear()
         try:
-            self._come_back()
+            self._reopen_if_replaced()
             while data:
                 data = data[os.write(self._fd, data) :]
         except OSError as error:
@@ -133,25 +135,25 @@ class OutLog:
             lost, self._lost = self._lost, 0
             self.say(f"({lost} lines are missing here: {self.path} could not be written)", 0)
 
-    def _come_back(self) -> None:
-        """Make the file anew if it has been taken away."""
+    def _reopen_if_replaced(self) -> None:
+        """Make the file again if it was renamed or deleted."""
         now = time.monotonic()
-        if now < self._next_look:
+        if now < self._next_check_at:
             return
-        self._next_look = now + LOOK_EVERY
+        self._next_check_at = now + FILE_CHECK_S
         with contextlib.suppress(OSError):
             if os.path.samestat(os.stat(self.path), os.fstat(self._fd)):
                 return
             if os.path.isdir(self.path):
                 return
-        with contextlib.suppress(OSError):  # the old one will do while no new one can be made
-            new = open_to_add(self.path, _FLAGS)
+        with contextlib.suppress(OSError):  # the old descriptor stays in use
+            new = open_to_append(self.path, _FLAGS)
             os.dup2(new, self._fd, inheritable=False)
             os.close(new)
 
 
 def _free_descriptor() -> int:
-    """The lowest number that is free; its growth tells of a leak."""
+    """The lowest free descriptor; it grows if descriptors leak."""
     try:
         descriptor = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:

@@ -1,21 +1,21 @@
-"""Opening files by names that anybody can know: logs, the lock file, rescue files.
+"""Opens files whose names others can predict: logs, the lock file, rescue files.
 
-In a directory that others may write to (/tmp, a scratch disk) somebody may have put something
-there before us.  The rules are those of the kernel's protected_symlinks, protected_hardlinks,
-protected_regular and protected_fifos, which are not in force everywhere:
+In a directory that others may write to (/tmp, a scratch disk) somebody may have made a file or link
+of that name.  The rules are those of the kernel's protected_symlinks, protected_hardlinks,
+protected_regular and protected_fifos, which not every system enables:
 
-- a symbolic link is followed if it is the user's own or root's (users do move their logs to another
-  disk with one), and no file is made through it; to read, any is followed in a directory that is
-  not open to all;
-- in a directory that everybody may write to, a file or link that has a second name is not taken for
-  DAGMan's own, nor is one that is mounted there (a file system of somebody's own says of its files
-  what he likes), nor, if the sticky bit is set, is one of somebody else's (root's excepted);
-- a FIFO, a socket or a block device never is;
-- nothing is read back from /proc, where root owns files with text that anybody chooses.
+- a symbolic link is followed if it is the user's own or root's (users move their logs to another
+  disk with one), but no file is made through it; to read, any link is followed in a directory that
+  not everybody may write to;
+- in a directory that everybody may write to, refused are: a file or link with a hard link; a file
+  that is mounted there (whoever made the file system chooses the owners of its files); and, if the
+  sticky bit is set, a file of another user other than root;
+- a FIFO, a socket or a block device is always refused;
+- nothing is read back from /proc, where root owns files with text that any user chooses.
 
-What is looked at is what was opened, not what stood under the name a moment before.  A directory
-that only a group may write to is trusted as its group is: people share DAGs so.  Small sites do
-with directories that are open to all and not sticky; there anybody could replace the DAG itself.
+The checks are made on the open descriptor, not on the name.  A directory that only a group may
+write to is trusted, as people share DAGs in such directories.  Directories that are writable by all
+and not sticky are not checked for owners: there anybody could replace the DAG itself.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ import os
 import stat
 from collections.abc import Iterator
 
-_SECOND_NAME = "has a second name (a hard link)"
-_UNKNOWN = 65534  # the kernel's number for users that a user namespace does not know; `nobody`
-LINKS_MAX = 20  # that lead to one another, and tries to open a file that comes and goes
+_HARD_LINK = "has a second name (a hard link)"
+_OVERFLOW_UID = 65534  # the kernel's number for unmapped users in a user namespace; `nobody`
+MAX_LINKS = 20  # in a chain; also tries to open a file that others make and delete
 
 
-def open_to_add(path: str, flags: int, mode: int = 0o644) -> int:
-    """Open a file that is added to by name: a log.
+def open_to_append(path: str, flags: int, mode: int = 0o644) -> int:
+    """Open a log, to append to it.
 
     Raises:
-        OSError: it can't be opened, or is not to be.
+        OSError: it can't be opened, or is refused.
     """
     return _opened(path, flags, mode, links=True)
 
 
 def open_to_read(path: str) -> int:
-    """Open a file that is read back because of its name alone: what an earlier run has written.
+    """Open a file of an earlier run, known by its name alone, to read it back.
 
     Raises:
-        OSError: it can't be opened, or is not to be.
+        OSError: it can't be opened, or is refused.
     """
     fd = _opened(path, os.O_RDONLY, 0, links=True)
     with _closed_on_error(fd):
@@ -55,10 +55,10 @@ def open_to_read(path: str) -> int:
 
 
 def open_own(path: str, flags: int, mode: int = 0o644) -> int:
-    """As `open_to_add`, for what nobody has a reason to link: no link is followed.
+    """As `open_to_append`, but no link is followed: for files that nobody has a reason to link.
 
     Raises:
-        OSError: it can't be opened, or is not to be.
+        OSError: it can't be opened, or is refused.
     """
     return _opened(path, flags, mode, links=False)
 
@@ -68,25 +68,25 @@ def _opened(path: str, flags: int, mode: int, *, links: bool) -> int:
     flags &= ~(os.O_CREAT | os.O_TRUNC)
     # O_NONBLOCK: a FIFO must not make us wait for its other end
     flags |= os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
-    for _ in range(LINKS_MAX):
+    for _ in range(MAX_LINKS):
         try:
             fd = os.open(path, flags)
         except FileNotFoundError:
             if not creates:
                 raise
-            with contextlib.suppress(FileExistsError):  # somebody was quicker
+            with contextlib.suppress(FileExistsError):  # another process has just made it
                 return os.open(path, flags | os.O_CREAT | os.O_EXCL, mode)
             continue
         except OSError as error:
             if error.errno != errno.ELOOP or not links:
                 raise
             reads = flags & os.O_ACCMODE == os.O_RDONLY
-            path, creates = _behind(path, strict=not reads), 0
+            path, creates = _link_target(path, strict=not reads), 0
             if path.startswith("/proc/"):  # /dev/stdout, say: only the kernel makes links there
                 flags &= ~os.O_NOFOLLOW
             continue
         with _closed_on_error(fd):
-            if not path.startswith("/proc/"):  # nobody plants there: a pipe is our own output
+            if not path.startswith("/proc/"):  # made by the kernel: a pipe is DAGMan's own output
                 refuse_planted(fd, path)
             if cuts:
                 os.ftruncate(fd, 0)
@@ -94,22 +94,23 @@ def _opened(path: str, flags: int, mode: int, *, links: bool) -> int:
     raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
 
 
-def _behind(path: str, *, strict: bool) -> str:
-    """Where a symbolic link leads.  If not `strict`, those in a closed directory are anybody's."""
+def _link_target(path: str, *, strict: bool) -> str:
+    """Target of a symbolic link.  If not `strict`, any owner will do in a directory that others may
+    not write to."""
     fd = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
-        found, is_open = os.fstat(fd), _is_open_to_all(path)
-        if _is_another_s(fd) and (strict or is_open):
-            raise _trap(f"is a symbolic link that belongs to user {found.st_uid}", is_open)
+        found, is_open = os.fstat(fd), _is_writable_by_all(path)
+        if _is_foreign(fd) and (strict or is_open):
+            raise _refusal(f"is a symbolic link that belongs to user {found.st_uid}", is_open)
         if found.st_nlink > 1 and is_open:  # the user's own, from elsewhere
-            raise _trap(f"is a symbolic link that {_SECOND_NAME}")
+            raise _refusal(f"is a symbolic link that {_HARD_LINK}")
         return os.path.join(os.path.dirname(path), os.readlink("", dir_fd=fd))
     finally:
         os.close(fd)
 
 
 def refuse_planted(fd: int, path: str) -> None:
-    """Refuse what somebody else may have put under this name; `fd` is what was opened by it.
+    """Refuse a file that somebody else may have made under this name; `fd` is the open file.
 
     Raises:
         OSError: with a reason that tells what to do.
@@ -120,33 +121,33 @@ def refuse_planted(fd: int, path: str) -> None:
     if not stat.S_ISREG(found.st_mode):
         code = errno.EISDIR if stat.S_ISDIR(found.st_mode) else errno.EINVAL
         raise OSError(code, "it is no ordinary file; move it away")
-    if not _is_open_to_all(path):
+    if not _is_writable_by_all(path):
         return
-    if _is_another_s(fd) and _is_open_to_all(path, stat.S_ISVTX):
-        raise _trap(f"belongs to user {found.st_uid}")
+    if _is_foreign(fd) and _is_writable_by_all(path, stat.S_ISVTX):
+        raise _refusal(f"belongs to user {found.st_uid}")
     if found.st_nlink > 1:
-        raise _trap(_SECOND_NAME)
+        raise _refusal(_HARD_LINK)
     if _is_mounted(fd, path):
-        raise _trap("is mounted there")
+        raise _refusal("is mounted there")
 
 
-def _trap(what: str, is_open: bool = True) -> OSError:
+def _refusal(what: str, is_open: bool = True) -> OSError:
     where = ", in a directory that everybody may write to" if is_open else ""
     reason = f"it {what}{where}: it may be somebody else's trap"
     return OSError(errno.EPERM, f"{reason}; move it away, or use another directory")
 
 
-def _is_another_s(fd: int) -> bool:
-    """Whether what was opened, if only by O_PATH, is somebody else's than the user's and root's.
+def _is_foreign(fd: int) -> bool:
+    """Whether an open file (O_PATH suffices) belongs to neither the user nor root.
 
-    In a user namespace all users that it does not know have one number, and a process can have the
-    same: root's own personal pool runs so.
+    In a user namespace all unmapped users have one number, and a process can have the same: a
+    personal pool that root starts runs so.
     """
     found = os.fstat(fd)
-    if found.st_uid != _UNKNOWN or os.geteuid() != _UNKNOWN:
+    if found.st_uid != _OVERFLOW_UID or os.geteuid() != _OVERFLOW_UID:
         return found.st_uid not in (0, os.geteuid())
     flags = fcntl.fcntl(fd, fcntl.F_GETFL)
-    try:  # what nobody but the owner may do
+    try:  # only the owner may do this
         if flags & os.O_PATH:
             os.utime(f"/proc/self/fd/{fd}", ns=(found.st_atime_ns, found.st_mtime_ns))
         else:
@@ -158,8 +159,8 @@ def _is_another_s(fd: int) -> bool:
 
 
 def _is_mounted(fd: int, path: str) -> bool:
-    """Whether an open file has a mount of its own.  Device numbers do not tell: on an overlay those
-    of a file and its directory differ."""
+    """Whether an open file has a mount of its own.  Device numbers do not show that: on an overlay
+    file system those of a file and its directory differ."""
     directory = os.open(os.path.dirname(path) or ".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         return _mount(fd) != _mount(directory)
@@ -168,7 +169,7 @@ def _is_mounted(fd: int, path: str) -> bool:
 
 
 def _mount(fd: int) -> bytes:
-    """The kernel's number of the mount that an open file is on; nothing if it does not tell."""
+    """The kernel's number of the mount that an open file is on; empty if unknown."""
     try:
         with open(f"/proc/self/fdinfo/{fd}", "rb") as file:
             return b"".join(line for line in file if line.startswith(b"mnt_id:"))
@@ -177,20 +178,20 @@ def _mount(fd: int) -> bytes:
 
 
 def refuse_planted_directory(path: str) -> None:
-    """Refuse a directory that is somebody else's, or a link of theirs.
+    """Refuse a directory, or a link, of another user.
 
     Raises:
         OSError: with a reason that tells what to do.
     """
     fd = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
-        if _is_open_to_all(path) and _is_another_s(fd):
-            raise _trap(f"belongs to user {os.fstat(fd).st_uid}")
+        if _is_writable_by_all(path) and _is_foreign(fd):
+            raise _refusal(f"belongs to user {os.fstat(fd).st_uid}")
     finally:
         os.close(fd)
 
 
-def _is_open_to_all(path: str, sticky: int = 0) -> bool:
+def _is_writable_by_all(path: str, sticky: int = 0) -> bool:
     directory = os.stat(os.path.dirname(path) or ".")
     return directory.st_mode & (stat.S_IWOTH | sticky) == stat.S_IWOTH | sticky
 

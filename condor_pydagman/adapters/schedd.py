@@ -1,8 +1,7 @@
-"""The only user of the schedd: submits, removes, lists and edits jobs through the bindings.
+"""All use of the schedd: submits, removes, lists and edits jobs through the bindings.
 
-Texts of the bindings' exceptions are turned into PoolError here.  A submit that failed in a way we
-do not know counts as *unknown*: the schedd may have taken the job, so it is asked before another
-try.
+Exceptions of the bindings become a PoolError.  A submission that failed for a reason that is not
+known here is LostReply: the schedd may have the job, so it is queried before another attempt.
 """
 
 from __future__ import annotations
@@ -19,11 +18,12 @@ import htcondor2
 
 from condor_pydagman.adapters import descriptions, job_history
 from condor_pydagman.adapters.descriptions import BINDINGS, reason_of
-from condor_pydagman.adapters.files import inside
-from condor_pydagman.adapters.job_history import FACTORY, retry_of
+from condor_pydagman.adapters.files import working_directory
+from condor_pydagman.adapters.job_history import FACTORY_ATTRIBUTE, retry_of
+from condor_pydagman.adapters.none_refcount_workaround import keep_none_alive
 from condor_pydagman.adapters.ownership import ATTRIBUTES as OWNER
 from condor_pydagman.adapters.ownership import Ownership
-from condor_pydagman.adapters.steady_none import keep_none_alive
+from condor_pydagman.adapters.schedd_requests import LostReply
 from condor_pydagman.engine.inputs import EndedJob, QueuedJob
 from condor_pydagman.errors import PoolError
 from condor_pydagman.records.ad_attributes import (
@@ -67,18 +67,18 @@ _QUEUED = [
     "DAGNodeName",
     "DAGManNodeRetry",
     "JobStatus",
-    FACTORY,
+    FACTORY_ATTRIBUTE,
     *OWNER,
 ]
-HISTORY_TRIES = 5  # then the run goes on without it
-_NO_HISTORY = ("HISTORY undefined", "has been disabled", "DENIED")  # the administrator's will
 _LEAVING = (3, 4)  # JobStatus of removed and completed jobs
-# Of a job whose end has been logged, JobStatus is that of a running one until its shadow has left.
+# After the end of a job is logged, its JobStatus is still that of a running job until its shadow
+# exits.
 _NOT_COMPLETED = " && JobStatus =!= 4"
+_JSON_TYPES = (bool, int, float, str)  # not classad2's Undefined, which is a kind of int
 _ACTIVE = " && JobStatus =!= 1 && JobStatus =!= 3 && JobStatus =!= 5"  # not idle, removed, held
 
-# Phrases with which nothing can have reached the queue, and asking again may help.
-_NOT_REACHED = (
+# Texts of errors after which no job is in the queue, and a retry may succeed.
+_NOT_SENT = (
     "failed to connect",
     "unable to connect",
     "unable to locate",
@@ -88,7 +88,7 @@ _NOT_REACHED = (
     "authentication failed",
     "secman:",
 )
-# How texts begin that say what is wrong with the description: asking again is no use.
+# Beginnings of errors that say what is wrong with the description: a retry is no use.
 _REFUSED = (
     "failed to create job ad",
     "failed to create a cluster ad",
@@ -104,59 +104,71 @@ _REFUSED = (
 
 
 class ScheddAdapter:
-    """The access point's schedd, seen by one DAGMan.
+    """The schedd of the access point, as used by one DAGMan.
 
     Args:
         cluster: cluster of the DAGMan job, 0 if it runs by hand.
-        warn: told what the submit language has to complain about.
+        warn: called with the warnings of the bindings.
+
+    Attributes:
+        warn: the same; it can be changed.
+        credentials: whether submits produce the job's credentials (DAGMAN_PRODUCE_JOB_CREDENTIALS).
     """
 
     def __init__(self, cluster: int, warn: Callable[[str], None] = lambda text: None) -> None:
         self.cluster = cluster
-        self.credentials = True  # DAGMAN_PRODUCE_JOB_CREDENTIALS
-        self._mine = f"DAGManJobId == {cluster}"
+        self.credentials = True
+        self._own_jobs = f"DAGManJobId == {cluster}"
         self._ownership = Ownership(cluster)
         self._schedd: Any = None
-        self._history_tries = 0
-        self._warn = warn
+        self.warn = warn
         keep_none_alive()
         warnings.simplefilter("always")
         warnings.showwarning = self._show_warning
 
-    def go_by_log(self, nodes_log: str) -> None:
-        """Count jobs that write to this nodes log as ours too, whichever DAGMan submitted them.
+    def memory(self) -> list[Any]:
+        """The state of this object, for `remember`; of types that JSON has."""
+        return [self._own_jobs, self._ownership.memory()]
 
-        For recovery, and for a DAGMan that is no job.  A run with a new log knows nothing of them.
+    def remember(self, memory: list[Any]) -> None:
+        """Take over the state of another adapter of the same DAGMan, in another process."""
+        self._own_jobs, ownership = memory
+        self._ownership.remember(ownership)
+
+    def select_by_log(self, nodes_log: str) -> None:
+        """Select also jobs that write to this nodes log, whichever DAGMan submitted them.
+
+        For recovery, and for a DAGMan that runs by hand.  A run with a new log ignores such jobs.
         """
         directory, base = os.path.split(nodes_log)
         plain = os.path.normpath(directory)
         spellings = dict.fromkeys((nodes_log, f"{plain}/{base}", f"{plain}/./{base}"))
         same = [f"DAGManNodesLog =?= {quoted(path)}" for path in spellings]
         mine = [f"DAGManJobId == {self.cluster}"] if self.cluster else []
-        self._mine = "(" + " || ".join(mine + same) + ")"
+        self._own_jobs = "(" + " || ".join(mine + same) + ")"
 
     def submit(
-        self, text: str, directory: str, look: Callable[[Any], None] = lambda description: None
+        self, text: str, directory: str, inspect: Callable[[Any], None] = lambda description: None
     ) -> tuple[int, int]:
         """Submit a description as one cluster from `directory`; returns cluster and procs.
 
-        `look` is given what the bindings make of it before anything is submitted, in `directory`;
-        what it raises ends the attempt.
+        Before that, in `directory`, `inspect` is called with what the bindings have made of it;
+        its exceptions end the attempt.
 
-        Procs are 0 with late materialization (manual: "Submitting Lots of Jobs"): how many there
-        are now, the nodes log alone says; event 036 tells of the cluster's end.
+        Procs are 0 with late materialization (manual: "Submitting Lots of Jobs"): only the nodes
+        log shows how many there are; event 036 is the end of the cluster.
 
         Raises:
-            PoolError: `transient` if nothing can be in the queue and asking again may help.
-            LostReply: it is not known whether the schedd took it.
+            PoolError: `transient` if no job is in the queue and a retry may succeed.
+            LostReply: it is unknown whether the schedd has the jobs.
         """
-        with _inside(directory), _secret_hidden():
-            description = descriptions.parsed(text)
-            look(description)
+        with _node_directory(directory), _secret_hidden():
+            description = descriptions.parse(text)
+            inspect(description)
             if self.credentials:
                 _issue_credentials(description)
             try:
-                result = descriptions.submitted(self._located(), description, text)
+                result = descriptions.submit(self._connect(), description, text)
             except BINDINGS as error:
                 self._schedd = None
                 raise _submit_error(error) from None
@@ -169,12 +181,26 @@ class ScheddAdapter:
         Raises:
             PoolError: the description is wrong, or `directory` can't be entered.
         """
-        with _inside(directory):
-            description = descriptions.parsed(text)
+        with _node_directory(directory):
+            description = descriptions.parse(text)
             try:
                 return descriptions.procs_of(description)
             except BINDINGS as error:
                 raise PoolError(reason_of(error), transient=False) from None
+
+    def removable(self, cluster: int = 0, *, spare_services: bool = False) -> list[QueuedJob]:
+        """Jobs that `remove` with the same arguments would remove and that seem to run.
+
+        A job stays in the queue for a while after its end has been logged.  If it is removed then,
+        an ABORTED event follows its end, and the history has no end of it.  So the caller of
+        `remove` finds out which of these jobs have ended, and excludes them.
+
+        Raises:
+            PoolError: the schedd did not answer.
+        """
+        with self._connection() as schedd:
+            which = self._removal_constraint(schedd, cluster, spare_services)
+            return [_queued_job(ad) for ad in schedd.query(which + _ACTIVE, projection=_QUEUED)]
 
     def remove(
         self,
@@ -182,128 +208,122 @@ class ScheddAdapter:
         cluster: int = 0,
         *,
         spare_services: bool = False,
-        ended: Callable[[list[QueuedJob]], list[QueuedJob]] = lambda jobs: [],
+        ended: Iterable[tuple[int, int]] = (),
     ) -> None:
-        """Remove one cluster of this DAG, or all its jobs, those of SERVICE nodes if need be not.
+        """Remove one cluster of this DAG, or all its jobs, with `spare_services` except those of
+        SERVICE nodes.
 
-        A job stays in the queue for a while after its end has been logged.  Removed then, it would
-        count as a removed one: an ABORTED event behind its end, and no end in the history.  So
-        `ended` is shown what may be such jobs, and says which of them are.
+        `ended`: cluster and proc of jobs that are excluded, see `removable`.
 
         Raises:
-            PoolError: the schedd could not be told.
+            PoolError: the schedd did not answer.
         """
-        which = f"ClusterId == {cluster} && {self._mine}" if cluster else self._mine
+        with self._connection() as schedd:
+            which = self._removal_constraint(schedd, cluster, spare_services) + _exclude(ended)
+            # The bindings ignore a reason without a code.
+            schedd.act(htcondor2.JobAction.Remove, which, (reason, 0))
+
+    def _removal_constraint(self, schedd: Any, cluster: int, spare_services: bool) -> str:
+        which = f"ClusterId == {cluster} && {self._own_jobs}" if cluster else self._own_jobs
         which += _NOT_COMPLETED
         if spare_services:
             which += " && DAGLifetimeJob =!= True"
-        with self._asking() as schedd:
-            which += f" && {self._ownership.owners(schedd).clause}"
-            active = schedd.query(constraint=which + _ACTIVE, projection=_QUEUED)
-            which += _without(ended([_named(ad) for ad in active]))
-            schedd.act(htcondor2.JobAction.Remove, which, (reason, 0))  # a bare text is dropped
+        return f"{which} && {self._ownership.owners(schedd).clause}"
 
     def jobs(self) -> list[QueuedJob]:
-        """Every proc of this DAG in the queue, and clusters that go on making some (proc -1).
+        """Every proc of this DAG in the queue, and clusters that still materialize procs (proc -1).
 
-        What an earlier DAGMan job submitted and is leaving was removed with that: it counts for no
-        node, unless the log says so.
+        Jobs of an earlier DAGMan job that are leaving the queue were removed together with it: they
+        are returned without a node's name, so that only the log can assign them to a node.
 
         Raises:
-            PoolError: the schedd could not be asked.
+            PoolError: the schedd did not answer.
         """
-        with self._asking() as schedd:
+        with self._connection() as schedd:
             owners = self._ownership.owners(schedd)
             clusters_too = htcondor2.QueryOpts.IncludeClusterAd
-            which = f"{self._mine} && {owners.clause}"
+            which = f"{self._own_jobs} && {owners.clause}"
             ads = schedd.query(constraint=which, projection=_QUEUED, opts=clusters_too)
         ours = (ad for ad in ads if owners.has(ad))
-        return [self._queued(ad) for ad in ours if "ProcId" in ad or FACTORY in ad]
+        return [self._queued(ad) for ad in ours if "ProcId" in ad or FACTORY_ATTRIBUTE in ad]
 
     def _queued(self, ad: Any) -> QueuedJob:
-        job = _named(ad)
+        job = _queued_job(ad)
         others = job.leaving and ad.get("DAGManJobId") != self.cluster
         return job._replace(node="") if others else job
 
     def ended_jobs(self) -> list[EndedJob]:
         """Every proc of this DAGMan job's run that has left the queue, by the schedd's history.
 
-        Empty, and a warning, if the schedd will not tell: an administrator may have forbidden it.
+        May take very long; `job_history.Patience` decides what follows an error.
 
         Raises:
-            PoolError: it could not be asked, not oftener than HISTORY_TRIES times in a row.
+            PoolError: the schedd did not answer, or refused.
         """
         if not self.cluster:
             return []
-        with self._asking() as schedd:
+        with self._connection() as schedd:
             owners = self._ownership.owners(schedd)
-        self._history_tries += 1
-        try:
-            with self._asking() as schedd:
-                own = schedd.query(f"ClusterId == {self.cluster}", projection=["QDate", BEGUN])
-                question = job_history.wanted(self.cluster, own[0] if own else {}, owners)
-                jobs = job_history.ask(schedd, question)
-        except PoolError as error:
-            for_good = any(phrase in error.reason for phrase in _NO_HISTORY)
-            if self._history_tries < HISTORY_TRIES and not for_good:
-                raise
-            self._warn(f"can't ask for the schedd's history ({error}); going by log and queue")
-            return []
-        self._history_tries = 0
-        return jobs
+            own = schedd.query(f"ClusterId == {self.cluster}", projection=["QDate", BEGUN])
+            query = job_history.history_query(self.cluster, own[0] if own else {}, owners)
+            return job_history.search(schedd, query)
 
     def own_ad(self) -> dict[str, Any]:
-        """What DAGMan wants to know of its own job ad; empty without a job.
+        """The attributes of DAGMan's own job ad that it uses; empty without a job.
 
         Raises:
-            PoolError: the schedd could not be asked.
+            PoolError: the schedd did not answer.
         """
         ad = self._ad(self.cluster, _OWN_ATTRIBUTES)
-        return {} if ad is None else {name: _plain(ad.get(name)) for name in _OWN_ATTRIBUTES}
+        return {} if ad is None else {name: _literal(ad.get(name)) for name in _OWN_ATTRIBUTES}
 
     def own_expressions(self, names: Iterable[str]) -> dict[str, str]:
-        """Attributes of our own ad as texts of expressions; those it does not have are left out.
+        """Attributes of DAGMan's own ad as texts of expressions; those that it lacks are left out.
 
         Raises:
-            PoolError: the schedd could not be asked.
+            PoolError: the schedd did not answer.
         """
         wanted = list(names)
         ad = self._ad(self.cluster, wanted) if wanted else None
         return {} if ad is None else {name: str(ad.lookup(name)) for name in wanted if name in ad}
 
-    def wanted_limits(self) -> dict[str, int]:
-        """The DAGMan_Max* that our own ad has now: a user may have edited them while we run.
+    def current_limits(self) -> dict[str, int]:
+        """The DAGMan_Max* that DAGMan's own ad has now: a user may edit them while the DAG runs.
 
         Raises:
-            PoolError: the schedd could not be asked.
+            PoolError: the schedd did not answer.
         """
         ad = self._ad(self.cluster, list(LIMITS))
-        found = {name: _plain(ad.get(name)) for name in LIMITS} if ad is not None else {}
+        found = {name: _literal(ad.get(name)) for name in LIMITS} if ad is not None else {}
         return {name: value for name, value in found.items() if _is_limit(value)}
 
     def attribute(self, cluster: int, name: str) -> Any:
-        """One attribute of the first proc of a cluster of ours; None if that is gone or lacks it.
+        """One attribute of the first proc of a cluster of this DAG: a number, truth value or text.
+
+        None if the proc or the attribute does not exist, or has a value that JSON does not know.
 
         Raises:
-            PoolError: the schedd could not be asked.
+            PoolError: the schedd did not answer.
         """
-        with self._asking() as schedd:
+        with self._connection() as schedd:
             ours = self._ownership.owners(schedd).clause
         ad = self._ad(cluster, [name], ours)
         value = ad.eval(name) if ad is not None and name in ad else None
-        return None if isinstance(value, classad2.Value) else value  # Undefined, Error
+        return value if type(value) in _JSON_TYPES else None
 
     def publish(self, attributes: Mapping[str, str], *, durable: bool = False) -> None:
-        """Set attributes (expression texts) in DAGMan's own job ad; `durable`: on the disk.
+        """Set attributes (texts of expressions) in DAGMan's own job ad.
+
+        `durable`: returns when they are on the schedd's disk.
 
         Raises:
-            PoolError: the schedd could not be told.
+            PoolError: the schedd did not answer.
         """
         if not self.cluster:
             return
         flag = htcondor2.TransactionFlag
         how = flag.Default if durable else flag.NonDurable
-        with self._asking() as schedd:
+        with self._connection() as schedd:
             for name, value in attributes.items():
                 schedd.edit(f"{self.cluster}.0", name, value, how)
 
@@ -312,21 +332,21 @@ class ScheddAdapter:
         if not cluster:
             return None
         constraint = f"ClusterId == {cluster} && ProcId == 0 && {which}"
-        with self._asking() as schedd:
+        with self._connection() as schedd:
             ads = schedd.query(constraint=constraint, projection=names)
         return ads[0] if ads else None
 
     @contextlib.contextmanager
-    def _asking(self) -> Iterator[Any]:
+    def _connection(self) -> Iterator[Any]:
         try:
-            yield self._located()
+            yield self._connect()
         except PoolError:
             raise
         except BINDINGS as error:
-            self._schedd = None  # it may have come back at another address
+            self._schedd = None  # it may have restarted at another address
             raise PoolError(reason_of(error), transient=True) from None
 
-    def _located(self) -> Any:
+    def _connect(self) -> Any:
         if self._schedd is None:
             try:
                 self._schedd = htcondor2.Schedd()
@@ -337,18 +357,11 @@ class ScheddAdapter:
         return self._schedd
 
     def _show_warning(self, message: Warning | str, *_: Any, **__: Any) -> None:
-        self._warn(str(message))
+        self.warn(str(message))
 
 
-class LostReply(PoolError):
-    """A submit whose reply did not come: the job may be in the queue or not."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason, transient=True)
-
-
-def _named(ad: Any) -> QueuedJob:
-    """A job of the queue under the name that its ad gives it."""
+def _queued_job(ad: Any) -> QueuedJob:
+    """A job of the queue, with the node's name in its ad."""
     return QueuedJob(
         int(ad["ClusterId"]),
         int(ad.get("ProcId", -1)),
@@ -358,11 +371,11 @@ def _named(ad: Any) -> QueuedJob:
     )
 
 
-def _without(jobs: Iterable[QueuedJob]) -> str:
-    """What a constraint must add to leave out these jobs; they are few, as they are leaving."""
+def _exclude(jobs: Iterable[tuple[int, int]]) -> str:
+    """The addition to a constraint that excludes these jobs; they are few, as they are leaving."""
     procs: dict[int, list[int]] = {}
-    for job in jobs:
-        procs.setdefault(job.cluster, []).append(job.proc)
+    for cluster, proc in jobs:
+        procs.setdefault(cluster, []).append(proc)
     which = " || ".join(
         f"ClusterId == {cluster} && member(ProcId, {{{', '.join(map(str, listed))}}})"
         for cluster, listed in procs.items()
@@ -375,7 +388,7 @@ def _is_limit(value: Any) -> bool:
 
 
 def _issue_credentials(description: Any) -> None:
-    """Hand over to the credd what the description asks for; mostly that is nothing."""
+    """Give the credd the credentials that the description asks for; usually none."""
     try:
         url = description.issue_credentials()
     except BINDINGS as error:
@@ -388,29 +401,29 @@ def _issue_credentials(description: Any) -> None:
 
 
 def _submit_error(error: Exception) -> PoolError:
-    """What a failed submission means; what we can't read may have reached the queue."""
+    """The PoolError for a failed submission; LostReply if the text is unknown."""
     reason = reason_of(error)
     text = reason.lower()
-    if any(phrase in text for phrase in _NOT_REACHED):
+    if any(phrase in text for phrase in _NOT_SENT):
         return PoolError(reason, transient=True)
     if text.startswith(_REFUSED) or isinstance(error, (TypeError, ValueError)):
         return PoolError(reason, transient=False)
     return LostReply(reason)
 
 
-def _inside(directory: str) -> AbstractContextManager[None]:
-    """Work in a node's directory, as `DIR` says; the submit language has no other way."""
-    return _entered(directory) if directory else _HERE
+def _node_directory(directory: str) -> AbstractContextManager[None]:
+    """Change into a node's directory (`DIR`); the submit language has no command for that."""
+    return _entered_directory(directory) if directory else _CURRENT_DIRECTORY
 
 
-_HERE: AbstractContextManager[None] = contextlib.nullcontext()
+_CURRENT_DIRECTORY: AbstractContextManager[None] = contextlib.nullcontext()
 
 
 @contextlib.contextmanager
-def _entered(directory: str) -> Iterator[None]:
+def _entered_directory(directory: str) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         try:
-            stack.enter_context(inside(directory))
+            stack.enter_context(working_directory(directory))
         except OSError as error:
             raise PoolError(
                 f"can't change into the node's directory {directory}: {error.strerror}",
@@ -421,8 +434,8 @@ def _entered(directory: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _secret_hidden() -> Iterator[None]:
-    """Within, the environment is without the secret: `getenv = True` in a submit file copies it
-    into the job's ad, which everybody may read.  (Stock DAGMan gives its own away so.)"""
+    """Hide the secret in the environment: `getenv = True` in a submit file would copy it into the
+    job's ad, which every user can read.  (Stock DAGMan discloses its secret so.)"""
     hidden = {name: os.environ.pop(name) for name in SECRETS if name in os.environ}
     try:
         yield
@@ -430,5 +443,5 @@ def _secret_hidden() -> Iterator[None]:
         os.environ.update(hidden)
 
 
-def _plain(value: Any) -> Any:
+def _literal(value: Any) -> Any:
     return None if isinstance(value, classad2.ExprTree) else value

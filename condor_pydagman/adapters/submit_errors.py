@@ -1,8 +1,8 @@
-"""Which line of a submit file can't be read, and why: the bindings say only that there is one.
+"""Finds the line of a submit file that the bindings can't read, and why: they do not name it.
 
-They stop at the first line that they can't read, so that is the last one of the shortest beginning
-which they refuse.  Commands that `include` runs, be it that an included file has it, are left out
-of these beginnings: they have run.
+They stop at the first line that they can't read, which is the last one of the shortest beginning
+that they refuse.  `include` statements that run commands, also in included files, are left out of
+these beginnings, as the commands have run already.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from typing import NamedTuple
 import htcondor2
 
 from condor_pydagman.adapters import files
-from condor_pydagman.adapters.descriptions import BINDINGS, Unreadable, parsed
+from condor_pydagman.adapters.descriptions import BINDINGS, Unreadable, parse
 from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.records.job_description import Template, split, statements
 
 _CONTINUED = re.compile(r"\\[ \t]*\r?\n[ \t]*")
 _INCLUDE = re.compile(r"@?include\b([^:]*):", re.I)
-DEPTH_MAX = 20  # files that include one another; HTCondor itself takes 19
-FILES_MAX = 200  # files looked at for commands that a statement may run
+MAX_INCLUDE_DEPTH = 20  # of included files; HTCondor's limit is 19
+MAX_INCLUDED_FILES = 200  # searched for commands that a statement may run
 _STATEMENT = re.compile(r"\s*@?(\w+)", re.A)
 _BLOCK = re.compile(r"[^=]*@=\s*(\S*)")
 _NAME = re.compile(r"[\w.]+", re.A)
 _LINE_OF_OURS = re.compile(r" on line \d+$")
-_PATH = "PYDAGMAN_PATH"  # a macro of ours, in a description that is not submitted
+_PATH = "PYDAGMAN_PATH"  # a macro, only in descriptions that are not submitted
 
 _CONDITION = (
     "this is no condition that HTCondor can decide on: it takes true, false, a number, `defined"
@@ -48,16 +48,16 @@ class _Include(NamedTuple):
 
 
 def explained(error: PoolError, text: str, file_text: str, directory: str) -> str:
-    """The reason of a failed submission, with the line of the submit file if one is to blame.
+    """The reason of a failed submission, with the line of the submit file if one is the cause.
 
     Args:
         text: the whole description.
         file_text: the user's part of it.
-        directory: where it is read; '' for where DAGMan runs.
+        directory: in which it is read; '' for DAGMan's own.
     """
     template = split(file_text)
     if isinstance(error, Unreadable):
-        with files.inside(directory):
+        with files.working_directory(directory):
             return _unreadable(text.split("\n"), template, error.reason)
     if "queue " in error.reason.lower() and len(template.parts) == 1:
         body, statement = template.parts[0]
@@ -69,17 +69,17 @@ def explained(error: PoolError, text: str, file_text: str, directory: str) -> st
 
 
 def first_unreadable(text: str) -> tuple[int, str, str] | None:
-    """Of a submit file's text that the bindings refuse: number and text of the line, and why.
+    """The line of a submit file that the bindings can't read: its number, its text, and the reason.
 
-    None if it can't be found out.
+    None if it can't be found.
     """
     lines = text.split("\n")
-    found = _first(lines, "")
+    found = _first_unreadable(lines, "")
     return None if found is None else (found[0] + 1, lines[found[0]].strip(), found[1])
 
 
 def _unreadable(lines: list[str], template: Template, reason: str) -> str:
-    found = _first(lines, "")
+    found = _first_unreadable(lines, "")
     if found is None:
         return reason
     start, text = found
@@ -89,14 +89,18 @@ def _unreadable(lines: list[str], template: Template, reason: str) -> str:
     return f"{place}, '{head}': {text}"
 
 
-def _first(lines: list[str], before: str, above: tuple[str, ...] = ()) -> tuple[int, str] | None:
-    """Where the first statement begins that can't be read, and why; `before` can be."""
+def _first_unreadable(
+    lines: list[str], before: str, including: tuple[str, ...] = ()
+) -> tuple[int, str] | None:
+    """The line at which the first unreadable statement begins, and the reason.
+
+    `before` is readable text before these lines; `including` are the files that include them."""
     kept: list[tuple[int, str]] = []
-    running: list[tuple[int, str, str]] = []  # with what stands before
+    running: list[tuple[int, str, str]] = []  # with the text before them
     for a, b in statements(lines):
         statement = _text(lines, a, b)
         begun = before + _joined(kept) if _include(statement) else ""
-        if _runs_a_command(statement, begun, set(above)):
+        if _runs_a_command(statement, begun, set(including)):
             running.append((a, statement, begun))
         else:
             kept.append((a, statement))
@@ -107,39 +111,39 @@ def _first(lines: list[str], before: str, above: tuple[str, ...] = ()) -> tuple[
         return not _readable(before + _joined(kept[:count]) + ends)
 
     if not refused(len(kept)):
-        return _of_commands(running, above)
+        return _failed_command(running, including)
     count = _bisected(refused, len(kept))
     start, statement = kept[count - 1]
-    return start, _why(statement, before + _joined(kept[: count - 1]), above)
+    return start, _reason(statement, before + _joined(kept[: count - 1]), including)
 
 
-def _of_commands(
-    running: list[tuple[int, str, str]], above: tuple[str, ...]
+def _failed_command(
+    running: list[tuple[int, str, str]], including: tuple[str, ...]
 ) -> tuple[int, str] | None:
-    """The first statement that runs a command which may be to blame, as nothing else is."""
+    """The first statement that runs a command: if all else is readable, the command failed."""
     for start, statement, before in running:
         include = _include(statement)
         if include is None or include.runs:
             return start, _COMMAND
-        reason = _why_not_included(include, before, above)
+        reason = _include_problem(include, before, including)
         if reason:
             return start, reason
     return None
 
 
-def _bisected(refused: Callable[[int], bool], most: int) -> int:
-    """The smallest count that is refused; `most` is, 0 is not."""
-    least = 0
-    while most - least > 1:
-        middle = (least + most) // 2
+def _bisected(refused: Callable[[int], bool], high: int) -> int:
+    """The smallest count that is refused; `high` is, 0 is not."""
+    low = 0
+    while high - low > 1:
+        middle = (low + high) // 2
         if refused(middle):
-            most = middle
+            high = middle
         else:
-            least = middle
-    return most
+            low = middle
+    return high
 
 
-def _why(statement: str, before: str, above: tuple[str, ...]) -> str:
+def _reason(statement: str, before: str, including: tuple[str, ...]) -> str:
     head = statement.strip()
     word = _word(head)
     block = _BLOCK.match(head.partition("\n")[0])
@@ -151,7 +155,7 @@ def _why(statement: str, before: str, above: tuple[str, ...]) -> str:
         include = _include(statement)
         if include is None:
             return "expected `include : FILE` or `include : COMMAND |`"
-        return _why_not_included(include, before, above) or _TOO_DEEP.format(include.source)
+        return _include_problem(include, before, including) or _TOO_DEEP.format(include.source)
     if word == "use":
         return (
             "HTCondor's configuration has no submit template of that name (SUBMIT_TEMPLATE_NAMES)"
@@ -168,18 +172,18 @@ def _why(statement: str, before: str, above: tuple[str, ...]) -> str:
     return f"'{name.strip()}' is no name of a command or macro" if equals else _NO_STATEMENT
 
 
-def _why_not_included(include: _Include, before: str, above: tuple[str, ...]) -> str:
-    """What is wrong with an included file; '' if nothing can be found."""
+def _include_problem(include: _Include, before: str, including: tuple[str, ...]) -> str:
+    """The error in an included file; '' if none is found."""
     path = _path(include.source, before)
-    if path in above:
+    if path in including:
         return f"{path} includes itself"
-    if len(above) >= DEPTH_MAX:
+    if len(including) >= MAX_INCLUDE_DEPTH:
         return _TOO_DEEP.format(path)
     try:
         lines = files.read_text(path).split("\n")
     except (OSError, FileError) as error:
         return f"{path} can't be read: {getattr(error, 'strerror', None) or error}"
-    inner = _first(lines, before, (*above, path))
+    inner = _first_unreadable(lines, before, (*including, path))
     if inner is None:
         return ""
     start, reason = inner
@@ -187,7 +191,7 @@ def _why_not_included(include: _Include, before: str, above: tuple[str, ...]) ->
 
 
 def _path(path: str, before: str) -> str:
-    """A path whose macros have been expanded, as the lines before it set them."""
+    """A path with its macros expanded, as the lines before it set them."""
     try:
         description = htcondor2.Submit(before)
         description[_PATH] = path
@@ -198,7 +202,7 @@ def _path(path: str, before: str) -> str:
 
 def _readable(text: str) -> bool:
     try:
-        parsed(text + "\nqueue\n")
+        parse(text + "\nqueue\n")
     except PoolError:
         return False
     return True
@@ -221,7 +225,7 @@ def _runs_a_command(statement: str, before: str, seen: set[str]) -> bool:
     if include is None or include.runs:
         return include is not None
     path = _path(include.source, before)
-    if path in seen or len(seen) >= FILES_MAX:
+    if path in seen or len(seen) >= MAX_INCLUDED_FILES:
         return False
     seen.add(path)
     try:
@@ -251,7 +255,8 @@ def _text(lines: list[str], start: int, end: int) -> str:
 
 
 def _line_in_file(lines: list[str], place: int, template: Template) -> int:
-    """Number in the submit file, from 1, of a line of the description; 0 if it is none of it."""
+    """Number in the submit file, from 1, of a line of the description; 0 if DAGMan added the
+    line."""
     text, position, number = "\n".join(lines), 0, 1
     offset = sum(len(line) + 1 for line in lines[:place])
     for body, statement in template.parts:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from condor_pydagman.cli.advice import UnknownOption, nearest
+from condor_pydagman.dagman_job.unknown_options import UnknownOption, nearest
 from condor_pydagman.errors import UsageError
 from condor_pydagman.graph.lint.external import OutlineOptions
 
@@ -38,7 +38,7 @@ Options of condor_pydagman:
 
 class _Option(NamedTuple):
     name: str
-    shortest: int  # of the name, how many characters must be given
+    min_length: int  # of the name, how many characters must be given
     colon: bool = False  # whether `:anything` may follow
 
 
@@ -138,7 +138,7 @@ def _full_name(argument: str) -> str:
     for option in _OPTIONS:
         if colon and not option.colon:
             continue
-        if len(head) >= option.shortest and option.name.startswith(head):
+        if len(head) >= option.min_length and option.name.startswith(head):
             return option.name
     near = nearest(argument, SPELLINGS)
     said = f"ERROR: Unknown command line option '{argument}'"

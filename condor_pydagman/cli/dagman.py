@@ -18,15 +18,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from condor_pydagman.daemon.signals import Signals
+from condor_pydagman.vocabulary import EXIT_RESTART
 
 if TYPE_CHECKING:
     from condor_pydagman.adapters.outlog import OutLog
-    from condor_pydagman.cli.options import DagmanOptions
-    from condor_pydagman.daemon.run import Run
+    from condor_pydagman.daemon.run import DagRun
+    from condor_pydagman.dagman_job.options import DagmanOptions
     from condor_pydagman.errors import UsageError
 
 EXIT_ERROR = 1
-EXIT_LEAVE = 3
 EXIT_BUG = 4
 
 _SEE_USAGE = "To view condor_dagman usage look at <DAG File>.lib.out"
@@ -34,18 +34,18 @@ _BUG = "ERROR: this is a bug in condor_pydagman; please report it:"
 
 
 class Invocation(NamedTuple):
-    """How we were called.
+    """The command line of this process.
 
     Attributes:
         words: the command line as it is shown, what is for DaemonCore left out.
-        options: what they mean; nothing, if they are wrong.
-        wrong: what is wrong with them.
+        options: the parsed options; defaults after a usage error.
+        usage_error: what is wrong with them, None if nothing is.
         started: when the process started, seconds since the epoch.
     """
 
     words: tuple[str, ...]
     options: DagmanOptions
-    wrong: UsageError | None
+    usage_error: UsageError | None
     started: float
 
 
@@ -58,19 +58,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _main(sys.argv[1:] if argv is None else argv, signals, started)
     except Exception:  # whatever it is, the schedd must not take the DAG's jobs away for it
-        _complain(_story_of_bug())
+        _print_error(_bug_report())
         return EXIT_BUG
 
 
 def _main(argv: Sequence[str], signals: Signals, started: float) -> int:
-    from condor_pydagman.cli import daemon_core
-    from condor_pydagman.cli import options as cli
+    from condor_pydagman.dagman_job import daemon_core
+    from condor_pydagman.dagman_job import options as cli
     from condor_pydagman.errors import UsageError
 
     try:
         ours = daemon_core.split(argv)
     except UsageError as error:
-        _complain(str(error))
+        _print_error(str(error))
         return EXIT_ERROR
     options, wrong = cli.DagmanOptions(), None
     try:
@@ -83,162 +83,163 @@ def _main(argv: Sequence[str], signals: Signals, started: float) -> int:
     out = _open_log(options)
     if isinstance(out, int):
         return out
-    _tell("Executing condor dagman ... ")
+    _print("Executing condor dagman ... ")
     return _run(Invocation((sys.argv[0], *ours.rest), options, wrong, started), out, signals)
 
 
 def _print_version() -> None:
     import htcondor2
 
-    _tell(f"{htcondor2.version()}\n{htcondor2.platform()}")
+    _print(f"{htcondor2.version()}\n{htcondor2.platform()}")
 
 
 def _open_log(options: DagmanOptions) -> OutLog | int:
-    """The log; the exit code if there can be none, which has been said then: `.lib.err` is the one
-    place where it can be read."""
+    """Open `.dagman.out`; returns the exit code if that fails, after an error message on standard
+    error (`.lib.err`)."""
     file = os.environ.get("CONDOR_CONFIG", "")
     if os.path.isabs(file) and not os.path.exists(file):
-        _complain(
+        _print_error(
             "File specified in CONDOR_CONFIG environment variable:\n"
             f'"{file}" does not exist.\nCorrect the variable, or put the file there.'
         )
-        return _early_end(options)
-    from condor_pydagman.daemon import opening
-    from condor_pydagman.errors import is_of_the_machine
+        return _exit_code_before_start(options)
+    from condor_pydagman.daemon import initialize
+    from condor_pydagman.errors import is_machine_error
 
     try:
-        return opening.open_log()
+        return initialize.open_log()
     except OSError as error:
-        code = EXIT_LEAVE if is_of_the_machine(error) else _early_end(options)
-        later = "; starting again later" if code == EXIT_LEAVE else ""
-        path = opening.log_path()
-        _complain(f"ERROR \"Cannot open log file '{path}'\": {error.strerror}{later}")
+        code = EXIT_RESTART if is_machine_error(error) else _exit_code_before_start(options)
+        later = "; starting again later" if code == EXIT_RESTART else ""
+        path = initialize.log_path()
+        _print_error(f"ERROR \"Cannot open log file '{path}'\": {error.strerror}{later}")
         return code
 
 
 def _run(invocation: Invocation, out: OutLog, signals: Signals) -> int:
-    """Everything that has a log to tell of it; returns the exit code."""
+    """Run the DAG, with all errors logged; returns the exit code."""
     from condor_pydagman.daemon.dag_input import CannotStart
     from condor_pydagman.daemon.loop import Loop
+    from condor_pydagman.daemon.sources import make_sources
     from condor_pydagman.errors import ConfigError, UsageError
     from condor_pydagman.records import banner
 
     try:
         run = _begin(invocation, out)
         if not isinstance(run, int):
-            return Loop(run, signals).until_end()
+            return Loop(run, make_sources(run, signals)).run_to_end()
         code = run
     except UsageError as error:
-        code = _misused(str(error), out)
+        code = _report_usage_error(str(error), out)
     except ConfigError as error:
         out.say(str(error), 0)
-        _complain(str(error))
-        code = _early_end(invocation.options)
+        _print_error(str(error))
+        code = _exit_code_before_start(invocation.options)
     except CannotStart as error:
         out.say(str(error), 0)
         code = error.code
-    except Exception as error:  # the last resort: whatever it is must reach the log
-        text, code = _mishap(error)
+    except Exception as error:  # any error must reach the log
+        text, code = _unexpected_error(error)
         out.say(text, 0)
-        _complain(text)
+        _print_error(text)
     out.say(banner.exit_line(os.getpid(), code), 0)
     out.flush()
     return code
 
 
-def _begin(invocation: Invocation, out: OutLog) -> Run | int:
-    """The run that is to be gone through; or the exit code, if there is none.
+def _begin(invocation: Invocation, out: OutLog) -> DagRun | int:
+    """Prepare the run; returns the exit code instead if there is nothing to run.
 
     Raises:
-        UsageError, ConfigError, CannotStart: there can be none.
+        UsageError, ConfigError, CannotStart: the DAG can't be run.
     """
-    from condor_pydagman.daemon import opening, startup, trial
+    from condor_pydagman.daemon import initialize, no_run_modes, startup
     from condor_pydagman.records import banner
 
     options = invocation.options
-    settings = opening.configure(options, out)
+    settings = initialize.configure(options, out)
     for line in banner.argument_lines(invocation.words):
         out.say(line, 0)
-    if invocation.wrong is not None:
-        raise invocation.wrong
+    if invocation.usage_error is not None:
+        raise invocation.usage_error
     if options.show == "help":
-        return _misused("", out)
+        return _report_usage_error("", out)
     if options.wait_for_debug:
         _wait_for_debugger(out)
     if options.dot:
-        return trial.draw(options, settings, out)
+        return no_run_modes.draw(options, settings, out)
     run = startup.prepare(options, settings.config, settings.admin, out, invocation.started)
-    return trial.set_up(run) if options.setup_only else run
+    return no_run_modes.set_up(run) if options.setup_only else run
 
 
-def _mishap(error: Exception) -> tuple[str, int]:
-    """What to say of an exception that nobody has expected there, and the exit code.
+def _unexpected_error(error: Exception) -> tuple[str, int]:
+    """Message and exit code for an unexpected exception.
 
     It must not be 0, 1 or 2: the schedd would take the DAG's jobs away.
     """
-    from condor_pydagman.errors import is_of_the_machine
+    from condor_pydagman.errors import is_machine_error
 
-    if isinstance(error, OSError) and is_of_the_machine(error):
+    if isinstance(error, OSError) and is_machine_error(error):
         text = f"ERROR: {error}; DAGMan leaves; started again, it recovers from its nodes log"
-        return text, EXIT_LEAVE
-    return _story_of_bug(), EXIT_BUG
+        return text, EXIT_RESTART
+    return _bug_report(), EXIT_BUG
 
 
-def _story_of_bug() -> str:
-    """What is to be said of the exception that is being handled."""
+def _bug_report() -> str:
+    """The message for the exception that is being handled."""
     error = sys.exc_info()[1]
     try:
-        import traceback  # late: nobody should need it
+        import traceback  # late: rarely needed
 
         return f"{_BUG}\n{traceback.format_exc().rstrip()}"
     except Exception:  # no memory, no descriptor to read it with
         return f"{_BUG}\n{error!r}"
 
 
-def _misused(message: str, out: OutLog) -> int:
+def _report_usage_error(message: str, out: OutLog) -> int:
     """A wrong command line: the usage goes to standard output, `.lib.out` of a job."""
-    from condor_pydagman.cli.option_table import dagman_usage
+    from condor_pydagman.dagman_job.option_table import dagman_usage
 
     if message:
         out.say(message, 0)
-        _complain(message)
+        _print_error(message)
     out.say(_SEE_USAGE, 0)
-    _tell(dagman_usage())
+    _print(dagman_usage())
     return EXIT_ERROR
 
 
 def _wait_for_debugger(out: OutLog) -> None:
-    """-WaitForDebug: stop until a debugger, or somebody else, sends SIGCONT."""
+    """-WaitForDebug: stop until a debugger or user sends SIGCONT."""
     out.say(f"Waiting for a debugger: process {os.getpid()} stops until it gets SIGCONT", 0)
     out.flush()
     os.kill(os.getpid(), signal.SIGSTOP)
 
 
-def _early_end(options: DagmanOptions) -> int:
-    """Before the DAG has begun an error ends it; one that is to be recovered must not lose its
-    jobs over a full disk or a slip in the configuration."""
+def _exit_code_before_start(options: DagmanOptions) -> int:
+    """The exit code for an error before the DAG has begun: a run that is to be recovered must not
+    lose its jobs because of a full disk or a mistake in the configuration."""
     if not options.dag_files:
         return EXIT_ERROR
     try:
         begun = os.lstat(options.lockfile or options.paths().lock).st_size > 0
     except OSError:
         begun = False
-    return EXIT_LEAVE if begun else EXIT_ERROR
+    return EXIT_RESTART if begun else EXIT_ERROR
 
 
-def _tell(text: str) -> None:
+def _print(text: str) -> None:
     with contextlib.suppress(OSError, ValueError):  # a full disk, or no standard output
         print(text, flush=True)
 
 
-def _complain(text: str) -> None:
+def _print_error(text: str) -> None:
     with contextlib.suppress(OSError, ValueError):
         print(text, file=sys.stderr, flush=True)
 
 
 def run_and_leave() -> NoReturn:
-    """The command.  The lock file is gone by then, so the process must not linger: one that is
-    killed while Python takes a million nodes apart would be started again by the schedd."""
+    """The command.  It exits without Python's cleanup: the lock file is gone by then, and a process
+    killed while Python frees a million nodes would be started again by the schedd."""
     gc.disable()  # what is loaded is no garbage; to read the DAG turns it on again
     code = main()
     for stream in (sys.stdout, sys.stderr):

@@ -9,12 +9,13 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.files import DagFiles, read_text, replace
+from condor_pydagman.adapters.graphviz import find_dot
 from condor_pydagman.errors import FileError, PydagmanError, UsageError
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.graph.progress import apply_progress
-from condor_pydagman.picture import States, library, make_picture, node_ads, page, svg
+from condor_pydagman.picture import States, make_picture, node_ads, page, svg
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -22,7 +23,7 @@ else:
     Subparsers = Any
 
 FOLD_ABOVE = 300
-FOLD_MOST = 3000  # the layout of more takes minutes, and nobody can read it
+MAX_FOLD = 3000  # the layout of more takes long, and the picture can't be read
 _WRITERS = {".svg": svg, ".html": page, ".htm": page}
 _DESCRIPTION = """\
 Draw a DAG, whatever its size. Nodes are coloured by state; splices, and nodes that are alike, are
@@ -46,7 +47,7 @@ def add_parser(subparsers: Subparsers) -> None:
         type=_limit,
         default=FOLD_ABOVE,
         metavar="N",
-        help=f"how many boxes there may be, at most {FOLD_MOST} (default: {FOLD_ABOVE})",
+        help=f"how many boxes there may be, at most {MAX_FOLD} (default: {FOLD_ABOVE})",
     )
     state = parser.add_mutually_exclusive_group()
     state.add_argument(
@@ -72,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Draw what the command line says; returns the exit code.
 
     Raises:
-        PydagmanError: the message is for a person, and nothing has been written.
+        PydagmanError: the message is for the user, and nothing has been written.
     """
     output = arguments.output or arguments.dag_files[0] + ".svg"
     suffix = os.path.splitext(output)[1].lower()
@@ -83,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     if os.path.isdir(output):
         raise FileError(f"can't write {output}: it is a directory")
-    library()
+    run_dot = find_dot()
     gc.disable()  # nothing that is built here is garbage, and looking for it takes time
     try:
         dag = _dag(arguments)
@@ -94,6 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
             dag,
             states,
             title,
+            run_dot,
             fold_above=arguments.fold,
             left_to_right=arguments.direction == "LR",
         )
@@ -106,8 +108,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _limit(text: str) -> int:
-    if not (text.isascii() and text.isdigit()) or not 1 <= int(text) <= FOLD_MOST:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to {FOLD_MOST}")
+    if not (text.isascii() and text.isdigit()) or not 1 <= int(text) <= MAX_FOLD:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to {MAX_FOLD}")
     return int(text)
 
 
@@ -130,10 +132,10 @@ def _states(dag: Dag, arguments: argparse.Namespace) -> States:
     states = States(dag)
     file = arguments.status
     if file is None and not arguments.no_status and dag.status_file is not None:
-        file = _near(arguments, dag.status_file.file)
+        file = _find_near_dag(arguments, dag.status_file.file)
     if not file:
         return states
-    states.take(dag, node_ads(_text(file, "node status file"), file))
+    states.apply_ads(dag, node_ads(_text(file, "node status file"), file))
     if states.unknown:
         print(
             f"condor_pydagman: {file} tells of {states.unknown} node(s) that the DAG does not "
@@ -143,8 +145,8 @@ def _states(dag: Dag, arguments: argparse.Namespace) -> States:
     return states
 
 
-def _near(arguments: argparse.Namespace, file: str) -> str | None:
-    """The DAG's own status file, which is where DAGMan runs: here, or beside the DAG file."""
+def _find_near_dag(arguments: argparse.Namespace, file: str) -> str | None:
+    """Path of the DAG's status file: in the working directory, or beside the DAG file."""
     directories = ["", os.path.dirname(arguments.dag_files[0])]
     paths = [os.path.join(directory, file) for directory in directories]
     return next((path for path in paths if os.path.isfile(path)), None)

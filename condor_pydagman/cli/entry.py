@@ -1,11 +1,11 @@
-"""Where the four commands begin: our own modules first, then the command itself.
+"""Entry points of the four commands: set the module search path, then run the command.
 
-People and their environments set PYTHONPATH for their jobs, and DAGMan inherits it.  What lies
-there (bindings of another version, a module that is called like one of Python's, the working
-directory because of a stray colon) must not change what DAGMan itself runs: it is searched last.
+Users set PYTHONPATH for their jobs, and DAGMan inherits it.  Modules found there (bindings of
+another version, a module with the name of one of Python's, the working directory because of an
+extra colon) must not change what DAGMan runs: those directories are searched last.
 
-The installed commands, in `scripts/`, see to that before they import anything at all; here it is
-done for whoever calls these functions in another way.
+The installed commands, in `scripts/`, do so before they import anything; here it is done for other
+callers of these functions.
 """
 
 from __future__ import annotations
@@ -40,14 +40,16 @@ def condor_dag_checker() -> int:
     from condor_pydagman.cli import dag_checker
 
     if sys.stdout is not None:
-        sys.stdout = io.TextIOWrapper(io.BufferedWriter(_Unheard(1, "wb", closefd=False)))
+        sys.stdout = io.TextIOWrapper(
+            io.BufferedWriter(_OutputWithoutErrors(1, "wb", closefd=False))
+        )
     return dag_checker.main()
 
 
 def condor_pydagman() -> int:
     """The command of this name; returns its exit code."""
     _begin()
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` ends it, without a word
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` ends it silently
     from condor_pydagman.cli import pydagman
 
     return pydagman.main()
@@ -55,13 +57,12 @@ def condor_pydagman() -> int:
 
 def _begin() -> None:
     own_modules_first()
-    # Who ignores the ends of children (daemons, some shells) hands that on: none of ours could be
-    # waited for.
+    # Some daemons and shells pass an ignored SIGCHLD on; then no child could be waited for.
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
 
-class _Unheard(io.FileIO):
-    """An output whose errors nobody needs to know of: what the command found is its exit code."""
+class _OutputWithoutErrors(io.FileIO):
+    """An output that ignores errors: the exit code has the result."""
 
     def write(self, data: Any) -> int:
         try:

@@ -5,9 +5,14 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.files import DagFiles, replace
+from condor_pydagman.dagfile import printer
+from condor_pydagman.dagfile.commands import ConfigFile
+from condor_pydagman.dagfile.parser import manager_commands
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.problems import DagFileErrors
@@ -49,7 +54,8 @@ def run(arguments: argparse.Namespace) -> int:
     head = _HEAD.format(files=", ".join(arguments.dag_files))
     try:
         dag = build(arguments.dag_files, DagFiles().read, options)
-        text = [head, *(line + "\n" for line in dag_lines(dag))]
+        lines = chain(_submit_lines(arguments), dag_lines(dag))
+        text = [head, *(line + "\n" for line in lines)]
     except DagFileErrors as errors:
         raise PydagmanError(errors.detail()) from None
     except ValueError as error:
@@ -60,3 +66,13 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.reconfigure(errors="surrogateescape")  # type: ignore[union-attr]
         sys.stdout.writelines(text)
     return 0
+
+
+def _submit_lines(arguments: argparse.Namespace) -> Iterator[str]:
+    """The lines that condor_submit_dag applies; a Dag does not hold them."""
+    for path in arguments.dag_files:
+        for command in manager_commands("".join(DagFiles().read(path)), path):
+            if arguments.usedagdir and isinstance(command, ConfigFile):
+                place = os.path.realpath(os.path.dirname(path))
+                command = command._replace(file=os.path.join(place, command.file))
+            yield printer.lines(command)

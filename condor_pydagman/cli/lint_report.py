@@ -1,4 +1,4 @@
-"""`condor_dag_checker -lint`: findings as text for people, or as JSON for programs.
+"""`condor_dag_checker -lint`: findings as text or as JSON.
 
 The JSON is one object, described in the man page; its "Version" changes when the meaning of a
 member does.
@@ -16,7 +16,7 @@ from condor_pydagman.graph.lint.findings import CODES, Finding, Findings, Severi
 from condor_pydagman.graph.lint.lint import lint
 
 SCHEMA = 1
-MOST_SHOWN = 5  # of one code, in text
+MAX_SHOWN = 5  # of one code, in text
 
 
 def run_lint(options: CheckerOptions, world: World) -> int:
@@ -44,10 +44,10 @@ def as_text(findings: Findings) -> Iterator[str]:
     shown: dict[str, int] = {}
     for finding in findings.kept:
         shown[finding.code] = shown.get(finding.code, 0) + 1
-        if shown[finding.code] <= MOST_SHOWN:
+        if shown[finding.code] <= MAX_SHOWN:
             yield from _lines(finding)
     for code in sorted(shown):
-        more = findings.of_code(code) - MOST_SHOWN
+        more = findings.of_code(code) - MAX_SHOWN
         if more > 0:
             yield f"and {more} more of {code}: {CODES[code].title}"
     yield summary(findings)

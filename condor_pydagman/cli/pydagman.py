@@ -15,8 +15,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman import __version__
-from condor_pydagman.cli import draw, flatten, knobs
-from condor_pydagman.cli.typed import Parser, parse
+from condor_pydagman.cli import draw, flatten, knobs_command
+from condor_pydagman.cli.command_line import Parser, parse
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.pool import Pool
 from condor_pydagman.pool.paths import POOL_VARIABLE
@@ -160,7 +160,7 @@ SUBCOMMANDS: tuple[Callable[[Subparsers], None], ...] = (
     _add_pool,
     draw.add_parser,
     flatten.add_parser,
-    knobs.add_parser,
+    knobs_command.add_parser,
 )
 
 if __name__ == "__main__":

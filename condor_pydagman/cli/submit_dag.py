@@ -1,7 +1,6 @@
 """The command condor_submit_dag: prepare a DAGMan job and hand it to the schedd.
 
-The bindings are imported late: a usage error must not wait for them, and the whole command is to
-take no longer than people notice.
+The bindings are imported late: a usage error must not wait for them, and the command is to be fast.
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from condor_pydagman import __version__
-from condor_pydagman.cli.advice import usage
-from condor_pydagman.cli.options import (
+from condor_pydagman.cli.usage import usage
+from condor_pydagman.dagman_job.options import (
     MisplacedOption,
     OldArguments,
     SubmitOptions,
@@ -28,8 +27,8 @@ from condor_pydagman.cli.options import (
 from condor_pydagman.errors import DagFileError, PydagmanError, UsageError
 
 if TYPE_CHECKING:
-    from condor_pydagman.cli.manager_job import Prepared
-    from condor_pydagman.cli.submission import Offer
+    from condor_pydagman.dagman_job.dagman_submit_file import Prepared
+    from condor_pydagman.dagman_job.submit_to_schedd import PreparedSubmit
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -53,9 +52,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _show_version() if options.show else _run(options)
     except DagFileError as error:
-        from condor_pydagman.cli import dag_check
+        from condor_pydagman.cli import preflight
 
-        _say(dag_check.all_that_is_wrong(options, error), error=True)
+        _say(preflight.all_errors(options, error), error=True)
     except OldArguments as error:
         _say(str(error), error=True)
         _say(usage(submit_usage(), "condor_submit_dag", given=True))
@@ -78,45 +77,48 @@ def run_and_leave() -> NoReturn:
 
 
 def _run(options: SubmitOptions) -> int:
-    from condor_pydagman.cli import manager_job
-    from condor_pydagman.cli.dag_files import Voice, refuse_running
+    from condor_pydagman.dagman_job import dagman_submit_file
+    from condor_pydagman.dagman_job.old_files import refuse_running
+    from condor_pydagman.dagman_job.output import Output
 
     refuse_running(options.paths())
-    _tell_what_has_no_effect(options)
-    _forget_pythons_own()
+    _note_options_without_effect(options)
+    _drop_locale_of_python()
     current = dict(os.environ)  # the bindings add to it
-    voice = Voice(out=_say, err=lambda text: _say(text, error=True))
+    output = Output(out=_say, err=lambda text: _say(text, error=True))
     if options.do_recurse:
-        from condor_pydagman.cli import subdags
+        from condor_pydagman.dagman_job import nested_dags
 
-        subdags.write_all(options, voice, current, refuse_running)
-    offers: list[Offer] = []
+        nested_dags.write_all(options, output, current, refuse_running)
+    prepared_submits: list[PreparedSubmit] = []
 
     def check(prepared: Prepared) -> None:
-        from condor_pydagman.cli import dag_check
+        from condor_pydagman.cli import preflight
 
-        with dag_check.begun(prepared):
+        with preflight.check_meanwhile(prepared):
             if not options.no_submit:
-                from condor_pydagman.cli import submission
+                from condor_pydagman.dagman_job import submit_to_schedd
 
                 paths, remote = options.paths(), options.remote
-                bindings = manager_job.bindings()
-                offers.append(submission.offer(prepared.text, paths, remote, bindings))
+                bindings = dagman_submit_file.bindings()
+                prepared_submits.append(
+                    submit_to_schedd.prepare_submit(prepared.text, paths, remote, bindings)
+                )
 
-    prepared = manager_job.write(options, voice, current, check)
+    prepared = dagman_submit_file.write(options, output, current, check)
     if not options.terse:
-        _say(manager_job.summary(prepared.options), flush=True)
+        _say(dagman_submit_file.summary(prepared.options), flush=True)
     if options.no_submit:
-        _say(manager_job.no_submit_lines(options))
+        _say(dagman_submit_file.no_submit_lines(options))
     else:
-        _submit(prepared, offers[0])
+        _submit(prepared, prepared_submits[0])
     if not options.terse:
-        _say(manager_job.DASHES)
+        _say(dagman_submit_file.DASHES)
     return 0
 
 
-def _tell_what_has_no_effect(options: SubmitOptions) -> None:
-    """These sound as if nothing were to run; the stock command runs the DAG without a word."""
+def _note_options_without_effect(options: SubmitOptions) -> None:
+    """Print a note on options that suggest a dry run: the stock command runs the DAG silently."""
     wanted = {
         "-DryRun": options.dry_run and "see what is wrong with it: condor_dag_checker -lint",
         "-Dot": options.dot and "draw it: condor_pydagman draw",
@@ -130,11 +132,11 @@ def _tell_what_has_no_effect(options: SubmitOptions) -> None:
             )
 
 
-def _submit(prepared: Prepared, offered: Offer) -> None:
-    from condor_pydagman.cli import manager_job, submission
+def _submit(prepared: Prepared, prepared_submit: PreparedSubmit) -> None:
+    from condor_pydagman.dagman_job import dagman_submit_file, submit_to_schedd
 
     options = prepared.options
-    job = submission.submit(offered, options.paths(), manager_job.bindings())
+    job = submit_to_schedd.submit(prepared_submit, options.paths(), dagman_submit_file.bindings())
     if options.terse:
         _say(f"{job.cluster}.0 - {job.cluster}.{job.procs - 1}", flush=True)
     else:
@@ -142,7 +144,7 @@ def _submit(prepared: Prepared, offered: Offer) -> None:
         _say(f"{job.procs} job(s) submitted to cluster {job.cluster}.", flush=True)
         watch = f"condor_watch_q -clusters {job.cluster}"
         _say(f"To monitor your job(s), run: {watch}", error=True)
-    for warning in (*job.warnings, *submission.unused_lines(prepared.added)):
+    for warning in (*job.warnings, *submit_to_schedd.unused_lines(prepared.added)):
         _say(warning, error=True)
 
 
@@ -154,7 +156,7 @@ def _say(text: str, *, error: bool = False, flush: bool = False) -> None:
             print(text, file=stream, flush=flush)
 
 
-def _forget_pythons_own() -> None:
+def _drop_locale_of_python() -> None:
     """Where the locale is C, Python sets LC_CTYPE for itself; DAGMan must not inherit that."""
     if os.environ.get("LC_CTYPE") in ("C.UTF-8", "C.utf8", "UTF-8"):
         try:

@@ -1,7 +1,7 @@
-"""What there is to know of one knob, and how the text of a value becomes a value.
+"""The description of one knob, and how the text of a value becomes a value.
 
-Types and limits are HTCondor's: numbers and booleans may be ClassAd expressions, which whoever
-fetches the text evaluates; some limits are enforced, others only meant.
+Types and limits are HTCondor's: numbers and booleans may be ClassAd expressions, which the adapter
+that fetches the text evaluates.  Some limits are enforced, others bring the value into range.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ DAGMAN, SUBMIT = "condor_dagman", "condor_submit_dag"
 
 
 class Kind(enum.Enum):
-    """Type of a knob's values, in the words of people."""
+    """Type of a knob's values, as messages name it."""
 
     BOOLEAN = "boolean"
     INTEGER = "integer"
@@ -41,7 +41,7 @@ class Knob:
     Attributes:
         name: as written in the configuration.
         kind: type of its values.
-        default: the value in force when nobody sets it.
+        default: the value in force when it is not set.
         meaning: one sentence.
         low, high: limits of numbers, None for those of the type.
         refused: whether a value beyond these is an error (stock's verdict); else the nearest
@@ -50,10 +50,10 @@ class Knob:
         programs: who reads it.
         caps: whether the administrator's value is an upper limit for a user's.
         stock: stock DAGMan's default where ours differs.  HTCondor's own table gives it for a knob
-            that nobody has set; it is obeyed if somebody has.
-        unlike_unset: whether its default, if somebody has set it, means another thing than not set.
+            that is not set; it counts if it is set.
+        unlike_unset: whether its default, set explicitly, means another thing than not set.
         why: reason for our own default.
-        dead: whether stock reads it without doing anything with it.
+        no_effect_in_stock: whether stock reads it without doing anything with it.
         no_effect: why it does nothing here, '' if it does something.
         label: how `.dagman.out` names it in `LABEL setting: value`, '' for no such line.
     """
@@ -71,7 +71,7 @@ class Knob:
     stock: Value | None = None
     unlike_unset: bool = False
     why: str = ""
-    dead: bool = False
+    no_effect_in_stock: bool = False
     no_effect: str = ""
     label: str = ""
 

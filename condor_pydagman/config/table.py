@@ -1,7 +1,7 @@
 """The table of knobs: one field a knob, in the order in which `.dagman.out` echoes them.
 
 The example of a configuration file, the manual page and `condor_pydagman knobs` are made from it.
-What the limits are and which of them are enforced was found out by running stock DAGMan.
+The limits, and which of them are enforced, were determined by running stock DAGMan.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _BINDINGS_ONLY = "node jobs are submitted and removed through HTCondor's Python 
 class Config:
     """Values of all knobs in force.  Times in seconds; throttles: 0 means no limit.
 
-    `explicit` are names of knobs that somebody has set, if their defaults mean another thing than
+    `explicit` are names of knobs that are set, if their defaults mean another thing than
     not set.  `remarks` are lines for `.dagman.out`: values that were brought into their range.
     """
 
@@ -113,7 +113,7 @@ class Config:
         "Bits of the bad job-log events that are tolerated; -1 tolerates them all.",
         label="allow_events (DAGMAN_ALLOW_EVENTS)",
         stock=114,
-        why="no event can mislead the book that is kept of each job",
+        why="no event can corrupt the job table, which has the state of each proc",
     )
     retry_submit_first: bool = boolean(
         "DAGMAN_RETRY_SUBMIT_FIRST", True, "A node whose submit failed goes to the front."
@@ -217,14 +217,14 @@ class Config:
         "DAGMAN_ABORT_DUPLICATES",
         True,
         "End when another DAGMan runs the same DAG.",
-        dead=True,
+        no_effect_in_stock=True,
         no_effect="the lock file always decides",
     )
     abort_on_scary_submit: bool = boolean(
         "DAGMAN_ABORT_ON_SCARY_SUBMIT",
         True,
         "End the DAG over a submit event of a cluster that is not the node's.",
-        no_effect="such an event is said and ignored: it can't mislead the book of jobs",
+        no_effect="such an event is said and ignored: it can't corrupt the job table",
     )
     remove_job_list_on_failure: bool = boolean(
         "DAGMAN_REMOVE_JOB_LIST_ON_FAILURE", True, "A failed job takes its cluster with it."
@@ -403,7 +403,7 @@ class Config:
         "False once chose whole DAG files as rescue files; condor_submit_dag warns of it.",
         label="",
         programs=(SUBMIT,),
-        dead=True,
+        no_effect_in_stock=True,
         no_effect="rescue files have been partial since HTCondor 7.7",
     )
     config_file: str = text(
@@ -412,7 +412,7 @@ class Config:
         kind=Kind.PATH,
     )
 
-    # Knobs of ours.
+    # Knobs that stock does not have.
     restart_pre_rate: int = integer(
         "PYDAGMAN_PRE_SCRIPTS_PER_SECOND",
         0,
@@ -440,12 +440,12 @@ class Config:
 
     @property
     def limits_submits(self) -> bool:
-        """Whether somebody has set DAGMAN_MAX_SUBMITS_PER_INTERVAL."""
+        """Whether DAGMAN_MAX_SUBMITS_PER_INTERVAL is set."""
         return MAX_SUBMITS in self.explicit or self.max_submits_per_interval != 100
 
 
 def fields_of_knobs() -> list[tuple[str, Knob]]:
-    """The table: name of the field, and what there is to know of its knob."""
+    """The table: name of the field, and the description of its knob."""
     return [(row.name, row.metadata["knob"]) for row in fields(Config) if row.metadata]
 
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 import os
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from condor_pydagman.adapters import control_socket
+from condor_pydagman.adapters import cedar_crypto, control_socket
 from condor_pydagman.adapters.cedar import Ad, Value, value
 from condor_pydagman.adapters.control_socket import ControlSocket, Request
-from condor_pydagman.daemon.run import Run
+from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.engine import inputs
 from condor_pydagman.errors import PoolError
 from condor_pydagman.printable import message
@@ -23,18 +23,37 @@ from condor_pydagman.records.ad_attributes import ADDRESS, HALTED, LIMITS
 from condor_pydagman.vocabulary import SECRET, DagStatus
 
 _HALT, _RESUME, _THROTTLES = 1, 2, 3  # values of DagCommand
-_MOST = 2**31 - 1  # the highest limit
+REPLY_TIMEOUT_S = 3.0  # that the schedd may take before a client is answered
+_MAX_LIMIT = 2**31 - 1  # of a throttle
+
+
+class _PendingReply:
+    """A reply to a client that waits until the job ad has the new value, or until `deadline_at`
+    (monotonic): DAGMan has obeyed the command whether or not the schedd answers."""
+
+    def __init__(self, deadline_at: float, request: Request, answer: dict[str, Value]) -> None:
+        self.deadline_at = deadline_at
+        self.sent = False
+        self._request = request
+        self._answer = answer
+
+    def send(self) -> None:
+        """Send the reply, once."""
+        if not self.sent:
+            self.sent = True
+            self._request.reply(self._answer)
 
 
 class Control:
     """The command socket of one run, if it has one."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: DagRun) -> None:
         self._run = run
         self._socket: ControlSocket | None = None
         self._secret = os.environ.get(SECRET, "")
         self._port = run.options.port
-        self._asked: deque[tuple[inputs.Input, Request]] = deque()
+        self._requests: deque[tuple[inputs.Input, Request]] = deque()
+        self._pending_replies: deque[_PendingReply] = deque()
         self._unpublished: dict[str, str] = {}  # what the job ad is still to be told
 
     def open(self) -> list[inputs.Input]:
@@ -62,11 +81,15 @@ class Control:
 
     def _listen(self, changes: dict[str, str]) -> None:
         out = self._run.out
+        lacking = "Warning: no command socket, htcondor dag can't reach this DAGMan"
+        if not cedar_crypto.is_installed():
+            out.say(f"{lacking}: {cedar_crypto.missing()}")
+            return
         try:
             self._socket = ControlSocket(control_socket.settings(self._port))
         except OSError as error:
             reason = error.strerror or error
-            out.say(f"Warning: no command socket, htcondor dag can't reach this DAGMan: {reason}")
+            out.say(f"{lacking}: {reason}")
         else:
             out.say(f"DaemonCore: command socket at {self._socket.address}")
             changes[ADDRESS] = f'"{self._socket.address}"'
@@ -76,57 +99,82 @@ class Control:
         return -1 if self._socket is None else self._socket.fileno()
 
     def next_deadline(self) -> float | None:
-        """When `take` is to be called though nobody wants anything (monotonic clock)."""
-        return None if self._socket is None else self._socket.next_deadline()
+        """When `read_requests` is to be called though no client is ready (monotonic clock)."""
+        if self._socket is None:
+            return None
+        deadline = self._socket.next_deadline()
+        if not self._pending_replies:
+            return deadline
+        until = self._pending_replies[0].deadline_at
+        return until if deadline is None else min(deadline, until)
 
-    def take(self) -> list[inputs.Input]:
-        """Serve whoever wants something; returns what clients want, to be answered when done."""
+    def read_requests(self) -> list[inputs.Input]:
+        """Read requests of clients; returns them as inputs, to be replied to when handled."""
         if self._socket is None:
             return []
+        self._send_due_replies()
         wanted: list[inputs.Input] = []
         for request in self._socket.work(self._run.out.say):
             refusal = refused(request.ad, self._secret)
             if refusal is not None:
                 request.reply(refusal)
                 continue
-            an_input = understood(request.ad)
-            self._asked.append((an_input, request))
+            an_input = parsed_command(request.ad)
+            self._requests.append((an_input, request))
             wanted.append(an_input)
         return wanted
 
-    def after(self, an_input: inputs.Input) -> None:
-        """The engine has been told: answer the client that wanted it."""
-        if not self._asked or self._asked[0][0] is not an_input:
+    def _send_due_replies(self) -> None:
+        """Send the replies that have waited long enough for the schedd."""
+        now = self._run.clock.monotonic()
+        while self._pending_replies and (
+            self._pending_replies[0].sent or self._pending_replies[0].deadline_at <= now
+        ):
+            self._pending_replies.popleft().send()
+
+    def input_handled(self, an_input: inputs.Input) -> None:
+        """The engine has handled the input: reply to the client that sent it."""
+        if not self._requests or self._requests[0][0] is not an_input:
             return
-        request = self._asked.popleft()[1]
+        request = self._requests.popleft()[1]
         answer: dict[str, Value] = {"Result": True, "Trusted": True}
-        engine = self._run.engine
-        if isinstance(an_input, inputs.LimitsWanted):
-            answer.update({name: getattr(engine.limits, LIMITS[name]) for name in LIMITS})
-        else:
-            halted = engine.halted_by_command or engine.paused
-            self._publish({HALTED: "true" if halted else "false"})
-        if isinstance(an_input, inputs.Resume) and engine.halted:
+        report = self._run.engine.report()
+        if isinstance(an_input, inputs.Resume) and report.halts.halted:
             answer["Result"] = False
             answer["ErrorString"] = f"Still halted: remove the halt file {self._run.paths.halt}"
-        request.reply(answer)
+        if isinstance(an_input, inputs.LimitsWanted):
+            answer.update({name: getattr(report.limits, LIMITS[name]) for name in LIMITS})
+            request.reply(answer)
+        else:
+            halted = report.halts.by_command or report.halts.paused
+            pending_reply = _PendingReply(
+                self._run.clock.monotonic() + REPLY_TIMEOUT_S, request, answer
+            )
+            self._pending_replies.append(pending_reply)
+            self._publish({HALTED: "true" if halted else "false"}, pending_reply.send)
 
-    def catch_up(self) -> None:
+    def retry_publishing(self) -> None:
         """To be called now and then: the schedd may have been away."""
         if self._unpublished:
             self._publish({})
 
-    def _publish(self, changes: dict[str, str]) -> None:
+    def _publish(
+        self, changes: dict[str, str], answered: Callable[[], None] = lambda: None
+    ) -> None:
         """Into the job ad, before the client is told that it is done."""
         again = bool(self._unpublished)
         self._unpublished.update(changes)
-        try:
-            self._run.schedd.publish(self._unpublished)
-        except PoolError as error:
-            if not again:
+        sent = dict(self._unpublished)
+
+        def done(error: PoolError | None) -> None:
+            if error is None:
+                left = self._unpublished.items() - sent.items()
+                self._unpublished = dict(left)
+            elif not again:
                 self._run.out.say(f"Warning: can't update the DAGMan job's ad: {error.reason}")
-        else:
-            self._unpublished.clear()
+            answered()
+
+        self._run.job_ad.edit(sent, done)
 
 
 def was_halted(own_ad: Mapping[str, object]) -> bool | None:
@@ -160,7 +208,7 @@ def refused(request: Ad, secret: str) -> dict[str, Value] | None:
     return None
 
 
-def understood(request: Ad) -> inputs.Halt | inputs.Resume | inputs.LimitsWanted:
+def parsed_command(request: Ad) -> inputs.Halt | inputs.Resume | inputs.LimitsWanted:
     """What a request that is to be obeyed asks for."""
     number = _number(request, "DagCommand")
     if number == _RESUME:
@@ -171,7 +219,7 @@ def understood(request: Ad) -> inputs.Halt | inputs.Resume | inputs.LimitsWanted
         return inputs.Halt(words, pause=bool(_number(request, "IsPause")))
     limits = {name: _number(request, attribute) for attribute, name in LIMITS.items()}
     return inputs.LimitsWanted(
-        **{name: min(max(n, 0), _MOST) for name, n in limits.items() if n is not None}
+        **{name: min(max(n, 0), _MAX_LIMIT) for name, n in limits.items() if n is not None}
     )
 
 

@@ -1,4 +1,4 @@
-"""The DAG that a run is about: its DAG files, then its rescue file, then what forbids to run it."""
+"""Reads the DAG of a run: its DAG files, its rescue file, and the checks that refuse a DAG."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from condor_pydagman.adapters import files, own_files
 from condor_pydagman.adapters.lock_holder import living_holder
 from condor_pydagman.adapters.outlog import OutLog
-from condor_pydagman.cli.options import DagmanOptions
 from condor_pydagman.config import Config
-from condor_pydagman.errors import FileError, PydagmanError, UsageError, is_of_the_machine
+from condor_pydagman.dagman_job.options import DagmanOptions
+from condor_pydagman.errors import FileError, PydagmanError, UsageError, is_machine_error
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle
 from condor_pydagman.graph.model import Dag
@@ -21,7 +21,7 @@ from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records import banner, parse_timing, rescue
-from condor_pydagman.vocabulary import EXIT_LEAVE, NodeKind
+from condor_pydagman.vocabulary import EXIT_RESTART, NodeKind
 
 
 class CannotStart(PydagmanError):
@@ -105,7 +105,7 @@ def _set_newer_aside(chosen: rescue.Selection, options: DagmanOptions, paths: Da
         return
     try:
         for number in chosen.rename:
-            files.set_aside(paths.rescue(number))
+            files.rename_rescue_file(paths.rescue(number))
     except FileError as error:
         raise CannotStart(str(error)) from None
 
@@ -147,23 +147,23 @@ def _build(options: DagmanOptions, how: BuildOptions, out: OutLog) -> Dag:
 
 
 def _reader() -> Callable[[str], Iterator[str]]:
-    """As `DagFiles.read`; a DAG is not wrong because its disk is in trouble."""
+    """As `DagFiles.read`, but an error of the machine makes DAGMan start again later."""
     dag_files = files.DagFiles()
 
     def read(path: str) -> Iterator[str]:
         try:
             return dag_files.read(path)
         except OSError as error:
-            if is_of_the_machine(error):
-                raise _later(path, error) from None
+            if is_machine_error(error):
+                raise _try_later(path, error) from None
             raise
 
     return read
 
 
-def _later(path: str, error: OSError) -> CannotStart:
+def _try_later(path: str, error: OSError) -> CannotStart:
     return CannotStart(
-        f"ERROR: Failed to open {path}: {error.strerror}; starting again later", EXIT_LEAVE
+        f"ERROR: Failed to open {path}: {error.strerror}; starting again later", EXIT_RESTART
     )
 
 
@@ -186,8 +186,8 @@ def _apply_rescue(dag: Dag, chosen: rescue.Selection, how: BuildOptions) -> None
     except IsADirectoryError:
         reason = "Provided file path is not a file"
     except OSError as error:
-        if is_of_the_machine(error):
-            raise _later(path, error) from None
+        if is_machine_error(error):
+            raise _try_later(path, error) from None
         reason = error.strerror or str(error)
     except FileError as error:
         reason = str(error)

@@ -5,23 +5,26 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from condor_pydagman.adapters import files
-from condor_pydagman.adapters.outlog import OutLog
-from condor_pydagman.daemon.file_troubles import FileTroubles
+from condor_pydagman.daemon.file_output import FileOutput
 from condor_pydagman.errors import FileError
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.records import dot
 from condor_pydagman.vocabulary import NodeStatus
 
+if TYPE_CHECKING:
+    from condor_pydagman.daemon.ports import Out
+
 
 class DotWriter:
     """Writes the same file again and again, or with DONT-OVERWRITE a new one each time."""
 
-    def __init__(self, dag: Dag, out: OutLog) -> None:
+    def __init__(self, dag: Dag, out: Out) -> None:
         self._dag = dag
         self._out = out
-        self._troubles = FileTroubles(lambda text: out.say(text, 0))
+        self._output = FileOutput(lambda text: out.say(text, 0))
         self._path = ""
         self._unreadable: set[str] = set()
 
@@ -38,7 +41,7 @@ class DotWriter:
             now_local=time.localtime(),
             include_text=self._included(shape.include),
         )
-        self._troubles.replace("DOT file", self._path, text)
+        self._output.replace("DOT file", self._path, text)
 
     def _included(self, file: str) -> str | None:
         if not file:

@@ -1,206 +1,288 @@
-"""The only loop: wait for inputs, give them to the engine, have its actions done, in order.
+"""The event loop: wait for inputs, give them to the engine, perform its actions in order.
 
-One thread.  The kernel tells of log events (inotify), signals, ends of scripts and clients of the
-command socket; otherwise we sleep until the next deadline.  Where the kernel can't tell of log
-events, the log is looked at every DAGMAN_USER_LOG_SCAN_INTERVAL seconds.
+One thread, which blocks only on its sources: log events (inotify), signals, ends of scripts,
+clients of the command socket, replies of the schedd; otherwise it sleeps until the next deadline.
+Without inotify the log is read every DAGMAN_USER_LOG_SCAN_INTERVAL seconds.
+
+The loop has no clock and no descriptor of its own (see `ports.py`), so the simulator runs it.
 """
 
 from __future__ import annotations
 
-import select
-import time
 from collections import deque
+from collections.abc import Collection
+from typing import TYPE_CHECKING, NamedTuple
 
-from condor_pydagman.adapters.halt_file import HaltFile
-from condor_pydagman.adapters.inotify import FileWatch
-from condor_pydagman.adapters.joblog import TORN_LOOK
-from condor_pydagman.daemon.control import Control
+from condor_pydagman.adapters.schedd_requests import ReadLimits
+from condor_pydagman.daemon.end_notice import Leaving
+from condor_pydagman.daemon.log_reader import LogReader
 from condor_pydagman.daemon.perform import Performer
 from condor_pydagman.daemon.publish import Publisher
-from condor_pydagman.daemon.run import Run
-from condor_pydagman.daemon.signals import Signals
+from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.errors import PoolError
 from condor_pydagman.records import ad_attributes, run_statistics
 
-PARENT_CHECK = 60.0  # seconds between looks whether the schedd that started us is alive
-SAFETY_LOOK = 60.0  # seconds between looks at the log even where the kernel tells
-AD_CHECK = 15.0  # seconds between looks whether somebody has edited our job ad
-AD_CHECK_MAX = 120.0  # the same when nothing happens: thousands of idle DAGMans ask one schedd
-BREATH = 1.0  # seconds that something may be overdue for publishing while there is much to do
-TURN = 0.02  # seconds of submitting after which log events and signals get their turn
+if TYPE_CHECKING:
+    from condor_pydagman.daemon import ports
+
+PARENT_CHECK_S = 60.0  # seconds between checks whether the schedd that started us is alive
+AD_CHECK_S = 15.0  # seconds between checks whether somebody has edited our job ad
+MAX_AD_CHECK_S = 120.0  # the same while nothing happens: thousands of idle DAGMans share one schedd
+START_TIMEOUT_S = 20.0  # seconds that requests before the first node may take
+PUBLISH_OVERDUE_S = 1.0  # seconds by which publishing may be late while inputs are pending
+SUBMIT_SLICE_S = 0.02  # seconds of submitting after which log events and signals are handled
+
+
+class Sources(NamedTuple):
+    """What wakes the loop."""
+
+    waiter: ports.Waiter
+    signals: ports.Signals
+    log_watch: ports.LogWatch
+    halt_file: ports.HaltFile
+    control: ports.Control
 
 
 class Loop:
-    """Runs one DAG to its end, or until it is told to leave."""
+    """Runs one DAG to its end, or until DAGMan has to leave."""
 
-    def __init__(self, run: Run, signals: Signals) -> None:
+    def __init__(self, run: DagRun, sources: Sources) -> None:
         self.run = run
-        self._signals = signals
+        self._clock = clock = run.clock
+        self._schedd = run.schedd
+        self._sources = sources
+        self._signals, self._control = sources.signals, sources.control
+        self._halt_file = sources.halt_file
         self._publisher = Publisher(run)
         self._inputs: deque[inputs.Input] = deque()
-        self._performer = Performer(run, self._publisher, self._wait_for_leave, self._inputs)
-        self._watch = FileWatch(run.log.path)
-        self._halt_file = HaltFile(run.paths.halt)
-        self._control = Control(run)
-        self._poll = select.poll()
-        self._poll.register(signals.fileno(), select.POLLIN)
-        if self._watch.fileno() >= 0:
-            self._poll.register(self._watch.fileno(), select.POLLIN)
-            self._look_every = SAFETY_LOOK
-        else:
-            self._look_every = float(run.config.user_log_scan_interval)
-        if self._halt_file.fileno() >= 0:
-            self._poll.register(self._halt_file.fileno(), select.POLLIN)
-        self._next_look = 0.0
-        self._gathered = 0.0
-        self._next_breath = 0.0
+        self._early_signals: list[inputs.Input] = []  # that came before the DAG began
+        self._log = LogReader(
+            run.log,
+            sources.log_watch,
+            self._inputs,
+            clock,
+            self._publisher.statistics,
+            float(run.config.user_log_scan_interval),
+        )
+        self._performer = Performer(run, self._publisher, self._inputs, self._log.call_at_end)
+        now = clock.monotonic()
+        self._gathered_at = 0.0
+        self._next_overdue_check_at = 0.0
         # The engine's time: starts as the wall clock's, but no correction of that can turn it back.
-        self._epoch = time.time() - time.monotonic()
-        self._next_parent_check = time.monotonic() + PARENT_CHECK
-        self._ad_pause = AD_CHECK
-        self._next_ad_check = time.monotonic() + AD_CHECK if run.cluster else float("inf")
+        self._epoch = clock.time() - now
+        self._next_parent_check_at = now + PARENT_CHECK_S
+        self._ad_check_s = AD_CHECK_S
+        self._limits_asked = False
+        self._next_ad_check_at = now + AD_CHECK_S if run.cluster else float("inf")
 
-    def until_end(self) -> int:
+    @property
+    def exit(self) -> do.Exit | None:
+        """How the run has ended; None before that."""
+        return self._performer.exit
+
+    @property
+    def ending(self) -> bool:
+        """Whether the engine has asked for the end."""
+        return self._performer.ending
+
+    @property
+    def idle(self) -> bool:
+        """Whether no input is pending and no event is still to be written or read; requests to the
+        schedd do not count."""
+        return not (self._inputs or self._performer.writer or self._log.has_waiting_calls)
+
+    def run_to_end(self) -> int:
         """Run; returns the exit code."""
+        watch = self._sources.waiter.watch
+        watch(self._signals)
+        watch(self._schedd)
         self._inputs.extend(self._control.open())
-        if self._control.fileno() >= 0:
-            self._poll.register(self._control.fileno(), select.POLLIN)
-        self._look_for_halt()
+        self._check_halt_file()
+        until = self._clock.monotonic() + START_TIMEOUT_S
         if self.run.cluster:  # throttles may have been edited while the DAG was being read
-            self._check_ad(time.monotonic())
+            self._check_ad(self._clock.monotonic())
+            self._wait_for_schedd(until)
         while self._inputs:
             self._feed(self._inputs.popleft())
         self._publisher.publish_limits()
+        self._wait_for_schedd(until)
+        for source in (self._sources.log_watch, self._halt_file, self._control):
+            watch(source)
         self._publisher.draw()
         self._feed(inputs.Begin(self.run.recovering))
         self._publisher.begin()
         if self.run.recovering:
             self._replay()
+        self._inputs.extend(self._early_signals)
         while self._performer.exit is None:
-            if self._inputs:
+            if self._schedd.ready:
+                self._deliver_replies()
+            elif self._inputs:
                 self._feed(self._inputs.popleft())
             else:
                 self._between_inputs()
         return self._performer.exit.code
 
+    def _wait_for_schedd(self, until: float) -> None:
+        """Wait for the requests that precede the first node.
+
+        A user's edits of throttles must be read before ours are written to the ad, and ours must
+        be there before the first node starts: they would overwrite an edit made after that.  A
+        signal ends the wait, and so does `until` (monotonic).
+        """
+        self._schedd.deliver()
+        while self._schedd.busy and not self._early_signals:
+            now, due = self._clock.monotonic(), self._schedd.next_deadline()
+            wake = until if due is None else min(until, due)
+            ready = self._sources.waiter.wait(max(0.0, wake - now))
+            if self._signals.fileno() in ready:  # it may only be the end of a child
+                self._early_signals += self._signals.read()
+            if now >= until:
+                return
+            self._schedd.deliver()
+
     def _replay(self) -> None:
-        """Feed the old log, whole; signals wait."""
+        """Replay the whole log; signals wait."""
         if self.run.config.debug_cache_enable:
             self.run.out.begin_cached()
         for events in self.run.log.to_end():
             now = self._now()
-            for event in events:  # nothing is asked for, so much of `_feed` is not needed
-                self._inputs.extend(self._performer.perform(self.run.engine.handle(event, now)))
+            for event in events:  # no client waits for a reply, so much of `_feed` is not needed
+                self._performer.perform(self.run.engine.handle(event, now))
             self.run.out.flush()  # or it keeps all lines of the replay in memory
-            if self._performer.exit is not None:
+            if self._performer.ending:
                 return
         self.run.out.end_cached()
         self._feed(inputs.LogCaughtUp())
         self._performer.end_recovery()
 
     def _feed(self, an_input: inputs.Input) -> None:
-        begun = time.monotonic()
-        actions = self.run.engine.handle(an_input, self._now())
-        self._inputs.extend(self._performer.perform(actions))
-        self._control.after(an_input)
-        self._ad_pause = AD_CHECK
-        now = time.monotonic()
+        begun = self._clock.monotonic()
+        shutdown = self._performer.shutdown
+        if shutdown is not None:  # the engine has ended
+            shutdown.handle_input(an_input)
+        if type(an_input) is inputs.DagRemoved:
+            self._performer.removed = True
+        self._performer.perform(self.run.engine.handle(an_input, self._epoch + begun))
+        self._control.input_handled(an_input)
+        self._ad_check_s = AD_CHECK_S
+        now = self._clock.monotonic()
         self._publisher.statistics.add(run_statistics.EVENTS, now - begun)
-        if now >= self._next_breath:
-            self._take_breath(now)
-        if now - self._gathered >= TURN and any(type(one) is do.SubmitNode for one in actions):
-            self._gather(0.0)
+        if now >= self._next_overdue_check_at:
+            self._publish_overdue(now)
 
-    def _take_breath(self, now: float) -> None:
-        """Publish what has long been due: there may be something to do for a quarter of an hour."""
-        self._next_breath = now + BREATH
+    def _deliver_replies(self) -> None:
+        """Deliver replies at once, so that submissions are quick, but for a limited time."""
+        if self._clock.monotonic() - self._gathered_at >= SUBMIT_SLICE_S:
+            self._gather(0.0)
+        else:
+            self._schedd.deliver()
+
+    def _publish_overdue(self, now: float) -> None:
+        """Publish what is overdue: inputs may be pending for a quarter of an hour."""
+        self._next_overdue_check_at = now + PUBLISH_OVERDUE_S
         due = self._publisher.next_deadline()
-        if due is not None and due + BREATH <= now:
+        if due is not None and due + PUBLISH_OVERDUE_S <= now:
             self._publisher.publish_due()
             self.run.out.flush()
 
     def _now(self) -> float:
-        return self._epoch + time.monotonic()
+        return self._epoch + self._clock.monotonic()
 
     def _between_inputs(self) -> None:
-        """Nothing to do: publish, then wait."""
+        """No input is pending: publish, then wait."""
         run = self.run
         due = self._publisher.next_deadline()
-        if due is not None and due <= time.monotonic():
-            self._gather(0.0)  # what came while a submission took long goes first
+        if due is not None and due <= self._clock.monotonic():
+            self._gather(0.0)  # inputs that came during a long submission go first
             if self._inputs:
                 return
             self._publisher.publish_due()
         run.out.flush()
-        self._gather(self._patience())
+        self._gather(self._sleep_s())
         if self._inputs:
             return
         deadline = run.engine.next_deadline()
         if deadline is not None and deadline <= self._now():
             self._inputs.append(inputs.Wake())
 
-    def _patience(self) -> float:
-        """Seconds that we may sleep."""
-        if self.run.log.more:
+    def _sleep_s(self) -> float:
+        """Seconds until the next deadline."""
+        if self.run.log.more or self._schedd.ready:
             return 0.0
-        now = time.monotonic()
-        waits = [self._next_look, self._next_parent_check, self._next_ad_check]
-        waits = [when - now for when in waits]
+        now = self._clock.monotonic()
+        until = min(self._log.next_check_at, self._next_parent_check_at, self._next_ad_check_at)
+        for due in (
+            self._publisher.next_deadline(),
+            self._control.next_deadline(),
+            self._schedd.next_deadline(),
+            self._performer.next_deadline(),
+            self._next_script_start(),
+        ):
+            if due is not None and due < until:
+                until = due
+        sleep = until - now
         deadline = self.run.engine.next_deadline()
         if deadline is not None:
-            waits.append(deadline - self._now())
-        for due in (self._publisher.next_deadline(), self._control.next_deadline()):
-            if due is not None:
-                waits.append(due - now)
-        return max(0.0, min(waits))
+            sleep = min(sleep, deadline - self._epoch - now)
+        return max(0.0, sleep)
 
     def _gather(self, seconds: float) -> None:
         """Wait up to `seconds` for something to happen, and turn it into inputs."""
-        begun = time.monotonic()
-        ready = {fd for fd, _ in self._poll.poll(int(seconds * 1000 + 0.999))}
-        run, now = self.run, time.monotonic()
+        begun = self._clock.monotonic()
+        ready = self._sources.waiter.wait(seconds)
+        now = self._clock.monotonic()
         if seconds:
             self._publisher.statistics.add(run_statistics.SLEEP, now - begun)
-        self._gathered = now
+        self._gathered_at = now
+        self._handle_replies(ready, now)
+        if self._performer.exit is not None:
+            return  # nothing may be asked of the schedd any more
         if self._signals.fileno() in ready:
-            signals = self._signals.take()
-            self._inputs.extend(run.scripts.ended())  # first: what has ended must not run again
-            self._inputs.extend(signals)
-            while run.scripts.problems:
-                run.out.say(f"Warning: {run.scripts.problems.pop()}", 0)
-        if self._watch.fileno() in ready:
-            self._watch.clear()
-            self._read_log()
-        elif run.log.more or now >= self._next_look:
-            self._read_log()
-        self._look_for_halt()
+            self._read_signals()
+        due = self._next_script_start()
+        if due is not None and due <= now:
+            self._inputs.extend(self.run.scripts.work())
+        self._log.gather(self._sources.log_watch.fileno() in ready, now)
+        self._check_halt_file()
         due = self._control.next_deadline()
         if self._control.fileno() in ready or (due is not None and due <= now):
-            self._inputs.extend(self._control.take())
-        if now >= self._next_parent_check:
+            self._inputs.extend(self._control.read_requests())
+        if now >= self._next_parent_check_at:
             self._check_parent(now)
-        if now >= self._next_ad_check:
+        if now >= self._next_ad_check_at:
             self._check_ad(now)
 
-    def _wait_for_leave(self, seconds: float) -> inputs.Leave | inputs.Stop | None:
-        """Wait for a signal with which DAGMan is to leave, and for nothing else."""
-        until = time.monotonic() + seconds
-        poll = select.poll()
-        poll.register(self._signals.fileno(), select.POLLIN)
-        while True:
-            for an_input in (*self._inputs, *self._signals.take()):
-                if isinstance(an_input, (inputs.Leave, inputs.Stop)):
-                    return an_input
-            left = until - time.monotonic()
-            if left <= 0:
-                return None
-            poll.poll(int(left * 1000 + 0.999))
+    def _handle_replies(self, ready: Collection[int], now: float) -> None:
+        """Deliver replies of the schedd, and do what is due."""
+        due = self._schedd.next_deadline()
+        if self._schedd.ready or self._schedd.fileno() in ready or (due is not None and due <= now):
+            self._schedd.deliver()
+        due = self._performer.next_deadline()
+        if self._performer.shutdown is not None or (due is not None and due <= now):
+            self._performer.work(now)
 
-    def _look_for_halt(self) -> None:
-        """Looked at after the log and told before it: a DAG must not count as halted and drained
-        by the end of a job if somebody has let it go on before that."""
+    def _next_script_start(self) -> float | None:
+        """When to start pending scripts; None while DAGMan exits for a restart: after it they start
+        anyway."""
+        leaving = isinstance(self._performer.shutdown, Leaving)
+        return None if leaving else self.run.scripts.next_deadline()
+
+    def _read_signals(self) -> None:
+        run = self.run
+        signals = self._signals.read()
+        self._inputs.extend(
+            run.scripts.ended()
+        )  # before signals: a script that has ended must not run again
+        self._inputs.extend(signals)
+        while run.scripts.problems:
+            run.out.say(f"Warning: {run.scripts.problems.pop()}", 0)
+
+    def _check_halt_file(self) -> None:
+        """Check the halt file after reading the log, but put its input first: the end of a job must
+        not end a DAG as halted if the DAG was resumed before."""
         there = self._halt_file.look()
         if there is not None:
             name = self._halt_file.path
@@ -210,34 +292,31 @@ class Loop:
                 else inputs.Resume(f"{name} is gone", file=True)
             )
 
-    def _read_log(self) -> None:
-        begun = time.monotonic()
-        self._inputs.extend(self.run.log.read())
-        self._publisher.statistics.add(run_statistics.LOG, time.monotonic() - begun)
-        wait = TORN_LOOK if self.run.log.torn else self._look_every
-        self._next_look = time.monotonic() + wait
-
     def _check_parent(self, now: float) -> None:
-        """The schedd that started us is gone: its successor will start a new DAGMan."""
-        self._next_parent_check = now + PARENT_CHECK
-        if self.run.abandoned():
-            self._inputs.append(inputs.Leave("The schedd that started this DAGMan is gone"))
+        """Leave if the schedd that started us is gone: its successor will start a new DAGMan."""
+        self._next_parent_check_at = now + PARENT_CHECK_S
+        if self.run.is_orphaned():
+            self._inputs.append(inputs.Shutdown("The schedd that started this DAGMan is gone"))
 
     def _check_ad(self, now: float) -> None:
-        """Somebody may have set other throttles (condor_qedit of DAGMan_Max...), or have deleted
-        the lock file."""
-        self._next_ad_check = now + self._ad_pause
-        self._ad_pause = min(1.25 * self._ad_pause, AD_CHECK_MAX)
-        if self.run.lock.keep():
+        """Check for edited throttles (condor_qedit of DAGMan_Max...) and the lock file."""
+        self._next_ad_check_at = now + self._ad_check_s
+        self._ad_check_s = min(1.25 * self._ad_check_s, MAX_AD_CHECK_S)
+        if self.run.lock.restore():
             self.run.out.say(f"Lock file {self.run.lock.path} was gone: made anew")
-        self._control.catch_up()
-        if not self._publisher.limits_are_published():  # what the ad has is old, not an edit
+        self._control.retry_publishing()
+        if not self._publisher.limits_are_published():  # the ad has old values, not an edit
             self._publisher.publish_limits()
-            return
-        try:
-            found = self.run.schedd.wanted_limits()
-        except PoolError:
-            return  # the next look will do
-        wanted = ad_attributes.wanted_limits(found, self.run.engine.limits)
+        elif not self._limits_asked:
+            self._limits_asked = True
+            edits = self._publisher.limits_edits
+            self._schedd.ask(ReadLimits(), lambda found: self._limits_found(found, edits))
+
+    def _limits_found(self, found: dict[str, int] | PoolError, edits: int) -> None:
+        self._limits_asked = False
+        if isinstance(found, PoolError) or edits != self._publisher.limits_edits:
+            return  # the next check will find them
+        wanted = ad_attributes.wanted_limits(found, self.run.engine.report().limits)
         if wanted is not None:
+            self._publisher.limits_found(found)
             self._inputs.append(wanted)

@@ -1,24 +1,32 @@
-"""Has the engine's actions done by the adapters, and brings their answers back as inputs.
+"""Performs the engine's actions through the adapters, and queues their results as inputs.
 
-No decisions here: an adapter's error becomes the input that says so.
+No decisions here: an error of an adapter becomes the input that reports it.  Requests to the schedd
+and writes to the nodes log do not block; their results are later inputs (see `ports.py`).
 """
 
 from __future__ import annotations
 
 import itertools
-import os
+import os.path
 import time
-from collections.abc import Callable, Collection
+from collections import deque
+from collections.abc import Callable
 from typing import Any
 
-from condor_pydagman.adapters import files
-from condor_pydagman.adapters.knobs import lookup
-from condor_pydagman.daemon import last_words
+from condor_pydagman.adapters.schedd_requests import (
+    Listing,
+    ListQueue,
+    ListRemovable,
+    ReadAttribute,
+    Remove,
+)
+from condor_pydagman.daemon.end_notice import EndNotice, Leaving, Outcome
+from condor_pydagman.daemon.nodes_log_writer import NodesLogWriter
 from condor_pydagman.daemon.publish import Publisher
-from condor_pydagman.daemon.run import Run
+from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.daemon.submit import Submitter
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import inputs, removals
+from condor_pydagman.engine import inputs
 from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.graph.model import Script
 from condor_pydagman.names import logged_name
@@ -26,141 +34,215 @@ from condor_pydagman.records import (
     ad_attributes,
     banner,
     failure_dump,
-    job_events,
     jobstate,
     metrics,
+    own_events,
     rescue,
     run_statistics,
     status_table,
 )
-from condor_pydagman.vocabulary import EXIT_LEAVE, NodeStatus
+from condor_pydagman.vocabulary import EXIT_RESTART, JOB_ENDS, NodeStatus
 
-APPEND_TRIES = 60  # one a second, then the nodes log counts as unwritable
+# Calls its argument when the nodes log has been read to its end.
+CallAtEnd = Callable[[Callable[[], None]], None]
 
 
 class Performer:
-    """Does actions for one run.
+    """Performs the actions of one run.
 
     Args:
-        wait: for a signal, while the schedd can't be told of the end.
-        waiting: inputs that the engine has not been given yet.
+        answers: inputs that the engine has not handled yet; results are appended.
+        at_end_of_log: see `CallAtEnd`.
 
     Attributes:
-        exit: the Exit action once it has come; the loop ends then.
+        exit: the Exit action once it has been performed; the loop ends then.
+        shutdown: what is still to be done after the engine's Exit action; None before it.
+        removed: whether the loop has been told that DAGMan's job is being removed.
     """
 
     def __init__(
         self,
-        run: Run,
+        run: DagRun,
         publisher: Publisher,
-        wait: last_words.Wait,
-        waiting: Collection[inputs.Input] = (),
+        answers: deque[inputs.Input],
+        at_end_of_log: CallAtEnd,
     ) -> None:
         self.run = run
-        self._wait = wait
-        self._waiting = waiting
         self.publisher = publisher
         self.exit: do.Exit | None = None
-        self._answers: list[inputs.Input] = []
+        self.shutdown: EndNotice | Leaving | None = None
+        self.removed = False
+        self._answers = answers
+        self._at_end_of_log = at_end_of_log
+        self._pending_removals = 0  # removals that the schedd has not confirmed yet
+        self._pending_removals_of_all = 0  # those of them that remove all jobs
+        self._unsent: list[do.SubmitNode] = []  # submissions that are still to be requested
+        self._behind_removal: list[do.SubmitNode] = []  # those of them that wait for a removal
         self._submitter = Submitter(run)
+        self.writer = NodesLogWriter(run.log, answers, run.clock, run.out)
         self._tags = jobstate.Tags(run.dag, self._submitter.text_of)
-        self._stamps = job_events.stamp_form(lookup("DEFAULT_USERLOG_FORMAT_OPTIONS") or "")
         self._do: dict[type, Callable[[Any], None]] = {
             do.SubmitNode: self._submit,
             do.RemoveJobs: self._remove,
             do.RunScript: self._run_script,
             do.KillScripts: lambda a: run.scripts.kill_all(answered=a.answered),
             do.AppendPostEnded: self._append_post_ended,
-            do.AppendPreSkip: lambda a: self._append(job_events.pre_skip, a.node, a.subproc),
-            do.AppendNoop: lambda a: self._append(job_events.noop, a.node, a.subproc),
-            do.AppendNote: lambda a: self._append(job_events.note_event, a.node, a),
+            do.AppendPreSkip: lambda a: self._append(own_events.pre_skip, a, a.subproc),
+            do.AppendNoop: lambda a: self._append(own_events.noop, a, a.subproc),
+            do.AppendJournalRecord: lambda a: self._append(own_events.record_event, a, a),
             do.QueryQueue: self._query,
-            do.AskProvisioner: self._ask_provisioner,
+            do.QueryProvisioner: self._ask_provisioner,
             do.WriteRescue: self._write_rescue,
             do.WriteSavePoint: self._write_save_point,
             do.Publish: self._publish,
             do.PublishLimits: lambda _: publisher.publish_throttles(),
             do.JobState: self._jobstate,
-            do.Say: self._say_it,
+            do.Say: self._say_line,
             do.SayStatus: lambda _: self.publisher.say_status(),
             do.SayDeferrals: self._say_deferrals,
             do.SayFailed: self._say_failed,
             do.Exit: self._exit,
         }
 
-    def perform(self, actions: list[do.Action]) -> list[inputs.Input]:
-        """Do actions in order; returns the answers that are there at once."""
+    @property
+    def ending(self) -> bool:
+        """Whether the engine has asked for the end."""
+        return self.exit is not None or self.shutdown is not None
+
+    def perform(self, actions: list[do.Action]) -> None:
+        """Perform or begin actions, in order; results are added to the inputs."""
         for action in actions:
             self._do[type(action)](action)
-        answers, self._answers = self._answers, []
-        return answers
+
+    def next_deadline(self) -> float | None:
+        """When to call `work`, monotonic seconds."""
+        deadline = self.writer.next_deadline()
+        if self.shutdown is not None:
+            later = self.shutdown.next_deadline()
+            if later is not None:
+                return later if deadline is None else min(deadline, later)
+        return deadline
+
+    def work(self, now: float) -> None:
+        """Do what is due."""
+        if self.writer:
+            self.writer.work(now)
+        if self.shutdown is not None:
+            self.shutdown.work(now)
 
     def _say(self, text: str, level: int = 3) -> None:
         self.run.out.say(text, level)
 
-    def _say_it(self, action: do.Say) -> None:
+    def _say_line(self, action: do.Say) -> None:
         say = self.run.out.say_test if action.test else self.run.out.say
         say(action.text, action.level)
 
     # The schedd
 
     def _submit(self, action: do.SubmitNode) -> None:
-        begun = time.monotonic()
-        self._answers.append(self._submitter.submit(action))
-        self.publisher.statistics.add(run_statistics.SUBMIT, time.monotonic() - begun)
+        self._unsent.append(action)
+        self.writer.call_when_written(lambda: self._submit_behind_removal(action))
+
+    def _submit_behind_removal(self, action: do.SubmitNode) -> None:
+        """Submit, but not between the two requests of a removal of all jobs, or it is removed."""
+        if self._pending_removals_of_all:
+            self._behind_removal.append(action)
+        else:
+            self._request_submit(action)
+
+    def _cancel_submission(self) -> None:
+        """All jobs of the DAG are to be removed: a submission that still waits must not follow."""
+        self.writer.drop_calls()
+        self._behind_removal.clear()
+        unsent, self._unsent = self._unsent, []
+        reason = "the DAG's jobs were removed before it could be submitted"
+        self._answers.extend(
+            inputs.SubmitFailed(action.node, reason, permanent=False) for action in unsent
+        )
+
+    def _request_submit(self, action: do.SubmitNode) -> None:
+        self._unsent.remove(action)
+        begun = self.run.clock.monotonic()
+
+        def tell(answer: inputs.Input) -> None:
+            self._answers.append(answer)
+            took = self.run.clock.monotonic() - begun
+            self.publisher.statistics.add(run_statistics.SUBMIT, took)
+
+        self._submitter.submit(action, tell)
 
     def _remove(self, action: do.RemoveJobs) -> None:
-        try:
-            self.run.schedd.remove(
-                action.reason,
-                action.cluster,
-                spare_services=action.spare_services,
-                ended=self._ended,
-            )
-        except PoolError as error:
-            if action.cluster:
-                self._answers.append(inputs.RemoveFailed(action.cluster, error.reason))
-            else:
-                self._say(
-                    f"Warning: could not remove the jobs of this DAG ({error.reason}); the schedd"
-                    " does it when DAGMan has left the queue",
-                    0,
-                )
+        self._pending_removals += 1
+        if not action.cluster:
+            self._cancel_submission()
+            self._pending_removals_of_all += 1
+        request = ListRemovable(action.cluster, action.spare_services)
+        self.run.schedd.ask(request, lambda result: self._check_ended(action, result))
 
-    def _ended(self, jobs: list[inputs.QueuedJob]) -> list[inputs.QueuedJob]:
-        """Those jobs whose end the log has told, be it that the engine has not heard of it yet."""
-        if not jobs:
-            return []
-        for events in self.run.log.to_end():
-            self._answers.extend(events)
+    def _check_ended(
+        self, action: do.RemoveJobs, result: list[inputs.QueuedJob] | PoolError
+    ) -> None:
+        """Read the log to its end first: which of the jobs that may have ended have done so."""
+        if isinstance(result, PoolError):
+            self._removed(action, result)
+        elif result:
+            jobs = result
+            self._at_end_of_log(lambda: self._request_removal(action, self._ended(jobs)))
+        else:
+            self._request_removal(action, [])
+
+    def _request_removal(self, action: do.RemoveJobs, ended: list[tuple[int, int]]) -> None:
+        request = Remove(action.reason, action.cluster, action.spare_services, ended)
+        self.run.schedd.ask(request, lambda result: self._removed(action, result))
+
+    def _removed(self, action: do.RemoveJobs, error: PoolError | None) -> None:
+        self._pending_removals -= 1
+        self._pending_removals_of_all -= not action.cluster
+        if not self._pending_removals_of_all:
+            waiting, self._behind_removal = self._behind_removal, []
+            for submission in waiting:
+                self._request_submit(submission)
+        if error is not None and action.cluster:
+            self._answers.append(inputs.RemoveFailed(action.cluster, error.reason))
+        elif error is not None:
+            self._say(
+                f"Warning: could not remove the jobs of this DAG ({error.reason}); the schedd"
+                " does it when DAGMan has left the queue",
+                0,
+            )
+        if self.shutdown is not None:
+            self.shutdown.work(self.run.clock.monotonic())
+
+    def _ended(self, jobs: list[inputs.QueuedJob]) -> list[tuple[int, int]]:
+        """Those of the jobs that have ended by the log, events not yet handled included."""
         told = {
             event[1:3]
-            for event in (*self._waiting, *self._answers)
-            if isinstance(event, inputs.LogEvent) and event.kind in removals.ENDS
+            for event in self._answers
+            if isinstance(event, inputs.LogEvent) and event.kind in JOB_ENDS
         }
         engine = self.run.engine
-        return [job for job in jobs if job[:2] in told or removals.has_ended(engine, job)]
+        return [job[:2] for job in jobs if job[:2] in told or engine.has_ended(job)]
 
     def _query(self, action: do.QueryQueue) -> None:
-        """Ask the schedd, then read the log to its end: only then is a missing proc lost."""
-        try:
-            jobs = self.run.schedd.jobs()
-            ended = self.run.schedd.ended_jobs() if action.history else []
-        except PoolError as error:
-            self._answers.append(inputs.QueueUnknown(error.reason))
-            return
-        for events in self.run.log.to_end():
-            self._answers.extend(events)
-        self._answers.append(inputs.QueueListed(jobs, ended))
+        """Ask the schedd, then read the log to its end: only then is a proc without events lost."""
+        self.run.schedd.ask(ListQueue(action.history), self._listed)
 
-    def _ask_provisioner(self, action: do.AskProvisioner) -> None:
-        try:
-            state = self.run.schedd.attribute(action.cluster, "ProvisionerState")
-        except PoolError as error:
-            self._say(f"Warning: can't ask for the provisioner's state: {error.reason}")
-            state = None
+    def _listed(self, result: Listing | PoolError) -> None:
+        if isinstance(result, PoolError):
+            self._answers.append(inputs.QueueUnknown(result.reason))
+        else:
+            answer = inputs.QueueListed(result.jobs, result.ended)
+            self._at_end_of_log(lambda: self._answers.append(answer))
+
+    def _ask_provisioner(self, action: do.QueryProvisioner) -> None:
+        request = ReadAttribute(action.cluster, "ProvisionerState")
+        self.run.schedd.ask(request, self._provisioner_replied)
+
+    def _provisioner_replied(self, state: Any) -> None:
+        if isinstance(state, PoolError):
+            self._say(f"Warning: can't ask for the provisioner's state: {state.reason}")
         known = state if isinstance(state, int) else None
-        self._answers.append(inputs.ProvisionerSays(known))
+        self._answers.append(inputs.ProvisionerAnswer(known))
 
     # Scripts
 
@@ -177,55 +259,47 @@ class Performer:
     # The nodes log
 
     def _append_post_ended(self, action: do.AppendPostEnded) -> None:
-        self._write_event(
-            job_events.post_ended(
-                self._stamp(),
-                logged_name(self.run.dag.names[action.node]),
-                action.status,
-                cluster=action.cluster,
-                proc=action.proc,
-                subproc=action.subproc,
-            )
+        text = own_events.post_ended(
+            self._stamp(),
+            logged_name(self.run.dag.names[action.node]),
+            action.status,
+            cluster=action.cluster,
+            proc=action.proc,
+            subproc=action.subproc,
         )
+        self.writer.append(action, text)
 
-    def _append(self, text: Callable[..., str], node: int, *details: Any) -> None:
-        self._write_event(text(self._stamp(), logged_name(self.run.dag.names[node]), *details))
+    def _append(
+        self,
+        text: Callable[..., str],
+        action: do.AppendPreSkip | do.AppendNoop | do.AppendJournalRecord,
+        *details: Any,
+    ) -> None:
+        name = logged_name(self.run.dag.names[action.node])
+        self.writer.append(action, text(self._stamp(), name, *details))
 
     def _stamp(self) -> str:
-        seconds, rest = divmod(time.time_ns(), 1_000_000_000)
-        moment = time.gmtime(seconds) if self._stamps.utc else time.localtime(seconds)
-        return job_events.stamp(moment, rest // 1_000_000, self._stamps)
-
-    def _write_event(self, text: str) -> None:
-        """Write an event, however long the disk stays full (within reason): it must not be lost."""
-        for tries in range(APPEND_TRIES):
-            try:
-                self.run.log.append(text)
-                return
-            except FileError as error:
-                reason = str(error)
-                self._say(f"ERROR: {reason}; trying again (free some space)", 0)
-                self.run.out.flush()
-                time.sleep(min(1.0, 0.1 * 2**tries))
-        self._answers.append(inputs.AppendFailed(reason))
+        now, stamps = self.run.clock.time(), self.run.stamps
+        moment = time.gmtime(now) if stamps.utc else time.localtime(now)
+        return own_events.stamp(moment, int(now % 1 * 1000), stamps)
 
     # Files
 
     def _write_rescue(self, _: do.WriteRescue) -> None:
         run = self.run
         if not run.written_rescue:
-            existing = files.rescue_numbers(run.paths)
+            existing = run.files.rescue_numbers(run.paths)
             run.written_rescue = rescue.next_number(existing, run.config.max_rescue_num)
         path = run.paths.rescue(run.written_rescue)
         self._say(f"Writing Rescue DAG to {path}...")
         text = rescue.rescue_text(
             run.dag,
             run.engine.node_reports(),
-            created=time.gmtime(),
+            created=time.gmtime(run.clock.time()),
             reset_retries=run.config.reset_retries_upon_rescue,
         )
         try:
-            files.replace(path, text)
+            run.files.replace(path, text)
         except FileError as error:
             self._answers.append(inputs.RescueWritten(str(error)))
         else:
@@ -234,19 +308,21 @@ class Performer:
     def _write_save_point(self, action: do.WriteSavePoint) -> None:
         run, node = self.run, action.node
         directory = run.dag.directories.get(node, "") if run.options.use_dag_dir else ""
-        path = run.paths.save(run.dag.save_points[node], os.getcwd(), directory)
+        path = run.paths.save(run.dag.save_points[node], run.directory, directory)
         self._say(f"Writing Save File to {path}...")
         reports = run.engine.node_reports()
-        text = rescue.save_text(run.dag, reports, run.dag.names[node], time.gmtime())
+        text = rescue.save_text(
+            run.dag, reports, run.dag.names[node], time.gmtime(run.clock.time())
+        )
         try:
-            files.make_directory(os.path.dirname(path))
-            files.replace(path, text, keep_old=True)
+            run.files.make_directory(os.path.dirname(path))
+            run.files.replace(path, text, keep_old=True)
         except FileError as error:
             self._say(f"Warning: no save file for node {run.dag.names[node]}: {error}", 0)
 
     def _publish(self, action: do.Publish) -> None:
         if action.final:
-            self.publisher.publish_last(action.note)
+            self.publisher.publish_last(action.outcome)
             return
         self.publisher.note_change()
         if action.at_once:
@@ -261,13 +337,13 @@ class Performer:
     def end_recovery(self) -> None:
         """The old log has been replayed: from now on every jobstate.log line is new."""
         self.run.recovering = False
-        self.run.jobstate.add(jobstate.recovery_finished(time.time()))
+        self.run.jobstate.add(jobstate.recovery_finished(self.run.clock.time()))
 
-    # Words
+    # Messages
 
     def _say_deferrals(self, _: do.SayDeferrals) -> None:
-        engine = self.run.engine
-        for line in status_table.deferral_lines(engine.report(), engine.limits, always=True):
+        report = self.run.engine.report()
+        for line in status_table.deferral_lines(report, report.limits, always=True):
             self._say(line)
 
     def _say_failed(self, action: do.SayFailed) -> None:
@@ -289,32 +365,45 @@ class Performer:
     # The end
 
     def _exit(self, action: do.Exit) -> None:
-        run, now = self.run, time.time()
-        self.exit = action
+        run, now = self.run, self.run.clock.time()
         if action.concluded:
             run.jobstate.add(jobstate.finished(now, action.code))
         run.jobstate.write()
-        if not action.keep_lock:
-            self._write_metrics(action.code, now)
-            self.exit = action = self._tell_end(action)
+        self.writer.drop_calls()
+        self._behind_removal = []
         if action.keep_lock:
-            run.lock.keep()
+            self._leave_soon(action)
+            return
+        self._write_metrics(action.code, now)
+        end = ad_attributes.ended(action.code, run.own_ad.get(ad_attributes.RUN_COUNT))
+        removal_pending = lambda: self._pending_removals > 0  # noqa: E731
+        done = lambda outcome: self._leave_after_notice(action, outcome)  # noqa: E731
+        self.shutdown = EndNotice(run, end, removal_pending, done, removed=self.removed)
+
+    def _leave_after_notice(self, action: do.Exit, outcome: Outcome) -> None:
+        """Exit; the outcome of the notice decides on the lock file and the exit code."""
+        if outcome is Outcome.LEAVE:
+            self._leave(do.Exit(EXIT_RESTART, keep_lock=True))
+        else:
+            self._leave(action._replace(keep_lock=outcome is Outcome.SCHEDD_GONE))
+
+    def _leave_soon(self, action: do.Exit) -> None:
+        self.shutdown = Leaving(self.run, lambda: self._leave(action))
+
+    def _leave(self, action: do.Exit) -> None:
+        run = self.run
+        run.schedd.close()
+        if action.keep_lock:
+            run.lock.restore()
         else:
             run.lock.remove()
-        self._say(banner.exit_line(os.getpid(), action.code), 0)
+        self._say(banner.exit_line(run.pid, action.code), 0)
         run.out.flush()
-
-    def _tell_end(self, action: do.Exit) -> do.Exit:
-        """Tell the schedd before the lock file goes; how to leave after that."""
-        end = ad_attributes.ended(action.code, self.run.own_ad.get(ad_attributes.RUN_COUNT))
-        heard = last_words.tell(self.run, end, self._wait)
-        if heard is last_words.Heard.LEAVE:
-            return do.Exit(EXIT_LEAVE, keep_lock=True)
-        return action._replace(keep_lock=heard is last_words.Heard.GONE)
+        self.exit = action
 
     def _write_metrics(self, code: int, now: float) -> None:
         run = self.run
-        facts = metrics.Run(
+        facts = metrics.RunFacts(
             program_version=_number(run.version),
             start=run.started,
             end=now,
@@ -333,7 +422,7 @@ class Performer:
             graph=run.config.report_graph_metrics,
         )
         try:
-            files.replace(run.paths.metrics, [text])
+            run.files.replace(run.paths.metrics, [text])
             self._say(f"Wrote metrics file {run.paths.metrics}.")
         except FileError as error:
             self._say(f"Warning: {error}", 0)

@@ -8,18 +8,18 @@ submitted first: nothing here is done while inputs wait.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from condor_pydagman.daemon.dot_writer import DotWriter
-from condor_pydagman.daemon.file_troubles import FileTroubles
-from condor_pydagman.daemon.run import Run
+from condor_pydagman.daemon.file_output import FileOutput
+from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.daemon.timetable import Timetable
 from condor_pydagman.errors import PoolError
 from condor_pydagman.records import ad_attributes, banner, node_status, status_table
 from condor_pydagman.records.run_statistics import Statistics
 
-AGAIN = 60.0  # seconds before another try if the schedd could not be told
-FRESH = 300.0  # seconds after which DAG_AdUpdateTime is renewed though nothing changed
+AD_RETRY_S = 60.0  # seconds before another try if the schedd could not be told
+AD_RENEW_S = 300.0  # seconds after which DAG_AdUpdateTime is renewed though nothing changed
 
 
 class Publisher:
@@ -27,15 +27,21 @@ class Publisher:
 
     Attributes:
         statistics: how long DAGMan's own work takes; the loop measures it.
+        limits_edits: how often the throttles have been put into the job ad.
     """
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: DagRun) -> None:
         self.run = run
+        self._clock = run.clock
         self.statistics = Statistics()
-        self._next_job_table = time.monotonic() + run.config.print_job_table_interval
-        self._published: dict[str, str] = {}
+        self.limits_edits = 0
+        self._limits_there: dict[str, str] = {}  # throttles that the job ad has, as last read
+        self._next_job_table = self._clock.monotonic() + run.config.print_job_table_interval
+        self._published: dict[str, str] = {}  # what the schedd has confirmed
+        self._requested: dict[str, str] = {}  # newest values that it has not replied to yet
         self._timetable = Timetable()
-        self._troubles = FileTroubles(lambda text: run.out.say(text, 0))
+        self._ended = False  # what has been written last stays, while the schedd hears of the end
+        self._output = FileOutput(lambda text: run.out.say(text, 0), run.files)
         self._dot = DotWriter(run.dag, run.out)
         self._do: dict[str, Callable[[], None]] = {
             "ad": self._write_ad,
@@ -54,13 +60,13 @@ class Publisher:
         if self.run.recovering:
             self._write_ad()
         self.say_status()
-        now = time.monotonic()
+        now = self._clock.monotonic()
         self._timetable.done("table", now, now)
         self.note_change()
 
     def publish_throttles(self) -> None:
         """The throttles have changed: say so in `.dagman.out` and in the job ad, at once."""
-        for line in banner.throttle_lines(self.run.engine.limits):
+        for line in banner.throttle_lines(self.run.engine.report().limits):
             self.run.out.say(line)
         self.publish_limits()
 
@@ -68,16 +74,29 @@ class Publisher:
         """The throttles in force, into the job ad: before the first node starts, or an edit by
         somebody who has seen it start would be lost."""
         # Not by what was written last: a user may have edited them, or deleted them.
-        self._edit(ad_attributes.throttles(self.run.engine.limits))
+        self.limits_edits += 1
+        there, self._limits_there = self._limits_there, {}
+        limits = ad_attributes.throttles(self.run.engine.report().limits)
+        self._published.update(limits.items() & there.items())
+        changes = {name: limits[name] for name in limits if there.get(name) != limits[name]}
+        if changes:
+            self._edit(changes)
+
+    def limits_found(self, found: Mapping[str, int]) -> None:
+        """What somebody has edited in the job ad, which is now being obeyed: it need not be written
+        again.  That would overwrite the next edit, by somebody who has seen what this one did."""
+        self._limits_there = {name: str(value) for name, value in found.items()}
 
     def limits_are_published(self) -> bool:
         """Whether the job ad has been told of the last change (the schedd may be away)."""
-        limits = ad_attributes.throttles(self.run.engine.limits)
+        limits = ad_attributes.throttles(self.run.engine.report().limits)
         return all(self._published.get(name, value) == value for name, value in limits.items())
 
     def note_change(self) -> None:
         """Something changed."""
-        now = time.monotonic()
+        if self._ended:
+            return
+        now = self._clock.monotonic()
         dag = self.run.dag
         plan = self._timetable.plan
         plan("ad", now, float(self.run.config.queue_update_interval))
@@ -89,11 +108,11 @@ class Publisher:
             plan("dot", now, tick)
 
     def publish_ad(self) -> None:
-        """The job ad, at once: somebody who has just halted the DAG looks whether it is."""
-        begun = time.monotonic()
+        """The job ad, at once: a user who has just halted the DAG checks it."""
+        begun = self._clock.monotonic()
         self._timetable.drop("ad")
         self._write_ad()
-        self._timetable.done("ad", begun, time.monotonic())
+        self._timetable.done("ad", begun, self._clock.monotonic())
 
     def next_deadline(self) -> float | None:
         """When something is to be published, on the monotonic clock."""
@@ -101,30 +120,31 @@ class Publisher:
 
     def publish_due(self) -> None:
         """Publish what is due."""
-        now = time.monotonic()
-        for what in self._timetable.take(now):
-            begun = time.monotonic()
+        now = self._clock.monotonic()
+        for what in self._timetable.pop_due(now):
+            begun = self._clock.monotonic()
             self._do[what]()
-            self._timetable.done(what, begun, time.monotonic())
-        self._timetable.remind("ad", now, FRESH)
+            self._timetable.done(what, begun, self._clock.monotonic())
+        self._timetable.remind("ad", now, AD_RENEW_S)
         status_file = self.run.dag.status_file
-        if status_file is not None and status_file.always:
+        if status_file is not None and status_file.always and not self._ended:
             self._timetable.remind("status file", now, max(status_file.interval, 1))
 
-    def publish_last(self, note: str) -> None:
-        """Publish the end; `note` is the node status file's word for it."""
+    def publish_last(self, outcome: str) -> None:
+        """Publish the end; `outcome` is the node status file's word for it."""
+        self._ended = True
         self._timetable.clear()
-        self._write_status_file(final=True, note=note)
+        self._write_status_file(final=True, outcome=outcome)
         if self.run.dag.dot is not None and self.run.dag.dot.update:
             self._write_dot()
         self._write_ad()
 
     def say_status(self) -> None:
         """The status table, into `.dagman.out`; under it the job table, if that is due."""
-        engine, now = self.run.engine, time.monotonic()
+        engine, now = self.run.engine, self._clock.monotonic()
         report = engine.report()
         lines = status_table.status_lines(report)
-        lines += status_table.deferral_lines(report, engine.limits)
+        lines += status_table.deferral_lines(report, report.limits)
         lines.append(self.statistics.line())
         interval = self.run.config.print_job_table_interval
         if interval and now >= self._next_job_table:
@@ -135,33 +155,40 @@ class Publisher:
 
     def _write_ad(self) -> None:
         statistics = self.statistics.expression()
-        new = ad_attributes.attributes(self.run.engine.report(), time.time(), statistics)
-        old = self._published
-        stale = time.time() - float(old.get("DAG_AdUpdateTime", 0)) >= FRESH
+        new = ad_attributes.attributes(self.run.engine.report(), self._clock.time(), statistics)
+        old = {**self._published, **self._requested}
+        stale = self._clock.time() - float(old.get("DAG_AdUpdateTime", 0)) >= AD_RENEW_S
         changes = ad_attributes.changed(new, old)
         if not changes and stale:
             changes = {"DAG_AdUpdateTime": new["DAG_AdUpdateTime"]}
-        if not self._edit(changes):
-            self._timetable.remind("ad", time.monotonic(), AGAIN)
+        self._edit(changes, self._remind)
 
-    def _edit(self, changes: dict[str, str]) -> bool:
-        """Whether the job ad has them now."""
-        if not changes:
-            return True
-        try:
-            self.run.schedd.publish(changes)
-        except PoolError as error:
-            self.run.out.say(f"Warning: can't update the DAGMan job's ad: {error.reason}")
-            return False
-        self._published.update(changes)
-        return True
+    def _remind(self) -> None:
+        self._timetable.remind("ad", self._clock.monotonic(), AD_RETRY_S)
 
-    def _write_status_file(self, *, final: bool = False, note: str = "") -> None:
+    def _edit(self, changes: dict[str, str], failed: Callable[[], None] = lambda: None) -> None:
+        """Put attributes into the job ad; `failed` is called if the schedd could not be told."""
+
+        def done(error: PoolError | None) -> None:
+            for name, value in changes.items():
+                if self._requested.get(name) == value:
+                    del self._requested[name]
+            if error is None:
+                self._published.update(changes)
+            else:
+                self.run.out.say(f"Warning: can't update the DAGMan job's ad: {error.reason}")
+                failed()
+
+        if changes:
+            self._requested.update(changes)
+            self.run.job_ad.edit(changes, done)
+
+    def _write_status_file(self, *, final: bool = False, outcome: str = "") -> None:
         dag = self.run.dag
         if dag.status_file is None:
             return
-        now = time.time()
-        last = final and note != "held"  # a DAGMan that is held comes back
+        now = self._clock.time()
+        last = final and outcome != "held"  # a DAGMan that is held comes back
         following = 0.0 if last else now + dag.status_file.interval
         text = node_status.node_status_text(
             dag,
@@ -172,9 +199,9 @@ class Publisher:
             next_update=following,
             next_local=None if last else time.localtime(following),
             final=final,
-            note=note,
+            outcome=outcome,
         )
-        self._troubles.replace("node status file", dag.status_file.file, text)
+        self._output.replace("node status file", dag.status_file.file, text)
 
     def _write_dot(self) -> None:
         self._dot.write(report.status for report in self.run.engine.node_reports())

@@ -1,27 +1,30 @@
-"""What one run of a DAGMan process works with, put together by `startup.py`."""
+"""The state of one run of a DAGMan process; `startup.py` makes it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from condor_pydagman.adapters.files import LockFile
-from condor_pydagman.adapters.joblog import NodesLog
+from condor_pydagman.adapters import files
 from condor_pydagman.adapters.jobstate_log import JobstateLog
-from condor_pydagman.adapters.outlog import OutLog
-from condor_pydagman.adapters.schedd import ScheddAdapter
-from condor_pydagman.adapters.scripts import ScriptRunner
-from condor_pydagman.cli.options import DagmanOptions
 from condor_pydagman.config import Config
+from condor_pydagman.daemon.job_ad import JobAd
+from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records.job_description import Workflow
+from condor_pydagman.records.own_events import StampForm
+
+if TYPE_CHECKING:
+    from condor_pydagman.daemon import ports
 
 
 @dataclass
-class Run:
+class DagRun:
     """Everything that belongs to one run.
 
     Attributes:
@@ -32,7 +35,11 @@ class Run:
         own_ad: what the DAGMan job's own ad said at the start; empty if it has none.
         rescue_number: of the rescue file this run started from, 0 if none.
         written_rescue: number of the rescue file this run has written, 0 if none yet.
-        parent: process id of who started us: the schedd, if this is a job.
+        stamps: how times are written in the nodes log.
+        orphaned: tells whether the process that started this one is gone.
+        directory: where DAGMan works.
+        pid: of this process.
+        job_ad: edits of DAGMan's own ad.
     """
 
     dag: Dag
@@ -40,11 +47,11 @@ class Run:
     config: Config
     options: DagmanOptions
     paths: DagPaths
-    out: OutLog
-    log: NodesLog
-    schedd: ScheddAdapter
-    scripts: ScriptRunner
-    lock: LockFile
+    out: ports.Out
+    log: ports.NodesLog
+    schedd: ports.Schedd
+    scripts: ports.Scripts
+    lock: ports.Lock
     workflow: Workflow
     started: float
     version: str
@@ -55,7 +62,16 @@ class Run:
     written_rescue: int = 0
     recovering: bool = False
     jobstate: JobstateLog = field(default_factory=JobstateLog)
-    parent: int = field(default_factory=os.getppid)
+    stamps: StampForm = field(default_factory=StampForm)
+    clock: ports.Clock = time
+    files: ports.Files = files
+    orphaned: Callable[[], bool] = lambda: False
+    directory: str = field(default_factory=os.getcwd)
+    pid: int = field(default_factory=os.getpid)
+    job_ad: JobAd = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.job_ad = JobAd(self.schedd)
 
     @property
     def parent_cluster(self) -> int:
@@ -68,9 +84,9 @@ class Run:
         """Whether jobs are to be judged as condor_submit does, as stock's other submit method."""
         return by_condor_submit(self.options, self.config)
 
-    def abandoned(self) -> bool:
+    def is_orphaned(self) -> bool:
         """Whether the schedd that started this job is gone; its successor starts the job anew."""
-        return bool(self.cluster) and os.getppid() != self.parent
+        return bool(self.cluster) and self.orphaned()
 
 
 def by_condor_submit(options: DagmanOptions, config: Config) -> bool:

@@ -8,28 +8,31 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import htcondor2
 
-from condor_pydagman.adapters import scripts
+from condor_pydagman.adapters import script_runner
 from condor_pydagman.adapters.files import LockFile
 from condor_pydagman.adapters.joblog import NodesLog
 from condor_pydagman.adapters.jobstate_log import JobstateLog
 from condor_pydagman.adapters.knobs import lookup
-from condor_pydagman.adapters.log_witness import shows_jobs_of
 from condor_pydagman.adapters.outlog import OutLog
 from condor_pydagman.adapters.schedd import ScheddAdapter
-from condor_pydagman.adapters.scripts import ScriptRunner
-from condor_pydagman.cli.options import DagmanOptions
+from condor_pydagman.adapters.schedd_process import ScheddProcess
+from condor_pydagman.adapters.script_runner import ScriptRunner
+from condor_pydagman.adapters.submit_event_search import has_submit_events
 from condor_pydagman.config import Config
-from condor_pydagman.daemon import nodes_log_place, subdags
+from condor_pydagman.daemon import nodes_log_path, subdag_nodes
 from condor_pydagman.daemon.dag_input import CannotStart, read_dag
-from condor_pydagman.daemon.run import Run, by_condor_submit
+from condor_pydagman.daemon.run import DagRun, by_condor_submit
+from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.engine.engine import Engine
+from condor_pydagman.engine.state import Mode
 from condor_pydagman.engine.throttles import Throttles, throttles
 from condor_pydagman.errors import FileError, PoolError
+from condor_pydagman.graph.model import Dag
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records import banner, failure_dump, jobstate, versions
 from condor_pydagman.records.ad_attributes import (
@@ -40,10 +43,11 @@ from condor_pydagman.records.ad_attributes import (
     quoted,
 )
 from condor_pydagman.records.job_description import Workflow, inheritance, inherited
-from condor_pydagman.vocabulary import EXIT_LEAVE
+from condor_pydagman.records.own_events import stamp_form
+from condor_pydagman.vocabulary import EXIT_RESTART
 
-OWN_AD_TRIES = 4
-DUMP_LEVEL = 5  # verbosity from which on all nodes are shown at the start
+MAX_OWN_AD_TRIES = 4
+NODES_VERBOSITY = 5  # verbosity from which on all nodes are shown at the start
 
 
 class JobId(NamedTuple):
@@ -88,19 +92,19 @@ def plan(options: DagmanOptions, config: Config, admin: Config, out: OutLog) -> 
     schedd = ScheddAdapter(job.cluster, lambda text: out.say(f"Submit warning: {text}"))
     schedd.credentials = config.produce_job_credentials
     own_ad = _own_ad(schedd, job, out)
-    nodes_log = nodes_log_place.path(paths, job.cluster, own_ad, config)
+    nodes_log = nodes_log_path.path(paths, job.cluster, own_ad, config)
     inherited = _inherited(schedd, own_ad, config, out)
     workflow = _workflow(own_ad, job, paths, nodes_log, config, inherited)
-    _introduce(workflow, schedd, own_ad, out)
+    _log_workflow(workflow, schedd, own_ad, out)
     if by_condor_submit(options, config):
         _say_how_jobs_are_submitted(config, out)
     refuse_version(options, out)
-    nodes_log_place.refuse(nodes_log, config, out)
+    nodes_log_path.refuse(nodes_log, config, out)
     limits = _limits(options, config, admin, own_ad)
     _say_all(out, banner.throttle_lines(limits))
     lock = LockFile(
         options.lockfile or paths.lock,
-        lambda: shows_jobs_of(nodes_log, job.cluster, began_at(own_ad)),
+        lambda: has_submit_events(nodes_log, job.cluster, began_at(own_ad)),
     )
     _say_all(out, banner.file_lines(lock.path, options.dag_files))
     return Plan(paths, job, nodes_log, schedd, own_ad, workflow, limits, lock)
@@ -108,7 +112,7 @@ def plan(options: DagmanOptions, config: Config, admin: Config, out: OutLog) -> 
 
 def prepare(
     options: DagmanOptions, config: Config, admin: Config, out: OutLog, started: float
-) -> Run:
+) -> DagRun:
     """Everything up to the first input.
 
     Args:
@@ -120,34 +124,23 @@ def prepare(
     """
     it = plan(options, config, admin, out)
     _refuse_ended(it)
+    schedd = _schedd_process(it, options)
     dag, rescue_number = read_dag(options, config, it.paths, out)
-    if dag.subdags:
-        subdags.preload()
-    if dag.scripts:
-        scripts.preload()
-    recovering = _recovers(options, it, out)
+    _preload(dag)
+    recovering = _is_recovering(options, it, out)
     if recovering or not it.job.cluster:
-        it.schedd.go_by_log(it.nodes_log)
+        it.schedd.select_by_log(it.nodes_log)
     log = _begin(it.lock, it.job, it.nodes_log, recovering, rescue_number, out)
     jobstate_log = JobstateLog(dag.jobstate_log, lambda text: out.say(text, 0))
-    engine = Engine(
-        dag,
-        config,
-        it.limits,
-        admin=admin,
-        dag_id=it.job.cluster,
-        first_sequence=1 if recovering else jobstate_log.history.sequence + 1,
-        dry_run=options.dry_run and not options.setup_only,
-    )
-    run = Run(
+    run = DagRun(
         dag=dag,
-        engine=engine,
+        engine=_engine(it, dag, options, config, admin, recovering, jobstate_log),
         config=config,
         options=options,
         paths=it.paths,
         out=out,
         log=log,
-        schedd=it.schedd,
+        schedd=schedd,
         scripts=ScriptRunner(),
         lock=it.lock,
         workflow=it.workflow,
@@ -159,25 +152,70 @@ def prepare(
         rescue_number=rescue_number,
         recovering=recovering,
         jobstate=jobstate_log,
+        stamps=stamp_form(lookup("DEFAULT_USERLOG_FORMAT_OPTIONS") or ""),
+        orphaned=_orphaned(),
     )
     _begin_jobstate(run)
-    _dump(run)
+    _log_nodes(run)
     return run
 
 
+def _preload(dag: Dag) -> None:
+    """Import now what nodes of this DAG need later; see each `preload` for the reason."""
+    if dag.subdags:
+        subdag_nodes.preload()
+    if dag.scripts:
+        script_runner.preload()
+
+
+def _engine(
+    it: Plan,
+    dag: Dag,
+    options: DagmanOptions,
+    config: Config,
+    admin: Config,
+    recovering: bool,
+    jobstate_log: JobstateLog,
+) -> Engine:
+    return Engine(
+        dag,
+        config,
+        it.limits,
+        admin=admin,
+        dag_id=it.job.cluster,
+        first_sequence=1 if recovering else jobstate_log.history.sequence + 1,
+        mode=_mode(options),
+    )
+
+
+def _orphaned() -> Callable[[], bool]:
+    """Tells whether the process that started us, the schedd if we are a job, is gone."""
+    parent = os.getppid()
+    return lambda: os.getppid() != parent
+
+
+def _schedd_process(it: Plan, options: DagmanOptions) -> ScheddProcess:
+    """The process that talks to the schedd from now on.  It is forked before the DAG is read, while
+    memory is small."""
+    schedd = ScheddProcess(it.schedd)
+    if not (options.dry_run or options.setup_only):
+        schedd.start()
+    return schedd
+
+
 def _refuse_ended(it: Plan) -> None:
-    """The DAGMan before this one has ended the DAG; it or the schedd was killed before that could
-    know."""
+    """Refuse a DAG that an earlier process has ended; it or the schedd was killed before the schedd
+    knew."""
     code = ended_with(it.own_ad)
     if code is None:
         _begin_anew(it)
         return
     with contextlib.suppress(FileError):
-        if it.lock.take() is None:
-            if it.lock.holder() in (0, it.job.cluster):
+        if it.lock.acquire() is None:
+            if it.lock.holder_cluster() in (0, it.job.cluster):
                 it.lock.remove()
             else:
-                it.lock.leave()
+                it.lock.release()
     raise CannotStart(
         f"The DAG has ended with exit code {code}, unheard by the schedd: nothing to do",
         code,
@@ -185,19 +223,26 @@ def _refuse_ended(it: Plan) -> None:
 
 
 def _begin_anew(it: Plan) -> None:
-    """Part this run from an earlier one of the same job, which the schedd wants again after its
-    end: neither that end nor that run's jobs are this one's."""
-    news = begun_anew(it.own_ad, time.time(), recovers=it.lock.begun())
+    """Separate this run from an earlier one of the same job, which the schedd runs again after its
+    end: neither the exit code nor the jobs of that run count."""
+    news = begun_anew(it.own_ad, time.time(), recovers=it.lock.has_begun())
     if not news:
         return
     try:
         it.schedd.publish(news, durable=True)
     except PoolError as error:
         reason = f"can't tell the schedd that the DAG begins anew ({error.reason})"
-        raise CannotStart(f"{reason}; starting again later", EXIT_LEAVE) from None
+        raise CannotStart(f"{reason}; starting again later", EXIT_RESTART) from None
 
 
-def _recovers(options: DagmanOptions, it: Plan, out: OutLog) -> bool:
+def _mode(options: DagmanOptions) -> Mode:
+    """What kind of run the options ask for."""
+    if options.setup_only:
+        return Mode.SETUP_ONLY
+    return Mode.DRY_RUN if options.dry_run else Mode.RUN
+
+
+def _is_recovering(options: DagmanOptions, it: Plan, out: OutLog) -> bool:
     """Take the lock; whether an old nodes log is to be replayed."""
     recovering = _take_lock(it.lock, it.job, out)
     if options.dry_run and recovering:
@@ -257,19 +302,19 @@ def _own_ad(schedd: ScheddAdapter, job: JobId, out: OutLog) -> dict[str, object]
             "No HTCondor ID available for DAGMan (running on command line?);"
             " DAG status will not be reported to ClassAd"
         )
-    for tries in range(1, OWN_AD_TRIES + 1):
+    for tries in range(1, MAX_OWN_AD_TRIES + 1):
         try:
             return schedd.own_ad()
         except PoolError as error:
             reason = error.reason
             out.say(f"Warning: can't read the DAGMan job's own ad: {reason}")
             out.flush()
-            if tries < OWN_AD_TRIES:
+            if tries < MAX_OWN_AD_TRIES:
                 time.sleep(tries)
     raise CannotStart(
         f"ERROR: the schedd does not give the DAGMan job's own ad ({reason}); starting again later."
         f" condor_q {job.cluster} tells whether it answers",
-        EXIT_LEAVE,
+        EXIT_RESTART,
     )
 
 
@@ -308,7 +353,7 @@ def _inherited(
         return ()
 
 
-def _introduce(
+def _log_workflow(
     workflow: Workflow, schedd: ScheddAdapter, own_ad: dict[str, object], out: OutLog
 ) -> None:
     _say_all(
@@ -361,18 +406,18 @@ def _limits(
 def _take_lock(lock: LockFile, job: JobId, out: OutLog) -> bool:
     """Returns whether an earlier DAGMan left its lock file, so that its run is to be recovered."""
     try:
-        holder = lock.take()
+        holder = lock.acquire()
     except FileError as error:
-        raise CannotStart(f"ERROR: {error}", _code(error, begun=lock.begun())) from None
+        raise CannotStart(f"ERROR: {error}", _code(error, begun=lock.has_begun())) from None
     if holder is None:
-        if lock.found:
+        if lock.found_file:
             out.say(f"Lock file {lock.path} detected")
-        return lock.found
+        return lock.found_file
     if job.cluster and holder == job.cluster:
         raise CannotStart(
             f"Lock file {lock.path} is still held by this same DAGMan job ({holder});"
             " starting again later",
-            EXIT_LEAVE,
+            EXIT_RESTART,
         )
     raise CannotStart(
         "Aborting because it looks like another instance of DAGMan is currently running on this"
@@ -393,18 +438,18 @@ def _begin(
         log.open(truncate=not recovering)
         lock.write(job.cluster, rescue)
     except FileError as error:
-        lock.leave()
-        raise CannotStart(f"ERROR: {error}", _code(error, begun=lock.found)) from None
+        lock.release()
+        raise CannotStart(f"ERROR: {error}", _code(error, begun=lock.found_file)) from None
     return log
 
 
 def _code(error: FileError, *, begun: bool) -> int:
     """The exit code for a file that can't be written.  With 1 the schedd takes the job away, and
     the node jobs of a DAG that has begun; what may pass is tried again."""
-    return EXIT_LEAVE if begun or error.transient else 1
+    return EXIT_RESTART if begun or error.transient else 1
 
 
-def _begin_jobstate(run: Run) -> None:
+def _begin_jobstate(run: DagRun) -> None:
     now = time.time()
     no_job = JobId(-1, -1)  # stock's words for a DAGMan that runs by hand
     lines = [jobstate.started(now, *(JobId(run.cluster, run.proc) if run.cluster else no_job))]
@@ -415,10 +460,10 @@ def _begin_jobstate(run: Run) -> None:
 
 def _refuse_dry_run(lock: LockFile, job: JobId) -> None:
     """A dry run must not take the place of a run that is still to be recovered."""
-    holder = lock.holder()
+    holder = lock.holder_cluster()
     if holder and holder == job.cluster:
         return  # of this very job, which was held meanwhile, so it was a dry run as well
-    lock.leave()
+    lock.release()
     raise CannotStart(
         f"ERROR: lock file {lock.path} shows that a run of this DAG was interrupted; -DryRun would"
         " forget how far it came. Submit the DAG again without -DryRun to go on with that run, or"
@@ -426,11 +471,11 @@ def _refuse_dry_run(lock: LockFile, job: JobId) -> None:
     )
 
 
-def _dump(run: Run) -> None:
-    """Every node as it stands at the start, for who looks for a mistake."""
+def _log_nodes(run: DagRun) -> None:
+    """Every node as it stands at the start, for debugging."""
     run.out.say(f"Current path is {os.getcwd()}", 4)
-    if run.out.verbosity < DUMP_LEVEL:
+    if run.out.verbosity < NODES_VERBOSITY:
         return
     for report in run.engine.node_reports():
         for line in failure_dump.node_dump(run.dag, report):
-            run.out.say(line, DUMP_LEVEL)
+            run.out.say(line, NODES_VERBOSITY)

@@ -1,62 +1,120 @@
-"""Submits a node: its description, what is looked at before, and what came of it as an input.
+"""Submits a node: makes its description, asks the schedd, and reports the outcome as an input.
 
-No decisions here: an adapter's error becomes the input that says so.
+No decisions here: an error of an adapter becomes the input that reports it.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from functools import partial
-from typing import Any
+from collections import deque
+from collections.abc import Callable
 
-from condor_pydagman.adapters import common_input as common_input_files
-from condor_pydagman.adapters import files, submit_checks, submit_errors
-from condor_pydagman.adapters.common_input import FirstList
-from condor_pydagman.adapters.description_remarks import of_description
-from condor_pydagman.adapters.schedd import LostReply
-from condor_pydagman.daemon import subdags
-from condor_pydagman.daemon.run import Run
+from condor_pydagman.adapters import files, submit_errors
+from condor_pydagman.adapters.schedd_requests import (
+    MULTIPLE_PROCS,
+    Checks,
+    FirstCommonInput,
+    LostReply,
+    Submit,
+    SubmitResult,
+)
+from condor_pydagman.daemon import subdag_nodes
+from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.records import job_description
 
-TEMPLATES_MAX = 64  # submit files kept in parsed form
-SHOW_EVERY = 0.02  # seconds of submitting after which `.dagman.out` gets what was said
+MAX_TEMPLATES = 64  # submit files kept in parsed form
+FLUSH_INTERVAL_S = 0.02  # seconds between flushes of `.dagman.out` while nodes are submitted
 
-_MULTI = "Submit generated multiple job procs; disallowed by DAGMAN_PROHIBIT_MULTI_JOBS setting"
+# Called with the engine's input that reports the outcome of a submission.
+ReportOutcome = Callable[[inputs.Input], None]
+
+
+class _Outcomes:
+    """Reports outcomes in the order of the submissions, whichever is known first."""
+
+    def __init__(self) -> None:
+        self._awaited: deque[tuple[ReportOutcome, list[inputs.Input]]] = deque()
+
+    def await_one(self, report: ReportOutcome) -> ReportOutcome:
+        """One more submission; the outcome is to be given to what is returned."""
+        known: list[inputs.Input] = []
+        self._awaited.append((report, known))
+
+        def tell(outcome: inputs.Input) -> None:
+            known.append(outcome)
+            while self._awaited and self._awaited[0][1]:
+                first, (outcome,) = self._awaited.popleft()
+                first(outcome)
+
+        return tell
 
 
 class Submitter:
-    """Submits nodes of one run, one at a time."""
+    """Submits nodes of one run."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: DagRun) -> None:
         self.run = run
         self._templates: dict[str, tuple[tuple[int, int], job_description.Template]] = {}
-        self._next_show = 0.0
-        self._begun: tuple[int, str] | None = None  # a node whose submission was put off, and text
+        self._next_flush_at = 0.0
+        self._outcomes = _Outcomes()
+        # A submission deferred because of its list of common input files, and its description.
+        self._deferred: tuple[do.SubmitNode, str] | None = None
 
-    def submit(self, action: do.SubmitNode) -> inputs.Input:
-        """Submit a node's jobs; returns the engine's input that tells what came of it."""
-        node = action.node
+    def submit(self, action: do.SubmitNode, report: ReportOutcome) -> None:
+        """Submit a node's jobs; `report` is called once, now or later, in the order of calls."""
+        node, report = action.node, self._outcomes.await_one(report)
         try:
-            cluster, procs = self._hand_over(node, self._description(action), action.common_input)
+            text = self._description(action)
         except (OSError, FileError) as error:
             reason = f"can't read the submit file: {_reason(error)}"
-            return self._failed(node, reason, permanent=self._for_good())
-        except subdags.CannotPrepare as error:
+            report(self._failed(node, reason, permanent=self._is_permanent()))
+        except subdag_nodes.CannotPrepare as error:
             self._say(str(error), 0)
             reason = f"Failed to submit Sub-DAG: {error.reason}"
-            return self._failed(node, reason, permanent=not error.transient)
-        except LostReply as error:
-            return self._failed(node, error.reason, permanent=False, unknown=True)
+            report(self._failed(node, reason, permanent=not error.transient))
         except PoolError as error:
-            permanent = not error.transient and (error.reason == _MULTI or self._for_good())
-            return self._failed(node, error.reason, permanent=permanent)
-        except FirstList as first:
-            return inputs.CommonInput(node, first.token)
-        return inputs.Submitted(node, cluster, procs)
+            permanent = not error.transient and self._is_permanent()
+            report(self._failed(node, error.reason, permanent=permanent))
+        else:
+            self._request_submit(action, text, report)
+
+    def _request_submit(self, action: do.SubmitNode, text: str, report: ReportOutcome) -> None:
+        run, node = self.run, action.node
+        self._flush_log()
+        checks = Checks(
+            by_condor_submit=run.by_condor_submit,
+            one_proc=run.config.prohibit_multi_jobs,
+            common_input=action.common_input,
+            name=run.dag.submits[node],
+            written=self._user_description(node) if "warning" in text.lower() else "",
+        )
+        request = Submit(action, text, run.dag.directories.get(node, ""), checks)
+        run.schedd.ask(request, lambda result: report(self._answered(request, result)))
+
+    def _answered(self, request: Submit, result: SubmitResult) -> inputs.Input:
+        node, outcome = request.action.node, result.outcome
+        for line in result.lines:
+            self._say(line)
+        if isinstance(outcome, FirstCommonInput):
+            self._deferred = request.action, request.text
+            return inputs.CommonInput(node, outcome.token)
+        if isinstance(outcome, PoolError):
+            return self._not_submitted(node, request.text, outcome)
+        return inputs.Submitted(node, outcome.cluster, outcome.procs)
+
+    def _not_submitted(self, node: int, text: str, error: PoolError) -> inputs.SubmitFailed:
+        if isinstance(error, LostReply):
+            return self._failed(node, error.reason, permanent=False, unknown=True)
+        if error.transient:
+            return self._failed(node, error.reason, permanent=False)
+        directory = self.run.dag.directories.get(node, "")
+        reason = submit_errors.explained(error, text, self.text_of(node), directory)
+        permanent = reason == MULTIPLE_PROCS or self._is_permanent()
+        return self._failed(node, reason, permanent=permanent)
 
     def text_of(self, node: int) -> str:
         """Text of a node's submit description as it is now, '' if it can't be read."""
@@ -74,27 +132,29 @@ class Submitter:
     def _say(self, text: str, level: int = 3) -> None:
         self.run.out.say(text, level)
 
-    def _for_good(self) -> bool:
-        """Whether what is wrong with a description is so for good: to stock, which knows only that
+    def _is_permanent(self) -> bool:
+        """Whether an error in a description is permanent: to stock, which knows only that
         condor_submit failed, it is not."""
         return not self.run.by_condor_submit
 
     def _description(self, action: do.SubmitNode) -> str:
         node, run = action.node, self.run
-        begun, self._begun = self._begun, None
-        if begun is not None and begun[0] == node:
-            return begun[1]
+        deferred, self._deferred = self._deferred, None
+        if deferred is not None and deferred[0] == action._replace(common_input=""):
+            return deferred[1]
         if node in run.dag.subdags:
-            subdags.prepare(
+            subdag_nodes.prepare(
                 run.dag,
                 node,
                 run.options,
-                priority=run.engine.priority(node),
+                priority=action.priority,
                 retry=action.retry,
                 config=run.config,
                 say=self._say,
             )
-            self._say(f"Submitting HTCondor Node {run.dag.names[node]} job(s)...")
+            name, file = run.dag.names[node], run.dag.submits[node]
+            self._say(f"Submitting HTCondor Node {name} job(s)...")
+            self._say(f"Submitting node {name} from file {file} using direct job submission")
         return job_description.describe(
             run.dag,
             node,
@@ -106,38 +166,7 @@ class Submitter:
             hold=action.on_hold,
         )
 
-    def _hand_over(self, node: int, text: str, common_input: str) -> tuple[int, int]:
-        run = self.run
-        directory = run.dag.directories.get(node, "")
-        self._show()
-        try:
-            if run.config.prohibit_multi_jobs and run.schedd.procs_of(text, directory) > 1:
-                raise PoolError(_MULTI, transient=False)
-            look = partial(self._look, node, text, common_input)
-            return run.schedd.submit(text, directory, look)
-        except FirstList:
-            self._begun = node, text
-            raise
-        except PoolError as error:
-            if error.transient:
-                raise
-            reason = submit_errors.explained(error, text, self.text_of(node), directory)
-            raise PoolError(reason, transient=False) from None
-
-    def _look(self, node: int, text: str, common_input: str, description: Any) -> None:
-        """Refuse what stock DAGMan would not submit, and warn of what it warns of."""
-        if self.run.by_condor_submit:
-            submit_checks.check(description)
-            by, before = "condor_submit", "From submit: WARNING: "
-        else:
-            common_input_files.check(description, common_input)
-            by, before = "DAGMAN", "Submit warning: Submit:0:"
-        name = self.run.dag.submits[node]
-        written = self._written(node) if "warning" in text.lower() else ""
-        for line in of_description(description, text, written=written, name=name, by=by):
-            self._say(before + line.removeprefix("WARNING: "))
-
-    def _written(self, node: int) -> str:
+    def _user_description(self, node: int) -> str:
         """The node's submit description without what DAGMan adds."""
         dag = self.run.dag
         inline = dag.descriptions.get(dag.submits[node])
@@ -146,13 +175,13 @@ class Submitter:
         known = self._templates.get(os.path.join(dag.directories.get(node, ""), dag.submits[node]))
         return "".join(body + queue for body, queue in known[1].parts) if known else ""
 
-    def _show(self) -> None:
-        """Let `.dagman.out` tell what is being submitted, in case that takes long; a write for each
-        of a thousand nodes would be dear."""
-        now = time.monotonic()
-        if now >= self._next_show:
+    def _flush_log(self) -> None:
+        """Flush `.dagman.out` at intervals: it shows a submission that takes long, without a write
+        for each of a thousand nodes."""
+        now = self.run.clock.monotonic()
+        if now >= self._next_flush_at:
             self.run.out.flush()
-            self._next_show = now + SHOW_EVERY
+            self._next_flush_at = now + FLUSH_INTERVAL_S
 
     def _failed(
         self, node: int, reason: str, *, permanent: bool, unknown: bool = False
@@ -162,7 +191,7 @@ class Submitter:
         if place:
             what = "submit description" if name in dag.descriptions else f"submit file {name}"
             reason += f" ({what}, named at {place})"
-        stamp = time.strftime("%m/%d/%y %H:%M:%S")
+        stamp = time.strftime("%m/%d/%y %H:%M:%S", time.localtime(self.run.clock.time()))
         return inputs.SubmitFailed(node, reason, permanent, unknown, stamp)
 
     def _template(self, node: int) -> job_description.Template:
@@ -171,23 +200,18 @@ class Submitter:
         name = dag.submits[node]
         inline = dag.descriptions.get(name)
         if inline is not None:
-            self._say(
-                f"Submitting node {dag.names[node]} from inline description using direct job"
-                " submission"
-            )
             return job_description.split(inline)
-        self._say(f"Submitting node {dag.names[node]} from file {name} using direct job submission")
         directory = dag.directories.get(node, "")
-        if directory and not os.path.isdir(directory):  # it may come: stock tries again as well
+        if directory and not os.path.isdir(directory):  # transient: stock retries as well
             raise PoolError(f"Could not change to node directory {directory}", transient=True)
         path = os.path.join(directory, name)
         info = os.stat(path)
         sign = (info.st_mtime_ns, info.st_size)
         known = self._templates.get(path)
         if known is None or known[0] != sign:
-            if len(self._templates) >= TEMPLATES_MAX:
+            if len(self._templates) >= MAX_TEMPLATES:
                 self._templates.clear()
-            ours = node in dag.subdags  # by its name alone, which no line of the DAG says
+            ours = node in dag.subdags  # its name is derived; no line of the DAG gives it
             known = (sign, job_description.split(files.read_text(path, own=ours)))
             self._templates[path] = known
         return known[1]

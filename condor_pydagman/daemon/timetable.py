@@ -1,43 +1,45 @@
-"""When what is to be published next.  It never looks at a clock: times are given to it."""
+"""When each kind of output is to be published next; the caller gives the time."""
 
 from __future__ import annotations
 
-SETTLE = 0.2  # seconds after a change before it is published, so that one flurry is one update
-SHARE = 10.0  # publishing of one kind takes no more than a tenth of the time
+PUBLISH_DELAY_S = (
+    0.2  # seconds from a change to its publishing, so that many changes make one update
+)
+COST_FACTOR = 10.0  # intervals per duration: one kind of output takes at most a tenth of the time
 
 
 class Timetable:
-    """Things that become due, each at its own shortest interval.
+    """Kinds of output that become due, each with a minimum interval of its own.
 
-    What takes long (the status file of 100,000 nodes: half a second) comes more rarely than its
-    interval says, lest it keep DAGMan from its work.
+    What takes long (the status file of 100,000 nodes: half a second) gets a longer interval than it
+    asks for, so that DAGMan has time for its other work.
     """
 
     def __init__(self) -> None:
         self._due: dict[str, float] = {}
         self._last: dict[str, float] = {}
-        self._cost: dict[str, float] = {}  # seconds that it took the last time
+        self._cost: dict[str, float] = {}  # seconds that it took last time
 
-    def plan(self, what: str, now: float, interval: float) -> None:
-        """It has changed: due soon, but not before `interval` seconds after the last time."""
+    def plan(self, what: str, now: float, interval_s: float) -> None:
+        """It has changed: due soon, but not before `interval_s` seconds after the last time."""
         if what in self._last:
-            interval = max(interval, self._cost[what] * SHARE)
-            earliest = max(now + SETTLE, self._last[what] + interval)
+            interval_s = max(interval_s, self._cost[what] * COST_FACTOR)
+            earliest = max(now + PUBLISH_DELAY_S, self._last[what] + interval_s)
         else:
-            earliest = now + SETTLE
+            earliest = now + PUBLISH_DELAY_S
         self._due[what] = min(self._due.get(what, earliest), earliest)
 
-    def remind(self, what: str, now: float, seconds: float) -> None:
-        """Though nothing may have changed: due so many seconds from now, if it was not before."""
-        later = now + max(seconds, self._cost.get(what, 0.0) * SHARE)
+    def remind(self, what: str, now: float, delay_s: float) -> None:
+        """Due `delay_s` seconds from now unless due already, even if nothing has changed."""
+        later = now + max(delay_s, self._cost.get(what, 0.0) * COST_FACTOR)
         self._due.setdefault(what, later)
 
     def next(self) -> float | None:
         """When something is due; None if nothing is planned."""
         return min(self._due.values(), default=None)
 
-    def take(self, now: float) -> list[str]:
-        """What is due by now, and no longer planned."""
+    def pop_due(self, now: float) -> list[str]:
+        """Remove and return what is due by now."""
         found = [what for what, when in self._due.items() if when <= now]
         for what in found:
             del self._due[what]

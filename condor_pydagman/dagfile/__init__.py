@@ -1,1 +1,1 @@
-"""TEXT -> COMMANDS: the DAG language.  Pure."""
+"""The DAG language: from the text of DAG files to commands, and back.  Pure."""

@@ -1,7 +1,7 @@
 """The commands of the DAG language: one class a command, as its line in a DAG file says it.
 
-What a command means for the DAG is the business of `graph.build`; how its line is read, and the
-SYNTAX table of all command words, is in `dagfile.syntax`.
+What a command means for the DAG is the business of `graph.build`; the words of the language are in
+`dagfile.language`, how the line of each is read and written in `dagfile.syntax`.
 """
 
 from __future__ import annotations
@@ -239,7 +239,7 @@ class Reject(NamedTuple):
 
 
 class ConfigFile(NamedTuple):
-    """CONFIG: configuration for DAGMan; obeyed by condor_submit_dag."""
+    """CONFIG: configuration for DAGMan; applied by condor_submit_dag."""
 
     line: int
     file: str

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from condor_pydagman.dagfile.lexer import TRIMMED
 from condor_pydagman.printable import printable
 
-LONGEST_EXCERPT = 160  # characters of a line that a message shows
+MAX_EXCERPT_LENGTH = 160  # characters of a line that a message shows
 
 
 class Excerpt(NamedTuple):
@@ -23,9 +23,9 @@ def excerpt(line: str, column: int) -> Excerpt:
     length = max(len(line.rstrip(TRIMMED)), indent)
     column = min(max(column, indent), length)
     begin = indent
-    if length - indent > LONGEST_EXCERPT:
-        begin = max(indent, min(column - LONGEST_EXCERPT // 2, length - LONGEST_EXCERPT))
-    end = min(length, begin + LONGEST_EXCERPT)
+    if length - indent > MAX_EXCERPT_LENGTH:
+        begin = max(indent, min(column - MAX_EXCERPT_LENGTH // 2, length - MAX_EXCERPT_LENGTH))
+    end = min(length, begin + MAX_EXCERPT_LENGTH)
     before = printable(line[begin:column])
     text = before + printable(line[column:end])
     return Excerpt(text, len(before) + 1)

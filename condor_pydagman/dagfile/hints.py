@@ -1,4 +1,4 @@
-"""What to tell a person about a wrong line beyond what stock DAGMan says: the mistakes people make.
+"""Hints on common mistakes, added to stock DAGMan's message about a wrong line.
 
 A hint is one sentence; '' if there is nothing useful to say.
 """
@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterable
 
 from condor_pydagman.dagfile.lexer import QuotingError
+from condor_pydagman.dagfile.line_error import LineError
 from condor_pydagman.dagfile.line_parts import normal
-from condor_pydagman.dagfile.wrong import Wrong
 
-LOOKED_AT = 200  # characters of a word or of the rest of a line that are looked at
-NEAR = 0.62  # similarity, of 1, that two swapped letters in a word of three still have
+MAX_SEARCHED = 200  # characters of a word or of the rest of a line that are looked at
+MIN_SIMILARITY = 0.62  # similarity, of 1, that two swapped letters in a word of three still have
 CR_ONLY = "the lines seem to end in CR only: save the file with LF at the ends of its lines"
 BYTE_ORDER_MARK = "the file begins with a byte order mark: save it as UTF-8 without one"
 
@@ -61,24 +61,24 @@ def nearest(word: str, valid: Iterable[str]) -> str:
     plain = normal(word[:40].translate(_TO_PLAIN).strip(" \"'"))
     if plain in forms:
         return forms[plain]
-    import difflib  # late: most DAG files are right
+    import difflib  # imported late: most DAG files are right
 
-    near = difflib.get_close_matches(plain, forms, 1, NEAR)
+    near = difflib.get_close_matches(plain, forms, 1, MIN_SIMILARITY)
     return forms[near[0]] if near else ""
 
 
-def of_wrong(wrong: Wrong | QuotingError) -> str:
+def of_wrong(wrong: LineError | QuotingError) -> str:
     """The hint for a line of a known command."""
-    if "\r" in wrong.line[:LOOKED_AT]:
+    if "\r" in wrong.line[:MAX_SEARCHED]:
         return CR_ONLY
-    rest = wrong.line[wrong.column : wrong.column + LOOKED_AT]
+    rest = wrong.line[wrong.column : wrong.column + MAX_SEARCHED]
     word = rest.split(" ", 1)[0].split("\t", 1)[0]
     if isinstance(wrong, QuotingError):
-        return _open_quote(wrong.line[:LOOKED_AT])
+        return _open_quote(wrong.line[:MAX_SEARCHED])
     if word.startswith(("#", "//")):
         return "a comment must be on a line of its own"
     meant = nearest(word, wrong.expected) if word else ""
-    odd = odd_character(word) or odd_character(wrong.line[:LOOKED_AT])
+    odd = odd_character(word) or odd_character(wrong.line[:MAX_SEARCHED])
     if odd and normal(word) != normal(meant):
         return f"{odd}; did you mean {meant}?" if meant else odd
     if meant:
@@ -94,7 +94,7 @@ def of_unknown(word: str, line: str, valid: Iterable[str], number: int) -> str:
         return "the file seems to be UTF-16: save it as UTF-8"
     valid = tuple(valid)
     odd = odd_character(word)
-    plain = line[:LOOKED_AT].translate(_TO_PLAIN).split()
+    plain = line[:MAX_SEARCHED].translate(_TO_PLAIN).split()
     meant = _ALIASES.get(normal(word[:40])) or nearest(plain[0] if plain else "", valid)
     if odd:
         return f"{odd}; did you mean {meant}?" if meant else odd
@@ -104,7 +104,7 @@ def of_unknown(word: str, line: str, valid: Iterable[str], number: int) -> str:
         return f"did you mean {meant}?"
     if word in ("{", "}") or word.startswith("@"):
         return "no inline submit description is open here"
-    if _SUBMIT_COMMAND.match(line[:LOOKED_AT]):
+    if _SUBMIT_COMMAND.match(line[:MAX_SEARCHED]):
         return "this is a line of a submit description: is the file a DAG file?"
     return ""
 
@@ -114,7 +114,7 @@ def odd_character(text: str) -> str:
     found = _ODD.search(text)
     if found is None:
         return ""
-    import unicodedata  # late: most DAG files are right
+    import unicodedata  # imported late: most DAG files are right
 
     character = found.group()
     name = unicodedata.name(character, "character").lower()

@@ -43,11 +43,13 @@ class Words:
         remarks: what was noticed of good words that look like a mistake.
     """
 
-    def __init__(self, line: str, position: int = 0) -> None:
+    def __init__(self, line: str, position: int = 0, *, plain: bool = False) -> None:
+        """`plain`: `splits_plainly` holds for the line."""
         self.line = line
         self.column = position
         self.remarks: list[str] | None = None
         self._position = position
+        self._plain = plain
 
     @property
     def position(self) -> int:
@@ -68,6 +70,15 @@ class Words:
             word = self._next(keep_quotes=False)
             if word or self._position >= len(self.line):
                 return word
+
+    def all_plain(self) -> list[str] | None:
+        """All words that are left, which still come one by one as well.
+
+        None if there may be a quote in one, or they can't be told apart fast.
+        """
+        if not self._plain or '"' in self.line or "'" in self.line:
+            return None
+        return self.line[self._position :].split()
 
     def rest(self) -> str:
         """What is left of the line, unprocessed."""
@@ -98,7 +109,7 @@ class Words:
         return found
 
     def remark(self, text: str) -> None:
-        """Notice something about a word that is obeyed nevertheless."""
+        """Notice something about a word that is applied nevertheless."""
         self.remarks = [*(self.remarks or ()), text]
 
     def _skip_separators(self) -> int:

@@ -1,7 +1,7 @@
 """What the lines of many commands are made of: names, files, numbers, and their ends.
 
-Each function reads one word and raises Wrong with stock DAGMan's message if it is not as it must
-be; QuotingError if a quote is not closed.
+Each function reads one word.  It raises LineError with stock DAGMan's message if the word is not as
+it must be, QuotingError if a quote is not closed.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import re
 from typing import NamedTuple
 
 from condor_pydagman.dagfile.lexer import Words
+from condor_pydagman.dagfile.line_error import LineError
 from condor_pydagman.dagfile.lines import Lines
-from condor_pydagman.dagfile.wrong import Wrong
 
 RESERVED_NAMES = frozenset(("PARENT", "CHILD", "ALL_NODES"))
 LOWEST, HIGHEST = -(2**31), 2**31 - 1  # of any number in a DAG file
@@ -56,7 +56,7 @@ def checked_number(
     """As `number`, for a word that was read before, at `column` if not last."""
     value = integer(word)
     if value is None or not low <= value <= high:
-        raise Wrong(invalid.format(word), words, hint=_range(low, high), column=column)
+        raise LineError(invalid.format(word), words, hint=_range(low, high), column=column)
     if not word.lstrip("+-").isdigit():
         words.remark(f"'{word[:40]}' is read as {value}")
     return value
@@ -74,7 +74,7 @@ def needed(words: Words, missing: str, expected: tuple[str, ...] = ()) -> str:
     """A word; `missing` is said if there is none."""
     word = words.next()
     if not word:
-        raise Wrong(missing, words, expected)
+        raise LineError(missing, words, expected)
     return word
 
 
@@ -82,7 +82,7 @@ def needed_file(words: Words, missing: str) -> str:
     """The name of a file or directory, without its quotes."""
     word = words.next_file()
     if not word:
-        raise Wrong(missing, words)
+        raise LineError(missing, words)
     return word
 
 
@@ -95,13 +95,13 @@ def new_node_name(words: Words, context: Context) -> str:
     """The name of a node that a line defines."""
     name = needed(words, "Missing node name")
     if name.upper() in RESERVED_NAMES:
-        raise Wrong(
+        raise LineError(
             "Node name is a reserved word",
             words,
             hint="PARENT, CHILD and ALL_NODES, in any case, can't be names of nodes",
         )
     if "+" in name and not context.allow_any_node_name_characters:
-        raise Wrong(
+        raise LineError(
             "Node name contains illegal charater",
             words,
             hint="+ stands between the name of a splice and that of a node in it; use another "
@@ -120,4 +120,4 @@ def unexpected(word: str, words: Words, *expected: str) -> None:
     """Refuse `word` unless it is the '' of the line's end."""
     if word:
         hint = "" if expected else "expected the end of the line"
-        raise Wrong(f"Unexpected token '{word}'", words, expected, hint)
+        raise LineError(f"Unexpected token '{word}'", words, expected, hint)

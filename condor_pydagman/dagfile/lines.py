@@ -13,14 +13,14 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from condor_pydagman.dagfile import bulk
-from condor_pydagman.dagfile.bulk import Run
+from condor_pydagman.dagfile.bulk import SimpleLines
 from condor_pydagman.dagfile.lexer import TRIMMED
 
-BLOCK = 1 << 18  # characters; a block this small stays in the processor's cache
-LEAST_PATIENCE, MOST_PATIENCE = 1 << 10, 1 << 16  # characters to wait before looking for a run
-LONGEST = 1 << 25  # characters of a command
-PIECES_JOINED = 4096
-MOST_PIECES = 10_000  # of a continued line; errors behind them are shown at the last of these
+BLOCK_LENGTH = 1 << 18  # characters; a block this small stays in the processor's cache
+MIN_SEARCH_GAP, MAX_SEARCH_GAP = 1 << 10, 1 << 16  # characters
+MAX_COMMAND_LENGTH = 1 << 25  # characters of a command
+MAX_LOOSE_PIECES = 4096
+MAX_PIECES = 10_000  # of a continued line; errors behind them are shown at the last of these
 
 
 class Where(NamedTuple):
@@ -41,14 +41,14 @@ class Lines:
         continued: whether the last command stood on several lines.
         nul: where a block that has been begun holds a NUL character; None if there is none.
         too_long: number of a line where there is no reading on, for it is part of a command longer
-            than LONGEST; else 0.
+            than MAX_COMMAND_LENGTH; else 0.
         opening: the first physical line of the last command.
     """
 
     def __init__(
         self, blocks: Iterable[str], known: deque[tuple[int, int, int]] | None = None
     ) -> None:
-        """`known` are the runs, if the same text has been read before."""
+        """`known`: the sequences of simple lines, if the same text has been read before."""
         self.number = 0
         self.cut_off = 0
         self.block = ""
@@ -59,9 +59,10 @@ class Lines:
         self._blocks = iter(blocks)
         self._position = 0
         self._known = known
-        # Where runs are short, looking for them costs more than they save: it is done ever less.
-        self._no_run_before = 0
-        self._patience = LEAST_PATIENCE
+        # Where few simple lines follow each other, looking for them costs more than they save:
+        # each failure doubles the distance to the next attempt.
+        self._no_search_before = 0
+        self._search_gap = MIN_SEARCH_GAP
         self._raw = ""
         self._raw_number = 0
         self._pieces: list[tuple[int, int, str]] = []  # of a continued line: offset, number, raw
@@ -80,27 +81,27 @@ class Lines:
         self.continued = True
         return self._continued(line[:-1])
 
-    def simple_run(self) -> Run | None:
+    def simple_lines(self) -> SimpleLines | None:
         """Simple lines that come next, read over.  None if there are none, or too few."""
         if self._position >= len(self.block) and not self._next_block():
             return None
         if self._known is not None:
             if not self._known or self._known[0][0] != self.number + 1:
                 return None
-            run = bulk.again(self.block, self._position, self._known.popleft())
-        elif self._position < self._no_run_before:
+            simple = bulk.lines_found_before(self.block, self._position, self._known.popleft())
+        elif self._position < self._no_search_before:
             return None
         else:
-            found = bulk.take(self.block, self._position, self.number + 1)
+            found = bulk.find_lines(self.block, self._position, self.number + 1)
             if found is None:
-                self._no_run_before = self._position + self._patience
-                self._patience = min(2 * self._patience, MOST_PATIENCE)
+                self._no_search_before = self._position + self._search_gap
+                self._search_gap = min(2 * self._search_gap, MAX_SEARCH_GAP)
                 return None
-            run = found
-            self._patience = LEAST_PATIENCE
-        self._position += len(run.text)
-        self.number += run.lines
-        return run
+            simple = found
+            self._search_gap = MIN_SEARCH_GAP
+        self._position += len(simple.text)
+        self.number += simple.lines
+        return simple
 
     def description(self, closing: str) -> tuple[str, str] | None:
         """Text of an inline submit description, and the line that ends it, with what follows there.
@@ -145,10 +146,10 @@ class Lines:
             if line is None:
                 self.cut_off = first
                 return None
-            if parts.length > LONGEST:
+            if parts.length > MAX_COMMAND_LENGTH:
                 self.too_long = self.number
                 return None
-            if len(self._pieces) >= MOST_PIECES:
+            if len(self._pieces) >= MAX_PIECES:
                 self._pieces.pop()
             self._pieces.append((parts.length, self.number, self._raw))
             if line[-1] != "\\":
@@ -170,7 +171,7 @@ class Lines:
                 end = len(block)
             self._position = end + 1
             self.number += 1
-            if end - begin > LONGEST:
+            if end - begin > MAX_COMMAND_LENGTH:
                 self.too_long = self.number
                 return None
             raw = block[begin:end]
@@ -182,7 +183,7 @@ class Lines:
     def _next_block(self) -> bool:
         for block in self._blocks:
             if block:
-                self.block, self._position, self._no_run_before = block, 0, 0
+                self.block, self._position, self._no_search_before = block, 0, 0
                 if "\0" in block and self.nul is None:
                     self.nul = self._where_nul()
                 return True
@@ -219,7 +220,7 @@ class _Joined:
     def add(self, piece: str) -> None:
         self._pieces.append(piece)
         self.length += len(piece) + 1
-        if len(self._pieces) >= PIECES_JOINED:
+        if len(self._pieces) >= MAX_LOOSE_PIECES:
             self._chunks.append(self._separator.join(self._pieces))
             self._pieces.clear()
 
@@ -234,6 +235,6 @@ def in_blocks(text: str) -> Iterator[str]:
     """A text cut into blocks, each but the last ending at a line's end."""
     begin, length = 0, len(text)
     while begin < length:
-        end = text.find("\n", begin + BLOCK) + 1 or length
+        end = text.find("\n", begin + BLOCK_LENGTH) + 1 or length
         yield text[begin:end]
         begin = end

@@ -1,4 +1,4 @@
-"""How the lines are read that define nodes: JOB and its kin, SUBDAG, SPLICE, SUBMIT-DESCRIPTION.
+"""How lines that define nodes are read and written: JOB and its like, SUBDAG, SPLICE, ...
 
 An inline submit description is part of such a line: `{` or `@=TOKEN` opens it, a line that is `}`
 or `@TOKEN`, or begins with that and a blank, ends it; options follow there (manual: "Inline Submit
@@ -12,6 +12,7 @@ from typing import NamedTuple
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.lexer import QuotingError, Words
+from condor_pydagman.dagfile.line_error import LineError
 from condor_pydagman.dagfile.line_parts import (
     Context,
     end,
@@ -21,7 +22,7 @@ from condor_pydagman.dagfile.line_parts import (
     normal,
     unexpected,
 )
-from condor_pydagman.dagfile.wrong import Wrong
+from condor_pydagman.dagfile.quoting import file_word, joined, name_word
 from condor_pydagman.vocabulary import NodeKind
 
 _NO_DIRECTORY = "No directory path provided for DIR subcommand"
@@ -68,14 +69,30 @@ def read_data(words: Words, context: Context) -> Command:
     return commands.Job(context.lines.number, name, submit, *options, kind=NodeKind.DATA)
 
 
+def write_job(job: commands.Job) -> str:
+    """JOB, FINAL, PROVISIONER, SERVICE or DATA."""
+    word = NodeKind(job.kind).name
+    text = f"{word} {name_word(job.name)} {file_word(job.submit)}"
+    if job.description is not None:
+        closing = "}" if job.submit[:1] == "{" else "@" + job.submit[2:]
+        text = _inline(text, job.description, closing)
+    return joined(text, _written_options(job))
+
+
 def read_subdag(words: Words, context: Context) -> Command:
     """SUBDAG EXTERNAL.  Its file can't be an inline description."""
     missing = "Missing EXTERNAL keyword"
     if normal(needed(words, missing, ("EXTERNAL",))) != "EXTERNAL":
-        raise Wrong(missing, words, ("EXTERNAL",))
+        raise LineError(missing, words, ("EXTERNAL",))
     name = new_node_name(words, context)
     file = _submit(words, "a sub-DAG needs its DAG file")
     return commands.Subdag(context.lines.number, name, file, *_options(words))
+
+
+def write_subdag(command: commands.Subdag) -> str:
+    """SUBDAG EXTERNAL."""
+    begin = f"SUBDAG EXTERNAL {name_word(command.name)} {file_word(command.file)}"
+    return joined(begin, _written_options(command))
 
 
 def read_splice(words: Words, context: Context) -> Command:
@@ -92,6 +109,12 @@ def read_splice(words: Words, context: Context) -> Command:
     return commands.Splice(context.lines.number, name, file, directory)
 
 
+def write_splice(command: commands.Splice) -> str:
+    """SPLICE."""
+    directory = f"DIR {file_word(command.directory)}" if command.directory else ""
+    return joined(f"SPLICE {name_word(command.name)} {file_word(command.file)}", directory)
+
+
 def read_submit_description(words: Words, context: Context) -> Command:
     """SUBMIT-DESCRIPTION."""
     line = context.lines.number
@@ -99,16 +122,26 @@ def read_submit_description(words: Words, context: Context) -> Command:
     opening = words.next_file()
     if not _opens_description(opening):
         hint = "expected { or @=TOKEN, which opens a description that } or @TOKEN ends"
-        raise Wrong("No inline description provided", words, hint=hint)
+        raise LineError("No inline description provided", words, hint=hint)
     description, _ = _description(opening, words, context)
     return commands.SubmitDescription(line, name, description)
+
+
+def write_submit_description(command: commands.SubmitDescription) -> str:
+    """SUBMIT-DESCRIPTION."""
+    begin = f"SUBMIT-DESCRIPTION {name_word(command.name)} "
+    closings = {line.split(" ", 1)[0] for line in command.description.split("\n")}
+    if "}" not in closings:
+        return _inline(begin + "{", command.description, "}")
+    number = next(n for n in range(len(closings) + 1) if f"@END{n}" not in closings)
+    return _inline(f"{begin}@=END{number}", command.description, f"@END{number}")
 
 
 def skip_description(words: Words, context: Context) -> None:
     """Read over the inline description that the line of a node or a SUBMIT-DESCRIPTION may open.
 
     Raises:
-        Wrong: it does not end.
+        LineError: it does not end.
     """
     try:
         words.next()
@@ -122,7 +155,7 @@ def skip_description(words: Words, context: Context) -> None:
 def _submit(words: Words, hint: str) -> str:
     submit = words.next_file()
     if not submit:
-        raise Wrong(_NO_SUBMIT, words, hint=hint)
+        raise LineError(_NO_SUBMIT, words, hint=hint)
     return submit
 
 
@@ -143,6 +176,11 @@ def _options(words: Words) -> _Options:
             unexpected(word, words, "DIR", "NOOP", "DONE")
 
 
+def _written_options(command: commands.Job | commands.Subdag) -> str:
+    directory = f"DIR {file_word(command.directory)}" if command.directory else ""
+    return joined(directory, "NOOP" * command.noop, "DONE" * command.done)
+
+
 def _opens_description(word: str) -> bool:
     return word.startswith(("{", "@="))
 
@@ -151,10 +189,10 @@ def _description(opening: str, words: Words, context: Context) -> tuple[str, Wor
     """Text of an inline description, and the words that follow its end."""
     closing = "}" if opening[0] == "{" else "@" + opening[2:]
     if closing == "@":
-        raise Wrong("No inline description closing token specified (@=TOKEN)", words)
+        raise LineError("No inline description closing token specified (@=TOKEN)", words)
     found = context.lines.description(closing)
     if found is None:
-        raise Wrong(
+        raise LineError(
             f"Missing inline description closing token: {closing}",
             words,
             hint=f"a line of its own must end the description: {closing[:40]}, which a blank and "
@@ -166,3 +204,7 @@ def _description(opening: str, words: Words, context: Context) -> tuple[str, Wor
     if ignored:
         words.remark(f"'{ignored[:40]}', what follows {opening[:40]} on its line, is ignored")
     return text, Words(closing_line, len(closing))
+
+
+def _inline(opening: str, description: str, closing: str) -> str:
+    return "\n".join([opening, *([description] if description else []), closing])

@@ -7,35 +7,32 @@ stock DAGMan would show.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from condor_pydagman.dagfile import commands, hints
-from condor_pydagman.dagfile.bulk import Run
+from condor_pydagman.dagfile import bulk, hints
+from condor_pydagman.dagfile.bulk import SimpleLines
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.excerpts import excerpt
+from condor_pydagman.dagfile.language import LANGUAGE, SUBMIT_ONLY
 from condor_pydagman.dagfile.lexer import (
-    SEPARATORS,
     TRIMMED,
     QuotingError,
     Words,
     first_word,
     splits_plainly,
 )
-from condor_pydagman.dagfile.line_parts import RESERVED_NAMES, Context, normal
-from condor_pydagman.dagfile.lines import LONGEST, Lines, Where, in_blocks, is_comment
+from condor_pydagman.dagfile.line_error import LineError
+from condor_pydagman.dagfile.line_parts import Context, normal
+from condor_pydagman.dagfile.lines import MAX_COMMAND_LENGTH, Lines, Where, in_blocks, is_comment
 from condor_pydagman.dagfile.node_lines import skip_description
 from condor_pydagman.dagfile.syntax import SYNTAX, Syntax
-from condor_pydagman.dagfile.variables import read_simple
-from condor_pydagman.dagfile.wrong import Wrong
 from condor_pydagman.errors import DagFileError, DagFileWarning
 from condor_pydagman.printable import message
 
-LIMIT_ERRORS = 20
-MOST_LOST = 100_000  # errors beyond those that are kept, after which reading stops
-
-MANAGER_WORDS = frozenset(syntax.word for syntax in SYNTAX.values() if syntax.manager)
+MAX_ERRORS = 20
+MAX_LOST_ERRORS = 100_000  # errors beyond those that are kept, after which reading stops
 
 
 class Parsed(NamedTuple):
@@ -57,20 +54,20 @@ class Reading:
     Attributes:
         file: name of the file, for messages.
         words: command words to read; lines of other commands of the language are skipped.
-        limit_errors: of errors, and of warnings, no more than this are kept.
-        again: the text has been read before; what was reported of skipped lines then is not
-            reported again.
+        max_errors: of errors, and of warnings, no more than this are kept.
+        is_second_reading: what was reported of skipped lines at the first reading of the text is
+            not reported again.
         allow_any_node_name_characters: see DAGMAN_ALLOW_ANY_NODE_NAME_CHARACTERS.
         errors: grows while the commands are read.
         lost: number of errors found when `errors` was full.
-        warnings: of lines that are obeyed, but hardly as their author thinks.
+        warnings: of lines that are applied, but probably not as intended.
         skipped: number of the first line that was skipped because of `words`; 0 if none was.
     """
 
     file: str
-    words: Container[str] = field(default_factory=lambda: SYNTAX)
-    limit_errors: int = LIMIT_ERRORS
-    again: bool = False
+    words: Container[str] = field(default_factory=lambda: LANGUAGE)
+    max_errors: int = MAX_ERRORS
+    is_second_reading: bool = False
     allow_any_node_name_characters: bool = False
     errors: list[DagFileError] = field(default_factory=list)
     lost: int = 0
@@ -80,23 +77,23 @@ class Reading:
     @property
     def full(self) -> bool:
         """Whether further errors are only counted."""
-        return len(self.errors) >= self.limit_errors
+        return len(self.errors) >= self.max_errors
 
     def warn(self, line: int, text: str) -> None:
         """Keep a warning, unless there are very many."""
-        if len(self.warnings) < self.limit_errors:
+        if len(self.warnings) < self.max_errors:
             self.warnings.append(DagFileWarning(self.file, line, message(text)))
 
 
-def parse(text: str, file: str, *, limit_errors: int = LIMIT_ERRORS) -> Parsed:
-    """All commands of a DAG file and all errors, of which the first `limit_errors` are kept."""
-    reading = Reading(file, limit_errors=limit_errors)
+def parse(text: str, file: str, *, max_errors: int = MAX_ERRORS) -> Parsed:
+    """All commands of a DAG file and all errors, of which the first `max_errors` are kept."""
+    reading = Reading(file, max_errors=max_errors)
     found = list(iter_commands(text, reading))
     return Parsed(found, reading.errors, reading.warnings, reading.lost)
 
 
 def manager_commands(text: str, file: str) -> list[Command]:
-    """The CONFIG, SET_JOB_ATTR and ENV commands, which condor_submit_dag obeys.
+    """The CONFIG, SET_JOB_ATTR and ENV commands, which condor_submit_dag applies.
 
     Other lines are not looked into, except that their command word must be known and that an inline
     submit description must end (as in the stock program).
@@ -104,8 +101,8 @@ def manager_commands(text: str, file: str) -> list[Command]:
     Raises:
         DagFileError: the first line that is wrong.
     """
-    reading = Reading(file, words=MANAGER_WORDS, limit_errors=1)
-    found = list(CommandReader(in_blocks(text), reading, in_runs=True).commands())
+    reading = Reading(file, words=SUBMIT_ONLY, max_errors=1)
+    found = list(CommandReader(in_blocks(text), reading, in_bulk=True).commands())
     if reading.errors:
         raise reading.errors[0]
     return found
@@ -120,7 +117,7 @@ def iter_commands(text: str, reading: Reading) -> Iterator[Command]:
 
 
 class CommandReader:
-    """The commands of a DAG file that comes in blocks, one by one or in runs of simple lines.
+    """The commands of a DAG file that comes in blocks, one by one or simple lines in bulk.
 
     Iterate over it, once; errors are added to `reading.errors` meanwhile.
     """
@@ -130,21 +127,21 @@ class CommandReader:
         blocks: Iterable[str],
         reading: Reading,
         *,
-        in_runs: bool = False,
+        in_bulk: bool = False,
         known: deque[tuple[int, int, int]] | None = None,
     ) -> None:
         """`known` as in `Lines`."""
         self._lines = Lines(blocks, known)
         self._parser = _Parser(reading, self._lines)
         self._reading = reading
-        self._in_runs = in_runs
+        self._in_bulk = in_bulk
 
-    def __iter__(self) -> Iterator[Command | Run]:
+    def __iter__(self) -> Iterator[Command | SimpleLines]:
         lines, parser = self._lines, self._parser
         while True:
-            run = lines.simple_run() if self._in_runs else None
-            if run is not None:
-                yield run
+            simple = lines.simple_lines() if self._in_bulk else None
+            if simple is not None:
+                yield simple
                 continue
             line = lines.logical()
             if lines.nul or lines.too_long:
@@ -155,22 +152,22 @@ class CommandReader:
             command = parser.command(line)
             if command is not None:
                 yield command
-            elif self._reading.lost > MOST_LOST:
-                return  # whatever this is, it is no DAG file
-        if lines.cut_off and not self._reading.again:
+            elif self._reading.lost > MAX_LOST_ERRORS:
+                return  # not a DAG file
+        if lines.cut_off and not self._reading.is_second_reading:
             self._reading.warn(
                 lines.cut_off,
                 "The command is ignored: its last line ends in \\, and the file ends there",
             )
 
     def commands(self) -> Iterator[Command]:
-        """The commands one by one, those in runs left out."""
-        return (item for item in self if not isinstance(item, Run))
+        """The commands one by one, without those read in bulk."""
+        return (item for item in self if not isinstance(item, SimpleLines))
 
-    def commands_of(self, run: Run) -> Iterator[tuple[Command, str]]:
-        """The commands of the run given last, one by one, with their lines."""
+    def commands_of(self, simple: SimpleLines) -> Iterator[tuple[Command, str]]:
+        """The commands of the simple lines given last, one by one, with their lines."""
         end = self._lines.number
-        for number, line in run.numbered():
+        for number, line in simple.numbered():
             self._lines.number = number
             stripped = line.strip(TRIMMED)
             if not stripped or is_comment(stripped):
@@ -192,8 +189,8 @@ class _Parser:
         self._block = ""
         self._plain = True  # whether str.split() finds the words of a line
         self._context = Context(lines, reading.allow_any_node_name_characters)
-        self._quick = {word: quick for word, quick in _QUICK.items() if word in reading.words}
-        self._skipped = frozenset(word for word in SYNTAX if word not in reading.words)
+        self._simple = frozenset(word for word in bulk.WORDS if word in reading.words)
+        self._skipped = frozenset(word for word in LANGUAGE if word not in reading.words)
 
     def command(self, line: str) -> Command | None:
         """The command of a logical line; None if it is skipped or wrong."""
@@ -205,20 +202,22 @@ class _Parser:
         if word in self._skipped and "{" not in line and "@=" not in line:
             self._skip()
             return None
-        quick = self._quick.get(word) if plain else None
-        command = quick(line, self._lines.number) if quick else None
-        return command or self._ordinary(word, line)
+        if plain and word in self._simple:
+            command = bulk.read_line(line, word, self._lines.number)
+            if command is not None:
+                return command
+        return self._ordinary(word, line, plain)
 
     def refuse_the_rest(self) -> None:
         """Add the error because of which there is no reading on."""
-        if self._reading.again:
+        if self._reading.is_second_reading:
             return
         if self._lines.nul is not None:
             self._refuse_nul(self._lines.nul)
             return
         self._add(
             DagFileError(
-                f"The command is longer than {LONGEST:,} characters",
+                f"The command is longer than {MAX_COMMAND_LENGTH:,} characters",
                 file=self._reading.file,
                 line=self._lines.too_long,
                 hint="is this a DAG file? A long list of nodes can be given in several commands",
@@ -243,27 +242,27 @@ class _Parser:
             )
         )
 
-    def _ordinary(self, word: str, line: str) -> Command | None:
+    def _ordinary(self, word: str, line: str, plain: bool) -> Command | None:
         syntax = SYNTAX.get(word) or SYNTAX.get(normal(word))
         if syntax is None:
             self._unknown(word, line)
             return None
         if syntax.word in self._reading.words:
-            return self._parsed(syntax, word, line)
+            return self._parsed(syntax, word, line, plain)
         self._skip()
-        if syntax.inline and ("{" in line or "@=" in line):
+        if LANGUAGE[syntax.word].inline and ("{" in line or "@=" in line):
             self._skip_description(syntax, word, line)
         return None
 
     def _skip(self) -> None:
         self._reading.skipped = self._reading.skipped or self._lines.number
 
-    def _parsed(self, syntax: Syntax, word: str, line: str) -> Command | None:
+    def _parsed(self, syntax: Syntax, word: str, line: str, plain: bool) -> Command | None:
         number = self._lines.number
-        words = Words(line, len(word))
+        words = Words(line, len(word), plain=plain)
         try:
-            command = syntax.parse(words, self._context)
-        except (Wrong, QuotingError) as wrong:
+            command = syntax.read(words, self._context)
+        except (LineError, QuotingError) as wrong:
             self._wrong(syntax, number, wrong)
             return None
         for remark in words.remarks or ():
@@ -274,8 +273,8 @@ class _Parser:
         number = self._lines.number
         try:
             skip_description(Words(line, len(word)), self._context)
-        except Wrong as wrong:
-            if not self._reading.again:
+        except LineError as wrong:
+            if not self._reading.is_second_reading:
                 self._wrong(syntax, number, wrong)
 
     def _add(self, error: DagFileError) -> None:
@@ -284,10 +283,11 @@ class _Parser:
         else:
             self._reading.errors.append(error)
 
-    def _wrong(self, syntax: Syntax, number: int, wrong: Wrong | QuotingError) -> None:
+    def _wrong(self, syntax: Syntax, number: int, wrong: LineError | QuotingError) -> None:
         if self._reading.full:
             self._reading.lost += 1
             return
+        about = LANGUAGE[syntax.word]
         where = self._lines.where(wrong.column)
         shown, caret = excerpt(where.raw, where.column)
         self._add(
@@ -299,14 +299,14 @@ class _Parser:
                 column=where.column + 1,
                 text=shown,
                 caret=caret,
-                command=syntax.called or syntax.word,
-                usage=(isinstance(wrong, Wrong) and wrong.usage) or syntax.usage,
+                command=about.called or about.word,
+                usage=(isinstance(wrong, LineError) and wrong.usage) or about.usage,
                 hint=message(hints.of_wrong(wrong)),
             )
         )
 
     def _unknown(self, word: str, line: str) -> None:
-        if self._reading.again:
+        if self._reading.is_second_reading:
             return
         if self._reading.full:
             self._reading.lost += 1
@@ -323,48 +323,6 @@ class _Parser:
                 text=shown,
                 caret=caret,
                 usage="Not a valid command",
-                hint=message(hints.of_unknown(word, line, SYNTAX, where.number)),
+                hint=message(hints.of_unknown(word, line, LANGUAGE, where.number)),
             )
         )
-
-
-def _quick_job(line: str, number: int) -> Command | None:
-    parts = line.split(None, 3)
-    if len(parts) != 3 or '"' in line or "'" in line:
-        return None
-    _, name, submit = parts
-    if "+" in name or name.upper() in RESERVED_NAMES or submit.startswith(("{", "@=")):
-        return None
-    return commands.Job(number, name, submit)
-
-
-def _quick_parent(line: str, number: int) -> Command | None:
-    if '"' in line or "'" in line:
-        return None
-    parts = line.split()
-    if len(parts) == 4 and parts[2] == "CHILD":
-        if parts[1].upper() == "CHILD" or parts[3].upper() == "CHILD":
-            return None
-        return commands.ParentChild(number, (parts[1],), (parts[3],))
-    try:
-        middle = parts.index("CHILD")
-    except ValueError:
-        return None
-    parents, children = tuple(parts[1:middle]), tuple(parts[middle + 1 :])
-    if not parents or not children or "CHILD" in map(str.upper, parents + children):
-        return None
-    return commands.ParentChild(number, parents, children)
-
-
-def _quick_vars(line: str, number: int) -> Command | None:
-    found = read_simple(line[4:].lstrip(SEPARATORS))
-    if found is None:
-        return None
-    return commands.Vars(number, found[0], None, found[1])
-
-
-_QUICK: dict[str, Callable[[str, int], Command | None]] = {
-    "JOB": _quick_job,
-    "PARENT": _quick_parent,
-    "VARS": _quick_vars,
-}

@@ -1,4 +1,4 @@
-"""How the lines are read that say when a node runs again: RETRY, and TIMEOUT.
+"""How the lines are read and written that say when a node runs again: RETRY, and TIMEOUT.
 
 A line that stock DAGMan has is read as it reads it.  Ours are TIMEOUT and the options of RETRY
 beyond one number after UNLESS-EXIT (man page dagman-language); in them a number is a number or an
@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.lexer import Words
+from condor_pydagman.dagfile.line_error import LineError
 from condor_pydagman.dagfile.line_parts import (
     HIGHEST,
     LOWEST,
@@ -25,7 +26,7 @@ from condor_pydagman.dagfile.line_parts import (
     number,
     unexpected,
 )
-from condor_pydagman.dagfile.wrong import Wrong
+from condor_pydagman.dagfile.quoting import joined, name_word
 
 RETRY_USAGE = (
     "RETRY <node> <max retries> [UNLESS-EXIT <codes>] [ONLY-IF <codes>] [DELAY <time>]"
@@ -42,7 +43,12 @@ _ZERO_HINT = "0 is success, which is never retried"
 _TIME_HINT = "expected seconds, or a number with s, m, h or d after it, as 90 or 10m"
 _FACTOR_HINT = f"expected a number from 1 to {HIGHEST}, as 2 or 1.5"
 
-_Read = Callable[[Words, str], Any]
+
+class _Option(NamedTuple):
+    """An option of a line, whose field in the command has its name."""
+
+    read: Callable[[Words, str], Any]
+    write: Callable[[Any], str] = str
 
 
 def read_retry(words: Words, context: Context) -> Command:
@@ -53,11 +59,21 @@ def read_retry(words: Words, context: Context) -> Command:
     options: dict[str, Any] = {}
     try:
         _read_options(words, _RETRY_OPTIONS, options)
-    except Wrong as wrong:
+    except LineError as wrong:
         if options.keys() - {"unless_exit"}:
             wrong.usage = RETRY_USAGE
         raise
     return commands.RetryLine(context.lines.number, node, limit, **options)
+
+
+def write_retry(command: commands.RetryLine) -> str:
+    """RETRY."""
+    return joined(f"RETRY {name_word(command.node)} {command.limit}", retry_options(command))
+
+
+def retry_options(command: commands.RetryLine) -> str:
+    """The options of a RETRY line, as they stand after the number of retries; '' if none."""
+    return _written_options(command, _RETRY_OPTIONS)
 
 
 def read_timeout(words: Words, context: Context) -> Command:
@@ -67,27 +83,34 @@ def read_timeout(words: Words, context: Context) -> Command:
     _read_options(words, _TIMEOUT_OPTIONS, options)
     if not options:
         expected = tuple(_TIMEOUT_OPTIONS)
-        raise Wrong("Missing time limit (QUEUED, RUNNING, TOTAL)", words, expected)
+        raise LineError("Missing time limit (QUEUED, RUNNING, TOTAL)", words, expected)
     return commands.TimeoutLine(context.lines.number, node, **options)
 
 
-def _read_options(words: Words, readers: Mapping[str, _Read], options: dict[str, Any]) -> None:
+def write_timeout(command: commands.TimeoutLine) -> str:
+    """TIMEOUT."""
+    options = _written_options(command, _TIMEOUT_OPTIONS)
+    return joined("TIMEOUT", name_word(command.node), options)
+
+
+def _read_options(words: Words, readable: Mapping[str, _Option], options: dict[str, Any]) -> None:
     """Read options up to the end of the line, in any order, each at most once, into `options`.
 
     The one that is being read has its name there, whatever becomes of it.
     """
-    by_name = {normal(option): option for option in readers}
+    by_name = {normal(option): option for option in readable}
     while True:
         word = words.next()
         option = by_name.get(normal(word))
         if option is None:
-            left = (shown for shown in readers if _field(shown) not in options)
+            left = (shown for shown in readable if _field(shown) not in options)
             unexpected(word, words, *left)
             return
         if _field(option) in options:
-            raise Wrong(f"Unexpected token '{word}'", words, hint=f"{option} can stand here once")
+            hint = f"{option} can stand here once"
+            raise LineError(f"Unexpected token '{word}'", words, hint=hint)
         options[_field(option)] = None
-        options[_field(option)] = readers[option](words, option)
+        options[_field(option)] = readable[option].read(words, option)
 
 
 def _field(option: str) -> str:
@@ -109,12 +132,12 @@ def _only_if(words: Words, option: str) -> tuple[int, ...]:
 def _many_codes(word: str, words: Words, option: str) -> tuple[int, ...]:
     message = f"Invalid {option} code '{word}' specified"
     if _CODES.fullmatch(word) is None:
-        raise Wrong(message, words, hint=_CODES_HINT)
+        raise LineError(message, words, hint=_CODES_HINT)
     codes = tuple(map(int, word.split(",")))
     if not all(codes):
-        raise Wrong(message, words, hint=_ZERO_HINT)
+        raise LineError(message, words, hint=_ZERO_HINT)
     if not all(LOWEST <= code <= HIGHEST for code in codes):
-        raise Wrong(message, words, hint="expected whole numbers of at most 32 bits")
+        raise LineError(message, words, hint="expected whole numbers of at most 32 bits")
     return codes
 
 
@@ -125,7 +148,7 @@ def _time(words: Words, option: str) -> int:
     seconds = int(found.group(1)) * _SECONDS[found.group(2).lower()] if found else -1
     if not 0 <= seconds <= HIGHEST:
         hint = f"expected at most {HIGHEST} seconds" if found else _TIME_HINT
-        raise Wrong(f"Invalid {option} time value '{word}'", words, hint=hint)
+        raise LineError(f"Invalid {option} time value '{word}'", words, hint=hint)
     return seconds
 
 
@@ -133,15 +156,33 @@ def _factor(words: Words, option: str) -> float:
     word = needed(words, f"{option} missing factor")
     factor = float(word) if _FACTOR.fullmatch(word) else 0.0
     if not 1.0 <= factor <= HIGHEST:
-        raise Wrong(f"Invalid {option} factor '{word}'", words, hint=_FACTOR_HINT)
+        raise LineError(f"Invalid {option} factor '{word}'", words, hint=_FACTOR_HINT)
     return factor
 
 
-_RETRY_OPTIONS: dict[str, _Read] = {
-    "UNLESS-EXIT": _unless_exit,
-    "ONLY-IF": _only_if,
-    "DELAY": _time,
-    "BACKOFF": _factor,
-    "MAX-DELAY": _time,
+def _written_options(
+    command: commands.RetryLine | commands.TimeoutLine, options: Mapping[str, _Option]
+) -> str:
+    """The options that the command has, each as its name and its value."""
+    values = ((name, option, getattr(command, _field(name))) for name, option in options.items())
+    return " ".join(
+        f"{name} {option.write(value)}" for name, option, value in values if value is not None
+    )
+
+
+def _written_codes(codes: tuple[int, ...]) -> str:
+    return ",".join(map(str, codes))
+
+
+def _written_factor(factor: float) -> str:
+    return str(int(factor)) if factor.is_integer() else str(factor)
+
+
+_RETRY_OPTIONS = {
+    "UNLESS-EXIT": _Option(_unless_exit, _written_codes),
+    "ONLY-IF": _Option(_only_if, _written_codes),
+    "DELAY": _Option(_time),
+    "BACKOFF": _Option(_factor, _written_factor),
+    "MAX-DELAY": _Option(_time),
 }
-_TIMEOUT_OPTIONS: dict[str, _Read] = {"QUEUED": _time, "RUNNING": _time, "TOTAL": _time}
+_TIMEOUT_OPTIONS = {"QUEUED": _Option(_time), "RUNNING": _Option(_time), "TOTAL": _Option(_time)}

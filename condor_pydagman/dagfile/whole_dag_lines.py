@@ -1,30 +1,23 @@
-"""How the lines are read that concern the whole DAG, or another file: CONFIG, DOT, INCLUDE, ..."""
+"""How the lines are read and written that concern the whole DAG: DOT, NODE_STATUS_FILE, ENV."""
 
 from __future__ import annotations
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.lexer import Words
+from condor_pydagman.dagfile.line_error import LineError
 from condor_pydagman.dagfile.line_parts import (
     Context,
     checked_number,
-    end,
     integer,
     needed,
     needed_file,
     normal,
     unexpected,
 )
-from condor_pydagman.dagfile.wrong import Wrong
+from condor_pydagman.dagfile.quoting import file_word, joined
 
 _DOT_WORDS = ("UPDATE", "DONT-UPDATE", "OVERWRITE", "DONT-OVERWRITE", "INCLUDE")
-
-
-def read_include(words: Words, context: Context) -> Command:
-    """INCLUDE."""
-    file = needed_file(words, "No include file specified")
-    end(words)
-    return commands.Include(context.lines.number, file)
 
 
 def read_node_status_file(words: Words, context: Context) -> Command:
@@ -43,11 +36,10 @@ def read_node_status_file(words: Words, context: Context) -> Command:
             unexpected(word, words, "ALWAYS-UPDATE", "a number of seconds")
 
 
-def read_jobstate_log(words: Words, context: Context) -> Command:
-    """JOBSTATE_LOG."""
-    file = needed_file(words, "No include file specified")  # sic
-    end(words)
-    return commands.JobstateLog(context.lines.number, file)
+def write_node_status_file(command: commands.NodeStatusFile) -> str:
+    """NODE_STATUS_FILE."""
+    always = "ALWAYS-UPDATE" * command.always
+    return joined(f"NODE_STATUS_FILE {file_word(command.file)} {command.interval}", always)
 
 
 def read_dot(words: Words, context: Context) -> Command:
@@ -69,25 +61,11 @@ def read_dot(words: Words, context: Context) -> Command:
             unexpected(word, words, *_DOT_WORDS)
 
 
-def read_reject(words: Words, context: Context) -> Command:
-    """REJECT."""
-    end(words)
-    return commands.Reject(context.lines.number)
-
-
-def read_config(words: Words, context: Context) -> Command:
-    """CONFIG."""
-    file = needed_file(words, "No configuration file specified")
-    end(words)
-    return commands.ConfigFile(context.lines.number, file)
-
-
-def read_set_job_attr(words: Words, context: Context) -> Command:
-    """SET_JOB_ATTR."""
-    attribute = words.rest()
-    if not attribute:
-        raise Wrong("No attribute line (key = value) provided", words)
-    return commands.SetJobAttr(context.lines.number, attribute)
+def write_dot(command: commands.Dot) -> str:
+    """DOT."""
+    include = f"INCLUDE {file_word(command.include)}" if command.include else ""
+    options = ("UPDATE" * command.update, "OVERWRITE" * command.overwrite, include)
+    return joined(f"DOT {file_word(command.file)}", *options)
 
 
 def read_env(words: Words, context: Context) -> Command:
@@ -98,5 +76,10 @@ def read_env(words: Words, context: Context) -> Command:
         unexpected(action, words, *actions)
     variables = words.rest()
     if not variables:
-        raise Wrong("No environment variables provided", words)
+        raise LineError("No environment variables provided", words)
     return commands.Env(context.lines.number, normal(action) == "SET", variables)
+
+
+def write_env(command: commands.Env) -> str:
+    """ENV."""
+    return f"ENV {'SET' if command.set else 'GET'} {command.variables}"

@@ -1,13 +1,14 @@
-"""Everything the engine can ask for.  Adapters do it, in order, and answer with inputs.
+"""All actions that the engine can request.  Adapters carry them out in order and reply with inputs.
 
-An action that can fail is answered by an input that says so; the engine never assumes success.
+An action that can fail is answered by an input that tells the result; the engine never assumes
+success.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple, Union
 
-from condor_pydagman.vocabulary import DagStatus, Note, ScriptKind
+from condor_pydagman.vocabulary import DagStatus, JournalRecord, ScriptKind
 
 
 class SubmitNode(NamedTuple):
@@ -23,12 +24,13 @@ class SubmitNode(NamedTuple):
     failed_count: int
     on_hold: bool = False
     common_input: str = ""
+    priority: int = 0
 
 
 class RemoveJobs(NamedTuple):
     """Remove one cluster, or (cluster 0) every job of this DAG.  `reason` is shown to the user.
 
-    Jobs in the queue whose end has been read are left out: see `removals.has_ended`.  Answered by
+    Jobs in the queue whose end has been read are left out: see `Engine.has_ended`.  Answered by
     RemoveFailed if a cluster could not be removed.  `spare_services`: those of SERVICE
     nodes stay, since a FINAL node is still to run.
     """
@@ -82,10 +84,10 @@ class AppendNoop(NamedTuple):
     subproc: int
 
 
-class AppendNote(NamedTuple):
-    """Write a decision of ours into the nodes log as a generic event."""
+class AppendJournalRecord(NamedTuple):
+    """Write a decision of DAGMan's into the nodes log as a generic event."""
 
-    note: Note
+    record: JournalRecord
     node: int
     retry: int
     value: int = 0
@@ -104,8 +106,8 @@ class QueryQueue(NamedTuple):
     history: bool = False
 
 
-class AskProvisioner(NamedTuple):
-    """Ask how far the PROVISIONER's job is.  Answered by ProvisionerSays."""
+class QueryProvisioner(NamedTuple):
+    """Query the `ProvisionerState` of the PROVISIONER's job.  Answered by ProvisionerAnswer."""
 
     cluster: int
 
@@ -123,12 +125,12 @@ class WriteSavePoint(NamedTuple):
 class Publish(NamedTuple):
     """The state changed: job ad and node status file are due (the daemon limits the rate).
 
-    `final` means now, for the last time; `note` is the node status file's word for the end.
-    `at_once` means that a person waits for it, who looks at the job ad.
+    `final` means now, for the last time; `outcome` is the node status file's word for the end.
+    `at_once`: a person waits for the job ad.
     """
 
     final: bool = False
-    note: str = ""
+    outcome: str = ""
     at_once: bool = False
 
 
@@ -193,9 +195,9 @@ Action = Union[
     AppendPostEnded,
     AppendPreSkip,
     AppendNoop,
-    AppendNote,
+    AppendJournalRecord,
     QueryQueue,
-    AskProvisioner,
+    QueryProvisioner,
     WriteRescue,
     WriteSavePoint,
     Publish,

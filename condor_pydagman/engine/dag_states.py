@@ -15,12 +15,12 @@ from enum import Enum
 class Phase(Enum):
     """Where the run is."""
 
-    STARTING = "starting"  # nothing has been heard yet
+    STARTING = "starting"  # no input has been handled yet
     RECOVERING = "recovering"  # replays the nodes log and starts nothing
     RECONCILING = "reconciling"  # has asked the schedd which jobs it really has; starts nothing
-    RUNNING = "running"  # everything goes on
-    FINISHING = "finishing"  # all has been decided; only the FINAL node runs
-    ENDED = "ended"  # hears no input any more
+    RUNNING = "running"  # nodes are started as throttles allow
+    FINISHING = "finishing"  # the result is decided; only the FINAL node runs
+    ENDED = "ended"  # inputs are ignored
 
 
 MOVES: dict[Phase, frozenset[Phase]] = {

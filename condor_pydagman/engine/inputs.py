@@ -1,8 +1,8 @@
-"""Everything the engine can be told.
+"""All inputs that the engine can get.
 
 `Engine.handle(input, now)` takes one of these and answers with actions.
 
-An *event* is what a job log says; an *input* is anything the engine hears, events included.
+An *event* is an entry of the nodes log; an *input* is anything the engine is told, events included.
 Times are seconds since the epoch, as float; `now` is passed beside the input, never read.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Union
 
-from condor_pydagman.vocabulary import Note, ScriptKind
+from condor_pydagman.vocabulary import JournalRecord, ScriptKind
 
 
 class LogEvent(NamedTuple):
@@ -23,7 +23,7 @@ class LogEvent(NamedTuple):
         stamp: the same as `MM/DD/YY HH:MM:SS`, local time, for messages.
         node: DAG node name that the event carries, '' if none.
         value: exit code, negative for a signal; meaningful for ends of jobs and scripts.
-        note: for our own generic events, which.
+        record: for our own generic events, which.
         retry: for our own generic events, the node's retry number at that time.
         text: hold reason, failure reason, ...
     """
@@ -36,7 +36,7 @@ class LogEvent(NamedTuple):
     stamp: str = ""
     node: str = ""
     value: int = 0
-    note: Note | None = None
+    record: JournalRecord | None = None
     retry: int = 0
     text: str = ""
 
@@ -61,7 +61,7 @@ class LogBroken(NamedTuple):
 
 
 class Submitted(NamedTuple):
-    """The schedd took the node's jobs.  A hint: the log's submit events are the truth.
+    """The schedd took the node's jobs.  A hint: the log's submit events are authoritative.
 
     `procs` is 0 with late materialization: the log tells of them one by one.
     """
@@ -160,8 +160,9 @@ class QueueUnknown(NamedTuple):
     reason: str
 
 
-class ProvisionerSays(NamedTuple):
-    """Answer to AskProvisioner: `ProvisionerState` of its job; None if that is not known (yet)."""
+class ProvisionerAnswer(NamedTuple):
+    """Answer to QueryProvisioner: `ProvisionerState` of its job; None if that is not known
+    (yet)."""
 
     state: int | None
 
@@ -173,7 +174,7 @@ class RescueWritten(NamedTuple):
 
 
 class AppendFailed(NamedTuple):
-    """A step of our own could not be written to the nodes log."""
+    """An event of DAGMan's own could not be written to the nodes log."""
 
     reason: str
 
@@ -200,7 +201,7 @@ class Resume(NamedTuple):
 
 
 class LimitsWanted(NamedTuple):
-    """Somebody wants other throttles; None leaves one as it is, 0 asks for no limit.
+    """A request for other throttles; None leaves one as it is, 0 asks for no limit.
 
     The administrator's limits cap them all the same.
     """
@@ -213,12 +214,12 @@ class LimitsWanted(NamedTuple):
     submits: int | None = None
 
 
-class Stop(NamedTuple):
-    """SIGUSR1: somebody removed the DAGMan job (condor_rm)."""
+class DagRemoved(NamedTuple):
+    """SIGUSR1: the DAGMan job was removed (condor_rm)."""
 
 
-class Leave(NamedTuple):
-    """SIGTERM or SIGQUIT: go away now, jobs stay, come back in recovery (exit code 3)."""
+class Shutdown(NamedTuple):
+    """SIGTERM or SIGQUIT: DAGMan exits now with code 3, jobs stay; its next start recovers."""
 
     reason: str
 
@@ -238,14 +239,14 @@ Input = Union[
     ScriptEnded,
     QueueListed,
     QueueUnknown,
-    ProvisionerSays,
+    ProvisionerAnswer,
     RescueWritten,
     AppendFailed,
     RemoveFailed,
     Halt,
     Resume,
     LimitsWanted,
-    Stop,
-    Leave,
+    DagRemoved,
+    Shutdown,
     Wake,
 ]

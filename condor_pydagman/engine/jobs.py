@@ -1,6 +1,6 @@
 """The jobs of the nodes: clusters, their procs, and what the log has said about each.
 
-A node has at most one live cluster.  The book is filled by whichever speaks first: the schedd's
+A node has at most one live cluster.  Its entry is made by whichever comes first: the schedd's
 reply, the log's submit events, or (after a restart) the schedd's queue.
 """
 
@@ -13,7 +13,10 @@ IDLE = 2
 HELD = 4
 ENDED = 8
 
-GAP_MAX = 10_000  # procs whose submit events a log may have lost in a row; more are a wrong number
+CLUSTER_ITSELF = -1  # proc that stands for a cluster that goes on making procs
+MAX_PROC_GAP = (
+    10_000  # procs whose submit events a log may have lost in a row; more are a wrong number
+)
 
 
 def run_key(cluster: int, subproc: int) -> int:
@@ -25,7 +28,8 @@ class Jobs:
     """The cluster of one node in its present run.
 
     Attributes:
-        cluster: cluster id; 0 for a NOOP node, -1 before any submission.
+        cluster: cluster id; 0 for a NOOP node.
+        subproc: the third number of a NOOP node's events, see `run_key`; else 0.
         procs: flags by proc id.
         codes: what each ended proc returned: exit code, negative signal, None if aborted.
         failed: how many procs failed.
@@ -34,31 +38,31 @@ class Jobs:
             follows failures which are tolerated (stock rule).
         last_proc: proc of the last submit event ($JOBID).
         factory: late materialisation; the cluster ends with its CLUSTER_REMOVE event.
-        beyond: more procs failed than the node tolerates.
-        culprit: the proc whose failure was too much.
+        tolerance_exceeded: more procs failed than the node tolerates.
+        failed_proc: the proc whose failure was too much.
         lost: the user has been told that the schedd does not know all of its procs any more.
         removing: the rest of the cluster is being removed since a proc failed.
-        error: why the node failed, where it is not the culprit's end that says so.
+        error: why the node failed, where it is not the end of `failed_proc` that says so.
     """
 
     __slots__ = (
-        "beyond",
         "cluster",
         "codes",
-        "culprit",
         "error",
         "factory",
         "failed",
+        "failed_proc",
         "held",
         "last_proc",
         "lost",
         "procs",
         "removing",
         "subproc",
+        "tolerance_exceeded",
         "value",
     )
 
-    def __init__(self, cluster: int) -> None:
+    def __init__(self, cluster: int, subproc: int = 0) -> None:
         self.cluster = cluster
         self.procs: dict[int, int] = {}
         self.codes: dict[int, int | None] = {}
@@ -66,17 +70,29 @@ class Jobs:
         self.held = 0
         self.value = 0
         self.last_proc = 0
-        self.subproc = 0
+        self.subproc = subproc
         self.factory = False
         self.removing = False
         self.lost = False
-        self.beyond = False
-        self.culprit = 0
+        self.tolerance_exceeded = False
+        self.failed_proc = 0
         self.error = ""
 
     def live(self) -> list[int]:
         """Procs that have not ended."""
         return [proc for proc, flags in self.procs.items() if not flags & ENDED]
+
+    def set_factory(self) -> None:
+        """The cluster makes its procs with late materialization."""
+        self.factory = True
+
+    def set_removing(self) -> None:
+        """What is left of the cluster is being removed, or there is nothing to be removed."""
+        self.removing = True
+
+    def set_lost(self) -> None:
+        """The user has been told that procs are lost."""
+        self.lost = True
 
     @property
     def unfinished(self) -> bool:
@@ -98,7 +114,7 @@ class Jobs:
         return f"{self.cluster}.{proc}.{self.subproc}"
 
 
-class JobBook:
+class JobTable:
     """All live clusters, and totals over all procs of the DAG's life.
 
     Attributes:
@@ -112,6 +128,18 @@ class JobBook:
         ended: clusters that have ended, kept only for those who check events strictly.
     """
 
+    __slots__ = (
+        "by_cluster",
+        "by_node",
+        "changes",
+        "completed",
+        "ended",
+        "failed",
+        "held",
+        "idle",
+        "submitted",
+    )
+
     def __init__(self, *, keep_ended: bool = False) -> None:
         self.by_node: dict[int, Jobs] = {}
         self.by_cluster: dict[int, int] = {}
@@ -123,16 +151,16 @@ class JobBook:
         self.changes = 0
         self.ended: dict[int, Jobs] | None = {} if keep_ended else None
 
-    def open(self, node: int, cluster: int) -> Jobs:
-        """Start the book of a node's new cluster."""
-        jobs = Jobs(cluster)
+    def open(self, node: int, cluster: int, subproc: int = 0) -> Jobs:
+        """Add a node's new cluster; `subproc` is the number of a NOOP node's."""
+        jobs = Jobs(cluster, subproc)
         self.by_node[node] = jobs
         if cluster > 0:
             self.by_cluster[cluster] = node
         return jobs
 
     def close(self, node: int) -> None:
-        """The node's cluster has ended: later events of it are nobody's.
+        """The node's cluster has ended: later events of it belong to no node.
 
         Its Jobs stay readable.
         """
@@ -161,7 +189,7 @@ class JobBook:
         """
         flags = jobs.procs.get(proc)
         if flags is None:
-            if len(jobs.procs) < proc < len(jobs.procs) + GAP_MAX:
+            if len(jobs.procs) < proc < len(jobs.procs) + MAX_PROC_GAP:
                 self.expect(jobs, range(proc))
             self._add(jobs, proc, IDLE | SEEN)
         elif flags & SEEN:
@@ -210,14 +238,15 @@ class JobBook:
             jobs.failed += 1
             if jobs.failed == 1:
                 jobs.value = value
-        elif not jobs.beyond:
+        elif not jobs.tolerance_exceeded:
             jobs.value = 0
         return True
 
-    def give_up(self, jobs: Jobs, proc: int, value: int) -> None:
-        """The failure of `proc`, with that value, was one too many."""
-        jobs.beyond = True
-        jobs.culprit = proc
+    def exceed_tolerance(self, jobs: Jobs, proc: int, value: int, error: str = "") -> None:
+        """The failure of `proc`, with that value, was one too many; `error` as of Jobs."""
+        jobs.error = error
+        jobs.tolerance_exceeded = True
+        jobs.failed_proc = proc
         jobs.value = jobs.value or value
 
     def _flags(self, jobs: Jobs, proc: int) -> int:

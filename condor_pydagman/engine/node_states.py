@@ -1,10 +1,10 @@
 """Node states: which there are, which moves are legal, and what the outside world calls them.
 
 Rule 1: `Nodes.move()` (nodes.py) is the single writer of a node's state.
-Rule 2: no row in TABLE, no move: it raises with the node's story.
-Rule 3: nothing here knows about throttles, files or the schedd.
+Rule 2: a move that is not in TABLE raises IllegalMove, with the node's recent moves.
+Rule 3: throttles, files and the schedd have no part in it.
 
-    WAITING --parents ended--+--> PRE_WAIT -> PRE_RUN -> PRE_NOTED --+
+    WAITING --parents ended--+--> PRE_WAIT -> PRE_RUN -> PRE_UNCONFIRMED --+
        |                     |        ^                              |
        |                     +--------|--> READY <-------------------+
        |                              |      |  ^
@@ -14,13 +14,14 @@ Rule 3: nothing here knows about throttles, files or the schedd.
        |                              |      v            v
        |                 RETRY_WAIT <-+-- SUBMITTED <-----+
        |                              |      |
-       |                              +-- POST_WAIT -> POST_RUN -> POST_NOTED
+       |                              +-- POST_WAIT -> POST_RUN -> POST_UNCONFIRMED
        |                              |                               |
        +--an ancestor failed--> FUTILE    FAILED <--------------------+--> DONE
 
-A *noted* state waits for our own line in the nodes log: what DAGMan itself decided counts only when
-it has been read back from there.  Replaying an old log skips the states that only live running
-has (…_RUN, …_NOTED, SUBMITTING), so most moves out of them are legal from the waiting state too.
+An *unconfirmed* state waits for our own event in the nodes log: what DAGMan itself decided counts
+only when it has been read back from there.  Replaying an old log skips the states that only live
+running has (…_RUN, …_UNCONFIRMED, SUBMITTING), so most moves out of them are legal from the waiting
+state too.
 """
 
 from __future__ import annotations
@@ -36,15 +37,15 @@ class State(IntEnum):
     WAITING = 0  # some parent has not ended, or nothing is started any more
     PRE_WAIT = 1  # PRE script to be started
     PRE_RUN = 2  # PRE script runs
-    PRE_NOTED = 3  # PRE script ended; waiting to read that in the nodes log
+    PRE_UNCONFIRMED = 3  # PRE script ended; waiting to read that in the nodes log
     READY = 4  # in the ready queue
     SUBMITTING = 5  # handed to the schedd, no answer yet
     UNKNOWN = 6  # the schedd's answer was lost
-    SUBMIT_NOTED = 7  # can't be submitted; waiting to read that in the nodes log
+    SUBMIT_UNCONFIRMED = 7  # can't be submitted; waiting to read that in the nodes log
     SUBMITTED = 8  # its jobs are in the queue
     POST_WAIT = 9  # POST script to be started
     POST_RUN = 10  # POST script runs
-    POST_NOTED = 11  # POST script ended; waiting to read that in the nodes log
+    POST_UNCONFIRMED = 11  # POST script ended; waiting to read that in the nodes log
     RETRY_WAIT = 12  # to be retried when its RETRY DELAY has passed
     DONE = 13  # ended well
     FAILED = 14  # ended badly
@@ -82,14 +83,14 @@ TABLE: dict[tuple[State, Cause], State] = {
     # PRE script
     (_S.PRE_WAIT, _C.SCRIPT_STARTED): _S.PRE_RUN,
     (_S.PRE_RUN, _C.SCRIPT_DEFERRED): _S.PRE_WAIT,
-    (_S.PRE_RUN, _C.SCRIPT_ENDED): _S.PRE_NOTED,
-    (_S.PRE_NOTED, _C.NEEDS_SUBMIT): _S.READY,
-    (_S.PRE_NOTED, _C.NEEDS_POST): _S.POST_WAIT,
-    (_S.PRE_NOTED, _C.NEEDS_PRE): _S.PRE_WAIT,
-    (_S.PRE_NOTED, _C.SUCCEEDED): _S.DONE,
-    (_S.PRE_NOTED, _C.RETRY_LATER): _S.RETRY_WAIT,
-    (_S.PRE_NOTED, _C.FAILED): _S.FAILED,
-    # the same read from an old log, and a log without a note of the PRE script (stock DAGMan's)
+    (_S.PRE_RUN, _C.SCRIPT_ENDED): _S.PRE_UNCONFIRMED,
+    (_S.PRE_UNCONFIRMED, _C.NEEDS_SUBMIT): _S.READY,
+    (_S.PRE_UNCONFIRMED, _C.NEEDS_POST): _S.POST_WAIT,
+    (_S.PRE_UNCONFIRMED, _C.NEEDS_PRE): _S.PRE_WAIT,
+    (_S.PRE_UNCONFIRMED, _C.SUCCEEDED): _S.DONE,
+    (_S.PRE_UNCONFIRMED, _C.RETRY_LATER): _S.RETRY_WAIT,
+    (_S.PRE_UNCONFIRMED, _C.FAILED): _S.FAILED,
+    # the same read from an old log, and a log without a record of the PRE script (stock DAGMan's)
     (_S.PRE_WAIT, _C.NEEDS_SUBMIT): _S.READY,
     (_S.PRE_WAIT, _C.NEEDS_POST): _S.POST_WAIT,
     (_S.PRE_WAIT, _C.NEEDS_PRE): _S.PRE_WAIT,
@@ -102,13 +103,13 @@ TABLE: dict[tuple[State, Cause], State] = {
     (_S.READY, _C.DROPPED): _S.WAITING,
     (_S.SUBMITTING, _C.NEEDS_SUBMIT): _S.READY,
     (_S.SUBMITTING, _C.REPLY_LOST): _S.UNKNOWN,
-    (_S.SUBMITTING, _C.SUBMIT_REFUSED): _S.SUBMIT_NOTED,
+    (_S.SUBMITTING, _C.SUBMIT_REFUSED): _S.SUBMIT_UNCONFIRMED,
     (_S.SUBMITTING, _C.JOBS_SEEN): _S.SUBMITTED,
     (_S.UNKNOWN, _C.NEEDS_SUBMIT): _S.READY,
-    (_S.UNKNOWN, _C.SUBMIT_REFUSED): _S.SUBMIT_NOTED,
+    (_S.UNKNOWN, _C.SUBMIT_REFUSED): _S.SUBMIT_UNCONFIRMED,
     (_S.UNKNOWN, _C.JOBS_SEEN): _S.SUBMITTED,
-    (_S.SUBMIT_NOTED, _C.NEEDS_POST): _S.POST_WAIT,
-    (_S.SUBMIT_NOTED, _C.FAILED): _S.FAILED,
+    (_S.SUBMIT_UNCONFIRMED, _C.NEEDS_POST): _S.POST_WAIT,
+    (_S.SUBMIT_UNCONFIRMED, _C.FAILED): _S.FAILED,
     # the same read from an old log, or from the schedd's queue
     (_S.READY, _C.JOBS_SEEN): _S.SUBMITTED,
     (_S.READY, _C.NEEDS_POST): _S.POST_WAIT,
@@ -123,12 +124,12 @@ TABLE: dict[tuple[State, Cause], State] = {
     # POST script
     (_S.POST_WAIT, _C.SCRIPT_STARTED): _S.POST_RUN,
     (_S.POST_RUN, _C.SCRIPT_DEFERRED): _S.POST_WAIT,
-    (_S.POST_RUN, _C.SCRIPT_ENDED): _S.POST_NOTED,
-    (_S.POST_NOTED, _C.NEEDS_PRE): _S.PRE_WAIT,
-    (_S.POST_NOTED, _C.NEEDS_SUBMIT): _S.READY,
-    (_S.POST_NOTED, _C.SUCCEEDED): _S.DONE,
-    (_S.POST_NOTED, _C.RETRY_LATER): _S.RETRY_WAIT,
-    (_S.POST_NOTED, _C.FAILED): _S.FAILED,
+    (_S.POST_RUN, _C.SCRIPT_ENDED): _S.POST_UNCONFIRMED,
+    (_S.POST_UNCONFIRMED, _C.NEEDS_PRE): _S.PRE_WAIT,
+    (_S.POST_UNCONFIRMED, _C.NEEDS_SUBMIT): _S.READY,
+    (_S.POST_UNCONFIRMED, _C.SUCCEEDED): _S.DONE,
+    (_S.POST_UNCONFIRMED, _C.RETRY_LATER): _S.RETRY_WAIT,
+    (_S.POST_UNCONFIRMED, _C.FAILED): _S.FAILED,
     # the same read from an old log
     (_S.POST_WAIT, _C.NEEDS_PRE): _S.PRE_WAIT,
     (_S.POST_WAIT, _C.NEEDS_SUBMIT): _S.READY,
@@ -144,15 +145,15 @@ PUBLISHED: dict[State, NodeStatus] = {
     _S.WAITING: NodeStatus.NOT_READY,
     _S.PRE_WAIT: NodeStatus.PRERUN,
     _S.PRE_RUN: NodeStatus.PRERUN,
-    _S.PRE_NOTED: NodeStatus.PRERUN,
+    _S.PRE_UNCONFIRMED: NodeStatus.PRERUN,
     _S.READY: NodeStatus.READY,
     _S.SUBMITTING: NodeStatus.READY,
     _S.UNKNOWN: NodeStatus.READY,
-    _S.SUBMIT_NOTED: NodeStatus.READY,
+    _S.SUBMIT_UNCONFIRMED: NodeStatus.READY,
     _S.SUBMITTED: NodeStatus.SUBMITTED,
     _S.POST_WAIT: NodeStatus.POSTRUN,
     _S.POST_RUN: NodeStatus.POSTRUN,
-    _S.POST_NOTED: NodeStatus.POSTRUN,
+    _S.POST_UNCONFIRMED: NodeStatus.POSTRUN,
     _S.RETRY_WAIT: NodeStatus.READY,
     _S.DONE: NodeStatus.DONE,
     _S.FAILED: NodeStatus.ERROR,
@@ -166,8 +167,8 @@ IN_QUEUE = frozenset((_S.SUBMITTING, _S.UNKNOWN, _S.SUBMITTED))
 
 # A script of the node runs, or its end has not been read back yet.
 IN_SCRIPT = frozenset(
-    (_S.PRE_RUN, _S.PRE_NOTED, _S.POST_WAIT, _S.POST_RUN, _S.POST_NOTED),
+    (_S.PRE_RUN, _S.PRE_UNCONFIRMED, _S.POST_WAIT, _S.POST_RUN, _S.POST_UNCONFIRMED),
 )
 
-# States that a node leaves only if somebody starts something for it.
+# States that a node leaves only when a script or a submission is started for it.
 NEEDS_A_START = frozenset((_S.WAITING, _S.PRE_WAIT, _S.READY, _S.RETRY_WAIT))

@@ -19,11 +19,12 @@ _NEXT = [-1] * (len(State) * _CAUSES)
 for (_state, _cause), _new in TABLE.items():
     _NEXT[_state * _CAUSES + _cause] = _new
 
-STORY_MOVES = 2000  # how many moves of all nodes are remembered for error messages
+MAX_REMEMBERED_MOVES = 2000  # how many moves of all nodes are remembered for error messages
 
 
 class IllegalMove(AssertionError):
-    """A node was to make a move that is not in the table: a bug of ours, told with its story."""
+    """A node was to make a move that is not in the table: a bug of ours, with the moves that led to
+    it."""
 
 
 class Nodes:
@@ -43,6 +44,23 @@ class Nodes:
         changes: number of moves so far; tells whether anything has to be published again.
     """
 
+    __slots__ = (
+        "_futile_junctions",
+        "_recent_moves",
+        "changes",
+        "clusters",
+        "counts",
+        "dag",
+        "errors",
+        "retries",
+        "service_counts",
+        "services",
+        "states",
+        "total",
+        "values",
+        "waiting",
+    )
+
     def __init__(self, dag: Dag) -> None:
         self.dag = dag
         self.states = bytearray(len(dag))
@@ -58,8 +76,8 @@ class Nodes:
         self.errors: dict[int, str] = {}
         self.clusters = array("i", bytes(4 * len(dag)))
         self.changes = 0
-        self._doomed: set[int] = set()  # junctions below which all is futile
-        self._story: deque[tuple[float, int, int, int]] = deque(maxlen=STORY_MOVES)
+        self._futile_junctions: set[int] = set()  # below which all is futile
+        self._recent_moves: deque[tuple[float, int, int, int]] = deque(maxlen=MAX_REMEMBERED_MOVES)
 
     def move(self, node: int, cause: Cause, now: float) -> None:
         """Change the state of one node.
@@ -70,19 +88,19 @@ class Nodes:
         old = self.states[node]
         new = _NEXT[old * _CAUSES + cause]
         if new < 0:
-            raise IllegalMove(f"{State(old).name} + {cause.name}: {self.story(node)}")
+            raise IllegalMove(f"{State(old).name} + {cause.name}: {self.move_history(node)}")
         self.states[node] = new
         counts = self.service_counts if node in self.services else self.counts
         counts[old] -= 1
         counts[new] += 1
         self.changes += 1
-        self._story.append((now, node, old, cause))
+        self._recent_moves.append((now, node, old, cause))
 
-    def story(self, node: int) -> str:
-        """The remembered moves of one node, in words."""
+    def move_history(self, node: int) -> str:
+        """The remembered moves of one node, as text."""
         moves = (
             f"{when:.3f} {State(old).name} + {Cause(cause).name}"
-            for when, who, old, cause in self._story
+            for when, who, old, cause in self._recent_moves
             if who == node
         )
         return f"node {self.dag.names[node]}: " + ("; ".join(moves) or "no moves yet")
@@ -94,14 +112,27 @@ class Nodes:
         else:
             self.values.pop(node, None)  # most nodes return 0: not worth an entry each
 
+    def set_error(self, node: int, error: str) -> None:
+        """Why the node failed, in words; the last word counts."""
+        self.errors[node] = error
+
+    def set_retries(self, node: int, taken: int) -> None:
+        """How many retries the node has taken."""
+        self.retries[node] = taken
+
+    def set_cluster(self, node: int, cluster: int) -> None:
+        """The cluster of the node's present run."""
+        self.clusters[node] = cluster
+
     def roots(self) -> list[int]:
-        """Nodes that wait for nobody."""
+        """Nodes without unfinished parents."""
         return [node for node in range(len(self.dag)) if self.waiting[node] == 0]
 
     def release_children(self, node: int, *, weak_only: bool = False) -> list[int]:
-        """Count `node` as ended for its successors; returns nodes that now wait for nobody.
+        """Count `node` as ended for its successors; returns those that now have no unfinished
+        parent.
 
-        Iterative: junctions without waiting predecessors pass the word on.  `weak_only` is for a
+        Iterative: junctions without waiting predecessors hand it on.  `weak_only` is for a
         node that failed: it has ended for those that wait for no more than that.
         """
         total = len(self.dag)
@@ -124,29 +155,29 @@ class Nodes:
         marks = self.dag.edges.weak_marks(node)
         return [v for v, mark in zip(self.dag.successors(node), marks) if bool(mark) == weak]
 
-    def doom_descendants(self, node: int, now: float) -> int:
+    def mark_futile(self, node: int, now: float) -> int:
         """Mark everything below a failed node FUTILE; returns how many nodes that were.
 
         Nodes that are DONE stay so, but what lies below them becomes futile too (stock rule).  A
-        weak edge of the failed node dooms nobody; one of a node that is futile itself does.
+        weak edge of the failed node makes no child futile; one of a node that is futile does.
         """
         total = len(self.dag)
         seen: set[int] = set()
-        doomed = 0
+        futile = 0
         todo = [self._weak(node, weak=False)]
         while todo:
             for vertex in todo.pop():
-                if vertex in seen or vertex in self._doomed:
+                if vertex in seen or vertex in self._futile_junctions:
                     continue
-                (seen if vertex < total else self._doomed).add(vertex)
+                (seen if vertex < total else self._futile_junctions).add(vertex)
                 state = self.states[vertex] if vertex < total else State.WAITING
                 if state == State.FUTILE:
                     continue
                 if vertex < total and state == State.WAITING:
                     self.move(vertex, Cause.ANCESTOR_FAILED, now)
-                    doomed += 1
+                    futile += 1
                 todo.append(self.dag.successors(vertex))
-        return doomed
+        return futile
 
     def count_all(self, state: State) -> int:
         """How many nodes are in a state, services included."""

@@ -1,4 +1,4 @@
-"""What the engine says of itself: the one source of every number that leaves it.
+"""Reports of the engine's state: the only source of the numbers that files and ads show.
 
 Rescue files, node status files, metrics, job-ad attributes, DOT files and the status table are all
 written from a `Report` and `NodeReport`s, never from the engine's insides.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.vocabulary import DagStatus, NodeStatus
 
 
@@ -22,10 +23,24 @@ class Deferrals(NamedTuple):
     hold: int = 0
 
 
+class Halts(NamedTuple):
+    """What keeps the DAG halted: the halt file, a command, a command that pauses it."""
+
+    by_file: bool = False
+    by_command: bool = False
+    paused: bool = False
+
+    @property
+    def halted(self) -> bool:
+        """Whether anything keeps the DAG halted."""
+        return self.by_file or self.by_command or self.paused
+
+
 class Report(NamedTuple):
     """Counts of the whole DAG.  Nodes first (as in the status table), then job procs.
 
-    `procs_completed` includes `procs_failed`, and both include procs that were aborted.
+    `procs_completed` includes `procs_failed`, and both include procs that were aborted.  `limits`
+    are the throttles in force.
     """
 
     total: int
@@ -47,6 +62,8 @@ class Report(NamedTuple):
     procs_completed: int
     deferrals: Deferrals
     procs_failed: int = 0
+    limits: Throttles = Throttles()
+    halts: Halts = Halts()
 
 
 class NodeReport(NamedTuple):

@@ -1,4 +1,6 @@
-"""The words of a script line with its macros put in (manual: "Special script argument macros").
+"""Text of scripts: the words of a script line with its macros put in, and how an end is told.
+
+Manual: "Special script argument macros".
 
 A macro is a whole word, in any case; `x$RETRY` is none.  Stock DAGMan has no quoting here: the line
 is split on blanks and tabs, and no shell ever sees it.
@@ -9,7 +11,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from condor_pydagman.vocabulary import ScriptKind
+from condor_pydagman.vocabulary import (
+    RETURN_JOB_ABORTED,
+    RETURN_PRE_FAILED,
+    RETURN_SUBMIT_FAILED,
+    ScriptKind,
+)
 
 NOT_IN_PRE = frozenset(
     (
@@ -72,3 +79,61 @@ def exit_code_macros(codes: Mapping[int, int | None]) -> dict[str, str]:
         "EXIT_CODE_LIST": ",".join(listed) if plain else "",
         "JOB_ABORT_COUNT": str(in_order.count(None)),
     }
+
+
+# How the end of a script is told.
+
+# What the C library calls the signals that end programs.
+_SIGNALS = {
+    1: "Hangup",
+    2: "Interrupt",
+    3: "Quit",
+    4: "Illegal instruction",
+    6: "Aborted",
+    7: "Bus error",
+    8: "Floating point exception",
+    9: "Killed",
+    11: "Segmentation fault",
+    13: "Broken pipe",
+    15: "Terminated",
+}
+
+
+def script_ended(kind: ScriptKind, name: str, status: int) -> str:
+    """The line that tells that a PRE or POST script of node `name` ended with `status`."""
+    if status == 0:
+        return f"{kind.value} Script of node {name} completed successfully."
+    if status < 0:
+        signal = signal_name(status) if kind is ScriptKind.PRE else f"signal {-status}"
+        return f"{kind.value} Script of node {name} died on {signal}"
+    word = "Node" if kind is ScriptKind.PRE else "node"  # stock's spelling, which readers match
+    return f"{kind.value} Script of {word} {name} failed with status {status}"
+
+
+def before_post(value: int, pre_value: int) -> str:
+    """What had come before the POST script, by the return value so far."""
+    if value == RETURN_PRE_FAILED:
+        if not pre_value:
+            return "PRE Script or submission failed"
+        return f"PRE Script {how_it_failed(pre_value)}"
+    if value == RETURN_SUBMIT_FAILED:
+        return "Job submit failed"
+    if value == RETURN_JOB_ABORTED:
+        return "Job was removed"
+    if value < RETURN_SUBMIT_FAILED:
+        return f"Job failed due to DAGMAN error {value}"
+    if value < 0:
+        return f"Job died on signal {-value}"
+    # LSST bps takes the words in brackets, stock's, for the sign that the job itself has succeeded.
+    return f"Job exited with status {value}" if value else "Job succeeded (DAGMAN error 0)"
+
+
+def how_it_failed(status: int) -> str:
+    """How a script failed, by its exit status; negative for a signal."""
+    return f"failed with status {status}" if status >= 0 else f"died on signal {-status}"
+
+
+def signal_name(status: int) -> str:
+    """A signal as stock names it; it does so of PRE scripts only."""
+    name = f" ({_SIGNALS[-status]})" if -status in _SIGNALS else ""
+    return f"signal {-status}{name}"

@@ -1,155 +1,309 @@
-"""PRE and POST scripts: when they start, and how their end is noted.
+"""Scripts: when they start, how their end gets into the nodes log, and what it leads to.
 
-What a script's end means is decided in `script_events.py`, when our note of it is read from the
-nodes log.
+A PRE or POST script waits for a free place, runs, and may be put off by DEFER.  When its process
+has ended, that is written into the nodes log; what it means for the node is decided when it has
+been read back.
+
+HOLD scripts, one for each time a proc goes on hold, are no part of a node's life: their exit code
+is ignored, nothing waits for them, and they are not killed at the end.  After a restart they run
+for procs that are on hold still (manual: "SCRIPT").
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import endings, final_node, halting, hold_scripts, inputs, views
+from condor_pydagman.engine import decisions, lifecycle, run_end, views
+from condor_pydagman.engine.inputs import LogEvent, ScriptEnded
 from condor_pydagman.engine.node_states import Cause, State
-from condor_pydagman.engine.script_words import MacroError, expand
+from condor_pydagman.engine.queues import HeldProc
+from condor_pydagman.engine.script_words import (
+    MacroError,
+    before_post,
+    expand,
+    how_it_failed,
+    script_ended,
+    signal_name,
+)
+from condor_pydagman.engine.state import RunState
 from condor_pydagman.graph.model import Script
-from condor_pydagman.vocabulary import Note, ScriptKind
+from condor_pydagman.vocabulary import (
+    RETURN_PRE_FAILED,
+    RETURN_SUBMIT_FAILED,
+    JournalRecord,
+    ScriptKind,
+)
 
-if TYPE_CHECKING:
-    from condor_pydagman.engine.engine import Engine
-
-
-def want_script(engine: Engine, node: int, kind: ScriptKind) -> None:
-    """Queue a script of a node that is in the matching state."""
-    queue = engine.script_queues[kind]
-    if _room(engine, kind) <= len(queue):
-        engine.deferred[kind.value.lower()] += 1
-    queue.add(node)
+_BEFORE_PRE_END = (State.PRE_WAIT, State.PRE_UNCONFIRMED)
 
 
-def on_script_ended(engine: Engine, ended: inputs.ScriptEnded) -> None:
-    """A script ended: note that in the log, or run it again later (DEFER)."""
-    node, kind, status = ended.node, ended.kind, ended.status
-    if ended.error:
-        name = engine.dag.names[node]
-        engine.say(f"Error: Failed to execute {kind.value} for Node {name}: {ended.error}", 0)
-    if kind is ScriptKind.HOLD:
-        hold_scripts.on_ended(engine, ended)
-        return
-    running = State.PRE_RUN if kind is ScriptKind.PRE else State.POST_RUN
-    if engine.nodes.states[node] != running:
-        return
-    script = engine.dag.script(node, kind)
-    assert script is not None
-    if is_deferred(engine, ended, script):
-        engine.nodes.move(node, Cause.SCRIPT_DEFERRED, engine.now)
-        engine.script_queues[kind].defer(node, engine.now + script.defer_seconds)
-        return
-    engine.nodes.move(node, Cause.SCRIPT_ENDED, engine.now)
-    (_note_pre if kind is ScriptKind.PRE else _note_post)(engine, node, status)
+# Start.
 
 
-def is_deferred(engine: Engine, ended: inputs.ScriptEnded, script: Script) -> bool:
-    """Whether DEFER says to run the script again later."""
-    status, kind = ended.status, ended.kind.value
-    if script.defer_status is None or not status == script.defer_status != -1:
-        return False
-    engine.say(
-        f"Deferring {kind} script of node {engine.dag.names[ended.node]} for"
-        f" {script.defer_seconds} seconds (exit status was {status})..."
-    )
-    engine.deferred[kind.lower()] += 1
-    return True
-
-
-def _note_pre(engine: Engine, node: int, status: int) -> None:
-    if status != 0 and status == engine.dag.pre_skips.get(node):
-        engine.note(node, do.AppendPreSkip(node, new_noop(engine, node)))
-    else:
-        retry = engine.nodes.retries.get(node, 0)
-        engine.note(node, do.AppendNote(Note.PRE_ENDED, node, retry, status))
-
-
-def _note_post(engine: Engine, node: int, status: int) -> None:
-    jobs = engine.book.by_node.get(node)
-    if jobs is None:
-        engine.note(node, do.AppendPostEnded(node, -1, 0, 0, status))
-    else:
-        proc = jobs.last_proc if jobs.subproc else 0
-        engine.note(node, do.AppendPostEnded(node, jobs.cluster, proc, jobs.subproc, status))
-
-
-def new_noop(engine: Engine, node: int) -> int:
-    """A new third number for events of a node that has no job."""
-    engine.last_noop += 1
-    engine.noops[engine.last_noop] = node
-    return engine.last_noop
-
-
-def next_time(engine: Engine, kind: ScriptKind) -> float | None:
+def next_script(run: RunState, kind: ScriptKind) -> float | None:
     """When a script that was put off is to start; None if there is none, or no place for it: then
     the end of another script starts it."""
-    if _room(engine, kind) <= 0 or _held_back(engine, kind):
+    if run.script_room(kind) <= 0 or _held_back(run, kind):
         return None
-    queue = engine.script_queues[kind]
+    queue = run.scripts.by_kind[kind]
     when, pace = queue.next_time(), None
     if kind is ScriptKind.PRE:
-        pace = engine.restart_pace.next_time()
+        pace = run.scripts.restart_pace.next_time()
     if pace is None or not queue:
         return when
     return pace if len(queue) or when is None else max(pace, when)
 
 
-def _room(engine: Engine, kind: ScriptKind) -> float:
-    if kind is ScriptKind.PRE:
-        limit, running = engine.limits.pre, engine.nodes.count_all(State.PRE_RUN)
-    else:
-        limit, running = engine.limits.post, engine.nodes.count_all(State.POST_RUN)
-    return limit - running if limit else float("inf")
+def _held_back(run: RunState, kind: ScriptKind) -> bool:
+    return kind is ScriptKind.PRE and run.starts_nothing
 
 
-def _held_back(engine: Engine, kind: ScriptKind) -> bool:
-    return kind is ScriptKind.PRE and halting.holds_back(engine)
-
-
-def start_scripts(engine: Engine, kind: ScriptKind) -> None:
+def start_scripts(run: RunState, kind: ScriptKind) -> None:
     """Start scripts of one kind while the throttle allows."""
-    queue = engine.script_queues[kind]
-    while engine.ending is None and _room(engine, kind) > 0 and not _held_back(engine, kind):
-        if kind is ScriptKind.PRE and not engine.restart_pace.allows(engine.now):
+    queue = run.scripts.by_kind[kind]
+    while run.end.wanted is None and run.script_room(kind) > 0 and not _held_back(run, kind):
+        if kind is ScriptKind.PRE and not run.scripts.restart_pace.allows(run.now):
             return
-        node = queue.pop(engine.now)
+        node = queue.pop(run.now)
         if node is None:
             return
-        _start_script(engine, node, kind)
+        _start_script(run, node, kind)
 
 
-def _start_script(engine: Engine, node: int, kind: ScriptKind) -> None:
-    engine.record(node, f"{kind.value}_SCRIPT_STARTED", views.record_job(engine, node, kind))
+def _start_script(run: RunState, node: int, kind: ScriptKind) -> None:
+    run.jobstate(node, f"{kind.value}_SCRIPT_STARTED", views.jobstate_job(run, node, kind))
     if kind is ScriptKind.PRE:
-        engine.restart_pace.started(engine.now)
-    line = words(engine, node, kind)
+        run.scripts.restart_pace.started(run.now)
+    line = _script_arguments(run, node, kind)
     if line:
-        engine.nodes.move(node, Cause.SCRIPT_STARTED, engine.now)
-        engine.say(f"Running {kind.value} script of Node {engine.dag.names[node]}...")
-        engine.emit(do.RunScript(node, kind, line))
+        run.nodes.move(node, Cause.SCRIPT_STARTED, run.now)
+        run.say(f"Running {kind.value} script of Node {run.dag.names[node]}...")
+        run.emit(do.RunScript(node, kind, line))
 
 
-def words(engine: Engine, node: int, kind: ScriptKind) -> tuple[str, ...]:
+def _script_arguments(run: RunState, node: int, kind: ScriptKind) -> tuple[str, ...]:
     """The words of a script line with its macros put in; none if the DAG must end for one."""
-    script = engine.dag.script(node, kind)
+    script = run.dag.script(node, kind)
     assert script is not None
     if "$" not in script.command:
         return tuple(script.command.split())
     try:
-        values = views.macros(engine, node, kind)
-        return expand(script.command, values, kind, engine.dag.names[node])
+        values = views.macros(run, node, kind)
+        return expand(script.command, values, kind, run.dag.names[node])
     except MacroError as error:
-        engine.say(str(error), 0)
-    if final_node.closes_to(engine, node):
+        run.say(str(error), 0)
+    if run.is_closed_to(node):
         return ()  # the DAG has ended already, perhaps for this
-    if engine.config.use_strict >= 1:
-        engine.say("ERROR: Warning is fatal error because of DAGMAN_USE_STRICT setting", 0)
-        endings.want(engine, endings.strict(final=node != engine.final))
+    if run.config.use_strict >= 1:
+        run.say("ERROR: Warning is fatal error because of DAGMAN_USE_STRICT setting", 0)
+        run_end.request_end(
+            run, decisions.STRICT if node != run.final else decisions.STRICT_IN_FINAL
+        )
         return ()
     return tuple(script.command.split())
+
+
+# A process has ended.
+
+
+def on_script_ended(run: RunState, ended: ScriptEnded) -> None:
+    """A script ended: write that into the log, or run it again later (DEFER)."""
+    node, kind, status = ended.node, ended.kind, ended.status
+    if ended.error:
+        name = run.dag.names[node]
+        run.say(f"Error: Failed to execute {kind.value} for Node {name}: {ended.error}", 0)
+    if kind is ScriptKind.HOLD:
+        _on_hold_ended(run, ended)
+        return
+    running = State.PRE_RUN if kind is ScriptKind.PRE else State.POST_RUN
+    if run.nodes.states[node] != running:
+        return
+    script = run.dag.script(node, kind)
+    assert script is not None
+    if _is_deferred(run, ended, script):
+        run.nodes.move(node, Cause.SCRIPT_DEFERRED, run.now)
+        run.scripts.by_kind[kind].defer(node, run.now + script.defer_seconds)
+        return
+    run.nodes.move(node, Cause.SCRIPT_ENDED, run.now)
+    (_journal_pre if kind is ScriptKind.PRE else _journal_post)(run, node, status)
+
+
+def _is_deferred(run: RunState, ended: ScriptEnded, script: Script) -> bool:
+    """Whether DEFER says to run the script again later."""
+    status, kind = ended.status, ended.kind.value
+    if script.defer_status is None or not status == script.defer_status != -1:
+        return False
+    run.say(
+        f"Deferring {kind} script of node {run.dag.names[ended.node]} for"
+        f" {script.defer_seconds} seconds (exit status was {status})..."
+    )
+    run.deferrals.add(kind.lower())
+    return True
+
+
+def _journal_pre(run: RunState, node: int, status: int) -> None:
+    if status != 0 and status == run.dag.pre_skips.get(node):
+        run.journal(node, do.AppendPreSkip(node, run.noop_ids.new(node)))
+    else:
+        retry = run.nodes.retries.get(node, 0)
+        run.journal(node, do.AppendJournalRecord(JournalRecord.PRE_ENDED, node, retry, status))
+
+
+def _journal_post(run: RunState, node: int, status: int) -> None:
+    jobs = run.job_table.by_node.get(node)
+    if jobs is None:
+        run.journal(node, do.AppendPostEnded(node, -1, 0, 0, status))
+    else:
+        proc = jobs.last_proc if jobs.subproc else 0
+        run.journal(node, do.AppendPostEnded(node, jobs.cluster, proc, jobs.subproc, status))
+
+
+# The end of a PRE or POST script has been read from the nodes log.
+
+
+def on_pre_ended(run: RunState, node: int, status: int) -> None:
+    """A PRE script ended with `status`."""
+    lifecycle.restore_dropped(run, node, Cause.NEEDS_PRE)
+    if run.nodes.states[node] not in _BEFORE_PRE_END:
+        return
+    _pre_is_over(run, node)
+    run.jobstate(node, "PRE_SCRIPT_SUCCESS" if status == 0 else "PRE_SCRIPT_FAILURE")
+    run.say(script_ended(ScriptKind.PRE, run.dag.names[node], status))
+    run.scripts.pre_values[node] = status
+    run_end.check_abort(run, node, status, "PRE script")
+    verdict = decisions.after_pre(
+        status,
+        pre_skip=run.dag.pre_skips.get(node),
+        has_post=run.dag.script(node, ScriptKind.POST) is not None,
+        always_post=run.config.always_run_post,
+    )
+    if verdict is decisions.NextStep.SUBMIT:
+        lifecycle.make_ready(run, node, first=run.config.submit_depth_first)
+    elif verdict is decisions.NextStep.POST:
+        run.nodes.returned(node, RETURN_PRE_FAILED)
+        lifecycle.need_post(run, node)
+    else:
+        how = f"failed with status {status}" if status > 0 else f"died on {signal_name(status)}"
+        lifecycle.fail_run(run, node, status, f"PRE Script {how}")
+
+
+def _pre_is_over(run: RunState, node: int) -> None:
+    run.scripts.pre.discard(node)
+    run.save_points.discard(node)
+
+
+def on_pre_skip(run: RunState, node: int, event: LogEvent) -> None:
+    """The PRE script's exit code says that the node is done."""
+    run.noop_ids.ended(event.subproc)
+    lifecycle.start_retry_now(run, node)
+    lifecycle.restore_dropped(run, node, Cause.NEEDS_PRE)
+    if run.nodes.states[node] not in _BEFORE_PRE_END:
+        return
+    _pre_is_over(run, node)
+    name, value = run.dag.names[node], run.dag.pre_skips.get(node, 0)
+    run.say(script_ended(ScriptKind.PRE, name, value))
+    run.say(f"PRE_SKIP return value {value} indicates we are done (successfully) with node {name}")
+    lifecycle.succeed(run, node)
+
+
+def on_post_ended(run: RunState, node: int, event: LogEvent) -> None:
+    """A POST script ended; it decides how the node does."""
+    if _is_of_an_unlogged_failure(run, node, event):
+        _fail_unlogged(run, node)
+    elif event.cluster == -1:
+        run.scripts.posts_without_job.add(node)
+    if run.nodes.states[node] not in (State.POST_WAIT, State.POST_UNCONFIRMED):
+        run.say(f"Ignoring a second end of node {run.dag.names[node]}'s POST script")
+        return
+    jobs = run.job_table.by_node.get(node)
+    if jobs is not None and (event.cluster, event.subproc) != (jobs.cluster, jobs.subproc):
+        run.say(f"Ignoring the POST script of an earlier run of node {run.dag.names[node]}")
+        return
+    name, status = run.dag.names[node], event.value
+    run.scripts.post.discard(node)
+    job = "-" if event.cluster == -1 else f"{event.cluster}.{event.proc}"
+    run.jobstate(node, "POST_SCRIPT_SUCCESS" if status == 0 else "POST_SCRIPT_FAILURE", job)
+    run.say(script_ended(ScriptKind.POST, name, status))
+    jobs_value = run.nodes.values.get(node, 0)
+    run.nodes.returned(node, status)
+    if run_end.check_abort(run, node, status, "POST script"):
+        run.nodes.set_error(node, f"POST Script ended with the ABORT value {status}")
+    if decisions.after_post(status) is decisions.NextStep.SUCCEED:
+        lifecycle.succeed(run, node)
+    else:
+        before = before_post(jobs_value, run.scripts.pre_values.get(node, 0))
+        lifecycle.fail_run(run, node, status, f"{before} and POST Script {how_it_failed(status)}")
+
+
+def _is_of_an_unlogged_failure(run: RunState, node: int, event: LogEvent) -> bool:
+    """Whether the script ran since the PRE script or the submission had failed, which a log of
+    stock DAGMan's does not tell; in ours there is a record before it, and it may come twice."""
+    if not run.recovering or event.cluster != -1 or node in run.scripts.posts_without_job:
+        return False
+    if run.nodes.states[node] in (State.POST_WAIT, State.POST_UNCONFIRMED):
+        return False
+    lifecycle.start_retry_now(run, node)
+    has_post = run.dag.script(node, ScriptKind.POST) is not None
+    return has_post and run.nodes.states[node] in (State.PRE_WAIT, State.READY)
+
+
+def _fail_unlogged(run: RunState, node: int) -> None:
+    """Which of the two failed is known if a failed PRE script would not have led to a POST script;
+    else the node is retried, as in stock's recovery."""
+    _pre_is_over(run, node)
+    has_pre = run.dag.script(node, ScriptKind.PRE) is not None
+    if has_pre and run.config.always_run_post:
+        run.nodes.returned(node, RETURN_PRE_FAILED)
+    else:
+        lifecycle.use_up_retries(run, node)
+        run.nodes.returned(node, RETURN_SUBMIT_FAILED)
+    lifecycle.need_post(run, node)
+
+
+# HOLD scripts.
+
+
+def on_held(run: RunState, node: int, cluster: int, proc: int) -> None:
+    """A proc went on hold."""
+    if run.dag.script(node, ScriptKind.HOLD) is None:
+        return
+    held = HeldProc(node, cluster, proc)
+    if run.recovering:
+        run.scripts.hold.held_in_old_log(held)
+    else:
+        if run.script_room(ScriptKind.HOLD) <= 0:
+            run.deferrals.add("hold")
+        warning = run.scripts.hold.add(held)
+        if warning:
+            run.say(warning)
+
+
+def on_released_or_ended(run: RunState, cluster: int, proc: int) -> None:
+    """A proc was released, or has ended: in recovery mode that cancels its script."""
+    run.scripts.hold.cancel(cluster, proc)
+
+
+def start_hold_scripts(run: RunState) -> None:
+    """Start HOLD scripts while the throttle allows."""
+    while run.end.wanted is None and run.script_room(ScriptKind.HOLD) > 0:
+        held = run.scripts.hold.pop(run.now)
+        if held is None:
+            return
+        line = _script_arguments(run, held.node, ScriptKind.HOLD)
+        if line:
+            run.scripts.hold.started()
+            run.say(f"Running HOLD script of Node {run.dag.names[held.node]}...")
+            run.emit(do.RunScript(held.node, ScriptKind.HOLD, line))
+
+
+def _on_hold_ended(run: RunState, ended: ScriptEnded) -> None:
+    """A HOLD script ended: run it again later if DEFER says so."""
+    run.scripts.hold.ended()
+    script = run.dag.script(ended.node, ScriptKind.HOLD)
+    if script is not None and _is_deferred(run, ended, script):
+        until = run.now + script.defer_seconds
+        run.scripts.hold.defer(HeldProc(ended.node, 0, 0), until)
+
+
+def next_hold_script(run: RunState) -> float | None:
+    """When a HOLD script that was put off is to start, if there is a place for it then."""
+    return run.scripts.hold.next_time() if run.script_room(ScriptKind.HOLD) > 0 else None

@@ -1,190 +1,270 @@
-"""From the ready queue to the schedd: which node is submitted next, and what its answer means.
+"""From the ready queue to the schedd: which node is submitted next, and how its reply is handled.
 
-One submission at a time is in flight, so that log events and requests get their turn between two.
+Log events and requests are handled between two submissions.  In a row of many, the next one is
+handed to the schedd's process before the reply is here, which saves that process a wait.  What
+`.dagman.out` says is in the order of one at a time.
+
+-DryRun: a node is done instead of being submitted.  PRE scripts run, and what they return counts;
+jobs and the POST scripts behind them do not.  What a dry run finds is no progress: it writes no
+rescue file and no save files, so that no later run takes a node for done whose job has never run.
+(Stock DAGMan writes both; it does not go on behind a PROVISIONER node, and crashes on SERVICE
+nodes.)
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import dry_run, final_node, halting, inputs, provisioner, scripts, views
+from condor_pydagman.engine import lifecycle, provisioner
+from condor_pydagman.engine.inputs import CommonInput, SubmitFailed, Submitted
 from condor_pydagman.engine.node_states import Cause, State
-from condor_pydagman.vocabulary import RETURN_SUBMIT_FAILED, Note
+from condor_pydagman.engine.state import Mode, RunState
+from condor_pydagman.vocabulary import RETURN_SUBMIT_FAILED, JournalRecord, NodeKind
 
-if TYPE_CHECKING:
-    from condor_pydagman.engine.engine import Engine
+MAX_IN_FLIGHT = 2
+LONG_ROW = 4  # nodes that the schedd took one after another: more are likely to follow
 
 
-def on_submitted(engine: Engine, reply: inputs.Submitted) -> None:
+def on_submitted(run: RunState, reply: Submitted) -> None:
     """The schedd took the node's jobs."""
     node, cluster = reply.node, reply.cluster
-    _answered(engine, node)
-    engine.pace.submitted(engine.now)
-    engine.submitted_in_a_row += 1
-    engine.say(f"\tassigned HTCondor ID ({cluster}.0.0)")
-    if engine.nodes.states[node] in (State.SUBMITTING, State.UNKNOWN):
-        engine.book.open(node, cluster)
-        engine.nodes.clusters[node] = cluster
-        engine.jobs_seen(node)
-    jobs = engine.book.by_node.get(node)
-    in_queue = engine.nodes.states[node] == State.SUBMITTED
+    _answered(run, node)
+    run.pace.submitted(run.now, run.limits)
+    run.submission.in_a_row += 1
+    run.say(f"\tassigned HTCondor ID ({cluster}.0.0)")
+    if run.nodes.states[node] in (State.SUBMITTING, State.UNKNOWN):
+        lifecycle.open_cluster(run, node, cluster)
+    jobs = run.job_table.by_node.get(node)
+    in_queue = run.nodes.states[node] == State.SUBMITTED
     if jobs is not None and jobs.cluster == cluster and in_queue:
-        jobs.factory = jobs.factory or reply.procs == 0
+        if reply.procs == 0:
+            jobs.set_factory()
         if not jobs.factory:
-            engine.book.expect(jobs, range(reply.procs))
-    provisioner.refuse_more_procs(engine, node, reply.procs)
+            run.job_table.expect(jobs, range(reply.procs))
+    provisioner.refuse_more_procs(run, node, reply.procs)
 
 
-def on_submit_failed(engine: Engine, reply: inputs.SubmitFailed) -> None:
+def on_submit_failed(run: RunState, reply: SubmitFailed) -> None:
     """The node's jobs were not submitted, or we can't know."""
     node = reply.node
-    _answered(engine, node)
-    if engine.nodes.states[node] != State.SUBMITTING:
+    _answered(run, node)
+    if run.nodes.states[node] != State.SUBMITTING:
         return  # the log was quicker and knows better
-    engine.event_times.pop(node, None)
-    engine.record(node, "SUBMIT_FAILURE")
-    engine.say(
+    run.jobstate_lines.forget_time(node)
+    run.jobstate(node, "SUBMIT_FAILURE")
+    run.say(
         f"ERROR: submit attempt failed\nEvent: ULOG_SUBMIT_FAILURE for HTCondor Node"
-        f" {engine.dag.names[node]} (-1.-1.-1) {{{reply.stamp}}} {reply.reason}"
+        f" {run.dag.names[node]} (-1.-1.-1) {{{reply.stamp}}} {reply.reason}"
     )
     if reply.permanent:
-        _refuse(engine, node, reply.reason)
+        _refuse(run, node, reply.reason)
     elif reply.unknown:
-        engine.say(
-            f"Node {engine.dag.names[node]}: it is not known whether the schedd took the job;"
+        run.say(
+            f"Node {run.dag.names[node]}: it is not known whether the schedd took the job;"
             " asking it before submitting again"
         )
-        engine.nodes.move(node, Cause.REPLY_LOST, engine.now)
-        engine.query_at = engine.now + engine.pace.failed(engine.now)
+        run.nodes.move(node, Cause.REPLY_LOST, run.now)
+        run.query.plan(run.now + run.pace.failed(run.now))
     else:
-        submit_again(engine, node, reply.reason)
+        submit_again(run, node, reply.reason)
 
 
-def on_common_input(engine: Engine, found: inputs.CommonInput) -> None:
+def on_common_input(run: RunState, found: CommonInput) -> None:
     """The node's jobs have the first list of common input files.
 
     It is on the disk before anything with it is in the queue, so that a restart knows it as well.
     """
     node = found.node
-    _answered(engine, node)
-    if engine.nodes.states[node] != State.SUBMITTING:
+    _answered(run, node)
+    if run.nodes.states[node] != State.SUBMITTING:
         return  # adopted meanwhile
-    if engine.ending is None and not engine.rescue_asked and not final_node.closes_to(engine, node):
-        engine.common_input = engine.common_input or found.files
-        retry = engine.nodes.retries.get(node, 0)
-        engine.note(node, do.AppendNote(Note.COMMON_INPUT, node, retry, text=engine.common_input))
-        _hand_over(engine, node)
+    ends = run.end.wanted is not None or run.end.rescue_asked or run.is_closed_to(node)
+    if not ends and not run.starts_nothing:
+        on_common_input_read(run, found.files)
+        retry = run.nodes.retries.get(node, 0)
+        run.journal(
+            node,
+            do.AppendJournalRecord(
+                JournalRecord.COMMON_INPUT, node, retry, text=run.submission.common_input
+            ),
+        )
+        _emit_submit(run, node)
     else:
-        engine.left_queue(node)
-        engine.want_submit(node)
+        lifecycle.leave_queue(run, node)
+        lifecycle.make_ready(run, node)
 
 
-def submit_again(engine: Engine, node: int, reason: str) -> None:
+def on_common_input_read(run: RunState, files: str) -> None:
+    """The log has the DAG's list of common input files; the first one counts."""
+    run.submission.common_input = run.submission.common_input or files
+
+
+def submit_again(run: RunState, node: int, reason: str) -> None:
     """A submit did not succeed and nothing is in the queue: try later, or give up."""
-    tries = engine.attempts.get(node, 0) + 1
-    engine.attempts[node] = tries
-    limit = engine.config.max_submit_attempts
+    tries = run.submission.attempts.get(node, 0) + 1
+    run.submission.attempts[node] = tries
+    limit = run.config.max_submit_attempts
     if tries >= limit:
-        _refuse(engine, node, reason)
+        _refuse(run, node, reason)
         return
-    wait = engine.pace.failed(engine.now)
-    name = engine.dag.names[node]
+    wait = run.pace.failed(run.now)
+    name = run.dag.names[node]
     again = f"Node {name} submit failed {tries}/{limit}. RETRYING NODE SUBMISSION"
-    engine.emit(do.Say(again, 0, test=True))
-    engine.say(
+    run.emit(do.Say(again, 0, test=True))
+    run.say(
         f"Job submit try {tries}/{limit} failed, will try again in >= {wait:.0f}"
         f" second{'' if wait == 1 else 's'}."
     )
-    engine.left_queue(node)
-    engine.want_submit(node, first=engine.config.retry_submit_first)
+    lifecycle.leave_queue(run, node)
+    lifecycle.make_ready(run, node, first=run.config.retry_submit_first)
 
 
-def _refuse(engine: Engine, node: int, reason: str) -> None:
-    tries = engine.attempts.get(node, 0) or 1
+def _refuse(run: RunState, node: int, reason: str) -> None:
+    tries = run.submission.attempts.get(node, 0) or 1
     # Clients that look for errors show this line; they pass over the one of each attempt.
-    engine.say(f"ERROR: submit of node {engine.dag.names[node]} failed: {reason}")
-    engine.say(f"Node submit failed after {tries} tr{'y' if tries == 1 else 'ies'}.")
-    engine.say(f"Shortcutting node {engine.dag.names[node]} retries because of submit failure(s)")
-    engine.nodes.move(node, Cause.SUBMIT_REFUSED, engine.now)
-    engine.left_queue(node)
-    retry = engine.nodes.retries.get(node, 0)
-    engine.note(
-        node, do.AppendNote(Note.SUBMIT_FAILED, node, retry, RETURN_SUBMIT_FAILED, text=reason)
+    run.say(f"ERROR: submit of node {run.dag.names[node]} failed: {reason}")
+    run.say(f"Node submit failed after {tries} tr{'y' if tries == 1 else 'ies'}.")
+    run.say(f"Shortcutting node {run.dag.names[node]} retries because of submit failure(s)")
+    run.nodes.move(node, Cause.SUBMIT_REFUSED, run.now)
+    lifecycle.leave_queue(run, node)
+    retry = run.nodes.retries.get(node, 0)
+    run.journal(
+        node,
+        do.AppendJournalRecord(
+            JournalRecord.SUBMIT_FAILED, node, retry, RETURN_SUBMIT_FAILED, text=reason
+        ),
     )
 
 
-def _answered(engine: Engine, node: int) -> None:
-    if engine.submitting == node:
-        engine.submitting = None
+def _answered(run: RunState, node: int) -> None:
+    _say_submitting(run, node)
+    if node in run.submission.in_flight:
+        run.submission.in_flight.remove(node)
 
 
-def submit_ready(engine: Engine) -> None:
-    """Submit the next ready node, if nothing forbids it and no submission is in flight."""
-    while engine.submitting is None:
-        blocked = _blocked(engine)
+def submit_ready(run: RunState) -> None:
+    """Submit the next ready node, if nothing forbids it and no submission is awaited."""
+    in_flight = run.submission.in_flight
+    if in_flight:
+        _say_submitting(run, in_flight[0])
+    while not in_flight or _may_follow(run):
+        blocked = _blocked(run)
         if blocked:
-            if blocked != engine.blocked_by and blocked in engine.deferred:
-                engine.deferred[blocked] += len(engine.ready)
-            engine.blocked_by = blocked
+            if in_flight:
+                return
+            if blocked != run.submission.blocked_by:
+                run.deferrals.add(blocked, len(run.ready))
+            run.submission.blocked_by = blocked
             return
-        engine.blocked_by = ""
-        node = engine.ready.pop()
+        run.submission.blocked_by = ""
+        node = run.ready.pop()
         if node is None:
-            _say_submitted(engine)
-        elif not engine.categories.room(node):
-            engine.deferred["category"] += 1
-            engine.categories.set_aside(node)
+            _say_submitted(run)
+        elif not run.categories.room(node):
+            run.deferrals.add("category")
+            run.categories.set_aside(node)
         else:
-            _submit_node(engine, node)
+            _submit_node(run, node)
 
 
-def _blocked(engine: Engine) -> str:
+def _may_follow(run: RunState) -> bool:
+    """Whether the next node may be submitted though there is no reply for the one before."""
+    submission = run.submission
+    if submission.in_a_row < LONG_ROW or len(submission.in_flight) >= MAX_IN_FLIGHT:
+        return False
+    node = run.ready.first()
+    return (
+        node is not None
+        and node not in submission.in_flight  # the log was quicker, and it is to run once more
+        and not run.config.submit_delay
+        and _is_plain(run, node)
+        and _is_plain(run, submission.in_flight[0])
+        and run.categories.room(node)
+    )
+
+
+def _is_plain(run: RunState, node: int) -> bool:
+    return run.dag.kinds[node] == NodeKind.JOB and not run.dag.is_noop(node)
+
+
+def _blocked(run: RunState) -> str:
     """Why no node may be submitted now; '' if one may."""
-    if not len(engine.ready):
-        _say_submitted(engine)
+    if not len(run.ready):
+        _say_submitted(run)
         return "empty"
-    if halting.holds_back(engine):
+    if run.starts_nothing:
         return "halt"
-    if engine.pace.blocked_until(engine.now) > engine.now:
+    in_flight = len(run.submission.in_flight)
+    if run.pace.blocked_until(run.now, run.limits, in_flight) > run.now:
         return "pace"
-    if engine.limits.jobs and views.in_queue(engine) >= engine.limits.jobs:
+    if run.limits.jobs and run.nodes_in_queue() >= run.limits.jobs:
         return "jobs"
-    if engine.limits.idle and engine.book.idle >= engine.limits.idle:
+    if run.limits.idle and run.job_table.idle + in_flight >= run.limits.idle:
         return "idle"
     return ""
 
 
-def _submit_node(engine: Engine, node: int) -> None:
-    engine.nodes.move(node, Cause.SUBMIT_STARTED, engine.now)
-    engine.categories.enter(node)
-    if engine.dry_run:
-        dry_run.process(engine, node)
+def _submit_node(run: RunState, node: int) -> None:
+    run.nodes.move(node, Cause.SUBMIT_STARTED, run.now)
+    run.categories.enter(node)
+    if run.mode is Mode.DRY_RUN:
+        _finish_dry_run(run, node)
         return
-    noop = engine.dag.is_noop(node)
-    if noop or node not in engine.dag.subdags:  # the submit file of a sub-DAG is made before that
-        engine.say(f"Submitting HTCondor Node {engine.dag.names[node]} job(s)...")
-    if noop:
-        engine.note(node, do.AppendNoop(node, scripts.new_noop(engine, node)))
+    if run.dag.is_noop(node):
+        run.say(_submitting(run, node))
+        run.journal(node, do.AppendNoop(node, run.noop_ids.new(node)))
         return
-    _hand_over(engine, node)
+    if node not in run.dag.subdags:  # their submit files are made first
+        run.submission.unsaid.add(node)
+        if not run.submission.in_flight:
+            _say_submitting(run, node)
+    _emit_submit(run, node)
 
 
-def _hand_over(engine: Engine, node: int) -> None:
-    engine.submitting = node
-    engine.emit(
+def _submitting(run: RunState, node: int) -> str:
+    return f"Submitting HTCondor Node {run.dag.names[node]} job(s)..."
+
+
+def _say_submitting(run: RunState, node: int) -> None:
+    """Say that the node is submitted, unless that has been said."""
+    if node not in run.submission.unsaid:
+        return
+    run.submission.unsaid.discard(node)
+    file = run.dag.submits[node]
+    place = "inline description" if file in run.dag.descriptions else f"file {file}"
+    run.say(_submitting(run, node))
+    run.say(f"Submitting node {run.dag.names[node]} from {place} using direct job submission")
+
+
+def _emit_submit(run: RunState, node: int) -> None:
+    run.submission.in_flight.append(node)
+    run.emit(
         do.SubmitNode(
             node,
-            engine.nodes.retries.get(node, 0),
-            engine.shown_status,
-            engine.nodes.counts[State.FAILED],
-            node in engine.on_hold,
-            engine.common_input,
+            run.nodes.retries.get(node, 0),
+            run.shown_status,
+            run.nodes.counts[State.FAILED],
+            node in run.retrying.on_hold,
+            run.submission.common_input,
+            run.priority(node),
         )
     )
 
 
-def _say_submitted(engine: Engine) -> None:
-    count, engine.submitted_in_a_row = engine.submitted_in_a_row, 0
+def _say_submitted(run: RunState) -> None:
+    count, run.submission.in_a_row = run.submission.in_a_row, 0
     if count:
-        engine.say(f"Just submitted {count} job{'' if count == 1 else 's'} this cycle...")
+        run.say(f"Just submitted {count} job{'' if count == 1 else 's'} this cycle...")
+
+
+def _finish_dry_run(run: RunState, node: int) -> None:
+    """-DryRun: it is the node's turn to be submitted; it is done instead."""
+    run.say(f"Processing node: {run.dag.names[node]}")
+    run.nodes.move(node, Cause.JOBS_SEEN, run.now)
+    lifecycle.leave_queue(run, node)
+    run.submission.in_a_row += 1
+    goes_ahead = run.provisioner.gave_up(node)
+    if goes_ahead:
+        run.provisioner.go_ahead()
+    lifecycle.succeed(run, node)
+    if goes_ahead:
+        lifecycle.start_roots(run)

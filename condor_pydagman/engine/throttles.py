@@ -1,33 +1,25 @@
-"""Limits on what may be in flight at once, asked last, just before a node or script starts."""
+"""Limits on what may be in flight at once, applied last, just before a node or script starts."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 from condor_pydagman.config import Config, effective_limit
-from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import removals
-from condor_pydagman.engine.dag_states import Phase
-from condor_pydagman.engine.inputs import LimitsWanted, LogEvent
-from condor_pydagman.engine.node_states import State
-from condor_pydagman.vocabulary import Note
-
-if TYPE_CHECKING:
-    from condor_pydagman.engine.engine import Engine
+from condor_pydagman.engine.inputs import LimitsWanted
 
 
-@dataclass
+@dataclass(frozen=True)
 class Throttles:
-    """Limits in force; 0 means none.
+    """Limits in force; 0 means none.  A change makes a new object.
 
     Attributes:
         jobs: nodes with jobs in the queue (-MaxJobs).
         idle: idle procs (-MaxIdle).
         pre, post, hold: running scripts of each kind.
-        submits: submits in one interval of `interval` seconds.
-        own_pace: whether nobody limits these.  `submits` is what stock would keep to then: it is
-            shown, and jobs are submitted as fast as the schedd takes them.
+        submits: submits in one interval of `interval_s` seconds.
+        own_pace: whether neither administrator nor user limits these.  `submits` is what stock
+            would keep to then: it is shown, and jobs are submitted as fast as the schedd takes
+            them.
     """
 
     jobs: int = 0
@@ -37,11 +29,7 @@ class Throttles:
     hold: int = 0
     submits: int = 0
     own_pace: bool = False
-    interval: float = 5.0
-
-    def adopt(self, other: Throttles) -> None:
-        """Become equal to another one; who holds this object sees the change."""
-        self.__dict__.update(other.__dict__)
+    interval_s: float = 5.0
 
 
 def throttles(
@@ -76,7 +64,7 @@ def throttles(
         hold=limit(hold, "max_hold_scripts"),
         submits=limit(submits, "max_submits_per_interval"),
         own_pace=_own_pace(config, caps, submits),
-        interval=float(config.user_log_scan_interval),
+        interval_s=float(config.user_log_scan_interval),
     )
 
 
@@ -90,20 +78,10 @@ def _own_pace(config: Config, admin: Config, asked: int | None) -> bool:
     return not admin.limits_submits and (free or wanted <= 0)
 
 
-def on_wanted(engine: Engine, wanted: LimitsWanted) -> None:
-    """Somebody wants other throttles: they count from now on, as far as the administrator lets
-    them."""
-    config, old = engine.config, replace(engine.limits)
+def changed(limits: Throttles, wanted: LimitsWanted, config: Config, admin: Config) -> Throttles:
+    """The limits after a request; the administrator's knobs `admin` cap it as at the start."""
     asked = {name: value for name, value in wanted._asdict().items() if value is not None}
-    engine.limits.adopt(
-        throttles(config, engine.admin, **{**_as_asked(old, engine.admin), **asked})
-    )
-    engine.limits_changed = True
-    engine.emit(do.PublishLimits())
-    fewer = engine.limits.jobs and (engine.limits.jobs < old.jobs or not old.jobs)
-    replayed = engine.phase in (Phase.RUNNING, Phase.FINISHING)  # else much of it may have ended
-    if fewer and replayed and config.remove_jobs_after_limit_change:
-        _remove_surplus(engine)
+    return throttles(config, admin, **{**_as_asked(limits, admin), **asked})
 
 
 def _as_asked(limits: Throttles, admin: Config) -> dict[str, int | None]:
@@ -113,40 +91,6 @@ def _as_asked(limits: Throttles, admin: Config) -> dict[str, int | None]:
     return asked
 
 
-def _remove_surplus(engine: Engine) -> None:
-    """Remove the youngest jobs beyond -MaxJobs; their nodes get a retry for it (stock rule).
-
-    That is noted in the log, and done when the note is read.
-    """
-    ordinary = [
-        node
-        for node in engine.nodes.in_state(State.SUBMITTED)
-        if not _is_spared(engine, node) and engine.nodes.clusters[node] > 0
-    ]
-    ordinary.sort(key=lambda node: engine.nodes.clusters[node])
-    for node in ordinary[engine.limits.jobs :]:
-        retry, cluster = engine.nodes.retries.get(node, 0), engine.nodes.clusters[node]
-        engine.note(node, do.AppendNote(Note.SURPLUS, node, retry, cluster=cluster))
-
-
-def _is_spared(engine: Engine, node: int) -> bool:
-    return node == engine.final or node in engine.nodes.services
-
-
-def on_surplus(engine: Engine, node: int, event: LogEvent) -> None:
-    """The note has been read: the node gets a retry more, its jobs are removed."""
-    if engine.nodes.states[node] in (State.READY, State.PRE_WAIT):
-        engine.book.open(node, event.cluster)  # in an old log the submit event may come later
-        engine.nodes.clusters[node] = event.cluster
-        engine.jobs_seen(node)
-    jobs = engine.book.by_node.get(node)
-    in_queue = engine.nodes.states[node] == State.SUBMITTED
-    if in_queue and jobs is not None and jobs.cluster == event.cluster and not jobs.removing:
-        engine.granted[node] = engine.granted.get(node, 0) + 1
-        reason = "DAG Limit: Max number of submitted nodes was reached."
-        removals.remove_rest(engine, jobs, reason)
-
-
 class RestartPace:
     """Lets the PRE scripts that wait at the end of a recovery start at a bounded pace.
 
@@ -154,14 +98,16 @@ class RestartPace:
         rate: scripts a second (PYDAGMAN_PRE_SCRIPTS_PER_SECOND); 0 for no limit.
     """
 
+    __slots__ = ("_left", "_next", "_step_s")
+
     def __init__(self, rate: int) -> None:
-        self._step = 1.0 / rate if rate > 0 else 0.0
+        self._step_s = 1.0 / rate if rate > 0 else 0.0
         self._left = 0
         self._next = 0.0
 
     def begin(self, waiting: int) -> None:
         """The log has been replayed, and so many scripts wait."""
-        self._left = waiting if self._step else 0
+        self._left = waiting if self._step_s else 0
 
     def allows(self, now: float) -> bool:
         """Whether a script may start now."""
@@ -171,7 +117,7 @@ class RestartPace:
         """A script starts."""
         if self._left:
             self._left -= 1
-            self._next = now + self._step
+            self._next = now + self._step_s
 
     def next_time(self) -> float | None:
         """When the next one may start; None if that is at once."""
@@ -181,48 +127,55 @@ class RestartPace:
 class SubmitPace:
     """Counts submits per interval and keeps the back-off after a submit that failed.
 
-    `delay` is the time between two submits (DAGMAN_SUBMIT_DELAY).  Stock sleeps that long before
+    `delay_s` is the time between two submits (DAGMAN_SUBMIT_DELAY).  Stock sleeps that long before
     each submit; we do other things meanwhile.
 
     Back-off is 1, 2, 4, ... seconds, for the whole DAG, until a submit succeeds (stock rule);
     ours stops growing at a minute.
     """
 
-    BACKOFF_MAX = 60.0
+    MAX_BACKOFF_S = 60.0
 
-    def __init__(self, limits: Throttles, delay: float = 0.0) -> None:
-        self._limits = limits
-        self._delay = delay
+    __slots__ = ("_backoff_s", "_blocked_until", "_count", "_delay_s", "_interval_end")
+
+    def __init__(self, delay_s: float = 0.0) -> None:
+        self._delay_s = delay_s
         self._interval_end = 0.0
         self._count = 0
-        self._backoff = 0.0
+        self._backoff_s = 0.0
         self._blocked_until = 0.0
 
-    def blocked_until(self, now: float) -> float:
-        """When the next submit may start; not after `now` if it may start now."""
+    def blocked_until(self, now: float, limits: Throttles, in_flight: int = 0) -> float:
+        """When the next submit may start; not after `now` if it may start now.
+
+        `in_flight`: how many have no reply yet.
+        """
         if now < self._blocked_until:
             return self._blocked_until
-        most = 0 if self._limits.own_pace else self._limits.submits
-        return self._interval_end if 0 < most <= self._count and now < self._interval_end else 0.0
+        most = 0 if limits.own_pace else limits.submits
+        full = 0 < most <= self._count + in_flight
+        return self._interval_end if full and now < self._interval_end else 0.0
 
-    def submitted(self, now: float) -> None:
-        """A submit succeeded."""
-        self._backoff = 0.0
-        self._blocked_until = now + self._delay
+    def submitted(self, now: float, limits: Throttles) -> None:
+        """A submit succeeded; one before it that failed waits all the same."""
+        self._backoff_s = 0.0
+        self._blocked_until = max(self._blocked_until, now + self._delay_s)
         if now >= self._interval_end:
-            self._interval_end = now + self._limits.interval
+            self._interval_end = now + limits.interval_s
             self._count = 0
         self._count += 1
 
     def failed(self, now: float) -> float:
         """A submit failed; returns the seconds to wait before the next try."""
-        self._backoff = min(2 * self._backoff, self.BACKOFF_MAX) or 1.0
-        self._blocked_until = now + self._backoff
-        return self._backoff
+        self._backoff_s = min(2 * self._backoff_s, self.MAX_BACKOFF_S) or 1.0
+        self._blocked_until = now + self._backoff_s
+        return self._backoff_s
 
 
 class Categories:
     """Nodes in flight by category, and those set aside because their category is full."""
+
+    __slots__ = ("_aside", "_inside", "_limits", "_of")
 
     def __init__(self, categories: dict[int, str], limits: dict[str, int]) -> None:
         self._of = {node: name for node, name in categories.items() if name in limits}
@@ -254,7 +207,7 @@ class Categories:
         return self._aside.pop(name, [])
 
     def clear(self) -> None:
-        """Nobody is set aside any more."""
+        """No node is set aside any more."""
         self._aside.clear()
 
     def waiting(self) -> list[int]:

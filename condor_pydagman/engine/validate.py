@@ -1,30 +1,26 @@
-"""Every invariant of the engine, recounted from scratch.  Tests run with this after each input."""
+"""Checks all invariants of the engine by recounting.  Tests do so after each input."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.jobs import ENDED as PROC_ENDED
 from condor_pydagman.engine.jobs import HELD, IDLE
 from condor_pydagman.engine.node_states import State
-
-if TYPE_CHECKING:
-    from condor_pydagman.engine.engine import Engine
+from condor_pydagman.engine.state import RunState
 
 
-def validate(engine: Engine) -> None:
+def validate(run: RunState) -> None:
     """Raise AssertionError, with the numbers, if any invariant does not hold."""
-    _counts(engine)
-    _procs(engine)
-    _ready(engine)
-    _parents(engine)
-    _throttles(engine)
-    _special(engine)
+    _counts(run)
+    _procs(run)
+    _ready(run)
+    _parents(run)
+    _throttles(run)
+    _special(run)
 
 
-def _counts(engine: Engine) -> None:
-    nodes = engine.nodes
+def _counts(run: RunState) -> None:
+    nodes = run.nodes
     recount, services = [0] * len(State), [0] * len(State)
     for node, state in enumerate(nodes.states):
         (services if node in nodes.services else recount)[state] += 1
@@ -32,63 +28,63 @@ def _counts(engine: Engine) -> None:
     assert services == nodes.service_counts, (services, nodes.service_counts)
 
 
-def _procs(engine: Engine) -> None:
+def _procs(run: RunState) -> None:
     idle = held = 0
-    for jobs in engine.book.by_node.values():
+    for jobs in run.job_table.by_node.values():
         for flags in jobs.procs.values():
             assert not (flags & PROC_ENDED and flags & (IDLE | HELD)), flags
             assert flags & IDLE or not flags & HELD, flags
             idle += bool(flags & IDLE)
             held += bool(flags & HELD)
-    assert (idle, held) == (engine.book.idle, engine.book.held), (idle, held)
-    for cluster, node in engine.book.by_cluster.items():
-        assert engine.book.by_node[node].cluster == cluster, (cluster, node)
+    assert (idle, held) == (run.job_table.idle, run.job_table.held), (idle, held)
+    for cluster, node in run.job_table.by_cluster.items():
+        assert run.job_table.by_node[node].cluster == cluster, (cluster, node)
 
 
-def _ready(engine: Engine) -> None:
+def _ready(run: RunState) -> None:
     """Every READY node is queued or set aside, and nothing else is."""
-    aside = set(engine.categories.waiting())
-    for node, state in enumerate(engine.nodes.states):
+    aside = set(run.categories.waiting())
+    for node, state in enumerate(run.nodes.states):
         if state == State.READY:
-            assert (node in engine.ready) or (node in aside), engine.nodes.story(node)
+            assert (node in run.ready) or (node in aside), run.nodes.move_history(node)
         else:
-            assert node not in engine.ready, engine.nodes.story(node)
+            assert node not in run.ready, run.nodes.move_history(node)
 
 
-def _parents(engine: Engine) -> None:
+def _parents(run: RunState) -> None:
     """A node past WAITING has only DONE parents, unless a user marked it DONE; a weak one may have
     failed."""
-    states = engine.nodes.states
+    states = run.nodes.states
     for node, state in enumerate(states):
         if state in (State.WAITING, State.DONE, State.FUTILE):
             continue
-        for parent in engine.dag.parents(node):
-            weak = states[parent] == State.FAILED and engine.dag.is_weak(parent, node)
-            assert weak or states[parent] == State.DONE, engine.nodes.story(node)
+        for parent in run.dag.parents(node):
+            weak = states[parent] == State.FAILED and run.dag.is_weak(parent, node)
+            assert weak or states[parent] == State.DONE, run.nodes.move_history(node)
 
 
-def _throttles(engine: Engine) -> None:
-    counts, limits = engine.nodes.counts, engine.limits
-    if engine.limits_changed:
+def _throttles(run: RunState) -> None:
+    counts, limits = run.nodes.counts, run.limits
+    if run.limits_changed:
         return  # more may run than could start now
     if limits.pre:
         assert counts[State.PRE_RUN] <= limits.pre
     if limits.post:
         assert counts[State.POST_RUN] <= limits.post
     if limits.hold:
-        assert engine.hold_scripts.running <= limits.hold
+        assert run.scripts.hold.running <= limits.hold
 
 
-def _special(engine: Engine) -> None:
+def _special(run: RunState) -> None:
     """While the FINAL node runs nothing else is ready; before the go-ahead, nothing is begun."""
-    states = engine.nodes.states
-    if engine.phase is Phase.FINISHING:
-        for node in engine.nodes.in_state(State.READY, State.RETRY_WAIT):
-            assert node == engine.final, engine.nodes.story(node)
-    if not engine.provisioner.ready and not engine.recovering:
+    states = run.nodes.states
+    if run.phase is Phase.FINISHING:
+        for node in run.nodes.in_state(State.READY, State.RETRY_WAIT):
+            assert node == run.final, run.nodes.move_history(node)
+    if not run.provisioner.ready and not run.recovering:
         for node, state in enumerate(states):
-            free = node == engine.provisioner.node or node in engine.nodes.services
-            free = free or node == engine.final
+            free = node == run.provisioner.node or node in run.nodes.services
+            free = free or node == run.final
             assert free or state in (State.WAITING, State.DONE, State.FUTILE), node
-    for node in engine.nodes.in_state(State.RETRY_WAIT):
-        assert engine.retry_queue.due(node) is not None, engine.nodes.story(node)
+    for node in run.nodes.in_state(State.RETRY_WAIT):
+        assert run.retrying.queue.due(node) is not None, run.nodes.move_history(node)

@@ -1,3 +1,3 @@
-"""COMMANDS -> DAG: what the commands of the DAG files mean.  Pure; files are read
+"""From the commands of DAG files to a Dag.  Pure; files are read
 through a given function.
 """

@@ -1,4 +1,4 @@
-"""Which function obeys which command of a DAG file."""
+"""Which function applies which command of a DAG file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from condor_pydagman.graph.building import Building
 
 
 def _nothing(building: Building, command: Command) -> None:
-    """condor_submit_dag has obeyed it."""
+    """condor_submit_dag has applied it."""
 
 
 _FUNCTIONS: dict[type, Callable[[Building, Any], None]] = {
@@ -45,9 +45,9 @@ _FUNCTIONS: dict[type, Callable[[Building, Any], None]] = {
 
 
 def apply(building: Building, command: Command) -> None:
-    """Obey a command; SPLICE and INCLUDE, which read another file, are obeyed by `reading`.
+    """Apply a command; SPLICE and INCLUDE, which read another file, are applied by `reading`.
 
     Raises:
-        ProcessingError: it can't be obeyed; without its place.
+        ProcessingError: it can't be applied; without its place.
     """
     _FUNCTIONS[type(command)](building, command)

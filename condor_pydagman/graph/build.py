@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from condor_pydagman.graph import splices, whole
-from condor_pydagman.graph.apply_runs import NotSimple
+from condor_pydagman.graph.apply_bulk import NotSimple
 from condor_pydagman.graph.building import Building, BuildOptions
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.problems import DagFileErrors, ProcessingError
@@ -21,18 +21,18 @@ def build(files: Sequence[str], read_text: ReadText, options: BuildOptions) -> D
     FileError or OSError.
 
     Raises:
-        DagFileErrors: at least one file can't be read or obeyed.
+        DagFileErrors: at least one file can't be read or applied.
     """
     try:
-        return _build(files, read_text, options, in_runs=True)
+        return _build(files, read_text, options, in_bulk=True)
     except NotSimple:
-        return _build(files, read_text, options, in_runs=False)
+        return _build(files, read_text, options, in_bulk=False)
 
 
-def _build(files: Sequence[str], read_text: ReadText, options: BuildOptions, in_runs: bool) -> Dag:
+def _build(files: Sequence[str], read_text: ReadText, options: BuildOptions, in_bulk: bool) -> Dag:
     dag = Dag(files=list(files))
     building = Building(dag, options)
-    reader = DagReader(building, read_text, in_runs=in_runs)
+    reader = DagReader(building, read_text, in_bulk=in_bulk)
     read_all(files, building, reader)
     if not reader.errors:
         _complete(building, reader)

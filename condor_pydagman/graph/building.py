@@ -18,10 +18,10 @@ from condor_pydagman.printable import message
 from condor_pydagman.vocabulary import ORDINARY_KINDS, NodeKind
 
 ALL_NODES = "ALL_NODES"
-MOST_WARNINGS = 1000
-MOST_SHARED = 1 << 10  # values remembered for sharing; with more the look-up costs what it saves
-MOST_COMPARED = 2000  # node names among which a misspelt one is looked for
-MOST_HINTS = 20  # misspelt names for which that is done
+MAX_WARNINGS = 1000
+MAX_SHARED = 1 << 10  # values remembered for sharing; with more the look-up costs what it saves
+MAX_COMPARED = 2000  # node names among which a misspelt one is looked for
+MAX_HINTS = 20  # misspelt names for which that is done
 
 # DAGMAN_USE_STRICT from which a warning is fatal; NEVER is above every level.
 STRICT_LOW, STRICT_MIDDLE, STRICT_HIGH, NEVER = 1, 2, 3, 4
@@ -164,14 +164,14 @@ class Building:
     def near(self, name: str) -> str:
         """Advice: the node whose name is like `name`, or ''."""
         self._comparisons += 1
-        if len(self.dag) > MOST_COMPARED or len(name) > 100 or self._comparisons > MOST_HINTS:
+        if len(self.dag) > MAX_COMPARED or len(name) > 100 or self._comparisons > MAX_HINTS:
             return ""
         before = len(self.scope.prefix + self.scope.munge)
         known = [self.dag.names[node][before:] for node in chain.from_iterable(self.scope.ranges())]
         same = [one for one in known if one.lower() == name.lower()]
         if same:
             return f"did you mean {same[0]}? Upper and lower case are not the same in names"
-        import difflib  # late: most DAG files are right
+        import difflib  # imported late: most DAG files are right
 
         near = difflib.get_close_matches(name, known, 1, 0.7)
         return f"did you mean {near[0]}?" if near else self._inside_splice(name)
@@ -217,7 +217,7 @@ class Building:
 
     def keep_warning(self, text: str) -> None:
         """Keep a warning that never is fatal."""
-        if len(self.dag.warnings) < MOST_WARNINGS:
+        if len(self.dag.warnings) < MAX_WARNINGS:
             self.dag.warnings.append("\n".join(map(message, text.split("\n"))))
         else:
             self._lost_warnings += 1
@@ -230,13 +230,13 @@ class Building:
     def text(self, text: str) -> str:
         """An equal text seen before, else `text`: a million equal ones take the space of one."""
         texts = self._texts
-        if len(texts) >= MOST_SHARED:
+        if len(texts) >= MAX_SHARED:
             texts.clear()
         return texts.setdefault(text, text)
 
     def texts(self, texts: Sequence[str]) -> Iterable[str]:
         """As `text` for each of `texts`."""
-        if len(self._texts) + min(len(texts), MOST_SHARED) > 2 * MOST_SHARED:
+        if len(self._texts) + min(len(texts), MAX_SHARED) > 2 * MAX_SHARED:
             self._texts.clear()
         return map(self._texts.setdefault, texts, texts)
 
@@ -250,7 +250,7 @@ class Building:
 
     def recall(self, key: Any, value: _T) -> _T:
         """The value kept under `key`; `value` if there is none."""
-        if len(self._shared) >= MOST_SHARED:
+        if len(self._shared) >= MAX_SHARED:
             self._shared.clear()
         shared: _T = self._shared.setdefault(key, value)
         return shared
@@ -265,7 +265,7 @@ class Building:
 
 
 def fail(text: str, hint: str = "", *, also: str = "", at: str = "") -> NoReturn:
-    """Raise a ProcessingError, whose place is added by who knows it.
+    """Raise a ProcessingError, whose place the caller adds.
 
     Args:
         text: what stock condor_dagman says.

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from condor_pydagman.graph.model import Dag
 
-MOST_SHOWN = 20
+MAX_SHOWN = 20
 
 
 def find_cycle(dag: Dag) -> list[int] | None:
@@ -19,8 +19,8 @@ def find_cycle(dag: Dag) -> list[int] | None:
 def describe_cycle(dag: Dag, cycle: Sequence[int]) -> str:
     """The cycle's node names, the first again at the end; the middle of a long one is left out."""
     names = [dag.names[node] for node in (*cycle, cycle[0])]
-    if len(names) > MOST_SHOWN:
-        half = MOST_SHOWN // 2
+    if len(names) > MAX_SHOWN:
+        half = MAX_SHOWN // 2
         names[half:-half] = [f"... {len(names) - 2 * half} more nodes ..."]
     return " -> ".join(names)
 

@@ -1,8 +1,8 @@
-"""Who waits for whom: edges as arrays of integers.
+"""The edges of a DAG, as arrays of integers.
 
 Edges are kept between *vertices*: the nodes, then the *junctions*.  A junction stands for a PARENT
 line with many parents and many children, so that such a line costs parents + children entries
-instead of their product.  It is no node: nobody but the Dag and the engine's countdown sees it.
+instead of their product.  It is no node: only the Dag and the engine's countdown use it.
 
 Edges come in one by one or in bulk; `finish` sorts them by parent and by child, once.
 """

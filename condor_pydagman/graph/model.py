@@ -1,4 +1,4 @@
-"""The DAG as the engine sees it: what every node has in arrays, what few have in dictionaries.
+"""The DAG as the engine uses it: values of all nodes in arrays, those of few in dictionaries.
 
 A node is an integer, 0 up, in the order in which stock DAGMan lists nodes.  A million nodes must
 fit in less than half of what the C++ program takes (docs/design.md), hence no object per node.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import NamedTuple
 
 from condor_pydagman.errors import DagFileWarning
@@ -19,6 +19,7 @@ from condor_pydagman.names import logged_name
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
 __all__ = [
+    "BY_NODE",
     "Abort",
     "Dag",
     "DotFile",
@@ -35,21 +36,6 @@ NOOP = 1
 DONE = 2  # is done before the start
 JOIN = 4  # made by us for a PARENT line, see DAGMAN_USE_JOIN_NODES
 USER_DONE = 8  # DONE because `JOB ... DONE` says so, not a rescue file
-
-# Fields of a Dag that are dictionaries with nodes as keys.
-_BY_NODE = (
-    "directories",
-    "subdags",
-    "scripts",
-    "retries",
-    "aborts",
-    "priorities",
-    "pre_skips",
-    "tolerances",
-    "timeouts",
-    "save_points",
-    "categories",
-)
 
 
 class Script(NamedTuple):
@@ -301,8 +287,12 @@ class Dag:
         self.kinds = bytearray(map(self.kinds.__getitem__, order))
         self.flags = bytearray(map(self.flags.__getitem__, order))
         self.ids = dict(zip(self.names, range(len(self.names))))
-        for name in _BY_NODE:
+        for name in BY_NODE:
             setattr(self, name, {new[node]: value for node, value in getattr(self, name).items()})
         self.variables.renumber(new)
         self.edges.renumber(new)
         self.places.renumber(order)
+
+
+# Fields of a Dag that are dictionaries with nodes as keys.
+BY_NODE = tuple(one.name for one in fields(Dag) if str(one.type).startswith("dict[int,"))

@@ -1,4 +1,4 @@
-"""In which file and on which line each node is defined: four bytes a node."""
+"""The file and line where each node is defined: four bytes a node."""
 
 from __future__ import annotations
 

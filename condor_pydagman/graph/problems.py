@@ -1,4 +1,4 @@
-"""Errors of whole DAGs: lines that are well formed but can't be obeyed, and all errors of a run."""
+"""Errors of whole DAGs: lines that are well formed but can't be applied; all errors together."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from condor_pydagman import printable
 from condor_pydagman.errors import DagFileError, PydagmanError
 
-MOST_SHOWN = 20
+MAX_SHOWN = 20
 
 
 class ProcessingError(DagFileError):
-    """A command that is well formed but can't be obeyed, say because it names an unknown node.
+    """A command that is well formed but can't be applied, say because it names an unknown node.
 
     `str()` is stock DAGMan's first line, which has no place in it; a later one has.
 
@@ -54,7 +54,7 @@ class ProcessingError(DagFileError):
             lines.append(f"ERROR: {self.also}")
         if self.line:
             lines.append(f"Processing error at {printable.message(self.file)}:{self.line}")
-        lines += self.way()
+        lines += self.shortened_trail()
         if self.text:
             lines.append(f"    {self.text}")
             if self.caret:
@@ -84,7 +84,7 @@ class DagFileErrors(PydagmanError):
 
     def detail(self) -> str:
         """All errors at length, up to a limit."""
-        parts = [error.detail() for error in self.errors[:MOST_SHOWN]]
+        parts = [error.detail() for error in self.errors[:MAX_SHOWN]]
         more = len(self.errors) - len(parts) + self.lost
         if more > 0:
             parts.append(f"and {more} more")

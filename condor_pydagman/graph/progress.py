@@ -3,7 +3,7 @@
 It is read after the DAG files (manual: "The Rescue DAG").  Save files have the same form.
 
 DAGMan, stock's too, writes DONE and RETRY lines into them and nothing else, and nothing else is
-obeyed here.  Stock obeys any line of a DAG file, new nodes and scripts as well: a file that is
+applied here.  Stock applies any line of a DAG file, new nodes and scripts as well: a file that is
 found by its name alone could say which programs run.
 """
 
@@ -16,12 +16,12 @@ from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.lines import in_blocks
 from condor_pydagman.dagfile.parser import CommandReader, Reading
-from condor_pydagman.dagfile.printer import node_word
+from condor_pydagman.dagfile.quoting import node_word
 from condor_pydagman.graph.apply import apply
 from condor_pydagman.graph.building import Building, BuildOptions, fail
 from condor_pydagman.graph.model import Dag, Retry
 from condor_pydagman.graph.problems import DagFileErrors, ProcessingError
-from condor_pydagman.graph.reading import MOST_ERRORS, placed
+from condor_pydagman.graph.reading import MAX_ERRORS, placed
 
 # REJECT, too, was written once: it stops the DAG.
 _WRITTEN = (commands.Done, commands.RetryLine, commands.Reject)
@@ -29,6 +29,9 @@ _FULL_RESCUE = (
     "a rescue DAG that holds the whole DAG, as versions before 7.7.2 wrote it, is a DAG file of its"
     " own: submit that one"
 )
+
+_ONLY = "A rescue or save file can hold DONE and RETRY lines only"
+_ELSEWHERE = "put what else the DAG needs into the DAG file itself"
 
 # DONE lines of nodes whose names end with what joins lines, or is cut off the ends of lines.
 _ODD_ENDS = ("\\\n", "\v\n", "\f\n")
@@ -48,18 +51,18 @@ def apply_progress(dag: Dag, text: str, file: str, options: BuildOptions | None 
     Names in a rescue file are full names, as in `dag.names`.
 
     Raises:
-        DagFileErrors: a line can't be read or obeyed.
+        DagFileErrors: a line can't be read or applied.
     """
     building = Building.of(dag, options or BuildOptions())
-    reading = Reading(file, limit_errors=MOST_ERRORS)
+    reading = Reading(file, max_errors=MAX_ERRORS)
     progress = Progress([], {})
     if any(end in text for end in _ODD_ENDS):
         names = {node_word(name): name for name in dag.names if name[-1] in "\\\v\f"}
         text = _ODD_END.sub(lambda line: _done_at_once(building, names, line, progress), text)
-    reader = CommandReader(in_blocks(text), reading, in_runs=False)
+    reader = CommandReader(in_blocks(text), reading, in_bulk=False)
     for command in reader.commands():
         try:
-            _obey(building, command, progress)
+            _apply(building, command, progress)
         except ProcessingError as error:
             if not reading.full:
                 reading.errors.append(placed(error, file, command.line, reader.text()))
@@ -69,24 +72,56 @@ def apply_progress(dag: Dag, text: str, file: str, options: BuildOptions | None 
     return progress
 
 
+class Saved(NamedTuple):
+    """What a rescue file says, by the full names of nodes: those that are done, retries left."""
+
+    done: list[str]
+    retries: dict[str, int]
+
+
+def read_saved(text: str, file: str) -> Saved:
+    """What a rescue file says, without the DAG that it is of.
+
+    DAGMan continues no line in such a file: a backslash at the end of a name belongs to the name.
+
+    Raises:
+        DagFileErrors: a line can't be read, or is none of a rescue file.
+    """
+    saved = Saved([], {})
+    if any(end in text for end in _ODD_ENDS):
+        saved.done.extend(_ODD_END.findall(text))
+        text = _ODD_END.sub("#", text)
+    reading = Reading(file, max_errors=MAX_ERRORS, allow_any_node_name_characters=True)
+    reader = CommandReader(in_blocks(text), reading, in_bulk=False)
+    for command in reader.commands():
+        if isinstance(command, commands.Done):
+            saved.done.append(command.node)
+        elif isinstance(command, commands.RetryLine):
+            saved.retries[command.node] = command.limit
+        elif not reading.full:
+            error = ProcessingError(_ONLY, file=file, hint=_ELSEWHERE)
+            reading.errors.append(placed(error, file, command.line, reader.text()))
+    if reading.errors:
+        raise DagFileErrors(reading.errors, lost=reading.lost)
+    saved.done[:] = dict.fromkeys(saved.done)
+    return saved
+
+
 def _done_at_once(
     building: Building, names: dict[str, str], line: re.Match[str], progress: Progress
 ) -> str:
     """What is left to read of such a DONE line: a remark, if it names a node."""
     if line[1] not in names:
         return line[0]
-    _obey(building, commands.Done(0, names[line[1]]), progress)
+    _apply(building, commands.Done(0, names[line[1]]), progress)
     return "#"
 
 
-def _obey(building: Building, command: Command, progress: Progress) -> None:
+def _apply(building: Building, command: Command, progress: Progress) -> None:
     if not isinstance(command, _WRITTEN):
         if isinstance(command, commands.Job) and building.find(command.name) is not None:
             fail(f"Node {command.name} already exists in DAG.", _FULL_RESCUE)
-        fail(
-            "A rescue or save file can hold DONE and RETRY lines only",
-            "put what else the DAG needs into the DAG file itself",
-        )
+        fail(_ONLY, _ELSEWHERE)
     apply(building, command)
     if isinstance(command, commands.Done):
         node = building.needed(command.node)

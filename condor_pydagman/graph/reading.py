@@ -1,7 +1,7 @@
 """Reading DAG files: which one when, in which order which of its lines, and all that is wrong.
 
 Every file is read twice, as stock DAGMan does: first the commands that define nodes and submit
-descriptions, then those that use them.  Runs of simple lines are obeyed the first time as long as
+descriptions, then those that use them.  Simple lines are applied in bulk the first time as long as
 they name nodes that are known already; for most files that a program has written nothing is left
 for the second time.  Neither the commands nor the text of a big file are ever all in memory.
 
@@ -18,29 +18,26 @@ from collections.abc import Callable, Generator, Iterator
 from typing import NamedTuple, Union
 
 from condor_pydagman.dagfile import bulk, commands
-from condor_pydagman.dagfile.bulk import Run
+from condor_pydagman.dagfile.bulk import SimpleLines
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.excerpts import excerpt
+from condor_pydagman.dagfile.language import DEFINING, USING
 from condor_pydagman.dagfile.lines import in_blocks
-from condor_pydagman.dagfile.parser import MOST_LOST, CommandReader, Reading
-from condor_pydagman.dagfile.syntax import SYNTAX
+from condor_pydagman.dagfile.parser import MAX_LOST_ERRORS, CommandReader, Reading
 from condor_pydagman.errors import DagFileError, FileError
-from condor_pydagman.graph import apply_runs, splices
+from condor_pydagman.graph import apply_bulk, splices
 from condor_pydagman.graph.apply import apply
 from condor_pydagman.graph.building import Building, fail
-from condor_pydagman.graph.kept_files import KeptFiles, Player, Recorder
+from condor_pydagman.graph.file_cache import FileCache, Player, Recorder
 from condor_pydagman.graph.problems import ProcessingError
 from condor_pydagman.printable import message
 
-MOST_ERRORS = 1000
-MOST_FILES = 200_000  # splices of splices of splices can be more than anybody wants to wait for
+MAX_ERRORS = 1000
+MAX_FILES = 200_000  # nested splices multiply: a few lines can name any number of files
 
 ReadText = Callable[[str], Union[str, Iterator[str]]]
 _Reader = Union[CommandReader, Recorder, Player]
 _Files = Generator["_Files", None, None]
-
-_FIRST = frozenset(s.word for s in SYNTAX.values() if s.defines)
-_SECOND = frozenset(s.word for s in SYNTAX.values() if not s.defines and not s.manager)
 
 
 def placed(error: ProcessingError, file: str, line: int, text: str) -> ProcessingError:
@@ -64,12 +61,13 @@ def _column(text: str, word: str) -> int | None:
     return column if column >= 0 else None
 
 
-class _Runs(NamedTuple):
+class _Progress(NamedTuple):
     """What the first reading of a file tells the second.
 
     Attributes:
-        taken: the runs: number of the first line, lines, characters, kinds not obeyed yet.
-        blocked: kinds of lines of which some are not obeyed yet.
+        taken: each sequence of simple lines: number of the first line, of lines, of characters, and
+            the kinds that are not applied yet.
+        blocked: kinds of lines of which some are not applied yet.
     """
 
     taken: deque[tuple[int, int, int, tuple[str, ...]]]
@@ -77,28 +75,28 @@ class _Runs(NamedTuple):
 
 
 class DagReader:
-    """Reads DAG files and obeys their commands.
+    """Reads DAG files and applies their commands.
 
     Attributes:
         errors: what is wrong, in the order in which stock DAGMan would meet it.
         lost: how many more errors there were.
     """
 
-    def __init__(self, building: Building, read_text: ReadText, *, in_runs: bool = True) -> None:
+    def __init__(self, building: Building, read_text: ReadText, *, in_bulk: bool = True) -> None:
         self.errors: list[DagFileError] = []
         self.lost = 0
         self._building = building
         self._read_text = read_text
-        self._in_runs = in_runs
+        self._in_bulk = in_bulk
         self._open: dict[str, None] = {}  # paths of the files that are being read
         self._files_read = 0
-        self._kept = KeptFiles()
+        self._kept = FileCache()
 
     def read(self, file: str) -> None:
         """Read a DAG file of the command line, and all the files that it names.
 
         Raises:
-            NotSimple: something that runs of lines can't express; read again without `in_runs`.
+            NotSimple: something that bulk reading can't express; read again without `in_bulk`.
         """
         stack = [self._file(file)]
         while stack:
@@ -146,19 +144,19 @@ class DagReader:
 
     def _passes(self, path: str, text: Iterator[str]) -> _Files:
         file, before = self._building.file, self._wrong()
-        reading, runs = self._reading(file, _FIRST), _Runs(deque(), set())
+        reading, progress = self._reading(file, DEFINING), _Progress(deque(), set())
         reader = self._kept.reader(
             (path, file, False),
             reading,
-            lambda: CommandReader(text, reading, in_runs=self._in_runs),
+            lambda: CommandReader(text, reading, in_bulk=self._in_bulk),
         )
-        yield from self._obey(reader, reading, runs)
-        if not reading.skipped and not runs.blocked:
+        yield from self._apply(reader, reading, progress)
+        if not reading.skipped and not progress.blocked:
             return
         if self._goes_on(before):
-            yield from self._second_pass(path, file, runs)
+            yield from self._second_pass(path, file, progress)
         else:  # nodes may be missing because their lines are wrong: look for bad syntax only
-            reading = self._reading(file, _SECOND, again=True)
+            reading = self._reading(file, USING, is_second_reading=True)
             for _ in CommandReader(self._text(path, file), reading):
                 pass
             self._note(reading)
@@ -174,28 +172,28 @@ class DagReader:
     def _leave_splice(self, *, good: bool) -> None:
         splices.leave(self._building, good=good)
 
-    def _second_pass(self, path: str, file: str, runs: _Runs) -> _Files:
-        reading = self._reading(file, _SECOND, again=True)
-        known = deque((line, lines, length) for line, lines, length, _ in runs.taken)
+    def _second_pass(self, path: str, file: str, progress: _Progress) -> _Files:
+        reading = self._reading(file, USING, is_second_reading=True)
+        known = deque((line, lines, length) for line, lines, length, _ in progress.taken)
         reader = self._kept.reader(
             (path, file, True),
             reading,
             lambda: CommandReader(
-                self._text(path, file), reading, in_runs=self._in_runs, known=known
+                self._text(path, file), reading, in_bulk=self._in_bulk, known=known
             ),
         )
-        yield from self._obey(reader, reading, runs)
+        yield from self._apply(reader, reading, progress)
 
-    def _obey(self, reader: _Reader, reading: Reading, runs: _Runs) -> _Files:
-        """Obey the commands of a file; yields the files that have to be read in between."""
+    def _apply(self, reader: _Reader, reading: Reading, progress: _Progress) -> _Files:
+        """Apply the commands of a file; yields the files that have to be read in between."""
         for item in reader:
-            if self.lost > MOST_LOST:
+            if self.lost > MAX_LOST_ERRORS:
                 break
-            if isinstance(item, Run):
-                if reading.again:
-                    self._finish_run(item, reader, reading, runs)
+            if isinstance(item, SimpleLines):
+                if reading.is_second_reading:
+                    self._finish_simple(item, reader, reading, progress)
                 else:
-                    self._begin_run(item, reading, runs)
+                    self._begin_simple(item, reading, progress)
                 continue
             before = self._wrong()
             try:
@@ -211,29 +209,33 @@ class DagReader:
                 self._add(error, reading, item, reader.text())
             else:
                 if self._wrong() > before:
-                    self._trail(reading, before, item, reader.text())
+                    self._add_trail(reading, before, item, reader.text())
         self._note(reading)
 
-    def _begin_run(self, run: Run, reading: Reading, runs: _Runs) -> None:
-        """The first time: what can be obeyed already."""
+    def _begin_simple(self, simple: SimpleLines, reading: Reading, progress: _Progress) -> None:
+        """The first time: what can be applied already."""
         building = self._building
-        apply_runs.define_jobs(building, run)
-        if reading.skipped:  # commands of a kind are obeyed in their order
-            runs.blocked.update(bulk.USES)
+        apply_bulk.define_jobs(building, simple)
+        if reading.skipped:  # commands of a kind are applied in their order
+            progress.blocked.update(bulk.USES)
         left = []
         for kind in bulk.USES:
-            if run.rows(kind) and (kind in runs.blocked or not apply_runs.use(building, run, kind)):
-                runs.blocked.add(kind)
+            if not simple.rows(kind):
+                continue
+            if kind in progress.blocked or not apply_bulk.use(building, simple, kind):
+                progress.blocked.add(kind)
                 left.append(kind)
-        runs.taken.append((run.line, run.lines, len(run.text), tuple(left)))
+        progress.taken.append((simple.line, simple.lines, len(simple.text), tuple(left)))
 
-    def _finish_run(self, run: Run, reader: _Reader, reading: Reading, runs: _Runs) -> None:
+    def _finish_simple(
+        self, simple: SimpleLines, reader: _Reader, reading: Reading, progress: _Progress
+    ) -> None:
         """The second time: what is left."""
-        *_, left = runs.taken.popleft()
-        wrong = {kind for kind in left if not apply_runs.use(self._building, run, kind)}
+        *_, left = progress.taken.popleft()
+        wrong = {kind for kind in left if not apply_bulk.use(self._building, simple, kind)}
         if not wrong:
             return
-        for command, text in reader.commands_of(run):
+        for command, text in reader.commands_of(simple):
             if bulk.kind_of(text) not in wrong:
                 continue
             try:
@@ -247,12 +249,12 @@ class DagReader:
 
     def _keep(self, error: ProcessingError, file: str) -> None:
         error.file = error.file or file
-        if len(self.errors) < MOST_ERRORS:
+        if len(self.errors) < MAX_ERRORS:
             self.errors.append(error)
         else:
             self.lost += 1
 
-    def _trail(self, reading: Reading, before: int, command: Command, text: str) -> None:
+    def _add_trail(self, reading: Reading, before: int, command: Command, text: str) -> None:
         """Say in the first error of another file because of which command it was read."""
         if len(self.errors) <= before:
             return
@@ -271,17 +273,19 @@ class DagReader:
         """What is to be kept of a reading that is over."""
         self.lost += reading.lost
         remarks = self._building.dag.remarks
-        remarks += reading.warnings[: MOST_ERRORS - len(remarks)]
+        remarks += reading.warnings[: MAX_ERRORS - len(remarks)]
 
     def _wrong(self) -> int:
         return len(self.errors) + self.lost
 
-    def _reading(self, file: str, words: frozenset[str], *, again: bool = False) -> Reading:
+    def _reading(
+        self, file: str, words: frozenset[str], *, is_second_reading: bool = False
+    ) -> Reading:
         return Reading(
             file,
             words=words,
-            again=again,
-            limit_errors=MOST_ERRORS,
+            is_second_reading=is_second_reading,
+            max_errors=MAX_ERRORS,
             allow_any_node_name_characters=self._building.options.allow_any_node_name_characters,
             errors=self.errors,
         )
@@ -294,9 +298,9 @@ class DagReader:
                 f"Recursive DAG file parsing detected with {shown}",
                 "a file can't INCLUDE or SPLICE itself, nor one that does so",
             )
-        if self._files_read > MOST_FILES:
+        if self._files_read > MAX_FILES:
             fail(
-                f"More than {MOST_FILES:,} files to be read, counting each SPLICE and INCLUDE",
+                f"More than {MAX_FILES:,} files to be read, counting each SPLICE and INCLUDE",
                 "do splices hold splices that hold splices?",
             )
 

@@ -1,8 +1,8 @@
-"""A DAG file while it is being read: whose names are in sight, what is kept back for its end.
+"""A DAG file while it is being read: which names it can use, and what is applied at its end.
 
 The nodes of a splice are numbered as they are read, in the middle of the file that names it, but
-get in sight of that file, and their place in the list of nodes, only when its end *lifts* them into
-it.  (Manual: "Splices"; the order is the stock program's.)
+become usable in that file, and get their place in the list of nodes, only when its end *lifts* them
+into it.  (Manual: "Splices"; the order is the stock program's.)
 """
 
 from __future__ import annotations

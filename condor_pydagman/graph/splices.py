@@ -12,10 +12,10 @@ from condor_pydagman.graph.model import Splice
 from condor_pydagman.graph.scope import Scope
 from condor_pydagman.vocabulary import NodeKind
 
-LONGEST_PREFIX = 10_000  # of a node's name, for the splices that it is in
-# With so many no further splice begins: a few lines can ask for more than any machine holds.
-MOST_NODES = 20_000_000
-MOST_EDGES = 10 * MOST_NODES  # each PARENT line that shares its edges counts once
+MAX_PREFIX_LENGTH = 10_000  # of a node's name, for the splices that it is in
+# With so many no further splice is read: a few lines can define more nodes than memory holds.
+MAX_NODES = 20_000_000
+MAX_EDGES = 10 * MAX_NODES  # each PARENT line that shares its edges counts once
 
 _FORBIDDEN = (NodeKind.FINAL, NodeKind.PROVISIONER)
 
@@ -35,9 +35,9 @@ def enter(building: Building, command: commands.Splice) -> Scope:
     if name in outer.splices:
         fail(f"Splice named {command.name} already exists in DAG.", clash, at=command.name)
     scope = Scope(outer, name, command.file)
-    if len(scope.prefix) > LONGEST_PREFIX:
+    if len(scope.prefix) > MAX_PREFIX_LENGTH:
         fail(
-            f"The names of its nodes would be longer than {LONGEST_PREFIX:,} characters",
+            f"The names of its nodes would be longer than {MAX_PREFIX_LENGTH:,} characters",
             "splices nest too deep",
         )
     scope.enter_directory(command.directory)
@@ -47,13 +47,13 @@ def enter(building: Building, command: commands.Splice) -> Scope:
 
 
 def _refuse_flood(building: Building) -> None:
-    for count, most, what in (
-        (len(building.dag), MOST_NODES, "nodes"),
-        (len(building.dag.edges), MOST_EDGES, "edges"),
+    for count, limit, what in (
+        (len(building.dag), MAX_NODES, "nodes"),
+        (len(building.dag.edges), MAX_EDGES, "edges"),
     ):
-        if count > most:
+        if count > limit:
             fail(
-                f"More than {most:,} {what}: no further splice is taken in",
+                f"More than {limit:,} {what}: no further splice is taken in",
                 "do splices hold splices that hold splices? A SUBDAG has a DAGMan of its own",
             )
 

@@ -24,7 +24,7 @@ from condor_pydagman.graph.model import DONE, NOOP, USER_DONE, Dag, Retry
 from condor_pydagman.vocabulary import NodeKind
 
 _NO_LINE = 0
-_LONGEST_GROUP = 1000  # children that one line names
+_MAX_GROUP = 1000  # children that one line names
 
 
 def dag_lines(dag: Dag) -> Iterator[str]:
@@ -188,7 +188,7 @@ class _EdgeLines:
             if not 0 <= child < self._count or self._next_parent(child) != parent:
                 break
             is_weak = self._is_weak(self._child[parent])
-            if group and (is_weak != weak or child < group[-1] or len(group) >= _LONGEST_GROUP):
+            if group and (is_weak != weak or child < group[-1] or len(group) >= _MAX_GROUP):
                 yield self._command((parent,), group, weak)
                 group = []
             group.append(child)

@@ -1,35 +1,43 @@
 """Pictures of DAGs for people: states, folding, layout, SVG and HTML.  Pure, like `records`.
 
 A picture is made in four steps: `fold.make_sketch` decides which boxes there are, `shapes.face` how
-large they are, `layout.place` where they go, `svg.svg` or `page.page` writes it all down.
+large they are, `layout.place` where they go, `svg.svg` or `page.page` writes the file.
 """
 
 from __future__ import annotations
 
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.picture.dot_layout import RunDot
 from condor_pydagman.picture.fold import make_sketch
-from condor_pydagman.picture.layout import library, place
+from condor_pydagman.picture.layout import place
 from condor_pydagman.picture.page import page
 from condor_pydagman.picture.shapes import face
 from condor_pydagman.picture.states import States, node_ads
 from condor_pydagman.picture.svg import Picture, svg
 
-__all__ = ["Picture", "States", "library", "make_picture", "node_ads", "page", "svg"]
+__all__ = ["Picture", "States", "make_picture", "node_ads", "page", "svg"]
 
 
 def make_picture(
-    dag: Dag, states: States, title: str, *, fold_above: int, left_to_right: bool = False
+    dag: Dag,
+    states: States,
+    title: str,
+    run_dot: RunDot,
+    *,
+    fold_above: int,
+    left_to_right: bool = False,
 ) -> Picture:
     """A picture of a finished Dag, ready for `svg` or `page`.
 
     Args:
+        run_dot: lays graphs out, see `adapters.graphviz`.
         fold_above: how many boxes there may be.
 
     Raises:
-        PydagmanError: the layout library is missing, or does not fit.
+        PydagmanError: dot gave no layout.
     """
     sketch = make_sketch(dag, states.of, fold_above)
     faces = [face(box) for box in sketch.boxes]
     sizes = [(one.width, one.height) for one in faces]
-    placement = place(sketch, sizes, left_to_right=left_to_right)
+    placement = place(sketch, sizes, run_dot, left_to_right=left_to_right)
     return Picture(dag, states, sketch, faces, placement, title)

@@ -1,4 +1,4 @@
-"""What is said about a box when a person points at it."""
+"""The text that a box shows when the mouse points at it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from condor_pydagman.picture.states import WORDS, State, States
 from condor_pydagman.picture.text import number, plain, shortened
 from condor_pydagman.vocabulary import NodeKind
 
-_LINE_MOST = 200
-_VALUE_MOST = 60
-_VARIABLES_MOST = 6
+_MAX_LINE = 200
+_MAX_VALUE = 60
+_MAX_VARIABLES = 6
 _MEMBERS_IN_TITLE = 8
 
 
@@ -27,7 +27,7 @@ def details(dag: Dag, states: States, box: Box) -> list[str]:
         lines = list(_of_fold(dag, states, box))
     if box.is_wrong:
         lines.append("in it nodes wait for each other: a cycle")
-    return [lines[0], *(shortened(line, _LINE_MOST) for line in lines[1:])]
+    return [lines[0], *(shortened(line, _MAX_LINE) for line in lines[1:])]
 
 
 _JUNCTION = "every node above is a parent of every node below"
@@ -65,10 +65,10 @@ def _settings(dag: Dag, node: int) -> Iterator[str]:
     if node in dag.aborts:
         yield f"aborts the DAG on {dag.aborts[node].status}"
     variables = dag.variables.get(node, ())
-    for variable in variables[:_VARIABLES_MOST]:
-        yield f"{variable.key} = {shortened(variable.value, _VALUE_MOST)}"
-    if len(variables) > _VARIABLES_MOST:
-        yield f"and {len(variables) - _VARIABLES_MOST} more VARS"
+    for variable in variables[:_MAX_VARIABLES]:
+        yield f"{variable.key} = {shortened(variable.value, _MAX_VALUE)}"
+    if len(variables) > _MAX_VARIABLES:
+        yield f"and {len(variables) - _MAX_VARIABLES} more VARS"
 
 
 def _of_fold(dag: Dag, states: States, box: Box) -> Iterator[str]:
@@ -85,7 +85,7 @@ def _of_fold(dag: Dag, states: States, box: Box) -> Iterator[str]:
             yield f"{number(box.counts[state])} {WORDS[state]}"
     for node in box.members[:_MEMBERS_IN_TITLE]:
         state = State(states.of[node])
-        name = shortened(dag.names[node], _VALUE_MOST)
+        name = shortened(dag.names[node], _MAX_VALUE)
         yield f"  {name}" + (f" (failed {states.details.get(node, '')})" if state == State.FAILED
                              else "")  # fmt: skip
     more = box.nodes - len(box.members[:_MEMBERS_IN_TITLE])

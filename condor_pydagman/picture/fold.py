@@ -17,8 +17,8 @@ from condor_pydagman.picture.sketch import Box, Fold, Line, Sketch
 from condor_pydagman.picture.states import State
 from condor_pydagman.vocabulary import NodeKind
 
-MEMBERS_KEPT = 20
-_TRIES = 4  # levels of splices that are looked into, each at the cost of the whole DAG
+MAX_MEMBERS = 20
+_MAX_LEVELS = 4  # levels of splices that are looked into, each at the cost of the whole DAG
 
 _DIGITS = re.compile(r"[0-9a-f]{8,}|[0-9]+", re.IGNORECASE)
 _DOT_KIND = -1
@@ -83,7 +83,7 @@ def _levels(splices: Sequence[Splice], vertices: int, limit: int) -> list[list[S
         covered = sum(splice.end - splice.begin for splice in level)
         if vertices - covered + len(level) <= limit:
             start = depth
-    return [*by_depth, []][start : start + _TRIES]
+    return [*by_depth, []][start : start + _MAX_LEVELS]
 
 
 def _by_depth(splices: Sequence[Splice]) -> list[list[Splice]]:
@@ -232,14 +232,14 @@ def _fill(dag: Dag, states: Sequence[int], group: Sequence[int], boxes: list[Box
     for node in range(len(dag)):
         box, state = boxes[group[node]], states[node]
         box.counts[state] += 1
-        if len(box.members) < MEMBERS_KEPT:
+        if len(box.members) < MAX_MEMBERS:
             box.members.append(node)
-        if state == State.FAILED and len(failed.setdefault(group[node], [])) < MEMBERS_KEPT:
+        if state == State.FAILED and len(failed.setdefault(group[node], [])) < MAX_MEMBERS:
             failed[group[node]].append(node)
         kinds[group[node]].add(_DOT_KIND if dag.flags[node] & JOIN else dag.kinds[node])
     for number, nodes in failed.items():
         members = dict.fromkeys([*nodes, *boxes[number].members])
-        boxes[number].members = list(members)[:MEMBERS_KEPT]
+        boxes[number].members = list(members)[:MAX_MEMBERS]
     for box, present in zip(boxes, kinds):
         if present <= {_DOT_KIND} and box.fold in (Fold.NODE, Fold.ALIKE):
             box.fold = Fold.DOT

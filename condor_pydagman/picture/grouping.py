@@ -14,10 +14,10 @@ from condor_pydagman.picture.network import Network
 
 HUBS, LOOKS, SORTS, KINDS, RANGES = range(1, 6)
 
-ARROWS_PER_BOX = 3  # more make a picture black
-_MANY = 200_000  # items from which on rounds of refinement are few, for they cost seconds
-_SHARE_OF_HUBS = 4  # at most one in so many boxes stands alone for its many arrows
-_HUB = 3  # that many arrows are many
+ARROWS_PER_BOX = 3  # more lines can't be told apart
+_LARGE_NETWORK = 200_000  # items from which on rounds of refinement are few, for they cost seconds
+_BOXES_PER_HUB = 4  # at most one in so many boxes stands alone for its many arrows
+_MIN_HUB_ARROWS = 3  # for each item
 
 
 @dataclass
@@ -69,7 +69,7 @@ def group_items(network: Network, layer: Sequence[int], traits: Traits, limit: i
     """Groups of items, few enough for `limit` boxes; each item by itself if that fits."""
     if fits(network, limit):
         return Grouping(array("i", range(network.count)), network.count)
-    hubs = _hubs(network, traits.looks, limit // _SHARE_OF_HUBS)
+    hubs = _hubs(network, traits.looks, limit // _BOXES_PER_HUB)
     views = {HUBS: traits.looks, LOOKS: traits.looks, SORTS: traits.sorts, KINDS: traits.kinds}
     for rung, view in views.items():
         alone = hubs if rung == HUBS else {}
@@ -88,7 +88,7 @@ def group_items(network: Network, layer: Sequence[int], traits: Traits, limit: i
     return _by_ranges(layer, limit)
 
 
-def _hubs(network: Network, looks: Sequence[int], most: int) -> dict[int, int]:
+def _hubs(network: Network, looks: Sequence[int], room: int) -> dict[int, int]:
     """Items with many arrows, which each get a box of their own: all of a look, or none of it."""
     parents, children = network.degrees()
     sizes: Counter[int] = Counter(looks)
@@ -97,10 +97,10 @@ def _hubs(network: Network, looks: Sequence[int], most: int) -> dict[int, int]:
         arrows[look] += up + down
     chosen: set[int] = set()
     for look, size in sorted(sizes.items(), key=lambda entry: (entry[1], entry[0])):
-        if size > most:
+        if size > room:
             break
-        if arrows[look] >= _HUB * size:
-            most -= size
+        if arrows[look] >= _MIN_HUB_ARROWS * size:
+            room -= size
             chosen.add(look)
     return {item: item for item, look in enumerate(looks) if look in chosen}
 
@@ -108,7 +108,7 @@ def _hubs(network: Network, looks: Sequence[int], most: int) -> dict[int, int]:
 def _refined(network: Network, grouping: Grouping, limit: int) -> Grouping:
     """Split groups whose items have other groups as parents or children, while it fits."""
     first, tails = network.backwards()
-    for _ in range(3 if network.count > _MANY else 12):
+    for _ in range(3 if network.count > _LARGE_NETWORK else 12):
         of = grouping.of
         of_heads = array("i", map(of.__getitem__, network.heads))
         of_tails = array("i", map(of.__getitem__, tails))
@@ -174,7 +174,7 @@ def _with_chains(of: array[int], merged: Network, rung: int) -> Grouping:
 
 def _by_ranges(layer: Sequence[int], limit: int) -> Grouping:
     """Ranges of layers, so few that even lines from each to each fit."""
-    most = max(1, min(limit, int(most_arrows(limit) ** 0.5)))
+    room = max(1, min(limit, int(most_arrows(limit) ** 0.5)))
     deepest = max(layer) + 1
-    of, count = _numbered(place * min(most, deepest) // deepest for place in layer)
+    of, count = _numbered(place * min(room, deepest) // deepest for place in layer)
     return Grouping(of, count, rung=RANGES)

@@ -1,7 +1,7 @@
-"""Where everything goes: a layered layout by the library graphlay, edges drawn as smooth curves.
+"""Where everything goes: a layered layout by Graphviz's dot, edges drawn as smooth curves.
 
-The library finds layers, orders with few crossings and places across the layers; the distances
-between layers, the curves, and how separate parts of the DAG stand beside each other are ours.
+dot finds layers, orders with few crossings and places across the layers; the distances between
+layers, the curves, and how separate parts of the DAG stand beside each other are ours.
 
 All work is done as if the DAG ran from the top to the bottom; one that runs from the left to the
 right is turned at the end.
@@ -10,26 +10,25 @@ right is turned at the end.
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from condor_pydagman.errors import PydagmanError
+from condor_pydagman.picture.dot_layout import Arranged, Part, RunDot, arrange
 from condor_pydagman.picture.network import Network, layers
 from condor_pydagman.picture.sketch import Box, Fold, Line, Sketch
 from condor_pydagman.vocabulary import NodeKind
 
-RACK_LEAST = 6  # so many nodes with the same parents and children stand in a rack
+MIN_RACK = 6  # so many nodes with the same parents and children stand in a rack
 RACK_GAP = 8.0
 RACK_PADDING = 10.0
-_NODE_GAP = 22.0
 _LAYER_GAP = 42.0
-_MOST_EXTRA_GAP = 120.0
+_MAX_EXTRA_GAP = 120.0
 _PART_GAP = 48.0
 _ASPECT = 1.6
-_MOST_BENDS = 1200  # more places where long edges pass layers take the library minutes
+_CORNER = 8.0  # no edge ends nearer to the corner of a box
+_END_GAP = 11.0  # between the ends of two edges at one box
+_MAX_BENDS = 1200  # more places where long edges pass layers take dot long, and are no help
 _ORDER = {NodeKind.PROVISIONER: 0, NodeKind.SERVICE: 0, NodeKind.FINAL: 2}
 
 Size = tuple[float, float]
@@ -80,7 +79,7 @@ class Placement:
 
 @dataclass
 class _Item:
-    """What the library places: a box, or a rack of boxes."""
+    """What dot places: a box, or a rack of boxes."""
 
     boxes: list[int]
     size: Size
@@ -104,35 +103,32 @@ class _Solved(NamedTuple):
     routes: list[tuple[_Edge, list[tuple[float, float]], bool]]
 
 
-def library() -> Any:
-    """The layout library.
+class _Part(NamedTuple):
+    """One connected part, with its items numbered from 0.
 
-    Raises:
-        PydagmanError: it is not installed; the message says how to install it.
+    Attributes:
+        laid: the edges that dot gets, by these numbers and as they are in the whole.
+        faint: likewise, those that pass too many layers.
     """
-    try:
-        return import_module("graphlay")
-    except ImportError:
-        raise PydagmanError(
-            "draw needs the Python library graphlay, which is not installed. "
-            "Install it with: pip install 'condor_pydagman[draw]'"
-        ) from None
+
+    sizes: list[Size]
+    laid: list[tuple[_Edge, _Edge]]
+    faint: list[tuple[_Edge, _Edge]]
 
 
-def place(sketch: Sketch, sizes: Sequence[Size], *, left_to_right: bool = False) -> Placement:
+def place(
+    sketch: Sketch, sizes: Sequence[Size], run_dot: RunDot, *, left_to_right: bool = False
+) -> Placement:
     """Lay a sketch out; `sizes` are those of its boxes.
 
     Raises:
-        PydagmanError: the layout library is missing, or too new.
+        PydagmanError: dot gave no layout.
     """
     items, item_of = _items(sketch, sizes)
     edges = _edges(sketch.lines, item_of)
     across = [(s[1], s[0]) if left_to_right else s for s in (item.size for item in items)]
-    parts = []
-    for members in _parts(len(items), edges):
-        inside = set(members)
-        own = [edge for edge in edges if edge.tail in inside]
-        parts.append((members, _solve([across[item] for item in members], members, own)))
+    groups = _parts(len(items), edges)
+    parts = list(zip(groups, _solved(_by_group(groups, across, edges), run_dot)))
     offsets, width, height = _packed(parts, items)
     if left_to_right:
         width, height = height, width
@@ -168,7 +164,7 @@ def _items(sketch: Sketch, sizes: Sequence[Size]) -> tuple[list[_Item], list[int
     items: list[_Item] = []
     item_of = [0] * len(sketch.boxes)
     for group in alike.values():
-        racks = [group] if len(group) >= RACK_LEAST else [[number] for number in group]
+        racks = [group] if len(group) >= MIN_RACK else [[number] for number in group]
         for boxes in racks:
             for number in boxes:
                 item_of[number] = len(items)
@@ -232,25 +228,46 @@ def _parts(count: int, edges: Sequence[_Edge]) -> list[list[int]]:
     return list(parts.values())
 
 
-def _solve(sizes: Sequence[Size], members: Sequence[int], edges: Sequence[_Edge]) -> _Solved:
-    """Lay out one connected part."""
-    if len(members) == 1:
-        return _Solved(*sizes[0], [Spot(0, 0, *sizes[0])], [])
+def _by_group(
+    groups: Sequence[Sequence[int]], sizes: Sequence[Size], edges: Sequence[_Edge]
+) -> list[_Part]:
+    group_of = {item: number for number, group in enumerate(groups) for item in group}
+    own: list[list[_Edge]] = [[] for _ in groups]
+    for edge in edges:
+        own[group_of[edge.tail]].append(edge)
+    return [_part([sizes[item] for item in group], group, some) for group, some in zip(groups, own)]
+
+
+def _part(sizes: list[Size], members: Sequence[int], edges: Sequence[_Edge]) -> _Part:
     number = {item: place for place, item in enumerate(members)}
     local = [edge._replace(tail=number[edge.tail], head=number[edge.head]) for edge in edges]
     laid, faint = _without_longest(len(members), local)
-    raw = _ask_library(sizes, laid)
-    return _spread(raw, sizes, list(zip(laid, [edges[i] for i in _places(local, laid)])),
-                   [(edge, edges[i]) for edge, i in zip(faint, _places(local, faint))])  # fmt: skip
+    original = dict(zip(local, edges))
+    return _Part(
+        sizes,
+        [(edge, original[edge]) for edge in laid],
+        [(edge, original[edge]) for edge in faint],
+    )
 
 
-def _places(edges: Sequence[_Edge], some: Sequence[_Edge]) -> list[int]:
-    where = {edge: place for place, edge in enumerate(edges)}
-    return [where[edge] for edge in some]
+def _solved(parts: Sequence[_Part], run_dot: RunDot) -> list[_Solved]:
+    """Lay out all parts; dot is asked once, for those that have edges."""
+    asked = [
+        Part(part.sizes, [(edge.tail, edge.head) for edge, _ in part.laid])
+        for part in parts
+        if len(part.sizes) > 1
+    ]
+    arranged = iter(arrange(asked, run_dot))
+    return [
+        _spread(next(arranged), *part)
+        if len(part.sizes) > 1
+        else _Solved(*part.sizes[0], [Spot(0, 0, *part.sizes[0])], [])
+        for part in parts
+    ]
 
 
 def _without_longest(count: int, edges: Sequence[_Edge]) -> tuple[list[_Edge], list[_Edge]]:
-    """The edges that the library gets, and those that pass too many layers."""
+    """The edges that dot gets, and those that pass too many layers."""
     ordered = sorted(edges)
     tails = array("i", (edge.tail for edge in ordered))
     heads = array("i", (edge.head for edge in ordered))
@@ -260,68 +277,24 @@ def _without_longest(count: int, edges: Sequence[_Edge]) -> tuple[list[_Edge], l
     bends, union = 0, _Union(count)
     for edge in sorted(ordered, key=lambda e: (abs(layer[e.head] - layer[e.tail]), e)):
         bends += max(0, abs(layer[edge.head] - layer[edge.tail]) - 1)
-        is_needed = union.join(edge.tail, edge.head)  # the library must get one connected part
-        (laid if is_needed or bends <= _MOST_BENDS else faint).append(edge)
+        is_needed = union.join(edge.tail, edge.head)  # dot must get one connected part
+        (laid if is_needed or bends <= _MAX_BENDS else faint).append(edge)
     return sorted(laid), faint
 
 
-def _ask_library(sizes: Sequence[Size], edges: Sequence[_Edge]) -> Mapping[str, Any]:
-    graphlay = library()
-    graph = {
-        "nodes": [
-            {"key": str(n), "size": {"width": w, "height": h}, "shape": "box"}
-            for n, (w, h) in enumerate(sizes)
-        ],
-        "edges": [{"source": e.tail, "target": e.head, "weight": 1.0} for e in edges],
-    }
-    options = {
-        "direction": "topbottom",
-        "routing": {"style": "diagonal"},
-        "coords": {"branch_style": "symmetric"},
-        "spacing": {
-            "node_gap": _NODE_GAP,
-            "dummy_gap": 14.0,
-            "port_gap": 0.5,
-            "port_stroke_clear": 0.0,
-            "bundle_lane_gap": 1.0,
-        },
-        # its own routing of edges, most of its time, is not used
-        "tuning": {"routing": {"port_relax_rounds": 0, "overlap_repair_rounds": 0}},
-    }
-    try:
-        raw: Mapping[str, Any] = graphlay.layout(graph, options=options).to_dict()
-    except graphlay.GraphlayError as error:
-        raise PydagmanError(
-            f"the layout library graphlay {graphlay.__version__} refused the picture: {error}. "
-            "Install the version that fits with: pip install 'condor_pydagman[draw]'"
-        ) from None
-    return raw
-
-
 def _spread(
-    raw: Mapping[str, Any],
+    found: Arranged,
     sizes: Sequence[Size],
     laid: Sequence[tuple[_Edge, _Edge]],
     faint: Sequence[tuple[_Edge, _Edge]],
 ) -> _Solved:
     """Our distances between the layers, and curves through them."""
-    ranks = [int(node["rank"]) for node in raw["nodes"]]
-    side = -1.0 if _runs_backwards(raw["nodes"]) else 1.0
-    centres = [side * float(node["center"]["x"]) for node in raw["nodes"]]
-    levels = [0.0] * (max(ranks) + 1)
-    for rank, node in zip(ranks, raw["nodes"]):
-        levels[rank] = float(node["center"]["y"])
-    crossings = []
-    for (edge, _), drawn in zip(laid, raw["edges"]):
-        points = sorted((float(p["y"]), side * float(p["x"])) for p in drawn["points"])
-        low, high = sorted((ranks[edge.tail], ranks[edge.head]))
-        between = [_x_at(points, levels[rank]) for rank in range(low + 1, high)]
-        ends = (edge.tail, edge.head) if ranks[edge.tail] == low else (edge.head, edge.tail)
-        begin, end = (
-            _on_edge(point[1], centres[item], sizes[item][0])
-            for point, item in zip((points[0], points[-1]), ends)
-        )
-        crossings.append([begin, *between, end])
+    ranks = found.layers
+    side = -1.0 if _runs_backwards(found) else 1.0
+    centres = [side * x for x in found.centres]
+    edges = [_downwards(edge, ranks) for edge, _ in laid]
+    passes = [[side * x for x in row] for row in found.passes]
+    crossings = _with_ends(edges, passes, centres, sizes)
     tops, bottoms = _rows(ranks, sizes, laid, crossings)
     left = min(
         min(x - size[0] / 2 for x, size in zip(centres, sizes)),
@@ -347,11 +320,17 @@ def _spread(
     return _Solved(right - left, bottoms[-1], spots, routes)
 
 
-def _runs_backwards(nodes: Sequence[Mapping[str, Any]]) -> bool:
+def _downwards(edge: _Edge, ranks: Sequence[int]) -> tuple[int, int]:
+    """The upper and the lower end of an edge; in a cycle the upper one may be its head."""
+    ends = edge.tail, edge.head
+    return ends if ranks[edge.tail] <= ranks[edge.head] else ends[::-1]
+
+
+def _runs_backwards(found: Arranged) -> bool:
     """Whether, within layers, items mostly stand in the reverse of their order in the DAG."""
     rows: dict[int, list[tuple[float, int]]] = {}
-    for number, node in enumerate(nodes):
-        rows.setdefault(int(node["rank"]), []).append((float(node["center"]["x"]), number))
+    for number, (layer, x) in enumerate(zip(found.layers, found.centres)):
+        rows.setdefault(layer, []).append((x, number))
     balance = 0
     for row in rows.values():
         row.sort()
@@ -359,19 +338,28 @@ def _runs_backwards(nodes: Sequence[Mapping[str, Any]]) -> bool:
     return balance < 0
 
 
-def _on_edge(x: float, centre: float, width: float) -> float:
-    """`x`, moved so that it is not at a corner of the box."""
-    room = max(0.0, width / 2 - 8)
-    return min(max(x, centre - room), centre + room)
-
-
-def _x_at(points: Sequence[tuple[float, float]], y: float) -> float:
-    """Where a line through points, sorted by y, passes a height."""
-    after = bisect_left(points, (y, float("-inf")))
-    if after == 0 or after == len(points):
-        return points[min(after, len(points) - 1)][1]
-    (y0, x0), (y1, x1) = points[after - 1], points[after]
-    return x1 if y1 == y0 else x0 + (x1 - x0) * (y - y0) / (y1 - y0)
+def _with_ends(
+    edges: Sequence[tuple[int, int]],
+    passes: Sequence[Sequence[float]],
+    centres: Sequence[float],
+    sizes: Sequence[Size],
+) -> list[list[float]]:
+    """Where edges begin, pass layers and end; ends at one box stand beside each other."""
+    crossings = [[centres[a], *row, centres[b]] for (a, b), row in zip(edges, passes)]
+    sides: dict[tuple[int, int], list[tuple[float, int]]] = {}
+    for number, (ends, row) in enumerate(zip(edges, crossings)):
+        sides.setdefault((ends[0], 0), []).append((row[1], number))
+        sides.setdefault((ends[1], -1), []).append((row[-2], number))
+    places = []
+    for (item, end), towards in sides.items():
+        towards.sort()
+        room = max(0.0, sizes[item][0] - 2 * _CORNER)
+        gap = min(_END_GAP, room / max(1, len(towards) - 1))
+        first = centres[item] - gap * (len(towards) - 1) / 2
+        places += [(number, end, first + gap * n) for n, (_, number) in enumerate(towards)]
+    for number, end, x in places:
+        crossings[number][end] = x
+    return crossings
 
 
 def _rows(
@@ -393,7 +381,7 @@ def _rows(
     for height, flat in zip(heights, slant):
         tops.append(y)
         bottoms.append(y + height)
-        y += height + _LAYER_GAP + min(_MOST_EXTRA_GAP, flat * 0.06)
+        y += height + _LAYER_GAP + min(_MAX_EXTRA_GAP, flat * 0.06)
     return tops, bottoms
 
 

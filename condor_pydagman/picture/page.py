@@ -11,13 +11,13 @@ from condor_pydagman.picture.page_parts import SCRIPT, STYLE
 from condor_pydagman.picture.svg import Picture, amount, legend, svg
 from condor_pydagman.picture.text import escaped, plain, shortened
 
-_MEMBER_MOST = 120  # characters of a name in a list of members
-_TITLE_MOST = 70
+_MAX_MEMBER = 120  # characters of a name in a list of members
+_MAX_TITLE = 70
 
 
 def page(picture: Picture) -> Iterator[str]:
     """Pieces of the file's text."""
-    title = escaped(shortened(picture.title, _TITLE_MOST))
+    title = escaped(shortened(picture.title, _MAX_TITLE))
     yield (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -48,7 +48,7 @@ def _data(picture: Picture) -> str:
     boxes = [
         {
             "lines": details(dag, picture.states, box),
-            "names": [plain(dag.names[node], _MEMBER_MOST) for node in box.members]
+            "names": [plain(dag.names[node], _MAX_MEMBER) for node in box.members]
             if box.is_folded
             else [],
         }

@@ -1,4 +1,4 @@
-"""How much room each box needs and which words stand on it."""
+"""The size of each box and the text on it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ DOT = 10.0
 SIDE = 12.0  # how much of each end the outlines of special nodes take
 CHIP = 24.0  # width of the coloured piece with the sign of the state
 SHEETS = 7.0  # how far the sheets behind a stack stick out
-_LABEL_MOST = 40
-_NAME_MOST = 24
-_COUNTS_MOST = 3
+_MAX_LABEL = 40
+_MAX_NAME = 24
+_MAX_COUNTS = 3
 
 
 class Face(NamedTuple):
@@ -41,7 +41,7 @@ def face(box: Box) -> Face:
     if box.fold is Fold.DOT:
         return Face(DOT, DOT, "", "")
     if not box.is_folded:
-        label = shortened(box.label, _LABEL_MOST)
+        label = shortened(box.label, _MAX_LABEL)
         words = "" if box.kind == NodeKind.JOB else box.kind.name
         room = width(label, TEXT) + (width(words, SMALL) + 8 + 2 * SIDE if words else 0)
         return Face(round(CHIP + room + 16), NODE_HEIGHT, label, words)
@@ -64,7 +64,7 @@ def short_label(box: Box) -> str:
         first, *rest = step.split(" … ")[:2]
         around = first[: first.rfind("+") + 1]
         rest = [name[len(around) :] if name.startswith(around) else name for name in rest]
-        steps.append(" … ".join(shortened(name, _NAME_MOST) for name in (first, *rest)))
+        steps.append(" … ".join(shortened(name, _MAX_NAME) for name in (first, *rest)))
     return " → ".join(steps)
 
 
@@ -76,8 +76,8 @@ def describe(box: Box) -> str:
     if len(present) == 1:
         every = "all " if box.nodes > 1 and present[0] != State.WAITING else ""
         return f"{amount}, {every}{WORDS[present[0]]}"
-    parts = [f"{number(box.counts[state])} {WORDS[state]}" for state in present[:_COUNTS_MOST]]
-    more = len(present) > _COUNTS_MOST
+    parts = [f"{number(box.counts[state])} {WORDS[state]}" for state in present[:_MAX_COUNTS]]
+    more = len(present) > _MAX_COUNTS
     return " · ".join([amount, *parts]) + (" · …" if more else "")
 
 

@@ -80,7 +80,7 @@ class States:
         self.details: dict[int, str] = {}
         self.unknown = 0
 
-    def take(self, dag: Dag, ads: Iterable[NodeAd]) -> None:
+    def apply_ads(self, dag: Dag, ads: Iterable[NodeAd]) -> None:
         """Show what a node status file says; `unknown` counts its nodes that are not in the DAG."""
         for ad in ads:
             node = dag.ids.get(ad.name)

@@ -1,6 +1,6 @@
 """Colours, signs and shapes.
 
-The colours are told apart by people who don't see all of them (blue, orange, green, purple that
+The colours can be distinguished by people with colour blindness (blue, orange, green, purple that
 differ in lightness), and each state has a sign of its own besides.
 """
 

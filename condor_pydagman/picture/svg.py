@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.picture import style
+from condor_pydagman.picture.box_outlines import body, sheets, side
 from condor_pydagman.picture.describe import details
 from condor_pydagman.picture.layout import Placement, Route, Spot
-from condor_pydagman.picture.outline import body, sheets, side
 from condor_pydagman.picture.shapes import CHIP, SHEETS, Face, is_stack
 from condor_pydagman.picture.sketch import Box, Fold, Sketch
 from condor_pydagman.picture.states import WORDS, State, States
@@ -17,9 +17,9 @@ from condor_pydagman.picture.text import escaped, number, shortened, width
 
 MARGIN = 24.0
 _HEAD = 64.0
-_LEAST_WIDTH = 460.0
+_MIN_WIDTH = 460.0
 _BAR = 5.0
-_TITLE_MOST = 70
+_MAX_TITLE = 70
 _LEGEND_GAP = 38.0
 
 
@@ -38,7 +38,7 @@ def svg(picture: Picture, *, with_head: bool = True) -> Iterator[str]:
     """Pieces of the file's text.  Without the head there is neither title nor legend."""
     placement = picture.placement
     head = _HEAD if with_head else 0.0
-    least = max(_LEAST_WIDTH, _legend_width(picture)) if with_head else 0.0
+    least = max(_MIN_WIDTH, _legend_width(picture)) if with_head else 0.0
     wide = max(placement.width, least) + 2 * MARGIN
     high = placement.height + 2 * MARGIN + head
     left = MARGIN + max(0.0, least - placement.width) / 2
@@ -81,7 +81,7 @@ def _marker(name: str) -> str:
 
 
 def _head(picture: Picture) -> Iterator[str]:
-    title = escaped(shortened(picture.title, _TITLE_MOST))
+    title = escaped(shortened(picture.title, _MAX_TITLE))
     yield (
         f'<text class="title" x="{_n(MARGIN)}" y="32">{title}'
         f'<tspan class="sub" dx="12" font-weight="normal">{amount(picture)}</tspan></text>\n'

@@ -15,10 +15,10 @@ _HALF = frozenset('ftr-"*°·')
 _WIDE = frozenset("mwMWQO@%…→—#&+=<>~")
 
 
-def plain(text: str, most: int = 1000) -> str:
-    """The text with forbidden characters replaced, cut to at most that many characters."""
-    if len(text) > most:
-        text = text[: most - 1] + "…"
+def plain(text: str, limit: int = 1000) -> str:
+    """The text with forbidden characters replaced, cut to at most `limit` characters."""
+    if len(text) > limit:
+        text = text[: limit - 1] + "…"
     return _FORBIDDEN.sub("\ufffd", text)
 
 
@@ -27,12 +27,12 @@ def escaped(text: str) -> str:
     return _SPECIAL.sub(lambda match: _MARKUP[match[0]], text)
 
 
-def shortened(text: str, most: int) -> str:
-    """At most that many characters, both ends kept: names differ at either."""
-    if len(text) <= most:
+def shortened(text: str, limit: int) -> str:
+    """At most `limit` characters, both ends kept: names differ at either."""
+    if len(text) <= limit:
         return plain(text)
-    tail = (most - 1) // 2
-    return plain(text[: most - 1 - tail]) + "…" + plain(text[len(text) - tail :])
+    tail = (limit - 1) // 2
+    return plain(text[: limit - 1 - tail]) + "…" + plain(text[len(text) - tail :])
 
 
 def width(text: str, size: float) -> float:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from condor_pydagman.errors import PoolError
 
-# Packages a library names for reasons that no loader has.
+# Packages that libraries depend on but do not load.
 NOT_LIBRARIES = re.compile(r"^libjs-|-perl$|-data$|^libdebconf")
 
 

@@ -1,8 +1,8 @@
 """The configuration of a personal pool, and a command of its own, as text.
 
-The pool is for one user on one machine: it listens on the loopback interface only, and obeys only
-the user it runs as, proved by the file system.  Other people on the machine, and the network, get
-nothing from it.
+The pool is for one user on one machine: it listens on the loopback interface only, and accepts only
+commands of the user it runs as, proved by the file system.  Other people on the machine, and the
+network, get nothing from it.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from condor_pydagman.pool.layout import Layout
 from condor_pydagman.pool.processes import MARK
+from condor_pydagman.pool.release_tree import Layout
 
 COMMANDS = "bin"  # of the pool's own
 SUBDIRECTORIES = ("config.d", COMMANDS)
-# Those that the daemons and jobs write into, and nobody else, not even root.
+# Those that the daemons and jobs write into, and no other user, not even root.
 THE_DAEMONS = ("log", "spool", "execute", "lock", "private", "home")
 
 # The release's own `htcondor` needs its bindings in the system's Python; ours are a wheel's.

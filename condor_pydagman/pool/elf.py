@@ -38,7 +38,7 @@ def make_runnable(prefix: Path) -> None:
     loader = _only(prefix, "usr/lib*/ld-linux*.so.*")
     libraries = _only(prefix, "usr/lib/*/libc.so.6").parent
     own = prefix / "usr/lib"
-    # Patching itself in place would pull the rug from under it.
+    # It can't patch its own file while it runs.
     patchelf = shutil.copy2(prefix / "usr/bin/patchelf", prefix / "patchelf")
     run = [str(loader), "--library-path", str(libraries), str(patchelf)]
     search = ["--force-rpath", "--set-rpath", f"{libraries}:{own}"]

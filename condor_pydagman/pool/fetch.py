@@ -14,7 +14,7 @@ from pathlib import Path
 
 from condor_pydagman.errors import PoolError
 from condor_pydagman.pool import apt, elf, trust
-from condor_pydagman.pool.layout import OLDEST, Layout, ask_version, detect
+from condor_pydagman.pool.release_tree import MIN_VERSION, Layout, ask_version, detect
 
 SUITES = {"debian": ("testing", "unstable"), "ubuntu": ("devel",)}
 _ELSEWHERE = "set XDG_CACHE_HOME to a directory of your own that only you may write to"
@@ -107,7 +107,9 @@ def _choose_suite(archive: apt.Apt) -> None:
                 continue
             if new_enough(version):
                 return
-            problems.append(f"suite {suite} has no HTCondor {OLDEST} (it has: {version or 'none'})")
+            problems.append(
+                f"suite {suite} has no HTCondor {MIN_VERSION} (it has: {version or 'none'})"
+            )
     raise PoolError("can't fetch HTCondor: " + "; ".join(problems), transient=True)
 
 
@@ -119,7 +121,7 @@ def source_line(system: str, mirror: str, suite: str, keyring: Path) -> str:
 def new_enough(version: str) -> bool:
     """Whether a package's version is one that we work with; '' is not."""
     first = version.partition(".")[0]
-    return first.isdigit() and int(first) >= OLDEST
+    return first.isdigit() and int(first) >= MIN_VERSION
 
 
 def _system() -> tuple[str, str]:

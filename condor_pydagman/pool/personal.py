@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from condor_pydagman.errors import PoolError
-from condor_pydagman.pool import configuration, fetch, layout, paths, processes, trust
+from condor_pydagman.pool import configuration, fetch, paths, processes, release_tree, trust
 from condor_pydagman.pool.privileges import Identity, identity
 
 JOB_STATES = {
@@ -37,7 +37,7 @@ JOB_STATES = {
 
 
 def silent(_text: str) -> None:
-    """Takes the messages of those who want none."""
+    """Discards a message."""
 
 
 @dataclass(frozen=True)
@@ -80,11 +80,11 @@ class Pool:
         """The CONDOR_CONFIG of the pool; there is one once the pool has been started."""
         return self.directory / "condor_config"
 
-    def start(self, timeout: float = 60, slots: int = 16) -> bool:
+    def start(self, timeout_s: float = 60, slots: int = 16) -> bool:
         """Start the pool and wait until it takes and can run jobs.
 
         Args:
-            timeout: seconds to wait for that.
+            timeout_s: seconds to wait for that.
             slots: how many one-CPU jobs may run at a time.
 
         Returns:
@@ -96,22 +96,22 @@ class Pool:
         self._make_directory()
         with self._locked():
             if self.master():
-                self._await_ready(time.monotonic() + timeout)
+                self._await_ready(time.monotonic() + timeout_s)
                 return False
             self._clear()
             self._launch(find(self._cache, self._say), max(slots, os.cpu_count() or 1))
             try:
-                self._await_ready(time.monotonic() + timeout)
+                self._await_ready(time.monotonic() + timeout_s)
             except BaseException:
                 self._clear()
                 raise
             return True
 
-    def stop(self, patience: float = 15) -> bool:
+    def stop(self, grace_s: float = 15) -> bool:
         """Stop the pool; no process of it is left, its queue is kept for the next start.
 
         Args:
-            patience: seconds the daemons get to end by themselves.
+            grace_s: seconds the daemons get to end by themselves.
 
         Returns:
             False if nothing of it was running.
@@ -123,7 +123,7 @@ class Pool:
             return False
         self._refuse_others("take that away from others (chmod, chown), then stop the pool")
         with self._locked():
-            return self._clear(patience)
+            return self._clear(grace_s)
 
     def master(self) -> int:
         """Process id of the running condor_master, 0 if there is none."""
@@ -202,7 +202,7 @@ class Pool:
             )
 
     def _refuse_others(self, remedy: str = "choose another directory with --dir") -> None:
-        """The directory says which programs are run: it must be in nobody else's hands."""
+        """The directory says which programs are run: only the user may be able to change it."""
         trust.refuse_others(self.directory, remedy)
 
     @contextlib.contextmanager
@@ -216,7 +216,7 @@ class Pool:
             fcntl.flock(stream, fcntl.LOCK_EX)
             yield
 
-    def _launch(self, release: layout.Layout, slots: int) -> None:
+    def _launch(self, release: release_tree.Layout, slots: int) -> None:
         if not self.identity.can("-x", release.master):
             raise PoolError(
                 f"user {self.identity.name}, whom root's pool must run as, can't run"
@@ -251,15 +251,15 @@ class Pool:
             self._clear()
             raise PoolError(f"condor_master did not start: {said.strip()}", transient=False)
 
-    def _await_ready(self, limit: float) -> None:
-        """Wait until the schedd answers and a slot is there; `limit` is a monotonic time."""
+    def _await_ready(self, deadline: float) -> None:
+        """Wait until the schedd answers and a slot is there; `deadline` is a monotonic time."""
         questions = [["condor_q", "-totals"], ["condor_status", "-af", "Name"]]
         while questions:
             answer = self._ask(questions[0])
             if not answer.returncode and answer.stdout.strip():
                 questions.pop(0)
                 continue
-            if time.monotonic() >= limit:
+            if time.monotonic() >= deadline:
                 said = answer.stderr.strip() or f"{questions[0][0]} has no answer"
                 raise PoolError(
                     f"the pool did not come up in time: {said}\nLook into {self.directory}/log:"
@@ -282,12 +282,12 @@ class Pool:
         except subprocess.TimeoutExpired:
             return subprocess.CompletedProcess(argv, 1, "", f"{argv[0]} does not answer")
 
-    def _clear(self, patience: float = 15) -> bool:
+    def _clear(self, grace_s: float = 15) -> bool:
         """End what runs and remove what only a running pool needs; whether anything ran."""
         mark, master = str(self.directory), self.master()
         ran = bool(master or processes.running(mark))
         if ran:
-            left = processes.end(mark, master, patience)
+            left = processes.end(mark, master, grace_s)
             if left:
                 pids = " ".join(map(str, left))
                 raise PoolError(f"these processes could not be ended: {pids}", transient=True)
@@ -332,7 +332,7 @@ class Pool:
 
 
 def _said(path: Path) -> str:
-    """The text of a file that daemons write, where their account may have put what it likes.
+    """The text of a file that daemons write, which their account may have replaced.
 
     Raises:
         OSError: it can't be read, or it is no ordinary file.
@@ -344,21 +344,24 @@ def _said(path: Path) -> str:
         return file.read()
 
 
-def find(cache: Path, say: Callable[[str], None]) -> layout.Layout:
+def find(cache: Path, say: Callable[[str], None]) -> release_tree.Layout:
     """An HTCondor that is new enough: an installed one, else the fetched one.
 
     Raises:
         PoolError: there is none and none can be fetched; the message says what to install.
     """
-    for master in layout.masters(os.environ.get("PATH", os.defpath)):
+    for master in release_tree.masters(os.environ.get("PATH", os.defpath)):
         try:
-            found = layout.detect(master.parent.parent)
+            found = release_tree.detect(master.parent.parent)
         except PoolError as error:
             say(error.reason)
             continue
-        version = layout.ask_version(found)
-        if version and version[0] >= layout.OLDEST:
+        version = release_tree.ask_version(found)
+        if version and version[0] >= release_tree.MIN_VERSION:
             return found
         named = ".".join(map(str, version)) if version else "does not say its version and"
-        say(f"{master} {named} is not usable: HTCondor {layout.OLDEST} or newer is needed")
+        say(
+            f"{master} {named} is not usable:"
+            f" HTCondor {release_tree.MIN_VERSION} or newer is needed"
+        )
     return fetch.fetch(cache, say)

@@ -1,4 +1,4 @@
-"""As whom the pool runs: HTCondor refuses the jobs of root, so root must step down.
+"""The account that the pool runs as: HTCondor refuses the jobs of root.
 
 A user namespace is the better way: root's own files stay usable.  Where the machine forbids it
 (many containers do) the account `nobody` serves, if the files involved are open to it.

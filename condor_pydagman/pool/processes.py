@@ -1,8 +1,8 @@
-"""Find and end the processes of a pool, whoever their parents are by now.
+"""Find and end the processes of a pool, even if their parents have ended.
 
 Processes of a pool carry a mark in their environment, which children inherit.  Without it the
 daemons of a master that died, and what jobs left in the background, could not be told from others.
-The family tree is looked at too: what runs in another user namespace hides its environment.
+Descendants are searched too: the environment of a process in another user namespace can't be read.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def is_master(pid: int, mark: str) -> bool:
         with open(f"/proc/{pid}/environ", "rb") as stream:
             return belongs(stream.read(), mark)
     except PermissionError:
-        return _stat(pid).name == "condor_master"
+        return stat_of(pid).name == "condor_master"
     except OSError:
         return False
 
@@ -61,7 +61,7 @@ def family(root: int) -> dict[int, int]:
     """`root` and all its descendants that are alive: process id -> start time, which tells a
     process from a later one with the same id."""
     children: dict[int, list[int]] = {}
-    stats = {pid: _stat(pid) for pid in _all()}
+    stats = {pid: stat_of(pid) for pid in _all()}
     for pid, stat in stats.items():
         if stat.alive:
             children.setdefault(stat.parent, []).append(pid)
@@ -75,19 +75,19 @@ def family(root: int) -> dict[int, int]:
 
 
 def send(pids: list[int], number: int) -> None:
-    """Send a signal to each; who is gone already is no matter."""
+    """Send a signal to each; those that have ended already are skipped."""
     for pid in pids:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(pid, number)
 
 
-def end(mark: str, master: int, patience: float) -> list[int]:
+def end(mark: str, master: int, grace_s: float) -> list[int]:
     """End a pool's processes: the master in its own fast way, then by force what is left.
 
     Args:
         mark: the pool's mark.
         master: process id of its condor_master, 0 if that is not running.
-        patience: seconds the master gets.
+        grace_s: seconds the master gets.
 
     Returns:
         The processes that could not be ended; empty if all went well.
@@ -97,10 +97,10 @@ def end(mark: str, master: int, patience: float) -> list[int]:
     if master:
         known = family(master)
         send([master], signal.SIGQUIT)
-        left = _wait(mark, known, patience)
-    limit = time.monotonic() + 10
-    while left and time.monotonic() < limit:
-        # All are stopped before the first is killed, lest one starts another behind our back.
+        left = _wait(mark, known, grace_s)
+    deadline = time.monotonic() + 10
+    while left and time.monotonic() < deadline:
+        # All are stopped before the first is killed, so that none starts another meanwhile.
         send(left, signal.SIGSTOP)
         send(left, signal.SIGKILL)
         left = _wait(mark, known, 0.5)
@@ -117,13 +117,22 @@ def parse_stat(text: str) -> Stat:
     return Stat(head.partition("(")[2], fields[0], int(fields[1]), int(fields[19]))
 
 
+def stat_of(pid: int) -> Stat:
+    """What the kernel says of a process that may have ended."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stream:
+            return parse_stat(stream.read())
+    except OSError:
+        return Stat("", "", 0, 0)
+
+
 def _wait(mark: str, known: dict[int, int], seconds: float) -> list[int]:
     """Processes of the pool that are left once all are gone or the time is over."""
-    limit = time.monotonic() + seconds
+    deadline = time.monotonic() + seconds
     while True:
         still = [pid for pid, started in known.items() if _is_still(pid, started)]
         left = sorted({*running(mark), *still})
-        if not left or time.monotonic() >= limit:
+        if not left or time.monotonic() >= deadline:
             return left
         time.sleep(0.1)
 
@@ -133,7 +142,7 @@ def _all() -> list[int]:
 
 
 def _is_still(pid: int, started: int) -> bool:
-    stat = _stat(pid)
+    stat = stat_of(pid)
     return stat.alive and stat.started == started
 
 
@@ -143,11 +152,3 @@ def _environ(pid: int) -> bytes:
             return stream.read()
     except OSError:
         return b""
-
-
-def _stat(pid: int) -> Stat:
-    try:
-        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stream:
-            return parse_stat(stream.read())
-    except OSError:
-        return Stat("", "", 0, 0)

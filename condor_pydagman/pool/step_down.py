@@ -3,8 +3,8 @@
     python step_down.py namespace|account UID GID COMMAND...
 
 `namespace` keeps root's rights on root's own files: in a new user namespace root is seen as UID,
-and HTCondor, which refuses root's jobs, is content.  `account` becomes UID for good.
-It imports nothing of ours, as it runs without site-packages to start fast.
+and HTCondor, which refuses root's jobs, accepts them.  `account` becomes UID for good.
+It imports nothing from the package, as it runs without site-packages to start fast.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Whether a directory is in the hands of the user alone.
+"""Checks that only the user can change a directory.
 
-What lies in the pool's directory and in the cache is run: programs, and the configuration that
-names programs.  Who can put another directory, or another one above it, in its place chooses them.
+Programs in the pool's directory and in the cache are run, as are those that the configuration there
+names.  Whoever can replace such a directory, or one above it, chooses these programs.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from condor_pydagman.errors import PoolError
 
-_LINKS_MAX = 40  # as the kernel
+_MAX_LINKS = 40  # as the kernel
 
 
 def refuse_others(directory: Path, remedy: str) -> None:
@@ -43,7 +43,7 @@ def refuse_others(directory: Path, remedy: str) -> None:
             )
         if stat.S_ISLNK(found.st_mode):
             links += 1
-            if links > _LINKS_MAX:
+            if links > _MAX_LINKS:
                 raise PoolError(f"{directory}: too many symbolic links", transient=False)
             behind = Path(os.readlink(path))
             left += reversed(behind.parts[behind.is_absolute() :])

@@ -1,4 +1,4 @@
-"""The attributes of DAGMan's own job ad that say how the DAG is.
+"""The attributes of DAGMan's own job ad that show the state of the DAG.
 
 condor_q, `htcondor dag status` and monitors read them from queue and history.  A value here is the
 text of a ClassAd expression, which is what an edit of the schedd's queue takes.
@@ -23,16 +23,16 @@ LIMITS = {
     "DAGMan_MaxHoldScripts": "hold",
     "DAGMan_MaxSubmitsPerInterval": "submits",
 }
-OWN_PACE = "PYDAGMAN_OwnPace"  # nobody limits submits per interval: the number is shown only
+OWN_PACE = "PYDAGMAN_OwnPace"  # submits per interval are not limited: the number is shown only
 ADDRESS = "DAG_Address"  # of the command socket
 HALTED = "PYDAGMAN_HaltedByCommand"  # a restarted DAGMan stays halted
 ENDED = "PYDAGMAN_Ended"  # see `ended`
 BEGUN = "PYDAGMAN_BegunAnew"  # when; the jobs of runs before are not this one's
 RUN_COUNT = "JobRunCount"  # the schedd's: how often it has started the job
 EXIT_CODE, EXIT_BY_SIGNAL = "ExitCode", "ExitBySignal"  # of the start before
-LAST_CODE_THAT_LEAVES = 2  # the queue: condor_submit_dag's OnExitRemove
+MAX_FINAL_EXIT_CODE = 2  # with a greater one the job stays queued: condor_submit_dag's OnExitRemove
 _UPDATE_TIME = "DAG_AdUpdateTime"
-_STATISTICS = "DAG_Stats"  # changes with every breath, which alone is no reason for an update
+_STATISTICS = "DAG_Stats"  # differs at every update, so a change of it alone causes none
 
 
 def quoted(text: str) -> str:
@@ -90,13 +90,13 @@ def earlier_throttles(own_ad: Mapping[str, object]) -> dict[str, int]:
 
 
 def ended(code: int, run_count: object) -> dict[str, str]:
-    """That the DAG has ended with this exit code, which takes the job out of the queue.
+    """Attributes telling that the DAG has ended with this exit code; the job then leaves the queue.
 
     The lock file goes before the process does.  If that is killed in between, the schedd starts the
     job again, and nothing else would tell that there is nothing left to do.  Empty for exit codes
     with which the job comes back (by condor_submit_dag's OnExitRemove), and without a count.
     """
-    if not isinstance(run_count, int) or not 0 <= code <= LAST_CODE_THAT_LEAVES:
+    if not isinstance(run_count, int) or not 0 <= code <= MAX_FINAL_EXIT_CODE:
         return {}
     return {ENDED: quoted(f"{code} {run_count}")}
 
@@ -105,17 +105,17 @@ def ended_with(own_ad: Mapping[str, object]) -> int | None:
     """The exit code of the DAG, if a start before this one has ended it and the schedd has not
     heard of it; None if there is something to do.
 
-    A job that comes back though its exit was heard of does so on purpose (OnExitRemove); it begins
-    anew, and takes the mark away (`begun_anew`) before it does anything.  So the mark holds for any
-    later start: the one in between may have been killed as well.
+    A job that comes back although the schedd knows its exit code does so on purpose (OnExitRemove).
+    It begins anew, and takes the mark away (`begun_anew`) before it does anything.  So the mark
+    holds for any later start: the one in between may have been killed as well.
     """
     found = re.fullmatch(r"(\d) (\d+)", str(own_ad.get(ENDED) or ""))
     count = own_ad.get(RUN_COUNT)
     if found is None or not isinstance(count, int) or count <= int(found[2]):
         return None
     code = int(found[1])
-    heard = own_ad.get(EXIT_BY_SIGNAL) is False and own_ad.get(EXIT_CODE) == code
-    return None if heard else code
+    reported = own_ad.get(EXIT_BY_SIGNAL) is False and own_ad.get(EXIT_CODE) == code
+    return None if reported else code
 
 
 def begun_anew(own_ad: Mapping[str, object], now: float, *, recovers: bool) -> dict[str, str]:
@@ -135,7 +135,7 @@ def began_at(own_ad: Mapping[str, object]) -> int:
 
 
 def wanted_limits(found: Mapping[str, int], limits: Throttles) -> LimitsWanted | None:
-    """What somebody has edited in our job ad, by its attributes as they are; None if nothing."""
+    """What was edited in DAGMan's job ad, by its attributes as they are; None if nothing."""
     edited = {
         field: found[name]
         for name, field in LIMITS.items()

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from condor_pydagman.vocabulary import COMMON_INPUT_DIFFERS
 
-# Longer lists are remembered by their digest: a note in the nodes log has no room for them.
-LONGEST_KEPT = 300
+# Longer lists are remembered by their digest: a record in the nodes log has no room for them.
+MAX_LIST_LENGTH = 300
 
 
 def attribute(files: str) -> str:
@@ -24,9 +24,9 @@ def attribute(files: str) -> str:
 def token(files: str) -> str:
     """What stands for a list in the engine and in the nodes log; equal for equal lists only."""
     data = files.encode("utf-8", "surrogateescape")
-    if len(data) <= LONGEST_KEPT and files.isprintable():
+    if len(data) <= MAX_LIST_LENGTH and files.isprintable():
         return files
-    import hashlib  # which is large, and seldom wanted
+    import hashlib  # late: it is large, and rarely needed
 
     return f"sha256:{hashlib.sha256(data).hexdigest()}"
 

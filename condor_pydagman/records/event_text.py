@@ -15,11 +15,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, Optional
 
 from condor_pydagman.engine.inputs import LogEvent
-from condor_pydagman.records.job_events import noted, parse_note
-from condor_pydagman.vocabulary import NOOP_PROC, RETURN_JOB_ABORTED, EventKind, Note
+from condor_pydagman.records.own_events import parse_record, with_record
+from condor_pydagman.vocabulary import NOOP_PROC, RETURN_JOB_ABORTED, EventKind, JournalRecord
 
 # What an event says behind its head: the last fields of a LogEvent, from `node` on.
-_Rest = tuple[str, int, Optional[Note], int, str]
+_Rest = tuple[str, int, Optional[JournalRecord], int, str]
 
 # Free text is kept far below the 1023 bytes that the bindings take of some lines.
 _HEAD = (
@@ -123,15 +123,15 @@ _FORMS = {
         _form(EventKind.CLUSTER_REMOVE, _REMOVED, _completed),
     )
 }
-_NOTE = _FORMS[b"%03d" % EventKind.GENERIC]
+_GENERIC = _FORMS[b"%03d" % EventKind.GENERIC]
 _NO_REST: _Rest = ("", 0, None, 0, "")
 
 
-def _noted(event: LogEvent, text: bytes) -> LogEvent:
-    record = parse_note(text.decode())
+def _with_record(event: LogEvent, text: bytes) -> LogEvent:
+    record = parse_record(text.decode())
     if record is None:
         raise _Unsure
-    return noted(event, record)
+    return with_record(event, record)
 
 
 class CommonEvents:
@@ -148,13 +148,13 @@ class CommonEvents:
         self._time = 0.0
         self._stamp = ""
 
-    def read(self, block: bytes, begin: int, most: int) -> tuple[list[LogEvent], int]:
+    def read(self, block: bytes, begin: int, max_events: int) -> tuple[list[LogEvent], int]:
         """Events from an offset in the block on, and the offset behind the last of them.
 
-        Ends before the first event that is not of a common form or not whole, and after `most`.
+        Ends after `max_events`, and before the first event that is not whole or of another form.
         """
         events: list[LogEvent] = []
-        for _ in range(most):
+        for _ in range(max_events):
             form = _FORMS.get(block[begin : begin + 3])
             found = form.match(block, begin) if form is not None else None
             if form is None or found is None:
@@ -177,7 +177,7 @@ class CommonEvents:
         rest = form.rest(*parts) if form.rest is not None else _NO_REST
         # LogEvent(...) takes twice as long
         event: LogEvent = tuple.__new__(LogEvent, ids + rest)
-        return event if form is not _NOTE else _noted(event, parts[0])
+        return event if form is not _GENERIC else _with_record(event, parts[0])
 
     def _set_time(self, when: bytes) -> None:
         text = when.decode()  # 2026-11-21 11:56:29

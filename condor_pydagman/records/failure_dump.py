@@ -1,4 +1,4 @@
-"""What `.dagman.out` says of the nodes that failed, when a DAG ends without success."""
+"""The dump of failed nodes in `.dagman.out`, when a DAG ends without success."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from condor_pydagman.engine.report import NodeReport
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import NodeKind, NodeStatus, ScriptKind
 
-_LIST_LIMIT = 1024  # no further name is listed once a list has this many characters
+_MAX_LIST_LENGTH = 1024  # no further name is listed once a list has this many characters
 _FOOT = "---------------------------------------\t<END>"
 _NOT_SUBMITTED = "[not yet submitted]"
 
@@ -65,6 +65,6 @@ def _names(dag: Dag, nodes: Iterable[int]) -> str:
         if name not in names:
             names[name] = None
             length += len(name) + 1
-            if length >= _LIST_LIMIT:
+            if length >= _MAX_LIST_LENGTH:
                 break
     return " ".join(names)

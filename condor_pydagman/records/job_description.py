@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # large, and condor_submit_dag has none
 NODES_MASK = "0,1,2,4,5,7,8,9,10,11,12,13,16,17,24,27,35,36"
 
 # No further parent is listed once the list has this many characters.
-PARENT_NAMES_LIMIT = 2000
+MAX_PARENT_NAMES_LENGTH = 2000
 
 _SUBMITTED_BY_DAGMAN = 1  # JobSubmitMethod of jobs that a DAGMan submits itself
 
@@ -163,7 +163,7 @@ def parent_names(dag: Dag, node: int) -> str:
             continue
         seen[parent] = None
         length += len(dag.names[parent]) + 1
-        if length >= PARENT_NAMES_LIMIT:
+        if length >= MAX_PARENT_NAMES_LENGTH:
             break
     return ",".join(map(dag.names.__getitem__, seen))
 
@@ -190,10 +190,10 @@ def _node_macros(dag: Dag, node: int, retry: int, dag_status: DagStatus, failed_
 def _defaults(dag: Dag, node: int, workflow: Workflow, hold: bool) -> str:
     config = workflow.config
     lines = []
-    if workflow.batch_name.strip():  # one blank is how a user says: no batch name
+    if workflow.batch_name.strip():  # a single blank means: no batch name
         lines.append(f"batch_name = {literal(workflow.batch_name)}\n")
     elif workflow.batch_name and dag.kinds[node] == NodeKind.SUBDAG:
-        lines.append('My.JobBatchName = " "\n')  # says it to the DAGMan below
+        lines.append('My.JobBatchName = " "\n')  # DAGMan of the sub-DAG reads it
     if workflow.batch_id:
         lines.append(f"batch_id = {literal(workflow.batch_id)}\n")
     priority = dag.priorities.get(node, 0)
@@ -285,7 +285,7 @@ def _block_end(lines: list[str], start: int, tag: str) -> int:
     for place in range(start + 1, len(lines)):
         if lines[place].strip() == "@" + tag:
             return place + 1
-    return len(lines)  # the schedd's parser will complain, and name the line
+    return len(lines)  # the schedd's parser reports the error with the line
 
 
 def _queue_end(lines: list[str], start: int, end: int) -> int:

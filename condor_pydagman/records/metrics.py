@@ -15,7 +15,7 @@ from condor_pydagman.graph.statistics import count_arcs, shape
 from condor_pydagman.vocabulary import NodeKind, NodeStatus
 
 
-class Run(NamedTuple):
+class RunFacts(NamedTuple):
     """What only the process knows of a run.
 
     Attributes:
@@ -45,7 +45,7 @@ def metrics_text(
     dag: Dag,
     report: Report,
     nodes: Iterable[NodeReport],
-    run: Run,
+    run: RunFacts,
     version: int = 2,
     *,
     graph: bool = False,
@@ -67,7 +67,7 @@ def metrics_text(
 _Pair = tuple[str, "str | float"]  # a bool and an int are also a float to the type checker
 
 
-def _head(run: Run, version: int) -> list[_Pair]:
+def _head(run: RunFacts, version: int) -> list[_Pair]:
     pairs: list[_Pair] = [
         ("client", "condor_dagman"),
         ("version", run.program_version),

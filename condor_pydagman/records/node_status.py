@@ -15,12 +15,12 @@ from condor_pydagman.vocabulary import DagStatus, NodeKind, NodeStatus
 _WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _RUNNING = (NodeStatus.PRERUN, NodeStatus.SUBMITTED, NodeStatus.POSTRUN)
-TAILS_MAX = 1000  # texts kept, of nodes in the same state
+MAX_CACHED_TAILS = 1000  # texts kept, of nodes in the same state
 
-# Notes of a DAG that ended badly.
+# Outcomes of a DAG that ended badly.
 _BAD_ENDS = ("failed", "aborted", "cycle", "removed")
 
-# Notes of a DAG that is to end but has its FINAL node still to run.
+# Outcomes of a DAG that is to end but has its FINAL node still to run.
 _ENDING = {DagStatus.RM: "removed", DagStatus.ABORT: "aborted"}
 
 
@@ -34,7 +34,7 @@ def node_status_text(
     next_update: float = 0.0,
     next_local: Sequence[int] | None = None,
     final: bool = False,
-    note: str = "",
+    outcome: str = "",
 ) -> Iterator[str]:
     """Pieces of the file's text, a node a piece (manual: "Capturing the Status of Nodes").
 
@@ -43,13 +43,13 @@ def node_status_text(
         now_local, next_local: `now` and `next_update`, broken down to local time.
         next_update: when the next file may come; 0 if this is the last.
         final: whether DAGMan is about to end.
-        note: its word for the state: success, failed, aborted, cycle, removed, held, or ''.
+        outcome: its word for the state: success, failed, aborted, cycle, removed, held, or ''.
     """
-    note = note or _ENDING.get(report.dag_status, "")
+    outcome = outcome or _ENDING.get(report.dag_status, "")
     # Nobody is left to end what a node was about: it is shown as failed, however the DAG has ended
     # (a FINAL node may have made it a success).  A DAGMan that is held comes back.
-    over = final and note != "held"
-    yield _dag_part(dag, report, int(now), asctime(now_local), _dag_state(final, note), over)
+    over = final and outcome != "held"
+    yield _dag_part(dag, report, int(now), asctime(now_local), _dag_state(final, outcome), over)
     parts = _NodeParts(dag, over=over)
     for node in nodes:
         if dag.kinds[node.node] != NodeKind.SERVICE:
@@ -71,14 +71,14 @@ def asctime(local: Sequence[int]) -> str:
     )
 
 
-def _dag_state(final: bool, note: str) -> str:
-    if final and note == "success":
+def _dag_state(final: bool, outcome: str) -> str:
+    if final and outcome == "success":
         status = NodeStatus.DONE
-    elif final and note in _BAD_ENDS:
+    elif final and outcome in _BAD_ENDS:
         status = NodeStatus.ERROR
     else:
         status = NodeStatus.SUBMITTED
-    return f'{int(status)}; /* "STATUS_{status.name} ({note})" */'
+    return f'{int(status)}; /* "STATUS_{status.name} ({outcome})" */'
 
 
 def _dag_part(dag: Dag, report: Report, now: int, date: str, state: str, over: bool) -> str:
@@ -130,7 +130,7 @@ class _NodeParts:
         key = (status, details, node.retries_done, queued, held)
         tail = self._tails.get(key)
         if tail is None:
-            if len(self._tails) >= TAILS_MAX:
+            if len(self._tails) >= MAX_CACHED_TAILS:
                 self._tails.clear()
             tail = self._tails[key] = self._tail(status, details, node.retries_done, queued, held)
         return f'[\n  Type = "NodeStatus";\n  Node = {quoted(node.name)};\n{tail}'

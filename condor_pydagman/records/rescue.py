@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from condor_pydagman.dagfile.printer import node_word, retry_options
+from condor_pydagman.dagfile.quoting import node_word
+from condor_pydagman.dagfile.retry_lines import retry_options
 from condor_pydagman.engine.report import NodeReport
 from condor_pydagman.errors import UsageError
 from condor_pydagman.graph.model import Dag

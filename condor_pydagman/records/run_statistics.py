@@ -1,4 +1,4 @@
-"""How long DAGMan's own work takes: the line `DAGMan Runtime Statistics` and DAG_Stats of the ad.
+"""Times of DAGMan's own work: the line `DAGMan Runtime Statistics` and DAG_Stats of the ad.
 
 Four kinds of work are measured, under stock DAGMan's names.  Order and decimals are stock's too,
 because monitors cut the line up by pattern.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-EVENTS = "EventCycleTime"  # a round of the loop: events taken in and answered
+EVENTS = "EventCycleTime"  # a round of the loop: inputs handled
 LOG = "LogProcessCycleTime"  # reading the nodes log
 SLEEP = "SleepCycleTime"  # waiting for something to happen
 SUBMIT = "SubmitCycleTime"  # a submission
@@ -19,33 +19,33 @@ NAMES = (EVENTS, LOG, SLEEP, SUBMIT)
 class _Probe:
     """Running sums of one kind of work, in seconds."""
 
-    __slots__ = ("count", "least", "most", "squares", "total")
+    __slots__ = ("count", "maximum", "minimum", "squares", "total")
 
     def __init__(self) -> None:
         self.count = 0
         self.total = 0.0
         self.squares = 0.0
-        self.least = math.inf
-        self.most = 0.0
+        self.minimum = math.inf
+        self.maximum = 0.0
 
     def values(self, name: str) -> dict[str, float]:
         found = {f"{name}Count": float(self.count), f"{name}Sum": self.total}
         if self.count:
             found[f"{name}Avg"] = self.total / self.count
-            found[f"{name}Max"] = self.most
-            found[f"{name}Min"] = self.least
+            found[f"{name}Max"] = self.maximum
+            found[f"{name}Min"] = self.minimum
             found[f"{name}Std"] = self._deviation()
         return found
 
     def _deviation(self) -> float:
         if self.count < 2:
-            return self.least  # stock's way
+            return self.minimum  # stock's way
         variance = (self.squares - self.total * self.total / self.count) / (self.count - 1)
         return math.sqrt(max(variance, 0.0))
 
 
 class Statistics:
-    """Takes measurements in; cheap enough for every round of the loop."""
+    """Collects measurements; cheap enough for every round of the loop."""
 
     def __init__(self) -> None:
         self._probes = {name: _Probe() for name in NAMES}
@@ -60,8 +60,8 @@ class Statistics:
         probe.count += 1
         probe.total += seconds
         probe.squares += seconds * seconds
-        probe.least = min(probe.least, seconds)
-        probe.most = max(probe.most, seconds)
+        probe.minimum = min(probe.minimum, seconds)
+        probe.maximum = max(probe.maximum, seconds)
 
     def line(self) -> str:
         """What `.dagman.out` shows under each status table."""

@@ -26,7 +26,8 @@ def status_lines(report: Report) -> list[str]:
 
 
 def deferral_lines(report: Report, limits: Throttles, *, always: bool = False) -> list[str]:
-    """Notes on how often throttles made somebody wait; those with 0 only if `always`."""
+    """Notes on how often nodes or scripts had to wait for throttles; those with 0 only if
+    `always`."""
     seen = report.deferrals
     notes = (
         (seen.max_jobs, f"node deferrals because of -MaxJobs limit ({limits.jobs})"),

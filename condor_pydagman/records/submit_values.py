@@ -1,4 +1,4 @@
-"""Names, paths and values as the submit language must have them, to come back as they went in.
+"""Names, paths and values quoted for the submit language, so that it reads them unchanged.
 
 The language cuts blanks off both ends of a value, takes a backslash at its end for "continued in
 the next line", and `$(NAME)` or `$FUNCTION(...)` for a macro.

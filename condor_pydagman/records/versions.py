@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-OLDEST = (7, 1, 2)
+MIN_VERSION = (7, 1, 2)
 _VERSION = re.compile(r"\$CondorVersion:\s+(\d+)\.(\d+)\.(\d+)\s.*\$")
 
 
@@ -31,8 +31,8 @@ def check(theirs: str, ours: str, *, tolerant: bool) -> Verdict:
     numbers = _numbers(theirs)
     if numbers is None:
         return _wrong(f"{start} invalid", "!", tolerant)
-    if numbers < OLDEST:
-        oldest = ".".join(map(str, OLDEST))
+    if numbers < MIN_VERSION:
+        oldest = ".".join(map(str, MIN_VERSION))
         return _wrong(f"{start} older than oldest permissible version ({oldest})", "", tolerant)
     own = _numbers(ours) or numbers
     if numbers < own:

@@ -1,3 +1,3 @@
 #!/bin/sh
-# PRE script of A: results of an earlier run must not be taken for this one's.
+# PRE script of A: removes the results of an earlier run.
 rm -f A.txt B.txt C.txt D.txt

@@ -1,5 +1,5 @@
 #!/bin/sh
-# step.sh NAME INPUT...: NAME.txt gets the lines of all inputs, and one of its own.
+# step.sh NAME INPUT...: writes NAME.txt with the lines of all inputs, and one more line.
 set -eu
 name=$1
 shift

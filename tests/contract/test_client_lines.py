@@ -12,7 +12,7 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.records import banner
 from condor_pydagman.vocabulary import EventKind
-from tests.make import Bench, dag, of_job
+from tests.make import EngineHarness, dag, of_job
 from tests.pool.file_records import parsed_lines
 
 PID = 4711
@@ -20,19 +20,19 @@ PID = 4711
 
 def run() -> list[str]:
     """What is said in a run in which everything happens."""
-    bench = Bench(dag("A B C", pre={"A": "p"}, post={"A": "q"}, retries={"A": 1})).begin()
-    bench.take("B", 12)
-    bench.tell(of_job(EventKind.JOB_HELD, 12, text="no disk"))
-    bench.tell(inputs.SubmitFailed(bench.dag.ids["C"], "no", True, False, "11/21/26 10:00:00"))
-    bench.read_back()
-    bench.pre_ends("A")
-    bench.run_node("A", 10, value=3)
-    bench.post_ends("A", 1)
-    bench.pre_ends("A")
-    bench.run_node("A", 11)
-    bench.post_ends("A")
-    bench.tell(inputs.Stop())
-    said = [line for say in bench.ever(do.Say) for line in say.text.split("\n")]
+    harness = EngineHarness(dag("A B C", pre={"A": "p"}, post={"A": "q"}, retries={"A": 1})).begin()
+    harness.take("B", 12)
+    harness.tell(of_job(EventKind.JOB_HELD, 12, text="no disk"))
+    harness.tell(inputs.SubmitFailed(harness.dag.ids["C"], "no", True, False, "11/21/26 10:00:00"))
+    harness.read_back()
+    harness.pre_ends("A")
+    harness.run_node("A", 10, value=3)
+    harness.post_ends("A", 1)
+    harness.pre_ends("A")
+    harness.run_node("A", 11)
+    harness.post_ends("A")
+    harness.tell(inputs.DagRemoved())
+    said = [line for say in harness.ever(do.Say) for line in say.text.split("\n")]
     return [*said, banner.exit_line(PID, 2)]
 
 

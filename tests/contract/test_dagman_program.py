@@ -289,7 +289,7 @@ def test_another_condor_submit_is_loudly_not_run(run: Run, tmp_path: Path) -> No
         ("D_TIMESTAMP D_FDS", r"\d{10} \(fd:\d+\) "),
     ],
 )
-def test_what_stands_before_a_line(run: Run, tmp_path: Path, flags: str, before: str) -> None:
+def test_line_headers_are_as_in_stock(run: Run, tmp_path: Path, flags: str, before: str) -> None:
     run("-f", "-l", ".", "-Dag", "t.dag", "-Dot", DAGMAN_DEBUG=flags)
     text = (tmp_path / "out").read_text()
     assert re.search(rf"^{before}Parsing t.dag \.\.\.$", text, re.M)

@@ -6,9 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from condor_pydagman.engine import inputs
-from condor_pydagman.engine.actions import RemoveJobs, SubmitNode
+from condor_pydagman.adapters.schedd_requests import LostReply, Remove
+from condor_pydagman.engine.actions import SubmitNode
 from condor_pydagman.engine.inputs import LogEvent, QueuedJob
+from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.errors import PoolError
 from condor_pydagman.vocabulary import DagStatus, NodeKind
 from tests.contract import worlds
 from tests.contract.schedd import Answer, ScheddContract, Wish
@@ -37,19 +39,18 @@ class FakeSide:
         calm = self.world.faults
         if wish.fault:
             self.world.faults = replace(calm, **{FAULTS[wish.fault]: 1.0})
-        reply = self.world.schedd.submit(
-            SubmitNode(0, wish.retry, DagStatus.OK, 0), wish.node, NodeKind.JOB
-        )
+        action = SubmitNode(0, wish.retry, DagStatus.OK, 0)
+        reply = self.world.schedd.submit(action, wish.node, NodeKind.JOB, Throttles())
         self.world.faults = calm
-        if isinstance(reply, inputs.Submitted):
-            self._lasting |= {reply.cluster} if wish.lasting else set()
-            return Answer(reply.cluster, reply.procs)
-        assert isinstance(reply, inputs.SubmitFailed)
-        return Answer(0, 0, reply.permanent, reply.unknown)
+        if isinstance(reply, PoolError):
+            return Answer(0, 0, not reply.transient, isinstance(reply, LostReply))
+        self._lasting |= {reply.cluster} if wish.lasting else set()
+        return Answer(reply.cluster, reply.procs)
 
     def remove(self, cluster: int, ended: int = -1) -> None:
-        known = lambda job: job.proc == ended  # noqa: E731
-        assert not self.world.schedd.remove(RemoveJobs("", cluster), self.world.era, known)
+        schedd, era = self.world.schedd, self.world.era
+        left_out = [job[:2] for job in self.jobs() if job.proc == ended]
+        assert not schedd.remove(Remove("", cluster, ended=left_out), era, frozenset())
 
     def jobs(self) -> list[QueuedJob]:
         return self.world.schedd.listed(self.world.era)
@@ -67,7 +68,7 @@ class FakeSide:
         return self._events()
 
     def _events(self) -> list[LogEvent]:
-        return self.world.log.read(0, everything=True)[0]
+        return self.world.log.events()
 
 
 class TestFakeSchedd(ScheddContract):

@@ -13,7 +13,7 @@ import sys
 
 import pytest
 
-from condor_pydagman.cli.options import parse_dagman
+from condor_pydagman.dagman_job.options import parse_dagman
 from condor_pydagman.records.condor_sub import old_arguments
 
 # Option, its value, and what our command line says then; `None` where the bindings keep it.

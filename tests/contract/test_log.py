@@ -11,26 +11,30 @@ from typing import Any, Protocol
 import pytest
 
 from condor_pydagman.adapters.joblog import NodesLog
+from condor_pydagman.daemon import ports
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine.inputs import LogEvent
-from condor_pydagman.records import job_events
-from condor_pydagman.vocabulary import EventKind, Note
+from condor_pydagman.records import own_events
+from condor_pydagman.vocabulary import EventKind, JournalRecord
 from tests import make
 from tests.contract import worlds
+from tests.sim.fake_log import FakeNodesLog
 
 DAG = make.dag("A; B; C")
 WHEN = "2026-11-21 11:56:29"
 
 APPENDS = [
-    do.AppendNote(Note.PRE_ENDED, 0, retry=0, value=0),
-    do.AppendNote(Note.PRE_ENDED, 1, retry=3, value=-9),
-    do.AppendNote(Note.SUBMIT_FAILED, 2, retry=1, text='it said: "no"\\ and\nmore'),
-    do.AppendNote(Note.JOB_LOST, 0, retry=0, cluster=7, proc=2),
+    do.AppendJournalRecord(JournalRecord.PRE_ENDED, 0, retry=0, value=0),
+    do.AppendJournalRecord(JournalRecord.PRE_ENDED, 1, retry=3, value=-9),
+    do.AppendJournalRecord(
+        JournalRecord.SUBMIT_FAILED, 2, retry=1, text='it said: "no"\\ and\nmore'
+    ),
+    do.AppendJournalRecord(JournalRecord.JOB_LOST, 0, retry=0, cluster=7, proc=2),
     do.AppendPostEnded(0, 7, 0, 0, 4),
     do.AppendPostEnded(1, -1, 0, 0, -15),
     do.AppendPreSkip(2, 5),
     do.AppendNoop(1, 6),
-    do.AppendNote(Note.COMMON_INPUT, 2, retry=1, text="in/a,b c"),
+    do.AppendJournalRecord(JournalRecord.COMMON_INPUT, 2, retry=1, text="in/a,b c"),
 ]
 
 
@@ -52,23 +56,26 @@ class FakeSide:
     """The simulator's log."""
 
     def __init__(self) -> None:
-        self._log = worlds.quiet()[0].log
-        self._position = 0
+        self._world = worlds.quiet()[0]
+        self._new()
+
+    def _new(self) -> None:
+        process: Any = None
+        self._log = FakeNodesLog(self._world, process)
 
     def truncate(self) -> None:
-        self._log.truncate()
-        self._position = 0
+        self._world.log.truncate()
+        self._new()
 
     def append(self, action: Any) -> None:
-        for event in make.appended(DAG, action):
-            self._log.append_own(event)
+        self._log.append(text_of(action))
 
     def read(self) -> list[LogEvent]:
-        events, self._position = self._log.read(self._position)
-        return events
+        return _events(self._log)
 
     def read_again(self) -> list[LogEvent]:
-        return self._log.read(0, everything=True)[0]
+        process: Any = None
+        return _events(FakeNodesLog(self._world, process))
 
 
 class RealSide:
@@ -84,19 +91,7 @@ class RealSide:
         self._log.open(truncate=True)
 
     def append(self, action: Any) -> None:
-        name = DAG.names[action.node]
-        if isinstance(action, do.AppendNote):
-            text = job_events.note_event(WHEN, name, action)
-        elif isinstance(action, do.AppendPostEnded):
-            text = job_events.post_ended(
-                WHEN, name, action.status,
-                cluster=action.cluster, proc=action.proc, subproc=action.subproc,
-            )  # fmt: skip
-        elif isinstance(action, do.AppendPreSkip):
-            text = job_events.pre_skip(WHEN, name, action.subproc)
-        else:
-            text = job_events.noop(WHEN, name, action.subproc)
-        self._log.append(text)
+        self._log.append(text_of(action))
 
     def read(self) -> list[LogEvent]:
         return _events(self._log)
@@ -107,8 +102,23 @@ class RealSide:
         return _events(log)
 
 
-def _events(log: NodesLog) -> list[LogEvent]:
-    events = log.read()
+def text_of(action: Any) -> str:
+    """The event as it stands in a log."""
+    name = DAG.names[action.node]
+    if isinstance(action, do.AppendJournalRecord):
+        return own_events.record_event(WHEN, name, action)
+    if isinstance(action, do.AppendPostEnded):
+        return own_events.post_ended(
+            WHEN, name, action.status,
+            cluster=action.cluster, proc=action.proc, subproc=action.subproc,
+        )  # fmt: skip
+    if isinstance(action, do.AppendPreSkip):
+        return own_events.pre_skip(WHEN, name, action.subproc)
+    return own_events.noop(WHEN, name, action.subproc)
+
+
+def _events(log: ports.NodesLog) -> list[LogEvent]:
+    events = [event for _ in range(100) for event in log.read()]
     assert all(isinstance(event, LogEvent) for event in events)
     return [event for event in events if isinstance(event, LogEvent)]
 

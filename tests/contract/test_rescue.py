@@ -37,19 +37,19 @@ def done(dag: Dag) -> set[str]:
 
 @pytest.mark.parametrize("failed", ["", "B", "A", "E"])
 def test_the_same_nodes_are_done(through: Callable[[list[str]], str], failed: str) -> None:
-    bench = make.Bench(SHAPE).begin()
+    harness = make.EngineHarness(SHAPE).begin()
     cluster = 1
-    waiting = bench.submits()
+    waiting = harness.submits()
     finished = set()
     while waiting:
         name = waiting.pop(0)
-        bench.run_node(name, cluster, value=1 if name == failed else 0)
+        harness.run_node(name, cluster, value=1 if name == failed else 0)
         cluster += 1
         finished |= set() if name == failed else {name}
-        waiting += bench.submits()
-    reports = bench.engine.node_reports()
+        waiting += harness.submits()
+    reports = harness.engine.node_reports()
     text = through(
-        list(rescue.rescue_text(bench.dag, reports, created=CREATED, reset_retries=True))
+        list(rescue.rescue_text(harness.dag, reports, created=CREATED, reset_retries=True))
     )
     fresh = make.dag(SHAPE)
     apply_progress(fresh, text, "t.dag.rescue001")

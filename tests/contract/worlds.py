@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 from condor_pydagman.config import Config
 from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import ScriptKind
 from tests import make
 from tests.sim.faults import Faults
 from tests.sim.workload import Workload
 from tests.sim.world import World
 
-LONG = 1e9
+NO_FAULTS_UNTIL_S = 1e9
 
 
 class Told:
@@ -30,6 +30,12 @@ class Told:
     def factory(self, node: str) -> int:
         return 0
 
+    def common_input(self, node: str) -> bool:
+        return False
+
+    def prepares(self, era: int, node: str) -> bool:
+        return True
+
     def seconds(self, node: str, retry: int) -> float | None:
         return None
 
@@ -40,14 +46,23 @@ class Told:
         return self.code
 
 
-def quiet(seed: int = 1) -> tuple[World, Told]:
+class Unwatched:
+    """Oracles that object to nothing."""
+
+    def __getattr__(self, name: str) -> Unwatched:
+        return self
+
+    def __call__(self, *_: object, **__: object) -> frozenset[object]:
+        return frozenset()
+
+
+def quiet(seed: int = 1, dag: Callable[[], Dag] | None = None) -> tuple[World, Told]:
     """A world without faults and without a DAGMan; its outcomes."""
     told = Told()
-    build = lambda: make.dag("A; B; C", pre={"A": "script $NODE $RETRY"})  # noqa: E731
+    build = dag or (lambda: make.dag("A; B; C", pre={"A": "script $NODE $RETRY"}))
     work: Any = Workload(build, Config(), Throttles(), told)  # type: ignore[arg-type]
-    world = World(seed, workload=work, faults=Faults(until=LONG))
-    nobody = lambda *_, **__: None  # noqa: E731
-    world.oracles = SimpleNamespace(cluster_taken=nobody, in_log=nobody, removed=nobody)  # type: ignore[assignment]
+    world = World(seed, workload=work, faults=Faults(until=NO_FAULTS_UNTIL_S))
+    world.oracles = Unwatched()  # type: ignore[assignment]
     return world, told
 
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from condor_pydagman.graph.build import BuildOptions, build
-from condor_pydagman.graph.model import JOIN, Dag
+from condor_pydagman.graph.model import BY_NODE, JOIN, Dag
 from condor_pydagman.graph.unparse import dag_lines
 
 OPTIONS = BuildOptions(allow_any_node_name_characters=True, use_join_nodes=False)
 
-_COMPARED = ("names", "ids", "submits", "kinds", "directories", "descriptions", "subdags",
-    "scripts", "retries", "aborts", "priorities", "pre_skips", "tolerances", "timeouts",
-    "save_points", "categories", "category_limits", "status_file", "jobstate_log",
-    "dot")  # fmt: skip
+_COMPARED = (*BY_NODE, "names", "ids", "submits", "kinds", "descriptions", "category_limits",
+    "status_file", "jobstate_log", "dot")  # fmt: skip
 
 
 def rebuilt(dag: Dag) -> Dag:

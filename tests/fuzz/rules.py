@@ -15,8 +15,8 @@ from condor_pydagman.graph import build as building
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, ReadText, build
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle
 from condor_pydagman.graph.edges import Edges
-from condor_pydagman.graph.lint.partly import build_partly
-from condor_pydagman.graph.model import Dag, Variable
+from condor_pydagman.graph.lint.partial import build_partial
+from condor_pydagman.graph.model import BY_NODE, Dag, Variable
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.names import logged_name
 from condor_pydagman.vocabulary import ORDINARY_KINDS, NodeKind
@@ -32,12 +32,10 @@ MOST_WRITTEN = 60  # nodes of a Dag that is written and built again
 SECONDS = 20
 RESCUE = "x.dag.rescue001"
 
-_BY_NODE = ("directories", "subdags", "scripts", "retries", "aborts", "priorities", "pre_skips",
-    "tolerances", "timeouts", "save_points", "categories", "variables")  # fmt: skip
-_PLAIN = ("files", "names", "ids", "submits", "kinds", "flags", "directories", "descriptions",
-    "subdags", "scripts", "retries", "aborts", "priorities", "pre_skips", "tolerances",
-    "timeouts", "save_points", "categories", "category_limits", "splices", "status_file",
-    "jobstate_log", "dot", "warnings", "remarks")  # fmt: skip
+_BY_NODE = (*BY_NODE, "variables")
+_PLAIN = (*BY_NODE, "files", "names", "ids", "submits", "kinds", "flags", "descriptions",
+    "category_limits", "splices", "status_file", "jobstate_log", "dot", "warnings",
+    "remarks")  # fmt: skip
 _KINDS = frozenset(map(int, NodeKind))
 _ONE_ONLY = (NodeKind.FINAL, NodeKind.PROVISIONER)
 
@@ -79,12 +77,12 @@ def check(sample: Sample) -> str:
     Raises:
         BrokenError: one is broken.
     """
-    usual, bulk.SHORTEST = bulk.SHORTEST, sample.shortest
+    usual, bulk.MIN_LINES = bulk.MIN_LINES, sample.shortest
     try:
         dag, errors = _built(build, sample)
         other, others = _built(_line_by_line, sample)
     finally:
-        bulk.SHORTEST = usual
+        bulk.MIN_LINES = usual
     if dag is None or other is None:
         _need(dag is other, "runs and lines are accepted alike", (errors, others))
     else:
@@ -103,7 +101,7 @@ def check(sample: Sample) -> str:
 
 
 def _line_by_line(files: Sequence[str], read_text: ReadText, options: BuildOptions) -> Dag:
-    return building._build(files, read_text, options, in_runs=False)
+    return building._build(files, read_text, options, in_bulk=False)
 
 
 def _built(how: Callable[..., Dag], sample: Sample) -> tuple[Dag | None, DagFileErrors | None]:
@@ -120,7 +118,7 @@ def _built(how: Callable[..., Dag], sample: Sample) -> tuple[Dag | None, DagFile
 
 def _check_partly(sample: Sample, errors: DagFileErrors | None) -> None:
     """What -lint makes of it: a Dag in any case, and errors if DAGMan has any."""
-    found = build_partly(sample.dags, Files(sample).read, replace(sample.options, strict=0))
+    found = build_partial(sample.dags, Files(sample).read, replace(sample.options, strict=0))
     dag, cycle = found.dag, find_cycle(found.dag)
     _need(all(dag.ids[name] == n for n, name in enumerate(dag.names)), "ids are of the names")
     if cycle is not None:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from condor_pydagman.pool import Pool
-from tests.pool.patience import PATIENCE, end_of, last_words, until
+from condor_pydagman.pool import Pool, processes
+from tests.pool.waiting import TIMEOUT_S, end_of, log_tail, until
 
 STOCK, OURS = "stock", "ours"
 # What a command says that a busy daemon has not let in: nothing was done, so it may ask again.
@@ -26,6 +26,13 @@ class Ended:
     """How a DAGMan job ended: `code` is its exit code, negative for a signal."""
 
     code: int
+
+
+def new_directory(path: Path) -> Path:
+    """Make a directory that the pool's user may write to; returns it."""
+    path.mkdir(parents=True)
+    path.chmod(0o777)
+    return path
 
 
 class AccessPoint:
@@ -49,10 +56,10 @@ class AccessPoint:
         cwd: Path | None = None,
         check: bool = True,
         environment: dict[str, str] | None = None,
-        timeout: float = PATIENCE,
+        timeout: float = TIMEOUT_S,
     ) -> subprocess.CompletedProcess[str]:
         """Run a command as the pool's user, again if the pool was too busy to listen."""
-        limit = time.monotonic() + PATIENCE
+        limit = time.monotonic() + TIMEOUT_S
         while True:
             done = subprocess.run(
                 self.pool.command(list(argv)),
@@ -82,7 +89,7 @@ class AccessPoint:
         assert match, output
         return int(match.group(1))
 
-    def wait(self, dag: Path, timeout: float = PATIENCE) -> Ended:
+    def wait(self, dag: Path, timeout: float = TIMEOUT_S) -> Ended:
         """Wait until the DAGMan job of `dag` has ended for good."""
         limit = time.monotonic() + timeout
         while time.monotonic() < limit:
@@ -90,16 +97,16 @@ class AccessPoint:
             if code is not None:
                 return Ended(code)
             time.sleep(0.05)
-        raise AssertionError(f"{dag} has not ended:\n{last_words(dag)}")
+        raise AssertionError(f"{dag} has not ended:\n{log_tail(dag)}")
 
     def wait_for(
-        self, what: Any, timeout: float = PATIENCE, say: str = "", dag: Path | None = None
+        self, what: Any, timeout: float = TIMEOUT_S, say: str = "", dag: Path | None = None
     ) -> Any:
         """Wait until `what()`, which may be costly, gives something true; returns that.
 
         `dag` is the DAG that is to bring it about: once its DAGMan has ended, it won't.
         """
-        return until(what, say or str(what), dag, timeout=timeout, longest_pause=0.5)
+        return until(what, say or str(what), dag, timeout=timeout, max_pause=0.5)
 
     def queue(self, constraint: str = "true") -> list[dict[str, Any]]:
         """Ads of jobs in the queue."""
@@ -116,6 +123,16 @@ class AccessPoint:
     def gone(self, cluster: int) -> bool:
         """Whether a DAGMan job and all its node jobs have left the queue."""
         return not self.queue(f"ClusterId == {cluster} || DAGManJobId == {cluster}")
+
+    def daemon(self, name: str) -> int:
+        """Process id of a daemon of the pool, 0 if it does not run."""
+        found = [pid for pid in self.processes() if processes.stat_of(pid).name == name]
+        return min(found, default=0)
+
+    def processes(self) -> list[int]:
+        """Process ids of the pool's condor_master and all that come from it."""
+        master = self.pool.master()
+        return list(processes.family(master)) if master else []
 
     def _ads(self, *argv: str) -> list[dict[str, Any]]:
         text = self.run(*argv).stdout.strip()

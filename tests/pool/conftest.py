@@ -1,21 +1,18 @@
-"""One pool for all pool tests; every test gets a directory of its own, never under /tmp."""
+"""One pool for all pool tests of a process; every test gets a directory of its own."""
 
 from __future__ import annotations
 
-import os
+import contextlib
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from condor_pydagman.pool import Pool
-from tests.pool import cases, scenes, second_user
-from tests.pool.access_point import AccessPoint
+from tests.pool import scenes, second_user
+from tests.pool.access_point import AccessPoint, new_directory
 from tools import record_submit_corpus
-
-CHECKOUT = Path(__file__).resolve().parents[2]
 
 # Stock DAGMan looks at its log every 5 seconds; once a second makes comparisons bearable.
 # A checkout may be under /tmp, where DAGMan refuses to keep its log.
@@ -27,12 +24,9 @@ DAGMAN_QUEUE_UPDATE_INTERVAL = 1
 
 
 @pytest.fixture(scope="session")
-def place() -> Iterator[Path]:
-    """A directory for this test run."""
-    directory = CHECKOUT / "var" / f"tests.{os.getpid()}"
-    directory.mkdir(parents=True)
-    yield directory
-    shutil.rmtree(directory, ignore_errors=True)
+def place(run_directory: Path) -> Path:
+    """A directory for all tests of the pool."""
+    return run_directory
 
 
 def set_knobs(pool: Path) -> None:
@@ -42,16 +36,23 @@ def set_knobs(pool: Path) -> None:
     (pool / "config.d" / "tests").write_text(knobs)
 
 
+@contextlib.contextmanager
+def running_pool(directory: Path) -> Iterator[Pool]:
+    """A new pool with the knobs of the tests; stopped afterwards."""
+    pool = Pool(directory)
+    set_knobs(directory)
+    pool.start(timeout_s=120)
+    try:
+        yield pool
+    finally:
+        pool.stop()
+
+
 @pytest.fixture(scope="session")
 def access_point(place: Path) -> Iterator[AccessPoint]:
     """The access point of a pool that runs as long as the tests do."""
-    pool = Pool(place / "pool")
-    set_knobs(place / "pool")
-    pool.start(timeout=120)
-    try:
+    with running_pool(place / "pool") as pool:
         yield AccessPoint(pool)
-    finally:
-        pool.stop()
 
 
 @pytest.fixture(scope="session")
@@ -74,13 +75,4 @@ def played(
 def work(place: Path, request: pytest.FixtureRequest) -> Path:
     """A directory for one test."""
     name = re.sub(r"\W+", "-", request.node.name).strip("-")
-    directory = place / name
-    directory.mkdir()
-    directory.chmod(0o777)
-    return directory
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Name the cases that were not the same as stock's at once."""
-    if cases.RUN_AGAIN:
-        terminalreporter.write_line("compared again: " + " ".join(sorted(cases.RUN_AGAIN)))
+    return new_directory(place / name)

@@ -65,7 +65,7 @@ def _events(text: str) -> list[str]:
 
 
 def own_events(directory: Path) -> list[str]:
-    """Events of the nodes logs that DAGMan writes itself, sorted; but for our notes.  Then the
+    """Events of the nodes logs that DAGMan writes itself, sorted; but for our records.  Then the
     numbers by which NOOP and skipped nodes are told apart."""
     found: list[str] = []
     numbers: list[str] = []

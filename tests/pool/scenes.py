@@ -6,7 +6,6 @@ test then tells how one of them went. A module has its scenes in `STAGE`.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import signal
@@ -20,9 +19,10 @@ from typing import Any
 import htcondor2
 import pytest
 
-from tests.pool import dags, patience
-from tests.pool.access_point import OURS, STOCK, AccessPoint
-from tests.pool.patience import PATIENCE
+from tests.pool import dags, waiting
+from tests.pool.access_point import OURS, STOCK, AccessPoint, new_directory
+from tests.pool.dagmans import dagmans_in
+from tests.pool.waiting import TIMEOUT_S
 
 AT_ONCE = 24
 STATUS = "NODE_STATUS_FILE t.status 1\n"
@@ -95,7 +95,7 @@ class Scene:
         dagman = ("-dagman", self.access_point.stock_dagman) if stock else ()
         self.cluster = self.access_point.submit(self.work, *dagman, *words, "t.dag", stock=stock)
 
-    def ends(self, timeout: float = PATIENCE) -> int:
+    def ends(self, timeout: float = TIMEOUT_S) -> int:
         """Wait for the end of the DAG; returns the exit code."""
         return self.access_point.wait(self.work / "t.dag", timeout).code
 
@@ -103,9 +103,10 @@ class Scene:
         self,
         what: Callable[[], Any],
         say: str,
-        timeout: float = PATIENCE,
+        timeout: float = TIMEOUT_S,
         pause: float = 0.1,
         *,
+        max_pause: float = 0.0,
         after_end: bool = False,
     ) -> Any:
         """Wait until `what()` gives something true, looking every `pause` seconds; returns that.
@@ -113,7 +114,7 @@ class Scene:
         `after_end`: it may take its time after the end of DAGMan.
         """
         dag = None if after_end else self.work / "t.dag"
-        return patience.until(what, say, dag, timeout=timeout, pause=pause)
+        return waiting.until(what, say, dag, timeout=timeout, pause=pause, max_pause=max_pause)
 
     def touch(self, *names: str) -> None:
         for name in names:
@@ -127,7 +128,7 @@ class Scene:
         """`.dagman.out` so far."""
         return self.text("t.dag.dagman.out")
 
-    def says(self, pattern: str, times: int = 1, timeout: float = PATIENCE) -> re.Match[str]:
+    def says(self, pattern: str, times: int = 1, timeout: float = TIMEOUT_S) -> re.Match[str]:
         """Wait until `.dagman.out` has the pattern so often; returns the last match."""
         found = self.until(
             lambda: list(re.finditer(pattern, self.out(), re.M))[times - 1 :], pattern, timeout
@@ -164,7 +165,7 @@ class Scene:
             seen.update({name: ad.get(name) for name in wanted})
             return seen == wanted
 
-        self.until(equal, f"{wanted} in the ad", pause=0.4)
+        self.until(equal, f"{wanted} in the ad", pause=0.4, max_pause=1.5)
 
     def edit(self, name: str, value: int) -> None:
         """condor_qedit of the DAGMan job."""
@@ -176,18 +177,18 @@ class Scene:
 
     def pid(self) -> int:
         """Process id of the DAGMan that runs, 0 if none does."""
-        for entry in os.listdir("/proc"):
-            with contextlib.suppress(OSError):
-                if entry.isdigit() and os.readlink(f"/proc/{entry}/cwd") == str(self.work):
-                    words = Path(f"/proc/{entry}/cmdline").read_bytes().split(b"\0")
-                    if b"-Lockfile" in words and b"t.dag.lock" in words:
-                        return int(entry)
-        return 0
+        found = [pid for pid, lock in dagmans_in(self.work).items() if lock == "t.dag.lock"]
+        return found[0] if found else 0
 
     def kill(self) -> None:
         """kill -9 of DAGMan; the schedd starts another."""
-        pid = self.until(self.pid, "DAGMan to run")
-        os.kill(pid, signal.SIGKILL)
+        self.signal(signal.SIGKILL)
+
+    def signal(self, number: int) -> int:
+        """Send a signal to DAGMan, once it runs; returns its process id."""
+        pid: int = self.until(self.pid, "DAGMan to run")
+        os.kill(pid, number)
+        return pid
 
     def hold(self) -> None:
         """condor_hold of DAGMan; waits until it has left."""
@@ -209,6 +210,7 @@ class Scene:
             lambda: self.access_point.gone(self.cluster),
             "an empty queue",
             pause=0.4,
+            max_pause=1.5,
             after_end=True,
         )
 
@@ -224,12 +226,18 @@ class Scene:
 
     def gaps(self) -> list[float]:
         """Seconds between the end of each job and the submission of the next, by the nodes log."""
-        times: dict[int, list[float]] = {0: [], 5: []}
-        for event in self.events():
-            if event["EventTypeNumber"] in times:
-                stamp = datetime.fromisoformat(str(event["EventTime"])).timestamp()
-                times[event["EventTypeNumber"]].append(stamp)
-        return [later - earlier for earlier, later in zip(times[5], times[0][1:])]
+        submitted, ended = self.times(0), self.times(5)
+        return [later - earlier for earlier, later in zip(ended, submitted[1:])]
+
+    def times(self, number: int) -> list[float]:
+        """When the events of a kind happened, by the nodes log, in seconds of the epoch."""
+        stamps = [e["EventTime"] for e in self.events() if e["EventTypeNumber"] == number]
+        return [datetime.fromisoformat(str(stamp)).timestamp() for stamp in stamps]
+
+    def recovered_at(self) -> float:
+        """When DAGMan last knew what an earlier one had done, by `.dagman.out`."""
+        stamp = re.findall(r"^(.{17}) .*done with RECOVERY mode", self.out(), re.M)[-1]
+        return datetime.strptime(stamp, "%m/%d/%y %H:%M:%S").timestamp()
 
 
 @dataclass
@@ -290,9 +298,7 @@ def play(access_point: AccessPoint, place: Path, items: list[pytest.Item]) -> di
     played = {stage: Played({}, {}) for stage in names}
 
     def one(stage: Stage, name: str, flavour: str) -> None:
-        work = place / str(list(names).index(stage)) / flavour / name
-        work.mkdir(parents=True)
-        work.chmod(0o777)
+        work = new_directory(place / str(list(names).index(stage)) / flavour / name)
         scene = Scene(access_point, work, flavour=flavour)
         act = {**stage.scenes, **stage.pairs}[name]
         try:

@@ -18,7 +18,7 @@ import pytest
 
 from condor_pydagman.pool.processes import running
 from tests.pool import dags
-from tests.pool.access_point import OURS, STOCK, AccessPoint
+from tests.pool.access_point import OURS, STOCK, AccessPoint, new_directory
 
 pytestmark = pytest.mark.pool
 
@@ -156,9 +156,7 @@ def names(work: Path) -> set[str]:
 @pytest.fixture
 def twin(place: Path, work: Path) -> Iterator[Path]:
     """A second directory for the test; what was made read-only is made writable at the end."""
-    directory = work.with_name(work.name + ".twin")
-    directory.mkdir()
-    directory.chmod(0o777)
+    directory = new_directory(work.with_name(work.name + ".twin"))
     yield directory
     for path in (*work.rglob("sub"), *directory.rglob("sub")):
         path.chmod(0o755)
@@ -259,8 +257,7 @@ def test_recovery_from_a_damaged_log_loses_and_repeats_nothing(
 ) -> None:
     text = "JOB A job.sub\nJOB B job.sub\nPARENT A CHILD B\nSCRIPT POST B script.sh 0 post\n"
     for name, (log, _) in LOGS.items():
-        (work / name).mkdir()
-        (work / name).chmod(0o777)
+        new_directory(work / name)
         dags.write(work / name, text)
         (work / name / "t.dag.nodes.log").write_text(log)
         (work / name / "t.dag.nodes.log").chmod(0o666)
@@ -348,6 +345,40 @@ grep -c 'Normal termination' t.dag.nodes.log
     assert done.stdout.splitlines()[-1] == "40"
     assert "t.dag.lock\n" not in done.stdout
     assert ".tmp\n" not in done.stdout
+
+
+@pytest.mark.usefixtures("small_disks")
+def test_commands_are_obeyed_while_the_nodes_log_can_not_be_written(
+    access_point: AccessPoint, work: Path
+) -> None:
+    lines = [f"JOB N{number} job.sub NOOP\n" for number in range(40)]
+    dags.write(work, "".join(lines))
+    script = """\
+export _CONDOR_DAGMAN_LOG=../out.txt
+until_said() {
+    begin=$(date +%s%N)
+    until grep -q "$1" ../out.txt || test $(($(date +%s%N) - begin)) -gt 90000000000; do
+        sleep 0.02
+    done
+    echo "$1: $((($(date +%s%N) - begin) / 1000000))"
+}
+dd if=/dev/zero of=ballast bs=4k count=8 2>/dev/null
+$DAGMAN -f -l . -Lockfile t.dag.lock -Dag t.dag &
+until_said "free some space"
+sleep 2
+touch t.dag.halt
+until_said "Halting DAGMan progess"
+kill -TERM $!
+until_said "EXITING WITH STATUS 3"
+wait $!
+echo code $?
+"""
+    done = small(access_point, work, script)
+    said = (work / "out.txt").read_text()
+    took = dict(line.split(": ") for line in done.stdout.splitlines() if ": " in line)
+    assert "code 3" in done.stdout, said[-2000:]
+    for words in ("Halting DAGMan progess", "EXITING WITH STATUS 3"):
+        assert int(took[words]) < 3000, took  # ms; a second, on a machine with nothing else to do
 
 
 def test_nothing_of_these_tests_is_left_running(access_point: AccessPoint, place: Path) -> None:

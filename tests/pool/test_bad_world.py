@@ -211,5 +211,5 @@ def a_rescue_file_that_cannot_be_written(s: Scene) -> None:
 
 
 @pytest.mark.parametrize("name", STAGE.scenes)
-def test_bad_world(played: Played, name: str) -> None:
+def test_running_dags_survive_faults_of_the_machine(played: Played, name: str) -> None:
     played.check(name)

@@ -17,7 +17,7 @@ import htcondor2
 import pytest
 
 from tests.pool import dags
-from tests.pool.access_point import AccessPoint
+from tests.pool.access_point import AccessPoint, new_directory
 
 pytestmark = pytest.mark.pool
 
@@ -84,9 +84,7 @@ class Watched:
 @pytest.fixture(scope="module")
 def watched(access_point: AccessPoint, place: Path) -> Iterator[Watched]:
     """The DAG of all states, once it is in them and its ad says so."""
-    work = place / "watched"
-    work.mkdir()
-    work.chmod(0o777)
+    work = new_directory(place / "watched")
     dags.write(work, dags.STATES)
     words = ["-maxidle", "11", "-maxjobs", "12", "-maxpre", "13", "-maxpost", "14"]
     began = time.time()
@@ -96,7 +94,7 @@ def watched(access_point: AccessPoint, place: Path) -> Iterator[Watched]:
     access_point.run("condor_rm", str(dag.cluster), check=False)
 
 
-def test_the_ad_tells_the_truth_while_the_dag_runs(watched: Watched) -> None:
+def test_the_job_ad_is_correct_while_the_dag_runs(watched: Watched) -> None:
     ad = watched.ad()
     assert {name: ad.get(name) for name in MEANWHILE} == MEANWHILE
     assert {name: ad.get(name) for name in LIMITS} == LIMITS
@@ -228,8 +226,7 @@ def runs(access_point: AccessPoint, place: Path) -> dict[str, Path]:
     """Every DAG of RUNS, ended; its directory."""
     directories = {name: place / "clients" / name for name in RUNS}
     for name, work in directories.items():
-        work.mkdir(parents=True)
-        work.chmod(0o777)
+        new_directory(work)
         dag, options = RUNS[name]
         dags.write(work, dag)
         (work / "t.config").write_text("DAGMAN_MAX_JOBS_SUBMITTED = 1\n")

@@ -1,7 +1,7 @@
 """The same DAGs under stock condor_dagman and ours: what they leave behind must be the same.
 
-The DAGs are the files below `cases`. They all run, under both, when the first of these tests asks
-for them; each test then compares one record of one case.
+The DAGs are the files below `cases`. All that the test run has tests of are run, under both, when
+the first of these tests asks for them; each test then compares one record of one case.
 
 What a pool does is partly chance: which of two jobs starts first, which of two events is logged
 first. So a case whose records differ runs again, up to twice, and a record is the same if something
@@ -11,7 +11,7 @@ that ours left equals something that stock left. At its end the test run names t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -53,17 +53,20 @@ ROUNDS = 3
 
 
 class Comparison:
-    """All cases, run under both programs, and those that differ once more."""
+    """Cases, run under both programs, and those that differ once more.
 
-    def __init__(self, access_point: AccessPoint, place: Path) -> None:
+    Attributes:
+        run_again: names of the cases that differed at first.
+    """
+
+    def __init__(self, access_point: AccessPoint, place: Path, wanted: Iterable[str]) -> None:
         self._place = place
         self._known: dict[tuple[str, Path], Any] = {}
-        self._rounds: dict[str, int] = dict.fromkeys(CASES, 0)
-        for _ in range(ROUNDS):
-            names = [name for name in CASES if not self._settled(name)]
-            again = len(names) < len(CASES)
-            cases.RUN_AGAIN.extend(names if again else [])
-            number = max(self._rounds.values())
+        self._rounds: dict[str, int] = dict.fromkeys(wanted, 0)
+        self.run_again: set[str] = set()
+        for number in range(ROUNDS):
+            names = [name for name in self._rounds if not self._settled(name)]
+            self.run_again.update(names if number else [])
             cases.run_all(access_point, place / str(number), [CASES[name] for name in names])
             self._rounds.update(dict.fromkeys(names, number + 1))
 
@@ -107,9 +110,16 @@ class Comparison:
 
 
 @pytest.fixture(scope="module")
-def comparison(access_point: AccessPoint, place: Path) -> Comparison:
-    """All the runs."""
-    return Comparison(access_point, place / "compare")
+def comparison(
+    access_point: AccessPoint, place: Path, request: pytest.FixtureRequest, notices: list[str]
+) -> Comparison:
+    """The runs of all cases that the test run has tests of."""
+    tests = [item for item in request.session.items if item.path == request.path]
+    wanted = {test.callspec.params["name"] for test in tests if isinstance(test, pytest.Function)}
+    made = Comparison(access_point, place / "compare", sorted(wanted))
+    if made.run_again:
+        notices.append("compared again: " + " ".join(sorted(made.run_again)))
+    return made
 
 
 SAME = [(name, record) for name, case in CASES.items() for record in case.comparable()]

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from tests.pool import dags
-from tests.pool.access_point import PATIENCE
+from tests.pool.access_point import TIMEOUT_S
 from tests.pool.scenes import Played, Scene, Stage
 
 pytestmark = pytest.mark.pool
@@ -93,7 +93,7 @@ def halt_and_resume(s: Scene) -> None:
     s.started("A 0")
     code, text = htcondor(s, "halt", "--reason", "tea time")
     assert code == 0, text
-    assert s.ad()["DAG_Status"] == HALTED
+    s.has(DAG_Status=HALTED)
     s.says("Halting DAGMan progess...")
     s.says("Halt reason: tea time")
     s.touch("go.A")
@@ -102,7 +102,7 @@ def halt_and_resume(s: Scene) -> None:
     s.says("DAGMan is already halted")
     assert "B 0" not in dags.starts(s.work)
     assert htcondor(s, "resume")[0] == 0
-    assert s.ad()["DAG_Status"] == 0
+    s.has(DAG_Status=0)
     s.says("Resuming DAG progress...")
     s.ran("B 0")
     s.touch("go.C")
@@ -225,7 +225,7 @@ def strangers_change_nothing(s: Scene) -> None:
 
 def ended(connection: socket.socket) -> bool:
     """Whether the other side hangs up without a word."""
-    connection.settimeout(PATIENCE)
+    connection.settimeout(TIMEOUT_S)
     try:
         return connection.recv(100) == b""
     except ConnectionResetError:
@@ -258,7 +258,7 @@ def a_halt_outlives_dagman(s: Scene) -> None:
     s.started("A 0")
     before = listens(s)
     ask(s, {"DagCommand": 1, "HaltReason": "overnight"})
-    assert s.ad()["PYDAGMAN_HaltedByCommand"] is True
+    s.has(PYDAGMAN_HaltedByCommand=True)
     s.kill()
     s.says("Restoring halted state")
     s.until(lambda: listens(s) != before, "another address")

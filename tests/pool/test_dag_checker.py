@@ -157,7 +157,7 @@ def test_submit_descriptions(access_point: AccessPoint, work: Path) -> None:
         assert ours[0] == code
 
 
-def test_what_is_warned_of(access_point: AccessPoint, work: Path) -> None:
+def test_warnings_are_those_of_stock(access_point: AccessPoint, work: Path) -> None:
     """All descriptions in one DAG, as files and in place."""
     dag = ""
     for number, line in enumerate(WARNED.splitlines()):

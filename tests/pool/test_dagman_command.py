@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.pool.access_point import OURS, PATIENCE, STOCK, AccessPoint
+from tests.pool.access_point import OURS, STOCK, TIMEOUT_S, AccessPoint, new_directory
 
 pytestmark = pytest.mark.pool
 
@@ -113,8 +113,7 @@ class Answer(NamedTuple):
 
 def call(access_point: AccessPoint, work: Path, line: str, flavour: str) -> Answer:
     """Run a command line in a new directory."""
-    work.mkdir(parents=True)
-    work.chmod(0o777)
+    new_directory(work)
     for name, text in FILES.items():
         (work / name).write_text(text)
     (work / "pre.sh").chmod(0o755)
@@ -131,7 +130,7 @@ def call(access_point: AccessPoint, work: Path, line: str, flavour: str) -> Answ
         capture_output=True,
         text=True,
         errors="replace",
-        timeout=PATIENCE,
+        timeout=TIMEOUT_S,
         check=False,
     )
     log = work / environment["_CONDOR_DAGMAN_LOG"]
@@ -181,7 +180,7 @@ def test_command_lines(answers: dict[tuple[str, str], Answer], number: str) -> N
 
 
 @pytest.mark.parametrize("flags", FLAGS)
-def test_what_stands_before_a_line(answers: dict[tuple[str, str], Answer], flags: str) -> None:
+def test_line_headers_are_as_in_stock(answers: dict[tuple[str, str], Answer], flags: str) -> None:
     stock, ours = (answers[f"{flags} {SHORT}", flavour].out for flavour in (STOCK, OURS))
     for line in ("Parsing t.dag ...", 'argv[2] == "t.dag"', "** condor_dagman (CONDOR_DAGMAN)"):
         befores = [re.search(f"^.*(?={re.escape(line)})", out, re.M) for out in (stock, ours)]

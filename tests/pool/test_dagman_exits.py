@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import functools
-import os
 import re
 import signal
 from collections.abc import Callable, Iterator
@@ -50,7 +49,7 @@ def life(live: Callable[[Scene], None]) -> None:
 def kill(s: Scene, number: int) -> None:
     """Send a signal to DAGMan itself, once its first job runs."""
     s.started("A 0")
-    os.kill(s.until(s.pid, "DAGMan to run"), number)
+    s.signal(number)
 
 
 def comes_back(s: Scene, number: int) -> None:
@@ -104,7 +103,7 @@ def told_to_stop_twice_while_its_final_node_runs(s: Scene) -> None:
     s.submit("JOB A told.sub\nFINAL F told.sub\n")
     kill(s, signal.SIGUSR1)
     s.started("F 0")
-    os.kill(s.pid(), signal.SIGUSR1)
+    s.signal(signal.SIGUSR1)
     s.ends()
 
 
@@ -113,7 +112,7 @@ def sent_away_while_its_final_node_runs(s: Scene) -> None:
     s.submit("JOB A told.sub\nFINAL F told.sub\n")
     kill(s, signal.SIGUSR1)
     s.started("F 0")
-    os.kill(s.pid(), signal.SIGTERM)
+    s.signal(signal.SIGTERM)
     s.until(lambda: s.out().count("STARTING UP") == 2, "another start")
     s.touch("go.A", "go.F")
     s.ends()
@@ -171,7 +170,7 @@ def story(s: Scene) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", STAGE.pairs)
-def test_how_it_ends(played: Played, name: str) -> None:
+def test_exits_are_those_of_stock_or_better(played: Played, name: str) -> None:
     stock, ours = played.both(name)
     if name in BETTER:
         assert ours["exits"] == BETTER[name] != stock["exits"]

@@ -18,7 +18,7 @@ CHOSEN = (
     "whole-after-Exit-kill",  # the lock file is gone, the exit code not yet heard of
     "whole-end-lock-about-to-go-kill",
     "whole-submit-reply-kill",
-    "whole-half-AppendNote-kill",
+    "whole-half-AppendJournalRecord-kill",
     "whole-nodes-log-open-ENOSPC-start-2",
     "whole-nodes-log-open-EMFILE",
     "whole-dagman-out-open-ENOSPC",

@@ -13,6 +13,7 @@ import classad2
 import pytest
 
 from tests.pool import dags, file_records
+from tests.pool.access_point import new_directory
 from tests.pool.scenes import Played, Scene, Stage
 
 pytestmark = pytest.mark.pool
@@ -183,8 +184,7 @@ def files_that_cannot_be_written(s: Scene) -> None:
     s.write(OBSERVED + 'JOB A job.sub\nJOB B job.sub\nPARENT A CHILD B\nVARS A seconds="1"\n')
     names = ["t.status", "t.jobstate", "t.dot", "t.dag.metrics"]
     for name in names:
-        (s.work / name).mkdir()
-        (s.work / name).chmod(0o777)
+        new_directory(s.work / name)
     s.submit_again()
     assert s.ends() == 0
     assert dags.runs(s.work) == {"A 0": 1, "B 0": 1}
@@ -202,8 +202,7 @@ def files_that_can_be_written_later(s: Scene) -> None:
     s.says("can't write later/status")
     s.says("can't write later/jobstate")
     s.started("A 0")
-    (s.work / "later").mkdir()
-    (s.work / "later").chmod(0o777)
+    new_directory(s.work / "later")
     s.touch("go.A")
     assert s.ends() == 0
     lines = s.text("later/jobstate").splitlines()

@@ -10,7 +10,7 @@ import pytest
 
 from tests.installation import Installation
 from tests.pool import dags
-from tests.pool.access_point import AccessPoint
+from tests.pool.access_point import AccessPoint, new_directory
 
 pytestmark = pytest.mark.pool
 
@@ -125,13 +125,14 @@ def leave(access_point: AccessPoint, work: Path, job: int) -> None:
     access_point.wait_for(lambda: "EXITING WITH STATUS 3" in out.read_text(), say="it to leave")
 
 
-def test_what_a_dag_on_hold_goes_on_under(access_point: AccessPoint, work: Path) -> None:
+def test_a_released_dag_runs_under_the_installed_version(
+    access_point: AccessPoint, work: Path
+) -> None:
     """Under the other DAGMan, which recovers it, either way; and under one that was gone for a
     while, as if it had been uninstalled.  Nothing runs twice."""
     places = {name: work / name for name in ("to-stock", "to-ours", "gone")}
     for place in places.values():
-        place.mkdir()
-        place.chmod(0o777)
+        new_directory(place)
         dags.write(place, CHAIN + REFUSED + FILES)
     link = work / "condor_dagman"
     link.symlink_to(access_point.our_dagman)
@@ -168,8 +169,7 @@ def test_a_rescue_file_of_one_is_gone_on_from_by_the_other(
 ) -> None:
     places = {"stock": work / "stock", "ours": work / "ours"}
     for first, place in places.items():
-        place.mkdir()
-        place.chmod(0o777)
+        new_directory(place)
         dags.write(place, "JOB A job.sub\nJOB B wait.sub\nPARENT A CHILD B\n" + FILES)
         (place / "wait.sh").write_text("#!/bin/sh\nexit 1\n")
         access_point.submit(place, "t.dag", stock=first == "stock")

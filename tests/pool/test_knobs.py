@@ -18,7 +18,7 @@ import pytest
 
 from condor_pydagman.config import Kind, Knob, knobs
 from tests.pool import dags
-from tests.pool.access_point import OURS, STOCK, AccessPoint
+from tests.pool.access_point import OURS, STOCK, AccessPoint, new_directory
 
 pytestmark = pytest.mark.pool
 FLAVOURS = (STOCK, OURS)
@@ -56,8 +56,7 @@ def look(
     environment: dict[str, str] | None = None,
 ) -> Look:
     """Let one of the programs read a CONFIG file."""
-    directory.mkdir(parents=True)
-    directory.chmod(0o777)
+    new_directory(directory)
     (directory / "t.dag").write_text("JOB A job.sub\nDOT t.dot\n")
     (directory / "c").write_text(text)
     stock = flavour == STOCK
@@ -337,8 +336,7 @@ def ran(access_point: AccessPoint, place: Path) -> dict[tuple[str, str], Ran]:
     runs = {(n, f): Ran(place / "effects" / f / n) for n in EFFECTS for f in FLAVOURS}
     clusters = {}
     for (name, flavour), run in runs.items():
-        run.directory.mkdir(parents=True)
-        run.directory.chmod(0o777)
+        new_directory(run.directory)
         head, mark, rest = EFFECTS[name].dag.partition("#== ")
         dags.write(run.directory, f"CONFIG c\n{head}{mark}{rest}")
         (run.directory / "c").write_text(EFFECTS[name].config)
@@ -362,7 +360,9 @@ def _node_ads(access_point: AccessPoint, dagman: int) -> Iterator[tuple[str, dic
 
 
 @pytest.mark.parametrize("name", EFFECTS)
-def test_what_the_knobs_do(ran: dict[tuple[str, str], Ran], name: str) -> None:
+def test_the_knobs_have_their_effects_under_both(
+    ran: dict[tuple[str, str], Ran], name: str
+) -> None:
     effect, stock, ours = EFFECTS[name], ran[name, STOCK], ran[name, OURS]
     assert ours.code == stock.code, ours.out
     assert dags.runs(ours.directory) == dags.runs(stock.directory)

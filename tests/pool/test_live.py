@@ -69,8 +69,7 @@ def a_halt_file_that_goes_before_the_last_job_ends(s: Scene) -> None:
     s.started("A 0")
     s.touch("t.dag.halt")
     s.says("Halting DAGMan progess")
-    pid = s.pid()
-    os.kill(pid, signal.SIGSTOP)
+    pid = s.signal(signal.SIGSTOP)
     (s.work / "t.dag.halt").unlink()
     s.touch("go.A")
     s.until(lambda: "\n005 (" in s.text("t.dag.nodes.log"), "the end of A in the log")
@@ -83,6 +82,7 @@ def a_halt_file_that_goes_before_the_last_job_ends(s: Scene) -> None:
 def a_halted_dag_that_has_drained_ends_and_goes_on_when_submitted_again(s: Scene) -> None:
     s.submit(dags.CHAIN)
     s.started("A 0")
+    s.started("C 0")
     s.touch("t.dag.halt", "go.A", "go.C")
     assert s.ends() == 1
     assert sorted(s.rescue()) == ["A", "C"]

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.pool import dags
-from tests.pool.access_point import OURS, STOCK, AccessPoint
+from tests.pool.access_point import OURS, STOCK, AccessPoint, new_directory
 
 pytestmark = pytest.mark.pool
 
@@ -95,10 +95,8 @@ def ads(access_point: AccessPoint, place: Path) -> Iterator[dict[str, dict[str, 
     clusters, found = {}, {}
     for flavour in (STOCK, OURS):
         work = place / "ads" / flavour
-        (work / "sub").mkdir(parents=True)
         for path in (work, work / "sub"):
-            path.chmod(0o777)
-            dags.write(path, DAG)
+            dags.write(new_directory(path), DAG)
         words = ["-append", "priority = 3", "-batch-name", "our batch"]
         stock = flavour == STOCK
         words += ["-dagman", access_point.stock_dagman if stock else access_point.our_dagman]

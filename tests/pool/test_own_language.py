@@ -121,7 +121,8 @@ def the_delay_after_a_failed_pre_script(s: Scene) -> None:
     s.kill()
     assert s.ends() == 0
     first, second = (float(line) for line in s.text("when").splitlines())
-    assert about(6, second - first + 0.5), second - first
+    late = max(0.0, s.recovered_at() - (first + 6))  # the next DAGMan came after the time
+    assert about(6 + late, second - first + 0.5), (second - first, late)
     assert dags.runs(s.work) == {"A 1": 1}
 
 
@@ -186,9 +187,9 @@ def a_timeout_is_not_set_back_by_a_restart(s: Scene) -> None:
     s.until(lambda: time.time() > begun + 6, "some of the time")
     s.kill()
     assert s.ends() == 1
-    stamps = [e["EventTime"] for e in s.events() if e["EventTypeNumber"] in (1, 9)]
-    first, last = (datetime.fromisoformat(stamp).timestamp() for stamp in stamps)
-    assert 10.9 <= last - first < 18, last - first  # an old log is read to the second
+    ((first,), (last,)) = s.times(1), s.times(9)
+    assert last - first >= 10.9  # an old log is read to the second
+    assert last < max(first + 12, s.recovered_at()) + 6
 
 
 @STAGE.scene
@@ -211,7 +212,7 @@ def a_sub_dag_that_takes_too_long_goes_on_where_it_was(s: Scene) -> None:
         "SCRIPT PRE S script.sh 0 pre S\n"
         "#== inner.dag\nJOB A job.sub\nJOB B told.sub\nPARENT A CHILD B\n"
     )
-    s.says("TIMEOUT RUNNING 30")
+    s.says(r"Node S job proc .* was removed: .*TIMEOUT RUNNING 30")
     s.touch("go.B")
     assert s.ends() == 0
     assert dags.starts(s.work) == {"A 0": 1, "B 0": 2}

@@ -15,10 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.pool import Pool, processes
 from tests.pool import dags
 from tests.pool.access_point import AccessPoint
-from tests.pool.conftest import set_knobs
+from tests.pool.conftest import running_pool
 from tests.pool.scenes import Played, Scene, Stage
 
 pytestmark = pytest.mark.pool
@@ -177,39 +176,21 @@ SCRIPT POST B script.sh 0 post B
 """
 
 
-def schedd(pool: Pool) -> int:
-    """Process id of the pool's schedd."""
-    pids = processes.running(str(pool.directory))
-    return next((pid for pid in pids if _name(pid) == "condor_schedd"), 0)
-
-
-def _name(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/comm").read_text().strip()
-    except OSError:
-        return ""
-
-
 def test_the_schedd_dies_and_the_pool_is_stopped(place: Path, work: Path) -> None:
     """HTCondor itself runs jobs of the scheduler universe anew; DAGMan submits none twice."""
-    pool = Pool(place / "second")
-    set_knobs(pool.directory)
-    pool.start(timeout=120)
-    try:
+    with running_pool(place / "second") as pool:
         s = Scene(AccessPoint(pool), work)
         s.submit(CHAIN)
         s.started("A 0")
-        os.kill(schedd(pool), signal.SIGKILL)
+        os.kill(s.access_point.daemon("condor_schedd"), signal.SIGKILL)
         s.says("done with RECOVERY mode")
         s.touch("go.A")
         s.started("B 0")
         pool.stop()
         assert not s.pid()
         s.touch("go.B", "go.C")
-        pool.start(timeout=120)
+        pool.start(timeout_s=120)
         assert s.ends() == 0
         assert dags.runs(work) == {"A 0": 1, "B 0": 1, "C 0": 1}
         assert dags.scripts(work) == ["post B", "pre A"]
         assert [event["EventTypeNumber"] for event in s.events()].count(0) == 3
-    finally:
-        pool.stop()

@@ -19,8 +19,8 @@ from condor_pydagman.records.job_description import Workflow, describe, split
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, DagStatus, EventKind
 from tests import make
 from tests.contract.schedd import Answer, ScheddContract, Wish
+from tests.installation import CHECKOUT
 from tests.pool.access_point import AccessPoint
-from tests.pool.conftest import CHECKOUT
 
 pytestmark = pytest.mark.pool
 
@@ -33,10 +33,14 @@ NOWHERE = {
 
 
 class RealSide:
-    """A DAGMan that has no job of its own but a number for itself."""
+    """A DAGMan that has no job of its own but a number for itself.
 
-    def __init__(self, access_point: AccessPoint, work: Path, cluster: int) -> None:
+    `how`: `adapter`, or `process` if the requests go through the process that asks the schedd.
+    """
+
+    def __init__(self, access_point: AccessPoint, work: Path, cluster: int, how: str) -> None:
         self._work = work
+        self.how = how
         self._cluster = cluster
         self._servers: list[subprocess.Popen[str]] = []
         self._path = str(work / "t.dag.nodes.log")
@@ -121,7 +125,7 @@ class RealSide:
 
     def _serve(self, extra: dict[str, str], cluster: int = 0) -> subprocess.Popen[str]:
         module = "tests.contract.schedd_server"
-        argv = [sys.executable, "-m", module, str(cluster or self._cluster)]
+        argv = [sys.executable, "-m", module, str(cluster or self._cluster), self.how]
         server = subprocess.Popen(
             self._access_point.pool.command(argv),
             cwd=CHECKOUT,
@@ -147,24 +151,21 @@ LASTING = SUBMIT.format("sleep 60", 1)
 _numbers = iter(range(900_001, 1_000_000))
 
 
+@pytest.fixture(params=["adapter", "process"])
+def side(
+    access_point: AccessPoint, work: Path, request: pytest.FixtureRequest
+) -> Iterator[RealSide]:
+    made = RealSide(access_point, work, next(_numbers), request.param)
+    yield made
+    made.close()
+
+
 class TestRealSchedd(ScheddContract):
     """On the pool of the tests."""
-
-    @pytest.fixture
-    def side(self, access_point: AccessPoint, work: Path) -> Iterator[RealSide]:
-        made = RealSide(access_point, work, next(_numbers))
-        yield made
-        made.close()
 
 
 class TestBeyondTheContract:
     """What the simulator has no use for."""
-
-    @pytest.fixture
-    def side(self, access_point: AccessPoint, work: Path) -> Iterator[RealSide]:
-        made = RealSide(access_point, work, next(_numbers))
-        yield made
-        made.close()
 
     def test_late_materialization(self, side: RealSide) -> None:
         """No proc is promised; the log tells of each, and of the cluster's end."""
@@ -232,10 +233,11 @@ class TestBeyondTheContract:
         """What is inherited is copied as it is written; what users edit is seen."""
         more = 'My.Foo = "a \\"b\\""\nMy.Sum = 3 + My.Foo\nMy.Nested = [ a = 1; b = { 2 } ]\n'
         cluster = side.submit_text(more + LASTING).cluster
-        found = side.ask_as(cluster, "own_expressions", ["Foo", "sum", "NoSuch", "Nested"])
-        assert "".join(found.pop("Nested").split()) == "[a=1;b={2}]"
-        assert found == {"Foo": '"a \\"b\\""', "sum": "3 + My.Foo"}
+        if side.how == "adapter":  # asked before there is a process
+            found = side.ask_as(cluster, "own_expressions", ["Foo", "sum", "NoSuch", "Nested"])
+            assert "".join(found.pop("Nested").split()) == "[a=1;b={2}]"
+            assert found == {"Foo": '"a \\"b\\""', "sum": "3 + My.Foo"}
         limits = {"DAGMan_MaxJobs": "7", "DAGMan_MaxIdle": "0", "DAGMan_MaxPreScripts": '"x"'}
         side.ask_as(cluster, "publish", limits)
-        wanted = side.ask_as(cluster, "wanted_limits")
+        wanted = side.ask_as(cluster, "current_limits")
         assert wanted == {"DAGMan_MaxJobs": 7, "DAGMan_MaxIdle": 0}

@@ -75,7 +75,7 @@ def test_only_our_own_jobs_are_listed(access_point: AccessPoint, work: Path, eve
     """In queue and history; under a DAGMan that is no job as well, which knows its user by asking
     the schedd."""
     number = 800_001
-    side = RealSide(access_point, work, number)
+    side = RealSide(access_point, work, number, "process")
     forged = eve.forge(number, "B", "hold = true")
     eve.forge(number, "C", *ENDED)
     ours = side.submit(Wish("A", lasting=True))

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.pool import dags
-from tests.pool.access_point import OURS, STOCK, AccessPoint
+from tests.pool.access_point import OURS, STOCK, AccessPoint, new_directory
 
 pytestmark = pytest.mark.pool
 
@@ -53,9 +53,7 @@ def looked(access_point: AccessPoint, place: Path) -> Iterator[dict[str, Looked]
     """The DAG under both programs, standing still."""
     both = {}
     for flavour in FLAVOURS:
-        work = place / "looked" / flavour
-        work.mkdir(parents=True)
-        work.chmod(0o777)
+        work = new_directory(place / "looked" / flavour)
         dags.write(work, dags.STATES)
         cluster = access_point.submit(work, "t.dag", stock=flavour == STOCK)
         both[flavour] = Looked(access_point, flavour, work, cluster)
@@ -101,7 +99,7 @@ def test_condor_q_shows_the_same_attributes(looked: dict[str, Looked]) -> None:
 
 
 def test_condor_watch_q(looked: dict[str, Looked]) -> None:
-    """It finds the nodes log by an attribute of the DAGMan job, and reads it, notes and all."""
+    """It finds the nodes log by an attribute of the DAGMan job, and reads it, records and all."""
     program = looked[OURS].access_point.which("condor_watch_q", ours=True)
     words = ["-clusters", "DAG", "-no-color", "-no-updated-at", "-exit", "any,active,0"]
     found = said(looked, *TERMINAL, sys.executable, program, *words)
@@ -178,7 +176,7 @@ def test_condor_wait(looked: dict[str, Looked], log: str) -> None:
 
 @pytest.mark.parametrize("log", ["t.dag.dagman.log", "t.dag.nodes.log"])
 def test_condor_check_userlogs(looked: dict[str, Looked], log: str) -> None:
-    """It has nothing against our notes, and no job of theirs."""
+    """It has nothing against our records, and no job of theirs."""
     found = said(looked, "condor_check_userlogs", log)
     for text in found.values():
         assert text.endswith("Log(s) are okay\n"), text
@@ -187,7 +185,7 @@ def test_condor_check_userlogs(looked: dict[str, Looked], log: str) -> None:
 
 
 def test_a_node_is_first_named_by_a_job_of_its_own(looked: dict[str, Looked]) -> None:
-    """Tools search the nodes log for that; a PRE script's note comes earlier."""
+    """Tools search the nodes log for that; a PRE script's record comes earlier."""
     for dag in looked.values():
         text = (dag.work / "t.dag.nodes.log").read_text()
         events = text.split("\n...\n")

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from tests.pool import dags
-from tests.pool.access_point import OURS, STOCK, AccessPoint
+from tests.pool.access_point import OURS, STOCK, AccessPoint, new_directory
 from tools.record_submit_corpus import RECORDING, cases, lay_out, made, reduced
 
 pytestmark = pytest.mark.pool
@@ -54,9 +54,7 @@ INHERITED = ["-append", "accounting_group = g.h"]
 @pytest.fixture(scope="module")
 def submitted(access_point: AccessPoint, place: Path) -> dict[str, dict[str, Any]]:
     """What the programs make of the cases, by program."""
-    home = place / "submit_corpus"
-    home.mkdir()
-    home.chmod(0o777)
+    home = new_directory(place / "submit_corpus")
     with ThreadPoolExecutor(2) as pool:
         stock = pool.submit(made, access_point, home / STOCK, SAMPLE, stock=True)
         ours = pool.submit(made, access_point, home / OURS, cases(), stock=False)
@@ -100,9 +98,7 @@ def charged(access_point: AccessPoint, place: Path) -> Iterator[dict[str, Any]]:
     """By program: groups of all jobs of the DAGs, by DAG and node; DAGMan's own is ''."""
     clusters: dict[str, dict[int, str]] = {}
     for flavour in (STOCK, OURS):
-        work = place / "groups" / flavour
-        work.mkdir(parents=True)
-        work.chmod(0o777)
+        work = new_directory(place / "groups" / flavour)
         (work / "a.sub").write_text(HELD)
         (work / "inherit").write_text("DAGMAN_INHERIT_ATTRS = AccountingGroup, AcctGroup\n")
         clusters[flavour] = {}
@@ -138,7 +134,7 @@ def _groups(access_point: AccessPoint, names: dict[int, str]) -> dict[str, Any]:
     return found
 
 
-def test_every_way_that_a_group_comes(charged: dict[str, Any]) -> None:
+def test_accounting_groups_from_every_source_are_used(charged: dict[str, Any]) -> None:
     assert charged[OURS] == charged[STOCK]
     user = charged[OURS]["append A"]["AcctGroupUser"]
     assert charged[OURS]["append A"]["AccountingGroup"] == f"g.h.{user}"
@@ -159,9 +155,7 @@ RETRY a\ 1
 def test_names_and_paths_reach_the_schedd_as_they_are(
     access_point: AccessPoint, work: Path
 ) -> None:
-    directory = work / "p $(JOB) a$$b\\"
-    directory.mkdir()
-    directory.chmod(0o777)
+    directory = new_directory(work / "p $(JOB) a$$b\\")
     job = "universe = scheduler\nexecutable = /bin/true\narguments = $(v)\nqueue\n"
     for name in ("a.sub", "odd $x\\.sub"):
         (directory / name).write_text(job)

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from tests.pool import dags
-from tests.pool.access_point import OURS, STOCK, AccessPoint
+from tests.pool.access_point import OURS, STOCK, AccessPoint, new_directory
 
 pytestmark = pytest.mark.pool
 ROOT = str(Path(__file__).resolve().parents[2])
@@ -144,8 +144,8 @@ import sys
 
 from condor_pydagman.adapters import knobs
 from condor_pydagman.adapters.files import DagFiles, read_text
-from condor_pydagman.cli.options import parse_dagman
-from condor_pydagman.daemon.subdags import CannotPrepare, prepare
+from condor_pydagman.dagman_job.options import parse_dagman
+from condor_pydagman.daemon.subdag_nodes import CannotPrepare, prepare
 from condor_pydagman.graph.build import build
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.records.condor_sub import old_arguments
@@ -207,8 +207,7 @@ def test_submit_files_of_sub_dag_nodes(access_point: AccessPoint, work: Path) ->
     """Those that stock condor_dagman makes, and ours from the same command line."""
     words = "-priority 3 -maxjobs 9 -include_env X,Y -insert_env A=b~c -notif never -f -v t.dag"
     for directory in (work / STOCK, work / OURS):
-        (directory / "d").mkdir(parents=True)
-        (directory / "d").chmod(0o777)
+        new_directory(directory / "d")
     stock = _stock_prepares(access_point, work / STOCK, words)
     ours = _we_prepare(access_point, work / OURS, words)
     made = ["d/n2.dag.condor.sub", "f.dag.condor.sub", "n1.dag.condor.sub", "t.dag.condor.sub"]
@@ -239,9 +238,7 @@ def _submit_both(
 
     def run(key: tuple[int, str]) -> Any:
         number, flavour = key
-        directory = work / f"{flavour}{number}"
-        directory.mkdir()
-        directory.chmod(0o777)
+        directory = new_directory(work / f"{flavour}{number}")
         (directory / "t.dag").write_text("JOB A j.sub NOOP\n")
         command = access_point.which("condor_submit_dag", ours=flavour == OURS)
         return access_point.run(command, *words[number], "t.dag", cwd=directory, check=False)
@@ -266,7 +263,9 @@ def test_jobs_that_cannot_be_submitted(access_point: AccessPoint, work: Path) ->
         assert "submitted to cluster" not in ours.stdout
 
 
-def test_what_is_said_of_a_submitted_job(access_point: AccessPoint, work: Path) -> None:
+def test_messages_about_a_submitted_job_are_those_of_stock(
+    access_point: AccessPoint, work: Path
+) -> None:
     """And of lines that are taken, but mean nothing."""
     words = [["-append", "hold = true", "-append", line] for line in HELD]
     words.append(["-append", "hold = true", "-terse"])

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from tests.pool.access_point import OURS, STOCK, AccessPoint
+from tests.pool.access_point import OURS, STOCK, AccessPoint, new_directory
 from tests.pool.command_lines.table import Line, read
 
 pytestmark = pytest.mark.pool
@@ -80,8 +80,7 @@ def _run_all(
     }
     batches = []
     for flavour in (STOCK, OURS):
-        (home / flavour).mkdir()
-        (home / flavour).chmod(0o777)
+        new_directory(home / flavour)
         jobs = [_job(home / flavour / str(n), line) for n, line in enumerate(lines)]
         batches += [(flavour, jobs, batch) for batch in range(BATCHES)]
 

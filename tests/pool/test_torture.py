@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from tests.pool.access_point import OURS, AccessPoint
-from tests.torture.play import Player, Run, Settings
-from tests.torture.torments import TORMENTS
+from tests.torture.disturbances import DISTURBANCES
+from tests.torture.play import PlannedRun, Player, Settings
 from tests.torture.world import World
 
 pytestmark = pytest.mark.pool
@@ -28,19 +28,20 @@ def records(
     """What came of each run; all are played at once."""
     world = World(access_point, place / "torture")
     player = Player(
-        world, Settings(7, stop_seconds=2, patience=240, keep=True, deeds_max=3, size_max=22)
+        world,
+        Settings(7, stop_seconds=2, timeout_s=240, keep=True, max_disturbances=3, max_size=22),
     )
     with ThreadPoolExecutor(len(SLICE)) as threads:
-        runs = [Run(number, name, OURS) for number, name in enumerate(SLICE)]
+        runs = [PlannedRun(number, name, OURS) for number, name in enumerate(SLICE)]
         return dict(zip(SLICE, threads.map(player.play, runs)))
 
 
-@pytest.mark.parametrize("torment", SLICE)
+@pytest.mark.parametrize("disturbance", SLICE)
 def test_nothing_runs_twice_and_nothing_is_lost(
-    records: dict[str, dict[str, Any]], torment: str
+    records: dict[str, dict[str, Any]], disturbance: str
 ) -> None:
-    record = records[torment]
-    assert TORMENTS[torment].to_all is None
+    record = records[disturbance]
+    assert DISTURBANCES[disturbance].to_all is None
     bad = {word: record[word] for word in ("duplicates", "noted", "lost", "wrong")}
     assert not any(bad.values()), bad
     assert record["jobs"] > 0

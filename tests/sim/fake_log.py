@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.engine.inputs import LogBroken, LogEvent
+from condor_pydagman.errors import FileError
+from condor_pydagman.records.event_text import CommonEvents
 from condor_pydagman.vocabulary import EventKind
+from tests.sim.ports import LOG
 
 if TYPE_CHECKING:
+    from tests.sim.process import Process
     from tests.sim.world import World
 
+_YEAR = re.compile(r"(?<=\) )19(?=[67]\d-)")  # the world begins with the epoch
 
 _DOUBLED_LATE = (
     EventKind.SUBMIT,
@@ -121,18 +127,20 @@ class FakeLog:
         elif then is not None:
             world.at(ready, then)
 
-    def read(self, start: int, *, everything: bool = False) -> tuple[list[LogEvent], int]:
-        """Events from entry `start` on, and where the next read starts.
+    def events(self) -> list[LogEvent]:
+        """All that can be read."""
+        return [e.event for e in self.entries[: self.readable_to(0)] if not e.garbled]
 
-        `everything` is what a reader gets that insists, as DAGMan does when it asks the schedd.
-        """
-        now = self._world.now
-        if now < self._dark_until and not everything:
-            return [], start
-        end = start
+    def readable_to(self, start: int) -> int:
+        """The entry behind the last that a reader can read who has come to entry `start`."""
+        now, end = self._world.now, start
         while end < len(self.entries) and self.entries[end].ready_at <= now:
             end += 1
-        return [entry.event for entry in self.entries[start:end] if not entry.garbled], end
+        return end
+
+    def grew_beyond(self, position: int) -> bool:
+        """Whether a reader that has come so far is told of something new; it may be told late."""
+        return self._world.now >= self._dark_until and self.readable_to(position) > position
 
     def complete_at(self) -> float:
         """When no event is half written any more."""
@@ -158,3 +166,84 @@ class FakeLog:
                 self._add(event, 0.0, False)
 
         self._world.after(self._world.rng.uniform(1.0, 300.0), again)
+
+
+class FakeNodesLog:
+    """What one DAGMan process reads of the log, and appends to it.
+
+    Attributes:
+        position: entry of the log that is read next.
+        broken: what every read says once the log can't be followed.
+        watch: tells that there is something to read.
+    """
+
+    path = "t.dag.nodes.log"
+
+    def __init__(self, world: World, process: Process) -> None:
+        self._world = world
+        self._process = process
+        self._batch = world.rng.choice((1, 3, 500))
+        self._text = CommonEvents(lambda stamp: 0.0)
+        self.position = 0
+        self.broken: LogBroken | None = None
+        self._told = False  # whether somebody has read that it is
+        self.more = False
+        self.watch = _LogWatch()
+
+    @property
+    def is_read(self) -> bool:
+        """Whether all that has happened has been read."""
+        log = self._world.log
+        return self.position == len(log.entries) and not log.held_back
+
+    @property
+    def readable(self) -> bool:
+        """Whether the kernel tells of something new."""
+        log = self._world.log
+        if self.broken is not None:
+            return not self._told
+        return log.grew_beyond(self.position)
+
+    @property
+    def torn(self) -> bool:
+        entries = self._world.log.entries
+        behind = self.position < len(entries)
+        return behind and entries[self.position].ready_at > self._world.now
+
+    def read(self) -> list[LogEvent | LogBroken]:
+        if self.broken is not None:
+            self.more, self._told = False, True
+            return [self.broken]
+        log = self._world.log
+        end = min(log.readable_to(self.position), self.position + self._batch)
+        entries, self.position = log.entries[self.position : end], end
+        self.more = log.readable_to(end) > end
+        return [entry.event for entry in entries if not entry.garbled]
+
+    def to_end(self) -> Iterator[list[LogEvent | LogBroken]]:
+        while True:
+            yield self.read()
+            self._world.boundary()
+            if not self.more:
+                return
+
+    def append(self, text: str) -> None:
+        world = self._world
+        world.boundary()
+        if world.disk_is_full():
+            raise FileError("can't write the nodes log: disk full")
+        data = _YEAR.sub("20", text).encode()
+        events, end = self._text.read(data, 0, 10)
+        assert end == len(data), text
+        for event in events:
+            world.log.append_own(event._replace(time=world.clock(), stamp=""))
+        world.oracles.written(self._process, events)
+        world.boundary()
+
+
+class _LogWatch:
+    def fileno(self) -> int:
+        return LOG
+
+    def clear(self) -> None:
+        """What is unread stays ready."""

@@ -6,19 +6,23 @@ without a word.  It knows the truth about every cluster there ever was; oracles 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Union
 
-from condor_pydagman.engine import inputs
-from condor_pydagman.engine.actions import RemoveJobs, SubmitNode
+from condor_pydagman.adapters.schedd_requests import Accepted, ListRemovable, LostReply, Remove
+from condor_pydagman.engine.actions import SubmitNode
 from condor_pydagman.engine.inputs import EndedJob, QueuedJob
+from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.errors import PoolError
 from condor_pydagman.vocabulary import PROVISIONER_READY, RETURN_JOB_ABORTED, NodeKind
 from tests.sim.fake_jobs import Cluster, FakeJobs, Job
+from tests.sim.own_ad import OwnAd
 
 if TYPE_CHECKING:
     from tests.sim.world import World
 
 _SPARED_BY_PEOPLE = ("leaving", "removed", "ended")
+_DOES_NOT_RUN = ("idle", "held", "removed")
+Outcome = Union[Accepted, PoolError]
 
 
 class FakeSchedd:
@@ -28,7 +32,9 @@ class FakeSchedd:
         self._world = world
         self.jobs = FakeJobs(world)
         self.clusters: dict[int, Cluster] = {}
+        self.own_ad = OwnAd()
         self._down_until = 0.0
+        self._looked_at: set[tuple[int, int]] = set()  # procs that DAGMan was told might have ended
         world.every(20.0, self._maybe_down)
 
     @property
@@ -40,58 +46,80 @@ class FakeSchedd:
         """Every proc in the queue."""
         return self.jobs.queue
 
-    def submit(self, action: SubmitNode, node: str, kind: NodeKind) -> inputs.Input:
-        """Take a node's jobs, or not."""
-        world, number = self._world, action.node
+    def submit(self, action: SubmitNode, node: str, kind: NodeKind, limits: Throttles) -> Outcome:
+        """Take a node's jobs, or not; `limits` were in force when DAGMan decided to submit them."""
+        world = self._world
         if self.down or world.hit("refuse"):
-            return inputs.SubmitFailed(number, "no schedd", permanent=False)
+            return PoolError("no schedd", transient=True)
         if world.hit("refuse_for_good"):
-            return inputs.SubmitFailed(number, "bad submit file", permanent=True)
+            return PoolError("bad submit file", transient=False)
         if world.hit("lost_before"):
-            return inputs.SubmitFailed(number, "lost", permanent=False, unknown=True)
-        cluster = self._take(action, node, kind)
+            return LostReply("lost")
+        cluster = self._take(action, node, kind, limits)
         if world.hit("lost_after"):
-            return inputs.SubmitFailed(number, "lost", permanent=False, unknown=True)
-        procs = 0 if cluster.factory else cluster.procs
-        return inputs.Submitted(number, cluster.number, procs)
+            return LostReply("lost")
+        return Accepted(cluster.number, 0 if cluster.factory else cluster.procs)
 
-    def remove(
-        self, action: RemoveJobs, era: int, ended: Callable[[QueuedJob], bool] = lambda job: False
-    ) -> str:
+    def removable(self, wanted: ListRemovable, era: int) -> list[QueuedJob]:
+        """Jobs that a removal would strike and that look as if they ran."""
+        clusters = self._meant(wanted, era)
+        found = [
+            job
+            for job in self.queue.values()
+            if job.cluster in clusters and job.status not in _DOES_NOT_RUN
+        ]
+        self._looked_at |= {job.key for job in found}
+        return [
+            QueuedJob(job.cluster.number, job.proc, job.cluster.node, job.cluster.retry)
+            for job in found
+        ]
+
+    def remove(self, wanted: Remove, era: int, heard: frozenset[tuple[int, int]]) -> str:
         """Remove one cluster, or all of an era, but what has `ended`; says why it can't, '' if it
-        can."""
+        can.
+
+        Args:
+            heard: procs of whose ends DAGMan had heard when it asked.
+        """
         if self.down:
             return "the schedd is down"
         if self._world.hit("no_remove"):
             return "it is too busy"
-        for cluster in self.clusters.values():
-            spared = action.spare_services and cluster.kind is NodeKind.SERVICE
-            all_of_era = not action.cluster and cluster.era == era and not spared
-            if not cluster.over and (all_of_era or cluster.number == action.cluster):
-                self._remove(cluster, ended)
+        known = heard & self._looked_at  # the others did not run when it asked which do
+        for cluster in self._meant(wanted, era):
+            self._remove(cluster, frozenset(wanted.ended), known)
         return ""
+
+    def _meant(self, wanted: ListRemovable | Remove, era: int) -> list[Cluster]:
+        if wanted.cluster:
+            found = self.clusters.get(wanted.cluster)
+            return [found] if found is not None and not found.over else []
+        return [
+            cluster
+            for cluster in self.clusters.values()
+            if cluster.era == era and not cluster.over
+            if not (wanted.spare_services and cluster.kind is NodeKind.SERVICE)
+        ]
 
     def manager_left(self, era: int) -> None:
         """The DAGMan job has left the queue: the schedd removes what is left of its jobs."""
+        self.own_ad = OwnAd()
         for cluster in self.clusters.values():
             if cluster.era == era and not cluster.over:
-                self._remove(cluster, self._shadow_is_leaving)
-
-    def _shadow_is_leaving(self, job: QueuedJob) -> bool:
-        return self.queue[job.cluster, job.proc].status == "ended"
+                leaving = {key for key, job in self.queue.items() if job.status == "ended"}
+                self._remove(cluster, frozenset(leaving), frozenset())
 
     def _remove(
-        self, cluster: Cluster, ended: Callable[[QueuedJob], bool] = lambda job: False
+        self,
+        cluster: Cluster,
+        ended: frozenset[tuple[int, int]],
+        known: frozenset[tuple[int, int]],
     ) -> None:
         there = [job for job in self.queue.values() if job.cluster is cluster]
-        left = [
-            job
-            for job in there
-            if not ended(QueuedJob(cluster.number, job.proc, cluster.node, cluster.retry))
-        ]
+        left = [job for job in there if job.key not in ended]
         cluster.removed |= bool(left) or cluster.factory > 0
         for job in left:
-            self._world.oracles.removed(job)
+            self._world.oracles.removed(job, known)
             self.jobs.remove(job)
         if cluster.factory and not there:
             self.jobs.end_factory(cluster)
@@ -176,7 +204,7 @@ class FakeSchedd:
         tolerance = dag.tolerances.get(dag.ids[name])
         return tolerance is not None and tolerance.percent
 
-    def _take(self, action: SubmitNode, node: str, kind: NodeKind) -> Cluster:
+    def _take(self, action: SubmitNode, node: str, kind: NodeKind, limits: Throttles) -> Cluster:
         world, retry = self._world, action.retry
         outcomes = world.workload.outcomes
         procs, factory = outcomes.procs(node), outcomes.factory(node)
@@ -189,7 +217,7 @@ class FakeSchedd:
             number, node, kind, retry, world.era, procs, factory, on_hold=action.on_hold
         )
         self.clusters[number] = cluster
-        world.oracles.cluster_taken(cluster)
+        world.oracles.cluster_taken(cluster, limits)
         world.trace("took", f"{node} retry {retry} cluster {number} procs {procs} {factory}")
         self.jobs.begin(cluster)
         return cluster

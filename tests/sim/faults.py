@@ -47,6 +47,13 @@ class Faults:
     kill_script: float = 0.0
     hang_script: float = 0.0
     no_script: float = 0.0  # a script can't be started
+    short_machine: float = 0.0  # there is no process for a script just now
+    slow_schedd: float = 0.0  # a request, or its answer, takes a while
+    lost_answer: float = 0.0  # the answer to a request (but a submit) does not come
+    no_edit: float = 0.0  # the schedd refuses an edit of DAGMan's own ad
+    schedd_gone: float = (
+        0.0  # the schedd dies; its successor starts DAGMan again (an occasion: 20 s)
+    )
     until: float = 0.0
 
     def __str__(self) -> str:
@@ -55,7 +62,7 @@ class Faults:
 
 
 # The highest chance of each; what would end most runs early is rarer.
-_HIGHEST = {
+_MAX_RATES = {
     "crash": 0.05,
     "leave": 0.1,
     "stop": 0.3,
@@ -92,23 +99,29 @@ _HIGHEST = {
     "kill_script": 0.2,
     "hang_script": 0.1,
     "no_script": 0.05,
+    "short_machine": 0.2,
+    "slow_schedd": 0.3,
+    "lost_answer": 0.1,
+    "no_edit": 0.9,
+    "schedd_gone": 0.1,
 }
-_OFTEN_ZERO = {
+_ZERO_SHARES = {
     "garble": 0.9,
     "full_disk": 0.9,
     "broken_log": 0.9,
     "forget": 0.9,
     "stop": 0.7,
     "crash": 0.3,
+    "no_edit": 0.8,
 }
-_OFTEN_ZERO.update(dict.fromkeys(("halt", "pause", "clock"), 0.7))
+_ZERO_SHARES.update(dict.fromkeys(("halt", "pause", "clock"), 0.7))
 
 
 def swarm(rng: Random) -> Faults:
     """Draw all rates."""
     rates = {}
-    for name, highest in _HIGHEST.items():
-        on = rng.random() >= _OFTEN_ZERO.get(name, 0.6)
+    for name, highest in _MAX_RATES.items():
+        on = rng.random() >= _ZERO_SHARES.get(name, 0.6)
         rate = highest * rng.random() ** 2
         rates[name] = rate if on else 0.0
     return Faults(until=rng.choice((200.0, 1000.0, 3000.0)), **rates)

@@ -17,7 +17,8 @@ O14 Exit code 0 means that all is done, or that ABORT-DAG-ON said so.
 O15 What the log says of a script's end is how it ended.
 O28 A proc whose end DAGMan has heard of is not removed.
 O29 No sound log counts as one that can't be true (checked by world.py).
-O16 to O27: see oracles_special.py.
+O30 A job with a list of common input files is submitted when the log has the list.
+O16 to O27, O31: see oracles_special.py.
 
 A garbled event is information lost for good: O1 to O9 are not asked of a run that has had one; but
 for O4, and that no node's parents have jobs in the queue when it is submitted.
@@ -26,7 +27,6 @@ for O4, and that no node's parents have jobs in the queue when it is submitted.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from condor_pydagman.engine import actions as do
@@ -36,13 +36,21 @@ from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.report import Report
+from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.graph.progress import apply_progress
-from condor_pydagman.vocabulary import ORDINARY_KINDS, NodeKind, NodeStatus, Note, ScriptKind
+from condor_pydagman.vocabulary import (
+    ORDINARY_KINDS,
+    EventKind,
+    JournalRecord,
+    NodeKind,
+    NodeStatus,
+    ScriptKind,
+)
 from tests import make
 from tests.sim.fake_jobs import Cluster, Job
 from tests.sim.oracles_special import SpecialOracles
-from tests.sim.truth import Heard, Truth
+from tests.sim.truth import SeenInputs, Truth
 from tests.sim.verdicts import require
 
 if TYPE_CHECKING:
@@ -53,13 +61,21 @@ REPLAY_EVERY = 40  # inputs between two replays, on average
 
 
 class Oracles:
-    """Watches a world."""
+    """Watches a world.
+
+    Attributes:
+        goes_on: the node whose submission continues because its common input is known; -1: none.
+    """
 
     def __init__(self, world: World) -> None:
         self._world = world
         self._truth: Truth | None = None
-        self._heard = Heard()
+        self._heard = SeenInputs()
         self._listed = False
+        self._in_queue: set[int] = set()  # clusters that the schedd has listed
+        self._known: set[int] = set()  # clusters that the engine knew before the present input
+        self.goes_on = -1
+        self._limits_at_submit: dict[int, Throttles] = {}
         self._adopted = False
         self._rescued = False
         self._replies: list[float] = []
@@ -76,21 +92,26 @@ class Oracles:
 
     def started(self, process: Process, *, recovering: bool) -> None:
         """A process is about to begin."""
-        self._heard = Heard()
+        self._heard = SeenInputs()
         self._listed = not recovering
         self._adopted = self._rescued = False
+        self._in_queue = set()
         self._replies = []
         if not recovering:
             self._ever_rescued = False
-            tolerance = process.engine.config.node_job_failure_tolerance
+            tolerance = process.engine.run.config.node_job_failure_tolerance
             self._truth = Truth(process.dag, marked(process.dag), tolerance)
         self.special.started(recovering=recovering)
 
     def input_given(self, process: Process, an_input: inputs.Input) -> None:
         """The engine is about to be told something."""
-        self._heard.take(an_input)
+        self._heard.add(an_input)
+        self._known = set(process.engine.run.job_table.by_cluster)
+        # This submission was let through before, and goes on now that its list is recorded.
+        self.goes_on = an_input.node if isinstance(an_input, inputs.CommonInput) else -1
         if isinstance(an_input, inputs.QueueListed):
             self._listed = True
+            self._in_queue = {job.cluster for job in an_input.jobs}
         if isinstance(an_input, inputs.Submitted):
             self._replies.append(self._world.now)
         if isinstance(an_input, inputs.LimitsWanted):
@@ -104,31 +125,42 @@ class Oracles:
         if self._world.ever_garbled:
             return
         self.special.input_done(process, an_input)
-        if process.idle and process.engine.phase in (Phase.RUNNING, Phase.FINISHING):
+        if process.idle and process.engine.run.phase in (Phase.RUNNING, Phase.FINISHING):
             counts_agree(process.engine)
             self._procs_agree(process.engine.report())
             if self._world.rng.random() * REPLAY_EVERY < 1:
-                replay_agrees(process.engine, self._world.log.read(0, everything=True)[0])
+                replay_agrees(process.engine, self._world.log.events())
 
     def action_asked(self, process: Process, action: do.Action) -> None:
         """An action is about to be done."""
+        self._adopted |= self._is_found_in_queue(action)
         if isinstance(action, (do.SubmitNode, do.RunScript, do.AppendNoop)):
             require(self._listed, "O10: something is started before the schedd has been asked")
         if isinstance(action, do.SubmitNode):
             self._may_submit(process, action)
+            if action.node != self.goes_on:
+                self._limits_at_submit[action.node] = process.engine.run.limits
         elif isinstance(action, do.RunScript):
             self._may_run(process, action)
         elif isinstance(action, do.RemoveJobs) and not action.cluster:
-            ended_by = process.engine.ended_by
+            ended_by = process.engine.run.end.begun
             excused = ended_by is not None and ended_by.code == 0
             excused |= self.truth.final_begun and self._ever_rescued
             require(self._rescued or excused, "O13: jobs removed before the rescue file")
         self.special.action_asked(process, action)
 
-    def written(self, process: Process, action: do.Action) -> None:
-        """DAGMan's own event is in the log."""
-        if isinstance(action, (do.AppendNote, do.AppendPostEnded, do.AppendPreSkip)):
-            self._note_script(process, action)
+    def limits_at_submit(self, node: int) -> Throttles:
+        """The limits under which the submission of a node began."""
+        return self._limits_at_submit[node]
+
+    def written(self, process: Process, events: list[LogEvent]) -> None:
+        """Events of DAGMan's own are in the log."""
+        for event in events:
+            self._record_script(process, event)
+
+    def ends_seen(self) -> frozenset[tuple[int, int]]:
+        """Procs of whose ends the engine has heard."""
+        return frozenset(self._heard.ended)
 
     def in_log(self, event: LogEvent) -> None:
         """An event can be read in the log, now or soon."""
@@ -136,8 +168,8 @@ class Oracles:
         mine = cluster is not None and cluster.era == self._world.era
         self.truth.event(event, cluster if mine else None)
 
-    def cluster_taken(self, cluster: Cluster) -> None:
-        """The schedd takes a cluster."""
+    def cluster_taken(self, cluster: Cluster, limits: Throttles) -> None:
+        """The schedd takes a cluster; `limits` were in force when it was submitted."""
         world = self._world
         if world.process is None:
             return
@@ -153,7 +185,7 @@ class Oracles:
         require(not early, f"O1: {name} submitted while {early} are in the queue")
         if world.ever_garbled:
             return
-        states = world.process.engine.nodes.states
+        states = world.process.engine.run.nodes.states
         for parent in dag.parents(node):
             failed = dag.is_weak(parent, node) and states[parent] == State.FAILED
             require(
@@ -162,26 +194,31 @@ class Oracles:
             )
         require(all(c not in earlier for c in live), f"O2: second live cluster of {name}")
         self.special.cluster_taken(cluster)
+        if world.workload.outcomes.common_input(name):
+            recorded = any(
+                entry.event.record is JournalRecord.COMMON_INPUT for entry in world.log.entries
+            )
+            require(recorded, f"O30: {name} has common input files of which the log says nothing")
         retry = dag.retries.get(node)
         limit = (retry.limit if retry else 0) + self.truth.extra[name]
-        config = world.process.engine.config
+        config = world.process.engine.run.config
         post = dag.script(node, ScriptKind.POST)
         by_hand = cluster.on_hold and config.put_failed_jobs_on_hold and post is None
         require(by_hand or cluster.retry <= limit, f"O4: {name} retried more than {limit} times")
         require(name not in self.truth.done, f"O5: done node {name} is submitted")
-        self._limits_hold(world.process, cluster, live)
+        self._limits_hold(world.process, cluster, live, limits)
 
-    def removed(self, job: Job) -> None:
-        """A proc is removed; it may have ended."""
-        late = job.status == "ended" and self._world.process is not None
-        require(not (late and job.key in self._heard.ended), f"O28: {job.key} is removed")
+    def removed(self, job: Job, known: frozenset[tuple[int, int]]) -> None:
+        """A proc is removed; it may have ended.  `known` are those that DAGMan should have left
+        out."""
+        require(not (job.status == "ended" and job.key in known), f"O28: {job.key} is removed")
 
     def rescue_written(self, process: Process, text: str) -> None:
         """A rescue file is on disk."""
         self._rescued = self._ever_rescued = True
         fresh = self._world.workload.build()
         apply_progress(fresh, text, "t.dag.rescue")
-        dag, states = process.dag, process.engine.nodes.states
+        dag, states = process.dag, process.engine.run.nodes.states
         ordinary = [n for n in range(len(dag)) if dag.kinds[n] in ORDINARY_KINDS]
         done = {dag.names[n] for n in ordinary if states[n] == State.DONE}
         failed = (n for n in ordinary if states[n] == State.FAILED)
@@ -211,19 +248,21 @@ class Oracles:
     # The longer ones.
 
     def _may_submit(self, process: Process, action: do.SubmitNode) -> None:
-        limits = process.engine.limits
-        if self._world.ever_garbled:
+        limits = process.engine.run.limits
+        if self._world.ever_garbled or action.node == self.goes_on:
             return
         if limits.idle and not self._adopted:
             idle = len(self._heard.idle)
             require(idle < limits.idle, f"O3: submit with {idle} idle procs")
         if limits.submits and not limits.own_pace:
-            recent = [t for t in self._replies if t > self._world.now - limits.interval]
+            recent = [t for t in self._replies if t > self._world.now - limits.interval_s]
             require(len(recent) < 2 * limits.submits, "O3: too many submits in an interval")
 
-    def _limits_hold(self, process: Process, cluster: Cluster, live: list[Cluster]) -> None:
+    def _limits_hold(
+        self, process: Process, cluster: Cluster, live: list[Cluster], limits: Throttles
+    ) -> None:
         """O3; `live` may or may not have the new cluster."""
-        limits, dag = process.engine.limits, process.dag
+        dag = process.dag
         names = {c.node for c in live if c.kind is not NodeKind.SERVICE} | {cluster.node}
         if limits.jobs and cluster.kind is not NodeKind.SERVICE:
             require(len(names) <= limits.jobs, f"O3: {len(names)} nodes in the queue")
@@ -233,8 +272,8 @@ class Oracles:
 
     def _may_run(self, process: Process, action: do.RunScript) -> None:
         name, kind = process.dag.names[action.node], action.kind
-        limits = process.engine.limits
-        retry = process.engine.nodes.retries.get(action.node, 0)
+        limits = process.engine.run.limits
+        retry = process.engine.run.nodes.retries.get(action.node, 0)
         if process.dag.scripts[action.node][kind].command.endswith("$RETRY"):
             require(action.words == ("script", name, str(retry)), f"O15: words {action.words}")
         running = [other for other in process.scripts.running if other.kind is kind]
@@ -248,23 +287,25 @@ class Oracles:
         )
         if not self._world.ever_garbled:
             require(name not in self.truth.done, f"O5: {kind} of done node {name}")
-            require((name, retry, kind) not in self.truth.noted, f"O6: {kind} of {name} again")
+            require((name, retry, kind) not in self.truth.recorded, f"O6: {kind} of {name} again")
 
-    def _note_script(
-        self, process: Process, action: do.AppendNote | do.AppendPostEnded | do.AppendPreSkip
-    ) -> None:
-        if isinstance(action, do.AppendNote) and action.note is not Note.PRE_ENDED:
+    def _record_script(self, process: Process, event: LogEvent) -> None:
+        if event.kind == EventKind.POST_SCRIPT_TERMINATED:
+            kind = ScriptKind.POST
+        elif event.kind == EventKind.PRESKIP or event.record is JournalRecord.PRE_ENDED:
+            kind = ScriptKind.PRE
+        else:
             return
-        kind = ScriptKind.POST if isinstance(action, do.AppendPostEnded) else ScriptKind.PRE
-        retry = process.engine.nodes.retries.get(action.node, 0)
-        if not isinstance(action, do.AppendPreSkip):
-            noted = action.value if isinstance(action, do.AppendNote) else action.status
-            ended = self._statuses[action.node, kind]
-            require(noted == ended, f"O15: {kind} ended with {ended}, noted is {noted}")
-        key = (process.dag.names[action.node], retry, kind)
-        again = key in self.truth.noted and not self._world.ever_garbled
-        require(not again, f"O6: the end of {key} is noted twice")
-        self.truth.noted.add(key)
+        node = process.dag.ids[event.node]
+        retry = process.engine.run.nodes.retries.get(node, 0)
+        if event.kind != EventKind.PRESKIP:
+            ended = self._statuses[node, kind]
+            told = f"O15: {kind} ended with {ended}, recorded is {event.value}"
+            require(event.value == ended, told)
+        key = (event.node, retry, kind)
+        again = key in self.truth.recorded and not self._world.ever_garbled
+        require(not again, f"O6: the end of {key} is recorded twice")
+        self.truth.recorded.add(key)
 
     def _procs_agree(self, report: Report) -> None:
         """O9 for procs, where nothing was removed, lost or found in the queue."""
@@ -284,9 +325,12 @@ class Oracles:
         have = (report.procs_idle, report.procs_running, report.procs_held)
         require(want == have, f"O9: procs idle, running, held are {want}, reported {have}")
 
-    def adopted(self) -> None:
-        """The engine found a job in the queue that the log had not shown."""
-        self._adopted = True
+    def _is_found_in_queue(self, action: do.Action) -> bool:
+        """Whether the engine takes over a job of the queue that the log has not shown."""
+        if not isinstance(action, do.AppendJournalRecord):
+            return False
+        new = action.record is JournalRecord.ADOPTED and action.cluster not in self._known
+        return new and action.cluster in self._in_queue
 
 
 def marked(dag: Dag) -> set[str]:
@@ -296,7 +340,7 @@ def marked(dag: Dag) -> set[str]:
 
 def counts_agree(engine: Engine) -> None:
     """O9 for nodes: SERVICE nodes are in no count."""
-    report, kinds = engine.report(), engine.dag.kinds
+    report, kinds = engine.report(), engine.run.dag.kinds
     nodes = [node for node in engine.node_reports() if kinds[node.node] != NodeKind.SERVICE]
     counts = Counter(node.status for node in nodes)
     want = (
@@ -314,37 +358,42 @@ def counts_agree(engine: Engine) -> None:
 
 
 # What may have begun, as no log shows, when the delay before a retry was over.
-_BEGUN = (State.PRE_WAIT, State.PRE_RUN, State.PRE_NOTED, State.READY, State.SUBMITTING)
+_BEGUN = (State.PRE_WAIT, State.PRE_RUN, State.PRE_UNCONFIRMED, State.READY, State.SUBMITTING)
 # What a run with a FINAL node has left where it was.
 _LEFT = frozenset((State.WAITING, State.PRE_WAIT, State.FAILED, State.FUTILE))
-_UNSEEN = frozenset((*_BEGUN, State.UNKNOWN, State.SUBMIT_NOTED))
+_UNSEEN = frozenset((*_BEGUN, State.UNKNOWN, State.SUBMIT_UNCONFIRMED))
 
 
 def replay_agrees(live: Engine, log: list[LogEvent]) -> None:
     """O7; the live engine has heard the whole log."""
-    other = Engine(live.dag, live.config, replace(live.limits), check=True)
-    other.handle(inputs.Begin(True), live.now)
+    other = Engine(live.run.dag, live.run.config, live.run.limits, check=True)
+    other.handle(inputs.Begin(True), live.run.now)
     for event in log:
-        other.handle(event, live.now)
-    for node, name in enumerate(live.dag.names):
-        want, have = State(live.nodes.states[node]), State(other.nodes.states[node])
-        if live.phase is Phase.FINISHING and have in _LEFT and want in (*_LEFT, State.UNKNOWN):
-            continue  # the log does not show what came just before the note that FINAL begins
+        other.handle(event, live.run.now)
+    for node, name in enumerate(live.run.dag.names):
+        want, have = State(live.run.nodes.states[node]), State(other.run.nodes.states[node])
+        if live.run.phase is Phase.FINISHING and have in _LEFT and want in (*_LEFT, State.UNKNOWN):
+            continue  # the log does not show what came just before the record that FINAL begins
         unseen = have is State.RETRY_WAIT and want in _UNSEEN
         require(
             unseen or make.LOGGED.get(want, want) == have,
-            f"O7: {name} is {want.name}, replayed {have.name}: {live.nodes.story(node)}",
+            f"O7: {name} is {want.name}, replayed {have.name}: {live.run.nodes.move_history(node)}",
         )
         for what, one, two in (
-            ("retries", live.nodes.retries, other.nodes.retries),
-            ("granted", live.granted, other.granted),
+            ("retries", live.run.nodes.retries, other.run.nodes.retries),
+            ("extra retries", live.run.retrying.extra_retries, other.run.retrying.extra_retries),
         ):
             tries = one.get(node, 0), two.get(node, 0)
             require(tries[0] == tries[1], f"O7: {what} of {name}: {tries[0]}, replayed {tries[1]}")
         if want is State.SUBMITTED:
-            beyond = live.book.by_node[node].beyond, other.book.by_node[node].beyond
-            require(beyond[0] == beyond[1], f"O7: {name} has failed: {beyond}")
-    same = live.on_hold == other.on_hold or live.phase is Phase.FINISHING
-    require(same, f"O7: on hold {live.on_hold}, {other.on_hold}")
-    ready = live.provisioner.ready, other.provisioner.ready
+            exceeded = (
+                live.run.job_table.by_node[node].tolerance_exceeded,
+                other.run.job_table.by_node[node].tolerance_exceeded,
+            )
+            require(exceeded[0] == exceeded[1], f"O7: {name} has failed: {exceeded}")
+    same = (
+        live.run.retrying.on_hold == other.run.retrying.on_hold or live.run.phase is Phase.FINISHING
+    )
+    require(same, f"O7: on hold {live.run.retrying.on_hold}, {other.run.retrying.on_hold}")
+    ready = live.run.provisioner.ready, other.run.provisioner.ready
     require(ready[0] == ready[1], f"O7: go-ahead {ready}")

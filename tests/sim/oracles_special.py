@@ -12,6 +12,7 @@ O24 A save file is written before anything of its node starts, and once.
 O25 The exit code is what the FINAL node or condor_rm makes it.
 O26 What is ready and not held back by anything is started.
 O27 Throttles that somebody wants are in force at once.
+O31 Nothing but the FINAL node is submitted when all jobs have been removed.
 """
 
 from __future__ import annotations
@@ -21,13 +22,14 @@ from typing import TYPE_CHECKING
 
 from condor_pydagman.config import effective_limit
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import event_checks, final_node, inputs, outcome
+from condor_pydagman.engine import decisions, inputs
 from condor_pydagman.engine.dag_states import Phase
+from condor_pydagman.engine.decisions import ALL_EVENTS, STRICT_IN_FINAL
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.jobs import ENDED
 from condor_pydagman.engine.node_states import IN_QUEUE, State
-from condor_pydagman.engine.removals import GRACE
-from condor_pydagman.vocabulary import HELPER_PROC, EventKind, NodeKind, Note, ScriptKind
+from condor_pydagman.engine.queues import REMOVAL_GRACE_S
+from condor_pydagman.vocabulary import HELPER_PROC, EventKind, JournalRecord, NodeKind, ScriptKind
 from tests.sim.verdicts import require
 
 if TYPE_CHECKING:
@@ -69,6 +71,7 @@ class SpecialOracles:
         self._halts: set[str] = set()  # those in force: file, command, pause
         self._hard_end = False  # one that leaves no time for the FINAL node
         self._stopped = False
+        self._all_removed = False  # whether the schedd has been asked to remove all jobs
         self._retries: dict[int, int] = {}
         self._latest: dict[int, float] = {}  # latest start of a node's next run
         self._saved_now: set[str] = set()
@@ -94,7 +97,7 @@ class SpecialOracles:
 
     def input_given(self, process: Process, an_input: inputs.Input) -> None:
         """The engine is about to be told something."""
-        finishing = final_node.begun(process.engine)
+        finishing = process.engine.run.final_begun
         if isinstance(an_input, inputs.Halt):
             how = "pause" if an_input.pause else "file" if an_input.file else "command"
             self._halts.add(how)
@@ -102,7 +105,7 @@ class SpecialOracles:
             self._halts -= {"file"} if an_input.file else {"command", "pause"}
         elif isinstance(an_input, (inputs.LogBroken, inputs.AppendFailed)):
             self._hard_end = self._ended = True
-        elif isinstance(an_input, inputs.Stop):
+        elif isinstance(an_input, inputs.DagRemoved):
             self._stopped = self._ended = True
             self._hard_end |= finishing
         elif isinstance(an_input, inputs.RemoveFailed):
@@ -121,7 +124,7 @@ class SpecialOracles:
         if cluster is not None and cluster.era == world.era:
             self._hear_holds(process, event, process.dag.ids[cluster.node])
         when = self._happened(process, event)
-        if event.note is Note.ADOPTED:
+        if event.record is JournalRecord.ADOPTED:
             for proc in range(event.value):
                 self._submitted.setdefault((event.cluster, proc), when)
                 self._since.setdefault((event.cluster, proc), ("QUEUED", when))
@@ -147,16 +150,16 @@ class SpecialOracles:
         elif job not in self._held:
             self._held.add(job)
             self._hold_scripts[node] += 1
-            jobs = engine.book.by_node.get(node)
+            jobs = engine.run.job_table.by_node.get(node)
             if jobs is None or jobs.cluster != event.cluster:
                 return
             ended = jobs.procs.get(event.proc, 0) & ENDED
-            if engine.nodes.states[node] == State.SUBMITTED and not ended:
-                self._hold_due[node] += not engine.recovering
+            if engine.run.nodes.states[node] == State.SUBMITTED and not ended:
+                self._hold_due[node] += not engine.run.recovering
 
     def _happened(self, process: Process, event: LogEvent) -> float:
         """When, by the clock of a process: an old log is believed, other clocks are not."""
-        recovering = process.engine.phase is Phase.RECOVERING
+        recovering = process.engine.run.phase is Phase.RECOVERING
         return min(event.time, process.now) if recovering else process.now
 
     def _enter(self, job: tuple[int, int], what: str, when: float) -> None:
@@ -166,15 +169,15 @@ class SpecialOracles:
     def input_done(self, process: Process, an_input: inputs.Input) -> None:
         """All actions for an input have been done."""
         engine = process.engine
-        self._note_retries(process, an_input)
+        self._record_retries(process, an_input)
         calm = process.idle and not self._halts
-        if calm and engine.phase is Phase.RUNNING:
+        if calm and engine.run.phase is Phase.RUNNING:
             self._retries_start(process)
             self._hold_scripts_start(process)
-        finishing = process.idle and engine.phase is Phase.FINISHING
-        if finishing or (calm and engine.phase is Phase.RUNNING):
+        finishing = process.idle and engine.run.phase is Phase.FINISHING
+        if finishing or (calm and engine.run.phase is Phase.RUNNING):
             work_is_started(engine)
-        if process.idle and engine.phase in (Phase.RUNNING, Phase.FINISHING):
+        if process.idle and engine.run.phase in (Phase.RUNNING, Phase.FINISHING):
             self._timed_out_are_removed()
             self._removals_are_repeated()
         if isinstance(an_input, inputs.LimitsWanted):
@@ -198,21 +201,20 @@ class SpecialOracles:
                 self._hold_due[action.node] -= 1
                 more = self._hold_scripts[action.node] < 0
                 require(not more, f"O23: a HOLD script of {dag.names[action.node]} too many")
-        elif isinstance(action, do.AppendNote):
-            self._note(process, action)
+        elif isinstance(action, do.AppendJournalRecord):
+            self._record(process, action)
         elif isinstance(action, do.RemoveJobs):
             self._told_to_remove.add(action.cluster)
+            self._all_removed |= not action.cluster
             self._not_removed.pop(action.cluster, None)
             self._ended |= not action.cluster
         elif isinstance(action, do.WriteRescue):
             self._ended = True
 
-    def said(self, process: Process, text: str) -> None:
-        """A line of `.dagman.out`: a FINAL node with a script that can't be started."""
-        final = process.engine.final
-        strict = process.engine.config.use_strict >= 1
-        if strict and "unrecognized macro" in text and final is not None:
-            self._hard_end |= f"node {process.dag.names[final]} " in text
+    def submit_asked(self, process: Process, node: int) -> None:
+        """O31: the schedd is asked to take a node's jobs."""
+        late = self._all_removed and process.dag.kinds[node] != NodeKind.FINAL
+        require(not late, f"O31: {process.dag.names[node]} submitted after all were removed")
 
     def cluster_taken(self, cluster: Cluster) -> None:
         """The schedd takes a cluster."""
@@ -221,13 +223,13 @@ class SpecialOracles:
     def save_point_written(self, process: Process, name: str, text: str) -> None:
         """O24."""
         require(name not in self._saved_now, f"O24: save file of {name} written twice")
-        retry = process.engine.nodes.retries.get(process.dag.ids[name], 0)
+        retry = process.engine.run.nodes.retries.get(process.dag.ids[name], 0)
         require(not retry, f"O24: save file of {name} written in retry {retry}")
         if not self._world.ever_garbled:
-            noted = any(who == name for who, _, _ in self._truth.noted)
+            recorded = any(who == name for who, _, _ in self._truth.recorded)
             clusters = self._world.schedd.clusters.values()
             lost = any(cluster.node == name and cluster.lost for cluster in clusters)
-            begun = (name in self._begun or noted) and not lost  # nobody may know of that one
+            begun = (name in self._begun or recorded) and not lost  # nobody may know of that one
             require(not begun, f"O24: save file of {name}, which has begun")
         self._saved_now.add(name)
         self._saved.add(name)
@@ -239,18 +241,18 @@ class SpecialOracles:
         if process.exit.keep_lock or self._world.ever_garbled:
             return
         engine = process.engine
-        if engine.config.allow_events != event_checks.ALL:
+        if engine.run.config.allow_events != ALL_EVENTS:
             return  # a bad event is a hard end
-        if self._hard_end:
+        if self._hard_end or engine.run.end.begun == STRICT_IN_FINAL:
             require(code in (1, 2), f"O25: exit code {code} after a hard end")
-        elif engine.final is not None:
-            state = State(engine.nodes.states[engine.final])
+        elif engine.run.final is not None:
+            state = State(engine.run.nodes.states[engine.run.final])
             require(self._truth.final_begun, "O17: the FINAL node has not begun")
             require(state in (State.DONE, State.FAILED), f"O17: the FINAL node is {state.name}")
             want = 0 if state is State.DONE else 1
             require(code == want, f"O25: exit code {code}, the FINAL node is {state.name}")
-        elif self._stopped and engine.ended_by is not None and code not in (0, 2):
-            require(engine.ended_by.code == code, f"O25: exit code {code} after condor_rm")
+        elif self._stopped and engine.run.end.begun is not None and code not in (0, 2):
+            require(engine.run.end.begun.code == code, f"O25: exit code {code} after condor_rm")
 
     # The longer ones.
 
@@ -261,7 +263,7 @@ class SpecialOracles:
         if kind == NodeKind.FINAL:
             self._final_may_start(engine, name)
         else:
-            anew = engine.nodes.states[node] == State.SUBMITTED  # a NOOP cut in two by a crash
+            anew = engine.run.nodes.states[node] == State.SUBMITTED  # a NOOP cut in two by a crash
             require(anew or not self._halts, f"O20: {what} of {name} started while halted")
         if self._world.ever_garbled:
             return
@@ -271,7 +273,7 @@ class SpecialOracles:
         if dag.of_kind(NodeKind.PROVISIONER) and not self._truth.provisioned:
             free = kind in (NodeKind.PROVISIONER, NodeKind.SERVICE, NodeKind.FINAL)
             require(free, f"O19: {what} of {name} started before the go-ahead")
-        due = self._due.get((name, engine.nodes.retries.get(node, 0)), 0.0)
+        due = self._due.get((name, engine.run.nodes.retries.get(node, 0)), 0.0)
         require(now >= due - _JITTER, f"O21: {what} of {name} started {due - now:.3f} s early")
         if node in dag.save_points:
             require(name in self._saved, f"O24: {what} of {name} started before its save file")
@@ -279,24 +281,27 @@ class SpecialOracles:
     def _final_may_start(self, engine: Engine, name: str) -> None:
         if self._ended or self._world.ever_garbled:
             return
-        services = engine.nodes.services
-        for node, state in enumerate(engine.nodes.states):
-            if node != engine.final and node not in services and not self._truth.final_begun:
-                require(state in _AT_REST, f"O16: {name} starts, but {engine.nodes.story(node)}")
+        services = engine.run.nodes.services
+        for node, state in enumerate(engine.run.nodes.states):
+            if node != engine.run.final and node not in services and not self._truth.final_begun:
+                require(
+                    state in _AT_REST,
+                    f"O16: {name} starts, but {engine.run.nodes.move_history(node)}",
+                )
 
-    def _note(self, process: Process, action: do.AppendNote) -> None:
-        """O16 and O22: a decision is about to be noted."""
+    def _record(self, process: Process, action: do.AppendJournalRecord) -> None:
+        """O16 and O22: a decision is about to be recorded."""
         name = process.dag.names[action.node]
         if self._world.ever_garbled:
             return
-        if action.note is Note.FINAL_STARTED:
-            ended = any(who == name for who, _, _ in self._truth.noted) or name in self._begun
+        if action.record is JournalRecord.FINAL_STARTED:
+            ended = any(who == name for who, _, _ in self._truth.recorded) or name in self._begun
             require(not ended, f"O16: {name} begins once more")
             self._final_may_start(process.engine, name)
-        elif action.note is Note.TIMED_OUT:
+        elif action.record is JournalRecord.TIMED_OUT:
             self._not_early(process, action)
 
-    def _not_early(self, process: Process, action: do.AppendNote) -> None:
+    def _not_early(self, process: Process, action: do.AppendJournalRecord) -> None:
         job, limits = (action.cluster, action.proc), process.dag.timeouts[action.node]
         word = action.text.split("TIMEOUT ")[1].split()[0]
         limit = {"QUEUED": limits.queued, "RUNNING": limits.running, "TOTAL": limits.total}[word]
@@ -314,7 +319,7 @@ class SpecialOracles:
         for number in self._truth.timed_out - self._told_to_remove:
             # one that has failed besides may be about to be removed for that, a little later
             since = self._to_remove.setdefault(number, self._world.now)
-            late = self._world.now > since + GRACE + _JITTER
+            late = self._world.now > since + REMOVAL_GRACE_S + _JITTER
             over = self._truth.all_ended(self._world.schedd.clusters[number])
             require(over or not late, f"O22: cluster {number} is not removed")
 
@@ -324,25 +329,25 @@ class SpecialOracles:
             late = self._world.now > since + REMOVED_AGAIN
             require(over or not late, f"O22: cluster {number} is not removed again")
 
-    def _note_retries(self, process: Process, an_input: inputs.Input) -> None:
+    def _record_retries(self, process: Process, an_input: inputs.Input) -> None:
         """What the delay of a retry is, when an event has just led to one."""
         engine = process.engine
-        for node, retry in engine.dag.retries.items():
-            number = engine.nodes.retries.get(node, 0)
+        for node, retry in engine.run.dag.retries.items():
+            number = engine.run.nodes.retries.get(node, 0)
             if number == self._retries.get(node, 0):
                 continue
             self._retries[node] = number
             if not isinstance(an_input, LogEvent):
                 continue
-            name = engine.dag.names[node]
-            by_hand = node in engine.on_hold
-            delay = 0.0 if by_hand else outcome.retry_delay(retry, number, name)
+            name = engine.run.dag.names[node]
+            by_hand = node in engine.run.retrying.on_hold
+            delay = 0.0 if by_hand else decisions.retry_delay_s(retry, number, name)
             due = self._happened(process, an_input) + delay - process.ahead
             self._due[name, number] = min(due, self._due.get((name, number), due))
             self._latest[node] = self._world.now + delay
 
     def _hold_scripts_start(self, process: Process) -> None:
-        limit = process.engine.limits.hold
+        limit = process.engine.run.limits.hold
         running = sum(script.kind is ScriptKind.HOLD for script in process.scripts.running)
         for node, count in self._hold_due.items():
             if process.dag.script(node, ScriptKind.HOLD) is not None:
@@ -352,14 +357,14 @@ class SpecialOracles:
     def _retries_start(self, process: Process) -> None:
         """O21: nobody waits for longer than it has to."""
         engine = process.engine
-        for node in engine.nodes.in_state(State.RETRY_WAIT):
+        for node in engine.run.nodes.in_state(State.RETRY_WAIT):
             late = self._world.now - self._latest[node]
-            require(late <= _JITTER, f"O21: {engine.dag.names[node]} starts {late:.3f} s late")
+            require(late <= _JITTER, f"O21: {engine.run.dag.names[node]} starts {late:.3f} s late")
 
 
 def limits_are_in_force(engine: Engine, wanted: inputs.LimitsWanted) -> None:
     """O27: as far as the administrator's knobs let them."""
-    config = engine.config
+    config = engine.run.config
     knobs = {
         "jobs": config.max_jobs_submitted,
         "idle": config.max_jobs_idle,
@@ -369,26 +374,30 @@ def limits_are_in_force(engine: Engine, wanted: inputs.LimitsWanted) -> None:
         "submits": config.max_submits_per_interval,
     }
     for name, value in wanted._asdict().items():
-        have = getattr(engine.limits, name)
+        have = getattr(engine.run.limits, name)
         want = have if value is None else effective_limit(value, knobs[name])
         require(have == want, f"O27: {name} is {have}, wanted {value}")
 
 
 def work_is_started(engine: Engine) -> None:
     """O26; a node that waits for its retry has no place under any throttle."""
-    nodes, dag, now = engine.nodes, engine.dag, engine.now
-    limits = engine.limits
-    pace = engine.restart_pace.next_time()
-    waiting = len(engine.script_queues[ScriptKind.PRE])
+    nodes, dag, now = engine.run.nodes, engine.run.dag, engine.run.now
+    limits = engine.run.limits
+    pace = engine.run.scripts.restart_pace.next_time()
+    waiting = len(engine.run.scripts.by_kind[ScriptKind.PRE])
     running = nodes.count_all(State.PRE_RUN)
     if waiting and (pace is None or pace <= now):
         full = limits.pre and running >= limits.pre
         require(bool(full), f"O26: {waiting} PRE scripts wait, {running} run")
     ready = list(nodes.in_state(State.READY))
-    if not ready or engine.submitting is not None or engine.pace.blocked_until(now) > now:
+    if (
+        not ready
+        or engine.run.submission.in_flight
+        or engine.run.pace.blocked_until(now, limits) > now
+    ):
         return
     inside = list(nodes.in_state(*IN_QUEUE))
-    if limits.idle and engine.book.idle >= limits.idle:
+    if limits.idle and engine.run.job_table.idle >= limits.idle:
         return
     if limits.jobs and sum(node not in nodes.services for node in inside) >= limits.jobs:
         return

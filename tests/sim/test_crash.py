@@ -35,6 +35,9 @@ class Ends(Outcomes):
     def factory(self, node: str) -> int:
         return self._table.get(f"factory {node}", 0)
 
+    def common_input(self, node: str) -> bool:
+        return bool(self._table.get(f"common input {node}"))
+
     def prepares(self, era: int, node: str) -> bool:
         return True
 
@@ -132,6 +135,7 @@ CASES: dict[str, tuple[object, Ends, list[int]]] = {
     "timed": (timed, Ends({"seconds A 0": 5000, "seconds A 1": 1}), [0]),
     "saved": (saved, Ends({"job B 0 0": 1}, {"C": 2}), [1, 0]),
     "factory": (plain, Ends({"factory A": 1, "factory C": 2}, {"A": 3, "C": 4}), [0]),
+    "common input": (plain, Ends({"common input A": 1, "common input C": 1}), [0]),
     "aborting": (aborting, Ends({"job A 0 0": 2}), [4, 0]),
 }
 

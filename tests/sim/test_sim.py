@@ -31,7 +31,7 @@ def test_seeds_that_ever_failed() -> None:
 
 
 @pytest.mark.parametrize("seed", [3, 8, 21])
-def test_o11_same_seed_same_trace(seed: int) -> None:
+def test_the_same_seed_gives_the_same_trace(seed: int) -> None:
     first, second = judge(seed).world, judge(seed).world
     assert first.trace_text() == second.trace_text()
     assert len(first.lines) > 20
@@ -44,7 +44,7 @@ def test_rates_are_drawn_one_by_one() -> None:
     assert "crash=" in " ".join(map(str, drawn))
 
 
-def test_a_run_that_can_not_end_says_who_waits_for_what() -> None:
+def test_a_stuck_run_reports_what_is_pending() -> None:
     class NeverAnswers(World):
         """Its schedd's jobs stay in the queue for ever."""
 

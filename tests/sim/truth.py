@@ -1,4 +1,4 @@
-"""What really happened, kept by simple means of its own, and what one DAGMan has heard of it.
+"""The true state of all jobs, kept independently of the engine, and what one DAGMan has read.
 
 Oracles compare the engine with these, so nothing here looks into the engine.
 """
@@ -10,7 +10,13 @@ from collections import Counter
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.vocabulary import HELPER_PROC, NOOP_CLUSTER, EventKind, Note, ScriptKind
+from condor_pydagman.vocabulary import (
+    HELPER_PROC,
+    NOOP_CLUSTER,
+    EventKind,
+    JournalRecord,
+    ScriptKind,
+)
 from tests.sim.fake_jobs import Cluster
 
 _ENDS = (EventKind.JOB_TERMINATED, EventKind.JOB_ABORTED)
@@ -28,8 +34,8 @@ class Truth:
 
     Attributes:
         done: names of nodes.
-        noted: (node, retry, kind) of scripts whose end is in the log.
-        timed_out: clusters of which DAGMan noted, in time, that a TIMEOUT passed.
+        recorded: (node, retry, kind) of scripts whose end is in the log.
+        timed_out: clusters of which DAGMan recorded, in time, that a TIMEOUT passed.
         extra: retries that nodes were given beyond their RETRY command.
         final_begun, provisioned: whether the log says so.
     """
@@ -44,7 +50,7 @@ class Truth:
         self._failed: set[int] = set()  # clusters that ended before all procs were made
         self._surplus: set[int] = set()
         self.done = done
-        self.noted: set[tuple[str, int, ScriptKind]] = set()
+        self.recorded: set[tuple[str, int, ScriptKind]] = set()
         self.timed_out: set[int] = set()
         self.extra: Counter[str] = Counter()
         self.final_begun = self.provisioned = False
@@ -61,8 +67,8 @@ class Truth:
         noop = event.kind == EventKind.SUBMIT and event.cluster == NOOP_CLUSTER
         if noop and not self._has_post(event.node):
             self.done.add(event.node)  # its end is written in the same breath
-        self.final_begun |= event.note is Note.FINAL_STARTED
-        self.provisioned |= event.note is Note.PROVISIONED
+        self.final_begun |= event.record is JournalRecord.FINAL_STARTED
+        self.provisioned |= event.record is JournalRecord.PROVISIONED
 
     def _of_cluster(self, event: LogEvent, cluster: Cluster) -> None:
         number = cluster.number
@@ -73,15 +79,17 @@ class Truth:
             self._seen.setdefault(number, set()).add(event.proc)
         elif event.kind == EventKind.CLUSTER_REMOVE:
             self._end_factory(number, failed=event.value != 0)
-        elif event.note is Note.JOB_LOST and event.proc == -1:
+        elif event.record is JournalRecord.JOB_LOST and event.proc == -1:
             self._end_factory(number, failed=True)
-        elif event.note is Note.JOB_LOST:
+        elif event.record is JournalRecord.JOB_ENDED and event.proc == -1:
+            self._end_factory(number, failed=event.value != 0)
+        elif event.record is JournalRecord.JOB_LOST:
             ends.setdefault(event.proc, True)
-        elif event.note is Note.JOB_ENDED:
+        elif event.record is JournalRecord.JOB_ENDED:
             ends.setdefault(event.proc, event.value != 0)
-        elif event.note is Note.TIMED_OUT and not self._all_ended(cluster):
+        elif event.record is JournalRecord.TIMED_OUT and not self._all_ended(cluster):
             self.timed_out.add(number)
-        elif event.note is Note.SURPLUS and number not in self._surplus:
+        elif event.record is JournalRecord.SURPLUS and number not in self._surplus:
             self._surplus.add(number)
             self.extra[cluster.node] += 1
         failed = sum(ends.values())
@@ -119,7 +127,7 @@ class Truth:
         return self._dag.script(self._dag.ids[name], ScriptKind.POST) is not None
 
 
-class Heard:
+class SeenInputs:
     """What one process has been told about procs.
 
     Attributes:
@@ -132,7 +140,7 @@ class Heard:
         self._known: set[tuple[int, int]] = set()
         self.ended: set[tuple[int, int]] = set()
 
-    def take(self, an_input: inputs.Input) -> None:
+    def add(self, an_input: inputs.Input) -> None:
         """An input was given to the engine."""
         if isinstance(an_input, inputs.Submitted):
             for proc in range(an_input.procs):
@@ -151,10 +159,12 @@ class Heard:
         elif kind in _WAITS_AGAIN:
             if job in self._known and job not in self.ended:
                 self.idle.add(job)
-        elif kind == EventKind.CLUSTER_REMOVE or (event.note is Note.JOB_LOST and event.proc == -1):
+        elif kind == EventKind.CLUSTER_REMOVE or (
+            event.record is JournalRecord.JOB_LOST and event.proc == -1
+        ):
             for other in [other for other in self._known if other[0] == event.cluster]:
                 self._end(other)
-        elif kind in _ENDS or event.note in (Note.JOB_LOST, Note.JOB_ENDED):
+        elif kind in _ENDS or event.record in (JournalRecord.JOB_LOST, JournalRecord.JOB_ENDED):
             self._end(job)
 
     def _end(self, job: tuple[int, int]) -> None:

@@ -1,4 +1,4 @@
-"""How oracles object."""
+"""The exception of the oracles."""
 
 from __future__ import annotations
 

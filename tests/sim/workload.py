@@ -1,4 +1,4 @@
-"""Random DAGs, settings and outcomes: everything about a run that is no fault."""
+"""Random DAGs, settings and outcomes: all of a run but its faults."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from condor_pydagman.vocabulary import NodeKind, ScriptKind
 from tests.sim import workload_special
 
 CODES = (1, 2, 3, -9, -11)
-MOST_FAILURES = 12  # retries of a node after which its jobs succeed, for the run to end
-MOST_NODES = 12
-MOST_DEFERRALS = 2  # of one script in one run of its node
+MAX_FAILURES = 12  # retries of a node after which its jobs succeed, for the run to end
+MAX_NODES = 12
+MAX_DEFERRALS = 2  # of one script in one run of its node
 
 
 class Outcomes:
@@ -37,13 +37,19 @@ class Outcomes:
         """Whether the PROVISIONER's job says that all is ready, before it ends."""
         return Random(f"{self._seed} {era} prepares {node}").random() < 0.8
 
+    def common_input(self, node: str) -> bool:
+        """Whether the node's jobs have the DAG's list of common input files."""
+        if Random(f"{self._seed} common input").random() >= 0.2:
+            return False
+        return Random(f"{self._seed} common input {node}").random() < 0.5
+
     def seconds(self, node: str, retry: int) -> float | None:
         """How long a job of the node runs; None leaves it to chance."""
         return None
 
     def job(self, era: int, node: str, retry: int, proc: int) -> int:
         """Exit code, negative for a signal."""
-        if retry > MOST_FAILURES:
+        if retry > MAX_FAILURES:
             return 0
         return self._draw(era, f"job {node} {retry} {proc}")
 
@@ -111,7 +117,7 @@ def _limits(rng: Random) -> Throttles:
 
 def _dag(rng: Random) -> Dag:
     dag = Dag(files=["t.dag"])
-    count = rng.randint(1, MOST_NODES)
+    count = rng.randint(1, MAX_NODES)
     for number in range(count):
         noop = NOOP if rng.random() < 0.1 else 0
         kind = NodeKind.SUBDAG if rng.random() < 0.1 else NodeKind.JOB

@@ -11,23 +11,24 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from random import Random
 
-from condor_pydagman.engine import inputs, views
+from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.records import ad_attributes
 from condor_pydagman.vocabulary import ScriptKind
 from tests.sim import faults as fault_rates
 from tests.sim.fake_log import FakeLog
 from tests.sim.fake_schedd import FakeSchedd
 from tests.sim.faults import Faults
 from tests.sim.oracles import Oracles
-from tests.sim.people import People
 from tests.sim.process import Killed, Process
+from tests.sim.users import Users
 from tests.sim.verdicts import Violation
 from tests.sim.workload import Workload, draw
 
-MOST_ERAS = 3
-TIME_TO_END = 200_000.0  # seconds that a run may take after the faults have ended
-ROUNDING = 1e-6  # seconds that a sum of times may be off
-MOST_WAKES = 20  # in a row at one time
-MOST_LINES = 100_000
+MAX_ERAS = 3
+MAX_END_S = 200_000.0  # seconds that a run may take after the faults have ended
+ROUNDING_S = 1e-6  # seconds that a sum of times may be off; a wait is so much longer
+MAX_WAITS = 50  # in a row at one time, and nothing is ready
+MAX_LINES = 100_000
 
 
 class World:
@@ -41,11 +42,12 @@ class World:
     Attributes:
         now: seconds.
         era, life: see above, counted from 0.
+        locked: whether the lock file is there.
+        files: text of each file that DAGMan has written.
         rescue_text: the newest rescue file, '' if there is none.
         began_with: the one that the present run began with, as its lock file says.
         deferrals: how often a script has been put off.
         boundaries: places passed so far at which DAGMan could be killed.
-        limits: throttles in force in this era; they outlive a DAGMan, as its job ad does.
         skew: seconds that the clock which events are stamped with is ahead of `now`.
     """
 
@@ -64,11 +66,12 @@ class World:
         self.now = 0.0
         self.era = 0
         self.life = 0
+        self.locked = False
+        self.files: dict[str, str] = {}
         self.rescue_text = ""
         self.began_with = ""
         self.deferrals: dict[tuple[int, str, ScriptKind, int], int] = {}
         self.boundaries = 0
-        self.limits = replace(self.workload.limits)
         self.skew = 0.0
         self.ever_garbled = False
         self.exit_codes: list[int] = []
@@ -77,14 +80,14 @@ class World:
         self._heap: list[tuple[float, int, Callable[[], object]]] = []
         self._ticket = 0
         self._over = False
-        self._locked = False
-        self._wakes = 0
-        self._woken_at = -1.0
+        self._starts: bool | None = None  # whether a DAGMan starts now, and recovers
+        self._full_until = 0.0
+        self._waits_in_vain = 0
         self.process: Process | None = None
         self.oracles = Oracles(self)
         self.log = FakeLog(self)
         self.schedd = FakeSchedd(self)
-        self.people = People(self)
+        self.users = Users(self)
         self.every(20.0, self._maybe_clock_step)
 
     def run(self) -> None:
@@ -92,20 +95,32 @@ class World:
 
         Raises:
             Violation: an oracle objects.
-            Exception: the engine's own, with its story.
+            Exception: the engine's own, with the node's recent moves.
         """
         self.at(0.0, self._start)
         while not self._over:
+            if self._starts is None:
+                self._advance()
+                continue
+            recovering, self._starts = self._starts, None
             try:
-                if self.process is None or not self.process.step():
-                    self._advance()
-                if self.process is not None and self.process.exit is not None:
-                    self._exited(self.process)
+                self._live(recovering)
             except Killed:
                 self.trace("killed", "")
+                self.schedd.own_ad.left(None)
                 if self.log.entries and self.hit("forget"):
                     self.log.forget()
                 self._restart_later()
+
+    def _live(self, recovering: bool) -> None:
+        """One life of a DAGMan."""
+        self.trace("start", f"recovering={recovering}")
+        self.schedd.own_ad.started()
+        process = Process(self, recovering=recovering)
+        self.process = process
+        self.oracles.started(process, recovering=recovering)
+        process.loop.run_to_end()
+        self._exited(process)
 
     # What the fakes use.
 
@@ -132,6 +147,36 @@ class World:
         if self.now < self.faults.until:
             self.after(seconds, again)
 
+    def wait(self, sources: Callable[[], list[int]], seconds: float) -> list[int]:
+        """Let time go on for so long, or until one of the sources is ready; returns those."""
+        until = self.now + seconds + ROUNDING_S if seconds else self.now
+        begun = self.now
+        while True:
+            while self._heap and self._heap[0][0] <= self.now:
+                heapq.heappop(self._heap)[2]()
+            ready = sources()
+            if ready or self.now >= until:
+                break
+            self.now = min(until, self._heap[0][0]) if self._heap else until
+            self._must_end_some_day()
+        self._waits_in_vain = 0 if ready or self.now > begun else self._waits_in_vain + 1
+        if self._waits_in_vain > MAX_WAITS:
+            self._stuck("it wakes up again and again in vain")
+        return ready
+
+    def disk_is_full(self) -> bool:
+        """Whether the disk has no room for an event of DAGMan's."""
+        if self.hit("full_disk"):
+            self._full_until = self.now + self.rng.choice(
+                (0.05, self.rng.uniform(0.0, 50.0), 300.0)
+            )
+        return self.now < self._full_until
+
+    def limits(self) -> Throttles:
+        """Throttles for a DAGMan that starts: those of its job ad, which outlive it."""
+        earlier = ad_attributes.earlier_throttles(self.schedd.own_ad.values())
+        return replace(self.workload.limits, **earlier)
+
     def nothing(self) -> None:
         """Happens when time is to stop at a moment for somebody to look."""
 
@@ -142,7 +187,7 @@ class World:
     def trace(self, kind: str, what: object) -> None:
         """A line of the trace."""
         self.lines.append((self.now, self.era, self.life, kind, what))
-        if len(self.lines) > MOST_LINES:
+        if len(self.lines) > MAX_LINES:
             raise Violation("O12: the run does not end: too many lines of trace")
 
     def boundary(self) -> None:
@@ -161,17 +206,18 @@ class World:
     # The succession of DAGMans.
 
     def _start(self) -> None:
-        if self.log.complete_at() > self.now and self._locked:
+        code = ad_attributes.ended_with(self.schedd.own_ad.next_start())
+        if code is not None:
+            self.trace("start", f"the DAG has ended with {code}")
+            self._ended(code)
+            return
+        if self.log.complete_at() > self.now and self.locked:
             self.at(self.log.complete_at(), self._start)  # a half-written event is waited for
             return
-        recovering, self._locked = self._locked, True
+        recovering, self.locked = self.locked, True
         if not recovering:
             self.log.truncate()
-        self.trace("start", f"recovering={recovering}")
-        process = Process(self, recovering=recovering)
-        self.process = process
-        self.oracles.started(process, recovering=recovering)
-        process.begin()
+        self._starts = recovering
 
     def _restart_later(self) -> None:
         self.process = None
@@ -181,26 +227,29 @@ class World:
     def _exited(self, process: Process) -> None:
         assert process.exit is not None
         code = process.exit.code
+        self.schedd.own_ad.left(None if process.orphaned else code)
         self.oracles.exited(process, code)
         if process.exit.keep_lock and not process.exit.concluded:
             if not self.ever_garbled:
                 raise Violation("O29: a sound log counts as one that can't be true")
             self.exit_codes.append(code)
             self.process, self._over = None, True
-            return
-        if process.exit.keep_lock:
+        elif process.exit.keep_lock:
             self._restart_later()
-            return
-        self._locked = False
+        else:
+            self._ended(code)
+
+    def _ended(self, code: int) -> None:
+        """The DAG has ended; perhaps it is submitted again."""
+        self.locked = False
         self.schedd.manager_left(self.era)
         self.exit_codes.append(code)
         self.process = None
-        if code == 0 or self.era + 1 >= MOST_ERAS or not self.rescue_text:
+        if code == 0 or self.era + 1 >= MAX_ERAS or not self.rescue_text:
             self._over = True
             return
         self.era += 1
-        self.limits = replace(self.workload.limits)
-        self.people.new_era()
+        self.users.new_era()
         self.after(self.rng.choice((0.0, 1.0, 400.0)), self._start)
 
     def _maybe_clock_step(self) -> None:
@@ -212,33 +261,18 @@ class World:
     # Time.
 
     def _advance(self) -> None:
-        deadline = self._deadline()
-        if deadline is not None and (not self._heap or deadline < self._heap[0][0]):
-            self._wake(deadline)
-        elif self._heap:
-            time, _, what = heapq.heappop(self._heap)
-            self.now = max(self.now, time)
-            what()
-        else:
+        """To the next thing that happens while no DAGMan waits for it."""
+        if not self._heap:
             self._stuck("nothing will ever happen again")
-        if self.now > self.faults.until + TIME_TO_END:
+        time, _, what = heapq.heappop(self._heap)
+        self.now = max(self.now, time)
+        what()
+        self._must_end_some_day()
+
+    def _must_end_some_day(self) -> None:
+        if self.now > self.faults.until + MAX_END_S:
             self._stuck("it takes too long")
 
-    def _deadline(self) -> float | None:
-        """When DAGMan wants to be woken, by the world's clock."""
-        if self.process is None:
-            return None
-        deadline, ahead = self.process.engine.next_deadline(), self.process.ahead
-        return deadline - ahead + ROUNDING if deadline is not None and ahead else deadline
-
-    def _wake(self, deadline: float) -> None:
-        assert self.process is not None
-        self._wakes = self._wakes + 1 if self._woken_at == max(deadline, self.now) else 0
-        if self._wakes > MOST_WAKES:
-            self._stuck("woken again and again in vain")
-        self.now = self._woken_at = max(self.now, deadline)
-        self.process.hear(inputs.Wake())
-
     def _stuck(self, why: str) -> None:
-        waits = [] if self.process is None else list(views.awaited(self.process.engine))
+        waits = [] if self.process is None else list(self.process.engine.awaited())
         raise Violation(f"O12: the run does not end: {why}; " + "; ".join(waits))

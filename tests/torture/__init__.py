@@ -1,4 +1,4 @@
-"""Kills and starves a DAGMan on a real pool, many times; counts what was lost or run twice.
+"""Kills and disturbs DAGMans on a real pool many times; counts jobs lost or run twice.
 
 One command: `python -m tests.torture.run`.
 """

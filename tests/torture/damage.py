@@ -1,4 +1,4 @@
-"""Damage to files: a log that loses its end, a disk without room; and whose events went with it."""
+"""Damage to files: a truncated log, a full disk; and which jobs lose events by it."""
 
 from __future__ import annotations
 

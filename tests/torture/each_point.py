@@ -26,7 +26,7 @@ from tests.torture.faults import KILL, LOSE, POINTS, REFUSE, Fault
 from tests.torture.world import started
 
 AT_ONCE = 8
-PATIENCE = 240.0  # seconds for a DAG
+TIMEOUT_S = 240.0  # seconds for a DAG
 TWICE = 2  # how often a script that ran while DAGMan died may run
 
 RECORDS = """\
@@ -173,9 +173,9 @@ class Case(NamedTuple):
 
 def cases() -> Iterator[Case]:
     """Every point with everything that can happen there."""
-    for point, deeds in POINTS.items():
-        for deed in deeds:
-            yield from _cases_of(Fault(point, deed))
+    for point, effects in POINTS.items():
+        for effect in effects:
+            yield from _cases_of(Fault(point, effect))
 
 
 def _cases_of(fault: Fault) -> Iterator[Case]:
@@ -332,7 +332,7 @@ class _Play:
         words = ("-update_submit", "-dagman", self._dagman, "t.dag")
         cluster = self._access_point.submit(self._work, *words)
         self._clusters.append(cluster)
-        code = self._access_point.wait(self._work / "t.dag", PATIENCE).code
+        code = self._access_point.wait(self._work / "t.dag", TIMEOUT_S).code
         self.codes.append(code)
         return code
 

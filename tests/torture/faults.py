@@ -28,8 +28,8 @@ REFUSE = "refuse"  # the schedd can't be reached, for now
 # All of engine/actions.py; a test holds them together.
 ACTIONS = (
     *("SubmitNode", "RemoveJobs", "RunScript", "KillScripts"),
-    *("AppendPostEnded", "AppendPreSkip", "AppendNoop", "AppendNote"),
-    *("QueryQueue", "AskProvisioner", "WriteRescue", "WriteSavePoint"),
+    *("AppendPostEnded", "AppendPreSkip", "AppendNoop", "AppendJournalRecord"),
+    *("QueryQueue", "QueryProvisioner", "WriteRescue", "WriteSavePoint"),
     *("Publish", "PublishLimits", "JobState"),
     *("Say", "SayStatus", "SayDeferrals", "SayFailed", "Exit"),
 )
@@ -46,7 +46,7 @@ SCRIPTS = ("script: forked", "script: ended")
 SUBMIT_CALL, SUBMIT_REPLY = "submit: call", "submit: reply"
 
 # What can go wrong with a file. `short`: half of it is written, and told so; the next write fails.
-# `torn`: half of it is written, and that fails. `renamed` and `removed` come after the deed.
+# `torn`: half of it is written, and that fails. `renamed` and `removed` come after the effect.
 _APPENDED = ("open", "write", "short", "torn")
 _REPLACED = ("open", "write", "short", "torn", "rename", "renamed")
 _KEPT = ("open", "write", "short", "torn", "fsync", "rename", "renamed")
@@ -97,10 +97,10 @@ def _points() -> Iterator[tuple[str, tuple[str, ...]]]:
         yield f"unsynced {action}", (KILL,)
     for file, operations in OPERATIONS.items():
         for operation in operations:
-            deeds = _ERRORS[operation]
+            effects = _ERRORS[operation]
             if operation in _KILLED_AT and file not in ("nodes log", "lib.out", "lib.err"):
-                deeds += (KILL,)
-            yield f"{file}: {operation}", deeds
+                effects += (KILL,)
+            yield f"{file}: {operation}", effects
 
 
 # Every point, with what can happen there: KILL, LOSE, REFUSE, or the name of an errno.
@@ -108,11 +108,11 @@ POINTS: dict[str, tuple[str, ...]] = dict(_points())
 
 
 class Fault(NamedTuple):
-    """What is to happen.
+    """One fault of a plan.
 
     Attributes:
         at: one of POINTS.
-        do: one of its deeds.
+        do: one of its effects.
         nth: the how-manieth time that the process comes to the point; later times count as well.
         times: how often, over all starts of DAGMan.
         seconds: instead of `times`: so long, from the first time on.
@@ -131,7 +131,10 @@ class Fault(NamedTuple):
 
 
 FILE_FAULTS: tuple[Fault, ...] = tuple(
-    Fault(point, deed) for point, deeds in POINTS.items() for deed in deeds if deed.startswith("E")
+    Fault(point, effect)
+    for point, effects in POINTS.items()
+    for effect in effects
+    if effect.startswith("E")
 )
 
 
@@ -181,8 +184,8 @@ def fired(directory: str | Path) -> list[Fired]:
     return [Fired(int(number), float(when), int(pid), what) for number, when, pid, what in found]
 
 
-class Agenda:
-    """What one DAGMan process has still to suffer.
+class FaultSchedule:
+    """The faults that one DAGMan process has still to get.
 
     Args:
         plan: as it was written.
@@ -199,7 +202,7 @@ class Agenda:
             self._first.setdefault(entry.number, entry.time)
 
     def would(self, point: str, now: float) -> Fired | None:
-        """What happens if the process comes to a point now; None if nothing does."""
+        """The fault that is due at a point now; None if there is none."""
         came = self._came[point] + 1
         for number, fault in enumerate(self._plan):
             if fault.at != point or came < fault.nth or self._start < fault.start:
@@ -209,7 +212,7 @@ class Agenda:
                 return Fired(number, now, os.getpid(), str(fault))
         return None
 
-    def come_to(self, point: str, now: float) -> tuple[str, Fired | None]:
+    def reach(self, point: str, now: float) -> tuple[str, Fired | None]:
         """The process comes to a point: what is done to it ('' nothing), and what is to be
         written down of that."""
         due = self.would(point, now)

@@ -105,7 +105,7 @@ def judge(
         submissions.setdefault((first.get(owner, 0), node, retry), set()).update(clusters)
     merged = Facts(submissions, facts.affected)
     for run in runs:
-        _Run(listed, run, by_run.get(run.owners[0], {}), merged, verdict).check()
+        _RunCheck(listed, run, by_run.get(run.owners[0], {}), merged, verdict).check()
     for run, following in zip(runs, runs[1:]):
         _check_rescue(listed, by_run.get(run.owners[0], {}), following, verdict)
     return verdict
@@ -121,7 +121,7 @@ def _check_rescue(
             verdict.duplicates.append(f"{name} was done, but not for the rescue file: ran again")
 
 
-class _Run:
+class _RunCheck:
     """One generation under judgement."""
 
     def __init__(
@@ -218,7 +218,7 @@ class _Run:
 class _Attempt:
     """One attempt of a node under judgement."""
 
-    def __init__(self, node: Node, retry: int, lines: list[Line], run: _Run) -> None:
+    def __init__(self, node: Node, retry: int, lines: list[Line], run: _RunCheck) -> None:
         self.node = node
         self.retry = retry
         self.lines = lines

@@ -1,4 +1,4 @@
-"""One run of the torture test: a DAG is drawn, submitted, tormented to its end, and judged.
+"""One run of the torture test: a DAG is drawn, submitted, disturbed to its end, and judged.
 
 What run number n is depends on the seed alone, so any run can be had again.
 """
@@ -13,84 +13,84 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from tests.torture import damage, faults, ledger, torments
+from tests.torture import damage, disturbances, faults, ledger
+from tests.torture.disturbances import DISTURBANCES, Disturbance
 from tests.torture.judge import Facts, Generation, Verdict, judge
 from tests.torture.session import OURS, Session
-from tests.torture.torments import TORMENTS, Torment
 from tests.torture.workload import Workload, draw
 from tests.torture.world import World, until
 
-SUBMISSIONS_MAX = 6
+MAX_SUBMISSIONS = 6
 # Files that DAGMan writes only when asked.
 RECORDS = ("NODE_STATUS_FILE t.status 1", "JOBSTATE_LOG t.jobstate.log", "DOT t.dot UPDATE")
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What holds for all runs.
+    """Settings of all runs.
 
     Attributes:
         seed: of everything that is drawn.
         stop_seconds: the longest time for which a process is stopped.
-        patience: seconds that a DAG may take beside that.
+        timeout_s: seconds that a DAG may take beside that.
         keep: keep the directories of good runs too.
-        deeds_max: how many torments a run may have.
-        size_max: how many nodes a workflow may have.
+        max_disturbances: how many disturbances a run may have.
+        max_size: how many nodes a workflow may have.
     """
 
     seed: int
     stop_seconds: float = 20.0
-    patience: float = 300.0
+    timeout_s: float = 300.0
     keep: bool = False
-    deeds_max: int = 1000
-    size_max: int = 36
+    max_disturbances: int = 1000
+    max_size: int = 36
 
 
 @dataclass(frozen=True)
-class Run:
-    """A run that is due."""
+class PlannedRun:
+    """A run of the plan."""
 
     number: int
-    torment: str
+    disturbance: str
     flavour: str
 
     @property
     def name(self) -> str:
         """Of its directory."""
-        return f"{self.flavour}.{self.number:04}.{self.torment.replace(' ', '-')}"
+        return f"{self.flavour}.{self.number:04}.{self.disturbance.replace(' ', '-')}"
 
 
 class Player:
-    """Plays runs on a pool, many at once."""
+    """Runs disturbed DAGs on a pool, many at once."""
 
     def __init__(self, world: World, settings: Settings) -> None:
         self.world = world
         self.settings = settings
         self.submitted: set[str] = set()  # names of runs
 
-    def play(self, run: Run) -> dict[str, Any]:
+    def play(self, run: PlannedRun) -> dict[str, Any]:
         """Play one run; returns its record."""
         begun = time.time()
-        torment = TORMENTS[run.torment]
-        session = self._session(run, torment)
+        disturbance = DISTURBANCES[run.disturbance]
+        session = self._session(run, disturbance)
         mounted = False
         try:
-            if torment.disk:
-                mounted = torments.mount(session)
+            if disturbance.disk:
+                mounted = disturbances.mount(session)
                 if not mounted:
                     return {**_head(run), "skipped": "no small disk can be mounted here"}
-            self._prepare(session, torment)
+            self._prepare(session, disturbance)
             session.submit()
             self.submitted.add(run.name)
-            torment.act(session)
-            code = self._to_the_end(session, torment)
+            disturbance.act(session)
+            code = self._to_the_end(session, disturbance)
             session.left()
-            verdict = self._judge(session, torment, code)
+            verdict = self._judge(session, disturbance, code)
         finally:
             if mounted:
                 with contextlib.suppress(OSError):
                     shutil.copytree(session.work, session.work.parent / "kept")
-                torments.unmount(session.work)
+                disturbances.unmount(session.work)
         record = _record(run, session, verdict, code, time.time() - begun)
         if verdict.good and not self.settings.keep:
             shutil.rmtree(session.work.parent, ignore_errors=True)
@@ -99,11 +99,11 @@ class Player:
             (session.work.parent / "story").write_text(text)
         return record
 
-    def _session(self, run: Run, torment: Torment) -> Session:
-        random = Random(f"{self.settings.seed} {run.number} {run.torment}")
+    def _session(self, run: PlannedRun, disturbance: Disturbance) -> Session:
+        random = Random(f"{self.settings.seed} {run.number} {run.disturbance}")
         top = self.world.directory / "runs" / run.name
         work = top / "dag"
-        torments.unmount(work)  # of a run that was not finished
+        disturbances.unmount(work)  # of a run that was not finished
         shutil.rmtree(top, ignore_errors=True)
         work.mkdir(parents=True)
         for path in (top, work):
@@ -117,52 +117,54 @@ class Player:
             work,
             draw(
                 random,
-                sure=torment.sure,
-                retries=torment.retries,
-                size_max=self.settings.size_max,
+                sure=disturbance.sure,
+                retries=disturbance.retries,
+                max_size=self.settings.max_size,
             ),
             random,
             run.flavour,
             access_point.our_dagman if ours else access_point.stock_dagman,
-            torment.knobs,
+            disturbance.knobs,
             self.settings.stop_seconds,
-            self.settings.deeds_max,
+            self.settings.max_disturbances,
             time.monotonic()
-            + self.settings.patience * (1 if ours else 3)
+            + self.settings.timeout_s * (1 if ours else 3)
             + 3 * self.settings.stop_seconds,
         )
 
-    def _prepare(self, session: Session, torment: Torment) -> None:
-        if torment.seconds:
-            slow = [node._replace(seconds=torment.seconds) for node in session.workload.nodes]
+    def _prepare(self, session: Session, disturbance: Disturbance) -> None:
+        if disturbance.seconds:
+            slow = [node._replace(seconds=disturbance.seconds) for node in session.workload.nodes]
             session.workload = session.workload._replace(nodes=tuple(slow))
-        if torment.plan is not None or torment.records:
+        if disturbance.plan is not None or disturbance.records:
             workload = session.workload
             session.workload = workload._replace(lines=(*workload.lines, *RECORDS))
-        if torment.plan is not None:
+        if disturbance.plan is not None:
             session.dagman = faults.install(session.work.parent, sys.executable)
-            faults.write_plan(session.work, torment.plan(session.random)[: self.settings.deeds_max])
+            faults.write_plan(
+                session.work, disturbance.plan(session.random)[: self.settings.max_disturbances]
+            )
         session.write()
 
-    def _to_the_end(self, session: Session, torment: Torment) -> int | None:
+    def _to_the_end(self, session: Session, disturbance: Disturbance) -> int | None:
         """Wait for the end; where DAGMan may give up, its user does not."""
         code = session.wait_end()
-        while torment.resubmitted and code not in (0, None):
-            if session.submitted >= SUBMISSIONS_MAX or not session.left():
+        while disturbance.resubmitted and code not in (0, None):
+            if session.submitted >= MAX_SUBMISSIONS or not session.left():
                 break
             session.did(f"DAGMan gave up with {code}; submitted again")
             session.submit()
             code = session.wait_end()
         return code
 
-    def _judge(self, session: Session, torment: Torment, code: int | None) -> Verdict:
+    def _judge(self, session: Session, disturbance: Disturbance, code: int | None) -> Verdict:
         world = self.world
         last = session.generations[-1]
         session.generations[-1] = last._replace(code=code)
         fired = [entry for entry in faults.fired(session.work) if entry.number >= 0]
         session.kills += sum(entry.what.endswith(": kill") for entry in fired)
         session.kills += world.killed.pop(str(session.work), 0)
-        session.deeds += len(fired)
+        session.disturbances += len(fired)
         session.story += [
             f"{time.strftime('%H:%M:%S', time.localtime(f.time))} {f.what}" for f in fired
         ]
@@ -173,7 +175,7 @@ class Player:
         missing -= {cluster for found in children.values() for cluster in found}
         if missing:  # the schedd is still at it
             until(lambda: missing <= {key[0] for key in world.history.look()}, 10.0, pause=0.5)
-        affected = self._affected(session, torment, owners)
+        affected = self._affected(session, disturbance, owners)
         jobs = world.submissions(owners - {0})  # a DAGMan by hand is not told from any other
         facts = Facts(jobs, frozenset(affected))
         outer, inner = _split(session.workload, lines, world, session.generations)
@@ -188,7 +190,7 @@ class Player:
             verdict.lost.append("the DAG did not end in its time")
         return verdict
 
-    def _affected(self, session: Session, torment: Torment, owners: set[int]) -> set[str]:
+    def _affected(self, session: Session, disturbance: Disturbance, owners: set[int]) -> set[str]:
         names: dict[int, str] = {}
         for owner in owners:
             names.update(self.world.children(owner))
@@ -197,7 +199,7 @@ class Player:
         named: set[str] = set()
         if log.with_name(f"{log.name}.cut").exists():
             hurt, named = damage.hurt_by_cut(log)
-        if torment.disk:
+        if disturbance.disk:
             procs = {node.name: node.procs for node in session.workload.nodes}
             ends = damage.whole(log)
             hurt |= {c for c, name in names.items() if ends.get(c, 0) < procs.get(name, 1)}
@@ -259,12 +261,12 @@ def _findings(verdict: Verdict) -> list[str]:
     ]
 
 
-def _head(run: Run) -> dict[str, Any]:
-    return {"number": run.number, "torment": run.torment, "flavour": run.flavour}
+def _head(run: PlannedRun) -> dict[str, Any]:
+    return {"number": run.number, "disturbance": run.disturbance, "flavour": run.flavour}
 
 
 def _record(
-    run: Run, session: Session, verdict: Verdict, code: int | None, seconds: float
+    run: PlannedRun, session: Session, verdict: Verdict, code: int | None, seconds: float
 ) -> dict[str, Any]:
     return {
         **_head(run),
@@ -272,7 +274,7 @@ def _record(
         "seconds": round(seconds, 1),
         "nodes": len(session.workload.nodes) + len(session.workload.inner),
         "kills": session.kills,
-        "deeds": session.deeds,
+        "disturbances": session.disturbances,
         "submissions": session.submitted,
         **vars(verdict),
     }

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from tests.torture.torments import TORMENTS
+from tests.torture.disturbances import DISTURBANCES
 
 BEGIN, END = (
     "<!-- tables of the torture test: begin -->",
@@ -15,7 +15,7 @@ BEGIN, END = (
 # Column, its heading; what a record has of it is a number or a list.
 COLUMNS = {
     "runs": "runs",
-    "deeds": "torments",
+    "disturbances": "disturbances",
     "kills": "kills",
     "jobs": "jobs judged",
     "duplicates": "jobs run twice",
@@ -29,29 +29,29 @@ COLUMNS = {
 
 
 def summarise(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A row for each torment and program, and one for each program's sum."""
+    """A row for each disturbance and program, and one for each program's sum."""
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     for record in records:
         if "broken" in record or "skipped" in record:
             continue
-        for torment in (record["torment"], "all"):
-            key = (torment, record["flavour"])
-            row = rows.setdefault(key, {"torment": torment, "flavour": record["flavour"]})
+        for disturbance in (record["disturbance"], "all"):
+            key = (disturbance, record["flavour"])
+            row = rows.setdefault(key, {"disturbance": disturbance, "flavour": record["flavour"]})
             for column in COLUMNS:
                 value = 1 if column == "runs" else record.get(column, 0)
                 number = len(value) if isinstance(value, list) else value
                 row[column] = row.get(column, 0) + number
-    order = [*TORMENTS, "all"]
-    return sorted(rows.values(), key=lambda row: (row["flavour"], order.index(row["torment"])))
+    order = [*DISTURBANCES, "all"]
+    return sorted(rows.values(), key=lambda row: (row["flavour"], order.index(row["disturbance"])))
 
 
 def table(rows: list[dict[str, Any]], flavour: str) -> str:
     """The rows of one program as a Markdown table."""
-    lines = [["torment", *COLUMNS.values()], ["---", *(["--:"] * len(COLUMNS))]]
+    lines = [["disturbance", *COLUMNS.values()], ["---", *(["--:"] * len(COLUMNS))]]
     for row in rows:
         if row["flavour"] == flavour:
-            name = row["torment"]
-            does = TORMENTS[name].does if name in TORMENTS else "**all**"
+            name = row["disturbance"]
+            does = DISTURBANCES[name].does if name in DISTURBANCES else "**all**"
             lines.append([does, *(f"{row[column]:,}" for column in COLUMNS)])
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 

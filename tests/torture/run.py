@@ -24,9 +24,9 @@ from random import Random
 from typing import Any
 
 from tests.torture import report
-from tests.torture.play import Player, Run, Settings
+from tests.torture.disturbances import DISTURBANCES, unmount
+from tests.torture.play import PlannedRun, Player, Settings
 from tests.torture.session import OURS, STOCK
-from tests.torture.torments import TORMENTS, unmount
 from tests.torture.world import World, started, until
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -47,21 +47,21 @@ ROUND: tuple[str, ...] = (
 ROUND += ("mixed", "kill", "vacate", "remove", "second", "kill", "disk", "truncate", "points")
 ROUND += ("stranger",)
 TO_ALL = ("schedd kill", "pool kill", "schedd stop")
-ROUNDS_TO_BATCH = 2  # after so many rounds there is a batch of runs under a torment to all
+ROUNDS_TO_BATCH = 2  # after so many rounds there is a batch of runs under a disturbance to all
 
 
-def plan(flavour: str, only: list[str], at_once: int) -> Iterator[list[Run]]:
-    """Batches of runs, for ever: of one run, or of several under a torment to the whole pool."""
+def plan(flavour: str, only: list[str], at_once: int) -> Iterator[list[PlannedRun]]:
+    """Batches of runs, without end: one run, or several with the whole pool disturbed."""
     number = 0
     singles = [name for name in ROUND if not only or name in only]
-    singles = [name for name in singles if flavour == OURS or not TORMENTS[name].ours_only]
+    singles = [name for name in singles if flavour == OURS or not DISTURBANCES[name].ours_only]
     world = deque(name for name in TO_ALL if not only or name in only)
     while True:
         for name in singles * ROUNDS_TO_BATCH:
-            yield [Run(number, name, flavour)]
+            yield [PlannedRun(number, name, flavour)]
             number += 1
         if world:
-            yield [Run(number + n, world[0], flavour) for n in range(at_once)]
+            yield [PlannedRun(number + n, world[0], flavour) for n in range(at_once)]
             number += at_once
             world.rotate(-1)
 
@@ -104,18 +104,18 @@ class Torture:
                 running |= futures
             self._wait(running, 0)
 
-    def _one(self, run: Run) -> dict[str, Any]:
+    def _one(self, run: PlannedRun) -> dict[str, Any]:
         try:
             return self.player.play(run)
         except Exception as error:
             # One run that the harness could not play must not end the others.
             text = f"{type(error).__name__}: {error}"[:2000]
-            return {"number": run.number, "torment": run.torment, "flavour": run.flavour,
+            return {"number": run.number, "disturbance": run.disturbance, "flavour": run.flavour,
                     "broken": text}  # fmt: skip
 
-    def _to_all(self, runs: list[Run], futures: set[Future[dict[str, Any]]]) -> None:
-        """Torment the pool under the runs of a batch."""
-        act = TORMENTS[runs[0].torment].to_all
+    def _to_all(self, runs: list[PlannedRun], futures: set[Future[dict[str, Any]]]) -> None:
+        """Disturb the pool under the runs of a batch."""
+        act = DISTURBANCES[runs[0].disturbance].to_all
         assert act is not None
         settings = self.player.settings
         random = Random(f"{settings.seed} {runs[0].number} to all")
@@ -128,7 +128,7 @@ class Torture:
         story = act(self.player.world, random, over, settings.stop_seconds)
         for future in futures:
             record = future.result()
-            record["deeds"] = record.get("deeds", 0) + len(story)
+            record["disturbances"] = record.get("disturbances", 0) + len(story)
             record["world"] = story
 
     def _wait(self, running: set[Future[dict[str, Any]]], left: int) -> set[Future[dict[str, Any]]]:
@@ -170,10 +170,12 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--kills", type=int, default=500, help="kills of DAGMan that are enough")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--dir", type=Path, default=CHECKOUT / "var" / "torture")
-    parser.add_argument("--only", default="", help="torments, with commas: " + ", ".join(TORMENTS))
+    parser.add_argument(
+        "--only", default="", help="disturbances, with commas: " + ", ".join(DISTURBANCES)
+    )
     parser.add_argument("--at-once", type=int, default=8, help="runs at a time")
     parser.add_argument("--stop", type=float, default=20.0, help="longest SIGSTOP, in seconds")
-    parser.add_argument("--patience", type=float, default=300.0, help="seconds for a DAG")
+    parser.add_argument("--timeout", type=float, default=300.0, help="seconds for a DAG")
     parser.add_argument("--keep", action="store_true", help="keep the directories of good runs")
     parser.add_argument("--report", type=Path, help="write the tables into this page")
     parser.add_argument("--json", type=Path, help="write what the tables say into this file")
@@ -183,13 +185,16 @@ def arguments(argv: list[str]) -> argparse.Namespace:
 def main(argv: list[str]) -> int:
     words = arguments(argv)
     only = [name for name in words.only.split(",") if name]
-    unknown = [name for name in only if name not in TORMENTS]
+    unknown = [name for name in only if name not in DISTURBANCES]
     if unknown:
-        print(f"no torment {', '.join(unknown)}; there are {', '.join(TORMENTS)}", file=sys.stderr)
+        print(
+            f"no disturbance {', '.join(unknown)}; there are {', '.join(DISTURBANCES)}",
+            file=sys.stderr,
+        )
         return 2
     directory = words.dir.absolute()
     directory.mkdir(parents=True, exist_ok=True)
-    settings = Settings(words.seed, words.stop, words.patience, words.keep)
+    settings = Settings(words.seed, words.stop, words.timeout, words.keep)
     torture = Torture(directory / "runs.jsonl", words.kills, words.at_once)
     flavours = (OURS, STOCK) if words.dagman == "both" else (words.dagman,)
     if any(torture.killed(flavour) < words.kills for flavour in flavours):

@@ -1,4 +1,4 @@
-"""One DAG that is tortured: submitted, watched, submitted again; and what was done to it."""
+"""One DAG under test: submitted, watched, submitted again; and its disturbances."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
+from tests.pool.dagmans import dagmans_in
 from tests.torture import ledger
 from tests.torture.judge import Generation
 from tests.torture.workload import Workload, files
-from tests.torture.world import World, dagmans, until
+from tests.torture.world import World, until
 
 OURS, STOCK = "ours", "stock"
 # With its defaults stock looks at its log every 5 seconds: a run would take minutes.
 STOCK_KNOBS = ("DAGMAN_USER_LOG_SCAN_INTERVAL = 1", "DAGMAN_SUBMIT_DELAY = 0")
-LEAVES_WITHIN = 60.0  # seconds
+LEAVE_TIMEOUT_S = 60.0
 
 
 @dataclass
@@ -30,10 +31,10 @@ class Session:
         dagman: the condor_dagman to run.
         knobs: that the DAG is run with.
         stop_seconds: how long a stopped process stays so.
-        deeds_max: how many torments are enough.
+        max_disturbances: how many disturbances are enough.
         limit: when (monotonic) the DAG must have ended.
         kills: SIGKILLs that a DAGMan got, alone or with its whole pool.
-        deeds: torments done, kills included.
+        disturbances: disturbances done, kills included.
         submitted: how often the DAG was submitted.
         story: what was done, for people.
         wrong: what was seen on the way that should not be.
@@ -47,13 +48,13 @@ class Session:
     dagman: str
     knobs: tuple[str, ...]
     stop_seconds: float
-    deeds_max: int
+    max_disturbances: int
     limit: float
     cluster: int = 0
     generations: list[Generation] = field(default_factory=list)
     inner_done: list[frozenset[str]] = field(default_factory=list)
     kills: int = 0
-    deeds: int = 0
+    disturbances: int = 0
     submitted: int = 0
     story: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
@@ -64,12 +65,12 @@ class Session:
         return self.work.parent / "ledger"
 
     def tell(self, text: str) -> None:
-        """Note what is done to the DAG."""
+        """Record what is done to the DAG."""
         self.story.append(f"{time.strftime('%H:%M:%S')} {text}")
 
     def did(self, text: str) -> None:
-        """Note a torment that was done."""
-        self.deeds += 1
+        """Record a disturbance."""
+        self.disturbances += 1
         self.tell(text)
 
     def write(self) -> None:
@@ -146,11 +147,11 @@ class Session:
                 return self.world.access_point.gone(owner)
             return False
 
-        return bool(until(gone, LEAVES_WITHIN, pause=1.0))
+        return bool(until(gone, LEAVE_TIMEOUT_S, pause=1.0))
 
     def pids(self) -> list[int]:
         """DAGMans of this DAG and its sub-DAGs that run; that of the DAG itself first."""
-        found = dagmans(self.work)
+        found = dagmans_in(self.work)
         return sorted(found, key=lambda pid: found[pid] != "t.dag.lock")
 
     def pid(self) -> int:
@@ -189,9 +190,9 @@ class Session:
         return len({line.node for line in lines}) / len(self.workload.nodes)
 
     def rest(self) -> bool:
-        """Let the DAG do a random bit: nothing, a moment, or some jobs.  False if it has ended, or
-        has had enough."""
-        if self.deeds >= self.deeds_max or not self.pid():
+        """Let the DAG run for a random while.  False if it has ended, or has had the
+        maximum number of disturbances."""
+        if self.disturbances >= self.max_disturbances or not self.pid():
             return False
         draw = self.random.random()
         if draw < 0.25:

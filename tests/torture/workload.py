@@ -85,16 +85,16 @@ class Workload(NamedTuple):
     options: tuple[str, ...] = ()
 
 
-def draw(random: Random, *, sure: bool = False, retries: int = 0, size_max: int = 36) -> Workload:
+def draw(random: Random, *, sure: bool = False, retries: int = 0, max_size: int = 36) -> Workload:
     """A workflow with some of everything that DAGMan can do.
 
     Args:
         sure: no node fails for good, and there is neither a FINAL node nor a sub-DAG.
-        size_max: how many nodes its shape may have.
+        max_size: how many nodes its shape may have.
         retries: every node has at least so many retries left when its rule is through.
     """
     shape = random.choice(sorted(shapes.SHAPES))
-    workflow = shapes.make(shape, random.randint(20, size_max), seed=random.randrange(1000))
+    workflow = shapes.make(shape, random.randint(20, max_size), seed=random.randrange(1000))
     traits = {trait for trait in _TRAITS if random.random() < 0.35}
     prefix = SPLICED if random.random() < 0.25 else ""
     parents: dict[str, list[str]] = {name: [] for name in workflow.nodes}

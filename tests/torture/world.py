@@ -20,6 +20,7 @@ from condor_pydagman.errors import PoolError
 from condor_pydagman.pool import Pool, processes
 from tests.pool import second_user
 from tests.pool.access_point import AccessPoint
+from tests.pool.dagmans import running_dagmans
 
 # The master waits ever longer before it starts a dead daemon again; not here.
 KNOBS = """
@@ -99,19 +100,12 @@ class World:
         self.history = History(self.pool.directory / "spool" / "history")
         self.killed: Counter[str] = Counter()
 
-    def daemon(self, name: str) -> int:
-        """Process id of a daemon of the pool, 0 if it does not run."""
-        found = [pid for pid in self._family() if _comm(pid) == name]
-        return min(found, default=0)
-
-    def _family(self) -> list[int]:
-        master = self.pool.master()
-        return list(processes.family(master)) if master else []
-
     def kill_all(self) -> None:
         """SIGKILL for every process of the pool at once, jobs and DAGMans as well."""
-        pids = sorted({*self._family(), *processes.running(str(self.pool.directory))})
-        self.killed.update(where for pid, where, _ in _all_dagmans() if pid in pids)
+        pids = sorted(
+            {*self.access_point.processes(), *processes.running(str(self.pool.directory))}
+        )
+        self.killed.update(one.directory for one in running_dagmans() if one.pid in pids)
         processes.send(pids, signal.SIGSTOP)
         processes.send(pids, signal.SIGKILL)
 
@@ -119,7 +113,7 @@ class World:
         """Start the pool again after its death, as often as it needs."""
         for attempt in range(3):
             try:
-                self.pool.start(timeout=120)
+                self.pool.start(timeout_s=120)
                 return
             except PoolError:
                 if attempt == 2:
@@ -156,7 +150,7 @@ def started(directory: Path) -> Iterator[World]:
     (pool.directory / "config.d").mkdir(parents=True, exist_ok=True)
     (pool.directory / "config.d" / "torture").write_text(KNOBS + second_user.KNOBS)
     try:
-        pool.start(timeout=180)
+        pool.start(timeout_s=180)
         access_point = AccessPoint(pool)
         if access_point.queue():
             access_point.run("condor_rm", "-all", check=False)
@@ -164,38 +158,6 @@ def started(directory: Path) -> Iterator[World]:
         yield World(access_point, directory)
     finally:
         pool.stop()
-
-
-def dagmans(work: Path) -> dict[int, str]:
-    """DAGMans that run in a directory: process id -> lock file; children of theirs not counted."""
-    found = {pid: lock for pid, where, lock in _all_dagmans() if where == str(work)}
-    return {pid: lock for pid, lock in found.items() if _parent(pid) not in found}
-
-
-def _all_dagmans() -> list[tuple[int, str, str]]:
-    """Process id, working directory and lock file of every DAGMan."""
-    found = []
-    for entry in os.listdir("/proc"):
-        with contextlib.suppress(OSError):
-            if entry.isdigit():
-                words = Path(f"/proc/{entry}/cmdline").read_bytes().split(b"\0")
-                if b"-Lockfile" in words:
-                    lock = words[words.index(b"-Lockfile") + 1].decode()
-                    found.append((int(entry), os.readlink(f"/proc/{entry}/cwd"), lock))
-    return found
-
-
-def _parent(pid: int) -> int:
-    with contextlib.suppress(OSError):
-        text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
-        return processes.parse_stat(text).parent
-    return 0
-
-
-def _comm(pid: int) -> str:
-    with contextlib.suppress(OSError):
-        return Path(f"/proc/{pid}/comm").read_text().strip()
-    return ""
 
 
 def until(what: Callable[[], Any], seconds: float, pause: float = 0.1) -> Any:

@@ -296,7 +296,7 @@ def kilobytes():
     status = open("/proc/self/status").read()
     return int(status.split("VmHWM:")[1].split()[0])
 
-reading.MOST_FILES = int(sys.argv[2]) or reading.MOST_FILES
+reading.MAX_FILES = int(sys.argv[2]) or reading.MAX_FILES
 before, begin = kilobytes(), time.process_time()
 try:
     answer = f"{len(build([sys.argv[1]], DagFiles().read, BuildOptions()))} nodes"

@@ -29,8 +29,8 @@ def test_a_dag_file_error_shows_the_place_with_a_caret() -> None:
 
 def test_the_caret_may_stand_elsewhere_than_the_column() -> None:
     error = DagFileError("bad", file="x", line=4, place=2, column=100, text="end", caret=3)
-    assert error.shown() == ["    x:2:100:", "    end", "      ^"]
-    assert DagFileError("bad", file="x").shown() == []
+    assert error.place_lines() == ["    x:2:100:", "    end", "      ^"]
+    assert DagFileError("bad", file="x").place_lines() == []
 
 
 def test_a_warning_has_its_place() -> None:

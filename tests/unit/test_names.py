@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from condor_pydagman.names import LOGGED_NAME_MAX, DagPaths, logged_name
+from condor_pydagman.names import MAX_LOGGED_NAME_BYTES, DagPaths, logged_name
 
 
 def test_names_stand_beside_the_dag_file() -> None:
@@ -34,9 +34,9 @@ def test_the_nodes_log_is_absolute_with_stocks_dot() -> None:
 
 def test_a_node_is_logged_by_its_name_if_a_line_can_hold_it() -> None:
     assert logged_name("Nöde 7") == "Nöde 7"
-    assert logged_name("x" * LOGGED_NAME_MAX) == "x" * LOGGED_NAME_MAX
+    assert logged_name("x" * MAX_LOGGED_NAME_BYTES) == "x" * MAX_LOGGED_NAME_BYTES
     long, odd = logged_name("x" * 5000), logged_name("a\x01b")
-    assert len(long) == LOGGED_NAME_MAX
+    assert len(long) == MAX_LOGGED_NAME_BYTES
     assert long != logged_name("x" * 5001)
     assert odd.startswith("a?b~")
 

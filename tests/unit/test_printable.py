@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from condor_pydagman.errors import DagFileError
-from condor_pydagman.printable import LONGEST_MESSAGE, message, printable, without_tricks
+from condor_pydagman.printable import MAX_MESSAGE_CHARS, escaped_line, message, printable
 
 
 def test_a_long_message_is_cut() -> None:
-    assert message("x" * 5000) == "x" * LONGEST_MESSAGE + "..."
+    assert message("x" * 5000) == "x" * MAX_MESSAGE_CHARS + "..."
     assert message("x\ny\u00e9") == "x\\x0ay\u00e9"
 
 
@@ -21,8 +21,8 @@ def test_whatever_comes_is_printable(text: str) -> None:
 
 @given(st.text())
 def test_whatever_comes_is_one_line(text: str) -> None:
-    assert len(without_tricks(text).splitlines()) <= 1
-    assert without_tricks(without_tricks(text)) == without_tricks(text)
+    assert len(escaped_line(text).splitlines()) <= 1
+    assert escaped_line(escaped_line(text)) == escaped_line(text)
 
 
 def test_a_file_name_can_be_anything() -> None:

@@ -14,7 +14,7 @@ import htcondor2
 import pytest
 
 from condor_pydagman.adapters import descriptions
-from condor_pydagman.cli.checker_world import DiskWorld
+from condor_pydagman.adapters.lint_world import DiskWorld
 from condor_pydagman.config import Config
 from condor_pydagman.errors import PoolError
 from condor_pydagman.graph.model import Dag
@@ -46,7 +46,7 @@ class Schedd:
 
     def submit(self, description: Any) -> int:
         pairs = "".join(f"{key} = {value}\n" for key, value in description.items())
-        read = descriptions.parsed(f"{pairs}\nqueue {description.getQArgs()}\n")
+        read = descriptions.parse(f"{pairs}\nqueue {description.getQArgs()}\n")
         return descriptions.procs_of(read)
 
 
@@ -63,7 +63,7 @@ def described(name: str) -> str:
 def jobs(name: str) -> int:
     text = described(name)
     try:
-        return int(descriptions.submitted(Schedd(), descriptions.parsed(text), text))
+        return int(descriptions.submit(Schedd(), descriptions.parse(text), text))
     except (PoolError, *descriptions.BINDINGS):
         return 0
 

@@ -1,4 +1,4 @@
-"""What stock condor_dag_checker looks for outside of DAG files, where its options ask for that.
+"""The checks of files other than DAG files that stock condor_dag_checker has options for.
 
 Each method gives what is wrong, in stock's words, or ''.
 """
@@ -15,7 +15,7 @@ from condor_pydagman.errors import FileError
 from condor_pydagman.graph.lint.findings import FileKind, World
 from condor_pydagman.vocabulary import COMMON_INPUT_DIFFERS
 
-_MOST_REMEMBERED = 1000
+_MAX_CACHED = 1000
 
 NO_DESCRIPTION = "Submit JDL does not exist"
 _INLINE = "internal-jdl"  # what stock calls a description that is no file
@@ -109,7 +109,7 @@ class External:
             return ""
         key = (text, directory, name)
         if key not in self._verdicts:
-            if len(self._verdicts) >= _MOST_REMEMBERED:
+            if len(self._verdicts) >= _MAX_CACHED:
                 self._verdicts.clear()
             self._verdicts[key] = self._look_at(text, directory, name)
         verdict = self._verdicts[key]

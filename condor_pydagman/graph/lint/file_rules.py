@@ -1,4 +1,4 @@
-"""Findings about the files that nodes need: submit files, scripts, DAG files of sub-DAGs.
+"""Findings about the files that a DAG needs: submit files, scripts, DAG files of sub-DAGs, CONFIG.
 
 A file that is missing now may be written by a node that runs earlier, or by the node's PRE script.
 Only what is missing for a node that nothing can run before is an error.
@@ -7,14 +7,18 @@ Only what is missing for a node that nothing can run before is an error.
 from __future__ import annotations
 
 import os.path
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from condor_pydagman.dagfile.commands import ConfigFile
+from condor_pydagman.dagfile.parser import CommandReader, Reading
+from condor_pydagman.errors import FileError
 from condor_pydagman.graph.lint.findings import FileKind, Findings, Severity, World
 from condor_pydagman.graph.model import DONE, JOIN, NOOP, Dag
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
 _MAY_COME = "an earlier node or a PRE script may still write it; else "
+_ONE_CONFIG = "there can be one configuration file only, over all DAG files"
 
 
 class _Use(NamedTuple):
@@ -54,7 +58,7 @@ def check_files(dag: Dag, world: World, findings: Findings) -> None:
 
 
 class _Firsts:
-    """Knows which nodes start before anything else can have written a file."""
+    """Tells which nodes start before any other job or script can have written a file."""
 
     def __init__(self, dag: Dag) -> None:
         self._dag = dag
@@ -171,3 +175,34 @@ def _place_of_dag(dag: Dag, world: World, findings: Findings) -> None:
     if dag.files and world.absolute(dag.files[0]).startswith("/tmp/"):
         message = f"{dag.files[0]} is in /tmp; by default DAGMan refuses to keep its log there"
         findings.add("DAG306", message, place=dag.files[0])
+
+
+def check_config(
+    files: Sequence[str], world: World, findings: Findings, *, use_dag_dir: bool
+) -> None:
+    """Look for the CONFIG file, as condor_submit_dag does: in these files, not in their splices."""
+    first = where = ""
+    for file in files:
+        directory = os.path.dirname(file) if use_dag_dir else ""
+        for command in _config_lines(file, world):
+            place, name = f"{file}:{command.line}", os.path.join(directory, command.file)
+            if world.is_directory(name):
+                message = f"configuration file {name} is a directory"
+                findings.add("DAG308", message, place=place)
+            elif world.kind(name) is FileKind.MISSING:
+                findings.add("DAG308", f"configuration file {name} does not exist", place=place)
+            elif first and name != first:
+                message = f"CONFIG names {name}, but {where} names {first}"
+                findings.add("DAG308", message, place=place, hint=_ONE_CONFIG)
+            if not first:
+                first, where = name, place
+
+
+def _config_lines(file: str, world: World) -> list[ConfigFile]:
+    reading = Reading(file, words=("CONFIG",))  # its errors are found elsewhere
+    try:
+        blocks = world.read_blocks(file)
+        found = list(CommandReader(blocks, reading, in_bulk=True).commands())
+    except (OSError, FileError):
+        return []
+    return [command for command in found if isinstance(command, ConfigFile)]

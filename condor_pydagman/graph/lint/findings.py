@@ -1,4 +1,4 @@
-"""What a check is given (a World) and what it gives (Findings): codes, severities, places.
+"""The input of a check (a World) and its result (Findings): codes, severities, places.
 
 Codes are stable: scripts filter by them.  DAG1xx is what DAGMan refuses, DAG2xx the graph, DAG3xx
 files, DAG4xx lines that do nothing or not what they seem to.
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from enum import Enum, IntEnum
 from typing import NamedTuple, Protocol
 
-MOST_KEPT = 100  # of one code: a million nodes may share a mistake
+MAX_KEPT = 100  # of one code: a million nodes may share a mistake
 
 
 class FileKind(Enum):
@@ -150,6 +150,7 @@ CODES: dict[str, Code] = {
         "move the DAG to a directory that nobody cleans, or set DAGMAN_AVOID_SLASH_TMP to False",
     ),
     "DAG307": Code(_WARNING, "a submit file that can't be read"),
+    "DAG308": Code(_ERROR, "a CONFIG file that condor_submit_dag refuses", "check its name"),
     "DAG401": Code(
         _WARNING,
         "a macro of VARS that no submit description uses",
@@ -230,7 +231,7 @@ class Finding(NamedTuple):
 
 
 class Findings:
-    """All that was found; of each code the first MOST_KEPT are kept, and all are counted.
+    """All that was found; of each code the first MAX_KEPT are kept, and all are counted.
 
     Attributes:
         kept: in the order in which they came.
@@ -244,7 +245,7 @@ class Findings:
 
     def full(self, code: str) -> bool:
         """Whether no more of a code is kept: then its text need not be made, see `count`."""
-        return self._of_code.get(code, 0) >= MOST_KEPT
+        return self._of_code.get(code, 0) >= MAX_KEPT
 
     def count(self, code: str, severity: Severity | None = None, more: int = 1) -> None:
         """Count `more` of a code, without text."""

@@ -1,4 +1,4 @@
-"""Findings that the Dag alone tells: cycles, nodes that never run, categories, idle lines."""
+"""Findings that need no files but the Dag: cycles, nodes that never run, categories, idle lines."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from condor_pydagman.vocabulary import NodeKind, ScriptKind
 _PREFIX = re.compile("^warning: ", re.IGNORECASE)
 _NO_OPTIONS = Retry(0)[2:]  # of RETRY, beyond UNLESS-EXIT
 # Warnings of the builder that have a code of their own here.
-_TOLD_BETTER = ("Warning: category ", "Warning: exit code 0 for a PRE_SKIP")
+_COVERED_BY_RULES = ("Warning: category ", "Warning: exit code 0 for a PRE_SKIP")
 
 
 def check_graph(dag: Dag, findings: Findings) -> None:
     """Look at everything that needs no file."""
     for warning in dag.warnings:
-        if not warning.startswith(_TOLD_BETTER):
+        if not warning.startswith(_COVERED_BY_RULES):
             findings.add("DAG106", _PREFIX.sub("", " ".join(warning.split())))
     check_cycles(dag, findings)
     _blocked(dag, findings)

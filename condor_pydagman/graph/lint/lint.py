@@ -14,15 +14,15 @@ from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.errors import DagFileError, DagFileWarning
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, ProcessingError, build
 from condor_pydagman.graph.lint.external import OutlineOptions
-from condor_pydagman.graph.lint.file_rules import check_files
-from condor_pydagman.graph.lint.findings import MOST_KEPT, Finding, Findings, World
+from condor_pydagman.graph.lint.file_rules import check_config, check_files
+from condor_pydagman.graph.lint.findings import MAX_KEPT, Finding, Findings, World
 from condor_pydagman.graph.lint.graph_rules import check_cycles, check_graph
 from condor_pydagman.graph.lint.macro_rules import check_macros
 from condor_pydagman.graph.lint.outline import Place, read_outline
-from condor_pydagman.graph.lint.partly import build_partly
+from condor_pydagman.graph.lint.partial import build_partial
 from condor_pydagman.graph.lint.references import word_of
 
-LONGEST_TEXT = 160
+MAX_TEXT_LENGTH = 160
 _CUT_OFF = "The command is ignored: its last line ends in"
 
 
@@ -38,18 +38,19 @@ def lint(files: Sequence[str], world: World, options: BuildOptions) -> Findings:
     try:
         dag = build(files, world.read_blocks, options)
     except DagFileErrors as errors:
-        partly = build_partly(files, world.read_blocks, options)
-        dag = partly.dag
-        for error in partly.errors or errors.errors:
+        partial = build_partial(files, world.read_blocks, options)
+        dag = partial.dag
+        for error in partial.errors or errors.errors:
             _add_error(error, findings)
-        if partly.lost:
-            findings.count("DAG101", more=partly.lost)
+        if partial.lost:
+            findings.count("DAG101", more=partial.lost)
         check_cycles(dag, findings)
     else:
         check_graph(dag, findings)
         check_macros(dag, world, findings)
     _add_remarks(dag.remarks, findings)
     check_files(dag, world, findings)
+    check_config(files, world, findings, use_dag_dir=options.use_dag_dir)
     del dag
     _Locator(findings, world).locate(files, options)
     _show_lines(findings, world)
@@ -85,7 +86,7 @@ def _add_error(error: DagFileError, findings: Findings) -> None:
         message = f"{error.command}: {message}"
     hint = error.hint or (f"usage: {error.usage}" if error.usage and code == "DAG101" else "")
     findings.add(code, message, place=f"{error.file}:{error.place}", hint=hint)
-    if findings.of_code(code) <= MOST_KEPT:
+    if findings.of_code(code) <= MAX_KEPT:
         findings.kept[-1] = findings.kept[-1]._replace(
             text=error.text, column=error.column, caret=error.caret
         )
@@ -178,7 +179,7 @@ def _show_lines(findings: Findings, world: World) -> None:
             lines = texts[finding.file] = _lines(finding.file, world)
         if finding.line <= len(lines):
             raw = lines[finding.line - 1].rstrip()
-            shown = raw.lstrip()[:LONGEST_TEXT]
+            shown = raw.lstrip()[:MAX_TEXT_LENGTH]
             caret = _caret(shown, finding)
             column = caret + len(raw) - len(raw.lstrip()) if caret else 0
             findings.kept[number] = finding._replace(text=shown, column=column, caret=caret)
@@ -187,7 +188,7 @@ def _show_lines(findings: Findings, world: World) -> None:
 def _lines(file: str, world: World) -> list[str]:
     try:
         return world.read_text(file).split("\n")
-    except Exception:  # it has been read before; without it a finding is just less pretty
+    except Exception:  # it could be read before; without it a finding has no excerpt
         return []
 
 

@@ -1,6 +1,6 @@
 """Findings about VARS, submit descriptions and the files that jobs write.
 
-Nothing is claimed of a description that does more than set and use plain macros.
+Descriptions that do more than set and use plain macros are not checked.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class _Texts:
                 return None
             try:
                 text = self._world.read_text(path)
-            except Exception:  # whoever runs the node will see why
+            except Exception:  # running the node will show why
                 return None
         read = parse(text)
         if not read.plain:
@@ -97,7 +97,7 @@ class _Texts:
 
 
 class _Variables:
-    """Macros that VARS sets and nobody uses, and macros that are used and nobody sets."""
+    """Macros that VARS sets and that are not used, and macros that are used and not set."""
 
     def __init__(self, dag: Dag, world: World, findings: Findings, texts: _Texts) -> None:
         self._dag = dag

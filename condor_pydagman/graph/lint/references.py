@@ -10,10 +10,11 @@ from typing import NamedTuple, Protocol
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
+from condor_pydagman.dagfile.syntax import SYNTAX_OF
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import NodeKind
 
-# Commands that are obeyed when all nodes of their file are known, in this order.
+# Commands that are applied when all nodes of their file are known, in this order.
 _ORDER: tuple[type, ...] = (
     commands.SubmitDescription,
     commands.Category,
@@ -32,26 +33,6 @@ _ORDER: tuple[type, ...] = (
 )
 LATER = frozenset(_ORDER) - {commands.SubmitDescription}  # which defines its name at once
 
-_WORDS: dict[type, str] = {
-    commands.Category: "CATEGORY",
-    commands.ParentChild: "PARENT",
-    commands.ScriptLine: "SCRIPT",
-    commands.RetryLine: "RETRY",
-    commands.AbortDagOn: "ABORT_DAG_ON",
-    commands.Vars: "VARS",
-    commands.Priority: "PRIORITY",
-    commands.PreSkip: "PRE_SKIP",
-    commands.ToleranceLine: "TOLERANCE",
-    commands.TimeoutLine: "TIMEOUT",
-    commands.Done: "DONE",
-    commands.ConfigFile: "CONFIG",
-    commands.Reject: "REJECT",
-    commands.MaxJobs: "MAXJOBS",
-    commands.Subdag: "SUBDAG",
-    commands.Splice: "SPLICE",
-    commands.Include: "INCLUDE",
-    commands.SubmitDescription: "SUBMIT_DESCRIPTION",
-}
 _ALL_NODES = "ALL_NODES"
 WITH_EDGES = (NodeKind.JOB, NodeKind.SUBDAG)
 
@@ -76,10 +57,10 @@ class Names(Protocol):
 
 
 def word_of(command: Command) -> str:
-    """The word of a command as messages show it."""
+    """The word of a command as messages show it; PIN_IN for both kinds of pins."""
     if isinstance(command, commands.Job):
         return command.kind.name
-    return _WORDS.get(type(command), "")
+    return SYNTAX_OF[type(command)].word
 
 
 def kind_of(command: commands.Job | commands.Subdag) -> NodeKind:
@@ -90,7 +71,7 @@ def kind_of(command: commands.Job | commands.Subdag) -> NodeKind:
 
 
 class WaitingRows(NamedTuple):
-    """PARENT lines of a run (see `dagfile.bulk`), with the numbers of their lines."""
+    """PARENT lines of a simple form (see `dagfile.bulk`), with the numbers of their lines."""
 
     lines: Sequence[int]
     rows: Sequence[tuple[str, str]]
@@ -101,14 +82,14 @@ class WaitingRows(NamedTuple):
             yield commands.ParentChild(line, (parent,), tuple(children.split()))
 
 
-class Later:
-    """Commands that wait for the end of their file; iterate once, in the order of obeying."""
+class Deferred:
+    """Commands that wait for the end of their file; iterate once, in the order of applying."""
 
     def __init__(self) -> None:
         self._commands: dict[type, list[Command | WaitingRows]] = {}
 
     def add_rows(self, rows: WaitingRows) -> None:
-        """Let lines of a run wait."""
+        """Let simple lines wait."""
         self._commands.setdefault(commands.ParentChild, []).append(rows)
 
     def add(self, command: Command) -> None:
@@ -120,8 +101,8 @@ class Later:
             yield from self._commands.get(kind, ())
 
 
-class Asker:
-    """Knows what the names in one file stand for."""
+class Resolver:
+    """Resolves the names in one file."""
 
     def __init__(self, dag: Dag, scope: Names) -> None:
         self._dag = dag
@@ -182,7 +163,7 @@ class Asker:
     def _known(
         self, names: tuple[str, ...], reasons: list[str], as_parents: bool
     ) -> tuple[list[int], list[str]]:
-        """Nodes that may have edges, and names that nobody has; `reasons` grows."""
+        """Nodes that may have edges, and names that are unknown; `reasons` grows."""
         known: dict[int, None] = {}
         unknown = []
         for name in sorted(set(names)):

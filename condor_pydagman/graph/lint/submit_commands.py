@@ -1,7 +1,7 @@
 """Which commands of a submit description condor_submit looks at, and when.
 
 Found out by giving each name to condor_dag_checker 25.14.1, alone and beside each of the others.
-A word `a=b` means: `b` is another name of `a`, and nobody looks at it where `a` is given.
+A word `a=b` means: `b` is another name of `a`, and is ignored where `a` is given.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ BESIDE = (
     ),
 )
 
-# Nobody looks at these where `shell` is given.
+# These are ignored where `shell` is given.
 WITHOUT_SHELL = {"executable", "interactive_args", "interactive_executable", "transfer_executable"}
 
 # Names that are never called unused: macros that DAGMan sets for every node, switches of the queue

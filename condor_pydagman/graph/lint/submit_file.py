@@ -17,8 +17,8 @@ _ANY_REFERENCE = re.compile(r"\$\w*\(([^()]*)")
 _REFERENCE = re.compile(r"(?<!\$)\$\(\s*([A-Za-z_]\w*)\s*\)")
 _REFERENCE_OR_DEFAULT = re.compile(r"(?<!\$)\$\(\s*([A-Za-z_]\w*)\s*(?::([^()$]*))?\)")
 
-MOST_ROUNDS = 20
-LONGEST = 10_000
+MAX_EXPANSIONS = 20
+MAX_LENGTH = 10_000
 
 # Macros that condor_submit or DAGMan sets for every job (manual: "condor_submit", "Macros in
 # submit description files"; "Special macros" of VARS).
@@ -146,7 +146,7 @@ def expand(value: str, look_up: Callable[[str], str | None]) -> str | None:
     None if that can't be told: `look_up` gives None for a macro without default, or there is more
     in it than plain macros.
     """
-    for _ in range(MOST_ROUNDS):
+    for _ in range(MAX_EXPANSIONS):
         if "$" not in value:
             return value
         unknown = False
@@ -160,7 +160,7 @@ def expand(value: str, look_up: Callable[[str], str | None]) -> str | None:
             return new or ""
 
         value, count = _REFERENCE_OR_DEFAULT.subn(replacement, value)
-        if unknown or not count or len(value) > LONGEST:
+        if unknown or not count or len(value) > MAX_LENGTH:
             return None
     return None
 

@@ -1,6 +1,6 @@
-"""What HTCondor's submit language warns of in a description, besides lines that nobody uses.
+"""What HTCondor's submit language warns of in a description, besides unused lines.
 
-The words are HTCondor's; the bindings keep them to themselves.
+The texts are HTCondor's; the bindings do not return them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _TARGETS = (("your", "Memory"), ("Your", "Disk"))
 _INCREASE = "WARNING: retry_request_memory_increase will be ignored because retry_request_memory"
 _INCREASE += " was used"
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
-_LEASE = 20  # seconds, the shortest
+_MIN_LEASE_S = 20  # seconds, the shortest
 _NUMBER = re.compile(r"[0-9]{1,9}")
 _UNITS = {
     "request_memory": "defaults to megabytes, but should contain a units suffix (i.e K, M, G or T)",
@@ -70,7 +70,7 @@ def _of_values(values: Mapping[str, str], expand: Expand) -> Iterator[str]:
         if re.search(rf"\b{target}\b", requirements, re.IGNORECASE):
             yield f"{word} {_OBSOLETE.format(target, target.lower())}"
     lease = expand(values.get("job_lease_duration", "")).strip()
-    if _NUMBER.fullmatch(lease) and 0 < int(lease) < _LEASE:
+    if _NUMBER.fullmatch(lease) and 0 < int(lease) < _MIN_LEASE_S:
         yield "JobLeaseDuration less than 20 seconds is not allowed, using 20 instead"
     if values.get("accounting_group") and expand(values.get("nice_user", "")).lower() == "true":
         yield "nice_user conflicts with accounting_group. nice_user will be ignored"

@@ -1,4 +1,4 @@
-"""Lines of a submit description that nobody uses, of which most are typing errors.
+"""Unused lines of a submit description; most are typing errors.
 
 The bindings do not tell which lines were used, so it is found out here: a line is used if its name
 is a command that counts in such a job (`submit_commands`), or a macro that something in use refers
@@ -51,7 +51,7 @@ class Unused(NamedTuple):
 
 
 def unused_lines(values: Mapping[str, str], queue: str = "", text: str = "") -> list[Unused]:
-    """What nobody uses of a description, in the order in which stock shows it: from Z to A.
+    """The unused lines of a description, in the order in which stock shows it: from Z to A.
 
     Args:
         values: value of each line's key, as it is written; keys in any case.

@@ -17,13 +17,15 @@ from __future__ import annotations
 import contextlib
 import re
 import subprocess
+import threading
 import time
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.pool import dags as small_dags
-from tests.pool.access_point import OURS, PATIENCE, STOCK, AccessPoint
+from tests.pool.access_point import OURS, STOCK, TIMEOUT_S, AccessPoint, new_directory
 
 DIRECTORY = Path(__file__).resolve().parent
 RECORDS = ["exits", "starts", "order", "scripts", "files", "progress", "metrics", "status"]
@@ -32,8 +34,9 @@ RECORDS += ["dot", "modes", "output", "parsed"]
 OBSERVED = "NODE_STATUS_FILE t.status 1\nJOBSTATE_LOG t.jobstate\nDOT t.dot UPDATE OVERWRITE\n"
 # More DAGs than these at the same time would wait for each other and their timing would suffer.
 AT_ONCE = 40
-LIMIT = PATIENCE  # seconds for one run
-RUN_AGAIN: list[str] = []  # names of the cases that differed at first
+LIMIT = TIMEOUT_S  # seconds for one run
+# DAGs run at their own pace only if submitting others leaves them some CPU.
+_SUBMITS = threading.Semaphore(3)
 # A DAGMan job that has ended, or was removed, says so with these events in its log.
 _END = re.compile(r"^(?:005|009) ", re.M)
 _HEADER = re.compile(r"^#: (\w+) ?(.*)$", re.M)
@@ -91,10 +94,8 @@ class Case:
 
     def write(self, directory: Path) -> None:
         """Write the DAG, observed, with all files that it needs."""
-        (directory / "sub").mkdir(parents=True)
-        for path in (directory, directory / "sub"):
-            path.chmod(0o777)
-        small_dags.write(directory / "sub", "")
+        new_directory(directory)
+        small_dags.write(new_directory(directory / "sub"), "")
         dag, mark, others = self.text.partition("#== ")
         small_dags.write(directory, dag + OBSERVED + mark + others)
 
@@ -107,7 +108,7 @@ def load() -> dict[str, Case]:
 
 
 @dataclass
-class Run:
+class CaseRun:
     """A case in the hands of one of the programs."""
 
     case: Case
@@ -149,7 +150,8 @@ class Run:
         unchecked = [] if stock else ["-no_check_dag"]
         words = ["-dagman", dagman, *unchecked, *options[: len(options) - len(dags)]]
         words += ["t.dag", *dags]
-        self.job = access_point.submit(self.directory, *words, stock=stock)
+        with _SUBMITS:
+            self.job = access_point.submit(self.directory, *words, stock=stock)
         self.until = time.monotonic() + LIMIT
 
     def _late(self, access_point: AccessPoint) -> bool:
@@ -162,11 +164,12 @@ class Run:
 
 def run_all(access_point: AccessPoint, place: Path, cases: Iterable[Case]) -> None:
     """Run all cases under both programs, in `place`/PROGRAM/NAME."""
-    waiting = [Run(c, f, place / f / c.name) for c in cases for f in (STOCK, OURS)]
-    live: list[Run] = []
-    while waiting or live:
-        while waiting and len(live) < AT_ONCE:
-            live.append(waiting.pop(0))
-            live[-1].start(access_point)
-        live = [run for run in live if run.going(access_point)]
-        time.sleep(0.05)
+
+    def play(run: CaseRun) -> None:
+        run.start(access_point)
+        while run.going(access_point):
+            time.sleep(0.1)
+
+    runs = [CaseRun(c, f, place / f / c.name) for c in cases for f in (STOCK, OURS)]
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        list(threads.map(play, runs))

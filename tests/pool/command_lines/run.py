@@ -16,9 +16,10 @@ from typing import Any
 
 import htcondor2
 
-from condor_pydagman.cli import subdags, submit_dag
+from condor_pydagman.cli import submit_dag
+from condor_pydagman.dagman_job import nested_dags
 
-assert subdags  # imported for those that need it
+assert nested_dags  # imported for those that need it
 Job = dict[str, Any]
 
 

@@ -22,14 +22,14 @@ import htcondor2
 
 from condor_pydagman.adapters.files import LockFile
 from condor_pydagman.adapters.joblog import NodesLog
-from condor_pydagman.adapters.schedd import ScheddAdapter
-from condor_pydagman.adapters.scripts import ScriptRunner
+from condor_pydagman.adapters.script_runner import ScriptRunner
 from condor_pydagman.cli import dagman
-from condor_pydagman.daemon import opening, startup
+from condor_pydagman.daemon import initialize, startup
 from condor_pydagman.daemon.loop import Loop
 from condor_pydagman.daemon.perform import Performer
 from tests.torture import faults
 
+_SUBMITS = (faults.SUBMIT_CALL, faults.SUBMIT_REPLY)
 _WRITES = os.O_WRONLY | os.O_RDWR
 
 _open, _write, _fsync, _close = os.open, os.write, os.fsync, os.close
@@ -45,13 +45,15 @@ def prepare() -> None:
 
 class _Injector:
     def __init__(self, directory: str, plan: list[faults.Fault]) -> None:
+        self._directory, self._plan = directory, plan
         self._fired = os.path.join(directory, faults.FIRED)
         self._note(faults.Fired(-1, time.time(), os.getpid(), faults.START))
-        self._agenda = faults.Agenda(plan, faults.fired(directory))
+        self._schedule = faults.FaultSchedule(plan, faults.fired(directory))
         self._files: dict[int, str] = {1: "lib.out", 2: "lib.err"}
         self._failing: dict[int, str] = {}  # descriptors whose next write fails
         self._action = ""
         self._owner = os.getpid()  # a child of ours may fork off before it becomes another program
+        self._submits_in = 0  # the process that submits for it
 
     def _note(self, entry: faults.Fired) -> None:
         fd = _open(self._fired, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
@@ -62,13 +64,28 @@ class _Injector:
     def at(self, point: str) -> str:
         """The process comes to a point: it dies, or goes on with what goes wrong ('' nothing)."""
         if os.getpid() != self._owner:
-            return ""
-        deed, entry = self._agenda.come_to(point, time.time())
+            return self._at_submit(point) if point in _SUBMITS else ""
+        effect, entry = self._schedule.reach(point, time.time())
         if entry is not None:
             self._note(entry)
-        if deed == faults.KILL:
+        if effect == faults.KILL:
             os.kill(os.getpid(), signal.SIGKILL)
-        return deed
+        return effect
+
+    def _at_submit(self, point: str) -> str:
+        """The process that submits for DAGMan comes to a point; it is DAGMan that dies there."""
+        if os.getppid() != self._owner:
+            return ""
+        if self._submits_in != os.getpid():  # what was done for DAGMan's process before this one?
+            self._submits_in = os.getpid()
+            self._schedule = faults.FaultSchedule(self._plan, faults.fired(self._directory))
+        effect, entry = self._schedule.reach(point, time.time())
+        if entry is not None:
+            self._note(entry)
+        if effect == faults.KILL:
+            os.kill(self._owner, signal.SIGKILL)
+            time.sleep(60)  # the kernel kills this one with it
+        return effect
 
     def fail(self, point: str, path: object = None) -> None:
         """The process comes to a point where an operation of the system may fail."""
@@ -95,30 +112,30 @@ class _Injector:
         @functools.wraps(make)
         def init(performer: Performer, *words: Any, **named: Any) -> None:
             make(performer, *words, **named)
-            for kind, deed in performer._do.items():
-                performer._do[kind] = self._around(kind.__name__, deed)
+            for kind, effect in performer._do.items():
+                performer._do[kind] = self._around(kind.__name__, effect)
 
         _put(Performer, "__init__", init)
 
-    def _around(self, name: str, deed: Callable[[Any], None]) -> Callable[[Any], None]:
+    def _around(self, name: str, effect: Callable[[Any], None]) -> Callable[[Any], None]:
         def do(action: Any) -> None:
             self.at(f"before {name}")
             self._action = name
-            deed(action)
+            effect(action)
             self._action = ""
             self.at(f"after {name}")
 
         return do
 
     def _wrap_steps(self) -> None:
-        self._step(opening, "open_log", after="start: log opened")
-        self._step(opening, "configure", after="start: knobs read")
+        self._step(initialize, "open_log", after="start: log opened")
+        self._step(initialize, "configure", after="start: knobs read")
         self._step(startup, "read_dag", after="start: DAG read")
-        self._step(LockFile, "take", after="start: lock taken")
+        self._step(LockFile, "acquire", after="start: lock taken")
         self._step(NodesLog, "open", after="start: nodes log opened")
         self._step(LockFile, "write", after="start: lock written")
-        self._step(Loop, "until_end", before="start: loop begins")
-        self._step(ScheddAdapter, "jobs", after="start: queue asked")
+        self._step(Loop, "run_to_end", before="start: loop begins")
+        self._step(Performer, "_listed", after="start: queue asked")
         self._step(LockFile, "remove", before="end: lock about to go", after="end: lock gone")
         self._step(dagman, "main", after="end: leaving")
         whole = NodesLog.to_end
@@ -234,7 +251,7 @@ class _Injector:
         """Write, if need be only the first half: what is to die then must have written it."""
         half = bytes(data)[: len(data) // 2]
         for point in points:
-            due = self._agenda.would(point, time.time())
+            due = self._schedule.would(point, time.time())
             if due and half:
                 written = int(real(fd, half))
                 wrong = self.at(point)
@@ -249,7 +266,7 @@ class _Injector:
         file = self._files.get(fd)
         if file is not None:
             self.fail(f"{file}: write")
-            if self._agenda.would(f"{file}: torn", time.time()):
+            if self._schedule.would(f"{file}: torn", time.time()):
                 real(fd, data[: len(data) // 2], offset)
             self.fail(f"{file}: torn")
         return int(real(fd, data, offset))

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -91,7 +96,8 @@ def test_key_exchange() -> None:
         "56FBF3CA366CC23E8157854C13C58D6AAC23F046ADA30F8353E74F33039872AB"
     )
     shared = "D6840F6B42F6EDAFD13116E0E12565202FEF8E9ECE7DCE03812464D04B9442DE"
-    assert cedar_crypto.shared_secret(private, theirs).hex().upper() == shared
+    ours = cedar_crypto.key_pair_of(private)
+    assert cedar_crypto.shared_secret(ours.private, theirs).hex().upper() == shared
 
 
 def test_both_sides_agree() -> None:
@@ -101,21 +107,22 @@ def test_both_sides_agree() -> None:
     assert mine == cedar_crypto.shared_secret(other.private, one.public)
 
 
-@pytest.mark.parametrize(
-    "public",
-    [
-        b"",
-        b"\4" + bytes(64),
-        b"\2" + cedar_crypto.key_pair().public[1:33],
-        b"\3" + cedar_crypto.key_pair().public[1:],
-        cedar_crypto.key_pair().public + b"x",
-        b"\4" + b"\xff" * 64,
-        cedar_crypto.key_pair().public[:-1] + b"\0",
-    ],
-)
+PUBLIC = cedar_crypto.key_pair().public
+NO_PUBLIC_KEYS = {
+    "nothing": b"",
+    "infinity": b"\4" + bytes(64),
+    "compressed": b"\2" + PUBLIC[1:33],
+    "of another form": b"\3" + PUBLIC[1:],
+    "too long": PUBLIC + b"x",
+    "too large": b"\4" + b"\xff" * 64,
+    "not on the curve": PUBLIC[:-1] + bytes([PUBLIC[-1] ^ 1]),
+}
+
+
+@pytest.mark.parametrize("public", NO_PUBLIC_KEYS.values(), ids=NO_PUBLIC_KEYS)
 def test_no_public_key(public: bytes) -> None:
     with pytest.raises(CryptoError):
-        cedar_crypto.shared_secret(5, public)
+        cedar_crypto.shared_secret(cedar_crypto.key_pair_of(5).private, public)
 
 
 def test_a_key_from_a_secret() -> None:
@@ -124,8 +131,73 @@ def test_a_key_from_a_secret() -> None:
     assert key.hex() == "3cb25f25faacd57a90434f64d0362f2a2d2d0a90cf1a5a4c5db02d56ecc4c5bf"
 
 
-@given(st.binary(min_size=32, max_size=32), st.lists(st.binary(min_size=16, max_size=16)))
-def test_many_blocks_are_as_each_for_itself(key: bytes, blocks: list[bytes]) -> None:
-    cipher = AesGcm(key)
-    alone = [cipher._blocks(block) for block in blocks]
-    assert cipher._blocks(b"".join(blocks)) == b"".join(alone)
+def test_it_is_found_where_it_is_installed() -> None:
+    assert cedar_crypto.is_installed()
+
+
+def test_it_is_missed_where_it_is_not(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A directory of that name is no package."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == "cryptography"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    assert not cedar_crypto.is_installed()
+    (tmp_path / "cryptography").mkdir()
+    importlib.invalidate_caches()
+    assert not cedar_crypto.is_installed()
+    assert f"{sys.executable} -m pip install cryptography" in cedar_crypto.missing()
+
+
+def test_the_first_client_loads_all_that_later_ones_need() -> None:
+    """The files of the library may be replaced while DAGMan runs."""
+    code = (
+        "import sys; from condor_pydagman.adapters import cedar_crypto as c; "
+        "assert 'cryptography' not in sys.modules; c.load(); before = set(sys.modules); "
+        "one, other = c.key_pair(), c.key_pair_of(5); "
+        "key = c.hkdf(c.shared_secret(one.private, other.public), b'salt', b'info'); "
+        "cipher = c.AesGcm(key); iv = bytes(16); "
+        "assert cipher.decrypt(iv, cipher.encrypt(iv, b'x', b''), b'') == b'x'; "
+        "print(*set(sys.modules) - before)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not done.stdout.strip()
+
+
+BROKEN = {
+    "ImportError": "raise ImportError('libssl.so.9: no such file')",
+    "OSError": "raise OSError(5, 'Input/output error')",
+    "PanicException": "class PanicException(BaseException): pass\nraise PanicException('_cffi')",
+}
+
+
+@pytest.mark.parametrize("how", BROKEN)
+def test_a_broken_library_refuses_the_client_and_says_why(how: str, tmp_path: Path) -> None:
+    """Clients that offer encryption are refused, each of them; one that speaks in the clear is
+    served as before."""
+    (tmp_path / "cryptography").mkdir()
+    (tmp_path / "cryptography" / "__init__.py").write_text(BROKEN[how])
+    client = f"""
+import json, sys
+sys.path.insert(0, {str(tmp_path)!r})
+from condor_pydagman.adapters import cedar_crypto
+from condor_pydagman.adapters.cedar import CedarError
+from condor_pydagman.adapters.cedar_server import Conversation, Server
+samples = json.load(open({str(Path(__file__).parent / "cedar_samples.json")!r}))
+server = Server("", "vm", ["127.0.0.1"], 1, str, bool)
+assert cedar_crypto.is_installed()
+for how in ("default", "plain", "default"):
+    conversation = Conversation(server)
+    try:
+        asked = conversation.feed(bytes.fromhex(samples[how]["exchange"][0][1]))
+        print("served", conversation.out == b"", asked["dagcommand"])
+    except CedarError as error:
+        print(error)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", client], capture_output=True, text=True, check=True
+    )
+    first, second, third = done.stdout.splitlines()
+    assert first == third
+    assert first.startswith(
+        f"no encryption, since the Python package cryptography can't be loaded: {how}: "
+    )
+    assert second == "served True 1"

@@ -15,12 +15,17 @@ from hypothesis import strategies as st
 
 from condor_pydagman.adapters import cedar, cedar_crypto
 from condor_pydagman.adapters.cedar import Ad, CedarError, Channel
-from condor_pydagman.adapters.cedar_server import AUTHENTICATE, GENERIC, Conversation, Server
+from condor_pydagman.adapters.cedar_server import (
+    DAGMAN_GENERIC,
+    DC_AUTHENTICATE,
+    Conversation,
+    Server,
+)
 
 SAMPLES = json.loads((Path(__file__).parent / "cedar_samples.json").read_text())
 VERSION = "$CondorVersion: 25.14.1 2026-09-24 BuildID: UW_Python_Wheel_Build $"
 OFFER: Mapping[str, cedar.Value] = {
-    "Command": GENERIC,
+    "Command": DAGMAN_GENERIC,
     "Enact": "NO",
     "Authentication": "OPTIONAL",
     "Encryption": "OPTIONAL",
@@ -75,7 +80,7 @@ class Client:
         if aes:
             offer["CryptoMethods"] = "AES,BLOWFISH"
             offer["ECDHPublicKey"] = base64.b64encode(self.pair.public).decode()
-        self.say(cedar.integer(AUTHENTICATE) + cedar.ad(offer))
+        self.say(cedar.integer(DC_AUTHENTICATE) + cedar.ad(offer))
         return self.hears().ad()
 
     def goes_on(self, policy: Ad) -> Ad:
@@ -126,15 +131,17 @@ def _between(text: bytes, begin: bytes, end: bytes) -> list[str]:
 
 
 @pytest.mark.parametrize("what", ["Encryption", "Integrity"])
-@pytest.mark.parametrize("wish", ["NEVER", "OPTIONAL", "PREFERRED", REQUIRED])
-def test_everything_is_encrypted_for_who_offers_aes(what: str, wish: str) -> None:
+@pytest.mark.parametrize("policy_of_client", ["NEVER", "OPTIONAL", "PREFERRED", REQUIRED])
+def test_everything_is_encrypted_for_who_offers_aes(what: str, policy_of_client: str) -> None:
     client = Client(server())
-    policy = client.offers(True, **{what: wish})
-    assert cedar.value(policy, what) == ("YES" if wish in ("PREFERRED", REQUIRED) else "NO")
+    policy = client.offers(True, **{what: policy_of_client})
+    assert cedar.value(policy, what) == (
+        "YES" if policy_of_client in ("PREFERRED", REQUIRED) else "NO"
+    )
     assert cedar.value(policy, "Authentication") == "NO"
     opened = client.goes_on(policy)
     assert cedar.value(opened, "ReturnCode") == "AUTHORIZED"
-    assert str(GENERIC) not in str(cedar.value(opened, "ValidCommands"))
+    assert str(DAGMAN_GENERIC) not in str(cedar.value(opened, "ValidCommands"))
     client.asks(DagCommand=2)
     assert client.request == {"dagcommand": "2"}
     client.conversation.reply({"Result": True, "Trusted": True})
@@ -212,12 +219,12 @@ def test_who_has_not_is_not(failed: int, endpoint: str) -> None:
 def test_no_session_is_resumed() -> None:
     client = Client(server())
     resume: dict[str, cedar.Value] = {
-        "Command": GENERIC,
+        "Command": DAGMAN_GENERIC,
         "UseSession": "YES",
         "Sid": "x",
         "ResumeResponse": True,
     }
-    client.say(cedar.integer(AUTHENTICATE) + cedar.ad(resume))
+    client.say(cedar.integer(DC_AUTHENTICATE) + cedar.ad(resume))
     assert cedar.value(client.hears().ad(), "ReturnCode") == "SID_NOT_FOUND"
     assert client.conversation.over
 
@@ -226,14 +233,14 @@ def test_no_session_is_resumed() -> None:
     "message",
     [
         cedar.integer(60011),
-        cedar.integer(AUTHENTICATE) + cedar.ad({"Command": 60000}),
-        cedar.integer(AUTHENTICATE) + cedar.ad({"Command": "61500"}),
-        cedar.integer(AUTHENTICATE) + cedar.ad({**OFFER, "UseSession": "YES"}),
-        cedar.integer(AUTHENTICATE) + cedar.ad(OFFER) + b"x",
-        cedar.integer(GENERIC) + cedar.ad({"DagCommand": 1}) + b"x",
-        cedar.integer(AUTHENTICATE)
+        cedar.integer(DC_AUTHENTICATE) + cedar.ad({"Command": 60000}),
+        cedar.integer(DC_AUTHENTICATE) + cedar.ad({"Command": "61500"}),
+        cedar.integer(DC_AUTHENTICATE) + cedar.ad({**OFFER, "UseSession": "YES"}),
+        cedar.integer(DC_AUTHENTICATE) + cedar.ad(OFFER) + b"x",
+        cedar.integer(DAGMAN_GENERIC) + cedar.ad({"DagCommand": 1}) + b"x",
+        cedar.integer(DC_AUTHENTICATE)
         + cedar.ad({**OFFER, "CryptoMethods": "AES", "ECDHPublicKey": "no key"}),
-        cedar.integer(AUTHENTICATE)
+        cedar.integer(DC_AUTHENTICATE)
         + cedar.ad({**OFFER, "CryptoMethods": "AES", "ECDHPublicKey": "QUJD"}),
         b"",
     ],
@@ -244,7 +251,8 @@ def test_what_is_refused(message: bytes) -> None:
 
 
 @given(
-    st.binary(max_size=200), st.sampled_from([b"", *map(cedar.integer, (AUTHENTICATE, GENERIC))])
+    st.binary(max_size=200),
+    st.sampled_from([b"", *map(cedar.integer, (DC_AUTHENTICATE, DAGMAN_GENERIC))]),
 )
 def test_garbage(data: bytes, start: bytes) -> None:
     with contextlib.suppress(CedarError):
@@ -260,4 +268,4 @@ def test_garbage(data: bytes, start: bytes) -> None:
 def test_any_offer(more: dict[str, cedar.Value]) -> None:
     offer = {name: value for name, value in {**OFFER, **more}.items() if value is not None}
     with contextlib.suppress(CedarError):
-        Client(server()).say(cedar.integer(AUTHENTICATE) + cedar.ad(offer))
+        Client(server()).say(cedar.integer(DC_AUTHENTICATE) + cedar.ad(offer))

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.adapters import cedar, control_socket
-from condor_pydagman.adapters.cedar_server import GENERIC
+from condor_pydagman.adapters.cedar_server import DAGMAN_GENERIC
 from condor_pydagman.adapters.control_socket import ControlSocket, Request, Settings, sinful
 
 HERE = Settings(hosts=("127.0.0.1",))
@@ -40,7 +40,7 @@ def connect(control: ControlSocket) -> socket.socket:
 
 def halt(reason: str = "tea") -> bytes:
     """A request of a client that does not negotiate."""
-    message = cedar.integer(GENERIC) + cedar.ad({"DagCommand": 1, "HaltReason": reason})
+    message = cedar.integer(DAGMAN_GENERIC) + cedar.ad({"DagCommand": 1, "HaltReason": reason})
     channel = cedar.Channel()
     channel.send(message)
     return bytes(channel.out)
@@ -126,7 +126,7 @@ def test_a_client_that_does_not_wait_for_its_answer(control: ControlSocket) -> N
 def test_a_silent_client_is_dropped(
     control: ControlSocket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(control_socket, "LIFE", 0.2)
+    monkeypatch.setattr(control_socket, "CLIENT_TIMEOUT_S", 0.2)
     with connect(control) as client:
         client.sendall(halt()[:20])
         served(control)
@@ -190,8 +190,8 @@ def test_hundreds_at_once(control: ControlSocket) -> None:
 def test_silent_ones_do_not_keep_others_out(
     control: ControlSocket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(control_socket, "HURRY", 0.2)
-    silent = [connect(control) for _ in range(control_socket.MOST + 10)]
+    monkeypatch.setattr(control_socket, "BUSY_CLIENT_TIMEOUT_S", 0.2)
+    silent = [connect(control) for _ in range(control_socket.MAX_CLIENTS + 10)]
     served(control)
     with connect(control) as client:
         client.sendall(halt())
@@ -210,7 +210,7 @@ def test_silent_ones_do_not_keep_others_out(
 
 
 def test_full_house_is_no_busy_loop(control: ControlSocket) -> None:
-    silent = [connect(control) for _ in range(control_socket.MOST + 10)]
+    silent = [connect(control) for _ in range(control_socket.MAX_CLIENTS + 10)]
     served(control)
     assert not readable(control)
     assert control.next_deadline() is not None

@@ -46,7 +46,7 @@ def _items(description: htcondor2.Submit) -> Any:
 
 
 def handed_over(text: str) -> htcondor2.Submit:
-    return descriptions.submitted(Schedd(), descriptions.parsed(text), text)
+    return descriptions.submit(Schedd(), descriptions.parse(text), text)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def handed_over(text: str) -> htcondor2.Submit:
 def test_values_of_several_lines(value: str) -> None:
     text = f"a = 1\ntext @=END\n{value}\n@END\nlast = $(text)\nqueue 2\n"
     read = handed_over(text)
-    assert dict(read) == dict(descriptions.parsed(text))
+    assert dict(read) == dict(descriptions.parse(text))
     assert read["text"] == value.strip()
     assert read.getQArgs() == "2"
 
@@ -72,14 +72,14 @@ def test_every_value_is_handed_over_as_it_was_read(values: dict[str, list[str]])
     description = htcondor2.Submit("z = 1\nqueue\n")
     for key, lines in values.items():
         description[key] = "\n".join(lines)
-    read = descriptions.submitted(Schedd(), description, "queue\n")
+    read = descriptions.submit(Schedd(), description, "queue\n")
     assert dict(read) == dict(description)
 
 
 def test_a_backslash_at_the_end_swallows_nothing() -> None:
     description = htcondor2.Submit("z = 1\nqueue\n")
     description["a"] = "x\\"
-    read = descriptions.submitted(Schedd(), description, "queue\n")
+    read = descriptions.submit(Schedd(), description, "queue\n")
     assert read.expand("a") == "x\\"
     assert read["z"] == "1"
 
@@ -119,7 +119,7 @@ def test_inline_items_of_one_of_two_statements() -> None:
 def test_no_items_make_a_job_for_each_count(statement: str, arguments: str) -> None:
     schedd = Schedd()
     text = f"n = 1\n{statement}\n"
-    descriptions.submitted(schedd, descriptions.parsed(text), text)
+    descriptions.submit(schedd, descriptions.parse(text), text)
     assert schedd.texts[-1].endswith(f"\nqueue {arguments}\n")
     assert len(schedd.texts) == 2
 
@@ -140,7 +140,7 @@ def test_another_error_is_not_tried_again() -> None:
 
     schedd = Refusing()
     with pytest.raises(ValueError, match="something else"):
-        descriptions.submitted(schedd, descriptions.parsed("queue 2\n"), "queue 2\n")
+        descriptions.submit(schedd, descriptions.parse("queue 2\n"), "queue 2\n")
     assert len(schedd.texts) == 1
 
 
@@ -169,8 +169,8 @@ def test_another_error_is_not_tried_again() -> None:
     ],
 )
 def test_who_is_charged(lines: str, user: str | None) -> None:
-    description = descriptions.parsed(f"{lines}\nqueue\n")
-    descriptions.charge(description)
+    description = descriptions.parse(f"{lines}\nqueue\n")
+    descriptions.set_accounting_user(description)
     assert description.get("accounting_group_user") == user
 
 
@@ -189,8 +189,8 @@ def test_commands_of_a_description_run_once(tmp_path: Path) -> None:
         "zork = $(a)",
     ]
     text = "\n".join([*lines, "queue 2 x in (3 4)\n"])
-    description = descriptions.parsed(text)
-    assert dict(descriptions.copied(description)) == dict(description)
+    description = descriptions.parse(text)
+    assert dict(descriptions.copy_of(description)) == dict(description)
     assert list(values(description, "request_memory")) == ["13", "13", "14", "14"]
     assert of_description(description, text)
 
@@ -214,17 +214,17 @@ def test_commands_of_a_description_run_once(tmp_path: Path) -> None:
     ],
 )
 def test_how_many_procs(statement: str, procs: int) -> None:
-    assert descriptions.procs_of(descriptions.parsed(f"{statement}\n")) == procs
+    assert descriptions.procs_of(descriptions.parse(f"{statement}\n")) == procs
 
 
 @pytest.mark.parametrize("count", ["three", "3 4", "2 # two", "-1", "= 3", "1e999"])
 def test_a_count_that_is_none(count: str) -> None:
     with pytest.raises(ValueError, match="the count is no number"):
-        descriptions.procs_of(descriptions.parsed(f"queue {count}\n"))
+        descriptions.procs_of(descriptions.parse(f"queue {count}\n"))
 
 
 def test_what_can_not_be_read() -> None:
     with pytest.raises(descriptions.Unreadable):
-        descriptions.parsed("a b c\nqueue\n")
+        descriptions.parse("a b c\nqueue\n")
     with pytest.raises(PoolError, match="not UTF-8"):
-        descriptions.parsed("a = \udcff\nqueue\n")
+        descriptions.parse("a = \udcff\nqueue\n")

@@ -282,7 +282,7 @@ def _lines(count: int) -> str:
 def test_blocks_are_the_file(
     tmp_path: Path, text: str, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "BLOCK", size)
+    monkeypatch.setattr(files, "BLOCK_BYTES", size)
     path = tmp_path / "f"
     path.write_bytes(text.encode())
     blocks = list(files.DagFiles().read(str(path)))
@@ -296,15 +296,15 @@ def test_blocks_are_small_and_end_between_characters(tmp_path: Path) -> None:
     path.write_bytes(text.encode() + b"\xff\xc3\n")
     blocks = list(files.DagFiles().read(str(path)))
     assert len(blocks) > 3
-    assert max(map(len, blocks)) <= files.BLOCK
+    assert max(map(len, blocks)) <= files.BLOCK_BYTES
     assert "".join(blocks) == text + "\udcff\udcc3\n"
 
 
 def test_a_line_without_end_comes_in_pieces(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "BLOCK", 10)
-    monkeypatch.setattr(files, "LONGEST_LINE", 100)
+    monkeypatch.setattr(files, "BLOCK_BYTES", 10)
+    monkeypatch.setattr(files, "MAX_LINE_BYTES", 100)
     path = tmp_path / "f"
     path.write_text("x" * 5000)
     blocks = list(files.DagFiles().read(str(path)))
@@ -317,7 +317,7 @@ def test_a_line_without_end_comes_in_pieces(
 def test_a_file_that_changes_while_it_is_read(
     tmp_path: Path, change: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "BLOCK", 64)
+    monkeypatch.setattr(files, "BLOCK_BYTES", 64)
     path = tmp_path / "f"
     path.write_text(_lines(100))
     os.utime(path, (1, 1))
@@ -346,7 +346,7 @@ def test_blocks_of_what_is_no_file_are_refused_before_the_first(tmp_path: Path) 
 
 
 def test_very_many_files_can_be_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "BLOCK", 16)
+    monkeypatch.setattr(files, "BLOCK_BYTES", 16)
     path = tmp_path / "f"
     path.write_text(_lines(10))
     begun = [files.DagFiles().read(str(path)) for _ in range(5000)]
@@ -359,7 +359,7 @@ def test_very_many_files_can_be_begun(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_a_file_that_is_read_twice_while_another_is_read(
     tmp_path: Path, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "BLOCK", size)
+    monkeypatch.setattr(files, "BLOCK_BYTES", size)
     path = tmp_path / "f"
     path.write_bytes(_lines(50).encode())
     first, second = files.DagFiles().read(str(path)), files.DagFiles().read(str(path))
@@ -370,11 +370,11 @@ def test_a_file_that_is_read_twice_while_another_is_read(
 
 def test_work_inside_a_directory_ends_where_it_began(tmp_path: Path) -> None:
     home = os.getcwd()
-    with pytest.raises(ZeroDivisionError), files.inside(str(tmp_path)):
+    with pytest.raises(ZeroDivisionError), files.working_directory(str(tmp_path)):
         assert os.getcwd() == str(tmp_path)
         raise ZeroDivisionError
-    with pytest.raises(FileNotFoundError), files.inside(str(tmp_path / "nosuch")):
+    with pytest.raises(FileNotFoundError), files.working_directory(str(tmp_path / "nosuch")):
         pass
-    with files.inside(""):
+    with files.working_directory(""):
         assert os.getcwd() == home
     assert os.getcwd() == home

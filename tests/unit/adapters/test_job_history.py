@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import errno
-import os
-import time
 from collections.abc import Callable
 
 import classad2
-import pytest
 
 from condor_pydagman.adapters import job_history
-from condor_pydagman.adapters.job_history import Question
+from condor_pydagman.adapters.job_history import HistoryQuery
 from condor_pydagman.adapters.ownership import Identity, Owners
 from condor_pydagman.engine.inputs import EndedJob
-from condor_pydagman.errors import PoolError
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED
 
 ANN = Owners([Identity("ann", "ann@here")])
-ALL = Question("true", None, ANN)
+ALL = HistoryQuery("true", None, ANN)
 ANNS = '((Owner =?= "ann" && User =?= "ann@here"))'
 
 
 def test_the_search_in_the_history_ends_where_nothing_of_this_run_can_be() -> None:
-    which, since, _ = job_history.wanted(7, {"QDate": 100_000}, ANN)
+    which, since, _ = job_history.history_query(7, {"QDate": 100_000}, ANN)
     assert which == f"DAGManJobId == 7 && {ANNS}"
     assert since is not None
     end = classad2.ExprTree(since)
@@ -42,7 +37,7 @@ def test_the_search_in_the_history_ends_where_nothing_of_this_run_can_be() -> No
 
 def test_a_clock_that_was_set_back_does_not_hide_what_ended_before() -> None:
     """A job that was submitted after DAGMan, and ended hours before it, ends no search."""
-    _, since, _ = job_history.wanted(7, {"QDate": 100_000}, ANN)
+    _, since, _ = job_history.history_query(7, {"QDate": 100_000}, ANN)
     ended_then = {"JobStatus": 4, "LeaveJobInQueue": False, "EnteredCurrentStatus": 90_000}
     ended_then.update(ANN[0]._asdict())
     assert since is not None
@@ -53,7 +48,7 @@ def test_a_clock_that_was_set_back_does_not_hide_what_ended_before() -> None:
 
 def test_the_history_of_a_run_before_is_left_out() -> None:
     own = {"QDate": 100_000, "PYDAGMAN_BegunAnew": 200_000}
-    which, since, _ = job_history.wanted(7, own, ANN)
+    which, since, _ = job_history.history_query(7, own, ANN)
     assert which == f"DAGManJobId == 7 && {ANNS} && QDate >= 200000"
     assert since is not None
     assert since.endswith(f"< 196400 && {ANNS}")
@@ -61,7 +56,7 @@ def test_the_history_of_a_run_before_is_left_out() -> None:
 
 def test_without_its_own_ad_the_whole_history_is_searched() -> None:
     which = f"DAGManJobId == 7 && {ANNS}"
-    assert job_history.wanted(7, {}, ANN) == Question(which, None, ANN)
+    assert job_history.history_query(7, {}, ANN) == HistoryQuery(which, None, ANN)
 
 
 def ad(proc: int, **more: object) -> classad2.ClassAd:
@@ -76,7 +71,7 @@ def test_how_a_job_ended() -> None:
         ad(2, JobStatus=3),
         classad2.ClassAd({"ClusterId": 6, "ProcId": 0, "JobStatus": 4}),  # no node's
     ]
-    assert job_history.ended(ads) == [
+    assert job_history.ended_procs(ads) == [
         EndedJob(5, 0, "A", 2, 3),
         EndedJob(5, 1, "A", 0, -9),
         EndedJob(5, 2, "A", 0, RETURN_JOB_ABORTED),
@@ -86,10 +81,10 @@ def test_how_a_job_ended() -> None:
 def test_a_cluster_that_has_made_all_its_procs_has_ended() -> None:
     late = {"JobMaterializeDigestFile": "d", "TotalSubmitProcs": 2}
     first, second = EndedJob(5, 0, "A", 0, 0), EndedJob(5, 1, "A", 0, 1)
-    assert job_history.ended([ad(0, **late)]) == [first]
-    both = job_history.ended([ad(0, **late), ad(1, ExitCode=1, **late)])
+    assert job_history.ended_procs([ad(0, **late)]) == [first]
+    both = job_history.ended_procs([ad(0, **late), ad(1, ExitCode=1, **late)])
     assert both == [first, second, EndedJob(5, -1, "A", 0, 0)]
-    assert job_history.ended([ad(0, TotalSubmitProcs=1)]) == [first]
+    assert job_history.ended_procs([ad(0, TotalSubmitProcs=1)]) == [first]
 
 
 class Schedd:
@@ -102,57 +97,8 @@ class Schedd:
         return self._answer()
 
 
-def test_many_ads_come_through() -> None:
-    many = [ad(proc, **ANN[0]._asdict()) for proc in range(5000)]
-    jobs = job_history.ask(Schedd(lambda: many), ALL)
-    assert jobs == [EndedJob(5, proc, "A", 0, 0) for proc in range(5000)]
-
-
-def fails() -> list[classad2.ClassAd]:
-    raise RuntimeError("Failed to receive\nhistory ad.")
-
-
-def dies() -> list[classad2.ClassAd]:
-    os._exit(1)
-
-
-def hangs() -> list[classad2.ClassAd]:
-    time.sleep(60)
-    return []
-
-
-@pytest.mark.parametrize(
-    ("answer", "reason"),
-    [(fails, "Failed to receive history ad."), (dies, "in the middle"), (hangs, "no answer")],
-)
-def test_no_answer(
-    answer: Callable[[], list[classad2.ClassAd]], reason: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    children: list[int] = []
-    fork = os.fork
-
-    def counted() -> int:
-        children.append(fork())
-        return children[-1]
-
-    monkeypatch.setattr(os, "fork", counted)
-    monkeypatch.setattr(job_history, "PATIENCE", 20.0 if answer is not hangs else 0.1)
-    with pytest.raises(PoolError, match=reason) as caught:
-        job_history.ask(Schedd(answer), ALL)
-    assert caught.value.transient
-    with pytest.raises(ProcessLookupError):
-        os.kill(children[0], 0)
-
-
-def test_a_machine_without_another_process_keeps_its_descriptors(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def refuse() -> int:
-        raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
-
-    monkeypatch.setattr(os, "fork", refuse)
-    before = os.listdir("/proc/self/fd")
-    for _ in range(3):
-        with pytest.raises(BlockingIOError):
-            job_history.ask(Schedd(fails), ALL)
-    assert os.listdir("/proc/self/fd") == before
+def test_others_jobs_do_not_count() -> None:
+    mine, others = ANN[0]._asdict(), {"Owner": "eve", "User": "eve@here"}
+    ads = [ad(proc, **(others if proc % 2 else mine)) for proc in range(6)]
+    jobs = job_history.search(Schedd(lambda: ads), ALL)
+    assert jobs == [EndedJob(5, proc, "A", 0, 0) for proc in (0, 2, 4)]

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.adapters import joblog
-from condor_pydagman.adapters.joblog import NodesLog
-from condor_pydagman.engine.actions import AppendNote
+from condor_pydagman.adapters.joblog import IncompleteEvent, NodesLog
+from condor_pydagman.engine.actions import AppendJournalRecord
 from condor_pydagman.engine.inputs import LogBroken, LogEvent
 from condor_pydagman.errors import FileError
-from condor_pydagman.records import job_events
-from condor_pydagman.vocabulary import NOOP_PROC, EventKind, Note
+from condor_pydagman.records import own_events
+from condor_pydagman.vocabulary import NOOP_PROC, EventKind, JournalRecord
 
 WHEN = "2026-11-21 11:56:29"
 
@@ -97,14 +97,14 @@ def test_the_end_of_a_job(log: NodesLog, line: str, value: int) -> None:
     assert (event.kind, event.value) == (EventKind.JOB_TERMINATED, value)
 
 
-def test_a_note_of_the_old_form_names_the_node(log: NodesLog) -> None:
+def test_a_log_note_of_the_old_form_names_the_node(log: NodesLog) -> None:
     write(log, submit(7).replace('[ DAGNodeName = "A"; JobBatchName = "b" ]', "DAG Node: Old"))
     (event,) = log.read()
     assert isinstance(event, LogEvent)
     assert event.node == "Old"
 
 
-def test_a_job_that_was_submitted_without_a_note_has_no_node(log: NodesLog) -> None:
+def test_a_job_that_was_submitted_without_a_log_note_has_no_node(log: NodesLog) -> None:
     write(log, f"000 (007.000.000) {WHEN} Job submitted from host: <127.0.0.1:1>\n...\n")
     (event,) = log.read()
     assert isinstance(event, LogEvent)
@@ -156,7 +156,7 @@ def test_a_torn_event_says_so(log: NodesLog) -> None:
 def test_an_event_that_stays_half_written_does_not_hide_what_comes_after_it(
     log: NodesLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(joblog, "PATIENCE", 0.0)
+    monkeypatch.setattr(joblog, "TORN_TIMEOUT_S", 0.0)
     write(log, submit(6) + submit(7)[:40])
     before = read_all(log)
     assert not log.torn
@@ -170,9 +170,9 @@ def test_what_we_append_to_a_half_written_event_is_readable(
     """Its writer died; it would swallow our event."""
     write(log, submit(6) + submit(7)[:40])
     assert log.read() == []
-    monkeypatch.setattr(joblog, "PATIENCE", 0.0)
-    log.append(job_events.post_ended(WHEN, "A", 0, cluster=6, proc=0, subproc=0))
-    log.append(job_events.post_ended(WHEN, "B", 0, cluster=5, proc=0, subproc=0))
+    monkeypatch.setattr(joblog, "TORN_TIMEOUT_S", 0.0)
+    log.append(own_events.post_ended(WHEN, "A", 0, cluster=6, proc=0, subproc=0))
+    log.append(own_events.post_ended(WHEN, "B", 0, cluster=5, proc=0, subproc=0))
     assert brief(read_all(log))[-2:] == [(16, 6), (16, 5)]
 
 
@@ -199,12 +199,16 @@ def test_events_of_a_node_whose_name_is_not_utf_8(log: NodesLog) -> None:
     """They must come back, or its node would wait for them for ever."""
     node = "caf\udce9"
     when = "2026-11-21 12:00:00"
-    log.append(job_events.post_ended(when, node, 3, cluster=7, proc=0, subproc=0))
-    log.append(job_events.pre_skip(when, node, 4))
-    log.append(job_events.note_event(when, node, AppendNote(Note.PRE_ENDED, 0, 0, text=node)))
+    log.append(own_events.post_ended(when, node, 3, cluster=7, proc=0, subproc=0))
+    log.append(own_events.pre_skip(when, node, 4))
+    log.append(
+        own_events.record_event(
+            when, node, AppendJournalRecord(JournalRecord.PRE_ENDED, 0, 0, text=node)
+        )
+    )
     events = [event for event in read_all(log) if isinstance(event, LogEvent)]
     assert [event.node for event in events] == [node] * 3
-    assert (events[0].value, events[2].note) == (3, Note.PRE_ENDED)
+    assert (events[0].value, events[2].record) == (3, JournalRecord.PRE_ENDED)
 
 
 def test_an_event_with_a_bad_body_is_left_out(log: NodesLog) -> None:
@@ -243,11 +247,11 @@ def test_a_log_that_was_deleted_is_broken(log: NodesLog) -> None:
 
 def test_to_the_end(log: NodesLog) -> None:
     assert list(log.to_end()) == [[]]
-    count = joblog.BATCH + 20
+    count = joblog.MAX_BATCH_EVENTS + 20
     write(log, "".join(submit(number) for number in range(1, count + 1)))
     batches = list(log.to_end())
     assert sum(map(len, batches)) == count
-    assert max(map(len, batches)) == joblog.BATCH
+    assert max(map(len, batches)) == joblog.MAX_BATCH_EVENTS
 
 
 def test_the_end_of_a_half_written_event_is_waited_for(
@@ -268,13 +272,13 @@ def test_a_broken_log_has_an_end(log: NodesLog) -> None:
 
 
 def test_a_long_log_comes_in_batches(log: NodesLog) -> None:
-    count = 2 * joblog.BATCH + 200
+    count = 2 * joblog.MAX_BATCH_EVENTS + 200
     write(log, "".join(submit(number) for number in range(1, count + 1)))
     sizes, mores = [], []
     for _ in range(4):
         sizes.append(len(log.read()))
         mores.append(log.more)
-    assert sizes == [joblog.BATCH, joblog.BATCH, 200, 0]
+    assert sizes == [joblog.MAX_BATCH_EVENTS, joblog.MAX_BATCH_EVENTS, 200, 0]
     assert mores == [True, True, False, False]
 
 
@@ -299,29 +303,33 @@ ODD_NAMES = ["A", "a+b.c", 'with"quote', "back\\slash", "é-ü", "%s$(X)", "x" *
 
 @pytest.mark.parametrize("node", ODD_NAMES)
 @pytest.mark.parametrize("text", ["", 'says "no"\nand\tmore\\', "ö" * 200])
-def test_a_note_of_ours_comes_back_as_it_was(log: NodesLog, node: str, text: str) -> None:
-    note = AppendNote(Note.PRE_ENDED, 0, retry=2, value=-9, text=text)
-    log.append(job_events.note_event(WHEN, node, note))
+def test_a_record_of_ours_comes_back_as_it_was(log: NodesLog, node: str, text: str) -> None:
+    record = AppendJournalRecord(JournalRecord.PRE_ENDED, 0, retry=2, value=-9, text=text)
+    log.append(own_events.record_event(WHEN, node, record))
     log.append(submit(8))
     event, following = read_all(log)
     assert isinstance(event, LogEvent)
-    assert (event.kind, event.note, event.node) == (EventKind.GENERIC, Note.PRE_ENDED, node)
+    assert (event.kind, event.record, event.node) == (
+        EventKind.GENERIC,
+        JournalRecord.PRE_ENDED,
+        node,
+    )
     assert (event.retry, event.value) == (2, -9)
     assert text.startswith(event.text)
     assert len(event.text) >= min(len(text), 100)
     assert brief([following]) == [(0, 8)]
 
 
-def test_a_generic_event_of_somebody_else_is_no_note(log: NodesLog) -> None:
+def test_a_generic_event_of_somebody_else_is_no_record(log: NodesLog) -> None:
     write(log, f"008 (007.000.000) {WHEN} hello\n...\n")
     (event,) = log.read()
     assert isinstance(event, LogEvent)
-    assert event.note is None
+    assert event.record is None
 
 
 @pytest.mark.parametrize("status", [0, 4, -9])
 def test_the_end_of_a_post_script_comes_back(log: NodesLog, status: int) -> None:
-    log.append(job_events.post_ended(WHEN, "A", status, cluster=7, proc=0, subproc=0))
+    log.append(own_events.post_ended(WHEN, "A", status, cluster=7, proc=0, subproc=0))
     (event,) = log.read()
     assert isinstance(event, LogEvent)
     assert (event.kind, event.cluster) == (EventKind.POST_SCRIPT_TERMINATED, 7)
@@ -329,15 +337,15 @@ def test_the_end_of_a_post_script_comes_back(log: NodesLog, status: int) -> None
 
 
 def test_the_end_of_a_post_script_of_a_node_that_was_never_submitted(log: NodesLog) -> None:
-    log.append(job_events.post_ended(WHEN, "A", 1, cluster=-1, proc=0, subproc=0))
+    log.append(own_events.post_ended(WHEN, "A", 1, cluster=-1, proc=0, subproc=0))
     (event,) = log.read()
     assert isinstance(event, LogEvent)
     assert (event.cluster, event.node, event.value) == (-1, "A", 1)
 
 
 def test_noop_and_skipped_nodes_come_back(log: NodesLog) -> None:
-    log.append(job_events.noop(WHEN, "A", 3))
-    log.append(job_events.pre_skip(WHEN, "B", 4))
+    log.append(own_events.noop(WHEN, "A", 3))
+    log.append(own_events.pre_skip(WHEN, "B", 4))
     events = [event for event in read_all(log) if isinstance(event, LogEvent)]
     assert [event.kind for event in events] == [0, 5, 34]
     assert [event.subproc for event in events] == [3, 3, 4]
@@ -356,6 +364,35 @@ def test_no_file_is_made_through_a_link(tmp_path: Path) -> None:
     with pytest.raises(FileError):
         NodesLog(str(tmp_path / "log")).open(truncate=True)
     assert not (tmp_path / "elsewhere").exists()
+
+
+def test_an_append_does_not_wait_for_somebody_who_is_writing(
+    log: NodesLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    event = own_events.pre_skip(WHEN, "A", 4)
+    with open(log.path, "a", encoding="utf-8") as other:
+        other.write(submit(7)[:30])
+        other.flush()
+        begun = time.monotonic()
+        for _ in range(3):
+            with pytest.raises(IncompleteEvent):
+                log.append(event)
+        assert time.monotonic() - begun < 1
+        other.write(submit(7)[30:])
+    log.append(event)
+    assert Path(log.path).read_text() == submit(7) + event
+
+
+def test_who_died_while_writing_is_not_waited_for(
+    log: NodesLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(joblog, "TORN_TIMEOUT_S", 0.05)
+    write(log, submit(7)[:30])
+    with pytest.raises(IncompleteEvent):
+        log.append(submit(8))
+    time.sleep(0.06)
+    log.append(submit(8))
+    assert Path(log.path).read_text() == submit(7)[:30] + "\n...\n" + submit(8)
 
 
 FULL = """\
@@ -426,6 +463,6 @@ def test_a_log_that_was_replaced_is_broken(log: NodesLog) -> None:
 
 
 def test_a_node_name_with_a_space_that_only_unicode_knows(log: NodesLog) -> None:
-    log.append(job_events.pre_skip(WHEN, "A\xa0B", 4))
-    log.append(job_events.pre_skip(WHEN, "A\xa0B", 4).replace("\n", "\r\n", 1))
+    log.append(own_events.pre_skip(WHEN, "A\xa0B", 4))
+    log.append(own_events.pre_skip(WHEN, "A\xa0B", 4).replace("\n", "\r\n", 1))
     assert [event.node for event in read_all(log) if isinstance(event, LogEvent)][:1] == ["A\xa0B"]

@@ -91,9 +91,9 @@ def test_what_we_read_ourselves_is_what_the_bindings_read(
 ) -> None:
     """A log of any events with garbage between, looked at while it grows by any pieces."""
     draw = random.Random(seed)
-    monkeypatch.setattr(joblog, "BATCH", draw.choice((1, 3, 500)))
-    monkeypatch.setattr(joblog, "BLOCK", draw.choice((3000, 262144)))
-    monkeypatch.setattr(joblog, "EVENT_MAX", 2000)
+    monkeypatch.setattr(joblog, "MAX_BATCH_EVENTS", draw.choice((1, 3, 500)))
+    monkeypatch.setattr(joblog, "BLOCK_BYTES", draw.choice((3000, 262144)))
+    monkeypatch.setattr(joblog, "MAX_EVENT_BYTES", 2000)
     sources = draw.choice(((COMMON,), (COMMON, ODD), (COMMON, COMMON, COMMON, ODD, GARBAGE)))
     parts = [draw.choice(draw.choice(sources)) for _ in range(draw.choice((2, 10, 60)))]
     data = (COMMON[0] + "".join(parts)).encode()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import resource
 import time
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.adapters.inotify import DirectoryWatch
-from condor_pydagman.adapters.joblog import BATCH, TEXT_MAX, NodesLog
+from condor_pydagman.adapters.joblog import MAX_BATCH_EVENTS, MAX_TEXT_CHARS, NodesLog
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.errors import FileError
 from condor_pydagman.vocabulary import EventKind
@@ -28,7 +29,7 @@ def read(path: Path) -> list[LogEvent]:
     log.open(truncate=False)
     found: list[LogEvent] = []
     for events in log.to_end():
-        assert len(events) <= BATCH + 1
+        assert len(events) <= MAX_BATCH_EVENTS + 1
         found += [event for event in events if isinstance(event, LogEvent)]
     return found
 
@@ -38,7 +39,7 @@ def test_a_reason_of_megabytes_is_cut(tmp_path: Path) -> None:
     path.write_text(event(1) + event(2, "x" * 5_000_000) + event(3))
     events = read(path)
     assert [found.cluster for found in events] == [1, 2, 3]
-    assert [len(found.text) for found in events] == [3, TEXT_MAX, 3]
+    assert [len(found.text) for found in events] == [3, MAX_TEXT_CHARS, 3]
 
 
 def test_an_event_of_a_million_lines(tmp_path: Path) -> None:
@@ -79,6 +80,8 @@ def test_kinds_are_those_of_htcondor() -> None:
 @contextlib.contextmanager
 def descriptors(free: int) -> Iterator[None]:
     """So many files more can be opened."""
+    gc.collect()
+    gc.disable()  # it would close files of tests before this one
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     taken: list[int] = []
     highest = max(map(int, os.listdir("/proc/self/fd")))  # tests before this one may have many open
@@ -94,6 +97,7 @@ def descriptors(free: int) -> Iterator[None]:
         for fd in taken:
             os.close(fd)
         resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+        gc.enable()
 
 
 def test_no_descriptor_for_the_bindings_is_no_fault_of_the_log(tmp_path: Path) -> None:

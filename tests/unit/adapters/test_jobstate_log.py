@@ -63,9 +63,9 @@ def test_no_more_lines_are_kept_than_memory_allows(tmp_path: Path) -> None:
     path = tmp_path / "later" / "log"
     said: list[str] = []
     log = JobstateLog(str(path), said.append)
-    log.add("first\n", *["x\n"] * jobstate_log.KEPT_MAX)
+    log.add("first\n", *["x\n"] * jobstate_log.MAX_KEPT_LINES)
     path.parent.mkdir()
     log.add("last\n")
     log.write()
-    assert path.read_text() == "x\n" * jobstate_log.KEPT_MAX + "last\n"
+    assert path.read_text() == "x\n" * jobstate_log.MAX_KEPT_LINES + "last\n"
     assert "but for 1 lines that are lost" in said[1]

@@ -59,7 +59,7 @@ def test_the_order_of_layers(pool: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert places.name("DAGMAN_N") == "the configuration"
 
 
-def test_what_somebody_has_set(pool: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_knobs_that_are_set_are_shown(pool: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """HTCondor itself takes a knob that is set to its default for one that is not set."""
     places = Places("", frozenset({"DAGMAN_Z"}), configured())
     assert [places.is_set(f"DAGMAN_{name}") for name in "XYZ"] == [True, False, True]

@@ -147,7 +147,7 @@ def test_where_a_wrong_value_was_set(
 BE = """\
 from condor_pydagman.adapters import knobs
 print(knobs.load().max_jobs_idle)
-knobs.be("DAGMAN")
+knobs.set_subsystem("DAGMAN")
 print(knobs.load().max_jobs_idle)
 """
 
@@ -228,14 +228,14 @@ def show():
 knobs.load(sys.argv[1])
 show()
 try:
-    with knobs.uncovered():
+    with knobs.without_config_file():
         show()
         knobs.load(sys.argv[2])
         show()
         raise KeyError
 except KeyError:
     show()
-with knobs.uncovered():
+with knobs.without_config_file():
     show()
 """
 

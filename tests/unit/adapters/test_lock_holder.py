@@ -29,7 +29,7 @@ def holder(lock: Path, request: pytest.FixtureRequest) -> Iterator[subprocess.Po
 def test_a_holder_is_named_and_not_disturbed(lock: Path, holder: subprocess.Popen[str]) -> None:
     for _ in range(2):
         assert living_holder(str(lock)) == Holder(42, holder.pid)
-    assert LockFile(str(lock)).take() == 42
+    assert LockFile(str(lock)).acquire() == 42
 
 
 def test_what_a_crash_leaves_has_no_holder(lock: Path, holder: subprocess.Popen[str]) -> None:

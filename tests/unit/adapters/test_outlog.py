@@ -187,7 +187,7 @@ def test_a_header(tmp_path: Path) -> None:
 def test_a_file_that_is_taken_away_is_made_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, replaced: bool
 ) -> None:
-    monkeypatch.setattr(outlog, "LOOK_EVERY", 0.0)
+    monkeypatch.setattr(outlog, "FILE_CHECK_S", 0.0)
     log = OutLog(str(tmp_path / "out"))
     log.say("one")
     log.flush()
@@ -204,7 +204,7 @@ def test_a_file_that_is_taken_away_is_made_anew(
 def test_where_it_cannot_be_made_anew_the_old_one_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outlog, "LOOK_EVERY", 0.0)
+    monkeypatch.setattr(outlog, "FILE_CHECK_S", 0.0)
     log = OutLog(str(tmp_path / "out"))
     (tmp_path / "out").rename(tmp_path / "out.1")
     (tmp_path / "out").mkdir()

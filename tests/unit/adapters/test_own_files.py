@@ -26,12 +26,12 @@ from condor_pydagman.adapters.files import LockFile
 from condor_pydagman.adapters.joblog import NodesLog
 from condor_pydagman.adapters.jobstate_log import JobstateLog
 from condor_pydagman.adapters.outlog import OutLog
-from condor_pydagman.cli import manager_job
-from condor_pydagman.cli.dag_files import Voice
-from condor_pydagman.cli.options import parse_dagman, parse_submit
 from condor_pydagman.config import Config
 from condor_pydagman.daemon.dag_input import CannotStart, read_dag
 from condor_pydagman.daemon.submit import Submitter
+from condor_pydagman.dagman_job import dagman_submit_file
+from condor_pydagman.dagman_job.options import parse_dagman, parse_submit
+from condor_pydagman.dagman_job.output import Output
 from condor_pydagman.errors import FileError
 from condor_pydagman.pool import step_down
 from condor_pydagman.records.jobstate import History
@@ -179,7 +179,7 @@ def nodes_log_of_old(path: str) -> None:
 
 def lock(path: str) -> None:
     taken = LockFile(path)
-    assert taken.take() is None
+    assert taken.acquire() is None
     taken.write(7)
 
 
@@ -277,7 +277,7 @@ def test_users_that_a_namespace_does_not_know_are_others(shared: Shared) -> None
     shared.plant("link", link(shared))
     (shared.scratch / "own").write_text("own")
     (shared.scratch / "to-own").symlink_to("own")
-    times = (shared.scratch / "to-own").lstat()[7:9]
+    changed = (shared.scratch / "to-own").lstat().st_mtime_ns
     done = subprocess.run(
         [sys.executable, "-I", "-S", step_down.__file__, "namespace", "65534", "65534",
          sys.executable, "-c", READ, "planted", "link", "own", "to-own"],
@@ -290,7 +290,7 @@ def test_users_that_a_namespace_does_not_know_are_others(shared: Shared) -> None
     assert planted.startswith("65534 65534 it belongs to user 65534, in a directory")
     assert linked.startswith("65534 65534 it is a symbolic link that belongs to user 65534, in")
     assert own == through == "65534 65534 own"
-    assert (shared.scratch / "to-own").lstat()[7:9] == times
+    assert (shared.scratch / "to-own").lstat().st_mtime_ns == changed
 
 
 def test_mounts_are_told_apart() -> None:
@@ -356,9 +356,9 @@ def test_a_planted_submit_file_is_not_updated(
     (shared.scratch / "x.dag").write_text("JOB A x\n")
     monkeypatch.chdir(shared.scratch)
     options = parse_submit(["-update_submit", "-dagman", "/bin/true", "x.dag"])
-    voice = Voice(out=lambda _: None, err=lambda _: None)
+    output = Output(out=lambda _: None, err=lambda _: None)
     with shared.victim(), pytest.raises(FileError, match="-update_submit can't read it"):
-        manager_job.write(options, voice, {})
+        dagman_submit_file.write(options, output, {})
     assert shared.precious.read_text() == PRECIOUS
 
 
@@ -383,7 +383,7 @@ def test_a_planted_submit_file_of_a_sub_dag_is_not_submitted(
 def test_the_message_says_whose_and_what_to_do(shared: Shared) -> None:
     path = shared.plant("x.dag.lock", open_file(shared))
     with shared.victim(), pytest.raises(FileError, match=r"belongs to user \d+.*move it away"):
-        LockFile(str(path)).take()
+        LockFile(str(path)).acquire()
 
 
 @pytest.mark.parametrize("write", [add, log, nodes_log])

@@ -10,7 +10,7 @@ import htcondor2
 import pytest
 
 from condor_pydagman.adapters import job_history, ownership
-from condor_pydagman.adapters.ownership import TRIES, Identity, Owners, Ownership
+from condor_pydagman.adapters.ownership import MAX_TRIES, Identity, Owners, Ownership
 from condor_pydagman.adapters.schedd import ScheddAdapter
 from condor_pydagman.engine.inputs import EndedJob, QueuedJob
 from condor_pydagman.errors import PoolError
@@ -76,7 +76,7 @@ class World:
 
         monkeypatch.setattr(htcondor2, "ping", ping, raising=False)
         monkeypatch.setattr(htcondor2, "Collector", Collector)
-        monkeypatch.setattr(ownership, "_account", lambda: self.account)
+        monkeypatch.setattr(ownership, "_local_identity", lambda: self.account)
 
     def fails(self) -> dict[str, str]:
         raise htcondor2.HTCondorException("Failed to\nconnect")
@@ -97,7 +97,7 @@ def test_another_user_s_job_is_not_ours_even_if_the_constraint_lies(world: World
     side = Schedd([classad2.ClassAd(ANN._asdict())], [*FORGED, OURS])
     assert adapter(side).jobs() == [QueuedJob(8, 0, "A", 0)]
     by_hand = adapter(side, 0)
-    by_hand.go_by_log("/dags/t.dag.nodes.log")
+    by_hand.select_by_log("/dags/t.dag.nodes.log")
     assert by_hand.jobs() == [QueuedJob(8, 0, "A", 0)]
 
 
@@ -112,19 +112,23 @@ def test_every_question_and_every_removal_names_the_owner(world: World) -> None:
     side = Schedd([classad2.ClassAd({**ANN._asdict(), "QDate": 100_000})], [])
     asking = adapter(side)
     asking.jobs()
+    asking.removable()
     asking.remove("why")
+    asking.removable(8)
     asking.remove("why", 8)
+    asking.removable(spare_services=True)
     asking.remove("why", spare_services=True)
     asking.attribute(8, "ProvisionerState")
-    asking.go_by_log("/dags/t.dag.nodes.log")
+    asking.select_by_log("/dags/t.dag.nodes.log")
     asking.jobs()
+    asking.removable()
     asking.remove("why")
-    question = job_history.wanted(7, {"QDate": 100_000}, Owners([ANN]))
+    question = job_history.history_query(7, {"QDate": 100_000}, Owners([ANN]))
     here = {"DAGManNodesLog": "/dags/t.dag.nodes.log", "JobStatus": 2}
     old = {"EnteredCurrentStatus": 0, "LeaveJobInQueue": False, "JobStatus": 4}
     questions = [(text, here) for text in (*side.asked, question.which)]
     questions.append((str(question.since), {**old, "ClusterId": 6}))
-    assert len(questions) == 13  # a removal asks first what may have ended
+    assert len(questions) == 13
     for constraint, more in questions:
         holds = classad2.ExprTree(constraint)
         assert holds.eval(job(8, ANN._asdict(), **more)) is True
@@ -172,7 +176,7 @@ def test_while_nobody_knows_nothing_is_ours(world: World, own: list[Any]) -> Non
 def test_a_schedd_that_cannot_say_now_is_asked_again_some_times(world: World) -> None:
     world.answer = world.fails
     asking, side = Ownership(7), Schedd([classad2.ClassAd(ANN._asdict())], [])
-    for _ in range(TRIES - 1):
+    for _ in range(MAX_TRIES - 1):
         with pytest.raises(PoolError, match="knows DAGMan") as caught:
             asking.owners(side)
         assert caught.value.transient

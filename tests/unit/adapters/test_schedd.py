@@ -11,8 +11,10 @@ import htcondor2
 import pytest
 
 from condor_pydagman.adapters import descriptions, job_history, schedd
+from condor_pydagman.adapters.job_history import Patience
 from condor_pydagman.adapters.ownership import Identity, Owners
-from condor_pydagman.adapters.schedd import LostReply, ScheddAdapter
+from condor_pydagman.adapters.schedd import ScheddAdapter
+from condor_pydagman.adapters.schedd_requests import LostReply
 from condor_pydagman.engine.inputs import EndedJob, QueuedJob
 from condor_pydagman.errors import PoolError
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED
@@ -70,7 +72,7 @@ def test_a_description_that_will_never_do(text: str) -> None:
 
 def test_work_in_a_nodes_directory_ends_where_it_began(tmp_path: Path) -> None:
     home = os.getcwd()
-    with pytest.raises(ZeroDivisionError), schedd._inside(str(tmp_path)):
+    with pytest.raises(ZeroDivisionError), schedd._node_directory(str(tmp_path)):
         assert os.getcwd() == str(tmp_path)
         raise ZeroDivisionError
     assert os.getcwd() == home
@@ -143,14 +145,14 @@ def test_a_description_that_makes_nothing(tmp_path: Path) -> None:
     ],
 )
 def test_late_materialization_is_seen_in_the_description(line: str, late: bool) -> None:
-    description = descriptions.parsed(f"executable = a\n{line}\nqueue\n")
+    description = descriptions.parse(f"executable = a\n{line}\nqueue\n")
     assert descriptions.materializes_late(description) is late
 
 
 def test_a_dagman_without_a_job_has_nothing_to_inherit() -> None:
     adapter = ScheddAdapter(0)
     assert adapter.own_expressions(["Foo"]) == {}
-    assert adapter.wanted_limits() == {}
+    assert adapter.current_limits() == {}
 
 
 def test_what_counts_as_a_limit() -> None:
@@ -218,17 +220,18 @@ class NoHistory:
 
 def refusals(*reasons: str) -> list[str]:
     """What comes of asking for the history as often as there are reasons ('': it is given)."""
-    told: list[str] = []
-    adapter, side, answers = ScheddAdapter(7, told.append), NoHistory(*reasons), []
+    adapter, side, patience, answers = ScheddAdapter(7), NoHistory(*reasons), Patience(), []
     adapter._ownership._known = Owners([Identity("ann", "ann@here")])
     for _ in reasons:
         adapter._schedd = side
+        found: list[EndedJob] | PoolError
         try:
-            adapter.ended_jobs()
-            answers.append("warned" if told else "well")
-        except PoolError:
-            answers.append("raised")
-        told.clear()
+            found = adapter.ended_jobs()
+        except PoolError as error:
+            found = error
+        verdict = patience.judge(found)
+        words = {str: "warned", PoolError: "raised", list: "well"}
+        answers.append(words[type(verdict)])
     return answers
 
 
@@ -271,15 +274,15 @@ def test_a_job_of_an_earlier_dagman_that_is_leaving_counts_for_no_node(
 def test_what_a_submit_file_makes_of_the_retry_number_stops_nothing(retry: str) -> None:
     names = 'ClusterId = 9; ProcId = 0; DAGNodeName = "A"'
     ad = classad2.ClassAd(f"[{names}; DAGManNodeRetry = {retry}]")
-    assert schedd._named(ad) == QueuedJob(9, 0, "A", 0)
-    assert job_history.ended([ad]) == [EndedJob(9, 0, "A", 0, RETURN_JOB_ABORTED)]
+    assert schedd._queued_job(ad) == QueuedJob(9, 0, "A", 0)
+    assert job_history.ended_procs([ad]) == [EndedJob(9, 0, "A", 0, RETURN_JOB_ABORTED)]
 
 
 @pytest.mark.parametrize("count", [1, 2000])
 def test_what_a_removal_leaves_out(count: int) -> None:
     """Nothing but those jobs: neither other procs of their clusters nor the ads of clusters."""
-    ended = [QueuedJob(5, 2 * proc, "A", 0) for proc in range(count)] + [QueuedJob(7, 1, "B", 0)]
-    which = classad2.ExprTree("true" + schedd._without(ended))
+    ended = [(5, 2 * proc) for proc in range(count)] + [(7, 1)]
+    which = classad2.ExprTree("true" + schedd._exclude(ended))
 
     def chosen(cluster: int, **proc: int) -> bool:
         return which.eval(classad2.ClassAd({"ClusterId": cluster, **proc})) is True
@@ -291,4 +294,32 @@ def test_what_a_removal_leaves_out(count: int) -> None:
     assert chosen(7, ProcId=0)
     assert chosen(6, ProcId=0)
     assert chosen(5)
-    assert schedd._without([]) == ""
+    assert schedd._exclude([]) == ""
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("2", 2),
+        ("-1.5", -1.5),
+        ('"two"', "two"),
+        ("True", True),
+        ("1 + 1", 2),
+        ("undefined", None),
+        ("error", None),
+        ('absTime("2020-01-01T00:00:00")', None),
+        ("{1, 2}", None),
+        ("[a = 1]", None),
+    ],
+)
+def test_an_attribute_is_plain_or_counts_as_missing(
+    expression: str, value: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A job can set any value; one that JSON does not know can't be sent to DAGMan."""
+    ad = classad2.ClassAd(f"[ProvisionerState = {expression}]")
+    adapter = ScheddAdapter(7)
+    monkeypatch.setattr(adapter, "_connect", lambda: None)
+    monkeypatch.setattr(adapter._ownership, "owners", lambda _: Owners([Identity("a", "a@b")]))
+    monkeypatch.setattr(adapter, "_ad", lambda *_: ad)
+    found = adapter.attribute(41, "ProvisionerState")
+    assert (type(found), found) == (type(value), value)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.adapters import descriptions
-from condor_pydagman.adapters.files import inside
+from condor_pydagman.adapters.files import working_directory
 from condor_pydagman.adapters.submit_errors import explained
 from condor_pydagman.config import Config
 from condor_pydagman.errors import PoolError
@@ -29,8 +29,8 @@ def described(file_text: str, *variables: Variable) -> str:
 
 def reason(file_text: str, directory: Path, *variables: Variable) -> str:
     text = described(file_text, *variables)
-    with pytest.raises(PoolError) as refused, inside(str(directory)):
-        descriptions.parsed(text)
+    with pytest.raises(PoolError) as refused, working_directory(str(directory)):
+        descriptions.parse(text)
     return explained(refused.value, text, file_text, str(directory))
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from condor_pydagman.adapters.lint_world import DiskWorld
 from condor_pydagman.cli.checker_options import parse_checker
-from condor_pydagman.cli.checker_world import DiskWorld
 from condor_pydagman.cli.dag_checker import json_text, main
 from condor_pydagman.errors import UsageError
 
@@ -70,7 +70,7 @@ def run(
     return code, capsys.readouterr().out
 
 
-def test_nothing_is_said_of_a_good_dag(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_valid_dag_gives_no_output(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, DIAMOND) == (0, "")
 
 

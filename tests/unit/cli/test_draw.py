@@ -10,6 +10,7 @@ import pytest
 
 from condor_pydagman.cli import draw
 from condor_pydagman.errors import FileError, PydagmanError, UsageError
+from tests.unit.picture import dot
 
 DAG = """\
 JOB A a.sub
@@ -37,7 +38,7 @@ def run(*words: object) -> int:
 
 @pytest.fixture
 def dag(tmp_path: Path) -> Path:
-    pytest.importorskip("graphlay")
+    dot()
     file = tmp_path / "x.dag"
     file.write_text(DAG)
     return file

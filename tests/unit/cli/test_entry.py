@@ -39,7 +39,7 @@ def test_modules_of_pythonpath_come_last(tmp_path: Path, command: str, python_pa
     assert "sage" in done.stdout
 
 
-def test_who_ignores_the_ends_of_children_can_call_them(tmp_path: Path) -> None:
+def test_an_inherited_ignored_sigchld_is_reset(tmp_path: Path) -> None:
     """One child reads the CONFIG file, another checks the DAG."""
     (tmp_path / "t.dag").write_text("CONFIG t.config\nJOB A a.sub\n")
     (tmp_path / "t.config").write_text("DAGMAN_MAX_JOBS_IDLE = 5\n")
@@ -62,7 +62,7 @@ def test_who_ignores_the_ends_of_children_can_call_them(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_what_only_pythonpath_has_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_modules_found_only_in_pythonpath_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", ["/theirs", "/python", "/bindings/", "/site"])
     monkeypatch.setenv("PYTHONPATH", "/theirs:/bindings")
     entry.own_modules_first()
@@ -97,11 +97,10 @@ LISTENERS = [">/dev/full", ">&-", "| true"]
         ("condor_pydagman flatten good.dag", (1, 0, 141)),
     ],
 )
-def test_nobody_listens(
+def test_a_closed_output_does_not_change_the_exit_code(
     tmp_path: Path, command: str, codes: tuple[int, int, int], where: str
 ) -> None:
-    """A reader that has seen enough, a full disk, a closed output: no traceback, and the exit code
-    of what was asked for."""
+    """A closed pipe, a full disk, a closed descriptor: no traceback, and the usual exit code."""
     (tmp_path / "bad.dag").write_text("JOB A\n")
     (tmp_path / "good.dag").write_text("JOB A a.sub\n")
     name, *words = command.split()

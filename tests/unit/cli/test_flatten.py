@@ -34,6 +34,24 @@ def test_one_file_means_the_same(dag: Path) -> None:
     assert [list(flat.children(n)) for n in range(4)] == [list(whole.children(n)) for n in range(4)]
 
 
+def test_what_condor_submit_dag_applies_is_there_too(
+    dag: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = ["CONFIG my.config", 'SET_JOB_ATTR Purpose = "x"', "ENV SET A=1;B=2", "ENV GET HOME"]
+    (dag / "x.dag").write_text("".join(f"{line}\n" for line in lines) + DAG)
+    assert main(["flatten", "x.dag"]) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert [line for line in out if line.split()[0] in ("CONFIG", "SET_JOB_ATTR", "ENV")] == lines
+
+
+def test_a_config_file_is_named_from_where_its_dag_is_run(
+    dag: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (dag / "d/y.dag").write_text("CONFIG my.config\nJOB A a.sub\n")
+    assert main(["flatten", "--usedagdir", "d/y.dag"]) == 0
+    assert f"\nCONFIG {dag / 'd'}/my.config\n" in capsys.readouterr().out
+
+
 def test_to_standard_output(dag: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["flatten", "x.dag"]) == 0
     assert "\nJOB S+X x.sub DIR d\n" in capsys.readouterr().out

@@ -12,9 +12,9 @@ from pathlib import Path
 import htcondor2
 import pytest
 
-from condor_pydagman.cli.manager_job import DASHES
-from condor_pydagman.cli.submission import unused_lines
 from condor_pydagman.cli.submit_dag import main
+from condor_pydagman.dagman_job.dagman_submit_file import DASHES
+from condor_pydagman.dagman_job.submit_to_schedd import unused_lines
 from condor_pydagman.records.condor_sub import old_arguments
 from tests import locks
 
@@ -240,7 +240,7 @@ def test_old_arguments_that_are_wrong(capsys: pytest.CaptureFixture[str]) -> Non
     assert out.startswith("Usage: ")
 
 
-def test_lines_that_nobody_uses() -> None:
+def test_unused_lines_are_warned_of() -> None:
     lines = ["foo = 1", "b = $(c)", "c=2", "priority = 3", "request_x = 4", "My.y = 5", "+z = 6"]
     assert unused_lines(lines) == [
         "WARNING: the line 'foo = 1' was unused by condor_submit. Is it a typo?",
@@ -298,7 +298,7 @@ def test_a_queue_of_two_added_lines_is_refused(capsys: pytest.CaptureFixture[str
 
 
 @pytest.mark.parametrize("text", ["x = 1\ny = queue", "x = 1 \\\nqueue 2", "x = \\"])
-def test_what_only_looks_like_a_queue_is_none(text: str) -> None:
+def test_a_line_that_resembles_queue_is_accepted(text: str) -> None:
     assert prepare("-append", text, "t.dag") == 0
     assert Path("t.dag.condor.sub").read_text().endswith(f"{text}\nqueue\n")
 
@@ -355,7 +355,8 @@ from condor_pydagman.cli.submit_dag import main
 code = main(["-no_submit", "-dagman", "/opt/condor_dagman", "t.dag"])
 slow = ["argparse", "asyncio", "difflib", "importlib.metadata", "logging", "shutil",
         "tempfile", "condor_pydagman.dagfile.parser", "condor_pydagman.graph",
-        "condor_pydagman.engine", "condor_pydagman.daemon", "condor_pydagman.cli.submission"]
+        "condor_pydagman.engine", "condor_pydagman.daemon",
+        "condor_pydagman.dagman_job.submit_to_schedd"]
 print([name for name in slow if name in sys.modules])
 sys.exit(code)
 """
@@ -382,7 +383,7 @@ run_and_leave()
 
 @pytest.mark.parametrize("where", [">/dev/full", ">&-", "2>/dev/full", "2>&-", "| true", ""])
 @pytest.mark.parametrize("words", ["t.dag", "-force t.dag", "-foo t.dag"])
-def test_nobody_needs_to_listen(where: str, words: str) -> None:
+def test_closed_outputs_do_not_stop_the_submission(where: str, words: str) -> None:
     root = Path(__file__).resolve().parents[3]
     code = "${PIPESTATUS[0]}"
     done = subprocess.run(

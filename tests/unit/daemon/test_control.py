@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
-from condor_pydagman.adapters import cedar
-from condor_pydagman.daemon.control import refused, understood, was_halted
+from condor_pydagman.adapters import cedar, cedar_crypto
+from condor_pydagman.adapters.outlog import OutLog
+from condor_pydagman.daemon.control import (
+    REPLY_TIMEOUT_S,
+    Control,
+    parsed_command,
+    refused,
+    was_halted,
+)
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import Halt, LimitsWanted, Resume
+from condor_pydagman.engine.report import Halts
+from condor_pydagman.errors import PoolError
+from condor_pydagman.vocabulary import SECRET as VARIABLE
 
 SECRET = 'scheduler-universe-7.0#[Encryption="NO";]0123'
 
@@ -39,7 +54,7 @@ def ad(**attributes: cedar.Value) -> cedar.Ad:
         (SECRET, {"Secret": SECRET, "DagCommand": -1}, True, "Unknown DAG command (-1) provided"),
     ],
 )
-def test_refusals(
+def test_unauthorised_and_unknown_requests_are_refused(
     secret: str, attributes: dict[str, cedar.Value], trusted: bool, error: str
 ) -> None:
     request = ad(**{"DagCommand": 1, **attributes} if not trusted else attributes)
@@ -63,7 +78,7 @@ def test_whether_an_earlier_dagman_was_halted(
 
 
 @pytest.mark.parametrize("command", [1, 2, 3, 1.0, 2.9, True])
-def test_what_is_obeyed(command: cedar.Value) -> None:
+def test_commands_become_inputs(command: cedar.Value) -> None:
     assert refused(ad(Secret=SECRET, DagCommand=command), SECRET) is None
 
 
@@ -104,4 +119,87 @@ def test_what_is_obeyed(command: cedar.Value) -> None:
     ],
 )
 def test_requests(attributes: dict[str, cedar.Value], wanted: inputs.Input) -> None:
-    assert understood(ad(**attributes)) == wanted
+    assert parsed_command(ad(**attributes)) == wanted
+
+
+def test_without_cryptography_there_is_no_command_socket_and_the_log_tells_how_to_get_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(cedar_crypto, "is_installed", lambda: False)
+    monkeypatch.setenv(VARIABLE, SECRET)
+    published: dict[str, str] = {}
+
+    def edit(attributes: dict[str, str], done: object) -> None:
+        published.update(attributes)
+
+    run: Any = SimpleNamespace(
+        options=SimpleNamespace(port=None),
+        config=SimpleNamespace(disable_port=False),
+        cluster=7,
+        recovering=False,
+        own_ad={"DAG_Address": "<192.0.2.1:9618>"},
+        out=OutLog(str(tmp_path / "out")),
+        job_ad=SimpleNamespace(edit=edit),
+    )
+    control = Control(run)
+    assert control.open() == []
+    assert (control.fileno(), control.next_deadline(), control.read_requests()) == (-1, None, [])
+    assert published["DAG_Address"] == "undefined"  # an earlier DAGMan's
+    run.out.flush()
+    (line,) = (tmp_path / "out").read_text().splitlines()
+    assert "Warning: no command socket, htcondor dag can't reach this DAGMan: " in line
+    assert line.endswith("-m pip install cryptography")
+
+
+class _Request:
+    def __init__(self) -> None:
+        self.answers: list[dict[str, cedar.Value]] = []
+
+    def reply(self, answer: dict[str, cedar.Value]) -> None:
+        self.answers.append(answer)
+
+
+class _Halted:
+    """A run whose DAG a client halts; the schedd answers when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+        self.edits: list[Callable[[PoolError | None], None]] = []
+        report = SimpleNamespace(halts=Halts(by_command=True))
+        run: Any = SimpleNamespace(
+            options=SimpleNamespace(port=None),
+            clock=SimpleNamespace(monotonic=lambda: self.now),
+            engine=SimpleNamespace(report=lambda: report),
+            job_ad=SimpleNamespace(edit=lambda changes, done: self.edits.append(done)),
+            out=SimpleNamespace(say=lambda *_: None),
+        )
+        self.control, self.request = Control(run), _Request()
+        socket: Any = SimpleNamespace(next_deadline=lambda: None, work=lambda say: [])
+        self.control._socket = socket
+        halt = Halt()
+        asked: Any = (halt, self.request)
+        self.control._requests.append(asked)
+        self.control.input_handled(halt)
+
+
+def test_a_client_is_answered_when_the_job_ad_says_so() -> None:
+    bench = _Halted()
+    assert not bench.request.answers
+    bench.edits[0](None)
+    assert bench.request.answers == [{"Result": True, "Trusted": True}]
+    bench.now += 2 * REPLY_TIMEOUT_S
+    bench.control.read_requests()
+    assert len(bench.request.answers) == 1
+    assert bench.control.next_deadline() is None
+
+
+def test_a_client_is_answered_though_the_schedd_hangs() -> None:
+    bench = _Halted()
+    assert bench.control.next_deadline() == bench.now + REPLY_TIMEOUT_S
+    bench.control.read_requests()
+    assert not bench.request.answers
+    bench.now += REPLY_TIMEOUT_S
+    bench.control.read_requests()
+    assert bench.request.answers == [{"Result": True, "Trusted": True}]
+    bench.edits[0](None)
+    assert len(bench.request.answers) == 1

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.adapters.outlog import OutLog
-from condor_pydagman.cli.options import parse_dagman
 from condor_pydagman.config import Config
 from condor_pydagman.daemon.dag_input import CannotStart, read_dag
+from condor_pydagman.dagman_job.options import parse_dagman
 from condor_pydagman.graph.model import DONE, Dag
 
 
@@ -31,14 +31,14 @@ def read(text: str, config: Config | None = None) -> tuple[Dag, str]:
     return dag, Path("x.dag.dagman.out").read_text()
 
 
-def test_what_can_be_run() -> None:
+def test_a_valid_dag_is_read() -> None:
     Path("s.dag").write_text("JOB X x.sub\nTOLERANCE X 1\n")
     dag, said = read("JOB A a.sub\nSPLICE S s.dag\nWEAK PARENT A CHILD S\n")
     assert dag.names == ["A", "S+X"]
     assert "Dag contains 2 total nodes" in said
 
 
-def test_remarks_are_said() -> None:
+def test_remarks_are_logged() -> None:
     _, said = read("JOB A a.sub\nPRIORITY A 4x\nRETRY A 3 \\\n")
     assert "x.dag:2 '4x' is read as 4" in said
     assert "x.dag:3 The command is ignored: its last line ends in" in said
@@ -69,12 +69,12 @@ def test_a_directory_in_place_of_a_rescue_file() -> None:
         read("JOB A a\n")
 
 
-def test_a_wrong_dag() -> None:
+def test_an_invalid_dag_is_refused() -> None:
     with pytest.raises(CannotStart, match=r"(?s)x.dag:1 'FOO' is not .*Failed to parse x.dag"):
         read("FOO\n")
 
 
-def test_a_cycle_at_the_start() -> None:
+def test_a_cycle_is_refused_at_the_start() -> None:
     text = "JOB A a\nJOB B b\nPARENT A CHILD B\nPARENT B CHILD A\n"
     read(text)
     with pytest.raises(CannotStart, match=r"(?s)a cycle exists.*A -> B -> A"):
@@ -90,7 +90,7 @@ def test_a_cycle_at_the_start() -> None:
         ("7\nrescue 0\n", ""),
     ],
 )
-def test_a_run_that_is_recovered_goes_on_from_where_it_began(lock: str, done: str) -> None:
+def test_a_recovered_run_uses_its_own_rescue_file(lock: str, done: str) -> None:
     Path("x.dag.rescue001").write_text("DONE A\n")
     Path("x.dag.rescue002").write_text("DONE A\nDONE B\n")
     Path("x.dag.lock").write_text(lock)
@@ -101,7 +101,7 @@ def test_a_run_that_is_recovered_goes_on_from_where_it_began(lock: str, done: st
 HOLD = """\
 import sys
 from condor_pydagman.adapters.files import LockFile
-LockFile.take(lock := LockFile(sys.argv[1]))
+LockFile.acquire(lock := LockFile(sys.argv[1]))
 print("held", flush=True)
 sys.stdin.readline()
 """

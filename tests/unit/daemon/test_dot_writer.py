@@ -1,4 +1,4 @@
-"""Which DOT files are there already."""
+"""Numbers of existing DOT files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import pytest
 from condor_pydagman.daemon import dot_writer
 
 
-def test_numbers_are_those_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_numbers_are_taken_from_existing_dot_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("t.dot.0", "t.dot.12", "t.dot.\u00b2", "t.dot.x", "t.dot", "u.dot.3"):
         Path(name).touch()

@@ -9,13 +9,12 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from typing import Any, cast
 
 import pytest
 
-from condor_pydagman.daemon.loop import Loop
 from condor_pydagman.daemon.signals import Signals
-from condor_pydagman.engine.inputs import Leave, Stop, Wake
+from condor_pydagman.daemon.sources import Poll
+from condor_pydagman.engine.inputs import DagRemoved, Shutdown
 
 ALL = (
     *(signal.SIGUSR1, signal.SIGUSR2, signal.SIGTERM, signal.SIGQUIT, signal.SIGINT),
@@ -41,54 +40,50 @@ def send(*numbers: int) -> None:
 @pytest.mark.parametrize(
     ("number", "meaning"),
     [
-        (signal.SIGUSR1, Stop()),
-        (signal.SIGTERM, Leave("Received SIGTERM")),
-        (signal.SIGQUIT, Leave("Received SIGQUIT")),
-        (signal.SIGINT, Leave("Received SIGINT")),
+        (signal.SIGUSR1, DagRemoved()),
+        (signal.SIGTERM, Shutdown("Received SIGTERM")),
+        (signal.SIGQUIT, Shutdown("Received SIGQUIT")),
+        (signal.SIGINT, Shutdown("Received SIGINT")),
     ],
 )
-def test_what_they_mean(signals: Signals, number: int, meaning: object) -> None:
+def test_each_signal_gives_its_input(signals: Signals, number: int, meaning: object) -> None:
     send(number)
     assert select.select([signals], [], [], 5)[0]
-    assert signals.take() == [meaning]
+    assert signals.read() == [meaning]
     assert not select.select([signals], [], [], 0)[0]
-    assert signals.take() == []
+    assert signals.read() == []
 
 
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGUSR2, signal.SIGPIPE, signal.SIGCHLD])
-def test_what_means_nothing_and_does_no_harm(signals: Signals, number: int) -> None:
+def test_other_signals_have_no_effect(signals: Signals, number: int) -> None:
     send(number)
-    assert signals.take() == []
+    assert signals.read() == []
 
 
 @pytest.mark.usefixtures("signals")
-def test_what_scripts_are_to_inherit() -> None:
-    """As those of HTCondor's daemons; SIGHUP is theirs alone to hear."""
+def test_sigpipe_and_sigxfsz_are_ignored_and_inherited() -> None:
+    """As those of HTCondor's daemons; SIGHUP is not ignored, since scripts would inherit that."""
     assert signal.getsignal(signal.SIGPIPE) is signal.SIG_IGN
     assert signal.getsignal(signal.SIGXFSZ) is signal.SIG_IGN
     assert signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN
 
 
-def test_several_at_once_in_order(signals: Signals) -> None:
+def test_several_signals_keep_their_order(signals: Signals) -> None:
     send(signal.SIGUSR1)
     send(signal.SIGHUP, signal.SIGTERM)
     send(signal.SIGUSR1)
-    assert signals.take() == [Stop(), Leave("Received SIGTERM"), Stop()]
+    assert signals.read() == [DagRemoved(), Shutdown("Received SIGTERM"), DagRemoved()]
 
 
-@pytest.mark.parametrize("queued", [True, False])
-def test_the_loop_waits_for_them(signals: Signals, queued: bool) -> None:
-    """Those that came with the end are not forgotten; others wake it."""
-    loop = Loop.__new__(Loop)
-    loop._signals = signals
-    loop._inputs = cast(Any, [Wake(), Leave("came before")] if queued else [Wake()])
-    if not queued:
-        assert loop._wait_for_leave(0.01) is None
-        send(signal.SIGCHLD, signal.SIGTERM)
+def test_signals_wake_the_loop(signals: Signals) -> None:
+    poll = Poll()
+    poll.watch(signals)
+    assert not poll.wait(0.01)
+    threading.Timer(0.05, send, [signal.SIGTERM]).start()
     begun = time.monotonic()
-    wanted = Leave("came before" if queued else "Received SIGTERM")
-    assert loop._wait_for_leave(30.0) == wanted
+    assert poll.wait(30.0) == {signals.fileno()}
     assert time.monotonic() - begun < 10
+    assert signals.read() == [Shutdown("Received SIGTERM")]
 
 
 def test_a_signal_does_not_interrupt_what_the_bindings_read(signals: Signals) -> None:

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
-
 from condor_pydagman.adapters.descriptions import Unreadable
+from condor_pydagman.adapters.schedd_calls import obey
+from condor_pydagman.adapters.schedd_requests import Accepted, SubmitResult
 from condor_pydagman.config import Config
 from condor_pydagman.daemon.submit import Submitter
-from condor_pydagman.errors import PoolError
+from condor_pydagman.engine import inputs
+from condor_pydagman.engine.actions import SubmitNode
 from condor_pydagman.graph.build import BuildOptions, build
+from condor_pydagman.records.job_description import Workflow
+from condor_pydagman.vocabulary import DagStatus
 
 DAG = "JOB A a.sub\nJOB B {\nwrong\n}\nJOB C d\nSUBMIT-DESCRIPTION d {\nwrong\n}\n"
 
 
 def test_the_reason_says_where_the_description_is() -> None:
     dag = build(["t.dag"], lambda _path: DAG, BuildOptions())
-    run: Any = SimpleNamespace(dag=dag)
+    run: Any = SimpleNamespace(dag=dag, clock=time)
     submitter = Submitter(run)
     said = [submitter._failed(node, "no", permanent=True).reason for node in range(3)]
     assert said == [
@@ -35,10 +40,50 @@ def test_a_line_that_can_not_be_read_is_named_when_procs_are_counted_too() -> No
         raise Unreadable
 
     dag = build(["t.dag"], lambda _path: DAG, BuildOptions())
-    out = SimpleNamespace(flush=lambda: None)
-    config = Config(prohibit_multi_jobs=True)
+    adapter: Any = SimpleNamespace(procs_of=refuse)
+    answers: list[Callable[[], None]] = []
+
+    def ask(request: Any, then: Callable[[Any], None]) -> None:
+        answers.append(lambda: then(obey(adapter, request)))
+
     run: Any = SimpleNamespace(
-        dag=dag, out=out, config=config, schedd=SimpleNamespace(procs_of=refuse)
+        dag=dag,
+        out=SimpleNamespace(flush=lambda: None),
+        config=Config(prohibit_multi_jobs=True),
+        schedd=SimpleNamespace(ask=ask),
+        clock=time,
+        by_condor_submit=False,
     )
-    with pytest.raises(PoolError, match="expected `NAME = VALUE`"):
-        Submitter(run)._hand_over(1, "wrong\nqueue\n", "")
+    told: list[inputs.Input] = []
+    Submitter(run)._request_submit(SubmitNode(1, 0, DagStatus.OK, 0), "wrong\nqueue\n", told.append)
+    assert not told
+    answers.pop()()
+    (failed,) = told
+    assert isinstance(failed, inputs.SubmitFailed)
+    assert failed.permanent
+    assert "expected `NAME = VALUE`" in failed.reason
+
+
+def test_outcomes_are_told_in_the_order_of_the_submissions() -> None:
+    """B's description can't be read, which is known before the schedd's reply for A."""
+    text = "JOB A a\nJOB B none.sub\nSUBMIT-DESCRIPTION a {\nqueue\n}\n"
+    dag = build(["t.dag"], lambda _path: text, BuildOptions())
+    replies: list[Callable[[Any], None]] = []
+    run: Any = SimpleNamespace(
+        dag=dag,
+        out=SimpleNamespace(flush=lambda: None),
+        config=Config(),
+        schedd=SimpleNamespace(ask=lambda request, then: replies.append(then)),
+        clock=time,
+        by_condor_submit=False,
+        workflow=Workflow(12, "/run/./t.dag.nodes.log", Config()),
+    )
+    told: list[inputs.Input] = []
+    submitter = Submitter(run)
+    for node in range(2):
+        submitter.submit(SubmitNode(node, 0, DagStatus.OK, 0), told.append)
+    assert not told
+    replies[0](SubmitResult(Accepted(7, 1)))
+    assert told[0] == inputs.Submitted(0, 7, 1)
+    assert isinstance(told[1], inputs.SubmitFailed)
+    assert told[1].node == 1

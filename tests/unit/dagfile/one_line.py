@@ -28,7 +28,7 @@ def message(text: str) -> str:
 
 
 def warnings(text: str) -> list[str]:
-    """What is said of `text`, which is obeyed."""
+    """What is said of `text`, which is applied."""
     parsed = parse(text, "x.dag")
     assert parsed.errors == []
     return [str(warning) for warning in parsed.warnings]

@@ -1,4 +1,4 @@
-"""Simple lines: which ones are, and that a run says what its lines say."""
+"""Simple lines: which ones are, and that short cuts read what the ordinary way reads."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from condor_pydagman.dagfile import bulk
 from condor_pydagman.dagfile.commands import Job, ParentChild, RetryLine, ScriptLine, Vars
+from condor_pydagman.dagfile.lexer import Words
 from condor_pydagman.dagfile.parser import Reading, iter_commands, parse
+from condor_pydagman.dagfile.variables import read_pairs
 
 SIMPLE = [
     "JOB A a.sub",
@@ -20,6 +22,9 @@ SIMPLE = [
     'VARS A x="1" y="it\'s a=b"  z="" ',
     "PARENT A CHILD B",
     "PARENT A CHILD B C\tD",
+    "RETRY A 3",
+    "SCRIPT PRE A x.sh $JOB 'a b'",
+    "SCRIPT POST A x.sh",
 ]
 NOT_SIMPLE = [
     *("JOB A", "JOB A a.sub DONE", "job A a.sub", " JOB A a.sub", "JOB A a.dag.condor.sub"),
@@ -35,57 +40,57 @@ NOT_SIMPLE = [
 ]
 
 
-def run_of(text: str, begin: int = 0, line: int = 1) -> bulk.Run | None:
+def simple_of(text: str, begin: int = 0, line: int = 1) -> bulk.SimpleLines | None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bulk, "SHORTEST", 1)
-        return bulk.take(text, begin, line)
+        patch.setattr(bulk, "MIN_LINES", 1)
+        return bulk.find_lines(text, begin, line)
 
 
 @pytest.mark.parametrize("line", SIMPLE)
 def test_simple_lines(line: str) -> None:
-    run = run_of(f"{line}\n" * 3)
-    assert run is not None
-    assert run.lines == 3
+    simple = simple_of(f"{line}\n" * 3)
+    assert simple is not None
+    assert simple.lines == 3
 
 
 @pytest.mark.parametrize("line", NOT_SIMPLE)
-def test_what_is_not_simple_ends_a_run(line: str) -> None:
-    assert run_of(f"{line}\n" * 3) is None
-    run = run_of(f"JOB A a\nJOB B b\n{line}\nJOB C c\n")
-    assert run is not None
-    assert (run.lines, [name for name, _ in run.rows("JOB")]) == (2, ["A", "B"])
+def test_what_is_not_simple_ends_the_simple_lines(line: str) -> None:
+    assert simple_of(f"{line}\n" * 3) is None
+    simple = simple_of(f"JOB A a\nJOB B b\n{line}\nJOB C c\n")
+    assert simple is not None
+    assert (simple.lines, [name for name, _ in simple.rows("JOB")]) == (2, ["A", "B"])
 
 
 def test_the_last_line_without_a_line_feed_is_left() -> None:
-    run = run_of("JOB A a\nJOB B b")
-    assert run is not None
-    assert run.lines == 1
-    assert run_of("JOB A a") is None
+    simple = simple_of("JOB A a\nJOB B b")
+    assert simple is not None
+    assert simple.lines == 1
+    assert simple_of("JOB A a") is None
 
 
-def test_a_run_begins_where_it_is_told() -> None:
-    run = run_of("FOO\nJOB A a\n\nJOB B b\n", 4, 2)
-    assert run is not None
-    assert (run.line, run.lines) == (2, 3)
-    assert list(run.job_lines()) == [2, 4]
-    assert [number for number, _ in run.numbered()] == [2, 3, 4]
+def test_simple_lines_begin_where_they_are_asked_for() -> None:
+    simple = simple_of("FOO\nJOB A a\n\nJOB B b\n", 4, 2)
+    assert simple is not None
+    assert (simple.line, simple.lines) == (2, 3)
+    assert list(simple.job_lines()) == [2, 4]
+    assert [number for number, _ in simple.numbered()] == [2, 3, 4]
 
 
-def test_a_run_taken_again_is_the_same() -> None:
+def test_simple_lines_taken_again_are_the_same() -> None:
     text = "FOO\n" + 'JOB A a\nVARS A x="1"\n' * 20 + "BAR\n"
-    run = bulk.take(text, 4, 2)
-    assert run is not None
-    again = bulk.again(text, 4, (run.line, run.lines, len(run.text)))
-    assert (again.line, again.lines, again.text) == (run.line, run.lines, run.text)
+    simple = bulk.find_lines(text, 4, 2)
+    assert simple is not None
+    again = bulk.lines_found_before(text, 4, (simple.line, simple.lines, len(simple.text)))
+    assert (again.line, again.lines, again.text) == (simple.line, simple.lines, simple.text)
     assert [list(again.rows(kind)) for kind in bulk.KINDS] == [
-        list(run.rows(kind)) for kind in bulk.KINDS
+        list(simple.rows(kind)) for kind in bulk.KINDS
     ]
 
 
-def test_a_run_of_a_kind_that_is_not_there() -> None:
-    run = run_of("JOB A a\n")
-    assert run is not None
-    assert [len(run.rows(kind)) for kind in bulk.USES] == [0] * len(bulk.USES)
+def test_simple_lines_of_a_kind_that_is_not_there() -> None:
+    simple = simple_of("JOB A a\n")
+    assert simple is not None
+    assert [len(simple.rows(kind)) for kind in bulk.USES] == [0] * len(bulk.USES)
 
 
 words = st.sampled_from(
@@ -113,30 +118,30 @@ lines = st.lists(st.tuples(words, st.sampled_from([" ", "\t", "  ", " \r", ""]))
 
 
 @given(st.lists(lines, min_size=1, max_size=6))
-def test_a_run_says_what_its_lines_say_one_by_one(found: list[str]) -> None:
+def test_simple_lines_say_in_bulk_what_they_say_one_by_one(found: list[str]) -> None:
     text = "".join(line + "\n" for line in found)
-    run = run_of(text)
-    if run is None:
+    simple = simple_of(text)
+    if simple is None:
         return
-    taken = "".join(line + "\n" for line in found[: run.lines])
+    taken = "".join(line + "\n" for line in found[: simple.lines])
     commands = list(iter_commands(taken, Reading("x.dag")))
     jobs = [command for command in commands if isinstance(command, Job)]
-    assert list(run.rows("JOB")) == [(job.name, job.submit) for job in jobs]
-    assert list(run.job_lines()) == [job.line for job in jobs]
-    assert [(node, tuple(bulk.simple_pairs(pairs))) for node, pairs in run.rows("VARS")] == [
+    assert list(simple.rows("JOB")) == [(job.name, job.submit) for job in jobs]
+    assert list(simple.job_lines()) == [job.line for job in jobs]
+    assert [(node, tuple(bulk.simple_pairs(pairs))) for node, pairs in simple.rows("VARS")] == [
         (command.node, command.pairs) for command in commands if isinstance(command, Vars)
     ]
-    for command, (node, limit) in zip(of_kind(commands, RetryLine), run.rows("RETRY")):
+    for command, (node, limit) in zip(of_kind(commands, RetryLine), simple.rows("RETRY")):
         assert (command.node, command.limit) == (node, int(limit))
     for kind in ("PRE", "POST"):
         scripts = [one for one in of_kind(commands, ScriptLine) if one.kind.name == kind]
-        assert [(one.node, one.command) for one in scripts] == list(run.rows(f"SCRIPT {kind}"))
+        assert [(one.node, one.command) for one in scripts] == list(simple.rows(f"SCRIPT {kind}"))
     # Names that are not there are looked for one by one, CHILD among them.
-    edges = [row for row in run.rows("PARENT") if "CHILD" not in row[1].upper().split()]
+    edges = [row for row in simple.rows("PARENT") if "CHILD" not in row[1].upper().split()]
     plain = [one for one in of_kind(commands, ParentChild) if len(one.parents) == 1]
     assert [(one.parents[0], list(one.children)) for one in plain] == [
         (parent, children.split()) for parent, children in edges
-    ] or len(edges) < len(run.rows("PARENT"))
+    ] or len(edges) < len(simple.rows("PARENT"))
 
 
 def of_kind(commands: Sequence[object], kind: type) -> list[Any]:
@@ -146,9 +151,9 @@ def of_kind(commands: Sequence[object], kind: type) -> list[Any]:
 @given(st.lists(lines, min_size=1, max_size=6))
 def test_simple_lines_have_no_errors(found: list[str]) -> None:
     text = "".join(line + "\n" for line in found)
-    run = run_of(text)
-    if run is not None and "CHILD" not in text.upper().replace(" CHILD ", "", 1):
-        taken = "".join(line + "\n" for line in found[: run.lines])
+    simple = simple_of(text)
+    if simple is not None and "CHILD" not in text.upper().replace(" CHILD ", "", 1):
+        taken = "".join(line + "\n" for line in found[: simple.lines])
         assert parse(taken, "x.dag").errors == []
 
 
@@ -166,6 +171,34 @@ def test_kinds(line: str, kind: str) -> None:
     assert kind in bulk.KINDS
 
 
+@pytest.mark.parametrize("line", [line.strip() for line in SIMPLE])
+def test_a_simple_line_by_itself_is_read_as_word_by_word(line: str) -> None:
+    word = line.split()[0]
+    (command,) = parse("# \u00a0\n" + line, "x.dag").commands  # word by word: the blank is odd
+    assert bulk.read_line(line, word, 2) == command
+
+
+@pytest.mark.parametrize("line", [line for line in NOT_SIMPLE if line.split()[:1] == ["VARS"]])
+def test_other_lines_by_themselves_are_left_to_the_ordinary_way(line: str) -> None:
+    assert bulk.read_line(line, "VARS", 1) is None
+
+
+@given(st.text(alphabet="ANq =\"\\'.+ue\t", max_size=30))
+def test_the_pairs_of_a_simple_line_are_those_read_word_by_word(pairs: str) -> None:
+    line = ("VARS N " + pairs).strip()
+    found = bulk.read_line(line, "VARS", 1)
+    if found is not None:
+        assert found == Vars(1, "N", None, tuple(read_pairs(Words(line, 6))[1]))
+
+
+def test_a_line_of_very_many_pairs_is_read_word_by_word() -> None:
+    assert bulk.read_line("VARS A" + ' k="v"' * 100, "VARS", 1) is None
+
+
+def test_a_second_child_is_left_to_the_ordinary_way() -> None:
+    assert bulk.read_line("PARENT A CHILD B CHILD C", "PARENT", 1) is None
+
+
 def test_pairs() -> None:
     assert bulk.simple_pairs('x="1"  +y="a b" x=""') == [("x", "1"), ("My.y", "a b"), ("x", "")]
 
@@ -174,7 +207,7 @@ def test_long_lines_take_time_linear_in_their_length() -> None:
     names = " ".join(f"n{number}" for number in range(100_000))
     pairs = " ".join(f'k{number}="v"' for number in range(100_000))
     long = f"PARENT A CHILD {names}"
-    for line, simple in ((long, True), (f"VARS A {pairs}", False), (f"{long} +", False)):
-        run = run_of(f"JOB A a\n{line}\n")
-        assert run is not None
-        assert run.lines == 1 + simple
+    for line, is_simple in ((long, True), (f"VARS A {pairs}", False), (f"{long} +", False)):
+        simple = simple_of(f"JOB A a\n{line}\n")
+        assert simple is not None
+        assert simple.lines == 1 + is_simple

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from condor_pydagman.dagfile.excerpts import LONGEST_EXCERPT, excerpt
+from condor_pydagman.dagfile.excerpts import MAX_EXCERPT_LENGTH, excerpt
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_excerpts(line: str, column: int, expected: tuple[str, int]) -> None:
 def test_of_a_long_line_the_part_around_the_column_is_shown() -> None:
     line = "a" * 1000 + "X" + "b" * 1000
     shown, caret = excerpt(line, 1000)
-    assert len(shown) == LONGEST_EXCERPT
+    assert len(shown) == MAX_EXCERPT_LENGTH
     assert shown[caret - 1] == "X"
 
 

@@ -103,7 +103,7 @@ def test_columns_after_a_description_that_does_not_end() -> None:
 
 
 def test_very_many_pieces_are_not_all_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_PIECES", 3)
+    monkeypatch.setattr(module, "MAX_PIECES", 3)
     lines = of("".join(f"{number} \\\n" for number in range(1, 10)) + "end")
     line = lines.logical()
     assert line is not None
@@ -184,7 +184,7 @@ def test_line_numbers_grow_and_stay_in_the_file(text: str) -> None:
 @given(st.text(alphabet="ab\n\r\u2028", max_size=60), st.integers(1, 9))
 def test_blocks_end_at_line_feeds(text: str, size: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "BLOCK", size)
+        patch.setattr(module, "BLOCK_LENGTH", size)
         blocks = list(in_blocks(text))
     assert "".join(blocks) == text
     assert all(block.endswith("\n") for block in blocks[:-1])
@@ -214,7 +214,7 @@ def test_a_nul_is_told_with_its_block() -> None:
     ],
 )
 def test_a_command_can_be_too_long(text: str, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "LONGEST", 10)
+    monkeypatch.setattr(module, "MAX_COMMAND_LENGTH", 10)
     lines = of(text)
     assert lines.logical() == "short"
     assert lines.logical() is None
@@ -222,19 +222,19 @@ def test_a_command_can_be_too_long(text: str, number: int, monkeypatch: pytest.M
     assert lines.cut_off == 0
 
 
-def simple(count: int) -> str:
+def simple_text(count: int) -> str:
     return "".join(f"JOB n{number} x\n" for number in range(count))
 
 
-def test_a_run_moves_on_as_lines_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bulk, "SHORTEST", 2)
-    lines = Lines([simple(5) + "FOO\n", simple(3), "JOB x"])
+def test_simple_lines_are_read_over_as_single_lines_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bulk, "MIN_LINES", 2)
+    lines = Lines([simple_text(5) + "FOO\n", simple_text(3), "JOB x"])
     taken = []
     found: list[object] = []
     while True:
-        run = lines.simple_run()
-        if run is not None:
-            taken.append((run.line, run.lines))
+        simple = lines.simple_lines()
+        if simple is not None:
+            taken.append((simple.line, simple.lines))
             found.append(lines.number)
             continue
         line = lines.logical()
@@ -245,48 +245,51 @@ def test_a_run_moves_on_as_lines_do(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found == [5, (6, "FOO"), 9, (10, "JOB x")]
 
 
-def test_few_lines_are_no_run() -> None:
-    assert Lines([simple(bulk.SHORTEST - 1)]).simple_run() is None
-    assert Lines([simple(bulk.SHORTEST)]).simple_run() is not None
-    assert Lines([]).simple_run() is None
-    assert Lines(["", "\n"]).simple_run() is None
+def test_few_simple_lines_are_not_read_in_bulk() -> None:
+    assert Lines([simple_text(bulk.MIN_LINES - 1)]).simple_lines() is None
+    assert Lines([simple_text(bulk.MIN_LINES)]).simple_lines() is not None
+    assert Lines([]).simple_lines() is None
+    assert Lines(["", "\n"]).simple_lines() is None
 
 
-def test_where_runs_are_short_they_are_looked_for_less_and_less() -> None:
-    text = ("FOO\n" + simple(3)) * 2000 + simple(4000)
+def test_where_few_simple_lines_follow_each_other_they_are_looked_for_less_often() -> None:
+    text = ("FOO\n" + simple_text(3)) * 2000 + simple_text(4000)
     lines, looked = Lines([text]), 0
     with pytest.MonkeyPatch.context() as patch:
-        take = bulk.take
+        find_lines = bulk.find_lines
 
-        def counting(block: str, begin: int, line: int) -> bulk.Run | None:
+        def counting(block: str, begin: int, line: int) -> bulk.SimpleLines | None:
             nonlocal looked
             looked += 1
-            return take(block, begin, line)
+            return find_lines(block, begin, line)
 
-        patch.setattr(bulk, "take", counting)
-        run = lines.simple_run()
-        while run is None and lines.logical() is not None:
-            run = lines.simple_run()
-    assert run is not None
+        patch.setattr(bulk, "find_lines", counting)
+        simple = lines.simple_lines()
+        while simple is None and lines.logical() is not None:
+            simple = lines.simple_lines()
+    assert simple is not None
     assert looked < 20
 
 
-def test_runs_that_are_known_are_taken_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "LEAST_PATIENCE", 0)
-    blocks = ["RETRY a 1 x\n" + simple(20) + "FOO\n" + simple(30), "FOO\n" + simple(20)]
+def test_simple_lines_that_are_known_are_taken_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MIN_SEARCH_GAP", 0)
+    blocks = [
+        "RETRY a 1 x\n" + simple_text(20) + "FOO\n" + simple_text(30),
+        "FOO\n" + simple_text(20),
+    ]
 
-    def runs(lines: Lines) -> list[tuple[int, int, int]]:
+    def taken_from(lines: Lines) -> list[tuple[int, int, int]]:
         taken = []
         while True:
-            run = lines.simple_run()
-            if run is not None:
-                taken.append((run.line, run.lines, len(run.text)))
+            simple = lines.simple_lines()
+            if simple is not None:
+                taken.append((simple.line, simple.lines, len(simple.text)))
             elif lines.logical() is None:
                 return taken
 
     first = Lines(blocks)
-    taken = runs(first)
+    taken = taken_from(first)
     assert [(line, lines) for line, lines, _ in taken] == [(2, 20), (23, 30), (54, 20)]
     again = Lines(blocks, deque(taken))
-    assert runs(again) == taken
+    assert taken_from(again) == taken
     assert again.number == first.number == 73

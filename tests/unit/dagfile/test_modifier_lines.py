@@ -141,6 +141,6 @@ def test_a_wrong_tolerance_is_pointed_at() -> None:
     assert [wrong(f"TOLERANCE A x{rest}").column for rest in ("", "%", " %", " WAIT")] == [13] * 4
 
 
-def test_a_number_that_is_not_quite_one_is_obeyed_with_a_warning() -> None:
+def test_a_number_that_is_not_quite_one_is_applied_with_a_warning() -> None:
     assert warnings("RETRY A 1e3") == ["Warning: x.dag:1 '1e3' is read as 1"]
     assert warnings("RETRY A 13\nMAXJOBS c 010\nPRIORITY A +5") == []

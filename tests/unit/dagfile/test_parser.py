@@ -134,7 +134,7 @@ def test_an_error_after_an_inline_description_shows_the_closing_line() -> None:
 
 
 def test_errors_are_limited_and_counted() -> None:
-    parsed = parse("FOO\nJOB\n" * 50 + "JOB A x", "x.dag", limit_errors=5)
+    parsed = parse("FOO\nJOB\n" * 50 + "JOB A x", "x.dag", max_errors=5)
     assert (len(parsed.errors), parsed.lost) == (5, 95)
     assert parsed.commands == [commands.Job(101, "A", "x")]
 
@@ -154,12 +154,12 @@ def test_a_command_that_the_end_cuts_off_is_dropped_with_a_warning() -> None:
     assert [str(warning) for warning in parsed.warnings] == [
         "Warning: x.dag:2 The command is ignored: its last line ends in \\, and the file ends there"
     ]
-    again = Reading("x.dag", again=True)
-    assert list(iter_commands("JOB A \\", again)) == again.warnings == []
+    second = Reading("x.dag", is_second_reading=True)
+    assert list(iter_commands("JOB A \\", second)) == second.warnings == []
 
 
 def test_warnings_are_limited() -> None:
-    assert len(parse("RETRY A 1x\n" * 100, "x.dag", limit_errors=5).warnings) == 5
+    assert len(parse("RETRY A 1x\n" * 100, "x.dag", max_errors=5).warnings) == 5
 
 
 def test_lines_of_other_commands_are_skipped_with_their_descriptions() -> None:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from condor_pydagman.dagfile.lexer import QuotingError, Words
-from condor_pydagman.dagfile.variables import read_pairs, read_simple
-from condor_pydagman.dagfile.wrong import Wrong
+from condor_pydagman.dagfile.line_error import LineError
+from condor_pydagman.dagfile.variables import read_pairs
 
 
 @pytest.mark.parametrize(
@@ -47,28 +45,13 @@ def test_pairs(rest: str, expected: object) -> None:
     ],
 )
 def test_wrong_pairs(rest: str, message: str) -> None:
-    with pytest.raises(Wrong, match="^" + message.replace("+", r"\+") + "$"):
+    with pytest.raises(LineError, match="^" + message.replace("+", r"\+") + "$"):
         read_pairs(Words(rest))
 
 
 def test_open_quote() -> None:
     with pytest.raises(QuotingError):
         read_pairs(Words('x="1'))
-
-
-@given(st.text(alphabet="ANq =\"\\'.+ue\t", max_size=30))
-def test_the_short_cut_agrees_with_the_ordinary_way(pairs: str) -> None:
-    found = read_simple("N " + pairs)
-    if found is not None:
-        assert found[0] == "N"
-        assert read_pairs(Words(pairs.strip(" \t"))) == (None, list(found[1]))
-
-
-def test_the_short_cut_takes_the_common_form() -> None:
-    assert read_simple('N  a="1" b_2="x y"') == ("N", (("a", "1"), ("b_2", "x y")))
-    assert read_simple('N Queue="1"') is None
-    assert read_simple(r'N a="\""') is None
-    assert read_simple('N a="' + "x" * 5000 + '"') is None
 
 
 @pytest.mark.parametrize(
@@ -81,6 +64,6 @@ def test_the_short_cut_takes_the_common_form() -> None:
     ],
 )
 def test_where_pairs_are_wrong_and_what_to_do(rest: str, column: int, hint: str) -> None:
-    with pytest.raises(Wrong) as caught:
+    with pytest.raises(LineError) as caught:
         read_pairs(Words(rest))
     assert (caught.value.column, caught.value.hint) == (column, hint)

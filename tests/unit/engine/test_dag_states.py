@@ -11,14 +11,14 @@ from tests import make
 @pytest.mark.parametrize("old", Phase)
 @pytest.mark.parametrize("new", Phase)
 def test_a_phase_follows_only_where_the_table_says(old: Phase, new: Phase) -> None:
-    engine = make.Bench("A").engine
-    engine.phase = old
+    engine = make.EngineHarness("A").engine
+    engine.run.phase = old
     if new in MOVES[old]:
-        engine.enter(new)
-        assert engine.phase is new
+        engine.run.enter(new)
+        assert engine.run.phase is new
         return
     with pytest.raises(AssertionError):
-        engine.enter(new)
+        engine.run.enter(new)
 
 
 def test_the_end_is_the_end_and_can_be_reached_from_everywhere() -> None:

@@ -27,14 +27,14 @@ def test_every_input_has_a_handler() -> None:
         inputs.QueueListed([]),
         inputs.QueueUnknown("no"),
         inputs.AppendFailed("full"),
-        inputs.Stop(),
-        inputs.Leave("bye"),
+        inputs.DagRemoved(),
+        inputs.Shutdown("bye"),
         inputs.Wake(),
     ],
 )
-def test_an_ended_engine_is_deaf(an_input: inputs.Input) -> None:
-    bench = make.Bench("A").begin()
-    bench.tell(inputs.Leave("bye"))
-    assert bench.engine.phase is Phase.ENDED
-    assert bench.tell(an_input) == []
-    assert bench.engine.next_deadline() is None
+def test_an_ended_engine_ignores_all_inputs(an_input: inputs.Input) -> None:
+    harness = make.EngineHarness("A").begin()
+    harness.tell(inputs.Shutdown("bye"))
+    assert harness.engine.run.phase is Phase.ENDED
+    assert harness.tell(an_input) == []
+    assert harness.engine.next_deadline() is None

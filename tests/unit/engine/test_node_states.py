@@ -32,7 +32,7 @@ def test_every_state_can_be_reached() -> None:
 
 @pytest.mark.parametrize("state", State)
 @pytest.mark.parametrize("cause", Cause)
-def test_a_move_is_in_the_table_or_raises_with_the_story(state: State, cause: Cause) -> None:
+def test_a_move_is_in_the_table_or_raises_with_the_moves_before(state: State, cause: Cause) -> None:
     nodes = Nodes(make.dag("A"))
     for step in PATHS[state]:
         nodes.move(0, step, 5.0)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from condor_pydagman.engine.inputs import ScriptEnded
 from condor_pydagman.engine.node_states import Cause, State
-from condor_pydagman.engine.nodes import STORY_MOVES, Nodes
+from condor_pydagman.engine.nodes import MAX_REMEMBERED_MOVES, Nodes
 from condor_pydagman.vocabulary import ScriptKind
 from tests import make
 
@@ -26,7 +26,7 @@ def test_a_child_is_released_by_its_last_parent() -> None:
     assert sorted(names(nodes, nodes.release_children(nodes.dag.ids["B"]))) == ["C", "D"]
 
 
-def test_a_junction_passes_the_word_on() -> None:
+def test_a_junction_releases_children_when_its_parents_have_ended() -> None:
     nodes = Nodes(make.dag("A B -> C D"))
     assert nodes.dag.vertex_count == 5
     assert nodes.release_children(0) == []
@@ -38,10 +38,10 @@ def test_a_parent_named_twice_counts_once() -> None:
     assert names(nodes, nodes.release_children(0)) == ["B"]
 
 
-def test_a_failure_dooms_all_below_it_but_not_what_is_done() -> None:
+def test_a_failure_makes_all_below_it_futile_but_not_what_is_done() -> None:
     nodes = Nodes(make.dag("A -> B -> C -> D; X -> D"))
     nodes.move(2, Cause.MARKED_DONE, 0.0)
-    assert nodes.doom_descendants(0, 0.0) == 2
+    assert nodes.mark_futile(0, 0.0) == 2
     assert [State(state).name for state in nodes.states] == [
         "WAITING",
         "FUTILE",
@@ -49,24 +49,24 @@ def test_a_failure_dooms_all_below_it_but_not_what_is_done() -> None:
         "FUTILE",
         "WAITING",
     ]
-    assert nodes.doom_descendants(0, 0.0) == 0
+    assert nodes.mark_futile(0, 0.0) == 0
     assert nodes.counts[State.FUTILE] == 2
 
 
-def test_doom_goes_through_junctions() -> None:
+def test_futility_goes_through_junctions() -> None:
     nodes = Nodes(make.dag("A B -> C D"))
-    assert nodes.doom_descendants(0, 0.0) == 2
+    assert nodes.mark_futile(0, 0.0) == 2
 
 
-def test_the_story_is_bounded_and_of_one_node() -> None:
+def test_the_move_history_is_bounded_and_of_one_node() -> None:
     nodes = Nodes(make.dag("A B"))
-    assert nodes.story(0) == "node A: no moves yet"
+    assert nodes.move_history(0) == "node A: no moves yet"
     nodes.move(0, Cause.NEEDS_PRE, 1.0)
-    assert nodes.story(0) == "node A: 1.000 WAITING + NEEDS_PRE"
-    for _ in range(STORY_MOVES):
+    assert nodes.move_history(0) == "node A: 1.000 WAITING + NEEDS_PRE"
+    for _ in range(MAX_REMEMBERED_MOVES):
         nodes.move(0, Cause.NEEDS_PRE, 2.0)
-    assert "WAITING" not in nodes.story(0)
-    assert nodes.story(1) == "node B: no moves yet"
+    assert "WAITING" not in nodes.move_history(0)
+    assert nodes.move_history(1) == "node B: no moves yet"
 
 
 def test_in_state_goes_in_dag_order() -> None:
@@ -93,22 +93,22 @@ def visits(nodes: Nodes) -> list[int]:
     return asked
 
 
-def test_what_lies_below_a_junction_is_doomed_once() -> None:
+def test_what_lies_below_a_junction_is_marked_futile_once() -> None:
     many = 30
     left = " ".join(f"a{number}" for number in range(many))
     right = " ".join(f"b{number}" for number in range(many))
     nodes = Nodes(make.dag(f"{left} -> {right}; {right} -> Z"))
     asked = visits(nodes)
     for node in range(many):
-        assert nodes.doom_descendants(node, 0.0) == (many + 1 if node == 0 else 0)
+        assert nodes.mark_futile(node, 0.0) == (many + 1 if node == 0 else 0)
     # each parent itself; the junction, all children and Z once
     assert len(asked) == many + 1 + many + 1
 
 
-def test_a_weak_edge_to_a_junction_does_not_doom_it() -> None:
+def test_a_weak_edge_to_a_junction_does_not_make_it_futile() -> None:
     nodes = Nodes(make.dag("A B ~> C D; A X -> C E"))
-    assert nodes.doom_descendants(nodes.dag.ids["B"], 0.0) == 0
-    assert nodes.doom_descendants(nodes.dag.ids["A"], 0.0) == 2
+    assert nodes.mark_futile(nodes.dag.ids["B"], 0.0) == 0
+    assert nodes.mark_futile(nodes.dag.ids["A"], 0.0) == 2
     assert names(nodes, list(nodes.in_state(State.FUTILE))) == ["C", "E"]
 
 
@@ -124,14 +124,14 @@ def test_most_nodes_return_0_and_need_no_entry_for_it() -> None:
 
 def test_nothing_is_kept_of_nodes_that_are_done() -> None:
     made = make.dag("A; B; C; D; E", noop="B", pre={"C": "p"}, pre_skips={"C": 4}, post={"D": "q"})
-    bench = make.Bench(made).begin()
-    bench.tell(ScriptEnded(2, ScriptKind.PRE, 4))
-    bench.run_node("A", 5)
-    bench.run_node("D", 6, value=7)
-    bench.tell(*bench.echo(bench.all))
-    bench.post_ends("D")
-    assert bench.states() == "A=DONE B=DONE C=DONE D=DONE E=SUBMITTING"
-    for engine in (bench.engine, bench.same_replay().engine):
-        assert engine.nodes.values == {}
-        assert engine.noops == {}
-        assert engine.book.by_node == {}
+    harness = make.EngineHarness(made).begin()
+    harness.tell(ScriptEnded(2, ScriptKind.PRE, 4))
+    harness.run_node("A", 5)
+    harness.run_node("D", 6, value=7)
+    harness.tell(*harness.echo(harness.all))
+    harness.post_ends("D")
+    assert harness.states() == "A=DONE B=DONE C=DONE D=DONE E=SUBMITTING"
+    for engine in (harness.engine, harness.same_replay().engine):
+        assert engine.run.nodes.values == {}
+        assert engine.run.noop_ids.nodes == {}
+        assert engine.run.job_table.by_node == {}

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
-from condor_pydagman.engine.inputs import ProvisionerSays
+from condor_pydagman.engine.inputs import ProvisionerAnswer
 from condor_pydagman.graph.model import Dag, Timeout
-from condor_pydagman.vocabulary import EventKind, NodeKind, Note, ScriptKind
+from condor_pydagman.vocabulary import EventKind, JournalRecord, NodeKind, ScriptKind
 from tests import make
+from tests.make import QUIET
 
 KINDS = {"P": NodeKind.PROVISIONER, "S": NodeKind.SERVICE, "F": NodeKind.FINAL}
 P = 5  # cluster of its job
-SLOW = Config(check_queue_interval=0, pending_report_interval=0)
 
 
 def dag(text: str = "A -> B; P", **more: object) -> Dag:
@@ -23,282 +22,308 @@ def dag(text: str = "A -> B; P", **more: object) -> Dag:
     return make.dag(text, kinds=kinds, **more)  # type: ignore[arg-type]
 
 
-def asked(text: str = "A -> B; P", **more: object) -> make.Bench:
+def asked(text: str = "A -> B; P", **more: object) -> make.EngineHarness:
     """Its job is in the queue and is asked for."""
-    bench = make.Bench(dag(text, **more), SLOW).begin()
-    bench.take("P", P)
-    return bench
+    harness = make.EngineHarness(dag(text, **more), QUIET).begin()
+    harness.take("P", P)
+    return harness
 
 
-def go(bench: make.Bench) -> make.Bench:
+def go(harness: make.EngineHarness) -> make.EngineHarness:
     """It gives the go-ahead."""
-    bench.tell(ProvisionerSays(2))
-    bench.read_back()
-    return bench
+    harness.tell(ProvisionerAnswer(2))
+    harness.read_back()
+    return harness
 
 
-def test_it_starts_alone_and_the_others_when_it_says_so() -> None:
-    bench = make.Bench(dag()).begin()
-    assert bench.said("Starting provisioner node...")
-    assert bench.submits() == ["P"]
-    assert not bench.asked(do.AskProvisioner)
-    bench.take("P", P)
-    assert bench.asked(do.AskProvisioner) == [do.AskProvisioner(P)]
-    bench.tell(ProvisionerSays(2))
-    assert bench.asked(do.AppendNote) == [do.AppendNote(Note.PROVISIONED, 2, 0, 2)]
-    assert not bench.submits()
-    bench.read_back()
-    assert bench.submits() == ["A"]
+def test_the_provisioner_starts_alone_and_the_others_at_its_go_ahead() -> None:
+    harness = make.EngineHarness(dag()).begin()
+    assert harness.said("Starting provisioner node...")
+    assert harness.submits() == ["P"]
+    assert not harness.asked(do.QueryProvisioner)
+    harness.take("P", P)
+    assert harness.asked(do.QueryProvisioner) == [do.QueryProvisioner(P)]
+    harness.tell(ProvisionerAnswer(2))
+    assert harness.asked(do.AppendJournalRecord) == [
+        do.AppendJournalRecord(JournalRecord.PROVISIONED, 2, 0, 2)
+    ]
+    assert not harness.submits()
+    harness.read_back()
+    assert harness.submits() == ["A"]
 
 
 @pytest.mark.parametrize("state", [None, 0, 1, 3, 4])
 def test_any_other_state_is_no_go_ahead(state: int | None) -> None:
-    bench = asked()
-    bench.tell(ProvisionerSays(state))
-    assert bench.said(f"Provisioner job state: <{-1 if state is None else state}>")
-    assert not bench.asked(do.AppendNote)
-    assert not bench.submits()
+    harness = asked()
+    harness.tell(ProvisionerAnswer(state))
+    assert harness.said(f"Provisioner job state: <{-1 if state is None else state}>")
+    assert not harness.asked(do.AppendJournalRecord)
+    assert not harness.submits()
 
 
-def test_it_is_asked_at_a_bounded_pace_until_it_has_said_so() -> None:
-    bench = asked()
-    step = bench.engine.config.user_log_scan_interval
-    assert not bench.wait(0.1)
+def test_the_provisioner_is_asked_at_a_bounded_pace_until_its_go_ahead() -> None:
+    harness = asked()
+    step = harness.engine.run.config.user_log_scan_interval
+    assert not harness.wait(0.1)
     for _ in range(3):
-        assert bench.engine.next_deadline() is not None
-        bench.now = bench.engine.next_deadline() or 0.0
-        assert bench.wait(0.0) == [do.AskProvisioner(P)]
-        assert bench.engine.next_deadline() == bench.now + step
-        bench.tell(ProvisionerSays(None))
-    go(bench)
-    bench.wait(step)
-    assert not bench.asked(do.AskProvisioner)
-    assert bench.engine.next_deadline() is None
+        harness.tell(ProvisionerAnswer(None))
+        assert harness.engine.next_deadline() is not None
+        harness.now = harness.engine.next_deadline() or 0.0
+        assert harness.wait(0.0) == [do.QueryProvisioner(P)]
+        assert harness.engine.next_deadline() == harness.now + step
+    go(harness)
+    harness.wait(step)
+    assert not harness.asked(do.QueryProvisioner)
+    assert harness.engine.next_deadline() is None
 
 
-def test_a_second_answer_while_the_note_is_on_its_way() -> None:
-    bench = asked()
-    first = bench.tell(ProvisionerSays(2))
-    assert not bench.tell(ProvisionerSays(2))
-    bench.tell(*bench.echo(first))
-    bench.tell(ProvisionerSays(2))
-    assert len(bench.ever(do.AppendNote)) == 1
-    assert len(bench.ever(do.SubmitNode)) == 2
+def test_it_is_not_asked_again_before_it_has_answered() -> None:
+    harness = asked()
+    for _ in range(3):
+        harness.wait(100.0)
+        assert not harness.asked(do.QueryProvisioner)
+    harness.tell(ProvisionerAnswer(None))
+    harness.wait(100.0)
+    assert harness.ever(do.QueryProvisioner) == [do.QueryProvisioner(P)] * 2
+
+
+def test_a_late_answer_of_an_attempt_that_has_failed_is_no_go_ahead() -> None:
+    harness = asked(retries={"P": 1})
+    harness.tell(make.terminated(P, value=1))
+    harness.take("P", P + 1)
+    harness.tell(ProvisionerAnswer(2))
+    assert not harness.ever(do.AppendJournalRecord)
+    harness.wait(100.0)
+    assert harness.ever(do.QueryProvisioner)[-1] == do.QueryProvisioner(P + 1)
+    assert go(harness).submits() == ["A"]
+
+
+def test_a_second_answer_while_the_record_is_on_its_way() -> None:
+    harness = asked()
+    first = harness.tell(ProvisionerAnswer(2))
+    assert not harness.tell(ProvisionerAnswer(2))
+    harness.tell(*harness.echo(first))
+    harness.tell(ProvisionerAnswer(2))
+    assert len(harness.ever(do.AppendJournalRecord)) == 1
+    assert len(harness.ever(do.SubmitNode)) == 2
 
 
 def test_an_answer_before_its_job_is_in_the_queue() -> None:
-    bench = make.Bench(dag()).begin()
-    bench.tell(ProvisionerSays(2))
-    assert not bench.asked(do.AppendNote)
+    harness = make.EngineHarness(dag()).begin()
+    harness.tell(ProvisionerAnswer(2))
+    assert not harness.asked(do.AppendJournalRecord)
 
 
 def test_nothing_of_the_others_starts_before_not_even_pre_scripts() -> None:
-    bench = make.Bench(dag("A B; S; P", pre={"A": "p", "S": "s", "P": "q"})).begin()
-    started = [bench.dag.names[run.node] for run in bench.asked(do.RunScript)]
+    harness = make.EngineHarness(dag("A B; S; P", pre={"A": "p", "S": "s", "P": "q"})).begin()
+    started = [harness.dag.names[run.node] for run in harness.asked(do.RunScript)]
     assert started == ["S", "P"]
-    assert bench.said("Starting service node S...")
-    bench.pre_ends("S")
-    assert bench.submits() == ["S"]
-    bench.take("S", 6)
-    bench.pre_ends("P")
-    bench.take("P", P)
-    assert bench.states() == "A=WAITING B=WAITING S=SUBMITTED P=SUBMITTED"
-    go(bench)
-    assert bench.states() == "A=PRE_RUN B=SUBMITTING S=SUBMITTED P=SUBMITTED"
+    assert harness.said("Starting service node S...")
+    harness.pre_ends("S")
+    assert harness.submits() == ["S"]
+    harness.take("S", 6)
+    harness.pre_ends("P")
+    harness.take("P", P)
+    assert harness.states() == "A=WAITING B=WAITING S=SUBMITTED P=SUBMITTED"
+    go(harness)
+    assert harness.states() == "A=PRE_RUN B=SUBMITTING S=SUBMITTED P=SUBMITTED"
 
 
 def test_the_dag_waits_for_its_end() -> None:
-    bench = go(asked("A; P"))
-    bench.run_node("A", 7)
-    assert not bench.ever(do.Exit)
-    assert not bench.ever(do.RemoveJobs)
-    bench.tell(make.terminated(P))
-    assert bench.asked(do.Exit) == [do.Exit(0)]
+    harness = go(asked("A; P"))
+    harness.run_node("A", 7)
+    assert not harness.ever(do.Exit)
+    assert not harness.ever(do.RemoveJobs)
+    harness.tell(make.terminated(P))
+    assert harness.asked(do.Exit) == [do.Exit(0)]
 
 
 def test_final_waits_for_its_end() -> None:
-    bench = go(asked("A; P; F"))
-    bench.run_node("A", 7)
-    assert not bench.asked(do.AppendNote)
-    bench.tell(make.terminated(P))
-    assert [note.note for note in bench.asked(do.AppendNote)] == [Note.FINAL_STARTED]
+    harness = go(asked("A; P; F"))
+    harness.run_node("A", 7)
+    assert not harness.asked(do.AppendJournalRecord)
+    harness.tell(make.terminated(P))
+    assert [record.record for record in harness.asked(do.AppendJournalRecord)] == [
+        JournalRecord.FINAL_STARTED
+    ]
 
 
-def test_it_fails_after_the_go_ahead() -> None:
-    bench = go(asked())
-    bench.tell(make.terminated(P, value=3))
-    assert not bench.ever(do.Exit)
-    bench.run_node("A", 7)
-    bench.run_node("B", 8)
-    assert bench.states() == "A=DONE B=DONE P=FAILED"
-    assert bench.asked(do.Exit) == [do.Exit(1)]
+def test_the_provisioner_fails_after_the_go_ahead() -> None:
+    harness = go(asked())
+    harness.tell(make.terminated(P, value=3))
+    assert not harness.ever(do.Exit)
+    harness.run_node("A", 7)
+    harness.run_node("B", 8)
+    assert harness.states() == "A=DONE B=DONE P=FAILED"
+    assert harness.asked(do.Exit) == [do.Exit(1)]
 
 
 @pytest.mark.parametrize("value", [0, 3])
-def test_it_ends_before_the_go_ahead(value: int) -> None:
-    bench = asked()
-    bench.tell(make.terminated(P, value=value))
-    assert bench.said("Provisioner node P job exited before giving DAGMan the go ahead!")
-    assert bench.asked(do.Exit) == [do.Exit(1)]
-    assert bench.asked(do.WriteRescue)
-    assert len(bench.ever(do.SubmitNode)) == 1
+def test_the_provisioner_ends_before_the_go_ahead(value: int) -> None:
+    harness = asked()
+    harness.tell(make.terminated(P, value=value))
+    assert harness.said("Provisioner node P job exited before giving DAGMan the go ahead!")
+    assert harness.asked(do.Exit) == [do.Exit(1)]
+    assert harness.asked(do.WriteRescue)
+    assert len(harness.ever(do.SubmitNode)) == 1
 
 
 def test_a_noop_gives_no_go_ahead() -> None:
-    bench = make.Bench(dag(noop="P")).begin()
-    bench.read_back()
-    assert bench.asked(do.Exit) == [do.Exit(1)]
+    harness = make.EngineHarness(dag(noop="P")).begin()
+    harness.read_back()
+    assert harness.asked(do.Exit) == [do.Exit(1)]
 
 
 @pytest.mark.parametrize("how", ["pre", "submit"])
-def test_it_can_not_start(how: str) -> None:
-    bench = make.Bench(dag("A; P", pre={"P": "p"} if how == "pre" else {})).begin()
+def test_the_provisioner_can_not_be_submitted(how: str) -> None:
+    harness = make.EngineHarness(dag("A; P", pre={"P": "p"} if how == "pre" else {})).begin()
     if how == "pre":
-        bench.pre_ends("P", 1)
+        harness.pre_ends("P", 1)
     else:
-        bench.tell(inputs.SubmitFailed(1, "no such file", permanent=True))
-        bench.read_back()
-    assert bench.states() == "A=WAITING P=FAILED"
-    assert bench.ever(do.Exit) == [do.Exit(1)]
-    assert bench.ever(do.WriteRescue)
-    assert not bench.said("exited before giving")
+        harness.tell(inputs.SubmitFailed(1, "no such file", permanent=True))
+        harness.read_back()
+    assert harness.states() == "A=WAITING P=FAILED"
+    assert harness.ever(do.Exit) == [do.Exit(1)]
+    assert harness.ever(do.WriteRescue)
+    assert not harness.said("exited before giving")
 
 
 @pytest.mark.parametrize("by", ["reply", "log"])
-def test_more_than_one_proc(by: str) -> None:
-    bench = make.Bench(dag()).begin()
+def test_a_provisioner_of_more_than_one_proc_ends_the_dag(by: str) -> None:
+    harness = make.EngineHarness(dag()).begin()
     if by == "reply":
-        bench.tell(inputs.Submitted(2, P, 2))
+        harness.tell(inputs.Submitted(2, P, 2))
     else:
-        bench.tell(make.submit("P", P, 0), make.submit("P", P, 1))
-    assert bench.said("Provisioner node P submitted more than one job")
-    assert bench.asked(do.Exit) == [do.Exit(1)]
-    assert bench.asked(do.RemoveJobs)
+        harness.tell(make.submit("P", P, 0), make.submit("P", P, 1))
+    assert harness.said("Provisioner node P submitted more than one job")
+    assert harness.asked(do.Exit) == [do.Exit(1)]
+    assert harness.asked(do.RemoveJobs)
 
 
 def test_a_post_script_before_the_go_ahead_does_not_give_it() -> None:
-    bench = asked(post={"P": "q"})
-    bench.tell(make.terminated(P))
-    assert bench.asked(do.RunScript) == [do.RunScript(2, ScriptKind.POST, ("q",))]
-    bench.wait(10.0)
-    assert not bench.asked(do.AskProvisioner)  # there is nobody to ask
-    bench.post_ends("P")
-    assert bench.asked(do.Exit) == [do.Exit(1)]
+    harness = asked(post={"P": "q"})
+    harness.tell(make.terminated(P))
+    assert harness.asked(do.RunScript) == [do.RunScript(2, ScriptKind.POST, ("q",))]
+    harness.wait(10.0)
+    assert not harness.asked(do.QueryProvisioner)  # there is nobody to ask
+    harness.post_ends("P")
+    assert harness.asked(do.Exit) == [do.Exit(1)]
 
 
 def test_a_restart_before_the_go_ahead_asks_again() -> None:
     other = asked().restart()
-    assert other.asked(do.AskProvisioner) == [do.AskProvisioner(P)]
+    assert other.asked(do.QueryProvisioner) == [do.QueryProvisioner(P)]
     assert not other.submits()
     go(other)
     assert other.submits() == ["A"]
 
 
-def test_a_restart_between_go_ahead_and_note() -> None:
-    bench = asked()
-    bench.tell(ProvisionerSays(2))  # the note never reaches the log
-    other = bench.restart()
-    assert other.asked(do.AskProvisioner)
+def test_a_restart_between_go_ahead_and_record() -> None:
+    harness = asked()
+    harness.tell(ProvisionerAnswer(2))  # the record never reaches the log
+    other = harness.restart()
+    assert other.asked(do.QueryProvisioner)
     assert not other.submits()
 
 
-def test_a_restart_after_the_note_asks_nobody() -> None:
-    bench = go(asked())
-    other = bench.restart()
+def test_a_restart_after_the_record_asks_nobody() -> None:
+    harness = go(asked())
+    other = harness.restart()
     assert other.submits() == ["A"]
-    assert not other.ever(do.AskProvisioner)
-    assert bench.same_replay().engine.provisioner.ready
+    assert not other.ever(do.QueryProvisioner)
+    assert harness.same_replay().engine.run.provisioner.ready
 
 
 def test_a_log_of_stock_shows_the_go_ahead_by_what_started() -> None:
-    bench = make.Bench(dag("A -> B; C; P")).begin(recovering=True)
-    bench.tell(make.submit("P", P), make.submit("A", 6), make.terminated(6))
-    bench.tell(inputs.LogCaughtUp(), inputs.QueueListed([inputs.QueuedJob(P, 0, "P", 0)]))
-    assert bench.states() == "A=DONE B=READY C=SUBMITTING P=SUBMITTED"
-    assert not bench.ever(do.AskProvisioner)
+    harness = make.EngineHarness(dag("A -> B; C; P")).begin(recovering=True)
+    harness.tell(make.submit("P", P), make.submit("A", 6), make.terminated(6))
+    harness.tell(inputs.LogCaughtUp(), inputs.QueueListed([inputs.QueuedJob(P, 0, "P", 0)]))
+    assert harness.states() == "A=DONE B=READY C=SUBMITTING P=SUBMITTED"
+    assert not harness.ever(do.QueryProvisioner)
 
 
 def test_services_in_an_old_log_are_no_go_ahead() -> None:
-    bench = make.Bench(dag("A; S; P")).begin(recovering=True)
-    bench.tell(make.submit("S", 4), make.submit("P", P))
-    assert not bench.engine.provisioner.ready
+    harness = make.EngineHarness(dag("A; S; P")).begin(recovering=True)
+    harness.tell(make.submit("S", 4), make.submit("P", P))
+    assert not harness.engine.run.provisioner.ready
 
 
-def test_it_is_done_in_a_rescue_file() -> None:
-    bench = make.Bench(dag("A; P", done="P")).begin()
-    assert bench.submits() == ["A"]
+def test_a_provisioner_that_is_done_in_a_rescue_file() -> None:
+    harness = make.EngineHarness(dag("A; P", done="P")).begin()
+    assert harness.submits() == ["A"]
 
 
 def test_condor_rm_before_the_go_ahead() -> None:
-    bench = asked("A; P; F")
-    bench.tell(inputs.Stop())
-    bench.read_back()
-    assert bench.submits() == ["F"]
-    bench.take("F", 9)
-    bench.tell(make.of_job(EventKind.JOB_ABORTED, P), make.terminated(9))
-    assert bench.ever(do.Exit) == [do.Exit(0)]
-    assert bench.state("A").name == "WAITING"
+    harness = asked("A; P; F")
+    harness.tell(inputs.DagRemoved())
+    harness.read_back()
+    assert harness.submits() == ["F"]
+    harness.take("F", 9)
+    harness.tell(make.of_job(EventKind.JOB_ABORTED, P), make.terminated(9))
+    assert harness.ever(do.Exit) == [do.Exit(0)]
+    assert harness.state("A").name == "WAITING"
 
 
-def test_paused_it_is_not_asked() -> None:
-    bench = asked()
-    bench.tell(inputs.Halt(pause=True))
-    bench.wait(100.0)
-    assert not bench.asked(do.AskProvisioner)
-    assert bench.engine.next_deadline() is None  # else DAGMan would spin
-    bench.tell(inputs.Resume())
-    assert bench.asked(do.AskProvisioner)
+def test_a_paused_dag_does_not_ask_its_provisioner() -> None:
+    harness = asked()
+    harness.tell(ProvisionerAnswer(None))
+    harness.tell(inputs.Halt(pause=True))
+    harness.wait(100.0)
+    assert not harness.asked(do.QueryProvisioner)
+    assert harness.engine.next_deadline() is None  # else DAGMan would spin
+    harness.tell(inputs.Resume())
+    assert harness.asked(do.QueryProvisioner)
 
 
 def test_halted_its_go_ahead_starts_nothing_yet() -> None:
-    bench = asked()
-    bench.tell(inputs.Halt())
-    go(bench)
-    assert bench.state("A").name == "READY"
-    bench.tell(inputs.Resume())
-    assert bench.submits() == ["A"]
+    harness = asked()
+    harness.tell(inputs.Halt())
+    go(harness)
+    assert harness.state("A").name == "READY"
+    harness.tell(inputs.Resume())
+    assert harness.submits() == ["A"]
 
 
-def test_its_timeout_may_fire_while_its_note_is_on_its_way() -> None:
-    bench = asked(timeouts={"P": Timeout(total=30)})
-    bench.wait(29.0)
-    bench.tell(ProvisionerSays(2))
-    late = bench.echo(bench.last)
-    bench.wait(1.0)
-    bench.tell(*late)
-    bench.wait(1.0)
-    notes = [note.note for note in bench.ever(do.AppendNote)]
-    assert notes == [Note.PROVISIONED, Note.TIMED_OUT]
+def test_its_timeout_may_fire_while_its_record_is_on_its_way() -> None:
+    harness = asked(timeouts={"P": Timeout(total=30)})
+    harness.wait(29.0)
+    harness.tell(ProvisionerAnswer(2))
+    late = harness.echo(harness.last)
+    harness.wait(1.0)
+    harness.tell(*late)
+    harness.wait(1.0)
+    records = [record.record for record in harness.ever(do.AppendJournalRecord)]
+    assert records == [JournalRecord.PROVISIONED, JournalRecord.TIMED_OUT]
 
 
 def test_its_timeout_before_the_go_ahead_ends_the_dag() -> None:
-    bench = asked(timeouts={"P": Timeout(queued=30)})
-    bench.wait(30.0)
-    bench.read_back()
-    assert [removal.cluster for removal in bench.asked(do.RemoveJobs)] == [P]
-    bench.tell(make.of_job(EventKind.JOB_ABORTED, P))
-    assert bench.asked(do.Exit) == [do.Exit(1)]
+    harness = asked(timeouts={"P": Timeout(queued=30)})
+    harness.wait(30.0)
+    harness.read_back()
+    assert [removal.cluster for removal in harness.asked(do.RemoveJobs)] == [P]
+    harness.tell(make.of_job(EventKind.JOB_ABORTED, P))
+    assert harness.asked(do.Exit) == [do.Exit(1)]
 
 
 def test_a_replayed_final_node_is_no_go_ahead() -> None:
-    bench = make.Bench(dag("A; P; F"), SLOW).begin(recovering=True)
-    bench.tell(make.submit("P", P), make.note(Note.FINAL_STARTED, "F", value=2))
-    bench.tell(make.submit("F", 9))
-    assert not bench.engine.provisioner.ready
+    harness = make.EngineHarness(dag("A; P; F"), QUIET).begin(recovering=True)
+    harness.tell(make.submit("P", P), make.record(JournalRecord.FINAL_STARTED, "F", value=2))
+    harness.tell(make.submit("F", 9))
+    assert not harness.engine.run.provisioner.ready
 
 
 def test_too_many_jobs_end_the_run_once_and_leave_the_final_node_alone() -> None:
-    bench = make.Bench(dag("A; P; F"), SLOW).begin()
-    bench.take("P", P, 3)
-    bench.read_back()
-    assert len(bench.ever(do.WriteRescue)) == 1
-    bench.take("F", 9)
-    bench.tell(make.submit("P", P, 4))
-    assert not bench.ever(do.Exit)
+    harness = make.EngineHarness(dag("A; P; F"), QUIET).begin()
+    harness.take("P", P, 3)
+    harness.read_back()
+    assert len(harness.ever(do.WriteRescue)) == 1
+    harness.take("F", 9)
+    harness.tell(make.submit("P", P, 4))
+    assert not harness.ever(do.Exit)
 
 
-def test_it_is_not_asked_any_more_when_it_has_ended() -> None:
-    bench = make.Bench(dag("A; P; F"), SLOW).begin()
-    bench.run_node("P", P, value=1)
-    bench.read_back()
-    assert bench.engine.provisioner.ask_at is None
+def test_a_provisioner_that_has_ended_is_not_asked() -> None:
+    harness = make.EngineHarness(dag("A; P; F"), QUIET).begin()
+    harness.run_node("P", P, value=1)
+    harness.read_back()
+    assert harness.engine.run.provisioner.query_at is None

@@ -11,16 +11,18 @@ def total(report: Report) -> int:
 
 
 def test_numbers_of_nodes_add_up_at_every_step() -> None:
-    bench = make.Bench(make.dag("A -> B C -> D; E", pre={"B": "p"}, post={"A": "q"}, done="E"))
-    assert bench.engine.report().unready == 5
-    bench.begin()
-    bench.run_node("A", 1)
-    for ends, status in ((bench.post_ends, 0), (bench.pre_ends, 1)):
+    harness = make.EngineHarness(
+        make.dag("A -> B C -> D; E", pre={"B": "p"}, post={"A": "q"}, done="E")
+    )
+    assert harness.engine.report().unready == 5
+    harness.begin()
+    harness.run_node("A", 1)
+    for ends, status in ((harness.post_ends, 0), (harness.pre_ends, 1)):
         ends("A" if status == 0 else "B", status)
-        assert total(bench.engine.report()) == bench.engine.report().total == 5
-    report = bench.engine.report()
+        assert total(harness.engine.report()) == harness.engine.report().total == 5
+    report = harness.engine.report()
     assert (report.done, report.failed, report.futile, report.ready) == (2, 1, 1, 1)
 
 
 def test_no_deferrals_at_first() -> None:
-    assert make.Bench("A").engine.report().deferrals == Deferrals()
+    assert make.EngineHarness("A").engine.report().deferrals == Deferrals()

@@ -11,113 +11,115 @@ from condor_pydagman.vocabulary import NodeKind
 from tests import make
 
 
-def service(**more: object) -> make.Bench:
+def service(**more: object) -> make.EngineHarness:
     kinds = {"S": NodeKind.SERVICE}
-    bench = make.Bench(make.dag("A -> B; S", kinds=kinds, **more)).begin()  # type: ignore[arg-type]
-    bench.take("S", 3)
-    return bench
+    harness = make.EngineHarness(make.dag("A -> B; S", kinds=kinds, **more)).begin()  # type: ignore[arg-type]
+    harness.take("S", 3)
+    return harness
 
 
 def test_a_service_starts_first_and_is_in_no_count() -> None:
-    bench = make.Bench(make.dag("A -> B; S", kinds={"S": NodeKind.SERVICE})).begin()
-    assert bench.said("Starting service node S...")
-    assert bench.submits() == ["S"]
-    report = bench.engine.report()
+    harness = make.EngineHarness(make.dag("A -> B; S", kinds={"S": NodeKind.SERVICE})).begin()
+    assert harness.said("Starting service node S...")
+    assert harness.submits() == ["S"]
+    report = harness.engine.report()
     assert (report.total, report.ready, report.unready, report.queued) == (2, 1, 1, 0)
-    bench.take("S", 3)
-    assert bench.engine.report().queued == 0
-    assert bench.submits() == ["A"]
+    harness.take("S", 3)
+    assert harness.engine.report().queued == 0
+    assert harness.submits() == ["A"]
 
 
 def test_a_service_is_removed_at_a_good_end_and_its_end_not_waited_for() -> None:
-    bench = service()
-    bench.run_node("A", 5)
-    bench.run_node("B", 6)
-    assert bench.asked(do.RemoveJobs) == [do.RemoveJobs("Removed by DAGMan", 3)]
-    assert bench.asked(do.Exit) == [do.Exit(0)]
+    harness = service()
+    harness.run_node("A", 5)
+    harness.run_node("B", 6)
+    assert harness.asked(do.RemoveJobs) == [do.RemoveJobs("Removed by DAGMan", 3)]
+    assert harness.asked(do.Exit) == [do.Exit(0)]
 
 
 @pytest.mark.parametrize("value", [0, 1])
 def test_a_service_that_ends_early_does_not_end_the_dag(value: int) -> None:
-    bench = service()
-    bench.tell(make.terminated(3, value=value))
-    assert not bench.ever(do.Exit)
-    report = bench.engine.report()
+    harness = service()
+    harness.tell(make.terminated(3, value=value))
+    assert not harness.ever(do.Exit)
+    report = harness.engine.report()
     assert (report.failed, report.done) == (0, 0)
     assert int(report.dag_status) == (2 if value else 0)
-    bench.run_node("A", 5)
-    bench.run_node("B", 6)
-    assert bench.asked(do.Exit) == [do.Exit(0)]
-    assert not bench.asked(do.RemoveJobs)
+    harness.run_node("A", 5)
+    harness.run_node("B", 6)
+    assert harness.asked(do.Exit) == [do.Exit(0)]
+    assert not harness.asked(do.RemoveJobs)
 
 
 def test_a_services_script_is_waited_for() -> None:
-    bench = make.Bench(make.dag("A; S", kinds={"S": NodeKind.SERVICE}, pre={"S": "p"})).begin()
-    bench.run_node("A", 5)
-    assert not bench.ever(do.Exit)
-    bench.pre_ends("S")
-    assert not bench.ever(do.Exit)  # its job has just been submitted
-    bench.take("S", 6)
-    assert bench.ever(do.Exit) == [do.Exit(0)]
-    assert [removal.cluster for removal in bench.ever(do.RemoveJobs)] == [6]
+    harness = make.EngineHarness(
+        make.dag("A; S", kinds={"S": NodeKind.SERVICE}, pre={"S": "p"})
+    ).begin()
+    harness.run_node("A", 5)
+    assert not harness.ever(do.Exit)
+    harness.pre_ends("S")
+    assert not harness.ever(do.Exit)  # its job has just been submitted
+    harness.take("S", 6)
+    assert harness.ever(do.Exit) == [do.Exit(0)]
+    assert [removal.cluster for removal in harness.ever(do.RemoveJobs)] == [6]
 
 
 def test_a_services_post_script_is_waited_for() -> None:
-    bench = service(post={"S": "q"})
-    bench.tell(make.terminated(3))
-    bench.run_node("A", 5)
-    bench.run_node("B", 6)
-    assert not bench.ever(do.Exit)
-    bench.post_ends("S")
-    assert bench.ever(do.Exit) == [do.Exit(0)]
+    harness = service(post={"S": "q"})
+    harness.tell(make.terminated(3))
+    harness.run_node("A", 5)
+    harness.run_node("B", 6)
+    assert not harness.ever(do.Exit)
+    harness.post_ends("S")
+    assert harness.ever(do.Exit) == [do.Exit(0)]
 
 
 def test_a_service_does_not_count_for_maxjobs() -> None:
 
     made = make.dag("A B; S", kinds={"S": NodeKind.SERVICE})
-    bench = make.Bench(made, limits=Throttles(jobs=1)).begin()
-    bench.take("S", 3)
-    assert bench.submits() == ["A"]
-    bench.take("A", 5)
-    assert not bench.submits()
+    harness = make.EngineHarness(made, limits=Throttles(jobs=1)).begin()
+    harness.take("S", 3)
+    assert harness.submits() == ["A"]
+    harness.take("A", 5)
+    assert not harness.submits()
 
 
 def test_a_service_may_abort_the_dag() -> None:
-    bench = service(aborts={"S": 2})
-    bench.tell(make.terminated(3, value=2))
-    assert bench.ever(do.Exit) == [do.Exit(2)]
+    harness = service(aborts={"S": 2})
+    harness.tell(make.terminated(3, value=2))
+    assert harness.ever(do.Exit) == [do.Exit(2)]
 
 
 def test_a_dag_of_services_only_ends_at_once() -> None:
-    bench = make.Bench(make.dag("S", kinds={"S": NodeKind.SERVICE})).begin()
-    assert not bench.ever(do.Exit)
-    bench.take("S", 3)
-    assert [removal.cluster for removal in bench.ever(do.RemoveJobs)] == [3]
-    assert bench.ever(do.Exit) == [do.Exit(0)]
+    harness = make.EngineHarness(make.dag("S", kinds={"S": NodeKind.SERVICE})).begin()
+    assert not harness.ever(do.Exit)
+    harness.take("S", 3)
+    assert [removal.cluster for removal in harness.ever(do.RemoveJobs)] == [3]
+    assert harness.ever(do.Exit) == [do.Exit(0)]
 
 
 def test_a_service_lives_through_final_and_is_removed_then() -> None:
     kinds = {"S": NodeKind.SERVICE, "F": NodeKind.FINAL}
-    bench = make.Bench(make.dag("A; S; F", kinds=kinds)).begin()
-    bench.take("S", 3)
-    bench.run_node("A", 5, value=1)
-    assert bench.asked(do.RemoveJobs)[0].spare_services
-    bench.read_back()
-    bench.run_node("F", 9)
-    assert bench.asked(do.RemoveJobs) == [do.RemoveJobs("Removed by DAGMan", 3)]
-    assert bench.asked(do.Exit) == [do.Exit(0)]
+    harness = make.EngineHarness(make.dag("A; S; F", kinds=kinds)).begin()
+    harness.take("S", 3)
+    harness.run_node("A", 5, value=1)
+    assert harness.asked(do.RemoveJobs)[0].spare_services
+    harness.read_back()
+    harness.run_node("F", 9)
+    assert harness.asked(do.RemoveJobs) == [do.RemoveJobs("Removed by DAGMan", 3)]
+    assert harness.asked(do.Exit) == [do.Exit(0)]
 
 
 def test_a_service_that_fails_while_final_runs() -> None:
     kinds = {"S": NodeKind.SERVICE, "F": NodeKind.FINAL}
-    bench = make.Bench(make.dag("A; S; F", kinds=kinds)).begin()
-    bench.take("S", 3)
-    bench.run_node("A", 5)
-    bench.read_back()
-    bench.tell(make.terminated(3, value=1))
-    bench.run_node("F", 9)
-    assert bench.asked(do.Exit) == [do.Exit(0)]
-    assert int(bench.engine.shown_status) == 2
+    harness = make.EngineHarness(make.dag("A; S; F", kinds=kinds)).begin()
+    harness.take("S", 3)
+    harness.run_node("A", 5)
+    harness.read_back()
+    harness.tell(make.terminated(3, value=1))
+    harness.run_node("F", 9)
+    assert harness.asked(do.Exit) == [do.Exit(0)]
+    assert int(harness.engine.run.shown_status) == 2
 
 
 def test_a_service_after_a_restart_is_the_one_that_runs() -> None:
@@ -127,20 +129,20 @@ def test_a_service_after_a_restart_is_the_one_that_runs() -> None:
 
 
 def test_a_services_job_whose_reply_was_lost_is_not_left_behind() -> None:
-    bench = make.Bench(make.dag("A; S", kinds={"S": NodeKind.SERVICE})).begin()
-    bench.tell(inputs.SubmitFailed(1, "timeout", permanent=False, unknown=True))
-    bench.wait(1.0)
-    bench.run_node("A", 5)
-    assert not bench.ever(do.Exit)
-    bench.tell(inputs.QueueListed([inputs.QueuedJob(3, 0, "S", 0)]))
-    assert [removal.cluster for removal in bench.ever(do.RemoveJobs)] == [3]
-    assert bench.ever(do.Exit) == [do.Exit(0)]
+    harness = make.EngineHarness(make.dag("A; S", kinds={"S": NodeKind.SERVICE})).begin()
+    harness.tell(inputs.SubmitFailed(1, "timeout", permanent=False, unknown=True))
+    harness.wait(1.0)
+    harness.run_node("A", 5)
+    assert not harness.ever(do.Exit)
+    harness.tell(inputs.QueueListed([inputs.QueuedJob(3, 0, "S", 0)]))
+    assert [removal.cluster for removal in harness.ever(do.RemoveJobs)] == [3]
+    assert harness.ever(do.Exit) == [do.Exit(0)]
 
 
 def test_a_lost_service_job_is_noticed() -> None:
-    bench = service()
-    bench.take("A", 5)
-    other = bench.replay()
+    harness = service()
+    harness.take("A", 5)
+    other = harness.replay()
     other.tell(inputs.LogCaughtUp())
     for _ in range(2):
         other.tell(inputs.QueueListed([inputs.QueuedJob(5, 0, "A", 0)]))

@@ -6,32 +6,33 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import QueuedJob, QueueListed
-from condor_pydagman.engine.timeouts import Timeouts
+from condor_pydagman.engine.queues import Timeouts
 from condor_pydagman.graph.model import Timeout
-from condor_pydagman.vocabulary import EventKind, Note
+from condor_pydagman.vocabulary import EventKind, JournalRecord
 from tests import make
+from tests.make import QUIET
 
-QUIET = Config(check_queue_interval=0, pending_report_interval=0)
 LOST = inputs.SubmitFailed(0, "lost", permanent=False, unknown=True)
 
 
-def bench_of(timeout: Timeout) -> make.Bench:
-    return make.Bench(make.dag("A -> B", timeouts={"A": timeout}), QUIET).begin()
+def with_timeout(timeout: Timeout) -> make.EngineHarness:
+    return make.harness_of("A -> B", QUIET, timeouts={"A": timeout})
 
 
-def notes(bench: make.Bench) -> list[tuple[int, str]]:
-    """Proc and text of each TIMED_OUT note of the last input(s)."""
-    asked = bench.asked(do.AppendNote)
-    return [(note.proc, note.text) for note in asked if note.note is Note.TIMED_OUT]
+def records(harness: make.EngineHarness) -> list[tuple[int, str]]:
+    """Proc and text of each TIMED_OUT record of the last input(s)."""
+    asked = harness.asked(do.AppendJournalRecord)
+    return [
+        (record.proc, record.text) for record in asked if record.record is JournalRecord.TIMED_OUT
+    ]
 
 
-def clocks(bench: make.Bench) -> int:
+def clocks(harness: make.EngineHarness) -> int:
     """How many clocks are kept, those included that will never strike."""
-    return len(bench.engine.timeouts._heap)
+    return len(harness.engine.run.timeouts._heap)
 
 
 # Work.
@@ -48,62 +49,62 @@ class Watched(dict[int, int]):
 
 
 def test_a_clock_that_does_not_count_any_more_is_no_reason_to_look_at_all_procs() -> None:
-    bench = bench_of(Timeout(queued=60))
-    bench.take("A", 5, procs=50)
-    bench.tell(*(make.of_job(EventKind.EXECUTE, 5, proc) for proc in range(50)))
-    jobs = bench.engine.book.by_node[0]
-    bench.engine.check = False
+    harness = with_timeout(Timeout(queued=60))
+    harness.take("A", 5, procs=50)
+    harness.tell(*(make.of_job(EventKind.EXECUTE, 5, proc) for proc in range(50)))
+    jobs = harness.engine.run.job_table.by_node[0]
+    harness.engine.check = False
     jobs.procs = watched = Watched(jobs.procs)
-    bench.wait(100.0)
-    assert not notes(bench)
+    harness.wait(100.0)
+    assert not records(harness)
     assert watched.looked == 0
-    assert clocks(bench) == 0
+    assert clocks(harness) == 0
 
 
 def test_clocks_of_ended_procs_are_no_reason_to_wake() -> None:
-    bench = bench_of(Timeout(queued=60, running=60, total=90))
-    bench.take("A", 5)
-    bench.tell(make.of_job(EventKind.EXECUTE, 5), make.terminated(5))
-    bench.take("B", 6)
-    assert bench.engine.next_deadline() is None
-    assert clocks(bench) == 0
+    harness = with_timeout(Timeout(queued=60, running=60, total=90))
+    harness.take("A", 5)
+    harness.tell(make.of_job(EventKind.EXECUTE, 5), make.terminated(5))
+    harness.take("B", 6)
+    assert harness.engine.next_deadline() is None
+    assert clocks(harness) == 0
 
 
-def test_clocks_of_a_long_dag_do_not_pile_up() -> None:
+def test_clocks_of_a_long_dag_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
     names = [f"n{number}" for number in range(300)]
     made = make.dag(" ".join(names), timeouts={name: Timeout(9000, 9000, 9000) for name in names})
-    bench = make.Bench(made, QUIET)
-    bench.engine.check = False
-    bench.engine.timeouts.FEW = 20
-    bench.begin()
-    bench.take(names[0], 1)  # its clocks are due first: those of the others are behind them
+    harness = make.EngineHarness(made, QUIET)
+    harness.engine.check = False
+    monkeypatch.setattr(Timeouts, "MIN_COMPACT_LENGTH", 20)
+    harness.begin()
+    harness.take(names[0], 1)  # its clocks are due first: those of the others are behind them
     most = 0
     for cluster, name in enumerate(names[1:], 2):
-        bench.now += 1
-        bench.take(name, cluster)
-        bench.tell(make.of_job(EventKind.EXECUTE, cluster), make.terminated(cluster))
-        most = max(most, clocks(bench))
+        harness.now += 1
+        harness.take(name, cluster)
+        harness.tell(make.of_job(EventKind.EXECUTE, cluster), make.terminated(cluster))
+        most = max(most, clocks(harness))
     assert most <= 22
 
 
-def test_evictions_do_not_pile_up() -> None:
-    bench = bench_of(Timeout(running=9000))
-    bench.engine.timeouts.FEW = 20
-    bench.take("A", 5, procs=2)
-    bench.tell(make.of_job(EventKind.EXECUTE, 5, 0))  # its clock is due first
-    begun = bench.now
+def test_evictions_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    harness = with_timeout(Timeout(running=9000))
+    monkeypatch.setattr(Timeouts, "MIN_COMPACT_LENGTH", 20)
+    harness.take("A", 5, procs=2)
+    harness.tell(make.of_job(EventKind.EXECUTE, 5, 0))  # its clock is due first
+    begun = harness.now
     for _ in range(200):
-        bench.now += 1
-        bench.tell(make.of_job(EventKind.EXECUTE, 5, 1), make.of_job(EventKind.JOB_EVICTED, 5, 1))
-    assert clocks(bench) <= 22
-    bench.wait(begun + 8999 - bench.now)
-    assert not notes(bench)
-    bench.wait(1.0)
-    assert notes(bench) == [(0, "ran for 9000 s (TIMEOUT RUNNING 9000)")]
+        harness.now += 1
+        harness.tell(make.of_job(EventKind.EXECUTE, 5, 1), make.of_job(EventKind.JOB_EVICTED, 5, 1))
+    assert clocks(harness) <= 22
+    harness.wait(begun + 8999 - harness.now)
+    assert not records(harness)
+    harness.wait(1.0)
+    assert records(harness) == [(0, "ran for 9000 s (TIMEOUT RUNNING 9000)")]
 
 
 def test_few_clocks_are_not_looked_through() -> None:
-    assert Timeouts.FEW >= 100
+    assert Timeouts.MIN_COMPACT_LENGTH >= 100
 
 
 # Which start.
@@ -118,64 +119,64 @@ def test_few_clocks_are_not_looked_through() -> None:
 )
 @pytest.mark.parametrize("restarted", [False, True])
 def test_an_adopted_job_has_clocks(timeout: Timeout, text: str, restarted: bool) -> None:
-    bench = bench_of(timeout)
-    bench.tell(LOST)
-    bench.wait(1.0)
-    bench.tell(QueueListed([QueuedJob(5, 0, "A", 0)]))
-    bench.read_back()
-    begun = bench.now
+    harness = with_timeout(timeout)
+    harness.tell(LOST)
+    harness.wait(1.0)
+    harness.tell(QueueListed([QueuedJob(5, 0, "A", 0)]))
+    harness.read_back()
+    begun = harness.now
     if restarted:
-        bench.now += 30  # nobody runs
-        bench = bench.restart()
-    bench.wait(begun + 59 - bench.now)
-    assert not notes(bench)
-    bench.wait(1.0)
-    assert notes(bench) == [(0, text)]
-    bench.read_back()
-    assert [removal.cluster for removal in bench.asked(do.RemoveJobs)] == [5]
+        harness.now += 30  # nobody runs
+        harness = harness.restart()
+    harness.wait(begun + 59 - harness.now)
+    assert not records(harness)
+    harness.wait(1.0)
+    assert records(harness) == [(0, text)]
+    harness.read_back()
+    assert [removal.cluster for removal in harness.asked(do.RemoveJobs)] == [5]
 
 
 def test_its_submit_event_that_comes_after_all_does_not_set_them_back() -> None:
-    bench = bench_of(Timeout(queued=60, total=60))
-    bench.tell(LOST)
-    bench.wait(1.0)
-    bench.tell(QueueListed([QueuedJob(5, 0, "A", 0)]))
-    bench.read_back()
-    bench.now += 30
-    bench.tell(make.submit("A", 5))
-    bench.wait(29.0)
-    assert not notes(bench)
-    bench.wait(1.0)
-    assert len(notes(bench)) == 1
+    harness = with_timeout(Timeout(queued=60, total=60))
+    harness.tell(LOST)
+    harness.wait(1.0)
+    harness.tell(QueueListed([QueuedJob(5, 0, "A", 0)]))
+    harness.read_back()
+    harness.now += 30
+    harness.tell(make.submit("A", 5))
+    harness.wait(29.0)
+    assert not records(harness)
+    harness.wait(1.0)
+    assert len(records(harness)) == 1
 
 
-def test_a_proc_that_ended_before_the_note_of_its_adoption_was_read_has_none() -> None:
-    bench = bench_of(Timeout(queued=60, total=60))
-    bench.tell(LOST)
-    bench.wait(1.0)
-    bench.tell(QueueListed([QueuedJob(5, 0, "A", 0), QueuedJob(5, 1, "A", 0)]))
-    note = bench.echo(bench.last)
-    bench.tell(make.terminated(5, 0), *note, *note)
-    bench.now += 50
-    bench.tell(make.of_job(EventKind.EXECUTE, 5, 1))
-    bench.wait(10.0)
-    assert notes(bench) == [(1, "has been in the queue for 60 s (TIMEOUT TOTAL 60)")]
+def test_a_proc_that_ended_before_the_record_of_its_adoption_was_read_has_none() -> None:
+    harness = with_timeout(Timeout(queued=60, total=60))
+    harness.tell(LOST)
+    harness.wait(1.0)
+    harness.tell(QueueListed([QueuedJob(5, 0, "A", 0), QueuedJob(5, 1, "A", 0)]))
+    record = harness.echo(harness.last)
+    harness.tell(make.terminated(5, 0), *record, *record)
+    harness.now += 50
+    harness.tell(make.of_job(EventKind.EXECUTE, 5, 1))
+    harness.wait(10.0)
+    assert records(harness) == [(1, "has been in the queue for 60 s (TIMEOUT TOTAL 60)")]
 
 
 def test_a_proc_that_ended_before_its_submit_event_has_none() -> None:
-    bench = bench_of(Timeout(queued=60))
-    bench.tell(inputs.Submitted(0, 5, 2), make.terminated(5, 0))
-    bench.tell(make.submit("A", 5, 0), make.submit("A", 5, 1))
-    bench.tell(make.of_job(EventKind.EXECUTE, 5, 1))
-    bench.wait(60.0)
-    assert not notes(bench)
+    harness = with_timeout(Timeout(queued=60))
+    harness.tell(inputs.Submitted(0, 5, 2), make.terminated(5, 0))
+    harness.tell(make.submit("A", 5, 0), make.submit("A", 5, 1))
+    harness.tell(make.of_job(EventKind.EXECUTE, 5, 1))
+    harness.wait(60.0)
+    assert not records(harness)
 
 
 def test_a_proc_that_ran_before_its_submit_event() -> None:
-    bench = bench_of(Timeout(queued=30, total=60))
-    bench.tell(inputs.Submitted(0, 5, 1), make.of_job(EventKind.EXECUTE, 5))
-    bench.tell(make.submit("A", 5))
-    bench.wait(59.0)
-    assert not notes(bench)  # it does not wait
-    bench.wait(1.0)
-    assert notes(bench) == [(0, "has been in the queue for 60 s (TIMEOUT TOTAL 60)")]
+    harness = with_timeout(Timeout(queued=30, total=60))
+    harness.tell(inputs.Submitted(0, 5, 1), make.of_job(EventKind.EXECUTE, 5))
+    harness.tell(make.submit("A", 5))
+    harness.wait(59.0)
+    assert not records(harness)  # it does not wait
+    harness.wait(1.0)
+    assert records(harness) == [(0, "has been in the queue for 60 s (TIMEOUT TOTAL 60)")]

@@ -14,54 +14,54 @@ from condor_pydagman.engine.validate import validate
 from tests import make
 
 
-def bench() -> make.Bench:
+def harness() -> make.EngineHarness:
     made = make.dag("A -> B; C D; E", pre={"C": "p", "D": "p"})
-    ready = make.Bench(made, limits=Throttles(pre=1)).begin()
+    ready = make.EngineHarness(made, limits=Throttles(pre=1)).begin()
     ready.take("A", 5)
     return ready
 
 
 def set_state(engine: Engine, node: int, state: State) -> None:
     """Change a state together with the counts, so that only what follows from it is wrong."""
-    engine.nodes.counts[engine.nodes.states[node]] -= 1
-    engine.nodes.states[node] = state
-    engine.nodes.counts[state] += 1
+    engine.run.nodes.counts[engine.run.nodes.states[node]] -= 1
+    engine.run.nodes.states[node] = state
+    engine.run.nodes.counts[state] += 1
 
 
 def miscount(engine: Engine) -> None:
-    engine.nodes.counts[State.DONE] += 1
+    engine.run.nodes.counts[State.DONE] += 1
 
 
 def idle(engine: Engine) -> None:
-    engine.book.idle += 1
+    engine.run.job_table.idle += 1
 
 
 def idle_after_end(engine: Engine) -> None:
-    engine.book.by_node[0].procs[0] = IDLE | ENDED
+    engine.run.job_table.by_node[0].procs[0] = IDLE | ENDED
 
 
 def wrong_cluster(engine: Engine) -> None:
-    engine.book.by_cluster[77] = 0
+    engine.run.job_table.by_cluster[77] = 0
 
 
 def ready_not_queued(engine: Engine) -> None:
-    set_state(engine, engine.dag.ids["A"], State.READY)
+    set_state(engine, engine.run.dag.ids["A"], State.READY)
 
 
 def queued_not_ready(engine: Engine) -> None:
-    engine.ready.add(engine.dag.ids["B"], 0)
+    engine.run.ready.add(engine.run.dag.ids["B"], 0)
 
 
 def ran_ahead(engine: Engine) -> None:
-    set_state(engine, engine.dag.ids["B"], State.SUBMITTED)
+    set_state(engine, engine.run.dag.ids["B"], State.SUBMITTED)
 
 
 def too_many_scripts(engine: Engine) -> None:
-    set_state(engine, engine.dag.ids["D"], State.PRE_RUN)
+    set_state(engine, engine.run.dag.ids["D"], State.PRE_RUN)
 
 
 def test_all_is_well_at_first() -> None:
-    validate(bench().engine)
+    validate(harness().engine.run)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_all_is_well_at_first() -> None:
     ],
 )
 def test_what_is_wrong_is_found(spoil: Callable[[Engine], None]) -> None:
-    engine = bench().engine
+    engine = harness().engine
     spoil(engine)
     with pytest.raises(AssertionError):
-        validate(engine)
+        validate(engine.run)

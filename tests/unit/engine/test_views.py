@@ -8,38 +8,40 @@ from condor_pydagman.vocabulary import EventKind, NodeStatus, ScriptKind
 from tests import make
 
 
-def reports(bench: make.Bench) -> dict[str, NodeReport]:
-    return {report.name: report for report in bench.engine.node_reports()}
+def reports(harness: make.EngineHarness) -> dict[str, NodeReport]:
+    return {report.name: report for report in harness.engine.node_reports()}
 
 
-def test_node_reports() -> None:
-    bench = make.Bench(make.dag("A -> B; C", retries={"A": 1}, pre={"C": "p"})).begin()
-    bench.run_node("A", 5, 1)
-    bench.take("A", 6, procs=2)
-    bench.tell(make.of_job(EventKind.EXECUTE, 6, 0), make.of_job(EventKind.JOB_HELD, 6, 1))
-    got = reports(bench)
+def test_what_node_reports_show() -> None:
+    harness = make.EngineHarness(make.dag("A -> B; C", retries={"A": 1}, pre={"C": "p"})).begin()
+    harness.run_node("A", 5, 1)
+    harness.take("A", 6, procs=2)
+    harness.tell(make.of_job(EventKind.EXECUTE, 6, 0), make.of_job(EventKind.JOB_HELD, 6, 1))
+    got = reports(harness)
     assert got["A"] == NodeReport(0, "A", NodeStatus.SUBMITTED, 0, 1, 1, 2, 1, True, "", "6.1.0")
     assert (got["B"].status, got["B"].waiting_parents) == (NodeStatus.NOT_READY, 1)
     assert (got["C"].status, got["C"].job) == (NodeStatus.PRERUN, "")
 
 
 def test_a_done_node_still_tells_its_last_job() -> None:
-    bench = make.Bench("A B").begin()
-    bench.run_node("A", 5)
-    assert reports(bench)["A"].job == "5.0.0"
+    harness = make.EngineHarness("A B").begin()
+    harness.run_node("A", 5)
+    assert reports(harness)["A"].job == "5.0.0"
 
 
 def test_a_failed_node_tells_why() -> None:
-    bench = make.Bench("A B").begin()
-    bench.run_node("A", 5, 3)
-    report = reports(bench)["A"]
+    harness = make.EngineHarness("A B").begin()
+    harness.run_node("A", 5, 3)
+    report = reports(harness)["A"]
     assert report.error == "Job proc (5.0.0) failed with status 3"
     assert (report.status, report.return_value) == (NodeStatus.ERROR, 3)
 
 
 def test_macros_before_any_job() -> None:
-    bench = make.Bench(make.dag("A -> B; C", pre={"A": "p"}, retries={"A": 4}, done="C")).begin()
-    got = views.macros(bench.engine, 0, ScriptKind.POST)
+    harness = make.EngineHarness(
+        make.dag("A -> B; C", pre={"A": "p"}, retries={"A": 4}, done="C")
+    ).begin()
+    got = views.macros(harness.engine.run, 0, ScriptKind.POST)
     assert got == {
         "NODE": "A",
         "JOB": "A",
@@ -66,27 +68,27 @@ def test_macros_before_any_job() -> None:
 
 
 def test_macros_after_the_jobs() -> None:
-    bench = make.Bench(make.dag("A", post={"A": "q"})).begin()
-    bench.take("A", 5, procs=3)
-    bench.tell(make.terminated(5, 0), make.terminated(5, 1, 2))
-    bench.tell(make.of_job(EventKind.JOB_ABORTED, 5, 2))
-    got = views.macros(bench.engine, 0, ScriptKind.POST)
+    harness = make.EngineHarness(make.dag("A", post={"A": "q"})).begin()
+    harness.take("A", 5, procs=3)
+    harness.tell(make.terminated(5, 0), make.terminated(5, 1, 2))
+    harness.tell(make.of_job(EventKind.JOB_ABORTED, 5, 2))
+    got = views.macros(harness.engine.run, 0, ScriptKind.POST)
     assert (got["JOBID"], got["CLUSTERID"], got["JOB_COUNT"]) == ("5.2", "5", "3")
     assert (got["RETURN"], got["SUCCESS"], got["PRE_SCRIPT_RETURN"]) == ("2", "False", "-1")
     assert (got["EXIT_CODE_LIST"], got["JOB_ABORT_COUNT"]) == ("0,2,", "1")
 
 
 def test_awaited_names_what_is_under_way() -> None:
-    bench = make.Bench(make.dag("A -> B; C", pre={"C": "p"})).begin()
-    bench.take("A", 5)
-    assert list(views.awaited(bench.engine)) == [
+    harness = make.EngineHarness(make.dag("A -> B; C", pre={"C": "p"})).begin()
+    harness.take("A", 5)
+    assert list(harness.engine.awaited()) == [
         "  Node A, HTCondor ID 5, status STATUS_SUBMITTED",
         "  Node C, HTCondor ID 0, status STATUS_PRERUN",
     ]
 
 
 def test_an_unknown_submit_holds_its_place() -> None:
-    bench = make.Bench("A B").begin()
-    bench.tell(inputs.SubmitFailed(0, "lost", permanent=False, unknown=True))
-    assert views.in_queue(bench.engine) == 1
-    assert bench.engine.report().queued == 0
+    harness = make.EngineHarness("A B").begin()
+    harness.tell(inputs.SubmitFailed(0, "lost", permanent=False, unknown=True))
+    assert harness.engine.run.nodes_in_queue() == 1
+    assert harness.engine.report().queued == 0

@@ -1,4 +1,4 @@
-"""Every command of the language is obeyed by something."""
+"""Every command of the language is applied by something."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def test_plus_in_names() -> None:
     assert build_text("JOB a+b x", allow_any_node_name_characters=True).names == ["a+b"]
 
 
-def test_config_lines_are_none_of_our_business() -> None:
+def test_commands_for_condor_submit_dag_are_not_checked() -> None:
     assert build_text("CONFIG\nENV\nSET_JOB_ATTR\n").warnings == []
 
 

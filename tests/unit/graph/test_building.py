@@ -66,7 +66,7 @@ def test_nodes_are_guessed_by_the_names_of_their_file() -> None:
 
 
 def test_no_guess_among_very_many_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_COMPARED", 1)
+    monkeypatch.setattr(module, "MAX_COMPARED", 1)
     assert error("JOB analyse x\nJOB B x\nPARENT B CHILD analyze").hint == ""
 
 
@@ -80,7 +80,7 @@ def test_equal_values_share_their_memory() -> None:
 
 
 def test_very_many_values_are_not_remembered_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_SHARED", 3)
+    monkeypatch.setattr(module, "MAX_SHARED", 3)
     building = building_with()
     numbers = [str(number) for number in range(20)]
     assert [building.text(number) for number in numbers] == numbers
@@ -116,7 +116,7 @@ def test_a_dag_that_is_complete_can_be_built_on() -> None:
     assert building.find("F") == 3
 
 
-def test_a_failure() -> None:
+def test_a_failure_has_its_hint_and_its_word() -> None:
     with pytest.raises(ProcessingError) as caught:
         fail("no", "do this", also="and more", at="word")
     found = caught.value

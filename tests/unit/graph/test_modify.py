@@ -137,7 +137,7 @@ def test_save_points() -> None:
     )
 
 
-def test_done() -> None:
+def test_done_marks_ordinary_nodes_only() -> None:
     assert list(build_text(JOBS + "DONE B\n").flags) == [0, DONE, 0]
     dag = build_text(JOBS + "FINAL F x\nDONE F\n", strict=0)
     assert list(dag.flags) == [0, 0, 0, 0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from condor_pydagman.errors import DagFileError
-from condor_pydagman.graph.problems import MOST_SHOWN, DagFileErrors, ProcessingError
+from condor_pydagman.graph.problems import MAX_SHOWN, DagFileErrors, ProcessingError
 
 
 def test_the_first_line_is_the_first_error_and_the_rest_follows() -> None:
@@ -15,10 +15,10 @@ def test_the_first_line_is_the_first_error_and_the_rest_follows() -> None:
 
 def test_very_many_errors_are_counted() -> None:
     errors = [DagFileError("wrong", file="x.dag", line=n) for n in range(1, 501)]
-    assert DagFileErrors(errors).detail().split("\n")[-1] == f"and {500 - MOST_SHOWN} more"
-    assert DagFileErrors(errors, lost=7).detail().endswith(f"and {507 - MOST_SHOWN} more")
+    assert DagFileErrors(errors).detail().split("\n")[-1] == f"and {500 - MAX_SHOWN} more"
+    assert DagFileErrors(errors, lost=7).detail().endswith(f"and {507 - MAX_SHOWN} more")
     assert DagFileErrors(errors[:2], lost=7).detail().endswith("and 7 more")
-    assert "more" not in DagFileErrors(errors[:MOST_SHOWN]).detail()
+    assert "more" not in DagFileErrors(errors[:MAX_SHOWN]).detail()
 
 
 def test_an_error_in_full() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, build
 from condor_pydagman.graph.model import DONE, Dag, Retry, Timeout
-from condor_pydagman.graph.progress import apply_progress
+from condor_pydagman.graph.progress import apply_progress, read_saved
 from tests.unit.graph.texts import build_text
 
 ONLY = "ERROR: A rescue or save file can hold DONE and RETRY lines only"
@@ -94,3 +94,19 @@ def test_strictness_is_that_of_the_dag() -> None:
     with pytest.raises(DagFileErrors, match="Warning is fatal"):
         apply_progress(dag, "DONE F\n", "r", BuildOptions(strict=1))
     assert apply_progress(dag, "DONE F\n", "r", BuildOptions(strict=0)).done == []
+
+
+def test_a_rescue_file_is_read_without_its_dag() -> None:
+    text = "# Rescue\n\nDONE 0.B\nDONE S+A\nDONE 0.B\nRETRY 0.A 1 DELAY 3\n"
+    assert read_saved(text, "r") == (["0.B", "S+A"], {"0.A": 1})
+
+
+def test_names_that_end_as_continued_lines_are_read_without_their_dag() -> None:
+    assert sorted(read_saved("DONE A\\\nDONE B\nDONE C\v\n", "r").done) == ["A\\", "B", "C\v"]
+
+
+def test_other_lines_are_refused_without_their_dag() -> None:
+    with pytest.raises(DagFileErrors) as caught:
+        read_saved("DONE A\nJOB B b\nRETRY C many\n", "r")
+    assert [error.line for error in caught.value.errors] == [2, 3]
+    assert str(caught.value) == ONLY

@@ -12,7 +12,7 @@ from condor_pydagman.graph import reading
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, build
 from tests.unit.graph.texts import (
     JOBS,
-    NO_RUNS,
+    NO_BULK,
     Texts,
     build_text,
     children,
@@ -79,7 +79,7 @@ def test_a_file_may_be_read_twice_one_after_the_other() -> None:
 
 
 def test_files_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "MOST_FILES", 50)
+    monkeypatch.setattr(reading, "MAX_FILES", 50)
     texts = {f"f{n}": f"SPLICE a f{n + 1}\nSPLICE b f{n + 1}\n" for n in range(30)}
     texts["f30"] = "JOB A x\n"
     with pytest.raises(DagFileErrors) as caught:
@@ -88,7 +88,7 @@ def test_files_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "splices hold splices" in caught.value.errors[0].hint
 
 
-@pytest.mark.parametrize("shortest", [1, NO_RUNS])
+@pytest.mark.parametrize("shortest", [1, NO_BULK])
 def test_a_nul_in_the_third_block(shortest: int) -> None:
     text = "JOB A x\nJOB B x\nJOB C x\nRETRY A 1\nJOB D\0 x\nFOO\n"
     found = outcome({"x.dag": text}, ["x.dag"], frozenset({2, 4}), shortest)
@@ -114,7 +114,7 @@ def test_blocks_in_front_of_a_nul_are_looked_at() -> None:
     "text", ["JOB A {}\n", "JOB A \\\n{}\n", "JOB A \\\n" + "x\\\n" * 60 + "x"]
 )
 def test_a_command_that_is_too_long(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "LONGEST", 50)
+    monkeypatch.setattr(lines, "MAX_COMMAND_LENGTH", 50)
     found = error("FINAL F x\n" + text.format("x" * 100) + "\nFOO\n")
     assert "The command is longer than" in str(found)
     assert found.hint.startswith("is this a DAG file?")
@@ -139,7 +139,7 @@ def test_after_errors_of_the_first_pass_names_are_not_looked_up() -> None:
 
 @pytest.mark.parametrize("lines_between", [0, 40])
 def test_very_many_errors_are_counted(lines_between: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "MOST_ERRORS", 10)
+    monkeypatch.setattr(reading, "MAX_ERRORS", 10)
     good = "".join(f'VARS Z x="{n}"\n' for n in range(lines_between))
     caught = problems(JOBS + "RETRY Z 1\n" * 25 + good)
     assert len(caught.errors) == 10
@@ -150,7 +150,7 @@ def test_very_many_errors_are_counted(lines_between: int, monkeypatch: pytest.Mo
 
 
 def test_errors_in_many_splices_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "MOST_ERRORS", 10)
+    monkeypatch.setattr(reading, "MAX_ERRORS", 10)
     files = {f"s{n}": "FOO\n" for n in range(25)}
     caught = problems("".join(f"SPLICE S{n} s{n}\n" for n in range(25)), files)
     assert len(caught.errors) == 10
@@ -241,7 +241,7 @@ def test_a_name_defined_twice_begins_anew() -> None:
     )
 
 
-def test_a_splice_of_the_same_name_as_a_node_in_a_run() -> None:
+def test_a_splice_of_the_same_name_as_a_node_read_in_bulk() -> None:
     jobs = "".join(f"JOB n{n} x\n" for n in range(40))
     found = error("SPLICE n7 s\n" + jobs, {"s": "JOB A x\n"})
     assert str(found) == "ERROR: Node name n7 already associated with a splice in DAG"
@@ -285,7 +285,7 @@ def test_remarks_are_ours_and_warnings_are_stock_s() -> None:
 
 
 def test_remarks_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "MOST_ERRORS", 10)
+    monkeypatch.setattr(reading, "MAX_ERRORS", 10)
     assert len(build_text(JOBS + "RETRY A 3x\n" * 25).remarks) == 10
 
 

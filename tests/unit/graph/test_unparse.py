@@ -188,7 +188,7 @@ def test_edges_in_any_order(lines: list[tuple[list[int], list[int], bool]]) -> N
 
 @settings(max_examples=150)
 @given(st.integers(0, 1 << 32))
-def test_dags_by_chance(seed: int) -> None:
+def test_random_dags_are_written_and_built_again(seed: int) -> None:
     sample = generate(Random(seed))
     try:
         dag = build(sample.dags, Files(sample).read, sample.options)

@@ -22,7 +22,7 @@ def test_files_of_the_dag() -> None:
     ]
 
 
-def test_files_of_a_splice_are_nobody_s() -> None:
+def test_status_jobstate_and_dot_files_of_a_splice_are_ignored() -> None:
     splice = "NODE_STATUS_FILE s\nJOBSTATE_LOG j\nDOT d\nJOB A x\n"
     dag = build_text("SPLICE S s\n", {"s": splice})
     assert (dag.status_file, dag.jobstate_log, dag.dot) == (None, "", None)

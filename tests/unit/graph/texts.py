@@ -10,11 +10,11 @@ import pytest
 from condor_pydagman.dagfile import bulk, lines
 from condor_pydagman.errors import DagFileError
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, build
-from condor_pydagman.graph.model import Dag
+from condor_pydagman.graph.model import BY_NODE, Dag
 from condor_pydagman.vocabulary import ScriptKind
 
 JOBS = "JOB A a.sub\nJOB B a.sub\nJOB C a.sub\n"
-NO_RUNS = 1 << 30  # lines: no run is that long
+NO_BULK = 1 << 30  # lines: no run is that long
 
 
 class Texts:
@@ -96,11 +96,10 @@ def seen(dag: Dag) -> dict[str, Any]:
     found: dict[str, Any] = {
         field: getattr(dag, field)
         for field in (
-            *("files", "names", "ids", "submits", "kinds", "flags", "directories", "descriptions"),
-            *("subdags", "retries", "aborts", "priorities", "pre_skips", "tolerances"),
-            "timeouts",
-            *("save_points", "categories", "category_limits", "splices", "status_file"),
+            *("files", "names", "ids", "submits", "kinds", "flags", "descriptions"),
+            *("category_limits", "splices", "status_file"),
             *("jobstate_log", "dot", "warnings", "remarks"),
+            *(name for name in BY_NODE if name != "scripts"),
         )
     }
     found["places"] = [dag.place(node) for node in nodes]
@@ -117,16 +116,16 @@ def outcome(
     texts: Mapping[str, str],
     files: list[str],
     cuts: frozenset[int] | None = None,
-    shortest: int = NO_RUNS,
+    shortest: int = NO_BULK,
     **options: Any,
 ) -> dict[str, Any]:
     """What becomes of DAG files: all of the Dag, or all of the errors.
 
-    `shortest` is how many simple lines are obeyed as a run.
+    `shortest` is how many simple lines are read in bulk.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bulk, "SHORTEST", shortest)
-        patch.setattr(lines, "LEAST_PATIENCE", 0)
+        patch.setattr(bulk, "MIN_LINES", shortest)
+        patch.setattr(lines, "MIN_SEARCH_GAP", 0)
         try:
             return seen(build(files, Texts(texts, cuts), BuildOptions(**options)))
         except DagFileErrors as wrong:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 
+import pytest
+
+from condor_pydagman.adapters.graphviz import find_dot
+from condor_pydagman.errors import PydagmanError
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.picture.dot_layout import RunDot
 
 
 def dag_of(names: Iterable[str], edges: Iterable[tuple[Sequence[int], Sequence[int]]] = ()) -> Dag:
@@ -16,3 +22,13 @@ def dag_of(names: Iterable[str], edges: Iterable[tuple[Sequence[int], Sequence[i
         dag.add_edges(parents, children)
     dag.finish()
     return dag
+
+
+def dot() -> RunDot:
+    """A real one; pip has none for Python 3.9, and then the distribution's may be missing."""
+    try:
+        return find_dot()
+    except PydagmanError as error:
+        if sys.version_info >= (3, 10):
+            raise
+        pytest.skip(str(error))

@@ -1,26 +1,24 @@
-"""Places of boxes and lines; needs the layout library."""
+"""Places of boxes and lines, by a real dot."""
 
 from __future__ import annotations
 
-import builtins
+from collections.abc import Sequence
 from itertools import combinations
 
 import pytest
 
-from condor_pydagman.errors import PydagmanError
-from condor_pydagman.picture import layout
 from condor_pydagman.picture.layout import Placement, Spot, place
 from condor_pydagman.picture.sketch import Box, Fold, Line, Sketch
 from condor_pydagman.vocabulary import NodeKind
+from tests.unit.picture import dot
 
 
 def placed(
     count: int, *ends: tuple[int, int], left_to_right: bool = False, **kinds: NodeKind
 ) -> Placement:
-    pytest.importorskip("graphlay")
     boxes = [Box(Fold.NODE, f"n{n}", kinds.get(f"n{n}", NodeKind.JOB)) for n in range(count)]
     sketch = Sketch(boxes, [Line(*pair) for pair in ends])
-    return place(sketch, [(60, 28)] * count, left_to_right=left_to_right)
+    return place(sketch, [(60, 28)] * count, dot(), left_to_right=left_to_right)
 
 
 def overlap(one: Spot, other: Spot) -> bool:
@@ -99,12 +97,35 @@ def test_the_same_sketch_gives_the_same_places() -> None:
     assert placed(4, *DIAMOND) == placed(4, *DIAMOND)
 
 
-def test_without_the_library_the_error_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def missing(name: str) -> object:
-        raise builtins.ImportError(name)
+def test_a_long_edge_passes_beside_the_boxes() -> None:
+    """It is drawn straight through each layer, from top to bottom, where no box stands."""
+    found = placed(6, (0, 1), (1, 2), (2, 3), (0, 3), (3, 4), (4, 5), (2, 5), (0, 5))
+    for route in found.routes:
+        for (x0, y0), (x1, y1) in zip(route.points[1::2], route.points[2::2]):
+            assert x0 == x1
+            passed = Spot(x0, y0, 0.1, y1 - y0)
+            assert not any(overlap(passed, spot) for spot in found.spots)
+    assert max(len(route.points) for route in found.routes) >= 6
 
-    monkeypatch.setattr(layout, "import_module", missing)
-    with pytest.raises(PydagmanError, match=r"pip install 'condor_pydagman\[draw\]'"):
-        layout.library()
+
+def test_edges_at_one_box_end_beside_each_other() -> None:
+    found = placed(5, *((0, n) for n in range(1, 5)))
+    starts = sorted(route.points[0][0] for route in found.routes)
+    assert all(b - a > 5 for a, b in zip(starts, starts[1:]))
+    assert found.spots[0].x < starts[0]
+    assert starts[-1] < found.spots[0].x + found.spots[0].width
+
+
+def test_hundreds_of_parts_are_one_question() -> None:
+    """A process for each would take seconds."""
+    asked = []
+
+    def run(graphs: Sequence[str]) -> Sequence[str]:
+        asked.append(len(graphs))
+        return dot()(graphs)
+
+    boxes = [Box(Fold.NODE, f"n{n}") for n in range(601)]
+    lines = [Line(n, n + 300) for n in range(300)]
+    found = place(Sketch(boxes, lines), [(60, 28)] * 601, run)
+    assert asked == [300, 300]  # for the layers, and for the places
+    assert len(found.routes) == 300

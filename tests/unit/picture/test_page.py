@@ -5,22 +5,18 @@ from __future__ import annotations
 import json
 import re
 
-import pytest
-
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.picture import States, make_picture, page, svg
 from condor_pydagman.picture.states import State
 from condor_pydagman.picture.svg import Picture
-from tests.unit.picture import dag_of
-
-pytest.importorskip("graphlay")
+from tests.unit.picture import dag_of, dot
 
 
 def picture(dag: Dag, fold_above: int = 50, **states: State) -> Picture:
     found = States(dag)
     for name, state in states.items():
         found.of[dag.ids[name]] = state
-    return make_picture(dag, found, "x.dag", fold_above=fold_above)
+    return make_picture(dag, found, "x.dag", dot(), fold_above=fold_above)
 
 
 def diamond() -> Dag:

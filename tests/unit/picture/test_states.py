@@ -83,7 +83,7 @@ def test_nodes_done_before_the_start_are_done() -> None:
 def test_a_status_file_wins_and_strangers_are_counted() -> None:
     dag = dag_of("AB")
     states = States(dag)
-    states.take(dag, [NodeAd("B", State.FAILED, "why"), NodeAd("Z", State.DONE, "")])
+    states.apply_ads(dag, [NodeAd("B", State.FAILED, "why"), NodeAd("Z", State.DONE, "")])
     assert list(states.of) == [State.WAITING, State.FAILED]
     assert (states.details, states.unknown) == ({1: "why"}, 1)
     assert states.counts()[State.FAILED] == 1

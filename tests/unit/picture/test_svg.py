@@ -14,16 +14,14 @@ from condor_pydagman.picture import States, make_picture, svg
 from condor_pydagman.picture.states import State
 from condor_pydagman.picture.svg import Picture
 from condor_pydagman.vocabulary import NodeKind
-from tests.unit.picture import dag_of
-
-pytest.importorskip("graphlay")
+from tests.unit.picture import dag_of, dot
 
 
 def picture(dag: Dag, fold_above: int = 50, **states: State) -> Picture:
     found = States(dag)
     for name, state in states.items():
         found.of[dag.ids[name]] = state
-    return make_picture(dag, found, "x.dag", fold_above=fold_above)
+    return make_picture(dag, found, "x.dag", dot(), fold_above=fold_above)
 
 
 def diamond() -> Dag:

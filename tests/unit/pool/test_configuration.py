@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.pool import configuration
-from condor_pydagman.pool.layout import Layout
+from condor_pydagman.pool.release_tree import Layout
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from condor_pydagman.pool import processes
         (b"", False),
     ],
 )
-def test_belongs(environ: bytes, expected: bool) -> None:
+def test_a_process_belongs_to_the_pool_by_its_environment(environ: bytes, expected: bool) -> None:
     assert processes.belongs(environ, "/p/one") is expected
 
 

@@ -108,7 +108,7 @@ def test_files() -> None:
     assert "DAG Input files are a b" in banner.file_lines("a.lock", ["a", "b"])
 
 
-def test_exit() -> None:
+def test_the_last_line_has_the_exit_code() -> None:
     assert banner.exit_line(12, 3) == (
         "**** condor_dagman (condor_DAGMAN) pid 12 EXITING WITH STATUS 3"
     )

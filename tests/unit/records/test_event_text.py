@@ -6,7 +6,7 @@ import pytest
 
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.records.event_text import CommonEvents
-from condor_pydagman.vocabulary import EventKind, Note
+from condor_pydagman.vocabulary import EventKind, JournalRecord
 from tests.log_samples import BYTES, COMMON, ODD, USAGE, WHEN, event, submitted
 
 MINUTE = 1_000_000.0
@@ -53,16 +53,16 @@ def test_all_common_forms_are_read_in_one_go() -> None:
     assert {found.time for found in events} == {MINUTE + 29}
     assert {found.node for found in events} >= {"A+b.c [x]", "Bö", "B", "C", ""}
     assert {found.value for found in events} == {0, 3, 4, -9, -15}
-    notes = [found for found in events if found.note is not None]
-    assert [note.note for note in notes] == [
-        Note.PRE_ENDED,
-        Note.JOB_LOST,
-        Note.JOB_ENDED,
-        Note.JOB_LOST,
-        Note.JOB_LOST,
+    records = [found for found in events if found.record is not None]
+    assert [record.record for record in records] == [
+        JournalRecord.PRE_ENDED,
+        JournalRecord.JOB_LOST,
+        JournalRecord.JOB_ENDED,
+        JournalRecord.JOB_LOST,
+        JournalRecord.JOB_LOST,
     ]
-    assert [note[1:3] for note in notes] == [(-1, -1), (7, 2), (7, -1), (-1, -1), (7, 2)]
-    assert notes[0].text == 'it said: "no"\\ and\nmore, ö'
+    assert [record[1:3] for record in records] == [(-1, -1), (7, 2), (7, -1), (-1, -1), (7, 2)]
+    assert records[0].text == 'it said: "no"\\ and\nmore, ö'
     reasons = [found.text for found in events if found.kind in (9, 12)]
     assert reasons == ["", "via condor_rm (by user me)", "no such file"]
 

@@ -7,7 +7,7 @@ import pytest
 from condor_pydagman.config import Config
 from condor_pydagman.graph.model import Dag, Variable
 from condor_pydagman.records.job_description import (
-    PARENT_NAMES_LIMIT,
+    MAX_PARENT_NAMES_LENGTH,
     Workflow,
     describe,
     inheritance,
@@ -76,7 +76,7 @@ def test_order_of_everything() -> None:
     )
 
 
-def test_a_lonely_node_gets_no_conditional_lines() -> None:
+def test_a_node_without_parents_or_options_gets_no_conditional_lines() -> None:
     dag = chain("A")
     dag.finish()
     text = described(dag, 0, workflow=Workflow(0, "/n.log", Config(), " "))
@@ -139,7 +139,7 @@ def test_a_long_list_of_parents_ends_with_a_whole_name(width: int, listed: int) 
     dag.finish()
     names = parent_names(dag, child)
     assert names.split(",") == dag.names[:listed]
-    assert len(names) >= PARENT_NAMES_LIMIT
+    assert len(names) >= MAX_PARENT_NAMES_LENGTH
 
 
 @pytest.mark.parametrize(

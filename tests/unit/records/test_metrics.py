@@ -8,13 +8,13 @@ import pytest
 
 from condor_pydagman.engine.report import Deferrals, NodeReport, Report
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.records.metrics import Run, metrics_text
+from condor_pydagman.records.metrics import RunFacts, metrics_text
 from condor_pydagman.vocabulary import DagStatus, NodeKind, NodeStatus
 
 REPORT = Report(
     *(5, 3, 0, 0, 0, 0, 0, 2, 0, 0, DagStatus.NODE_FAILED, False, 9, 0, 0, 0, 7, Deferrals())
 )
-RUN = Run("25.14.1", 1000.0, 1002.5, 1, dagman_id=12, parent_dagman_id=11, rescue_number=2)
+RUN = RunFacts("25.14.1", 1000.0, 1002.5, 1, dagman_id=12, parent_dagman_id=11, rescue_number=2)
 
 
 def dag_and_nodes() -> tuple[Dag, list[NodeReport]]:

@@ -37,20 +37,22 @@ def counts(**more: int) -> Report:
     return zero._replace(**more)  # type: ignore[arg-type]
 
 
-def text(report: Report, nodes: Iterable[NodeReport], final: bool = False, note: str = "") -> str:
+def text(
+    report: Report, nodes: Iterable[NodeReport], final: bool = False, outcome: str = ""
+) -> str:
     pieces = node_status_text(
-        small_dag(), report, nodes, now=NOW, now_local=LOCAL, final=final, note=note
+        small_dag(), report, nodes, now=NOW, now_local=LOCAL, final=final, outcome=outcome
     )
     return "".join(pieces)
 
 
 @pytest.mark.parametrize(
-    ("status", "note"),
+    ("status", "outcome"),
     [(DagStatus.RM, "removed"), (DagStatus.ABORT, "aborted"), (DagStatus.NODE_FAILED, "")],
 )
-def test_while_final_runs_the_file_says_what_came_before(status: DagStatus, note: str) -> None:
+def test_while_final_runs_the_file_says_what_came_before(status: DagStatus, outcome: str) -> None:
     found = text(counts()._replace(dag_status=status), [])
-    assert f'DagStatus = 3; /* "STATUS_SUBMITTED ({note})" */' in found
+    assert f'DagStatus = 3; /* "STATUS_SUBMITTED ({outcome})" */' in found
 
 
 def test_what_a_node_waits_for_is_told() -> None:
@@ -64,7 +66,7 @@ def test_whole_file_of_a_finished_dag() -> None:
         node(1, "B", NodeStatus.DONE, retries_done=2),
         node(2, "V", NodeStatus.SUBMITTED),
     ]
-    assert text(counts(done=2), nodes, final=True, note="success") == (
+    assert text(counts(done=2), nodes, final=True, outcome="success") == (
         "[\n"
         '  Type = "DagStatus";\n'
         "  DagFiles = {\n"
@@ -112,7 +114,7 @@ def test_whole_file_of_a_finished_dag() -> None:
 
 
 @pytest.mark.parametrize(
-    ("final", "note", "state"),
+    ("final", "outcome", "state"),
     [
         (False, "", '3; /* "STATUS_SUBMITTED ()" */'),
         (False, "removed", '3; /* "STATUS_SUBMITTED (removed)" */'),
@@ -123,8 +125,8 @@ def test_whole_file_of_a_finished_dag() -> None:
         (True, "failed", '6; /* "STATUS_ERROR (failed)" */'),
     ],
 )
-def test_state_of_the_dag(final: bool, note: str, state: str) -> None:
-    assert f"  DagStatus = {state}\n" in text(counts(), [], final, note)
+def test_state_of_the_dag(final: bool, outcome: str, state: str) -> None:
+    assert f"  DagStatus = {state}\n" in text(counts(), [], final, outcome)
 
 
 def test_next_update_is_told_while_running() -> None:
@@ -154,11 +156,11 @@ def test_details_of_a_node(report: NodeReport, number: int, name: str, details: 
     ) in text(counts(), [report])
 
 
-@pytest.mark.parametrize("note", ["success", "failed", "aborted", "cycle", "removed"])
-def test_every_end_shows_nodes_at_work_as_failed(note: str) -> None:
+@pytest.mark.parametrize("outcome", ["success", "failed", "aborted", "cycle", "removed"])
+def test_every_end_shows_nodes_at_work_as_failed(outcome: str) -> None:
     report = counts(pre=1, queued=2, post=1, failed=3, procs_held=1, procs_idle=4)
     busy = node(1, "B", NodeStatus.SUBMITTED, procs_queued=2, procs_held=1, retries_done=1)
-    shown = text(report, [busy], final=True, note=note)
+    shown = text(report, [busy], final=True, outcome=outcome)
     for line in ("NodesPre = 0", "NodesQueued = 0", "NodesPost = 0", "NodesFailed = 7"):
         assert f"  {line};\n" in shown
     assert "  JobProcsHeld = 0;\n  JobProcsIdle = 0; /* includes held */\n" in shown
@@ -171,7 +173,7 @@ def test_every_end_shows_nodes_at_work_as_failed(note: str) -> None:
 
 def test_a_held_dag_shows_nodes_as_they_are() -> None:
     busy = node(1, "B", NodeStatus.SUBMITTED, procs_queued=2)
-    shown = text(counts(queued=1), [busy], final=True, note="held")
+    shown = text(counts(queued=1), [busy], final=True, outcome="held")
     assert "NodesQueued = 1;" in shown
     assert '"STATUS_SUBMITTED" */' in shown
 
@@ -188,5 +190,5 @@ def test_many_different_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
     ]
     plain = text(counts(), nodes)
     assert re.findall(r'StatusDetails = "(\d)"', plain) == [str(n % 7) for n in range(50)]
-    monkeypatch.setattr(node_status, "TAILS_MAX", 2)
+    monkeypatch.setattr(node_status, "MAX_CACHED_TAILS", 2)
     assert text(counts(), nodes) == plain

@@ -27,7 +27,7 @@ def test_after_one_the_deviation_is_the_minimum_as_in_stock() -> None:
     ) in statistics.line()
 
 
-def test_after_several() -> None:
+def test_statistics_of_several_measurements() -> None:
     statistics = Statistics()
     for seconds in (1.0, 2.0, 6.0):
         statistics.add(run_statistics.EVENTS, seconds)

@@ -48,7 +48,7 @@ def test_a_literal_comes_back(text: str) -> None:
 
 
 @given(TEXTS)
-def test_a_value_is_whole(text: str) -> None:
+def test_a_value_is_read_back_whole(text: str) -> None:
     """Its macros count, so only what the language cuts off and joins is kept from it."""
     plain = text.replace("$", "%")
     read = htcondor2.Submit(f"a = {whole(plain)}\nnext = 1\nqueue\n")

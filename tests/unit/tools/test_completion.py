@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.cli.checker_options import parse_checker
-from condor_pydagman.cli.option_table import OPTIONS
-from condor_pydagman.cli.options import parse_submit
+from condor_pydagman.dagman_job.option_table import OPTIONS
+from condor_pydagman.dagman_job.options import parse_submit
 from tools import command_tables, completion
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -17,7 +17,7 @@ FILES = completion.files()
 
 @pytest.mark.parametrize("path", sorted(FILES))
 def test_a_file_is_in_step_with_the_tables(path: str) -> None:
-    """If this fails, write the files anew: python -m tools.completion."""
+    """If this fails, write the files anew: python -m tools.generate."""
     assert (ROOT / path).read_text("utf-8") == FILES[path]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.cli.option_table import OPTIONS
+from condor_pydagman.dagman_job.option_table import OPTIONS
 from tools import command_tables, man_pages
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -16,7 +16,7 @@ PAGES = man_pages.pages()
 
 @pytest.mark.parametrize("name", sorted(PAGES))
 def test_a_page_is_in_step_with_its_part_and_the_tables(name: str) -> None:
-    """If this fails, write the pages anew: python -m tools.man_pages."""
+    """If this fails, write the pages anew: python -m tools.generate."""
     assert (ROOT / "man" / name).read_text("utf-8") == PAGES[name]
 
 
@@ -71,7 +71,9 @@ def test_a_command_that_the_part_does_not_name_is_added() -> None:
 
 def test_text_is_broken_by_sentences_and_at_the_width() -> None:
     long = "word " * 20
-    lines = list(man_pages.tidy([f"One. Two of .dag. The {long}", ".nf", long, ".fi", "e.g. this"]))
+    lines = list(
+        man_pages.reflow([f"One. Two of .dag. The {long}", ".nf", long, ".fi", "e.g. this"])
+    )
     assert lines[:2] == ["One.", "Two of .dag."]
     assert all(len(line) <= man_pages.WIDTH for line in lines if "word" in line and line != long)
     assert long in lines
@@ -79,7 +81,7 @@ def test_text_is_broken_by_sentences_and_at_the_width() -> None:
 
 
 def test_text_is_never_taken_for_a_request() -> None:
-    wrapped = list(man_pages.tidy(["x" * 75 + " of .dagman.out and more"]))
+    wrapped = list(man_pages.reflow(["x" * 75 + " of .dagman.out and more"]))
     assert wrapped[1] == r"\&.dagman.out and more"
     assert man_pages.roff(".halt -x") == r"\&.halt \-x"
     assert man_pages.roff("a\\b") == r"a\eb"

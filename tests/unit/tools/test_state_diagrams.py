@@ -29,7 +29,7 @@ class Light(IntEnum):
 
 
 def test_the_page_is_in_step_with_the_tables(tool: dict[str, Any]) -> None:
-    """If this fails, write it anew: see tools/state_diagrams.py."""
+    """If this fails, write it anew: python -m tools.generate."""
     assert (ROOT / "docs/states.md").read_text(encoding="utf-8") == tool["text"]()
 
 

@@ -24,7 +24,7 @@ def cut_at(log: Path, place: int) -> None:
     log.write_text(LOG[:place])
 
 
-def test_a_cut_hurts_all_behind_it(tmp_path: Path) -> None:
+def test_a_cut_affects_all_jobs_after_it(tmp_path: Path) -> None:
     log = tmp_path / "log"
     event = len(LOG) // 6
     cut_at(log, 5 * event)
@@ -35,7 +35,7 @@ def test_a_cut_hurts_all_behind_it(tmp_path: Path) -> None:
     assert damage.hurt_by_cut(log) == (set(), set())
 
 
-def test_a_cut_hurts_what_is_written_over_the_seam(tmp_path: Path) -> None:
+def test_a_cut_affects_events_across_the_new_end(tmp_path: Path) -> None:
     log = tmp_path / "log"
     cut_at(log, len(LOG) - 3)
     with log.open("a") as file:
@@ -53,7 +53,7 @@ def test_cutting(tmp_path: Path) -> None:
     assert log.with_name("log.whole").read_text() == LOG
 
 
-def test_whole_stories(tmp_path: Path) -> None:
+def test_jobs_with_all_their_events_are_counted(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_text(LOG[LOG.index("001") :])
     assert damage.whole(log) == {2: 1}
@@ -80,16 +80,37 @@ def test_the_history_as_it_grows(tmp_path: Path) -> None:
 
 
 RECORDS: list[dict[str, Any]] = [
-    {"torment": "kill", "flavour": "ours", "kills": 5, "deeds": 5, "jobs": 1200, "lost": []},
-    {"torment": "kill", "flavour": "ours", "kills": 2, "deeds": 2, "jobs": 30, "lost": ["A"]},
-    {"torment": "hold", "flavour": "stock", "kills": 0, "deeds": 1, "jobs": 30, "lost": []},
-    {"torment": "kill", "flavour": "ours", "broken": "the harness"},
+    {
+        "disturbance": "kill",
+        "flavour": "ours",
+        "kills": 5,
+        "disturbances": 5,
+        "jobs": 1200,
+        "lost": [],
+    },
+    {
+        "disturbance": "kill",
+        "flavour": "ours",
+        "kills": 2,
+        "disturbances": 2,
+        "jobs": 30,
+        "lost": ["A"],
+    },
+    {
+        "disturbance": "hold",
+        "flavour": "stock",
+        "kills": 0,
+        "disturbances": 1,
+        "jobs": 30,
+        "lost": [],
+    },
+    {"disturbance": "kill", "flavour": "ours", "broken": "the harness"},
 ]
 
 
 def test_the_tables(tmp_path: Path) -> None:
     rows = report.summarise(RECORDS)
-    assert [(row["torment"], row["flavour"], row["runs"]) for row in rows] == [
+    assert [(row["disturbance"], row["flavour"], row["runs"]) for row in rows] == [
         ("kill", "ours", 2),
         ("all", "ours", 2),
         ("hold", "stock", 1),

@@ -11,7 +11,7 @@ import pytest
 from condor_pydagman.engine import actions
 from condor_pydagman.names import DagPaths
 from tests.torture import each_point, faults
-from tests.torture.faults import KILL, POINTS, Agenda, Fault, Fired
+from tests.torture.faults import KILL, POINTS, Fault, FaultSchedule, Fired
 
 
 def test_every_action_has_its_points() -> None:
@@ -27,7 +27,7 @@ def test_events_of_our_own_can_be_half_written() -> None:
         "AppendPostEnded",
         "AppendPreSkip",
         "AppendNoop",
-        "AppendNote",
+        "AppendJournalRecord",
     }
     assert all(
         POINTS[f"{how} {action}"] for how in ("half", "unsynced") for action in faults.APPENDS
@@ -74,40 +74,40 @@ def test_what_has_happened_is_read_but_for_a_torn_line(tmp_path: Path) -> None:
 START = Fired(-1, 0.0, 1, faults.START)
 
 
-def came(agenda: Agenda, point: str, times: int, now: float = 10.0) -> list[str]:
-    return [agenda.come_to(point, now)[0] for _ in range(times)]
+def came(schedule: FaultSchedule, point: str, times: int, now: float = 10.0) -> list[str]:
+    return [schedule.reach(point, now)[0] for _ in range(times)]
 
 
 def test_a_fault_happens_so_often_from_the_nth_time_on() -> None:
-    agenda = Agenda([Fault("lib.out: write", "EIO", nth=2, times=2)], [START])
-    assert came(agenda, "lib.out: write", 5) == ["", "EIO", "EIO", "", ""]
-    assert came(agenda, "lib.err: write", 1) == [""]
+    schedule = FaultSchedule([Fault("lib.out: write", "EIO", nth=2, times=2)], [START])
+    assert came(schedule, "lib.out: write", 5) == ["", "EIO", "EIO", "", ""]
+    assert came(schedule, "lib.err: write", 1) == [""]
 
 
-def test_what_an_earlier_process_has_suffered_counts() -> None:
+def test_faults_of_earlier_processes_count() -> None:
     plan = [Fault("before Say", times=2)]
     past = [START, Fired(0, 1.0, 1, str(plan[0])), START]
-    assert came(Agenda(plan, past), "before Say", 2) == [KILL, ""]
+    assert came(FaultSchedule(plan, past), "before Say", 2) == [KILL, ""]
 
 
 def test_a_fault_waits_for_a_later_start() -> None:
     plan = [Fault("before Say", start=2)]
-    assert came(Agenda(plan, [START]), "before Say", 1) == [""]
-    assert came(Agenda(plan, [START, START]), "before Say", 1) == [KILL]
+    assert came(FaultSchedule(plan, [START]), "before Say", 1) == [""]
+    assert came(FaultSchedule(plan, [START, START]), "before Say", 1) == [KILL]
 
 
 def test_a_fault_that_lasts_is_written_down_once() -> None:
-    agenda = Agenda([Fault("nodes log: write", "ENOSPC", seconds=5)], [START])
-    first = agenda.come_to("nodes log: write", 10.0)
+    schedule = FaultSchedule([Fault("nodes log: write", "ENOSPC", seconds=5)], [START])
+    first = schedule.reach("nodes log: write", 10.0)
     assert first == ("ENOSPC", Fired(0, 10.0, os.getpid(), "nodes log: write: ENOSPC"))
-    assert agenda.come_to("nodes log: write", 14.0) == ("ENOSPC", None)
-    assert agenda.come_to("nodes log: write", 16.0) == ("", None)
+    assert schedule.reach("nodes log: write", 14.0) == ("ENOSPC", None)
+    assert schedule.reach("nodes log: write", 16.0) == ("", None)
 
 
 def test_to_ask_what_would_happen_changes_nothing() -> None:
-    agenda = Agenda([Fault("before Say")], [START])
-    assert agenda.would("before Say", 1.0) is not None
-    assert came(agenda, "before Say", 2) == [KILL, ""]
+    schedule = FaultSchedule([Fault("before Say")], [START])
+    assert schedule.would("before Say", 1.0) is not None
+    assert came(schedule, "before Say", 2) == [KILL, ""]
 
 
 def test_files_are_known_by_their_names() -> None:

@@ -187,7 +187,7 @@ def test_after_condor_rm_posts_learn_of_it_and_final_does_not_wait_for_them() ->
     assert verdict(text, Generation((1,), removed=True), nodes=nodes).good
 
 
-def test_a_rescue_file_that_forgot_something() -> None:
+def test_a_rescue_file_without_a_done_node_is_found() -> None:
     first = "1 A 0 start 2.0 0\n1 A 0 end 2.0 0\n1 B 0 start 3.0 0\n"
     runs = (Generation((1,), removed=True), Generation((9,), code=0))
     found = verdict(first + GOOD.replace("1 ", "9 ", 1).replace("\n1 ", "\n9 "), *runs)

@@ -8,29 +8,31 @@ from pathlib import Path
 
 import pytest
 
+from tests.torture.disturbances import DISTURBANCES
 from tests.torture.run import ROUND, TO_ALL, Torture, arguments, main, plan
 from tests.torture.session import OURS, STOCK
-from tests.torture.torments import TORMENTS
 
 
 def first(flavour: str, only: list[str], count: int = 200) -> list[list[str]]:
     batches = list(islice(plan(flavour, only, 4), count))
     numbers = [run.number for batch in batches for run in batch]
     assert numbers == list(range(len(numbers)))
-    return [[run.torment for run in batch] for batch in batches]
+    return [[run.disturbance for run in batch] for batch in batches]
 
 
-def test_every_torment_comes() -> None:
+def test_every_disturbance_is_planned() -> None:
     drawn = first(OURS, [])
-    assert {name for batch in drawn for name in batch} == set(TORMENTS)
-    assert set(ROUND) | set(TO_ALL) == set(TORMENTS)
+    assert {name for batch in drawn for name in batch} == set(DISTURBANCES)
+    assert set(ROUND) | set(TO_ALL) == set(DISTURBANCES)
     for batch in drawn:
-        assert len(batch) == (4 if TORMENTS[batch[0]].to_all else 1)
+        assert len(batch) == (4 if DISTURBANCES[batch[0]].to_all else 1)
 
 
-def test_stock_can_not_suffer_all() -> None:
+def test_disturbances_of_ours_are_not_planned_for_stock() -> None:
     names = {name for batch in first(STOCK, []) for name in batch}
-    assert names == {name for name, torment in TORMENTS.items() if not torment.ours_only}
+    assert names == {
+        name for name, disturbance in DISTURBANCES.items() if not disturbance.ours_only
+    }
 
 
 def test_only_some() -> None:
@@ -42,9 +44,9 @@ def test_what_is_finished_is_known(tmp_path: Path) -> None:
     book = tmp_path / "runs.jsonl"
     assert Torture(book, 500, 8).killed(OURS) == 0
     records = [
-        {"number": 0, "flavour": OURS, "torment": "kill", "kills": 7},
-        {"number": 1, "flavour": OURS, "torment": "hold", "broken": "no pool"},
-        {"number": 0, "flavour": STOCK, "torment": "kill", "kills": 3},
+        {"number": 0, "flavour": OURS, "disturbance": "kill", "kills": 7},
+        {"number": 1, "flavour": OURS, "disturbance": "hold", "broken": "no pool"},
+        {"number": 0, "flavour": STOCK, "disturbance": "kill", "kills": 3},
     ]
     book.write_text("".join(json.dumps(record) + "\n" for record in records))
     torture = Torture(book, 500, 8)
@@ -53,7 +55,7 @@ def test_what_is_finished_is_known(tmp_path: Path) -> None:
 
 
 def test_a_report_without_a_run(tmp_path: Path) -> None:
-    record = {"number": 0, "flavour": OURS, "torment": "kill", "kills": 7, "lost": ["A"]}
+    record = {"number": 0, "flavour": OURS, "disturbance": "kill", "kills": 7, "lost": ["A"]}
     (tmp_path / "runs.jsonl").write_text(json.dumps(record) + "\n")
     page, data = tmp_path / "page.md", tmp_path / "data.json"
     words = ["--kills", "7", "--dir", str(tmp_path), "--report", str(page), "--json", str(data)]
@@ -62,9 +64,9 @@ def test_a_report_without_a_run(tmp_path: Path) -> None:
     assert json.loads(data.read_text())[0]["lost"] == 1
 
 
-def test_a_torment_that_there_is_not(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_disturbance_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--only", "kill,tickle"]) == 2
-    assert "no torment tickle; there are kill, " in capsys.readouterr().err
+    assert "no disturbance tickle; there are kill, " in capsys.readouterr().err
 
 
 def test_as_many_kills_as_it_takes() -> None:

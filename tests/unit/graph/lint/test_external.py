@@ -54,7 +54,7 @@ def test_a_description_may_stand_anywhere_in_the_dag() -> None:
     assert not strict("JOB A d\nSPLICE S i\n", i=DESCRIBED)
 
 
-def test_but_not_in_another_dag() -> None:
+def test_a_description_of_another_dag_does_not_count() -> None:
     missing = "t.dag:1 SUBDAG: i:1>Submit JDL does not exist"
     assert strict("SUBDAG EXTERNAL S i\n" + DESCRIBED, i="JOB A d\n") == [missing]
     assert not strict("SUBDAG EXTERNAL S i\n", i="JOB A d\n" + DESCRIBED)

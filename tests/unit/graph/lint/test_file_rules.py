@@ -57,3 +57,32 @@ def test_a_dag_under_slash_tmp() -> None:
 def test_a_directory_for_a_submit_file() -> None:
     world = PaperWorld({"t.dag": "JOB A d\n", "d/": ""})
     assert [one.code for one in lint(["t.dag"], world, BuildOptions()).kept] == ["DAG307"]
+
+
+def test_a_config_file_that_condor_submit_dag_refuses() -> None:
+    dag = "CONFIG no.config\nJOB A a.sub\n"
+    (finding,) = found(dag)
+    assert (finding.code, finding.line, finding.severity) == ("DAG308", 1, Severity.ERROR)
+    assert finding.message == "configuration file no.config does not exist"
+    assert codes("CONFIG plain\nJOB A a.sub\n") == []
+    assert codes("FOO\nCONFIG no.config\nJOB A a.sub\n") == ["DAG102", "DAG308"]
+
+
+def test_a_directory_for_a_config_file() -> None:
+    world = PaperWorld({"t.dag": "CONFIG d\nJOB A a NOOP\n", "d/": ""})
+    assert [one.code for one in lint(["t.dag"], world, BuildOptions()).kept] == ["DAG308"]
+
+
+def test_a_second_config_file() -> None:
+    assert codes("CONFIG plain\nCONFIG plain\nJOB A a.sub\n") == []
+    (finding,) = found("CONFIG plain\nCONFIG a.sub\nJOB A a.sub\n")
+    assert (finding.code, finding.line) == ("DAG308", 2)
+    assert finding.message == "CONFIG names a.sub, but t.dag:1 names plain"
+    assert finding.hint == "there can be one configuration file only, over all DAG files"
+
+
+def test_a_config_file_beside_its_dag_file() -> None:
+    world = PaperWorld({"d/t.dag": "CONFIG my\nJOB A a NOOP\n", "d/my": ""})
+    for use_dag_dir, expected in ((True, []), (False, ["DAG308"])):
+        options = BuildOptions(use_dag_dir=use_dag_dir)
+        assert [one.code for one in lint(["d/t.dag"], world, options).kept] == expected

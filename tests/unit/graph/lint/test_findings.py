@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from condor_pydagman.graph.lint.findings import CODES, MOST_KEPT, Findings, Severity
+from condor_pydagman.graph.lint.findings import CODES, MAX_KEPT, Findings, Severity
 
 MAN = Path(__file__).resolve().parents[4] / "man" / "condor_dag_checker.1"
 
@@ -17,12 +17,12 @@ def test_the_man_page_has_every_code_with_its_severity() -> None:
 
 def test_many_of_one_code_are_counted_but_not_kept() -> None:
     findings = Findings()
-    for number in range(MOST_KEPT + 5):
+    for number in range(MAX_KEPT + 5):
         findings.add("DAG405", f"{number}", place=f"t.dag:{number + 1}")
     findings.add("DAG301", "x", severity=Severity.WARNING)
-    assert len(findings.kept) == MOST_KEPT + 1
-    assert findings.of_code("DAG405") == MOST_KEPT + 5
-    assert findings.total(Severity.INFO) == MOST_KEPT + 5
+    assert len(findings.kept) == MAX_KEPT + 1
+    assert findings.of_code("DAG405") == MAX_KEPT + 5
+    assert findings.total(Severity.INFO) == MAX_KEPT + 5
     assert findings.total(Severity.WARNING) == 1
     assert findings.total(Severity.ERROR) == 0
 

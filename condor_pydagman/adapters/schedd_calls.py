@@ -1,0 +1,78 @@
+"""Performs requests to the schedd with calls of the bindings.
+
+The caller waits for the schedd, perhaps for minutes: DAGMan does it in a process of its own, see
+`schedd_process`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from condor_pydagman.adapters import common_input_lists, submit_checks
+from condor_pydagman.adapters import schedd_requests as ask
+from condor_pydagman.adapters.common_input_lists import FirstList
+from condor_pydagman.adapters.description_remarks import of_description
+from condor_pydagman.adapters.schedd import ScheddAdapter
+from condor_pydagman.errors import PoolError
+
+
+def obey(adapter: ScheddAdapter, request: ask.Request) -> Any:
+    """Perform a request; returns the result, or the PoolError that says why there is none.
+
+    The history part of a ListQueue is done by `history_process`.
+    """
+    try:
+        return _HANDLERS[type(request)](adapter, request)
+    except PoolError as error:
+        return error
+
+
+def _submit(adapter: ScheddAdapter, wanted: ask.Submit) -> ask.SubmitResult:
+    lines: list[str] = []
+    text, directory, checks = wanted.text, wanted.directory, wanted.checks
+    outcome: ask.Accepted | ask.FirstCommonInput | PoolError
+    try:
+        if checks.one_proc and adapter.procs_of(text, directory) > 1:
+            raise PoolError(ask.MULTIPLE_PROCS, transient=False)
+        inspect = partial(_check_description, text, checks, lines)
+        outcome = ask.Accepted(*adapter.submit(text, directory, inspect))
+    except FirstList as first:
+        outcome = ask.FirstCommonInput(first.token)
+    except PoolError as error:
+        outcome = error
+    except OSError as error:
+        reason = f"can't read the submit file: {error.strerror or error}"
+        outcome = PoolError(reason, transient=False)
+    return ask.SubmitResult(outcome, lines)
+
+
+def _check_description(text: str, checks: ask.Checks, lines: list[str], description: Any) -> None:
+    """Raise and warn in the cases in which stock DAGMan does."""
+    if checks.by_condor_submit:
+        submit_checks.check(description)
+        by, before = "condor_submit", "From submit: WARNING: "
+    else:
+        common_input_lists.check(description, checks.common_input)
+        by, before = "DAGMAN", "Submit warning: Submit:0:"
+    remarks = of_description(description, text, written=checks.written, name=checks.name, by=by)
+    lines += [before + line.removeprefix("WARNING: ") for line in remarks]
+
+
+_HANDLERS: dict[type, Callable[[ScheddAdapter, Any], Any]] = {
+    ask.Submit: _submit,
+    ask.ListRemovable: lambda adapter, wanted: adapter.removable(
+        wanted.cluster, spare_services=wanted.spare_services
+    ),
+    ask.Remove: lambda adapter, wanted: adapter.remove(
+        wanted.reason, wanted.cluster, spare_services=wanted.spare_services, ended=wanted.ended
+    ),
+    ask.ListQueue: lambda adapter, _: ask.Listing(adapter.jobs()),
+    ask.ReadAttribute: lambda adapter, wanted: adapter.attribute(wanted.cluster, wanted.name),
+    ask.ReadLimits: lambda adapter, _: adapter.current_limits(),
+    ask.ReadOwnAd: lambda adapter, _: adapter.own_ad(),
+    ask.EditOwnAd: lambda adapter, wanted: adapter.publish(
+        wanted.attributes, durable=wanted.durable
+    ),
+}

@@ -1,0 +1,291 @@
+"""The schedd, asked by a process of its own: DAGMan's loop waits for no call of the bindings.
+
+All those calls hold up the whole process, for minutes where a schedd or a credd hangs.  So a child
+of DAGMan makes them, one after another; its answers are a source of the loop like others.  It never
+submits for a DAGMan that is dead (see `child`).  A submit whose answer can't come any more is lost:
+the job may be in the queue or not.
+
+The child is forked before a large DAG is read, so that it is small.  While there is nothing to ask
+it leaves: 200 idle DAGMans on an access point would pay for 200 of them.  A child that is forked
+later takes some milliseconds, and copies what a large DAGMan changes meanwhile; there it stays.
+
+A search of the history, which may take minutes, has a child of its own.
+
+While the machine has no process for a child, requests wait: no node fails for that.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+from condor_pydagman.adapters.child import Child, watched
+from condor_pydagman.adapters.history_process import HistorySearch
+from condor_pydagman.adapters.process_shortage import ProcessShortage
+from condor_pydagman.adapters.schedd import ScheddAdapter
+from condor_pydagman.adapters.schedd_calls import obey
+from condor_pydagman.adapters.schedd_messages import (
+    request_message,
+    request_of,
+    result_message,
+    result_of,
+)
+from condor_pydagman.adapters.schedd_requests import (
+    Listing,
+    ListQueue,
+    ListRemovable,
+    LostReply,
+    ReadLimits,
+    Remove,
+    Request,
+    Submit,
+    SubmitResult,
+)
+from condor_pydagman.errors import PoolError
+
+IDLE_S = 20.0  # without a request, after which the child leaves
+LOOK_IDLE_S = 0.5  # the same of one that was forked only to look at DAGMan's job ad now and then
+MAX_ASKED = 2  # submits handed over to the child: one that it makes, and the next
+MAX_NEXT_LENGTH = 8000  # characters of that one's description: it has to fit into a socket's buffer
+LARGE_BYTES = 150_000_000  # resident memory of a DAGMan whose child stays
+GIVE_UP_S = 10.0  # for what is being asked while the removal of all jobs waits behind it
+
+Then = Callable[[Any], None]
+
+_DIED = "the process that asks the schedd has died"
+
+
+class _Call(NamedTuple):
+    request: Request
+    then: Then
+
+
+class ScheddProcess:
+    """Hands requests over to a child, and brings the results back; see `daemon.ports.Schedd`.
+
+    Args:
+        adapter: how the child asks.  Here it only keeps what children have found out.
+        clock: monotonic seconds.
+    """
+
+    def __init__(self, adapter: ScheddAdapter, clock: Callable[[], float] = time.monotonic) -> None:
+        self._adapter = adapter
+        self._clock = clock
+        self._epoll = select.epoll()
+        self._child: Child | None = None
+        self._asked: deque[_Call] = deque()  # what the child has been asked, in order
+        self._waiting: deque[_Call] = deque()
+        self._results: deque[tuple[Then, Any]] = deque()
+        self._give_up_at: float | None = None  # of what the child has been asked
+        self._brief = False
+        self._known: list[Any] = []  # what the child has found out, or has been told
+        self._closed = False
+        self._search = HistorySearch(adapter, self._epoll, clock)
+        self._shortage = ProcessShortage(
+            "ask the schedd", clock, lambda text: self._adapter.warn(text)
+        )
+
+    @property
+    def ready(self) -> bool:
+        """Whether `deliver` has a result at hand."""
+        return bool(self._results)
+
+    @property
+    def busy(self) -> bool:
+        """Whether something that was asked has not been answered yet."""
+        return bool(self._asked or self._waiting or self._results or self._search.busy)
+
+    def fileno(self) -> int:
+        """Readable when a child has answered or has ended; the same at all times."""
+        return self._epoll.fileno()
+
+    def next_deadline(self) -> float | None:
+        """When `deliver` is to be called though nothing is readable, monotonic seconds."""
+        retry_at = self._shortage.retry_at if self._waiting else None
+        times = (self._give_up_at, retry_at, self._search.next_deadline())
+        return min((time for time in times if time is not None), default=None)
+
+    def start(self) -> None:
+        """Fork the child now, before there is much memory that it would share.
+
+        Without a process it is tried again with the first request.
+        """
+        try:
+            self._fork()
+        except OSError:
+            self._child = None
+
+    def ask(self, request: Request, then: Then) -> None:
+        """Hand over a request; `then` is given its result by a later `deliver`."""
+        assert not self._closed
+        self._waiting.append(_Call(request, then))
+        self._send_next()
+
+    def deliver(self) -> None:
+        """Call what waits for the results that have come."""
+        if self._child is not None:
+            self._receive(self._child)
+        self._send_next()
+        self._results.extend(self._search.results())
+        if self._give_up_at is not None and self._clock() >= self._give_up_at:
+            self._give_up()
+        for _ in range(len(self._results)):
+            if self._closed:  # by a `then` before: the others might ask again
+                return
+            then, result = self._results.popleft()
+            then(result)
+
+    def close(self) -> None:
+        """End the children: nothing reaches the schedd any more that is not on its way."""
+        self._closed = True
+        self._waiting.clear()
+        self._search.end()
+        self._end_child()
+
+    def _send_next(self) -> None:
+        """Have the child do what is next, unless it has enough to do; the removal of all jobs waits
+        for that GIVE_UP_S at most."""
+        while self._waiting and not self._closed and self._has_room():
+            brief = isinstance(self._waiting[0].request, ReadLimits)
+            child = self._child or self._shortage.started(partial(self._fork, brief=brief))
+            if child is None:
+                return
+            call = self._waiting.popleft()
+            self._brief = self._brief and brief
+            self._asked.append(call)
+            message = [request_message(call.request), self._news()]
+            child.send(message, LOOK_IDLE_S if self._brief else IDLE_S)
+        if self._give_up_at is None and any(_removes_all(call.request) for call in self._waiting):
+            self._give_up_at = self._clock() + GIVE_UP_S
+
+    def _has_room(self) -> bool:
+        """Whether the child is to be asked what is next.
+
+        It has the next submit at hand while it makes one: to wait for it would take about a tenth
+        of the time of a submission.
+        """
+        if not self._asked:
+            return True
+        following = self._waiting[0].request
+        return (
+            len(self._asked) < MAX_ASKED
+            and isinstance(self._asked[0].request, Submit)
+            and isinstance(following, Submit)
+            and len(following.text) <= MAX_NEXT_LENGTH
+            and self._known == self._adapter.memory()
+        )
+
+    def _news(self) -> list[Any] | None:
+        """What the child does not know yet; None if it knows all."""
+        known, self._known = self._known, self._adapter.memory()
+        return None if known == self._known else self._known
+
+    def _fork(self, *, brief: bool = False) -> Child:
+        child = watched(Child(_Server(self._adapter), stays=_parent_is_large), self._epoll)
+        self._child = child
+        self._known = self._adapter.memory()
+        self._brief = brief
+        return child
+
+    def _end_child(self) -> None:
+        child, self._child = self._child, None
+        if child is not None:
+            self._epoll.unregister(child.fileno())
+            child.kill()
+
+    def _receive(self, child: Child) -> None:
+        try:
+            messages = child.receive()
+        except EOFError:
+            self._end_child()
+            self._on_end(idle=child.idle)
+            return
+        for message in messages:
+            call = self._asked.popleft()
+            self._give_up_at = None
+            if "memory" in message:
+                self._known = message["memory"]
+                self._adapter.remember(self._known)
+            for text in message.get("warned", ()):
+                self._adapter.warn(text)
+            self._send_next()  # the child need not wait for what comes of this
+            self._answered(call, result_of(call.request, message))
+
+    def _on_end(self, *, idle: bool) -> None:
+        """The child is gone.  If it was `idle`, it has not taken what it was asked last."""
+        if idle:
+            self._waiting.extendleft(reversed(self._asked))
+            self._asked.clear()
+        self._lose_asked(_DIED)
+        self._send_next()
+
+    def _lose_asked(self, reason: str) -> None:
+        """The child answers nothing more; how far it came is not known."""
+        asked, self._asked, self._give_up_at = self._asked, deque(), None
+        for call in asked:
+            self._answered(call, _lost(call.request, reason))
+
+    def _give_up(self) -> None:
+        """All jobs are to be removed: what hangs must not keep that back."""
+        self._end_child()
+        self._lose_asked("given up, as the jobs are to be removed")
+        self._send_next()
+
+    def _answered(self, call: _Call, result: Any) -> None:
+        request, then = call
+        if isinstance(request, ListQueue) and request.history and isinstance(result, Listing):
+            self._search.want(result, then)
+            return
+        self._results.append((then, result))
+
+
+class _Server:
+    """Obeys requests in the child."""
+
+    def __init__(self, adapter: ScheddAdapter) -> None:
+        self._adapter = adapter
+        self._warned: list[str] = []
+
+    def __call__(self, message: list[Any]) -> dict[str, Any]:
+        adapter = self._adapter
+        adapter.warn = self._warned.append
+        wanted, news = message
+        if news is not None:
+            adapter.remember(news)
+        memory = adapter.memory()
+        answer = result_message(obey(adapter, request_of(wanted)))
+        if memory != adapter.memory():
+            answer["memory"] = adapter.memory()
+        if self._warned:
+            answer["warned"] = self._warned
+            self._warned = []
+        return answer
+
+
+def _removes_all(request: Request) -> bool:
+    return isinstance(request, (ListRemovable, Remove)) and not request.cluster
+
+
+def _lost(request: Request, reason: str) -> Any:
+    """What becomes of a request that was handed over and is not answered."""
+    lost = isinstance(request, Submit)
+    return _failed(request, LostReply(reason) if lost else PoolError(reason, transient=True))
+
+
+def _failed(request: Request, error: PoolError) -> Any:
+    return SubmitResult(error) if isinstance(request, Submit) else error
+
+
+def _parent_is_large() -> bool:
+    """Whether the process that forked this one has so much memory that another fork is dear."""
+    try:
+        with open(f"/proc/{os.getppid()}/statm", "rb") as file:
+            pages = int(file.read().split()[1])
+    except OSError:
+        return False
+    return pages * os.sysconf("SC_PAGE_SIZE") > LARGE_BYTES

@@ -1,0 +1,164 @@
+"""Requests of DAGMan's loop to the schedd, and their results: plain data, no bindings.
+
+A request is handed over and answered later (see `daemon.ports.Schedd`).  Its result is what the
+docstring of the request names, or a PoolError that says why there is none; it is returned, not
+raised, since the requester is no longer on the stack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Union
+
+from condor_pydagman.engine.actions import SubmitNode
+from condor_pydagman.engine.inputs import EndedJob, QueuedJob
+from condor_pydagman.errors import PoolError
+
+# The error for a submission with more than one proc, in stock's words.
+MULTIPLE_PROCS = (
+    "Submit generated multiple job procs; disallowed by DAGMAN_PROHIBIT_MULTI_JOBS setting"
+)
+
+
+class LostReply(PoolError):
+    """A submission without a reply: it is unknown whether the jobs are in the queue."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason, transient=True)
+
+
+class Checks(NamedTuple):
+    """How a submit description is checked before it is submitted.
+
+    Attributes:
+        by_condor_submit: check it as condor_submit does (-SubmitMethod 0).
+        one_proc: refuse more than one proc (DAGMAN_PROHIBIT_MULTI_JOBS).
+        common_input: token of the DAG's list of common input files, '' if it has none so far.
+        name: of the submit file, for messages.
+        written: the description without DAGMan's additions; '' if no warning is possible.
+    """
+
+    by_condor_submit: bool = False
+    one_proc: bool = False
+    common_input: str = ""
+    name: str = ""
+    written: str = ""
+
+
+class Submit(NamedTuple):
+    """Submit a description as one cluster.  Result: SubmitResult.
+
+    Attributes:
+        action: the action of the engine.
+        text: the submit description.
+        directory: where it is submitted from, '' for DAGMan's own.
+    """
+
+    action: SubmitNode
+    text: str
+    directory: str
+    checks: Checks
+
+
+class Accepted(NamedTuple):
+    """The schedd has the jobs.  `procs` is 0 with late materialization."""
+
+    cluster: int
+    procs: int
+
+
+class FirstCommonInput(NamedTuple):
+    """Nothing was submitted: the jobs are the DAG's first with a list of common input files, which
+    must be in the nodes log before.  `token` stands for the list."""
+
+    token: str
+
+
+class SubmitResult(NamedTuple):
+    """Result of Submit.
+
+    Attributes:
+        outcome: the jobs, or why there are none; LostReply if it is unknown whether there are.
+        lines: warnings about the description for `.dagman.out`, whatever the outcome.
+    """
+
+    outcome: Accepted | FirstCommonInput | PoolError
+    lines: Sequence[str] = ()
+
+
+class ListRemovable(NamedTuple):
+    """List the jobs that a removal would remove and that seem to run.  Result: a list of QueuedJob.
+
+    A job stays in the queue for a while after its end has been logged, and seems to run; a removal
+    must exclude it.  Fields as in RemoveJobs of the engine's actions.
+    """
+
+    cluster: int = 0
+    spare_services: bool = False
+
+
+class Remove(NamedTuple):
+    """Remove one cluster, or (cluster 0) every job of this DAG.  Result: None.
+
+    Attributes:
+        ended: cluster and proc of jobs in the queue that are excluded, since they have ended.
+    """
+
+    reason: str
+    cluster: int = 0
+    spare_services: bool = False
+    ended: Sequence[tuple[int, int]] = ()
+
+
+class ListQueue(NamedTuple):
+    """List every proc of this DAG in the queue.  Result: Listing.
+
+    `history`: also those that have left the queue.
+    """
+
+    history: bool = False
+
+
+class Listing(NamedTuple):
+    """Result of ListQueue, as in the engine's QueueListed."""
+
+    jobs: Sequence[QueuedJob]
+    ended: Sequence[EndedJob] = ()
+
+
+class ReadAttribute(NamedTuple):
+    """Read one attribute of the first proc of a cluster of this DAG.  Result: its value, a number,
+    truth value or text; None if the proc has no such value."""
+
+    cluster: int
+    name: str
+
+
+class ReadLimits(NamedTuple):
+    """Read the DAGMan_Max... attributes of DAGMan's own job ad.  Result: a dict of those it has."""
+
+
+class ReadOwnAd(NamedTuple):
+    """Read DAGMan's own job ad.  Result: a dict of the attributes that DAGMan uses."""
+
+
+class EditOwnAd(NamedTuple):
+    """Set attributes (texts of expressions) in DAGMan's own job ad.  Result: None.
+
+    `durable`: the answer comes when they are on the schedd's disk.
+    """
+
+    attributes: Mapping[str, str]
+    durable: bool = False
+
+
+Request = Union[
+    Submit,
+    ListRemovable,
+    Remove,
+    ListQueue,
+    ReadAttribute,
+    ReadLimits,
+    ReadOwnAd,
+    EditOwnAd,
+]

@@ -1,0 +1,168 @@
+"""Reading DAG files: as a Dag, or as everything that is wrong with them.
+
+No part of HTCondor is needed for it, nor its Python bindings.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+from collections.abc import Iterator, Sequence
+from typing import Union
+
+from condor_pydagman.adapters.files import DagFiles, read_text
+from condor_pydagman.api.dag_errors import DagError, DagProblem, Place, dag_error
+from condor_pydagman.api.dag_view import Dag
+from condor_pydagman.errors import FileError
+from condor_pydagman.graph import model
+from condor_pydagman.graph.build import BuildOptions, DagFileErrors, ReadText, build
+from condor_pydagman.graph.cycle import describe_cycle, find_cycle
+from condor_pydagman.graph.lint.partial import build_partial
+from condor_pydagman.graph.progress import apply_progress
+
+StrPath = Union[str, "os.PathLike[str]"]
+
+
+def read_dag(
+    *paths: StrPath,
+    use_dag_dir: bool = False,
+    any_node_names: bool = False,
+    rescue: StrPath | None = None,
+) -> Dag:
+    """Read DAG files that one DAGMan would run together, with their splices and includes.
+
+    File names in them are relative to the working directory, as they are for DAGMan (manual: "File
+    Paths in DAGs").
+
+    Args:
+        paths: the DAG files, at least one.
+        use_dag_dir: as the option -UseDagDir of condor_submit_dag.
+        any_node_names: DAGMAN_ALLOW_ANY_NODE_NAME_CHARACTERS: a `+` in a name is no mistake.
+        rescue: a rescue or save file whose progress the nodes get: `Node.done` and `Node.retry`.
+
+    Raises:
+        DagError: they can't be read, or DAGMan would refuse them; it has all mistakes.
+        FileError: the rescue file can't be read.
+
+    A cycle is no mistake here: see `check_dag`.
+    """
+    return _read(
+        names_of(paths), DagFiles().read, build_options(use_dag_dir, any_node_names), rescue
+    )
+
+
+def parse_dag(text: str, *, name: str = "<text>", any_node_names: bool = False) -> Dag:
+    """As `read_dag`, of a DAG file's text.
+
+    Args:
+        text: the lines of a DAG file; splices and includes that it names are read from disk.
+        name: what the file is called in places and messages.
+        any_node_names: as with `read_dag`.
+
+    Raises:
+        DagError: DAGMan would refuse it; the exception has all mistakes.
+    """
+    return _read([name], _reader_of(text, name), build_options(False, any_node_names), None)
+
+
+def check_dag(
+    *paths: StrPath, use_dag_dir: bool = False, any_node_names: bool = False
+) -> tuple[DagProblem, ...]:
+    """Everything for which DAGMan would refuse these DAG files, a cycle included; () for nothing.
+
+    DAGMan itself stops after each of its steps; here mistakes of all of them are found, and one
+    that only follows from another is left out.  For arguments see `read_dag`.
+    """
+    names, how = names_of(paths), build_options(use_dag_dir, any_node_names)
+    try:
+        dag = _built(names, DagFiles().read, how)
+    except DagError as error:
+        return error.errors
+    return _cycle(dag, names, how)
+
+
+def _read(names: Sequence[str], read: ReadText, how: BuildOptions, rescue: StrPath | None) -> Dag:
+    dag = _built(names, read, how)
+    if rescue is not None:
+        try:
+            apply_progress(dag, text_of(rescue, "rescue file"), os.fspath(rescue), how)
+        except DagFileErrors as errors:
+            raise dag_error(errors) from None
+    return Dag(dag)
+
+
+def _built(names: Sequence[str], read: ReadText, how: BuildOptions) -> model.Dag:
+    with _without_garbage_collection():
+        try:
+            return build(names, read, how)
+        except DagFileErrors as first:  # of one step; those of the others come along
+            partial = build_partial(names, read, how)
+            found = DagFileErrors(partial.errors, lost=partial.lost) if partial.errors else first
+            raise dag_error(found) from None
+
+
+def text_of(path: StrPath, what: str) -> str:
+    """The text of a file, whatever bytes it holds.
+
+    Raises:
+        FileError: it can't be read; the message calls it `what`.
+    """
+    try:
+        return read_text(os.fspath(path))
+    except OSError as error:
+        raise FileError(f"can't read the {what} {os.fspath(path)}: {error.strerror}") from None
+
+
+def names_of(paths: Sequence[StrPath]) -> list[str]:
+    """The names of DAG files as they were given."""
+    if not paths:
+        raise TypeError("name at least one DAG file")
+    return [os.fspath(path) for path in paths]
+
+
+def build_options(use_dag_dir: bool, any_node_names: bool) -> BuildOptions:
+    """How DAG files are read for these arguments of `read_dag`."""
+    # Without join nodes: they are DAGMan's own, and no line of the DAG file defines them.
+    return BuildOptions(
+        use_join_nodes=False,
+        allow_any_node_name_characters=any_node_names,
+        use_dag_dir=use_dag_dir,
+    )
+
+
+def _reader_of(text: str, name: str) -> ReadText:
+    files = DagFiles()
+
+    def read(path: str) -> str | Iterator[str]:
+        return text if path == name else files.read(path)
+
+    return read
+
+
+def _cycle(dag: model.Dag, names: Sequence[str], how: BuildOptions) -> tuple[DagProblem, ...]:
+    cycle = find_cycle(dag)
+    if cycle is None:
+        return ()
+    from condor_pydagman.adapters.lint_world import DiskWorld  # late: few DAGs have a cycle
+    from condor_pydagman.graph.lint.lint import place_of_edge
+
+    parent, child = dag.names[cycle[-1]], dag.names[cycle[0]]
+    found, text = place_of_edge(parent, child, names, DiskWorld(), how)
+    file, _, line = (found or dag.place(cycle[0])).rpartition(":")
+    message = f"a cycle exists in the dag: {describe_cycle(dag, cycle)}"
+    return (DagProblem(message, Place(file, int(line or 0)), text, "PARENT"),)
+
+
+@contextlib.contextmanager
+def _without_garbage_collection() -> Iterator[None]:
+    """Nothing that is built while a DAG is read is garbage, and to look for it takes a third
+    longer."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()

@@ -1,0 +1,153 @@
+"""Submitting a DAG, as condor_submit_dag does.
+
+htcondor2 is imported when a DAG is submitted, not when this module is.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Union
+
+from condor_pydagman.api.dag_errors import DagError
+from condor_pydagman.api.dag_reading import StrPath, check_dag, names_of
+from condor_pydagman.cli import preflight
+from condor_pydagman.dagman_job import dagman_submit_file, submit_to_schedd
+from condor_pydagman.dagman_job.dagman_submit_file import Prepared
+from condor_pydagman.dagman_job.old_files import refuse_running
+from condor_pydagman.dagman_job.option_table import OPTIONS, Option, Takes
+from condor_pydagman.dagman_job.options import SubmitOptions, parse_submit
+from condor_pydagman.dagman_job.output import Output
+from condor_pydagman.dagman_job.submit_to_schedd import PreparedSubmit
+from condor_pydagman.dagman_job.unknown_options import nearest
+from condor_pydagman.errors import DagFileError, FileError
+
+OptionValue = Union[bool, int, StrPath, Sequence[str], None]
+
+# Of the command line only: what is printed, and what has no effect on a submission.
+_OTHERS = ("dag_files", "dot", "dry_run", "schedd_address_file", "schedd_daemon_ad_file", "terse")
+_TABLE: dict[str, list[Option]] = {}
+for _option in OPTIONS:
+    if _option.attribute not in (*_OTHERS, "verbose"):
+        _TABLE.setdefault(_option.attribute, []).append(_option)
+
+
+@dataclass(frozen=True)
+class SubmittedDag:
+    """A DAG that has been handed to a schedd.
+
+    Attributes:
+        cluster: of DAGMan's job, as `dag_status` and `condor_rm` take it; None with no_submit.
+        submit_file: the `.condor.sub` that was written.
+        messages: what condor_submit_dag would have printed besides: warnings, the rescue file that
+            the DAG begins with.
+    """
+
+    cluster: int | None
+    submit_file: str
+    messages: tuple[str, ...] = ()
+
+
+def submit_dag(*paths: StrPath, **options: OptionValue) -> SubmittedDag:
+    """Write the submit file of DAGMan's job for DAG files, and submit it.
+
+    As with condor_submit_dag, file names are relative to the working directory, the DAG is checked
+    first, and files of an earlier run are in the way without `force` or `update_submit`.  The
+    process may fork: to read the DAG's CONFIG file and to check the DAG.
+
+    Args:
+        paths: the DAG files, at least one.
+        options: those of condor_submit_dag(1), in lower case with `_` for `-`: `max_jobs=10`,
+            `force=True`, `batch_name="night"`, `append=["+Group = 1"]`.  One that is None is not
+            given; the opposite of a flag is False: `check_dag=False`, `always_run_post=False`.
+
+    Raises:
+        TypeError: there is no such option, or its value is of the wrong type.
+        DagError: DAGMan would refuse the DAG; nothing has been changed or submitted.
+        UsageError: options contradict each other, or a value is wrong.
+        ConfigError: a configuration value, or the DAG's CONFIG file, is wrong.
+        FileError: DAGMan runs the DAG already, files are in the way, or one can't be written.
+        PoolError: the schedd can't be reached or refuses the job; the submit file stays.
+    """
+    names = [f"./{name}" if name.startswith("-") else name for name in names_of(paths)]
+    words = [word for name, value in options.items() for word in _words(name, value)]
+    parsed = parse_submit([*words, *names])
+    refuse_running(parsed.paths())
+    current = dict(os.environ)  # the bindings add to it
+    dagman_submit_file.bindings()
+    from condor_pydagman.adapters import knobs
+
+    try:
+        with knobs.without_config_file():
+            return _submit(parsed, current)
+    except DagFileError as error:  # met before the check
+        raise _all_errors(parsed, error.detail()) from None
+
+
+def _submit(options: SubmitOptions, current: Mapping[str, str]) -> SubmittedDag:
+    told: list[str] = []
+    output = Output(told.append, told.append)
+    prepared_submits: list[PreparedSubmit] = []
+
+    def check(prepared: Prepared) -> None:
+        try:
+            with preflight.check_meanwhile(prepared):
+                if not options.no_submit:
+                    prepared_submits.append(_prepared_submit(prepared))
+        except FileError as error:
+            raise _all_errors(options, str(error)) from None
+
+    if options.do_recurse:
+        from condor_pydagman.dagman_job import nested_dags
+
+        nested_dags.write_all(options, output, current, refuse_running)
+    prepared = dagman_submit_file.write(options, output, current, check)
+    submit_file = options.paths().condor_sub
+    if options.no_submit:
+        return SubmittedDag(None, submit_file, tuple(told))
+    bindings = dagman_submit_file.bindings()
+    job = submit_to_schedd.submit(prepared_submits[0], options.paths(), bindings)
+    told += [*job.warnings, *submit_to_schedd.unused_lines(prepared.added)]
+    return SubmittedDag(job.cluster, submit_file, tuple(told))
+
+
+def _prepared_submit(prepared: Prepared) -> PreparedSubmit:
+    options = prepared.options
+    bindings = dagman_submit_file.bindings()
+    return submit_to_schedd.prepare_submit(prepared.text, options.paths(), options.remote, bindings)
+
+
+def _all_errors(options: SubmitOptions, text: str) -> DagError | FileError:
+    """The mistakes of the DAG as values; `text` alone if it is no mistake in a DAG file."""
+    found = check_dag(*options.dag_files, use_dag_dir=options.use_dag_dir)
+    return DagError(found, text=text) if found else FileError(text)
+
+
+def _words(name: str, value: OptionValue) -> list[str]:
+    """The words of a command line for one option."""
+    rows = _TABLE.get(name)
+    if rows is None:
+        near = nearest(name, _TABLE)
+        raise TypeError(
+            f"submit_dag() has no option {name!r}" + (f"; is {near!r} meant?" if near else "")
+        )
+    if value is None:
+        return []
+    option = rows[0]
+    if option.takes is Takes.NOTHING:
+        if not isinstance(value, bool):
+            raise _wrong_type(name, "True or False")
+        return [f"-{row.name}" for row in rows if row.value is value]
+    if option.takes is Takes.LIST:
+        if isinstance(value, (int, os.PathLike)):
+            raise _wrong_type(name, "a text or several")
+        texts = [value] if isinstance(value, str) else value
+        return [word for text in texts for word in (f"-{option.name}", text)]
+    if isinstance(value, bool) or not isinstance(value, (int, str, os.PathLike)):
+        raise _wrong_type(name, "a number" if option.takes is Takes.INTEGER else "a text")
+    return [f"-{option.name}", os.fspath(value) if not isinstance(value, int) else str(value)]
+
+
+def _wrong_type(name: str, wanted: str) -> TypeError:
+    return TypeError(f"option {name!r} of submit_dag() is {wanted}")

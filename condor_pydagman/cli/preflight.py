@@ -1,0 +1,257 @@
+"""The check of a DAG before it is submitted (PYDAGMAN_CHECK_DAG, -check_dag, -no_check_dag).
+
+Errors that would end condor_dagman right after its start are reported by condor_submit_dag. A child
+reads the DAG as condor_dagman is about to, with its command line, environment and knobs, while
+condor_submit_dag looks for the schedd.
+
+Only errors that DAGMan is certain to find stop a submission.  Where DAGMan may read other files or
+knobs, and for large DAGs, which take long, nothing is checked unless the user asks for it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import select
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from condor_pydagman.errors import DagFileError, FileError
+
+if TYPE_CHECKING:
+    from condor_pydagman.config import Config
+    from condor_pydagman.dagman_job.dagman_submit_file import Prepared
+    from condor_pydagman.dagman_job.options import DagmanOptions, SubmitOptions
+    from condor_pydagman.graph.build import BuildOptions
+    from condor_pydagman.graph.model import Dag
+    from condor_pydagman.graph.problems import DagFileErrors
+
+MAX_DAG_FILE_BYTES = 4_000_000  # in all; some 40,000 nodes, which take half a second
+CHECK_TIMEOUT_S = 2.0  # splices can make many nodes of few bytes
+
+_HINT = """
+Nothing has been changed or submitted, since DAGMan can't run this DAG. Mend it, or submit it
+unchecked with -no_check_dag (or PYDAGMAN_CHECK_DAG = False)."""
+# Commands and attributes that say where, when or how DAGMan starts; the last one is that of
+# docs/administrators.md for a job that the schedd gives to the stock DAGMan.
+_ELSEWHERE = re.compile(
+    r"\s*(?:my\.|\+)?(?:hold|jobstatus|initial|iwd|job_iwd|remote_|executable|cmd|arg|env|getenv|"
+    r"universe|job_?universe|deferral|cron|if\b|el|endif|include|use\b|wantstockdagman)",
+    re.IGNORECASE,
+)
+
+
+@contextlib.contextmanager
+def check_meanwhile(prepared: Prepared) -> Iterator[None]:
+    """Check the DAG during the `with` block, if that is wanted; wait for the result at its end.
+
+    Raises:
+        FileError: DAGMan would refuse the DAG; the message says why.
+    """
+    if not _is_wanted(prepared):
+        yield
+        return
+    timeout_s = None if prepared.options.check_dag else CHECK_TIMEOUT_S
+    with _checking(lambda: refusal(prepared), timeout_s) as answer:
+        yield
+        found = answer()
+    if found:
+        raise FileError(found + _HINT)
+
+
+def all_errors(options: SubmitOptions, first: DagFileError) -> str:
+    """Everything that is wrong with DAG files of which condor_submit_dag has found `first`; that
+    alone if no more is found in time."""
+    if options.check_dag is False or (
+        options.check_dag is None and not _is_small(options.dag_files)
+    ):
+        return first.detail()
+    timeout_s = None if options.check_dag else CHECK_TIMEOUT_S
+    with _checking(lambda: _errors(options, first), timeout_s) as answer:
+        return answer() or first.detail()
+
+
+def _is_wanted(prepared: Prepared) -> bool:
+    options = prepared.options
+    if options.check_dag is not None:
+        return options.check_dag
+    if not prepared.config.check_dag or options.no_submit or options.remote:
+        return False  # -no_submit: the rest of the DAG may be written later
+    if any(map(_ELSEWHERE.match, prepared.added)) or not _is_ours(options.dagman):
+        return False
+    return _is_small(options.dag_files)
+
+
+def _is_small(dag_files: Sequence[str]) -> bool:
+    with contextlib.suppress(OSError):
+        return sum(os.stat(file).st_size for file in dag_files) <= MAX_DAG_FILE_BYTES
+    return False
+
+
+def _is_ours(dagman: str) -> bool:
+    """Whether it is the condor_dagman of this installation; another may take what ours refuses."""
+    for place in (os.path.dirname(os.path.realpath(sys.argv[0])), os.path.dirname(sys.executable)):
+        with contextlib.suppress(OSError):
+            if os.path.samefile(dagman, os.path.join(place, "condor_dagman")):
+                return True
+    return False
+
+
+@contextlib.contextmanager
+def _checking(check: Callable[[], str], timeout_s: float | None) -> Iterator[Callable[[], str]]:
+    """A child that checks, and a function that waits for its result; ends the child."""
+    try:
+        child, verdict = _start(check)
+    except OSError:  # no memory, too many processes: DAGMan itself reports errors
+        yield lambda: ""
+        return
+    try:
+        yield lambda: _read_verdict(verdict, timeout_s)
+    finally:
+        os.close(verdict)
+        with contextlib.suppress(ProcessLookupError, ChildProcessError):  # SIGCHLD is ignored
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+
+
+def _start(check: Callable[[], str]) -> tuple[int, int]:
+    """Fork a child that checks; returns its id, and where it writes what is wrong.
+
+    Raises:
+        OSError: fork or pipe failed.
+    """
+    verdict, told = os.pipe()
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            with contextlib.suppress(OSError, ValueError):
+                stream.flush()
+    try:
+        child = os.fork()
+    except OSError:
+        os.close(verdict)
+        os.close(told)
+        raise
+    if child:
+        os.close(told)
+        return child, verdict
+    with contextlib.suppress(
+        BaseException
+    ):  # an error of the check alone must not stop the submission
+        null = os.open(os.devnull, os.O_RDWR)
+        os.dup2(null, 1)  # the bindings print there
+        os.dup2(null, 2)
+        data = check().encode("utf-8", "surrogateescape")
+        while data:
+            data = data[os.write(told, data) :]
+    os._exit(0)
+
+
+def _read_verdict(verdict: int, timeout_s: float | None) -> str:
+    """All that the child writes; '' if it does not end within the timeout."""
+    limit = None if timeout_s is None else time.monotonic() + timeout_s
+    data = b""
+    poll = select.poll()
+    poll.register(verdict, select.POLLIN)
+    while True:
+        left = None if limit is None else max(0.0, limit - time.monotonic()) * 1000
+        if not poll.poll(left):
+            return ""
+        piece = os.read(verdict, 1 << 16)
+        if not piece:
+            return data.decode("utf-8", "surrogateescape")
+        data += piece
+
+
+def refusal(prepared: Prepared) -> str:
+    """Why DAGMan would refuse the DAG; '' if it would not, or if that can't be known.
+
+    Changes this process's environment and configuration to those of DAGMan.
+
+    Raises:
+        PydagmanError: it can't be known.
+    """
+    from condor_pydagman.adapters.outlog import OutLog
+    from condor_pydagman.daemon import dag_input, initialize, nodes_log_path
+    from condor_pydagman.dagman_job.options import parse_dagman
+
+    began = time.monotonic()
+    os.environ.update(prepared.environment)
+    options = parse_dagman(prepared.arguments)
+    if prepared.options.force:
+        if options.do_rescue_from:
+            return ""
+        options = options._replace(auto_rescue=0)  # they are set aside before DAGMan starts
+    out, paths = OutLog(os.devnull), options.paths()
+    config = initialize.configure(options, out).config
+    try:
+        if "@(" not in re.sub(r"@\((DAG_DIR|DAG_FILE)\)", "", config.default_node_log):
+            log = nodes_log_path.path(paths, 0, {}, config)
+            nodes_log_path.refuse(log, config, out)
+        chosen = dag_input.choose_rescue(options, config, paths, out)
+        dag = dag_input.load(options, config, chosen, out)
+    except dag_input.CannotStart as error:
+        if "Permission denied" in str(error):  # DAGMan may run as another user than this one
+            return ""
+        # A second reading takes up to twice as long.
+        if time.monotonic() - began > CHECK_TIMEOUT_S / 4:
+            return str(error)
+        errors = _errors_of_all(options.dag_files, dag_input.build_options(options, config))
+        failed = f"\nFailed to parse {options.dag_files[0]}"
+        return str(error) if errors is None else errors.detail() + failed
+    return "" if os.path.exists(paths.lock) else _cycle(dag, options, config)
+
+
+def _errors(options: SubmitOptions, first: DagFileError) -> str:
+    """All errors; of the commands that DAGMan passes over, as CONFIG, `first` alone.
+
+    Without the DAG's configuration, which can't be known: what that may allow is none.
+    """
+    from condor_pydagman.graph.build import BuildOptions
+
+    how = BuildOptions(
+        use_dag_dir=options.use_dag_dir,
+        allow_any_node_name_characters=True,
+        strict=0,
+        cwd=os.getcwd(),
+    )
+    errors = _errors_of_all(options.dag_files, how)
+    if errors is None:
+        return ""
+    known = (first.file, first.line) in {(error.file, error.line) for error in errors.errors}
+    return errors.detail() if known else f"{first.detail()}\n{errors.detail()}"
+
+
+def _errors_of_all(dag_files: Sequence[str], how: BuildOptions) -> DagFileErrors | None:
+    """Everything that is wrong with DAG files; DAGMan stops after each of its steps."""
+    from condor_pydagman.adapters.files import DagFiles
+    from condor_pydagman.graph.lint.partial import build_partial
+    from condor_pydagman.graph.problems import DagFileErrors
+
+    partial = build_partial(dag_files, DagFiles().read, how)
+    return DagFileErrors(partial.errors, lost=partial.lost) if partial.errors else None
+
+
+def _cycle(dag: Dag, options: DagmanOptions, config: Config) -> str:
+    """DAGMan finds a cycle when nothing else is left to do.  With nodes that are done a DAG may get
+    past one, and ABORT-DAG-ON may end it well before."""
+    from condor_pydagman.graph.cycle import describe_cycle, find_cycle
+    from condor_pydagman.graph.model import DONE
+
+    if dag.aborts or any(flags & DONE for flags in dag.flags):
+        return ""
+    cycle = find_cycle(dag)
+    if cycle is None:
+        return ""
+    from condor_pydagman.adapters.lint_world import DiskWorld
+    from condor_pydagman.daemon.dag_input import build_options
+    from condor_pydagman.graph.lint.lint import place_of_edge
+
+    parent, child = dag.names[cycle[-1]], dag.names[cycle[0]]
+    how = build_options(options, config)
+    place, text = place_of_edge(parent, child, options.dag_files, DiskWorld(), how)
+    where, line = place or dag.place(cycle[0]), f"\n    {text}" if text else ""
+    return f"ERROR: {where} a cycle exists in the dag: {describe_cycle(dag, cycle)}{line}"

@@ -1,0 +1,115 @@
+"""The start of a process: open `.dagman.out`, write the banner, read and log the configuration.
+
+The log is opened before the command line is parsed, so that an error in it (arguments of a newer or
+older HTCondor, for example) is logged there as well as in `.lib.err`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from dataclasses import replace
+from typing import NamedTuple
+
+import htcondor2
+
+from condor_pydagman.adapters import knobs
+from condor_pydagman.adapters.caller import parent_command, program_name
+from condor_pydagman.adapters.outlog import OutLog
+from condor_pydagman.config import Config, limited_by
+from condor_pydagman.dagman_job.options import DagmanOptions
+from condor_pydagman.records import banner, log_lines
+
+DEFAULT_LOG = "default.dagman.out"  # of a DAGMan that somebody starts by hand
+
+
+class Settings(NamedTuple):
+    """The knobs of this run.
+
+    Attributes:
+        config: those in force: the DAG's CONFIG file and the command line among them.
+        admin: without these: the administrator's, whose throttles are upper limits.
+    """
+
+    config: Config
+    admin: Config
+
+
+def log_path() -> str:
+    """Path of `.dagman.out`, from the environment that condor_submit_dag sets."""
+    return os.path.abspath(os.environ.get("_CONDOR_DAGMAN_LOG") or DEFAULT_LOG)
+
+
+def open_log() -> OutLog:
+    """Open `.dagman.out` and write the banner.
+
+    Raises:
+        OSError: it can't be opened.
+    """
+    out = OutLog(log_path())
+    os.environ["_CONDOR_DAGMAN_LOG"] = out.path  # for scripts
+    touched = ""
+    if out.touched is not None:
+        touched = time.strftime("%m/%d %H:%M:%S", time.localtime(out.touched))
+    process = banner.Process(
+        executable=os.path.abspath(sys.argv[0]),
+        version=htcondor2.version(),
+        platform=htcondor2.platform(),
+        pid=os.getpid(),
+        user_id=os.getuid(),
+        config_source=os.environ.get("CONDOR_CONFIG", ""),
+        last_touched=touched,
+        name=program_name(sys.argv[0], os.environ, parent_command()),
+    )
+    for line in banner.start_lines(process):
+        out.say(line, 0)
+    return out
+
+
+def configure(options: DagmanOptions, out: OutLog) -> Settings:
+    """Read the knobs, log them, and set the format and verbosity of the log.
+
+    Raises:
+        ConfigError: the DAG's CONFIG file can't be read, or a value is wrong.
+    """
+    knobs.set_subsystem("DAGMAN")
+    admin = knobs.load("")
+    file = os.environ.get("_CONDOR_DAGMAN_CONFIG_FILE", "")
+    if not admin.disable_admin_throttle_limiting:
+        out.say("Administrator set throttle limits enabled", 0)
+    if file:
+        out.say(f"Using DAGMan config file: {file}", 0)
+    config = with_options(limited_by(admin, knobs.load(file)) if file else admin, options)
+    for line in banner.setting_lines(config):
+        out.say(line, 0)
+    _set_log_format(out)
+    if config.debug_cache_enable:
+        out.say("Enabling log line cache for increased NFS performance.", 0)
+    out.verbosity = max(config.verbosity if options.debug is None else options.debug, 0)
+    return Settings(config, admin)
+
+
+def with_options(config: Config, options: DagmanOptions) -> Config:
+    """The knobs, overridden by options of the command line."""
+    changes: dict[str, bool] = {}
+    if options.always_run_post is not None:
+        changes["always_run_post"] = options.always_run_post
+    if options.suppress_notification is not None:
+        changes["suppress_notification"] = options.suppress_notification
+    return replace(config, **changes)  # type: ignore[arg-type]
+
+
+def _set_log_format(out: OutLog) -> None:
+    """Set the header of the lines that follow."""
+    own = knobs.lookup("DAGMAN_DEBUG")
+    flags = (knobs.lookup("ALL_DEBUG"), knobs.lookup("DEFAULT_DEBUG") if own is None else own)
+    epoch = bool(knobs.truth("LOGS_USE_TIMESTAMP"))
+    names = ("ALL_DEBUG", "DAGMAN_DEBUG")
+    for name, value in zip(names, (flags[0], own)):
+        if value:
+            out.say(f"{name} setting: {value}", 0)
+    time_format = (knobs.lookup("DEBUG_TIME_FORMAT") or "").strip('"')
+    wanted = [flag or "" for flag in flags]
+    out.tests = log_lines.wants_tests(wanted)
+    out.set_header(log_lines.header(wanted, time_format, epoch))

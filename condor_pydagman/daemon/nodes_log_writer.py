@@ -1,0 +1,126 @@
+"""Writes DAGMan's own events into the nodes log, in order, however long the disk stays full.
+
+An event that can't be written is retried, at most once a second; meanwhile DAGMan handles signals
+and events.  Later events wait, so that the log has them in the order of the decisions.
+
+Which actions may be performed before an earlier event is on the disk?  All that count only when
+their event has been read back: scripts, ends of nodes, the start of the FINAL node, removals by a
+TIMEOUT.  Messages, publishing, kills, removals and other files as well: a crash before the event
+would leave the same state.  A submission may not: the list of common input files must be in the log
+before a job with that list is in the queue, and the engine asks for both at once.  So submissions
+wait for pending events.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from condor_pydagman.adapters.joblog import IncompleteEvent
+from condor_pydagman.engine.actions import Action
+from condor_pydagman.engine.inputs import AppendFailed, Input
+from condor_pydagman.errors import FileError
+
+if TYPE_CHECKING:
+    from condor_pydagman.daemon.ports import Clock, NodesLog, Out
+
+MAX_APPEND_TRIES = 60  # then the nodes log counts as unwritable
+APPEND_RETRY_S = 1.0  # seconds between two tries; the first ones come sooner
+_FIRST_RETRY_S = 0.1
+_UNDER_WAY_RETRY_S = 0.02
+
+
+class _Step(NamedTuple):
+    action: Action
+    text: str
+
+
+class NodesLogWriter:
+    """Appends to the nodes log, and retries what fails.
+
+    Args:
+        inputs: those that the engine has not handled yet; AppendFailed is appended.
+    """
+
+    def __init__(self, log: NodesLog, inputs: deque[Input], clock: Clock, out: Out) -> None:
+        self._log = log
+        self._inputs = inputs
+        self._clock = clock
+        self._out = out
+        self._steps: deque[_Step | Callable[[], None]] = deque()
+        self._unwritten: set[Action] = set()
+        self._tries = 0
+        self._retry_at = 0.0
+
+    def __bool__(self) -> bool:
+        """Whether an event or a call is pending."""
+        return bool(self._steps)
+
+    def append(self, action: Action, text: str) -> None:
+        """Write an event; `text` is its form in the log.
+
+        The engine repeats the action for an event that it has not read back for long; while the
+        event is still pending it is not written twice.
+        """
+        if action in self._unwritten:
+            return
+        self._unwritten.add(action)
+        self._steps.append(_Step(action, text))
+        if len(self._steps) == 1:
+            self._work()
+
+    def call_when_written(self, do: Callable[[], None]) -> None:
+        """Call `do` when all events so far are on the disk; never, if they can't be written, or
+        after `drop_calls`."""
+        if self._steps:
+            self._steps.append(do)
+        else:
+            do()
+
+    def drop_calls(self) -> bool:
+        """Drop all pending calls; returns whether there were any."""
+        events = [step for step in self._steps if isinstance(step, _Step)]
+        dropped = len(events) < len(self._steps)
+        if dropped:
+            self._steps = deque(events)
+        return dropped
+
+    def next_deadline(self) -> float | None:
+        """When to call `work`, monotonic seconds."""
+        return self._retry_at if self._steps else None
+
+    def work(self, now: float) -> None:
+        """Retry if that is due."""
+        if self._steps and now >= self._retry_at:
+            self._work()
+
+    def _work(self) -> None:
+        while self._steps:
+            step = self._steps[0]
+            if isinstance(step, _Step):
+                try:
+                    self._log.append(step.text)
+                except IncompleteEvent:
+                    self._retry_at = self._clock.monotonic() + _UNDER_WAY_RETRY_S
+                    return
+                except FileError as error:
+                    self._retry_later(str(error))
+                    return
+                self._unwritten.discard(step.action)
+                self._tries = 0
+            else:
+                step()
+            self._steps.popleft()
+
+    def _retry_later(self, reason: str) -> None:
+        self._out.say(f"ERROR: {reason}; trying again (free some space)", 0)
+        self._out.flush()
+        wait = min(APPEND_RETRY_S, _FIRST_RETRY_S * 2**self._tries)
+        self._retry_at = self._clock.monotonic() + wait
+        self._tries += 1
+        if self._tries >= MAX_APPEND_TRIES:
+            self._tries = 0
+            self._steps.clear()
+            self._unwritten.clear()
+            self._inputs.append(AppendFailed(reason))

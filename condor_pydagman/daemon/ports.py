@@ -1,0 +1,262 @@
+"""What the loop and the performer need from outside, as Protocols.
+
+The adapters implement them; so do the simulator (tests/sim) and the fakes of unit tests, in virtual
+time.  `Loop` and `Performer` use no clock, descriptor, file or schedd directly, so tests run the
+same code as users.
+
+Times are seconds, as float: `monotonic` ones where nothing else is said.  A method that may be
+killed in the middle (a crash of DAGMan, in the simulator an exception that is not caught) says
+what must hold then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Any, Protocol
+
+from condor_pydagman.adapters.schedd_requests import Request
+from condor_pydagman.engine.actions import RunScript
+from condor_pydagman.engine.inputs import Input, LogBroken, LogEvent, ScriptEnded
+from condor_pydagman.graph.model import Script
+from condor_pydagman.names import DagPaths
+
+
+class Clock(Protocol):
+    """The module `time` is one."""
+
+    def time(self) -> float:
+        """Seconds since the epoch; somebody may set this clock while DAGMan runs."""
+
+    def monotonic(self) -> float:
+        """Seconds that never go back."""
+
+
+class Source(Protocol):
+    """An event source."""
+
+    def fileno(self) -> int:
+        """Descriptor that is readable when something has happened; -1: it has to be polled."""
+
+
+class Waiter(Protocol):
+    """Sleeps until a source is ready."""
+
+    def watch(self, source: Source) -> None:
+        """Let `source` end the wait from now on; one whose `fileno` is -1 is passed over."""
+
+    def wait(self, seconds: float) -> Collection[int]:
+        """Wait up to `seconds`; returns the descriptors of the sources that are ready."""
+
+
+class Schedd(Protocol):
+    """The schedd, with requests that do not block.
+
+    Requests are performed in the order of the calls: a removal after a submit includes what was
+    submitted.  A history search (ListQueue with `history`) may be answered later
+    than requests after it.  Each request is answered once.  A submit is not retried.
+    """
+
+    @property
+    def ready(self) -> bool:
+        """Whether `deliver` has a reply at hand."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether a request has not been answered yet."""
+
+    def fileno(self) -> int:
+        """Readable when `deliver` is to be called; the same as long as the object lives (several
+        descriptors can stand behind one: epoll(7)).  -1: replies are there at once."""
+
+    def next_deadline(self) -> float | None:
+        """When `deliver` is to be called though nothing was readable: a reply is overdue, or a
+        request that had to wait is tried again."""
+
+    def ask(self, request: Request, then: Callable[[Any], None]) -> None:
+        """Make a request.  `then` is called by a later `deliver`, with the result or with a
+        PoolError; it may ask again."""
+
+    def deliver(self) -> None:
+        """Call `then` for each request that has been answered since the last call."""
+
+    def close(self) -> None:
+        """DAGMan exits: no request that has not reached the schedd yet may reach it from now on.
+
+        `ask` must not be called any more, and `deliver` calls nothing.
+        """
+
+
+class NodesLog(Protocol):
+    """The nodes log: read to follow the jobs, appended to for what DAGMan decides.
+
+    Attributes:
+        path: of the file.
+        more: whether the last read left whole events behind.
+    """
+
+    path: str
+    more: bool
+
+    @property
+    def torn(self) -> bool:
+        """Whether the last read stopped before a half-written event."""
+
+    def read(self) -> list[LogEvent | LogBroken]:
+        """New events, some at a time; an empty list if there are none."""
+
+    def to_end(self) -> Iterator[list[LogEvent | LogBroken]]:
+        """All events that are there; waits for the rest of a half-written one.  For recovery."""
+
+    def append(self, text: str) -> None:
+        """Write one event; when it returns, the event is on the disk.  It does not block.
+
+        Raises:
+            IncompleteEvent: another process is writing an event; retry soon.
+            FileError: it is not in the log, at least not whole.
+        """
+
+
+class LogWatch(Source, Protocol):
+    """Tells that the nodes log has grown, or is gone."""
+
+    def clear(self) -> None:
+        """Acknowledge all that has happened so far."""
+
+
+class Scripts(Protocol):
+    """Runs PRE, POST and HOLD scripts, without waiting.  The end of one shows as a signal.
+
+    Attributes:
+        problems: other errors, to be logged and removed by the caller.
+    """
+
+    problems: list[str]
+
+    def start(
+        self, action: RunScript, script: Script, name: str, directory: str
+    ) -> ScriptEnded | None:
+        """Start a script of node `name`; an answer at once means that it could not start.
+
+        While the machine is short of processes, memory or descriptors, it is pending: see `work`.
+        """
+
+    def next_deadline(self) -> float | None:
+        """When to call `work`: a script is pending; None: never."""
+
+    def work(self) -> list[ScriptEnded]:
+        """Start pending scripts, in their order; returns the ends of those that could not be
+        started in 1.5 s, or were killed before they started."""
+
+    def ended(self) -> list[ScriptEnded]:
+        """Scripts that have ended since the last call."""
+
+    def kill_all(self, *, answered: bool = False) -> None:
+        """Kill all PRE and POST scripts; `answered`: `ended` or `work` is to tell of them."""
+
+
+class Files(Protocol):
+    """Files that DAGMan writes; the module `adapters.files` is one."""
+
+    def replace(
+        self, path: str, chunks: Iterable[str], *, durable: bool = ..., keep_old: bool = ...
+    ) -> None:
+        """Write a whole file: at every moment there is the old one or the new one.
+
+        `durable`: return when it is on the disk.  `keep_old`: rename the old one to `.old`.
+
+        Raises:
+            FileError: it could not be written; the old one is still there.
+        """
+
+    def make_directory(self, path: str) -> None:
+        """Make a directory and those above it, unless they are there.
+
+        Raises:
+            FileError: it could not be made.
+        """
+
+    def rescue_numbers(self, paths: DagPaths) -> list[int]:
+        """Numbers of the rescue files that are there."""
+
+
+class Signals(Source, Protocol):
+    """What the schedd sends its DAGMan."""
+
+    def read(self) -> list[Input]:
+        """Inputs for the signals since the last call, SIGCHLD left out."""
+
+
+class HaltFile(Source, Protocol):
+    """The halt file of the DAG.
+
+    Attributes:
+        path: of the file.
+    """
+
+    path: str
+
+    def look(self) -> bool | None:
+        """True if the file has appeared since the last look, False if it is gone, else None."""
+
+
+class Control(Source, Protocol):
+    """The command socket, and the state of its commands that the job ad keeps."""
+
+    def open(self) -> list[Input]:
+        """Listen; returns the commands to an earlier DAGMan of this job that are still in force."""
+
+    def next_deadline(self) -> float | None:
+        """When `read_requests` is to be called though no client is ready."""
+
+    def read_requests(self) -> list[Input]:
+        """Read requests of clients; returns them as inputs."""
+
+    def input_handled(self, an_input: Input) -> None:
+        """The engine has handled `an_input`: reply to the client that sent it."""
+
+    def retry_publishing(self) -> None:
+        """Called at intervals: set attributes again that the schedd has not accepted."""
+
+
+class Out(Protocol):
+    """`.dagman.out`.
+
+    Attributes:
+        verbosity: level of the lines that are wanted, as DAGMAN_VERBOSITY.
+    """
+
+    verbosity: int
+
+    def say(self, text: str, level: int = ...) -> None:
+        """A line; it may stay in memory until `flush`."""
+
+    def say_test(self, text: str, level: int = ...) -> None:
+        """A line of the kind D_TEST."""
+
+    def flush(self) -> None:
+        """Write what is in memory."""
+
+    def begin_cached(self) -> None:
+        """Keep lines in memory even through `flush` (DAGMAN_DEBUG_CACHE_ENABLE)."""
+
+    def end_cached(self) -> None:
+        """Write them."""
+
+
+class Lock(Protocol):
+    """The lock file.  While it is there, a start is a recovery.
+
+    Attributes:
+        path: of the file.
+    """
+
+    path: str
+
+    def restore(self) -> bool:
+        """Write it again if somebody has deleted it; returns whether that was so."""
+
+    def remove(self) -> None:
+        """The run is over.  If DAGMan is killed before this, the next start recovers."""
+
+    def release(self) -> None:
+        """Release the lock and leave the file as it was found: deleted, if we made it."""

@@ -1,0 +1,285 @@
+"""Submits a `.condor.sub` to a schedd, and words errors as condor_submit does.
+
+Stock condor_submit_dag runs condor_submit for it; here the bindings do the same work.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from condor_pydagman.adapters.lock_holder import named_cluster
+from condor_pydagman.errors import PoolError
+from condor_pydagman.names import DagPaths
+
+# JobSubmitMethod of condor_submit, which is what stock condor_submit_dag runs.
+SUBMIT_METHOD = 0
+_READER = "condor_submit"
+_HELD = 5  # JobStatus
+# What the bindings put before the message that condor_submit prints, and how they word the rest.
+_BINDINGS_PREFIX = re.compile(r"^Failed to create job ad, errmsg=(Submit:-?[0-9]+:)?")
+_CODE = re.compile(r"^Submit:0:", re.MULTILINE)
+_NO_CONNECTION = "Failed to connect to schedd, errmsg="
+_NO_COMMIT = re.compile(r"^Unable to commit transaction, (SCHEDD:[0-9]+:)?")
+
+
+class Job(NamedTuple):
+    """A DAGMan job that the schedd has taken: its cluster, how many procs, what was warned of."""
+
+    cluster: int
+    procs: int
+    warnings: Sequence[str] = ()
+
+
+class PreparedSubmit(NamedTuple):
+    """A job that can be submitted: the bindings' description of it, and to whom.
+
+    Attributes:
+        text: what the description was read from.
+        spool: hand the schedd a copy of the job's files, condor_dagman among them; it keeps them,
+            and what the job writes, in its spool directory (condor_submit(1), -remote).
+    """
+
+    description: Any
+    text: str
+    schedd: Any
+    spool: bool
+
+
+def prepare_submit(text: str, paths: DagPaths, remote: str, htcondor2: Any) -> PreparedSubmit:
+    """Read a submit file's text and look for the schedd, `remote` or the local one; nothing is
+    changed yet.
+
+    Raises:
+        PoolError: something is wrong with either.
+    """
+    _refuse_other_than_utf8(text)
+    description = _parsed(text, paths, htcondor2)
+    _refuse_unusable_executable(description, spool=bool(remote))
+    schedd = _remote_schedd(remote, htcondor2) if remote else _local_schedd(htcondor2)
+    if not remote:
+        _refuse_waiting(schedd, paths, htcondor2)
+    return PreparedSubmit(description, text, schedd, bool(remote))
+
+
+def _local_schedd(htcondor2: Any) -> Any:
+    try:
+        return htcondor2.Schedd()
+    except _refusals(htcondor2) as error:
+        hint = (
+            "Check that HTCondor runs on this machine (condor_status -schedd) and that "
+            "CONDOR_CONFIG,\n       or -schedd-address-file and -schedd-daemon-ad-file, are those "
+            "of its schedd.\n       Nothing has been changed"
+        )
+        reason = f"Can't find address of local schedd ({error})"
+        raise _failed(reason, hint, transient=True) from None
+
+
+def _refuse_waiting(schedd: Any, paths: DagPaths, htcondor2: Any) -> None:
+    """Refuse a DAG whose DAGMan job is on hold, or waits to be started again.
+
+    The new job would run the DAG to its end, and the old one would run it again when it starts.
+    """
+    cluster = named_cluster(paths.lock)
+    if not cluster:
+        return
+    import classad2
+
+    log = classad2.quote(os.path.abspath(paths.dagman_log))
+    there = f"ClusterId == {cluster} && JobUniverse == 7 && UserLog == {log}"
+    try:
+        ads = schedd.query(f"{there} && JobStatus != 3 && JobStatus != 4", ["JobStatus"])
+    except _refusals(htcondor2):
+        return
+    for ad in ads:
+        state = "is in the queue and will go on with it."
+        if ad.get("JobStatus") == _HELD:
+            state = f"is on hold. `condor_release {cluster}` lets it go on where it was."
+        raise PoolError(
+            f"ERROR: Job {cluster}, which runs {paths.primary}, {state}\n"
+            "       Nothing has been changed or submitted. To submit the DAG again, remove that\n"
+            f"       job first: `condor_rm {cluster}`.",
+            transient=False,
+        )
+
+
+def submit(prepared: PreparedSubmit, paths: DagPaths, htcondor2: Any) -> Job:
+    """Submit the DAGMan job that the submit file of `paths` describes.
+
+    Raises:
+        PoolError: it could not be submitted; the file stays.
+    """
+    import warnings
+
+    from condor_pydagman.adapters.descriptions import submit
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            prepared.description.issue_credentials()
+            schedd, description = prepared.schedd, prepared.description
+            result = submit(schedd, description, prepared.text, spool=prepared.spool)
+        except _refusals(htcondor2) as error:
+            raise _refused(str(error), paths) from None
+        if prepared.spool:
+            _spool(prepared.schedd, result, htcondor2)
+    said = [f"WARNING: {warning.message}" for warning in caught]
+    return Job(int(result.cluster()), int(result.num_procs()), said)
+
+
+def unused_lines(lines: Sequence[str]) -> list[str]:
+    """The warnings of condor_submit about unused lines: most are typing errors."""
+    if not lines:
+        return []
+    from condor_pydagman.graph.lint import unused_lines as rules
+
+    parts = [line.partition("=") for line in lines]
+    values = {name.strip(): value.strip() for name, equals, value in parts if equals}
+    names = [name for name in values if name.isidentifier()]
+    found = rules.unused_lines({**values, "universe": "scheduler"}, text="\n".join(lines))
+    unused = {one.name: one for one in found}
+    return [f"WARNING: {unused[name].message(_READER)}" for name in names if name in unused]
+
+
+def _remote_schedd(name: str, htcondor2: Any) -> Any:
+    names = [name]
+    if "@" not in name and "." not in name:
+        import socket
+
+        try:
+            full = socket.getaddrinfo(name, None, flags=socket.AI_CANONNAME)[0][3]
+        except (OSError, UnicodeError):
+            raise _failed("", f"condor_submit: unknown host {name}", transient=False) from None
+        names += [full] if full and full != name else []
+    reason = "The collector does not know it."
+    for known_as in names:
+        try:
+            location = htcondor2.Collector().locate(htcondor2.DaemonType.Schedd, known_as)
+            if location is not None:  # which would mean the local schedd
+                return htcondor2.Schedd(location)
+        except _refusals(htcondor2) as error:
+            reason = str(error)
+    hint = f"{reason}\n       condor_status -schedd lists those of this pool; nothing was changed"
+    raise _failed(f"Can't find address of schedd {name}", hint, transient=True)
+
+
+def _refuse_other_than_utf8(text: str) -> None:
+    """The bindings read no other names, those of the nodes log and of its directory among them."""
+    for line in (os.getcwd(), *text.splitlines()):
+        try:
+            line.encode()
+        except UnicodeEncodeError:
+            reason = f"HTCondor's bindings can't work with what is not UTF-8: {line}"
+            raise _failed(reason, "Rename the file or the directory", transient=False) from None
+
+
+def _parsed(text: str, paths: DagPaths, htcondor2: Any) -> Any:
+    try:
+        description = htcondor2.Submit(text)
+        description.setSubmitMethod(SUBMIT_METHOD, True)
+        description["My.JobSubmitFile"] = '"' + paths.condor_sub.replace('"', '\\"') + '"'
+    except _refusals(htcondor2) as error:
+        hint = (
+            f"Look at {paths.condor_sub}, at the lines that come from -append, -insert_sub_file "
+            "and SET_JOB_ATTR"
+        )
+        number, line = _first_wrong_line(text, htcondor2)
+        if not number:
+            reason = f"Failed to parse command file {paths.condor_sub}: {error}"
+            raise _failed(reason, hint, transient=False) from None
+        reason = f"on Line {number} of {paths.condor_sub}: {line}\n\n"
+        reason += f"ERROR: Failed to parse command file (line {number})."
+        raise _failed(reason, hint, transient=False) from None
+    return description
+
+
+def _first_wrong_line(text: str, htcondor2: Any) -> tuple[int, str]:
+    """Number and text of the line up to which a description can't be parsed, (0, '') for none.
+
+    The bindings say only that there is one.
+    """
+    lines = text.split("\n")
+    for number in range(1, len(lines)):
+        try:
+            htcondor2.Submit("\n".join([*lines[:number], "queue", ""]))
+        except _refusals(htcondor2):
+            return number, lines[number - 1]
+    return 0, ""
+
+
+def _refuse_unusable_executable(description: Any, *, spool: bool) -> None:
+    """Refuse an executable that can't be read, as condor_submit does; the bindings do not check."""
+    path = str(description.expand("executable"))
+    if "initialdir" in description:
+        path = os.path.join(str(description.expand("initialdir")), path)
+    wrong = _why_it_cannot_run(path, spool)
+    if wrong:
+        hint = (
+            "It is the condor_dagman to run, or what -append or -insert_sub_file put in its "
+            "place.\n       Name another with -dagman, or repair the installation"
+        )
+        raise _failed(f"Can't access executable file {path}: {wrong}", hint, transient=False)
+
+
+def _why_it_cannot_run(path: str, spool: bool) -> str:
+    """What is wrong with an executable, '' for nothing; a spooled one runs somewhere else."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        with os.fdopen(descriptor, "rb") as file:
+            line = file.readline(1024)
+    except OSError as error:
+        return error.strerror or str(error)
+    if spool:
+        return ""
+    if not os.access(path, os.X_OK):
+        return "it is not executable"
+    interpreter = os.fsdecode(line[2:].split(None, 1)[0]) if line[2:].strip() else ""
+    if line.startswith(b"#!") and interpreter and not os.path.exists(interpreter):
+        return f"what it is to be run by, {interpreter}, is not there; was it moved?"
+    return ""
+
+
+def _spool(schedd: Any, result: Any, htcondor2: Any) -> None:
+    try:
+        schedd.spool(result)
+    except _refusals(htcondor2) as error:
+        reason = f"Failed to spool job files. {str(error).strip()}"
+        hint = f"Job {result.cluster()} waits for them in the queue, held; remove it with condor_rm"
+        raise _failed(reason, hint, transient=True) from None
+
+
+def _refusals(htcondor2: Any) -> tuple[type[Exception], ...]:
+    """What the bindings raise when the pool or the submit language refuses."""
+    errors: Any = (htcondor2.HTCondorException, ValueError, TypeError, RuntimeError, OSError)
+    return tuple(errors)
+
+
+def _refused(said: str, paths: DagPaths) -> PoolError:
+    """The error for what the bindings said when they were to submit."""
+    if said.startswith(_NO_CONNECTION):
+        reason = "Failed to connect to local queue manager\n" + said[len(_NO_CONNECTION) :].strip()
+        why = (
+            "The schedd does not answer; is it running?"
+            if "CEDAR:6001" in said
+            else "The schedd does not let you in; `condor_ping -type schedd WRITE` tells more."
+        )
+        hint = (
+            f"{why}\n       Nothing is lost: condor_submit {paths.condor_sub} submits the DAG "
+            "later, as does condor_submit_dag -force"
+        )
+        return _failed(reason, hint, transient=True)
+    commit = _NO_COMMIT.match(said)
+    if commit:
+        reason = "Failed to commit job submission into the queue.\nERROR: " + said[commit.end() :]
+        return _failed(reason.strip(), "", transient=False)
+    reason = _CODE.sub("WARNING: ", _BINDINGS_PREFIX.sub("", said)).strip()
+    return _failed(reason, "", transient=False)
+
+
+def _failed(reason: str, hint: str, *, transient: bool) -> PoolError:
+    lines = [f"ERROR: {reason}"] if reason else []
+    lines += [f"       {hint}" if reason else hint] if hint else []
+    lines.append("ERROR: condor_submit failed; aborting.")
+    return PoolError("\n".join(lines), transient=transient)

@@ -1,0 +1,138 @@
+"""From pending work to actions, throttles asked last; and when the engine wants to be woken.
+
+In recovery mode, and in a run that only sets up, nothing is dispatched: pending work accumulates,
+and later log events cancel what has already happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import (
+    lifecycle,
+    log_events,
+    operator,
+    provisioner,
+    reconcile,
+    run_end,
+    scripts,
+    submission,
+    timeouts,
+)
+from condor_pydagman.engine.dag_states import Phase
+from condor_pydagman.engine.inputs import RemoveFailed
+from condor_pydagman.engine.node_states import State
+from condor_pydagman.engine.state import Mode, RunState
+from condor_pydagman.vocabulary import ScriptKind
+
+_PASSIVE = (Phase.STARTING, Phase.RECOVERING, Phase.ENDED)  # nothing is asked for
+
+
+def dispatch(run: RunState) -> None:
+    """Emit all actions that throttles allow now."""
+    if run.phase in _PASSIVE or run.end.rescue_asked or run.mode is Mode.SETUP_ONLY:
+        return
+    if run.end.wanted is not None and run_end.end_if_wanted(run):
+        return
+    query_at = run.query.at
+    if query_at is not None and query_at <= run.now and not run.query.running:
+        reconcile.ask(run)
+    if run.phase is Phase.RECONCILING:
+        return
+    if run.save_points.due:
+        _write_save_points(run)
+    if run.unconfirmed.actions:
+        _rewrite_unconfirmed(run)
+    if run.removals:
+        _remove_clusters(run)
+    if not run.frozen:
+        _start_pending(run)
+    if run.end.wanted is None or not run_end.end_if_wanted(run):
+        run_end.end_if_finished(run)
+
+
+def _start_pending(run: RunState) -> None:
+    """Start pending work.  Most inputs lead to none, so empty queues are skipped at once."""
+    if not run.provisioner.ready:
+        provisioner.query_if_due(run)
+    if run.retrying.queue and not run.starts_nothing:
+        lifecycle.start_due_retries(run)
+    if run.timeouts:
+        timeouts.check_clocks(run)
+    pending = run.scripts
+    if pending.pre:
+        scripts.start_scripts(run, ScriptKind.PRE)
+    if pending.post:
+        scripts.start_scripts(run, ScriptKind.POST)
+    if pending.hold:
+        scripts.start_hold_scripts(run)
+    if run.end.wanted is None and (run.ready or run.submission.in_a_row):
+        submission.submit_ready(run)
+    if run.halted and run.end.wanted is None:
+        operator.end_if_drained(run)
+
+
+def _write_save_points(run: RunState) -> None:
+    """SAVE_POINT_FILE: progress is written to a file when a node starts for the first time, before
+    anything of that node begins."""
+    for node in run.save_points.due:
+        run.emit(do.WriteSavePoint(node))
+    run.save_points.clear()
+
+
+def _rewrite_unconfirmed(run: RunState) -> None:
+    """Write events of ours again that were not read back: they are lost in the log (behind a torn
+    event, say), and their nodes would wait for them for ever."""
+    for node, action in run.unconfirmed.overdue(run.now):
+        run.say(f"Writing what DAGMan decided about node {run.dag.names[node]} once more")
+        run.journal(node, action)
+
+
+def _remove_clusters(run: RunState) -> None:
+    """Request the removals that are due and whose jobs have not ended."""
+    for cluster, reason in run.removals.pop_due(run.now).items():
+        node = run.job_table.by_cluster.get(cluster)
+        if node is not None and run.job_table.by_node[node].unfinished:
+            run.removals.asked(cluster, reason)
+            run.emit(do.RemoveJobs(reason, cluster))
+
+
+def on_remove_failed(run: RunState, failed: RemoveFailed) -> None:
+    """The schedd could not be told to remove a cluster: once more, later."""
+    run.say(f"Warning: could not remove cluster {failed.cluster}: {failed.reason}")
+    if failed.cluster in run.job_table.by_cluster:
+        run.removals.failed(failed.cluster, failed.reason, run.now)
+
+
+def next_deadline(run: RunState) -> float | None:
+    """When pending work is due, seconds since the epoch; None: only an input can lead to any."""
+    if run.phase in _PASSIVE or run.mode is Mode.SETUP_ONLY:
+        return None
+    times = [None if run.query.running else run.query.at]
+    if run.phase is not Phase.RECONCILING:
+        times += _deadlines(run)
+    return min((time for time in times if time is not None), default=None)
+
+
+def _deadlines(run: RunState) -> Iterator[float | None]:
+    yield run.removals.next_time()
+    yield run_end.next_final_deadline(run)
+    yield operator.next_drained_deadline(run)
+    yield run.unconfirmed.next_time()
+    if run.phase is Phase.RUNNING and run.nodes.counts[State.SUBMITTED]:
+        yield log_events.next_silence_report(run)
+    if not run.frozen:
+        yield from _deadlines_of_starts(run)
+
+
+def _deadlines_of_starts(run: RunState) -> Iterator[float | None]:
+    for kind in run.scripts.by_kind:
+        yield scripts.next_script(run, kind)
+    yield scripts.next_hold_script(run)
+    yield run.provisioner.query_at
+    yield run.timeouts.next_time()
+    if not run.starts_nothing:
+        yield run.retrying.queue.next_time()
+    if len(run.ready) and not run.submission.in_flight:
+        yield run.pace.blocked_until(run.now, run.limits) or None

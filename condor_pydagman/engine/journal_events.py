@@ -1,0 +1,154 @@
+"""What DAGMan itself has decided, read back from the nodes log: live and in recovery mode alike.
+
+See `vocabulary.JournalRecord` for what there is; docs/design.md has the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from condor_pydagman.engine import (
+    job_events,
+    lifecycle,
+    operator,
+    provisioner,
+    run_end,
+    scripts,
+    submission,
+    timeouts,
+)
+from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.engine.jobs import CLUSTER_ITSELF
+from condor_pydagman.engine.node_states import Cause, State
+from condor_pydagman.engine.state import RunState
+from condor_pydagman.vocabulary import (
+    RETURN_JOB_ABORTED,
+    RETURN_SUBMIT_FAILED,
+    JournalRecord,
+    ScriptKind,
+)
+
+_OF_STARTED_ATTEMPT = (
+    JournalRecord.PRE_ENDED,
+    JournalRecord.SUBMIT_FAILED,
+    JournalRecord.ADOPTED,
+    JournalRecord.SURPLUS,
+)
+_OF_ANY_ATTEMPT = (
+    JournalRecord.JOB_LOST,
+    JournalRecord.JOB_ENDED,
+    JournalRecord.FINAL_STARTED,
+    JournalRecord.PROVISIONED,
+    JournalRecord.COMMON_INPUT,
+)  # whatever the retry number
+
+
+def on_record(run: RunState, node: int, event: LogEvent) -> None:
+    """Apply a journal record, unless it is about an earlier run of its node."""
+    assert event.record is not None
+    if event.record not in _OF_ANY_ATTEMPT and event.retry != run.nodes.retries.get(node, 0):
+        run.say(f"Ignoring a journal record about an earlier run of node {run.dag.names[node]}")
+    else:
+        if event.record in _OF_STARTED_ATTEMPT:
+            lifecycle.start_retry_now(run, node)  # an old log shows that the delay was over
+        _HANDLERS[event.record](run, node, event)
+
+
+def _on_pre_ended(run: RunState, node: int, event: LogEvent) -> None:
+    scripts.on_pre_ended(run, node, event.value)
+
+
+def _on_provisioned(run: RunState, _: int, _event: LogEvent) -> None:
+    provisioner.on_go_ahead(run)
+
+
+def _on_final_started(run: RunState, _: int, event: LogEvent) -> None:
+    run_end.on_final_started(run, event)
+
+
+def _on_common_input(run: RunState, _: int, event: LogEvent) -> None:
+    submission.on_common_input_read(run, event.text)
+
+
+def _on_submit_failed(run: RunState, node: int, event: LogEvent) -> None:
+    lifecycle.restore_dropped(run, node, Cause.NEEDS_SUBMIT)
+    if run.nodes.states[node] not in (State.READY, State.SUBMIT_UNCONFIRMED):
+        return
+    run.save_points.discard(node)
+    run.nodes.returned(node, RETURN_SUBMIT_FAILED)
+    lifecycle.use_up_retries(run, node)
+    if run.dag.script(node, ScriptKind.POST) is not None:
+        lifecycle.need_post(run, node)
+    else:
+        run.ready.discard(node)
+        lifecycle.fail(
+            run, node, f"Job submit failed: {event.text}" if event.text else "Job submit failed"
+        )
+
+
+def _on_adopted(run: RunState, node: int, event: LogEvent) -> None:
+    """The node's jobs were found in the queue; submit events are missing."""
+    if run.nodes.states[node] in (State.READY, State.PRE_WAIT):  # an earlier DAGMan found them
+        lifecycle.open_cluster(run, node, event.cluster)
+    jobs = run.job_table.by_node.get(node)
+    if jobs is None or jobs.cluster != event.cluster:
+        return
+    if run.nodes.states[node] == State.SUBMITTED:
+        if event.text == lifecycle.LATE_MATERIALIZATION:
+            jobs.set_factory()
+        run.job_table.expect(jobs, range(event.value))
+    for proc in range(event.value):
+        timeouts.on_submitted(run, node, event._replace(proc=proc))
+
+
+def _on_job_lost(run: RunState, node: int, event: LogEvent) -> None:
+    _say_lost(run, node, event)
+    if event.proc == CLUSTER_ITSELF:
+        job_events.on_cluster_removed(run, node, event._replace(value=RETURN_JOB_ABORTED))
+        return
+    text = (
+        f"Node {run.dag.names[node]} job proc ({event.cluster}.{event.proc}.0) is lost:"
+        " the schedd does not know it any more and its end was never logged; it counts as failed"
+    )
+    if run.job_table.by_cluster.get(event.cluster) == node:
+        job_events.proc_ended(run, node, event, None, RETURN_JOB_ABORTED, text)
+
+
+def _say_lost(run: RunState, node: int, event: LogEvent) -> None:
+    """Stock's words for it, when it is found: once for a cluster, however many procs it has."""
+    jobs = run.job_table.by_node.get(node)
+    if run.recovering or jobs is None or jobs.cluster != event.cluster or jobs.lost:
+        return
+    jobs.set_lost()
+    name = run.dag.names[node]
+    run.say(f"ERROR: DAGMan lost track of node {name} (ClusterId={event.cluster}).", 0)
+
+
+def _on_job_ended(run: RunState, node: int, event: LogEvent) -> None:
+    if event.proc == CLUSTER_ITSELF:
+        job_events.on_cluster_removed(run, node, event)
+        return
+    jobs = run.job_table.by_node.get(node)
+    if jobs is None or jobs.cluster != event.cluster or event.proc in jobs.codes:
+        return  # the log has shown it after all
+    code = None if event.value == RETURN_JOB_ABORTED else event.value
+    how = "was removed" if code is None else f"ended with {code}"
+    text = (
+        f"Node {run.dag.names[node]} job proc ({event.cluster}.{event.proc}.0) {how}, as the"
+        " schedd's history says; the nodes log does not show it"
+    )
+    job_events.proc_ended(run, node, event, code, event.value, text)
+
+
+_HANDLERS: dict[JournalRecord, Callable[[RunState, int, LogEvent], None]] = {
+    JournalRecord.PRE_ENDED: _on_pre_ended,
+    JournalRecord.SUBMIT_FAILED: _on_submit_failed,
+    JournalRecord.ADOPTED: _on_adopted,
+    JournalRecord.JOB_LOST: _on_job_lost,
+    JournalRecord.JOB_ENDED: _on_job_ended,
+    JournalRecord.TIMED_OUT: timeouts.on_timed_out,
+    JournalRecord.SURPLUS: operator.on_surplus,
+    JournalRecord.PROVISIONED: _on_provisioned,
+    JournalRecord.COMMON_INPUT: _on_common_input,
+    JournalRecord.FINAL_STARTED: _on_final_started,
+}

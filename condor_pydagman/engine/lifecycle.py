@@ -1,0 +1,343 @@
+"""One node from its start to its end: started, its jobs seen, succeeded, failed, retried, adopted.
+
+Whatever brings a node forward, in recovery mode or live, comes through here.  There is no
+recursion: starting a node never ends one.
+
+Retries: manual, "Retrying failed nodes", and our own DELAY, BACKOFF, MAX-DELAY and ONLY-IF (man
+page dagman-language).  The delay counts from the event that ended the run, so a restart in between
+changes nothing about when the next run starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import decisions
+from condor_pydagman.engine.inputs import EndedJob, QueuedJob
+from condor_pydagman.engine.jobs import CLUSTER_ITSELF, Jobs, run_key
+from condor_pydagman.engine.node_states import Cause, State
+from condor_pydagman.engine.state import Mode, RunState
+from condor_pydagman.graph.model import Retry
+from condor_pydagman.vocabulary import DagStatus, JournalRecord, ScriptKind
+
+Job = TypeVar("Job", QueuedJob, EndedJob)
+
+LATE_MATERIALIZATION = "late materialization"  # text of an ADOPTED record about such a cluster
+
+
+# Start.
+
+
+def start(run: RunState, node: int, *, first: bool = False) -> None:
+    """A node's turn has come: all parents ended, or it is retried."""
+    again = run.nodes.retries.get(node)
+    if node in run.dag.save_points and not again and run.mode is not Mode.DRY_RUN:
+        run.save_points.add(node)
+    if run.dag.script(node, ScriptKind.PRE) is not None:
+        run.nodes.move(node, Cause.NEEDS_PRE, run.now)
+        queue_script(run, node, ScriptKind.PRE)
+    else:
+        make_ready(run, node, first=first or run.config.submit_depth_first)
+    if node in run.query.found or node in run.query.history:
+        adopt(run, node, run.query.found.get(node, ()))
+
+
+def start_roots(run: RunState) -> None:
+    """Start all nodes without unfinished parents, but for the FINAL node."""
+    _start_all(run, [node for node in run.nodes.roots() if node != run.final])
+
+
+def _start_all(run: RunState, nodes: Sequence[int]) -> None:
+    """Start those of the nodes that may start."""
+    for node in nodes:
+        held = run.is_closed_to(node) or run.provisioner.holds_back(node)
+        if run.nodes.states[node] == State.WAITING and not held:
+            start(run, node)
+
+
+def make_ready(run: RunState, node: int, *, first: bool = False) -> None:
+    """Put a node into the ready queue."""
+    run.nodes.move(node, Cause.NEEDS_SUBMIT, run.now)
+    if run.is_closed_to(node):
+        run.nodes.move(node, Cause.DROPPED, run.now)
+    else:
+        run.ready.add(node, run.priority(node), first=first)
+
+
+def queue_script(run: RunState, node: int, kind: ScriptKind) -> None:
+    """Queue a PRE or POST script of a node that is in the matching state."""
+    queue = run.scripts.by_kind[kind]
+    if run.script_room(kind) <= len(queue):
+        run.deferrals.add(kind.value.lower())
+    queue.add(node)
+
+
+def need_post(run: RunState, node: int) -> None:
+    """The node's POST script is to run."""
+    run.ready.discard(node)
+    run.scripts.pre.discard(node)
+    run.nodes.move(node, Cause.NEEDS_POST, run.now)
+    queue_script(run, node, ScriptKind.POST)
+
+
+# Jobs.
+
+
+def open_cluster(run: RunState, node: int, cluster: int, subproc: int = 0) -> Jobs:
+    """The node's jobs are in the queue, whichever source shows it; `subproc` as in Jobs."""
+    jobs = run.job_table.open(node, cluster, subproc)
+    run.nodes.set_cluster(node, cluster)
+    run.ready.discard(node)
+    run.scripts.pre.discard(node)
+    run.save_points.discard(node)
+    run.nodes.move(node, Cause.JOBS_SEEN, run.now)
+    run.categories.enter(node)
+    if run.query.at is None and run.config.check_queue_interval > 0:
+        run.query.plan(run.now + run.config.check_queue_interval)
+    return jobs
+
+
+def leave_queue(run: RunState, node: int) -> None:
+    """The node's jobs ended (or never came): its category has room again."""
+    for waiting in reversed(run.categories.leave(node)):
+        if run.nodes.states[waiting] == State.READY and waiting not in run.ready:
+            run.ready.add(waiting, run.priority(waiting), first=True)
+
+
+def remove_rest(run: RunState, jobs: Jobs, reason: str, *, soon: bool = False) -> None:
+    """Remove what is left of a node's cluster, once; `soon`: what is left REMOVAL_GRACE_S later."""
+    if jobs.removing:
+        return
+    jobs.set_removing()
+    if soon and not run.recovering:
+        run.removals.add_delayed(jobs.cluster, reason, run.now)
+    else:
+        run.removals.add(jobs.cluster, reason)
+
+
+# End.
+
+
+def succeed(run: RunState, node: int) -> None:
+    """The node is done: its children may start."""
+    if run.provisioner.gave_up(node):
+        fail(run, node, "The provisioner's job exited before it gave the go-ahead")
+        return
+    run.nodes.move(node, Cause.SUCCEEDED, run.now)
+    _forget_run(run, node)
+    _start_all(run, run.nodes.release_children(node))
+
+
+def fail(run: RunState, node: int, error: str, *, futile: bool = True) -> None:
+    """The node failed for good; unless not `futile`, what depends on it can't run."""
+    run.nodes.move(node, Cause.FAILED, run.now)
+    run.nodes.set_error(node, error)
+    run.job_table.close(node)
+    if run.provisioner.gave_up(node) and node in run.job_table.by_node:
+        name = run.dag.names[node]
+        run.say(f"ERROR: Provisioner node {name} job exited before giving DAGMan the go ahead!", 0)
+    if run.status is DagStatus.OK:
+        run.set_status(DagStatus.NODE_FAILED)
+    if futile:
+        run.nodes.mark_futile(node, run.now)
+        _start_all(run, run.nodes.release_children(node, weak_only=True))
+
+
+def _forget_run(run: RunState, node: int) -> None:
+    """Drop what the last run of the node has left behind."""
+    jobs = run.job_table.by_node.get(node)
+    if jobs is not None and jobs.subproc:
+        run.noop_ids.ended(jobs.subproc)
+    run.job_table.forget(node)
+    run.jobstate_lines.forget(node)
+
+
+# Retries.
+
+
+def fail_run(run: RunState, node: int, value: int, error: str) -> None:
+    """This run of the node failed with that return value: retry it, or let it fail."""
+    run.nodes.returned(node, value)
+    taken = run.nodes.retries.get(node, 0)
+    retry = run.dag.retries.get(node)
+    verdict = _verdict(run, node, retry, taken, value)
+    if verdict is decisions.RetryVerdict.ON_HOLD:
+        grant_retry(run, node)
+        run.retrying.on_hold.add(node)
+    if verdict in (decisions.RetryVerdict.RETRY, decisions.RetryVerdict.ON_HOLD):
+        run.nodes.set_retries(node, taken + 1)
+        _retry(run, node, retry or Retry(0))
+        return
+    _say_why_no_retry(run, node, verdict, value)
+    if retry is not None and verdict is not decisions.RetryVerdict.UNLESS_EXIT:
+        error += f" (after {taken} node retries)"
+    fail(run, node, error, futile=verdict is not decisions.RetryVerdict.UNLESS_EXIT)
+
+
+def _verdict(
+    run: RunState, node: int, retry: Retry | None, taken: int, value: int
+) -> decisions.RetryVerdict:
+    if run.end.wanted is not None:
+        return decisions.RetryVerdict.NO_RETRIES_LEFT  # ABORT-DAG-ON beats retries
+    verdict = decisions.retry_verdict(retry, taken, value, run.retrying.extra_retries.get(node, 0))
+    closed = run.is_closed_to(node)
+    if verdict is decisions.RetryVerdict.RETRY and closed:
+        return decisions.RetryVerdict.FINAL_RUNS
+    if (
+        verdict is decisions.RetryVerdict.NO_RETRIES_LEFT
+        and not closed
+        and _goes_on_hold(run, node)
+    ):
+        return decisions.RetryVerdict.ON_HOLD
+    return verdict
+
+
+def _goes_on_hold(run: RunState, node: int) -> bool:
+    """DAGMAN_PUT_FAILED_JOBS_ON_HOLD: a person looks at it, instead of a POST script."""
+    jobs = run.job_table.by_node.get(node)
+    if not run.config.put_failed_jobs_on_hold or jobs is None or jobs.cluster <= 0:
+        return False
+    return run.dag.script(node, ScriptKind.POST) is None
+
+
+def _say_why_no_retry(
+    run: RunState, node: int, verdict: decisions.RetryVerdict, value: int
+) -> None:
+    name = run.dag.names[node]
+    if verdict is decisions.RetryVerdict.FINAL_RUNS:
+        run.say(
+            f"Aborting further retries of node {name} because final node is running"
+            f" (last attempt returned {value})"
+        )
+    elif verdict in (decisions.RetryVerdict.UNLESS_EXIT, decisions.RetryVerdict.NOT_THIS_VALUE):
+        run.say(f"Aborting further retries of node {name} (last attempt returned {value})")
+
+
+def _retry(run: RunState, node: int, retry: Retry) -> None:
+    number, name = run.nodes.retries[node], run.dag.names[node]
+    limit = retry.limit + run.retrying.extra_retries.get(node, 0)
+    run.say(f"Retrying node {name} (retry #{number} of {limit})...")
+    by_hand = node in run.retrying.on_hold  # a person decides when it runs
+    _next_run(run, node, 0.0 if by_hand else decisions.retry_delay_s(retry, number, name))
+
+
+def _next_run(run: RunState, node: int, delay_s: float) -> None:
+    """Forget the run that failed; start the next one, or wait for it."""
+    previous = run.retrying.previous_clusters.setdefault(node, set())
+    previous.add(_run_key(run, node))
+    ended = run.happened(run.jobstate_lines.times.get(node, run.now))
+    _forget_run(run, node)
+    if delay_s > 0:
+        run.nodes.move(node, Cause.RETRY_LATER, run.now)
+        run.retrying.queue.add(node, ended + delay_s)
+        run.say(f"Node {run.dag.names[node]} waits {delay_s:.0f} s before its next run")
+    else:
+        start(run, node, first=run.config.retry_node_first)
+
+
+def _run_key(run: RunState, node: int) -> int:
+    """What tells the events of this run of a node from those of its others."""
+    jobs = run.job_table.by_node.get(node)
+    return run.nodes.clusters[node] if jobs is None else jobs.key
+
+
+def is_of_previous_run(run: RunState, node: int, cluster: int, subproc: int = 0) -> bool:
+    """Whether a cluster is of an earlier run of the node."""
+    return run_key(cluster, subproc) in run.retrying.previous_clusters.get(node, ())
+
+
+def start_due_retries(run: RunState) -> None:
+    """Start the runs whose delay has passed."""
+    while True:
+        node = run.retrying.queue.pop(run.now)
+        if node is None:
+            return
+        start(run, node, first=run.config.retry_node_first)
+
+
+def start_retry_now(run: RunState, node: int) -> None:
+    """An old log, or the schedd's queue, shows that the node's next run has begun."""
+    if run.nodes.states[node] == State.RETRY_WAIT:
+        run.retrying.queue.discard(node)
+        start(run, node)
+
+
+def use_up_retries(run: RunState, node: int) -> None:
+    """A failed submission leaves the node no retries (stock rule)."""
+    retry = run.dag.retries.get(node)
+    limit = run.retrying.extra_retries.get(node, 0) + (retry.limit if retry is not None else 0)
+    if limit:
+        run.nodes.set_retries(node, limit)
+
+
+def grant_retry(run: RunState, node: int) -> None:
+    """The node gets a retry beyond its RETRY command."""
+    run.retrying.extra_retries[node] = run.retrying.extra_retries.get(node, 0) + 1
+
+
+def restore_dropped(run: RunState, node: int, cause: Cause) -> None:
+    """What had begun when the FINAL node began goes on to its end; a replay, which does not know
+    that it had, has dropped its node."""
+    dropped = run.nodes.states[node] == State.WAITING and run.nodes.waiting[node] == 0
+    if dropped and run.recovering and run.is_closed_to(node):
+        run.nodes.move(node, cause, run.now)
+
+
+# Adoption: jobs that the schedd has, or had, and the log does not show.
+
+
+def adopt(run: RunState, node: int, jobs: Sequence[QueuedJob]) -> None:
+    """Take jobs that the queue has and the log does not show as the node's, if they are of this
+    run of it.
+
+    Also those that are leaving: they have run, or are being removed, and a run is not done over
+    because of that.
+    """
+    retry = run.nodes.retries.get(node, 0)
+    mine = of_present_run(run, node, jobs)
+    old = of_present_run(run, node, run.query.history.get(node, ()))
+    cluster = _best_cluster(mine, old)
+    if cluster is None or cluster == run.nodes.clusters[node]:
+        return
+    where = "queue" if mine else "schedd's history"
+    run.say(f"Node {run.dag.names[node]}: found its job in the {where}, cluster {cluster}")
+    found = open_cluster(run, node, cluster)
+    live = [job.proc for job in mine if job.cluster == cluster]
+    ended = {job.proc: job.value for job in old if job.cluster == cluster and job.proc >= 0}
+    if CLUSTER_ITSELF in live:
+        found.set_factory()
+    procs = max((*live, *ended)) + 1
+    # As many as a replay of the record expects; those that are not there will be found to be lost.
+    run.job_table.expect(found, range(procs))
+    if {job.cluster for job in mine} | {job.cluster for job in old} != {cluster}:
+        run.say(f"Warning: node {run.dag.names[node]} has jobs in other clusters as well")
+    journal_adopted(run, node, procs)
+    for proc, value in ended.items():
+        run.emit(do.AppendJournalRecord(JournalRecord.JOB_ENDED, node, retry, value, cluster, proc))
+
+
+def _best_cluster(mine: Sequence[QueuedJob], old: Sequence[EndedJob]) -> int | None:
+    """Which cluster is the node's if there are several in one run of it: one that stays, before one
+    that is leaving, before one that has left."""
+    if mine:
+        return max(mine, key=lambda job: (not job.leaving, job.cluster)).cluster
+    return max((job.cluster for job in old), default=None)
+
+
+def of_present_run(run: RunState, node: int, jobs: Sequence[Job]) -> list[Job]:
+    """Those of a node's jobs that are of its present run."""
+    retry = run.nodes.retries.get(node, 0)
+    previous = run.retrying.previous_clusters.get(node, ())
+    return [job for job in jobs if job.retry == retry and run_key(job.cluster, 0) not in previous]
+
+
+def journal_adopted(run: RunState, node: int, procs: int) -> None:
+    """The log does not show these procs, so a later replay must learn of them from us."""
+    jobs, retry = run.job_table.by_node[node], run.nodes.retries.get(node, 0)
+    text = LATE_MATERIALIZATION if jobs.factory else ""
+    run.journal(
+        node,
+        do.AppendJournalRecord(JournalRecord.ADOPTED, node, retry, procs, jobs.cluster, text=text),
+    )

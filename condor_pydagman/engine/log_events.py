@@ -1,0 +1,173 @@
+"""An event of the nodes log: its node and its handler, live and in recovery mode alike.
+
+An event that belongs to no node is logged and ignored: others may write to the same log.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import job_events, journal_events, scripts, views
+from condor_pydagman.engine.dag_states import Phase
+from condor_pydagman.engine.inputs import LogEvent, Wake
+from condor_pydagman.engine.jobs import run_key
+from condor_pydagman.engine.node_states import State
+from condor_pydagman.engine.state import RunState
+from condor_pydagman.vocabulary import HELPER_PROC, NOOP_CLUSTER, EventKind, JournalRecord
+
+_NAMED = frozenset(
+    (
+        EventKind.SUBMIT,
+        EventKind.CLUSTER_SUBMIT,
+        EventKind.PRESKIP,
+        EventKind.POST_SCRIPT_TERMINATED,
+        EventKind.GENERIC,
+    )
+)
+_OWN = frozenset((EventKind.PRESKIP, EventKind.POST_SCRIPT_TERMINATED))  # written by DAGMan
+_WITHOUT_PROC = _OWN | {
+    EventKind.CLUSTER_SUBMIT,
+    EventKind.CLUSTER_REMOVE,
+    EventKind.FACTORY_PAUSED,
+    EventKind.FACTORY_RESUMED,
+}
+_KIND_NAMES = {int(kind): "ULOG_" + kind.name for kind in EventKind}
+
+
+def on_event(run: RunState, event: LogEvent) -> None:
+    """Take one event of the nodes log."""
+    run.log.last_event_at = run.now
+    kind, cluster, proc, subproc = event[:4]
+    record = event.record
+    if kind == EventKind.GENERIC and record is None:
+        return  # of other jobs
+    node = _node_of(run, event)
+    name = _KIND_NAMES.get(kind) or f"ULOG_{kind}"
+    job = f"({cluster}.{proc}.{subproc})"
+    if node is None:
+        run.say(f"Event: {name} for unknown Node {job} {{{event.stamp}}}: ignoring...")
+        job_events.on_unmatched(run, event)
+        run.log.unmatched_events.append(event)
+        return
+    if record is not None and run.job_table.by_cluster.get(cluster, node) != node:
+        of = run.dag.names[node]
+        run.say(f"Warning: ignoring a journal record of job {job}, which is not node {of}'s")
+        return
+    if record is None:
+        mode = " [recovery mode]" if run.recovering else ""
+        run.say(
+            f"Event: {name} for HTCondor Node {run.dag.names[node]} {job} {{{event.stamp}}}{mode}"
+        )
+        if proc < 0 and not _is_without_proc(event):
+            what = ": Common Transfer Shadow" if proc <= HELPER_PROC else ""
+            run.say(f"Warning: Skipping event due to non-job proc id {proc}{what}")
+            return
+    if run.jobstate_lines.keeps_times or node in run.dag.retries:
+        run.jobstate_lines.happened(node, event.time)
+    if run.unconfirmed.actions and _is_read_back(run, node, event):
+        run.unconfirmed.confirm(node)
+    if record is None and run.dag.jobstate_log:
+        _record(run, node, event)
+    handler = _HANDLERS.get(kind)
+    if handler is not None:
+        handler(run, node, event)
+    if run.log.unmatched_events and (kind == EventKind.SUBMIT or record is JournalRecord.ADOPTED):
+        if run.phase is Phase.ENDED:
+            return  # the log is not used
+        _handle_early_events(run, run_key(cluster, subproc))
+
+
+def start_reading(run: RunState) -> None:
+    """The run begins: from now on events are awaited."""
+    run.log.last_event_at = run.now
+
+
+def next_silence_report(run: RunState) -> float | None:
+    """When it is to be told what the DAG waits for; None: never."""
+    every = run.config.pending_report_interval
+    return max(run.log.last_event_at, run.log.last_report_at) + every if every > 0 else None
+
+
+def on_wake(run: RunState, _: Wake) -> None:
+    """Tell what the DAG waits for, after a long time without any event."""
+    due = next_silence_report(run)
+    if due is None or run.now < due:
+        return
+    run.log.last_report_at = run.now
+    run.say(f"{run.now - run.log.last_event_at:.0f} seconds since last log event")
+    run.say("Pending DAG nodes:")
+    for line in views.awaited(run):
+        run.say(line)
+
+
+def _handle_early_events(run: RunState, key: int) -> None:
+    """Handle events that stand before the submit event of their cluster, or the record of its
+    adoption: now their node is known.
+
+    Live, the schedd has told already, by its reply or its queue; a replay must come to the same.
+    """
+    early = [
+        event for event in run.log.unmatched_events if run_key(event.cluster, event.subproc) == key
+    ]
+    if early:
+        others = (e for e in run.log.unmatched_events if run_key(e.cluster, e.subproc) != key)
+        run.log.unmatched_events = deque(others, run.log.unmatched_events.maxlen)
+        for event in early:
+            on_event(run, event)
+
+
+def _is_without_proc(event: LogEvent) -> bool:
+    """Whether an event is of a whole cluster, or of a node that may have none."""
+    return event.kind in _WITHOUT_PROC and event.proc > HELPER_PROC
+
+
+def _is_read_back(run: RunState, node: int, event: LogEvent) -> bool:
+    """Whether this is the event of ours that is waited for."""
+    action = run.unconfirmed.get(node)
+    if isinstance(action, do.AppendJournalRecord):
+        return event.record is action.record and event.retry == action.retry
+    if isinstance(action, do.AppendNoop):  # both of its events must have come
+        ended = event.kind == EventKind.JOB_TERMINATED and event.cluster == NOOP_CLUSTER
+        return ended and run.nodes.states[node] == State.SUBMITTED
+    return action is not None and event.kind in _OWN
+
+
+def _node_of(run: RunState, event: LogEvent) -> int | None:
+    if event.kind in _NAMED and event.node:
+        return run.dag.find(event.node)
+    if event.cluster == NOOP_CLUSTER:
+        return run.noop_ids.nodes.get(event.subproc)
+    return run.job_table.by_cluster.get(event.cluster)
+
+
+def _record(run: RunState, node: int, event: LogEvent) -> None:
+    if event.kind == EventKind.PRESKIP:
+        run.jobstate(node, "PRE_SCRIPT_FAILURE")
+    job = "-" if event.cluster == -1 else f"{event.cluster}.{event.proc}"
+    try:
+        name = EventKind(event.kind).name
+    except ValueError:
+        name = str(event.kind)
+    run.jobstate(node, name, job)
+
+
+_HANDLERS: dict[int, Callable[[RunState, int, LogEvent], None]] = {
+    EventKind.SUBMIT: job_events.on_submit,
+    EventKind.CLUSTER_SUBMIT: job_events.on_submit,
+    EventKind.CLUSTER_REMOVE: job_events.on_cluster_removed,
+    EventKind.EXECUTE: job_events.on_execute,
+    EventKind.JOB_UNSUSPENDED: job_events.on_execute,
+    EventKind.JOB_EVICTED: job_events.on_waiting_again,
+    EventKind.SHADOW_EXCEPTION: job_events.on_waiting_again,
+    EventKind.JOB_SUSPENDED: job_events.on_waiting_again,
+    EventKind.JOB_RECONNECT_FAILED: job_events.on_waiting_again,
+    EventKind.JOB_HELD: job_events.on_held,
+    EventKind.JOB_RELEASED: job_events.on_released,
+    EventKind.JOB_TERMINATED: job_events.on_terminated,
+    EventKind.JOB_ABORTED: job_events.on_aborted,
+    EventKind.POST_SCRIPT_TERMINATED: scripts.on_post_ended,
+    EventKind.PRESKIP: scripts.on_pre_skip,
+    EventKind.GENERIC: journal_events.on_record,
+}

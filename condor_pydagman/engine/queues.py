@@ -1,0 +1,407 @@
+"""Queues of pending work: nodes to submit or to retry, scripts, clocks, clusters to be removed.
+
+Data structures only: each is changed by its own methods, uses no other, and emits no action.
+In recovery mode pending work accumulates here; later log events cancel what has already happened.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections import deque
+from typing import NamedTuple
+
+MAX_HOLD_SCRIPTS = 100_000  # waiting scripts; a job may go on hold and off it faster than they run
+REMOVAL_RETRY_S = 10.0  # before a removal that failed is requested again
+# For the rest of a cluster with a failed proc: procs that failed for the same reason end by
+# themselves, and count as what they are.
+REMOVAL_GRACE_S = 1.0
+
+# What a proc does while a clock of TIMEOUT runs.
+QUEUED, RUNNING, TOTAL = "QUEUED", "RUNNING", "TOTAL"
+
+
+class ReadyQueue:
+    """The ready queue: which node is submitted next.
+
+    Order: highest effective priority first; among equals first come, first served, except that a
+    *prepended* node goes before all that were appended, last come first (stock rule).  The entry of
+    a node that left early stays in the heap and is skipped when its turn comes.
+    """
+
+    MIN_COMPACT_LENGTH = 1000  # entries; a shorter heap is not worth cleaning of stale ones
+
+    __slots__ = ("_first", "_heap", "_last", "_tickets")
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[int, int, int]] = []
+        self._tickets: dict[int, int] = {}
+        self._last = 0
+        self._first = 0
+
+    def __len__(self) -> int:
+        return len(self._tickets)
+
+    def __bool__(self) -> bool:
+        return bool(self._tickets)
+
+    def __contains__(self, node: int) -> bool:
+        return node in self._tickets
+
+    def add(self, node: int, priority: int, *, first: bool = False) -> None:
+        """Queue a node that is not in the queue."""
+        assert node not in self._tickets
+        if first:
+            self._first -= 1
+            ticket = self._first
+        else:
+            self._last += 1
+            ticket = self._last
+        self._tickets[node] = ticket
+        heapq.heappush(self._heap, (-priority, ticket, node))
+
+    def discard(self, node: int) -> None:
+        """The node needs no submission any more."""
+        self._tickets.pop(node, None)
+        if len(self._heap) > self.MIN_COMPACT_LENGTH and len(self._heap) > 2 * len(self._tickets):
+            self._heap = [entry for entry in self._heap if self._tickets.get(entry[2]) == entry[1]]
+            heapq.heapify(self._heap)
+
+    def clear(self) -> None:
+        """No node needs a submission any more."""
+        self._tickets.clear()
+
+    def first(self) -> int | None:
+        """The next node; None if the queue is empty."""
+        while self._heap:
+            _, ticket, node = self._heap[0]
+            if self._tickets.get(node) == ticket:
+                return node
+            heapq.heappop(self._heap)
+        return None
+
+    def pop(self) -> int | None:
+        """Take the next node out; None if the queue is empty."""
+        node = self.first()
+        if node is not None:
+            heapq.heappop(self._heap)
+            del self._tickets[node]
+        return node
+
+
+class ScriptQueue:
+    """PRE or POST scripts that are to start: first come, first served.
+
+    A script that DEFER has put off joins the queue again when its time has come.
+    """
+
+    __slots__ = ("_deferred", "_put_off", "_queued", "_waiting")
+
+    def __init__(self) -> None:
+        self._waiting: deque[int] = deque()
+        self._queued: set[int] = set()
+        self._put_off: dict[int, float] = {}  # until when, by node
+        self._deferred: list[tuple[float, int]] = []  # the same as a heap, and some that are over
+
+    def __len__(self) -> int:
+        """How many scripts want to start, without those put off."""
+        return len(self._queued) - len(self._put_off)
+
+    def __bool__(self) -> bool:
+        """Whether any of them wants to start, now or later."""
+        return bool(self._queued)
+
+    def add(self, node: int) -> None:
+        """The node's script is to be started."""
+        self._queued.add(node)
+        self._waiting.append(node)
+
+    def defer(self, node: int, until: float) -> None:
+        """The node's script is to be started again at `until` (seconds since the epoch)."""
+        self._queued.add(node)
+        self._put_off[node] = until
+        heapq.heappush(self._deferred, (until, node))
+
+    def discard(self, node: int) -> None:
+        """The node needs no script any more."""
+        self._queued.discard(node)
+        self._put_off.pop(node, None)
+
+    def clear(self) -> None:
+        """Start none of them."""
+        self._queued.clear()
+        self._put_off.clear()
+
+    def pop(self, now: float) -> int | None:
+        """The next node whose script may start, or None."""
+        while self._deferred and self._deferred[0][0] <= now:
+            until, node = heapq.heappop(self._deferred)
+            if self._put_off.get(node) == until:
+                del self._put_off[node]
+                self._waiting.append(node)
+        while self._waiting:
+            node = self._waiting.popleft()  # perhaps of a time before it was discarded
+            if node in self._queued and node not in self._put_off:
+                self._queued.discard(node)
+                return node
+        return None
+
+    def next_time(self) -> float | None:
+        """When the next deferred script is due."""
+        while self._deferred and self._put_off.get(self._deferred[0][1]) != self._deferred[0][0]:
+            heapq.heappop(self._deferred)
+        return self._deferred[0][0] if self._deferred else None
+
+
+class HeldProc(NamedTuple):
+    """A proc that went on hold."""
+
+    node: int
+    cluster: int
+    proc: int
+
+
+class HoldScripts:
+    """HOLD scripts that are to start, those put off by DEFER, and how many run.
+
+    Attributes:
+        running: how many run.
+        logged: procs that are on hold as far as an old log has been replayed.
+    """
+
+    __slots__ = ("_deferred", "_waiting", "_warned", "logged", "running")
+
+    def __init__(self) -> None:
+        self.running = 0
+        self.logged: dict[tuple[int, int], HeldProc] = {}
+        self._waiting: deque[HeldProc] = deque()
+        self._deferred: list[tuple[float, HeldProc]] = []
+        self._warned = False
+
+    def __bool__(self) -> bool:
+        """Whether any of them wants to start, now or later."""
+        return bool(self._waiting or self._deferred or self.logged)
+
+    def next_time(self) -> float | None:
+        """When the next one that was put off is due."""
+        return self._deferred[0][0] if self._deferred else None
+
+    def add(self, held: HeldProc) -> str:
+        """A script is to run; if too many wait, it is left out.
+
+        Returns the warning to be logged, '' if there is none.
+        """
+        if len(self._waiting) < MAX_HOLD_SCRIPTS:
+            self._waiting.append(held)
+            return ""
+        first, self._warned = not self._warned, True
+        too_many = (
+            f"Warning: more than {MAX_HOLD_SCRIPTS:,} HOLD scripts wait; further ones are left out"
+        )
+        return too_many if first else ""
+
+    def held_in_old_log(self, held: HeldProc) -> None:
+        """In recovery mode: a proc went on hold; its script runs if nothing cancels it."""
+        self.logged[held.cluster, held.proc] = held
+
+    def cancel(self, cluster: int, proc: int) -> None:
+        """In recovery mode: the proc was released or has ended."""
+        self.logged.pop((cluster, proc), None)
+
+    def started(self) -> None:
+        """A script starts."""
+        self.running += 1
+
+    def ended(self) -> None:
+        """A script has ended."""
+        self.running = max(0, self.running - 1)
+
+    def defer(self, held: HeldProc, until: float) -> None:
+        """A script is to run again at `until` (seconds since the epoch)."""
+        heapq.heappush(self._deferred, (until, held))
+
+    def pop(self, now: float) -> HeldProc | None:
+        """The next one that may start, or None."""
+        self._waiting.extend(self.logged.values())
+        self.logged.clear()
+        while self._deferred and self._deferred[0][0] <= now:
+            self._waiting.append(heapq.heappop(self._deferred)[1])
+        return self._waiting.popleft() if self._waiting else None
+
+
+class RetryQueue:
+    """Nodes that wait for their next run; when each is due, in seconds since the epoch."""
+
+    __slots__ = ("_due", "_heap")
+
+    def __init__(self) -> None:
+        self._due: dict[int, float] = {}
+        self._heap: list[tuple[float, int]] = []
+
+    def __bool__(self) -> bool:
+        """Whether any node waits."""
+        return bool(self._due)
+
+    def add(self, node: int, due: float) -> None:
+        """The node's next run is to start at `due`."""
+        self._due[node] = due
+        heapq.heappush(self._heap, (due, node))
+
+    def discard(self, node: int) -> None:
+        """The node waits no longer."""
+        self._due.pop(node, None)
+
+    def due(self, node: int) -> float | None:
+        """When the node's next run starts; None if it does not wait."""
+        return self._due.get(node)
+
+    def next_time(self) -> float | None:
+        """When the first of them is due."""
+        while self._heap and self._due.get(self._heap[0][1]) != self._heap[0][0]:
+            heapq.heappop(self._heap)
+        return self._heap[0][0] if self._heap else None
+
+    def pop(self, now: float) -> int | None:
+        """The first node whose time has come, or None."""
+        when = self.next_time()
+        if when is None or when > now:
+            return None
+        node = heapq.heappop(self._heap)[1]
+        del self._due[node]
+        return node
+
+
+class Clock(NamedTuple):
+    """A limit of TIMEOUT that a proc reaches at `when` unless it does something else before.
+
+    `kind` is QUEUED, RUNNING or TOTAL; `since` is when it began to do that.  Times are seconds
+    since the epoch.
+    """
+
+    when: float
+    node: int
+    cluster: int
+    proc: int
+    kind: str
+    since: float
+
+
+class Timeouts:
+    """Clocks of procs whose node has a TIMEOUT, and what each of these procs does."""
+
+    MIN_COMPACT_LENGTH = 1000  # clocks; a shorter heap is not worth cleaning of stale ones
+
+    __slots__ = ("_begun", "_heap", "_since")
+
+    def __init__(self) -> None:
+        self._heap: list[Clock] = []
+        self._since: dict[tuple[int, int], tuple[str, float]] = {}  # what a proc does, since when
+        self._begun: set[tuple[int, int]] = set()  # procs whose life in the queue is being timed
+
+    def __bool__(self) -> bool:
+        """Whether any clock runs."""
+        return bool(self._heap)
+
+    def next_time(self) -> float | None:
+        """When the next clock expires."""
+        while self._heap and not self._runs(self._heap[0]):
+            heapq.heappop(self._heap)
+        return self._heap[0].when if self._heap else None
+
+    def set(self, clock: Clock) -> None:
+        """Start a clock."""
+        heapq.heappush(self._heap, clock)
+        if len(self._heap) > self.MIN_COMPACT_LENGTH and len(self._heap) > 4 * len(self._since):
+            self._heap = [clock for clock in self._heap if self._runs(clock)]
+            heapq.heapify(self._heap)
+
+    def pop(self, now: float) -> Clock | None:
+        """The next clock that expires."""
+        when = self.next_time()
+        return heapq.heappop(self._heap) if when is not None and when <= now else None
+
+    def begin(self, cluster: int, proc: int) -> bool:
+        """The proc is in the queue from now on; False if that was known before."""
+        known = (cluster, proc) in self._begun
+        self._begun.add((cluster, proc))
+        return not known
+
+    def knows(self, cluster: int, proc: int) -> bool:
+        """Whether it is known what the proc does."""
+        return (cluster, proc) in self._since
+
+    def enter(self, cluster: int, proc: int, kind: str, since: float) -> bool:
+        """The proc waits (QUEUED) or runs (RUNNING) from now on; False if it did so before."""
+        known = self._since.get((cluster, proc))
+        if known is not None and known[0] == kind:
+            return False
+        self._since[cluster, proc] = (kind, since)
+        return True
+
+    def forget(self, cluster: int, proc: int) -> None:
+        """The proc has ended: its clocks stop."""
+        self._since.pop((cluster, proc), None)
+        self._begun.discard((cluster, proc))
+
+    def _runs(self, clock: Clock) -> bool:
+        """Whether the proc still does what the clock is for."""
+        known = self._since.get((clock.cluster, clock.proc))
+        return known is not None and (clock.kind == TOTAL or known == (clock.kind, clock.since))
+
+
+class Removals:
+    """Clusters that are to be removed, with the reason that the user is shown.
+
+    An entry stays until the schedd has been told or the jobs have ended.
+    """
+
+    __slots__ = ("_asked", "_delayed", "_failed", "_retry_at", "_wanted")
+
+    def __init__(self) -> None:
+        self._wanted: dict[int, str] = {}
+        self._delayed: dict[int, tuple[float, str]] = {}  # and when; the earliest first
+        self._failed: dict[int, str] = {}
+        self._asked: dict[int, str] = {}
+        self._retry_at = 0.0
+
+    def __bool__(self) -> bool:
+        """Whether any cluster is to be removed, now or later."""
+        return bool(self._wanted or self._delayed or self._failed)
+
+    def next_time(self) -> float | None:
+        """When the schedd is to be told (once more); None if it knows all."""
+        times = [self._retry_at] if self._failed else []
+        times += [when for when, _ in itertools.islice(self._delayed.values(), 1)]
+        return min(times, default=None)
+
+    def add(self, cluster: int, reason: str) -> None:
+        """Remove what is left of a cluster."""
+        self._wanted[cluster] = reason
+
+    def add_delayed(self, cluster: int, reason: str, now: float) -> None:
+        """Remove what will be left of a cluster in REMOVAL_GRACE_S seconds."""
+        self._delayed[cluster] = (now + REMOVAL_GRACE_S, reason)
+
+    def pop_due(self, now: float) -> dict[int, str]:
+        """The clusters whose removal is due, by id, with the reason; they are pending no longer."""
+        if self._failed and self._retry_at <= now:
+            self._wanted.update(self._failed)
+            self._failed.clear()
+        while self._delayed:
+            cluster, (when, reason) = next(iter(self._delayed.items()))
+            if when > now:
+                break
+            del self._delayed[cluster]
+            self._wanted.setdefault(cluster, reason)
+        taken, self._wanted = self._wanted, {}
+        return taken
+
+    def asked(self, cluster: int, reason: str) -> None:
+        """The schedd is being asked to remove the cluster."""
+        self._asked[cluster] = reason
+
+    def failed(self, cluster: int, reason: str, now: float) -> None:
+        """The schedd could not be told: once more, later.  `reason` is used if none was given."""
+        if not self._failed:  # else others have waited for longer
+            self._retry_at = now + REMOVAL_RETRY_S
+        self._failed[cluster] = self._asked.get(cluster, reason)

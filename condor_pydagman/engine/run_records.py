@@ -1,0 +1,404 @@
+"""The records that make up what is known of a run: see `state.RunState`, which holds one of each.
+
+Data and its bookkeeping, no rules.  An attribute is written only by the methods of its own class,
+or, where the docstring of the class names a module, by that module alone; a test holds it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine.decisions import Ending
+from condor_pydagman.engine.inputs import EndedJob, LogEvent, QueuedJob
+from condor_pydagman.engine.queues import HoldScripts, RetryQueue, ScriptQueue
+from condor_pydagman.engine.throttles import RestartPace
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.vocabulary import NodeKind, ScriptKind
+
+MAX_UNMATCHED_EVENTS = 1000
+CONFIRM_TIMEOUT_S = 60.0  # before an event of ours that was not read back is written once more
+MAX_QUERY_DELAY_S = 60.0  # between tries to reach a schedd that does not answer
+
+
+class Halt:
+    """What keeps the DAG halted.  Written by `operator` alone.
+
+    Attributes:
+        by_file: the halt file is there.
+        by_command: a command said so.
+        paused: a command said to start nothing at all.
+        drained_at: since when a halted DAG has had nothing to wait for, seconds since the epoch.
+    """
+
+    __slots__ = ("by_command", "by_file", "drained_at", "paused")
+
+    def __init__(self) -> None:
+        self.by_file = False
+        self.by_command = False
+        self.paused = False
+        self.drained_at: float | None = None
+
+
+class End:
+    """How the run ends before its time.  Written by `run_end` alone.
+
+    Attributes:
+        wanted: how the run is to end; None once that has begun.
+        begun: how it has ended but for the FINAL node.
+        rescue_asked: the rescue file is being written.
+        final_ended_at: when the FINAL node ended, seconds since the epoch.
+    """
+
+    __slots__ = ("begun", "final_ended_at", "rescue_asked", "wanted")
+
+    def __init__(self) -> None:
+        self.wanted: Ending | None = None
+        self.begun: Ending | None = None
+        self.rescue_asked = False
+        self.final_ended_at: float | None = None
+
+
+class Submission:
+    """What is being submitted.  Written by `submission` alone.
+
+    Attributes:
+        in_flight: nodes that have been handed to the schedd and have no answer yet, in order.
+        unsaid: those of them that `.dagman.out` does not show yet.
+        in_a_row: submits since the last time that nothing could be submitted.
+        blocked_by: why nothing could be submitted last time, '' if something could.
+        attempts: failed submits by node, never reset (stock rule).
+        common_input: the DAG's list of common input files, see `inputs.CommonInput`.
+    """
+
+    __slots__ = ("attempts", "blocked_by", "common_input", "in_a_row", "in_flight", "unsaid")
+
+    def __init__(self) -> None:
+        self.in_flight: list[int] = []
+        self.unsaid: set[int] = set()
+        self.in_a_row = 0
+        self.blocked_by = ""
+        self.attempts: dict[int, int] = {}
+        self.common_input = ""
+
+
+class Scripts:
+    """Scripts that run, or are to run.  Written by `scripts` alone.
+
+    Attributes:
+        pre, post: those that are to start.
+        hold: HOLD scripts.
+        restart_pace: how fast PRE scripts start after a recovery.
+        pre_values: exit values of PRE scripts by node, for POST scripts.
+        posts_without_job: nodes with a POST script that ran without a job.
+    """
+
+    __slots__ = (
+        "by_kind",
+        "hold",
+        "post",
+        "posts_without_job",
+        "pre",
+        "pre_values",
+        "restart_pace",
+    )
+
+    def __init__(self, restart_rate: int) -> None:
+        self.pre = ScriptQueue()
+        self.post = ScriptQueue()
+        self.by_kind = {ScriptKind.PRE: self.pre, ScriptKind.POST: self.post}
+        self.hold = HoldScripts()
+        self.restart_pace = RestartPace(restart_rate)
+        self.pre_values: dict[int, int] = {}
+        self.posts_without_job: set[int] = set()
+
+
+class Retrying:
+    """What goes beyond RETRY, and what earlier runs have left.  Written by `lifecycle` alone.
+
+    Attributes:
+        queue: nodes whose next run has a delay.
+        extra_retries: retries that a node got beyond its RETRY command.
+        previous_clusters: clusters of earlier runs of a retried node, as `jobs.run_key`.
+        on_hold: nodes whose next run is submitted on hold.
+    """
+
+    __slots__ = ("extra_retries", "on_hold", "previous_clusters", "queue")
+
+    def __init__(self) -> None:
+        self.queue = RetryQueue()
+        self.extra_retries: dict[int, int] = {}
+        self.previous_clusters: dict[int, set[int]] = {}
+        self.on_hold: set[int] = set()
+
+
+class LogReading:
+    """What has been read of the nodes log.  Written by `log_events` alone.
+
+    Attributes:
+        last_event_at: when an event was last read, seconds since the epoch.
+        last_report_at: when it was last told what the DAG waits for.
+        unmatched_events: the last events of clusters that are not known (yet), oldest first.
+    """
+
+    __slots__ = ("last_event_at", "last_report_at", "unmatched_events")
+
+    def __init__(self) -> None:
+        self.last_event_at = 0.0
+        self.last_report_at = 0.0
+        self.unmatched_events: deque[LogEvent] = deque(maxlen=MAX_UNMATCHED_EVENTS)
+
+
+class QueueQuery:
+    """When the schedd is asked what it really has, and what it has said.
+
+    Attributes:
+        at: when it is to be asked, seconds since the epoch; None: not planned.
+        running: whether it has been asked and has not answered.
+        asked_about: the nodes that were UNKNOWN when it was asked.
+        delay_s: before the next try, if it can't be asked.
+        missing: procs that were not in the queue, and since when.
+        found: jobs found in the queue for runs of nodes to come.
+        history: what has left the queue, by the schedd's history, of nodes not done then.
+    """
+
+    __slots__ = ("asked_about", "at", "delay_s", "found", "history", "missing", "running")
+
+    def __init__(self) -> None:
+        self.at: float | None = None
+        self.running = False
+        self.asked_about: frozenset[int] = frozenset()
+        self.delay_s = 1.0
+        self.missing: dict[tuple[int, int], float] = {}
+        self.found: dict[int, list[QueuedJob]] = {}
+        self.history: dict[int, list[EndedJob]] = {}
+
+    def plan(self, at: float) -> None:
+        """Ask at that time."""
+        self.at = at
+
+    def asked(self, unknown: Iterable[int]) -> None:
+        """The question is on its way; `unknown`: nodes whose submission had no reply."""
+        self.at = None
+        self.running = True
+        self.asked_about = frozenset(unknown)
+
+    def failed(self, now: float) -> None:
+        """The schedd could not be asked: again later, and each time after a longer delay."""
+        self.running = False
+        self.at = now + self.delay_s
+        self.delay_s = min(2 * self.delay_s, MAX_QUERY_DELAY_S)
+
+    def answered(self, history: dict[int, list[EndedJob]] | None) -> None:
+        """The answer is there; `history` is None if that has nothing new."""
+        self.running = False
+        self.delay_s = 1.0
+        self.found.clear()
+        if history is not None:
+            self.history = history
+
+    def keep(self, node: int, jobs: list[QueuedJob]) -> None:
+        """Jobs of a run of the node that is to come."""
+        self.found[node] = jobs
+
+    def set_missing(self, missing: dict[tuple[int, int], float]) -> None:
+        """The procs that are not in the queue, and since when."""
+        self.missing = missing
+
+
+class Provisioner:
+    """What is known of the PROVISIONER node.
+
+    Attributes:
+        node: the node, None if the DAG has none.
+        ready: whether the other nodes may start.
+        query_at: when its job is to be asked next, seconds since the epoch; None if not at all.
+        asked: its cluster, while a query of that is not answered; else 0.
+    """
+
+    __slots__ = ("asked", "node", "query_at", "ready")
+
+    def __init__(self, dag: Dag) -> None:
+        nodes = dag.of_kind(NodeKind.PROVISIONER)
+        self.node = nodes[0] if nodes else None
+        self.ready = self.node is None
+        self.query_at: float | None = None
+        self.asked = 0
+
+    def plan(self, at: float | None) -> None:
+        """When its job is to be asked next."""
+        self.query_at = at
+
+    def ask(self, cluster: int) -> None:
+        """The query of its job is on its way."""
+        self.asked = cluster
+
+    def answered(self) -> int:
+        """The answer is there; returns the cluster that was asked."""
+        cluster, self.asked = self.asked, 0
+        return cluster
+
+    def go_ahead(self) -> None:
+        """The other nodes may start."""
+        self.ready = True
+        self.query_at = None
+
+    def holds_back(self, node: int) -> bool:
+        """Whether `node` has to wait for the go-ahead."""
+        return not self.ready and node != self.node
+
+    def gave_up(self, node: int) -> bool:
+        """Whether `node` is the PROVISIONER and gave no go-ahead."""
+        return node == self.node and not self.ready
+
+
+class NoopIds:
+    """The third numbers in events of nodes that have no job (NOOP, or skipped by PRE_SKIP).
+
+    Attributes:
+        nodes: node by number.
+    """
+
+    __slots__ = ("_last", "nodes")
+
+    def __init__(self) -> None:
+        self.nodes: dict[int, int] = {}
+        self._last = 0
+
+    def new(self, node: int) -> int:
+        """A number that no other node has had."""
+        self.seen(self._last + 1, node)
+        return self._last
+
+    def seen(self, number: int, node: int) -> None:
+        """The log shows the node with that number."""
+        self.nodes[number] = node
+        self._last = max(self._last, number)
+
+    def ended(self, number: int) -> None:
+        """The log shows the end of what had that number."""
+        self.nodes.pop(number, None)
+        self._last = max(self._last, number)
+
+
+class Unconfirmed:
+    """Events of our own that have been written and not been read back, one for a node at most.
+
+    Attributes:
+        actions: when each is to be written once more (seconds since the epoch), and the action;
+            by node, oldest first.
+    """
+
+    __slots__ = ("actions",)
+
+    def __init__(self) -> None:
+        self.actions: dict[int, tuple[float, do.Action]] = {}
+
+    def add(self, node: int, action: do.Action, now: float) -> None:
+        """The event is being written."""
+        self.actions.pop(node, None)
+        self.actions[node] = (now + CONFIRM_TIMEOUT_S, action)
+
+    def get(self, node: int) -> do.Action | None:
+        """What is waited for of a node."""
+        found = self.actions.get(node)
+        return None if found is None else found[1]
+
+    def confirm(self, node: int) -> None:
+        """The event has been read back."""
+        del self.actions[node]
+
+    def next_time(self) -> float | None:
+        """When the first of them is to be written once more."""
+        return next((when for when, _ in self.actions.values()), None)
+
+    def overdue(self, now: float) -> Iterator[tuple[int, do.Action]]:
+        """Those that are to be written once more, until they are added again."""
+        while self.actions:
+            node, (when, action) = next(iter(self.actions.items()))
+            if when > now:
+                return
+            yield node, action
+
+
+class JobstateLines:
+    """What lines of jobstate.log need beside the event itself.
+
+    Attributes:
+        times: of a node's last event, seconds since the epoch; kept if jobstate.log is wanted, and
+            for RETRY DELAY.
+        keeps_times: whether they are kept of all nodes.
+    """
+
+    __slots__ = ("_next", "_sequences", "keeps_times", "times")
+
+    def __init__(self, first: int, *, keeps_times: bool) -> None:
+        self.times: dict[int, float] = {}
+        self.keeps_times = keeps_times
+        self._sequences: dict[int, int] = {}
+        self._next = first
+
+    def happened(self, node: int, time: float) -> None:
+        """The time of an event of the node."""
+        self.times[node] = time
+
+    def forget_time(self, node: int) -> None:
+        """What comes next has no event in the log."""
+        self.times.pop(node, None)
+
+    def forget(self, node: int) -> None:
+        """The node's run has ended."""
+        self._sequences.pop(node, None)
+        self.times.pop(node, None)
+
+    def sequence(self, node: int) -> int:
+        """Number of the node's present run."""
+        found = self._sequences.get(node)
+        if found is None:
+            found = self._sequences[node] = self._next
+            self._next += 1
+        return found
+
+
+class DeferralCounts:
+    """How often what had to wait for a throttle, or was put off by DEFER.
+
+    Attributes:
+        counts: by what waited for: jobs, idle, category, pre, post, hold.
+    """
+
+    __slots__ = ("counts",)
+
+    def __init__(self) -> None:
+        self.counts = dict.fromkeys(("jobs", "idle", "category", "pre", "post", "hold"), 0)
+
+    def add(self, what: str, times: int = 1) -> None:
+        """Something had to wait; what is not counted is no throttle."""
+        if what in self.counts:
+            self.counts[what] += times
+
+
+class SavePoints:
+    """Nodes whose save file is due.
+
+    Attributes:
+        due: the nodes, in the order in which they started.
+    """
+
+    __slots__ = ("due",)
+
+    def __init__(self) -> None:
+        self.due: dict[int, None] = {}
+
+    def add(self, node: int) -> None:
+        """The node starts for the first time."""
+        self.due[node] = None
+
+    def discard(self, node: int) -> None:
+        """An old log shows that the node had started: its file has been written."""
+        self.due.pop(node, None)
+
+    def clear(self) -> None:
+        """All have been written, or none is to be."""
+        self.due.clear()

@@ -1,0 +1,281 @@
+"""All that is known of a run: `RunState`, which the engine's functions take.
+
+Its records and data structures, the clock of the present input, the list of actions asked for, and
+questions that need nothing else.  What changes a run's course lives in the modules above this one.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from condor_pydagman.config import Config
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine.dag_states import MOVES, Phase
+from condor_pydagman.engine.decisions import ALL_EVENTS
+from condor_pydagman.engine.jobs import JobTable
+from condor_pydagman.engine.node_states import IN_QUEUE, State
+from condor_pydagman.engine.nodes import Nodes
+from condor_pydagman.engine.queues import ReadyQueue, Removals, Timeouts
+from condor_pydagman.engine.run_records import (
+    DeferralCounts,
+    End,
+    Halt,
+    JobstateLines,
+    LogReading,
+    NoopIds,
+    Provisioner,
+    QueueQuery,
+    Retrying,
+    SavePoints,
+    Scripts,
+    Submission,
+    Unconfirmed,
+)
+from condor_pydagman.engine.throttles import Categories, SubmitPace, Throttles
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.vocabulary import DagStatus, NodeKind, ScriptKind
+
+
+class Mode(Enum):
+    """What kind of run this is."""
+
+    RUN = "run"
+    DRY_RUN = "dry run"  # -DryRun: a node is done instead of being submitted
+    SETUP_ONLY = "set-up only"  # -SetupOnly: inputs are taken, pending work is not dispatched
+
+
+class RunState:
+    """All that is known of one run, and what it asks for.
+
+    Attributes:
+        now: time of the present input, seconds since the epoch; set by Engine.handle.
+        out: the actions of the present input; set by Engine.handle, `emit` adds to them.
+        dag: the DAG; it is read only.
+        config: knobs in force.
+        admin: the administrator's knobs, which cap throttles that are asked for later.
+        limits: throttles in force.
+        limits_changed: whether they have been changed since the start.
+        dag_id: cluster of the DAGMan job, for `$DAGID`; 0 if unknown.
+        mode: what kind of run this is.
+        phase: what the whole run is doing; `enter` is its only writer.
+        status: how the DAG does, a halt apart; `set_status` is its only writer.
+        final: the FINAL node, None if the DAG has none.
+        ready: nodes that are to be submitted.
+        timeouts: clocks of procs whose node has a TIMEOUT.
+        removals: clusters that are to be removed.
+    """
+
+    __slots__ = (
+        "admin",
+        "categories",
+        "config",
+        "dag",
+        "dag_id",
+        "deferrals",
+        "end",
+        "final",
+        "halt",
+        "job_table",
+        "jobstate_lines",
+        "limits",
+        "limits_changed",
+        "log",
+        "mode",
+        "nodes",
+        "noop_ids",
+        "now",
+        "out",
+        "pace",
+        "phase",
+        "provisioner",
+        "query",
+        "ready",
+        "removals",
+        "retrying",
+        "save_points",
+        "scripts",
+        "status",
+        "submission",
+        "timeouts",
+        "unconfirmed",
+    )
+
+    def __init__(
+        self,
+        dag: Dag,
+        config: Config,
+        limits: Throttles,
+        *,
+        admin: Config,
+        dag_id: int,
+        first_sequence: int,
+        mode: Mode,
+    ) -> None:
+        self.dag = dag
+        self.config = config
+        self.admin = admin
+        self.limits = limits
+        self.limits_changed = False
+        self.dag_id = dag_id
+        self.mode = mode
+        self.now = 0.0
+        self.out: list[do.Action] = []
+        self._reset_run_state(first_sequence)
+        self._reset_pending()
+
+    def _reset_run_state(self, first_sequence: int) -> None:
+        """What is known of the run: nothing yet."""
+        dag = self.dag
+        self.phase = Phase.STARTING
+        self.status = DagStatus.OK
+        self.halt = Halt()
+        self.end = End()
+        self.nodes = Nodes(dag)
+        self.job_table = JobTable(keep_ended=self.config.allow_events != ALL_EVENTS)
+        finals = dag.of_kind(NodeKind.FINAL)
+        self.final = finals[0] if finals else None
+        self.provisioner = Provisioner(dag)
+        self.query = QueueQuery()
+        self.log = LogReading()
+        self.noop_ids = NoopIds()
+        self.jobstate_lines = JobstateLines(first_sequence, keeps_times=bool(dag.jobstate_log))
+        self.deferrals = DeferralCounts()
+
+    def _reset_pending(self) -> None:
+        """What is to be done: nothing yet."""
+        self.ready = ReadyQueue()
+        self.categories = Categories(self.dag.categories, self.dag.category_limits)
+        self.pace = SubmitPace(self.config.submit_delay)
+        self.submission = Submission()
+        self.scripts = Scripts(self.config.restart_pre_rate)
+        self.retrying = Retrying()
+        self.timeouts = Timeouts()
+        self.removals = Removals()
+        self.save_points = SavePoints()
+        self.unconfirmed = Unconfirmed()
+
+    # Actions.
+
+    def emit(self, action: do.Action) -> None:
+        """Ask for something."""
+        self.out.append(action)
+
+    def say(self, text: str, level: int = 3) -> None:
+        """A line for `.dagman.out`."""
+        self.out.append(_new_tuple(do.Say, (text, level, False)))  # half the time of do.Say(...)
+
+    def say_start(self, text: str) -> None:
+        """A line that tells what is being started: not said where nothing is."""
+        if self.mode is not Mode.SETUP_ONLY:
+            self.say(text)
+
+    def journal(self, node: int, action: do.Action) -> None:
+        """Write an event of our own about a node, and see to it that it is read back."""
+        self.unconfirmed.add(node, action, self.now)
+        self.out.append(action)
+
+    def jobstate(self, node: int, event: str, job: str = "-") -> None:
+        """A line for jobstate.log.  It carries the time of the node's last event, so that a replay
+        gives the same line."""
+        if self.dag.jobstate_log:
+            lines = self.jobstate_lines
+            time = lines.times.get(node, self.now)
+            self.out.append(do.JobState(time, node, event, job, lines.sequence(node)))
+
+    # Single writers.
+
+    def enter(self, phase: Phase) -> None:
+        """The only writer of the DAG's phase."""
+        assert phase in MOVES[self.phase], (self.phase, phase)
+        self.phase = phase
+
+    def set_status(self, status: DagStatus) -> None:
+        """The only writer of the DAG's status."""
+        self.status = status
+
+    def set_limits(self, limits: Throttles) -> None:
+        """Other throttles are in force from now on."""
+        self.limits = limits
+        self.limits_changed = True
+
+    # Questions.
+
+    def happened(self, time: float) -> float:
+        """When an event happened that is stamped with `time`.
+
+        An old log is believed.  What is read live has just happened: its stamp may be of a clock
+        that was set since we started, or is another machine's.
+        """
+        return min(time, self.now) if self.recovering else self.now
+
+    @property
+    def recovering(self) -> bool:
+        """Whether an old log is being replayed."""
+        return self.phase is Phase.RECOVERING
+
+    @property
+    def halted(self) -> bool:
+        """Whether anything or anybody keeps the DAG halted."""
+        halt = self.halt
+        return halt.by_command or halt.by_file or halt.paused
+
+    @property
+    def starts_nothing(self) -> bool:
+        """Whether nothing new may be started now, since the DAG is halted."""
+        return self.halted and self.phase is not Phase.FINISHING
+
+    @property
+    def frozen(self) -> bool:
+        """Whether nothing at all may be started now, since the DAG is paused."""
+        return self.halt.paused and self.phase is not Phase.FINISHING
+
+    @property
+    def shown_status(self) -> DagStatus:
+        """The DAG's status as the outside sees it: a halt hides what it was before."""
+        return DagStatus.HALTED if self.halted and self.end.begun is None else self.status
+
+    @property
+    def final_waits(self) -> bool:
+        """Whether there is a FINAL node that has not begun."""
+        return self.final is not None and self.nodes.states[self.final] == State.WAITING
+
+    @property
+    def final_begun(self) -> bool:
+        """Whether the FINAL node has begun, or is about to."""
+        if self.phase is Phase.FINISHING:
+            return True
+        return self.final is not None and self.nodes.states[self.final] != State.WAITING
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the run has been ended, but perhaps for its FINAL node."""
+        return self.end.wanted is not None or self.end.begun is not None or self.final_begun
+
+    def is_closed_to(self, node: int) -> bool:
+        """Whether `node` may not be started any more, since the FINAL node has begun."""
+        return node != self.final and self.final_begun
+
+    def is_ordinary(self, node: int) -> bool:
+        """Whether `node` is neither the FINAL node nor a SERVICE."""
+        return node != self.final and node not in self.nodes.services
+
+    def priority(self, node: int) -> int:
+        """Effective priority of a node."""
+        return self.dag.priorities.get(node, 0)
+
+    def nodes_in_queue(self) -> int:
+        """How many nodes hold a place under -MaxJobs."""
+        return sum(self.nodes.counts[state] for state in IN_QUEUE)
+
+    def script_room(self, kind: ScriptKind) -> float:
+        """How many scripts of one kind may start now; infinity if there is no limit."""
+        if kind is ScriptKind.PRE:
+            limit, running = self.limits.pre, self.nodes.count_all(State.PRE_RUN)
+        elif kind is ScriptKind.POST:
+            limit, running = self.limits.post, self.nodes.count_all(State.POST_RUN)
+        else:
+            limit, running = self.limits.hold, self.scripts.hold.running
+        return limit - running if limit else float("inf")
+
+
+_new_tuple = tuple.__new__

@@ -1,0 +1,132 @@
+"""Simple lines, applied many at a time: what `apply` does with each of them, only faster.
+
+Whatever is out of the ordinary (an unknown name, a second VARS for a node) is left to `apply`: a
+function that returns False has done nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import chain, repeat
+from operator import lt
+
+from condor_pydagman.dagfile.bulk import SimpleLines
+from condor_pydagman.graph.building import Building
+from condor_pydagman.graph.model import Retry, Script
+from condor_pydagman.vocabulary import ScriptKind
+
+MAX_COLUMNS = 8  # children a line, if all lines have as many
+
+
+class NotSimple(Exception):
+    """A name is defined twice: start again, and apply the commands one by one."""
+
+
+def define_jobs(building: Building, simple: SimpleLines) -> None:
+    """The JOB lines among simple lines.
+
+    Raises:
+        NotSimple: the Dag is spoilt.
+    """
+    scope, dag = building.scope, building.dag
+    rows = simple.rows("JOB")
+    if not rows:
+        return
+    names, submits = zip(*rows)
+    if scope.splices and not scope.splices.keys().isdisjoint(scope.munge + n for n in names):
+        raise NotSimple
+    full = building.full_names(names)
+    first = len(dag)
+    if not dag.add_jobs(full, building.texts(submits), simple.job_lines()):
+        raise NotSimple
+    scope.add(first, len(names))
+    if scope.directory:
+        directory = building.text(scope.directory.rstrip("/") or "/")
+        dag.directories.update(zip(range(first, first + len(names)), repeat(directory)))
+
+
+def use(building: Building, simple: SimpleLines, kind: str) -> bool:
+    """The lines of another kind."""
+    rows = simple.rows(kind)
+    if not rows:
+        return True
+    names, details = zip(*rows)
+    nodes = building.numbers(names)
+    return nodes is not None and _FUNCTIONS[kind](building, nodes, details)
+
+
+def _set_variables(building: Building, nodes: Sequence[int], texts: Sequence[str]) -> bool:
+    append = building.options.default_append_vars
+    return building.dag.variables.add_simple(nodes, texts, append)
+
+
+def _set_retries(building: Building, nodes: Sequence[int], limits: Sequence[str]) -> bool:
+    if not building.special.isdisjoint(nodes):
+        return False
+    retries = building.dag.retries
+    if not retries.keys().isdisjoint(nodes) or len(set(nodes)) < len(nodes):
+        return False
+    values = {limit: building.share(Retry(int(limit))) for limit in set(limits)}
+    retries.update(zip(nodes, map(values.__getitem__, limits)))
+    return True
+
+
+def _set_scripts(
+    kind: ScriptKind, building: Building, nodes: Sequence[int], texts: Sequence[str]
+) -> bool:
+    scripts = building.dag.scripts
+    if len(set(nodes)) < len(nodes):
+        return False
+    if any(kind in scripts[node] for node in nodes if node in scripts):
+        return False
+    for node, text in zip(nodes, texts):
+        scripts[node] = {**scripts.get(node, {}), kind: Script(text)}
+    return True
+
+
+def _add_edges(building: Building, parents: Sequence[int], children: Sequence[str]) -> bool:
+    lists = [names.split() for names in children]
+    size = len(lists[0])
+    if size <= MAX_COLUMNS and all(len(names) == size for names in lists):
+        columns = [building.numbers(names) for names in zip(*lists)]
+        if all(map(_ascending, columns, columns[1:])):
+            return _add_columns(building, parents, columns)
+    heads = building.numbers(list(chain.from_iterable(lists)))
+    if heads is None or _any_special(building, parents, heads):
+        return False
+    edges, begin = building.dag.edges, 0
+    for parent, names in zip(parents, lists):
+        end = begin + len(names)
+        edges.add((parent,), sorted(set(heads[begin:end])))
+        begin = end
+    return True
+
+
+def _ascending(left: Sequence[int] | None, right: Sequence[int] | None) -> bool:
+    """Whether children are in the order of their numbers, so that nothing is left to be sorted."""
+    return left is None or right is None or all(map(lt, left, right))
+
+
+def _add_columns(
+    building: Building, parents: Sequence[int], columns: Sequence[Sequence[int] | None]
+) -> bool:
+    known = [column for column in columns if column is not None]
+    if len(known) < len(columns) or _any_special(building, parents, *known):
+        return False
+    building.dag.edges.add_columns(parents, known)
+    return True
+
+
+def _any_special(building: Building, *ends: Sequence[int]) -> bool:
+    special = building.special
+    return bool(special) and not all(map(special.isdisjoint, ends))
+
+
+_FUNCTIONS: dict[str, Callable[[Building, Sequence[int], Sequence[str]], bool]] = {
+    "PARENT": _add_edges,
+    "VARS": _set_variables,
+    "RETRY": _set_retries,
+    "SCRIPT PRE": partial(_set_scripts, ScriptKind.PRE),
+    "SCRIPT POST": partial(_set_scripts, ScriptKind.POST),
+}

@@ -1,0 +1,35 @@
+"""Which DAGMans run on this machine, by /proc."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from condor_pydagman.pool import processes
+
+
+class RunningDagman(NamedTuple):
+    """A DAGMan, the directory in which it runs, and the name of its lock file."""
+
+    pid: int
+    directory: str
+    lock: str
+
+
+def running_dagmans() -> list[RunningDagman]:
+    """Every DAGMan; the processes that one has forked, which look the same, are not counted."""
+    found = {}
+    for pid in (int(name) for name in os.listdir("/proc") if name.isdigit()):
+        with contextlib.suppress(OSError):
+            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+            if b"-Lockfile" in words:
+                lock = words[words.index(b"-Lockfile") + 1].decode()
+                found[pid] = RunningDagman(pid, os.readlink(f"/proc/{pid}/cwd"), lock)
+    return [one for one in found.values() if processes.stat_of(one.pid).parent not in found]
+
+
+def dagmans_in(directory: Path) -> dict[int, str]:
+    """DAGMans that run in a directory: process id -> lock file."""
+    return {one.pid: one.lock for one in running_dagmans() if one.directory == str(directory)}

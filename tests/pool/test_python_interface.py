@@ -1,0 +1,73 @@
+"""The Python interface on a real pool: the example of docs/python.md, and how a DAG stands."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman import DagState, DagStatus, dag_status, read_dag, read_node_status, read_rescue
+from tests.pool.access_point import AccessPoint
+
+pytestmark = pytest.mark.pool
+
+PAGE = Path(__file__).resolve().parents[2] / "docs/python.md"
+SUBMIT = "executable = /bin/sh\narguments = \"-c 'exit $(code:0)'\"\nuniverse = local\nqueue\n"
+DAG = """\
+JOB A a.sub
+JOB B a.sub
+JOB C a.sub
+PARENT A CHILD B
+VARS B code="1"
+NODE_STATUS_FILE n.status 1
+"""
+ASK = """\
+import json, sys
+from condor_pydagman import dag_status
+found = dag_status(int(sys.argv[1]))
+print(json.dumps([found.state.name, found.counts, found.exit_code]))
+"""
+
+
+@pytest.fixture
+def work(work: Path) -> Path:
+    (work / "a.sub").write_text(SUBMIT)
+    (work / "my.dag").write_text(DAG)
+    return work
+
+
+def example() -> str:
+    """What the page shows for a pool."""
+    found = re.search(r"<!-- needs a pool -->\n```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert found
+    return found[1]
+
+
+def test_the_example_submits_and_tells(
+    access_point: AccessPoint, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = access_point.run(sys.executable, "-c", example(), cwd=work)
+    first, *_, last = done.stdout.splitlines()
+    cluster = int(re.fullmatch(r"job (\d+), from my\.dag\.condor\.sub", first)[1])  # type: ignore[index]
+    assert re.fullmatch(r"DagState\.(IDLE|RUNNING) .*", last)
+    assert access_point.wait(work / "my.dag").code == 1
+    asked = access_point.run(sys.executable, "-c", ASK, str(cluster), cwd=work).stdout
+    counts = [3, 2, 0, 0, 0, 0, 0, 1, 0]
+    assert json.loads(asked) == ["FAILED", counts, 1]
+    monkeypatch.chdir(work)
+    by_files = dag_status("my.dag")
+    assert by_files.counts is not None
+    assert by_files == DagStatus(
+        DagState.FAILED, by_files.counts, by_files.updated, None, exit_code=1, rescue=1
+    )
+    assert list(by_files.counts) == counts
+    assert sorted(read_rescue("my.dag.rescue001").done) == ["A", "C"]
+    assert read_dag("my.dag", rescue="my.dag.rescue001")["A"].done
+    status = read_node_status("n.status")
+    assert (status.outcome, status.counts) == ("failed", by_files.counts)
+    assert {name: entry.status.name for name, entry in status.nodes.items()} == {
+        "A": "DONE", "B": "ERROR", "C": "DONE",
+    }  # fmt: skip

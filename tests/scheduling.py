@@ -1,0 +1,92 @@
+"""Which tests run in the same process, and in which order, when several processes share a test run
+(pytest-xdist, option `-n`).
+
+Each process starts a pool of its own when one of its tests needs one.  The tests of a file stay
+together, since they share fixtures, and so do the files that share costly ones.  Most pool tests
+wait; so the long ones come first, and what needs the CPU fills the time in which they wait.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from xdist.scheduler import LoadScopeScheduling
+from xdist.workermanage import WorkerController
+
+ROOT = Path(__file__).resolve().parents[1]
+SCENES = "scenes"
+INSTALLATION = "installation"
+TOGETHER = {
+    "tests/contract/test_installation.py": INSTALLATION,
+    "tests/pool/test_installation.py": INSTALLATION,
+}
+AUDIT = "tests/test_dependencies.py::test_no_dependency_has_a_known_vulnerability"
+# Long tests that share nothing: each may run anywhere.
+APART = (
+    "tests/sim/",
+    "tests/fuzz/",
+    "tests/test_style.py::test_tools_are_content",
+    AUDIT,
+)
+# Longest first. What is not here comes later, the larger files first.
+LONGEST = (
+    "tests/pool/test_compare.py",
+    SCENES,
+    "tests/pool/test_benchmark.py",
+    "tests/pool/test_submit_files.py",
+    "tests/pool/test_dag_checker.py",
+    "tests/pool/test_dagman_command.py",
+    AUDIT,  # asks the network
+    "tests/pool/test_workflows.py",
+    "tests/pool/test_torture.py",
+    "tests/pool/test_each_point.py",
+    "tests/pool/test_pool_command.py",
+    "tests/pool/test_submit_corpus.py",
+    "tests/pool/test_corpus_stock.py",
+    "tests/pool/test_submit_dag.py",
+    "tests/pool/test_clients.py",
+    "tests/pool/test_knobs.py",
+    "tests/pool/test_stock_clients.py",
+    "tests/pool/test_bad_input.py",
+    INSTALLATION,
+    "tests/contract/test_dagman_program.py",
+    "tests/unit/test_bad_dag_files.py",
+)
+
+
+@cache
+def _plays_scenes(path: str) -> bool:
+    return "\nSTAGE = Stage()\n" in (ROOT / path).read_text(encoding="utf-8")
+
+
+def unit_of(test: str) -> str:
+    """The unit of work that a test, by its node id, belongs to: tests that run in one process."""
+    path = test.partition("::")[0]
+    if test.startswith(APART):
+        return test
+    if _plays_scenes(path):
+        return SCENES
+    return TOGETHER.get(path, path)
+
+
+def rank(unit: str, size: int) -> tuple[int, int]:
+    """Orders units, the one to start first lowest; `size` is how many tests it has."""
+    return (LONGEST.index(unit) if unit in LONGEST else len(LONGEST), -size)
+
+
+class LongestFirst(LoadScopeScheduling):
+    """Gives units to the processes, the longest first, each as late as it can."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return unit_of(nodeid)
+
+    def _assign_work_unit(self, node: WorkerController) -> None:
+        first = min(self.workqueue, key=lambda unit: rank(unit, len(self.workqueue[unit])))
+        self.workqueue.move_to_end(first, last=False)
+        super()._assign_work_unit(node)
+
+    def _reschedule(self, node: WorkerController) -> None:
+        # A process must know the test after the one it runs, to know which fixtures end.
+        if not self.workqueue or self._pending_of(self.assigned_work[node]) <= 1:
+            super()._reschedule(node)

@@ -1,0 +1,137 @@
+"""Command lines of condor_pydagman, and the error messages of all commands."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman import __version__
+from condor_pydagman.cli import dag_checker, pydagman, submit_dag
+from condor_pydagman.cli.command_line import parse
+from condor_pydagman.cli.pydagman import _parser
+from condor_pydagman.dagman_job.unknown_options import nearest
+
+
+def understood(*words: str) -> dict[str, object]:
+    return vars(parse(_parser(), words))
+
+
+def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    with pytest.raises(SystemExit) as ended:
+        parse(_parser(), words)
+    assert ended.value.code == 2
+    out, err = capsys.readouterr()
+    assert len(err.splitlines()) <= 2, "a few lines, not the whole usage"
+    return out + err
+
+
+def test_options_of_draw_and_flatten_as_htcondors() -> None:
+    for word in ("--usedagdir", "-usedagdir", "-UseDagDir", "--UseDagDir"):
+        assert understood("draw", word, "x.dag")["usedagdir"]
+        assert understood("flatten", "x.dag", word)["usedagdir"]
+    assert understood("draw", "-Fold=7", "x.dag")["fold"] == 7
+    assert understood("draw", "-o", "a.svg", "-direction", "LR", "x.dag")["output"] == "a.svg"
+    assert understood("flatten", "--", "-usedagdir")["dag_files"] == ["-usedagdir"]
+
+
+def test_options_of_pool_stand_on_either_side_of_the_action() -> None:
+    for words in (["--dir", "d", "stop"], ["-dir", "d", "stop"], ["stop", "-Dir=d"]):
+        assert understood("pool", *words)["dir"] == "d"
+    assert understood("pool", "-slots", "3", "start", "-dir", "d")["slots"] == 3
+
+
+def test_the_command_of_pool_run_is_not_changed() -> None:
+    words = ["ls", "-All", "--dir", "x", "help"]
+    assert understood("pool", "run", "-dir", "d", *words)["command"] == words
+    assert understood("pool", "run", *words)["command"] == words
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("konbs", "there is no command konbs; is knobs meant?"),
+        ("lint x.dag", "condor_dag_checker -lint"),
+        ("zzz", "there are pool, draw, flatten, knobs"),
+        ("pool strat", "condor_pydagman pool: there is no action strat; is start meant?"),
+        ("draw --fld 3 x.dag", "condor_pydagman draw: unknown option --fld; is --fold meant?"),
+        ("draw -zzz x.dag", "condor_pydagman draw: unknown option -zzz\n"),
+        ("draw", "DAGFILE"),
+        ("pool start x", "condor_pydagman pool start: unexpected word x"),
+    ],
+)
+def test_errors_suggest_the_nearest_word(
+    line: str, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert says in refused(capsys, *line.split())
+
+
+@pytest.mark.parametrize("line", ["", "pool"])
+def test_without_arguments_the_help_is_shown(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        parse(_parser(), line.split())
+    assert ended.value.code == 2
+    assert capsys.readouterr().out.startswith("usage: condor_pydagman")
+
+
+@pytest.mark.parametrize("line", ["-help", "--help", "-h", "help", "draw -Help", "help draw"])
+def test_help(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        pydagman.main(line.split())
+    assert ended.value.code == 0
+    name = "condor_pydagman draw" if "draw" in line else "condor_pydagman"
+    assert capsys.readouterr().out.startswith(f"usage: {name} [-h]")
+
+
+@pytest.mark.parametrize("line", ["-version", "--version", "version"])
+def test_version(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        pydagman.main([line])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out == f"{__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("typed", "near"),
+    [
+        ("--maxjobs", "-MaxJobs"),
+        ("-maxjbs", "-MaxJobs"),
+        ("-Maxjob=5", "-MaxJobs"),
+        ("-qqq", ""),
+        ("-for", "-Force"),
+        ("-f", ""),
+    ],
+)
+def test_nearest(typed: str, near: str) -> None:
+    assert nearest(typed, ["-MaxJobs", "-MaxIdle", "-Force"]) == near
+
+
+@pytest.mark.parametrize(
+    ("main", "words", "hint"),
+    [
+        (submit_dag.main, ["-maxjbs", "3", "t.dag"], "Is -MaxJobs meant?"),
+        (submit_dag.main, ["--force", "t.dag"], "Is -Force meant?"),
+        (dag_checker.main, ["-lnt", "t.dag"], "Is -Lint meant?"),
+        (dag_checker.main, ["-checkscript=1", "t.dag"], "Is -CheckScripts meant?"),
+    ],
+)
+def test_a_wrong_option_of_the_drop_ins(
+    main: pydagman.Action, words: list[str], hint: str, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
+) -> None:  # fmt: skip
+    """A program reads what stock prints; a person is not to lose the message above a long usage."""
+    monkeypatch.chdir(tmp_path)
+    code = main(words)  # type: ignore[arg-type]
+    out, err = capsys.readouterr()
+    assert out.startswith("Usage: ")
+    assert hint in err or main is dag_checker.main
+    for stream in (sys.stdout, sys.stderr):
+        monkeypatch.setattr(stream, "isatty", lambda: True)
+    assert main(words) == code  # type: ignore[arg-type]
+    out, err = capsys.readouterr()
+    assert hint in err
+    assert len((out + err).splitlines()) == 3
+    assert "-help shows all options" in out
+    main([])  # type: ignore[arg-type]
+    assert capsys.readouterr().out.startswith("Usage: ")

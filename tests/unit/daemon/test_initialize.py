@@ -1,0 +1,94 @@
+"""The first lines of `.dagman.out`, and the knobs of a run."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.adapters import knobs
+from condor_pydagman.config import Config
+from condor_pydagman.daemon import initialize
+from condor_pydagman.dagman_job.options import DagmanOptions
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("_CONDOR_DAGMAN_LOG", "t.dag.dagman.out")
+    monkeypatch.delenv("_CONDOR_DAGMAN_CONFIG_FILE", raising=False)
+    return tmp_path
+
+
+def said() -> str:
+    return Path("t.dag.dagman.out").read_text()
+
+
+def test_the_log_is_where_the_environment_says(place: Path) -> None:
+    out = initialize.open_log()
+    out.flush()
+    assert out.path == str(place / "t.dag.dagman.out") == os.environ["_CONDOR_DAGMAN_LOG"]
+    assert f"PID = {os.getpid()}" in said()
+    assert "** Log last touched time unavailable" in said()
+
+
+def test_a_dagman_started_by_hand_has_a_log_of_its_own(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("_CONDOR_DAGMAN_LOG")
+    assert initialize.log_path() == str(place / initialize.DEFAULT_LOG)
+
+
+def test_a_log_that_was_there_says_when_it_was_written() -> None:
+    Path("t.dag.dagman.out").write_text("before\n")
+    out = initialize.open_log()
+    out.flush()
+    assert said().startswith("before\n")
+    assert "** Log last touched " in said()
+    assert "unavailable" not in said()
+
+
+@pytest.mark.parametrize("wanted", [True, False, None])
+def test_the_command_line_goes_before_the_knobs(wanted: bool | None) -> None:
+    options = DagmanOptions(always_run_post=wanted, suppress_notification=wanted)
+    config = Config(always_run_post=True, suppress_notification=False)
+    found = initialize.with_options(config, options)
+    assert found.always_run_post is (True if wanted is None else wanted)
+    assert found.suppress_notification is bool(wanted)
+
+
+@pytest.fixture
+def loaded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Files that knobs were read from."""
+    files: list[str] = []
+
+    def load(file: str) -> Config:
+        files.append(file)
+        return Config(max_jobs_submitted=len(files), verbosity=4)
+
+    monkeypatch.setattr(knobs, "load", load)
+    monkeypatch.setattr(knobs, "set_subsystem", lambda name: None)
+    monkeypatch.setattr(knobs, "lookup", lambda name: None)
+    return files
+
+
+def test_knobs_are_read_with_and_without_the_config_file_of_the_dag(
+    loaded: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("_CONDOR_DAGMAN_CONFIG_FILE", "t.config")
+    out = initialize.open_log()
+    settings = initialize.configure(DagmanOptions(), out)
+    out.flush()
+    assert loaded == ["", "t.config"]
+    assert settings.admin.max_jobs_submitted == 1
+    assert "Using DAGMan config file: t.config" in said()
+    assert "DAGMAN_MAX_JOBS_SUBMITTED setting: " in said()
+
+
+@pytest.mark.parametrize(("debug", "level"), [(None, 4), (6, 6), (-1, 0)])
+@pytest.mark.usefixtures("loaded")
+def test_verbosity(debug: int | None, level: int) -> None:
+    out = initialize.open_log()
+    initialize.configure(DagmanOptions(debug=debug), out)
+    assert out.verbosity == level

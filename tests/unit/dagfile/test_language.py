@@ -1,0 +1,60 @@
+"""The LANGUAGE table, and which DAG files condor_submit_dag need not parse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.dagfile.language import (
+    DEFINING,
+    LANGUAGE,
+    SUBMIT_ONLY,
+    USING,
+    concerns_submit_dag,
+)
+from condor_pydagman.dagfile.line_parts import normal
+from condor_pydagman.dagfile.parser import manager_commands
+
+
+def test_every_word_of_the_language_is_known() -> None:
+    assert len(LANGUAGE) == 33
+    assert all(about.word == word == normal(word) for word, about in LANGUAGE.items())
+    assert [word for word, about in LANGUAGE.items() if about.extension] == ["TIMEOUT"]
+
+
+def test_what_is_applied_first() -> None:
+    """The manual does not say; the order is that of stock DAGMan, and DATA is a node as well."""
+    words = "SUBMIT_DESCRIPTION JOB FINAL PROVISIONER SERVICE SUBDAG SPLICE REJECT DOT"
+    assert {*words.split(), "NODE_STATUS_FILE", "JOBSTATE_LOG", "DATA"} == DEFINING
+    assert {"CONFIG", "SET_JOB_ATTR", "ENV"} == SUBMIT_ONLY
+    assert set(LANGUAGE) == DEFINING | USING | SUBMIT_ONLY
+    assert not USING & (DEFINING | SUBMIT_ONLY)
+
+
+@pytest.mark.parametrize("word", LANGUAGE)
+def test_every_word_has_its_form_and_a_summary(word: str) -> None:
+    about = LANGUAGE[word]
+    assert (about.called or word) in about.usage
+    assert about.summary.endswith(".")
+    assert "\n" not in about.usage + about.summary
+
+
+def test_dag_files_that_condor_submit_dag_passes_over() -> None:
+    """The parser would have found nothing in them."""
+    corpus = sorted((Path(__file__).parents[2] / "corpus").rglob("*.dag"))
+    texts = [path.read_bytes().decode("utf-8", "surrogateescape") for path in corpus]
+    plain = [text for text in texts if not concerns_submit_dag(text)]
+    assert len(plain) > 100
+    for text in plain:
+        assert manager_commands(text, "t.dag") == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["CONFIG c", " env set a=b", "Set_Job_Attr a = 1", "JOB", "JOBS a b", "JOB A {", "JOB A \\",
+     "JOB A @=E", "JOB A @=E\n@E", "\x0bCONFIG c", "VAR\u017f A b=1", "FOO", "JOB A a\0",
+     "\ufeffJOB A b", "\rCONFIG c"],
+)  # fmt: skip
+def test_lines_that_condor_submit_dag_looks_at(line: str) -> None:
+    assert concerns_submit_dag(f"JOB A a.sub\n# CONFIG\n\n{line}\nRETRY A 3\n")

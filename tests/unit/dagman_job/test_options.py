@@ -1,0 +1,322 @@
+"""The command lines of condor_submit_dag and condor_dagman."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+from condor_pydagman.dagman_job.option_table import OPTIONS
+from condor_pydagman.dagman_job.options import (
+    MisplacedOption,
+    SubmitOptions,
+    arguments,
+    dagman_usage,
+    merge_maximums,
+    parse_dagman,
+    parse_submit,
+    submit_usage,
+)
+from condor_pydagman.errors import UsageError
+
+
+def submit(*words: str) -> SubmitOptions:
+    return parse_submit([*words, "t.dag"])
+
+
+def written(*words: str) -> str:
+    """What condor_dagman is given for these options, without what is always there."""
+    options = submit(*words)._replace(dagman="D")
+    if options.auto_rescue is None:
+        options = options._replace(auto_rescue=1)
+    line = " ".join(arguments(options, "V"))
+    assert line.startswith("-f -l . ")
+    return line
+
+
+def test_nothing_given() -> None:
+    assert submit() == SubmitOptions(dag_files=("t.dag",))
+
+
+@pytest.mark.parametrize(
+    ("word", "attribute", "argument", "value"),
+    [
+        ("-m", "max_hold", "3", 3),
+        ("-MAXJ", "max_jobs", "3", 3),
+        ("-p", "priority", "-3", -3),
+        ("-b", "batch_name", '"a b"', "a b"),
+        ("-s", "schedd_address_file", "x", "x"),
+        ("-d", "dag_files", "", ()),
+        ("-u", "update_submit", "", True),
+        ("-i", "import_env", "", True),
+        ("-f", "force", "", True),
+        ("-v", "verbose", "", True),
+        ("-n", "do_recurse", "", False),
+        ("-no", "do_recurse", "", False),
+        ("-no_s", "no_submit", "", True),
+        ("-a", "append", "x = y", ("x = y",)),
+        ("-", "append", "x = y", ("x = y",)),
+        ("-t", "terse", "", True),
+    ],
+)
+def test_abbreviations_as_in_stock(word: str, attribute: str, argument: str, value: object) -> None:
+    if attribute == "dag_files":
+        assert submit(word).dag_files == ("t.dag",)
+        return
+    words = [word, argument] if argument else [word]
+    assert getattr(submit(*words), attribute) == value
+
+
+@pytest.mark.parametrize("word", ["-xyz", "-w", "--", "--no_submit", "-foo", "-waitfordebug"])
+def test_unknown_option(word: str) -> None:
+    with pytest.raises(UsageError, match=f"^Error: Unknown flag '{word}' provided$"):
+        submit(word.upper())
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [("5x", 5), (" 5", 5), ("+5", 5), ("0x10", 0), ("010", 10), ("-5", -5)]
+)
+def test_integers_are_read_leniently(text: str, number: int) -> None:
+    assert submit("-maxjobs", text).max_jobs == number
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["-maxjobs"], "Error: Option -MaxJobs (-maxjobs) requires an additional argument"),
+        (["-maxj", "x"], "Error: -maxj (-MaxJobs) additional argument required to be a integer"),
+        (["-maxj", "-n"], "Error: -maxj (-MaxJobs) additional argument required to be a integer"),
+        (["-maxj", "2147483648"], "Error: -maxj (-MaxJobs) additional argument required to be "
+                                  "a integer"),
+        (["-maxj", ""], "Error: -maxj (-MaxJobs) additional argument was empty"),
+        (["-batch", "-x"], "Error: Option -Batch-Name (-batch) requires an additional argument"),
+        (["-AlwaysRunPost", "-dontalways"],
+         "Error: Both -AlwaysRunPost and -DontAlwaysRunPost can't be used at the same time"),
+        (["-dont_s", "-supp"], "Error: Both -dont_suppress_notification and "
+                               "-suppress_notification can't be used at the same time"),
+        (["-no_recurse", "-do_recurse"],
+         "Error: Both -no_recurse and -do_recurse can't be used at the same time"),
+        (["-rescuef", "f", "-dores", "3"],
+         "Error: -DoRescueFrom can not be used with the following flag: -RescueFile"),
+        (["-load", "f", "-dorecov"],
+         "Error: -DoRecovery can not be used with the following flag: -load_save"),
+        (["-dorescuefrom", "-1", "t.dag"],
+         "-DoRescueFrom value must be non-negative; aborting."),
+        (["-r"], "Error: Option -r (-r) requires an additional argument"),
+        (["-a", ""], "Error: -a (-a) additional argument was empty"),
+        (["-batch-name", '""'], "Error: -batch-name (-Batch-Name) additional argument was empty"),
+        (["-insert_env", " "], "Error: -insert_env (-insert_env) additional argument was empty"),
+        (["-dag", ""], "ERROR: no dag file specified; aborting."),
+        ([], "ERROR: no dag file specified; aborting."),
+        ([""], "ERROR: no dag file specified; aborting."),
+    ],
+)  # fmt: skip
+def test_usage_errors_are_worded_as_in_stock(words: list[str], message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_submit(words)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("words", [["t.dag", "-no_submit"], ["-dag", "u", "-f", "t"], ["t", "-h"]])
+def test_options_after_dag_files(words: list[str]) -> None:
+    with pytest.raises(MisplacedOption, match="no arguments allowed after DAG file name"):
+        parse_submit(words)
+
+
+@pytest.mark.parametrize(
+    ("words", "attribute", "value"),
+    [
+        (["-batch-name", '"a b"'], "batch_name", "a b"),
+        (["-batch-name", '"'], "batch_name", '"'),
+        (["-batch-name", '""a""'], "batch_name", '"a"'),
+        (["-insert_env", " A=1 "], "insert_env", ("A=1",)),
+        (["-include_env", " A "], "include_env", (" A ",)),
+        (["-r", "host"], "remote", "host"),
+        (["-valgrind"], "valgrind", True),
+        (["-submitmethod", "0"], "submit_method", 0),
+    ],
+)
+def test_arguments_as_stock_takes_them(words: list[str], attribute: str, value: object) -> None:
+    assert getattr(submit(*words), attribute) == value
+
+
+@pytest.mark.parametrize(
+    ("words", "show"),
+    [(["-help"], "help"), (["-H"], "help"), (["-f", "-version"], "version"), (["-vers"], "version"),
+     (["-no_submit", "-xx-help"], "help")],
+)  # fmt: skip
+def test_help_and_version(words: list[str], show: str) -> None:
+    assert parse_submit(words).show == show
+
+
+def test_arguments_minimal() -> None:
+    assert (
+        written() == "-f -l . -Lockfile t.dag.lock -Dag t.dag -CsdVersion V -dagman D -AutoRescue 1"
+    )
+
+
+def test_arguments_in_the_order_of_stock() -> None:
+    line = written(
+        "-force", "-update_submit", "-submitmethod", "1", "-suppress_notification", "-insert_env",
+        "A=1", "-include_env", "B", "-import_env", "-allow", "-dorescuefrom", "2", "-autorescue",
+        "0", "-outfile_dir", "o", "-usedagdir", "-notification", "always", "-verbose", "-priority",
+        "4", "-dorecovery", "-dontalwaysrunpost", "-maxpost", "4", "-maxpre", "3",
+        "-maxjobs", "2", "-maxidle", "0", "-maxhold", "9", "-debug", "5", "-lockfile", "mine",
+        "-insert_env", "C=2", "-csd", "old", "-batch-name", "b", "-append", "x=y", "-no_submit",
+    )  # fmt: skip
+    assert line == (
+        "-f -l . -Debug 5 -Lockfile t.dag.lock -Dag t.dag -MaxIdle 0 -MaxJobs 2 -MaxPre 3 "
+        "-MaxPost 4 -DontAlwaysRunPost -DoRecov -CsdVersion V -Priority 4 "
+        "-verbose -notification never -dagman D -UseDagDir -outfile_dir o -AutoRescue 0 "
+        "-DoRescueFrom 2 -AllowVersionMismatch -import_env -include_env B -insert_env A=1 "
+        "-insert_env C=2 -suppress_notification -SubmitMethod 1 -force -update_submit"
+    )
+
+
+def test_arguments_of_several_dags_without_a_port() -> None:
+    options = parse_submit(["-dag", "u.dag"])._replace(dagman="D", auto_rescue=1)
+    options = options._replace(dag_files=("d/t.dag", "u.dag"))
+    words = arguments(options, "V", disable_port=True)
+    assert " ".join(words).startswith(
+        "-p 0 -f -l . -Lockfile d/t.dag.lock -Dag d/t.dag -Dag u.dag "
+    )
+
+
+@pytest.mark.parametrize("words", [("-maxjobs", "-5"), ("-debug", "-1"), ("-priority", "0")])
+def test_values_that_mean_not_given(words: tuple[str, ...]) -> None:
+    assert written(*words) == written()
+
+
+def test_of_the_options_that_are_for_tests_only_one_is_handed_on() -> None:
+    assert "-SetupOnly" in written("-setuponly")
+    assert written("-dryrun") == written("-dot") == written("-valgrind") == written()
+
+
+@pytest.mark.parametrize(
+    ("words", "attribute", "value"),
+    [
+        (["-load_save", "s.save"], "load_save", "s.save"),
+        (["-DoRescueFrom", "3"], "do_rescue_from", 3),
+        (["-RescueFile", "t.dag.rescue002"], "rescue_file", "t.dag.rescue002"),
+    ],
+)
+def test_where_a_run_starts_from_is_handed_on_to_dagman(
+    words: list[str], attribute: str, value: object
+) -> None:
+    given = submit(*words)._replace(dagman="D", auto_rescue=1)
+    line = arguments(given, "V")
+    at = line.index(words[0])
+    assert line[at : at + 2] == words
+    assert getattr(parse_dagman(line), attribute) == value
+
+
+def test_dagman_understands_all_that_submit_writes() -> None:
+    options = submit(
+        "-f", "-debug", "4", "-maxidle", "3", "-notif", "error", "-insert_env", "A=b c"
+    )  # fmt: skip
+    given = options._replace(
+        dagman="D", auto_rescue=0, priority=-2, rescue_file="r x",
+        do_recurse=True, load_save="", valgrind=False,
+    )  # fmt: skip
+    found = parse_dagman(arguments(given, "$CondorVersion: 1 $", disable_port=True))
+    for name in ("debug", "max_idle", "dagman", "priority", "rescue_file", "force"):
+        assert getattr(found, name) == getattr(given, name)
+    assert found.dag_files == ("t.dag",)
+    assert found.lockfile == "t.dag.lock"
+    assert found.csd_version == "$CondorVersion: 1 $"
+    assert found.insert_env == ("A=b c",)
+    assert found.auto_rescue == 0
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "-p 0 -f -l . -Lockfile t.dag.lock -Dag t.dag -Dag u.dag -AutoRescue 1",
+        "-f -l . -Debug 3 -lock l -dag t.dag -DoRecov -csdver x -dagman /x -autores 1 -maxj 5",
+        "-pidfile p -sock s -local-name n -t -q -b -f t.dag",
+        "t.dag -SubmitMethod 0 -remote r -valgrind -no_submit -append x -config c",
+        "-Dag t.dag -waitfordebug -batch-name b -terse -do_recurse",
+    ],
+)
+def test_lines_that_dagman_accepts(line: str) -> None:
+    assert parse_dagman(line.split()).dag_files[0] == "t.dag"
+
+
+def test_daemon_core_takes_whole_words_only() -> None:
+    assert parse_dagman(["-lockfile", "x", "t.dag"]).lockfile == "x"
+    assert parse_dagman(["-force", "-maxj", "3", "t.dag"]).max_jobs == 3
+    assert parse_dagman(["-f", "-v"]).show == "version"
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("-f -l .", "No DAG file was specified"),
+        ("-f -l . -Dag ''", "No DAG file was specified"),
+        ("-w t.dag", "Unknown flag '-w'"),
+        ("-waitfor t.dag", "Unknown flag '-waitfor'"),
+        ("-SubmitMethod 2 t.dag", "-SubmitMethod must be 0 or 1, not 2"),
+        ("-f -l . -foo t.dag", "Unknown flag '-foo'"),
+        ("-f t.dag -maxjobs -4", "-MaxJobs must be non-negative"),
+        ("-f t.dag -DoRescueFrom -3", "-DoRescueFrom must be non-negative"),
+        ("-f t.dag -maxhold", "requires an additional argument"),
+    ],
+)
+def test_lines_that_dagman_refuses(line: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        parse_dagman(shlex.split(line))
+
+
+@pytest.mark.parametrize(
+    ("old", "merged"),
+    [
+        ("-f -l . -MaxIdle 5 -maxpre 7 -Debug 5", (5, 9, 7)),
+        ("-maxjobs 3 -maxjobs 4 -CsdVersion x", (None, 4, None)),
+        ("-f", (None, 9, None)),
+    ],
+)
+def test_old_maximums_win(old: str, merged: tuple[int | None, ...]) -> None:
+    found = merge_maximums(submit("-maxjobs", "9"), old.split())
+    assert (found.max_idle, found.max_jobs, found.max_pre) == merged
+
+
+@pytest.mark.parametrize("old", ["-maxjobs", "-maxjobs x", "-maxfoo 3"])
+def test_bad_old_maximums(old: str) -> None:
+    with pytest.raises(UsageError):
+        merge_maximums(submit(), old.split())
+
+
+def test_table_names_existing_attributes_once() -> None:
+    assert {option.attribute for option in OPTIONS} <= set(SubmitOptions._fields)
+    names = [option.name.lower() for option in OPTIONS]
+    assert len(names) == len(set(names))
+
+
+def test_usage_texts() -> None:
+    usage = submit_usage()
+    assert usage.startswith("Usage: condor_submit_dag [options] dag_file ")
+    assert "-MaxJobs <N>  " in usage
+    assert "SetupOnly" not in usage
+    assert "\t[-MaxJobs <N>]\n" in dagman_usage()
+
+
+@pytest.mark.parametrize(
+    ("word", "attribute", "value"),
+    [("-check_dag", "check_dag", True), ("-NO_CHECK_DAG", "check_dag", False)],
+)
+def test_options_of_ours_are_typed_whole(word: str, attribute: str, value: bool) -> None:
+    assert getattr(parse_submit([word, "t.dag"]), attribute) is value
+    assert parse_submit(["t.dag"]).check_dag is None
+
+
+@pytest.mark.parametrize(
+    ("word", "attribute"),
+    [("-c", "config"), ("-co", "config"), ("-no", "do_recurse"), ("-no_", "do_recurse")],
+)
+def test_they_take_no_abbreviation_from_those_of_stock(word: str, attribute: str) -> None:
+    words = [word, "x"] if attribute == "config" else [word]
+    options = parse_submit([*words, "t.dag"])
+    assert getattr(options, attribute) == ("x" if attribute == "config" else False)
+    for part in ("-check", "-check_da", "-no_c", "-no_check"):
+        with pytest.raises(UsageError):
+            parse_submit([part, "t.dag"])

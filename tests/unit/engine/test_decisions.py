@@ -1,0 +1,80 @@
+"""Truth tables: what comes after a PRE script, the jobs, a POST script and a failed run."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from condor_pydagman.engine import decisions
+from condor_pydagman.engine.decisions import NextStep, RetryVerdict
+from condor_pydagman.graph.model import Abort, Retry
+
+
+@pytest.mark.parametrize(
+    ("status", "pre_skip", "has_post", "always_post"),
+    list(product((0, 1, 2, -9), (None, 0, 1), (False, True), (False, True))),
+)
+def test_after_pre(status: int, pre_skip: int | None, has_post: bool, always_post: bool) -> None:
+    got = decisions.after_pre(status, pre_skip=pre_skip, has_post=has_post, always_post=always_post)
+    if status == 0:
+        assert got is NextStep.SUBMIT  # even with PRE_SKIP 0
+    elif (status, pre_skip) == (1, 1):
+        assert got is NextStep.SKIP
+    else:
+        assert got is (NextStep.POST if has_post and always_post else NextStep.FAIL)
+
+
+@pytest.mark.parametrize(
+    ("failed", "has_post", "want"),
+    [
+        (False, False, NextStep.SUCCEED),
+        (True, False, NextStep.FAIL),
+        (False, True, NextStep.POST),
+        (True, True, NextStep.POST),
+    ],
+)
+def test_after_jobs(failed: bool, has_post: bool, want: NextStep) -> None:
+    assert decisions.after_jobs(failed, has_post=has_post) is want
+
+
+@pytest.mark.parametrize(
+    ("status", "want"), [(0, NextStep.SUCCEED), (1, NextStep.FAIL), (-9, NextStep.FAIL)]
+)
+def test_after_post(status: int, want: NextStep) -> None:
+    assert decisions.after_post(status) is want
+
+
+@pytest.mark.parametrize(
+    ("retry", "taken", "value", "want"),
+    [
+        (None, 0, 1, RetryVerdict.NO_RETRIES_LEFT),
+        (Retry(0), 0, 1, RetryVerdict.NO_RETRIES_LEFT),
+        (Retry(2), 0, 1, RetryVerdict.RETRY),
+        (Retry(2), 1, 1, RetryVerdict.RETRY),
+        (Retry(2), 2, 1, RetryVerdict.NO_RETRIES_LEFT),
+        (Retry(2, (3,)), 0, 3, RetryVerdict.UNLESS_EXIT),
+        (Retry(2, (3,)), 0, 2, RetryVerdict.RETRY),
+        (Retry(2, (3,)), 2, 3, RetryVerdict.NO_RETRIES_LEFT),
+        (Retry(2), 0, 0, RetryVerdict.RETRY),  # UNLESS-EXIT 0 means none
+        (Retry(2, (-9,)), 0, -9, RetryVerdict.UNLESS_EXIT),
+    ],
+)
+def test_retry_verdict(retry: Retry | None, taken: int, value: int, want: RetryVerdict) -> None:
+    assert decisions.retry_verdict(retry, taken, value) is want
+
+
+@pytest.mark.parametrize(
+    ("abort", "value", "want"),
+    [(None, 1, False), (Abort(1), 1, True), (Abort(1), 2, False), (Abort(0), 0, True)],
+)
+def test_aborts(abort: Abort | None, value: int, want: bool) -> None:
+    assert decisions.aborts(abort, value) is want
+
+
+@pytest.mark.parametrize(
+    ("abort", "value", "code"),
+    [(Abort(3), 3, 3), (Abort(3, 0), 3, 0), (Abort(3, 9), 3, 9), (Abort(-9), -9, 247)],
+)
+def test_abort_exit_code(abort: Abort, value: int, code: int) -> None:
+    assert decisions.abort_exit_code(abort, value) == code

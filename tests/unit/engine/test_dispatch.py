@@ -1,0 +1,206 @@
+"""Pending work becomes actions: clusters to be removed, and a run that only sets up."""
+
+from __future__ import annotations
+
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import inputs
+from condor_pydagman.engine.queues import REMOVAL_GRACE_S, REMOVAL_RETRY_S
+from condor_pydagman.engine.state import Mode
+from condor_pydagman.vocabulary import EventKind, NodeKind
+from tests import make
+from tests.make import QUIET
+
+
+def removing(procs: int = 2) -> make.EngineHarness:
+    """The first proc of a node has failed, and the others have been told to go."""
+    harness = make.EngineHarness(make.dag("A; B", retries={"A": 1}), QUIET).begin()
+    harness.take("A", 5, procs=procs)
+    harness.take("B", 6)
+    harness.tell(make.terminated(5, 0, value=1))
+    harness.wait(REMOVAL_GRACE_S)
+    return harness
+
+
+def clusters(harness: make.EngineHarness) -> list[int]:
+    return [action.cluster for action in harness.asked(do.RemoveJobs)]
+
+
+def test_a_removal_that_failed_is_asked_for_again() -> None:
+    harness = make.EngineHarness("A").begin()
+    harness.take("A", 5, procs=2)
+    harness.tell(make.terminated(5, 0, value=1))
+    harness.wait(REMOVAL_GRACE_S)
+    assert [action.cluster for action in harness.asked(do.RemoveJobs)] == [5]
+    harness.tell(inputs.RemoveFailed(5, "no schedd"))
+    assert not harness.asked(do.RemoveJobs)
+    harness.wait(REMOVAL_RETRY_S)
+    assert [action.cluster for action in harness.asked(do.RemoveJobs)] == [5]
+
+
+def test_a_removal_is_asked_for_once() -> None:
+    harness = removing(4)
+    assert clusters(harness) == [5]
+    harness.tell(make.terminated(5, 1, value=1), make.of_job(EventKind.JOB_ABORTED, 5, 2))
+    assert not clusters(harness)
+
+
+def test_a_removal_asked_for_again_has_the_same_reason() -> None:
+    harness = removing()
+    (first,) = harness.asked(do.RemoveJobs)
+    harness.tell(inputs.RemoveFailed(5, "no schedd"))
+    assert harness.said("Warning: could not remove cluster 5: no schedd")
+    assert harness.engine.next_deadline() == harness.now + REMOVAL_RETRY_S
+    harness.wait(REMOVAL_RETRY_S - 1)
+    assert not clusters(harness)
+    harness.wait(1.0)
+    assert harness.asked(do.RemoveJobs) == [first]
+    assert harness.engine.next_deadline() is None
+
+
+def test_a_removal_is_asked_for_until_the_schedd_takes_it() -> None:
+    harness = removing()
+    for _ in range(5):
+        harness.tell(inputs.RemoveFailed(5, "no schedd"))
+        harness.wait(REMOVAL_RETRY_S)
+        assert clusters(harness) == [5]
+
+
+def test_jobs_that_have_ended_meanwhile_need_no_removal() -> None:
+    harness = removing()
+    harness.tell(inputs.RemoveFailed(5, "no schedd"))
+    harness.tell(make.terminated(5, 1))
+    assert harness.submits() == ["A"]
+    harness.take("A", 7)
+    harness.wait(REMOVAL_RETRY_S)
+    assert not clusters(harness)  # above all not those of the retry
+    assert harness.engine.next_deadline() is None
+
+
+def test_a_failed_removal_of_an_unknown_cluster_is_not_repeated() -> None:
+    harness = removing()
+    harness.tell(inputs.RemoveFailed(99, "no such job"), inputs.RemoveFailed(0, "no schedd"))
+    harness.wait(REMOVAL_RETRY_S)
+    assert not clusters(harness)
+
+
+def test_a_failed_removal_is_not_repeated_when_the_node_has_ended() -> None:
+    harness = removing()
+    harness.tell(make.terminated(5, 1))
+    harness.tell(inputs.RemoveFailed(5, "no schedd"))
+    harness.wait(REMOVAL_RETRY_S)
+    assert not clusters(harness)
+
+
+def test_a_paused_dag_goes_on_removing() -> None:
+    harness = removing()
+    harness.tell(inputs.RemoveFailed(5, "no schedd"), inputs.Halt(pause=True))
+    harness.wait(REMOVAL_RETRY_S)
+    assert clusters(harness) == [5]
+
+
+def test_in_recovery_no_removal_is_asked_for_before_the_queue_is_known() -> None:
+    other = removing().replay()
+    other.tell(inputs.LogCaughtUp())
+    assert not clusters(other)
+    other.tell(inputs.QueueListed(other.queue()))
+    assert clusters(other) == [5]
+
+
+def test_in_recovery_a_later_end_cancels_a_pending_removal() -> None:
+    harness = removing()
+    harness.tell(make.of_job(EventKind.JOB_ABORTED, 5, 1))
+    harness.take("A", 7)
+    assert not harness.restart().ever(do.RemoveJobs)
+
+
+def test_the_end_of_the_dag_removes_everything_at_once() -> None:
+    harness = removing()
+    harness.tell(inputs.DagRemoved())
+    assert clusters(harness) == [0]
+
+
+def test_a_removal_that_fails_later_does_not_put_off_the_first() -> None:
+    harness = make.EngineHarness("A; B", QUIET).begin()
+    harness.take("A", 5, procs=2)
+    harness.take("B", 6, procs=2)
+    harness.tell(make.terminated(5, 0, value=1))
+    harness.wait(REMOVAL_GRACE_S)
+    harness.tell(inputs.RemoveFailed(5, "no schedd"))
+    harness.tell(make.terminated(6, 0, value=1))
+    harness.wait(REMOVAL_RETRY_S - 1)
+    harness.tell(inputs.RemoveFailed(6, "no schedd"))
+    harness.wait(1.0)
+    assert clusters(harness) == [5, 6]
+
+
+def test_procs_that_failed_for_the_same_reason_may_end_by_themselves() -> None:
+    harness = make.EngineHarness(make.dag("A; B"), QUIET).begin()
+    harness.take("A", 5, procs=3)
+    harness.take("B", 6)
+    harness.tell(make.terminated(5, 0, value=1))
+    assert not clusters(harness)
+    assert harness.engine.next_deadline() == harness.now + REMOVAL_GRACE_S
+    harness.tell(make.terminated(5, 1, value=1))
+    harness.wait(REMOVAL_GRACE_S / 2)
+    harness.tell(make.terminated(5, 2, value=1))
+    harness.wait(REMOVAL_GRACE_S)
+    assert not harness.ever(do.RemoveJobs)
+
+
+def test_a_proc_that_was_removed_takes_the_others_with_it_at_once() -> None:
+    harness = make.EngineHarness(make.dag("A; B"), QUIET).begin()
+    harness.take("A", 5, procs=2)
+    harness.tell(make.of_job(EventKind.JOB_ABORTED, 5))
+    assert clusters(harness) == [5]
+
+
+def job(cluster: int, proc: int, name: str) -> inputs.QueuedJob:
+    return inputs.QueuedJob(cluster, proc, name, 0)
+
+
+def test_has_ended_knows_procs_whose_end_has_been_read() -> None:
+    harness = removing(3)
+    known = {proc: harness.engine.has_ended(job(5, proc, "A")) for proc in range(4)}
+    assert known == {0: True, 1: False, 2: False, 3: False}
+    assert not harness.engine.has_ended(job(6, 0, "B"))
+    assert not harness.engine.has_ended(job(7, 0, "B"))  # not known (yet)
+    assert not harness.engine.has_ended(job(8, 0, "nobody's"))
+
+
+def test_has_ended_knows_clusters_of_earlier_runs() -> None:
+    harness = removing()
+    harness.tell(make.of_job(EventKind.JOB_ABORTED, 5, 1))
+    harness.take("A", 7)  # its retry
+    harness.tell(make.terminated(6))  # B is done
+    for engine in (harness.engine, harness.restart().engine):
+        assert engine.has_ended(job(5, 0, "A"))
+        assert engine.has_ended(job(6, 0, "B"))
+        assert not engine.has_ended(job(7, 0, "A"))
+
+
+def test_has_ended_knows_ends_among_unmatched_events() -> None:
+    harness = make.EngineHarness("A").begin()
+    harness.tell(make.terminated(7, 0), make.of_job(EventKind.EXECUTE, 7, 1))
+    jobs = [inputs.QueuedJob(7, proc, "A", 0) for proc in (0, 1)]
+    assert [harness.engine.has_ended(job) for job in jobs] == [True, False]
+
+
+# -SetupOnly
+
+
+def test_a_run_that_only_sets_up_asks_for_nothing() -> None:
+    made = make.dag(
+        "A B C; S; F",
+        pre={"A": "p"},
+        saves={"B": "b.save"},
+        kinds={"S": NodeKind.SERVICE, "F": NodeKind.FINAL},
+    )
+    harness = make.EngineHarness(made)
+    harness.engine.run.mode = Mode.SETUP_ONLY
+    asked = harness.begin(recovering=True).all
+    asked += harness.tell(make.submit("C", 5), make.terminated(5, value=1))
+    asked += harness.tell(inputs.LogCaughtUp())
+    assert {type(action) for action in asked} == {do.Say, do.Publish}
+    assert not harness.said("Starting service")
+    assert harness.engine.next_deadline() is None
+    assert harness.states() == "A=PRE_WAIT B=READY C=FAILED S=READY F=WAITING"

@@ -1,0 +1,157 @@
+"""SAVE_POINT_FILE: written once, when the node starts for the first time."""
+
+from __future__ import annotations
+
+import pytest
+
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import inputs
+from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.vocabulary import EventKind, JournalRecord, NodeKind
+from tests import make
+
+SAVES = {"B": "b.save"}
+
+
+def names(harness: make.EngineHarness) -> list[str]:
+    return [harness.dag.names[action.node] for action in harness.asked(do.WriteSavePoint)]
+
+
+def test_a_save_file_is_written_before_anything_of_its_node_begins() -> None:
+    harness = make.EngineHarness(make.dag("A -> B", saves=SAVES, pre={"B": "p"})).begin()
+    assert not harness.ever(do.WriteSavePoint)
+    harness.run_node("A", 1)
+    kinds = (do.WriteSavePoint, do.RunScript)
+    order = [type(action) for action in harness.last if isinstance(action, kinds)]
+    assert order == [do.WriteSavePoint, do.RunScript]
+
+
+def test_a_save_file_is_written_at_the_start_even_if_the_submission_waits() -> None:
+    harness = make.EngineHarness(
+        make.dag("A -> B; C", saves=SAVES), limits=Throttles(jobs=1)
+    ).begin()
+    harness.take("A", 1)
+    harness.tell(make.terminated(1))
+    assert names(harness) == ["B"]
+    assert harness.submits() == ["C"]
+
+
+def test_a_save_file_of_a_root_node() -> None:
+    harness = make.EngineHarness(make.dag("A", saves={"A": "a"})).begin()
+    assert names(harness) == ["A"]
+
+
+def test_a_done_node_writes_no_save_file() -> None:
+    harness = make.EngineHarness(make.dag("A -> B -> C", saves=SAVES, done="A B")).begin()
+    assert not names(harness)
+
+
+@pytest.mark.parametrize("pre", [False, True])
+def test_a_retry_writes_no_save_file(pre: bool) -> None:
+    made = make.dag("B", saves=SAVES, retries={"B": 2}, pre={"B": "p"} if pre else {})
+    harness = make.EngineHarness(made).begin()
+    if pre:
+        harness.pre_ends("B", 1)
+    else:
+        harness.run_node("B", 1, value=1)
+    assert len(harness.ever(do.WriteSavePoint)) == 1
+
+
+def test_a_submission_tried_again_writes_no_second_save_file() -> None:
+    harness = make.EngineHarness(make.dag("B", saves=SAVES)).begin()
+    harness.tell(inputs.SubmitFailed(0, "busy", permanent=False))
+    harness.wait(5.0)
+    assert harness.submits() == ["B"]
+    assert len(harness.ever(do.WriteSavePoint)) == 1
+
+
+def test_a_skipped_node_and_a_noop_have_started() -> None:
+    made = make.dag("B", saves=SAVES, pre={"B": "p"}, pre_skips={"B": 4})
+    harness = make.EngineHarness(made).begin()
+    harness.pre_ends("B", 4)
+    assert len(harness.ever(do.WriteSavePoint)) == 1
+    harness = make.EngineHarness(make.dag("B", saves=SAVES, noop="B")).begin()
+    assert names(harness) == ["B"]
+
+
+def test_a_halted_dag_still_writes_save_files() -> None:
+    harness = make.EngineHarness(make.dag("A -> B; C", saves=SAVES)).begin()
+    harness.take("A", 1)
+    harness.take("C", 2)
+    harness.tell(inputs.Halt())
+    harness.tell(make.terminated(1))
+    harness.tell(inputs.Resume())
+    assert len(harness.ever(do.WriteSavePoint)) == 1
+
+
+# Restarts.
+
+
+def test_a_restart_before_the_node_began_writes_its_save_file() -> None:
+    harness = make.EngineHarness(make.dag("A -> B", saves=SAVES)).begin()
+    harness.run_node("A", 1)
+    other = harness.replay()
+    assert not other.ever(do.WriteSavePoint)
+    other.tell(inputs.LogCaughtUp())
+    assert not other.ever(do.WriteSavePoint)
+    other.tell(inputs.QueueListed([]))
+    assert names(other) == ["B"]
+
+
+@pytest.mark.parametrize("how", ["submitted", "pre", "skip", "retry", "submit failed", "done"])
+def test_a_restart_after_the_node_began_writes_no_save_file(how: str) -> None:
+    made = make.dag(
+        "A -> B; C",
+        saves=SAVES,
+        pre={} if how in ("submitted", "retry", "submit failed", "done") else {"B": "p"},
+        pre_skips={"B": 4},
+        retries={"B": 1} if how == "retry" else {},
+    )
+    harness = make.EngineHarness(made).begin()
+    harness.run_node("A", 1)
+    harness.run_node("C", 3)
+    if how == "submitted":
+        harness.take("B", 2)
+    elif how == "pre":
+        harness.pre_ends("B")
+    elif how == "skip":
+        harness.pre_ends("B", 4)
+    elif how == "submit failed":
+        harness.tell(inputs.SubmitFailed(1, "no", permanent=True))
+        harness.read_back()
+    else:
+        harness.run_node("B", 2, value=int(how == "retry"))
+    assert len(harness.ever(do.WriteSavePoint)) == 1
+    assert not harness.restart().ever(do.WriteSavePoint)
+
+
+def test_a_restart_that_finds_its_job_in_the_queue_only() -> None:
+    harness = make.EngineHarness(make.dag("A -> B", saves=SAVES)).begin()
+    harness.run_node("A", 1)
+    other = harness.replay()
+    other.tell(inputs.LogCaughtUp(), inputs.QueueListed([inputs.QueuedJob(2, 0, "B", 0)]))
+    assert other.state("B").name == "SUBMITTED"
+    assert not other.ever(do.WriteSavePoint)
+
+
+def test_an_abort_before_its_node_was_asked_for() -> None:
+    made = make.dag("A -> B; F", saves=SAVES, aborts={"A": 0}, kinds={"F": NodeKind.FINAL})
+    harness = make.EngineHarness(made).begin()
+    harness.run_node("A", 1)
+    harness.read_back()
+    assert harness.state("B").name == "WAITING"
+    assert not harness.ever(do.WriteSavePoint)
+    assert harness.submits() == ["F"]
+    harness.take("F", 9)
+    harness.tell(make.of_job(EventKind.EXECUTE, 9), make.record(JournalRecord.FINAL_STARTED, "F"))
+    assert not harness.ever(do.WriteSavePoint)
+
+
+def test_a_replayed_failed_submission_writes_no_save_file() -> None:
+    made = make.dag("B", saves=SAVES, post={"B": "q"})
+    harness = make.EngineHarness(made).begin(recovering=True)
+    harness.tell(
+        make.record(JournalRecord.SUBMIT_FAILED, "B"), inputs.LogCaughtUp(), inputs.QueueListed(())
+    )
+    assert harness.state("B").name == "POST_RUN"
+    assert not harness.ever(do.WriteSavePoint)

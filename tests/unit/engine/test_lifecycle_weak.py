@@ -1,0 +1,72 @@
+"""WEAK edges: a child that waits for the end of its parent only (manual: "WEAK")."""
+
+from __future__ import annotations
+
+from tests import make
+
+
+def fail(harness: make.EngineHarness, name: str, cluster: int) -> None:
+    harness.run_node(name, cluster, value=1)
+
+
+def test_a_weak_child_runs_after_a_failure() -> None:
+    harness = make.EngineHarness("A ~> B; A -> C; B -> D").begin()
+    fail(harness, "A", 1)
+    assert harness.states() == "A=FAILED B=SUBMITTING C=FUTILE D=WAITING"
+    harness.run_node("B", 2)
+    assert harness.state("D").name == "SUBMITTING"
+
+
+def test_a_weak_child_runs_after_a_success() -> None:
+    harness = make.EngineHarness("A ~> B").begin()
+    harness.run_node("A", 1)
+    assert harness.state("B").name == "SUBMITTING"
+
+
+def test_below_a_futile_node_weak_edges_do_not_help() -> None:
+    harness = make.EngineHarness("A -> B; B ~> C").begin()
+    fail(harness, "A", 1)
+    assert harness.states() == "A=FAILED B=FUTILE C=FUTILE"
+
+
+def test_an_edge_that_is_strong_as_well_is_strong() -> None:
+    harness = make.EngineHarness("A ~> B; A -> B").begin()
+    fail(harness, "A", 1)
+    assert harness.states() == "A=FAILED B=FUTILE"
+
+
+def test_a_strong_parent_must_succeed() -> None:
+    harness = make.EngineHarness("A ~> C; B -> C").begin()
+    fail(harness, "A", 1)
+    assert harness.state("C").name == "WAITING"
+    harness.run_node("B", 2)
+    assert harness.state("C").name == "SUBMITTING"
+
+
+def test_a_futile_child_stays_so_when_its_weak_parent_fails_too() -> None:
+    harness = make.EngineHarness("A ~> C; B -> C").begin()
+    fail(harness, "B", 1)
+    fail(harness, "A", 2)
+    assert harness.states() == "A=FAILED C=FUTILE B=FAILED"
+
+
+def test_many_weak_parents_of_many_children() -> None:
+    harness = make.EngineHarness("A B ~> C D").begin()
+    fail(harness, "A", 1)
+    assert harness.states() == "A=FAILED B=SUBMITTING C=WAITING D=WAITING"
+    fail(harness, "B", 2)
+    assert harness.states().startswith("A=FAILED B=FAILED C=SUBMITTING D=")
+
+
+def test_unless_exit_starts_nobody() -> None:
+    made = make.dag("A ~> B", retries={"A": (2, 1)})
+    harness = make.EngineHarness(made).begin()
+    fail(harness, "A", 1)
+    assert harness.states() == "A=FAILED B=WAITING"
+
+
+def test_a_replay_with_weak_edges_gives_the_same_state() -> None:
+    harness = make.EngineHarness("A ~> B; C").begin()
+    fail(harness, "A", 1)
+    harness.run_node("B", 2)
+    assert harness.replay().states() == harness.states().replace("SUBMITTING", "READY")

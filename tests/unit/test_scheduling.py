@@ -1,0 +1,99 @@
+"""How tests are spread over processes: files stay whole, long units come first."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.scheduling import (
+    APART,
+    INSTALLATION,
+    LONGEST,
+    ROOT,
+    SCENES,
+    TOGETHER,
+    LongestFirst,
+    rank,
+    unit_of,
+)
+
+
+class Process:
+    """Stands for a process that runs tests; it has found `tests`, and `given` are to run."""
+
+    def __init__(self, tests: list[str]) -> None:
+        self.tests = tests
+        self.given: list[str] = []
+        self.shutting_down = False
+        self.gateway = SimpleNamespace(id="gw")
+
+    def send_runtest_some(self, indices: list[int]) -> None:
+        self.given += [self.tests[index] for index in indices]
+
+    def shutdown(self) -> None:
+        self.shutting_down = True
+
+
+def scheduler(tests: list[str], processes: int) -> tuple[LongestFirst, list[Process]]:
+    """One that has just given the processes their first tests."""
+    config: Any = SimpleNamespace(
+        getvalue=lambda _: ["popen"] * processes, option=SimpleNamespace(loadscopereorder=False)
+    )
+    made, nodes = LongestFirst(config), [Process(tests) for _ in range(processes)]
+    for node in nodes:
+        made.add_node(node)  # type: ignore[arg-type]
+        made.add_node_collection(node, tests)  # type: ignore[arg-type]
+    made.schedule()
+    return made, nodes
+
+
+SMALL = "tests/unit/test_errors.py"
+LARGE = "tests/unit/test_names.py"
+COMPARE = "tests/pool/test_compare.py"
+SEEDS = "tests/sim/test_sim.py::test_fresh_seeds[1]"
+
+
+def test_the_tables_name_what_there_is() -> None:
+    units = {name.partition("::")[0] for name in (*TOGETHER, *APART, *LONGEST)}
+    for name in units - {SCENES, INSTALLATION}:
+        assert (ROOT / name).exists(), name
+
+
+@pytest.mark.parametrize(
+    ("test", "unit"),
+    [
+        (f"{SMALL}::test_a[x::y]", SMALL),
+        ("tests/pool/test_live.py::test_live[x]", SCENES),
+        ("tests/pool/test_control.py::test_control[x]", SCENES),
+        ("tests/pool/test_installation.py::test_a", INSTALLATION),
+        (SEEDS, SEEDS),
+    ],
+)
+def test_what_a_test_shares_a_process_with(test: str, unit: str) -> None:
+    assert unit_of(test) == unit
+
+
+def test_known_long_units_come_first_then_those_with_many_tests() -> None:
+    sizes = {SMALL: 2, LARGE: 3, SCENES: 1, COMPARE: 1}
+    order = sorted(sizes, key=lambda unit: rank(unit, sizes[unit]))
+    assert set(order[:2]) == {SCENES, COMPARE}
+    assert order[2:] == [LARGE, SMALL]
+
+
+def test_a_process_gets_the_next_unit_when_it_runs_its_last_test() -> None:
+    tests = [f"{SMALL}::test_1", f"{LARGE}::test_1", f"{LARGE}::test_2", f"{COMPARE}::test_1"]
+    made, (node,) = scheduler(tests, 1)
+    assert node.given == [tests[3], tests[1], tests[2]]
+    for done in (3, 1):
+        made.mark_test_complete(node, done)  # type: ignore[arg-type]
+    assert node.given == [tests[3], tests[1], tests[2], tests[0]]
+    assert not made.workqueue
+
+
+def test_each_process_begins_with_a_long_unit() -> None:
+    tests = [f"{SMALL}::test_1", f"{LARGE}::test_1", "tests/pool/test_live.py::test_1"]
+    tests += [f"{COMPARE}::test_1", "tests/pool/test_live.py::test_2"]
+    _, nodes = scheduler(tests, 2)
+    assert {unit_of(node.given[0]) for node in nodes} == {SCENES, COMPARE}
