@@ -234,10 +234,14 @@ class Scene:
         stamps = [e["EventTime"] for e in self.events() if e["EventTypeNumber"] == number]
         return [datetime.fromisoformat(str(stamp)).timestamp() for stamp in stamps]
 
+    def said_at(self, words: str) -> float:
+        """When `.dagman.out` last had a line with these words, a regular expression."""
+        stamp = re.findall(rf"^(.{{17}}) .*{words}", self.out(), re.M)[-1]
+        return datetime.strptime(stamp, "%m/%d/%y %H:%M:%S").timestamp()
+
     def recovered_at(self) -> float:
         """When DAGMan last knew what an earlier one had done, by `.dagman.out`."""
-        stamp = re.findall(r"^(.{17}) .*done with RECOVERY mode", self.out(), re.M)[-1]
-        return datetime.strptime(stamp, "%m/%d/%y %H:%M:%S").timestamp()
+        return self.said_at("done with RECOVERY mode")
 
 
 @dataclass
