@@ -143,6 +143,12 @@ PROVISIONER_READY = 2
 # jobs have in common; their events are in the job's logs.
 HELPER_PROC = -1000
 
+# In place of a proc: all procs of a cluster.
+ALL_PROCS = -1
+
+# User note of a job that is the only one of its node, in a cluster with jobs of other nodes.
+SHARED_CLUSTER = "one of several DAG nodes in its cluster"
+
 # A NOOP node's events have these in place of a job id; the third number counts such nodes.
 NOOP_CLUSTER = 0
 NOOP_PROC = 2147483647

@@ -14,7 +14,14 @@ from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.model import DONE, NOOP, Abort, Dag, Retry, Script, Timeout
-from condor_pydagman.vocabulary import NOOP_PROC, EventKind, JournalRecord, NodeKind, ScriptKind
+from condor_pydagman.vocabulary import (
+    NOOP_PROC,
+    SHARED_CLUSTER,
+    EventKind,
+    JournalRecord,
+    NodeKind,
+    ScriptKind,
+)
 
 A = TypeVar("A")
 ScriptLike = Union[str, Script]
@@ -192,6 +199,21 @@ class EngineHarness:
             *(submit(name, cluster, proc) for proc in range(procs)),
         )
 
+    def take_together(self, cluster: int) -> list[do.Action]:
+        """The schedd takes the nodes of the last SubmitTogether: replies and submit events."""
+        (action,) = self.asked(do.SubmitTogether)
+        nodes = [one.node for one in action.nodes]
+        return self.tell(
+            *(
+                inputs.Submitted(node, cluster, 1, proc, shareable=True)
+                for proc, node in enumerate(nodes)
+            ),
+            *(
+                submit(self.dag.names[node], cluster, proc, shared=True)
+                for proc, node in enumerate(nodes)
+            ),
+        )
+
     def run_node(self, name: str, cluster: int, value: int = 0) -> list[do.Action]:
         """A node's only job is taken and ends."""
         first = self.take(name, cluster)
@@ -255,7 +277,11 @@ class EngineHarness:
         """What the schedd has in its queue if all is as the engine believes."""
         return [
             inputs.QueuedJob(
-                jobs.cluster, proc, self.dag.names[node], self.engine.run.nodes.retries.get(node, 0)
+                jobs.cluster,
+                proc,
+                self.dag.names[node],
+                self.engine.run.nodes.retries.get(node, 0),
+                shared=jobs.only is not None,
             )
             for node, jobs in self.engine.run.job_table.by_node.items()
             for proc in jobs.live()
@@ -319,8 +345,10 @@ def _record(of: Dag, action: do.AppendJournalRecord) -> LogEvent:
     )
 
 
-def submit(name: str, cluster: int, proc: int = 0) -> LogEvent:
-    return LogEvent(EventKind.SUBMIT, cluster, proc, 0, node=name)
+def submit(name: str, cluster: int, proc: int = 0, *, shared: bool = False) -> LogEvent:
+    """A proc is in the queue; `shared`: its cluster has jobs of other nodes as well."""
+    text = SHARED_CLUSTER if shared else ""
+    return LogEvent(EventKind.SUBMIT, cluster, proc, 0, node=name, text=text)
 
 
 def cluster_submit(name: str, cluster: int) -> LogEvent:

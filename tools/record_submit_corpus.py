@@ -41,7 +41,7 @@ _DAG_KNOBS = "DAGMAN_MAX_SUBMIT_ATTEMPTS = 1\n"
 _FAILED = re.compile(r"ULOG_SUBMIT_FAILURE for HTCondor Node (\S+) \(-1\.-1\.-1\) \{[^}]*\} *(.*)")
 _ENDED = re.compile(r"assigned HTCondor ID|Node submit failed after")
 # Times, ids, what HTCondor counts, and versions.
-_CHANGING = {
+CHANGING = {
     "QDate", "EnteredCurrentStatus", "GlobalJobId", "ClusterId", "ServerTime", "AutoClusterId",
     "AutoClusterAttrs", "JobMaterializeDate", "LastRejMatchNegotiator", "LastRejMatchReason",
     "LastRejMatchTime", "DiskUsage", "DiskUsage_RAW", "ImageSize", "ImageSize_RAW",
@@ -138,7 +138,7 @@ def _masked(ad: dict[str, Any], directory: Path) -> dict[str, Any]:
             value = re.sub(rf"\b{cluster}\b", "CLUSTER", value)
         return re.sub(rf"\b{re.escape(user)}\b", "USER", value)
 
-    return {key: mask(key, value) for key, value in ad.items() if key not in _CHANGING}
+    return {key: mask(key, value) for key, value in ad.items() if key not in CHANGING}
 
 
 def main() -> int:

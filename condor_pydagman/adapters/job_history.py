@@ -14,8 +14,9 @@ from condor_pydagman.adapters.ownership import Owners
 from condor_pydagman.engine.inputs import EndedJob
 from condor_pydagman.errors import PoolError
 from condor_pydagman.records.ad_attributes import BEGUN
-from condor_pydagman.vocabulary import RETURN_JOB_ABORTED
+from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, SHARED_CLUSTER
 
+USER_NOTES = "SubmitEventUserNotes"
 FACTORY_ATTRIBUTE = "JobMaterializeDigestFile"  # in the ads of clusters with late materialization
 ATTRIBUTES = [
     "ClusterId",
@@ -27,6 +28,7 @@ ATTRIBUTES = [
     "ExitCode",
     "ExitSignal",
     "TotalSubmitProcs",
+    USER_NOTES,
     FACTORY_ATTRIBUTE,
     *OWNER,
 ]
@@ -130,6 +132,11 @@ def retry_of(ad: Mapping[str, Any]) -> int:
     return retry if type(retry) is int else 0  # classad2's Undefined is a kind of int
 
 
+def is_shared(ad: Mapping[str, Any]) -> bool:
+    """Whether a job is in a cluster with jobs of other nodes, by its ad."""
+    return bool(ad.get(USER_NOTES) == SHARED_CLUSTER)
+
+
 def _ended_job(ad: Any) -> EndedJob:
     value = RETURN_JOB_ABORTED
     if ad.get("JobStatus") == _COMPLETED:
@@ -141,4 +148,5 @@ def _ended_job(ad: Any) -> EndedJob:
         str(ad["DAGNodeName"]),
         retry_of(ad),
         value,
+        is_shared(ad),
     )

@@ -31,7 +31,7 @@ from condor_pydagman.engine.inputs import LogBroken, LogEvent
 from condor_pydagman.errors import FileError, is_machine_error
 from condor_pydagman.records.event_text import CommonEvents
 from condor_pydagman.records.own_events import parse_record, with_record
-from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, EventKind
+from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, SHARED_CLUSTER, EventKind
 
 TORN_CHECK_S = 0.2  # between checks of a half-written event
 MAX_BATCH_EVENTS = 500  # in one read, so that other inputs are handled in between
@@ -278,8 +278,10 @@ class NodesLog:
             return []
         node = _NODE.search(text)
         value = -int(killed[1]) if killed else int(code[1]) if code else 0
+        shared = kind == EventKind.SUBMIT and f"    {SHARED_CLUSTER}\n" in text
         event = LogEvent(kind, cluster, proc, subproc, time.time(), value=value)
-        return [event._replace(node=node[1] or node[2] if node else "", text="(unreadable)")]
+        name = node[1] or node[2] if node else ""
+        return [event._replace(node=name, text=SHARED_CLUSTER if shared else "(unreadable)")]
 
     def append(self, text: str) -> None:
         """Write one event and wait until the disk has it.
@@ -418,9 +420,10 @@ def _epoch(stamp: str) -> float:
 
 def _submit(event: Any) -> dict[str, Any]:
     notes = event.get("StructuredNotes")
+    text = SHARED_CLUSTER if event.get("UserNotes") == SHARED_CLUSTER else ""
     if notes is not None and "DAGNodeName" in notes:
-        return {"node": str(notes["DAGNodeName"])}
-    return {"node": _node_of_note(str(event.get("LogNotes", "")))}
+        return {"node": str(notes["DAGNodeName"]), "text": text}
+    return {"node": _node_of_note(str(event.get("LogNotes", ""))), "text": text}
 
 
 def _node_of_note(note: str) -> str:

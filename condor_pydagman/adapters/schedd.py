@@ -19,7 +19,7 @@ import htcondor2
 from condor_pydagman.adapters import descriptions, job_history
 from condor_pydagman.adapters.descriptions import BINDINGS, reason_of
 from condor_pydagman.adapters.files import working_directory
-from condor_pydagman.adapters.job_history import FACTORY_ATTRIBUTE, retry_of
+from condor_pydagman.adapters.job_history import FACTORY_ATTRIBUTE, USER_NOTES, is_shared, retry_of
 from condor_pydagman.adapters.none_refcount_workaround import keep_none_alive
 from condor_pydagman.adapters.ownership import ATTRIBUTES as OWNER
 from condor_pydagman.adapters.ownership import Ownership
@@ -38,7 +38,7 @@ from condor_pydagman.records.ad_attributes import (
     RUN_COUNT,
     quoted,
 )
-from condor_pydagman.vocabulary import SECRETS
+from condor_pydagman.vocabulary import ALL_PROCS, SECRETS
 
 _OWN_ATTRIBUTES = [
     "Owner",
@@ -67,6 +67,7 @@ _QUEUED = [
     "DAGNodeName",
     "DAGManNodeRetry",
     "JobStatus",
+    USER_NOTES,
     FACTORY_ATTRIBUTE,
     *OWNER,
 ]
@@ -188,7 +189,9 @@ class ScheddAdapter:
             except BINDINGS as error:
                 raise PoolError(reason_of(error), transient=False) from None
 
-    def removable(self, cluster: int = 0, *, spare_services: bool = False) -> list[QueuedJob]:
+    def removable(
+        self, cluster: int = 0, *, spare_services: bool = False, proc: int = ALL_PROCS
+    ) -> list[QueuedJob]:
         """Jobs that `remove` with the same arguments would remove and that seem to run.
 
         A job stays in the queue for a while after its end has been logged.  If it is removed then,
@@ -199,7 +202,7 @@ class ScheddAdapter:
             PoolError: the schedd did not answer.
         """
         with self._connection() as schedd:
-            which = self._removal_constraint(schedd, cluster, spare_services)
+            which = self._removal_constraint(schedd, (cluster, proc), spare_services)
             return [_queued_job(ad) for ad in schedd.query(which + _ACTIVE, projection=_QUEUED)]
 
     def remove(
@@ -209,9 +212,10 @@ class ScheddAdapter:
         *,
         spare_services: bool = False,
         ended: Iterable[tuple[int, int]] = (),
+        proc: int = ALL_PROCS,
     ) -> None:
-        """Remove one cluster of this DAG, or all its jobs, with `spare_services` except those of
-        SERVICE nodes.
+        """Remove one cluster of this DAG or one proc of it, or all its jobs, with `spare_services`
+        except those of SERVICE nodes.
 
         `ended`: cluster and proc of jobs that are excluded, see `removable`.
 
@@ -219,12 +223,18 @@ class ScheddAdapter:
             PoolError: the schedd did not answer.
         """
         with self._connection() as schedd:
-            which = self._removal_constraint(schedd, cluster, spare_services) + _exclude(ended)
+            target = cluster, proc
+            which = self._removal_constraint(schedd, target, spare_services) + _exclude(ended)
             # The bindings ignore a reason without a code.
             schedd.act(htcondor2.JobAction.Remove, which, (reason, 0))
 
-    def _removal_constraint(self, schedd: Any, cluster: int, spare_services: bool) -> str:
+    def _removal_constraint(
+        self, schedd: Any, target: tuple[int, int], spare_services: bool
+    ) -> str:
+        cluster, proc = target
         which = f"ClusterId == {cluster} && {self._own_jobs}" if cluster else self._own_jobs
+        if proc != ALL_PROCS:
+            which += f" && ProcId == {proc}"
         which += _NOT_COMPLETED
         if spare_services:
             which += " && DAGLifetimeJob =!= True"
@@ -368,6 +378,7 @@ def _queued_job(ad: Any) -> QueuedJob:
         str(ad.get("DAGNodeName", "")),
         retry_of(ad),
         leaving=int(ad.get("JobStatus", 0)) in _LEAVING,
+        shared=is_shared(ad),
     )
 
 

@@ -63,10 +63,14 @@ def _check_description(text: str, checks: ask.Checks, lines: list[str], descript
 _HANDLERS: dict[type, Callable[[ScheddAdapter, Any], Any]] = {
     ask.Submit: _submit,
     ask.ListRemovable: lambda adapter, wanted: adapter.removable(
-        wanted.cluster, spare_services=wanted.spare_services
+        wanted.cluster, spare_services=wanted.spare_services, proc=wanted.proc
     ),
     ask.Remove: lambda adapter, wanted: adapter.remove(
-        wanted.reason, wanted.cluster, spare_services=wanted.spare_services, ended=wanted.ended
+        wanted.reason,
+        wanted.cluster,
+        spare_services=wanted.spare_services,
+        ended=wanted.ended,
+        proc=wanted.proc,
     ),
     ask.ListQueue: lambda adapter, _: ask.Listing(adapter.jobs()),
     ask.ReadAttribute: lambda adapter, wanted: adapter.attribute(wanted.cluster, wanted.name),

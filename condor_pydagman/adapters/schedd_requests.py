@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Union
 
-from condor_pydagman.engine.actions import SubmitNode
+from condor_pydagman.engine.actions import SubmitNode, SubmitTogether
 from condor_pydagman.engine.inputs import EndedJob, QueuedJob
 from condor_pydagman.errors import PoolError
+from condor_pydagman.vocabulary import ALL_PROCS
 
 # The error for a submission with more than one proc, in stock's words.
 MULTIPLE_PROCS = (
@@ -54,7 +55,7 @@ class Submit(NamedTuple):
         directory: where it is submitted from, '' for DAGMan's own.
     """
 
-    action: SubmitNode
+    action: SubmitNode | SubmitTogether
     text: str
     directory: str
     checks: Checks
@@ -95,10 +96,11 @@ class ListRemovable(NamedTuple):
 
     cluster: int = 0
     spare_services: bool = False
+    proc: int = ALL_PROCS
 
 
 class Remove(NamedTuple):
-    """Remove one cluster, or (cluster 0) every job of this DAG.  Result: None.
+    """Remove jobs, which as in RemoveJobs of the engine's actions.  Result: None.
 
     Attributes:
         ended: cluster and proc of jobs in the queue that are excluded, since they have ended.
@@ -108,6 +110,7 @@ class Remove(NamedTuple):
     cluster: int = 0
     spare_services: bool = False
     ended: Sequence[tuple[int, int]] = ()
+    proc: int = ALL_PROCS
 
 
 class ListQueue(NamedTuple):

@@ -427,6 +427,14 @@ class Config:
         label="",
     )
 
+    max_nodes_in_cluster: int = integer(
+        "PYDAGMAN_MAX_NODES_IN_CLUSTER",
+        1,
+        "Nodes with the same submit file that are submitted together as one cluster, at most.",
+        1,
+        high=10_000,
+    )
+
     check_dag: bool = boolean(
         "PYDAGMAN_CHECK_DAG",
         True,

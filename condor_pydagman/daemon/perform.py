@@ -10,7 +10,7 @@ import itertools
 import os.path
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from condor_pydagman.adapters.schedd_requests import (
@@ -24,7 +24,7 @@ from condor_pydagman.daemon.end_notice import EndNotice, Leaving, Outcome
 from condor_pydagman.daemon.nodes_log_writer import NodesLogWriter
 from condor_pydagman.daemon.publish import Publisher
 from condor_pydagman.daemon.run import DagRun
-from condor_pydagman.daemon.submit import Submitter
+from condor_pydagman.daemon.submit import Submission, Submitter, single_submissions
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.errors import FileError, PoolError
@@ -76,13 +76,14 @@ class Performer:
         self._at_end_of_log = at_end_of_log
         self._pending_removals = 0  # removals that the schedd has not confirmed yet
         self._pending_removals_of_all = 0  # those of them that remove all jobs
-        self._unsent: list[do.SubmitNode] = []  # submissions that are still to be requested
-        self._behind_removal: list[do.SubmitNode] = []  # those of them that wait for a removal
+        self._unsent: list[Submission] = []  # submissions that are still to be requested
+        self._behind_removal: list[Submission] = []  # those of them that wait for a removal
         self._submitter = Submitter(run)
         self.writer = NodesLogWriter(run.log, answers, run.clock, run.out)
         self._tags = jobstate.Tags(run.dag, self._submitter.text_of)
         self._do: dict[type, Callable[[Any], None]] = {
             do.SubmitNode: self._submit,
+            do.SubmitTogether: self._submit,
             do.RemoveJobs: self._remove,
             do.RunScript: self._run_script,
             do.KillScripts: lambda a: run.scripts.kill_all(answered=a.answered),
@@ -139,11 +140,11 @@ class Performer:
 
     # The schedd
 
-    def _submit(self, action: do.SubmitNode) -> None:
+    def _submit(self, action: Submission) -> None:
         self._unsent.append(action)
         self.writer.call_when_written(lambda: self._submit_behind_removal(action))
 
-    def _submit_behind_removal(self, action: do.SubmitNode) -> None:
+    def _submit_behind_removal(self, action: Submission) -> None:
         """Submit, but not between the two requests of a removal of all jobs, or it is removed."""
         if self._pending_removals_of_all:
             self._behind_removal.append(action)
@@ -157,15 +158,17 @@ class Performer:
         unsent, self._unsent = self._unsent, []
         reason = "the DAG's jobs were removed before it could be submitted"
         self._answers.extend(
-            inputs.SubmitFailed(action.node, reason, permanent=False) for action in unsent
+            inputs.SubmitFailed(one.node, reason, permanent=False)
+            for action in unsent
+            for one in single_submissions(action)
         )
 
-    def _request_submit(self, action: do.SubmitNode) -> None:
+    def _request_submit(self, action: Submission) -> None:
         self._unsent.remove(action)
         begun = self.run.clock.monotonic()
 
-        def tell(answer: inputs.Input) -> None:
-            self._answers.append(answer)
+        def tell(answers: Sequence[inputs.Input]) -> None:
+            self._answers.extend(answers)
             took = self.run.clock.monotonic() - begun
             self.publisher.statistics.add(run_statistics.SUBMIT, took)
 
@@ -176,7 +179,7 @@ class Performer:
         if not action.cluster:
             self._cancel_submission()
             self._pending_removals_of_all += 1
-        request = ListRemovable(action.cluster, action.spare_services)
+        request = ListRemovable(action.cluster, action.spare_services, action.proc)
         self.run.schedd.ask(request, lambda result: self._check_ended(action, result))
 
     def _check_ended(
@@ -192,7 +195,8 @@ class Performer:
             self._request_removal(action, [])
 
     def _request_removal(self, action: do.RemoveJobs, ended: list[tuple[int, int]]) -> None:
-        request = Remove(action.reason, action.cluster, action.spare_services, ended)
+        spared = action.spare_services, ended
+        request = Remove(action.reason, action.cluster, *spared, action.proc)
         self.run.schedd.ask(request, lambda result: self._removed(action, result))
 
     def _removed(self, action: do.RemoveJobs, error: PoolError | None) -> None:
@@ -203,7 +207,7 @@ class Performer:
             for submission in waiting:
                 self._request_submit(submission)
         if error is not None and action.cluster:
-            self._answers.append(inputs.RemoveFailed(action.cluster, error.reason))
+            self._answers.append(inputs.RemoveFailed(action.cluster, error.reason, action.proc))
         elif error is not None:
             self._say(
                 f"Warning: could not remove the jobs of this DAG ({error.reason}); the schedd"

@@ -1,6 +1,8 @@
-"""Submits a node: makes its description, asks the schedd, and reports the outcome as an input.
+"""Submits nodes: makes a description, asks the schedd, and reports the outcome as inputs.
 
-No decisions here: an error of an adapter becomes the input that reports it.
+Nodes that are to be submitted together have one description (see `records.shared_description`); if
+it can't be made of all of them, it is of the first ones, and the others are given back.  No
+decisions here: an error of an adapter becomes the input that reports it.
 """
 
 from __future__ import annotations
@@ -8,11 +10,13 @@ from __future__ import annotations
 import os
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Union
 
 from condor_pydagman.adapters import files, submit_errors
 from condor_pydagman.adapters.schedd_requests import (
     MULTIPLE_PROCS,
+    Accepted,
     Checks,
     FirstCommonInput,
     LostReply,
@@ -24,27 +28,35 @@ from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.errors import FileError, PoolError
-from condor_pydagman.records import job_description
+from condor_pydagman.records import job_description, shared_description
 
 MAX_TEMPLATES = 64  # submit files kept in parsed form
 FLUSH_INTERVAL_S = 0.02  # seconds between flushes of `.dagman.out` while nodes are submitted
 
-# Called with the engine's input that reports the outcome of a submission.
-ReportOutcome = Callable[[inputs.Input], None]
+FEWER = 8  # a cluster that was refused is tried again with so many times fewer nodes
+
+Submission = Union[do.SubmitNode, do.SubmitTogether]
+# Called with the engine's inputs that report the outcome of a submission.
+ReportOutcome = Callable[[Sequence[inputs.Input]], None]
+
+
+def single_submissions(action: Submission) -> Sequence[do.SubmitNode]:
+    """The submissions of single nodes that an action asks for."""
+    return action.nodes if isinstance(action, do.SubmitTogether) else (action,)
 
 
 class _Outcomes:
     """Reports outcomes in the order of the submissions, whichever is known first."""
 
     def __init__(self) -> None:
-        self._awaited: deque[tuple[ReportOutcome, list[inputs.Input]]] = deque()
+        self._awaited: deque[tuple[ReportOutcome, list[Sequence[inputs.Input]]]] = deque()
 
     def await_one(self, report: ReportOutcome) -> ReportOutcome:
         """One more submission; the outcome is to be given to what is returned."""
-        known: list[inputs.Input] = []
+        known: list[Sequence[inputs.Input]] = []
         self._awaited.append((report, known))
 
-        def tell(outcome: inputs.Input) -> None:
+        def tell(outcome: Sequence[inputs.Input]) -> None:
             known.append(outcome)
             while self._awaited and self._awaited[0][1]:
                 first, (outcome,) = self._awaited.popleft()
@@ -64,47 +76,129 @@ class Submitter:
         # A submission deferred because of its list of common input files, and its description.
         self._deferred: tuple[do.SubmitNode, str] | None = None
 
-    def submit(self, action: do.SubmitNode, report: ReportOutcome) -> None:
-        """Submit a node's jobs; `report` is called once, now or later, in the order of calls."""
-        node, report = action.node, self._outcomes.await_one(report)
+    def submit(self, action: Submission, report: ReportOutcome) -> None:
+        """Submit the jobs of one or several nodes; `report` is called once, now or later, in the
+        order of calls."""
+        report = self._outcomes.await_one(report)
+        if isinstance(action, do.SubmitTogether):
+            self._submit_together(action, report)
+        else:
+            self._submit_one(action, report)
+
+    def _submit_one(self, action: do.SubmitNode, report: ReportOutcome) -> None:
+        node = action.node
         try:
             text = self._description(action)
         except (OSError, FileError) as error:
             reason = f"can't read the submit file: {_reason(error)}"
-            report(self._failed(node, reason, permanent=self._is_permanent()))
+            report([self._failed(node, reason, permanent=self._is_permanent())])
         except subdag_nodes.CannotPrepare as error:
             self._say(str(error), 0)
             reason = f"Failed to submit Sub-DAG: {error.reason}"
-            report(self._failed(node, reason, permanent=not error.transient))
+            report([self._failed(node, reason, permanent=not error.transient)])
         except PoolError as error:
             permanent = not error.transient and self._is_permanent()
-            report(self._failed(node, error.reason, permanent=permanent))
+            report([self._failed(node, error.reason, permanent=permanent)])
         else:
-            self._request_submit(action, text, report)
+            request = self._request(action, text, action)
+            self._ask(request, lambda result: report([self._answered(action, text, result)]))
 
-    def _request_submit(self, action: do.SubmitNode, text: str, report: ReportOutcome) -> None:
-        run, node = self.run, action.node
-        self._flush_log()
+    def _submit_together(self, action: do.SubmitTogether, report: ReportOutcome) -> None:
+        try:
+            text, count = self._shared_description(action)
+        except (OSError, FileError) as error:
+            report([_not_together(action.nodes, 0, _reason(error))])
+            return
+        except PoolError as error:
+            report([_not_together(action.nodes, 0, error.reason)])
+            return
+        if count < 2:
+            report([_not_together(action.nodes, 0, "their submit descriptions differ too much")])
+            return
+        asked, left = do.SubmitTogether(action.nodes[:count]), action.nodes[count:]
+        request = self._request(asked, text, asked.nodes[0])
+
+        def tell(result: SubmitResult) -> None:
+            answers = self._answered_together(asked, result)
+            report([*answers, _not_together(left, count)] if left else answers)
+
+        self._ask(request, tell)
+
+    def _request(self, action: Submission, text: str, first: do.SubmitNode) -> Submit:
+        run, node = self.run, first.node
         checks = Checks(
             by_condor_submit=run.by_condor_submit,
             one_proc=run.config.prohibit_multi_jobs,
-            common_input=action.common_input,
+            common_input=first.common_input,
             name=run.dag.submits[node],
             written=self._user_description(node) if "warning" in text.lower() else "",
         )
-        request = Submit(action, text, run.dag.directories.get(node, ""), checks)
-        run.schedd.ask(request, lambda result: report(self._answered(request, result)))
+        return Submit(action, text, run.dag.directories.get(node, ""), checks)
 
-    def _answered(self, request: Submit, result: SubmitResult) -> inputs.Input:
-        node, outcome = request.action.node, result.outcome
+    def _ask(self, request: Submit, then: Callable[[SubmitResult], None]) -> None:
+        self._flush_log()
+        self.run.schedd.ask(request, then)
+
+    def _answered(self, action: do.SubmitNode, text: str, result: SubmitResult) -> inputs.Input:
+        node, outcome = action.node, result.outcome
         for line in result.lines:
             self._say(line)
         if isinstance(outcome, FirstCommonInput):
-            self._deferred = request.action, request.text
+            self._deferred = action, text
             return inputs.CommonInput(node, outcome.token)
         if isinstance(outcome, PoolError):
-            return self._not_submitted(node, request.text, outcome)
-        return inputs.Submitted(node, outcome.cluster, outcome.procs)
+            return self._not_submitted(node, text, outcome)
+        shareable = outcome.procs == 1 and not result.lines and self._is_shareable(node)
+        return inputs.Submitted(node, outcome.cluster, outcome.procs, shareable=shareable)
+
+    def _answered_together(
+        self, action: do.SubmitTogether, result: SubmitResult
+    ) -> list[inputs.Input]:
+        outcome, nodes = result.outcome, action.nodes
+        for line in result.lines:
+            self._say(line)
+        if isinstance(outcome, Accepted):
+            missing = nodes[outcome.procs :]
+            return [
+                inputs.Submitted(one.node, outcome.cluster, 1, proc, shareable=True)
+                for proc, one in enumerate(nodes[: outcome.procs])
+            ] + self._unknown(missing, "the cluster has fewer jobs than nodes")
+        if isinstance(outcome, LostReply):
+            return self._unknown(nodes, outcome.reason)
+        reason = outcome.reason if isinstance(outcome, PoolError) else "a common list of files"
+        return [_not_together(nodes, len(nodes) // FEWER, reason)]
+
+    def _unknown(self, nodes: Sequence[do.SubmitNode], reason: str) -> list[inputs.Input]:
+        return [self._failed(one.node, reason, permanent=False, unknown=True) for one in nodes]
+
+    def _shared_description(self, action: do.SubmitTogether) -> tuple[str, int]:
+        """One description for the first nodes of them, and for how many it is."""
+        template = self._template(action.nodes[0].node)
+        if not shared_description.is_shareable(template):
+            return "", 0
+        lines = [self._added_lines(one) for one in action.nodes]
+        return shared_description.shared(template, lines)
+
+    def _added_lines(self, action: do.SubmitNode) -> shared_description.NodeLines:
+        before, after = job_description.added_lines(
+            self.run.dag,
+            action.node,
+            self.run.workflow,
+            retry=action.retry,
+            dag_status=action.dag_status,
+            failed_count=action.failed_count,
+            hold=action.on_hold,
+        )
+        return shared_description.NodeLines(before, after)
+
+    def _is_shareable(self, node: int) -> bool:
+        """Whether others with the node's submit file may be submitted together."""
+        if self.run.config.max_nodes_in_cluster < 2 or self.run.by_condor_submit:
+            return False
+        try:
+            return shared_description.is_shareable(self._template(node))
+        except (OSError, FileError, PoolError):
+            return False
 
     def _not_submitted(self, node: int, text: str, error: PoolError) -> inputs.SubmitFailed:
         if isinstance(error, LostReply):
@@ -215,6 +309,12 @@ class Submitter:
             known = (sign, job_description.split(files.read_text(path, own=ours)))
             self._templates[path] = known
         return known[1]
+
+
+def _not_together(
+    nodes: Sequence[do.SubmitNode], most: int, reason: str = ""
+) -> inputs.NotTogether:
+    return inputs.NotTogether([one.node for one in nodes], most, reason)
 
 
 def _reason(error: OSError | FileError) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Union
 
-from condor_pydagman.vocabulary import DagStatus, JournalRecord, ScriptKind
+from condor_pydagman.vocabulary import ALL_PROCS, DagStatus, JournalRecord, ScriptKind
 
 
 class SubmitNode(NamedTuple):
@@ -27,8 +27,19 @@ class SubmitNode(NamedTuple):
     priority: int = 0
 
 
+class SubmitTogether(NamedTuple):
+    """Submit nodes with the same submit file as procs of one cluster, in this order.
+
+    Answered by Submitted or SubmitFailed for each, or by NotTogether for all of them or the last.
+    """
+
+    nodes: tuple[SubmitNode, ...]
+
+
 class RemoveJobs(NamedTuple):
-    """Remove one cluster, or (cluster 0) every job of this DAG.  `reason` is shown to the user.
+    """Remove one cluster or one proc of it, or (cluster 0) every job of this DAG.
+
+    `reason` is shown to the user.
 
     Jobs in the queue whose end has been read are left out: see `Engine.has_ended`.  Answered by
     RemoveFailed if a cluster could not be removed.  `spare_services`: those of SERVICE
@@ -38,6 +49,7 @@ class RemoveJobs(NamedTuple):
     reason: str
     cluster: int = 0
     spare_services: bool = False
+    proc: int = ALL_PROCS
 
 
 class RunScript(NamedTuple):
@@ -189,6 +201,7 @@ class Exit(NamedTuple):
 
 Action = Union[
     SubmitNode,
+    SubmitTogether,
     RemoveJobs,
     RunScript,
     KillScripts,

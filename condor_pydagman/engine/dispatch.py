@@ -24,7 +24,7 @@ from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.inputs import RemoveFailed
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.state import Mode, RunState
-from condor_pydagman.vocabulary import ScriptKind
+from condor_pydagman.vocabulary import ALL_PROCS, ScriptKind
 
 _PASSIVE = (Phase.STARTING, Phase.RECOVERING, Phase.ENDED)  # nothing is asked for
 
@@ -91,18 +91,20 @@ def _rewrite_unconfirmed(run: RunState) -> None:
 
 def _remove_clusters(run: RunState) -> None:
     """Request the removals that are due and whose jobs have not ended."""
-    for cluster, reason in run.removals.pop_due(run.now).items():
-        node = run.job_table.by_cluster.get(cluster)
+    for target, reason in run.removals.pop_due(run.now).items():
+        cluster, proc = target
+        node = run.job_table.node_of(cluster, proc)
         if node is not None and run.job_table.by_node[node].unfinished:
-            run.removals.asked(cluster, reason)
-            run.emit(do.RemoveJobs(reason, cluster))
+            run.removals.asked(target, reason)
+            run.emit(do.RemoveJobs(reason, cluster, proc=proc))
 
 
 def on_remove_failed(run: RunState, failed: RemoveFailed) -> None:
-    """The schedd could not be told to remove a cluster: once more, later."""
-    run.say(f"Warning: could not remove cluster {failed.cluster}: {failed.reason}")
-    if failed.cluster in run.job_table.by_cluster:
-        run.removals.failed(failed.cluster, failed.reason, run.now)
+    """The schedd could not be told to remove jobs: once more, later."""
+    proc = "" if failed.proc == ALL_PROCS else f", proc {failed.proc}"
+    run.say(f"Warning: could not remove cluster {failed.cluster}{proc}: {failed.reason}")
+    if run.job_table.node_of(failed.cluster, failed.proc) is not None:
+        run.removals.failed((failed.cluster, failed.proc), failed.reason, run.now)
 
 
 def next_deadline(run: RunState) -> float | None:

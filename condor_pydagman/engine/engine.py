@@ -136,6 +136,7 @@ _HANDLERS: dict[type, Callable[[RunState, Any], None]] = {
     inputs.LogCaughtUp: run_start.on_caught_up,
     inputs.LogBroken: run_end.on_log_broken,
     inputs.Submitted: submission.on_submitted,
+    inputs.NotTogether: submission.on_not_together,
     inputs.SubmitFailed: submission.on_submit_failed,
     inputs.CommonInput: submission.on_common_input,
     inputs.ScriptEnded: scripts.on_script_ended,

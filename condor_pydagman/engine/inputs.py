@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Union
 
-from condor_pydagman.vocabulary import JournalRecord, ScriptKind
+from condor_pydagman.vocabulary import ALL_PROCS, JournalRecord, ScriptKind
 
 
 class LogEvent(NamedTuple):
@@ -25,7 +25,7 @@ class LogEvent(NamedTuple):
         value: exit code, negative for a signal; meaningful for ends of jobs and scripts.
         record: for our own generic events, which.
         retry: for our own generic events, the node's retry number at that time.
-        text: hold reason, failure reason, ...
+        text: hold reason, failure reason, ...; SHARED_CLUSTER of a submit event that has that note.
     """
 
     kind: int
@@ -63,12 +63,32 @@ class LogBroken(NamedTuple):
 class Submitted(NamedTuple):
     """The schedd took the node's jobs.  A hint: the log's submit events are authoritative.
 
-    `procs` is 0 with late materialization: the log tells of them one by one.
+    Attributes:
+        procs: how many; 0 with late materialization: the log tells of them one by one.
+        proc: the node's only one in a cluster that it shares with other nodes; None if the cluster
+            is its own.
+        shareable: nodes with this submit description can be submitted together.
     """
 
     node: int
     cluster: int
     procs: int
+    proc: int | None = None
+    shareable: bool = False
+
+
+class NotTogether(NamedTuple):
+    """Nodes that were to be submitted together were not, and nothing of them is in the queue.
+
+    Attributes:
+        nodes: the nodes, in the order of SubmitTogether.
+        most: how many may be tried together next.
+        reason: in words; '' if the others of the same SubmitTogether were submitted.
+    """
+
+    nodes: Sequence[int]
+    most: int
+    reason: str = ""
 
 
 class SubmitFailed(NamedTuple):
@@ -109,17 +129,19 @@ class ScriptEnded(NamedTuple):
 
 
 class RemoveFailed(NamedTuple):
-    """A cluster could not be removed: the schedd could not be told."""
+    """Jobs could not be removed: the schedd could not be told.  `proc` as in RemoveJobs."""
 
     cluster: int
     reason: str
+    proc: int = ALL_PROCS
 
 
 class QueuedJob(NamedTuple):
     """A proc of this DAG that the schedd has in its queue.
 
     Proc -1 stands for the cluster itself where that goes on making procs (late materialization).
-    `retry` is the node's at submission; `leaving` says that it is being removed or has ended.
+    `retry` is the node's at submission; `leaving` says that it is being removed or has ended;
+    `shared` that its cluster has jobs of other nodes as well.
     """
 
     cluster: int
@@ -127,13 +149,15 @@ class QueuedJob(NamedTuple):
     node: str
     retry: int
     leaving: bool = False
+    shared: bool = False
 
 
 class EndedJob(NamedTuple):
     """A proc of this DAG that has left the queue, by the schedd's history.
 
-    `retry` as in QueuedJob; `value` is its exit code, a negative signal, or RETURN_JOB_ABORTED.
-    Proc -1 stands for a cluster with late materialization that had made all its procs.
+    `retry` and `shared` as in QueuedJob; `value` is its exit code, a negative signal, or
+    RETURN_JOB_ABORTED.  Proc -1 stands for a cluster with late materialization that had made all
+    its procs.
     """
 
     cluster: int
@@ -141,6 +165,7 @@ class EndedJob(NamedTuple):
     node: str
     retry: int
     value: int
+    shared: bool = False
 
 
 class QueueListed(NamedTuple):
@@ -234,6 +259,7 @@ Input = Union[
     LogCaughtUp,
     LogBroken,
     Submitted,
+    NotTogether,
     SubmitFailed,
     CommonInput,
     ScriptEnded,

@@ -33,7 +33,8 @@ def on_submit(run: RunState, node: int, event: LogEvent) -> None:
             return
         if event.cluster == NOOP_CLUSTER:
             run.noop_ids.seen(event.subproc, node)
-        jobs = lifecycle.open_cluster(run, node, event.cluster, event.subproc)
+        only = lifecycle.proc_in_shared(event)
+        jobs = lifecycle.open_cluster(run, node, event.cluster, event.subproc, only=only)
     elif state != State.SUBMITTED:
         return  # a late double of a cluster that ended
     if event.kind == EventKind.CLUSTER_SUBMIT:
@@ -305,7 +306,7 @@ def _refuse_second_end(run: RunState, event: LogEvent, before: int | None) -> No
 
 def on_unmatched(run: RunState, event: LogEvent) -> None:
     """An event of no cluster that is in the queue: one that has ended may not go on."""
-    jobs = (run.job_table.ended or {}).get(event.cluster)
+    jobs = run.job_table.ended(event.cluster, event.proc)
     if jobs is None or not jobs.procs.get(event.proc, 0) & ENDED:
         return
     if event.kind in JOB_ENDS:

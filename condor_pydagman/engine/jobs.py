@@ -1,12 +1,15 @@
 """The jobs of the nodes: clusters, their procs, and what the log has said about each.
 
-A node has at most one live cluster.  Its entry is made by whichever comes first: the schedd's
+A node has at most one live cluster, of its own or shared with nodes that were submitted together
+with it, each of which has one proc there.  Its entry is made by whichever comes first: the schedd's
 reply, the log's submit events, or (after a restart) the schedd's queue.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+
+from condor_pydagman.vocabulary import ALL_PROCS
 
 SEEN = 1  # the log has its submit event
 IDLE = 2
@@ -30,6 +33,7 @@ class Jobs:
     Attributes:
         cluster: cluster id; 0 for a NOOP node.
         subproc: the third number of a NOOP node's events, see `run_key`; else 0.
+        only: the node's only proc in a cluster that it shares with others; None if it is its own.
         procs: flags by proc id.
         codes: what each ended proc returned: exit code, negative signal, None if aborted.
         failed: how many procs failed.
@@ -55,6 +59,7 @@ class Jobs:
         "held",
         "last_proc",
         "lost",
+        "only",
         "procs",
         "removing",
         "subproc",
@@ -62,14 +67,15 @@ class Jobs:
         "value",
     )
 
-    def __init__(self, cluster: int, subproc: int = 0) -> None:
+    def __init__(self, cluster: int, subproc: int = 0, only: int | None = None) -> None:
         self.cluster = cluster
+        self.only = only
         self.procs: dict[int, int] = {}
         self.codes: dict[int, int | None] = {}
         self.failed = 0
         self.held = 0
         self.value = 0
-        self.last_proc = 0
+        self.last_proc = only or 0
         self.subproc = subproc
         self.factory = False
         self.removing = False
@@ -109,6 +115,20 @@ class Jobs:
         """What tells this cluster from others of its node, see `run_key`."""
         return run_key(self.cluster, self.subproc)
 
+    @property
+    def target(self) -> tuple[int, int]:
+        """Cluster and proc of a removal of the node's jobs, as in RemoveJobs."""
+        return self.cluster, ALL_PROCS if self.only is None else self.only
+
+    @property
+    def first_proc(self) -> int:
+        """The proc in the ids that events of the node's POST script have."""
+        return self.last_proc if self.subproc or self.only is not None else 0
+
+    def numbered(self, procs: int) -> Sequence[int]:
+        """The numbers of the node's procs, if it has so many."""
+        return range(procs) if self.only is None else (self.only,)
+
     def job(self, proc: int) -> str:
         """Job id of a proc as messages show it."""
         return f"{self.cluster}.{proc}.{self.subproc}"
@@ -119,45 +139,63 @@ class JobTable:
 
     Attributes:
         by_node: the present (or last, until the node ends or is retried) Jobs of a node.
-        by_cluster: which node a live cluster belongs to.
+        by_cluster: which node a live cluster belongs to, unless it is shared.
+        shared: which nodes the procs of a live cluster belong to that several nodes share.
         submitted, completed: procs so far; completed includes aborted ones (stock's counting).
         failed: how many of the completed ones failed.
         idle: procs that wait in the queue, held ones included.
         held: procs on hold.
         changes: number of changes so far; tells whether anything has to be published again.
-        ended: clusters that have ended, kept only for those who check events strictly.
     """
 
     __slots__ = (
+        "_ended",
         "by_cluster",
         "by_node",
         "changes",
         "completed",
-        "ended",
         "failed",
         "held",
         "idle",
+        "shared",
         "submitted",
     )
 
     def __init__(self, *, keep_ended: bool = False) -> None:
         self.by_node: dict[int, Jobs] = {}
         self.by_cluster: dict[int, int] = {}
+        self.shared: dict[int, dict[int, int]] = {}
         self.submitted = 0
         self.completed = 0
         self.failed = 0
         self.idle = 0
         self.held = 0
         self.changes = 0
-        self.ended: dict[int, Jobs] | None = {} if keep_ended else None
+        # Those that have ended, by `target`; kept only for those who check events strictly.
+        self._ended: dict[tuple[int, int], Jobs] | None = {} if keep_ended else None
 
-    def open(self, node: int, cluster: int, subproc: int = 0) -> Jobs:
-        """Add a node's new cluster; `subproc` is the number of a NOOP node's."""
-        jobs = Jobs(cluster, subproc)
+    def open(self, node: int, cluster: int, subproc: int = 0, only: int | None = None) -> Jobs:
+        """Add a node's new cluster; `subproc` and `only` as in Jobs."""
+        jobs = Jobs(cluster, subproc, only)
         self.by_node[node] = jobs
-        if cluster > 0:
+        if only is not None:
+            self.shared.setdefault(cluster, {})[only] = node
+            self.expect(jobs, (only,))
+        elif cluster > 0:
             self.by_cluster[cluster] = node
         return jobs
+
+    def node_of(self, cluster: int, proc: int) -> int | None:
+        """The node that a live job belongs to; of its own cluster, whatever the proc."""
+        node = self.by_cluster.get(cluster)
+        if node is None and cluster in self.shared:
+            return self.shared[cluster].get(proc)
+        return node
+
+    def ended(self, cluster: int, proc: int) -> Jobs | None:
+        """The jobs of a node that have ended, by one of them; None if they were not kept."""
+        kept = self._ended or {}
+        return kept.get((cluster, ALL_PROCS)) or kept.get((cluster, proc))
 
     def close(self, node: int) -> None:
         """The node's cluster has ended: later events of it belong to no node.
@@ -165,10 +203,20 @@ class JobTable:
         Its Jobs stay readable.
         """
         jobs = self.by_node.get(node)
-        if jobs is not None:
+        if jobs is None:
+            return
+        if jobs.only is None:
             self.by_cluster.pop(jobs.cluster, None)
-            if self.ended is not None and jobs.cluster > 0:  # a NOOP's we may write twice
-                self.ended[jobs.cluster] = jobs
+        else:
+            self._leave_shared(jobs.cluster, jobs.only)
+        if self._ended is not None and jobs.cluster > 0:  # a NOOP's we may write twice
+            self._ended[jobs.target] = jobs
+
+    def _leave_shared(self, cluster: int, proc: int) -> None:
+        procs = self.shared.get(cluster, {})
+        procs.pop(proc, None)
+        if not procs:
+            self.shared.pop(cluster, None)
 
     def forget(self, node: int) -> None:
         """The node ended or starts anew: drop what its last run left behind."""
@@ -189,7 +237,7 @@ class JobTable:
         """
         flags = jobs.procs.get(proc)
         if flags is None:
-            if len(jobs.procs) < proc < len(jobs.procs) + MAX_PROC_GAP:
+            if jobs.only is None and len(jobs.procs) < proc < len(jobs.procs) + MAX_PROC_GAP:
                 self.expect(jobs, range(proc))
             self._add(jobs, proc, IDLE | SEEN)
         elif flags & SEEN:

@@ -89,15 +89,16 @@ def _on_submit_failed(run: RunState, node: int, event: LogEvent) -> None:
 def _on_adopted(run: RunState, node: int, event: LogEvent) -> None:
     """The node's jobs were found in the queue; submit events are missing."""
     if run.nodes.states[node] in (State.READY, State.PRE_WAIT):  # an earlier DAGMan found them
-        lifecycle.open_cluster(run, node, event.cluster)
+        only = lifecycle.proc_in_shared(event)
+        lifecycle.open_cluster(run, node, event.cluster, only=only)
     jobs = run.job_table.by_node.get(node)
     if jobs is None or jobs.cluster != event.cluster:
         return
     if run.nodes.states[node] == State.SUBMITTED:
         if event.text == lifecycle.LATE_MATERIALIZATION:
             jobs.set_factory()
-        run.job_table.expect(jobs, range(event.value))
-    for proc in range(event.value):
+        run.job_table.expect(jobs, jobs.numbered(event.value))
+    for proc in jobs.numbered(event.value):
         timeouts.on_submitted(run, node, event._replace(proc=proc))
 
 
@@ -110,7 +111,7 @@ def _on_job_lost(run: RunState, node: int, event: LogEvent) -> None:
         f"Node {run.dag.names[node]} job proc ({event.cluster}.{event.proc}.0) is lost:"
         " the schedd does not know it any more and its end was never logged; it counts as failed"
     )
-    if run.job_table.by_cluster.get(event.cluster) == node:
+    if run.job_table.node_of(event.cluster, event.proc) == node:
         job_events.proc_ended(run, node, event, None, RETURN_JOB_ABORTED, text)
 
 

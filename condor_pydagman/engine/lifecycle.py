@@ -15,12 +15,12 @@ from typing import TypeVar
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import decisions
-from condor_pydagman.engine.inputs import EndedJob, QueuedJob
+from condor_pydagman.engine.inputs import EndedJob, LogEvent, QueuedJob
 from condor_pydagman.engine.jobs import CLUSTER_ITSELF, Jobs, run_key
 from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.graph.model import Retry
-from condor_pydagman.vocabulary import DagStatus, JournalRecord, ScriptKind
+from condor_pydagman.vocabulary import SHARED_CLUSTER, DagStatus, JournalRecord, ScriptKind
 
 Job = TypeVar("Job", QueuedJob, EndedJob)
 
@@ -85,10 +85,12 @@ def need_post(run: RunState, node: int) -> None:
 # Jobs.
 
 
-def open_cluster(run: RunState, node: int, cluster: int, subproc: int = 0) -> Jobs:
-    """The node's jobs are in the queue, whichever source shows it; `subproc` as in Jobs."""
-    jobs = run.job_table.open(node, cluster, subproc)
-    run.nodes.set_cluster(node, cluster)
+def open_cluster(
+    run: RunState, node: int, cluster: int, subproc: int = 0, *, only: int | None = None
+) -> Jobs:
+    """The node's jobs are in the queue, whichever source shows it; `subproc`, `only` as in Jobs."""
+    jobs = run.job_table.open(node, cluster, subproc, only)
+    run.nodes.set_cluster(node, cluster, only or 0)
     run.ready.discard(node)
     run.scripts.pre.discard(node)
     run.save_points.discard(node)
@@ -112,9 +114,9 @@ def remove_rest(run: RunState, jobs: Jobs, reason: str, *, soon: bool = False) -
         return
     jobs.set_removing()
     if soon and not run.recovering:
-        run.removals.add_delayed(jobs.cluster, reason, run.now)
+        run.removals.add_delayed(jobs.target, reason, run.now)
     else:
-        run.removals.add(jobs.cluster, reason)
+        run.removals.add(jobs.target, reason)
 
 
 # End.
@@ -303,19 +305,24 @@ def adopt(run: RunState, node: int, jobs: Sequence[QueuedJob]) -> None:
         return
     where = "queue" if mine else "schedd's history"
     run.say(f"Node {run.dag.names[node]}: found its job in the {where}, cluster {cluster}")
-    found = open_cluster(run, node, cluster)
     live = [job.proc for job in mine if job.cluster == cluster]
     ended = {job.proc: job.value for job in old if job.cluster == cluster and job.proc >= 0}
+    shared = _is_shared(mine, cluster) or _is_shared(old, cluster)
+    found = open_cluster(run, node, cluster, only=max((*live, *ended)) if shared else None)
     if CLUSTER_ITSELF in live:
         found.set_factory()
-    procs = max((*live, *ended)) + 1
+    procs = 1 if shared else max((*live, *ended)) + 1
     # As many as a replay of the record expects; those that are not there will be found to be lost.
-    run.job_table.expect(found, range(procs))
+    run.job_table.expect(found, found.numbered(procs))
     if {job.cluster for job in mine} | {job.cluster for job in old} != {cluster}:
         run.say(f"Warning: node {run.dag.names[node]} has jobs in other clusters as well")
     journal_adopted(run, node, procs)
     for proc, value in ended.items():
         run.emit(do.AppendJournalRecord(JournalRecord.JOB_ENDED, node, retry, value, cluster, proc))
+
+
+def _is_shared(jobs: Sequence[Job], cluster: int) -> bool:
+    return any(job.shared and job.cluster == cluster for job in jobs)
 
 
 def _best_cluster(mine: Sequence[QueuedJob], old: Sequence[EndedJob]) -> int | None:
@@ -337,7 +344,14 @@ def journal_adopted(run: RunState, node: int, procs: int) -> None:
     """The log does not show these procs, so a later replay must learn of them from us."""
     jobs, retry = run.job_table.by_node[node], run.nodes.retries.get(node, 0)
     text = LATE_MATERIALIZATION if jobs.factory else ""
+    if jobs.only is not None:
+        text = SHARED_CLUSTER
     run.journal(
         node,
-        do.AppendJournalRecord(JournalRecord.ADOPTED, node, retry, procs, jobs.cluster, text=text),
+        do.AppendJournalRecord(JournalRecord.ADOPTED, node, retry, procs, *jobs.target, text),
     )
+
+
+def proc_in_shared(event: LogEvent) -> int | None:
+    """The node's only proc, by an event that opens a cluster which it shares; else None."""
+    return event.proc if event.text == SHARED_CLUSTER else None

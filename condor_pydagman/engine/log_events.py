@@ -15,7 +15,13 @@ from condor_pydagman.engine.inputs import LogEvent, Wake
 from condor_pydagman.engine.jobs import run_key
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.state import RunState
-from condor_pydagman.vocabulary import HELPER_PROC, NOOP_CLUSTER, EventKind, JournalRecord
+from condor_pydagman.vocabulary import (
+    HELPER_PROC,
+    NOOP_CLUSTER,
+    SHARED_CLUSTER,
+    EventKind,
+    JournalRecord,
+)
 
 _NAMED = frozenset(
     (
@@ -51,7 +57,7 @@ def on_event(run: RunState, event: LogEvent) -> None:
         job_events.on_unmatched(run, event)
         run.log.unmatched_events.append(event)
         return
-    if record is not None and run.job_table.by_cluster.get(cluster, node) != node:
+    if record is not None and run.job_table.node_of(cluster, proc) not in (None, node):
         of = run.dag.names[node]
         run.say(f"Warning: ignoring a journal record of job {job}, which is not node {of}'s")
         return
@@ -76,7 +82,7 @@ def on_event(run: RunState, event: LogEvent) -> None:
     if run.log.unmatched_events and (kind == EventKind.SUBMIT or record is JournalRecord.ADOPTED):
         if run.phase is Phase.ENDED:
             return  # the log is not used
-        _handle_early_events(run, run_key(cluster, subproc))
+        _handle_early_events(run, event)
 
 
 def start_reading(run: RunState) -> None:
@@ -102,18 +108,21 @@ def on_wake(run: RunState, _: Wake) -> None:
         run.say(line)
 
 
-def _handle_early_events(run: RunState, key: int) -> None:
+def _handle_early_events(run: RunState, opening: LogEvent) -> None:
     """Handle events that stand before the submit event of their cluster, or the record of its
     adoption: now their node is known.
 
     Live, the schedd has told already, by its reply or its queue; a replay must come to the same.
     """
-    early = [
-        event for event in run.log.unmatched_events if run_key(event.cluster, event.subproc) == key
-    ]
+    key, shared = run_key(opening.cluster, opening.subproc), opening.text == SHARED_CLUSTER
+    early: list[LogEvent] = []
+    others = deque[LogEvent](maxlen=run.log.unmatched_events.maxlen)
+    for event in run.log.unmatched_events:
+        same = run_key(event.cluster, event.subproc) == key
+        same &= not shared or event.proc == opening.proc
+        (early if same else others).append(event)
     if early:
-        others = (e for e in run.log.unmatched_events if run_key(e.cluster, e.subproc) != key)
-        run.log.unmatched_events = deque(others, run.log.unmatched_events.maxlen)
+        run.log.unmatched_events = others
         for event in early:
             on_event(run, event)
 
@@ -139,7 +148,7 @@ def _node_of(run: RunState, event: LogEvent) -> int | None:
         return run.dag.find(event.node)
     if event.cluster == NOOP_CLUSTER:
         return run.noop_ids.nodes.get(event.subproc)
-    return run.job_table.by_cluster.get(event.cluster)
+    return run.job_table.node_of(event.cluster, event.proc)
 
 
 def _record(run: RunState, node: int, event: LogEvent) -> None:

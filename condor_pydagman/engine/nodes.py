@@ -41,6 +41,7 @@ class Nodes:
         values: return value of the last run, by node; absent means 0.
         errors: why a node failed, in words.
         clusters: last cluster of each node, 0 if none.
+        procs: its first proc there, None if no node has shared a cluster with others.
         changes: number of moves so far; tells whether anything has to be published again.
     """
 
@@ -52,6 +53,7 @@ class Nodes:
         "counts",
         "dag",
         "errors",
+        "procs",
         "retries",
         "service_counts",
         "services",
@@ -75,6 +77,7 @@ class Nodes:
         self.values: dict[int, int] = {}
         self.errors: dict[int, str] = {}
         self.clusters = array("i", bytes(4 * len(dag)))
+        self.procs: array[int] | None = None
         self.changes = 0
         self._futile_junctions: set[int] = set()  # below which all is futile
         self._recent_moves: deque[tuple[float, int, int, int]] = deque(maxlen=MAX_REMEMBERED_MOVES)
@@ -120,9 +123,18 @@ class Nodes:
         """How many retries the node has taken."""
         self.retries[node] = taken
 
-    def set_cluster(self, node: int, cluster: int) -> None:
-        """The cluster of the node's present run."""
+    def set_cluster(self, node: int, cluster: int, proc: int = 0) -> None:
+        """The cluster of the node's present run, and its first proc there."""
         self.clusters[node] = cluster
+        if proc and self.procs is None:
+            self.procs = array("i", bytes(4 * len(self.clusters)))
+        if self.procs is not None:
+            self.procs[node] = proc
+
+    def last_job(self, node: int) -> str:
+        """`cluster.proc` of the node's last run, '' if it has had none."""
+        proc = 0 if self.procs is None else self.procs[node]
+        return f"{self.clusters[node]}.{proc}" if self.clusters[node] else ""
 
     def roots(self) -> list[int]:
         """Nodes without unfinished parents."""

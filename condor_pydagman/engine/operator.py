@@ -14,7 +14,7 @@ from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.inputs import Halt, LimitsWanted, LogEvent, Resume
 from condor_pydagman.engine.node_states import NEEDS_A_START, State
 from condor_pydagman.engine.state import RunState
-from condor_pydagman.vocabulary import JournalRecord
+from condor_pydagman.vocabulary import SHARED_CLUSTER, JournalRecord
 
 DRAINED_GRACE_S = 2.0  # a halted DAG with nothing in flight ends after that, unless it is resumed
 
@@ -124,9 +124,11 @@ def _remove_surplus(run: RunState) -> None:
     ]
     ordinary.sort(key=lambda node: run.nodes.clusters[node])
     for node in ordinary[run.limits.jobs :]:
-        retry, cluster = run.nodes.retries.get(node, 0), run.nodes.clusters[node]
+        retry, jobs = run.nodes.retries.get(node, 0), run.job_table.by_node[node]
+        text = "" if jobs.only is None else SHARED_CLUSTER
         run.journal(
-            node, do.AppendJournalRecord(JournalRecord.SURPLUS, node, retry, cluster=cluster)
+            node,
+            do.AppendJournalRecord(JournalRecord.SURPLUS, node, retry, 0, *jobs.target, text),
         )
 
 
@@ -134,7 +136,8 @@ def on_surplus(run: RunState, node: int, event: LogEvent) -> None:
     """The record has been read: the node gets a retry more, its jobs are removed."""
     if run.nodes.states[node] in (State.READY, State.PRE_WAIT):
         # In an old log the submit event may come later.
-        lifecycle.open_cluster(run, node, event.cluster)
+        only = lifecycle.proc_in_shared(event)
+        lifecycle.open_cluster(run, node, event.cluster, only=only)
     jobs = run.job_table.by_node.get(node)
     in_queue = run.nodes.states[node] == State.SUBMITTED
     if in_queue and jobs is not None and jobs.cluster == event.cluster and not jobs.removing:

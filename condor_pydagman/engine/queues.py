@@ -349,8 +349,11 @@ class Timeouts:
         return known is not None and (clock.kind == TOTAL or known == (clock.kind, clock.since))
 
 
+Target = tuple[int, int]  # what is to be removed: cluster and proc, as in RemoveJobs
+
+
 class Removals:
-    """Clusters that are to be removed, with the reason that the user is shown.
+    """Clusters, or procs of them, that are to be removed, with the reason that the user is shown.
 
     An entry stays until the schedd has been told or the jobs have ended.
     """
@@ -358,14 +361,14 @@ class Removals:
     __slots__ = ("_asked", "_delayed", "_failed", "_retry_at", "_wanted")
 
     def __init__(self) -> None:
-        self._wanted: dict[int, str] = {}
-        self._delayed: dict[int, tuple[float, str]] = {}  # and when; the earliest first
-        self._failed: dict[int, str] = {}
-        self._asked: dict[int, str] = {}
+        self._wanted: dict[Target, str] = {}
+        self._delayed: dict[Target, tuple[float, str]] = {}  # and when; the earliest first
+        self._failed: dict[Target, str] = {}
+        self._asked: dict[Target, str] = {}
         self._retry_at = 0.0
 
     def __bool__(self) -> bool:
-        """Whether any cluster is to be removed, now or later."""
+        """Whether anything is to be removed, now or later."""
         return bool(self._wanted or self._delayed or self._failed)
 
     def next_time(self) -> float | None:
@@ -374,34 +377,34 @@ class Removals:
         times += [when for when, _ in itertools.islice(self._delayed.values(), 1)]
         return min(times, default=None)
 
-    def add(self, cluster: int, reason: str) -> None:
-        """Remove what is left of a cluster."""
-        self._wanted[cluster] = reason
+    def add(self, target: Target, reason: str) -> None:
+        """Remove what is left of it."""
+        self._wanted[target] = reason
 
-    def add_delayed(self, cluster: int, reason: str, now: float) -> None:
-        """Remove what will be left of a cluster in REMOVAL_GRACE_S seconds."""
-        self._delayed[cluster] = (now + REMOVAL_GRACE_S, reason)
+    def add_delayed(self, target: Target, reason: str, now: float) -> None:
+        """Remove what will be left of it in REMOVAL_GRACE_S seconds."""
+        self._delayed[target] = (now + REMOVAL_GRACE_S, reason)
 
-    def pop_due(self, now: float) -> dict[int, str]:
-        """The clusters whose removal is due, by id, with the reason; they are pending no longer."""
+    def pop_due(self, now: float) -> dict[Target, str]:
+        """Those whose removal is due, with the reason; they are pending no longer."""
         if self._failed and self._retry_at <= now:
             self._wanted.update(self._failed)
             self._failed.clear()
         while self._delayed:
-            cluster, (when, reason) = next(iter(self._delayed.items()))
+            target, (when, reason) = next(iter(self._delayed.items()))
             if when > now:
                 break
-            del self._delayed[cluster]
-            self._wanted.setdefault(cluster, reason)
+            del self._delayed[target]
+            self._wanted.setdefault(target, reason)
         taken, self._wanted = self._wanted, {}
         return taken
 
-    def asked(self, cluster: int, reason: str) -> None:
-        """The schedd is being asked to remove the cluster."""
-        self._asked[cluster] = reason
+    def asked(self, target: Target, reason: str) -> None:
+        """The schedd is being asked to remove it."""
+        self._asked[target] = reason
 
-    def failed(self, cluster: int, reason: str, now: float) -> None:
+    def failed(self, target: Target, reason: str, now: float) -> None:
         """The schedd could not be told: once more, later.  `reason` is used if none was given."""
         if not self._failed:  # else others have waited for longer
             self._retry_at = now + REMOVAL_RETRY_S
-        self._failed[cluster] = self._asked.get(cluster, reason)
+        self._failed[target] = self._asked.get(target, reason)

@@ -23,7 +23,7 @@ from condor_pydagman.engine.inputs import EndedJob, QueuedJob, QueueListed, Queu
 from condor_pydagman.engine.jobs import CLUSTER_ITSELF
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.state import RunState
-from condor_pydagman.vocabulary import NOOP_CLUSTER, JournalRecord
+from condor_pydagman.vocabulary import ALL_PROCS, NOOP_CLUSTER, JournalRecord
 
 CONFIRM_LOST_S = 20.0
 
@@ -87,7 +87,7 @@ def _compare(run: RunState, node: int, listed: Sequence[QueuedJob]) -> None:
 def _expect_all(run: RunState, node: int, jobs: Sequence[QueuedJob | EndedJob]) -> None:
     """Let the node wait for all procs of its cluster, where the log has lost some submit events."""
     known = run.job_table.by_node.get(node)
-    if known is None or run.nodes.states[node] != State.SUBMITTED:
+    if known is None or known.only is not None or run.nodes.states[node] != State.SUBMITTED:
         return
     procs = max((job.proc for job in jobs if job.cluster == known.cluster), default=-1) + 1
     if any(proc not in known.procs for proc in range(procs)):
@@ -103,13 +103,18 @@ def _remove_strays(run: RunState, node: int, mine: Sequence[QueuedJob]) -> None:
     for job in mine:
         if job.cluster == present and job.proc == CLUSTER_ITSELF and jobs is not None:
             jobs.set_factory()  # its event 035 is missing
-    for cluster in sorted({job.cluster for job in mine} - {present}):
+    strays = {
+        (job.cluster, job.proc if job.shared else ALL_PROCS)
+        for job in mine
+        if job.cluster != present
+    }
+    for cluster, proc in sorted(strays):
         name = run.dag.names[node]
         reason = f"Node Error: a cluster of DAG node {name}, which is not to run"
         if present:
             reason = f"Node Error: a second cluster of DAG node {name}, which has {present}"
         run.say(f"Warning: removing cluster {cluster}: {reason}", 0)
-        run.emit(do.RemoveJobs(reason, cluster))
+        run.emit(do.RemoveJobs(reason, cluster, proc=proc))
 
 
 def _end_noops(run: RunState) -> None:

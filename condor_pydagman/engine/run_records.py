@@ -65,17 +65,34 @@ class Submission:
 
     Attributes:
         in_flight: nodes that have been handed to the schedd and have no answer yet, in order.
-        unsaid: those of them that `.dagman.out` does not show yet.
+        together: whether these nodes are procs of one cluster.
+        shareable: whether nodes with a submit file (and its directory) can be submitted together,
+            of those of which that is known.
+        most: how many nodes may be tried together at present.
+        unsaid: those in flight that `.dagman.out` does not show yet.
         in_a_row: submits since the last time that nothing could be submitted.
         blocked_by: why nothing could be submitted last time, '' if something could.
         attempts: failed submits by node, never reset (stock rule).
         common_input: the DAG's list of common input files, see `inputs.CommonInput`.
     """
 
-    __slots__ = ("attempts", "blocked_by", "common_input", "in_a_row", "in_flight", "unsaid")
+    __slots__ = (
+        "attempts",
+        "blocked_by",
+        "common_input",
+        "in_a_row",
+        "in_flight",
+        "most",
+        "shareable",
+        "together",
+        "unsaid",
+    )
 
-    def __init__(self) -> None:
+    def __init__(self, max_together: int) -> None:
         self.in_flight: list[int] = []
+        self.together = False
+        self.shareable: dict[tuple[str, str], bool] = {}
+        self.most = max_together
         self.unsaid: set[int] = set()
         self.in_a_row = 0
         self.blocked_by = ""

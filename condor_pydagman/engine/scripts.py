@@ -153,8 +153,8 @@ def _journal_post(run: RunState, node: int, status: int) -> None:
     if jobs is None:
         run.journal(node, do.AppendPostEnded(node, -1, 0, 0, status))
     else:
-        proc = jobs.last_proc if jobs.subproc else 0
-        run.journal(node, do.AppendPostEnded(node, jobs.cluster, proc, jobs.subproc, status))
+        job = jobs.cluster, jobs.first_proc, jobs.subproc
+        run.journal(node, do.AppendPostEnded(node, *job, status))
 
 
 # The end of a PRE or POST script has been read from the nodes log.

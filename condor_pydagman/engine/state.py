@@ -146,7 +146,7 @@ class RunState:
         self.ready = ReadyQueue()
         self.categories = Categories(self.dag.categories, self.dag.category_limits)
         self.pace = SubmitPace(self.config.submit_delay)
-        self.submission = Submission()
+        self.submission = Submission(self.config.max_nodes_in_cluster)
         self.scripts = Scripts(self.config.restart_pre_rate)
         self.retrying = Retrying()
         self.timeouts = Timeouts()

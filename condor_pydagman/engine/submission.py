@@ -4,6 +4,11 @@ Log events and requests are handled between two submissions.  In a row of many, 
 handed to the schedd's process before the reply is here, which saves that process a wait.  What
 `.dagman.out` says is in the order of one at a time.
 
+Nodes that are ready one after another and have the same submit file are submitted together, as
+procs of one cluster, where PYDAGMAN_MAX_NODES_IN_CLUSTER allows more than one and the reply for a
+node before has told that the file can be shared.  If the schedd refuses a cluster, fewer are tried,
+and in the end each alone: then the one that is refused fails, as it would have otherwise.
+
 -DryRun: a node is done instead of being submitted.  PRE scripts run, and what they return counts;
 jobs and the POST scripts behind them do not.  What a dry run finds is no progress: it writes no
 rescue file and no save files, so that no later run takes a node for done whose job has never run.
@@ -15,7 +20,7 @@ from __future__ import annotations
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle, provisioner
-from condor_pydagman.engine.inputs import CommonInput, SubmitFailed, Submitted
+from condor_pydagman.engine.inputs import CommonInput, NotTogether, SubmitFailed, Submitted
 from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.vocabulary import RETURN_SUBMIT_FAILED, JournalRecord, NodeKind
@@ -30,17 +35,43 @@ def on_submitted(run: RunState, reply: Submitted) -> None:
     _answered(run, node)
     run.pace.submitted(run.now, run.limits)
     run.submission.in_a_row += 1
-    run.say(f"\tassigned HTCondor ID ({cluster}.0.0)")
+    run.say(f"\tassigned HTCondor ID ({cluster}.{reply.proc or 0}.0)")
+    _learn_shareable(run, reply)
     if run.nodes.states[node] in (State.SUBMITTING, State.UNKNOWN):
-        lifecycle.open_cluster(run, node, cluster)
+        lifecycle.open_cluster(run, node, cluster, only=reply.proc)
     jobs = run.job_table.by_node.get(node)
     in_queue = run.nodes.states[node] == State.SUBMITTED
     if jobs is not None and jobs.cluster == cluster and in_queue:
         if reply.procs == 0:
             jobs.set_factory()
         if not jobs.factory:
-            run.job_table.expect(jobs, range(reply.procs))
+            run.job_table.expect(jobs, jobs.numbered(reply.procs))
     provisioner.refuse_more_procs(run, node, reply.procs)
+
+
+def _learn_shareable(run: RunState, reply: Submitted) -> None:
+    submission = run.submission
+    submission.shareable[_file(run, reply.node)] = reply.shareable
+    if not submission.in_flight:
+        submission.most = min(2 * submission.most, run.config.max_nodes_in_cluster)
+
+
+def on_not_together(run: RunState, reply: NotTogether) -> None:
+    """Nodes were not submitted together: they are ready again, in their order."""
+    submission = run.submission
+    submission.most = max(reply.most, 1)
+    if reply.reason:
+        nodes = len(reply.nodes)
+        run.say(
+            f"{nodes} nodes can't be submitted together, trying at most {submission.most}:"
+            f" {reply.reason}"
+        )
+    for node in reversed(reply.nodes):
+        submission.unsaid.discard(node)
+        _answered(run, node)
+        if run.nodes.states[node] == State.SUBMITTING:
+            lifecycle.leave_queue(run, node)
+            lifecycle.make_ready(run, node, first=True)
 
 
 def on_submit_failed(run: RunState, reply: SubmitFailed) -> None:
@@ -87,7 +118,8 @@ def on_common_input(run: RunState, found: CommonInput) -> None:
                 JournalRecord.COMMON_INPUT, node, retry, text=run.submission.common_input
             ),
         )
-        _emit_submit(run, node)
+        run.submission.in_flight.append(node)
+        run.emit(_submit_action(run, node))
     else:
         lifecycle.leave_queue(run, node)
         lifecycle.make_ready(run, node)
@@ -136,9 +168,11 @@ def _refuse(run: RunState, node: int, reason: str) -> None:
 
 
 def _answered(run: RunState, node: int) -> None:
+    submission = run.submission
     _say_submitting(run, node)
-    if node in run.submission.in_flight:
-        run.submission.in_flight.remove(node)
+    if node in submission.in_flight:
+        submission.in_flight.remove(node)
+    submission.together &= bool(submission.in_flight)
 
 
 def submit_ready(run: RunState) -> None:
@@ -171,6 +205,8 @@ def _may_follow(run: RunState) -> bool:
     submission = run.submission
     if submission.in_a_row < LONG_ROW or len(submission.in_flight) >= MAX_IN_FLIGHT:
         return False
+    if submission.together or _may_share(run, submission.in_flight[0]):
+        return False
     node = run.ready.first()
     return (
         node is not None
@@ -191,8 +227,11 @@ def _blocked(run: RunState) -> str:
     if not len(run.ready):
         _say_submitted(run)
         return "empty"
-    if run.starts_nothing:
-        return "halt"
+    return "halt" if run.starts_nothing else _throttled(run)
+
+
+def _throttled(run: RunState) -> str:
+    """Which throttle forbids one more submission now; '' if none does."""
     in_flight = len(run.submission.in_flight)
     if run.pace.blocked_until(run.now, run.limits, in_flight) > run.now:
         return "pace"
@@ -213,11 +252,59 @@ def _submit_node(run: RunState, node: int) -> None:
         run.say(_submitting(run, node))
         run.journal(node, do.AppendNoop(node, run.noop_ids.new(node)))
         return
+    alone = not run.submission.in_flight
     if node not in run.dag.subdags:  # their submit files are made first
         run.submission.unsaid.add(node)
-        if not run.submission.in_flight:
+        if alone:
             _say_submitting(run, node)
-    _emit_submit(run, node)
+    run.submission.in_flight.append(node)
+    others = _take_others(run, node) if alone else []
+    if others:
+        run.submission.together = True
+        run.emit(do.SubmitTogether(tuple(_submit_action(run, one) for one in (node, *others))))
+    else:
+        run.emit(_submit_action(run, node))
+
+
+def _take_others(run: RunState, node: int) -> list[int]:
+    """Take nodes out of the ready queue that are submitted together with `node`."""
+    others: list[int] = []
+    if not run.submission.shareable.get(_file(run, node)) or not _may_join(run, node, node):
+        return others
+    if run.config.submit_delay:
+        return others
+    while len(others) + 1 < run.submission.most and not _throttled(run):
+        other = run.ready.first()
+        if other is None or not _may_join(run, other, node) or not run.categories.room(other):
+            break
+        run.ready.pop()
+        run.nodes.move(other, Cause.SUBMIT_STARTED, run.now)
+        run.categories.enter(other)
+        run.submission.unsaid.add(other)
+        run.submission.in_flight.append(other)
+        others.append(other)
+    return others
+
+
+def _may_share(run: RunState, node: int) -> bool:
+    """Whether others may be submitted together with the node, as far as is known."""
+    return run.config.max_nodes_in_cluster > 1 and run.submission.shareable.get(
+        _file(run, node), True
+    )
+
+
+def _may_join(run: RunState, other: int, node: int) -> bool:
+    """Whether `other` may share a cluster with `node`."""
+    return (
+        _is_plain(run, other)
+        and other not in run.retrying.on_hold
+        and _file(run, other) == _file(run, node)
+    )
+
+
+def _file(run: RunState, node: int) -> tuple[str, str]:
+    """The node's submit file or inline description, and the directory it is submitted from."""
+    return run.dag.submits[node], run.dag.directories.get(node, "")
 
 
 def _submitting(run: RunState, node: int) -> str:
@@ -235,18 +322,15 @@ def _say_submitting(run: RunState, node: int) -> None:
     run.say(f"Submitting node {run.dag.names[node]} from {place} using direct job submission")
 
 
-def _emit_submit(run: RunState, node: int) -> None:
-    run.submission.in_flight.append(node)
-    run.emit(
-        do.SubmitNode(
-            node,
-            run.nodes.retries.get(node, 0),
-            run.shown_status,
-            run.nodes.counts[State.FAILED],
-            node in run.retrying.on_hold,
-            run.submission.common_input,
-            run.priority(node),
-        )
+def _submit_action(run: RunState, node: int) -> do.SubmitNode:
+    return do.SubmitNode(
+        node,
+        run.nodes.retries.get(node, 0),
+        run.shown_status,
+        run.nodes.counts[State.FAILED],
+        node in run.retrying.on_hold,
+        run.submission.common_input,
+        run.priority(node),
     )
 
 

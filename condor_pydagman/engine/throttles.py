@@ -153,8 +153,10 @@ class SubmitPace:
         if now < self._blocked_until:
             return self._blocked_until
         most = 0 if limits.own_pace else limits.submits
-        full = 0 < most <= self._count + in_flight
-        return self._interval_end if full and now < self._interval_end else 0.0
+        in_time = now < self._interval_end
+        if not 0 < most <= (self._count if in_time else 0) + in_flight:
+            return 0.0
+        return self._interval_end if in_time else now + limits.interval_s
 
     def submitted(self, now: float, limits: Throttles) -> None:
         """A submit succeeded; one before it that failed waits all the same."""
@@ -166,7 +168,12 @@ class SubmitPace:
         self._count += 1
 
     def failed(self, now: float) -> float:
-        """A submit failed; returns the seconds to wait before the next try."""
+        """A submit failed; returns the seconds to wait before the next try.
+
+        One that was in flight with another that failed makes the wait no longer.
+        """
+        if self._backoff_s and now < self._blocked_until:
+            return self._blocked_until - now
         self._backoff_s = min(2 * self._backoff_s, self.MAX_BACKOFF_S) or 1.0
         self._blocked_until = now + self._backoff_s
         return self._backoff_s

@@ -39,6 +39,9 @@ def _procs(run: RunState) -> None:
     assert (idle, held) == (run.job_table.idle, run.job_table.held), (idle, held)
     for cluster, node in run.job_table.by_cluster.items():
         assert run.job_table.by_node[node].cluster == cluster, (cluster, node)
+    for cluster, procs in run.job_table.shared.items():
+        for proc, node in procs.items():
+            assert run.job_table.by_node[node].target == (cluster, proc), (cluster, proc, node)
 
 
 def _ready(run: RunState) -> None:

@@ -108,8 +108,8 @@ def last_job(run: RunState, node: int) -> str:
     jobs = run.job_table.by_node.get(node)
     if jobs is not None:
         return jobs.job(jobs.last_proc)
-    cluster = run.nodes.clusters[node]
-    return f"{cluster}.0.0" if cluster else ""
+    job = run.nodes.last_job(node)
+    return f"{job}.0" if job else ""
 
 
 def jobstate_job(run: RunState, node: int, kind: ScriptKind) -> str:
@@ -117,7 +117,7 @@ def jobstate_job(run: RunState, node: int, kind: ScriptKind) -> str:
     jobs = run.job_table.by_node.get(node)
     if kind is ScriptKind.PRE or jobs is None:
         return "-"
-    return f"{jobs.cluster}.{jobs.last_proc if jobs.subproc else 0}"
+    return f"{jobs.cluster}.{jobs.first_proc}"
 
 
 def macros(run: RunState, node: int, kind: ScriptKind) -> dict[str, str]:

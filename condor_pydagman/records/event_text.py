@@ -16,7 +16,13 @@ from typing import Any, NamedTuple, Optional
 
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.records.own_events import parse_record, with_record
-from condor_pydagman.vocabulary import NOOP_PROC, RETURN_JOB_ABORTED, EventKind, JournalRecord
+from condor_pydagman.vocabulary import (
+    NOOP_PROC,
+    RETURN_JOB_ABORTED,
+    SHARED_CLUSTER,
+    EventKind,
+    JournalRecord,
+)
 
 # What an event says behind its head: the last fields of a LogEvent, from `node` on.
 _Rest = tuple[str, int, Optional[JournalRecord], int, str]
@@ -52,6 +58,7 @@ _SUBMIT = (
     rb"submitted from" + _HOST + rb"(?:"
     rb"    \[ DAGNodeName = " + _NAME + rb"(?:; JobBatchName = " + _STRING + rb")? \]\n"
     rb"|" + _NODE + rb")?"
+    rb"(?:    (" + SHARED_CLUSTER.encode() + rb")\n)?"
 )
 _EXECUTE = (
     rb"Job executing on" + _HOST + rb"(?:\tSlotName: [!-~]{1,200}\n)?"
@@ -71,8 +78,8 @@ class _Unsure(Exception):
     """The expression matches, but what the bindings would make of it is not known."""
 
 
-def _named(name: bytes | None, old_name: bytes | None) -> _Rest:
-    return (name or old_name or b"").decode(), 0, None, 0, ""
+def _named(name: bytes | None, old_name: bytes | None, note: bytes | None) -> _Rest:
+    return (name or old_name or b"").decode(), 0, None, 0, SHARED_CLUSTER if note else ""
 
 
 def _ended(code: bytes | None, signal: bytes | None, node: bytes = b"") -> _Rest:

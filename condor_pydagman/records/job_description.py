@@ -113,6 +113,32 @@ def describe(
     The order is stock DAGMan's; a later line wins.  `My.DAGManNodeRetry` is always there, because
     recovery asks the schedd which run of a node a job belongs to.
     """
+    before, after = added_lines(
+        dag,
+        node,
+        workflow,
+        retry=retry,
+        dag_status=dag_status,
+        failed_count=failed_count,
+        hold=hold,
+    )
+    chunks = [before]
+    for body, queue in template.parts:
+        chunks += (body, after, queue)
+    return "".join(chunks)
+
+
+def added_lines(
+    dag: Dag,
+    node: int,
+    workflow: Workflow,
+    *,
+    retry: int,
+    dag_status: DagStatus,
+    failed_count: int,
+    hold: bool = False,
+) -> tuple[str, str]:
+    """What DAGMan adds to a node's submit file: before its own lines, and after them."""
     variables = dag.variables.get(node, ())
     before = [
         _node_macros(dag, node, retry, dag_status, failed_count),
@@ -124,11 +150,7 @@ def describe(
         _overrides(dag, node, workflow),
         *(_assignment(v.key, v.value) for v in variables if v.append),
     ]
-    appended = "".join(after)
-    chunks = before
-    for body, queue in template.parts:
-        chunks += (body, appended, queue)
-    return "".join(chunks)
+    return "".join(before), "".join(after)
 
 
 def inheritance(config: Config, *, sub_dag: bool) -> dict[str, str]:

@@ -21,7 +21,7 @@ from condor_pydagman.adapters.schedd_requests import LostReply
 from condor_pydagman.engine.actions import SubmitNode
 from condor_pydagman.engine.inputs import EndedJob, QueuedJob
 from condor_pydagman.errors import PoolError
-from condor_pydagman.vocabulary import DagStatus
+from condor_pydagman.vocabulary import ALL_PROCS, DagStatus
 
 ACTION = SubmitNode(0, 0, DagStatus.OK, 0)
 
@@ -38,8 +38,11 @@ class ByProcess:
             raise result.outcome
         return result.outcome.cluster, result.outcome.procs
 
-    def removable(self, cluster: int = 0, *, spare_services: bool = False) -> list[QueuedJob]:
-        found: list[QueuedJob] = self._result(ask.ListRemovable(cluster, spare_services))
+    def removable(
+        self, cluster: int = 0, *, spare_services: bool = False, proc: int = ALL_PROCS
+    ) -> list[QueuedJob]:
+        wanted = ask.ListRemovable(cluster, spare_services, proc)
+        found: list[QueuedJob] = self._result(wanted)
         return found
 
     def remove(self, reason: str, cluster: int = 0, **how: Any) -> None:

@@ -7,7 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from condor_pydagman.engine.inputs import LogEvent
-from condor_pydagman.vocabulary import HELPER_PROC, EventKind, NodeKind
+from condor_pydagman.vocabulary import (
+    ALL_PROCS,
+    HELPER_PROC,
+    SHARED_CLUSTER,
+    EventKind,
+    NodeKind,
+)
 
 if TYPE_CHECKING:
     from tests.sim.world import World
@@ -31,6 +37,8 @@ class Cluster:
 
     Attributes:
         procs: how many there are, or are to be with late materialization.
+        only: the node's only proc in a cluster that it shares with other nodes, each of which has
+            an object of its own; None if the cluster is its own.
         factory: how many are in the queue at a time with late materialization; 0 without.
         on_hold: it was submitted on hold.
         made: procs that are or were in the queue.
@@ -50,6 +58,7 @@ class Cluster:
     procs: int
     factory: int = 0
     on_hold: bool = False
+    only: int | None = None
     made: int = 0
     ends: dict[int, int | None] = field(default_factory=dict)
     lost: list[int] = field(default_factory=list)
@@ -57,6 +66,11 @@ class Cluster:
     touched: bool = False
     over: bool = False
     ready_at: float | None = None
+
+    @property
+    def target(self) -> tuple[int, int]:
+        """Cluster and proc, as in RemoveJobs."""
+        return self.number, ALL_PROCS if self.only is None else self.only
 
 
 @dataclass
@@ -132,7 +146,8 @@ class FakeJobs:
         world.trace("event", f"{kind.name} {cluster.number}.{proc} {value}")
         named = kind in (EventKind.SUBMIT, EventKind.CLUSTER_SUBMIT)
         node, time = cluster.node if named else "", world.clock()
-        event = LogEvent(kind, cluster.number, proc, 0, time, node=node, value=value)
+        text = SHARED_CLUSTER if named and cluster.only is not None else ""
+        event = LogEvent(kind, cluster.number, proc, 0, time, node=node, value=value, text=text)
         world.log.append(event, then)
 
     def later(self, job: Job, step: Callable[[Job], None]) -> None:
@@ -143,7 +158,8 @@ class FakeJobs:
 
     def _make(self, cluster: Cluster) -> Job:
         status = "held" if cluster.on_hold else "idle"
-        job = Job(cluster, cluster.made, status, quiet=cluster.on_hold)
+        proc = cluster.made if cluster.only is None else cluster.only
+        job = Job(cluster, proc, status, quiet=cluster.on_hold)
         cluster.made += 1
         self.queue[job.key] = job
         self.write(cluster, job.proc, EventKind.SUBMIT)

@@ -6,14 +6,21 @@ without a word.  It knows the truth about every cluster there ever was; oracles 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Union
 
 from condor_pydagman.adapters.schedd_requests import Accepted, ListRemovable, LostReply, Remove
 from condor_pydagman.engine.actions import SubmitNode
 from condor_pydagman.engine.inputs import EndedJob, QueuedJob
+from condor_pydagman.engine.queues import Target
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.errors import PoolError
-from condor_pydagman.vocabulary import PROVISIONER_READY, RETURN_JOB_ABORTED, NodeKind
+from condor_pydagman.vocabulary import (
+    ALL_PROCS,
+    PROVISIONER_READY,
+    RETURN_JOB_ABORTED,
+    NodeKind,
+)
 from tests.sim.fake_jobs import Cluster, FakeJobs, Job
 from tests.sim.own_ad import OwnAd
 
@@ -31,7 +38,8 @@ class FakeSchedd:
     def __init__(self, world: World) -> None:
         self._world = world
         self.jobs = FakeJobs(world)
-        self.clusters: dict[int, Cluster] = {}
+        self.clusters: dict[Target, Cluster] = {}
+        self._last = 0  # number of the last cluster
         self.own_ad = OwnAd()
         self._down_until = 0.0
         self._looked_at: set[tuple[int, int]] = set()  # procs that DAGMan was told might have ended
@@ -55,10 +63,33 @@ class FakeSchedd:
             return PoolError("bad submit file", transient=False)
         if world.hit("lost_before"):
             return LostReply("lost")
+        self._last += 1
         cluster = self._take(action, node, kind, limits)
         if world.hit("lost_after"):
             return LostReply("lost")
         return Accepted(cluster.number, 0 if cluster.factory else cluster.procs)
+
+    def submit_together(
+        self, actions: Sequence[SubmitNode], nodes: Sequence[str], limits: Sequence[Throttles]
+    ) -> Outcome:
+        """Take the jobs of several nodes as procs of one cluster, or not."""
+        world, outcomes = self._world, self._world.workload.outcomes
+        if self.down or world.hit("refuse"):
+            return PoolError("no schedd", transient=True)
+        if any(outcomes.procs(node) > 1 or outcomes.factory(node) for node in nodes):
+            return PoolError("not all of them have one proc", transient=False)
+        if world.hit("refuse_for_good"):
+            return PoolError("one of them is bad", transient=False)
+        if world.hit("lost_before"):
+            return LostReply("lost")
+        self._last += 1
+        for proc, (action, node, limit) in enumerate(zip(actions, nodes, limits)):
+            self._take(action, node, NodeKind.JOB, limit, proc)
+        return LostReply("lost") if world.hit("lost_after") else Accepted(self._last, len(nodes))
+
+    def cluster_of(self, number: int, proc: int) -> Cluster | None:
+        """The cluster that a job is of; in a shared one, the part of its node."""
+        return self.clusters.get((number, ALL_PROCS)) or self.clusters.get((number, proc))
 
     def removable(self, wanted: ListRemovable, era: int) -> list[QueuedJob]:
         """Jobs that a removal would strike and that look as if they ran."""
@@ -92,7 +123,7 @@ class FakeSchedd:
 
     def _meant(self, wanted: ListRemovable | Remove, era: int) -> list[Cluster]:
         if wanted.cluster:
-            found = self.clusters.get(wanted.cluster)
+            found = self.clusters.get((wanted.cluster, wanted.proc))
             return [found] if found is not None and not found.over else []
         return [
             cluster
@@ -139,6 +170,7 @@ class FakeSchedd:
                 job.cluster.node,
                 job.cluster.retry,
                 leaving=job.status == "removed",
+                shared=job.cluster.only is not None,
             )
             for job in self.queue.values()
             if job.cluster.era == era
@@ -160,6 +192,7 @@ class FakeSchedd:
                 cluster.node,
                 cluster.retry,
                 RETURN_JOB_ABORTED if code is None else code,
+                shared=cluster.only is not None,
             )
             for cluster in self.clusters.values()
             if cluster.era == era
@@ -170,7 +203,7 @@ class FakeSchedd:
     def live(self, era: int) -> list[Cluster]:
         """Clusters of an era with procs in the queue that nobody has removed, each once."""
         found = {
-            job.cluster.number: job.cluster
+            job.cluster.target: job.cluster
             for job in self.queue.values()
             if job.cluster.era == era and job.status not in _SPARED_BY_PEOPLE
         }
@@ -178,7 +211,7 @@ class FakeSchedd:
 
     def provisioner_state(self, cluster: int) -> int | None:
         """`ProvisionerState` of a job."""
-        ready_at = self.clusters[cluster].ready_at
+        ready_at = self.clusters[cluster, ALL_PROCS].ready_at
         if self.down or not any(number == cluster for number, _ in self.queue):
             return None
         return PROVISIONER_READY if ready_at is not None and ready_at <= self._world.now else None
@@ -204,7 +237,14 @@ class FakeSchedd:
         tolerance = dag.tolerances.get(dag.ids[name])
         return tolerance is not None and tolerance.percent
 
-    def _take(self, action: SubmitNode, node: str, kind: NodeKind, limits: Throttles) -> Cluster:
+    def _take(
+        self,
+        action: SubmitNode,
+        node: str,
+        kind: NodeKind,
+        limits: Throttles,
+        only: int | None = None,
+    ) -> Cluster:
         world, retry = self._world, action.retry
         outcomes = world.workload.outcomes
         procs, factory = outcomes.procs(node), outcomes.factory(node)
@@ -212,11 +252,11 @@ class FakeSchedd:
             procs, factory = 1, 0
         if self._tolerates_percent(node):
             factory = 0  # percent of what has been made so far: hard to foretell
-        number = len(self.clusters) + 1
+        number = self._last
         cluster = Cluster(
-            number, node, kind, retry, world.era, procs, factory, on_hold=action.on_hold
+            number, node, kind, retry, world.era, procs, factory, action.on_hold, only
         )
-        self.clusters[number] = cluster
+        self.clusters[cluster.target] = cluster
         world.oracles.cluster_taken(cluster, limits)
         world.trace("took", f"{node} retry {retry} cluster {number} procs {procs} {factory}")
         self.jobs.begin(cluster)

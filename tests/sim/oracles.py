@@ -49,7 +49,7 @@ from condor_pydagman.vocabulary import (
 )
 from tests import make
 from tests.sim.fake_jobs import Cluster, Job
-from tests.sim.oracles_special import SpecialOracles
+from tests.sim.oracles_special import SpecialOracles, submissions
 from tests.sim.truth import SeenInputs, Truth
 from tests.sim.verdicts import require
 
@@ -73,7 +73,7 @@ class Oracles:
         self._heard = SeenInputs()
         self._listed = False
         self._in_queue: set[int] = set()  # clusters that the schedd has listed
-        self._known: set[int] = set()  # clusters that the engine knew before the present input
+        self._known: set[int] = set()  # nodes of which the engine knew jobs before the input
         self.goes_on = -1
         self._limits_at_submit: dict[int, Throttles] = {}
         self._adopted = False
@@ -106,14 +106,16 @@ class Oracles:
     def input_given(self, process: Process, an_input: inputs.Input) -> None:
         """The engine is about to be told something."""
         self._heard.add(an_input)
-        self._known = set(process.engine.run.job_table.by_cluster)
+        self._known = set(process.engine.run.job_table.by_node)
         # This submission was let through before, and goes on now that its list is recorded.
         self.goes_on = an_input.node if isinstance(an_input, inputs.CommonInput) else -1
         if isinstance(an_input, inputs.QueueListed):
             self._listed = True
             self._in_queue = {job.cluster for job in an_input.jobs}
         if isinstance(an_input, inputs.Submitted):
-            self._replies.append(self._world.now)
+            asked_under = self._limits_at_submit.get(an_input.node)
+            if asked_under == process.engine.run.limits:
+                self._replies.append(self._world.now)
         if isinstance(an_input, inputs.LimitsWanted):
             self._replies = []  # what was right before does not count
         if isinstance(an_input, inputs.ScriptEnded):
@@ -134,13 +136,13 @@ class Oracles:
     def action_asked(self, process: Process, action: do.Action) -> None:
         """An action is about to be done."""
         self._adopted |= self._is_found_in_queue(action)
-        if isinstance(action, (do.SubmitNode, do.RunScript, do.AppendNoop)):
+        if isinstance(action, (do.SubmitNode, do.SubmitTogether, do.RunScript, do.AppendNoop)):
             require(self._listed, "O10: something is started before the schedd has been asked")
-        if isinstance(action, do.SubmitNode):
-            self._may_submit(process, action)
-            if action.node != self.goes_on:
-                self._limits_at_submit[action.node] = process.engine.run.limits
-        elif isinstance(action, do.RunScript):
+        for one in submissions(action):
+            self._may_submit(process, one)
+            if one.node != self.goes_on:
+                self._limits_at_submit[one.node] = process.engine.run.limits
+        if isinstance(action, do.RunScript):
             self._may_run(process, action)
         elif isinstance(action, do.RemoveJobs) and not action.cluster:
             ended_by = process.engine.run.end.begun
@@ -164,7 +166,7 @@ class Oracles:
 
     def in_log(self, event: LogEvent) -> None:
         """An event can be read in the log, now or soon."""
-        cluster = self._world.schedd.clusters.get(event.cluster)
+        cluster = self._world.schedd.cluster_of(event.cluster, event.proc)
         mine = cluster is not None and cluster.era == self._world.era
         self.truth.event(event, cluster if mine else None)
 
@@ -329,7 +331,7 @@ class Oracles:
         """Whether the engine takes over a job of the queue that the log has not shown."""
         if not isinstance(action, do.AppendJournalRecord):
             return False
-        new = action.record is JournalRecord.ADOPTED and action.cluster not in self._known
+        new = action.record is JournalRecord.ADOPTED and action.node not in self._known
         return new and action.cluster in self._in_queue
 
 

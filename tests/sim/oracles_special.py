@@ -18,6 +18,7 @@ O31 Nothing but the FINAL node is submitted when all jobs have been removed.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from condor_pydagman.config import effective_limit
@@ -28,8 +29,16 @@ from condor_pydagman.engine.decisions import ALL_EVENTS, STRICT_IN_FINAL
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.jobs import ENDED
 from condor_pydagman.engine.node_states import IN_QUEUE, State
-from condor_pydagman.engine.queues import REMOVAL_GRACE_S
-from condor_pydagman.vocabulary import HELPER_PROC, EventKind, JournalRecord, NodeKind, ScriptKind
+from condor_pydagman.engine.queues import REMOVAL_GRACE_S, Target
+from condor_pydagman.vocabulary import (
+    ALL_PROCS,
+    HELPER_PROC,
+    SHARED_CLUSTER,
+    EventKind,
+    JournalRecord,
+    NodeKind,
+    ScriptKind,
+)
 from tests.sim.verdicts import require
 
 if TYPE_CHECKING:
@@ -51,6 +60,13 @@ REMOVED_AGAIN = 15.0  # seconds after which a removal that failed is repeated
 _JITTER = 1e-5  # seconds that sums of times may be off
 
 
+def submissions(action: do.Action) -> Sequence[do.SubmitNode]:
+    """The submissions of single nodes that an action asks for."""
+    if isinstance(action, do.SubmitTogether):
+        return action.nodes
+    return (action,) if isinstance(action, do.SubmitNode) else ()
+
+
 class SpecialOracles:
     """Watches a world, as `Oracles` does, which calls it."""
 
@@ -64,8 +80,8 @@ class SpecialOracles:
         self._saved: set[str] = set()
         self._begun: set[str] = set()  # nodes of which the schedd or the log knows something
         self._ended = False  # whether the run has been ended before its time
-        self._told_to_remove: set[int] = set()
-        self._to_remove: dict[int, float] = {}  # since when, by cluster that took too long
+        self._told_to_remove: set[Target] = set()
+        self._to_remove: dict[Target, float] = {}  # since when, by cluster that took too long
 
     def _forget_life(self) -> None:
         self._halts: set[str] = set()  # those in force: file, command, pause
@@ -76,7 +92,7 @@ class SpecialOracles:
         self._latest: dict[int, float] = {}  # latest start of a node's next run
         self._saved_now: set[str] = set()
         self._noops: set[do.AppendNoop] = set()
-        self._not_removed: dict[int, float] = {}  # since when
+        self._not_removed: dict[Target, float] = {}  # since when
         self._hold_scripts: Counter[int] = Counter()  # how many may start, by node
         self._hold_due: Counter[int] = Counter()  # how many have to
         self._held: set[tuple[int, int]] = set()
@@ -109,7 +125,7 @@ class SpecialOracles:
             self._stopped = self._ended = True
             self._hard_end |= finishing
         elif isinstance(an_input, inputs.RemoveFailed):
-            self._not_removed.setdefault(an_input.cluster, self._world.now)
+            self._not_removed.setdefault((an_input.cluster, an_input.proc), self._world.now)
         elif isinstance(an_input, LogEvent):
             if an_input.proc > HELPER_PROC:
                 self._hear(process, an_input)
@@ -120,12 +136,13 @@ class SpecialOracles:
 
     def _hear(self, process: Process, event: LogEvent) -> None:
         world, job = self._world, (event.cluster, event.proc)
-        cluster = world.schedd.clusters.get(event.cluster)
+        cluster = world.schedd.cluster_of(event.cluster, event.proc)
         if cluster is not None and cluster.era == world.era:
             self._hear_holds(process, event, process.dag.ids[cluster.node])
         when = self._happened(process, event)
         if event.record is JournalRecord.ADOPTED:
-            for proc in range(event.value):
+            procs = range(event.value) if event.text != SHARED_CLUSTER else (event.proc,)
+            for proc in procs:
                 self._submitted.setdefault((event.cluster, proc), when)
                 self._since.setdefault((event.cluster, proc), ("QUEUED", when))
         elif event.kind == EventKind.SUBMIT and job not in self._submitted:
@@ -186,15 +203,16 @@ class SpecialOracles:
     def action_asked(self, process: Process, action: do.Action) -> None:
         """An action is about to be done."""
         dag = process.dag
-        if isinstance(action, do.SubmitNode):
-            self._may_start(process, action.node, "job")
-        elif isinstance(action, do.AppendNoop) and action not in self._noops:
+        for one in submissions(action):
+            self._may_start(process, one.node, "job")
+        if isinstance(action, do.AppendNoop) and action not in self._noops:
             self._noops.add(action)  # it may be written once more
             self._may_start(process, action.node, "NOOP")
         elif isinstance(action, do.RunScript) and action.kind is ScriptKind.PRE:
             self._may_start(process, action.node, "PRE script")
         elif isinstance(action, do.RunScript):
             frozen = "pause" in self._halts and not self._truth.final_begun
+            frozen &= not self._world.ever_garbled  # the record that FINAL begins, perhaps
             require(not frozen, f"O20: {action.kind} script started while paused")
             if action.kind is ScriptKind.HOLD:
                 self._hold_scripts[action.node] -= 1
@@ -204,9 +222,9 @@ class SpecialOracles:
         elif isinstance(action, do.AppendJournalRecord):
             self._record(process, action)
         elif isinstance(action, do.RemoveJobs):
-            self._told_to_remove.add(action.cluster)
+            self._told_to_remove.add((action.cluster, action.proc))
             self._all_removed |= not action.cluster
-            self._not_removed.pop(action.cluster, None)
+            self._not_removed.pop((action.cluster, action.proc), None)
             self._ended |= not action.cluster
         elif isinstance(action, do.WriteRescue):
             self._ended = True
@@ -314,7 +332,7 @@ class SpecialOracles:
         require(took >= limit - _JITTER, f"O22: {job} after {took:.3f} s: {action.text}")
 
     def _timed_out_are_removed(self) -> None:
-        if 0 in self._told_to_remove:
+        if (0, ALL_PROCS) in self._told_to_remove:
             return
         for number in self._truth.timed_out - self._told_to_remove:
             # one that has failed besides may be about to be removed for that, a little later

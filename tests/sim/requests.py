@@ -8,10 +8,11 @@ DAGMan dies never does.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters import schedd_requests as ask
+from condor_pydagman.engine.actions import SubmitNode, SubmitTogether
 from condor_pydagman.errors import PoolError
 from condor_pydagman.vocabulary import NodeKind
 from tests.sim.ports import SCHEDD
@@ -123,6 +124,8 @@ class FakeRequests:
         """What obeys the request later; it is judged by what DAGMan knows now."""
         world, process = self._world, self._process
         if isinstance(request, ask.Submit):
+            if isinstance(request.action, SubmitTogether):
+                return self._prepared_together(request.action.nodes)
             action = request.action
             limits = world.oracles.limits_at_submit(action.node)
             world.oracles.special.submit_asked(process, action.node)
@@ -142,6 +145,17 @@ class FakeRequests:
             return handler(request)
 
         return obey
+
+    def _prepared_together(self, actions: Sequence[SubmitNode]) -> Callable[[], Any]:
+        world, process = self._world, self._process
+        nodes = [process.dag.names[action.node] for action in actions]
+        limits = [world.oracles.limits_at_submit(action.node) for action in actions]
+        for action in actions:
+            world.oracles.special.submit_asked(process, action.node)
+        if any(map(world.workload.outcomes.common_input, nodes)):
+            return lambda: ask.SubmitResult(ask.FirstCommonInput("the list"))
+        submit = world.schedd.submit_together
+        return lambda: ask.SubmitResult(submit(actions, nodes, limits))
 
     def _remove(self, request: ask.Remove, heard: frozenset[tuple[int, int]]) -> PoolError | None:
         error = self._world.schedd.remove(request, self._world.era, heard)

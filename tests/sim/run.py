@@ -24,9 +24,9 @@ class Verdict(NamedTuple):
     error: str
 
 
-def judge(seed: int) -> Verdict:
-    """Run one seed."""
-    world = World(seed)
+def judge(seed: int, *, together: bool = True) -> Verdict:
+    """Run one seed; its nodes may be submitted together, unless not `together`."""
+    world = World(seed, together=together)
     try:
         world.run()
     except Exception as error:  # whatever it is, the trace is wanted

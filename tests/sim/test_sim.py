@@ -13,9 +13,9 @@ FRESH = 3000
 SLICE = 100
 
 
-def verdicts(seeds: list[int]) -> str:
+def verdicts(seeds: list[int], *, together: bool = True) -> str:
     """What is wrong with these seeds, with the command that shows it."""
-    errors = ((seed, judge(seed).error) for seed in seeds)
+    errors = ((seed, judge(seed, together=together).error) for seed in seeds)
     return "\n".join(
         f"python -m tests.sim.run --seed {seed}: {error}" for seed, error in errors if error
     )
@@ -26,8 +26,9 @@ def test_fresh_seeds(first: int) -> None:
     assert not verdicts(list(range(first, first + SLICE)))
 
 
-def test_seeds_that_ever_failed() -> None:
-    assert not verdicts(known_seeds())
+@pytest.mark.parametrize("together", [False, True])
+def test_seeds_that_ever_failed(together: bool) -> None:
+    assert not verdicts(known_seeds(), together=together)
 
 
 @pytest.mark.parametrize("seed", [3, 8, 21])

@@ -9,6 +9,7 @@ from collections import Counter
 
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.engine.queues import Target
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import (
     HELPER_PROC,
@@ -44,14 +45,14 @@ class Truth:
         """`tolerance` is that of nodes without a TOLERANCE command."""
         self._dag = dag
         self._tolerance = tolerance
-        self._ends: dict[int, dict[int, bool]] = {}  # whether each ended proc failed
-        self._over: set[int] = set()  # clusters with late materialization that are over
-        self._seen: dict[int, set[int]] = {}  # procs whose submission the log shows
-        self._failed: set[int] = set()  # clusters that ended before all procs were made
-        self._surplus: set[int] = set()
+        self._ends: dict[Target, dict[int, bool]] = {}  # whether each ended proc failed
+        self._over: set[Target] = set()  # clusters with late materialization that are over
+        self._seen: dict[Target, set[int]] = {}  # procs whose submission the log shows
+        self._failed: set[Target] = set()  # clusters that ended before all procs were made
+        self._surplus: set[Target] = set()
         self.done = done
         self.recorded: set[tuple[str, int, ScriptKind]] = set()
-        self.timed_out: set[int] = set()
+        self.timed_out: set[Target] = set()
         self.extra: Counter[str] = Counter()
         self.final_begun = self.provisioned = False
 
@@ -71,7 +72,7 @@ class Truth:
         self.provisioned |= event.record is JournalRecord.PROVISIONED
 
     def _of_cluster(self, event: LogEvent, cluster: Cluster) -> None:
-        number = cluster.number
+        number = cluster.target
         ends = self._ends.setdefault(number, {})
         if event.kind in (EventKind.JOB_TERMINATED, EventKind.JOB_ABORTED):
             ends.setdefault(event.proc, event.kind == EventKind.JOB_ABORTED or event.value != 0)
@@ -99,7 +100,7 @@ class Truth:
         if not given_up and failed <= self._allowed(cluster):
             self.done.add(cluster.node)
 
-    def _end_factory(self, number: int, *, failed: bool) -> None:
+    def _end_factory(self, number: Target, *, failed: bool) -> None:
         if number in self._over:
             return
         self._over.add(number)
@@ -114,8 +115,8 @@ class Truth:
 
     def _all_ended(self, cluster: Cluster) -> bool:
         if cluster.factory:
-            return cluster.number in self._over
-        return len(self._ends.get(cluster.number, ())) == cluster.procs
+            return cluster.target in self._over
+        return len(self._ends.get(cluster.target, ())) == cluster.procs
 
     def _allowed(self, cluster: Cluster) -> float:
         tolerance = self._dag.tolerances.get(self._dag.ids[cluster.node])
@@ -143,7 +144,8 @@ class SeenInputs:
     def add(self, an_input: inputs.Input) -> None:
         """An input was given to the engine."""
         if isinstance(an_input, inputs.Submitted):
-            for proc in range(an_input.procs):
+            procs = range(an_input.procs) if an_input.proc is None else (an_input.proc,)
+            for proc in procs:
                 self._new((an_input.cluster, proc))
         elif isinstance(an_input, LogEvent) and an_input.proc <= HELPER_PROC:
             return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from condor_pydagman.config import Config
@@ -15,21 +15,28 @@ from tests.sim import workload_special
 CODES = (1, 2, 3, -9, -11)
 MAX_FAILURES = 12  # retries of a node after which its jobs succeed, for the run to end
 MAX_NODES = 12
+MAX_MORE_NODES = 20  # where nodes can be submitted together
 MAX_DEFERRALS = 2  # of one script in one run of its node
 
 
 class Outcomes:
     """How jobs and scripts end: a fixed table, so that a crash changes nothing about it."""
 
-    def __init__(self, seed: int, failing: float) -> None:
+    def __init__(self, seed: int, failing: float, *, one_proc: bool = False) -> None:
+        """`one_proc`: each node has one, without late materialization."""
         self._seed = seed
         self._failing = failing
+        self._one_proc = one_proc
 
     def procs(self, node: str) -> int:
+        if self._one_proc:
+            return 1
         return Random(f"{self._seed} procs {node}").choice((1, 1, 1, 2, 3))
 
     def factory(self, node: str) -> int:
         """How many procs late materialization keeps in the queue; 0 if there is none of that."""
+        if self._one_proc:
+            return 0
         rng = Random(f"{self._seed} factory {node}")
         return rng.choice((0, 0, 0, 0, 0, 1, 2))
 
@@ -74,13 +81,18 @@ class Workload:
     outcomes: Outcomes
 
 
-def draw(seed: int, rng: Random) -> Workload:
-    """A random workload."""
+def draw(seed: int, rng: Random, *, together: bool = True) -> Workload:
+    """A random workload; its nodes may be submitted together, unless not `together`."""
     shape = rng.getrandbits(64)
     failing = rng.choice((0.0, 0.05, 0.2, 0.5))
-    return Workload(
-        lambda: _dag(Random(shape)), _config(rng), _limits(rng), Outcomes(seed, failing)
-    )
+    config, limits = _config(rng), _limits(rng)
+    chance = Random(f"{seed} together")
+    most = chance.choice((1, 2, 5, 1000)) if together else 1
+    config = replace(config, max_nodes_in_cluster=most)
+    wide = most > 1 and chance.random() < 0.8
+    more = chance.randint(1, MAX_MORE_NODES) if wide else 0
+    outcomes = Outcomes(seed, failing, one_proc=wide)
+    return Workload(lambda: _dag(Random(shape), more), config, limits, outcomes)
 
 
 def _config(rng: Random) -> Config:
@@ -115,7 +127,8 @@ def _limits(rng: Random) -> Throttles:
     )
 
 
-def _dag(rng: Random) -> Dag:
+def _dag(rng: Random, more: int) -> Dag:
+    """A DAG, with so many `more` nodes that have nothing but a parent, perhaps."""
     dag = Dag(files=["t.dag"])
     count = rng.randint(1, MAX_NODES)
     for number in range(count):
@@ -126,6 +139,12 @@ def _dag(rng: Random) -> Dag:
     often = rng.choice((0.1, 0.3, 0.6))
     for node in range(count):
         _options(dag, node, rng, often)
+    for number in range(count, count + more):
+        dag.add_node(f"N{number}", "n.sub")
+        if more % 2:
+            dag.add_edges([0], [number])
+        if number % 2:
+            _options(dag, number, rng, often / 2)
     workload_special.add_nodes(dag, rng, often)
     names = sorted(set(dag.categories.values()))
     dag.category_limits = {name: rng.randint(1, 2) for name in names if rng.random() < 0.8}

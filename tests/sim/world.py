@@ -27,7 +27,7 @@ from tests.sim.workload import Workload, draw
 MAX_ERAS = 3
 MAX_END_S = 200_000.0  # seconds that a run may take after the faults have ended
 ROUNDING_S = 1e-6  # seconds that a sum of times may be off; a wait is so much longer
-MAX_WAITS = 50  # in a row at one time, and nothing is ready
+MAX_WAITS = 1000  # in a row for nothing; a log that is read event by event makes some
 MAX_LINES = 100_000
 
 
@@ -38,6 +38,7 @@ class World:
         seed: decides all.
         workload, faults: instead of those drawn from the seed.
         crash_at: numbers of boundaries at which DAGMan is killed.
+        together: whether nodes may be submitted together, if no workload is given.
 
     Attributes:
         now: seconds.
@@ -58,10 +59,11 @@ class World:
         workload: Workload | None = None,
         faults: Faults | None = None,
         crash_at: Collection[int] = (),
+        together: bool = True,
     ) -> None:
         self.seed = seed
         self.rng = Random(seed)
-        self.workload = draw(seed, self.rng) if workload is None else workload
+        self.workload = workload or draw(seed, self.rng, together=together)
         self.faults = fault_rates.swarm(self.rng) if faults is None else faults
         self.now = 0.0
         self.era = 0

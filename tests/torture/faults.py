@@ -27,7 +27,7 @@ REFUSE = "refuse"  # the schedd can't be reached, for now
 
 # All of engine/actions.py; a test holds them together.
 ACTIONS = (
-    *("SubmitNode", "RemoveJobs", "RunScript", "KillScripts"),
+    *("SubmitNode", "SubmitTogether", "RemoveJobs", "RunScript", "KillScripts"),
     *("AppendPostEnded", "AppendPreSkip", "AppendNoop", "AppendJournalRecord"),
     *("QueryQueue", "QueryProvisioner", "WriteRescue", "WriteSavePoint"),
     *("Publish", "PublishLimits", "JobState"),

@@ -77,7 +77,9 @@ class Adapter(ScheddAdapter):
         self.warn("mind the gap")
         return 41, 2
 
-    def removable(self, cluster: int = 0, *, spare_services: bool = False) -> list[QueuedJob]:
+    def removable(
+        self, cluster: int = 0, *, spare_services: bool = False, proc: int = -1
+    ) -> list[QueuedJob]:
         self._do(f"removable {cluster} {spare_services}")
         return [QueuedJob(41, 1, "A", 0, leaving=True)]
 

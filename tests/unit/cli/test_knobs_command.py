@@ -89,7 +89,12 @@ def test_values_that_are_wrong(tmp_path: Path) -> None:
         ("*_EXE", ["DAGMAN_CONDOR_SUBMIT_EXE", "DAGMAN_CONDOR_RM_EXE"]),
         (
             "PYDAGMAN_*",
-            ["PYDAGMAN_PRE_SCRIPTS_PER_SECOND", "PYDAGMAN_ASK_HISTORY", "PYDAGMAN_CHECK_DAG"],
+            [
+                "PYDAGMAN_PRE_SCRIPTS_PER_SECOND",
+                "PYDAGMAN_ASK_HISTORY",
+                "PYDAGMAN_MAX_NODES_IN_CLUSTER",
+                "PYDAGMAN_CHECK_DAG",
+            ],
         ),
     ],
 )

@@ -39,7 +39,8 @@ def test_a_line_that_can_not_be_read_is_named_when_procs_are_counted_too() -> No
     def refuse(text: str, directory: str) -> int:
         raise Unreadable
 
-    dag = build(["t.dag"], lambda _path: DAG, BuildOptions())
+    text = "JOB B b\nSUBMIT-DESCRIPTION b {\nwrong\nqueue\n}\n"
+    dag = build(["t.dag"], lambda _path: text, BuildOptions())
     adapter: Any = SimpleNamespace(procs_of=refuse)
     answers: list[Callable[[], None]] = []
 
@@ -53,9 +54,10 @@ def test_a_line_that_can_not_be_read_is_named_when_procs_are_counted_too() -> No
         schedd=SimpleNamespace(ask=ask),
         clock=time,
         by_condor_submit=False,
+        workflow=Workflow(12, "/run/./t.dag.nodes.log", Config()),
     )
     told: list[inputs.Input] = []
-    Submitter(run)._request_submit(SubmitNode(1, 0, DagStatus.OK, 0), "wrong\nqueue\n", told.append)
+    Submitter(run).submit(SubmitNode(0, 0, DagStatus.OK, 0), told.extend)
     assert not told
     answers.pop()()
     (failed,) = told
@@ -81,7 +83,7 @@ def test_outcomes_are_told_in_the_order_of_the_submissions() -> None:
     told: list[inputs.Input] = []
     submitter = Submitter(run)
     for node in range(2):
-        submitter.submit(SubmitNode(node, 0, DagStatus.OK, 0), told.append)
+        submitter.submit(SubmitNode(node, 0, DagStatus.OK, 0), told.extend)
     assert not told
     replies[0](SubmitResult(Accepted(7, 1)))
     assert told[0] == inputs.Submitted(0, 7, 1)

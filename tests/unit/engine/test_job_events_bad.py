@@ -162,8 +162,10 @@ def test_an_abort_that_came_first_is_not_replaced() -> None:
 
 
 def test_nothing_is_kept_of_ended_clusters_unless_somebody_asks_for_it() -> None:
-    assert make.EngineHarness("A").engine.run.job_table.ended is None
-    assert make.EngineHarness("A", Config(allow_events=114)).engine.run.job_table.ended == {}
+    for config, kept in ((Config(), False), (Config(allow_events=114), True)):
+        harness = make.EngineHarness("A", config).begin()
+        harness.tell(make.submit("A", 5), make.terminated(5))
+        assert (harness.engine.run.job_table.ended(5, 0) is not None) == kept
 
 
 @pytest.mark.parametrize("allow", [0, 4, 114])

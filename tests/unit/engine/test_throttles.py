@@ -83,12 +83,29 @@ def test_our_own_pace_is_not_kept_to_the_number_that_is_shown() -> None:
 
 def test_back_off_doubles_up_to_a_minute_and_ends_with_a_success() -> None:
     limits, pace = Throttles(), SubmitPace()
-    assert [pace.failed(100.0) for _ in range(8)] == [1, 2, 4, 8, 16, 32, 60, 60]
-    assert pace.blocked_until(159.9, limits) == 160.0
-    assert pace.blocked_until(160.0, limits) <= 160.0
-    pace.submitted(160.0, limits)
-    assert pace.blocked_until(160.0, limits) <= 160.0
-    assert pace.failed(161.0) == 1.0
+    now = 0.0
+    for wait in (1, 2, 4, 8, 16, 32, 60, 60):
+        assert pace.failed(now) == wait
+        now = pace.blocked_until(now, limits)
+    assert pace.blocked_until(now - 0.1, limits) == now
+    assert pace.blocked_until(now, limits) <= now
+    pace.submitted(now, limits)
+    assert pace.blocked_until(now, limits) <= now
+    assert pace.failed(now + 1) == 1.0
+
+
+def test_what_failed_together_waits_once() -> None:
+    pace = SubmitPace()
+    assert pace.failed(100.0) == 1.0
+    assert pace.failed(100.25) == 0.75
+    assert pace.failed(101.0) == 2.0
+
+
+def test_an_interval_that_has_not_begun_is_full_of_what_is_in_flight() -> None:
+    limits, pace = Throttles(submits=2, interval_s=5.0), SubmitPace()
+    pace.submitted(100.0, limits)
+    assert pace.blocked_until(110.0, limits, in_flight=1) <= 110.0
+    assert pace.blocked_until(110.0, limits, in_flight=2) == 115.0
 
 
 def test_submits_in_an_interval() -> None:

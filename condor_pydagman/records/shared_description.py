@@ -1,0 +1,141 @@
+"""One submit description for several nodes: their jobs are the procs of one cluster.
+
+The description is that of a single node, in which the lines that differ between the nodes have a
+macro as their value; the items of the queue statement set these macros for each proc.  A job must
+come out as it would from a cluster of its own, so a description is shared only if nothing in it
+depends on the number of its cluster or proc, or is read before the items are (`if`, `include`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from condor_pydagman.records.job_description import Template
+from condor_pydagman.vocabulary import SHARED_CLUSTER
+
+_NOTE = f"submit_event_user_notes = {SHARED_CLUSTER}\n"
+_ITEM_SEPARATOR = "\x1f"
+_PLAIN_QUEUE = re.compile(r"\s*queue(?:\s+1)?\s*", re.I)
+# Macros and attributes with the number of the job, and macros that a queue statement sets.
+_NUMBERS = re.compile(
+    r"\$\w*\(\s*(?:cluster|clusterid|process|procid|step|row|item|itemindex|node)\b"
+    r"|\b(?:clusterid|procid|globaljobid|totalsubmitprocs)\b",
+    re.I,
+)
+# Names of the job's files, which may be made of the numbers of both cluster and proc.
+_FILE_NAME = re.compile(r"\s*(?:output|error|log)\s*=", re.I)
+_CLUSTER = re.compile(r"\$\(\s*(?:cluster|clusterid)\s*\)", re.I)
+_PROC = re.compile(r"\$\(\s*(?:process|procid)\s*\)", re.I)
+# Statements that are obeyed while the description is read, and commands that are about a cluster.
+_NOT_SHARED = re.compile(
+    r"^\s*(?:(?:if|elif|else|endif)\b"
+    r"|(?:include|use|error|warning)\b[^=\n]*:"
+    r"|(?:my\.|\+)?\w*(?:common_?input|materialize)\w*\s*="
+    r"|(?:max_idle|copy_to_spool|submit_event_user_notes|\+?JobUniverse|my\.JobUniverse)\s*="
+    r"|universe\s*=(?!\s*(?:vanilla|scheduler|local|container|docker|grid|java|vm|\d+)\s*$))"
+    r"|@=",
+    re.I | re.M,
+)
+
+
+class NodeLines(NamedTuple):
+    """What DAGMan adds to a node's submit file: lines before the file's own, and after them."""
+
+    before: str
+    after: str
+
+
+def is_shareable(template: Template) -> bool:
+    """Whether nodes with this submit file may be submitted together, as far as the file says."""
+    if len(template.parts) != 1:
+        return False
+    ((body, queue),) = template.parts
+    return bool(_PLAIN_QUEUE.fullmatch(queue)) and _is_shareable(body)
+
+
+def shared(template: Template, nodes: Sequence[NodeLines]) -> tuple[str, int]:
+    """One description of the first of the nodes, as many as can share it; and how many that are.
+
+    Args:
+        template: for which `is_shareable` is true.
+        nodes: at least one.
+    """
+    ((body, _),) = template.parts
+    rows: list[list[str]] = []
+    for node in nodes:
+        lines = _lines(node)
+        if not all(_is_shareable(text) for text in node) or not _fits(lines, rows):
+            break
+        rows.append(lines)
+    if len(rows) < 2:
+        return "", len(rows)
+    differ = [place for place, values in enumerate(zip(*rows)) if len(set(values)) > 1]
+    text = _with_macros(rows[0], differ, body, nodes[0].before.count("\n"))
+    names = ",".join(["PYDAGMAN_NUMBER", *(_macro(column) for column in range(len(differ)))])
+    items = "".join(
+        _ITEM_SEPARATOR.join([str(number), *(_value(row[place]) for place in differ)]) + "\n"
+        for number, row in enumerate(rows)
+    )
+    return f"{text}queue {names} from (\n{items})\n", len(rows)
+
+
+def _is_shareable(text: str) -> bool:
+    if _NOT_SHARED.search(text) or _ITEM_SEPARATOR in text:
+        return False
+    if _NUMBERS.search(text) is None:
+        return True
+    return all(_is_unique_name(line) for line in text.split("\n") if _NUMBERS.search(line))
+
+
+def _is_unique_name(line: str) -> bool:
+    """Whether a line names a file by cluster and proc, and by no other number."""
+    both = _CLUSTER.search(line) and _PROC.search(line)
+    others = _NUMBERS.search(_PROC.sub("", _CLUSTER.sub("", line)))
+    return bool(_FILE_NAME.match(line) and both and not others)
+
+
+def _lines(node: NodeLines) -> list[str]:
+    return (node.before + node.after).split("\n")[:-1]
+
+
+def _fits(lines: list[str], rows: list[list[str]]) -> bool:
+    """Whether these lines set the same commands as those of the first node, in the same order."""
+    if not rows:
+        return True
+    first = rows[0]
+    return len(lines) == len(first) and all(
+        one == other or (_key(one) == _key(other) and "=" in one)
+        for one, other in zip(lines, first)
+    )
+
+
+def _with_macros(lines: list[str], differ: list[int], body: str, before: int) -> str:
+    """The description of the first node, with macros in the lines in which the nodes differ."""
+    columns = {place: column for column, place in enumerate(differ)}
+    written = [
+        f"{_key(line)}= $({_macro(columns[place])})\n" if place in columns else f"{line}\n"
+        for place, line in enumerate(lines)
+    ]
+    return "".join([*written[:before], body, *written[before:], _NOTE])
+
+
+def _key(line: str) -> str:
+    return line.partition("=")[0]
+
+
+def _value(line: str) -> str:
+    return line.partition("=")[2].strip()
+
+
+def _macro(column: int) -> str:
+    """Name of the macro of a column; the language wants letters in the names of a queue
+    statement."""
+    letters = ""
+    while True:
+        column, letter = divmod(column, 26)
+        letters = chr(ord("A") + letter) + letters
+        if not column:
+            return f"PYDAGMAN_{letters}"
+        column -= 1

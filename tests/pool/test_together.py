@@ -1,0 +1,220 @@
+"""Nodes submitted together as procs of one cluster, on a real pool: each runs as it would alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from condor_pydagman.records.job_description import split
+from condor_pydagman.records.shared_description import is_shareable
+from condor_pydagman.vocabulary import SHARED_CLUSTER
+from tests.pool import dags
+from tests.pool.access_point import AccessPoint, new_directory
+from tests.pool.scenes import Played, Scene, Stage
+from tests.pool.test_submit_corpus import RECORDED
+from tools.record_submit_corpus import CHANGING, lay_out, text_of
+
+pytestmark = pytest.mark.pool
+
+STAGE = Stage()
+
+# Nodes of `short.sub` and `told.sub` can share clusters; those of `job.sub` can not.
+TOGETHER = "CONFIG together\n"
+FILES = """\
+#== together
+PYDAGMAN_MAX_NODES_IN_CLUSTER = 100
+DAGMAN_MAX_SUBMIT_ATTEMPTS = 2
+#== short.sub
+universe = scheduler
+executable = job.sh
+arguments = "$(JOB) $(RETRY) 0 $(code:0)"
+notification = $(notify:never)
+queue
+"""
+
+
+def bag(names: str, file: str = "short.sub") -> str:
+    return "".join(f"JOB {name} {file}\n" for name in names.split())
+
+
+def job_ids(s: Scene) -> dict[str, tuple[int, int]]:
+    """Cluster and proc of each node's first job, by the nodes log."""
+    found: dict[str, tuple[int, int]] = {}
+    for event in s.events():
+        if event["EventTypeNumber"] == 0:
+            name = event["StructuredNotes"]["DAGNodeName"]
+            found.setdefault(name, (event.cluster, event.proc))
+    return found
+
+
+def clusters(s: Scene) -> int:
+    """How many clusters there were."""
+    return len({cluster for cluster, _ in job_ids(s).values()})
+
+
+@STAGE.scene
+def a_bag_of_nodes(s: Scene) -> None:
+    names = [f"N{number}" for number in range(20)]
+    s.submit(
+        TOGETHER
+        + bag("A B " + " ".join(names))
+        + 'VARS N3 code="3"\nRETRY N3 1\nPRIORITY N5 7\nVARS N5 code="0"\n'
+        + "SCRIPT POST N7 script.sh 0 $JOBID $RETURN\nSCRIPT PRE N8 script.sh 0 pre\n"
+        + "PARENT A CHILD B "
+        + " ".join(names)
+        + "\n"
+        + FILES
+    )
+    assert s.ends() == 1
+    done = {"A 0", "B 0", *(f"{name} 0" for name in names), "N3 1"}
+    assert dags.runs(s.work) == dict.fromkeys(done, 1)
+    assert clusters(s) < len(names) // 2
+    cluster, proc = job_ids(s)["N7"]
+    assert sorted(dags.scripts(s.work)) == [f"{cluster}.{proc} 0", "pre"]
+    assert "N3" not in s.rescue()
+    assert len(s.rescue()) == len(names) + 1
+
+
+@STAGE.scene
+def a_node_that_is_refused_fails_alone(s: Scene) -> None:
+    names = [f"N{number}" for number in range(12)]
+    odd = "".join(f'VARS {name} notify="never"\n' for name in names if name != "N5")
+    s.submit(
+        TOGETHER
+        + bag("A " + " ".join(names))
+        + odd
+        + 'VARS N5 notify="perhaps"\n'
+        + f"PARENT A CHILD {' '.join(names)}\n"
+        + FILES
+    )
+    assert s.ends() == 1
+    assert dags.runs(s.work) == {f"{n} 0": 1 for n in ("A", *names) if n != "N5"}
+    assert "nodes can't be submitted together" in s.out()
+    assert "ERROR: submit of node N5 failed" in s.out()
+    assert clusters(s) < len(names)
+
+
+@STAGE.scene
+def dagman_is_killed_while_they_run(s: Scene) -> None:
+    s.submit(TOGETHER + bag("A B C D E", "told.sub") + "RETRY C 1\n" + FILES)
+    for name in "ABCDE":
+        s.started(f"{name} 0")
+    s.touch("go.B")
+    s.kill()
+    s.says("done with RECOVERY mode")
+    s.touch("go.A", "go.C", "go.D")
+    s.kill()
+    s.says("done with RECOVERY mode", 2)
+    s.touch("go.E")
+    assert s.ends() == 0
+    assert dags.starts(s.work) == {f"{name} 0": 1 for name in "ABCDE"}
+    assert clusters(s) < 5
+
+
+@STAGE.scene
+def one_of_them_is_removed_by_hand(s: Scene) -> None:
+    s.submit(TOGETHER + bag("A B C D", "told.sub") + FILES)
+    for name in "ABCD":
+        s.started(f"{name} 0")
+    cluster, proc = s.says(r"Event: ULOG_SUBMIT for HTCondor Node C \((\d+)\.(\d+)\.").groups()
+    s.run("condor_rm", f"{cluster}.{proc}")
+    s.says("Node C job proc .* was removed")
+    s.touch("go.A", "go.B", "go.D")
+    assert s.ends() == 1
+    assert sorted(s.rescue()) == ["A", "B", "D"]
+
+
+@STAGE.scene
+def all_are_removed_with_the_dag(s: Scene) -> None:
+    s.submit(TOGETHER + bag("A B C D", "told.sub") + FILES)
+    for name in "ABCD":
+        s.started(f"{name} 0")
+    s.touch("go.B")
+    s.says("Node B job proc .* completed")
+    s.remove()
+    s.gone()
+    assert s.rescue() == ["B"]
+    assert dags.runs(s.work) == {"B 0": 1}
+
+
+@STAGE.scene
+def a_timeout_takes_one_of_them(s: Scene) -> None:
+    s.submit(TOGETHER + bag("A B C D", "told.sub") + "TIMEOUT C RUNNING 3\n" + FILES)
+    s.says("Node C job proc .* was removed")
+    s.touch("go.A", "go.B", "go.D")
+    assert s.ends() == 1
+    assert sorted(s.rescue()) == ["A", "B", "D"]
+
+
+@STAGE.scene
+def the_idle_limit_counts_each_of_them(s: Scene) -> None:
+    text = TOGETHER + bag(" ".join(f"N{number}" for number in range(9)), "never.sub")
+    s.submit(text + FILES, "-maxidle", "5")
+    s.says("Number of idle job procs: 5")
+    assert "Number of idle job procs: 6" not in s.out()
+    s.remove()
+    s.gone()
+
+
+@pytest.mark.parametrize("name", STAGE.scenes)
+def test_scenes(played: Played, name: str) -> None:
+    played.check(name)
+
+
+CASES = sorted(
+    case
+    for case, what in RECORDED.items()
+    if len(what.get("jobs", ())) == 1 and is_shareable(split(text_of(case)))
+)
+
+
+@pytest.fixture(scope="module")
+def jobs(access_point: AccessPoint, place: Path) -> dict[str, dict[str, Any]]:
+    """Three nodes of each submit file that can be shared; their job ads, by the node's name."""
+    work = new_directory(place / "together") / "jobs"
+    lay_out(CASES, work)
+    names = [f"{case}-{number}" for case in CASES for number in range(3)]
+    lines = [f'JOB {n} {n[:-2]}.sub\nVARS {n} APPEND hold="true"\n' for n in names]
+    (work / "t.dag").write_text("CONFIG knobs\n" + "".join(lines))
+    with (work / "knobs").open("a") as knobs:
+        knobs.write("PYDAGMAN_MAX_NODES_IN_CLUSTER = 10\nDAGMAN_MAX_JOBS_IDLE = 0\n")
+    cluster = access_point.submit(work, "t.dag")
+    try:
+        ads = access_point.wait_for(
+            lambda: _all(access_point.queue(f"DAGManJobId == {cluster}"), names), say="all jobs"
+        )
+    finally:
+        access_point.run("condor_rm", str(cluster), check=False)
+    return {ad["DAGNodeName"]: dict(ad) for ad in ads}
+
+
+def _all(ads: list[Any], names: list[str]) -> list[Any] | None:
+    return ads if len(ads) == len(names) else None
+
+
+def test_many_submit_files_are_shared(jobs: dict[str, Any]) -> None:
+    """Those of which there is a warning for each job are not."""
+    found = [case for case in CASES if "SubmitEventUserNotes" in jobs[f"{case}-1"]]
+    assert len(found) > 45
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_job_is_as_one_of_a_cluster_of_its_own(jobs: dict[str, Any], case: str) -> None:
+    alone, *shared = (jobs[f"{case}-{number}"] for number in range(3))
+    assert SHARED_CLUSTER not in alone.values()
+    wanted = _comparable(alone, f"{case}-0")
+    if shared[0].get("SubmitEventUserNotes") == SHARED_CLUSTER:
+        assert shared[0]["ClusterId"] == shared[1]["ClusterId"]
+    for number, job in enumerate(shared, 1):
+        assert _comparable(job, f"{case}-{number}") == wanted
+
+
+def _comparable(job: dict[str, Any], node: str) -> dict[str, Any]:
+    left_out = CHANGING | {"TotalSubmitProcs", "SubmitEventUserNotes"}
+    kept = {key: value for key, value in job.items() if key not in left_out}
+    return {
+        key: value.replace(node, "NODE") if isinstance(value, str) else str(value)
+        for key, value in kept.items()
+    }
