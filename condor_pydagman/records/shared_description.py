@@ -24,6 +24,7 @@ _NUMBERS = re.compile(
     r"|\b(?:clusterid|procid|globaljobid|totalsubmitprocs)\b",
     re.I,
 )
+_JOB_ID = re.compile(r"\$\(cluster(?:id)?\)\.\$\(proc(?:ess|id)\)", re.I)
 # Names of the job's files, which may be made of the numbers of both cluster and proc.
 _FILE_NAME = re.compile(r"\s*(?:output|error|log)\s*=", re.I)
 _CLUSTER = re.compile(r"\$\(\s*(?:cluster|clusterid)\s*\)", re.I)
@@ -84,6 +85,7 @@ def shared(template: Template, nodes: Sequence[NodeLines]) -> tuple[str, int]:
 def _is_shareable(text: str) -> bool:
     if _NOT_SHARED.search(text) or _ITEM_SEPARATOR in text:
         return False
+    text = _JOB_ID.sub("", text)
     if _NUMBERS.search(text) is None:
         return True
     return all(_is_unique_name(line) for line in text.split("\n") if _NUMBERS.search(line))

@@ -25,6 +25,8 @@ CHOSEN = (
     "whole-lock-file-open-EIO-start-2",
     "whole-submit-file-of-a-sub-DAG-rename-ENOSPC",
     "aborted-rescue-file-torn-EIO",
+    "together-submit-reply-kill",
+    "together-submit-reply-lose",
 )
 
 

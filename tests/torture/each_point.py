@@ -134,7 +134,25 @@ done
 echo "A 0 end 0" >> ledger
 """
 EDITED_JOBS = {"A 0": 1, "B 0": 1}
-SHAPES = {"whole": WHOLE, "aborted": ABORTED, "edited": EDITED}
+
+# B, C and D are submitted together, in the second submission.
+TOGETHER = """\
+CONFIG together
+JOB A plain.sub
+JOB B plain.sub
+JOB C plain.sub
+JOB D plain.sub
+#== together
+PYDAGMAN_MAX_NODES_IN_CLUSTER = 10
+#== plain.sub
+universe = scheduler
+executable = job.sh
+arguments = "$(JOB) $(RETRY) 0 0"
+queue
+"""
+TOGETHER_JOBS = {"A 0": 1, "B 0": 1, "C 0": 1, "D 0": 1}
+JOBS = {"edited": EDITED_JOBS, "together": TOGETHER_JOBS, "whole": WHOLE_JOBS}
+SHAPES = {"whole": WHOLE, "aborted": ABORTED, "edited": EDITED, "together": TOGETHER}
 
 # Actions that the DAG that succeeds has no use for.
 _IN_ABORTED = ("RemoveJobs", "KillScripts", "WriteRescue", "SayFailed", "rescue file")
@@ -184,6 +202,8 @@ def _cases_of(fault: Fault) -> Iterator[Case]:
         yield Case("aborted", (fault,))
     elif any(word in point for word in _IN_EDITED):
         yield Case("edited", (fault,))
+    elif "SubmitTogether" in point:
+        yield Case("together", (fault,))
     elif point in _RECOVERING:
         yield Case("whole", (CRASH, fault._replace(start=2)))
     elif point in ("nodes log: short", "nodes log: write", "nodes log: fsync", "nodes log: torn"):
@@ -203,6 +223,8 @@ def _cases_of(fault: Fault) -> Iterator[Case]:
         yield Case("whole", (CRASH, fault._replace(start=2)))
     else:
         yield Case("whole", (fault._replace(nth=2 if point.endswith("SubmitNode") else 1),))
+    if point.startswith("submit:"):
+        yield Case("together", (fault._replace(nth=2),))
 
 
 def one_of_each(wanted: Iterable[Case]) -> list[Case]:
@@ -298,7 +320,7 @@ class _Play:
         if self._case.shape == "aborted":
             wrong += self._run_aborted()
         else:
-            jobs = dict(WHOLE_JOBS if self._case.shape == "whole" else EDITED_JOBS)
+            jobs = dict(JOBS[self._case.shape])
             if self._case.again:  # these two nodes run in each run of the DAG
                 self._submit()
                 jobs.update({"F 0": 2, "P 0": 2})

@@ -51,6 +51,9 @@ job_lease_duration = 20
 queue $(procs:1)
 """
 
+# For nodes that may be submitted together.
+ONE = SUBMIT.replace("$(kind:scheduler)", "scheduler").replace(" $(procs:1)", "")
+
 _LINE = re.compile(r"(\d+) (\S+) (\d+) (start|end|(?:pre|post)(?:-end)?) ([\d.]+) (-?\d+) ([\d.]+)")
 
 
@@ -83,6 +86,7 @@ def programs(ledger: Path) -> dict[str, str]:
         "job.sh": JOB.format(ledger=ledger),
         "script.sh": SCRIPT.format(ledger=ledger),
         "job.sub": SUBMIT,
+        "one.sub": ONE,
     }
 
 

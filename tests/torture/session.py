@@ -76,6 +76,8 @@ class Session:
     def write(self) -> None:
         """Write the DAG and what its nodes need."""
         knobs = [*self.knobs, *(STOCK_KNOBS if self.flavour == STOCK else ())]
+        if self.workload.together and self.flavour == OURS:
+            knobs.append("PYDAGMAN_MAX_NODES_IN_CLUSTER = 50")
         more = ["CONFIG t.config"] if knobs else []
         texts = {**files(self.workload, more), **ledger.programs(self.ledger)}
         texts["t.config"] = "".join(f"{knob}\n" for knob in knobs)

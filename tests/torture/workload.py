@@ -76,6 +76,7 @@ class Workload(NamedTuple):
         inner: the nodes of that DAG.
         lines: commands for the whole DAG.
         options: of condor_submit_dag.
+        together: nodes may be submitted together.
     """
 
     nodes: tuple[Node, ...]
@@ -83,6 +84,7 @@ class Workload(NamedTuple):
     inner: tuple[Node, ...] = ()
     lines: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
+    together: bool = False
 
 
 def draw(random: Random, *, sure: bool = False, retries: int = 0, max_size: int = 36) -> Workload:
@@ -113,7 +115,8 @@ def draw(random: Random, *, sure: bool = False, retries: int = 0, max_size: int 
         inner = tuple(Node(f"Sub-{n}", (f"Sub-{n - 1}",) if n % 3 else ()) for n in range(6))
     if "final" in traits and not sure:
         nodes.append(Node("Final", seconds=0.5, final=True, post=random.random() < 0.5))
-    return Workload(tuple(nodes), subdag, inner, *_throttles(random, traits))
+    lines, options = _throttles(random, traits)
+    return Workload(tuple(nodes), subdag, inner, lines, options, random.random() < 0.4)
 
 
 def _leaves(nodes: Iterable[Node]) -> list[str]:
@@ -216,7 +219,9 @@ def _node_lines(nodes: Iterable[Node], prefix: str, workload: Workload) -> list[
             lines.append(f"SUBDAG EXTERNAL {name} inner.dag")
         else:
             word = "FINAL" if node.final else "JOB"
-            lines.append(f"{word} {name} job.sub{' NOOP' if node.noop else ''}")
+            alone = node.procs > 1 or node.vanilla
+            file = "job.sub" if alone or not workload.together else "one.sub"
+            lines.append(f"{word} {name} {file}{' NOOP' if node.noop else ''}")
             lines.append(f"VARS {name} {_variables(node)}")
         lines += _node_commands(node, name)
         if "MAXJOBS few 2" in workload.lines and number % 4 == 0 and not node.final and not prefix:

@@ -36,6 +36,7 @@ def test_what_differs_is_an_item_of_the_queue_statement() -> None:
         PLAIN,
         "arguments = $(JOB) $(RETRY) process cluster step\n",
         "output = $(Cluster).$(Process).out\nerror = e.$(CLUSTERID)-$(ProcId)\n",
+        "arguments = $(ClusterId).$(Process) $(cluster).$(procid)\n",
         "universe = vanilla\n",
         "universe = 5\n",
         "max_retries = 3\n",
