@@ -15,6 +15,7 @@ WIDTH = 860  # the width of a page of a code host
 LEFT, RIGHT = 230, 120  # room for the labels of groups, and for a number beside the longest bar
 BAR, GAP, BETWEEN = 20, 4, 18
 TOP, BOTTOM = 92, 34
+GREY = "#444444"
 FONT = "Helvetica, Arial, DejaVu Sans, sans-serif"
 
 
@@ -81,25 +82,31 @@ def draw(
     scale = Scale(values, logarithmic)
     inner = sum(len(group.bars) * (BAR + GAP) + BETWEEN for group in groups)
     height = TOP + inner + BOTTOM
-    svg = _element(None, "svg", xmlns="http://www.w3.org/2000/svg", role="img")
-    svg.attrib.update(viewBox=f"0 0 {WIDTH} {height}", width=str(WIDTH), height=str(height))
-    svg.set("font-family", FONT)
-    _element(svg, "title").text = title
-    _element(svg, "rect", width=WIDTH, height=height, fill="#ffffff")
-    _text(svg, 16, 28, title, size=19, weight="bold")
-    _text(svg, 16, 50, note, size=14, colour="#444444")
+    svg = canvas(title, note, height)
     _legend(svg, legend)
     _axis(svg, scale, TOP + inner)
     y = TOP + BETWEEN / 2
     for group in groups:
         tall = len(group.bars) * (BAR + GAP) - GAP
-        _text(svg, LEFT - 12, y + tall / 2 + 5, group.label, size=14, anchor="end")
+        write(svg, LEFT - 12, y + tall / 2 + 5, group.label, size=14, anchor="end")
         for bar in group.bars:
             _bar(svg, scale, y, bar)
             y += BAR + GAP
         y += BETWEEN
     ElementTree.indent(svg)
     return ElementTree.tostring(svg, encoding="unicode") + "\n"
+
+
+def canvas(title: str, note: str, height: float) -> ElementTree.Element:
+    """An empty picture with its title, and a line below that."""
+    svg = element(None, "svg", xmlns="http://www.w3.org/2000/svg", role="img")
+    svg.attrib.update(viewBox=f"0 0 {WIDTH} {height}", width=str(WIDTH), height=str(height))
+    svg.set("font-family", FONT)
+    element(svg, "title").text = title
+    element(svg, "rect", width=WIDTH, height=height, fill="#ffffff")
+    write(svg, 16, 28, title, size=19, weight="bold")
+    write(svg, 16, 50, note, size=14, colour=GREY)
+    return svg
 
 
 def _place(scale: Scale, value: float) -> float:
@@ -109,28 +116,28 @@ def _place(scale: Scale, value: float) -> float:
 def _bar(svg: ElementTree.Element, scale: Scale, y: float, bar: Bar) -> None:
     end = _place(scale, bar.value)
     long = max(end - LEFT, 1.0)
-    _element(svg, "rect", x=LEFT, y=y, width=long, height=BAR, fill=bar.colour)
-    _text(svg, end + 6, y + BAR - 5, bar.text, size=14)
+    element(svg, "rect", x=LEFT, y=y, width=long, height=BAR, fill=bar.colour)
+    write(svg, end + 6, y + BAR - 5, bar.text, size=14)
 
 
 def _legend(svg: ElementTree.Element, legend: list[tuple[str, str]]) -> None:
     x = float(LEFT)
     for colour, name in legend:
-        _element(svg, "rect", x=x, y=64, width=14, height=14, fill=colour)
-        _text(svg, x + 20, 76, name, size=14)
+        element(svg, "rect", x=x, y=64, width=14, height=14, fill=colour)
+        write(svg, x + 20, 76, name, size=14)
         x += 48 + 7.2 * len(name)
 
 
 def _axis(svg: ElementTree.Element, scale: Scale, bottom: float) -> None:
     for tick in scale.ticks():
         x = _place(scale, tick)
-        line = _element(svg, "line", x1=x, x2=x, y1=TOP, y2=bottom, stroke="#dddddd")
+        line = element(svg, "line", x1=x, x2=x, y1=TOP, y2=bottom, stroke="#dddddd")
         if tick == scale.low:
-            line.set("stroke", "#444444")
-        _text(svg, x, bottom + 18, f"{tick:,.10g}", size=13, anchor="middle", colour="#444444")
+            line.set("stroke", GREY)
+        write(svg, x, bottom + 18, f"{tick:,.10g}", size=13, anchor="middle", colour=GREY)
 
 
-def _text(
+def write(
     svg: ElementTree.Element,
     x: float,
     y: float,
@@ -141,14 +148,16 @@ def _text(
     weight: str = "normal",
     colour: str = "#000000",
 ) -> None:
-    made = _element(svg, "text", x=x, y=y, fill=colour)
+    """Put a text at a place."""
+    made = element(svg, "text", x=x, y=y, fill=colour)
     made.attrib.update({"font-size": str(size), "text-anchor": anchor, "font-weight": weight})
     made.text = text
 
 
-def _element(
+def element(
     parent: ElementTree.Element | None, tag: str, **attributes: str | float
 ) -> ElementTree.Element:
+    """A new element, the last in its parent."""
     texts = {
         name: value if isinstance(value, str) else f"{value:.6g}"
         for name, value in attributes.items()
