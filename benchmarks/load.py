@@ -5,8 +5,8 @@ programs: condor_dagman and condor_dag_checker, the stock ones and ours.  `condo
 a DAG wholly and then ends, since the DAG asks for no picture; condor_dag_checker does so with
 -Statistics.  No pool is needed.  It judges nothing: the exit code is 0 whatever the numbers are.
 
-Memory is the greatest resident size, as wait4(2) tells.  A process begins as a copy of this one,
-which has about 17 MB: that is the least that it can tell.
+Memory is the greatest resident size, as wait4(2) tells.  A process begins as a copy of its parent,
+which is a program of some 6 MB: that is the least that it can tell.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import json
 import os
 import platform
 import re
-import select
 import shutil
 import signal
 import subprocess
@@ -33,7 +32,8 @@ from condor_pydagman.pool import paths
 from condor_pydagman.pool.personal import find
 from condor_pydagman.pool.privileges import identity
 
-CHECKOUT = Path(__file__).resolve().parents[1]
+HERE = Path(__file__).resolve().parent
+CHECKOUT = HERE.parent
 PROGRAMS = ("condor_dagman", "condor_dag_checker")
 TENTH = 10  # by how much the smaller DAG of a shape is smaller
 
@@ -137,7 +137,7 @@ class Measurement:
             joins = "-JoinNodes" if case.joins else "-NoJoinNodes"
             argv = [str(path), "-Statistics", joins, shapes.NAME]
         environment = self._environment(case, place)
-        cost, text = run(identity().command(argv), environment, place, self._timeout_s)
+        cost, text = run(argv, environment, place, self._timeout_s)
         if program == "condor_dagman" and log.exists():
             text = log.read_text(encoding="utf-8", errors="replace") + text
         if not cost.failure and not loaded(text, nodes + joined(case)):
@@ -163,46 +163,38 @@ class Measurement:
 def run(
     argv: list[str], environment: dict[str, str], place: Path, timeout_s: float
 ) -> tuple[Cost, str]:
-    """What a process costs, and what it said; it is killed after `timeout_s` seconds."""
+    """What a process costs, run as the pool's user, and what it said; killed after `timeout_s`."""
+    program = [sys.executable, "-I", "-S", str(HERE / "spent.py"), str(timeout_s)]
     with (place / "said").open("w+b") as said:
-        begin = time.perf_counter()
         process = subprocess.Popen(
-            argv,
+            identity().command([*program, *argv]),
             cwd=place,
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=said,
             stderr=subprocess.STDOUT,
+            start_new_session=True,
         )
-        ended = False
         try:
-            ended = _ends(process.pid, timeout_s)
-        finally:
-            if not ended:
-                process.kill()
-        _, status, used = os.wait4(process.pid, 0)
-        seconds = time.perf_counter() - begin
-        process.returncode = os.waitstatus_to_exitcode(status)
+            process.wait()
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
         said.seek(0)
         text = said.read().decode("utf-8", errors="replace")
-    cost = Cost(seconds, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024 / 1e6)
+    text, _, told = text.rstrip().rpartition("\n")
+    try:
+        seconds, cpu, size, code, ended = json.loads(told)
+    except ValueError:
+        return Cost(0, 0, 0, f"was not started: {told[:200]}"), text
+    cost = Cost(seconds, cpu, size / 1e6)
     if not ended:
         cost.failure = f"more than {timeout_s:.0f} s"
-    elif process.returncode < 0:
-        cost.failure = f"dies of {signal.Signals(-process.returncode).name}"
-    elif process.returncode:
-        cost.failure = f"exit code {process.returncode}"
+    elif code < 0:
+        cost.failure = f"dies of {signal.Signals(-code).name}"
+    elif code:
+        cost.failure = f"exit code {code}"
     return cost, text
-
-
-def _ends(pid: int, timeout_s: float) -> bool:
-    descriptor = os.pidfd_open(pid)
-    try:
-        poll = select.poll()
-        poll.register(descriptor, select.POLLIN)
-        return bool(poll.poll(timeout_s * 1000))
-    finally:
-        os.close(descriptor)
 
 
 def stock_version(binaries: Path) -> str:
