@@ -7,9 +7,14 @@ from typing import NamedTuple
 
 from benchmarks.figures import Results, Row, load_rows, median
 from benchmarks.measure import WORKFLOWS
-from benchmarks.subjects import FLOOR, OURS, STOCK
+from benchmarks.subjects import FLOOR, OURS, STOCK, TOGETHER, TUNED
 
 MAX_IDLE_CPU_S = 0.010  # seconds a minute: one tick of the kernel's clock
+MAX_IDLE_USS_MB = 8.0
+MAX_CROWD_SHARE = 0.2
+# Half of what they were when the aim was set.
+MAX_SUBMIT_DAG_S, MAX_START_S = 0.042, 0.103
+MIN_LOAD_NODES = 100_000  # below, the start of an interpreter counts more than the DAG
 
 
 class Aim(NamedTuple):
@@ -50,18 +55,72 @@ def _makespan(results: Results) -> tuple[str, bool] | None:
     return shown, max(found.values()) <= 1.05
 
 
-def _load(results: Results) -> tuple[str, bool] | None:
-    """Judged by the layered DAGs with VARS; the table has other shapes."""
-    ratios = {
-        row.text: _ratio(results, row.name, OURS, STOCK)
-        for row in load_rows(set(results.get(OURS, {})))
-        if " vars " in row.name
-    }
+def _one_by_one(results: Results) -> tuple[str, bool] | None:
+    """The smallest counts."""
+    names = {"500": "held rate", "10,000": "held rate 10000"}
+    ratios = {text: _ratio(results, name, OURS, TUNED) for text, name in names.items()}
     found = {text: ratio for text, ratio in ratios.items() if ratio is not None}
     if not found:
         return None
-    shown = ", ".join(f"{text.replace(', with VARS', '')} {found[text]:.0%}" for text in found)
-    return shown, max(found.values()) <= 0.5
+    shown = ", ".join(f"{text} jobs {ratio:.0%}" for text, ratio in found.items())
+    return shown, min(found.values()) >= 1
+
+
+def _together(results: Results) -> tuple[str, bool] | None:
+    values = [Row("", "held rate 10000").value(results, subject) for subject in (TOGETHER, TUNED)]
+    if values[0] is None or not values[1]:
+        return None
+    return f"{values[0] / values[1]:.1f} times", values[0] / values[1] >= 5
+
+
+def _crowd(results: Results) -> tuple[str, bool] | None:
+    """Judged by nodes together, if that was measured."""
+    names = {TOGETHER: "together", OURS: "one by one"}
+    shares = {text: Row("", "crowd share").value(results, one) for one, text in names.items()}
+    found = {text: share for text, share in shares.items() if share is not None}
+    if not found:
+        return None
+    shown = ", ".join(f"{text} {share:.0%}" for text, share in found.items())
+    return shown, next(iter(found.values())) < MAX_CROWD_SHARE
+
+
+def _start(results: Results) -> tuple[str, bool] | None:
+    names = {"condor_submit_dag": "submit_dag", "DAGMan": "start"}
+    values = {text: Row("", name).value(results, OURS) for text, name in names.items()}
+    found = {text: value for text, value in values.items() if value is not None}
+    if len(found) < len(names):
+        return None
+    shown = ", ".join(f"{text} {value * 1000:.0f} ms" for text, value in found.items())
+    return shown, found["condor_submit_dag"] <= MAX_SUBMIT_DAG_S and found["DAGMan"] <= MAX_START_S
+
+
+def _loads(results: Results, wanted: Callable[[str, int], bool]) -> dict[str, float]:
+    """Ours beside stock of the shapes and sizes wanted."""
+    found = {}
+    for row in load_rows(set(results.get(OURS, {}))):
+        shape, nodes = row.name.split()[-2:]
+        ratio = _ratio(results, row.name, OURS, STOCK)
+        if ratio is not None and wanted(shape, int(nodes)):
+            found[row.text] = ratio
+    return found
+
+
+def _load(results: Results) -> tuple[str, bool] | None:
+    """The worst counts; those that miss the aim are told."""
+    found = _loads(results, lambda _, nodes: nodes >= MIN_LOAD_NODES)
+    if not found:
+        return None
+    missed = [f"{text} {ratio:.0%}" for text, ratio in found.items() if ratio > 0.5]
+    shown = f"{min(found.values()):.0%} to {max(found.values()):.0%}"
+    return "; ".join([shown, *missed]), not missed
+
+
+def _load_million(results: Results) -> tuple[str, bool] | None:
+    found = _loads(results, lambda shape, nodes: shape == "vars" and nodes >= 1_000_000)
+    if not found:
+        return None
+    shown = ", ".join(f"{text.partition(': ')[2]} {ratio:.0%}" for text, ratio in found.items())
+    return shown, max(found.values()) <= 0.35
 
 
 def _recovery(results: Results) -> tuple[str, bool] | None:
@@ -77,6 +136,11 @@ def _idle(results: Results) -> tuple[str, bool] | None:
     return f"{used * 1000:.1f} ms a minute", used < MAX_IDLE_CPU_S
 
 
+def _idle_memory(results: Results) -> tuple[str, bool] | None:
+    found = Row("", "idle uss").value(results, OURS)
+    return None if found is None else (f"{found:.1f} MB", found <= MAX_IDLE_USS_MB)
+
+
 def _many(results: Results) -> tuple[str, bool] | None:
     names = {"PSS": "pss", "USS": "uss", "RSS": "rss", "MemAvailable": "available"}
     ratios = {text: _ratio(results, f"many idle {n}", OURS, STOCK) for text, n in names.items()}
@@ -90,10 +154,16 @@ def _many(results: Results) -> tuple[str, bool] | None:
 AIMS = [
     Aim("reaction 100 times shorter than stock's with its defaults", _reaction),
     Aim("bag of held jobs at 90 % of the rate of a bare loop with the same jobs", _bag),
+    Aim("bags of held jobs, one by one: the rate of stock, tuned", _one_by_one),
+    Aim("10,000 held jobs, nodes together: 5 times the rate of stock, tuned", _together),
+    Aim("CPU of DAGMan below 20 % while no-op jobs pass through the pool, nodes together", _crowd),
     Aim("makespan of each workflow within 5 % of the bare loop's", _makespan),
-    Aim("time and memory of loading at most half of stock's", _load),
+    Aim("start: condor_submit_dag in 42 ms, DAGMan's first submit after 103 ms", _start),
+    Aim("loading 100,000 nodes and more: at most half of stock's time and memory", _load),
+    Aim("loading 1,000,000 nodes with VARS: at most 35 % of them", _load_million),
     Aim("recovery no slower than stock's", _recovery),
     Aim("idle: no CPU (less than 10 ms a minute)", _idle),
+    Aim("idle: at most 8 MB that no other process shares (USS)", _idle_memory),
     Aim("many idle ones: at most 1.5 times the memory of stock ones, by PSS", _many),
 ]
 

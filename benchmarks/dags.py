@@ -14,6 +14,7 @@ FLOOR_NAME = "floor.json"
 # A no-op job has all its events but runs nothing and needs no slot: what is left is DAGMan's time
 # and the schedd's.
 NOOP = "executable = /bin/true\nnoop_job = true\n"
+TRUE = "executable = /bin/true\n"
 # A held job is never started: while such jobs are submitted, the schedd does nothing else.
 HELD = "executable = /bin/true\nhold = true\n"
 SLEEPER = "universe = scheduler\nexecutable = /bin/sleep\narguments = 3600\n"
@@ -26,13 +27,14 @@ arguments = {seconds}
 """
 RUN_TIMES_S = (1, 2, 1)
 
-# What DAGMan says of a node's job beside its submit file, so much text at least.
+# What DAGMan says of a node's job beside its submit file, so much text at least; `node` is a
+# variable of the submit description.
 LIKE_A_NODE = """\
 MY.DAGParentNodeNames = ""
 batch_name = b.dag+1
 batch_id = 1.0
-dag_node_name = N1
-submit_event_notes = DAG Node: N1
+dag_node_name = $(node)
+submit_event_notes = DAG Node: $(node)
 MY.DAGManNodesMask = "0,1,2,4,5,7,8,9,10,11,12,13,16,17,24,27,35,36"
 MY.DAGManJobId = 1
 """
@@ -73,10 +75,10 @@ class Workload:
         return {"nodes": nodes, "edges": self.edges}
 
 
-def chain(length: int) -> Workload:
-    """No-op nodes, each the child of the one before."""
+def chain(length: int, job: str = NOOP) -> Workload:
+    """Nodes, each the child of the one before."""
     nodes = _named("N", length)
-    return _uniform(NOOP, nodes, [([one], [other]) for one, other in zip(nodes, nodes[1:])])
+    return _uniform(job, nodes, [([one], [other]) for one, other in zip(nodes, nodes[1:])])
 
 
 def bag(size: int, job: str) -> Workload:

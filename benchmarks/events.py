@@ -49,12 +49,23 @@ def reactions(events: list[Event]) -> list[float]:
     return found
 
 
-def rate(events: list[Event]) -> float | None:
-    """Submits per second from the first to the last; None if there are not two."""
-    submits = times(events, SUBMIT)
-    if len(submits) < 2 or submits[-1] <= submits[0]:
+def rate(events: list[Event], begin: float | None = None) -> float | None:
+    """Submits per second, from the end of the first cluster to the last; None if it can't be told.
+
+    Args:
+        begin: when the program began; counts if there is but one cluster, whose jobs all have the
+            time of one transaction.
+    """
+    submits = [event for event in events if event.kind == SUBMIT]
+    if not submits:
         return None
-    return (len(submits) - 1) / (submits[-1] - submits[0])
+    first = [event for event in submits if event.cluster == submits[0].cluster]
+    since = first[-1].time
+    count = len(submits) - len(first)
+    if not count:
+        since, count = begin or since, len(submits)
+    end = submits[-1].time
+    return count / (end - since) if end > since else None
 
 
 def makespan(events: list[Event]) -> float:

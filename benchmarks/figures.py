@@ -86,8 +86,16 @@ GROUPS: dict[str, list[Row]] = {
     "Bags": [
         _rate("held jobs, submit rate", "held rate"),
         _rate("the same, with the description of a DAG's job", "held rate, DAG's job"),
+        _rate("10,000 held jobs, submit rate", "held rate 10000"),
         _rate("no-op jobs, submit rate", "no-op rate"),
         Row("bag of no-op jobs, whole run", "bag"),
+    ],
+    "Crowd": [
+        Row("from start to end of DAGMan", "crowd elapsed"),
+        _rate("jobs that have ended", "crowd rate"),
+        Row("CPU of DAGMan", "crowd cpu"),
+        Row("the same without its children", "crowd cpu alone"),
+        Row("CPU of DAGMan as a part of the elapsed time", "crowd share", "%", 1, 100),
     ],
     "Workflows": [
         row
@@ -114,7 +122,12 @@ GROUPS: dict[str, list[Row]] = {
 def groups(results: Results) -> Iterator[tuple[str, list[Row]]]:
     """All rows that have a number, by the name of their group."""
     measured = {name for numbers in results.values() for name, values in numbers.items() if values}
-    everywhere = {**GROUPS, "Load": load_rows(measured), "Engine": engine_rows(measured)}
+    everywhere = {
+        **GROUPS,
+        "Load": load_rows(measured),
+        "Engine": engine_rows(measured),
+        **curve_rows(measured),
+    }
     for title, rows in everywhere.items():
         found = [row for row in rows if row.name in measured]
         if found:
@@ -140,6 +153,60 @@ def _loaded(measured: set[str]) -> list[tuple[str, int]]:
         ((match[1], int(match[2])) for match in found if match),
         key=lambda load: (shapes.index(load[0]) if load[0] in shapes else len(shapes), load),
     )
+
+
+class Curve(NamedTuple):
+    """A cost that was measured for several sizes.
+
+    Attributes:
+        name: of its numbers, without the size.
+        text: what it is, after the number of nodes.
+        make: text and name -> row.
+    """
+
+    name: str
+    text: str
+    make: Callable[[str, str], Row]
+
+    def rows(self, measured: set[str]) -> dict[int, Row]:
+        """The row of each size, from small to big."""
+        found = (re.fullmatch(rf"{self.name} (\d+)", name) for name in measured)
+        return {
+            nodes: self.make(f"{nodes:,} {self.text}", f"{self.name} {nodes}")
+            for nodes in sorted(int(match[1]) for match in found if match)
+        }
+
+
+def _seconds(text: str, name: str) -> Row:
+    return Row(text, name, "s", 2)
+
+
+CURVES: dict[str, list[Curve]] = {
+    "Load by size": [
+        Curve("load curve time", "nodes: time", _seconds),
+        Curve("load curve memory", "nodes: memory", _memory),
+    ],
+    "Submission by size": [
+        Curve("held rate", "held jobs: submit rate", _rate),
+        Curve(
+            "engine cpu",
+            "nodes: CPU of the engine an input",
+            lambda text, name: Row(text, name, "µs", 2, 1e6),
+        ),
+    ],
+    "Recovery by size": [
+        Curve("recovery curve time", "nodes: time", _seconds),
+        Curve("recovery curve memory", "nodes: memory", _memory),
+    ],
+}
+
+
+def curve_rows(measured: set[str]) -> dict[str, list[Row]]:
+    """A row for each cost and size, by the name of the group."""
+    return {
+        title: [row for curve in curves for row in curve.rows(measured).values()]
+        for title, curves in CURVES.items()
+    }
 
 
 def engine_rows(measured: set[str]) -> list[Row]:

@@ -1,6 +1,6 @@
-"""The fastest that anybody submits jobs one by one: a bare loop over Schedd.submit.
+"""The fastest that anybody submits jobs: a bare loop over Schedd.submit.
 
-    python floor.py COUNT LOG DESCRIPTION
+    python floor.py COUNT LOG DESCRIPTION JOBS_A_CLUSTER
 
 A program of its own, because it must run as the pool's user.  The log is given as DAGMan gives its
 nodes log, if the description is one of a DAG's job: jobs have one log in either case.
@@ -13,14 +13,21 @@ import sys
 import htcondor2
 
 
-def main(count: int, log: str, jobs: str) -> None:
-    """Submit; the log tells how fast it went."""
+def main(count: int, log: str, jobs: str, cluster: int) -> None:
+    """Submit, so many jobs in each cluster; the log tells how fast it went."""
     schedd = htcondor2.Schedd()
     key = "dagman_log" if "dag_node_name" in jobs else "log"
-    description = htcondor2.Submit(f"{jobs}{key} = {log}\nqueue\n")
-    for _ in range(count):
-        schedd.submit(description)
+    text = f"{jobs}{key} = {log}\n"
+    if cluster == 1:
+        description = htcondor2.Submit(f"node = N1\n{text}queue\n")
+        for _ in range(count):
+            schedd.submit(description)
+        return
+    description = htcondor2.Submit(text)
+    for first in range(0, count, cluster):
+        some = range(first, min(first + cluster, count))
+        schedd.submit(description, itemdata=iter([{"node": f"N{number}"} for number in some]))
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2], sys.argv[3])
+    main(int(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4]))

@@ -7,10 +7,27 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from subprocess import SubprocessError
 
-from benchmarks import idle_steps, offline_steps, pool_steps
+from benchmarks import (
+    crowd_steps,
+    curve_steps,
+    idle_steps,
+    offline_steps,
+    peers_steps,
+    pool_steps,
+)
 from benchmarks.place import Failed, Place
 from benchmarks.sizes import Numbers, Sizes
-from benchmarks.subjects import ALL, DAGMANS, FLOOR, OURS, STOCK, TUNED
+from benchmarks.subjects import (
+    ALL,
+    DAGMANS,
+    FLOOR,
+    ONE_BY_ONE,
+    OURS,
+    PEERS,
+    STOCK,
+    TOGETHER,
+    TUNED,
+)
 
 Results = dict[str, Numbers]  # by subject
 WORKFLOWS = {"montage": 3, "1000genome": 4, "cybershake": 4}  # and how often they run in a round
@@ -40,13 +57,15 @@ class Step:
 
 
 STEPS: dict[str, Step] = {
-    "chain": Step(pool_steps.chain, ALL),
+    "chain": Step(pool_steps.chain, ONE_BY_ONE),
     "held": Step(pool_steps.held, ALL, turns=8),
-    "noop": Step(pool_steps.noop, ALL),
-    "fan": Step(pool_steps.fan, ALL),
-    "product": Step(pool_steps.product, ALL),
+    "held-curve": Step(curve_steps.held, ALL),
+    "noop": Step(pool_steps.noop, (*ONE_BY_ONE, TOGETHER)),
+    "crowd": Step(crowd_steps.crowd, (TUNED, OURS, TOGETHER)),
+    "fan": Step(pool_steps.fan, (*ONE_BY_ONE, TOGETHER)),
+    "product": Step(pool_steps.product, (*ONE_BY_ONE, TOGETHER)),
     **{
-        shape: Step(functools.partial(pool_steps.workflow, shape=shape), ALL, turns)
+        shape: Step(functools.partial(pool_steps.workflow, shape=shape), ONE_BY_ONE, turns)
         for shape, turns in WORKFLOWS.items()
     },
     "submit": Step(pool_steps.submit_dag, (STOCK, OURS), turns=2, stock_turns=2),
@@ -54,8 +73,12 @@ STEPS: dict[str, Step] = {
     "many-idle": Step(idle_steps.many_idle, (STOCK, OURS)),
     "many-run": Step(idle_steps.many_run, DAGMANS),
     "load": Step(offline_steps.load, (STOCK, OURS)),
+    "load-curve": Step(curve_steps.load, (STOCK, OURS)),
     "recovery": Step(offline_steps.recovery, DAGMANS, turns=2, stock_turns=2),
+    "recovery-curve": Step(curve_steps.recovery, (STOCK, OURS)),
     "engine": Step(offline_steps.engine, (OURS,)),
+    "engine-curve": Step(curve_steps.engine, (OURS,)),
+    "peers": Step(peers_steps.take, (*ONE_BY_ONE, *PEERS), turns=2),
 }
 
 
@@ -108,7 +131,7 @@ def everything(
     Returns:
         Numbers by subject, and what failed; of that the numbers are missing.
     """
-    results: Results = {subject: {} for subject in ALL}
+    results: Results = {subject: {} for subject in (*ALL, *PEERS)}
     failures: list[str] = []
     say("warming up")
     pool_steps.noop(place, FLOOR, replace(sizes, noop=min(sizes.noop, 100)))
@@ -116,12 +139,13 @@ def everything(
     for number, (name, subject) in enumerate(plan, 1):
         say(f"{number}/{len(plan)} {name}, {subject}")
         try:
+            place.require(subject)
             found = STEPS[name].take(place, subject, sizes)
         except (Failed, OSError, SubprocessError, ValueError, LookupError) as error:
             failures.append(f"{name}, {subject}: {error}")
             say(f"  failed: {type(error).__name__}: {error}")
             _clear(place, say)
-            continue
+            found = error.found if isinstance(error, Failed) else {}
         for key, values in found.items():
             results[subject].setdefault(key, []).extend(values)
     return results, failures

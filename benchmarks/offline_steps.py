@@ -19,41 +19,49 @@ TIMEOUT_S = 300.0
 
 def load(place: Place, subject: str, sizes: Sizes) -> Numbers:
     """Time and memory of condor_dagman from its start until it has loaded a DAG and ended."""
+    found: Numbers = {}
+    for shape, nodes in sizes.loads:
+        seconds, memory = load_one(place, subject, shape, nodes)
+        found[f"load time {shape} {nodes}"] = [seconds]
+        found[f"load memory {shape} {nodes}"] = [memory]
+    return found
+
+
+def load_one(place: Place, subject: str, shape: str, nodes: int) -> tuple[float, float]:
+    """Seconds and MB of one DAG; Failed if it is not loaded."""
     directory = _directory(place, f"load-{subject}")
     binaries = {subject: place.commands[subject]}
     version = loading.stock_version(place.commands[STOCK])
     measurement = loading.Measurement(directory, binaries, version, TIMEOUT_S)
-    found: Numbers = {}
     try:
-        for shape, nodes in sizes.loads:
-            costs, _ = measurement.costs(loading.Case(shape), nodes, 1, (PROGRAM,))
-            cost = costs[PROGRAM][subject]
-            if cost.failure:
-                raise Failed(f"{shape}, {nodes} nodes: {cost.failure}")
-            found[f"load time {shape} {nodes}"] = [cost.seconds]
-            found[f"load memory {shape} {nodes}"] = [cost.memory]
+        costs, _ = measurement.costs(loading.Case(shape), nodes, 1, (PROGRAM,))
     finally:
         shutil.rmtree(directory, ignore_errors=True)
-    return found
+    cost = costs[PROGRAM][subject]
+    if cost.failure:
+        raise Failed(f"{shape}, {nodes} nodes: {cost.failure}")
+    return cost.seconds, cost.memory
 
 
 def recovery(place: Place, subject: str, sizes: Sizes) -> Numbers:
     """Time and memory until a DAGMan that died with one node to go has recovered."""
+    seconds, memory = recover(place, subject, sizes.recovery)
+    return {"recovery time": [seconds], "recovery memory": [memory]}
+
+
+def recover(place: Place, subject: str, nodes: int) -> tuple[float, float]:
+    """Seconds and MB of one DAG; Failed if it is not recovered."""
     directory = _directory(place, f"recovery-{subject}")
-    shapes.write(recovering.SHAPE, sizes.recovery, directory)
+    shapes.write(recovering.SHAPE, nodes, directory)
     version = loading.stock_version(place.commands[STOCK])
-    run = recovering.Recovery(
-        directory, sizes.recovery, post=False, version=version, timeout_s=TIMEOUT_S
-    )
+    run = recovering.Recovery(directory, nodes, post=False, version=version, timeout_s=TIMEOUT_S)
     try:
-        cost = run.run(
-            Path(place.program(subject)), sizes.recovery - 1, knobs(subject, place.knobs)
-        )
+        cost = run.run(Path(place.program(subject)), nodes - 1, knobs(subject, place.knobs))
     finally:
         shutil.rmtree(directory, ignore_errors=True)
     if cost.failure:
-        raise Failed(cost.failure)
-    return {"recovery time": [cost.seconds], "recovery memory": [cost.memory]}
+        raise Failed(f"{nodes} nodes: {cost.failure}")
+    return cost.seconds, cost.memory
 
 
 def engine(_: Place, __: str, sizes: Sizes) -> Numbers:

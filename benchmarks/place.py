@@ -11,17 +11,27 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from benchmarks import dags, events, subjects
+from benchmarks.sizes import Numbers
 from condor_pydagman.pool import Pool, paths
 
 HERE = Path(__file__).resolve().parent
 COMPILED = b"\x7fELF"  # how such a program begins
 # A checkout may be below /tmp, where DAGMan refuses to keep its log.
-KNOBS = "DAGMAN_AVOID_SLASH_TMP = False\n"
+# HTCondor's default of 100,000 jobs is less than a DAG of as many nodes has with its DAGMan.
+KNOBS = "DAGMAN_AVOID_SLASH_TMP = False\nMAX_JOBS_PER_OWNER = 1000000\n"
 _SHOWN = 1500  # characters of a `.dagman.out` in an error
 
 
 class Failed(Exception):
-    """A measurement that could not be taken; the text says why."""
+    """A measurement that could not be taken; the text says why.
+
+    Attributes:
+        found: the numbers of the part of it that could.
+    """
+
+    def __init__(self, text: str, found: Numbers | None = None) -> None:
+        super().__init__(text)
+        self.found = found or {}
 
 
 class Place:
@@ -57,7 +67,10 @@ class Place:
         self.pool.start(timeout_s=120)
         self._environment = self.pool.environment()
         stock = self._stock("condor_dagman")
-        self.commands = {subjects.STOCK: stock, subjects.TUNED: stock, subjects.OURS: self._ours}
+        self.commands = {
+            **dict.fromkeys((subjects.STOCK, subjects.TUNED), stock),
+            **dict.fromkeys((subjects.OURS, subjects.TOGETHER), self._ours),
+        }
         if not (self._ours / "condor_dagman").is_file():
             raise Failed(
                 f"{self._ours} has no condor_dagman; install condor_pydagman, or use --ours"
@@ -75,15 +88,23 @@ class Place:
         """Path of a subject's program."""
         return str(self.commands[subject] / name)
 
-    def environment(self, subject: str = "") -> dict[str, str]:
-        """For what is run in the pool."""
-        return {**self._environment, **subjects.knobs(subject, self.knobs)}
+    def environment(self, subject: str = "", knobs: dict[str, str] | None = None) -> dict[str, str]:
+        """For what is run in the pool, with these knobs and those of the subject."""
+        return {**self._environment, **subjects.knobs(subject, {**self.knobs, **(knobs or {})})}
+
+    def require(self, subject: str) -> None:
+        """Failed if a program has no knob by which the subject differs from others."""
+        if subject == subjects.TOGETHER:
+            told = self.run(self.program(subject, "condor_pydagman"), "knobs", "-all")
+            if subjects.TOGETHER_KNOB not in told:
+                raise Failed(f"this condor_pydagman has no knob {subjects.TOGETHER_KNOB}")
 
     def run(
         self,
         *argv: str,
         cwd: Path | None = None,
         subject: str = "",
+        knobs: dict[str, str] | None = None,
         given: str = "",
         timeout_s: float = 600,
     ) -> str:
@@ -91,12 +112,13 @@ class Place:
 
         Args:
             subject: whose knobs are set.
+            knobs: others.
             given: its standard input.
         """
         try:
             done = subprocess.run(
                 self.pool.command(list(argv)),
-                env=self.environment(subject),
+                env=self.environment(subject, knobs),
                 cwd=cwd,
                 input=given,
                 capture_output=True,
@@ -111,12 +133,15 @@ class Place:
         return done.stdout
 
     def run_each(
-        self, commands: Sequence[tuple[list[str], Path]], subject: str = ""
+        self,
+        commands: Sequence[tuple[list[str], Path]],
+        subject: str = "",
+        knobs: dict[str, str] | None = None,
     ) -> list[tuple[float, str]]:
         """Run commands one after the other: seconds and output of each; Failed if one fails."""
         given = json.dumps([(argv, str(directory)) for argv, directory in commands])
         program = [sys.executable, "-I", str(HERE / "inside.py")]
-        told = json.loads(self.run(*program, subject=subject, given=given))
+        told = json.loads(self.run(*program, subject=subject, knobs=knobs, given=given))
         for (argv, _), (_, code, said) in zip(commands, told):
             if code:
                 raise Failed(f"{' '.join(argv)}: {said.strip()}")
@@ -131,7 +156,7 @@ class Place:
         made.chmod(0o777)
         return made
 
-    def wait_empty(self, timeout_s: float = 120) -> None:
+    def wait_empty(self, timeout_s: float = 300) -> None:
         """Wait until no job is in the queue."""
         deadline = time.monotonic() + timeout_s
         while self._queue():
@@ -152,11 +177,13 @@ class Place:
                 if self._queue():
                     raise
 
-    def submit(self, directories: Sequence[Path], subject: str) -> None:
+    def submit(
+        self, directories: Sequence[Path], subject: str, knobs: dict[str, str] | None = None
+    ) -> None:
         """Submit the DAGs there by the stock condor_submit_dag, one after the other."""
         submit = self.program(subjects.STOCK, "condor_submit_dag")
         argv = [submit, "-dagman", self.program(subject), dags.NAME]
-        self.run_each([(argv, directory) for directory in directories], subject)
+        self.run_each([(argv, directory) for directory in directories], subject, knobs)
 
     def wait_end(self, directory: Path, timeout_s: float) -> list[events.Event]:
         """Wait until the DAG there has ended; returns the events of the DAGMan job."""
@@ -175,6 +202,7 @@ class Place:
             lambda: len(events.times(events.read(log), kind)) >= count,
             f"{count} events of kind {kind} in {log.name}",
             timeout_s,
+            interval_s=0.2 if count < 5000 else 1.0,  # to read a long log takes CPU time
         )
 
     def dagman_pid(self, directory: Path, timeout_s: float = 60) -> int:

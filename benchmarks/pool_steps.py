@@ -6,27 +6,35 @@ Each takes the place, the subject and its sizes, and gives numbers by name.
 from __future__ import annotations
 
 import re
-from pathlib import Path
+import time
 
 from benchmarks import dags, events
 from benchmarks.place import Failed, Place, log_tail
 from benchmarks.sizes import Numbers, Sizes
-from benchmarks.subjects import FLOOR
+from benchmarks.subjects import (
+    FLOOR,
+    FLOOR_TOGETHER,
+    IDLE_LIMIT,
+    JOBS_A_CLUSTER,
+    OURS,
+    TOGETHER,
+    UNLIMITED,
+)
 
 DAG_TIMEOUT_S = 900.0  # for a DAG
 
 
 def chain(place: Place, subject: str, sizes: Sizes) -> Numbers:
     """Reaction times, start and duration of a chain."""
-    nodes, whole, start = _run(place, subject, "chain", dags.chain(sizes.chain))
+    nodes, whole, start = run_dag(place, subject, "chain", dags.chain(sizes.chain))
     found = {"reaction": events.reactions(nodes), "chain": [whole]}
     return found if start is None else {**found, "start": [start]}
 
 
 def noop(place: Place, subject: str, sizes: Sizes) -> Numbers:
     """Submit rate and duration of a bag of jobs that run nothing."""
-    nodes, whole, _ = _run(place, subject, "bag", dags.bag(sizes.noop, dags.NOOP))
-    return {**_rate("no-op rate", nodes), "bag": [whole]}
+    nodes, whole, _ = run_dag(place, subject, "bag", dags.bag(sizes.noop, dags.NOOP))
+    return {**_named("no-op rate", events.rate(nodes)), "bag": [whole]}
 
 
 def fan(place: Place, subject: str, sizes: Sizes) -> Numbers:
@@ -48,30 +56,44 @@ def held(place: Place, subject: str, sizes: Sizes) -> Numbers:
     """Submit rate of a bag of jobs that are never started.
 
     The bare loop does it twice: with the jobs as they are, and with the description that DAGMan
-    makes of them.
+    makes of them; with many jobs a cluster, with the latter only.
+    """
+    if subject == FLOOR:
+        plain = held_rate(place, subject, sizes.held, dags.HELD)
+        like_a_node = held_rate(place, subject, sizes.held)
+        return {**_named("held rate", plain), **_named("held rate, DAG's job", like_a_node)}
+    name = "held rate, DAG's job" if subject == FLOOR_TOGETHER else "held rate"
+    return _named(name, held_rate(place, subject, sizes.held))
+
+
+def held_rate(
+    place: Place,
+    subject: str,
+    count: int,
+    job: str = dags.HELD + dags.LIKE_A_NODE,
+    timeout_s: float = DAG_TIMEOUT_S,
+) -> float | None:
+    """Submit rate of a bag of that many held jobs; None if it can't be told.
+
+    Args:
+        job: description that a bare loop submits.
     """
     directory = place.new_directory(f"held-{subject}")
     try:
-        if subject == FLOOR:
-            return _held_floor(place, directory, sizes)
-        dags.bag(sizes.held, dags.HELD).write(directory)
-        place.submit([directory], subject)
+        if subject in (FLOOR, FLOOR_TOGETHER):
+            cluster = 1 if subject == FLOOR else JOBS_A_CLUSTER
+            words = [str(count), str(directory / "floor.log"), job, str(cluster)]
+            begin = time.time()
+            return events.rate(place.floor("floor.py", *words, cwd=directory)[1], begin)
+        dags.bag(count, dags.HELD).write(directory)
+        unlimited = count > IDLE_LIMIT and subject in (OURS, TOGETHER)
+        place.submit([directory], subject, UNLIMITED if unlimited else None)
         log = directory / f"{dags.NAME}.nodes.log"
-        place.wait_events(log, events.SUBMIT, sizes.held, DAG_TIMEOUT_S)
-        return _rate("held rate", events.read(log))
+        place.wait_events(log, events.SUBMIT, count, timeout_s)
+        started = events.times(events.read(directory / f"{dags.NAME}.dagman.log"), events.EXECUTE)
+        return events.rate(events.read(log), started[0] if started else None)
     finally:
         place.remove_all()
-
-
-def _held_floor(place: Place, directory: Path, sizes: Sizes) -> Numbers:
-    found: Numbers = {}
-    for name, more in (("held rate", ""), ("held rate, DAG's job", dags.LIKE_A_NODE)):
-        log = str(directory / f"{len(found)}.log")
-        words = [str(sizes.held), log, dags.HELD + more]
-        found.update(_rate(name, place.floor("floor.py", *words, cwd=directory)[1]))
-        place.remove_all()
-        place.wait_empty()
-    return found
 
 
 def submit_dag(place: Place, subject: str, sizes: Sizes) -> Numbers:
@@ -90,11 +112,11 @@ def submit_dag(place: Place, subject: str, sizes: Sizes) -> Numbers:
 
 
 def _makespan(place: Place, subject: str, name: str, workload: dags.Workload) -> Numbers:
-    nodes, whole, _ = _run(place, subject, name, workload)
+    nodes, whole, _ = run_dag(place, subject, name, workload)
     return {f"{name} makespan": [events.makespan(nodes)], f"{name} whole": [whole]}
 
 
-def _run(
+def run_dag(
     place: Place, subject: str, name: str, workload: dags.Workload
 ) -> tuple[list[events.Event], float, float | None]:
     """Run a DAG to its end.
@@ -127,6 +149,5 @@ def _start(dagman: list[events.Event], nodes: list[events.Event]) -> float | Non
     return submits[0] - executes[0] if submits and executes else None
 
 
-def _rate(name: str, log: list[events.Event]) -> Numbers:
-    found = events.rate(log)
+def _named(name: str, found: float | None) -> Numbers:
     return {} if found is None else {name: [found]}

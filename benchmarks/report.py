@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from benchmarks import aims, charts, figures, table
+from benchmarks import aims, charts, figures, peers_table, table
 
 PAGE, CHARTS, NUMBERS = "performance.md", "charts", "charts/numbers.json"
 _PART = re.compile(r"(<!-- begin ([\w ]+) -->\n).*?(<!-- end \2 -->)", re.S)
@@ -41,17 +41,20 @@ def filled(page: str, texts: dict[str, str]) -> str:
     return _PART.sub(part, page)
 
 
-def parts(told: dict[str, Any], made: list[charts.Chart]) -> dict[str, str]:
+def parts(told: dict[str, Any], made: list[charts.AnyChart]) -> dict[str, str]:
     """The text of each part, by its name."""
     results = told["numbers"]
     texts = {"aims": aims.render(results), "run": _run(told)}
-    for title, rows in figures.groups(results):
+    tables = {title: table.render(rows, results) for title, rows in figures.groups(results)}
+    if peers_table.measured(results):
+        tables[peers_table.GROUP] = peers_table.render(results, told.get("peers", {}))
+    for title, text in tables.items():
         pictures = [
             f"![{chart.title}]({CHARTS}/{chart.file}.svg)\n"
             for chart in made
             if chart.group == title
         ]
-        texts[title] = "\n".join([table.render(rows, results), *pictures])
+        texts[title] = "\n".join([text, *pictures])
     return texts
 
 
@@ -68,6 +71,7 @@ def _run(told: dict[str, Any]) -> str:
         f" 1 → {sizes['fan']} → 1; {sizes['product']} with {sizes['product']}; workflows of"
         f" {sizes['workflow']} nodes; recovery of {sizes['recovery']:,}; idle for"
         f" {sizes['idle']:.0f} s; {sizes['dagmans']} DAGMans at once.",
+        *_later_sizes(sizes),
         "",
         "Stock, tuned: " + ", ".join(f"`{n} = {v}`" for n, v in told["tuned"].items()) + ".",
     ]
@@ -75,3 +79,14 @@ def _run(told: dict[str, Any]) -> str:
         lines.append("All: " + ", ".join(f"`{n} = {v}`" for n, v in told["knobs"].items()) + ".")
     lines += [f"\nFailed: {failure}" for failure in told["failures"]]
     return "\n".join(lines) + "\n"
+
+
+def _later_sizes(sizes: dict[str, Any]) -> list[str]:
+    """Those that numbers of earlier versions do not have."""
+    if "crowd" not in sizes:
+        return []
+    return [
+        f"CPU of DAGMan with {sizes['crowd']:,} no-op jobs.",
+        f"Peers: chain of {sizes['peer_chain']:,} and bag of {sizes['peer_bag']:,}; where tasks are"
+        f" jobs of HTCondor, {sizes['pool_chain']} and {sizes['noop']}.",
+    ]

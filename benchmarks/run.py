@@ -19,12 +19,13 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks import measure, report, sizes, table
+from benchmarks import measure, peers, peers_table, report, sizes, table
 from benchmarks.place import Failed, Place
-from benchmarks.subjects import ALL, TUNED_KNOBS
+from benchmarks.subjects import ALL, PEERS, TUNED_KNOBS
 from condor_pydagman.errors import PoolError
 
 CHECKOUT = Path(__file__).resolve().parents[1]
+SUBJECTS = (*ALL, *PEERS)
 PRESETS = {"full": sizes.FULL, "quick": sizes.QUICK, "smallest": sizes.SMALLEST}
 
 
@@ -41,7 +42,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--rounds", type=int, default=1, metavar="N", help="how often everything is measured")
     names = "which, with commas between them; all are"
     add("--only", metavar="NAMES", default="", help=f"{names} {','.join(measure.STEPS)}")
-    add("--subjects", metavar="NAMES", default=",".join(ALL), help=f"{names} %(default)s")
+    add("--subjects", metavar="NAMES", default=",".join(SUBJECTS), help=f"{names} %(default)s")
     add("--json", metavar="FILE", type=Path, help="write all numbers there too")
     add("--report", action="store_true", help="put tables and charts into docs/performance.md")
     add("--docs", metavar="DIRECTORY", type=Path, default=CHECKOUT / "docs",
@@ -55,6 +56,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     add("--ours", metavar="DIRECTORY", default="", help="where our commands are")
     add("--dir", metavar="DIRECTORY", help="where to work")
+    add("--crowd", type=int, metavar="N", help="no-op jobs of `crowd`, some 30 a second")
     add("--knob", metavar="NAME=VALUE", action="append", default=[], help="set it for all DAGMans")
     return parser
 
@@ -66,7 +68,7 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     if not chosen.only:
         steps = measure.QUICK_STEPS if chosen.size == "quick" else measure.STEPS
         chosen.only = ",".join(steps)
-    for option, known in (("only", measure.STEPS), ("subjects", ALL)):
+    for option, known in (("only", measure.STEPS), ("subjects", SUBJECTS)):
         names = getattr(chosen, option).split(",")
         setattr(chosen, option, names)
         for name in names:
@@ -123,8 +125,14 @@ def take(chosen: argparse.Namespace) -> dict[str, Any]:
     directory.mkdir(parents=True)
     directory.chmod(0o755)  # the pool's user gets directories of its own in it
     size = PRESETS[chosen.size]
+    if chosen.crowd:
+        size = dataclasses.replace(size, crowd=chosen.crowd)
     place = Place(directory, chosen.ours, dict(knob.split("=", 1) for knob in chosen.knob))
     told: dict[str, Any] = {"sizes": dataclasses.asdict(size), "rounds": chosen.rounds}
+    told["peers"] = {}
+    if "peers" in chosen.only and set(chosen.subjects) & set(PEERS):
+        peers.install(say)
+        told["peers"] = peers.versions()
     begin = time.monotonic()
     try:
         place.start()
@@ -159,9 +167,11 @@ def main(argv: list[str]) -> int:
     except (Failed, PoolError) as error:
         say(f"can't measure: {error}")
         return 2
-    print(table.everything(told["numbers"]))
     if chosen.json:
         chosen.json.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    print(table.everything(told["numbers"]))
+    if peers_table.measured(told["numbers"]):
+        print(f"{peers_table.GROUP}\n\n{peers_table.render(told['numbers'], told['peers'])}")
     if chosen.report:
         report.write(chosen.docs, told)
     return 0

@@ -19,6 +19,12 @@ class Sizes:
         dagmans: how many run at once.
         loads: shapes and nodes of the DAGs that are loaded.
         engine: the DAGs that the engine alone goes through.
+        crowd: no-op nodes without edges, of a DAG in which DAGMan's CPU time is measured.
+        curve: the DAGs for cost by size.
+        held_curve: the same, for bags of held jobs.
+        peer_chain: for peers that start processes by themselves.
+        peer_bag: the same.
+        pool_chain: for the others, whose tasks are jobs of the pool; their bag is `noop`.
     """
 
     turns: int
@@ -35,6 +41,12 @@ class Sizes:
     loads: tuple[tuple[str, int], ...]
     recovery: int
     engine: tuple[int, ...]
+    crowd: int
+    curve: tuple[int, ...]
+    held_curve: tuple[int, ...]
+    peer_chain: int
+    peer_bag: int
+    pool_chain: int
 
 
 FULL = Sizes(
@@ -59,6 +71,12 @@ FULL = Sizes(
     ),
     recovery=100_000,
     engine=(1_000, 10_000, 100_000),
+    crowd=100_000,
+    curve=(100, 1_000, 10_000, 100_000, 1_000_000),
+    held_curve=(100, 1_000, 10_000),
+    peer_chain=200,
+    peer_bag=2000,
+    pool_chain=10,
 )
 QUICK = Sizes(
     turns=1,
@@ -75,6 +93,12 @@ QUICK = Sizes(
     loads=(("vars", 10_000), ("vars", 100_000)),
     recovery=10_000,
     engine=(1_000,),
+    crowd=2000,
+    curve=(100, 1_000, 10_000),
+    held_curve=(100, 1_000),
+    peer_chain=50,
+    peer_bag=200,
+    pool_chain=4,
 )
 SMALLEST = Sizes(
     turns=1,
@@ -91,4 +115,10 @@ SMALLEST = Sizes(
     loads=(("vars", 1_000), ("product", 100)),
     recovery=1_000,
     engine=(100,),
+    crowd=10,
+    curve=(100,),
+    held_curve=(5,),
+    peer_chain=3,
+    peer_bag=5,
+    pool_chain=2,
 )

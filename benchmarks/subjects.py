@@ -1,10 +1,22 @@
-"""What is measured: the bare bindings, the stock DAGMan in two ways, and ours."""
+"""What is measured: the bare bindings, the stock DAGMan and ours, each in two ways, and peers."""
 
 from __future__ import annotations
 
 FLOOR, STOCK, TUNED, OURS = "floor", "stock", "tuned", "ours"
-ALL = (FLOOR, STOCK, TUNED, OURS)
+FLOOR_TOGETHER, TOGETHER = "floor-together", "together"  # many jobs a cluster
+ONE_BY_ONE = (FLOOR, STOCK, TUNED, OURS)  # all of these give each node a cluster of its own
+ALL = (FLOOR, FLOOR_TOGETHER, STOCK, TUNED, OURS, TOGETHER)
 DAGMANS = (STOCK, TUNED, OURS)
+PEERS = (
+    "parsl-htex",
+    "parsl-threads",
+    "dask",
+    "snakemake",
+    "luigi-local",
+    "luigi-central",
+    "makeflow-local",
+    "makeflow-condor",
+)
 
 # What an administrator can do for the speed of the stock DAGMan.  The other knobs that bear on it
 # are at their best by default (DAGMAN_SUBMIT_DELAY, DAGMAN_USE_DIRECT_SUBMIT,
@@ -17,6 +29,12 @@ TUNED_KNOBS = {
     "DAGMAN_MAX_JOBS_IDLE": "0",  # no limit
     "DAGMAN_DEBUG_CACHE_ENABLE": "True",  # its own log is not written line by line in recovery
 }
+JOBS_A_CLUSTER = 1000
+TOGETHER_KNOB = "PYDAGMAN_MAX_NODES_IN_CLUSTER"
+# Without that a DAGMan submits so many jobs and waits for the first of them to start.
+IDLE_LIMIT = 1000
+UNLIMITED = {"DAGMAN_MAX_JOBS_IDLE": "0"}
+_OWN = {TUNED: TUNED_KNOBS, TOGETHER: {TOGETHER_KNOB: str(JOBS_A_CLUSTER)}}
 
 
 def knobs(subject: str, others: dict[str, str]) -> dict[str, str]:
@@ -28,5 +46,5 @@ def knobs(subject: str, others: dict[str, str]) -> dict[str, str]:
     Args:
         others: knobs that are set for all subjects.
     """
-    chosen = {**others, **(TUNED_KNOBS if subject == TUNED else {})}
+    chosen = {**others, **_OWN.get(subject, {})}
     return {f"_CONDOR_{name}": value for name, value in chosen.items()}

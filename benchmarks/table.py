@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from benchmarks.figures import Results, Row, better, groups
-from benchmarks.subjects import ALL, FLOOR, OURS, STOCK, TUNED
+from benchmarks.subjects import ALL, FLOOR, FLOOR_TOGETHER, OURS, STOCK, TOGETHER, TUNED
 
-TITLES = {FLOOR: "bare loop", STOCK: "stock", TUNED: "stock, tuned", OURS: "ours"}
+TITLES = {
+    FLOOR: "bare loop",
+    FLOOR_TOGETHER: "bare loop, together",
+    STOCK: "stock",
+    TUNED: "stock, tuned",
+    OURS: "ours",
+    TOGETHER: "ours, together",
+}
 
 
 def everything(results: Results) -> str:

@@ -15,8 +15,10 @@ import pytest
 from benchmarks import figures
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-STEPS = "chain,held,submit,many-idle,load,recovery,engine"
-SUBJECTS = "floor,tuned,ours"  # stock with its defaults waits for most of a minute
+STEPS = (
+    "chain,held,held-curve,crowd,submit,many-idle,load,load-curve,recovery,recovery-curve,engine"
+)
+SUBJECTS = "floor,floor-together,tuned,ours"  # stock with its defaults waits for most of a minute
 
 pytestmark = pytest.mark.pool
 
@@ -46,6 +48,10 @@ def test_a_run_has_all_numbers_tables_and_charts(work: Path, place: Path) -> Non
         assert row.name == "many run" or results["ours"][row.name], row
     assert {"reaction", "held rate", "held rate, DAG's job"} <= set(results["floor"])
     assert {"submit_dag", "recovery time", "load time vars 1000"} <= set(results["ours"])
+    assert results["ours"]["crowd cpu"][0] >= results["ours"]["crowd cpu alone"][0] > 0
+    assert {"held rate, DAG's job", "held rate 5"} <= set(results["floor-together"])
+    for title in figures.CURVES:
+        assert title in dict(figures.groups(results))
     for found in results.values():
         assert all(math.isfinite(number) for values in found.values() for number in values)
     page = (work / "performance.md").read_text(encoding="utf-8")
@@ -55,7 +61,8 @@ def test_a_run_has_all_numbers_tables_and_charts(work: Path, place: Path) -> Non
             assert f"| {row.text} |" in page
             assert f"| {row.text} |" in done.stdout
     drawings = list((work / "charts").glob("*.svg"))
-    assert {path.stem for path in drawings} >= {"reaction", "bags", "many-memory", "recovery"}
+    stems = {path.stem for path in drawings}
+    assert stems >= {"reaction", "bags", "many-memory", "recovery", "curve-held"}
     for path in drawings:
         assert ElementTree.parse(path).getroot().tag.endswith("svg")
         assert f"(charts/{path.name})" in page

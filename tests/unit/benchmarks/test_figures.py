@@ -59,4 +59,20 @@ def test_no_factor_of_what_was_nothing_or_less() -> None:
 
 def test_every_group_has_its_rows() -> None:
     titles = [title for title, _ in figures.groups(numbers.everything())]
-    assert titles == [*figures.GROUPS, "Load", "Engine"]
+    assert titles == [*figures.GROUPS, "Load", "Engine", *figures.CURVES]
+
+
+def test_a_curve_goes_from_small_to_big() -> None:
+    names = {
+        "load curve time 1000",
+        "load curve time 200",
+        "load curve memory 100",
+        "load time x 9",
+    }
+    rows = figures.curve_rows(names)["Load by size"]
+    assert [row.text for row in rows] == [
+        "200 nodes: time",
+        "1,000 nodes: time",
+        "100 nodes: memory",
+    ]
+    assert rows[1].value({"ours": {"load curve time 1000": [3.0, 1.0, 2.0]}}, "ours") == 2.0

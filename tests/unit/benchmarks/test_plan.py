@@ -34,10 +34,12 @@ EVENTS = """\
 
 
 def test_each_is_measured_and_turns_are_taken() -> None:
-    plan = list(measure.order(measure.STEPS, subjects.ALL, 20))
+    everyone = (*subjects.ALL, *subjects.PEERS)
+    plan = list(measure.order(measure.STEPS, everyone, 20))
     assert set(plan) == {
         (name, one) for name, step in measure.STEPS.items() for one in step.subjects
     }
+    assert {one for _, one in plan} == {*everyone}
     held = [one for name, one in plan if name == "held"]
     assert held.count("stock") == 1
     assert held.count("ours") == held.count("floor") == measure.STEPS["held"].turns
@@ -46,7 +48,7 @@ def test_each_is_measured_and_turns_are_taken() -> None:
 
 def test_turns_can_be_fewer() -> None:
     plan = [one for _, one in measure.order(["chain", "held"], subjects.ALL, 1)]
-    assert plan == [*subjects.ALL, *reversed(subjects.ALL)]
+    assert plan == [*subjects.ONE_BY_ONE, *reversed(subjects.ALL)]
 
 
 def test_rounds_repeat_the_plan_the_other_way_round() -> None:
@@ -76,6 +78,8 @@ def test_only_the_tuned_one_is_tuned() -> None:
     assert subjects.knobs("ours", {"A": "b"}) == {"_CONDOR_A": "b"}
     tuned = subjects.knobs("tuned", {})
     assert tuned["_CONDOR_DAGMAN_USER_LOG_SCAN_INTERVAL"] == "1"
+    together = {"_CONDOR_PYDAGMAN_MAX_NODES_IN_CLUSTER": "1000"}
+    assert subjects.knobs("together", {}) == together
 
 
 @pytest.mark.parametrize(
@@ -122,6 +126,18 @@ def test_times_of_a_log(tmp_path: Path) -> None:
     assert events.rate(found) == pytest.approx(2 / 2.505)
     assert events.read(tmp_path / "absent") == []
     assert events.rate([]) is None
+
+
+def submitted(*found: tuple[int, float]) -> list[events.Event]:
+    return [events.Event(events.SUBMIT, cluster, moment) for cluster, moment in found]
+
+
+def test_a_cluster_counts_from_the_end_of_the_first() -> None:
+    two = submitted((1, 10.0), (1, 10.1), (2, 10.5), (2, 11.1))
+    assert events.rate(two) == pytest.approx(2.0)
+    one = submitted((1, 10.0), (1, 10.5))
+    assert events.rate(one, begin=8.5) == pytest.approx(1.0)
+    assert events.rate(one) is None
 
 
 @pytest.mark.parametrize(

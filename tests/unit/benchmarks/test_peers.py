@@ -1,0 +1,95 @@
+"""Peers get the same tasks as DAGMan, and one that is not there leaves a dash."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from benchmarks import figures, peers, peers_files, peers_steps, peers_table, sizes
+from benchmarks.place import Failed, Place
+from benchmarks.subjects import ONE_BY_ONE, PEERS
+
+
+def test_every_peer_has_its_command(tmp_path: Path) -> None:
+    assert tuple(peers.PEERS) == PEERS
+    assert {peer.program for peer in peers.PEERS.values()} == {
+        *peers.PACKAGES.values(),
+        peers.MAKEFLOW,
+    }
+    for peer in peers.PEERS.values():
+        for kind in ("chain", "bag"):
+            argv = peers.command(peer, kind, 3, tmp_path, "/usr/bin")
+            assert argv[0] == "timeout"
+            assert f"PATH={peers.HOME / 'bin'}:/usr/bin" in argv
+
+
+def test_files_of_peers() -> None:
+    assert peers_files.makeflow("chain", 2) == (
+        "task0:\n\t/bin/true > task0\ntask1: task0\n\t/bin/true > task1\n"
+    )
+    assert "task0" not in peers_files.makeflow("bag", 2).partition("task1:")[2]
+    assert 'expand("done/{n}", n=range(7))' in peers_files.snakefile("bag", 7)
+    chain = peers_files.snakefile("chain", 7)
+    assert 'input: "done/6"' in chain
+    assert "int(wildcards.n) - 1" in chain
+
+
+def test_what_one_task_takes_is_no_part_of_a_step() -> None:
+    def run(kind: str, count: int) -> peers_steps.Took:
+        return peers_steps.Took(5.0 + (count - 1) * (2.0 if kind == "chain" else 0.1))
+
+    assert peers_steps.numbers(run, 4, 21) == {
+        "peer one": [5.0],
+        "peer step": [pytest.approx(2.0)],
+        "peer rate": [pytest.approx(10.0)],
+    }
+    same = peers_steps.Took(5.0)
+    assert peers_steps.numbers(lambda *_: same, 4, 21) == {"peer one": [5.0]}
+
+
+def test_what_a_program_tells_of_its_tasks_counts() -> None:
+    told = peers_steps.Took(5.0, tasks=3.0)
+    found = peers_steps.numbers(lambda *_: told, 4, 31)
+    assert found == {"peer one": [5.0], "peer step": [1.0], "peer rate": [10.0]}
+
+
+def test_a_peer_that_is_not_there_fails_with_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(peers, "versions", dict)
+    with pytest.raises(Failed, match="Dask is not installed"):
+        peers_steps.take(Place(tmp_path), "dask", sizes.SMALLEST)
+
+
+def test_one_that_can_not_be_installed_does_not_keep_others_away(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    wanted, told = [], []
+
+    def refuse(argv: list[str]) -> None:
+        wanted.append(argv[-1])
+        raise Failed(f"no {argv[-1]}")
+
+    monkeypatch.setattr(peers, "HOME", tmp_path)
+    monkeypatch.setattr(peers, "versions", dict)
+    monkeypatch.setattr(peers, "_do", refuse)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python").touch()
+    peers.install(told.append)
+    assert wanted == list(peers.PACKAGES)
+    assert "  no luigi" in told
+
+
+def test_each_has_its_line_and_what_is_missing_a_dash() -> None:
+    results: figures.Results = {
+        "ours": {"peer one": [3.0], "peer step": [1.5]},
+        "dask": {"peer one": [1.0], "peer rate": [700.0, 900.0]},
+    }
+    text = peers_table.render(results, {"Dask": "1.2"})
+    assert "| ours | 3.00 s | 1,500.0 ms | - |" in text
+    assert "| Dask | 1.00 s | - | 800.0 /s |" in text
+    assert "Versions: Dask 1.2." in text
+    assert len(re.findall(r"^\| ", text, re.M)) == 1 + len(ONE_BY_ONE) + len(PEERS)
+    assert not peers_table.measured({"ours": {"reaction": [1.0]}})
