@@ -66,8 +66,8 @@ def shared(template: Template, nodes: Sequence[NodeLines]) -> tuple[str, int]:
     ((body, _),) = template.parts
     rows: list[list[str]] = []
     for node in nodes:
-        lines = _lines(node)
-        if not all(_is_shareable(text) for text in node) or not _fits(lines, rows):
+        lines = (node.before + node.after).split("\n")[:-1]
+        if not _fits(lines, rows[0] if rows else None):
             break
         rows.append(lines)
     if len(rows) < 2:
@@ -98,19 +98,16 @@ def _is_unique_name(line: str) -> bool:
     return bool(_FILE_NAME.match(line) and both and not others)
 
 
-def _lines(node: NodeLines) -> list[str]:
-    return (node.before + node.after).split("\n")[:-1]
-
-
-def _fits(lines: list[str], rows: list[list[str]]) -> bool:
-    """Whether these lines set the same commands as those of the first node, in the same order."""
-    if not rows:
-        return True
-    first = rows[0]
-    return len(lines) == len(first) and all(
-        one == other or (_key(one) == _key(other) and "=" in one)
-        for one, other in zip(lines, first)
-    )
+def _fits(lines: list[str], first: list[str] | None) -> bool:
+    """Whether a node may have these lines in a description that it shares: they set the same
+    commands as those of the `first` node (None: it is that one), in the same order."""
+    if first is None:
+        return _is_shareable("\n".join(lines))
+    if len(lines) != len(first):
+        return False
+    differ = [(one, other) for one, other in zip(lines, first) if one != other]
+    same_keys = all("=" in one and _key(one) == _key(other) for one, other in differ)
+    return same_keys and _is_shareable("\n".join(one for one, _ in differ))
 
 
 def _with_macros(lines: list[str], differ: list[int], body: str, before: int) -> str:
