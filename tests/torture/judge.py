@@ -19,7 +19,7 @@ What is promised:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -261,17 +261,22 @@ class _Attempt:
             self.verdict.duplicates.append(text)
         self.verdict.jobs += bool(ran)
         ended = []
-        for proc in range(self.node.procs):
+        procs = self._procs({line.proc for line in ran})
+        for proc in procs:
             starts = [line for line in ran if line.proc == proc and line.what == "start"]
             ends = [line for line in ran if line.proc == proc and line.what == "end"]
             again = len(starts) - len({line.cluster for line in starts})
             self.verdict.by_schedd += again
             ended.append(bool(ends))
-        strange = {line.proc for line in ran} - set(range(self.node.procs))
+        strange = {line.proc for line in ran} - set(procs)
         if strange:
             self.verdict.wrong.append(f"{self.name}: procs {sorted(strange)} ran")
         # One that fails has the others removed.
         return any(ended) if self._fails() else all(ended)
+
+    def _procs(self, ran: set[int]) -> Collection[int]:
+        """The numbers of the node's procs; of an only one, whichever it is in a shared cluster."""
+        return ran if self.node.procs == 1 and len(ran) == 1 else range(self.node.procs)
 
     def _fails(self) -> bool:
         return self.node.by == "job" and self.retry < self.node.fails

@@ -191,7 +191,7 @@ class Player:
         return verdict
 
     def _affected(self, session: Session, disturbance: Disturbance, owners: set[int]) -> set[str]:
-        names: dict[int, str] = {}
+        names: dict[int, set[str]] = {}
         for owner in owners:
             names.update(self.world.children(owner))
         log = session.work / "t.dag.nodes.log"
@@ -202,8 +202,12 @@ class Player:
         if disturbance.disk:
             procs = {node.name: node.procs for node in session.workload.nodes}
             ends = damage.whole(log)
-            hurt |= {c for c, name in names.items() if ends.get(c, 0) < procs.get(name, 1)}
-        return named | {names[cluster] for cluster in hurt if cluster in names}
+            hurt |= {
+                cluster
+                for cluster, nodes in names.items()
+                if ends.get(cluster, 0) < sum(procs.get(name, 1) for name in nodes)
+            }
+        return named.union(*(names.get(cluster, ()) for cluster in hurt))
 
 
 def _split(

@@ -133,13 +133,13 @@ class World:
                 found.setdefault(key, set()).add(int(ad["ClusterId"]))
         return found
 
-    def children(self, owner: int) -> dict[int, str]:
-        """Cluster -> node of all jobs of a DAGMan job that have left the queue."""
-        return {
-            int(ad["ClusterId"]): ad["DAGNodeName"]
-            for ad in list(self.history.look().values())
-            if int(ad.get("DAGManJobId", 0)) == owner and "DAGNodeName" in ad
-        }
+    def children(self, owner: int) -> dict[int, set[str]]:
+        """Cluster -> its nodes, of all jobs of a DAGMan job that have left the queue."""
+        found: dict[int, set[str]] = {}
+        for ad in list(self.history.look().values()):
+            if int(ad.get("DAGManJobId", 0)) == owner and "DAGNodeName" in ad:
+                found.setdefault(int(ad["ClusterId"]), set()).add(ad["DAGNodeName"])
+        return found
 
 
 @contextlib.contextmanager

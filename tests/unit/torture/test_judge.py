@@ -207,3 +207,11 @@ def test_where_the_log_was_destroyed() -> None:
     assert verdict(again, facts=affected).good
     found = verdict(GOOD + "1 C 0 start 9.0 0\n1 C 0 end 9.0 0\n", facts=affected)
     assert found.duplicates == ["C, attempt 0: clusters [5, 9], of which [5, 9] ran"]
+
+
+def test_the_only_proc_of_a_node_may_have_any_number() -> None:
+    """Nodes submitted together share a cluster."""
+    nodes = (Node("A"), Node("B"))
+    text = "1 A 0 start 5.0 0\n1 B 0 start 5.1 0\n1 A 0 end 5.0 0\n1 B 0 end 5.1 0\n"
+    assert verdict(text, nodes=nodes).good
+    assert verdict(text + "1 B 0 start 5.2 0\n1 B 0 end 5.2 0\n", nodes=nodes).wrong
