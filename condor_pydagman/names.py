@@ -10,7 +10,7 @@ import os.path
 import re
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 MAX_LOGGED_NAME_BYTES = 500  # readers of the job log take lines of 1023 bytes
 
@@ -29,8 +29,7 @@ def logged_name(node: str) -> str:
     return f"{plain[: MAX_LOGGED_NAME_BYTES - 9]}~{zlib.crc32(data):08x}"
 
 
-@dataclass(frozen=True)
-class DagPaths:
+class DagPaths(NamedTuple):
     """The files that belong to one DAG (or to several run as one).
 
     Attributes:

@@ -19,7 +19,7 @@ import enum
 import os
 import re
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from condor_pydagman.adapters import cedar, cedar_crypto
 from condor_pydagman.adapters.cedar import Ad, CedarError, Channel, Message, Value
@@ -47,8 +47,7 @@ class _Step(enum.Enum):
     OVER = "nothing"
 
 
-@dataclass(frozen=True)
-class Server:
+class Server(NamedTuple):
     """What all conversations have in common.
 
     Attributes:

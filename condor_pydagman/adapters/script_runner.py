@@ -14,7 +14,6 @@ import signal
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 from condor_pydagman.adapters.files import append_lines
@@ -34,7 +33,6 @@ _TRANSIENT_ERRNOS = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)
 MAX_OUTPUT_BYTES = 16 * 1024 * 1024  # of one run's output that go into its DEBUG file
 
 
-@dataclass
 class _Start:
     """A script that is to start.
 
@@ -43,13 +41,14 @@ class _Start:
         stdout, stderr: files for what DEBUG selects, opened at the first try.
     """
 
-    action: RunScript
-    script: Script
-    name: str
-    directory: str
-    tries: int = 0
-    stdout: IO[bytes] | None = None
-    stderr: IO[bytes] | None = None
+    def __init__(self, action: RunScript, script: Script, name: str, directory: str) -> None:
+        self.action = action
+        self.script = script
+        self.name = name
+        self.directory = directory
+        self.tries = 0
+        self.stdout: IO[bytes] | None = None
+        self.stderr: IO[bytes] | None = None
 
 
 class _RunningScript(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from condor_pydagman.adapters.lint_world import DiskWorld
 from condor_pydagman.api.dag_errors import Place
@@ -47,7 +47,7 @@ def lint_dag(
     Submit files and scripts that the DAG names are looked at, and HTCondor's bindings are asked
     about submit descriptions: this imports htcondor2.  For arguments see `read_dag`.
     """
-    options = replace(build_options(use_dag_dir, any_node_names), use_join_nodes=True, strict=0)
+    options = build_options(use_dag_dir, any_node_names)._replace(use_join_nodes=True, strict=0)
     findings = lint(names_of(paths), DiskWorld(), options)
     return tuple(map(_value, findings.kept))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from condor_pydagman.dagman_job.unknown_options import UnknownOption, nearest
@@ -65,14 +64,19 @@ SPELLINGS = (
 _STYLES = ("json", "statistics")
 
 
-@dataclass
 class CheckerOptions:
-    """What a command line of condor_dag_checker asks for."""
+    """What a command line of condor_dag_checker asks for.
 
-    files: list[str] = field(default_factory=list)
-    given: set[str] = field(default_factory=set)  # full names of the options
-    use_join_nodes: bool = True
-    help: bool = False
+    Attributes:
+        files: the DAG files.
+        given: full names of the options.
+    """
+
+    def __init__(self) -> None:
+        self.files: list[str] = []
+        self.given: set[str] = set()
+        self.use_join_nodes = True
+        self.help = False
 
     @property
     def style(self) -> str:

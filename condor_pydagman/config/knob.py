@@ -7,8 +7,7 @@ that fetches the text evaluates.  Some limits are enforced, others bring the val
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
-from typing import Any, Union
+from typing import Any, NamedTuple, Union
 
 from condor_pydagman.errors import ConfigError
 
@@ -34,8 +33,7 @@ class Kind(enum.Enum):
         return self in (Kind.BOOLEAN, Kind.INTEGER, Kind.REAL)
 
 
-@dataclass(frozen=True)
-class Knob:
+class Knob(NamedTuple):
     """A row of the table.
 
     Attributes:
@@ -149,23 +147,19 @@ def _number(text: str) -> float:
 
 def boolean(name: str, default: bool, meaning: str, **more: Any) -> Any:
     """A field of the table: True or False."""
-    return _field(Knob(name, Kind.BOOLEAN, default, meaning, **{"label": name, **more}))
+    return Knob(name, Kind.BOOLEAN, default, meaning, **{"label": name, **more})
 
 
 def integer(name: str, default: int, meaning: str, low: int | None = None, **more: Any) -> Any:
     """A field of the table: a whole number."""
-    return _field(Knob(name, Kind.INTEGER, default, meaning, low, **{"label": name, **more}))
+    return Knob(name, Kind.INTEGER, default, meaning, low, **{"label": name, **more})
 
 
 def real(name: str, default: float, meaning: str, low: float | None = None, **more: Any) -> Any:
     """A field of the table: any number."""
-    return _field(Knob(name, Kind.REAL, default, meaning, low, **{"label": name, **more}))
+    return Knob(name, Kind.REAL, default, meaning, low, **{"label": name, **more})
 
 
 def text(name: str, meaning: str, default: str = "", **more: Any) -> Any:
     """A field of the table: text, or what `kind` says."""
-    return _field(Knob(name, default=default, meaning=meaning, **{"kind": Kind.TEXT, **more}))
-
-
-def _field(knob: Knob) -> Any:
-    return field(default=knob.default, metadata={"knob": knob})
+    return Knob(name, default=default, meaning=meaning, **{"kind": Kind.TEXT, **more})

@@ -6,7 +6,7 @@ The limits, and which of them are enforced, were determined by running stock DAG
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from typing import Any, NoReturn
 
 from condor_pydagman.config.knob import (
     DAGMAN,
@@ -23,12 +23,14 @@ MAX_SUBMITS = "DAGMAN_MAX_SUBMITS_PER_INTERVAL"
 _BINDINGS_ONLY = "node jobs are submitted and removed through HTCondor's Python bindings only"
 
 
-@dataclass(frozen=True)
 class Config:
     """Values of all knobs in force.  Times in seconds; throttles: 0 means no limit.
 
     `explicit` are names of knobs that are set, if their defaults mean another thing than
     not set.  `remarks` are lines for `.dagman.out`: values that were brought into their range.
+
+    The class has the table: the attribute of a knob is its description there, and its value in an
+    instance.  What is not among the arguments has its default.  An instance does not change.
     """
 
     use_old_file_parser: bool = boolean(
@@ -446,15 +448,45 @@ class Config:
     explicit: frozenset[str] = frozenset()
     remarks: tuple[str, ...] = ()
 
+    def __init__(self, **values: Any) -> None:
+        unknown = values.keys() - _DEFAULTS.keys()
+        if unknown:
+            raise TypeError(f"no such knob: {', '.join(sorted(unknown))}")
+        vars(self).update(_DEFAULTS, **values)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"{name} can't be set: a Config does not change, see `but`")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Config) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(vars(self).values()))
+
+    def __repr__(self) -> str:
+        return f"Config({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
+
+    def but(self, **values: Any) -> Config:
+        """The same knobs except for these."""
+        return Config(**{**vars(self), **values})
+
     @property
     def limits_submits(self) -> bool:
         """Whether DAGMAN_MAX_SUBMITS_PER_INTERVAL is set."""
         return MAX_SUBMITS in self.explicit or self.max_submits_per_interval != 100
 
 
+_TABLE = {name: row for name, row in vars(Config).items() if isinstance(row, Knob)}
+_DEFAULTS: dict[str, Any] = {
+    **{name: knob.default for name, knob in _TABLE.items()},
+    "explicit": Config.explicit,
+    "remarks": Config.remarks,
+}
+
+
 def fields_of_knobs() -> list[tuple[str, Knob]]:
     """The table: name of the field, and the description of its knob."""
-    return [(row.name, row.metadata["knob"]) for row in fields(Config) if row.metadata]
+    return list(_TABLE.items())
 
 
 def knobs() -> list[Knob]:

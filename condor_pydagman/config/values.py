@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from condor_pydagman.config.knob import Knob, Value
@@ -89,7 +88,7 @@ def limited_by(administrator: Config, config: Config) -> Config:
         f"Warning: Specified scan interval {config.user_log_scan_interval} is less than "
         "administrator limit"
     )
-    return replace(config, user_log_scan_interval=least, remarks=(*config.remarks, remark))
+    return config.but(user_log_scan_interval=least, remarks=(*config.remarks, remark))
 
 
 def effective_limit(user: int, administrator: int) -> int:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import sys
 import time
-from dataclasses import replace
 from typing import NamedTuple
 
 import htcondor2
@@ -97,7 +96,7 @@ def with_options(config: Config, options: DagmanOptions) -> Config:
         changes["always_run_post"] = options.always_run_post
     if options.suppress_notification is not None:
         changes["suppress_notification"] = options.suppress_notification
-    return replace(config, **changes)  # type: ignore[arg-type]
+    return config.but(**changes)
 
 
 def _set_log_format(out: OutLog) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from condor_pydagman.adapters import files
@@ -23,7 +22,10 @@ if TYPE_CHECKING:
     from condor_pydagman.daemon import ports
 
 
-@dataclass
+_NO_AD: Mapping[str, object] = {}
+_USUAL_STAMPS = StampForm()
+
+
 class DagRun:
     """Everything that belongs to one run.
 
@@ -37,41 +39,67 @@ class DagRun:
         written_rescue: number of the rescue file this run has written, 0 if none yet.
         stamps: how times are written in the nodes log.
         orphaned: tells whether the process that started this one is gone.
-        directory: where DAGMan works.
-        pid: of this process.
+        directory: where DAGMan works; the working directory, if it is not given.
+        pid: of this process, if no other is given.
         job_ad: edits of DAGMan's own ad.
     """
 
-    dag: Dag
-    engine: Engine
-    config: Config
-    options: DagmanOptions
-    paths: DagPaths
-    out: ports.Out
-    log: ports.NodesLog
-    schedd: ports.Schedd
-    scripts: ports.Scripts
-    lock: ports.Lock
-    workflow: Workflow
-    started: float
-    version: str
-    cluster: int = 0
-    proc: int = 0
-    own_ad: Mapping[str, object] = field(default_factory=dict)
-    rescue_number: int = 0
-    written_rescue: int = 0
-    recovering: bool = False
-    jobstate: JobstateLog = field(default_factory=JobstateLog)
-    stamps: StampForm = field(default_factory=StampForm)
-    clock: ports.Clock = time
-    files: ports.Files = files
-    orphaned: Callable[[], bool] = lambda: False
-    directory: str = field(default_factory=os.getcwd)
-    pid: int = field(default_factory=os.getpid)
-    job_ad: JobAd = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.job_ad = JobAd(self.schedd)
+    def __init__(
+        self,
+        *,
+        dag: Dag,
+        engine: Engine,
+        config: Config,
+        options: DagmanOptions,
+        paths: DagPaths,
+        out: ports.Out,
+        log: ports.NodesLog,
+        schedd: ports.Schedd,
+        scripts: ports.Scripts,
+        lock: ports.Lock,
+        workflow: Workflow,
+        started: float,
+        version: str,
+        cluster: int = 0,
+        proc: int = 0,
+        own_ad: Mapping[str, object] = _NO_AD,
+        rescue_number: int = 0,
+        recovering: bool = False,
+        jobstate: JobstateLog | None = None,
+        stamps: StampForm = _USUAL_STAMPS,
+        clock: ports.Clock = time,
+        files: ports.Files = files,
+        orphaned: Callable[[], bool] = lambda: False,
+        directory: str = "",
+        pid: int = 0,
+    ) -> None:
+        self.dag = dag
+        self.engine = engine
+        self.config = config
+        self.options = options
+        self.paths = paths
+        self.out = out
+        self.log = log
+        self.schedd = schedd
+        self.scripts = scripts
+        self.lock = lock
+        self.workflow = workflow
+        self.started = started
+        self.version = version
+        self.cluster = cluster
+        self.proc = proc
+        self.own_ad = own_ad
+        self.rescue_number = rescue_number
+        self.written_rescue = 0
+        self.recovering = recovering
+        self.jobstate = JobstateLog() if jobstate is None else jobstate
+        self.stamps = stamps
+        self.clock = clock
+        self.files = files
+        self.orphaned = orphaned
+        self.directory = directory or os.getcwd()
+        self.pid = pid or os.getpid()
+        self.job_ad = JobAd(schedd)
 
     @property
     def parent_cluster(self) -> int:

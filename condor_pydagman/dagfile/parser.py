@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Container, Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from condor_pydagman.dagfile import bulk, hints
@@ -47,7 +46,6 @@ class Parsed(NamedTuple):
     lost: int = 0
 
 
-@dataclass
 class Reading:
     """How a file is to be read, and the errors found so far.
 
@@ -64,15 +62,24 @@ class Reading:
         skipped: number of the first line that was skipped because of `words`; 0 if none was.
     """
 
-    file: str
-    words: Container[str] = field(default_factory=lambda: LANGUAGE)
-    max_errors: int = MAX_ERRORS
-    is_second_reading: bool = False
-    allow_any_node_name_characters: bool = False
-    errors: list[DagFileError] = field(default_factory=list)
-    lost: int = 0
-    warnings: list[DagFileWarning] = field(default_factory=list)
-    skipped: int = 0
+    def __init__(
+        self,
+        file: str,
+        words: Container[str] = LANGUAGE,
+        max_errors: int = MAX_ERRORS,
+        is_second_reading: bool = False,
+        allow_any_node_name_characters: bool = False,
+        errors: list[DagFileError] | None = None,
+    ) -> None:
+        self.file = file
+        self.words = words
+        self.max_errors = max_errors
+        self.is_second_reading = is_second_reading
+        self.allow_any_node_name_characters = allow_any_node_name_characters
+        self.errors = [] if errors is None else errors
+        self.lost = 0
+        self.warnings: list[DagFileWarning] = []
+        self.skipped = 0
 
     @property
     def full(self) -> bool:

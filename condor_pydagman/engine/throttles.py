@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from condor_pydagman.config import Config, effective_limit
 from condor_pydagman.engine.inputs import LimitsWanted
 
 
-@dataclass(frozen=True)
-class Throttles:
+class Throttles(NamedTuple):
     """Limits in force; 0 means none.  A change makes a new object.
 
     Attributes:

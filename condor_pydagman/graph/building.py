@@ -7,9 +7,8 @@ What each command does is in `define`, `connect`, `modify` and `whole`; which fi
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import chain
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.problems import ProcessingError
@@ -29,8 +28,7 @@ STRICT_LOW, STRICT_MIDDLE, STRICT_HIGH, NEVER = 1, 2, 3, 4
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True)
-class BuildOptions:
+class BuildOptions(NamedTuple):
     """How DAG files become a Dag; most fields are knobs of the same name in `config`.
 
     Attributes:

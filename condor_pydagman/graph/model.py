@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
 from typing import NamedTuple
 
 from condor_pydagman.errors import DagFileWarning
@@ -127,7 +126,6 @@ class DotFile(NamedTuple):
     include: str = ""
 
 
-@dataclass
 class Dag:
     """All nodes and edges of the DAG files that one DAGMan runs.
 
@@ -135,35 +133,34 @@ class Dag:
     it does not change.  Node-level dictionaries have the node's integer as key.
     """
 
-    files: list[str] = field(default_factory=list)
-    names: list[str] = field(default_factory=list)
-    ids: dict[str, int] = field(default_factory=dict)
-    submits: list[str] = field(default_factory=list)  # submit file or submit description name
-    kinds: bytearray = field(default_factory=bytearray)
-    flags: bytearray = field(default_factory=bytearray)
-    edges: Edges = field(default_factory=Edges)
-    directories: dict[int, str] = field(default_factory=dict)
-    descriptions: dict[str, str] = field(default_factory=dict)  # inline submit descriptions
-    subdags: dict[int, str] = field(default_factory=dict)  # DAG file of a SUBDAG
-    scripts: dict[int, dict[ScriptKind, Script]] = field(default_factory=dict)
-    retries: dict[int, Retry] = field(default_factory=dict)
-    aborts: dict[int, Abort] = field(default_factory=dict)
-    priorities: dict[int, int] = field(default_factory=dict)
-    pre_skips: dict[int, int] = field(default_factory=dict)
-    tolerances: dict[int, Tolerance] = field(default_factory=dict)
-    timeouts: dict[int, Timeout] = field(default_factory=dict)
-    save_points: dict[int, str] = field(default_factory=dict)  # save file, written at the start
-    categories: dict[int, str] = field(default_factory=dict)
-    category_limits: dict[str, int] = field(default_factory=dict)
-    variables: VariableTable = field(default_factory=VariableTable)
-    splices: list[Splice] = field(default_factory=list)
-    status_file: StatusFile | None = None
-    jobstate_log: str = ""
-    dot: DotFile | None = None
-    warnings: list[str] = field(default_factory=list)  # stock DAGMan's
-    remarks: list[DagFileWarning] = field(default_factory=list)  # ours
-
-    def __post_init__(self) -> None:
+    def __init__(self, files: list[str] | None = None, dot: DotFile | None = None) -> None:
+        self.files = [] if files is None else files
+        self.names: list[str] = []
+        self.ids: dict[str, int] = {}
+        self.submits: list[str] = []  # submit file or submit description name
+        self.kinds = bytearray()
+        self.flags = bytearray()
+        self.edges = Edges()
+        self.directories: dict[int, str] = {}
+        self.descriptions: dict[str, str] = {}  # inline submit descriptions
+        self.subdags: dict[int, str] = {}  # DAG file of a SUBDAG
+        self.scripts: dict[int, dict[ScriptKind, Script]] = {}
+        self.retries: dict[int, Retry] = {}
+        self.aborts: dict[int, Abort] = {}
+        self.priorities: dict[int, int] = {}
+        self.pre_skips: dict[int, int] = {}
+        self.tolerances: dict[int, Tolerance] = {}
+        self.timeouts: dict[int, Timeout] = {}
+        self.save_points: dict[int, str] = {}  # save file, written at the start
+        self.categories: dict[int, str] = {}
+        self.category_limits: dict[str, int] = {}
+        self.variables = VariableTable()
+        self.splices: list[Splice] = []
+        self.status_file: StatusFile | None = None
+        self.jobstate_log = ""
+        self.dot = dot
+        self.warnings: list[str] = []  # stock DAGMan's
+        self.remarks: list[DagFileWarning] = []  # ours
         self.places = Places()
         self._odd_names: dict[str, int] | None = None
 
@@ -294,5 +291,17 @@ class Dag:
         self.places.renumber(order)
 
 
-# Fields of a Dag that are dictionaries with nodes as keys.
-BY_NODE = tuple(one.name for one in fields(Dag) if str(one.type).startswith("dict[int,"))
+# Attributes of a Dag that are dictionaries with nodes as keys.
+BY_NODE = (
+    "directories",
+    "subdags",
+    "scripts",
+    "retries",
+    "aborts",
+    "priorities",
+    "pre_skips",
+    "tolerances",
+    "timeouts",
+    "save_points",
+    "categories",
+)

@@ -83,7 +83,7 @@ def earlier_throttles(own_ad: Mapping[str, object]) -> dict[str, int]:
     """The limits that a job ad has of an earlier start, or of SET_JOB_ATTR, by the names that the
     engine has for them; 0 asks for no limit."""
     found = {field: own_ad.get(name) for name, field in LIMITS.items()}
-    shown = Config.max_submits_per_interval
+    shown = Config().max_submits_per_interval
     if own_ad.get(OWN_PACE) is True and found["submits"] == shown:  # else it has been edited
         found["submits"] = 0
     return {f: n for f, n in found.items() if isinstance(n, int) and n >= 0}

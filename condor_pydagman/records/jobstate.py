@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from condor_pydagman.engine.actions import JobState
 from condor_pydagman.graph.model import Dag
@@ -20,8 +20,7 @@ _NUMBER = re.compile("[0-9]{1,18}")
 _MAYBE = re.compile("pegasus_site|tag_name", re.I)
 
 
-@dataclass
-class History:
+class History(NamedTuple):
     """What an existing file says: enough to continue its numbers and to write no line twice.
 
     Attributes:
@@ -32,7 +31,7 @@ class History:
 
     sequence: int = 0
     newest: int = 0
-    at_newest: set[str] = field(default_factory=set)
+    at_newest: frozenset[str] = frozenset()
 
     def has(self, line: str) -> bool:
         """Whether a line that recovery wants to write is in the file already."""
@@ -43,7 +42,8 @@ class History:
 
 def read(lines: Iterable[str]) -> History:
     """Take in an existing file.  Lines that make no sense (a torn last one) are passed over."""
-    history = History()
+    sequence, newest = 0, 0
+    at_newest: set[str] = set()
     for line in lines:
         words = line.split()
         if len(words) < 6 or words[1] == _INTERNAL:
@@ -51,13 +51,13 @@ def read(lines: Iterable[str]) -> History:
         if not (_NUMBER.fullmatch(words[0]) and _NUMBER.fullmatch(words[-1])):
             continue
         stamp = int(words[0])
-        history.sequence = max(history.sequence, int(words[-1]))
-        if stamp > history.newest:
-            history.newest = stamp
-            history.at_newest = set()
-        if stamp == history.newest:
-            history.at_newest.add(line.rstrip("\n"))
-    return history
+        sequence = max(sequence, int(words[-1]))
+        if stamp > newest:
+            newest = stamp
+            at_newest.clear()
+        if stamp == newest:
+            at_newest.add(line.rstrip("\n"))
+    return History(sequence, newest, frozenset(at_newest))
 
 
 def node_line(dag: Dag, state: JobState, tag: str = "") -> str:

@@ -6,7 +6,6 @@ import posixpath
 import signal
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 
 from condor_pydagman.dagfile import bulk
 from condor_pydagman.dagfile.parser import manager_commands
@@ -118,7 +117,7 @@ def _built(how: Callable[..., Dag], sample: Sample) -> tuple[Dag | None, DagFile
 
 def _check_partly(sample: Sample, errors: DagFileErrors | None) -> None:
     """What -lint makes of it: a Dag in any case, and errors if DAGMan has any."""
-    found = build_partial(sample.dags, Files(sample).read, replace(sample.options, strict=0))
+    found = build_partial(sample.dags, Files(sample).read, sample.options._replace(strict=0))
     dag, cycle = found.dag, find_cycle(found.dag)
     _need(all(dag.ids[name] == n for n, name in enumerate(dag.names)), "ids are of the names")
     if cycle is not None:

@@ -40,10 +40,10 @@ def _smaller(sample: Sample) -> Iterator[Sample]:
     usual = BuildOptions()
     if sample.options != usual:
         yield sample._replace(options=usual)
-        for name in BuildOptions.__dataclass_fields__:
+        for name in BuildOptions._fields:
             if getattr(sample.options, name) != getattr(usual, name):
-                fields = {**vars(sample.options), name: getattr(usual, name)}
-                yield sample._replace(options=BuildOptions(**fields))
+                options = sample.options._replace(**{name: getattr(usual, name)})
+                yield sample._replace(options=options)
     if sample.block:
         yield sample._replace(block=0)
     for separator in ("\n", " ", ""):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Collection
-from dataclasses import replace
 from random import Random
 
 from condor_pydagman.engine.throttles import Throttles
@@ -177,7 +176,7 @@ class World:
     def limits(self) -> Throttles:
         """Throttles for a DAGMan that starts: those of its job ad, which outlive it."""
         earlier = ad_attributes.earlier_throttles(self.schedd.own_ad.values())
-        return replace(self.workload.limits, **earlier)
+        return self.workload.limits._replace(**earlier)
 
     def nothing(self) -> None:
         """Happens when time is to stop at a moment for somebody to look."""

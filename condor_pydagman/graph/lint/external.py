@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os.path
 from collections.abc import Container, Iterable, Iterator
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol, TypeVar
 
 from condor_pydagman.dagfile import commands
@@ -31,8 +30,7 @@ class _Verdict(NamedTuple):
     warnings: str = ""
 
 
-@dataclass(frozen=True)
-class OutlineOptions:
+class OutlineOptions(NamedTuple):
     """The options of condor_dag_checker that change what is read and checked."""
 
     use_join_nodes: bool = True

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import os.path
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from condor_pydagman.dagfile import commands
@@ -53,23 +52,22 @@ class Issue(NamedTuple):
     command: str = ""
 
 
-@dataclass
 class Scope:
     """What a DAG file and the files that it INCLUDEs share; a SPLICE has one of its own."""
 
-    prefix: str = ""
-    spliced: bool = False
-    final: str = ""
-    provisioner: str = ""
-    has_config: bool = False
-    splices: dict[str, Ends] = field(default_factory=dict)
-    inner: list[Scope] = field(default_factory=list)
-    splice_count: int = 0  # splices of its own, those that can't be read included
-    counted: int = 0  # the stock tool's count of splices, which it adds up anew at every INCLUDE
+    def __init__(self, prefix: str = "", *, spliced: bool = False) -> None:
+        self.prefix = prefix
+        self.spliced = spliced
+        self.final = ""
+        self.provisioner = ""
+        self.has_config = False
+        self.splices: dict[str, Ends] = {}
+        self.inner: list[Scope] = []
+        self.splice_count = 0  # splices of its own, those that can't be read included
+        self.counted = 0  # the stock tool's count, which it adds up anew at every INCLUDE
 
 
-@dataclass
-class Outline:
+class Outline(NamedTuple):
     """What was read.  `dag` has names, kinds, flags and edges only, and is finished.
 
     `lost` is how many issues there are besides `issues`, of which there may be very many.
@@ -81,7 +79,6 @@ class Outline:
     lost: int = 0
 
 
-@dataclass
 class Place:
     """A file that is being read.
 
@@ -91,12 +88,13 @@ class Place:
         path: the file from the start directory.
     """
 
-    file: str
-    directory: str
-    scope: Scope
-    blocks: Iterator[str] = field(default_factory=lambda: iter(()))
-    subdag: bool = False
-    path: str = ""
+    def __init__(self, file: str, directory: str, scope: Scope, *, subdag: bool = False) -> None:
+        self.file = file
+        self.directory = directory
+        self.scope = scope
+        self.blocks: Iterator[str] = iter(())
+        self.subdag = subdag
+        self.path = ""
 
 
 Watch = Callable[[Place, Command], None]

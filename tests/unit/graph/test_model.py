@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from condor_pydagman.graph.model import NOOP, Dag, Retry, Timeout, Variable
+from condor_pydagman.graph.model import BY_NODE, NOOP, Dag, Retry, Timeout, Variable
 from condor_pydagman.names import logged_name
 from condor_pydagman.vocabulary import NodeKind
 from tests.unit.graph.texts import seen
@@ -34,6 +34,11 @@ def test_an_edge_named_twice_counts_once() -> None:
     dag = dag_of(2, [([0], [1]), ([0], [1])])
     assert list(dag.successors(0)) == [1]
     assert dag.predecessor_count(1) == 1
+
+
+def test_every_dictionary_is_by_node_or_by_name() -> None:
+    found = {name for name, value in vars(Dag()).items() if type(value) is dict}
+    assert found == {*BY_NODE, "ids", "descriptions", "category_limits"}
 
 
 def test_nodes_without_edges() -> None:
