@@ -47,12 +47,13 @@ MAX_LEFT_TO_BINDINGS = 8  # events given to the bindings unseen, after as many o
 _END_OF_EVENT = b"...\n"
 _OTHER_FORMATS = (b"<", b"{")  # XML, JSON
 _UNREADABLE = (htcondor2.HTCondorException, classad2.ClassAdException, ValueError, KeyError)
-_HEAD = re.compile(r"^(\d{3}) \((-?\d{1,10})\.(-?\d{1,10})\.(-?\d{1,10})\)", re.MULTILINE)
-_CODE = re.compile(r"\(return value (\d{1,10})\)")
-_SIGNAL = re.compile(r"\(signal (\d{1,10})\)")
+# Of what the bindings can't read; compiled when first used, which is seldom.
+_HEAD = r"(?m)^(\d{3}) \((-?\d{1,10})\.(-?\d{1,10})\.(-?\d{1,10})\)"
+_CODE = r"\(return value (\d{1,10})\)"
+_SIGNAL = r"\(signal (\d{1,10})\)"
 _END_KINDS = (EventKind.JOB_TERMINATED, EventKind.POST_SCRIPT_TERMINATED, EventKind.CLUSTER_REMOVE)
-_OLD_LOG_NOTE = re.compile(r"DAG Node: \s*(\S+)", re.ASCII)  # names may have other Unicode spaces
-_NODE = re.compile(r'DAGNodeName = "([^"]+)"|DAG Node: (\S+)')
+_OLD_LOG_NOTE = r"(?a)DAG Node: \s*(\S+)"  # names may have other Unicode spaces
+_NODE = r'DAGNodeName = "([^"]+)"|DAG Node: (\S+)'
 
 
 class IncompleteEvent(FileError):
@@ -234,7 +235,7 @@ class NodesLog:
         """An event with the proc number in its text: the bindings return -1 for all numbers below
         0, and procs of the schedd's own have -1000 and less."""
         data = os.pread(self._fd, min(self._offset - begin, MAX_RAW_BYTES), begin)
-        for head in reversed(list(_HEAD.finditer(data.decode("utf-8", "surrogateescape")))):
+        for head in reversed(list(re.finditer(_HEAD, data.decode("utf-8", "surrogateescape")))):
             kind, cluster, proc = int(head[1]), int(head[2]), int(head[3])
             if (kind, cluster) == event[:2] and proc < 0:
                 return event._replace(proc=proc)
@@ -269,14 +270,14 @@ class NodesLog:
         """
         data = os.pread(self._fd, min(end - begin, MAX_RAW_BYTES), begin)
         text = data.decode("utf-8", "surrogateescape")  # names of nodes may have such bytes
-        head = _HEAD.search(text)
+        head = re.search(_HEAD, text)
         if head is None:
             return []
         kind, cluster, proc, subproc = (int(head[number]) for number in (1, 2, 3, 4))
-        code, killed = _CODE.search(text), _SIGNAL.search(text)
+        code, killed = re.search(_CODE, text), re.search(_SIGNAL, text)
         if kind in _END_KINDS and not code and not killed:
             return []
-        node = _NODE.search(text)
+        node = re.search(_NODE, text)
         value = -int(killed[1]) if killed else int(code[1]) if code else 0
         shared = kind == EventKind.SUBMIT and f"    {SHARED_CLUSTER}\n" in text
         event = LogEvent(kind, cluster, proc, subproc, time.time(), value=value)
@@ -428,7 +429,7 @@ def _submit(event: Any) -> dict[str, Any]:
 
 def _node_of_note(note: str) -> str:
     """The node's name in a note of the old form, `DAG Node: NAME`."""
-    found = _OLD_LOG_NOTE.match(note)
+    found = re.match(_OLD_LOG_NOTE, note)
     return found[1] if found is not None else ""
 
 

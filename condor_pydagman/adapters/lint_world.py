@@ -10,7 +10,6 @@ import contextlib
 import os
 import re
 import stat
-import tempfile
 from collections.abc import Iterator
 from typing import Any
 
@@ -153,6 +152,8 @@ def _standard_error(said: list[str]) -> Iterator[None]:
     except OSError:  # it is closed
         yield
         return
+    import tempfile  # late: it is large, and most DAGs are checked without the bindings
+
     with tempfile.TemporaryFile() as file:
         os.dup2(file.fileno(), 2)
         try:

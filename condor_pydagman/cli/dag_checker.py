@@ -6,7 +6,6 @@ deeper and has an output of its own (`cli.lint_report`).
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -157,6 +156,8 @@ def json_text(ad: dict[str, Any]) -> str:
 
 def _pieces(value: Any, indent: str) -> Iterator[str]:
     """Our ads are three levels deep at most, so this recursion is bounded."""
+    import json  # late: most reports are text
+
     if isinstance(value, dict):
         yield "{"
         for number, key in enumerate(sorted(value, key=lambda key: (len(key), key))):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
@@ -33,8 +34,6 @@ _LINES = {
     "SCRIPT POST": f"SCRIPT[ \t]POST[ \t]+({_NAME})[ \t]+({_COMMAND})",
     "": "((?:#[^\n]*)?)()",
 }
-_PATTERNS = {kind: re.compile(f"\n{line}[ \t\r]*$", re.MULTILINE) for kind, line in _LINES.items()}
-_ODD = re.compile(f"\n(?!(?:{'|'.join(_LINES.values())})[ \t\r]*$)", re.MULTILINE)
 _FIRST_LETTER = re.compile("\n(.?)")
 _KEY_VALUE = re.compile(r'(\+?)([A-Za-z_][A-Za-z0-9_]*)="([^"]*)"')
 
@@ -119,7 +118,7 @@ def read_line(line: str, word: str, number: int) -> Command | None:
 
     None is no error: the line is to be read word by word.
     """
-    for match, make in _READERS[word]:
+    for match, make in _readers(word):
         found = match(line)
         if found is not None:
             return make(number, *found.groups())
@@ -148,7 +147,7 @@ def _whole(text: str, line: int) -> SimpleLines | None:
 
 def _begin(text: str, line: int) -> SimpleLines | None:
     """The lines before the first that is not simple."""
-    odd = _ODD.search(text)
+    odd = _odd().search(text)
     text = text[: odd.start()] if odd else text
     lines = text.count("\n")
     return SimpleLines(line, lines, text, {}) if lines >= MIN_LINES else None
@@ -157,7 +156,19 @@ def _begin(text: str, line: int) -> SimpleLines | None:
 def _rows(kind: str, text: str) -> Rows:
     if kind and "\n" + kind.partition(" ")[0] not in text:
         return ()
-    return _PATTERNS[kind].findall(text)
+    return _pattern(kind).findall(text)
+
+
+# What is for many lines is compiled for the first of them: most DAG files have few.
+@cache
+def _pattern(kind: str) -> re.Pattern[str]:
+    return re.compile(f"\n{_LINES[kind]}[ \t\r]*$", re.MULTILINE)
+
+
+@cache
+def _odd() -> re.Pattern[str]:
+    """Matches before a line that is not simple."""
+    return re.compile(f"\n(?!(?:{'|'.join(_LINES.values())})[ \t\r]*$)", re.MULTILINE)
 
 
 _Make = Callable[[int, str, str], "Command | None"]
@@ -176,11 +187,13 @@ _COMMANDS: dict[str, _Make] = {
     ),
 }
 WORDS = frozenset(kind.partition(" ")[0] for kind in KINDS)
-_READERS = {
-    word: [
+
+
+@cache
+def _readers(word: str) -> list[tuple[Callable[[str], re.Match[str] | None], _Make]]:
+    """How lines that begin with a word are read."""
+    return [
         (re.compile(_LINES[kind]).fullmatch, make)
         for kind, make in _COMMANDS.items()
         if kind.partition(" ")[0] == word
     ]
-    for word in WORDS
-}

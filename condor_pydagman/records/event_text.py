@@ -107,30 +107,36 @@ class _Form(NamedTuple):
     rest: Callable[..., _Rest] | None
 
 
-def _form(kind: EventKind, body: bytes, rest: Callable[..., _Rest] | None = None) -> _Form:
-    number = b"%03d" % int(kind)
-    return _Form(int(kind), re.compile(number + _HEAD + body + _END).match, rest)
-
-
-_FORMS = {
-    b"%03d" % form.kind: form
-    for form in (
-        _form(EventKind.SUBMIT, rb"Job " + _SUBMIT, _named),
-        _form(EventKind.EXECUTE, _EXECUTE),
-        _form(EventKind.JOB_TERMINATED, _ENDED + _USAGE + _BYTES + _TABLE, _ended),
-        _form(EventKind.GENERIC, rb'(\[ DAGManNote = "[ -~\x80-\xff]{1,880} \])\n'),
-        _form(
-            EventKind.JOB_ABORTED, rb"Job was aborted\.\n(?:\t(" + _REASON + rb")\n)?", _reasoned
-        ),
-        _form(EventKind.JOB_HELD, _HELD, _reasoned),
-        _form(EventKind.JOB_RELEASED, rb"Job was released\.\n(?:\t" + _REASON + rb"\n)?"),
-        _form(EventKind.POST_SCRIPT_TERMINATED, _POST, _ended),
-        _form(EventKind.PRESKIP, rb"PRE script return value is PRE_SKIP value\n" + _NODE, _skipped),
-        _form(EventKind.CLUSTER_SUBMIT, rb"Cluster " + _SUBMIT, _named),
-        _form(EventKind.CLUSTER_REMOVE, _REMOVED, _completed),
-    )
+_BODIES: dict[EventKind, tuple[bytes, Callable[..., _Rest] | None]] = {
+    EventKind.SUBMIT: (rb"Job " + _SUBMIT, _named),
+    EventKind.EXECUTE: (_EXECUTE, None),
+    EventKind.JOB_TERMINATED: (_ENDED + _USAGE + _BYTES + _TABLE, _ended),
+    EventKind.GENERIC: (rb'(\[ DAGManNote = "[ -~\x80-\xff]{1,880} \])\n', None),
+    EventKind.JOB_ABORTED: (rb"Job was aborted\.\n(?:\t(" + _REASON + rb")\n)?", _reasoned),
+    EventKind.JOB_HELD: (_HELD, _reasoned),
+    EventKind.JOB_RELEASED: (rb"Job was released\.\n(?:\t" + _REASON + rb"\n)?", None),
+    EventKind.POST_SCRIPT_TERMINATED: (_POST, _ended),
+    EventKind.PRESKIP: (rb"PRE script return value is PRE_SKIP value\n" + _NODE, _skipped),
+    EventKind.CLUSTER_SUBMIT: (rb"Cluster " + _SUBMIT, _named),
+    EventKind.CLUSTER_REMOVE: (_REMOVED, _completed),
 }
-_GENERIC = _FORMS[b"%03d" % EventKind.GENERIC]
+
+
+class _Forms(dict[bytes, Optional[_Form]]):
+    """The form of events by the number that they begin with, None for any other; an expression is
+    compiled for the first event of its kind."""
+
+    def __missing__(self, number: bytes) -> _Form | None:
+        for kind, (body, rest) in _BODIES.items():
+            if number == b"%03d" % kind:
+                match = re.compile(number + _HEAD + body + _END).match
+                form = self[number] = _Form(int(kind), match, rest)
+                return form
+        return None
+
+
+_FORMS = _Forms()
+_GENERIC = int(EventKind.GENERIC)
 _NO_REST: _Rest = ("", 0, None, 0, "")
 
 
@@ -162,7 +168,7 @@ class CommonEvents:
         """
         events: list[LogEvent] = []
         for _ in range(max_events):
-            form = _FORMS.get(block[begin : begin + 3])
+            form = _FORMS[block[begin : begin + 3]]
             found = form.match(block, begin) if form is not None else None
             if form is None or found is None:
                 break
@@ -184,7 +190,7 @@ class CommonEvents:
         rest = form.rest(*parts) if form.rest is not None else _NO_REST
         # LogEvent(...) takes twice as long
         event: LogEvent = tuple.__new__(LogEvent, ids + rest)
-        return event if form is not _GENERIC else _with_record(event, parts[0])
+        return _with_record(event, parts[0]) if form.kind == _GENERIC else event
 
     def _set_time(self, when: bytes) -> None:
         text = when.decode()  # 2026-11-21 11:56:29

@@ -43,12 +43,12 @@ _LEVELS = (
         r"|All jobs Completed|Wrote metrics file|Unable to write",
     ),
 )
-_LINE = re.compile("|".join(f"({pattern})" for _, pattern in _LEVELS))
+_LINE = "|".join(f"({pattern})" for _, pattern in _LEVELS)
 
 
 def level_of(line: str) -> int:
     """The level at which stock DAGMan says a line."""
-    match = _LINE.match(line)
+    match = re.match(_LINE, line)  # compiled when first needed: the default shows all
     if match is None or match.lastindex is None:
         return DEFAULT_LEVEL
     return _LEVELS[match.lastindex - 1][0]
