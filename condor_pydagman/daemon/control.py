@@ -55,9 +55,10 @@ class Control:
         self._requests: deque[tuple[inputs.Input, Request]] = deque()
         self._pending_replies: deque[_PendingReply] = deque()
         self._unpublished: dict[str, str] = {}  # what the job ad is still to be told
+        self._news: dict[str, str] = {}  # what `announce` tells it
 
     def open(self) -> list[inputs.Input]:
-        """Listen, tell the job ad where; returns the halt of an earlier DAGMan of this job."""
+        """Listen; returns the halt of an earlier DAGMan of this job."""
         run = self._run
         if not run.cluster:
             return []
@@ -76,8 +77,17 @@ class Control:
         if self._socket is None and run.own_ad.get(ADDRESS):
             # An earlier DAGMan's: whoever listens there now must not be told our secret.
             changes[ADDRESS] = "undefined"
-        self._publish(changes)
+        self._news = changes
         return [inputs.Halt(restored=True)] if halted else []
+
+    def announce(self) -> None:
+        """Tell the job ad where clients are listened to, and whether a command halts the DAG.
+
+        That takes the schedd some milliseconds, for which the first node need not wait.
+        """
+        if self._news:
+            self._publish(self._news)
+            self._news = {}
 
     def _listen(self, changes: dict[str, str]) -> None:
         out = self._run.out

@@ -112,6 +112,7 @@ class Loop:
             watch(source)
         self._publisher.draw()
         self._feed(inputs.Begin(self.run.recovering))
+        self._control.announce()
         self._publisher.begin()
         if self.run.recovering:
             self._replay()

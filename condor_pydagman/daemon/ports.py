@@ -205,6 +205,9 @@ class Control(Source, Protocol):
     def open(self) -> list[Input]:
         """Listen; returns the commands to an earlier DAGMan of this job that are still in force."""
 
+    def announce(self) -> None:
+        """Tell the job ad where; called once, when the DAG has begun."""
+
     def next_deadline(self) -> float | None:
         """When `read_requests` is to be called though no client is ready."""
 

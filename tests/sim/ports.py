@@ -113,6 +113,9 @@ class FakeControl:
         halted = sorted(self._world.users.halted - {"file"})
         return [inputs.Halt("somebody says so", pause=how == "pause") for how in halted]
 
+    def announce(self) -> None:
+        pass
+
     def next_deadline(self) -> float | None:
         return None
 

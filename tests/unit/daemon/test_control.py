@@ -143,6 +143,7 @@ def test_without_cryptography_there_is_no_command_socket_and_the_log_tells_how_t
     )
     control = Control(run)
     assert control.open() == []
+    control.announce()
     assert (control.fileno(), control.next_deadline(), control.read_requests()) == (-1, None, [])
     assert published["DAG_Address"] == "undefined"  # an earlier DAGMan's
     run.out.flush()
