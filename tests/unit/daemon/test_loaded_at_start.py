@@ -27,6 +27,7 @@ NOT_OF_DAGMAN = {"adapters/lint_world.py"}
 LARGE = {"argparse", "base64", "difflib", "hashlib", "hmac"}
 LARGE |= {"locale", "logging", "random", "shutil", "subprocess", "tempfile", "textwrap"}
 LARGE |= {"threading", "traceback", "unicodedata"}
+LARGE |= {"ast", "dataclasses", "dis", "inspect", "tokenize"}  # the first brings the others
 # Of 10 MB, for the first client of the command socket alone.
 LARGE |= {"cryptography", "_cffi_backend"}
 
