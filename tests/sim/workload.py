@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from random import Random
 
 from condor_pydagman.config import Config
@@ -88,7 +88,7 @@ def draw(seed: int, rng: Random, *, together: bool = True) -> Workload:
     config, limits = _config(rng), _limits(rng)
     chance = Random(f"{seed} together")
     most = chance.choice((1, 2, 5, 1000)) if together else 1
-    config = replace(config, max_nodes_in_cluster=most)
+    config = config.but(max_nodes_in_cluster=most)
     wide = most > 1 and chance.random() < 0.8
     more = chance.randint(1, MAX_MORE_NODES) if wide else 0
     outcomes = Outcomes(seed, failing, one_proc=wide)
