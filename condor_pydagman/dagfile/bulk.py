@@ -1,22 +1,28 @@
 """Lines of the simplest form: read faster than by `dagfile.syntax`, for one line or many at a time.
 
 Nearly every line that a program writes is `JOB name file`, `VARS name key="value" ...`,
-`PARENT name CHILD name ...` or the like.  Regular expressions take many such lines apart at once,
-in less than half a microsecond a line; everything else is read word by word (`parser`), with the
-same result.
+`PARENT name CHILD name ...` or the like.  Many such lines are taken apart at once: by
+`plain_lines`, or by regular expressions in less than half a microsecond a line.  Everything else is
+read word by word (`parser`), with the same result.
+
+Programs write all JOB lines, then all VARS lines, and so on; or a JOB line, a VARS line and so on
+for each node, in turn.  Then the lines of each kind are known without looking for them.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from typing import NamedTuple
 
-from condor_pydagman.dagfile import commands
+from condor_pydagman.dagfile import commands, plain_lines
 from condor_pydagman.dagfile.commands import Command
+from condor_pydagman.dagfile.plain_lines import MAX_CHILDREN, Edges
 from condor_pydagman.vocabulary import ScriptKind
 
 MIN_LINES = 16  # fewer lines that follow each other are faster read one by one
+PROBE_LENGTH = 1 << 12  # characters that are looked at before many more are
+MAX_PERIOD = 8  # lines of a node that are repeated for the next
 
 # No quotes, backslashes, braces or '@' (inline descriptions), no '+' (splices).
 _NAME = r"[\w.:/,%$()-]+"
@@ -34,13 +40,80 @@ _LINES = {
     "SCRIPT POST": f"SCRIPT[ \t]POST[ \t]+({_NAME})[ \t]+({_COMMAND})",
     "": "((?:#[^\n]*)?)()",
 }
-_FIRST_LETTER = re.compile("\n(.?)")
+_END = r"[ \t\r]*$"
+_PATTERNS = {kind: re.compile(f"\n{line}{_END}", re.MULTILINE) for kind, line in _LINES.items()}
+# Where all characters are ASCII, sets without \w mean the same and are searched faster.
+_ASCII_LINES = {kind: line.replace(r"\w", "A-Za-z0-9_") for kind, line in _LINES.items()}
+_ASCII = {kind: re.compile(f"\n{line}{_END}", re.MULTILINE) for kind, line in _ASCII_LINES.items()}
+_ODD = re.compile(f"\n(?!(?:{'|'.join(_LINES.values())}){_END})", re.MULTILINE)
+_KIND = re.compile("(JOB|VARS|PARENT|RETRY|SCRIPT PRE|SCRIPT POST) ")
 _KEY_VALUE = re.compile(r'(\+?)([A-Za-z_][A-Za-z0-9_]*)="([^"]*)"')
 
 KINDS = tuple(kind for kind in _LINES if kind)
 USES = tuple(kind for kind in KINDS if kind != "JOB")
 
 Rows = Sequence[tuple[str, str]]
+Columns = tuple[Sequence[str], Sequence[str]]
+
+
+class _Found:
+    """What is known of lines of one kind, in whichever form it was found.
+
+    Attributes:
+        lines: how many there are.
+        place: number of the first one in their text, from 0, and how many lines later the next one
+            is, and so on; None if that is not known.
+    """
+
+    __slots__ = ("_columns", "_edges", "_rows", "lines", "place")
+
+    def __init__(
+        self,
+        lines: int,
+        *,
+        rows: Rows | None = None,
+        columns: Columns | None = None,
+        edges: Edges | None = None,
+    ) -> None:
+        self.lines = lines
+        self.place: tuple[int, int] | None = None
+        self._rows = rows
+        self._columns = columns
+        self._edges = edges
+
+    def columns(self) -> Columns:
+        """The first and the second parts of all lines."""
+        if self._columns is None:
+            if self._edges is not None:
+                self._columns = self._edges.parents, list(map(" ".join, zip(*self._edges.children)))
+            else:
+                self._columns = _columns(self._rows)
+        return self._columns
+
+    def edges(self) -> Edges | None:
+        """The lines as PARENT lines with as many children each, if they are that."""
+        if self._edges is None and self._rows:
+            self._edges = _uniform_edges(self._rows)
+        return self._edges
+
+
+_NOTHING = _Found(0)
+
+
+def _columns(rows: Rows | None) -> Columns:
+    if not rows:
+        return (), ()
+    first, second = zip(*rows)
+    return first, second
+
+
+def _uniform_edges(rows: Rows) -> Edges | None:
+    """The rows of PARENT lines as columns, if they have as many children each."""
+    lists = [children.split() for _, children in rows]
+    size = len(lists[0])
+    if size > MAX_CHILDREN or any(len(names) != size for names in lists):
+        return None
+    return Edges([parent for parent, _ in rows], list(zip(*lists)))
 
 
 class SimpleLines:
@@ -52,18 +125,29 @@ class SimpleLines:
         text: the lines, each with a line feed before it, none after the last.
     """
 
-    def __init__(self, line: int, lines: int, text: str, rows: dict[str, Rows]) -> None:
+    def __init__(self, line: int, lines: int, text: str, found: dict[str, _Found]) -> None:
+        """`found`: what is known of the lines of a kind; nothing of a kind that is not there."""
         self.line = line
         self.lines = lines
         self.text = text
-        self._rows = rows
+        self._found = found
+
+    def columns(self, kind: str) -> Columns:
+        """The two parts of each line of a kind: nodes and files, pairs, children, ..., in order."""
+        return self._of(kind).columns()
 
     def rows(self, kind: str) -> Rows:
-        """The two parts of each line of a kind: node and file, pairs, children, ..., in order."""
-        rows = self._rows.get(kind)
-        if rows is None:
-            rows = self._rows[kind] = _rows(kind, self.text)
-        return rows
+        """As `columns`, by line."""
+        return list(zip(*self.columns(kind)))
+
+    def has(self, kind: str) -> bool:
+        """Whether there are lines of a kind."""
+        return self._of(kind).lines > 0
+
+    def edges(self) -> Edges | None:
+        """The PARENT lines; None if there are none, or not all have the same number of children,
+        at most MAX_CHILDREN."""
+        return self._of("PARENT").edges()
 
     def job_lines(self) -> Sequence[int]:
         """The number of each JOB line."""
@@ -73,27 +157,37 @@ class SimpleLines:
         """The number of each PARENT line."""
         return self._numbers("PARENT")
 
+    def _of(self, kind: str) -> _Found:
+        found = self._found.get(kind)
+        if found is None:
+            found = self._found[kind] = _again(kind, self.text, self.lines)
+        return found
+
     def _numbers(self, kind: str) -> Sequence[int]:
-        if len(self.rows(kind)) == self.lines:
+        found = self._of(kind)
+        if found.lines == self.lines:
             return range(self.line, self.line + self.lines)
-        letters = _FIRST_LETTER.findall(self.text)
-        return [number for number, letter in enumerate(letters, self.line) if letter == kind[0]]
+        if found.place is not None:
+            first, step = found.place
+            return range(self.line + first, self.line + self.lines, step)
+        return [number for number, line in self.numbered() if line[:1] == kind[0]]
 
     def numbered(self) -> Iterator[tuple[int, str]]:
         """Each line with its number."""
         return enumerate(self.text[1:].split("\n"), self.line)
 
 
-def find_lines(block: str, begin: int, line: int) -> SimpleLines | None:
+def find_lines(block: str, begin: int, line: int, *, odd: bool = False) -> SimpleLines | None:
     """The simple lines of `block` from `begin` on, where line number `line` begins.
 
-    None if there are too few.
+    None if there are too few.  `odd`: the block is known to have others, which are looked for
+    first; else the time would grow with the square of their number.
     """
     end = block.rfind("\n")
     if end < begin:
         return None
     text = "\n" + block[begin:end]
-    return _whole(text, line) or _begin(text, line)
+    return (None if odd else _whole(text, line)) or _begin(text, line)
 
 
 def lines_found_before(block: str, begin: int, simple: tuple[int, int, int]) -> SimpleLines:
@@ -118,7 +212,7 @@ def read_line(line: str, word: str, number: int) -> Command | None:
 
     None is no error: the line is to be read word by word.
     """
-    for match, make in _readers(word):
+    for match, make in _READERS[word]:
         found = match(line)
         if found is not None:
             return make(number, *found.groups())
@@ -133,42 +227,110 @@ def _parent(number: int, parent: str, children: str) -> Command | None:
 
 def _whole(text: str, line: int) -> SimpleLines | None:
     """All of `text`, if it is simple throughout."""
-    left = lines = text.count("\n")
+    lines = text.count("\n")
     if lines < MIN_LINES:
         return None
-    rows: dict[str, Rows] = {}
-    for kind in _LINES:
-        rows[kind] = _rows(kind, text)
-        left -= len(rows[kind])
-        if not left:
-            return SimpleLines(line, lines, text, rows)
-    return None
+    found = _all_in_turn(text, lines) or _all_by_search(text, lines)
+    return None if found is None else SimpleLines(line, lines, text, found)
 
 
 def _begin(text: str, line: int) -> SimpleLines | None:
     """The lines before the first that is not simple."""
-    odd = _odd().search(text)
-    text = text[: odd.start()] if odd else text
-    lines = text.count("\n")
-    return SimpleLines(line, lines, text, {}) if lines >= MIN_LINES else None
+    odd = _ODD.search(text)
+    return _whole(text[: odd.start()] if odd else text, line)
 
 
-def _rows(kind: str, text: str) -> Rows:
+class _Turn(NamedTuple):
+    """Lines that seem to be of one kind: every `step`th line of a text from number `first` on."""
+
+    kind: str
+    text: str
+    first: int
+    lines: int
+    step: int
+
+    def read(self) -> _Found | None:
+        """What is found in them; None if one is of another kind."""
+        found = _read_plain(self.kind, self.text, self.lines)
+        if found is None:
+            found = _found_by_search(self.kind, self.text)
+        if found.lines < self.lines:
+            return None
+        found.place = self.first, self.step
+        return found
+
+
+def _in_turn(text: str, lines: int) -> list[_Turn]:
+    """The lines of each kind, if kinds seem to follow each other in the same order again and again;
+    else nothing."""
+    begin = text.split("\n", MAX_PERIOD + 2)[1 : MAX_PERIOD + 2]
+    kinds = [_kind_of_begin(line) for line in begin]
+    if kinds[0] not in kinds[1:]:
+        return []
+    step = kinds.index(kinds[0], 1)
+    if "" in kinds or len(set(kinds[:step])) < step:
+        return []
+    if step == 1:
+        return [_Turn(kinds[0], text, 0, lines, 1)]
+    each = text[1:].split("\n")
+    return [
+        _Turn(kinds[first], "\n" + "\n".join(part), first, len(part), step)
+        for first, part in ((first, each[first::step]) for first in range(step))
+    ]
+
+
+def _kind_of_begin(line: str) -> str:
+    found = _KIND.match(line)
+    return found[1] if found else ""
+
+
+def _all_in_turn(text: str, lines: int) -> dict[str, _Found] | None:
+    found_of = dict.fromkeys(_LINES, _NOTHING)
+    turns = _in_turn(text, lines)
+    for turn in turns:
+        found = turn.read()
+        if found is None:
+            return None
+        found_of[turn.kind] = found
+    return found_of if turns else None
+
+
+def _all_by_search(text: str, lines: int) -> dict[str, _Found] | None:
+    found_of = dict.fromkeys(_LINES, _NOTHING)
+    for kind in _LINES:
+        found_of[kind] = _found_by_search(kind, text)
+        lines -= found_of[kind].lines
+        if not lines:
+            return found_of
+    return None
+
+
+def _again(kind: str, text: str, lines: int) -> _Found:
+    """The lines of a kind in a text that is known to be simple throughout."""
+    for turn in _in_turn(text, lines):
+        if turn.kind == kind and turn.lines == text.count("\n" + kind.partition(" ")[0]):
+            return turn.read() or _found_by_search(kind, text)
+    return _found_by_search(kind, text)
+
+
+def _read_plain(kind: str, text: str, lines: int) -> _Found | None:
+    if kind == "JOB":
+        columns = plain_lines.jobs(text, lines)
+        return None if columns is None else _Found(lines, columns=columns)
+    if kind == "VARS":
+        rows = plain_lines.variables(text, lines)
+        return None if rows is None else _Found(lines, rows=rows)
+    if kind == "PARENT":
+        edges = plain_lines.edges(text, lines)
+        return None if edges is None else _Found(lines, edges=edges)
+    return None
+
+
+def _found_by_search(kind: str, text: str) -> _Found:
     if kind and "\n" + kind.partition(" ")[0] not in text:
-        return ()
-    return _pattern(kind).findall(text)
-
-
-# What is for many lines is compiled for the first of them: most DAG files have few.
-@cache
-def _pattern(kind: str) -> re.Pattern[str]:
-    return re.compile(f"\n{_LINES[kind]}[ \t\r]*$", re.MULTILINE)
-
-
-@cache
-def _odd() -> re.Pattern[str]:
-    """Matches before a line that is not simple."""
-    return re.compile(f"\n(?!(?:{'|'.join(_LINES.values())})[ \t\r]*$)", re.MULTILINE)
+        return _NOTHING
+    rows = (_ASCII if text.isascii() else _PATTERNS)[kind].findall(text)
+    return _Found(len(rows), rows=rows)
 
 
 _Make = Callable[[int, str, str], "Command | None"]
@@ -187,13 +349,11 @@ _COMMANDS: dict[str, _Make] = {
     ),
 }
 WORDS = frozenset(kind.partition(" ")[0] for kind in KINDS)
-
-
-@cache
-def _readers(word: str) -> list[tuple[Callable[[str], re.Match[str] | None], _Make]]:
-    """How lines that begin with a word are read."""
-    return [
+_READERS = {
+    word: [
         (re.compile(_LINES[kind]).fullmatch, make)
         for kind, make in _COMMANDS.items()
         if kind.partition(" ")[0] == word
     ]
+    for word in WORDS
+}

@@ -63,6 +63,7 @@ class Lines:
         # each failure doubles the distance to the next attempt.
         self._no_search_before = 0
         self._search_gap = MIN_SEARCH_GAP
+        self._has_odd_lines = False  # whether the block is known to have lines that are not simple
         self._raw = ""
         self._raw_number = 0
         self._pieces: list[tuple[int, int, str]] = []  # of a continued line: offset, number, raw
@@ -92,7 +93,10 @@ class Lines:
         elif self._position < self._no_search_before:
             return None
         else:
-            found = bulk.find_lines(self.block, self._position, self.number + 1)
+            found = bulk.find_lines(
+                self.block, self._position, self.number + 1, odd=self._has_odd_lines
+            )
+            self._has_odd_lines = True  # else nothing is left of the block
             if found is None:
                 self._no_search_before = self._position + self._search_gap
                 self._search_gap = min(2 * self._search_gap, MAX_SEARCH_GAP)
@@ -184,6 +188,7 @@ class Lines:
         for block in self._blocks:
             if block:
                 self.block, self._position, self._no_search_before = block, 0, 0
+                self._has_odd_lines = False
                 if "\0" in block and self.nul is None:
                     self.nul = self._where_nul()
                 return True

@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import chain, repeat
-from operator import lt
 
 from condor_pydagman.dagfile.bulk import SimpleLines
 from condor_pydagman.graph.building import Building
+from condor_pydagman.graph.edges import ascending
 from condor_pydagman.graph.model import Retry, Script
 from condor_pydagman.vocabulary import ScriptKind
-
-MAX_COLUMNS = 8  # children a line, if all lines have as many
 
 
 class NotSimple(Exception):
@@ -30,10 +28,9 @@ def define_jobs(building: Building, simple: SimpleLines) -> None:
         NotSimple: the Dag is spoilt.
     """
     scope, dag = building.scope, building.dag
-    rows = simple.rows("JOB")
-    if not rows:
+    names, submits = simple.columns("JOB")
+    if not names:
         return
-    names, submits = zip(*rows)
     if scope.splices and not scope.splices.keys().isdisjoint(scope.munge + n for n in names):
         raise NotSimple
     full = building.full_names(names)
@@ -48,10 +45,11 @@ def define_jobs(building: Building, simple: SimpleLines) -> None:
 
 def use(building: Building, simple: SimpleLines, kind: str) -> bool:
     """The lines of another kind."""
-    rows = simple.rows(kind)
-    if not rows:
+    if kind == "PARENT":
+        return _add_edges(building, simple)
+    names, details = simple.columns(kind)
+    if not names:
         return True
-    names, details = zip(*rows)
     nodes = building.numbers(names)
     return nodes is not None and _FUNCTIONS[kind](building, nodes, details)
 
@@ -85,36 +83,32 @@ def _set_scripts(
     return True
 
 
-def _add_edges(building: Building, parents: Sequence[int], children: Sequence[str]) -> bool:
+def _add_edges(building: Building, simple: SimpleLines) -> bool:
+    if not simple.has("PARENT"):
+        return True
+    uniform = simple.edges()
+    if uniform is not None:
+        columns = building.all_numbers((uniform.parents, *uniform.children))
+        if columns is None or _any_special(building, *columns):
+            return False
+        children = ascending(columns[1:])
+        if children is not None:
+            building.dag.edges.add_columns(columns[0], children)
+            return True
+    return _add_rows(building, *simple.columns("PARENT"))
+
+
+def _add_rows(building: Building, parents: Sequence[str], children: Sequence[str]) -> bool:
+    """Lines of which some name a child twice, or not all as many children."""
     lists = [names.split() for names in children]
-    size = len(lists[0])
-    if size <= MAX_COLUMNS and all(len(names) == size for names in lists):
-        columns = [building.numbers(names) for names in zip(*lists)]
-        if all(map(_ascending, columns, columns[1:])):
-            return _add_columns(building, parents, columns)
-    heads = building.numbers(list(chain.from_iterable(lists)))
-    if heads is None or _any_special(building, parents, heads):
+    ends = building.all_numbers((parents, list(chain.from_iterable(lists))))
+    if ends is None or _any_special(building, *ends):
         return False
-    edges, begin = building.dag.edges, 0
-    for parent, names in zip(parents, lists):
+    edges, begin, heads = building.dag.edges, 0, ends[1]
+    for parent, names in zip(ends[0], lists):
         end = begin + len(names)
         edges.add((parent,), sorted(set(heads[begin:end])))
         begin = end
-    return True
-
-
-def _ascending(left: Sequence[int] | None, right: Sequence[int] | None) -> bool:
-    """Whether children are in the order of their numbers, so that nothing is left to be sorted."""
-    return left is None or right is None or all(map(lt, left, right))
-
-
-def _add_columns(
-    building: Building, parents: Sequence[int], columns: Sequence[Sequence[int] | None]
-) -> bool:
-    known = [column for column in columns if column is not None]
-    if len(known) < len(columns) or _any_special(building, parents, *known):
-        return False
-    building.dag.edges.add_columns(parents, known)
     return True
 
 
@@ -124,7 +118,6 @@ def _any_special(building: Building, *ends: Sequence[int]) -> bool:
 
 
 _FUNCTIONS: dict[str, Callable[[Building, Sequence[int], Sequence[str]], bool]] = {
-    "PARENT": _add_edges,
     "VARS": _set_variables,
     "RETRY": _set_retries,
     "SCRIPT PRE": partial(_set_scripts, ScriptKind.PRE),

@@ -125,6 +125,16 @@ class Building:
         except KeyError:
             return None
 
+    def all_numbers(self, lists: Iterable[Sequence[str]]) -> list[Sequence[int]] | None:
+        """As `numbers`, for several lists of names; None if a name in one of them is unknown."""
+        found = []
+        for names in lists:
+            nodes = self.numbers(names)
+            if nodes is None:
+                return None
+            found.append(nodes)
+        return found
+
     def needed(self, name: str) -> int:
         """As `find`, for commands that can't mean ALL_NODES."""
         node = self.find(name)

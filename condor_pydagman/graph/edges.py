@@ -12,8 +12,8 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, islice, repeat
-from operator import gt, le, lt
+from itertools import accumulate, compress, count, islice, repeat
+from operator import ge, gt, le, lt
 
 _FIRST_JUNCTION = 1 << 30  # until the number of nodes is known
 
@@ -226,6 +226,23 @@ class Edges:
     def _sort_by_head(self, vertices: int) -> None:
         self._first_parent = _firsts(self._heads, vertices)
         self._parents = _placed(self._first_parent, self._heads, self._tails)
+
+
+def ascending(columns: Sequence[Sequence[int]]) -> list[Sequence[int]] | None:
+    """The columns with each row sorted; None if a number is in a row twice."""
+    wrong: set[int] = set()
+    for left, right in zip(columns, columns[1:]):
+        wrong.update(compress(count(), map(ge, left, right)))
+    if not wrong:
+        return list(columns)
+    changed = list(map(list, columns))
+    for place in wrong:
+        row = sorted({column[place] for column in changed})
+        if len(row) < len(changed):
+            return None
+        for column, vertex in zip(changed, row):
+            column[place] = vertex
+    return [*changed]
 
 
 def _placed(firsts: array[int], keys: array[int], values: array[int]) -> array[int]:

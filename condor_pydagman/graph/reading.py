@@ -220,7 +220,7 @@ class DagReader:
             progress.blocked.update(bulk.USES)
         left = []
         for kind in bulk.USES:
-            if not simple.rows(kind):
+            if not simple.has(kind):
                 continue
             if kind in progress.blocked or not apply_bulk.use(building, simple, kind):
                 progress.blocked.add(kind)

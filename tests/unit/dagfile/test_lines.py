@@ -258,10 +258,10 @@ def test_where_few_simple_lines_follow_each_other_they_are_looked_for_less_often
     with pytest.MonkeyPatch.context() as patch:
         find_lines = bulk.find_lines
 
-        def counting(block: str, begin: int, line: int) -> bulk.SimpleLines | None:
+        def counting(block: str, begin: int, line: int, *, odd: bool) -> bulk.SimpleLines | None:
             nonlocal looked
             looked += 1
-            return find_lines(block, begin, line)
+            return find_lines(block, begin, line, odd=odd)
 
         patch.setattr(bulk, "find_lines", counting)
         simple = lines.simple_lines()
@@ -293,3 +293,19 @@ def test_simple_lines_that_are_known_are_taken_again(monkeypatch: pytest.MonkeyP
     again = Lines(blocks, deque(taken))
     assert taken_from(again) == taken
     assert again.number == first.number == 73
+
+
+def test_odd_lines_among_many_simple_ones_cost_little_each() -> None:
+    lines, searched = Lines([(simple_text(100) + "FOO\n") * 500]), 0
+    with pytest.MonkeyPatch.context() as patch:
+        whole = bulk._whole
+
+        def counting(text: str, line: int) -> bulk.SimpleLines | None:
+            nonlocal searched
+            searched += len(text)
+            return whole(text, line)
+
+        patch.setattr(bulk, "_whole", counting)
+        while lines.simple_lines() is not None or lines.logical() is not None:
+            pass
+    assert searched < 4 * len(lines.block)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from condor_pydagman.graph.edges import Edges
+from condor_pydagman.graph.edges import Edges, ascending
 
 NODES = 7
 Line = tuple[list[int], list[int], bool]
@@ -154,3 +154,14 @@ def test_a_node_can_be_its_own_parent(weak: bool) -> None:
     edges = edges_of([([0], [0], weak)])
     assert list(edges.children(0)) == list(edges.parents(0)) == [0]
     assert edges.is_weak(0, 0) == weak
+
+
+@given(st.lists(st.lists(st.integers(0, 4), min_size=3, max_size=3), min_size=1, max_size=5))
+def test_rows_are_sorted_in_columns(rows: list[list[int]]) -> None:
+    columns = list(zip(*rows))
+    found = ascending(columns)
+    if any(len(set(row)) < len(row) for row in rows):
+        assert found is None
+    else:
+        assert found is not None
+        assert list(map(list, zip(*found))) == list(map(sorted, rows))
