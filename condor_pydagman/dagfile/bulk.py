@@ -149,6 +149,14 @@ class SimpleLines:
         at most MAX_CHILDREN."""
         return self._of("PARENT").edges()
 
+    def text_of(self, kind: str) -> str:
+        """The lines of a kind, as in `text`."""
+        if self._of(kind).lines == self.lines:
+            return self.text
+        each = self.text[1:].split("\n")
+        first = self.line
+        return "\n" + "\n".join(each[number - first] for number in self._numbers(kind))
+
     def job_lines(self) -> Sequence[int]:
         """The number of each JOB line."""
         return self._numbers("JOB")

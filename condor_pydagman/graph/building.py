@@ -106,24 +106,14 @@ class Building:
         found = self.numbers(names)
         return found if found is None or isinstance(found, range) else sorted(set(found))
 
-    def full_names(self, names: Sequence[str]) -> list[str]:
+    def full_names(self, names: Sequence[str]) -> Sequence[str]:
         """As `Scope.full`, for several names."""
         before = self.scope.prefix + self.scope.munge
-        return [before + name for name in names] if before else list(names)
+        return [before + name for name in names] if before else names
 
     def numbers(self, names: Sequence[str]) -> Sequence[int] | None:
         """The nodes of names without a `+`, in the order of the names; None if one is unknown."""
-        full, ids = self.full_names(names), self.dag.ids
-        first = ids.get(full[0])
-        if first is None:
-            return None
-        # Programs name nodes in the order of their definition; comparing is faster than looking up.
-        if self.dag.names[first : first + len(full)] == full:
-            return range(first, first + len(full))
-        try:
-            return list(map(ids.__getitem__, full))
-        except KeyError:
-            return None
+        return self.dag.numbers(self.full_names(names))
 
     def all_numbers(self, lists: Iterable[Sequence[str]]) -> list[Sequence[int]] | None:
         """As `numbers`, for several lists of names; None if a name in one of them is unknown."""

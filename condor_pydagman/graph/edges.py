@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, compress, count, islice, repeat
-from operator import ge, gt, le, lt
+from operator import eq, ge, gt, le, lt
 
 _FIRST_JUNCTION = 1 << 30  # until the number of nodes is known
 
@@ -33,12 +34,13 @@ class Edges:
         self._children = array("i")
         self._first_parent = array("i", [0])
         self._parents = array("i")
+        self._unsorted: tuple[array[int], array[int]] | tuple[()] = ()  # heads, tails
         self._weak = bytearray()  # beside _tails; may end early: the rest is strong
         self._weak_children = bytearray()  # beside _children; empty if no edge is weak
 
     def __len__(self) -> int:
         """Edges added so far; those of a junction count once for each parent and child."""
-        return len(self._tails)
+        return len(self._tails) or len(self._children)
 
     def add(self, parents: Sequence[int], children: Sequence[int], weak: bool = False) -> None:
         """Make every one of `parents` a parent of every one of `children`."""
@@ -69,11 +71,11 @@ class Edges:
 
     def mark_ends(self, begin: int, has_parents: bytearray, has_children: bytearray) -> None:
         """Set a 1 for each node that edges from number `begin` on give a parent or a child."""
-        for tail, head in zip(self._tails[begin:], self._heads[begin:]):
-            if tail < _FIRST_JUNCTION:
-                has_children[tail] = 1
-            if head < _FIRST_JUNCTION:
-                has_parents[head] = 1
+        for ends, marks in ((self._tails, has_children), (self._heads, has_parents)):
+            new: Iterable[int] = ends[begin:]
+            if self._junctions:
+                new = (vertex for vertex in new if vertex < _FIRST_JUNCTION)
+            deque(map(marks.__setitem__, new, repeat(1)), 0)
 
     def renumber(self, new: Sequence[int]) -> None:
         """Node n becomes `new[n]`; before `finish`."""
@@ -87,9 +89,12 @@ class Edges:
                 if vertex < _FIRST_JUNCTION:
                     ends[place] = new[vertex]
 
-    def finish(self, nodes: int) -> None:
+    def finish(self, nodes: int, *, parents_later: bool = False) -> None:
         """Sort the edges of `nodes` nodes; one that was added twice counts once, strong if either
-        was."""
+        was.
+
+        `parents_later`: `parents` is not expected to be called; if it is, it sorts then.
+        """
         self._nodes = nodes
         vertices = nodes + self._junctions
         if self._junctions:
@@ -105,7 +110,10 @@ class Edges:
         if repeating:
             self._drop_repeats(repeating)
             self._sort_by_tail(vertices)
-        self._sort_by_head(vertices)
+        self._first_parent = _firsts(self._heads, vertices)
+        self._unsorted = self._heads, self._tails
+        if not parents_later:
+            self._sort_parents()
         self._tails, self._heads, self._weak = array("i"), array("i"), bytearray()
 
     @property
@@ -126,6 +134,16 @@ class Edges:
         """How many vertices `vertex` waits for."""
         return self._first_parent[vertex + 1] - self._first_parent[vertex]
 
+    def roots(self) -> list[int]:
+        """The vertices that wait for none."""
+        first = self._first_parent
+        return list(compress(count(), map(eq, first, islice(first, 1, None))))
+
+    def by_parent(self) -> tuple[array[int], array[int]]:
+        """The children of all vertices, one vertex after the other, and where those of each begin;
+        not to be changed."""
+        return self._first_child, self._children
+
     def successor_count(self, vertex: int) -> int:
         """How many vertices wait for `vertex`."""
         return self._first_child[vertex + 1] - self._first_child[vertex]
@@ -136,7 +154,7 @@ class Edges:
 
     def parents(self, node: int) -> Iterator[int]:
         """Parent nodes, junctions resolved; a parent may come twice if two lines name it."""
-        return self._resolve(node, self._first_parent, self._parents)
+        return self._resolve(node, self._first_parent, self._by_child())
 
     @property
     def any_weak(self) -> bool:
@@ -223,9 +241,15 @@ class Edges:
             weak.append(is_weak)
         self._tails, self._heads, self._weak = tails, heads, weak if self._weak else self._weak
 
-    def _sort_by_head(self, vertices: int) -> None:
-        self._first_parent = _firsts(self._heads, vertices)
-        self._parents = _placed(self._first_parent, self._heads, self._tails)
+    def _by_child(self) -> array[int]:
+        """The parents of all vertices, one vertex after the other."""
+        if self._unsorted:
+            self._sort_parents()
+        return self._parents
+
+    def _sort_parents(self) -> None:
+        self._parents = _placed(self._first_parent, *self._unsorted)
+        self._unsorted = ()
 
 
 def ascending(columns: Sequence[Sequence[int]]) -> list[Sequence[int]] | None:

@@ -195,6 +195,21 @@ class Dag:
         self.places.add_many(lines)
         return len(self.ids) == first + count
 
+    def numbers(self, names: Sequence[str]) -> Sequence[int] | None:
+        """The nodes of these names, in the order of the names; None if one is unknown."""
+        names = names if isinstance(names, list) else list(names)
+        first = self.ids.get(names[0]) if names else 0
+        if first is None:
+            return None
+        # Programs name nodes in the order of their definition; comparing is faster than looking up.
+        end = first + len(names)
+        if self.names[end - 1 : end] == names[-1:] and self.names[first:end] == names:
+            return range(first, end)
+        try:
+            return list(map(self.ids.__getitem__, names))
+        except KeyError:
+            return None
+
     def find(self, name: str) -> int | None:
         """The node that an event of the log names (`names.logged_name`); None if there is none."""
         node = self.ids.get(name)
@@ -216,9 +231,9 @@ class Dag:
         """Make every one of `parents` a parent of every one of `children`."""
         self.edges.add(parents, children, weak)
 
-    def finish(self) -> None:
-        """Sort the edges; nothing may be added from now on."""
-        self.edges.finish(len(self.names))
+    def finish(self, *, parents_later: bool = False) -> None:
+        """Sort the edges; nothing may be added from now on.  `parents_later` as in `Edges`."""
+        self.edges.finish(len(self.names), parents_later=parents_later)
 
     def of_kind(self, kind: NodeKind) -> list[int]:
         """The nodes of a kind."""

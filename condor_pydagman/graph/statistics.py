@@ -20,11 +20,13 @@ _IN_GRAPH = (NodeKind.JOB, NodeKind.SUBDAG)  # other kinds have no place among p
 def count_arcs(dag: Dag) -> int:
     """How many pairs of a parent and a child there are; a pair that two lines name counts once."""
     nodes = len(dag)
+    if dag.vertex_count == nodes:
+        return len(dag.edges)
     total = 0
     mixed: dict[tuple[int, ...], list[int]] = {}
     for node in range(nodes):
         near = dag.successors(node)
-        if dag.vertex_count == nodes or not near or max(near) < nodes:
+        if not near or max(near) < nodes:
             total += len(near)
             continue
         junctions = tuple(sorted(vertex for vertex in near if vertex >= nodes))
@@ -63,23 +65,82 @@ class Shape(NamedTuple):
 
 def shape(dag: Dag) -> Shape:
     """Walk through the DAG, depth first.  FINAL, PROVISIONER and SERVICE nodes are left out."""
-    nodes = [node for node in range(len(dag)) if dag.kinds[node] in _IN_GRAPH]
-    starts = [node for node in nodes if not dag.predecessor_count(node)]
-    if nodes and not starts:
+    starts = [node for node in dag.edges.roots() if node < len(dag)]
+    in_graph = sum(map(dag.kinds.count, _IN_GRAPH))
+    if in_graph < len(dag):
+        starts = [node for node in starts if dag.kinds[node] in _IN_GRAPH]
+    if in_graph and not starts:
         return Shape([], NO_START)
-    walk = _Walk(dag)
-    for start in starts:
-        path = walk.from_start(start)
-        if path:
-            return Shape([], " -> ".join(dag.names[node] for node in path))
-    missed = [dag.names[node] for node in nodes if not walk.seen[node]]
-    if missed:
-        return Shape([], "Failed to visit nodes " + ",".join(missed))
+    walk = (_Walk if dag.vertex_count == len(dag) else _WalkOfJunctions)(dag)
+    path = walk.from_starts(starts)
+    if path:
+        return Shape([], " -> ".join(dag.names[node] for node in path))
+    if in_graph > sum(walk.widths):
+        missed = (n for n in range(len(dag)) if dag.kinds[n] in _IN_GRAPH and not walk.seen[n])
+        return Shape([], "Failed to visit nodes " + ",".join(dag.names[node] for node in missed))
     return Shape(walk.widths)
 
 
 class _Walk:
-    """A walk from parents to children that enters each node once.
+    """A walk from parents to children that enters each node once, in a DAG without junctions.
+
+    Attributes:
+        seen: by vertex, 1 on the way, 2 done.
+        widths: nodes met so far, by depth.
+    """
+
+    def __init__(self, dag: Dag) -> None:
+        self.seen = bytearray(dag.vertex_count)
+        self.widths: list[int] = []
+        self._first, self._children = dag.edges.by_parent()
+
+    def from_starts(self, starts: Sequence[int]) -> list[int]:
+        """Walk to all that they lead to; [] or nodes up to one that is on the way already."""
+        if not starts:
+            return []
+        widths, seen, first = self.widths, self.seen, self._first
+        widths.append(len(starts))
+        for start in starts:
+            if first[start] == first[start + 1]:
+                seen[start] = 2
+                continue
+            path = self._from_start(start)
+            if path:
+                return path
+        return []
+
+    def _from_start(self, start: int) -> list[int]:
+        # All in one function: it handles each edge of DAGs of millions.
+        seen, widths, first, children = self.seen, self.widths, self._first, self._children
+        seen[start] = 1
+        path, ways = [start], [iter(sorted(children[first[start] : first[start + 1]]))]
+        while ways:
+            for node in ways[-1]:
+                if not seen[node]:
+                    break
+                if seen[node] == 1:
+                    return [*path, node]
+            else:
+                ways.pop()
+                seen[path.pop()] = 2
+                continue
+            depth = len(ways)
+            if depth == len(widths):
+                widths.append(0)
+            widths[depth] += 1
+            begin, end = first[node], first[node + 1]
+            if begin == end:
+                seen[node] = 2
+                continue
+            seen[node] = 1
+            path.append(node)
+            near = children[begin:end]
+            ways.append(iter(near if end - begin == 1 else sorted(near)))
+        return []
+
+
+class _WalkOfJunctions:
+    """As `_Walk`, in a DAG with junctions.
 
     Attributes:
         seen: by vertex, 1 on the way, 2 done.
@@ -92,8 +153,11 @@ class _Walk:
         self._dag = dag
         self._nodes = len(dag)
 
-    def from_start(self, start: int) -> list[int]:
-        """Walk to all that `start` leads to; [] or nodes up to one that is on the way already."""
+    def from_starts(self, starts: Sequence[int]) -> list[int]:
+        """As `_Walk.from_starts`."""
+        return next(filter(None, map(self._from_start, starts)), [])
+
+    def _from_start(self, start: int) -> list[int]:
         seen = self.seen
         path, ways = [start], [self._enter(start, 0)]
         while path:
@@ -113,10 +177,7 @@ class _Walk:
         if depth == len(self.widths):
             self.widths.append(0)
         self.widths[depth] += 1
-        near = self._dag.successors(node)
-        if len(near) < 2 and self._nodes == len(self.seen):
-            return iter(near)
-        return iter(self._children(near))
+        return iter(self._children(self._dag.successors(node)))
 
     def _children(self, near: Sequence[int]) -> list[int]:
         """Nodes behind `near`, in order; a junction that is done leads to nothing new."""
@@ -131,7 +192,6 @@ class _Walk:
 
     def _leave(self, node: int) -> None:
         self.seen[node] = 2
-        if self._nodes < len(self.seen):
-            for vertex in self._dag.successors(node):
-                if vertex >= self._nodes:
-                    self.seen[vertex] = 2
+        for vertex in self._dag.successors(node):
+            if vertex >= self._nodes:
+                self.seen[vertex] = 2

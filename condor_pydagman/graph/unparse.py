@@ -147,7 +147,7 @@ class _EdgeLines:
         self._dag = dag
         self._count = len(dag)
         vertices = dag.vertex_count
-        self._children, self._parents = edges._children, edges._parents
+        self._children, self._parents = edges._children, edges._by_child()
         self._weak = edges._weak_children
         self._first_child, self._first_parent = edges._first_child, edges._first_parent
         self._child = self._first_child[:]  # by vertex, place in _children of its next one

@@ -138,7 +138,7 @@ class _Reader:
 
     def finished_dag(self) -> Dag:
         """The Dag of all that was read; nothing may be read after that."""
-        self._graph.dag.finish()
+        self._graph.dag.finish(parents_later=True)
         return self._graph.dag
 
     def run(self, steps: Steps, full: str) -> None:
@@ -195,7 +195,7 @@ class _Reader:
         for waiting in later:
             if not isinstance(waiting, WaitingRows):
                 self._apply_late(place, waiting, resolver)
-            elif not self._graph.add_rows(place.scope.prefix, waiting.rows):
+            elif not self._graph.add_parents(place.scope.prefix, waiting.simple()):
                 for one in waiting.commands():
                     self._apply_late(place, one, resolver)
         scope = place.scope
@@ -228,11 +228,11 @@ class _Reader:
 
     def _add_simple(self, place: Place, simple: SimpleLines, later: Deferred) -> bool:
         """Apply simple lines all at once; False, and nothing done, if one needs a closer look."""
-        scope, rows = place.scope, simple.rows("PARENT")
-        if not self._graph.add_simple_jobs(scope, simple):
+        graph, scope = self._graph, place.scope
+        if not graph.add_simple_jobs(scope, simple):
             return False
-        if rows and not self._graph.add_rows(scope.prefix, rows):
-            later.add_rows(self._graph.add_known_rows(scope.prefix, simple))
+        if simple.has("PARENT") and not graph.add_parents(scope.prefix, simple):
+            later.add_rows(WaitingRows(simple))
         return True
 
     def _define(self, place: Place, command: Command) -> Steps:

@@ -5,10 +5,12 @@ The rules and the texts are those of stock condor_dag_checker.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from condor_pydagman.dagfile import commands
+from condor_pydagman.dagfile.bulk import SimpleLines
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.syntax import SYNTAX_OF
 from condor_pydagman.graph.model import Dag
@@ -70,15 +72,21 @@ def kind_of(command: commands.Job | commands.Subdag) -> NodeKind:
     return NodeKind.JOB if command.kind == NodeKind.DATA else command.kind
 
 
-class WaitingRows(NamedTuple):
-    """PARENT lines of a simple form (see `dagfile.bulk`), with the numbers of their lines."""
+class WaitingRows:
+    """PARENT lines of a simple form (see `dagfile.bulk`), kept as text: there may be millions."""
 
-    lines: Sequence[int]
-    rows: Sequence[tuple[str, str]]
+    def __init__(self, simple: SimpleLines) -> None:
+        lines = simple.parent_lines()
+        self._lines = lines if isinstance(lines, range) else array("i", lines)
+        self._text = simple.text_of("PARENT").encode()
+
+    def simple(self) -> SimpleLines:
+        """The lines, numbered from 0."""
+        return SimpleLines(0, len(self._lines), self._text.decode(), {})
 
     def commands(self) -> Iterator[commands.ParentChild]:
         """The lines as commands."""
-        for line, (parent, children) in zip(self.lines, self.rows):
+        for line, (parent, children) in zip(self._lines, self.simple().rows("PARENT")):
             yield commands.ParentChild(line, (parent,), tuple(children.split()))
 
 
