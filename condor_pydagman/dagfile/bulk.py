@@ -63,9 +63,10 @@ class _Found:
         lines: how many there are.
         place: number of the first one in their text, from 0, and how many lines later the next one
             is, and so on; None if that is not known.
+        numbers: of the lines, if they have been asked for.
     """
 
-    __slots__ = ("_columns", "_edges", "_rows", "lines", "place")
+    __slots__ = ("_columns", "_edges", "_rows", "lines", "numbers", "place")
 
     def __init__(
         self,
@@ -77,6 +78,7 @@ class _Found:
     ) -> None:
         self.lines = lines
         self.place: tuple[int, int] | None = None
+        self.numbers: Sequence[int] | None = None
         self._rows = rows
         self._columns = columns
         self._edges = edges
@@ -173,12 +175,16 @@ class SimpleLines:
 
     def _numbers(self, kind: str) -> Sequence[int]:
         found = self._of(kind)
-        if found.lines == self.lines:
-            return range(self.line, self.line + self.lines)
-        if found.place is not None:
-            first, step = found.place
-            return range(self.line + first, self.line + self.lines, step)
-        return [number for number, line in self.numbered() if line[:1] == kind[0]]
+        if found.numbers is None:
+            if found.lines == self.lines:
+                found.place = 0, 1
+            if found.place is not None:
+                first, step = found.place
+                found.numbers = range(self.line + first, self.line + self.lines, step)
+            else:
+                letter = kind[0]
+                found.numbers = [number for number, line in self.numbered() if line[:1] == letter]
+        return found.numbers
 
     def numbered(self) -> Iterator[tuple[int, str]]:
         """Each line with its number."""

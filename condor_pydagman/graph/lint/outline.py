@@ -20,6 +20,7 @@ from condor_pydagman.dagfile.bulk import SimpleLines
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.parser import CommandReader, Reading
 from condor_pydagman.errors import DagFileError, FileError
+from condor_pydagman.graph.file_cache import FileCache, Player, Recorder
 from condor_pydagman.graph.lint.external import (
     NO_DESCRIPTION,
     External,
@@ -132,6 +133,7 @@ class _Reader:
         self._watch = watch
         self._open_files: list[str] = []
         self._subdags: list[str] = []
+        self._kept = FileCache()
         self._external = External(world, options)
         self._descriptions: set[str] = set()
         self._undescribed: list[tuple[Place, commands.Job]] = []
@@ -177,7 +179,7 @@ class _Reader:
         )
         later = Deferred()
         resolver = Resolver(self._graph.dag, place.scope)
-        reader = CommandReader(place.blocks, reading, in_bulk=True)
+        reader = self._reader(place, reading)
         try:
             for item in reader:
                 if place.subdag and errors:
@@ -201,6 +203,14 @@ class _Reader:
         scope = place.scope
         scope.counted += scope.splice_count
         scope.counted += sum(inner.counted for inner in scope.inner)
+
+    def _reader(self, place: Place, reading: Reading) -> CommandReader | Recorder | Player:
+        def new() -> CommandReader:
+            return CommandReader(place.blocks, reading, in_bulk=True)
+
+        if place.subdag:  # its first error ends the reading
+            return new()
+        return self._kept.reader((place.path, place.file, False), reading, new)
 
     def _apply(self, place: Place, command: Command, resolver: Resolver, later: Deferred) -> Steps:
         """Apply a command, or put it off to the end of its file."""

@@ -155,6 +155,9 @@ class Resolver:
 
     def _ends(self, names: tuple[str, ...], as_parents: bool) -> list[int] | None:
         dag, prefix, splices = self._dag, self._scope.prefix, self._scope.splices
+        nodes = dag.numbers([prefix + name for name in names]) if len(names) > 1 else None
+        if nodes is not None and set(map(dag.kinds.__getitem__, nodes)) <= set(WITH_EDGES):
+            return sorted(set(nodes))
         found: dict[int, None] = {}
         for name in names:
             node = dag.ids.get(prefix + name)
