@@ -1,11 +1,21 @@
 """What is installed beside the package; all else is in setup.cfg.
 
 It stands here, since the setuptools of Enterprise Linux 9 knows no patterns in setup.cfg.
+
+With CONDOR_PYDAGMAN_COMPILE=1 in the environment the engine is compiled as well (see
+`condor_pydagman/compiled.py`); that needs a C compiler.
 """
 
+import os
+import sys
 from glob import glob
 
 from setuptools import setup
+from setuptools.command.build_ext import build_ext
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from condor_pydagman import compiled
 
 DOC = "share/doc/condor_pydagman"
 PLACES = {
@@ -24,4 +34,45 @@ PLACES = {
 FILES = {place: sorted(glob(pattern)) for place, pattern in PLACES.items()}
 FILES[DOC] = ["CHANGES.md", "CONTRIBUTING.md", "LICENSE", "README.md"]
 
-setup(data_files=[(place, files) for place, files in FILES.items() if files])
+OPTIONS = {}
+
+
+class BuildCompiled(build_ext):
+    """Puts compiled modules into a directory of their own, where the sources don't hide behind
+    them."""
+
+    def get_ext_filename(self, fullname):
+        """Path of a module: condor_pydagman/_compiled/engine/MODULE, or the library beside it."""
+        where = os.path.join("condor_pydagman", compiled.DIRECTORY)
+        name = super().get_ext_filename(fullname.rpartition(".")[2])
+        return os.path.join(where, "engine" if "." in fullname else "", name)
+
+    def get_ext_fullpath(self, ext_name):
+        """In an editable installation too, in the place of `get_ext_filename`."""
+        base = "" if self.inplace else self.build_lib
+        return os.path.join(base, self.get_ext_filename(ext_name))
+
+    def run(self):
+        """Build all, then write the stamp, without which nothing of it is used."""
+        super().run()
+        base = "" if self.inplace else self.build_lib
+        where = os.path.join(base, "condor_pydagman", compiled.DIRECTORY, compiled.STAMP)
+        with open(where, "w", encoding="ascii") as file:
+            file.write(compiled.stamp_of("condor_pydagman"))
+
+
+if os.environ.get("CONDOR_PYDAGMAN_COMPILE") == "1":
+    OPTIONS["setup_requires"] = ["mypy >=1.8, <3"]
+    if {"bdist_wheel", "build", "build_ext", "install"} & set(sys.argv):
+        from mypyc.build import mypycify
+
+        sources = [f"condor_pydagman/engine/{name}.py" for name in compiled.MODULES]
+        OPTIONS["ext_modules"] = mypycify(
+            ["--follow-imports=silent", *sources],
+            group_name="condor_pydagman",
+            opt_level="3",
+            debug_level="0",
+        )
+        OPTIONS["cmdclass"] = {"build_ext": BuildCompiled}
+
+setup(data_files=[(place, files) for place, files in FILES.items() if files], **OPTIONS)

@@ -22,7 +22,7 @@ SOURCES = sorted(
 
 # Lowest first: a layer may import itself and what stands before it.
 LAYERS = (
-    ("vocabulary", "errors", "names", "printable"),
+    ("vocabulary", "errors", "names", "printable", "compiled"),
     ("config",),
     ("dagfile",),
     ("graph",),

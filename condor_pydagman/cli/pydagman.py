@@ -49,11 +49,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
 
 
+class _Version(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from condor_pydagman.engine import FORM  # looks at files
+
+        print(f"{__version__} ({FORM})")
+        parser.exit()
+
+
 def _parser() -> Parser:
     parser = Parser(
         prog="condor_pydagman", description="DAGMan in Python: helpers.", allow_abbrev=False
     )
-    parser.add_argument("--version", action="version", version=__version__)
+    parser.add_argument(
+        "--version", action=_Version, nargs=0, help="show the version, and what the engine is"
+    )
     subparsers: Any = parser.add_subparsers(metavar="COMMAND", required=True)
     for add in SUBCOMMANDS:
         add(subparsers)

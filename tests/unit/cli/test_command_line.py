@@ -12,6 +12,7 @@ from condor_pydagman.cli import dag_checker, pydagman, submit_dag
 from condor_pydagman.cli.command_line import parse
 from condor_pydagman.cli.pydagman import _parser
 from condor_pydagman.dagman_job.unknown_options import nearest
+from condor_pydagman.engine import FORM
 
 
 def understood(*words: str) -> dict[str, object]:
@@ -89,7 +90,7 @@ def test_version(line: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         pydagman.main([line])
     assert ended.value.code == 0
-    assert capsys.readouterr().out == f"{__version__}\n"
+    assert capsys.readouterr().out == f"{__version__} ({FORM})\n"
 
 
 @pytest.mark.parametrize(
