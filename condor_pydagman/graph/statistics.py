@@ -6,6 +6,7 @@ as a junction (see `graph.edges`), and is counted, not written out.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -65,7 +66,8 @@ class Shape(NamedTuple):
 
 def shape(dag: Dag) -> Shape:
     """Walk through the DAG, depth first.  FINAL, PROVISIONER and SERVICE nodes are left out."""
-    starts = [node for node in dag.edges.roots() if node < len(dag)]
+    starts = dag.edges.roots()
+    del starts[bisect_left(starts, len(dag)) :]  # junctions
     in_graph = sum(map(dag.kinds.count, _IN_GRAPH))
     if in_graph < len(dag):
         starts = [node for node in starts if dag.kinds[node] in _IN_GRAPH]
