@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from condor_pydagman.dagfile import commands, plain_lines
@@ -41,11 +42,6 @@ _LINES = {
     "": "((?:#[^\n]*)?)()",
 }
 _END = r"[ \t\r]*$"
-_PATTERNS = {kind: re.compile(f"\n{line}{_END}", re.MULTILINE) for kind, line in _LINES.items()}
-# Where all characters are ASCII, sets without \w mean the same and are searched faster.
-_ASCII_LINES = {kind: line.replace(r"\w", "A-Za-z0-9_") for kind, line in _LINES.items()}
-_ASCII = {kind: re.compile(f"\n{line}{_END}", re.MULTILINE) for kind, line in _ASCII_LINES.items()}
-_ODD = re.compile(f"\n(?!(?:{'|'.join(_LINES.values())}){_END})", re.MULTILINE)
 _KIND = re.compile("(JOB|VARS|PARENT|RETRY|SCRIPT PRE|SCRIPT POST) ")
 _KEY_VALUE = re.compile(r'(\+?)([A-Za-z_][A-Za-z0-9_]*)="([^"]*)"')
 
@@ -226,7 +222,7 @@ def read_line(line: str, word: str, number: int) -> Command | None:
 
     None is no error: the line is to be read word by word.
     """
-    for match, make in _READERS[word]:
+    for match, make in _readers(word):
         found = match(line)
         if found is not None:
             return make(number, *found.groups())
@@ -250,7 +246,7 @@ def _whole(text: str, line: int) -> SimpleLines | None:
 
 def _begin(text: str, line: int) -> SimpleLines | None:
     """The lines before the first that is not simple."""
-    odd = _ODD.search(text)
+    odd = _odd().search(text)
     return _whole(text[: odd.start()] if odd else text, line)
 
 
@@ -343,7 +339,7 @@ def _read_plain(kind: str, text: str, lines: int) -> _Found | None:
 def _found_by_search(kind: str, text: str) -> _Found:
     if kind and "\n" + kind.partition(" ")[0] not in text:
         return _NOTHING
-    rows = (_ASCII if text.isascii() else _PATTERNS)[kind].findall(text)
+    rows = _pattern(kind, ascii=text.isascii()).findall(text)
     return _Found(len(rows), rows=rows)
 
 
@@ -363,11 +359,29 @@ _COMMANDS: dict[str, _Make] = {
     ),
 }
 WORDS = frozenset(kind.partition(" ")[0] for kind in KINDS)
-_READERS = {
-    word: [
+
+
+# What is for many lines is compiled for the first of them: most DAG files have few.
+@cache
+def _pattern(kind: str, *, ascii: bool) -> re.Pattern[str]:
+    """Finds the lines of a kind, in a text of which all characters are ASCII, or any."""
+    line = _LINES[kind]
+    if ascii:  # sets without \\w mean the same then, and are searched faster
+        line = line.replace(r"\w", "A-Za-z0-9_")
+    return re.compile(f"\n{line}{_END}", re.MULTILINE)
+
+
+@cache
+def _odd() -> re.Pattern[str]:
+    """Matches before a line that is not simple."""
+    return re.compile(f"\n(?!(?:{'|'.join(_LINES.values())}){_END})", re.MULTILINE)
+
+
+@cache
+def _readers(word: str) -> list[tuple[Callable[[str], re.Match[str] | None], _Make]]:
+    """How lines that begin with a word are read."""
+    return [
         (re.compile(_LINES[kind]).fullmatch, make)
         for kind, make in _COMMANDS.items()
         if kind.partition(" ")[0] == word
     ]
-    for word in WORDS
-}
