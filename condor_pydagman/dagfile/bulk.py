@@ -366,7 +366,7 @@ WORDS = frozenset(kind.partition(" ")[0] for kind in KINDS)
 def _pattern(kind: str, *, ascii: bool) -> re.Pattern[str]:
     """Finds the lines of a kind, in a text of which all characters are ASCII, or any."""
     line = _LINES[kind]
-    if ascii:  # sets without \\w mean the same then, and are searched faster
+    if ascii:  # sets without \w mean the same then, and are searched faster
         line = line.replace(r"\w", "A-Za-z0-9_")
     return re.compile(f"\n{line}{_END}", re.MULTILINE)
 

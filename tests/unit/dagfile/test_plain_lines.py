@@ -42,7 +42,7 @@ def text_of(lines: list[str]) -> str:
 
 def searched(kind: str, text: str) -> list[tuple[str, str]]:
     """What the pattern for all of Unicode finds, with single blanks between children."""
-    rows = bulk._PATTERNS[kind].findall(text)
+    rows = bulk._pattern(kind, ascii=False).findall(text)
     return [(node, " ".join(rest.split()) if kind == "PARENT" else rest) for node, rest in rows]
 
 
