@@ -49,21 +49,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
 
 
-class _Version(argparse.Action):
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from condor_pydagman.engine import FORM  # looks at files
+class _Version(argparse._VersionAction):
+    """As "version", but files are looked at only when it is asked for."""
 
-        print(f"{__version__} ({FORM})")
-        parser.exit()
+    def __call__(self, parser: argparse.ArgumentParser, *rest: Any) -> None:
+        from condor_pydagman.engine import FORM
+
+        self.version = f"{__version__} ({FORM})"
+        super().__call__(parser, *rest)
 
 
 def _parser() -> Parser:
     parser = Parser(
         prog="condor_pydagman", description="DAGMan in Python: helpers.", allow_abbrev=False
     )
-    parser.add_argument(
-        "--version", action=_Version, nargs=0, help="show the version, and what the engine is"
-    )
+    parser.add_argument("--version", action=_Version)
     subparsers: Any = parser.add_subparsers(metavar="COMMAND", required=True)
     for add in SUBCOMMANDS:
         add(subparsers)
