@@ -48,15 +48,18 @@ class BuildCompiled(build_ext):
         return os.path.join(where, "engine" if "." in fullname else "", name)
 
     def get_ext_fullpath(self, ext_name):
-        """In an editable installation too, in the place of `get_ext_filename`."""
-        base = "" if self.inplace else self.build_lib
-        return os.path.join(base, self.get_ext_filename(ext_name))
+        """In the place of `get_ext_filename`."""
+        return os.path.join(self.build_lib, self.get_ext_filename(ext_name))
 
     def run(self):
-        """Build all, then write the stamp, without which nothing of it is used."""
+        """Build all, then write the stamp, without which nothing of it is used.
+
+        A checkout (an editable installation) runs its sources.
+        """
+        if self.inplace:
+            return
         super().run()
-        base = "" if self.inplace else self.build_lib
-        where = os.path.join(base, "condor_pydagman", compiled.DIRECTORY, compiled.STAMP)
+        where = os.path.join(self.build_lib, "condor_pydagman", compiled.DIRECTORY, compiled.STAMP)
         with open(where, "w", encoding="ascii") as file:
             file.write(compiled.stamp_of("condor_pydagman"))
 
