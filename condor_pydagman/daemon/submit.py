@@ -29,10 +29,17 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.records import job_description, shared_description
+from condor_pydagman.vocabulary import NodeKind
 
 MAX_TEMPLATES = 64  # submit files kept in parsed form
+# Why the first of several nodes do not go together: their lines differ (records.job_description).
+DIFFERENT = (
+    "their VARS set different macros or use a number of the cluster,"
+    " or only some have parents, children or a priority"
+)
 FLUSH_INTERVAL_S = 0.02  # seconds between flushes of `.dagman.out` while nodes are submitted
 
+MAX_SAID_ALONE = 20  # submit files of which `.dagman.out` says why their nodes do not go together
 FEWER = 8  # a cluster that was refused is tried again with so many times fewer nodes
 
 Submission = Union[do.SubmitNode, do.SubmitTogether]
@@ -73,6 +80,7 @@ class Submitter:
         self._templates: dict[str, tuple[tuple[int, int], job_description.Template]] = {}
         self._next_flush_at = 0.0
         self._outcomes = _Outcomes()
+        self._said_alone: set[str] = set()
         # A submission deferred because of its list of common input files, and its description.
         self._deferred: tuple[do.SubmitNode, str] | None = None
 
@@ -113,7 +121,7 @@ class Submitter:
             report([_not_together(action.nodes, 0, error.reason)])
             return
         if count < 2:
-            report([_not_together(action.nodes, 0, "their submit descriptions differ too much")])
+            report([_not_together(action.nodes, 0, DIFFERENT)])
             return
         asked, left = do.SubmitTogether(action.nodes[:count]), action.nodes[count:]
         request = self._request(asked, text, asked.nodes[0])
@@ -148,7 +156,7 @@ class Submitter:
             return inputs.CommonInput(node, outcome.token)
         if isinstance(outcome, PoolError):
             return self._not_submitted(node, text, outcome)
-        shareable = outcome.procs == 1 and not result.lines and self._is_shareable(node)
+        shareable = self._is_shareable(node, outcome.procs, warned=bool(result.lines))
         return inputs.Submitted(node, outcome.cluster, outcome.procs, shareable=shareable)
 
     def _answered_together(
@@ -191,14 +199,33 @@ class Submitter:
         )
         return shared_description.NodeLines(before, after)
 
-    def _is_shareable(self, node: int) -> bool:
+    def _is_shareable(self, node: int, procs: int, *, warned: bool) -> bool:
         """Whether others with the node's submit file may be submitted together."""
         if self.run.config.max_nodes_in_cluster < 2 or self.run.by_condor_submit:
             return False
+        if self.run.dag.kinds[node] != NodeKind.JOB:
+            return False
         try:
-            return shared_description.is_shareable(self._template(node))
+            obstacle = shared_description.obstacle(self._template(node))
         except (OSError, FileError, PoolError):
             return False
+        if not obstacle and warned:
+            obstacle = "HTCondor warns of it, see the lines above"
+        if not obstacle and procs != 1:
+            obstacle = f"a node has {procs} jobs"
+        if obstacle:
+            self._say_alone(node, obstacle)
+        return not obstacle
+
+    def _say_alone(self, node: int, obstacle: str) -> None:
+        """Say why nodes with the node's submit file are not submitted together: once for a file,
+        and for some files only, since each node may have its own."""
+        name = self.run.dag.submits[node]
+        if name in self._said_alone or len(self._said_alone) >= MAX_SAID_ALONE:
+            return
+        self._said_alone.add(name)
+        what = "submit description" if name in self.run.dag.descriptions else "submit file"
+        self._say(f"Nodes with {what} {name} are submitted one by one: {obstacle}")
 
     def _not_submitted(self, node: int, text: str, error: PoolError) -> inputs.SubmitFailed:
         if isinstance(error, LostReply):

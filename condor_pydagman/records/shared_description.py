@@ -50,10 +50,17 @@ class NodeLines(NamedTuple):
 
 def is_shareable(template: Template) -> bool:
     """Whether nodes with this submit file may be submitted together, as far as the file says."""
+    return not obstacle(template)
+
+
+def obstacle(template: Template) -> str:
+    """What in this submit file prevents that its nodes are submitted together; '' if nothing."""
     if len(template.parts) != 1:
-        return False
+        return "it has a queue statement between `if` and `endif`"
     ((body, queue),) = template.parts
-    return bool(_PLAIN_QUEUE.fullmatch(queue)) and _is_shareable(body)
+    if not _PLAIN_QUEUE.fullmatch(queue):
+        return f"its queue statement is neither `queue` nor `queue 1`: {queue.strip()}"
+    return _obstacle(body)
 
 
 def shared(template: Template, nodes: Sequence[NodeLines]) -> tuple[str, int]:
@@ -82,13 +89,19 @@ def shared(template: Template, nodes: Sequence[NodeLines]) -> tuple[str, int]:
     return f"{text}queue {names} from (\n{items})\n", len(rows)
 
 
-def _is_shareable(text: str) -> bool:
-    if _NOT_SHARED.search(text) or _ITEM_SEPARATOR in text:
-        return False
-    text = _JOB_ID.sub("", text)
-    if _NUMBERS.search(text) is None:
-        return True
-    return all(_is_unique_name(line) for line in text.split("\n") if _NUMBERS.search(line))
+def _obstacle(text: str) -> str:
+    found = _NOT_SHARED.search(text)
+    if found:
+        line = text[text.rfind("\n", 0, found.end()) + 1 :].partition("\n")[0]
+        return f"a line can't be in a description of several nodes: {line.strip()}"
+    if _ITEM_SEPARATOR in text:
+        return "it has a control character, which separates the values of nodes"
+    if _NUMBERS.search(_JOB_ID.sub("", text)):
+        for line in text.split("\n"):
+            rest = _JOB_ID.sub("", line)
+            if _NUMBERS.search(rest) and not _is_unique_name(rest):
+                return f"a line depends on the number of cluster or proc: {line.strip()}"
+    return ""
 
 
 def _is_unique_name(line: str) -> bool:
@@ -102,12 +115,12 @@ def _fits(lines: list[str], first: list[str] | None) -> bool:
     """Whether a node may have these lines in a description that it shares: they set the same
     commands as those of the `first` node (None: it is that one), in the same order."""
     if first is None:
-        return _is_shareable("\n".join(lines))
+        return not _obstacle("\n".join(lines))
     if len(lines) != len(first):
         return False
     differ = [(one, other) for one, other in zip(lines, first) if one != other]
     same_keys = all("=" in one and _key(one) == _key(other) for one, other in differ)
-    return same_keys and _is_shareable("\n".join(one for one, _ in differ))
+    return same_keys and not _obstacle("\n".join(one for one, _ in differ))
 
 
 def _with_macros(lines: list[str], differ: list[int], body: str, before: int) -> str:

@@ -11,7 +11,7 @@ import pytest
 
 from condor_pydagman.adapters.schedd_requests import Accepted, LostReply, SubmitResult
 from condor_pydagman.config import Config
-from condor_pydagman.daemon.submit import Submitter
+from condor_pydagman.daemon.submit import DIFFERENT, Submitter
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.actions import SubmitNode, SubmitTogether
 from condor_pydagman.errors import PoolError
@@ -38,7 +38,8 @@ class Together:
             workflow=Workflow(12, "/run/./t.dag.nodes.log", Config()),
         )
         nodes_asked = tuple(SubmitNode(node, 0, DagStatus.OK, 0) for node in range(3))
-        Submitter(run).submit(SubmitTogether(nodes_asked), self.told.extend)
+        self.submitter = Submitter(run)
+        self.submitter.submit(SubmitTogether(nodes_asked), self.told.extend)
 
     def answer(self, outcome: Any) -> list[inputs.Input]:
         (_, then) = self.asked[0]
@@ -69,8 +70,7 @@ def test_a_node_whose_description_does_not_fit_is_given_back() -> None:
 def test_a_file_that_can_not_be_shared_any_more(body: str) -> None:
     made = Together(body)
     assert not made.asked
-    reason = "their submit descriptions differ too much"
-    assert made.told == [inputs.NotTogether([0, 1, 2], 0, reason)]
+    assert made.told == [inputs.NotTogether([0, 1, 2], 0, DIFFERENT)]
 
 
 def test_a_lost_reply_is_lost_for_each() -> None:
@@ -93,3 +93,29 @@ def test_fewer_procs_than_nodes_means_that_nobody_knows() -> None:
     assert told[:2] == [inputs.Submitted(node, 7, 1, node, shareable=True) for node in range(2)]
     assert isinstance(told[2], inputs.SubmitFailed)
     assert told[2].unknown
+
+
+@pytest.mark.parametrize(
+    ("body", "procs", "lines", "part"),
+    [
+        ("output = $(Cluster)\n", 1, [], "cluster or proc: output = $(Cluster)"),
+        ("executable = x\n", 1, ["Submit warning: unused"], "HTCondor warns of it"),
+        ("executable = x\n", 2, [], "a node has 2 jobs"),
+    ],
+)
+def test_why_nodes_are_submitted_one_by_one_is_said_once(
+    body: str, procs: int, lines: list[str], part: str
+) -> None:
+    made = Together("executable = x\n")
+    said: list[str] = []
+    run = made.submitter.run
+    run.out.say = lambda text, level: said.append(text)
+    run.dag.descriptions["d"] = f"{body}queue\n"
+    made.asked.clear()
+    for node in range(2):
+        made.submitter.submit(SubmitNode(node, 0, DagStatus.OK, 0), made.told.extend)
+    for _, then in made.asked:
+        then(SubmitResult(Accepted(7, procs), lines))
+    (line,) = [text for text in said if "one by one" in text]
+    assert line.startswith("Nodes with submit description d are submitted one by one: ")
+    assert part in line

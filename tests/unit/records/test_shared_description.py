@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from condor_pydagman.records.job_description import split
-from condor_pydagman.records.shared_description import NodeLines, is_shareable, shared
+from condor_pydagman.records.shared_description import NodeLines, is_shareable, obstacle, shared
 
 PLAIN = "executable = /bin/x\narguments = $(JOB) $(v)\n"
 
@@ -83,6 +83,20 @@ def test_files_that_can_not(body: str) -> None:
 @pytest.mark.parametrize("queue", ["queue 2", "queue $(n)", "queue in (a)", "queue x from f"])
 def test_queue_statements_that_can_not(queue: str) -> None:
     assert not is_shareable(split(f"{PLAIN}{queue}\n"))
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("a = 1\n  output = $(Cluster).out\nqueue\n", "cluster or proc: output = $(Cluster).out"),
+        ("a = 1\nif defined x\na = 2\nendif\nqueue\n", "several nodes: if defined x"),
+        ("a = 1\nx @=end\nb\n@end\nqueue\n", "several nodes: x @=end"),
+        ("queue 2\n", "nor `queue 1`: queue 2"),
+        ("if true\nqueue\nendif\nqueue\n", "between `if` and `endif`"),
+    ],
+)
+def test_the_obstacle_is_named(text: str, part: str) -> None:
+    assert part in obstacle(split(text))
 
 
 @pytest.mark.parametrize(
