@@ -35,13 +35,13 @@ def _reaction(results: Results) -> tuple[str, bool] | None:
 
 
 def _bag(results: Results) -> tuple[str, bool] | None:
-    """Judged by a bare loop that submits what DAGMan must submit: jobs that say whose they are."""
+    """Judged by a bare loop whose jobs have all attributes of a DAG's jobs."""
     rate = Row("", "held rate").value(results, OURS)
     same = Row("", "held rate, DAG's job").value(results, FLOOR)
     short = _ratio(results, "held rate", OURS, FLOOR)
     if rate is None or not same or short is None:
         return None
-    shown = f"{rate / same:.0%} ({short:.0%} of one whose jobs do not say whose they are)"
+    shown = f"{rate / same:.0%} ({short:.0%} of one whose jobs belong to no DAG)"
     return shown, rate / same >= 0.9
 
 

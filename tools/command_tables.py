@@ -121,8 +121,10 @@ def operands(parser: Parser) -> list[Word]:
         if action.option_strings or isinstance(action, argparse._SubParsersAction):
             continue
         word = _word(parser, action)
-        if action.nargs in ("+", "*"):
-            word = word._replace(argument=word.argument + " ...")
+        if action.nargs == "+":
+            word = word._replace(argument=f"{word.argument} ...")
+        elif action.nargs == "*":
+            word = word._replace(argument=f"[{word.argument} ...]")
         elif action.nargs == "?":
             word = word._replace(argument=f"[{word.argument}]")
         found.append(word)

@@ -118,6 +118,8 @@ def _start(arguments: argparse.Namespace) -> int:
     pool = _pool(arguments)
     fresh = pool.start(arguments.timeout, arguments.slots)
     print(f"the pool in {pool.directory} {'is up' if fresh else 'was up already'}")
+    chosen = f"--dir {shlex.quote(arguments.dir)} " if arguments.dir else ""
+    print(f"use it with: condor_pydagman pool run {chosen}COMMAND")
     return 0
 
 

@@ -432,7 +432,8 @@ class Config:
     max_nodes_in_cluster: int = integer(
         "PYDAGMAN_MAX_NODES_IN_CLUSTER",
         1,
-        "Nodes with the same submit file that are submitted together as one cluster, at most.",
+        "How many nodes with the same submit file are submitted together, as one cluster, at most;"
+        " see condor_dagman(1).",
         1,
         high=10_000,
     )

@@ -71,7 +71,8 @@ def _local_schedd(htcondor2: Any) -> Any:
         hint = (
             "Check that HTCondor runs on this machine (condor_status -schedd) and that "
             "CONDOR_CONFIG,\n       or -schedd-address-file and -schedd-daemon-ad-file, are those "
-            "of its schedd.\n       Nothing has been changed"
+            "of its schedd. If it is a personal HTCondor:\n       condor_pydagman pool run "
+            "condor_submit_dag ...\n       Nothing has been changed"
         )
         reason = f"Can't find address of local schedd ({error})"
         raise _failed(reason, hint, transient=True) from None

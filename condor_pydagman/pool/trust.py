@@ -37,8 +37,8 @@ def refuse_others(directory: Path, remedy: str) -> None:
         wrong = _wrong(found, trusted, last=not left)
         if wrong:
             raise PoolError(
-                f"{directory}: {'' if path == directory else f'{path}: '}{wrong}, who could choose"
-                f" what is run as you; {remedy}",
+                f"{directory}: {'' if path == directory else f'{path}: '}{wrong}; who can"
+                f" change it determines what is run as you; {remedy}",
                 transient=False,
             )
         if stat.S_ISLNK(found.st_mode):
