@@ -148,6 +148,8 @@ ALL_PROCS = -1
 
 # User note of a job that is the only one of its node, in a cluster with jobs of other nodes.
 SHARED_CLUSTER = "one of several DAG nodes in its cluster"
+# The variables of the queue statement of such a cluster begin with this.
+SHARED_VARIABLE = "PYDAGMAN_"
 
 # A NOOP node's events have these in place of a job id; the third number counts such nodes.
 NOOP_CLUSTER = 0

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from condor_pydagman.records.job_description import Template
-from condor_pydagman.vocabulary import SHARED_CLUSTER
+from condor_pydagman.vocabulary import SHARED_CLUSTER, SHARED_VARIABLE
 
 _NOTE = f"submit_event_user_notes = {SHARED_CLUSTER}\n"
 _ITEM_SEPARATOR = "\x1f"
@@ -81,7 +81,9 @@ def shared(template: Template, nodes: Sequence[NodeLines]) -> tuple[str, int]:
         return "", len(rows)
     differ = [place for place, values in enumerate(zip(*rows)) if len(set(values)) > 1]
     text = _with_macros(rows[0], differ, body, nodes[0].before.count("\n"))
-    names = ",".join(["PYDAGMAN_NUMBER", *(_macro(column) for column in range(len(differ)))])
+    names = ",".join(
+        [f"{SHARED_VARIABLE}NUMBER", *(_macro(column) for column in range(len(differ)))]
+    )
     items = "".join(
         _ITEM_SEPARATOR.join([str(number), *(_value(row[place]) for place in differ)]) + "\n"
         for number, row in enumerate(rows)
@@ -149,5 +151,5 @@ def _macro(column: int) -> str:
         column, letter = divmod(column, 26)
         letters = chr(ord("A") + letter) + letters
         if not column:
-            return f"PYDAGMAN_{letters}"
+            return f"{SHARED_VARIABLE}{letters}"
         column -= 1

@@ -20,6 +20,7 @@ from condor_pydagman.graph.lint.submit_commands import (
     WITHOUT_SHELL,
 )
 from condor_pydagman.graph.lint.submit_file import mentioned
+from condor_pydagman.vocabulary import SHARED_VARIABLE
 
 MISSPELLED = {"request_cpu": "request_cpus", "request_gpu": "request_gpus"}
 
@@ -93,7 +94,11 @@ def _unused(
         for key, name in keys.items()
         if key not in used and key not in SILENT and "." not in key and not key.startswith("+")
     ]
-    found += [(name, False) for name in variables if name.lower() not in used]
+    found += [
+        (name, False)
+        for name in variables
+        if name.lower() not in used and not name.startswith(SHARED_VARIABLE)
+    ]
     return sorted(found, key=lambda one: one[0].lower(), reverse=True)
 
 

@@ -6,6 +6,8 @@ import htcondor2
 import pytest
 
 from condor_pydagman.adapters.description_remarks import of_description
+from condor_pydagman.records.job_description import split
+from condor_pydagman.records.shared_description import NodeLines, shared
 
 WRITTEN = "executable = /bin/true\nzork = $(JOB)\nwarning : hello $(JOB)\nrequest_memory = 1\n"
 
@@ -20,6 +22,13 @@ def test_of_a_nodes_description() -> None:
         'Warning "a.sub", Line 3: hello A',
     ]
     assert dict(description) == before
+
+
+def test_of_nodes_that_share_a_cluster() -> None:
+    nodes = [NodeLines(f"JOB = {name}\nRETRY = 0\n", "") for name in "AB"]
+    text, count = shared(split("executable = /bin/true\n"), nodes)
+    assert count == 2
+    assert of_description(htcondor2.Submit(text), text, written="executable = /bin/true\n") == []
 
 
 def test_units_are_missed_if_the_administrator_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
