@@ -37,9 +37,11 @@ DIFFERENT = (
     "their VARS set different macros or use a number of the cluster,"
     " or only some have parents, children or a priority"
 )
+READ_ONCE = "they differ in a command that HTCondor reads once for a cluster"
 FLUSH_INTERVAL_S = 0.02  # seconds between flushes of `.dagman.out` while nodes are submitted
 
 MAX_SAID_ALONE = 20  # submit files of which `.dagman.out` says why their nodes do not go together
+MORE = 4  # times as many nodes as went together are tried next, if others had to be left out
 FEWER = 8  # a cluster that was refused is tried again with so many times fewer nodes
 
 Submission = Union[do.SubmitNode, do.SubmitTogether]
@@ -83,6 +85,8 @@ class Submitter:
         self._said_alone: set[str] = set()
         # A submission deferred because of its list of common input files, and its description.
         self._deferred: tuple[do.SubmitNode, str] | None = None
+        # Submit files whose nodes differ in what must be the same in a cluster.
+        self._alone: set[job_description.Template] = set()
 
     def submit(self, action: Submission, report: ReportOutcome) -> None:
         """Submit the jobs of one or several nodes; `report` is called once, now or later, in the
@@ -121,14 +125,14 @@ class Submitter:
             report([_not_together(action.nodes, 0, error.reason)])
             return
         if count < 2:
-            report([_not_together(action.nodes, 0, DIFFERENT)])
+            report([_not_together(action.nodes, 0, DIFFERENT if count else READ_ONCE)])
             return
         asked, left = do.SubmitTogether(action.nodes[:count]), action.nodes[count:]
         request = self._request(asked, text, asked.nodes[0])
 
         def tell(result: SubmitResult) -> None:
             answers = self._answered_together(asked, result)
-            report([*answers, _not_together(left, count)] if left else answers)
+            report([*answers, _not_together(left, MORE * count)] if left else answers)
 
         self._ask(request, tell)
 
@@ -185,7 +189,10 @@ class Submitter:
         if not shared_description.is_shareable(template):
             return "", 0
         lines = [self._added_lines(one) for one in action.nodes]
-        return shared_description.shared(template, lines)
+        text, count = shared_description.shared(template, lines)
+        if count == 0:
+            self._alone.add(template)
+        return text, count
 
     def _added_lines(self, action: do.SubmitNode) -> shared_description.NodeLines:
         before, after = job_description.added_lines(
@@ -206,9 +213,12 @@ class Submitter:
         if self.run.dag.kinds[node] != NodeKind.JOB:
             return False
         try:
-            obstacle = shared_description.obstacle(self._template(node))
+            template = self._template(node)
         except (OSError, FileError, PoolError):
             return False
+        obstacle = shared_description.obstacle(template)
+        if not obstacle and template in self._alone:
+            obstacle = READ_ONCE
         if not obstacle and warned:
             obstacle = "HTCondor warns of it, see the lines above"
         if not obstacle and procs != 1:

@@ -59,7 +59,7 @@ def _learn_shareable(run: RunState, reply: Submitted) -> None:
 def on_not_together(run: RunState, reply: NotTogether) -> None:
     """Nodes were not submitted together: they are ready again, in their order."""
     submission = run.submission
-    submission.most = max(reply.most, 1)
+    submission.most = min(max(reply.most, 1), run.config.max_nodes_in_cluster)
     if reply.reason:
         nodes = len(reply.nodes)
         run.say(

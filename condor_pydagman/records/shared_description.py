@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from condor_pydagman.records.differing_values import have_same_form, may_differ
 from condor_pydagman.records.job_description import Template
 from condor_pydagman.vocabulary import SHARED_CLUSTER, SHARED_VARIABLE
 
@@ -36,6 +37,7 @@ _NOT_SHARED = re.compile(
     r"|(?:my\.|\+)?\w*(?:common_?input|materialize)\w*\s*="
     r"|(?:max_idle|copy_to_spool|submit_event_user_notes|\+?JobUniverse|my\.JobUniverse)\s*="
     r"|universe\s*=(?!\s*(?:vanilla|scheduler|local|container|docker|grid|java|vm|\d+)\s*$))"
+    r"|PYDAGMAN_"
     r"|@=",
     re.I | re.M,
 )
@@ -64,7 +66,8 @@ def obstacle(template: Template) -> str:
 
 
 def shared(template: Template, nodes: Sequence[NodeLines]) -> tuple[str, int]:
-    """One description of the first of the nodes, as many as can share it; and how many that are.
+    """One description of the first of the nodes, as many as can share it; and how many that are: 1
+    if the first two can't, 0 if what differs between them must be the same in a cluster.
 
     Args:
         template: for which `is_shareable` is true.
@@ -78,8 +81,10 @@ def shared(template: Template, nodes: Sequence[NodeLines]) -> tuple[str, int]:
             break
         rows.append(lines)
     if len(rows) < 2:
-        return "", len(rows)
+        return "", 1
     differ = [place for place, values in enumerate(zip(*rows)) if len(set(values)) > 1]
+    if not may_differ((_key(rows[0][place]) for place in differ), "\n".join([body, *rows[0]])):
+        return "", 0
     text = _with_macros(rows[0], differ, body, nodes[0].before.count("\n"))
     names = ",".join(
         [f"{SHARED_VARIABLE}NUMBER", *(_macro(column) for column in range(len(differ)))]
@@ -122,7 +127,11 @@ def _fits(lines: list[str], first: list[str] | None) -> bool:
         return False
     differ = [(one, other) for one, other in zip(lines, first) if one != other]
     same_keys = all("=" in one and _key(one) == _key(other) for one, other in differ)
-    return same_keys and not _obstacle("\n".join(one for one, _ in differ))
+    if not same_keys or not all(
+        have_same_form(_value(one), _value(other)) for one, other in differ
+    ):
+        return False
+    return not _obstacle("\n".join(one for one, _ in differ))
 
 
 def _with_macros(lines: list[str], differ: list[int], body: str, before: int) -> str:

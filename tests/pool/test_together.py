@@ -80,12 +80,12 @@ def a_bag_of_nodes(s: Scene) -> None:
 @STAGE.scene
 def a_node_that_is_refused_fails_alone(s: Scene) -> None:
     names = [f"N{number}" for number in range(12)]
-    odd = "".join(f'VARS {name} notify="never"\n' for name in names if name != "N5")
+    odd = "".join(f'VARS {name} code="0"\n' for name in names if name != "N5")
     s.submit(
         TOGETHER
         + bag("A " + " ".join(names))
         + odd
-        + 'VARS N5 notify="perhaps"\n'
+        + 'VARS N5 code="1\\"1"\n'
         + f"PARENT A CHILD {' '.join(names)}\n"
         + FILES
     )

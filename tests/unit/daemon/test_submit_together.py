@@ -62,7 +62,7 @@ def test_a_node_whose_description_does_not_fit_is_given_back() -> None:
     assert made.answer(Accepted(7, 2)) == [
         inputs.Submitted(0, 7, 1, 0, shareable=True),
         inputs.Submitted(1, 7, 1, 1, shareable=True),
-        inputs.NotTogether([2], 2),
+        inputs.NotTogether([2], 8),
     ]
 
 
@@ -71,6 +71,20 @@ def test_a_file_that_can_not_be_shared_any_more(body: str) -> None:
     made = Together(body)
     assert not made.asked
     assert made.told == [inputs.NotTogether([0, 1, 2], 0, DIFFERENT)]
+
+
+def test_a_file_whose_nodes_differ_in_what_must_be_the_same() -> None:
+    """They are not tried together again, each time in vain."""
+    variables = "".join(f'VARS {name} g="{name}"\n' for name in "ABC")
+    made = Together("executable = x\ngetenv = $(g)\n", variables)
+    assert made.told == [
+        inputs.NotTogether(
+            [0, 1, 2], 0, "they differ in a command that HTCondor reads once for a cluster"
+        )
+    ]
+    assert not made.asked
+    made.submitter.submit(SubmitNode(0, 0, DagStatus.OK, 0), made.told.extend)
+    assert made.answer(Accepted(7, 1))[-1] == inputs.Submitted(0, 7, 1, shareable=False)
 
 
 def test_a_lost_reply_is_lost_for_each() -> None:

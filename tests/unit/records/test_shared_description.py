@@ -122,17 +122,22 @@ def test_many_columns_have_names_of_letters() -> None:
     def row(number: int) -> NodeLines:
         return NodeLines("".join(f"v{column} = {number}\n" for column in range(60)), "")
 
-    text, _ = shared(split(""), [row(1), row(2)])
+    used = " ".join(f"$(v{column})" for column in range(60))
+    text, _ = shared(split(f"arguments = {used}\n"), [row(1), row(2)])
     names = text.split("queue ")[1].split(" from")[0].split(",")
     assert len(set(names)) == 61
     assert all(name.replace("_", "").isalpha() for name in names)
 
 
-@given(st.lists(st.text("ab =$#),(\\", max_size=6).map(str.strip), min_size=2, max_size=5))
+@given(st.lists(st.text("ab =#),(\\", min_size=1, max_size=6), min_size=2, max_size=5))
 def test_items_are_lines_of_their_own(values: list[str]) -> None:
     """Whatever the values, the description has an item for each node."""
-    nodes = [lines(f"N{n}", v.rstrip("\\")) for n, v in enumerate(values)]
+    nodes = [lines(f"N{n}", f"{n}{v}{n}") for n, v in enumerate(values)]
     text, count = shared(split(PLAIN), nodes)
     assert count == len(values)
     items = text.split(" from (\n")[1].removesuffix(")\n").splitlines()
     assert [item.split("\x1f")[0] for item in items] == [str(n) for n in range(count)]
+
+
+def test_macros_of_the_queue_statement_are_not_the_users() -> None:
+    assert not is_shareable(split("arguments = $(pydagman_a)\n"))
