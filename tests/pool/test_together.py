@@ -218,3 +218,89 @@ def _comparable(job: dict[str, Any], node: str) -> dict[str, Any]:
         key: value.replace(node, "NODE") if isinstance(value, str) else str(value)
         for key, value in kept.items()
     }
+
+
+# Values of commands, one for each of the nodes that are submitted together.  Where HTCondor would
+# give a proc what another one has, the nodes must not share a cluster.
+VALUES = {
+    "arguments": ["1", "", "2 3", "'"],
+    "concurrency_limits": ["a", "b", ""],
+    "docker_image": ["a", "", "b"],
+    "environment": ["A=1", "B=2", ""],
+    "error": ["a", "", "b", "/dev/null"],
+    "executable": ["/bin/true", "/bin/sh"],
+    "getenv": ["", "HOME", "PATH"],
+    "initialdir": ["/tmp", "/var", "."],
+    "input": ["", "/dev/null"],
+    "job_set_name": ["a", "b"],
+    "log": ["a", "", "b"],
+    "max_retries": ["1", "", "2"],
+    "my.DeferralTime": ["4000000000", "1", "4000000001"],
+    "my.Text": ["1", "", "x"],
+    "nice_user": ["true", "", "false"],
+    "notify_user": ["a", "", "b"],
+    "output": ["", "a", "b", "/dev/null"],
+    "periodic_hold": ["1 > 3", "", "1 > 2"],
+    "priority": ["5", "", "-3"],
+    "rank": ["Memory", "Disk", ""],
+    "request_cpus": ["2", "undefined", "1 + 1"],
+    "request_disk": ["1GB", "", "10"],
+    "request_gpus": ["1", "", "2"],
+    "request_memory": ["1GB", "undefined", "10"],
+    "requirements": ["TARGET.Memory > 3", "TARGET.HasFileTransfer", "TARGET.Cpus > 3"],
+    "should_transfer_files": ["YES", "NO", ""],
+    "transfer_executable": ["false", "", "true"],
+    "transfer_input_files": ["https://a/b", "c", "http://x/y", ""],
+    "transfer_output_files": ["a", "", "b"],
+    "universe": ["vanilla", "local"],
+}
+
+
+@pytest.fixture(scope="module")
+def differing(access_point: AccessPoint, place: Path) -> dict[str, dict[str, Any]]:
+    """Nodes KEY-N-alone and KEY-N-shared with the N-th value; their job ads, by name."""
+    work = new_directory(place / "differing")
+    lines = []
+    for key, values in VALUES.items():
+        body = f"executable = /bin/echo\narguments = x\n{key} = $(v)\n"
+        for file in [key, *(f"{key}-{number}" for number in range(len(values)))]:
+            (work / f"{file}.sub").write_text(body)
+        lines.append(f'JOB {key}-first {key}.sub\nVARS {key}-first v="{values[0]}"\n')
+        for place_of, part in (("shared", key), ("alone", "")):
+            for number, value in enumerate(values):
+                name, file = f"{key}-{number}-{place_of}", part or f"{key}-{number}"
+                lines.append(f'JOB {name} {file}.sub\nVARS {name} v="{value}"\n')
+    lines.append('VARS ALL_NODES APPEND hold="true"\n')
+    (work / "t.dag").write_text("CONFIG knobs\n" + "".join(lines))
+    (work / "knobs").write_text(
+        "PYDAGMAN_MAX_NODES_IN_CLUSTER = 10\nDAGMAN_MAX_JOBS_IDLE = 0\n"
+        "DAGMAN_MAX_SUBMITS_PER_INTERVAL = 1000\n"
+    )
+    names = [line for line in lines if line.startswith("JOB")]
+    cluster = access_point.submit(work, "t.dag")
+    try:
+        ads = access_point.wait_for(
+            lambda: _all(access_point.queue(f"DAGManJobId == {cluster}"), names), say="all jobs"
+        )
+    finally:
+        access_point.run("condor_rm", str(cluster), check=False)
+    return {ad["DAGNodeName"]: dict(ad) for ad in ads}
+
+
+@pytest.mark.parametrize("key", VALUES)
+def test_a_job_has_nothing_of_another_proc(differing: dict[str, Any], key: str) -> None:
+    for number in range(len(VALUES[key])):
+        alone, shared = (differing[f"{key}-{number}-{how}"] for how in ("alone", "shared"))
+        assert alone.get("SubmitEventUserNotes") is None
+        wanted = _comparable(alone, f"{key}-{number}-alone")
+        assert _comparable(shared, f"{key}-{number}-shared") == wanted
+
+
+def test_values_that_differ_are_shared(differing: dict[str, Any]) -> None:
+    shared = {name.partition("-")[0] for name, ad in differing.items() if _is_shared(ad)}
+    assert shared >= {"arguments", "output", "rank"}
+    assert not shared & {"environment", "getenv", "universe", "nice_user", "executable"}
+
+
+def _is_shared(ad: dict[str, Any]) -> bool:
+    return bool(ad.get("SubmitEventUserNotes") == SHARED_CLUSTER)
