@@ -140,7 +140,7 @@ class Submitter:
         run, node = self.run, first.node
         checks = Checks(
             by_condor_submit=run.by_condor_submit,
-            one_proc=run.config.prohibit_multi_jobs,
+            one_proc=run.config.prohibit_multi_jobs and not isinstance(action, do.SubmitTogether),
             common_input=first.common_input,
             name=run.dag.submits[node],
             written=self._user_description(node) if "warning" in text.lower() else "",
@@ -187,7 +187,7 @@ class Submitter:
         """One description for the first nodes of them, and for how many it is."""
         template = self._template(action.nodes[0].node)
         if not shared_description.is_shareable(template):
-            return "", 0
+            return "", 1
         lines = [self._added_lines(one) for one in action.nodes]
         text, count = shared_description.shared(template, lines)
         if count == 0:

@@ -31,7 +31,7 @@ class Together:
         run: Any = SimpleNamespace(
             dag=build(["t.dag"], lambda _path: text, BuildOptions()),
             out=SimpleNamespace(flush=lambda: None, say=lambda text, level: None),
-            config=Config(max_nodes_in_cluster=10),
+            config=Config(max_nodes_in_cluster=10, prohibit_multi_jobs=True),
             schedd=SimpleNamespace(ask=lambda *asked: self.asked.append(asked)),
             clock=time,
             by_condor_submit=False,
@@ -51,6 +51,7 @@ def test_nodes_together_have_one_description() -> None:
     made = Together("executable = x\n")
     (request, _) = made.asked[0]
     assert request.text.count("queue ") == 1
+    assert not request.checks.one_proc  # each node has one
     assert "0\x1fA\x1fA\x1fDAG Node: A\n1\x1fB" in request.text
     assert made.answer(Accepted(7, 3)) == [
         inputs.Submitted(node, 7, 1, node, shareable=True) for node in range(3)
