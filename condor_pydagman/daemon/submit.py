@@ -131,6 +131,10 @@ class Submitter:
         request = self._request(asked, text, asked.nodes[0])
 
         def tell(result: SubmitResult) -> None:
+            refusal = _refusal(result)
+            if refusal:
+                report([_not_together(action.nodes, count // FEWER, refusal)])
+                return
             answers = self._answered_together(asked, result)
             report([*answers, _not_together(left, MORE * count)] if left else answers)
 
@@ -175,10 +179,8 @@ class Submitter:
                 inputs.Submitted(one.node, outcome.cluster, 1, proc, shareable=True)
                 for proc, one in enumerate(nodes[: outcome.procs])
             ] + self._unknown(missing, "the cluster has fewer jobs than nodes")
-        if isinstance(outcome, LostReply):
-            return self._unknown(nodes, outcome.reason)
-        reason = outcome.reason if isinstance(outcome, PoolError) else "a common list of files"
-        return [_not_together(nodes, len(nodes) // FEWER, reason)]
+        assert isinstance(outcome, LostReply)
+        return self._unknown(nodes, outcome.reason)
 
     def _unknown(self, nodes: Sequence[do.SubmitNode], reason: str) -> list[inputs.Input]:
         return [self._failed(one.node, reason, permanent=False, unknown=True) for one in nodes]
@@ -346,6 +348,16 @@ class Submitter:
             known = (sign, job_description.split(files.read_text(path, own=ours)))
             self._templates[path] = known
         return known[1]
+
+
+def _refusal(result: SubmitResult) -> str:
+    """Why nothing of nodes that were submitted together is in the queue; '' if it may be."""
+    outcome = result.outcome
+    if isinstance(outcome, FirstCommonInput):
+        return "they have a list of common input files"
+    if isinstance(outcome, PoolError) and not isinstance(outcome, LostReply):
+        return outcome.reason
+    return ""
 
 
 def _not_together(

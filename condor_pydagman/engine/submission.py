@@ -51,6 +51,8 @@ def on_submitted(run: RunState, reply: Submitted) -> None:
 
 def _learn_shareable(run: RunState, reply: Submitted) -> None:
     submission = run.submission
+    if run.config.max_nodes_in_cluster == 1:
+        return
     submission.shareable[_file(run, reply.node)] = reply.shareable
     if not submission.in_flight:
         submission.most = min(2 * submission.most, run.config.max_nodes_in_cluster)

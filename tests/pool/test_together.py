@@ -54,6 +54,12 @@ def clusters(s: Scene) -> int:
     return len({cluster for cluster, _ in job_ids(s).values()})
 
 
+def all_started(s: Scene, names: str) -> None:
+    """Wait until the job of each of these nodes has started."""
+    for name in names:
+        s.started(f"{name} 0")
+
+
 @STAGE.scene
 def a_bag_of_nodes(s: Scene) -> None:
     names = [f"N{number}" for number in range(20)]
@@ -99,8 +105,7 @@ def a_node_that_is_refused_fails_alone(s: Scene) -> None:
 @STAGE.scene
 def dagman_is_killed_while_they_run(s: Scene) -> None:
     s.submit(TOGETHER + bag("A B C D E", "told.sub") + "RETRY C 1\n" + FILES)
-    for name in "ABCDE":
-        s.started(f"{name} 0")
+    all_started(s, "ABCDE")
     s.touch("go.B")
     s.kill()
     s.says("done with RECOVERY mode")
@@ -116,8 +121,7 @@ def dagman_is_killed_while_they_run(s: Scene) -> None:
 @STAGE.scene
 def one_of_them_is_removed_by_hand(s: Scene) -> None:
     s.submit(TOGETHER + bag("A B C D", "told.sub") + FILES)
-    for name in "ABCD":
-        s.started(f"{name} 0")
+    all_started(s, "ABCD")
     cluster, proc = s.says(r"Event: ULOG_SUBMIT for HTCondor Node C \((\d+)\.(\d+)\.").groups()
     s.run("condor_rm", f"{cluster}.{proc}")
     s.says("Node C job proc .* was removed")
@@ -129,8 +133,7 @@ def one_of_them_is_removed_by_hand(s: Scene) -> None:
 @STAGE.scene
 def all_are_removed_with_the_dag(s: Scene) -> None:
     s.submit(TOGETHER + bag("A B C D", "told.sub") + FILES)
-    for name in "ABCD":
-        s.started(f"{name} 0")
+    all_started(s, "ABCD")
     s.touch("go.B")
     s.says("Node B job proc .* completed")
     s.remove()
@@ -163,6 +166,26 @@ def test_scenes(played: Played, name: str) -> None:
     played.check(name)
 
 
+def job_ads(access_point: AccessPoint, work: Path, nodes: int) -> dict[str, dict[str, Any]]:
+    """Submit `t.dag`, whose jobs are held; their ads by the node's name, once all are there."""
+    cluster = access_point.submit(work, "t.dag")
+
+    def found() -> list[Any] | None:
+        ads = access_point.queue(f"DAGManJobId == {cluster}")
+        return ads if len(ads) == nodes else None
+
+    try:
+        ads = access_point.wait_for(found, say="all jobs")
+    finally:
+        access_point.run("condor_rm", str(cluster), check=False)
+    return {ad["DAGNodeName"]: dict(ad) for ad in ads}
+
+
+def is_shared(ad: dict[str, Any]) -> bool:
+    """Whether a job is in a cluster with jobs of other nodes, by its ad."""
+    return bool(ad.get("SubmitEventUserNotes") == SHARED_CLUSTER)
+
+
 CASES = sorted(
     case
     for case, what in RECORDED.items()
@@ -180,32 +203,21 @@ def jobs(access_point: AccessPoint, place: Path) -> dict[str, dict[str, Any]]:
     (work / "t.dag").write_text("CONFIG knobs\n" + "".join(lines))
     with (work / "knobs").open("a") as knobs:
         knobs.write("PYDAGMAN_MAX_NODES_IN_CLUSTER = 10\nDAGMAN_MAX_JOBS_IDLE = 0\n")
-    cluster = access_point.submit(work, "t.dag")
-    try:
-        ads = access_point.wait_for(
-            lambda: _all(access_point.queue(f"DAGManJobId == {cluster}"), names), say="all jobs"
-        )
-    finally:
-        access_point.run("condor_rm", str(cluster), check=False)
-    return {ad["DAGNodeName"]: dict(ad) for ad in ads}
-
-
-def _all(ads: list[Any], names: list[str]) -> list[Any] | None:
-    return ads if len(ads) == len(names) else None
+    return job_ads(access_point, work, len(names))
 
 
 def test_many_submit_files_are_shared(jobs: dict[str, Any]) -> None:
     """Those of which there is a warning for each job are not."""
-    found = [case for case in CASES if "SubmitEventUserNotes" in jobs[f"{case}-1"]]
+    found = [case for case in CASES if is_shared(jobs[f"{case}-1"])]
     assert len(found) > 45
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_job_is_as_one_of_a_cluster_of_its_own(jobs: dict[str, Any], case: str) -> None:
     alone, *shared = (jobs[f"{case}-{number}"] for number in range(3))
-    assert SHARED_CLUSTER not in alone.values()
+    assert not is_shared(alone)
     wanted = _comparable(alone, f"{case}-0")
-    if shared[0].get("SubmitEventUserNotes") == SHARED_CLUSTER:
+    if is_shared(shared[0]):
         assert shared[0]["ClusterId"] == shared[1]["ClusterId"]
     for number, job in enumerate(shared, 1):
         assert _comparable(job, f"{case}-{number}") == wanted
@@ -277,30 +289,19 @@ def differing(access_point: AccessPoint, place: Path) -> dict[str, dict[str, Any
         "DAGMAN_MAX_SUBMITS_PER_INTERVAL = 1000\n"
     )
     names = [line for line in lines if line.startswith("JOB")]
-    cluster = access_point.submit(work, "t.dag")
-    try:
-        ads = access_point.wait_for(
-            lambda: _all(access_point.queue(f"DAGManJobId == {cluster}"), names), say="all jobs"
-        )
-    finally:
-        access_point.run("condor_rm", str(cluster), check=False)
-    return {ad["DAGNodeName"]: dict(ad) for ad in ads}
+    return job_ads(access_point, work, len(names))
 
 
 @pytest.mark.parametrize("key", VALUES)
 def test_a_job_has_nothing_of_another_proc(differing: dict[str, Any], key: str) -> None:
     for number in range(len(VALUES[key])):
         alone, shared = (differing[f"{key}-{number}-{how}"] for how in ("alone", "shared"))
-        assert alone.get("SubmitEventUserNotes") is None
+        assert not is_shared(alone)
         wanted = _comparable(alone, f"{key}-{number}-alone")
         assert _comparable(shared, f"{key}-{number}-shared") == wanted
 
 
 def test_values_that_differ_are_shared(differing: dict[str, Any]) -> None:
-    shared = {name.partition("-")[0] for name, ad in differing.items() if _is_shared(ad)}
+    shared = {name.partition("-")[0] for name, ad in differing.items() if is_shared(ad)}
     assert shared >= {"arguments", "output", "rank"}
     assert not shared & {"environment", "getenv", "universe", "nice_user", "executable"}
-
-
-def _is_shared(ad: dict[str, Any]) -> bool:
-    return bool(ad.get("SubmitEventUserNotes") == SHARED_CLUSTER)

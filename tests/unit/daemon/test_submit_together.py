@@ -97,6 +97,12 @@ def test_a_lost_reply_is_lost_for_each() -> None:
     ]
 
 
+def test_a_refusal_counts_for_those_as_well_that_did_not_fit() -> None:
+    """Else they would be tried with as many again, and again."""
+    told = Together("executable = x\n", 'VARS C v="1"\n').answer(PoolError("no", transient=False))
+    assert told == [inputs.NotTogether([0, 1, 2], 0, "no")]
+
+
 @pytest.mark.parametrize("transient", [False, True])
 def test_a_cluster_that_was_refused_is_tried_with_fewer(transient: bool) -> None:
     told = Together("executable = x\n").answer(PoolError("no", transient=transient))
