@@ -32,14 +32,14 @@ from condor_pydagman.records import job_description, shared_description
 from condor_pydagman.vocabulary import NodeKind
 
 MAX_TEMPLATES = 64  # submit files kept in parsed form
+FLUSH_INTERVAL_S = 0.02  # seconds between flushes of `.dagman.out` while nodes are submitted
+
 # Why the first of several nodes do not go together: their lines differ (records.job_description).
 DIFFERENT = (
     "their VARS set different macros or use a number of the cluster,"
     " or only some have parents, children or a priority"
 )
 READ_ONCE = "they differ in a command that HTCondor reads once for a cluster"
-FLUSH_INTERVAL_S = 0.02  # seconds between flushes of `.dagman.out` while nodes are submitted
-
 MAX_SAID_ALONE = 20  # submit files of which `.dagman.out` says why their nodes do not go together
 MORE = 4  # times as many nodes as went together are tried next, if others had to be left out
 FEWER = 8  # a cluster that was refused is tried again with so many times fewer nodes
