@@ -12,9 +12,12 @@ import sys
 
 import htcondor2
 
+from condor_pydagman.adapters.none_refcount_workaround import keep_none_alive
+
 
 def main(count: int, log: str, jobs: str, cluster: int) -> None:
     """Submit, so many jobs in each cluster; the log tells how fast it went."""
+    keep_none_alive()  # without it Python 3.9 to 3.11 aborts after some 5,000 submits
     schedd = htcondor2.Schedd()
     key = "dagman_log" if "dag_node_name" in jobs else "log"
     text = f"{jobs}{key} = {log}\n"

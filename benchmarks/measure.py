@@ -52,8 +52,8 @@ class Step:
 
     def plan(self, turn: int, subjects: Collection[str]) -> list[str]:
         """Who is measured in a turn, of those wanted."""
-        left_out = (STOCK, TUNED) if turn >= self.stock_turns else ()
-        return [one for one in self.subjects if one in subjects and one not in left_out]
+        wanted = [one for one in self.subjects if one in subjects]
+        return [one for one in wanted if one != STOCK or turn < self.stock_turns]
 
 
 STEPS: dict[str, Step] = {
@@ -62,8 +62,8 @@ STEPS: dict[str, Step] = {
     "held-curve": Step(curve_steps.held, ALL),
     "noop": Step(pool_steps.noop, (*ONE_BY_ONE, TOGETHER)),
     "crowd": Step(crowd_steps.crowd, (TUNED, OURS, TOGETHER)),
-    "fan": Step(pool_steps.fan, (*ONE_BY_ONE, TOGETHER)),
-    "product": Step(pool_steps.product, (*ONE_BY_ONE, TOGETHER)),
+    "fan": Step(pool_steps.fan, (*ONE_BY_ONE, TOGETHER), turns=3),
+    "product": Step(pool_steps.product, (*ONE_BY_ONE, TOGETHER), turns=3),
     **{
         shape: Step(functools.partial(pool_steps.workflow, shape=shape), ONE_BY_ONE, turns)
         for shape, turns in WORKFLOWS.items()

@@ -31,6 +31,22 @@ def write(docs: Path, told: dict[str, Any]) -> None:
     (docs / NUMBERS).write_text(f"{text}\n", encoding="utf-8")
 
 
+def updated(earlier: dict[str, Any], told: dict[str, Any], steps: list[str]) -> dict[str, Any]:
+    """The numbers of an earlier run, with those of these steps from a later one."""
+    numbers = {subject: dict(found) for subject, found in earlier["numbers"].items()}
+    for subject, found in told["numbers"].items():
+        numbers.setdefault(subject, {}).update(found)
+    kept = [one for one in earlier["failures"] if one.partition(",")[0] not in steps]
+    again = {"date": told["machine"]["date"], "seconds": told["seconds"], "steps": steps}
+    return {
+        **earlier,
+        "numbers": numbers,
+        "failures": [*kept, *told["failures"]],
+        "peers": {**earlier.get("peers", {}), **told.get("peers", {})},
+        "again": [*earlier.get("again", []), again],
+    }
+
+
 def filled(page: str, texts: dict[str, str]) -> str:
     """The page with the texts between its markers; a part without a text was not measured."""
 
@@ -77,8 +93,18 @@ def _run(told: dict[str, Any]) -> str:
     ]
     if told["knobs"]:
         lines.append("All: " + ", ".join(f"`{n} = {v}`" for n, v in told["knobs"].items()) + ".")
-    lines += [f"\nFailed: {failure}" for failure in told["failures"]]
+    for again in told.get("again", []):
+        lines.append(
+            f"\nMeasured again, {again['date']}, in {again['seconds'] / 60:.0f} minutes:"
+            f" {', '.join(again['steps'])}."
+        )
+    lines += [f"\nFailed: {_short(failure)}" for failure in told["failures"]]
     return "\n".join(lines) + "\n"
+
+
+def _short(failure: str) -> str:
+    """The first line of a message, without the directories of this machine."""
+    return re.sub(r"(?:/[\w.+-]+)+/", "", failure.partition("\n")[0])
 
 
 def _later_sizes(sizes: dict[str, Any]) -> list[str]:

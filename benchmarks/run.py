@@ -54,6 +54,7 @@ def _parser() -> argparse.ArgumentParser:
         dest="source",
         help="measure nothing: use these numbers",
     )
+    add("--update", metavar="FILE", type=Path, help="replace in these numbers what is measured now")
     add("--ours", metavar="DIRECTORY", default="", help="where our commands are")
     add("--dir", metavar="DIRECTORY", help="where to work")
     add("--crowd", type=int, metavar="N", help="no-op jobs of `crowd`, some 30 a second")
@@ -83,8 +84,9 @@ def arguments(argv: list[str]) -> argparse.Namespace:
         parser.error(f"--json {chosen.json}: there is no such directory")
     if chosen.report and not (chosen.docs / report.PAGE).is_file():
         parser.error(f"--docs {chosen.docs}: there is no {report.PAGE} in it")
-    if chosen.source and not chosen.source.is_file():
-        parser.error(f"--from {chosen.source}: there is no such file")
+    for option, file in (("from", chosen.source), ("update", chosen.update)):
+        if file and not file.is_file():
+            parser.error(f"--{option} {file}: there is no such file")
     return chosen
 
 
@@ -164,6 +166,9 @@ def main(argv: list[str]) -> int:
         signal.signal(number, _interrupted)
     try:
         told = json.loads(chosen.source.read_text("utf-8")) if chosen.source else take(chosen)
+        if chosen.update:
+            earlier = json.loads(chosen.update.read_text("utf-8"))
+            told = report.updated(earlier, told, chosen.only)
     except (Failed, PoolError) as error:
         say(f"can't measure: {error}")
         return 2

@@ -15,7 +15,8 @@ class Sizes:
         turns: how often a measurement is repeated in a round, at most.
         submits: how often condor_submit_dag is run.
         idle: seconds of idling.
-        settle: seconds after which an idle DAGMan has nothing more to do.
+        settle: seconds after which an idle DAGMan has nothing more to do: its process for requests
+            leaves 20 s after the last one.
         dagmans: how many run at once.
         loads: shapes and nodes of the DAGs that are loaded.
         engine: the DAGs that the engine alone goes through.
@@ -59,7 +60,7 @@ FULL = Sizes(
     workflow=60,
     submits=15,
     idle=20.0,
-    settle=6.0,
+    settle=45.0,
     dagmans=50,
     loads=(
         ("vars", 100_000),
@@ -88,7 +89,7 @@ QUICK = Sizes(
     workflow=20,
     submits=5,
     idle=5.0,
-    settle=6.0,
+    settle=25.0,
     dagmans=5,
     loads=(("vars", 10_000), ("vars", 100_000)),
     recovery=10_000,

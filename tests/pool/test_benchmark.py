@@ -18,7 +18,7 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 STEPS = (
     "chain,held,held-curve,crowd,submit,many-idle,load,load-curve,recovery,recovery-curve,engine"
 )
-SUBJECTS = "floor,floor-together,tuned,ours,together"  # stock with its defaults waits for most of a minute
+SUBJECTS = "floor,floor-together,tuned,ours,together"  # stock takes most of a minute
 
 pytestmark = pytest.mark.pool
 

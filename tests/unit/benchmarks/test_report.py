@@ -57,6 +57,21 @@ def test_the_same_run_gives_the_same_page(tmp_path: Path) -> None:
     assert seen[0] == seen[1]
 
 
+def test_a_later_run_replaces_the_numbers_of_its_steps() -> None:
+    earlier = told({"ours": {"fan makespan": [9.0], "bag": [1.0]}})
+    earlier["failures"] = ["fan, ours: it is gone", "chain, ours: it is gone"]
+    later = {**told({"ours": {"fan makespan": [3.0]}}), "failures": [], "seconds": 120.0}
+    page = report.updated(earlier, later, ["fan"])
+    assert page["numbers"] == {"ours": {"fan makespan": [3.0], "bag": [1.0]}}
+    assert page["failures"] == ["chain, ours: it is gone"]
+    assert "Measured again, x, in 2 minutes: fan." in report.parts(page, [])["run"]
+
+
+def test_a_failure_is_told_without_the_directories_of_the_machine() -> None:
+    failed = {**told({}), "failures": ["held, floor: /home/me/bin/python /tmp/floor.py: no\nmore"]}
+    assert report.parts(failed, [])["run"].endswith("\nFailed: held, floor: python floor.py: no\n")
+
+
 def test_what_was_not_measured_is_said() -> None:
     texts = report.parts(told({"ours": {}}), [])
     assert "Not measured" in report.filled(PAGE, texts)
