@@ -59,6 +59,12 @@ class OutLog:
 
         Below the default verbosity a line is also written if stock writes it at that level.
         """
+        plain = text.isprintable()  # so it is one line
+        if plain and level <= self.verbosity and self._cached is not False:
+            if int(time.time()) != self._second:
+                self._new_stamp()
+            self._lines.append(f"{self._stamp}{text}\n")
+            return
         if level > self.verbosity:
             if self.verbosity >= DEFAULT_LEVEL:
                 return
@@ -67,10 +73,9 @@ class OutLog:
             lines = text.split("\n")
         if self._cached is False and lines:
             lines, self._cached = ["LOG LINE CACHE: Begin Flush", *lines], True
-        now = int(time.time())
-        if now != self._second:
+        if int(time.time()) != self._second:
             self._new_stamp()
-        if not text.isprintable():
+        if not plain:
             lines = [escaped_line(line) for line in lines]
         for line in lines:
             self._lines.append(f"{self._stamp}{line}\n")

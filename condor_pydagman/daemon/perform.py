@@ -135,8 +135,12 @@ class Performer:
         self.run.out.say(text, level)
 
     def _say_line(self, action: do.Say) -> None:
-        say = self.run.out.say_test if action.test else self.run.out.say
-        say(action.text, action.level)
+        text, level, test = action
+        out = self.run.out
+        if test:
+            out.say_test(text, level)
+        else:
+            out.say(text, level)
 
     # The schedd
 
