@@ -21,7 +21,6 @@ import select
 import time
 from collections import deque
 from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple
 
 from condor_pydagman.adapters.child import Child, watched
@@ -49,7 +48,7 @@ from condor_pydagman.adapters.schedd_requests import (
 from condor_pydagman.errors import PoolError
 
 IDLE_S = 20.0  # without a request, after which the child leaves
-LOOK_IDLE_S = 0.5  # the same of one that was forked only to look at DAGMan's job ad now and then
+LOOK_IDLE_S = 0.5  # after a look at DAGMan's job ad, which does not count: it never ends
 MAX_ASKED = 2  # submits handed over to the child: one that it makes, and the next
 MAX_NEXT_LENGTH = 8000  # characters of that one's description: it has to fit into a socket's buffer
 LARGE_BYTES = 150_000_000  # resident memory of a DAGMan whose child stays
@@ -82,7 +81,7 @@ class ScheddProcess:
         self._waiting: deque[_Call] = deque()
         self._results: deque[tuple[Then, Any]] = deque()
         self._give_up_at: float | None = None  # of what the child has been asked
-        self._brief = False
+        self._leaves_at = 0.0  # IDLE_S after the last request that is no look
         self._known: list[Any] = []  # what the child has found out, or has been told
         self._closed = False
         self._search = HistorySearch(adapter, self._epoll, clock)
@@ -151,17 +150,22 @@ class ScheddProcess:
         """Have the child do what is next, unless it has enough to do; the removal of all jobs waits
         for that GIVE_UP_S at most."""
         while self._waiting and not self._closed and self._has_room():
-            brief = isinstance(self._waiting[0].request, ReadLimits)
-            child = self._child or self._shortage.started(partial(self._fork, brief=brief))
+            child = self._child or self._shortage.started(self._fork)
             if child is None:
                 return
             call = self._waiting.popleft()
-            self._brief = self._brief and brief
             self._asked.append(call)
             message = [request_message(call.request), self._news()]
-            child.send(message, LOOK_IDLE_S if self._brief else IDLE_S)
+            child.send(message, self._idle_s(call.request))
         if self._give_up_at is None and any(_removes_all(call.request) for call in self._waiting):
             self._give_up_at = self._clock() + GIVE_UP_S
+
+    def _idle_s(self, request: Request) -> float:
+        """Seconds that the child is to wait for another request after this one."""
+        now = self._clock()
+        if not isinstance(request, ReadLimits):
+            self._leaves_at = now + IDLE_S
+        return max(LOOK_IDLE_S, self._leaves_at - now)
 
     def _has_room(self) -> bool:
         """Whether the child is to be asked what is next.
@@ -185,11 +189,10 @@ class ScheddProcess:
         known, self._known = self._known, self._adapter.memory()
         return None if known == self._known else self._known
 
-    def _fork(self, *, brief: bool = False) -> Child:
+    def _fork(self) -> Child:
         child = watched(Child(_Server(self._adapter), stays=_parent_is_large), self._epoll)
         self._child = child
         self._known = self._adapter.memory()
-        self._brief = brief
         return child
 
     def _end_child(self) -> None:

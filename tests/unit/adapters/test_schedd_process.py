@@ -376,7 +376,7 @@ def test_an_idle_process_leaves_and_is_waited_for(
         os.kill(pid, 0)
 
 
-def test_one_that_only_looks_leaves_at_once(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_looks_do_not_keep_a_process(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[Any] = []
     send = schedd_process.Child.send
 
@@ -385,10 +385,11 @@ def test_one_that_only_looks_leaves_at_once(bench: Bench, monkeypatch: pytest.Mo
         send(child, request, idle_s)
 
     monkeypatch.setattr(schedd_process.Child, "send", noted)
-    for request in (ReadLimits(), ReadLimits(), ReadOwnAd(), ReadLimits()):
+    for request in (ReadLimits(), ReadLimits(), ReadOwnAd(), ReadLimits(), ReadLimits()):
         bench.result(request)
+        bench.now += 15
     brief, usual = schedd_process.LOOK_IDLE_S, schedd_process.IDLE_S
-    assert sent == [brief, brief, usual, usual]
+    assert sent == [brief, brief, usual, usual - 15, brief]
 
 
 def test_the_process_of_a_large_dagman_stays(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

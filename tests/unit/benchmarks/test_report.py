@@ -68,7 +68,7 @@ def test_a_later_run_replaces_the_numbers_of_its_steps() -> None:
 
 
 def test_a_failure_is_told_without_the_directories_of_the_machine() -> None:
-    failed = {**told({}), "failures": ["held, floor: /home/me/bin/python /tmp/floor.py: no\nmore"]}
+    failed = {**told({}), "failures": ["held, floor: /opt/bin/python /tmp/floor.py: no\nmore"]}
     assert report.parts(failed, [])["run"].endswith("\nFailed: held, floor: python floor.py: no\n")
 
 
