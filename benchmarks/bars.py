@@ -12,6 +12,7 @@ from typing import NamedTuple
 from xml.etree import ElementTree
 
 WIDTH = 860  # the width of a page of a code host
+MARGIN = 16  # left of titles
 LEFT, RIGHT = 230, 120  # room for the labels of groups, and for a number beside the longest bar
 BAR, GAP, BETWEEN = 20, 4, 18
 TOP, BOTTOM = 92, 34
@@ -104,8 +105,8 @@ def canvas(title: str, note: str, height: float) -> ElementTree.Element:
     svg.set("font-family", FONT)
     element(svg, "title").text = title
     element(svg, "rect", width=WIDTH, height=height, fill="#ffffff")
-    write(svg, 16, 28, title, size=19, weight="bold")
-    write(svg, 16, 50, note, size=14, colour=GREY)
+    write(svg, MARGIN, 28, title, size=19, weight="bold")
+    write(svg, MARGIN, 50, note, size=14, colour=GREY)
     return svg
 
 
@@ -121,11 +122,12 @@ def _bar(svg: ElementTree.Element, scale: Scale, y: float, bar: Bar) -> None:
 
 
 def _legend(svg: ElementTree.Element, legend: list[tuple[str, str]]) -> None:
-    x = float(LEFT)
-    for colour, name in legend:
+    widths = [48 + 7.2 * len(name) for _, name in legend]
+    x = float(LEFT if LEFT + sum(widths) <= WIDTH else MARGIN)
+    for (colour, name), width in zip(legend, widths):
         element(svg, "rect", x=x, y=64, width=14, height=14, fill=colour)
         write(svg, x + 20, 76, name, size=14)
-        x += 48 + 7.2 * len(name)
+        x += width
 
 
 def _axis(svg: ElementTree.Element, scale: Scale, bottom: float) -> None:

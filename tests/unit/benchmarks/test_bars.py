@@ -58,3 +58,12 @@ def test_nothing_lies_outside_the_picture() -> None:
     for one in svg.iter(f"{SVG}text"):
         assert 0 <= float(one.get("x", "")) <= bars.WIDTH
         assert 0 <= float(one.get("y", "")) <= height
+
+
+def test_a_legend_of_all_programs_has_room() -> None:
+    names = ["bare loop", "bare loop, together", "stock", "stock, tuned", "ours", "ours, together"]
+    group = bars.Group("group", [bars.Bar("#123456", 1.0, "1")])
+    svg = ElementTree.fromstring(bars.draw("", "", [group], [("#abcdef", name) for name in names]))
+    places = {one.text: float(one.get("x", "")) for one in svg.iter(f"{SVG}text")}
+    for name in names:
+        assert 0 < places[name] + 7.2 * len(name) < bars.WIDTH
