@@ -34,6 +34,8 @@ def on_submit(run: RunState, node: int, event: LogEvent) -> None:
         if event.cluster == NOOP_CLUSTER:
             run.noop_ids.seen(event.subproc, node)
         only = lifecycle.proc_in_shared(event)
+        if only is None:  # the log may have lost that part of the event
+            only = run.job_table.only_proc(event.cluster, event.proc)
         jobs = lifecycle.open_cluster(run, node, event.cluster, event.subproc, only=only)
     elif state != State.SUBMITTED:
         return  # a late double of a cluster that ended

@@ -179,11 +179,43 @@ class JobTable:
         jobs = Jobs(cluster, subproc, only)
         self.by_node[node] = jobs
         if only is not None:
+            owner = self.by_cluster.pop(cluster, None)
+            if owner is not None and owner != node:
+                self._share(owner)
             self.shared.setdefault(cluster, {})[only] = node
             self.expect(jobs, (only,))
         elif cluster > 0:
             self.by_cluster[cluster] = node
         return jobs
+
+    def _share(self, node: int) -> None:
+        """The node's cluster has jobs of other nodes: the log has lost that part of its submit
+        event, so what was taken for its procs, but for the one of that event, is theirs."""
+        jobs = self.by_node[node]
+        jobs.only = jobs.last_proc
+        self.shared.setdefault(jobs.cluster, {})[jobs.only] = node
+        self.expect(jobs, (jobs.only,))
+        for proc in [proc for proc in jobs.procs if proc != jobs.only]:
+            self.set_idle(jobs, proc, False)
+            self.set_held(jobs, proc, False)
+            del jobs.procs[proc]
+            self.submitted -= 1
+            if proc in jobs.codes:
+                del jobs.codes[proc]
+                self.completed -= 1
+
+    def only_proc(self, cluster: int, proc: int) -> int | None:
+        """The only proc of a node that has this one, if another node is known to have one of the
+        cluster; else None."""
+        if cluster in self.shared:
+            return proc
+        owner = self.by_cluster.get(cluster)
+        if owner is None:
+            return None
+        jobs = self.by_node[owner]
+        seen = [one for one, flags in jobs.procs.items() if flags & SEEN]
+        # The same proc twice: the schedd has begun to number its clusters anew.
+        return proc if seen == [jobs.last_proc] and proc != jobs.last_proc else None
 
     def node_of(self, cluster: int, proc: int) -> int | None:
         """The node that a live job belongs to; of its own cluster, whatever the proc."""

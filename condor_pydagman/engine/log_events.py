@@ -57,7 +57,7 @@ def on_event(run: RunState, event: LogEvent) -> None:
         job_events.on_unmatched(run, event)
         run.log.unmatched_events.append(event)
         return
-    if record is not None and run.job_table.node_of(cluster, proc) not in (None, node):
+    if record is not None and _is_of_other(run, node, event):
         of = run.dag.names[node]
         run.say(f"Warning: ignoring a journal record of job {job}, which is not node {of}'s")
         return
@@ -83,6 +83,16 @@ def on_event(run: RunState, event: LogEvent) -> None:
         if run.phase is Phase.ENDED:
             return  # the log is not used
         _handle_early_events(run, event)
+
+
+def _is_of_other(run: RunState, node: int, record: LogEvent) -> bool:
+    """Whether a journal record is of a job of another node.
+
+    What is known of that node's cluster may be wrong, if the log has not shown that it is shared.
+    """
+    if record.cluster in run.job_table.by_cluster and record.text == SHARED_CLUSTER:
+        return False
+    return run.job_table.node_of(record.cluster, record.proc) not in (None, node)
 
 
 def start_reading(run: RunState) -> None:

@@ -181,6 +181,34 @@ def test_the_submit_event_of_a_late_proc_expects_no_earlier_ones() -> None:
     assert harness.live_procs() == {"D": {2: 3}}
 
 
+@pytest.mark.parametrize("cut", ["B", "C", "D", "BC", "BD", "CD", "BCD"])
+def test_a_submit_event_that_was_cut_short_takes_no_job_of_other_nodes(cut: str) -> None:
+    """A full disk may leave the node's name in it, but not that it shares its cluster."""
+    harness = make.EngineHarness(BAG, make.QUIET).begin(recovering=True)
+    for proc, name in enumerate("BCD"):
+        harness.tell(make.submit(name, 5, proc, shared=name not in cut))
+    assert harness.live_procs() == {"B": {0: 3}, "C": {1: 3}, "D": {2: 3}}
+    harness.tell(make.terminated(5, 1, value=3), make.terminated(5, 2))
+    assert harness.states() == "A=READY B=SUBMITTED C=FAILED D=DONE"
+    table = harness.engine.run.job_table
+    assert (table.submitted, table.completed, table.idle) == (3, 2, 1)
+    harness.tell(make.terminated(5))
+    assert harness.states() == "A=READY B=DONE C=FAILED D=DONE"
+
+
+def test_a_submit_event_that_was_cut_short_and_the_next_lost() -> None:
+    """Until the record that another node's job was adopted, the node seems to have that proc."""
+    harness = make.EngineHarness(BAG, make.QUIET).begin(recovering=True)
+    harness.tell(make.submit("B", 5), make.terminated(5, 1), inputs.LogCaughtUp())
+    found = [QueuedJob(5, 0, "B", 0, shared=True)]
+    harness.tell(QueueListed(found, [EndedJob(5, 1, "C", 0, 0, shared=True)]))
+    harness.read_back()
+    assert harness.states() == "A=SUBMITTING B=SUBMITTED C=DONE D=READY"
+    table = harness.engine.run.job_table
+    assert (table.submitted, table.completed) == (2, 1)
+    assert harness.replay().state("C") is State.DONE
+
+
 def test_an_event_before_the_submit_event_waits_for_it() -> None:
     harness = make.EngineHarness(BAG, make.QUIET).begin(recovering=True)
     harness.tell(
