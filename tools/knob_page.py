@@ -76,7 +76,7 @@ range is taken and a note written into
 .IR .dagman.out .
 .PP
 Where a knob is called a limit, what the administrator sets, in the pool's configuration or the
-environment, is the most that a user can have; 0 is no limit.
+environment, or else the default, is the most that a user can have; 0 is no limit.
 .B DAGMAN_DISABLE_ADMIN_THROTTLE_LIMITING
 lifts this.
 .PP
