@@ -23,6 +23,9 @@ else:
     Subparsers = Any
 
 
+_IS_THE_LIMIT = "is the limit."
+
+
 class Row(NamedTuple):
     """A knob as it is in force.
 
@@ -101,7 +104,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise PydagmanError(unknown)
     rows = in_force(chosen, _config_file(dag_files, arguments.config))
     if not arguments.all and not pattern:
-        rows = [row for row in rows if row.layer != "default"]
+        # A default that limits what a CONFIG file sets says why that value is not in force.
+        rows = [row for row in rows if row.layer != "default" or _is_limit(row)]
     if arguments.json:
         print(json.dumps([_as_json(row) for row in rows], indent=4))
     else:
@@ -167,8 +171,12 @@ def _capped(row: Row, administrators: Row, free: bool) -> Row:
         return row
     if value == user:
         return row
-    note = f"{row.detail or row.layer} sets {user}; the administrator's {limit} is the limit."
+    note = f"{row.detail or row.layer} sets {user}; the administrator's {limit} {_IS_THE_LIMIT}"
     return administrators._replace(value=value, notes=(*administrators.notes, note))
+
+
+def _is_limit(row: Row) -> bool:
+    return any(note.endswith(_IS_THE_LIMIT) for note in row.notes)
 
 
 def table(rows: Sequence[Row], width: int) -> Iterator[str]:

@@ -56,6 +56,13 @@ def test_nothing_set(tmp_path: Path) -> None:
     assert "DAGMAN_USE_STRICT" in knobs(tmp_path, "-all", pool="").stdout
 
 
+def test_a_default_that_limits_a_config_file_is_shown(tmp_path: Path) -> None:
+    (tmp_path / "c").write_text("DAGMAN_MAX_JOBS_IDLE = 5000\n")
+    (row,) = json.loads(knobs(tmp_path, "-config", "c", "-json", pool="").stdout)
+    assert (row["name"], row["value"], row["from"]) == ("DAGMAN_MAX_JOBS_IDLE", 1000, "default")
+    assert row["notes"][-1].endswith("sets 5000; the administrator's 1000 is the limit.")
+
+
 def test_of_a_dag_and_its_config_file(tmp_path: Path) -> None:
     (tmp_path / "x.dag").write_text("JOB A a.sub\nCONFIG c\n")
     (tmp_path / "c").write_text("DAGMAN_MAX_JOBS_SUBMITTED = 40*2\nDAGMAN_MAX_PRE_SCRIPTS = 9\n")
