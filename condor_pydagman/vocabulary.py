@@ -121,7 +121,7 @@ class JournalRecord(Enum):
 
     PRE_ENDED = "PRE_ENDED"  # value: exit code of the PRE script, negative for a signal
     SUBMIT_FAILED = "SUBMIT_FAILED"  # the node's job can't be submitted, a retry would not help
-    ADOPTED = "ADOPTED"  # found in the queue, not in the log; value: number of its procs
+    ADOPTED = "ADOPTED"  # known, but not by the log; value: number of its procs
     JOB_LOST = "JOB_LOST"  # the schedd no longer knows a proc whose end was never logged
     JOB_ENDED = "JOB_ENDED"  # only the schedd's history shows a proc's end; value: as of an end
     TIMED_OUT = "TIMED_OUT"  # a TIMEOUT of the node passed: its jobs are removed

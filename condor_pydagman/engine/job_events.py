@@ -182,6 +182,7 @@ def proc_ended(
         return
     if event.proc not in jobs.procs:
         _refuse_if_strict(run, event, BadEvent.BEFORE_SUBMIT, "ended before its submit")
+    lifecycle.record_if_not_shown(run, node, jobs, event.proc)
     if not run.job_table.end(jobs, event.proc, code, value):
         _refuse_second_end(run, event, jobs.codes.get(event.proc))
         return

@@ -45,11 +45,13 @@ class Jobs:
         tolerance_exceeded: more procs failed than the node tolerates.
         failed_proc: the proc whose failure was too much.
         lost: the user has been told that the schedd does not know all of its procs any more.
+        adopted: a record in the log tells what its submit events do not.
         removing: the rest of the cluster is being removed since a proc failed.
         error: why the node failed, where it is not the end of `failed_proc` that says so.
     """
 
     __slots__ = (
+        "adopted",
         "cluster",
         "codes",
         "error",
@@ -80,6 +82,7 @@ class Jobs:
         self.factory = False
         self.removing = False
         self.lost = False
+        self.adopted = False
         self.tolerance_exceeded = False
         self.failed_proc = 0
         self.error = ""
@@ -95,6 +98,14 @@ class Jobs:
     def set_removing(self) -> None:
         """What is left of the cluster is being removed, or there is nothing to be removed."""
         self.removing = True
+
+    def set_adopted(self) -> None:
+        """A record in the log tells what its submit events do not."""
+        self.adopted = True
+
+    def is_shown(self, proc: int) -> bool:
+        """Whether a replay of the log learns that the node has this proc."""
+        return self.adopted or self.cluster <= 0 or bool(self.procs.get(proc, SEEN) & SEEN)
 
     def set_lost(self) -> None:
         """The user has been told that procs are lost."""

@@ -94,6 +94,7 @@ def _on_adopted(run: RunState, node: int, event: LogEvent) -> None:
     jobs = run.job_table.by_node.get(node)
     if jobs is None or jobs.cluster != event.cluster:
         return
+    jobs.set_adopted()
     if run.nodes.states[node] == State.SUBMITTED:
         if event.text == lifecycle.LATE_MATERIALIZATION:
             jobs.set_factory()

@@ -342,14 +342,23 @@ def of_present_run(run: RunState, node: int, jobs: Sequence[Job]) -> list[Job]:
 
 def journal_adopted(run: RunState, node: int, procs: int) -> None:
     """The log does not show these procs, so a later replay must learn of them from us."""
+    run.journal(node, _adopted(run, node, procs))
+
+
+def record_if_not_shown(run: RunState, node: int, jobs: Jobs, proc: int) -> None:
+    """A proc has ended whose submit event the log has lost: only the schedd's reply has told of it,
+    and a replay would take what follows for another run of the node."""
+    if not run.recovering and not jobs.is_shown(proc):
+        run.emit(_adopted(run, node, 1 if jobs.only is not None else max(jobs.procs) + 1))
+
+
+def _adopted(run: RunState, node: int, procs: int) -> do.AppendJournalRecord:
     jobs, retry = run.job_table.by_node[node], run.nodes.retries.get(node, 0)
+    jobs.set_adopted()
     text = LATE_MATERIALIZATION if jobs.factory else ""
     if jobs.only is not None:
         text = SHARED_CLUSTER
-    run.journal(
-        node,
-        do.AppendJournalRecord(JournalRecord.ADOPTED, node, retry, procs, *jobs.target, text),
-    )
+    return do.AppendJournalRecord(JournalRecord.ADOPTED, node, retry, procs, *jobs.target, text)
 
 
 def proc_in_shared(event: LogEvent) -> int | None:

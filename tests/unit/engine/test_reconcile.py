@@ -42,6 +42,28 @@ def test_a_job_of_the_queue_that_the_log_does_not_know_is_adopted() -> None:
     assert harness.asked(do.Exit) == [do.Exit(0)]
 
 
+@pytest.mark.parametrize("value", [0, 2])
+@pytest.mark.parametrize("by_history", [False, True])
+def test_a_job_whose_submit_event_is_lost_ends_in_a_replay_too(
+    value: int, *, by_history: bool
+) -> None:
+    """The schedd's reply has told of it, so that nothing was to be adopted."""
+    harness = make.EngineHarness(make.dag("A->B", retries={"A": 1})).begin()
+    harness.tell(inputs.Submitted(0, 5, 2), make.terminated(5, 0))
+    harness.read_back()
+    if by_history:
+        ended = [inputs.EndedJob(5, proc, "A", 0, proc * value) for proc in range(2)]
+        for _ in range(2):
+            harness.wait(CONFIRM_LOST_S + 60)
+            harness.tell(QueueListed([], ended))
+            harness.read_back()
+    else:
+        harness.tell(make.terminated(5, 1, value=value))
+        harness.read_back()
+    assert harness.states() == ("A=SUBMITTING B=WAITING" if value else "A=DONE B=SUBMITTING")
+    harness.same_replay()
+
+
 def test_a_job_of_another_run_of_the_node_is_not_adopted() -> None:
     harness = recovered("A")
     harness.tell(QueueListed([QueuedJob(5, 0, "A", 1)]))
