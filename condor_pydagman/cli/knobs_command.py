@@ -23,9 +23,6 @@ else:
     Subparsers = Any
 
 
-_IS_THE_LIMIT = "is the limit."
-
-
 class Row(NamedTuple):
     """A knob as it is in force.
 
@@ -34,6 +31,7 @@ class Row(NamedTuple):
         detail: file and line, or the variable; '' if not known.
         notes: what else is to be said of the value.
         error: what is wrong with it, '' if nothing is.
+        is_limit: a CONFIG file sets another value, which is not in force because of this one.
     """
 
     knob: Knob
@@ -42,6 +40,7 @@ class Row(NamedTuple):
     detail: str = ""
     notes: tuple[str, ...] = ()
     error: str = ""
+    is_limit: bool = False
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -105,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
     rows = in_force(chosen, _config_file(dag_files, arguments.config))
     if not arguments.all and not pattern:
         # A default that limits what a CONFIG file sets says why that value is not in force.
-        rows = [row for row in rows if row.layer != "default" or _is_limit(row)]
+        rows = [row for row in rows if row.layer != "default" or row.is_limit]
     if arguments.json:
         print(json.dumps([_as_json(row) for row in rows], indent=4))
     else:
@@ -171,12 +170,9 @@ def _capped(row: Row, administrators: Row, free: bool) -> Row:
         return row
     if value == user:
         return row
-    note = f"{row.detail or row.layer} sets {user}; the administrator's {limit} {_IS_THE_LIMIT}"
-    return administrators._replace(value=value, notes=(*administrators.notes, note))
-
-
-def _is_limit(row: Row) -> bool:
-    return any(note.endswith(_IS_THE_LIMIT) for note in row.notes)
+    note = f"{row.detail or row.layer} sets {user}; the administrator's {limit} is the limit."
+    notes = (*administrators.notes, note)
+    return administrators._replace(value=value, notes=notes, is_limit=True)
 
 
 def table(rows: Sequence[Row], width: int) -> Iterator[str]:
