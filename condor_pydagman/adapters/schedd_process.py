@@ -48,7 +48,7 @@ from condor_pydagman.adapters.schedd_requests import (
 from condor_pydagman.errors import PoolError
 
 IDLE_S = 20.0  # without a request, after which the child leaves
-LOOK_IDLE_S = 0.5  # after a look at DAGMan's job ad, which does not count: it never ends
+LOOK_IDLE_S = 0.5  # at least, after a look at DAGMan's job ad; looks do not count, they recur
 MAX_ASKED = 2  # submits handed over to the child: one that it makes, and the next
 MAX_NEXT_LENGTH = 8000  # characters of that one's description: it has to fit into a socket's buffer
 LARGE_BYTES = 150_000_000  # resident memory of a DAGMan whose child stays
