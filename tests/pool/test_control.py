@@ -344,7 +344,7 @@ def no_port(s: Scene) -> None:
     done = s.access_point.run("condor_submit_dag", "t.dag", cwd=s.work, environment=environment)
     s.cluster = int(re.findall(r"submitted to cluster (\d+)", done.stdout)[0])
     s.started("A 0")
-    assert "127" not in str(s.ad().get("DAG_Address"))
+    s.until(lambda: "127" not in str(s.ad().get("DAG_Address")), "no address in the ad")
     code, text = htcondor(s, "halt")
     assert code != 0
     assert "Job does not have a contact address" in text

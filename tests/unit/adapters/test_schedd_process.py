@@ -306,8 +306,9 @@ def test_a_process_that_left_for_want_of_requests_is_followed_by_another(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(schedd_process, "IDLE_S", 0.1)
+    monkeypatch.setattr(schedd_process, "LOOK_IDLE_S", 0.1)
     first = bench.result(ReadAttribute(1, "A"))
-    time.sleep(0.5)  # it has left, and nobody has looked
+    os.waitid(os.P_PID, first, os.WEXITED | os.WNOWAIT)  # it has left, and nobody has looked
     second = bench.result(SUBMIT)
     assert second.outcome == Accepted(41, 2)
     third = bench.result(ReadAttribute(1, "A"))
@@ -394,6 +395,7 @@ def test_looks_do_not_keep_a_process(bench: Bench, monkeypatch: pytest.MonkeyPat
 
 def test_the_process_of_a_large_dagman_stays(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(schedd_process, "IDLE_S", 0.05)
+    monkeypatch.setattr(schedd_process, "LOOK_IDLE_S", 0.05)
     monkeypatch.setattr(schedd_process, "LARGE_BYTES", 1)
     pid = bench.result(ReadAttribute(1, "A"))
     time.sleep(0.4)
