@@ -29,8 +29,11 @@ LAYERS = (
     ("engine",),
     ("records",),
     ("picture",),
+    ("trace",),
+    ("report", "diagnosis"),
     ("adapters", "pool"),
     ("dagman_job",),
+    ("monitor",),
     ("daemon",),
     ("cli",),
     ("api",),
@@ -46,6 +49,9 @@ PURE = (
     "engine",
     "records",
     "picture",
+    "trace",
+    "report",
+    "diagnosis",
 )
 
 # Lowest first: a module of the engine imports only what stands before it, TYPE_CHECKING included.

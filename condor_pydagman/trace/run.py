@@ -1,0 +1,234 @@
+"""A run of a DAG as it is known from its files: nodes, their attempts, and the DAG as a whole.
+
+A *run* begins when DAGMan empties the nodes log and ends with DAGMan; a DAGMan that is started
+again after a crash, and recovers, goes on with the same run.  An *attempt* is one try of a node:
+PRE script, jobs, POST script; RETRY makes further attempts.
+
+Times are seconds since the epoch, 0.0 if it has not happened or is not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from condor_pydagman.vocabulary import NodeStatus
+
+
+class NodePlan(NamedTuple):
+    """What the DAG says of a node, as far as its states depend on it.
+
+    Attributes:
+        retries: how many further attempts RETRY allows.
+        has_pre, has_post: whether it has such scripts.
+        is_subdag: whether its job is a DAGMan (SUBDAG EXTERNAL).
+        done: the DAG file or a rescue file says that it is done.
+        tolerance: how many of its procs may fail.
+    """
+
+    retries: int = 0
+    has_pre: bool = False
+    has_post: bool = False
+    is_subdag: bool = False
+    done: bool = False
+    tolerance: int = 0
+
+
+class ScriptRun:
+    """One run of a PRE or POST script.
+
+    Attributes:
+        started, ended: times.
+        value: exit code, negative for a signal; None while it runs.
+    """
+
+    __slots__ = ("ended", "started", "value")
+
+    def __init__(self, started: float = 0.0) -> None:
+        self.started = started
+        self.ended = 0.0
+        self.value: int | None = None
+
+
+class Hold(NamedTuple):
+    """A job was held.
+
+    Attributes:
+        time: when.
+        reason: in words, as the log has it.
+        code, subcode: HoldReasonCode and HoldReasonSubCode of the job ad.
+        job: `CLUSTER.PROC`.
+        released: when it was released or removed; 0.0 while it is held.
+    """
+
+    time: float
+    reason: str
+    code: int
+    subcode: int
+    job: str
+    released: float = 0.0
+
+
+class Usage(NamedTuple):
+    """A row of a terminate event's table of resources; None where the table has nothing."""
+
+    used: float | None
+    requested: float | None
+    allocated: float | None
+
+
+class Attempt:
+    """One try of a node.
+
+    Attributes:
+        number: 0 for the first.
+        cluster: of its jobs, 0 if none has been submitted.
+        proc: of the first of its jobs.
+        procs: how many jobs it has in the log.
+        submitted: when the first of its jobs came into the queue.
+        started: when the first of its jobs began to run (first execute event).
+        ended: when the last of its jobs left the queue.
+        value: of the first job that failed, or 0 if all have succeeded: exit code, or a negative
+            signal; None until a job has ended.
+        hosts: machine (slot name, else address) of each job that ran, in the order of their starts.
+        running, ended_procs: how many jobs run now, and have left the queue.
+        held: how many are held now.
+        holds: every hold, oldest first.
+        evictions: how often a job was taken from its machine.
+        reason: why the jobs could not be submitted, or were removed; '' otherwise.
+        usage: resources by name (`Cpus`, `Memory (MB)`, `Disk (KB)`), of the job that used most.
+        cpu_s: CPU time of all jobs, user and system, seconds.
+        bytes_sent, bytes_received: by all jobs, as the terminate events say.
+        pre, post: its scripts.
+    """
+
+    __slots__ = (
+        "bytes_received",
+        "bytes_sent",
+        "cluster",
+        "cpu_s",
+        "ended",
+        "ended_procs",
+        "evictions",
+        "failed_procs",
+        "held",
+        "holds",
+        "hosts",
+        "number",
+        "post",
+        "pre",
+        "proc",
+        "procs",
+        "reason",
+        "running",
+        "started",
+        "submitted",
+        "usage",
+        "value",
+    )
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.cluster = 0
+        self.proc = 0
+        self.procs = 0
+        self.submitted = self.started = self.ended = 0.0
+        self.value: int | None = None
+        self.hosts: tuple[str, ...] = ()
+        self.running = self.ended_procs = self.failed_procs = self.held = 0
+        self.holds: list[Hold] = []
+        self.evictions = 0
+        self.reason = ""
+        self.usage: Mapping[str, Usage] = {}
+        self.cpu_s = 0.0
+        self.bytes_sent = self.bytes_received = 0
+        self.pre: ScriptRun | None = None
+        self.post: ScriptRun | None = None
+
+    @property
+    def in_queue(self) -> bool:
+        """Whether some of its jobs are in the queue."""
+        return self.ended_procs < self.procs
+
+    @property
+    def job(self) -> str:
+        """Its first job, `CLUSTER.PROC`; '' if none has been submitted."""
+        return f"{self.cluster}.{self.proc}" if self.procs else ""
+
+
+class NodeRun:
+    """A node in a run.
+
+    Attributes:
+        name: its full name.
+        status: its state, as the node status file would call it.
+        since: when it came into that state.
+        attempts: oldest first; empty if it has not been started.
+        skipped: its PRE script returned PRE_SKIP: it is done without a job.
+    """
+
+    __slots__ = ("attempts", "name", "since", "skipped", "status")
+
+    def __init__(self, name: str, status: NodeStatus = NodeStatus.NOT_READY) -> None:
+        self.name = name
+        self.status = status
+        self.since = 0.0
+        self.attempts: list[Attempt] = []
+        self.skipped = False
+
+
+class Start(NamedTuple):
+    """DAGMan was started.
+
+    Attributes:
+        time: when.
+        recovering: whether it took up an interrupted run.
+        version: of the program, as the log has it.
+    """
+
+    time: float
+    recovering: bool = False
+    version: str = ""
+
+
+class Halted(NamedTuple):
+    """The DAG was halted from one time to another (0.0: it still is, or DAGMan has ended)."""
+
+    begun: float
+    ended: float = 0.0
+
+
+class Run:
+    """All that is known of the last run of a DAG.
+
+    Attributes:
+        nodes: by full name, in the order of the DAG if that is known, else of their first events.
+        starts: of DAGMan, oldest first; more than one if it was restarted.
+        begun: when the run began, or its first event.
+        last: time of the newest event.
+        ended: when DAGMan ended, 0.0 while it runs.
+        exit_code: condor_dagman's; None while it runs, or if nobody knows.
+        counts: total, done, pre, queued, post, ready, unready, failed, futile, as DAGMan last wrote
+            them; () if it has not.
+        counts_time: when that was.
+        dag_status: number of the DAG's state (`vocabulary.DagStatus`) as last written, None if not.
+        halts: when it was halted.
+        limits: throttles in force by their names in the job ad, 0 for none.
+        rescued_from: number of the rescue file that it began with, 0 if none.
+        rescue_written: name of the rescue file that it wrote, '' if none.
+        complete: whether the nodes log was read from its beginning.
+    """
+
+    def __init__(self) -> None:
+        self.nodes: dict[str, NodeRun] = {}
+        self.starts: list[Start] = []
+        self.begun = self.last = self.ended = 0.0
+        self.exit_code: int | None = None
+        self.counts: tuple[int, ...] = ()
+        self.counts_time = 0.0
+        self.dag_status: int | None = None
+        self.halts: list[Halted] = []
+        self.limits: dict[str, int] = {}
+        self.rescued_from = 0
+        self.rescue_written = ""
+        self.complete = True
