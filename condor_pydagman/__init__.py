@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from condor_pydagman.api.dag_errors import DagError, DagProblem, Place
     from condor_pydagman.api.dag_lint import LintFinding, lint_dag
     from condor_pydagman.api.dag_reading import check_dag, parse_dag, read_dag
-    from condor_pydagman.api.dag_state import DagState, DagStatus, dag_status
+    from condor_pydagman.api.dag_state import DagStatus, dag_status
     from condor_pydagman.api.dag_submit import SubmittedDag, submit_dag
     from condor_pydagman.api.dag_view import Dag, Edge, Node
     from condor_pydagman.api.rescue_files import Rescue, read_rescue, write_rescue
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         Tolerance,
         Variable,
     )
+    from condor_pydagman.monitor.found_state import DagState
     from condor_pydagman.vocabulary import NodeKind, NodeStatus, ScriptKind
 
 __version__ = "0.1.0"
@@ -97,7 +98,6 @@ _HOMES = {
         "read_dag",
     ),
     "api.dag_state": (
-        "DagState",
         "DagStatus",
         "dag_status",
     ),
@@ -139,6 +139,7 @@ _HOMES = {
         "Tolerance",
         "Variable",
     ),
+    "monitor.found_state": ("DagState",),
     "vocabulary": (
         "NodeKind",
         "NodeStatus",

@@ -16,7 +16,6 @@ Behaviour of JobEventLog that this file works around (measured, 25.14):
 from __future__ import annotations
 
 import errno
-import functools
 import os
 import re
 import time
@@ -26,6 +25,7 @@ from typing import Any
 import classad2
 import htcondor2
 
+from condor_pydagman.adapters import local_time
 from condor_pydagman.adapters.own_files import open_to_append
 from condor_pydagman.engine.inputs import LogBroken, LogEvent
 from condor_pydagman.errors import FileError, is_machine_error
@@ -81,7 +81,7 @@ class NodesLog:
         self._fd = -1
         self._offset = 0  # after the last event read
         self._size = 0
-        self._common = None if bindings_only else CommonEvents(_existing_minute)
+        self._common = None if bindings_only else CommonEvents(local_time.existing_minute)
         self._block = b""
         self._block_begin = 0
         self._uncommon = 0  # times in a row that the next event was of no common form
@@ -380,43 +380,9 @@ def _log_event(event: Any) -> LogEvent:
     return LogEvent(**common, **(details(event) if details is not None else {}))
 
 
-@functools.lru_cache(maxsize=16)
-def _minute(stamp: str) -> float:
-    """Seconds since the epoch of a minute in local time, `2026-11-21T11:56`.
-
-    In the hour that is repeated at the end of summer time, the first of the two; the result of
-    mktime there depends on its earlier calls.
-    """
-    numbers = tuple(
-        int(part) for part in (stamp[0:4], stamp[5:7], stamp[8:10], stamp[11:13], stamp[14:])
-    )
-    minute = time.mktime((*numbers, 0, 0, 0, -1))  # type: ignore[arg-type]
-    for repeated in (3600, 1800):
-        if time.localtime(minute - repeated)[:5] == numbers:
-            return minute - repeated
-    return minute
-
-
-@functools.lru_cache(maxsize=16)
-def _existing_minute(stamp: str) -> float | None:
-    """The same; None if local time has no such minute, for which the bindings return another.
-
-    There is no 30 February, and no 02:30 in the night when clocks go from 02:00 to 03:00.
-    """
-    try:
-        minute = _minute(stamp)
-    except (ValueError, OverflowError):
-        return None
-    for second in (0, 59):
-        shown = time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(minute + second))
-        if shown != f"{stamp}:{second:02}":
-            return None
-    return minute
-
-
 def _epoch(stamp: str) -> float:
     """Seconds since the epoch of an event's time; the bindings take 40 times as long."""
-    return _minute(stamp[:16]) + int(stamp[17:19])
+    return local_time.minute(stamp[:16]) + int(stamp[17:19])
 
 
 def _submit(event: Any) -> dict[str, Any]:

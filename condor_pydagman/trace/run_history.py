@@ -24,6 +24,7 @@ class NodePlan(NamedTuple):
         is_subdag: whether its job is a DAGMan (SUBDAG EXTERNAL).
         done: the DAG file or a rescue file says that it is done.
         tolerance: how many of its procs may fail.
+        pre_skip: exit code of the PRE script that makes it done, None if there is none.
     """
 
     retries: int = 0
@@ -32,6 +33,7 @@ class NodePlan(NamedTuple):
     is_subdag: bool = False
     done: bool = False
     tolerance: int = 0
+    pre_skip: int | None = None
 
 
 class ScriptRun:
@@ -84,6 +86,7 @@ class Attempt:
         number: 0 for the first.
         cluster: of its jobs, 0 if none has been submitted.
         proc: of the first of its jobs.
+        noop: number of a NOOP node's job, which has no cluster; 0 for any other.
         procs: how many jobs it has in the log.
         submitted: when the first of its jobs came into the queue.
         started: when the first of its jobs began to run (first execute event).
@@ -91,7 +94,7 @@ class Attempt:
         value: of the first job that failed, or 0 if all have succeeded: exit code, or a negative
             signal; None until a job has ended.
         hosts: machine (slot name, else address) of each job that ran, in the order of their starts.
-        running, ended_procs: how many jobs run now, and have left the queue.
+        running, ended_procs, failed_procs: how many jobs run now, have left the queue, have failed.
         held: how many are held now.
         holds: every hold, oldest first.
         evictions: how often a job was taken from its machine.
@@ -100,6 +103,8 @@ class Attempt:
         cpu_s: CPU time of all jobs, user and system, seconds.
         bytes_sent, bytes_received: by all jobs, as the terminate events say.
         pre, post: its scripts.
+        over: whether it has ended, scripts included.
+        factory: whether the schedd is still to make jobs of it (late materialization).
     """
 
     __slots__ = (
@@ -110,11 +115,14 @@ class Attempt:
         "ended",
         "ended_procs",
         "evictions",
+        "factory",
         "failed_procs",
         "held",
         "holds",
         "hosts",
+        "noop",
         "number",
+        "over",
         "post",
         "pre",
         "proc",
@@ -129,9 +137,7 @@ class Attempt:
 
     def __init__(self, number: int) -> None:
         self.number = number
-        self.cluster = 0
-        self.proc = 0
-        self.procs = 0
+        self.cluster = self.proc = self.procs = self.noop = 0
         self.submitted = self.started = self.ended = 0.0
         self.value: int | None = None
         self.hosts: tuple[str, ...] = ()
@@ -144,6 +150,7 @@ class Attempt:
         self.bytes_sent = self.bytes_received = 0
         self.pre: ScriptRun | None = None
         self.post: ScriptRun | None = None
+        self.over = self.factory = False
 
     @property
     def in_queue(self) -> bool:
@@ -153,7 +160,7 @@ class Attempt:
     @property
     def job(self) -> str:
         """Its first job, `CLUSTER.PROC`; '' if none has been submitted."""
-        return f"{self.cluster}.{self.proc}" if self.procs else ""
+        return f"{self.cluster}.{self.proc}" if self.procs and self.cluster else ""
 
 
 class NodeRun:
@@ -165,16 +172,19 @@ class NodeRun:
         since: when it came into that state.
         attempts: oldest first; empty if it has not been started.
         skipped: its PRE script returned PRE_SKIP: it is done without a job.
+        no_retry: DAGMan has said that it will not be tried again.
+        retries_told: how many retries are known of.
     """
 
-    __slots__ = ("attempts", "name", "since", "skipped", "status")
+    __slots__ = ("attempts", "name", "no_retry", "retries_told", "since", "skipped", "status")
 
     def __init__(self, name: str, status: NodeStatus = NodeStatus.NOT_READY) -> None:
         self.name = name
         self.status = status
         self.since = 0.0
         self.attempts: list[Attempt] = []
-        self.skipped = False
+        self.skipped = self.no_retry = False
+        self.retries_told = 0
 
 
 class Start(NamedTuple):
@@ -215,7 +225,10 @@ class Run:
         halts: when it was halted.
         limits: throttles in force by their names in the job ad, 0 for none.
         rescued_from: number of the rescue file that it began with, 0 if none.
+        rescue_read: name of the rescue or save file that it began with, '' if none.
         rescue_written: name of the rescue file that it wrote, '' if none.
+        aborted: DAGMan's words for the ABORT-DAG-ON that ended it, '' if none did.
+        removed: whether DAGMan's job was removed (condor_rm).
         complete: whether the nodes log was read from its beginning.
     """
 
@@ -230,5 +243,11 @@ class Run:
         self.halts: list[Halted] = []
         self.limits: dict[str, int] = {}
         self.rescued_from = 0
-        self.rescue_written = ""
+        self.rescue_read = self.rescue_written = self.aborted = ""
+        self.removed = False
         self.complete = True
+
+    @property
+    def halted(self) -> bool:
+        """Whether the DAG is halted."""
+        return bool(self.halts) and not self.halts[-1].ended

@@ -1,0 +1,158 @@
+"""Follows a DAG by its two logs: what has happened as events, how it stands as a `Run`.
+
+DAGMan knows nothing of its readers: whoever follows a DAG costs it nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+
+from condor_pydagman.adapters.local_time import logged_minute
+from condor_pydagman.monitor.followed_file import FollowedFile
+from condor_pydagman.monitor.found_dag import FoundDag
+from condor_pydagman.monitor.position import JOB_LOG, OUT_LOG, Position, parse_position
+from condor_pydagman.monitor.source import Source, in_order
+from condor_pydagman.trace.dag_events import DagEvent
+from condor_pydagman.trace.local_times import LocalTimes
+from condor_pydagman.trace.nodes_log_text import job_events
+from condor_pydagman.trace.out_log_text import BEGIN_OF_RUN, OutKind, out_lines
+from condor_pydagman.trace.run_history import NodePlan, Run
+from condor_pydagman.trace.run_tracker import RunTracker, order
+from condor_pydagman.vocabulary import EXIT_RESTART
+
+ALL = 1 << 30  # more events than an entry has
+BLOCK_BYTES = 4 << 20  # read of a log at a time
+
+
+class DagMonitor:
+    """A DAG that is followed.
+
+    Args:
+        found: the DAG and its files.
+        since: the `id` of the last event that is known already; '' for the beginning of the run.
+        plans: what the DAG says of each node (`monitor.plan`); without it, states are told as far
+            as the logs tell them.
+        tail_bytes: begin this many bytes before the ends of the logs, for DAGs whose logs are
+            huge; `run` then has what happened since, and the counts that DAGMan wrote last.
+
+    Attributes:
+        more: whether the last `poll` left something in the logs, so that the next need not wait.
+
+    Raises:
+        UsageError: `since` is no id of an event.
+    """
+
+    def __init__(
+        self,
+        found: FoundDag,
+        *,
+        since: str = "",
+        plans: Mapping[str, NodePlan] | None = None,
+        tail_bytes: int | None = None,
+    ) -> None:
+        self.found = found
+        self.more = False
+        self._times = LocalTimes(logged_minute, time.localtime().tm_year)
+        self._jobs = Source(
+            FollowedFile(found.nodes_log, b"\n...\n"),
+            lambda data, begin: job_events(data, begin, self._times),
+            lambda event: float(event.time),
+        )
+        self._lines = Source(
+            FollowedFile(found.out, b"\n"),
+            lambda data, begin: out_lines(data, begin, self._times),
+            order,
+        )
+        self._tracker = RunTracker(plans)
+        self._known = self._still_valid(parse_position(since))
+        self._left_out = False
+        if tail_bytes is not None:
+            self._left_out = self._jobs.file.skip_to_last(tail_bytes)
+            self._lines.file.skip_to_last(tail_bytes)
+        else:
+            self._skip_earlier_runs()
+
+    @property
+    def run(self) -> Run:
+        """How the run stands, as far as the logs have been read."""
+        run = self._tracker.run
+        run.complete = not self._left_out
+        return run
+
+    @property
+    def over(self) -> bool:
+        """Whether DAGMan has ended, and will not be started again by the schedd."""
+        run = self._tracker.run
+        return bool(run.ended) and run.exit_code != EXIT_RESTART
+
+    @property
+    def problems(self) -> list[str]:
+        """Which of the logs can't be read, and why."""
+        files = self._lines.file, self._jobs.file
+        return [file.problem for file in files if file.problem]
+
+    def read(self) -> Run:
+        """Read the logs to their ends; returns how the run stands."""
+        self.poll()
+        while self.more:
+            self.poll()
+        return self.run
+
+    def poll(self) -> list[DagEvent]:
+        """What has happened since the last call; a block of each log at most, see `more`."""
+        # .dagman.out first: what one of its lines followed from is in the nodes log by then
+        lines = self._lines.fill(BLOCK_BYTES)
+        new_run = any(getattr(line, "what", None) is OutKind.NEW_RUN for line in lines)
+        if new_run and self._log_is_another():
+            self._jobs.restart()
+        self._jobs.fill(BLOCK_BYTES)
+        events: list[DagEvent] = []
+        for source in in_order(self._lines, self._jobs):
+            events += self._taken(source)
+        self.more = self._lines.more or self._jobs.more
+        return events
+
+    def _taken(self, source: Source) -> list[DagEvent]:
+        """Take the next entry of a log; what has happened, unless that is known already."""
+        before = self._position()
+        events = self._tracker.take(source.pop())
+        if not events:
+            return events
+        letter = OUT_LOG if source is self._lines else JOB_LOG
+        ids = [str(before.after(letter, count)) for count in range(1, len(events))]
+        ids.append(str(self._position()))
+        named = [event._replace(id=text, dag=self.found.name) for event, text in zip(events, ids)]
+        return named[self._number_known(letter, source.taken) :]
+
+    def _position(self) -> Position:
+        jobs, lines = self._jobs, self._lines
+        return Position(jobs.mark, jobs.taken, lines.mark, lines.taken)
+
+    def _number_known(self, letter: str, end: int) -> int:
+        """How many events of an entry that ends there are known already."""
+        known = self._known
+        if end <= (known.out if letter == OUT_LOG else known.log):
+            return ALL
+        if known.taken_from != letter:
+            return 0
+        self._known = known._replace(taken_from="")
+        return known.taken
+
+    def _still_valid(self, known: Position) -> Position:
+        """As far as it is about the files as they are now."""
+        if known.log_mark != self._jobs.file.mark():
+            known = known._replace(log_mark=0, log=0)
+        if known.out_mark != self._lines.file.mark():
+            known = known._replace(out_mark=0, out=0)
+        return known
+
+    def _skip_earlier_runs(self) -> None:
+        """Begin with the start of DAGMan that began the last run, unless more is wanted."""
+        begin = self._lines.file.line_of_last(*BEGIN_OF_RUN)
+        if not self._known.out_mark or self._known.out >= begin:
+            self._lines.file.offset = begin
+
+    def _log_is_another(self) -> bool:
+        """Whether what was read of the nodes log is of a run before."""
+        return bool(self._jobs.file.offset) and self._jobs.mark != self._jobs.file.mark()

@@ -1,0 +1,105 @@
+"""A log that grows, read from an offset on; it may be absent, emptied, replaced or deleted."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import zlib
+
+MAX_FIRST_LINE = 1024  # bytes
+MAX_ENTRY_BYTES = 1 << 20  # what has no end of an entry in so many bytes is passed over
+
+
+class FollowedFile:
+    """A log.
+
+    Args:
+        path: of the file, which need not exist yet.
+        separator: what each entry ends with.
+
+    Attributes:
+        offset: behind what has been read of it, whole entries; bytes.
+        more: whether there was more at the last read.
+        problem: why it can't be read, '' if it can.
+    """
+
+    def __init__(self, path: str, separator: bytes) -> None:
+        self.path = path
+        self.offset = 0
+        self.more = False
+        self.problem = ""
+        self._separator = separator
+
+    def read(self, most: int) -> bytes:
+        """The next whole entries, about `most` bytes; b'' if there are none.
+
+        A file that has become shorter, or is gone, is read from its beginning: `offset` is less
+        than before then.
+        """
+        self.more = False
+        try:
+            with open(self.path, "rb") as file:
+                size = os.fstat(file.fileno()).st_size
+                self.problem = ""
+                if size < self.offset:
+                    self.offset = 0
+                if size == self.offset:
+                    return b""
+                file.seek(self.offset)
+                data = self._whole(file.read(most))
+        except FileNotFoundError:
+            self.offset = 0
+            self.problem = f"there is no {self.path}"
+            return b""
+        except OSError as error:
+            self.problem = f"can't read {self.path}: {error.strerror}"
+            return b""
+        self.offset += len(data)
+        self.more = bool(data) and self.offset < size
+        return data
+
+    def _whole(self, data: bytes) -> bytes:
+        end = data.rfind(self._separator)
+        if end < 0:
+            return data if len(data) >= MAX_ENTRY_BYTES else b""
+        return data[: end + len(self._separator)]
+
+    def mark(self) -> int:
+        """A number that tells this content from another's, by its first line; 0 if it has none."""
+        try:
+            with open(self.path, "rb") as file:
+                line = file.readline(MAX_FIRST_LINE)
+        except OSError:
+            return 0
+        return (zlib.crc32(line) or 1) if line.endswith(b"\n") else 0
+
+    def skip_to_last(self, most: int) -> bool:
+        """Begin with the first entry of the last `most` bytes; whether that leaves any out."""
+        try:
+            with open(self.path, "rb") as file:
+                size = os.fstat(file.fileno()).st_size
+                if size <= most:
+                    return False
+                file.seek(size - most)
+                found = file.read(most).find(self._separator)
+        except OSError:
+            return False
+        self.offset = size - most + (found + len(self._separator) if found >= 0 else most)
+        return True
+
+    def line_of_last(self, *words: bytes) -> int:
+        """Offset of the line with the last of the first words before the last of the second words,
+        and so on; 0 if there is none."""
+        try:
+            with open(self.path, "rb") as file:
+                if not os.fstat(file.fileno()).st_size:
+                    return 0
+                with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+                    at = len(data)
+                    for word in words:
+                        at = data.rfind(word, 0, at)
+                        if at < 0:
+                            return 0
+                    return data.rfind(b"\n", 0, at) + 1
+        except (OSError, ValueError):
+            return 0

@@ -1,0 +1,247 @@
+"""Which DAG is meant, and where its files are: by the name of its DAG file, or by DAGMan's job.
+
+The command line of DAGMan, in the `.condor.sub` or in the job's ad, tells the submit directory, the
+DAG files, and where `.dagman.out` is; the head of `.dagman.out` tells where the nodes log is.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from condor_pydagman.dagman_job.options import DagmanOptions, parse_dagman
+from condor_pydagman.errors import FileError, PoolError, UsageError
+from condor_pydagman.monitor import queue
+from condor_pydagman.monitor.found_state import DagState, state_of_ad, state_of_files
+from condor_pydagman.names import DagPaths
+from condor_pydagman.records.condor_sub import old_arguments, parse_environment, parse_quoted
+
+HEAD_BYTES = 1 << 16  # of `.dagman.out`, before the first node
+_NODES_LOG = re.compile(r"Default node log file is: <(.*)>$", re.M)
+_DERIVED = re.compile(
+    r"\.(?:dagman\.(?:out|log)|condor\.sub|nodes\.log|lib\.(?:out|err)|lock|metrics|halt"
+    r"|(?:_multi)?rescue\d{3})$"
+)
+_OUT_VARIABLE = "_CONDOR_DAGMAN_LOG"
+_ENDED = (DagState.SUCCEEDED, DagState.FAILED, DagState.REMOVED)
+
+
+class FoundDag(NamedTuple):
+    """A DAG and its files.
+
+    Attributes:
+        name: of its first DAG file, as the user has written it, or relative to here if it is below.
+        directory: in which condor_submit_dag was run; absolute.
+        options: DAGMan's command line; file names in it are relative to `directory`.
+        paths: names of the DAG's files, absolute.
+        out: path of `.dagman.out`.
+        nodes_log: path of the nodes log.
+        cluster: of DAGMan's job, 0 if it is not known.
+        ad: of DAGMan's job in the queue, or of the history if only its number was given; {} if the
+            schedd was not asked, or has none.
+        state: what the DAG is about.
+        exit_code: condor_dagman's, None while it runs or if it is not known.
+        schedd_problem: why the schedd could not be asked, '' otherwise.
+    """
+
+    name: str
+    directory: str
+    options: DagmanOptions
+    paths: DagPaths
+    out: str
+    nodes_log: str
+    cluster: int = 0
+    ad: Mapping[str, Any] = {}
+    state: DagState = DagState.UNKNOWN
+    exit_code: int | None = None
+    schedd_problem: str = ""
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The DAG files, as DAGMan was given them."""
+        return self.options.dag_files
+
+    @property
+    def ended(self) -> bool:
+        """Whether its run has ended, and nothing will go on with it by itself."""
+        return self.state in _ENDED
+
+    @property
+    def has_files(self) -> bool:
+        """Whether its logs can be read here."""
+        return os.access(self.out, os.R_OK) or os.access(self.nodes_log, os.R_OK)
+
+
+def find_dag(what: str, *, ask: bool = True) -> FoundDag:
+    """The DAG of a DAG file, or of a DAGMan job by its number.
+
+    Args:
+        what: path of the first DAG file, or of a file that DAGMan has made beside it; or the number
+            of DAGMan's job, `7` or `7.0`.
+        ask: whether the schedd is asked for the job of a DAG that has not ended.
+
+    Raises:
+        FileError: there is no such file, and nothing of a run of it.
+        PoolError: the schedd has no such job, or does not answer.
+        UsageError: it is a directory.
+    """
+    number = re.fullmatch(r"(\d{1,9})(?:\.0)?", what)
+    if number is not None and not os.path.exists(what):
+        return found_by_ad(queue.dagman_ad(int(number[1])))
+    primary = _DERIVED.sub("", what)
+    if os.path.isdir(what):
+        raise UsageError(f"{what} is a directory; {_said_of_directory(what)}")
+    if not os.path.exists(primary) and not os.path.exists(primary + ".dagman.out"):
+        known = _said_of_directory(os.path.dirname(what) or ".")
+        raise FileError(f"there is no DAG file {what}; {known}")
+    found = _found_by_file(primary)
+    return _asked(found) if ask and not found.ended else found
+
+
+def find_here(*, ask: bool = True) -> FoundDag:
+    """The only DAG of this directory that was ever started.
+
+    Raises:
+        UsageError: there is none, or more than one.
+    """
+    names = started_in(".")
+    if len(names) != 1:
+        raise UsageError(f"say which DAG: {_said_of_directory('.')}")
+    return find_dag(names[0], ask=ask)
+
+
+def started_in(directory: str) -> list[str]:
+    """The DAG files of a directory that were ever started or submitted, that of the newest run
+    first; a sub-DAG is one too."""
+    times: dict[str, float] = {}
+    for suffix in (".dagman.out", ".condor.sub"):
+        for path in glob.glob(os.path.join(glob.escape(directory), f"*{suffix}")):
+            name = os.path.normpath(path[: -len(suffix)])
+            times[name] = max(times.get(name, 0.0), _changed(path))
+    return sorted(times, key=lambda name: -times[name])
+
+
+def found_by_ad(ad: Mapping[str, Any]) -> FoundDag:
+    """The DAG of a DAGMan job's ad.
+
+    Raises:
+        UsageError: its command line can't be read.
+    """
+    directory = str(ad.get("Iwd", ""))
+    words = parse_quoted(f'"{ad["Arguments"]}"') if ad.get("Arguments") else []
+    options = parse_dagman(words or old_arguments(str(ad.get("Args", ""))))
+    environment = _environment(str(ad.get("Environment") or ad.get("Env") or ""))
+    found = _found(directory, options, environment)
+    state, code = state_of_ad(ad)
+    return found._replace(cluster=int(ad["ClusterId"]), ad=ad, state=state, exit_code=code)
+
+
+def _asked(found: FoundDag) -> FoundDag:
+    """With what the schedd says of its job."""
+    if not found.cluster:
+        return found
+    try:
+        ad = queue.queued_dagman_ad(found.cluster)
+    except PoolError as error:
+        return found._replace(schedd_problem=str(error))
+    if not ad or str(ad.get("Iwd", "")) != os.path.realpath(found.directory):
+        return found  # it may be a job of another schedd, with the same number
+    found = found._replace(ad=ad)
+    state, _ = state_of_ad(ad)
+    if state in (DagState.HELD, DagState.IDLE):
+        return found._replace(state=state)
+    return found
+
+
+def _found_by_file(primary: str) -> FoundDag:
+    text = _head(primary + ".condor.sub")
+    options = _options(text)
+    directory = os.path.dirname(os.path.abspath(primary))
+    given = options.dag_files[0] if options is not None else ""
+    if options is None or os.path.basename(given) != os.path.basename(primary):
+        options = DagmanOptions(dag_files=(os.path.basename(primary),))
+    elif os.path.isabs(given):
+        pass
+    elif os.path.dirname(given):
+        above = os.path.abspath(primary)[: -len(os.path.normpath(given))]
+        if os.path.join(above, os.path.normpath(given)) == os.path.abspath(primary):
+            directory = above.rstrip("/") or "/"
+    environment = _environment(_value(text, "environment"))
+    found = _found(directory, options, environment)._replace(name=primary)
+    files = state_of_files(found.paths)
+    code = files.run.exit_code if files.state in _ENDED else None
+    return found._replace(cluster=files.cluster, state=files.state, exit_code=code)
+
+
+def _found(directory: str, options: DagmanOptions, environment: Mapping[str, str]) -> FoundDag:
+    given = options.paths()
+    paths = given._replace(primary=os.path.join(directory, given.primary))
+    if given.outfile_dir:
+        paths = paths._replace(outfile_dir=os.path.join(directory, given.outfile_dir))
+    out = os.path.join(directory, environment.get(_OUT_VARIABLE) or paths.dagman_out)
+    if not os.path.exists(out):
+        out = paths.dagman_out
+    return FoundDag(
+        _shown(paths.primary), directory, options, paths, out, _nodes_log(out, paths, directory)
+    )
+
+
+def _nodes_log(out: str, paths: DagPaths, directory: str) -> str:
+    """The nodes log that DAGMan has told of; the usual one if that is not here (any more)."""
+    told = _NODES_LOG.findall(_head(out))
+    if told and os.path.exists(told[-1]):
+        return str(told[-1])
+    return paths.nodes_log(directory)
+
+
+def _shown(path: str) -> str:
+    shown = os.path.relpath(path)
+    return path if shown.startswith("..") else shown
+
+
+def _options(text: str) -> DagmanOptions | None:
+    """DAGMan's command line in a `.condor.sub`; None if it has none that can be read."""
+    arguments = _value(text, "arguments")
+    try:
+        words = parse_quoted(arguments) if arguments.startswith('"') else old_arguments(arguments)
+        return parse_dagman(words)
+    except (UsageError, ValueError):
+        return None
+
+
+def _value(text: str, name: str) -> str:
+    found = re.search(rf"(?im)^\s*{name}\s*=\s*(.*)$", text)
+    return found[1].strip() if found is not None else ""
+
+
+def _environment(text: str) -> dict[str, str]:
+    try:
+        return parse_environment(text if text.startswith('"') or ";" in text else f'"{text}"')
+    except ValueError:
+        return {}
+
+
+def _head(path: str) -> str:
+    try:
+        with open(path, "rb") as file:
+            return file.read(HEAD_BYTES).decode("utf-8", "surrogateescape")
+    except OSError:
+        return ""
+
+
+def _changed(path: str) -> float:
+    try:
+        return os.stat(path).st_mtime
+    except OSError:
+        return 0.0
+
+
+def _said_of_directory(directory: str) -> str:
+    names = started_in(directory)
+    if not names:
+        return "no DAG was started in that directory; `condor_pydagman ls` lists your DAGs"
+    shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
+    return f"started there: {shown}"

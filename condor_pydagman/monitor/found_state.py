@@ -1,0 +1,115 @@
+"""What a DAG is about: by the files beside it, or by the ad of DAGMan's job."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any, NamedTuple
+
+from condor_pydagman.adapters.lock_holder import living_holder, named_cluster
+from condor_pydagman.errors import FileError
+from condor_pydagman.names import DagPaths
+from condor_pydagman.records.dagman_out import RunLog, last_run
+from condor_pydagman.vocabulary import EXIT_RESTART
+from condor_pydagman.vocabulary import DagStatus as Number
+
+MAX_TAIL_BYTES = 1 << 20  # bytes at the end of `.dagman.out` that are read
+EXIT_REMOVED = 2  # condor_dagman(1)
+
+
+class DagState(Enum):
+    """What a DAG is about."""
+
+    NOT_STARTED = "not started"
+    IDLE = "idle"  # DAGMan's job waits in the queue to be started
+    RUNNING = "running"
+    HALTED = "halted"  # it runs, but submits nothing (manual: "Suspending a Running DAG")
+    HELD = "held"  # DAGMan's job is on hold
+    INTERRUPTED = "interrupted"  # DAGMan is gone; its next start recovers the run
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    REMOVED = "removed"
+    UNKNOWN = "unknown"
+
+
+class StateOfFiles(NamedTuple):
+    """What the files beside a DAG say.
+
+    Attributes:
+        state: what it is about.
+        run: its last run, by the end of `.dagman.out`.
+        updated: when `.dagman.out` was changed last, seconds since the epoch; 0 without one.
+        cluster: of DAGMan's job, 0 if the lock file names none.
+    """
+
+    state: DagState
+    run: RunLog
+    updated: int
+    cluster: int
+
+
+def state_of_files(paths: DagPaths) -> StateOfFiles:
+    """What a DAG is about by its lock file, and by the last MB of `.dagman.out`.
+
+    Whether DAGMan lives can be told only where its lock can be seen: on its machine, or on one that
+    shares the directory with it by a file system with locks.
+
+    Raises:
+        FileError: `.dagman.out` is there, and can't be read.
+    """
+    text, updated = _tail(paths.dagman_out)
+    run, holder = last_run(text), living_holder(paths.lock)
+    cluster = holder.cluster if holder else named_cluster(paths.lock)
+    if holder:
+        halted = os.path.exists(paths.halt) or run.dag_status == Number.HALTED
+        return StateOfFiles(DagState.HALTED if halted else DagState.RUNNING, run, updated, cluster)
+    return StateOfFiles(_without_dagman(paths, run, started=bool(text)), run, updated, cluster)
+
+
+def _without_dagman(paths: DagPaths, run: RunLog, *, started: bool) -> DagState:
+    try:
+        interrupted = os.path.getsize(paths.lock) > 0  # an empty one: the DAG had not begun
+    except OSError:
+        interrupted = False
+    if interrupted:
+        return DagState.INTERRUPTED
+    if run.exit_code is None:
+        return DagState.UNKNOWN if started else DagState.NOT_STARTED
+    if run.dag_status == Number.RM and run.exit_code != EXIT_RESTART:
+        return DagState.REMOVED  # whatever its FINAL node has made of the exit code
+    return state_of_exit(run.exit_code)
+
+
+def state_of_exit(code: int) -> DagState:
+    """What an exit code of condor_dagman says."""
+    known = {0: DagState.SUCCEEDED, EXIT_REMOVED: DagState.REMOVED, EXIT_RESTART: DagState.UNKNOWN}
+    return known.get(code, DagState.FAILED)
+
+
+_STATES = {1: DagState.IDLE, 2: DagState.RUNNING, 3: DagState.REMOVED, 5: DagState.HELD}
+_COMPLETED = 4  # JobStatus
+
+
+def state_of_ad(ad: Mapping[str, Any]) -> tuple[DagState, int | None]:
+    """What the ad of DAGMan's job says, and condor_dagman's exit code if it has ended."""
+    code = ad.get("ExitCode") if ad.get("JobStatus") == _COMPLETED else None
+    if isinstance(code, int):
+        return state_of_exit(code), code
+    state = _STATES.get(int(ad.get("JobStatus", 0)), DagState.UNKNOWN)
+    if state is DagState.RUNNING and ad.get("DAG_Status") == Number.HALTED:
+        state = DagState.HALTED
+    return state, None
+
+
+def _tail(path: str) -> tuple[str, int]:
+    """The end of a file, and when it was changed last; ('', 0) if there is none."""
+    try:
+        with open(path, "rb") as file:
+            found = os.fstat(file.fileno())
+            file.seek(max(0, found.st_size - MAX_TAIL_BYTES))
+            return file.read(MAX_TAIL_BYTES).decode("utf-8", "replace"), int(found.st_mtime)
+    except FileNotFoundError:
+        return "", 0
+    except OSError as error:
+        raise FileError(f"can't read {path}: {error.strerror}") from None

@@ -1,0 +1,101 @@
+"""What a DAG says of its nodes, for readers of its logs: the Dag as DAGMan has read it."""
+
+from __future__ import annotations
+
+import gc
+import os
+from typing import NamedTuple
+
+from condor_pydagman.adapters.files import DagFiles, read_text, working_directory
+from condor_pydagman.adapters.local_time import logged_minute
+from condor_pydagman.errors import PydagmanError
+from condor_pydagman.graph.build import BuildOptions, build
+from condor_pydagman.graph.model import DONE, Dag
+from condor_pydagman.graph.problems import DagFileErrors
+from condor_pydagman.graph.progress import apply_progress
+from condor_pydagman.monitor.followed_file import FollowedFile
+from condor_pydagman.monitor.found_dag import HEAD_BYTES, FoundDag
+from condor_pydagman.names import logged_name
+from condor_pydagman.trace.local_times import LocalTimes
+from condor_pydagman.trace.out_log_text import BEGIN_OF_RUN, OutKind, out_lines
+from condor_pydagman.trace.run_history import NodePlan
+from condor_pydagman.vocabulary import NodeKind, ScriptKind
+
+_NONE = NodePlan()
+
+
+class Plan(NamedTuple):
+    """A DAG and what it says of each node.
+
+    Attributes:
+        dag: the graph, with the progress of the rescue file that the run began with.
+        nodes: by the names that the nodes log has for them, in the order of the DAG.
+    """
+
+    dag: Dag
+    nodes: dict[str, NodePlan]
+
+
+def read_plan(found: FoundDag) -> Plan:
+    """Read the DAG files of a DAG, and the rescue file that its last run began with, if it is still
+    there.
+
+    Raises:
+        PydagmanError: they are gone, or can't be read: what happened can be told all the same.
+    """
+    options = BuildOptions(
+        allow_any_node_name_characters=True,
+        use_dag_dir=found.options.use_dag_dir,
+        cwd=found.directory,
+    )
+    was_enabled = gc.isenabled()
+    gc.disable()  # nothing that is built here is garbage, and looking for it takes time
+    try:
+        with working_directory(found.directory):
+            dag = build(list(found.files), DagFiles().read, options)
+            rescue = rescue_of_last_run(found)
+            if rescue and os.path.exists(rescue):
+                apply_progress(dag, read_text(rescue), rescue, options)
+    except DagFileErrors as errors:
+        raise PydagmanError(errors.detail()) from None
+    except OSError as error:
+        raise PydagmanError(f"can't read the DAG of {found.name}: {error.strerror}") from None
+    finally:
+        if was_enabled:
+            gc.enable()
+    return Plan(dag, _node_plans(dag))
+
+
+def rescue_of_last_run(found: FoundDag) -> str:
+    """The rescue or save file that the last run began with, as DAGMan was given it; '' if none."""
+    file = FollowedFile(found.out, b"\n")
+    file.offset = file.line_of_last(*BEGIN_OF_RUN)
+    times = LocalTimes(logged_minute, 0)
+    lines = out_lines(file.read(HEAD_BYTES), 0, times)
+    names = [line.text for line in lines if line.what is OutKind.RESCUE_READ]
+    return names[0] if names else ""
+
+
+def _node_plans(dag: Dag) -> dict[str, NodePlan]:
+    """One object for all nodes of which there is nothing to say."""
+    plans = dict.fromkeys(map(logged_name, dag.names), _NONE)
+    special = {*dag.retries, *dag.scripts, *dag.tolerances, *dag.pre_skips}
+    special |= {node for node in range(len(dag)) if dag.kinds[node] == NodeKind.SUBDAG}
+    special |= {node for node in range(len(dag)) if dag.flags[node]}
+    for node in special:
+        plans[logged_name(dag.names[node])] = _node_plan(dag, node)
+    return plans
+
+
+def _node_plan(dag: Dag, node: int) -> NodePlan:
+    retry, scripts = dag.retries.get(node), dag.scripts.get(node, {})
+    tolerance = dag.tolerances.get(node)
+    return NodePlan(
+        retries=retry.limit if retry is not None else 0,
+        has_pre=ScriptKind.PRE in scripts,
+        has_post=ScriptKind.POST in scripts,
+        is_subdag=dag.kinds[node] == NodeKind.SUBDAG,
+        pre_skip=dag.pre_skips.get(node),
+        done=bool(dag.flags[node] & DONE),
+        tolerance=tolerance.limit if tolerance is not None and not tolerance.percent else 0,
+    )

@@ -1,0 +1,131 @@
+"""Questions to the schedd about DAGs and their jobs, and to the collector about machines.
+
+htcondor2 is imported with the first question: what the files of a DAG say can be had without it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from condor_pydagman.errors import PoolError
+
+Ad = Mapping[str, Any]
+
+
+def dagman_ad(cluster: int, wanted: Sequence[str] = ()) -> Ad:
+    """The ad of a DAGMan job, of the queue or else of the history.
+
+    Raises:
+        PoolError: the schedd does not answer, or has no such job of DAGMan's.
+    """
+    condition = f"ClusterId == {cluster} && ProcId == 0 && JobUniverse == 7"
+    ads = _asked(
+        lambda bindings: (
+            bindings.Schedd().query(condition, list(wanted))
+            or list(bindings.Schedd().history(condition, list(wanted), match=1))
+        ),
+        f"the schedd for job {cluster}",
+    )
+    if not ads:
+        raise PoolError(
+            f"the schedd has no DAGMan job {cluster}, neither in its queue nor in its history",
+            transient=False,
+        )
+    found: Ad = ads[0]
+    return found
+
+
+def queued_dagman_ad(cluster: int) -> Ad:
+    """The ad of a DAGMan job in the queue; {} if it is not there.
+
+    Raises:
+        PoolError: the schedd does not answer.
+    """
+    ads = _query(f"ClusterId == {cluster} && ProcId == 0 && JobUniverse == 7", ())
+    return ads[0] if ads else {}
+
+
+def my_dagman_ads(owner: str = "") -> list[Ad]:
+    """The ads of a user's DAGMan jobs in the queue: all of one's own by default, sub-DAGs too.
+
+    Raises:
+        PoolError: the schedd does not answer.
+    """
+    return _query(f'JobUniverse == 7 && Owner == "{owner or _user()}"', ())
+
+
+def my_ended_dagman_ads(most: int, owner: str = "") -> list[Ad]:
+    """The ads of a user's DAGMan jobs in the history, the newest first.
+
+    Raises:
+        PoolError: the schedd does not answer.
+    """
+    condition = f'JobUniverse == 7 && Owner == "{owner or _user()}"'
+    return _asked(
+        lambda bindings: list(bindings.Schedd().history(condition, [], match=most)),
+        "the schedd for its history",
+    )
+
+
+def jobs_of_dag(
+    cluster: int, wanted: Sequence[str], *, condition: str = "", most: int = -1
+) -> list[Ad]:
+    """The ads of a DAG's jobs in the queue.
+
+    Args:
+        cluster: of DAGMan's job.
+        wanted: attributes; () for all.
+        condition: a ClassAd expression that they must meet as well.
+        most: how many are given at most; -1 for all.
+
+    Raises:
+        PoolError: the schedd does not answer.
+    """
+    also = f" && ({condition})" if condition else ""
+    return _query(f"DAGManJobId == {cluster}{also}", wanted, most)
+
+
+def machine_ads(wanted: Sequence[str] = ()) -> list[Ad]:
+    """The ads of the pool's slots.
+
+    Raises:
+        PoolError: the collector does not answer.
+    """
+
+    def ask(htcondor2: Any) -> list[Ad]:
+        found = htcondor2.Collector().query(htcondor2.AdType.Startd, "true", list(wanted))
+        return list(found)
+
+    return _asked(ask, "the collector for machines")
+
+
+def _query(condition: str, wanted: Iterable[str], most: int = -1) -> list[Ad]:
+    return _asked(
+        lambda bindings: list(bindings.Schedd().query(condition, list(wanted), limit=most)),
+        "the schedd",
+    )
+
+
+def _asked(ask: Callable[[Any], list[Ad]], whom: str) -> list[Ad]:
+    """What `ask` finds out with the bindings.
+
+    Raises:
+        PoolError: there is no answer.
+    """
+    import htcondor2
+
+    try:
+        return ask(htcondor2)
+    except (htcondor2.HTCondorException, OSError, RuntimeError) as error:
+        raise PoolError(f"can't ask {whom}: {error}", transient=True) from None
+
+
+def _user() -> str:
+    import pwd
+
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return os.environ.get("USER", "")

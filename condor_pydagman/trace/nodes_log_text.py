@@ -1,0 +1,164 @@
+"""The nodes log as text: whole events, and what each says beyond what DAGMan needs.
+
+DAGMan's own reader (`adapters.joblog`) must give what HTCondor's bindings would give.  This one
+takes what it can get of any log, needs no bindings, and reads hosts, resources and hold codes.
+Source: manual, "Job Event Log Codes".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from condor_pydagman.trace.local_times import LocalTimes
+from condor_pydagman.trace.run_history import Usage
+
+_END = b"\n...\n"
+_HEAD = re.compile(
+    r"(\d{3}) \((-?\d{1,10})\.(-?\d{1,10})\.(-?\d{1,10})\) "
+    r"((?:\d{4}-\d\d-\d\d|\d\d/\d\d)[ T]\d\d:\d\d:\d\d\S*) ?(.*)",
+    re.DOTALL,
+)
+_ANOTHER_HEAD = re.compile(rb"\n(?=\d{3} \(-?\d{1,10}\.-?\d{1,10}\.-?\d{1,10}\) \d)")
+_NODE = re.compile(r'DAGNodeName = "((?:[^"\\]|\\.)*)"|DAG Node: +([^\n]*)')
+_ESCAPE = re.compile(r"\\(.)")
+_SLOT = re.compile(r"SlotName: (\S+)")
+_ALIAS = re.compile(r"<([^:?>]*)[^>]*?(?:[?&]alias=([^&>]+))?[^>]*>")
+_VALUE = re.compile(r"\(return value (\d{1,10})\)|\(signal (\d{1,10})\)")
+_CODES = re.compile(r"\n\tCode (-?\d{1,10}) Subcode (-?\d{1,10})")
+_CPU = re.compile(
+    r"Usr (\d+) (\d\d):(\d\d):(\d\d), Sys (\d+) (\d\d):(\d\d):(\d\d)  -  Total Remote Usage"
+)
+_BYTES = re.compile(r"(\d+)  -  Total Bytes (Sent|Received) By Job")
+_TABLE = re.compile(r"\tPartitionable Resources :([^\n]*)\n((?:\t   [^\n]*(?:\n|$))*)")
+_ROW = re.compile(r"\t +(\S[^:\n]*?) *:([^\n]*)")
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_COLUMNS = ("Usage", "Request", "Allocated")
+
+
+class JobEvent(NamedTuple):
+    """An event of the nodes log.
+
+    Attributes:
+        kind: its number (`vocabulary.EventKind`).
+        time: seconds since the epoch.
+        text: all behind the time.
+        end: offset behind it in the log, bytes.
+    """
+
+    kind: int
+    cluster: int
+    proc: int
+    subproc: int
+    time: float
+    text: str
+    end: int
+
+
+def job_events(data: bytes, begin: int, times: LocalTimes) -> Iterator[JobEvent]:
+    """The whole events of a part of a log that begins at offset `begin` with an event.
+
+    Behind the last of them may be a part of another.  What is no event is passed over.
+    """
+    at = 0
+    while True:
+        end = data.find(_END, at)
+        if end < 0:
+            return
+        block = data[at:end]
+        at = end + len(_END)
+        # the beginning of an event whose writer died stands before the next one
+        parts = _ANOTHER_HEAD.split(block) if b"\n0" in block else (block,)
+        for part in parts:
+            found = _HEAD.search(part.decode("utf-8", "surrogateescape"))
+            if found is not None:
+                kind, cluster, proc, subproc, stamp, text = found.groups()
+                ids = int(kind), int(cluster), int(proc), int(subproc)
+                yield JobEvent(*ids, times.seconds(stamp), text, begin + at)
+
+
+def node_name(text: str) -> str:
+    """The node that an event names; '' if none."""
+    found = _NODE.search(text)
+    if found is None:
+        return ""
+    quoted, plain = found.groups()
+    return _ESCAPE.sub(r"\1", quoted) if quoted is not None else plain.strip()
+
+
+def host(text: str) -> str:
+    """Where the job of an execute event runs: slot, else the machine's name or address."""
+    slot = _SLOT.search(text)
+    if slot is not None:
+        return slot[1]
+    address = _ALIAS.search(text)
+    return (address[2] or address[1]) if address is not None else ""
+
+
+def end_value(text: str) -> int | None:
+    """Exit code, or negative signal, of the end of a job or script; None if it has none."""
+    found = _VALUE.search(text)
+    if found is None:
+        return None
+    return int(found[1]) if found[1] is not None else -int(found[2])
+
+
+def reason(text: str) -> str:
+    """The reason of a hold, release, removal or eviction; '' if none."""
+    lines = text.split("\n", 2)
+    return lines[1].strip() if len(lines) > 1 else ""
+
+
+def hold_codes(text: str) -> tuple[int, int]:
+    """HoldReasonCode and HoldReasonSubCode of a hold event, 0 if it has none."""
+    found = _CODES.search(text)
+    return (int(found[1]), int(found[2])) if found is not None else (0, 0)
+
+
+def cpu_s(text: str) -> float:
+    """CPU time, user and system, of a terminate event; seconds."""
+    found = _CPU.search(text)
+    if found is None:
+        return 0.0
+    numbers = list(map(int, found.groups()))
+    return float(sum(_seconds(*numbers[first : first + 4]) for first in (0, 4)))
+
+
+def _seconds(days: int, hours: int, minutes: int, seconds: int) -> int:
+    return ((days * 24 + hours) * 60 + minutes) * 60 + seconds
+
+
+def transferred(text: str) -> tuple[int, int]:
+    """Bytes that a job of a terminate event has sent and received."""
+    found = {way: int(number) for number, way in _BYTES.findall(text)}
+    return found.get("Sent", 0), found.get("Received", 0)
+
+
+def usage(text: str) -> Mapping[str, Usage]:
+    """The table of resources of a terminate event, by their names; {} if it has none."""
+    table = _TABLE.search(text + "\n")
+    if table is None:
+        return {}
+    ends = [table[1].find(column) + len(column) for column in _COLUMNS]
+    return {name: _row(values, ends) for name, values in _ROW.findall(table[2])}
+
+
+def larger(one: Mapping[str, Usage], other: Mapping[str, Usage]) -> Mapping[str, Usage]:
+    """Of the tables of two jobs, each row with the larger use."""
+    if not one:
+        return other
+    return {
+        name: max(one.get(name, row), row, key=lambda usage: usage.used or 0.0)
+        for name, row in {**one, **other}.items()
+    }
+
+
+def _row(text: str, ends: list[int]) -> Usage:
+    """The values of a row: each ends below the end of its column's name."""
+    values: list[float | None] = [None, None, None]
+    for number in _NUMBER.finditer(text):
+        column = next((n for n, end in enumerate(ends) if number.end() <= end), None)
+        if column is not None:
+            values[column] = float(number[0])
+    return Usage(*values)
