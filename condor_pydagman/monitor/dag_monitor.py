@@ -93,10 +93,13 @@ class DagMonitor:
         return [file.problem for file in files if file.problem]
 
     def read(self) -> Run:
-        """Read the logs to their ends; returns how the run stands."""
+        """Read the logs to their ends without telling events, which takes a third of the time;
+        returns how the run stands."""
+        self._tracker.hear(wanted=False)
         self.poll()
         while self.more:
             self.poll()
+        self._tracker.hear(wanted=True)
         return self.run
 
     def poll(self) -> list[DagEvent]:
@@ -115,10 +118,10 @@ class DagMonitor:
 
     def _taken(self, source: Source) -> list[DagEvent]:
         """Take the next entry of a log; what has happened, unless that is known already."""
-        before = self._position()
+        before = self._position() if self._tracker.wanted else None
         events = self._tracker.take(source.pop())
-        if not events:
-            return events
+        if before is None or not events:
+            return []
         letter = OUT_LOG if source is self._lines else JOB_LOG
         ids = [str(before.after(letter, count)) for count in range(1, len(events))]
         ids.append(str(self._position()))

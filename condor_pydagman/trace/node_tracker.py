@@ -35,11 +35,14 @@ class NodeTracker:
         run: is kept up to date.
         plans: what the DAG says of each node; None if that is not known: then a node that has
             failed counts as failed for good until it is tried again.
-        say: takes each event.
+        say: takes each event; None if nobody wants them.
     """
 
     def __init__(
-        self, run: Run, plans: Mapping[str, NodePlan] | None, say: Callable[[DagEvent], None]
+        self,
+        run: Run,
+        plans: Mapping[str, NodePlan] | None,
+        say: Callable[[DagEvent], None] | None,
     ) -> None:
         self.run = run
         self._plans = plans if plans is not None else {}
@@ -62,9 +65,14 @@ class NodeTracker:
             EventKind.GENERIC: self._record,
         }
 
+    def hear(self, say: Callable[[DagEvent], None] | None) -> None:
+        """From now on send events there, or nowhere."""
+        self._say = say
+
     def take(self, event: JobEvent) -> None:
         """Take in the next event of the nodes log."""
-        self.run.last = max(self.run.last, event.time)
+        if event.time > self.run.last:
+            self.run.last = event.time
         do = self._do.get(event.kind)
         if do is not None:
             do(event)
@@ -93,6 +101,8 @@ class NodeTracker:
 
     def tell(self, name: str, time: float, node: NodeRun, job: str = "", **data: Any) -> None:
         """Send an event about a node's newest attempt."""
+        if self._say is None:
+            return
         self._say(DagEvent(name, time, node.name, max(len(node.attempts) - 1, 0), job, data))
 
     def set_status(self, node: NodeRun, status: NodeStatus, time: float, **data: Any) -> None:
@@ -233,7 +243,7 @@ class NodeTracker:
         attempt.bytes_received += received
         attempt.usage = log_text.larger(attempt.usage, usage)
         data: dict[str, Any] = {"value": value}
-        if usage:
+        if usage and self._say is not None:
             data["usage"] = {name: row._asdict() for name, row in usage.items()}
         self.tell("job.terminate", event.time, node, _job(event), **data)
         self._proc_ended(event, node, attempt, 0 if value is None else value)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from condor_pydagman.trace.local_times import LocalTimes
@@ -30,9 +31,9 @@ _CODES = re.compile(r"\n\tCode (-?\d{1,10}) Subcode (-?\d{1,10})")
 _CPU = re.compile(
     r"Usr (\d+) (\d\d):(\d\d):(\d\d), Sys (\d+) (\d\d):(\d\d):(\d\d)  -  Total Remote Usage"
 )
-_BYTES = re.compile(r"(\d+)  -  Total Bytes (Sent|Received) By Job")
-_TABLE = re.compile(r"\tPartitionable Resources :([^\n]*)\n((?:\t   [^\n]*(?:\n|$))*)")
-_ROW = re.compile(r"\t +(\S[^:\n]*?) *:([^\n]*)")
+_BYTES = re.compile(r"\t(\d+)  -  Total Bytes (Sent|Received) By Job")
+_TABLE = "\tPartitionable Resources :"
+_ROW = "\t   "
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _COLUMNS = ("Usage", "Request", "Allocated")
 
@@ -137,11 +138,17 @@ def transferred(text: str) -> tuple[int, int]:
 
 def usage(text: str) -> Mapping[str, Usage]:
     """The table of resources of a terminate event, by their names; {} if it has none."""
-    table = _TABLE.search(text + "\n")
-    if table is None:
+    begin = text.find(_TABLE)
+    if begin < 0:
         return {}
-    ends = [table[1].find(column) + len(column) for column in _COLUMNS]
-    return {name: _row(values, ends) for name, values in _ROW.findall(table[2])}
+    header, *lines = text[begin + len(_TABLE) :].split("\n")
+    rows = {}
+    for line in lines:
+        if not line.startswith(_ROW):
+            break
+        name, _, values = line.partition(":")
+        rows[name.strip()] = _row(values, header)
+    return rows
 
 
 def larger(one: Mapping[str, Usage], other: Mapping[str, Usage]) -> Mapping[str, Usage]:
@@ -154,8 +161,13 @@ def larger(one: Mapping[str, Usage], other: Mapping[str, Usage]) -> Mapping[str,
     }
 
 
-def _row(text: str, ends: list[int]) -> Usage:
-    """The values of a row: each ends below the end of its column's name."""
+@lru_cache(maxsize=4096)
+def _row(text: str, header: str) -> Usage:
+    """The values of a row: each ends below the end of its column's name.
+
+    Jobs of one kind have many rows in common.
+    """
+    ends = [header.find(column) + len(column) for column in _COLUMNS]
     values: list[float | None] = [None, None, None]
     for number in _NUMBER.finditer(text):
         column = next((n for n, end in enumerate(ends) if number.end() <= end), None)

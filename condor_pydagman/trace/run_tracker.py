@@ -44,6 +44,7 @@ class RunTracker:
 
     Attributes:
         run: is kept up to date; another one as soon as another run begins.
+        wanted: whether events are told, see `hear`.
     """
 
     def __init__(self, plans: Mapping[str, NodePlan] | None = None) -> None:
@@ -51,6 +52,7 @@ class RunTracker:
         self._plans = plans
         self._events: list[DagEvent] = []
         self._total = 0
+        self.wanted = True
         self._begin()
         self._do: dict[OutKind, Callable[[OutLine], None]] = {
             OutKind.START: self._start,
@@ -76,6 +78,11 @@ class RunTracker:
             OutKind.END: self._end,
         }
 
+    def hear(self, *, wanted: bool) -> None:
+        """Whether events are wanted: to make them takes more time than all else."""
+        self.wanted = wanted
+        self._nodes.hear(self._events.append if wanted else None)
+
     def take(self, entry: JobEvent | OutLine) -> list[DagEvent]:
         """Take in the next entry of one of the logs; returns what has happened."""
         if isinstance(entry, JobEvent):
@@ -95,18 +102,22 @@ class RunTracker:
         return self._taken()
 
     def _taken(self) -> list[DagEvent]:
+        if not self._events:
+            return []
         events = self._events[:]
         self._events.clear()
         return events
 
     def _tell(self, name: str, time: float, **data: Any) -> None:
-        self._events.append(DagEvent(name, time, data=data))
+        if self.wanted:
+            self._events.append(DagEvent(name, time, data=data))
 
     def _begin(self) -> None:
         for name, plan in (self._plans or {}).items():
             status = NodeStatus.DONE if plan.done else NodeStatus.NOT_READY
             self.run.nodes[name] = NodeRun(name, status)
-        self._nodes = NodeTracker(self.run, self._plans, self._events.append)
+        say = self._events.append if self.wanted else None
+        self._nodes = NodeTracker(self.run, self._plans, say)
 
     def _start(self, line: OutLine) -> None:
         self.run.starts.append(Start(line.time))
