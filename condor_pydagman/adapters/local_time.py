@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import calendar
 import functools
 import time
 
@@ -47,6 +46,8 @@ def logged_minute(stamp: str, utc: bool) -> float | None:
     """The minute of a stamp that may be UTC (EVENT_LOG_FORMAT_OPTIONS); None if there is none."""
     if not utc:
         return existing_minute(stamp)
+    import calendar  # with datetime and locale, which a running DAGMan does without
+
     try:
         return float(calendar.timegm((*_numbers(stamp), 0)))
     except (ValueError, OverflowError):

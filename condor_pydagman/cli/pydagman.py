@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman import __version__
-from condor_pydagman.cli import draw, flatten, knobs_command
+from condor_pydagman.cli import draw, events, flatten, knobs_command
 from condor_pydagman.cli.command_line import Parser, parse
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.pool import Pool
@@ -37,6 +37,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if sys.stdout is not None:
             sys.stdout.flush()
         return code
+    except BrokenPipeError:  # whoever reads has enough, `| head` for one
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except OSError as error:  # a full disk, most often
         if sys.stdout is not None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -171,6 +174,7 @@ def _run(arguments: argparse.Namespace) -> int:
 SUBCOMMANDS: tuple[Callable[[Subparsers], None], ...] = (
     _add_pool,
     draw.add_parser,
+    events.add_parser,
     flatten.add_parser,
     knobs_command.add_parser,
 )

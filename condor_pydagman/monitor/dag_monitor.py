@@ -15,7 +15,7 @@ from condor_pydagman.monitor.position import JOB_LOG, OUT_LOG, Position, parse_p
 from condor_pydagman.monitor.source import Source, in_order
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.local_times import LocalTimes
-from condor_pydagman.trace.nodes_log_text import job_events
+from condor_pydagman.trace.nodes_log_text import log_events
 from condor_pydagman.trace.out_log_text import BEGIN_OF_RUN, OutKind, out_lines
 from condor_pydagman.trace.run_history import NodePlan, Run
 from condor_pydagman.trace.run_tracker import RunTracker, order
@@ -56,7 +56,7 @@ class DagMonitor:
         self._times = LocalTimes(logged_minute, time.localtime().tm_year)
         self._jobs = Source(
             FollowedFile(found.nodes_log, b"\n...\n"),
-            lambda data, begin: job_events(data, begin, self._times),
+            lambda data, begin: log_events(data, begin, self._times),
             lambda event: float(event.time),
         )
         self._lines = Source(

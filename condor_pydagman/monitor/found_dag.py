@@ -115,13 +115,20 @@ def find_here(*, ask: bool = True) -> FoundDag:
 
 def started_in(directory: str) -> list[str]:
     """The DAG files of a directory that were ever started or submitted, that of the newest run
-    first; a sub-DAG is one too."""
+    first; without those that only ran as sub-DAGs, if there are others."""
     times: dict[str, float] = {}
     for suffix in (".dagman.out", ".condor.sub"):
         for path in glob.glob(os.path.join(glob.escape(directory), f"*{suffix}")):
             name = os.path.normpath(path[: -len(suffix)])
             times[name] = max(times.get(name, 0.0), _changed(path))
-    return sorted(times, key=lambda name: -times[name])
+    names = sorted(times, key=lambda name: -times[name])
+    return [name for name in names if not _is_nested(name)] or names
+
+
+def _is_nested(name: str) -> bool:
+    """Whether the DAGMan job of a DAG is a node of another: its own log says so."""
+    first, _, _ = _head(f"{name}.dagman.log").partition("\n...\n")
+    return "DAGNodeName" in first
 
 
 def found_by_ad(ad: Mapping[str, Any]) -> FoundDag:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Union
 
 from condor_pydagman.monitor.followed_file import FollowedFile
-from condor_pydagman.trace.nodes_log_text import JobEvent
+from condor_pydagman.trace.nodes_log_text import NodesLogEvent
 from condor_pydagman.trace.out_log_text import OutLine
 
-Entry = Union[JobEvent, OutLine]
+Entry = Union[NodesLogEvent, OutLine]
 _ALL = float("inf")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from condor_pydagman.trace.nodes_log_text import JobEvent
+from condor_pydagman.trace.nodes_log_text import NodesLogEvent
 from condor_pydagman.trace.run_history import Attempt, NodeRun
 from condor_pydagman.vocabulary import NOOP_CLUSTER
 
@@ -22,24 +22,24 @@ class JobTable:
         self._held: dict[_Key, int] = {}  # index of the hold in its attempt
         self._ended: set[_Key] = set()  # procs of clusters that have others in the queue
 
-    def add(self, event: JobEvent, node: NodeRun, attempt: Attempt, *, shared: bool) -> None:
+    def add(self, event: NodesLogEvent, node: NodeRun, attempt: Attempt, *, shared: bool) -> None:
         """A submit event names the node of a job."""
         if shared or event.cluster == NOOP_CLUSTER:
             self._procs[_key(event)] = node, attempt
         else:
             self._clusters[event.cluster] = node, attempt
 
-    def find(self, event: JobEvent) -> tuple[NodeRun, Attempt] | None:
+    def find(self, event: NodesLogEvent) -> tuple[NodeRun, Attempt] | None:
         """Whose job an event is about; None if it is of no node."""
         return self._clusters.get(event.cluster) or self._procs.get(_key(event))
 
-    def set_running(self, event: JobEvent, attempt: Attempt) -> None:
+    def set_running(self, event: NodesLogEvent, attempt: Attempt) -> None:
         """It runs."""
         if _key(event) not in self._running:
             self._running.add(_key(event))
             attempt.running += 1
 
-    def set_idle(self, event: JobEvent, attempt: Attempt) -> bool:
+    def set_idle(self, event: NodesLogEvent, attempt: Attempt) -> bool:
         """It runs no more; whether it did."""
         key = _key(event)
         if key not in self._running:
@@ -48,14 +48,14 @@ class JobTable:
         attempt.running -= 1
         return True
 
-    def set_held(self, event: JobEvent, attempt: Attempt) -> None:
+    def set_held(self, event: NodesLogEvent, attempt: Attempt) -> None:
         """It is held; the attempt's newest hold is this."""
         self.set_idle(event, attempt)
         if _key(event) not in self._held:
             attempt.held += 1
         self._held[_key(event)] = len(attempt.holds) - 1
 
-    def set_released(self, event: JobEvent, attempt: Attempt) -> bool:
+    def set_released(self, event: NodesLogEvent, attempt: Attempt) -> bool:
         """It is held no more; whether it was."""
         number = self._held.pop(_key(event), None)
         if number is None:
@@ -64,7 +64,7 @@ class JobTable:
         attempt.holds[number] = attempt.holds[number]._replace(released=event.time)
         return True
 
-    def end(self, event: JobEvent, attempt: Attempt) -> bool:
+    def end(self, event: NodesLogEvent, attempt: Attempt) -> bool:
         """It has left the queue; False if it had before (an event may be there twice)."""
         key = _key(event)
         if key in self._ended:
@@ -78,5 +78,5 @@ class JobTable:
         return True
 
 
-def _key(event: JobEvent) -> _Key:
+def _key(event: NodesLogEvent) -> _Key:
     return event.cluster, event.subproc if event.cluster == NOOP_CLUSTER else event.proc

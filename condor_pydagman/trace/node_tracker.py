@@ -14,7 +14,7 @@ from condor_pydagman.records.own_events import parse_record
 from condor_pydagman.trace import nodes_log_text as log_text
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.job_table import JobTable
-from condor_pydagman.trace.nodes_log_text import JobEvent
+from condor_pydagman.trace.nodes_log_text import NodesLogEvent
 from condor_pydagman.trace.run_history import Attempt, Hold, NodePlan, NodeRun, Run, ScriptRun
 from condor_pydagman.vocabulary import (
     NOOP_CLUSTER,
@@ -48,7 +48,7 @@ class NodeTracker:
         self._plans = plans if plans is not None else {}
         self._say = say
         self._jobs = JobTable()
-        self._do: dict[int, Callable[[JobEvent], None]] = {
+        self._do: dict[int, Callable[[NodesLogEvent], None]] = {
             EventKind.SUBMIT: self._submit,
             EventKind.CLUSTER_SUBMIT: self._submit,
             EventKind.EXECUTE: self._execute,
@@ -69,7 +69,7 @@ class NodeTracker:
         """From now on send events there, or nowhere."""
         self._say = say
 
-    def take(self, event: JobEvent) -> None:
+    def take(self, event: NodesLogEvent) -> None:
         """Take in the next event of the nodes log."""
         if event.time > self.run.last:
             self.run.last = event.time
@@ -184,7 +184,7 @@ class NodeTracker:
         if node.attempts and node.attempts[-1].over:
             self.set_status(node, NodeStatus.READY, time)
 
-    def _submit(self, event: JobEvent) -> None:
+    def _submit(self, event: NodesLogEvent) -> None:
         name = log_text.node_name(event.text)
         if not name:
             return
@@ -203,7 +203,7 @@ class NodeTracker:
         self.set_status(node, NodeStatus.SUBMITTED, event.time)
 
     def _begin_jobs(
-        self, node: NodeRun, attempt: Attempt, event: JobEvent, *, shared: bool
+        self, node: NodeRun, attempt: Attempt, event: NodesLogEvent, *, shared: bool
     ) -> None:
         if not attempt.submitted:
             attempt.cluster, attempt.proc, attempt.noop = event.cluster, event.proc, _noop(event)
@@ -211,7 +211,7 @@ class NodeTracker:
             attempt.reason = ""
         self._jobs.add(event, node, attempt, shared=shared)
 
-    def _execute(self, event: JobEvent) -> None:
+    def _execute(self, event: NodesLogEvent) -> None:
         found = self._jobs.find(event)
         if found is None:
             return
@@ -222,7 +222,7 @@ class NodeTracker:
         self._jobs.set_running(event, attempt)
         self.tell("job.execute", event.time, node, _job(event), host=host)
 
-    def _evict(self, event: JobEvent) -> None:
+    def _evict(self, event: NodesLogEvent) -> None:
         found = self._jobs.find(event)
         if found is None or not self._jobs.set_idle(event, found[1]):
             return
@@ -230,7 +230,7 @@ class NodeTracker:
         why = log_text.reason(event.text)
         self.tell("job.evict", event.time, found[0], _job(event), reason=why)
 
-    def _terminate(self, event: JobEvent) -> None:
+    def _terminate(self, event: NodesLogEvent) -> None:
         found = self._jobs.find(event)
         if found is None:
             return
@@ -248,7 +248,7 @@ class NodeTracker:
         self.tell("job.terminate", event.time, node, _job(event), **data)
         self._proc_ended(event, node, attempt, 0 if value is None else value)
 
-    def _abort(self, event: JobEvent) -> None:
+    def _abort(self, event: NodesLogEvent) -> None:
         found = self._jobs.find(event)
         if found is None:
             return
@@ -258,7 +258,7 @@ class NodeTracker:
         self.tell("job.abort", event.time, node, _job(event), reason=why)
         self._proc_ended(event, node, attempt, RETURN_JOB_ABORTED)
 
-    def _hold(self, event: JobEvent) -> None:
+    def _hold(self, event: NodesLogEvent) -> None:
         found = self._jobs.find(event)
         if found is None:
             return
@@ -270,14 +270,16 @@ class NodeTracker:
         data = {"reason": hold.reason, "code": code, "subcode": subcode}
         self.tell("job.hold", event.time, node, hold.job, **data)
 
-    def _release(self, event: JobEvent) -> None:
+    def _release(self, event: NodesLogEvent) -> None:
         found = self._jobs.find(event)
         if found is None or not self._jobs.set_released(event, found[1]):
             return
         why = log_text.reason(event.text)
         self.tell("job.release", event.time, found[0], _job(event), reason=why)
 
-    def _proc_ended(self, event: JobEvent, node: NodeRun, attempt: Attempt, value: int) -> None:
+    def _proc_ended(
+        self, event: NodesLogEvent, node: NodeRun, attempt: Attempt, value: int
+    ) -> None:
         if not self._jobs.end(event, attempt):
             return
         attempt.ended_procs += 1
@@ -288,7 +290,7 @@ class NodeTracker:
             attempt.value = value
         self._end_of_jobs(node, attempt, event.time)
 
-    def _cluster_removed(self, event: JobEvent) -> None:
+    def _cluster_removed(self, event: NodesLogEvent) -> None:
         found = self._jobs.find(event)
         if found is not None and found[1].factory:
             found[1].factory = False
@@ -307,7 +309,7 @@ class NodeTracker:
         else:
             self._done(node, time)
 
-    def _post_ended(self, event: JobEvent) -> None:
+    def _post_ended(self, event: NodesLogEvent) -> None:
         node = self.node(log_text.node_name(event.text))
         attempt = self._last(node)
         post = attempt.post = attempt.post or ScriptRun()
@@ -321,13 +323,13 @@ class NodeTracker:
         else:
             self._done(node, event.time)
 
-    def _skip(self, event: JobEvent) -> None:
+    def _skip(self, event: NodesLogEvent) -> None:
         node = self.node(log_text.node_name(event.text))
         node.skipped = True
         self._last(node)
         self._done(node, event.time, skipped=True)
 
-    def _record(self, event: JobEvent) -> None:
+    def _record(self, event: NodesLogEvent) -> None:
         """One of our DAGMan's own records; a job can't write one (`records.own_events`)."""
         read = parse_record(event.text) if event.cluster < 0 else None
         if read is None:
@@ -366,10 +368,10 @@ class NodeTracker:
         self.set_status(node, NodeStatus.ERROR, time, **data)
 
 
-def _noop(event: JobEvent) -> int:
+def _noop(event: NodesLogEvent) -> int:
     """What tells NOOP nodes apart, whose events have no cluster."""
     return event.subproc if event.cluster == NOOP_CLUSTER else 0
 
 
-def _job(event: JobEvent) -> str:
+def _job(event: NodesLogEvent) -> str:
     return f"{event.cluster}.{event.proc}" if event.cluster else ""

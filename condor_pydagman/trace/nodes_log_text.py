@@ -25,7 +25,8 @@ _ANOTHER_HEAD = re.compile(rb"\n(?=\d{3} \(-?\d{1,10}\.-?\d{1,10}\.-?\d{1,10}\) 
 _NODE = re.compile(r'DAGNodeName = "((?:[^"\\]|\\.)*)"|DAG Node: +([^\n]*)')
 _ESCAPE = re.compile(r"\\(.)")
 _SLOT = re.compile(r"SlotName: (\S+)")
-_ALIAS = re.compile(r"<([^:?>]*)[^>]*?(?:[?&]alias=([^&>]+))?[^>]*>")
+_ADDRESS = re.compile(r"<([^:?>]+)[^>]*>")
+_ALIAS = re.compile(r"[?&]alias=([^&>]+)")
 _VALUE = re.compile(r"\(return value (\d{1,10})\)|\(signal (\d{1,10})\)")
 _CODES = re.compile(r"\n\tCode (-?\d{1,10}) Subcode (-?\d{1,10})")
 _CPU = re.compile(
@@ -38,7 +39,7 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _COLUMNS = ("Usage", "Request", "Allocated")
 
 
-class JobEvent(NamedTuple):
+class NodesLogEvent(NamedTuple):
     """An event of the nodes log.
 
     Attributes:
@@ -57,7 +58,7 @@ class JobEvent(NamedTuple):
     end: int
 
 
-def job_events(data: bytes, begin: int, times: LocalTimes) -> Iterator[JobEvent]:
+def log_events(data: bytes, begin: int, times: LocalTimes) -> Iterator[NodesLogEvent]:
     """The whole events of a part of a log that begins at offset `begin` with an event.
 
     Behind the last of them may be a part of another.  What is no event is passed over.
@@ -76,7 +77,7 @@ def job_events(data: bytes, begin: int, times: LocalTimes) -> Iterator[JobEvent]
             if found is not None:
                 kind, cluster, proc, subproc, stamp, text = found.groups()
                 ids = int(kind), int(cluster), int(proc), int(subproc)
-                yield JobEvent(*ids, times.seconds(stamp), text, begin + at)
+                yield NodesLogEvent(*ids, times.seconds(stamp), text, begin + at)
 
 
 def node_name(text: str) -> str:
@@ -93,8 +94,11 @@ def host(text: str) -> str:
     slot = _SLOT.search(text)
     if slot is not None:
         return slot[1]
-    address = _ALIAS.search(text)
-    return (address[2] or address[1]) if address is not None else ""
+    address = _ADDRESS.search(text)
+    if address is None:
+        return ""
+    alias = _ALIAS.search(address[0])
+    return alias[1] if alias is not None else address[1]
 
 
 def end_value(text: str) -> int | None:

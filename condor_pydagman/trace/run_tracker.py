@@ -10,7 +10,7 @@ from typing import Any
 
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.node_tracker import NodeTracker
-from condor_pydagman.trace.nodes_log_text import JobEvent
+from condor_pydagman.trace.nodes_log_text import NodesLogEvent
 from condor_pydagman.trace.out_log_text import OutKind, OutLine
 from condor_pydagman.trace.run_history import Halted, NodePlan, NodeRun, Run, Start
 from condor_pydagman.vocabulary import NodeStatus
@@ -83,13 +83,13 @@ class RunTracker:
         self.wanted = wanted
         self._nodes.hear(self._events.append if wanted else None)
 
-    def take(self, entry: JobEvent | OutLine) -> list[DagEvent]:
+    def take(self, entry: NodesLogEvent | OutLine) -> list[DagEvent]:
         """Take in the next entry of one of the logs; returns what has happened."""
-        if isinstance(entry, JobEvent):
+        if isinstance(entry, NodesLogEvent):
             return self.take_job_event(entry)
         return self.take_out_line(entry)
 
-    def take_job_event(self, event: JobEvent) -> list[DagEvent]:
+    def take_job_event(self, event: NodesLogEvent) -> list[DagEvent]:
         """Take in the next event of the nodes log; returns what has happened."""
         self.run.begun = self.run.begun or event.time
         self._nodes.take(event)

@@ -1,9 +1,10 @@
 # Completion of condor_pydagman for fish; made by tools/completion.py.
 complete -c condor_pydagman -f
-complete -c condor_pydagman -n 'true; and not __fish_seen_subcommand_from pool draw flatten knobs' -a pool -d 'A personal HTCondor on this machine'
-complete -c condor_pydagman -n 'true; and not __fish_seen_subcommand_from pool draw flatten knobs' -a draw -d 'Draw a DAG, whatever its size'
-complete -c condor_pydagman -n 'true; and not __fish_seen_subcommand_from pool draw flatten knobs' -a flatten -d 'Write one DAG file that means what the given ones mean, their splices and includes among them'
-complete -c condor_pydagman -n 'true; and not __fish_seen_subcommand_from pool draw flatten knobs' -a knobs -d 'Show the configuration knobs that somebody has set'
+complete -c condor_pydagman -n 'true; and not __fish_seen_subcommand_from pool draw events flatten knobs' -a pool -d 'A personal HTCondor on this machine'
+complete -c condor_pydagman -n 'true; and not __fish_seen_subcommand_from pool draw events flatten knobs' -a draw -d 'Draw a DAG, whatever its size'
+complete -c condor_pydagman -n 'true; and not __fish_seen_subcommand_from pool draw events flatten knobs' -a events -d 'Print what has happened in the last run of a DAG, one JSON object a line'
+complete -c condor_pydagman -n 'true; and not __fish_seen_subcommand_from pool draw events flatten knobs' -a flatten -d 'Write one DAG file that means what the given ones mean, their splices and includes among them'
+complete -c condor_pydagman -n 'true; and not __fish_seen_subcommand_from pool draw events flatten knobs' -a knobs -d 'Show the configuration knobs that somebody has set'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from pool; and not __fish_seen_subcommand_from start stop status env run' -a start -d 'start it, fetching HTCondor if there is none'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from pool; and not __fish_seen_subcommand_from start stop status env run' -a stop -d 'stop it and all its jobs; the queue is kept'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from pool; and not __fish_seen_subcommand_from start stop status env run' -a status -d 'say whether it is up (exit code 0) or not (1)'
@@ -25,6 +26,10 @@ complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from draw' -l r
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from draw' -l direction -x -a 'TB LR' -d 'where edges lead: from top to bottom (the default), or from left to right'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from draw' -l usedagdir -d 'as the option of condor_submit_dag'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from draw' -x -k -a '(__fish_complete_suffix .dag)'
+complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from events' -s f -l follow -d 'go on until DAGMan has ended'
+complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from events' -l since -x -d 'begin behind the event with this "id"; 0: at the beginning of the last run'
+complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from events' -l kind -x -d 'events of this name only, such as dag.end or node.*; may be given more than once'
+complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from events' -x
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from flatten' -s o -l output -r -F -d 'default: standard output'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from flatten' -l usedagdir -d 'as of condor_submit_dag'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from flatten' -x -k -a '(__fish_complete_suffix .dag)'

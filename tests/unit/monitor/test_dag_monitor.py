@@ -1,0 +1,163 @@
+"""A DAG that is followed: events in order, each once, wherever a reader begins again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.monitor import dag_monitor
+from condor_pydagman.monitor.dag_monitor import DagMonitor
+from condor_pydagman.monitor.found_dag import FoundDag, find_dag
+from condor_pydagman.monitor.plan import read_plan
+from condor_pydagman.trace.dag_events import DagEvent
+from condor_pydagman.vocabulary import NodeStatus
+from tests.dag_logs import DagLogs
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> DagLogs:
+    (tmp_path / "t.dag").write_text(
+        "JOB A a.sub\nJOB B a.sub\nSCRIPT PRE B x\nRETRY A 1\nPARENT A CHILD B\n"
+    )
+    return DagLogs(tmp_path)
+
+
+def found(logs: DagLogs) -> FoundDag:
+    return find_dag(str(logs.log.with_name("t.dag")), ask=False)
+
+
+def all_events(monitor: DagMonitor) -> list[DagEvent]:
+    events = monitor.poll()
+    while monitor.more:
+        events += monitor.poll()
+    return events
+
+
+def a_run(logs: DagLogs, look: Callable[[], object] = lambda: None) -> None:
+    steps: list[Callable[[], None]] = [
+        logs.start,
+        lambda: logs.submit("A", 7),
+        lambda: logs.execute(7),
+        lambda: logs.terminate(7, value=2),
+        lambda: logs.say("Retrying node A (retry #1 of 1)..."),
+        lambda: logs.submit("A", 8),
+        lambda: logs.terminate(8),
+        lambda: logs.say("Running PRE script of Node B..."),
+        lambda: logs.say("PRE Script of node B completed successfully."),
+        lambda: logs.submit("B", 9),
+        lambda: logs.hold(9),
+        lambda: logs.abort(9),
+        lambda: logs.end(1),
+    ]
+    for step in steps:
+        step()
+        logs.now += 1.25
+        look()
+
+
+WHAT = [
+    "dag.start", "job.submit", "node.state", "job.execute", "job.terminate", "node.retry",
+    "node.state", "job.submit", "node.state", "job.terminate", "node.state", "script.start",
+    "node.state", "script.end", "node.state", "job.submit", "node.state", "job.hold", "job.abort",
+    "node.state", "dag.end",
+]  # fmt: skip
+
+
+def test_live_and_afterwards_the_events_are_the_same(logs: DagLogs) -> None:
+    live: list[DagEvent] = []
+    plans = read_plan(found(logs)).nodes
+    monitor = DagMonitor(found(logs), plans=plans)
+    a_run(logs, lambda: live.extend(monitor.poll()))
+    assert [event.name for event in live] == WHAT
+    assert all_events(DagMonitor(found(logs), plans=plans)) == live
+    assert monitor.over
+    assert monitor.run.nodes["B"].status is NodeStatus.ERROR
+    assert live[-1].dag == found(logs).name
+
+
+def test_a_reader_goes_on_behind_any_event(logs: DagLogs) -> None:
+    a_run(logs)
+    plans = read_plan(found(logs)).nodes
+    events = all_events(DagMonitor(found(logs), plans=plans))
+    assert len({event.id for event in events}) == len(events)
+    for number, event in enumerate(events):
+        monitor = DagMonitor(found(logs), since=event.id, plans=plans)
+        assert all_events(monitor) == events[number + 1 :]
+        assert monitor.run.exit_code == 1
+
+
+def test_of_a_new_run_everything_is_new(logs: DagLogs) -> None:
+    a_run(logs)
+    last = all_events(DagMonitor(found(logs)))[-1].id
+    live = DagMonitor(found(logs))
+    all_events(live)
+    logs.start()
+    for cluster in range(20, 30):  # more than there was
+        logs.submit("A", cluster)
+        logs.terminate(cluster)
+    for monitor in (DagMonitor(found(logs), since=last), live):
+        events = all_events(monitor)
+        assert [event.name for event in events[:2]] == ["dag.start", "job.submit"]
+        assert events[1].job == "20.0"
+        assert not monitor.over
+
+
+def test_only_the_last_run_is_told_unless_more_is_asked_for(logs: DagLogs) -> None:
+    a_run(logs)
+    first = all_events(DagMonitor(found(logs)))[0].id
+    a_run(logs)
+    assert [event.name for event in all_events(DagMonitor(found(logs)))].count("dag.start") == 1
+    older = all_events(DagMonitor(found(logs), since=first))
+    assert [event.name for event in older].count("dag.end") == 2
+
+
+def test_logs_in_blocks_keep_the_order_of_time(
+    logs: DagLogs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a_run(logs)
+    plans = read_plan(found(logs)).nodes
+    events = all_events(DagMonitor(found(logs), plans=plans))
+    monkeypatch.setattr(dag_monitor, "BLOCK_BYTES", 1200)
+    assert all_events(DagMonitor(found(logs), plans=plans)) == events
+
+
+def test_a_run_without_its_events(logs: DagLogs) -> None:
+    a_run(logs)
+    monitor = DagMonitor(found(logs), plans=read_plan(found(logs)).nodes)
+    run = monitor.read()
+    assert {name: node.status.name for name, node in run.nodes.items()} == {
+        "A": "DONE", "B": "ERROR"
+    }  # fmt: skip
+    assert run.complete
+    assert monitor.poll() == []
+
+
+def test_the_end_of_big_logs(logs: DagLogs) -> None:
+    a_run(logs)
+    monitor = DagMonitor(found(logs), tail_bytes=300)
+    run = monitor.read()
+    assert not run.complete
+    assert run.exit_code == 1
+
+
+def test_logs_that_are_gone(logs: DagLogs) -> None:
+    a_run(logs)
+    logs.log.unlink()
+    monitor = DagMonitor(found(logs))
+    assert [event.name for event in all_events(monitor)][-1] == "dag.end"
+    assert monitor.problems == [f"there is no {found(logs).nodes_log}"]
+
+
+def test_a_dagman_that_is_to_be_started_again_is_not_over(logs: DagLogs) -> None:
+    logs.start()
+    logs.end(3)
+    monitor = DagMonitor(found(logs))
+    monitor.read()
+    assert not monitor.over
+    logs.start(fresh=False)
+    logs.end(0)
+    assert monitor.read().exit_code == 0
+    assert monitor.over
+    assert [start.recovering for start in monitor.run.starts] == [False, True]

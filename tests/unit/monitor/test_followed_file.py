@@ -1,0 +1,78 @@
+"""A log that grows, shrinks, goes away, or is too big to be read whole."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.monitor import followed_file
+from condor_pydagman.monitor.followed_file import FollowedFile
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "log"
+
+
+def test_whole_entries_are_read_once(path: Path) -> None:
+    file = FollowedFile(str(path), b"\n")
+    assert file.read(100) == b""
+    assert "there is no" in file.problem
+    path.write_bytes(b"one\ntwo\nthr")
+    assert (file.read(100), file.problem, file.more) == (b"one\ntwo\n", "", True)
+    assert (file.read(100), file.more) == (b"", False)
+    path.write_bytes(b"one\ntwo\nthree\n")
+    assert file.read(100) == b"three\n"
+
+
+def test_blocks(path: Path) -> None:
+    path.write_bytes(b"one\ntwo\nthree\n")
+    file = FollowedFile(str(path), b"\n")
+    assert [file.read(9), file.read(9), file.read(9)] == [b"one\ntwo\n", b"three\n", b""]
+
+
+def test_what_has_no_end_is_passed_over(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(followed_file, "MAX_ENTRY_BYTES", 4)
+    path.write_bytes(b"garbage without an end\nright\n")
+    file = FollowedFile(str(path), b"\n")
+    assert b"".join(file.read(8) for _ in range(6)).endswith(b"right\n")
+
+
+def test_a_file_that_was_emptied_begins_anew(path: Path) -> None:
+    path.write_bytes(b"one\ntwo\n")
+    file = FollowedFile(str(path), b"\n")
+    file.read(100)
+    mark = file.mark()
+    path.write_bytes(b"new\n")
+    assert file.read(100) == b"new\n"
+    assert file.mark() != mark
+    path.unlink()
+    assert (file.read(100), file.offset, file.mark()) == (b"", 0, 0)
+
+
+def test_a_file_that_can_t_be_read(path: Path) -> None:
+    path.mkdir()
+    file = FollowedFile(str(path), b"\n")
+    assert file.read(100) == b""
+    assert file.problem == f"can't read {path}: Is a directory"
+    assert (file.mark(), file.skip_to_last(5), file.line_of_last(b"x")) == (0, False, 0)
+
+
+def test_the_end_of_a_big_file(path: Path) -> None:
+    path.write_bytes(b"one\ntwo\nthree\n")
+    file = FollowedFile(str(path), b"\n")
+    assert not file.skip_to_last(100)
+    assert file.skip_to_last(8)
+    assert file.read(100) == b"three\n"
+
+
+def test_the_line_of_the_last_start(path: Path) -> None:
+    path.write_bytes(b"\n".join([b"1 start", b"new", b"2 start", b"new", b"3 start", b""]))
+    file = FollowedFile(str(path), b"\n")
+    assert path.read_bytes()[file.line_of_last(b"new", b"start") :].startswith(b"2 start")
+    assert file.line_of_last(b"old") == 0
+    path.write_bytes(b"")
+    assert file.line_of_last(b"new") == 0
+    assert os.path.getsize(path) == 0

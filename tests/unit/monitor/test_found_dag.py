@@ -1,0 +1,134 @@
+"""Which DAG is meant, and where its files are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from condor_pydagman.errors import FileError, PoolError, UsageError
+from condor_pydagman.monitor import queue
+from condor_pydagman.monitor.found_dag import find_dag, find_here, started_in
+from condor_pydagman.monitor.found_state import DagState
+from tests import log_samples
+from tests.dag_logs import DagLogs
+
+SUB = "arguments = \"-f -l . -Lockfile x.lock -Dag {} -CsdVersion $CondorVersion:' '25$\"\n"
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_dag_that_was_never_started(here: Path) -> None:
+    (here / "t.dag").touch()
+    found = find_dag("t.dag")
+    assert (found.name, found.directory, found.files) == ("t.dag", str(here), ("t.dag",))
+    assert (found.state, found.cluster, found.has_files) == (DagState.NOT_STARTED, 0, False)
+    assert found.paths.primary == str(here / "t.dag")
+
+
+@pytest.mark.parametrize("name", ["t.dag.dagman.out", "t.dag.nodes.log", "t.dag.rescue002"])
+def test_a_file_that_dagman_has_made_names_its_dag(here: Path, name: str) -> None:
+    (here / "t.dag").touch()
+    DagLogs(here)
+    assert find_dag(name).name == "t.dag"
+
+
+def test_the_submit_directory_by_the_command_line(here: Path) -> None:
+    (here / "sub").mkdir()
+    (here / "sub" / "t.dag").touch()
+    (here / "sub" / "t.dag.condor.sub").write_text(SUB.format("sub/t.dag -Dag other.dag"))
+    found = find_dag("sub/t.dag")
+    assert found.directory == str(here)
+    assert found.files == ("sub/t.dag", "other.dag")
+    assert found.paths.multi
+    (here / "sub" / "t.dag.condor.sub").write_text(SUB.format("t.dag"))
+    assert find_dag("sub/t.dag").directory == str(here / "sub")
+
+
+def test_where_the_logs_are(here: Path) -> None:
+    (here / "t.dag").touch()
+    (here / "logs").mkdir()
+    (here / "logs" / "nodes").touch()
+    environment = 'environment = "_CONDOR_DAGMAN_LOG=logs/t.dag.dagman.out"\n'
+    (here / "t.dag.condor.sub").write_text(SUB.format("t.dag") + environment)
+    logs = DagLogs(here / "logs")
+    logs.say(f"Default node log file is: <{here}/logs/nodes>")
+    found = find_dag("t.dag")
+    assert found.out == str(here / "logs" / "t.dag.dagman.out")
+    assert found.nodes_log == f"{here}/logs/nodes"
+    (here / "logs" / "nodes").unlink()
+    assert find_dag("t.dag").nodes_log == f"{here}/t.dag.nodes.log"
+
+
+def test_a_dag_whose_file_is_gone_is_known_by_its_logs(here: Path) -> None:
+    logs = DagLogs(here)
+    logs.start()
+    logs.end(1)
+    found = find_dag("t.dag")
+    assert (found.state, found.exit_code, found.ended) == (DagState.FAILED, 1, True)
+
+
+def test_what_is_no_dag(here: Path) -> None:
+    with pytest.raises(FileError, match=r"there is no DAG file x.dag; no DAG was started"):
+        find_dag("x.dag")
+    DagLogs(here, "y.dag")
+    with pytest.raises(FileError, match=r"there is no DAG file x.dag; started there: y.dag"):
+        find_dag("x.dag")
+    with pytest.raises(UsageError, match="is a directory; started there: "):
+        find_dag(str(here))
+
+
+def test_the_only_dag_of_a_directory(here: Path) -> None:
+    with pytest.raises(UsageError, match="say which DAG: no DAG was started"):
+        find_here()
+    DagLogs(here)
+    assert find_here().name == "t.dag"
+    DagLogs(here, "u.dag")
+    with pytest.raises(UsageError, match="say which DAG: started there: "):
+        find_here()
+    assert set(started_in(".")) == {"t.dag", "u.dag"}
+    nested = 'Job submitted from host: <x>\n    [ DAGNodeName = "S" ]\n'
+    (here / "u.dag.dagman.log").write_text(log_samples.event(0, nested))
+    assert find_here().name == "t.dag"
+
+
+AD = {
+    "ClusterId": 7,
+    "Arguments": "-f -l . -Lockfile t.dag.lock -Dag t.dag -CsdVersion x",
+    "Environment": "_CONDOR_DAGMAN_LOG=t.dag.dagman.out",
+    "JobStatus": 5,
+}
+
+
+def test_a_dag_by_its_job(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(queue, "dagman_ad", lambda cluster: {**AD, "Iwd": str(here)})
+    for what in ("7", "7.0"):
+        found = find_dag(what)
+        assert (found.name, found.cluster, found.state) == ("t.dag", 7, DagState.HELD)
+        assert found.out == str(here / "t.dag.dagman.out")
+
+
+def test_what_the_schedd_says_of_an_interrupted_dag(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / "t.dag").touch()
+    (here / "t.dag.lock").write_text("7\n")
+    ad: dict[str, Any] = {**AD, "Iwd": str(here)}
+    monkeypatch.setattr(queue, "queued_dagman_ad", lambda cluster: ad)
+    found = find_dag("t.dag")
+    assert (found.cluster, found.state, found.ad) == (7, DagState.HELD, ad)
+    ad["Iwd"] = "/elsewhere"
+    assert (find_dag("t.dag").state, find_dag("t.dag").ad) == (DagState.INTERRUPTED, {})
+
+    def silent(cluster: int) -> dict[str, Any]:
+        raise PoolError("no answer", transient=True)
+
+    monkeypatch.setattr(queue, "queued_dagman_ad", silent)
+    found = find_dag("t.dag")
+    assert (found.state, found.schedd_problem) == (DagState.INTERRUPTED, "no answer")
+    assert find_dag("t.dag", ask=False).schedd_problem == ""

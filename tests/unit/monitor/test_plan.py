@@ -1,0 +1,59 @@
+"""What a DAG says of its nodes, with the rescue file that its last run began with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.errors import PydagmanError
+from condor_pydagman.monitor.found_dag import find_dag
+from condor_pydagman.monitor.plan import read_plan
+from condor_pydagman.trace.run_history import NodePlan
+from tests.dag_logs import DagLogs
+
+DAG = """\
+JOB A a.sub
+JOB B a.sub DONE
+SUBDAG EXTERNAL C inner.dag
+RETRY A 3
+SCRIPT PRE A x
+SCRIPT POST A x
+PRE_SKIP A 5
+"""
+
+
+def plans(directory: Path) -> dict[str, NodePlan]:
+    return read_plan(find_dag(str(directory / "t.dag"), ask=False)).nodes
+
+
+def test_what_a_dag_says(tmp_path: Path) -> None:
+    (tmp_path / "t.dag").write_text(DAG)
+    assert plans(tmp_path) == {
+        "A": NodePlan(retries=3, has_pre=True, has_post=True, pre_skip=5),
+        "B": NodePlan(done=True),
+        "C": NodePlan(is_subdag=True),
+    }
+
+
+def test_the_rescue_file_of_the_last_run(tmp_path: Path) -> None:
+    (tmp_path / "t.dag").write_text(DAG)
+    (tmp_path / "t.dag.rescue001").write_text("DONE A\n")
+    logs = DagLogs(tmp_path)
+    logs.start()
+    assert not plans(tmp_path)["A"].done
+    logs.say("** x (CONDOR_DAGMAN) STARTING UP")
+    logs.say("USING RESCUE DAG t.dag.rescue001")
+    logs.say("MultiLogFiles: truncating log file x")
+    assert plans(tmp_path)["A"].done
+    (tmp_path / "t.dag.rescue001").unlink()
+    assert not plans(tmp_path)["A"].done
+
+
+def test_a_dag_that_can_t_be_read(tmp_path: Path) -> None:
+    DagLogs(tmp_path)
+    with pytest.raises(PydagmanError, match=r"t\.dag"):
+        plans(tmp_path)
+    (tmp_path / "t.dag").write_text("JOB A\n")
+    with pytest.raises(PydagmanError, match="JOB"):
+        plans(tmp_path)

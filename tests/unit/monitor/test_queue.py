@@ -1,0 +1,47 @@
+"""Questions to a schedd and a collector that do not answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import htcondor2
+import pytest
+
+from condor_pydagman.errors import PoolError
+from condor_pydagman.monitor import queue
+
+
+@pytest.mark.parametrize(
+    ("ask", "words"),
+    [
+        (lambda: queue.dagman_ad(7), "can't ask the schedd for job 7: away"),
+        (lambda: queue.queued_dagman_ad(7), "can't ask the schedd: away"),
+        (lambda: queue.my_dagman_ads("ann"), "can't ask the schedd: away"),
+        (lambda: queue.my_ended_dagman_ads(5), "can't ask the schedd for its history: away"),
+        (lambda: queue.jobs_of_dag(7, ["JobStatus"]), "can't ask the schedd: away"),
+        (queue.machine_ads, "can't ask the collector for machines: away"),
+    ],
+)
+def test_no_answer(ask: Callable[[], Any], words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(*_: Any) -> Any:
+        raise htcondor2.HTCondorException("away")
+
+    monkeypatch.setattr(htcondor2, "Schedd", away)
+    monkeypatch.setattr(htcondor2, "Collector", away)
+    with pytest.raises(PoolError, match=words) as caught:
+        ask()
+    assert caught.value.transient
+
+
+def test_a_job_that_the_schedd_does_not_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Empty:
+        def query(self, *_: Any, **__: Any) -> list[Any]:
+            return []
+
+        history = query
+
+    monkeypatch.setattr(htcondor2, "Schedd", Empty)
+    assert queue.queued_dagman_ad(7) == {}
+    with pytest.raises(PoolError, match="has no DAGMan job 7"):
+        queue.dagman_ad(7)

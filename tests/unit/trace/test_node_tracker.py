@@ -1,0 +1,210 @@
+"""What happens to nodes: attempts, states and events, by entries of the nodes log."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.engine.actions import AppendJournalRecord
+from condor_pydagman.records.own_events import record_event
+from condor_pydagman.trace.dag_events import DagEvent
+from condor_pydagman.trace.local_times import LocalTimes
+from condor_pydagman.trace.node_tracker import NodeTracker
+from condor_pydagman.trace.nodes_log_text import log_events
+from condor_pydagman.trace.run_history import NodePlan, NodeRun, Run
+from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, JournalRecord, NodeStatus
+from tests.dag_logs import BEGIN, DagLogs
+
+DONE, ERROR, READY = NodeStatus.DONE, NodeStatus.ERROR, NodeStatus.READY
+
+
+class Bench(DagLogs):
+    """Logs of a DAG, and what a tracker makes of them."""
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__(directory)
+        self.events: list[DagEvent] = []
+
+    def track(self, plans: Mapping[str, NodePlan] | None = None) -> Run:
+        run = Run()
+        tracker = NodeTracker(run, plans, self.events.append)
+        times = LocalTimes(lambda text, utc: BEGIN, 2026)
+        for event in log_events(self.log.read_bytes(), 0, times):
+            tracker.take(event)
+        return run
+
+    def node(self, **plan: int) -> NodeRun:
+        return self.track({"A": NodePlan(**plan)}).nodes["A"]  # type: ignore[arg-type]
+
+    def record(self, record: JournalRecord, value: int = 0, cluster: int = -1) -> None:
+        action = AppendJournalRecord(record, 0, retry=0, value=value, text="why", cluster=cluster)
+        with open(self.log, "a") as file:
+            file.write(record_event("2026-11-21 11:56:29", "A", action._replace(proc=0)))
+
+    def told(self, name: str) -> list[DagEvent]:
+        return [event for event in self.events if event.name == name]
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path)
+
+
+def test_a_node_that_succeeds(bench: Bench) -> None:
+    bench.submit("A", 7)
+    bench.now += 2
+    bench.execute(7)
+    bench.now += 3
+    bench.terminate(7)
+    node = bench.node()
+    (attempt,) = node.attempts
+    assert node.status is DONE
+    assert attempt.over
+    assert (attempt.job, attempt.value, attempt.hosts) == ("7.0", 0, ("slot1@one",))
+    assert (attempt.started - attempt.submitted, attempt.ended - attempt.started) == (2, 3)
+    assert attempt.cpu_s == 1
+    assert attempt.usage["Cpus"].used == 0.25
+    assert [event.name for event in bench.events] == [
+        "job.submit", "node.state", "job.execute", "job.terminate", "node.state"
+    ]  # fmt: skip
+    assert bench.events[-1].data == {"status": "DONE", "was": "SUBMITTED"}
+
+
+def test_without_a_retry_a_failure_is_one(bench: Bench) -> None:
+    bench.submit("A", 7)
+    bench.terminate(7, value=-9)
+    node = bench.node()
+    assert (node.status, node.attempts[0].value) == (ERROR, -9)
+    assert bench.events[-1].data["value"] == -9
+
+
+def test_retries_are_attempts(bench: Bench) -> None:
+    for cluster in (7, 8):
+        bench.submit("A", cluster)
+        bench.terminate(cluster, value=3)
+    node = bench.node(retries=2)
+    assert node.status is READY
+    assert [attempt.job for attempt in node.attempts] == ["7.0", "8.0"]
+    assert [event.data["retry"] for event in bench.told("node.retry")] == [1, 2]
+    assert bench.node(retries=1).status is ERROR
+
+
+def test_a_post_script_decides(bench: Bench) -> None:
+    bench.submit("A", 7)
+    bench.terminate(7, value=3)
+    assert bench.node(has_post=1).status is NodeStatus.POSTRUN
+    bench.post("A", 0)
+    node = bench.node(has_post=1)
+    assert (node.status, node.attempts[0].value) == (DONE, 3)
+    assert node.attempts[0].post is not None
+    assert node.attempts[0].post.value == 0
+
+
+def test_a_node_of_several_jobs_ends_with_the_last(bench: Bench) -> None:
+    for proc in range(3):
+        bench.submit("A", 7, proc)
+    bench.terminate(7, 2)
+    bench.terminate(7, 0, value=1)
+    bench.terminate(7, 0, value=1)  # twice in the log
+    assert bench.node().status is NodeStatus.SUBMITTED
+    bench.abort(7, 1)
+    node = bench.node()
+    attempt = node.attempts[0]
+    assert (node.status, attempt.procs, attempt.failed_procs, attempt.value) == (ERROR, 3, 2, 1)
+    assert bench.node(tolerance=2).status is DONE
+
+
+def test_holds_releases_and_evictions(bench: Bench) -> None:
+    bench.submit("A", 7)
+    bench.execute(7)
+    bench.event(4, "Job was evicted.\n", "007.000.000")
+    bench.hold(7)
+    attempt = bench.node().attempts[0]
+    assert (attempt.held, attempt.running, attempt.evictions) == (1, 0, 1)
+    bench.now += 5
+    bench.event(13, "Job was released.\n\tby me\n", "007.000.000")
+    attempt = bench.node().attempts[0]
+    (hold,) = attempt.holds
+    assert (attempt.held, hold.reason, hold.code, hold.subcode) == (0, "no such file", 13, 2)
+    assert hold.released - hold.time == 5
+    assert [event.name for event in bench.events[-3:]] == ["job.evict", "job.hold", "job.release"]
+
+
+def test_a_job_removed_while_it_is_held(bench: Bench) -> None:
+    bench.submit("A", 7)
+    bench.hold(7)
+    bench.abort(7, reason="via condor_rm (by user me)")
+    attempt = bench.node().attempts[0]
+    assert (attempt.held, attempt.value) == (0, RETURN_JOB_ABORTED)
+    assert attempt.reason == "via condor_rm (by user me)"
+    assert attempt.holds[0].released
+
+
+def test_pre_scripts_by_our_records(bench: Bench) -> None:
+    bench.record(JournalRecord.PRE_ENDED, 4)
+    node = bench.node(has_pre=1)
+    assert node.status is ERROR
+    assert node.attempts[0].pre is not None
+    assert node.attempts[0].pre.value == 4
+    assert bench.node(has_pre=1, retries=1).status is READY
+    assert bench.node(has_pre=1, pre_skip=4).status is NodeStatus.NOT_READY
+    bench.event(34, "PRE script return value is PRE_SKIP value\n    DAG Node: A\n", "000.2.001")
+    node = bench.node(has_pre=1, pre_skip=4)
+    assert (node.status, node.skipped, len(node.attempts)) == (DONE, True, 1)
+
+
+def test_jobs_that_could_not_be_submitted_and_jobs_that_were_lost(bench: Bench) -> None:
+    bench.record(JournalRecord.SUBMIT_FAILED)
+    node = bench.node(retries=3)
+    assert node.attempts[0].reason == "why"
+    bench.log.write_text("")
+    bench.submit("A", 7)
+    bench.record(JournalRecord.JOB_LOST, cluster=7)
+    assert bench.node().status is ERROR
+    bench.log.write_text("")
+    bench.submit("A", 7)
+    bench.record(JournalRecord.JOB_ENDED, cluster=7)
+    assert bench.node().status is DONE
+
+
+def test_a_job_can_write_no_record_of_dagman(bench: Bench) -> None:
+    bench.submit("A", 7)
+    bench.record(JournalRecord.JOB_ENDED, cluster=7)
+    text = bench.log.read_text().replace("(-01.-01.-01)", "(007.000.000)")
+    bench.log.write_text(text)
+    assert bench.node().status is NodeStatus.SUBMITTED
+
+
+def test_noop_nodes_and_nodes_that_share_a_cluster(bench: Bench) -> None:
+    for number, name in enumerate("AB", 1):
+        job = f"000.2147483647.{number:03d}"
+        bench.event(0, f"Job submitted from host: <x>\n    DAG Node: {name}\n", job)
+        bench.event(5, "Job terminated.\n\t(1) Normal termination (return value 0)\n", job)
+    for proc, name in enumerate("CD"):
+        notes = f'    [ DAGNodeName = "{name}" ]\n    one of several DAG nodes in its cluster\n'
+        bench.event(0, f"Job submitted from host: <x>\n{notes}", f"009.{proc:03d}.000")
+    bench.terminate(9, 1)
+    states = {name: node.status for name, node in bench.track().nodes.items()}
+    assert states == {"A": DONE, "B": DONE, "C": NodeStatus.SUBMITTED, "D": DONE}
+
+
+def test_late_materialization_ends_with_its_cluster(bench: Bench) -> None:
+    bench.event(35, 'Cluster submitted from host: <x>\n    [ DAGNodeName = "A" ]\n', "007.-01.-01")
+    bench.submit("A", 7)
+    bench.terminate(7)
+    assert bench.node().status is NodeStatus.SUBMITTED
+    bench.event(
+        36, "Cluster removed\n\tMaterialized 1 jobs from 1 items.\tComplete\n", "007.-01.-01"
+    )
+    assert bench.node().status is DONE
+
+
+def test_jobs_that_are_of_no_node(bench: Bench) -> None:
+    bench.event(0, "Job submitted from host: <x>\n", "007.000.000")
+    bench.execute(7)
+    bench.hold(7)
+    bench.terminate(7)
+    assert bench.track().nodes == {}
+    assert bench.events == []
