@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman import __version__
-from condor_pydagman.cli import draw, events, flatten, knobs_command
+from condor_pydagman.cli import draw, dry_run, events, flatten, knobs_command, rescue_command
 from condor_pydagman.cli.command_line import Parser, parse
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.pool import Pool
@@ -173,8 +173,10 @@ def _run(arguments: argparse.Namespace) -> int:
 
 SUBCOMMANDS: tuple[Callable[[Subparsers], None], ...] = (
     _add_pool,
+    dry_run.add_parser,
     draw.add_parser,
     events.add_parser,
+    rescue_command.add_parser,
     flatten.add_parser,
     knobs_command.add_parser,
 )

@@ -78,6 +78,43 @@ def run_and_leave() -> NoReturn:
 
 def _run(options: SubmitOptions) -> int:
     from condor_pydagman.dagman_job import dagman_submit_file
+
+    prepared, prepared_submits = _prepare(options)
+    if not options.terse:
+        _say(dagman_submit_file.summary(prepared.options), flush=True)
+    if options.no_submit:
+        _say(dagman_submit_file.no_submit_lines(options))
+    else:
+        _submit(prepared, prepared_submits[0])
+    if not options.terse:
+        _say(dagman_submit_file.DASHES)
+    return 0
+
+
+def submit_silently(options: SubmitOptions) -> int:
+    """Check a DAG and submit it as the command does, but print warnings only; returns the cluster
+    of DAGMan's job.
+
+    Raises:
+        PydagmanError: nothing was submitted; the message says why.
+    """
+    from condor_pydagman.cli import preflight
+    from condor_pydagman.dagman_job import dagman_submit_file, submit_to_schedd
+
+    try:
+        prepared, (prepared_submit,) = _prepare(options)
+    except DagFileError as error:
+        raise PydagmanError(preflight.all_errors(options, error)) from None
+    bindings = dagman_submit_file.bindings()
+    job = submit_to_schedd.submit(prepared_submit, options.paths(), bindings)
+    for warning in (*job.warnings, *submit_to_schedd.unused_lines(prepared.added)):
+        _say(warning, error=True)
+    return job.cluster
+
+
+def _prepare(options: SubmitOptions) -> tuple[Prepared, list[PreparedSubmit]]:
+    """Write the submit file of DAGMan's job, and prepare its submission if that is wanted."""
+    from condor_pydagman.dagman_job import dagman_submit_file
     from condor_pydagman.dagman_job.old_files import refuse_running
     from condor_pydagman.dagman_job.output import Output
 
@@ -105,16 +142,7 @@ def _run(options: SubmitOptions) -> int:
                     submit_to_schedd.prepare_submit(prepared.text, paths, remote, bindings)
                 )
 
-    prepared = dagman_submit_file.write(options, output, current, check)
-    if not options.terse:
-        _say(dagman_submit_file.summary(prepared.options), flush=True)
-    if options.no_submit:
-        _say(dagman_submit_file.no_submit_lines(options))
-    else:
-        _submit(prepared, prepared_submits[0])
-    if not options.terse:
-        _say(dagman_submit_file.DASHES)
-    return 0
+    return dagman_submit_file.write(options, output, current, check), prepared_submits
 
 
 def _note_options_without_effect(options: SubmitOptions) -> None:

@@ -43,6 +43,20 @@ def read_plan(found: FoundDag) -> Plan:
     Raises:
         PydagmanError: they are gone, or can't be read: what happened can be told all the same.
     """
+    dag = read_dag(found, rescue_of_last_run(found))
+    return Plan(dag, _node_plans(dag))
+
+
+def read_dag(found: FoundDag, rescue: str = "") -> Dag:
+    """Read the DAG files of a DAG, as DAGMan does.
+
+    Args:
+        rescue: name of a rescue or save file, relative to the submit directory; one that is not
+            there is passed over.
+
+    Raises:
+        PydagmanError: they are gone, or can't be read.
+    """
     options = BuildOptions(
         allow_any_node_name_characters=True,
         use_dag_dir=found.options.use_dag_dir,
@@ -53,7 +67,6 @@ def read_plan(found: FoundDag) -> Plan:
     try:
         with working_directory(found.directory):
             dag = build(list(found.files), DagFiles().read, options)
-            rescue = rescue_of_last_run(found)
             if rescue and os.path.exists(rescue):
                 apply_progress(dag, read_text(rescue), rescue, options)
     except DagFileErrors as errors:
@@ -63,7 +76,7 @@ def read_plan(found: FoundDag) -> Plan:
     finally:
         if was_enabled:
             gc.enable()
-    return Plan(dag, _node_plans(dag))
+    return dag
 
 
 def rescue_of_last_run(found: FoundDag) -> str:

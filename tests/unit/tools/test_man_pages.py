@@ -39,7 +39,7 @@ def test_every_option_is_told_of(option: object) -> None:
 def test_every_command_of_condor_pydagman_is_told_of() -> None:
     page = PAGES["condor_pydagman.1"]
     for name, parser in command_tables.parsers().items():
-        assert not name or f'.SS "{name}"' in page
+        assert not name or f'.SS "{man_pages.roff(name)}"' in page
         for word in command_tables.parser_options(parser):
             assert rf"\fB{man_pages.roff(word.names[-1])}\fR" in page
 

@@ -1,0 +1,80 @@
+"""How many jobs the nodes of a DAG have, by their submit descriptions; nothing is submitted.
+
+HTCondor's bindings read the descriptions, so commands that an `include` names are run, as they are
+by condor_submit.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from condor_pydagman.adapters import descriptions
+from condor_pydagman.adapters.files import read_text, working_directory
+from condor_pydagman.errors import PoolError, PydagmanError
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.records.job_description import Workflow, describe, split
+from condor_pydagman.vocabulary import DagStatus
+
+_MACRO = "$("
+
+
+class JobCount(NamedTuple):
+    """The jobs of all nodes with one submit description.
+
+    Attributes:
+        name: of the submit file, relative to the working directory, or of the inline description.
+        nodes: how many nodes have it.
+        jobs: how many jobs these have together.
+        problem: why the number is not known, '' if it is.
+    """
+
+    name: str
+    nodes: int
+    jobs: int
+    problem: str = ""
+
+
+def count_jobs(dag: Dag, nodes: Iterable[int], workflow: Workflow) -> list[JobCount]:
+    """The jobs of nodes, by their submit descriptions in the order of the nodes.
+
+    A description whose queue statement has no macro is read once; another one for each node.
+
+    Args:
+        nodes: which nodes; those of sub-DAGs and NOOP nodes have none.
+    """
+    by_description: dict[tuple[str, str], list[int]] = {}
+    for node in nodes:
+        key = dag.submits[node], dag.directories.get(node, "")
+        by_description.setdefault(key, []).append(node)
+    return [_count(dag, users, *key, workflow) for key, users in by_description.items()]
+
+
+def _count(dag: Dag, nodes: list[int], submit: str, directory: str, workflow: Workflow) -> JobCount:
+    inline = submit in dag.descriptions
+    name = submit if inline else os.path.normpath(os.path.join(directory, submit))
+    try:
+        with working_directory(directory):
+            text = dag.descriptions[submit] if inline else read_text(submit)
+            template = split(text)
+            differ = any(_MACRO in queue for _, queue in template.parts)
+            counted = nodes if differ else nodes[:1]
+            numbers = [
+                descriptions.procs_of(
+                    descriptions.parse(
+                        describe(
+                            dag, node, template, workflow,
+                            retry=0, dag_status=DagStatus.OK, failed_count=0,
+                        )
+                    )
+                )
+                for node in counted
+            ]  # fmt: skip
+    except OSError as error:
+        return JobCount(name, len(nodes), 0, error.strerror or str(error))
+    except (PoolError, *descriptions.BINDINGS) as error:
+        return JobCount(name, len(nodes), 0, descriptions.reason_of(error))
+    except PydagmanError as error:
+        return JobCount(name, len(nodes), 0, str(error))
+    return JobCount(name, len(nodes), sum(numbers) if differ else numbers[0] * len(nodes))

@@ -1,0 +1,271 @@
+"""`condor_pydagman dry-run`: what condor_submit_dag would run; nothing is submitted or written."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from condor_pydagman.adapters.files import working_directory
+from condor_pydagman.adapters.lock_holder import living_holder
+from condor_pydagman.adapters.outlog import OutLog
+from condor_pydagman.config import Config
+from condor_pydagman.dagman_job.options import DagmanOptions
+from condor_pydagman.errors import PydagmanError
+from condor_pydagman.graph.model import DONE, Dag
+from condor_pydagman.graph.steps import Steps, steps
+from condor_pydagman.printable import printable
+from condor_pydagman.vocabulary import NodeKind, ScriptKind
+
+if TYPE_CHECKING:
+    from condor_pydagman.adapters.job_counts import JobCount
+
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+else:
+    Subparsers = Any
+
+MAX_SHOWN = 10  # nodes and submit descriptions that are named
+MAX_DEPTH = 8  # of sub-DAGs that are looked into
+_DESCRIPTION = """\
+Say what condor_submit_dag would run now: nodes and jobs, what a rescue file skips, what starts
+first, scripts, retries, throttles, sub-DAGs. Nothing is submitted or written."""
+_INDENT = "    "
+
+
+class Outlook(NamedTuple):
+    """What would run of one DAG.
+
+    Attributes:
+        files: the DAG files.
+        dag: with the progress of the rescue file.
+        rescue: that file's name, '' if there is none.
+        order: the steps of what is left.
+        jobs: by submit descriptions, of the nodes to be run.
+        config: knobs and options in force.
+        running: whether a DAGMan runs it now.
+        inner: what would run of its sub-DAGs, by the names of their nodes; a text says why one
+            can't be read (yet).
+    """
+
+    files: tuple[str, ...]
+    dag: Dag
+    rescue: str
+    order: Steps
+    jobs: Sequence[JobCount]
+    config: Config
+    running: bool
+    inner: dict[str, Outlook | str]
+
+    @property
+    def sound(self) -> bool:
+        """Whether nothing is wrong with it, as far as that is known before."""
+        return not any(count.problem for count in self.jobs) and all(
+            isinstance(inner, str) or inner.sound for inner in self.inner.values()
+        )
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the subcommand to those of `condor_pydagman`."""
+    parser = subparsers.add_parser(
+        "dry-run",
+        help="say what a DAG would run; submit nothing",
+        description=_DESCRIPTION,
+        allow_abbrev=False,
+    )
+    parser.add_argument("dag_files", nargs="+", metavar="DAGFILE")
+    parser.add_argument(
+        "--force", action="store_true", help="as with -force: without rescue files, from the start"
+    )
+    parser.add_argument(
+        "--usedagdir", action="store_true", help="as the option of condor_submit_dag"
+    )
+    parser.add_argument("--nodes", action="store_true", help="list all nodes, and which would run")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.set_defaults(action=run, parser=parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print what would run; returns the exit code.
+
+    Raises:
+        PydagmanError: DAGMan would refuse the DAG.
+    """
+    options = DagmanOptions(
+        dag_files=tuple(arguments.dag_files),
+        use_dag_dir=arguments.usedagdir,
+        auto_rescue=0 if arguments.force else None,
+    )
+    found = _outlook(options, MAX_DEPTH)
+    if arguments.json:
+        print(json.dumps(_as_json(found, nodes=arguments.nodes)))
+    else:
+        for line in (*_lines(found), *(_node_lines(found) if arguments.nodes else ())):
+            print(line)
+        dag = arguments.dag_files[0]
+        print(f"Nothing was submitted. To run it: condor_pydagman run {dag}")
+        print(f"To look deeper for mistakes: condor_dag_checker -lint {dag}")
+    return 0 if found.sound else 1
+
+
+def _outlook(options: DagmanOptions, depth: int) -> Outlook:
+    from condor_pydagman.adapters.job_counts import count_jobs
+    from condor_pydagman.daemon import dag_input, initialize
+    from condor_pydagman.graph.cycle import describe_cycle, find_cycle
+    from condor_pydagman.records.job_description import Workflow
+
+    out, paths = OutLog(os.devnull), options.paths()
+    try:
+        config = initialize.configure(options, out).config
+        chosen = dag_input.choose_rescue(options, config, paths, out)
+        dag = dag_input.load(options, config, chosen, out)
+    except dag_input.CannotStart as error:
+        raise PydagmanError(str(error)) from None
+    cycle = find_cycle(dag)
+    if cycle:
+        raise PydagmanError(f"a cycle exists in the DAG: {describe_cycle(dag, cycle)}")
+    submitted = [
+        node
+        for node in range(len(dag))
+        if _is_to_run(dag, node) and not dag.is_noop(node) and dag.kinds[node] != NodeKind.SUBDAG
+    ]
+    workflow = Workflow(0, paths.nodes_log(os.getcwd()), config)
+    return Outlook(
+        options.dag_files,
+        dag,
+        chosen.file,
+        steps(dag),
+        count_jobs(dag, submitted, workflow),
+        config,
+        living_holder(paths.lock) is not None,
+        _inner(dag, options, depth),
+    )
+
+
+def _inner(dag: Dag, options: DagmanOptions, depth: int) -> dict[str, Outlook | str]:
+    """What would run of sub-DAGs; their files may be written by nodes before them."""
+    found: dict[str, Outlook | str] = {}
+    for node, file in dag.subdags.items():
+        if not _is_to_run(dag, node):
+            continue
+        if depth <= 0:
+            found[dag.names[node]] = f"more than {MAX_DEPTH} DAGs in each other"
+            continue
+        try:
+            with working_directory(dag.directories.get(node, "")):
+                found[dag.names[node]] = _outlook(options._replace(dag_files=(file,)), depth - 1)
+        except (PydagmanError, OSError) as error:
+            found[dag.names[node]] = str(error).splitlines()[0]
+    return found
+
+
+def _is_to_run(dag: Dag, node: int) -> bool:
+    return not dag.flags[node] & DONE
+
+
+def _lines(found: Outlook) -> Iterator[str]:
+    dag, order = found.dag, found.order
+    yield f"{' '.join(map(printable, found.files))}: {len(dag)} node(s): {_kinds(dag)}"
+    if found.running:
+        yield "DAGMan runs it now: condor_submit_dag would refuse it. See condor_pydagman watch"
+    if found.rescue:
+        yield f"It would begin with {found.rescue}: {order.done} node(s) are done and are skipped"
+    elif order.done:
+        yield f"{order.done} node(s) are marked DONE in the DAG and are skipped"
+    left = len(dag) - order.done
+    if not left:
+        yield "Nothing would run: all nodes are done"
+        return
+    jobs = sum(count.jobs for count in found.jobs)
+    yield f"To run: {left} node(s) with {jobs} job(s){_sub_dags(found)}"
+    yield from _job_lines(found.jobs)
+    if order.widths:
+        widest = max(order.widths)
+        yield f"Order: {len(order.widths)} step(s), up to {widest} node(s) side by side"
+        names = [printable(dag.names[node]) for node in order.first[:MAX_SHOWN]]
+        more = f" and {len(order.first) - MAX_SHOWN} more" if len(order.first) > MAX_SHOWN else ""
+        yield f"First: {', '.join(names)}{more}"
+    yield from _extras(found)
+    for name, inner in found.inner.items():
+        yield f"Sub-DAG of node {printable(name)}:"
+        lines = [f"can't be read (yet): {inner}"] if isinstance(inner, str) else _lines(inner)
+        yield from (_INDENT + line for line in lines)
+
+
+def _kinds(dag: Dag) -> str:
+    counts = {kind: dag.kinds.count(kind) for kind in NodeKind}
+    return ", ".join(f"{count} {kind.name}" for kind, count in counts.items() if count)
+
+
+def _sub_dags(found: Outlook) -> str:
+    count = len(found.inner)
+    return f" and {count} sub-DAG(s)" if count else ""
+
+
+def _job_lines(counts: Sequence[JobCount]) -> Iterator[str]:
+    for count in sorted(counts, key=lambda count: not count.problem)[:MAX_SHOWN]:
+        what = f"{printable(count.name)}: {count.nodes} node(s)"
+        if count.problem:
+            yield f"{_INDENT}{what}, can't be read: {printable(count.problem)}"
+        else:
+            yield f"{_INDENT}{what}, {count.jobs} job(s)"
+    if len(counts) > MAX_SHOWN:
+        yield f"{_INDENT}and {len(counts) - MAX_SHOWN} more submit descriptions"
+
+
+def _extras(found: Outlook) -> Iterator[str]:
+    dag = found.dag
+    scripts = [kind for node, own in dag.scripts.items() if _is_to_run(dag, node) for kind in own]
+    if scripts:
+        numbers = {kind: scripts.count(kind) for kind in ScriptKind}
+        shown = ", ".join(f"{n} {kind.value}" for kind, n in numbers.items() if n)
+        yield f"Scripts: {shown}"
+    retries = [retry.limit for node, retry in dag.retries.items() if _is_to_run(dag, node)]
+    if retries:
+        yield f"Retries: {len(retries)} node(s), up to {sum(retries)} retries in all"
+    limits = _limits(found)
+    if limits:
+        yield f"Throttles: {', '.join(limits)}"
+
+
+def _limits(found: Outlook) -> list[str]:
+    config = found.config
+    numbers = (
+        ("nodes with jobs in the queue", config.max_jobs_submitted),
+        ("idle jobs", config.max_jobs_idle),
+        ("PRE scripts", config.max_pre_scripts),
+        ("POST scripts", config.max_post_scripts),
+    )
+    shown = [f"{number} {what}" for what, number in numbers if number]
+    categories = found.dag.category_limits.items()
+    return shown + [f"{number} nodes of category {name}" for name, number in categories]
+
+
+def _node_lines(found: Outlook) -> Iterator[str]:
+    dag = found.dag
+    for node, name in enumerate(dag.names):
+        what = "would run" if _is_to_run(dag, node) else "is done"
+        yield f"{printable(name)}: {what}"
+
+
+def _as_json(found: Outlook, *, nodes: bool) -> dict[str, Any]:
+    dag, order = found.dag, found.order
+    fields: dict[str, Any] = {
+        "files": list(found.files),
+        "running": found.running,
+        "rescue": found.rescue,
+        "nodes": len(dag),
+        "done": order.done,
+        "jobs": sum(count.jobs for count in found.jobs),
+        "descriptions": [count._asdict() for count in found.jobs],
+        "steps": order.widths,
+        "first": [dag.names[node] for node in order.first],
+        "subdags": {
+            name: {"problem": inner} if isinstance(inner, str) else _as_json(inner, nodes=nodes)
+            for name, inner in found.inner.items()
+        },
+    }
+    if nodes:
+        fields["to_run"] = [name for n, name in enumerate(dag.names) if _is_to_run(dag, n)]
+    return fields

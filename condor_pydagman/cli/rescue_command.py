@@ -1,0 +1,202 @@
+"""`condor_pydagman rescue`: the rescue files of a DAG, and what one of them says."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import time
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from condor_pydagman.adapters.files import read_text, rescue_numbers
+from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
+from condor_pydagman.errors import FileError, PydagmanError
+from condor_pydagman.graph.problems import DagFileErrors
+from condor_pydagman.graph.progress import Saved, read_saved
+from condor_pydagman.monitor.found_dag import FoundDag
+from condor_pydagman.monitor.plan import read_dag
+from condor_pydagman.printable import printable
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+else:
+    Subparsers = Any
+
+MAX_SHOWN = 10
+_DESCRIPTION = """\
+List the rescue files of a DAG, and say of the newest what it skips and what it would run again.
+To run the DAG from it, submit the DAG as before: condor_pydagman run, or condor_submit_dag."""
+_FAILED = re.compile(r"^# Nodes that failed: \d+\n((?:#[^\n]*\n)*?#[^\n]*<ENDLIST>)", re.M)
+
+
+class RescueFile(NamedTuple):
+    """What a rescue file says.
+
+    Attributes:
+        path: of the file.
+        number: in its name.
+        written: seconds since the epoch.
+        saved: nodes that are done, and retries left.
+        failed: nodes that had failed, by its comment.
+    """
+
+    path: str
+    number: int
+    written: float
+    saved: Saved
+    failed: Sequence[str]
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the subcommand to those of `condor_pydagman`."""
+    parser = subparsers.add_parser(
+        "rescue",
+        help="say what a rescue file skips and what it runs again",
+        description=_DESCRIPTION,
+        allow_abbrev=False,
+    )
+    add_dag_argument(parser)
+    parser.add_argument(
+        "--number", type=int, metavar="N", help="of this rescue file (default: the newest)"
+    )
+    parser.add_argument("--nodes", action="store_true", help="list all nodes")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.set_defaults(action=run, parser=parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print what the command line asks for; returns the exit code.
+
+    Raises:
+        PydagmanError: there is no such DAG or rescue file, or it can't be read.
+    """
+    found = chosen_dag(arguments.dag, ask=False)
+    numbers = rescue_numbers(found.paths)
+    wanted = arguments.number or _number_in(arguments.dag) or max(numbers, default=0)
+    if wanted not in numbers:
+        raise FileError(_no_such(found, wanted, numbers))
+    file = _read(found.paths.rescue(wanted), wanted)
+    names = _names(found)
+    if arguments.json:
+        print(json.dumps(_as_json(file, numbers, names)))
+        return 0
+    for line in (*_lines(found, file, numbers, names), *_node_lines(file, names, arguments.nodes)):
+        print(line)
+    return 0
+
+
+def _number_in(dag: str | None) -> int:
+    """The number of a rescue file that is named in place of its DAG."""
+    found = re.search(r"\.rescue(\d{3,})$", dag or "")
+    return int(found[1]) if found is not None else 0
+
+
+def _no_such(found: FoundDag, wanted: int, numbers: Sequence[int]) -> str:
+    if numbers:
+        there = ", ".join(map(str, numbers))
+        return f"{found.name} has no rescue file {wanted}; there are: {there}"
+    return (
+        f"{found.name} has no rescue file: none is written until a run of it has failed or was"
+        " removed, and the next submission begins at the start"
+    )
+
+
+def _read(path: str, number: int) -> RescueFile:
+    try:
+        written, text = os.stat(path).st_mtime, read_text(path, own=True)
+        saved = read_saved(text, path)
+    except OSError as error:
+        raise FileError(f"can't read {path}: {error.strerror}") from None
+    except DagFileErrors as errors:
+        raise PydagmanError(errors.detail()) from None
+    return RescueFile(path, number, written, saved, _failed(text))
+
+
+def _failed(text: str) -> list[str]:
+    """The names in the comment; those with a comma can't be told apart."""
+    found = _FAILED.search(text)
+    if found is None:
+        return []
+    listed = re.sub(r"(?m)^#\s*", "", found[1]).replace("\n", "").replace("<ENDLIST>", "")
+    return [name for name in listed.split(",") if name]
+
+
+def _names(found: FoundDag) -> Sequence[str] | None:
+    """The nodes of the DAG; None if it can't be read."""
+    try:
+        return read_dag(found).names
+    except PydagmanError:
+        return None
+
+
+def _lines(
+    found: FoundDag, file: RescueFile, numbers: Sequence[int], names: Sequence[str] | None
+) -> Iterator[str]:
+    newest = "the newest" if file.number == max(numbers) else "not the newest"
+    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(file.written))
+    yield f"{os.path.relpath(file.path)}: written {when}, {newest} of {len(numbers)}"
+    done = len(file.saved.done)
+    if names is None:
+        yield f"{done} node(s) are done and would be skipped; the DAG itself can't be read"
+    else:
+        unknown = [name for name in file.saved.done if name not in set(names)]
+        left = len(names) - done + len(unknown)
+        yield f"{done - len(unknown)} of {len(names)} node(s) are done and would be skipped," \
+              f" {left} would run"  # fmt: skip
+        if unknown:
+            yield f"The DAG does not have {_some(unknown)}: DAGMan would refuse this rescue file"
+        if _changed_since(found, file):
+            yield f"{found.name} has been changed since the rescue file was written"
+    if file.failed:
+        yield f"Had failed: {_some(file.failed)}"
+    retries = [f"{printable(name)} {left}" for name, left in file.saved.retries.items()]
+    if retries:
+        yield f"Retries left: {', '.join(retries[:MAX_SHOWN])}{_more(retries)}"
+    yield f"To run the rest: condor_pydagman run {_number_option(file, numbers)}{found.name}"
+    yield f"From the start, all rescue files set aside: condor_pydagman run -force {found.name}"
+    yield f"Why nodes have failed: condor_pydagman explain {found.name}"
+
+
+def _number_option(file: RescueFile, numbers: Sequence[int]) -> str:
+    return "" if file.number == max(numbers) else f"-DoRescueFrom {file.number} "
+
+
+def _changed_since(found: FoundDag, file: RescueFile) -> bool:
+    try:
+        return os.stat(found.paths.primary).st_mtime > file.written
+    except OSError:
+        return False
+
+
+def _node_lines(file: RescueFile, names: Sequence[str] | None, wanted: bool) -> Iterator[str]:
+    if not wanted:
+        return
+    done, failed = set(file.saved.done), set(file.failed)
+    for name in names if names is not None else file.saved.done:
+        what = "is done" if name in done else "had failed" if name in failed else "would run"
+        yield f"{printable(name)}: {what}"
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(map(printable, names[:MAX_SHOWN])) + _more(names)
+
+
+def _more(what: Any) -> str:
+    return f" and {len(what) - MAX_SHOWN} more" if len(what) > MAX_SHOWN else ""
+
+
+def _as_json(
+    file: RescueFile, numbers: Sequence[int], names: Sequence[str] | None
+) -> dict[str, Any]:
+    return {
+        "file": file.path,
+        "number": file.number,
+        "numbers": list(numbers),
+        "written": round(file.written, 3),
+        "nodes": None if names is None else len(names),
+        "done": file.saved.done,
+        "failed": list(file.failed),
+        "retries": file.saved.retries,
+    }

@@ -1,0 +1,105 @@
+"""condor_pydagman dry-run: what would run, without running it."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.cli import pydagman
+
+DAG = """\
+JOB A a.sub
+JOB B many.sub
+VARS B n="3"
+JOB C a.sub NOOP
+JOB "D e" a.sub DONE
+SUBDAG EXTERNAL S inner.dag
+SUBDAG EXTERNAL T later.dag
+FINAL F a.sub
+SCRIPT PRE B x
+RETRY B 2
+CATEGORY B big
+MAXJOBS big 4
+PARENT A CHILD B C
+"""
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.dag").write_text(DAG.replace('"D e"', "D"))
+    (tmp_path / "a.sub").write_text("executable = /bin/true\nqueue 2\n")
+    (tmp_path / "many.sub").write_text("executable = /bin/true\nqueue $(n)\n")
+    (tmp_path / "inner.dag").write_text("JOB I a.sub\n")
+    return tmp_path
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
+    before = sorted(os.listdir())
+    assert pydagman.main(["dry-run", *words]) == code
+    assert sorted(os.listdir()) == before
+    return capsys.readouterr().out
+
+
+def test_what_would_run(capsys: pytest.CaptureFixture[str]) -> None:
+    text = said(capsys, "t.dag")
+    assert "t.dag: 7 node(s): 4 JOB, 2 SUBDAG, 1 FINAL\n" in text
+    assert "1 node(s) are marked DONE in the DAG and are skipped\n" in text
+    assert "To run: 6 node(s) with 7 job(s) and 2 sub-DAG(s)\n" in text
+    assert "a.sub: 2 node(s), 4 job(s)\n" in text
+    assert "many.sub: 1 node(s), 3 job(s)\n" in text
+    assert "First: A, S, T\n" in text
+    assert "Scripts: 1 PRE\nRetries: 1 node(s), up to 2 retries in all\n" in text
+    assert "4 nodes of category big\n" in text
+    assert "Sub-DAG of node S:\n    inner.dag: 1 node(s): 1 JOB\n" in text
+    assert "Sub-DAG of node T:\n    can't be read (yet): " in text
+    assert "Nothing was submitted. To run it: condor_pydagman run t.dag\n" in text
+
+
+def test_what_a_rescue_file_skips(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "t.dag.rescue002").write_text("DONE A\nDONE S\nDONE T\n")
+    text = said(capsys, "--nodes", "t.dag")
+    assert "It would begin with t.dag.rescue002: 4 node(s) are done and are skipped\n" in text
+    assert "A: is done\nB: would run\n" in text
+    assert "rescue002" not in said(capsys, "--force", "t.dag")
+
+
+def test_nothing_is_left(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "one.dag").write_text("JOB A a.sub DONE\n")
+    assert "Nothing would run: all nodes are done\n" in said(capsys, "one.dag")
+
+
+def test_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    found = json.loads(said(capsys, "--json", "--nodes", "t.dag"))
+    assert (found["nodes"], found["done"], found["jobs"]) == (7, 1, 7)
+    assert found["subdags"]["S"]["jobs"] == 2
+    assert found["to_run"] == ["A", "B", "C", "S", "T", "F"]
+
+
+def test_a_submit_file_that_is_missing(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "many.sub").unlink()
+    text = said(capsys, "t.dag", code=1)
+    assert "many.sub: 1 node(s), can't be read: No such file or directory\n" in text
+
+
+@pytest.mark.parametrize(
+    ("dag", "message"),
+    [
+        ("JOB A\n", "t.dag"),
+        ("JOB A a.sub\nJOB B a.sub\nPARENT A CHILD B\nPARENT B CHILD A\n", "a cycle exists"),
+    ],
+)
+def test_a_dag_that_dagman_would_refuse(
+    here: Path, capsys: pytest.CaptureFixture[str], dag: str, message: str
+) -> None:
+    (here / "t.dag").write_text(dag)
+    assert pydagman.main(["dry-run", "t.dag"]) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_dags_in_each_other(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "t.dag").write_text("SUBDAG EXTERNAL S t.dag\n")
+    assert "more than 8 DAGs in each other" in said(capsys, "t.dag")

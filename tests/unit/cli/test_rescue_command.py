@@ -1,0 +1,87 @@
+"""condor_pydagman rescue: what the rescue files of a DAG say."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.cli import pydagman
+
+RESCUE = """\
+# Rescue DAG file, created after running
+# Total number of Nodes: 3
+# Nodes premarked DONE: 1
+# Nodes that failed: 2
+#   B,
+#   C d,<ENDLIST>
+
+DONE A
+RETRY B 2
+"""
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.dag").write_text("JOB A a.sub\nJOB B a.sub\nJOB C a.sub\n")
+    (tmp_path / "t.dag.rescue001").write_text("DONE A\nDONE X\n")
+    (tmp_path / "t.dag.rescue003").write_text(RESCUE)
+    os.utime(tmp_path / "t.dag", (1, 1))
+    return tmp_path
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
+    assert pydagman.main(["rescue", *words]) == code
+    found = capsys.readouterr()
+    return found.err if code else found.out
+
+
+def test_the_newest(capsys: pytest.CaptureFixture[str]) -> None:
+    text = said(capsys, "t.dag", "--nodes")
+    assert "t.dag.rescue003: written " in text
+    assert ", the newest of 2\n" in text
+    assert "1 of 3 node(s) are done and would be skipped, 2 would run\n" in text
+    assert "Had failed: B, C d\n" in text
+    assert "Retries left: B 2\n" in text
+    assert "To run the rest: condor_pydagman run t.dag\n" in text
+    assert "A: is done\nB: had failed\nC: would run\n" in text
+    assert "has been changed" not in text
+
+
+@pytest.mark.parametrize("words", [["t.dag", "--number", "1"], ["t.dag.rescue001"]])
+def test_an_older_one_with_a_node_that_the_dag_does_not_have(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = said(capsys, *words)
+    assert ", not the newest of 2\n" in text
+    assert "The DAG does not have X: DAGMan would refuse this rescue file\n" in text
+    assert "condor_pydagman run -DoRescueFrom 1 t.dag\n" in text
+
+
+def test_as_json(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = json.loads(said(capsys, "t.dag", "--json"))
+    assert found["numbers"] == [1, 3]
+    assert (found["number"], found["nodes"], found["done"]) == (3, 3, ["A"])
+    assert (found["failed"], found["retries"]) == (["B", "C d"], {"B": 2})
+
+
+def test_a_dag_that_has_changed_or_is_gone(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    os.utime(here / "t.dag")
+    os.utime(here / "t.dag.rescue003", (1, 1))
+    assert "t.dag has been changed since" in said(capsys, "t.dag")
+    (here / "t.dag.dagman.out").touch()
+    (here / "t.dag").unlink()
+    assert "the DAG itself can't be read" in said(capsys, "t.dag")
+
+
+def test_bad_input(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "t.dag has no rescue file 7; there are: 1, 3" in said(
+        capsys, "t.dag", "--number", "7", code=1
+    )
+    (here / "u.dag").write_text("JOB A a.sub\n")
+    assert "u.dag has no rescue file: none is written until" in said(capsys, "u.dag", code=1)
+    (here / "t.dag.rescue003").write_text("JOB X x\n")
+    assert "DONE and RETRY lines only" in said(capsys, "t.dag", code=1)
