@@ -9,6 +9,7 @@ from __future__ import annotations
 TYPE_CHECKING = False  # type checkers know the name; `typing` need not be loaded for it
 if TYPE_CHECKING:
     from condor_pydagman.api.dag_errors import DagError, DagProblem, Place
+    from condor_pydagman.api.dag_history import dag_events, read_run
     from condor_pydagman.api.dag_lint import LintFinding, lint_dag
     from condor_pydagman.api.dag_reading import check_dag, parse_dag, read_dag
     from condor_pydagman.api.dag_state import DagStatus, dag_status
@@ -34,24 +35,30 @@ if TYPE_CHECKING:
         Variable,
     )
     from condor_pydagman.monitor.found_state import DagState
+    from condor_pydagman.trace.dag_events import DagEvent
+    from condor_pydagman.trace.run_history import Attempt, Hold, NodeRun, Run, ScriptRun, Usage
     from condor_pydagman.vocabulary import NodeKind, NodeStatus, ScriptKind
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Abort",
+    "Attempt",
     "ConfigError",
     "Dag",
     "DagError",
+    "DagEvent",
     "DagProblem",
     "DagState",
     "DagStatus",
     "Edge",
     "FileError",
+    "Hold",
     "LintFinding",
     "Node",
     "NodeCounts",
     "NodeKind",
+    "NodeRun",
     "NodeStatus",
     "NodeStatusEntry",
     "NodeStatusFile",
@@ -60,22 +67,27 @@ __all__ = [
     "PydagmanError",
     "Rescue",
     "Retry",
+    "Run",
     "Script",
     "ScriptKind",
+    "ScriptRun",
     "Severity",
     "Splice",
     "SubmittedDag",
     "Timeout",
     "Tolerance",
+    "Usage",
     "UsageError",
     "Variable",
     "check_dag",
+    "dag_events",
     "dag_status",
     "lint_dag",
     "parse_dag",
     "read_dag",
     "read_node_status",
     "read_rescue",
+    "read_run",
     "submit_dag",
     "write_node_status",
     "write_rescue",
@@ -87,6 +99,10 @@ _HOMES = {
         "DagError",
         "DagProblem",
         "Place",
+    ),
+    "api.dag_history": (
+        "dag_events",
+        "read_run",
     ),
     "api.dag_lint": (
         "LintFinding",
@@ -140,6 +156,15 @@ _HOMES = {
         "Variable",
     ),
     "monitor.found_state": ("DagState",),
+    "trace.dag_events": ("DagEvent",),
+    "trace.run_history": (
+        "Attempt",
+        "Hold",
+        "NodeRun",
+        "Run",
+        "ScriptRun",
+        "Usage",
+    ),
     "vocabulary": (
         "NodeKind",
         "NodeStatus",

@@ -14,11 +14,11 @@ import condor_pydagman
 from condor_pydagman import PydagmanError
 
 NAMES = """
-Abort ConfigError Dag DagError DagProblem DagState DagStatus Edge FileError LintFinding Node
-NodeCounts NodeKind NodeStatus NodeStatusEntry NodeStatusFile Place PoolError PydagmanError Rescue
-Retry Script ScriptKind Severity Splice SubmittedDag Timeout Tolerance UsageError Variable
-check_dag dag_status lint_dag parse_dag read_dag read_node_status read_rescue submit_dag
-write_node_status write_rescue
+Abort Attempt ConfigError Dag DagError DagEvent DagProblem DagState DagStatus Edge FileError Hold
+LintFinding Node NodeCounts NodeKind NodeRun NodeStatus NodeStatusEntry NodeStatusFile Place
+PoolError PydagmanError Rescue Retry Run Script ScriptKind ScriptRun Severity Splice SubmittedDag
+Timeout Tolerance Usage UsageError Variable check_dag dag_events dag_status lint_dag parse_dag
+read_dag read_node_status read_rescue read_run submit_dag write_node_status write_rescue
 """
 EXPORTS = NAMES.split()
 

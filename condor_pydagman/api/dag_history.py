@@ -1,0 +1,71 @@
+"""What has happened, and happens, in a DAG: as events, and as attempts of its nodes.
+
+The files beside the DAG are read; no HTCondor is needed for it, unless a cluster is given.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Mapping
+
+from condor_pydagman.api.dag_reading import StrPath
+from condor_pydagman.errors import PydagmanError
+from condor_pydagman.monitor.dag_monitor import DagMonitor
+from condor_pydagman.monitor.following import INTERVAL_S, follow
+from condor_pydagman.monitor.found_dag import FoundDag, find_dag
+from condor_pydagman.monitor.plan import read_plan
+from condor_pydagman.trace.dag_events import DagEvent
+from condor_pydagman.trace.run_history import NodePlan, Run
+
+
+def dag_events(
+    dag: StrPath | int, *, follow: bool = False, since: str = "", interval: float = INTERVAL_S
+) -> Iterator[DagEvent]:
+    """Everything that has happened in the last run of a DAG, oldest first.
+
+    Args:
+        dag: the first DAG file as condor_submit_dag was given it; or the cluster of DAGMan's job.
+        follow: whether to wait for what happens next, until DAGMan has ended.
+        since: the `id` of the last event that is known already, '' for none.
+        interval: between looks at the logs, seconds.
+
+    Raises:
+        FileError: there is no such DAG.
+        PoolError: a cluster was given, and the schedd does not answer, or has no such job.
+        UsageError: `since` is no id.
+    """
+    found = _found(dag)
+    monitor = DagMonitor(found, since=since, plans=_plans(found))
+    return _all(monitor, interval if follow else None)
+
+
+def read_run(dag: StrPath | int) -> Run:
+    """The last run of a DAG: its nodes and their attempts, as far as the logs tell.
+
+    100,000 nodes take some seconds.  For arguments and errors see `dag_events`.
+    """
+    found = _found(dag)
+    return DagMonitor(found, plans=_plans(found)).read()
+
+
+def _all(monitor: DagMonitor, interval: float | None) -> Iterator[DagEvent]:
+    if interval is not None:
+        for events in follow(monitor, time.sleep, interval):
+            yield from events
+        return
+    yield from monitor.poll()
+    while monitor.more:
+        yield from monitor.poll()
+
+
+def _found(dag: StrPath | int) -> FoundDag:
+    return find_dag(str(dag) if isinstance(dag, int) else os.fspath(dag), ask=False)
+
+
+def _plans(found: FoundDag) -> Mapping[str, NodePlan] | None:
+    """What the DAG says of its nodes; without it, what has happened can be told all the same."""
+    try:
+        return read_plan(found).nodes
+    except PydagmanError:
+        return None
