@@ -46,6 +46,13 @@ class DagLogs:
         with open(self.out, "a", encoding="utf-8", errors="surrogateescape") as file:
             file.write(f"{when} {text}\n")
 
+    def counts(self, total: int, *counts: int) -> None:
+        """A status table: done, pre, queued, post, ready, unready, failed, futile."""
+        self.say(f"Of {total} nodes total:")
+        self.say(" Done     Pre   Queued    Post   Ready   Un-Ready   Failed   Futile")
+        self.say("  ===     ===      ===     ===     ===        ===      ===      ===")
+        self.say(" ".join(f"{count:>6}" for count in counts))
+
     def event(self, kind: int, text: str, job: str) -> None:
         """An event of the nodes log."""
         when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(self.now))

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import fnmatch
 import sys
 import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from condor_pydagman.cli.event_options import add_kind_option, is_wanted, plans_of
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.following import follow
-from condor_pydagman.monitor.found_dag import FoundDag
-from condor_pydagman.monitor.plan import read_plan
-from condor_pydagman.trace.dag_events import NAMES, DagEvent
-from condor_pydagman.trace.run_history import NodePlan
+from condor_pydagman.trace.dag_events import DagEvent
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -44,13 +41,7 @@ def add_parser(subparsers: Subparsers) -> None:
         metavar="ID",
         help='begin behind the event with this "id"; 0: at the beginning of the last run',
     )
-    parser.add_argument(
-        "--kind",
-        action="append",
-        type=_kind,
-        metavar="NAME",
-        help="events of this name only, such as dag.end or node.*; may be given more than once",
-    )
+    add_kind_option(parser)
     parser.set_defaults(action=run, parser=parser)
 
 
@@ -61,12 +52,12 @@ def run(arguments: argparse.Namespace) -> int:
         PydagmanError: there is no such DAG, or `--since` is no id.
     """
     found = chosen_dag(arguments.dag, ask=False)
-    monitor = DagMonitor(found, since=arguments.since, plans=_plans(found))
+    monitor = DagMonitor(found, since=arguments.since, plans=plans_of(found))
     told = False
     for events in follow(monitor, time.sleep) if arguments.follow else _read(monitor):
         told = True
         for event in events:
-            if _is_wanted(event, arguments.kind):
+            if is_wanted(event, arguments.kind):
                 print(event.to_json())
         sys.stdout.flush()
     if not told and monitor.problems:
@@ -85,23 +76,3 @@ def _read(monitor: DagMonitor) -> Iterator[list[DagEvent]]:
             yield events
         if not monitor.more:
             return
-
-
-def _is_wanted(event: DagEvent, kinds: list[str] | None) -> bool:
-    return kinds is None or any(fnmatch.fnmatchcase(event.name, kind) for kind in kinds)
-
-
-def _plans(found: FoundDag) -> dict[str, NodePlan] | None:
-    """What the DAG says of its nodes; without that, events are told all the same."""
-    try:
-        return read_plan(found).nodes
-    except PydagmanError as error:
-        print(f"condor_pydagman: the DAG can't be read, so states of nodes may lack: {error}",
-              file=sys.stderr)  # fmt: skip
-        return None
-
-
-def _kind(text: str) -> str:
-    if not fnmatch.filter(NAMES, text):
-        raise argparse.ArgumentTypeError(f"there is no event {text}; there are: {', '.join(NAMES)}")
-    return text

@@ -15,7 +15,18 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman import __version__
-from condor_pydagman.cli import draw, dry_run, events, flatten, knobs_command, rescue_command
+from condor_pydagman.cli import (
+    draw,
+    dry_run,
+    events,
+    flatten,
+    knobs_command,
+    ls,
+    rescue_command,
+    run_dag,
+    tail,
+    watch,
+)
 from condor_pydagman.cli.command_line import Parser, parse
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.pool import Pool
@@ -173,10 +184,14 @@ def _run(arguments: argparse.Namespace) -> int:
 
 SUBCOMMANDS: tuple[Callable[[Subparsers], None], ...] = (
     _add_pool,
+    run_dag.add_parser,
     dry_run.add_parser,
-    draw.add_parser,
+    watch.add_parser,
+    ls.add_parser,
+    tail.add_parser,
     events.add_parser,
     rescue_command.add_parser,
+    draw.add_parser,
     flatten.add_parser,
     knobs_command.add_parser,
 )

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import argparse
 
-from condor_pydagman.monitor.found_dag import FoundDag, find_dag, find_here
+from condor_pydagman.errors import PoolError, UsageError
+from condor_pydagman.monitor.found_dag import (
+    FoundDag,
+    find_dag,
+    find_here,
+    found_by_ad,
+    started_in,
+)
+from condor_pydagman.monitor.found_state import DagState
+from condor_pydagman.monitor.queue import my_dagman_ads
+
+_LIVE = (DagState.RUNNING, DagState.HALTED)
 
 
 def add_dag_argument(parser: argparse.ArgumentParser) -> None:
@@ -28,3 +39,27 @@ def chosen_dag(dag: str | None, *, ask: bool = True) -> FoundDag:
         PydagmanError: there is none, or more than one.
     """
     return find_here(ask=ask) if dag is None else find_dag(dag, ask=ask)
+
+
+def my_dags() -> list[FoundDag]:
+    """One's own DAGs that are in the queue, sub-DAGs left out; those that run in this directory if
+    the schedd does not answer, or has none.
+
+    Raises:
+        UsageError: there is none.
+    """
+    problem = ""
+    try:
+        ads = [ad for ad in my_dagman_ads() if "DAGManJobId" not in ad]
+    except PoolError as error:
+        ads, problem = [], f" ({error})"
+    found = [found_by_ad(ad) for ad in ads]
+    if not found:
+        here = [find_dag(name, ask=False) for name in started_in(".")]
+        found = [dag for dag in here if dag.state in _LIVE]
+    if not found:
+        raise UsageError(
+            f"no DAG of yours is in the queue{problem}, and none runs in this directory;"
+            " condor_pydagman ls lists those that have ended"
+        )
+    return found

@@ -103,7 +103,8 @@ _FORMS: Mapping[str, tuple[OutKind, str]] = {
         r" ?(?P<text>.*)",
     ),
     "Of ": (OutKind.TOTAL, r"Of (?P<number>\d{1,10}) nodes total:"),
-    "   ": (OutKind.COUNTS, r"(?P<text>(?: +\d{1,10}){8}) *"),
+    # a million nodes leave no blank before their number
+    **dict.fromkeys(" 123456789", (OutKind.COUNTS, r" *(?P<text>\d{1,10}(?: +\d{1,10}){7}) *")),
     "DAG status": (OutKind.STATUS, r"DAG status: (?P<number>\d) \(DAG_STATUS_\w+\)"),
     "Halting": (OutKind.HALT, r"Halting DAGMan prog\w+\.\.\."),
     "DAG Pause": (OutKind.HALT, r"DAG Pause: Freezing all work\.\.\."),

@@ -1,0 +1,45 @@
+"""What commands that print events have in common: which events, and how the DAG is read."""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import sys
+
+from condor_pydagman.errors import PydagmanError
+from condor_pydagman.monitor.found_dag import FoundDag
+from condor_pydagman.monitor.plan import read_plan
+from condor_pydagman.trace.dag_events import NAMES, DagEvent
+from condor_pydagman.trace.run_history import NodePlan
+
+
+def add_kind_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option `--kind`."""
+    parser.add_argument(
+        "--kind",
+        action="append",
+        type=_kind,
+        metavar="NAME",
+        help="events of this name only, such as dag.end or node.*; may be given more than once",
+    )
+
+
+def is_wanted(event: DagEvent, kinds: list[str] | None) -> bool:
+    """Whether an event is of one of the kinds, None for all."""
+    return kinds is None or any(fnmatch.fnmatchcase(event.name, kind) for kind in kinds)
+
+
+def plans_of(found: FoundDag) -> dict[str, NodePlan] | None:
+    """What the DAG says of its nodes; None, after a message, if it can't be read."""
+    try:
+        return read_plan(found).nodes
+    except PydagmanError as error:
+        message = f"the DAG can't be read, so states of nodes may lack: {error}"
+        print(f"condor_pydagman: {message}", file=sys.stderr)
+        return None
+
+
+def _kind(text: str) -> str:
+    if not fnmatch.filter(NAMES, text):
+        raise argparse.ArgumentTypeError(f"there is no event {text}; there are: {', '.join(NAMES)}")
+    return text

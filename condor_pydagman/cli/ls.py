@@ -1,0 +1,153 @@
+"""`condor_pydagman ls`: one's own DAGs, in the queue, ended lately, and in this directory."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from condor_pydagman.errors import PoolError, PydagmanError
+from condor_pydagman.monitor import queue
+from condor_pydagman.monitor.found_dag import FoundDag, find_dag, found_by_ad, started_in
+from condor_pydagman.monitor.found_state import state_of_files
+from condor_pydagman.printable import printable
+from condor_pydagman.report.words import duration
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+else:
+    Subparsers = Any
+
+MAX_ENDED = 10
+_DESCRIPTION = """\
+List your DAGs: those in the queue, those that ended last, and those of this directory, by their
+files. For one of them: condor_pydagman watch, explain, report, events."""
+_COLUMNS = ("JOB", "STATE", "DONE", "FAILED", "AGE", "DAG")
+
+
+class Row(NamedTuple):
+    """One DAG.
+
+    Attributes:
+        cluster: of DAGMan's job, 0 if not known.
+        state: in words, with the exit code of one that has ended.
+        done, total, failed: nodes; `total` 0 if nothing tells.
+        since: when it was submitted, or its log was written last; seconds since the epoch.
+        dag: path of its first DAG file.
+        place: `queue`, `history` or `directory`.
+    """
+
+    cluster: int
+    state: str
+    done: int
+    total: int
+    failed: int
+    since: float
+    dag: str
+    place: str
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the subcommand to those of `condor_pydagman`."""
+    parser = subparsers.add_parser(
+        "ls", help="list your DAGs", description=_DESCRIPTION, allow_abbrev=False
+    )
+    parser.add_argument(
+        "--ended",
+        type=_number,
+        default=MAX_ENDED,
+        metavar="N",
+        help=f"how many that have ended, of the schedd's history (default: {MAX_ENDED})",
+    )
+    parser.add_argument("--subdags", action="store_true", help="list sub-DAGs as well")
+    parser.add_argument("--json", action="store_true", help="print one JSON object a line")
+    parser.set_defaults(action=run, parser=parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the list; returns the exit code."""
+    problem = ""
+    try:
+        rows = _of_schedd(arguments.ended, subdags=arguments.subdags)
+    except PoolError as error:
+        rows, problem = [], str(error)
+    known = {os.path.abspath(row.dag) for row in rows}
+    rows += [row for row in _of_directory() if os.path.abspath(row.dag) not in known]
+    if arguments.json:
+        for row in rows:
+            print(json.dumps(row._asdict()))
+    else:
+        for line in _table(rows, time.time()):
+            print(line)
+    if problem:
+        print(f"condor_pydagman: {problem}; these are the DAGs of this directory", file=sys.stderr)
+    return 1 if problem else 0
+
+
+def _of_schedd(most: int, *, subdags: bool) -> list[Row]:
+    """Of the queue, then of the history; of runs of one DAG in the history, the newest."""
+    found = [(ad, "queue") for ad in queue.my_dagman_ads()]
+    found += [(ad, "history") for ad in (queue.my_ended_dagman_ads(most) if most else [])]
+    rows: dict[str, Row] = {}
+    for ad, place in found:
+        if subdags or "DAGManJobId" not in ad:
+            row = _of_ad(ad, place)
+            if row is not None and (place == "queue" or row.dag not in rows):
+                rows[row.dag if place == "history" else f"{row.dag} {row.cluster}"] = row
+    return list(rows.values())
+
+
+def _of_ad(ad: Mapping[str, Any], place: str) -> Row | None:
+    try:
+        found = found_by_ad(ad)
+    except (PydagmanError, ValueError):
+        return None
+    numbers = [int(ad.get(f"DAG_Nodes{name}") or 0) for name in ("Done", "Total", "Failed")]
+    return _row(found, numbers, float(ad.get("QDate") or 0), place)
+
+
+def _of_directory() -> Iterable[Row]:
+    for name in started_in("."):
+        try:
+            found = find_dag(name, ask=False)
+        except PydagmanError:
+            continue
+        files = state_of_files(found.paths)
+        counts = files.run.counts or (0,) * 9
+        yield _row(found, (counts[1], counts[0], counts[7]), float(files.updated), "directory")
+
+
+def _row(found: FoundDag, numbers: Sequence[int], since: float, place: str) -> Row:
+    state = found.state.value
+    if found.exit_code:
+        state += f" ({found.exit_code})"
+    done, total, failed = numbers
+    return Row(found.cluster, state, done, total, failed, since, found.name, place)
+
+
+def _table(rows: Sequence[Row], now: float) -> list[str]:
+    if not rows:
+        return [
+            "no DAG of yours is in the queue, has ended lately, or was started in this directory"
+        ]
+    cells = [_COLUMNS]
+    for row in rows:
+        done = f"{row.done}/{row.total}" if row.total else "-"
+        age = duration(now - row.since) if row.since else "-"
+        failed = str(row.failed) if row.total else "-"
+        job = str(row.cluster) if row.cluster else "-"
+        cells.append((job, row.state, done, failed, age, printable(row.dag)))
+    widths = [max(len(line[column]) for line in cells) for column in range(len(_COLUMNS))]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in cells
+    ]
+
+
+def _number(text: str) -> int:
+    if not (text.isascii() and text.isdigit()) or int(text) > 10000:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 10000")
+    return int(text)

@@ -1,0 +1,95 @@
+"""`condor_pydagman run`: submit a DAG, watch it, end with its exit code."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from condor_pydagman.cli import submit_dag, watch
+from condor_pydagman.dagman_job.option_table import OPTIONS, Option, Takes
+from condor_pydagman.dagman_job.options import parse_submit
+from condor_pydagman.errors import PydagmanError
+from condor_pydagman.monitor.found_dag import find_dag
+from condor_pydagman.monitor.found_state import DagState
+from condor_pydagman.monitor.watched_dag import WatchedDag
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+else:
+    Subparsers = Any
+
+_DESCRIPTION = """\
+Check a DAG and submit it as condor_submit_dag does, watch it until it has ended, and end with its
+exit code. Ctrl-C ends only the watching: the DAG goes on. All options of condor_submit_dag that
+leave something to watch are taken."""
+# They print or submit in another way.
+_OTHERS = ("no_submit", "terse", "verbose", "remote", "dry_run", "dot", "setup_only")
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the subcommand to those of `condor_pydagman`."""
+    parser = subparsers.add_parser(
+        "run",
+        help="check a DAG, submit it, watch it to its end",
+        description=_DESCRIPTION,
+        allow_abbrev=False,
+    )
+    parser.add_argument("dag_files", nargs="+", metavar="DAGFILE")
+    watch.add_options(parser)
+    group = parser.add_argument_group("options of condor_submit_dag")
+    for option in OPTIONS:
+        if option.text and option.attribute not in _OTHERS:
+            _add(group, option)
+    parser.set_defaults(action=run, parser=parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Submit and watch; returns the DAG's exit code.
+
+    Raises:
+        PydagmanError: nothing was submitted; the message says why.
+    """
+    options = parse_submit([*_words(arguments), *arguments.dag_files])
+    submitted = time.time()
+    cluster = submit_dag.submit_silently(options)
+    dag = arguments.dag_files[0]
+    print(f"{dag} is submitted, DAGMan is job {cluster}.0", file=sys.stderr, flush=True)
+    try:
+        found = find_dag(dag, ask=False)._replace(cluster=cluster, state=DagState.IDLE)
+        return watch.watch([WatchedDag(found, submitted=submitted)], arguments)
+    except PydagmanError as error:
+        raise PydagmanError(
+            f"{error}\nThe DAG goes on. To watch it: condor_pydagman watch {dag}"
+        ) from None
+
+
+def _add(group: argparse._ArgumentGroup, option: Option) -> None:
+    name = f"--{option.name}"
+    if option.takes is Takes.NOTHING:
+        group.add_argument(name, dest=_dest(option), action="store_true", help=option.text)
+    else:
+        group.add_argument(
+            name,
+            dest=_dest(option),
+            action="append",
+            metavar=option.argument.strip("<>").upper(),
+            help=option.text,
+        )
+
+
+def _dest(option: Option) -> str:
+    return f"submit_{option.name}"
+
+
+def _words(arguments: argparse.Namespace) -> list[str]:
+    """The command line of condor_submit_dag."""
+    words: list[str] = []
+    for option in OPTIONS:
+        value = getattr(arguments, _dest(option), None)
+        if option.takes is Takes.NOTHING:
+            words += [f"-{option.name}"] if value else []
+        else:
+            words += [word for one in value or () for word in (f"-{option.name}", one)]
+    return words

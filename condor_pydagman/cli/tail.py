@@ -1,0 +1,84 @@
+"""`condor_pydagman tail`: what has happened last in a DAG, a line for each event."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from condor_pydagman.cli.event_options import add_kind_option, is_wanted, plans_of
+from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
+from condor_pydagman.monitor.dag_monitor import DagMonitor
+from condor_pydagman.monitor.following import follow
+from condor_pydagman.report.event_words import event_words
+from condor_pydagman.trace.dag_events import DagEvent
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+else:
+    Subparsers = Any
+
+LINES = 20
+BYTES_OF_EVENT = 4096  # of both logs, more than an event takes
+_DESCRIPTION = """\
+Print what has happened last in a DAG, a line for each event; the same as JSON: condor_pydagman
+events."""
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the subcommand to those of `condor_pydagman`."""
+    parser = subparsers.add_parser(
+        "tail",
+        help="print what has happened last in a DAG",
+        description=_DESCRIPTION,
+        allow_abbrev=False,
+    )
+    add_dag_argument(parser)
+    parser.add_argument("-f", "--follow", action="store_true", help="go on until DAGMan has ended")
+    parser.add_argument(
+        "-n", "--lines", type=_number, default=LINES, metavar="N",
+        help=f"how many events (default: {LINES})",
+    )  # fmt: skip
+    add_kind_option(parser)
+    parser.set_defaults(action=run, parser=parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the events that the command line asks for; returns the exit code.
+
+    Raises:
+        PydagmanError: there is no such DAG.
+    """
+    found = chosen_dag(arguments.dag, ask=False)
+    tail = None if arguments.kind else max(arguments.lines * BYTES_OF_EVENT, 1 << 20)
+    monitor = DagMonitor(found, plans=plans_of(found), tail_bytes=tail)
+    last: deque[DagEvent] = deque(maxlen=arguments.lines)
+    while True:
+        last.extend(event for event in monitor.poll() if is_wanted(event, arguments.kind))
+        if not monitor.more:
+            break
+    for event in last:
+        _print(event)
+    if not last and monitor.problems:
+        print(f"condor_pydagman: {'; '.join(monitor.problems)}", file=sys.stderr)
+    if not arguments.follow:
+        return 0
+    for events in follow(monitor, time.sleep):
+        for event in events:
+            if is_wanted(event, arguments.kind):
+                _print(event)
+        sys.stdout.flush()
+    return 0
+
+
+def _print(event: DagEvent) -> None:
+    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(event.time))
+    print(f"{when}  {event_words(event)}")
+
+
+def _number(text: str) -> int:
+    if not (text.isascii() and text.isdigit()) or int(text) > 1000000:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 1000000")
+    return int(text)

@@ -1,0 +1,214 @@
+"""`condor_pydagman watch`: how far DAGs are, live in the terminal."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from condor_pydagman.cli.which_dag import my_dags
+from condor_pydagman.monitor.found_dag import find_dag
+from condor_pydagman.monitor.watched_dag import WatchedDag
+from condor_pydagman.report.overview_text import Line, overview_lines, plain, summary
+from condor_pydagman.trace.overview import Overview
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+else:
+    Subparsers = Any
+
+INTERVAL_S = 1.0
+SHARE = 50  # a picture may take one part in so many of the time until the next
+EXIT_INTERRUPTED = 130
+_DESCRIPTION = """\
+Show how far DAGs are: nodes by state, rate, estimated end, what runs longest, what is held and why,
+the last failures. It ends when the DAG ends, with its exit code (of several, the greatest). Ctrl-C
+ends the watching only."""
+_WITHOUT_RICH = (
+    "a live picture needs the Python package rich: pip install 'condor_pydagman[watch]'; lines are"
+    " printed instead"
+)
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the subcommand to those of `condor_pydagman`."""
+    parser = subparsers.add_parser(
+        "watch", help="show how far DAGs are, live", description=_DESCRIPTION, allow_abbrev=False
+    )
+    parser.add_argument(
+        "dags",
+        nargs="*",
+        metavar="DAG",
+        help="first DAG files as condor_submit_dag was given them, or clusters of DAGMan's jobs"
+        " (default: all of yours that are in the queue, else those that run in this directory)",
+    )
+    parser.add_argument("--once", action="store_true", help="print one picture and end")
+    add_options(parser)
+    parser.set_defaults(action=run, parser=parser)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that `condor_pydagman run` has as well."""
+    parser.add_argument(
+        "--json", action="store_true", help="print a JSON object for each change (docs/watching.md)"
+    )
+    parser.add_argument(
+        "--interval",
+        type=_seconds,
+        default=INTERVAL_S,
+        metavar="SECONDS",
+        help=f"between pictures (default: {INTERVAL_S:g})",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Show what the command line asks for; returns the exit code.
+
+    Raises:
+        PydagmanError: there is no such DAG.
+    """
+    found = [find_dag(dag) for dag in arguments.dags] or my_dags()
+    watched = [WatchedDag(dag) for dag in found]
+    if arguments.once:
+        seen = [dag.look() for dag in watched]
+        _printer(arguments)(seen)
+        return _exit_code(watched)
+    return watch(watched, arguments)
+
+
+def watch(watched: Sequence[WatchedDag], arguments: argparse.Namespace) -> int:
+    """Show DAGs until all have ended; returns the greatest of their exit codes."""
+    try:
+        with _shown(arguments) as show:
+            while True:
+                begun = time.thread_time()
+                show([dag.look() for dag in watched])
+                if all(dag.over for dag in watched):
+                    return _exit_code(watched)
+                time.sleep(max(arguments.interval, (time.thread_time() - begun) * SHARE))
+    except KeyboardInterrupt:
+        names = " ".join(dag.found.name for dag in watched)
+        print(
+            f"\nThe DAG goes on. To watch it again: condor_pydagman watch {names}", file=sys.stderr
+        )
+        return EXIT_INTERRUPTED
+
+
+def _exit_code(watched: Sequence[WatchedDag]) -> int:
+    return max((dag.exit_code or 0 for dag in watched), default=0)
+
+
+@contextlib.contextmanager
+def _shown(arguments: argparse.Namespace) -> Iterator[Callable[[list[Overview]], None]]:
+    """How pictures are shown: in place on a terminal, else a line for each change."""
+    if arguments.json or not sys.stdout.isatty() or os.environ.get("TERM") == "dumb":
+        yield _changes(_printer(arguments))
+        return
+    try:
+        from rich.console import Console
+        from rich.live import Live
+    except ImportError:
+        print(f"condor_pydagman: {_WITHOUT_RICH}", file=sys.stderr)
+        yield _changes(_print_summaries)
+        return
+    console = Console(highlight=False, markup=False)
+    with Live(console=console, auto_refresh=False, vertical_overflow="crop") as live:
+
+        def show(seen: list[Overview]) -> None:
+            live.update(_styled(_lines(seen, console.width)), refresh=True)
+
+        yield show
+
+
+def _styled(lines: Sequence[Line]) -> Any:
+    from rich.text import Text
+
+    return Text("\n").join(
+        Text.assemble(*((text, style) for text, style in line)) for line in lines
+    )
+
+
+def _printer(arguments: argparse.Namespace) -> Callable[[list[Overview]], None]:
+    if arguments.json:
+        return _print_json
+    return _print_pictures if getattr(arguments, "once", False) else _print_summaries
+
+
+def _changes(show: Callable[[list[Overview]], None]) -> Callable[[list[Overview]], None]:
+    """Shows a picture only if something in it has changed but the time."""
+    last: list[object] = []
+
+    def show_changes(seen: list[Overview]) -> None:
+        now = [(one.state, one.counts, one.exit_code, len(one.held), one.note) for one in seen]
+        if now != last:
+            last[:] = now
+            show(seen)
+
+    return show_changes
+
+
+def _print_json(seen: list[Overview]) -> None:
+    for one in seen:
+        print(json.dumps(one.as_json()), flush=True)
+
+
+def _print_summaries(seen: list[Overview]) -> None:
+    for one in seen:
+        print(summary(one, _clock), flush=True)
+
+
+def _print_pictures(seen: list[Overview]) -> None:
+    terminal = sys.stdout.isatty()
+    width = shutil.get_terminal_size().columns if terminal else 80
+    lines = _lines(seen, width)
+    if terminal and "NO_COLOR" not in os.environ:
+        with contextlib.suppress(ImportError):
+            from rich.console import Console
+
+            Console(highlight=False, markup=False).print(_styled(lines))
+            return
+    for line in lines:
+        print(plain(line))
+
+
+def _lines(seen: Sequence[Overview], width: int) -> list[Line]:
+    lines: list[Line] = []
+    for one in seen:
+        if lines:
+            lines.append([])
+        lines += overview_lines(one, width, _clock)
+        lines += _advice(one)
+    return lines or [[("no DAG of yours is in the queue", "")]]
+
+
+def _advice(seen: Overview) -> list[Line]:
+    """The command that says more."""
+    dag = seen.dag
+    if seen.failures or seen.held or seen.throttles or seen.note or seen.exit_code:
+        return [[(f"why: condor_pydagman explain {dag}", "bright_black")]]
+    if seen.exit_code == 0:
+        return [[(f"what took how long: condor_pydagman report {dag}", "bright_black")]]
+    return []
+
+
+def _clock(when: float) -> str:
+    """Local time; with the date if it is not today."""
+    moment, today = time.localtime(when), time.localtime()
+    form = "%H:%M:%S" if moment[:3] == today[:3] else "%Y-%m-%d %H:%M:%S"
+    return time.strftime(form, moment)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1
+    if not 0.1 <= seconds <= 86400:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds from 0.1 to 86400")
+    return seconds

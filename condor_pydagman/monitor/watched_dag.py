@@ -1,0 +1,189 @@
+"""A DAG that is watched: what its files and, where these are not at hand, the schedd say of it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from condor_pydagman.errors import PoolError, PydagmanError
+from condor_pydagman.monitor import queue
+from condor_pydagman.monitor.dag_monitor import DagMonitor
+from condor_pydagman.monitor.found_dag import FoundDag, find_dag
+from condor_pydagman.monitor.found_state import DagState, state_of_ad, state_of_files
+from condor_pydagman.monitor.plan import Plan, read_plan
+from condor_pydagman.trace.overview import Overview, overview
+from condor_pydagman.trace.tally import Tally
+from condor_pydagman.vocabulary import NodeStatus
+
+MAX_DAG_BYTES = 4 << 20  # of DAG files that are read; DAGMan's own counts are shown of larger ones
+MAX_LOG_BYTES = 64 << 20  # of a nodes log that is read whole
+TAIL_BYTES = 8 << 20  # of the end of a larger one
+ASK_S = 15.0  # between questions to the schedd
+MAX_DEPTH = 4  # of sub-DAGs
+_OVER = (DagState.SUCCEEDED, DagState.FAILED, DagState.REMOVED)
+
+
+class WatchedDag:
+    """A DAG that is looked at again and again.
+
+    Args:
+        found: the DAG.
+        depth: how many levels of sub-DAGs are followed.
+        submitted: when it was submitted, seconds since the epoch, if that is known: what its files
+            say of runs before is not about this one.
+
+    Attributes:
+        over: whether it has ended, and nothing more will come.
+    """
+
+    def __init__(self, found: FoundDag, depth: int = MAX_DEPTH, *, submitted: float = 0.0) -> None:
+        self.found = found
+        self._depth = depth
+        self._submitted = submitted
+        self._plan = self._read_plan()
+        huge = _size(found.nodes_log) > MAX_LOG_BYTES
+        self._monitor = DagMonitor(
+            found,
+            plans=self._plan.nodes if self._plan is not None else None,
+            tail_bytes=TAIL_BYTES if huge else None,
+        )
+        run = self._monitor.read()
+        if not run.complete:
+            run.begun = _changed(found.paths.lock) or run.begun  # DAGMan makes it at its start
+        self._tally = Tally(self._monitor.run)
+        self._state, self._note = found.state, found.schedd_problem
+        self._ad: Mapping[str, Any] = found.ad
+        self._asked_at = time.monotonic() if found.ad else 0.0
+        self._inner: dict[str, WatchedDag] = {}
+
+    @property
+    def over(self) -> bool:
+        """Whether it has ended, and nothing more will come."""
+        return self._state in _OVER and not self._monitor.more
+
+    @property
+    def exit_code(self) -> int | None:
+        """condor_dagman's; None while it runs, or if it is not known."""
+        code = self._monitor.run.exit_code
+        return code if code is not None else self.found.exit_code
+
+    def look(self) -> Overview:
+        """How it stands now."""
+        self._read()
+        self._set_state()
+        run = self._monitor.run
+        return overview(
+            self.found.name,
+            self._state.value,
+            self._tally,
+            time.time(),
+            exact=self._plan is not None and run.complete,
+            ad=self._ad,
+            cluster=self.found.cluster,
+            note=self._note,
+            running=self._state in (DagState.RUNNING, DagState.HALTED),
+            subdags=self._subdags(),
+        )._replace(exit_code=self.exit_code if self.over else None)
+
+    def _read(self) -> None:
+        while True:
+            events = self._monitor.poll()
+            if self._monitor.run is not self._tally.run:  # another run has begun
+                self._tally = Tally(self._monitor.run)
+            else:
+                self._tally.take(events)
+            if not self._monitor.more:
+                return
+
+    def _set_state(self) -> None:
+        """By the files, and by the schedd if these do not say enough."""
+        state = DagState.UNKNOWN
+        if self.found.has_files:
+            found = state_of_files(self.found.paths)
+            state = found.state if self._is_of_this_run() else DagState.UNKNOWN
+            self.found = self.found._replace(cluster=found.cluster or self.found.cluster)
+        if state is DagState.RUNNING and (self._plan is not None or self._tally.run.counts):
+            self._state, self._note = state, ""
+            return
+        if state not in _OVER and self.found.cluster and self._is_time_to_ask():
+            self._ask()
+        if self._ad and state not in (*_OVER, DagState.RUNNING, DagState.HALTED):
+            state, code = state_of_ad(self._ad)
+            self.found = self.found._replace(exit_code=code)
+        elif state is DagState.UNKNOWN and self._submitted:
+            state = DagState.IDLE
+        self._state = state
+
+    def _is_of_this_run(self) -> bool:
+        starts = self._monitor.run.starts
+        return not self._submitted or bool(starts and starts[-1].time >= int(self._submitted))
+
+    def _is_time_to_ask(self) -> bool:
+        if self._asked_at and time.monotonic() < self._asked_at + ASK_S:
+            return False
+        self._asked_at = time.monotonic()
+        return True
+
+    def _ask(self) -> None:
+        self._note = ""
+        try:
+            self._ad = queue.queued_dagman_ad(self.found.cluster)
+            if not self._ad and not self.found.has_files:
+                self._ad = queue.dagman_ad(self.found.cluster)
+        except PoolError as error:
+            self._note = str(error)
+        if self._ad.get("HoldReason") and self._ad.get("JobStatus") == 5:
+            self._note = f"DAGMan's job is held: {self._ad['HoldReason']}"
+
+    def _read_plan(self) -> Plan | None:
+        """What the DAG says, if it is of a size that is read quickly."""
+        paths = [os.path.join(self.found.directory, file) for file in self.found.files]
+        if sum(map(_size, paths)) > MAX_DAG_BYTES:
+            return None
+        try:
+            return read_plan(self.found)
+        except PydagmanError:
+            return None
+
+    def _subdags(self) -> list[Overview]:
+        """Of the nodes in the queue that are DAGs."""
+        if self._plan is None or not self._depth:
+            return []
+        dag, seen = self._plan.dag, []
+        for node, file in dag.subdags.items():
+            name = dag.names[node]
+            run = self._tally.run.nodes.get(name)
+            if run is None or run.status is not NodeStatus.SUBMITTED:
+                self._inner.pop(name, None)
+                continue
+            if name not in self._inner:
+                directory = os.path.join(self.found.directory, dag.directories.get(node, ""))
+                inner = _found(os.path.join(directory, file))
+                if inner is None:
+                    continue
+                self._inner[name] = WatchedDag(inner, self._depth - 1)
+            seen.append(self._inner[name].look()._replace(dag=f"{name}: {file}"))
+        return seen
+
+
+def _found(file: str) -> FoundDag | None:
+    try:
+        return find_dag(file, ask=False)
+    except PydagmanError:
+        return None
+
+
+def _changed(path: str) -> float:
+    try:
+        return os.stat(path).st_mtime
+    except OSError:
+        return 0.0
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0

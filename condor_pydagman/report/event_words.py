@@ -1,0 +1,68 @@
+"""An event of a DAG in words, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from condor_pydagman.printable import printable
+from condor_pydagman.report.words import result
+from condor_pydagman.trace.dag_events import DagEvent
+
+
+def event_words(event: DagEvent) -> str:
+    """What has happened: `fit_007  job 12.0 runs on slot1@node3`."""
+    words = _WORDS[event.name](event)
+    if not event.node:
+        return words
+    attempt = f" (attempt {event.attempt + 1})" if event.attempt > 0 else ""
+    return f"{printable(event.node)}{attempt}: {words}"
+
+
+def _why(event: DagEvent) -> str:
+    reason = event.data.get("reason")
+    return f": {printable(str(reason))}" if reason else ""
+
+
+def _job(event: DagEvent) -> str:
+    return f"job {event.job}" if event.job else "job"
+
+
+def _state(event: DagEvent) -> str:
+    value, reason = event.data.get("value"), str(event.data.get("reason") or "")
+    how = f", {printable(result(value, reason))}" if value is not None or reason else ""
+    return f"{event.data['was']} -> {event.data['status']}{how}"
+
+
+def _limits(event: DagEvent) -> str:
+    return "throttle " + ", ".join(f"{name} = {value}" for name, value in event.data.items())
+
+
+def _status(event: DagEvent) -> str:
+    names = [name for name in event.data if name not in ("status", "total")]
+    shown = ", ".join(f"{event.data[name]} {name}" for name in names if event.data[name])
+    return f"nodes: {shown or 'none'} of {event.data['total']}"
+
+
+_WORDS: Mapping[str, Callable[[DagEvent], str]] = {
+    "dag.start": lambda event: "DAGMan has started",
+    "dag.halt": lambda event: "halted",
+    "dag.resume": lambda event: "resumed",
+    "dag.limits": _limits,
+    "dag.status": _status,
+    "dag.rescue": lambda event: f"rescue file {printable(event.data['file'])} is written",
+    "dag.end": lambda event: f"DAGMan has ended, exit code {event.data['exit_code']}",
+    "node.state": _state,
+    "node.retry": lambda event: f"is tried again, retry {event.data['retry']}",
+    "node.submit_failed": lambda event: f"could not be submitted{_why(event)}",
+    "job.submit": lambda event: f"{_job(event)} submitted",
+    "job.execute": lambda event: f"{_job(event)} runs on {printable(event.data['host'])}",
+    "job.evict": lambda event: f"{_job(event)} was evicted{_why(event)}",
+    "job.hold": lambda event: f"{_job(event)} is held{_why(event)} (code {event.data['code']})",
+    "job.release": lambda event: f"{_job(event)} was released{_why(event)}",
+    "job.terminate": lambda event: f"{_job(event)} ended, {result(event.data.get('value'))}",
+    "job.abort": lambda event: f"{_job(event)} was removed{_why(event)}",
+    "script.start": lambda event: f"{event.data['script']} script started",
+    "script.end": lambda event: (
+        f"{event.data['script']} script ended, {result(event.data['value'])}"
+    ),
+}

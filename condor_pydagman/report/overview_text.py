@@ -1,0 +1,217 @@
+"""One glance at a DAG as lines of a terminal: pieces of text with a style each, at any width."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from unicodedata import east_asian_width
+
+from condor_pydagman.printable import printable
+from condor_pydagman.report.words import duration, number, rate, result
+from condor_pydagman.trace.overview import STATES, Overview
+from condor_pydagman.trace.tally import WINDOW_S
+
+Piece = tuple[str, str]  # text, style
+Line = Sequence[Piece]
+
+# Colour of each state and the character of its part of a bar, which tells it without colours.
+STYLES = {
+    "done": ("green", "█"),
+    "running": ("blue", "▓"),
+    "idle": ("yellow", "▒"),
+    "held": ("bold magenta", "h"),
+    "pre": ("cyan", "▒"),
+    "post": ("cyan", "▓"),
+    "ready": ("white", "░"),
+    "waiting": ("bright_black", "·"),
+    "failed": ("bold red", "x"),
+    "futile": ("bright_black", "-"),
+}
+_STATE_STYLES = {
+    "succeeded": "bold green",
+    "failed": "bold red",
+    "held": "bold magenta",
+    "interrupted": "bold red",
+    "removed": "bold red",
+    "halted": "bold yellow",
+}
+_NAMES = {"pre": "PRE", "post": "POST"}
+MIN_WIDTH = 10
+SPACE = "  "
+
+
+def overview_lines(
+    seen: Overview, width: int, clock: Callable[[float], str], *, depth: int = 0
+) -> list[Line]:
+    """A picture of a DAG and of its sub-DAGs.
+
+    Args:
+        width: columns; no line is longer.
+        clock: local time of seconds since the epoch, `14:20:05`.
+        depth: how many DAGs it is in.
+    """
+    indent = SPACE * min(depth, max(width // 8, 0))
+    room = max(width - len(indent), MIN_WIDTH)
+    lines: list[Line] = [_head(seen, room, clock)]
+    if seen.counts["total"]:
+        lines += [_bar(seen, room), *_wrapped(_counts(seen), room)]
+        lines += _wrapped(_pace(seen, clock), room)
+    if depth == 0:
+        lines += _details(seen, room, clock)
+    for inner in seen.subdags:
+        lines += overview_lines(inner, room, clock, depth=1)
+    return [_cut(((indent, ""), *line), width) for line in lines]
+
+
+def summary(seen: Overview, clock: Callable[[float], str]) -> str:
+    """A picture in one line, for a log or a pipe."""
+    counts = " ".join(f"{_NAMES.get(name, name)} {n}" for name, n in _shown_counts(seen))
+    text = f"{clock(seen.now)} {printable(seen.dag)} {seen.state}: {counts or 'no nodes known'}"
+    if seen.remaining_s is not None:
+        text += f", done in about {duration(seen.remaining_s)}"
+    if seen.exit_code is not None:
+        text += f", exit code {seen.exit_code}"
+    return text
+
+
+def plain(line: Line) -> str:
+    """A line without its styles."""
+    return "".join(text for text, _ in line).rstrip()
+
+
+def _head(seen: Overview, width: int, clock: Callable[[float], str]) -> Line:
+    left: list[Piece] = [(printable(seen.dag), "bold"), (SPACE, "")]
+    left.append((seen.state, _STATE_STYLES.get(seen.state, "bold")))
+    if seen.exit_code is not None:
+        left.append((f", exit code {seen.exit_code}", ""))
+    if seen.cluster:
+        left.append((f"{SPACE}job {seen.cluster}", "bright_black"))
+    if seen.begun:
+        took = duration((seen.ended or seen.now) - seen.begun)
+        right = f"since {clock(seen.begun)}, {took}" if not seen.ended else f"took {took}"
+        gap = width - sum(_width(text) for text, _ in left) - len(right)
+        left.append((" " * max(gap, 2) + right, "bright_black"))
+    return left
+
+
+def _bar(seen: Overview, width: int) -> Line:
+    total, done = seen.counts["total"], seen.counts["done"]
+    share = f"{SPACE}{int(100 * done / total)} %"
+    cells = max(width - len(share), MIN_WIDTH)
+    pieces = [
+        (STYLES[name][1] * length, STYLES[name][0])
+        for name, length in zip(STATES, _lengths([seen.counts[name] for name in STATES], cells))
+        if length
+    ]
+    return [*pieces, (share, "")]
+
+
+def _lengths(counts: Sequence[int], cells: int) -> list[int]:
+    """How many cells of a bar each count gets: in proportion, and one at least."""
+    total = sum(counts) or 1
+    lengths = [max(int(cells * count / total), 1) if count else 0 for count in counts]
+    largest = max(range(len(lengths)), key=lambda n: lengths[n])
+    lengths[largest] += cells - sum(lengths)
+    return [max(length, 0) for length in lengths]
+
+
+def _shown_counts(seen: Overview) -> Iterator[tuple[str, int]]:
+    for name in STATES:
+        if seen.counts[name] or name == "done":
+            yield name, seen.counts[name]
+
+
+def _counts(seen: Overview) -> list[Piece]:
+    pieces = []
+    for name, count in _shown_counts(seen):
+        of = f" of {number(seen.counts['total'])}" if name == "done" else ""
+        style, mark = STYLES[name]
+        pieces.append((f"{mark} {_NAMES.get(name, name)} {number(count)}{of}", style))
+    age = seen.now - seen.counted
+    if age >= 60 and not seen.ended:
+        pieces.append((f"(counted {duration(age)} ago)", "bright_black"))
+    return pieces
+
+
+def _pace(seen: Overview, clock: Callable[[float], str]) -> list[Piece]:
+    if seen.ended or seen.exit_code is not None:
+        return []
+    if not seen.per_second:
+        return [("too few nodes have ended lately to tell when it will be done", "bright_black")]
+    pieces = [(f"{rate(seen.per_second)} nodes done", "")]
+    if seen.remaining_s is not None:
+        when = clock(seen.now + seen.remaining_s)
+        pieces.append((f"done in about {duration(seen.remaining_s)}, at {when},", ""))
+        window = duration(min(WINDOW_S, seen.now - seen.begun))
+        pieces.append((f"if it goes on as in the last {window}", "bright_black"))
+    return pieces
+
+
+def _details(seen: Overview, width: int, clock: Callable[[float], str]) -> Iterator[Line]:
+    if seen.note:
+        yield from _wrapped([(word, "bold magenta") for word in seen.note.split(" ")], width, " ")
+    for throttle in seen.throttles:
+        yield [("throttle is full: ", "yellow"), (throttle, "")]
+    if seen.longest:
+        yield [("runs longest", "blue")]
+        for node, job, host, since in seen.longest:
+            took = duration(seen.now - since)
+            where = f"{SPACE}{job}{SPACE}{printable(host)}"
+            yield [
+                (f"{SPACE}{printable(node)}", ""),
+                (where, "bright_black"),
+                (f"{SPACE}{took}", ""),
+            ]
+    for group in seen.held:
+        names = ", ".join(map(printable, group.nodes))
+        yield [(f"held: {group.jobs} job(s) of {names}", "bold magenta")]
+        yield [(f"{SPACE}{printable(group.reason)} (code {group.code})", "")]
+    if seen.failures:
+        yield [("failed last", "bold red")]
+        for failure in seen.failures:
+            tries = f" after {failure.attempts} attempts" if failure.attempts > 1 else ""
+            how = printable(result(failure.value, failure.reason))
+            yield [
+                (f"{SPACE}{printable(failure.node)}", ""),
+                (f"{SPACE}{how}{tries}", "red"),
+                (f"{SPACE}{clock(failure.time)}", "bright_black"),
+            ]
+
+
+def _wrapped(pieces: Sequence[Piece], width: int, space: str = SPACE) -> list[Line]:
+    """Pieces side by side, on as many lines as that takes."""
+    lines: list[list[Piece]] = []
+    used = width
+    for text, style in pieces:
+        needed = _width(text) + len(space)
+        if used + needed > width or not lines:
+            lines.append([])
+            used = 0
+        if lines[-1]:
+            lines[-1].append((space, ""))
+        lines[-1].append((text, style))
+        used += needed
+    return list(lines)
+
+
+def _cut(line: Line, width: int) -> Line:
+    """A line as far as there is room; the last character says that something is missing."""
+    if sum(_width(text) for text, _ in line) <= width:
+        return line
+    cut: list[Piece] = []
+    room = width - 1
+    for text, style in line:
+        kept = ""
+        for character in text:
+            room -= _width(character)
+            if room < 0:
+                return [*cut, (kept + "…", style)]
+            kept += character
+        cut.append((kept, style))
+    return cut
+
+
+def _width(text: str) -> int:
+    """Columns of a text: East Asian characters have two."""
+    if text.isascii():
+        return len(text)
+    return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)

@@ -1,0 +1,277 @@
+"""One glance at a DAG: how far it is, when it will be done, what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from condor_pydagman.trace.run_history import Attempt, NodeRun, Run
+from condor_pydagman.trace.tally import Tally
+from condor_pydagman.vocabulary import NodeStatus
+
+MAX_LISTED = 5
+# Counts of a picture, in the order of a bar.
+STATES = ("done", "running", "idle", "held", "pre", "post", "ready", "waiting", "failed", "futile")
+# Throttles by their names in the job ad, and what of the DAG each limits.
+_THROTTLES = {
+    "DAGMan_MaxJobs": ("queued", "nodes with jobs in the queue"),
+    "DAGMan_MaxIdle": ("idle_jobs", "idle jobs"),
+    "DAGMan_MaxPreScripts": ("pre", "PRE scripts at once"),
+    "DAGMan_MaxPostScripts": ("post", "POST scripts at once"),
+}
+_AD_COUNTS = (
+    "Total",
+    "Done",
+    "Prerun",
+    "Queued",
+    "Postrun",
+    "Ready",
+    "Unready",
+    "Failed",
+    "Futile",
+)
+
+
+class Running(NamedTuple):
+    """A node whose job runs: `since` when."""
+
+    node: str
+    job: str
+    host: str
+    since: float
+
+
+class HeldGroup(NamedTuple):
+    """Jobs that are held for one reason; `nodes` are a few of theirs."""
+
+    reason: str
+    code: int
+    jobs: int
+    nodes: Sequence[str]
+
+
+class Failure(NamedTuple):
+    """A node that has failed; `value` is its exit code or negative signal, None if it has none."""
+
+    node: str
+    time: float
+    attempts: int
+    value: int | None
+    reason: str
+
+
+class Overview(NamedTuple):
+    """What a picture of a DAG says.
+
+    Attributes:
+        dag: its file.
+        state: what it is about (`monitor.found_state.DagState`), in words.
+        note: more about that, '' if there is nothing to say: why DAGMan is held.
+        cluster: of DAGMan's job, 0 if not known.
+        begun, ended, now: seconds since the epoch; `ended` 0.0 while it runs.
+        exit_code: condor_dagman's, None while it runs.
+        counts: nodes by STATES, and their `total`.
+        counted: when, seconds since the epoch; counts of DAGMan's own may be older than `now`.
+        per_second: nodes done in a second, lately; 0.0 if that is not known.
+        remaining_s: estimated seconds until the end; None if there is no estimate.
+        longest: nodes whose jobs have run longest, that first.
+        held: held jobs by their reasons, the most frequent first.
+        failures: the last nodes that have failed, the newest first.
+        throttles: those that hold nodes back, in words.
+        subdags: of the nodes that are DAGs and in the queue.
+    """
+
+    dag: str
+    state: str
+    note: str
+    cluster: int
+    begun: float
+    ended: float
+    now: float
+    exit_code: int | None
+    counts: Mapping[str, int]
+    counted: float
+    per_second: float = 0.0
+    remaining_s: float | None = None
+    longest: Sequence[Running] = ()
+    held: Sequence[HeldGroup] = ()
+    failures: Sequence[Failure] = ()
+    throttles: Sequence[str] = ()
+    subdags: Sequence[Any] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """The fields, and those of its parts, by name."""
+        fields = self._asdict()
+        for name in ("longest", "held", "failures"):
+            fields[name] = [part._asdict() for part in fields[name]]
+        fields["subdags"] = [part.as_json() for part in self.subdags]
+        return fields
+
+
+def overview(
+    dag: str,
+    state: str,
+    tally: Tally,
+    now: float,
+    *,
+    exact: bool,
+    ad: Mapping[str, Any],
+    cluster: int = 0,
+    note: str = "",
+    running: bool = True,
+    subdags: Sequence[Overview] = (),
+) -> Overview:
+    """One glance at a run.
+
+    Args:
+        exact: whether the tally has all nodes of the DAG; else DAGMan's own counts are taken.
+        ad: of DAGMan's job, {} if it is not at hand.
+        running: whether DAGMan runs.
+    """
+    run = tally.run
+    counts, counted = _exact_counts(tally) if exact else _counts_of_dagman(run, ad, tally)
+    rate = tally.per_second(now) if running else 0.0
+    left = sum(counts[name] for name in STATES if name not in ("done", "failed", "futile"))
+    return Overview(
+        dag,
+        state,
+        note,
+        cluster,
+        run.begun,
+        run.ended,
+        now,
+        run.exit_code,
+        counts,
+        counted or now,
+        rate,
+        left / rate if rate and left else None,
+        _longest(tally),
+        _held(tally),
+        [_failure(node) for node in reversed(tally.failures)][:MAX_LISTED],
+        _full_throttles(run, counts, tally) if running else [],
+        subdags,
+    )
+
+
+def _exact_counts(tally: Tally) -> tuple[dict[str, int], float]:
+    by_status, run = tally.by_status, tally.run
+    running, held = _in_queue(tally)
+    queued = by_status[NodeStatus.SUBMITTED]
+    futile = run.counts[8] if run.counts else 0
+    waiting = by_status[NodeStatus.NOT_READY]
+    counts = {
+        "total": sum(by_status.values()),
+        "done": by_status[NodeStatus.DONE],
+        "running": running,
+        "idle": queued - running - held,
+        "held": held,
+        "pre": by_status[NodeStatus.PRERUN],
+        "post": by_status[NodeStatus.POSTRUN],
+        "ready": by_status[NodeStatus.READY],
+        "waiting": max(waiting - futile, 0),
+        "failed": by_status[NodeStatus.ERROR],
+        "futile": min(futile, waiting),
+    }
+    return counts, 0.0
+
+
+def _in_queue(tally: Tally) -> tuple[int, int]:
+    """How many nodes have a job that runs, and how many others one that is held."""
+    running = held = 0
+    for node in tally.in_queue.values():
+        attempt = node.attempts[-1]
+        if attempt.running:
+            running += 1
+        elif attempt.held:
+            held += 1
+    return running, held
+
+
+def _counts_of_dagman(
+    run: Run, ad: Mapping[str, Any], tally: Tally
+) -> tuple[dict[str, int], float]:
+    """By the job ad or by the last table in `.dagman.out`, whichever is newer."""
+    numbers: Sequence[int] = run.counts
+    counted = run.counts_time
+    if ad.get("DAG_NodesTotal") is not None and ad.get("DAG_AdUpdateTime", 0) >= counted:
+        numbers = [int(ad.get(f"DAG_Nodes{name}") or 0) for name in _AD_COUNTS]
+        counted = float(ad.get("DAG_AdUpdateTime") or 0)
+    total, done, pre, queued, post, ready, unready, failed, futile = numbers or (0,) * 9
+    running, held = _in_queue(tally)
+    running, held = min(running, queued), min(held, max(queued - running, 0))
+    counts = {
+        "total": total,
+        "done": done,
+        "running": running,
+        "idle": queued - running - held,
+        "held": held,
+        "pre": pre,
+        "post": post,
+        "ready": ready,
+        "waiting": unready,
+        "failed": failed,
+        "futile": futile,
+    }
+    return counts, counted
+
+
+def _longest(tally: Tally) -> list[Running]:
+    running = (node for node in tally.in_queue.values() if node.attempts[-1].running)
+    found = sorted(running, key=lambda node: node.attempts[-1].started)[:MAX_LISTED]
+    return [_running(node.name, node.attempts[-1]) for node in found]
+
+
+def _running(node: str, attempt: Attempt) -> Running:
+    return Running(node, attempt.job, attempt.hosts[-1] if attempt.hosts else "", attempt.started)
+
+
+def _held(tally: Tally) -> list[HeldGroup]:
+    groups: dict[tuple[str, int], list[tuple[str, int]]] = {}
+    for name, reason, code in _holds(tally):
+        groups.setdefault((reason, code), []).append((name, 1))
+    found = [
+        HeldGroup(reason, code, len(jobs), [name for name, _ in jobs[:3]])
+        for (reason, code), jobs in groups.items()
+    ]
+    return sorted(found, key=lambda group: -group.jobs)[:MAX_LISTED]
+
+
+def _holds(tally: Tally) -> Iterator[tuple[str, str, int]]:
+    for node in tally.in_queue.values():
+        attempt = node.attempts[-1]
+        if attempt.held:
+            for hold in attempt.holds:
+                if not hold.released:
+                    yield node.name, hold.reason, hold.code
+
+
+def _failure(node: NodeRun) -> Failure:
+    attempt = node.attempts[-1] if node.attempts else None
+    if attempt is None:
+        return Failure(node.name, node.since, 0, None, "")
+    value, reason = attempt.value, attempt.reason
+    if attempt.post is not None and attempt.post.value:
+        value, reason = attempt.post.value, "POST script"
+    elif attempt.pre is not None and attempt.pre.value and not attempt.procs:
+        value, reason = attempt.pre.value, "PRE script"
+    return Failure(node.name, node.since, len(node.attempts), value, reason)
+
+
+def _full_throttles(run: Run, counts: Mapping[str, int], tally: Tally) -> list[str]:
+    """Throttles that are reached while nodes wait for nothing else."""
+    if not counts["ready"] and not counts["pre"] and not counts["post"]:
+        return []
+    used = dict(counts)
+    used["queued"] = counts["running"] + counts["idle"] + counts["held"]
+    used["idle_jobs"] = sum(_idle_jobs(node) for node in tally.in_queue.values())
+    found = []
+    for name, (what, words) in _THROTTLES.items():
+        limit = run.limits.get(name, 0)
+        if limit and used[what] >= limit:
+            found.append(f"{limit} {words} ({name})")
+    return found
+
+
+def _idle_jobs(node: NodeRun) -> int:
+    attempt = node.attempts[-1]
+    return attempt.procs - attempt.ended_procs - attempt.running - attempt.held

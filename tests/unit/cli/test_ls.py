@@ -1,0 +1,95 @@
+"""condor_pydagman ls and tail."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from condor_pydagman.cli import pydagman
+from condor_pydagman.errors import PoolError
+from condor_pydagman.monitor import queue
+from tests.dag_logs import DagLogs
+
+
+@pytest.fixture(autouse=True)
+def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DagLogs:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.dag").write_text("JOB A a.sub\nJOB B a.sub\n")
+    made = DagLogs(tmp_path)
+    made.start()
+    made.submit("A", 7)
+    made.terminate(7, value=3)
+    made.now += 2
+    made.counts(2, 0, 0, 0, 0, 0, 0, 1, 1)
+    made.end(1)
+    return made
+
+
+def ad(cluster: int, place: Path, **more: Any) -> dict[str, Any]:
+    return {
+        "ClusterId": cluster, "Iwd": str(place), "Arguments": "-Dag q.dag", "JobStatus": 2,
+        "DAG_NodesDone": 1, "DAG_NodesTotal": 4, "DAG_NodesFailed": 0, "QDate": 5, **more
+    }  # fmt: skip
+
+
+def listed(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> list[dict[str, Any]]:
+    assert pydagman.main(["ls", "--json", *words]) == code
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def test_queue_history_and_directory(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        queue, "my_dagman_ads", lambda: [ad(3, tmp_path), ad(4, tmp_path, DAGManJobId=3)]
+    )
+    ended = [ad(cluster, tmp_path / "h", JobStatus=4, ExitCode=1) for cluster in (2, 1)]
+    monkeypatch.setattr(queue, "my_ended_dagman_ads", lambda most: ended)
+    rows = listed(capsys)
+    assert [(row["cluster"], row["state"], row["place"]) for row in rows] == [
+        (3, "running", "queue"), (2, "failed (1)", "history"), (0, "failed (1)", "directory")
+    ]  # fmt: skip
+    assert (rows[0]["done"], rows[0]["total"]) == (1, 4)
+    assert (rows[2]["dag"], rows[2]["failed"], rows[2]["total"]) == ("t.dag", 1, 2)
+    assert len(listed(capsys, "--subdags")) == 4
+    assert pydagman.main(["ls"]) == 0
+    head, first, *_ = capsys.readouterr().out.splitlines()
+    assert head.split() == ["JOB", "STATE", "DONE", "FAILED", "AGE", "DAG"]
+    assert first.split()[:4] == ["3", "running", "1/4", "0"]
+
+
+def test_without_a_schedd(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def silent() -> list[Any]:
+        raise PoolError("no answer", transient=True)
+
+    monkeypatch.setattr(queue, "my_dagman_ads", silent)
+    assert [row["dag"] for row in listed(capsys, code=1)] == ["t.dag"]
+    assert pydagman.main(["ls"]) == 1
+    assert "no answer; these are the DAGs of this directory" in capsys.readouterr().err
+
+
+def test_tail(logs: DagLogs, capsys: pytest.CaptureFixture[str]) -> None:
+    assert pydagman.main(["tail", "-n", "3", "t.dag"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line[21:] for line in lines] == [
+        "A: SUBMITTED -> ERROR, exit code 3",
+        "nodes: 1 failed, 1 futile of 2",
+        "DAGMan has ended, exit code 1",
+    ]
+    assert pydagman.main(["tail", "--kind", "job.*"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 2
+
+
+def test_tail_follows(
+    logs: DagLogs, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logs.start()
+    monkeypatch.setattr("time.sleep", lambda seconds: logs.end(0))
+    assert pydagman.main(["tail", "-f", "-n", "1"]) == 0
+    lines = [line[21:] for line in capsys.readouterr().out.splitlines()]
+    assert lines == ["DAGMan has started", "DAGMan has ended, exit code 0"]

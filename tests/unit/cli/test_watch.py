@@ -1,0 +1,136 @@
+"""condor_pydagman watch: pictures of DAGs, as text, lines or JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from condor_pydagman.cli import pydagman, watch
+from tests import locks
+from tests.dag_logs import DagLogs
+
+
+@pytest.fixture
+def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DagLogs:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.dag").write_text("JOB A a.sub\nJOB B a.sub\n")
+    made = DagLogs(tmp_path)
+    made.now = time.time() - 60
+    made.start()
+    made.submit("A", 7)
+    made.execute(7)
+    return made
+
+
+def during(monkeypatch: pytest.MonkeyPatch, *steps: Callable[[], Any]) -> None:
+    """What happens while the command waits, in turn."""
+    left = list(steps)
+    monkeypatch.setattr(time, "sleep", lambda seconds: left.pop(0)())
+
+
+def test_one_picture(logs: DagLogs, capsys: pytest.CaptureFixture[str]) -> None:
+    with locks.held(logs.log.with_name("t.dag.lock"), "7\n"):
+        assert pydagman.main(["watch", "--once", "t.dag"]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("t.dag  running")
+    assert "done 0 of 2" in text
+    assert "runs longest\n  A  7.0  slot1@one" in text
+
+
+def test_lines_until_the_end_with_its_exit_code(
+    logs: DagLogs, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    during(monkeypatch, lambda: None, lambda: logs.terminate(7, value=1), lambda: logs.end(1))
+    assert pydagman.main(["watch", "t.dag"]) == 1
+    first, second, third = capsys.readouterr().out.splitlines()
+    assert "done 0 running 1 waiting 1" in first
+    assert "waiting 1 failed 1" in second
+    assert third.endswith("failed: done 0 waiting 1 failed 1, exit code 1")
+
+
+def test_json(
+    logs: DagLogs, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    during(monkeypatch, lambda: logs.end(0))
+    assert pydagman.main(["watch", "--json", "t.dag"]) == 0
+    first, last = map(json.loads, capsys.readouterr().out.splitlines())
+    assert first["counts"]["running"] == 1
+    assert (last["exit_code"], last["state"]) == (0, "succeeded")
+
+
+def test_ctrl_c_leaves_the_dag_running(
+    logs: DagLogs, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop() -> None:
+        raise KeyboardInterrupt
+
+    during(monkeypatch, stop)
+    assert pydagman.main(["watch", "t.dag"]) == 130
+    assert "The DAG goes on. To watch it again: condor_pydagman watch t.dag" in (
+        capsys.readouterr().err
+    )
+
+
+def test_a_terminal_without_rich_gets_lines(
+    logs: DagLogs, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "rich.console", None)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    during(monkeypatch, lambda: logs.end(0))
+    assert pydagman.main(["watch", "t.dag"]) == 0
+    found = capsys.readouterr()
+    assert "pip install 'condor_pydagman[watch]'" in found.err
+    assert "succeeded" in found.out
+
+
+def test_a_terminal_is_redrawn(
+    logs: DagLogs, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    during(monkeypatch, lambda: logs.terminate(7, value=1), lambda: logs.end(1))
+    assert pydagman.main(["watch", "t.dag"]) == 1
+    text = capsys.readouterr().out
+    assert "\x1b[" in text
+    assert "why: condor_pydagman explain t.dag" in text
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["x.dag"], 1, "there is no DAG file x.dag; started there: t.dag"),
+        (["--interval", "0", "t.dag"], 2, "'0' is not a number of seconds"),
+        (["--interval", "x", "t.dag"], 2, "'x' is not a number of seconds"),
+    ],
+)
+def test_bad_input(
+    logs: DagLogs, capsys: pytest.CaptureFixture[str], words: list[str], code: int, message: str
+) -> None:
+    try:
+        assert pydagman.main(["watch", *words]) == code
+    except SystemExit as left:
+        assert left.code == code
+    assert message in capsys.readouterr().err
+
+
+def test_pictures_that_take_long_come_less_often(
+    logs: DagLogs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slept: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        logs.end(0)
+
+    monkeypatch.setattr(time, "sleep", sleep)
+    clock = iter([10.0, 10.5, 11.0])
+    monkeypatch.setattr(time, "thread_time", lambda: next(clock))
+    (dag,) = [watch.WatchedDag(watch.find_dag("t.dag"))]
+    assert watch.watch([dag], argparse.Namespace(json=True, interval=1.0)) == 0
+    assert slept == [25.0]

@@ -1,0 +1,114 @@
+"""A DAG that is looked at again and again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from condor_pydagman.errors import PoolError
+from condor_pydagman.monitor import queue, watched_dag
+from condor_pydagman.monitor.found_dag import find_dag
+from condor_pydagman.monitor.found_state import DagState
+from condor_pydagman.monitor.watched_dag import WatchedDag
+from tests import locks
+from tests.dag_logs import BEGIN, DagLogs
+
+DAG = "JOB A a.sub\nJOB B a.sub\nSUBDAG EXTERNAL S inner.dag\n"
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> DagLogs:
+    (tmp_path / "t.dag").write_text(DAG)
+    (tmp_path / "inner.dag").write_text("JOB I a.sub\n")
+    made = DagLogs(tmp_path)
+    made.start()
+    return made
+
+
+def watched(logs: DagLogs, **how: Any) -> WatchedDag:
+    return WatchedDag(find_dag(str(logs.log.with_name("t.dag")), ask=False), **how)
+
+
+def test_a_dag_from_its_start_to_its_end(logs: DagLogs) -> None:
+    dag = watched(logs)
+    logs.submit("A", 7)
+    logs.execute(7)
+    counts = dag.look().counts
+    assert (counts["total"], counts["running"], counts["waiting"]) == (3, 1, 2)
+    logs.terminate(7, value=2)
+    logs.end(1)
+    seen = dag.look()
+    assert (seen.state, seen.exit_code, seen.counts["failed"]) == ("failed", 1, 1)
+    assert dag.over
+    assert dag.exit_code == 1
+
+
+def test_sub_dags_that_are_in_the_queue(logs: DagLogs, tmp_path: Path) -> None:
+    dag = watched(logs)
+    assert not dag.look().subdags
+    logs.submit("S", 8)
+    inner = DagLogs(tmp_path, "inner.dag")
+    inner.start()
+    inner.submit("I", 9)
+    (seen,) = dag.look().subdags
+    assert (seen.dag, seen.counts["idle"]) == ("S: inner.dag", 1)
+    logs.terminate(8)
+    assert not dag.look().subdags
+
+
+def test_dagmans_counts_of_a_dag_that_is_too_big_to_be_read(
+    logs: DagLogs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watched_dag, "MAX_DAG_BYTES", 10)
+    monkeypatch.setattr(watched_dag, "MAX_LOG_BYTES", 100)
+    monkeypatch.setattr(watched_dag, "TAIL_BYTES", 1000)
+    for cluster in range(9):
+        logs.submit("A", cluster)
+    logs.counts(1000, 10, 0, 5, 0, 0, 985, 0, 0)
+    counts = watched(logs).look().counts
+    assert (counts["total"], counts["done"], counts["idle"]) == (1000, 10, 5)
+
+
+def test_what_the_schedd_says_of_dagmans_job(
+    logs: DagLogs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logs.log.with_name("t.dag.lock").write_text("7\n")
+    ad: dict[str, Any] = {"JobStatus": 5, "HoldReason": "by me"}
+    monkeypatch.setattr(queue, "queued_dagman_ad", lambda cluster: ad)
+    dag = watched(logs)
+    seen = dag.look()
+    assert (seen.state, seen.note, seen.cluster) == ("held", "DAGMan's job is held: by me", 7)
+    assert not dag.over
+
+    def silent(cluster: int) -> dict[str, Any]:
+        raise PoolError("no answer", transient=True)
+
+    monkeypatch.setattr(queue, "queued_dagman_ad", silent)
+    dag = watched(logs)
+    seen = dag.look()
+    assert (seen.state, seen.note) == ("interrupted", "no answer")
+
+
+def test_a_dag_that_runs_is_not_asked_for(logs: DagLogs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(queue, "queued_dagman_ad", lambda cluster: 1 / 0)
+    with locks.held(logs.log.with_name("t.dag.lock"), "7\n"):
+        assert watched(logs).look().state == "running"
+
+
+def test_what_was_before_the_submission_is_not_about_this_run(
+    logs: DagLogs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logs.end(1)
+    monkeypatch.setattr(queue, "queued_dagman_ad", lambda cluster: {"JobStatus": 1})
+    found = find_dag(str(logs.log.with_name("t.dag")), ask=False)
+    assert found.state is DagState.FAILED
+    new = found._replace(cluster=7, state=DagState.IDLE)
+    dag = WatchedDag(new, submitted=BEGIN + 50)
+    assert dag.look().state == "idle"
+    assert not dag.over
+    logs.now = BEGIN + 60
+    logs.start()
+    logs.end(0)
+    assert (dag.look().state, dag.exit_code) == ("succeeded", 0)

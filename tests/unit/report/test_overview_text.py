@@ -1,0 +1,73 @@
+"""A glance at a DAG as lines of a terminal, at any width."""
+
+from __future__ import annotations
+
+import pytest
+
+from condor_pydagman.report import overview_text
+from condor_pydagman.report.overview_text import overview_lines, plain, summary
+from condor_pydagman.trace.overview import Overview
+from tests.unit.trace.test_overview import a_run, seen
+
+
+def clock(when: float) -> str:
+    return f"@{when:.0f}"
+
+
+def text(one: Overview, width: int = 80) -> str:
+    return "\n".join(map(plain, overview_lines(one, width, clock)))
+
+
+def test_a_picture() -> None:
+    run = a_run()
+    run.limits = {"DAGMan_MaxIdle": 3}
+    shown = text(seen(run, cluster=7, subdags=[seen(a_run())._replace(dag="S: inner.dag")]))
+    assert shown.splitlines()[0].startswith("t.dag  running  job 7  ")
+    assert shown.splitlines()[0].endswith("  since @500, 8 min 20 s")
+    assert "█ done 10 of 19" in shown
+    assert "72/h nodes done" in shown or "1.2/min nodes done" in shown
+    assert "if it goes on as in the last 8 min 20 s" in shown
+    assert "throttle is full: 3 idle jobs (DAGMan_MaxIdle)" in shown
+    assert "  long  7.0  slot1@a  6 min 40 s" in shown
+    assert "held: 2 job(s) of h1, h2\n  no such file (code 13)" in shown
+    assert "  pre  PRE script: exit code 4  @900\n  code  exit code 3  @900" in shown
+    assert "  S: inner.dag  running" in shown
+
+
+@pytest.mark.parametrize("width", [1, 5, 20, 40, 80, 200])
+def test_no_line_is_longer_than_the_terminal(width: int) -> None:
+    one = seen(a_run(), subdags=[seen(a_run())])._replace(dag="a" * 50 + "\u4e2d" * 20)
+    for line in overview_lines(one, width, clock):
+        assert overview_text._width(plain(line)) <= width
+
+
+def test_a_bar_shows_each_state_however_few_its_nodes() -> None:
+    lengths = overview_text._lengths([100000, 1, 0, 1], 20)
+    assert lengths == [18, 1, 0, 1]
+    assert overview_text._lengths([0, 0], 4) == [4, 0]
+    assert sum(overview_text._lengths([1] * 10, 4)) >= 4
+
+
+def test_names_that_would_move_the_cursor_are_shown_as_codes() -> None:
+    run = a_run()
+    run.nodes["long"].name = "\x1b[2Jx"
+    assert "\\x1b[2Jx" in text(seen(run))
+    assert "\x1b" not in text(seen(run))
+
+
+def test_the_end_and_one_line() -> None:
+    one = seen(a_run(), running=False)._replace(exit_code=1, state="failed", ended=700.0)
+    shown = text(one)
+    assert "failed, exit code 1" in shown
+    assert "took 3 min 20 s" in shown
+    assert "too few nodes" not in shown
+    assert summary(one, clock) == (
+        "@1000 t.dag failed: done 10 running 2 idle 1 held 2 ready 1 waiting 1 failed 2,"
+        " exit code 1"
+    )
+    assert ", done in about " in summary(seen(a_run()), clock)
+
+
+def test_old_counts_are_said_to_be_old() -> None:
+    one = seen(a_run())._replace(counted=700.0)
+    assert "(counted 5 min ago)" in text(one)
