@@ -57,8 +57,10 @@ def run(arguments: argparse.Namespace) -> int:
     dag = arguments.dag_files[0]
     print(f"{dag} is submitted, DAGMan is job {cluster}.0", file=sys.stderr, flush=True)
     try:
-        found = find_dag(dag, ask=False)._replace(cluster=cluster, state=DagState.IDLE)
-        return watch.watch([WatchedDag(found, submitted=submitted)], arguments)
+        found = find_dag(dag, ask=False)._replace(
+            cluster=cluster, state=DagState.IDLE, exit_code=None, submitted=submitted
+        )
+        return watch.watch([WatchedDag(found)], arguments)
     except PydagmanError as error:
         raise PydagmanError(
             f"{error}\nThe DAG goes on. To watch it: condor_pydagman watch {dag}"

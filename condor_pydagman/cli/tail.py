@@ -8,10 +8,11 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from condor_pydagman.cli.event_options import add_kind_option, is_wanted, plans_of
+from condor_pydagman.cli.event_options import add_kind_option, is_wanted
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.following import follow
+from condor_pydagman.monitor.plan import read_small_plan
 from condor_pydagman.report.event_words import event_words
 from condor_pydagman.trace.dag_events import DagEvent
 
@@ -22,6 +23,7 @@ else:
 
 LINES = 20
 BYTES_OF_EVENT = 4096  # of both logs, more than an event takes
+MIN_BYTES = 8 << 20  # of the ends of the logs that are read, in which events are looked for
 _DESCRIPTION = """\
 Print what has happened last in a DAG, a line for each event; the same as JSON: condor_pydagman
 events."""
@@ -52,8 +54,10 @@ def run(arguments: argparse.Namespace) -> int:
         PydagmanError: there is no such DAG.
     """
     found = chosen_dag(arguments.dag, ask=False)
-    tail = None if arguments.kind else max(arguments.lines * BYTES_OF_EVENT, 1 << 20)
-    monitor = DagMonitor(found, plans=plans_of(found), tail_bytes=tail)
+    tail = max(arguments.lines * BYTES_OF_EVENT, MIN_BYTES)
+    plan = read_small_plan(found)
+    plans = plan.nodes if plan is not None else None
+    monitor = DagMonitor(found, plans=plans, tail_bytes=tail)
     last: deque[DagEvent] = deque(maxlen=arguments.lines)
     while True:
         last.extend(event for event in monitor.poll() if is_wanted(event, arguments.kind))

@@ -101,7 +101,8 @@ def watch(watched: Sequence[WatchedDag], arguments: argparse.Namespace) -> int:
 
 
 def _exit_code(watched: Sequence[WatchedDag]) -> int:
-    return max((dag.exit_code or 0 for dag in watched), default=0)
+    codes = [1 if dag.over and dag.exit_code is None else dag.exit_code or 0 for dag in watched]
+    return max(codes, default=0)
 
 
 @contextlib.contextmanager

@@ -44,6 +44,8 @@ class FoundDag(NamedTuple):
             schedd was not asked, or has none.
         state: what the DAG is about.
         exit_code: condor_dagman's, None while it runs or if it is not known.
+        submitted: when its job was submitted, seconds since the epoch, if it is in the queue: what
+            the files say of runs before is not about this one; 0.0 if that is not known.
         schedd_problem: why the schedd could not be asked, '' otherwise.
     """
 
@@ -57,6 +59,7 @@ class FoundDag(NamedTuple):
     ad: Mapping[str, Any] = {}
     state: DagState = DagState.UNKNOWN
     exit_code: int | None = None
+    submitted: float = 0.0
     schedd_problem: str = ""
 
     @property
@@ -98,7 +101,9 @@ def find_dag(what: str, *, ask: bool = True) -> FoundDag:
         known = _said_of_directory(os.path.dirname(what) or ".")
         raise FileError(f"there is no DAG file {what}; {known}")
     found = _found_by_file(primary)
-    return _asked(found) if ask and not found.ended else found
+    if not ask or (found.ended and not _is_submitted_anew(found)):
+        return found
+    return _resubmitted(found) if found.ended else _asked(found)
 
 
 def find_here(*, ask: bool = True) -> FoundDag:
@@ -143,7 +148,9 @@ def found_by_ad(ad: Mapping[str, Any]) -> FoundDag:
     environment = _environment(str(ad.get("Environment") or ad.get("Env") or ""))
     found = _found(directory, options, environment)
     state, code = state_of_ad(ad)
-    return found._replace(cluster=int(ad["ClusterId"]), ad=ad, state=state, exit_code=code)
+    found = found._replace(cluster=int(ad["ClusterId"]), ad=ad, state=state, exit_code=code)
+    queued = code is None and ad.get("QDate")
+    return found._replace(submitted=float(ad["QDate"])) if queued else found
 
 
 def _asked(found: FoundDag) -> FoundDag:
@@ -160,6 +167,24 @@ def _asked(found: FoundDag) -> FoundDag:
     state, _ = state_of_ad(ad)
     if state in (DagState.HELD, DagState.IDLE):
         return found._replace(state=state)
+    return found
+
+
+def _is_submitted_anew(found: FoundDag) -> bool:
+    """Whether condor_submit_dag has prepared another run since the last one ended."""
+    return _changed(found.paths.condor_sub) > _changed(found.out)
+
+
+def _resubmitted(found: FoundDag) -> FoundDag:
+    """As its job in the queue says, if there is one that has not started yet."""
+    try:
+        ads = queue.my_dagman_ads()
+    except PoolError as error:
+        return found._replace(schedd_problem=str(error))
+    directory, primary = os.path.realpath(found.directory), found.paths.primary
+    for ad in ads:
+        if str(ad.get("Iwd", "")) == directory and found_by_ad(ad).paths.primary == primary:
+            return found_by_ad(ad)._replace(name=found.name)
     return found
 
 

@@ -7,21 +7,23 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from condor_pydagman.adapters.lock_holder import living_holder
 from condor_pydagman.errors import PoolError, PydagmanError
 from condor_pydagman.monitor import queue
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag
 from condor_pydagman.monitor.found_state import DagState, state_of_ad, state_of_files
-from condor_pydagman.monitor.plan import Plan, read_plan
+from condor_pydagman.monitor.plan import read_small_plan, size_of
 from condor_pydagman.trace.overview import Overview, overview
 from condor_pydagman.trace.tally import Tally
 from condor_pydagman.vocabulary import NodeStatus
 
-MAX_DAG_BYTES = 4 << 20  # of DAG files that are read; DAGMan's own counts are shown of larger ones
-MAX_LOG_BYTES = 64 << 20  # of a nodes log that is read whole
+MAX_LOG_BYTES = 32 << 20  # of a nodes log that is read whole; that takes a second
 TAIL_BYTES = 8 << 20  # of the end of a larger one
+_HELD = 5  # JobStatus
 ASK_S = 15.0  # between questions to the schedd
 MAX_DEPTH = 4  # of sub-DAGs
+_LIVE = (DagState.RUNNING, DagState.HALTED)
 _OVER = (DagState.SUCCEEDED, DagState.FAILED, DagState.REMOVED)
 
 
@@ -31,19 +33,16 @@ class WatchedDag:
     Args:
         found: the DAG.
         depth: how many levels of sub-DAGs are followed.
-        submitted: when it was submitted, seconds since the epoch, if that is known: what its files
-            say of runs before is not about this one.
 
     Attributes:
         over: whether it has ended, and nothing more will come.
     """
 
-    def __init__(self, found: FoundDag, depth: int = MAX_DEPTH, *, submitted: float = 0.0) -> None:
+    def __init__(self, found: FoundDag, depth: int = MAX_DEPTH) -> None:
         self.found = found
         self._depth = depth
-        self._submitted = submitted
-        self._plan = self._read_plan()
-        huge = _size(found.nodes_log) > MAX_LOG_BYTES
+        self._plan = read_small_plan(found)
+        huge = size_of(found.nodes_log) > MAX_LOG_BYTES
         self._monitor = DagMonitor(
             found,
             plans=self._plan.nodes if self._plan is not None else None,
@@ -56,18 +55,20 @@ class WatchedDag:
         self._state, self._note = found.state, found.schedd_problem
         self._ad: Mapping[str, Any] = found.ad
         self._asked_at = time.monotonic() if found.ad else 0.0
+        self._gone = False  # neither DAGMan nor its job is there
         self._inner: dict[str, WatchedDag] = {}
 
     @property
     def over(self) -> bool:
         """Whether it has ended, and nothing more will come."""
-        return self._state in _OVER and not self._monitor.more
+        return (self._state in _OVER or self._gone) and not self._monitor.more
 
     @property
     def exit_code(self) -> int | None:
         """condor_dagman's; None while it runs, or if it is not known."""
-        code = self._monitor.run.exit_code
-        return code if code is not None else self.found.exit_code
+        if self.found.exit_code is not None:
+            return self.found.exit_code
+        return self._tally.run.exit_code if self._is_of_this_run() else None
 
     def look(self) -> Overview:
         """How it stands now."""
@@ -100,25 +101,32 @@ class WatchedDag:
     def _set_state(self) -> None:
         """By the files, and by the schedd if these do not say enough."""
         state = DagState.UNKNOWN
-        if self.found.has_files:
+        holder = living_holder(self.found.paths.lock)
+        if holder is not None:  # to read the end of .dagman.out each time would take long
+            halted = self._tally.run.halted or os.path.exists(self.found.paths.halt)
+            state = DagState.HALTED if halted else DagState.RUNNING
+            self.found = self.found._replace(cluster=holder.cluster or self.found.cluster)
+        elif self.found.has_files:
             found = state_of_files(self.found.paths)
             state = found.state if self._is_of_this_run() else DagState.UNKNOWN
             self.found = self.found._replace(cluster=found.cluster or self.found.cluster)
-        if state is DagState.RUNNING and (self._plan is not None or self._tally.run.counts):
-            self._state, self._note = state, ""
+        if state in _LIVE and (self._plan is not None or self._tally.run.counts):
+            self._state, self._note, self._gone = state, "", False
             return
-        if state not in _OVER and self.found.cluster and self._is_time_to_ask():
-            self._ask()
-        if self._ad and state not in (*_OVER, DagState.RUNNING, DagState.HALTED):
+        if state not in _OVER and self._is_time_to_ask():
+            self._ask(state)
+        if self._ad and state not in (*_OVER, *_LIVE):
             state, code = state_of_ad(self._ad)
             self.found = self.found._replace(exit_code=code)
-        elif state is DagState.UNKNOWN and self._submitted:
+        elif state is DagState.UNKNOWN and self.found.submitted and not self._gone:
             state = DagState.IDLE
         self._state = state
 
     def _is_of_this_run(self) -> bool:
-        starts = self._monitor.run.starts
-        return not self._submitted or bool(starts and starts[-1].time >= int(self._submitted))
+        starts, ad = self._monitor.run.starts, self.found.ad
+        newest = starts[-1].time if starts else 0.0
+        ended = float(ad.get("CompletionDate") or 0) if self.found.exit_code is not None else 0.0
+        return newest >= int(self.found.submitted) and not (ended and newest > ended)
 
     def _is_time_to_ask(self) -> bool:
         if self._asked_at and time.monotonic() < self._asked_at + ASK_S:
@@ -126,26 +134,21 @@ class WatchedDag:
         self._asked_at = time.monotonic()
         return True
 
-    def _ask(self) -> None:
-        self._note = ""
+    def _ask(self, state: DagState) -> None:
+        self._note, self._gone = "", False
         try:
-            self._ad = queue.queued_dagman_ad(self.found.cluster)
-            if not self._ad and not self.found.has_files:
+            self._ad = queue.queued_dagman_ad(self.found.cluster) if self.found.cluster else {}
+            # without a cluster, DAGMan may run where its lock can't be seen
+            known = self.found.cluster or state is DagState.NOT_STARTED
+            self._gone = not self._ad and bool(known)
+            if not self._ad and self.found.cluster and not self.found.has_files:
                 self._ad = queue.dagman_ad(self.found.cluster)
         except PoolError as error:
             self._note = str(error)
-        if self._ad.get("HoldReason") and self._ad.get("JobStatus") == 5:
+        if self._gone:
+            self._note = "no DAGMan runs it, and none is in the queue"
+        if self._ad.get("HoldReason") and self._ad.get("JobStatus") == _HELD:
             self._note = f"DAGMan's job is held: {self._ad['HoldReason']}"
-
-    def _read_plan(self) -> Plan | None:
-        """What the DAG says, if it is of a size that is read quickly."""
-        paths = [os.path.join(self.found.directory, file) for file in self.found.files]
-        if sum(map(_size, paths)) > MAX_DAG_BYTES:
-            return None
-        try:
-            return read_plan(self.found)
-        except PydagmanError:
-            return None
 
     def _subdags(self) -> list[Overview]:
         """Of the nodes in the queue that are DAGs."""
@@ -180,10 +183,3 @@ def _changed(path: str) -> float:
         return os.stat(path).st_mtime
     except OSError:
         return 0.0
-
-
-def _size(path: str) -> int:
-    try:
-        return os.stat(path).st_size
-    except OSError:
-        return 0

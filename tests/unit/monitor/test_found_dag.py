@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -132,3 +133,21 @@ def test_what_the_schedd_says_of_an_interrupted_dag(
     found = find_dag("t.dag")
     assert (found.state, found.schedd_problem) == (DagState.INTERRUPTED, "no answer")
     assert find_dag("t.dag", ask=False).schedd_problem == ""
+
+
+def test_a_dag_that_is_submitted_again(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (here / "t.dag").touch()
+    logs = DagLogs(here)
+    logs.start()
+    logs.end(1)
+    monkeypatch.setattr(queue, "my_dagman_ads", lambda: 1 / 0)
+    assert find_dag("t.dag").state is DagState.FAILED
+    (here / "t.dag.condor.sub").write_text(SUB.format("t.dag"))
+    os.utime(logs.out, (1, 1))
+    ad = {**AD, "Iwd": str(here), "JobStatus": 1, "QDate": 50}
+    monkeypatch.setattr(queue, "my_dagman_ads", lambda: [{**ad, "Arguments": "-Dag u.dag"}, ad])
+    found = find_dag("t.dag")
+    assert (found.state, found.cluster, found.submitted) == (DagState.IDLE, 7, 50.0)
+    assert (found.name, found.exit_code) == ("t.dag", None)
+    monkeypatch.setattr(queue, "my_dagman_ads", list)
+    assert find_dag("t.dag").state is DagState.FAILED

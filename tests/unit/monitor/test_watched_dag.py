@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from condor_pydagman.errors import PoolError
-from condor_pydagman.monitor import queue, watched_dag
+from condor_pydagman.monitor import plan, queue, watched_dag
 from condor_pydagman.monitor.found_dag import find_dag
 from condor_pydagman.monitor.found_state import DagState
 from condor_pydagman.monitor.watched_dag import WatchedDag
@@ -61,7 +61,7 @@ def test_sub_dags_that_are_in_the_queue(logs: DagLogs, tmp_path: Path) -> None:
 def test_dagmans_counts_of_a_dag_that_is_too_big_to_be_read(
     logs: DagLogs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watched_dag, "MAX_DAG_BYTES", 10)
+    monkeypatch.setattr(plan, "MAX_SMALL_BYTES", 10)
     monkeypatch.setattr(watched_dag, "MAX_LOG_BYTES", 100)
     monkeypatch.setattr(watched_dag, "TAIL_BYTES", 1000)
     for cluster in range(9):
@@ -104,11 +104,32 @@ def test_what_was_before_the_submission_is_not_about_this_run(
     monkeypatch.setattr(queue, "queued_dagman_ad", lambda cluster: {"JobStatus": 1})
     found = find_dag(str(logs.log.with_name("t.dag")), ask=False)
     assert found.state is DagState.FAILED
-    new = found._replace(cluster=7, state=DagState.IDLE)
-    dag = WatchedDag(new, submitted=BEGIN + 50)
+    new = found._replace(cluster=7, state=DagState.IDLE, exit_code=None, submitted=BEGIN + 50)
+    dag = WatchedDag(new)
     assert dag.look().state == "idle"
     assert not dag.over
     logs.now = BEGIN + 60
     logs.start()
     logs.end(0)
     assert (dag.look().state, dag.exit_code) == ("succeeded", 0)
+
+
+def test_a_dag_that_nobody_runs_is_over(logs: DagLogs, monkeypatch: pytest.MonkeyPatch) -> None:
+    logs.log.with_name("t.dag.lock").write_text("7\n")
+    monkeypatch.setattr(queue, "queued_dagman_ad", lambda cluster: {})
+    dag = watched(logs)
+    seen = dag.look()
+    assert (seen.state, dag.over, dag.exit_code) == ("interrupted", True, None)
+    assert seen.note == "no DAGMan runs it, and none is in the queue"
+
+
+def test_an_earlier_job_of_a_dag_that_has_run_again(
+    logs: DagLogs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logs.end(0)
+    found = find_dag(str(logs.log.with_name("t.dag")), ask=False)
+    ad = {"JobStatus": 4, "ExitCode": 1, "CompletionDate": BEGIN - 100}
+    monkeypatch.setattr(queue, "queued_dagman_ad", lambda cluster: {})
+    dag = WatchedDag(found._replace(cluster=3, ad=ad, state=DagState.FAILED, exit_code=1))
+    seen = dag.look()
+    assert (seen.state, seen.exit_code, dag.over) == ("failed", 1, True)
