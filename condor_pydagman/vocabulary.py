@@ -154,3 +154,26 @@ SHARED_VARIABLE = "PYDAGMAN_"
 # A NOOP node's events have these in place of a job id; the third number counts such nodes.
 NOOP_CLUSTER = 0
 NOOP_PROC = 2147483647
+
+# Names of the events of a DAG (docs/watching.md), and what has happened.
+DAG_EVENTS = {
+    "dag.start": "DAGMan has started, or started again",
+    "dag.halt": "nothing is submitted any more",
+    "dag.resume": "a halt has been taken back",
+    "dag.limits": "throttles in force",
+    "dag.status": "nodes by state",
+    "dag.rescue": "a rescue file is written",
+    "dag.end": "DAGMan has ended",
+    "node.state": "a node has another state",
+    "node.retry": "a failed node is tried again",
+    "node.submit_failed": "the jobs of a node could not be submitted",
+    "job.submit": "a job is in the queue",
+    "job.execute": "a job has started to run",
+    "job.evict": "a job has been taken from its machine",
+    "job.hold": "a job is held",
+    "job.release": "a held job is released",
+    "job.terminate": "a job has ended",
+    "job.abort": "a job has been removed",
+    "script.start": "a script has started",
+    "script.end": "a script has ended",
+}

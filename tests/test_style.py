@@ -227,9 +227,11 @@ SHELLS = re.compile(
 # Text that becomes code.
 EVALUATORS = {"eval", "exec", "compile", "__import__"}
 PROCESS_STARTERS = {
+    "adapters/detached_process.py": "a process of this package that outlives DAGMan",
     "adapters/graphviz.py": "the program dot, as words, where pygraphviz is not installed",
     "adapters/script_runner.py": "the scripts of a DAG, as words",
     "cli/pydagman.py": "`pool run COMMAND` becomes the command",
+    "monitor/notifier.py": "the program of a NOTIFY, as words",
 }
 
 

@@ -438,6 +438,11 @@ class Config:
         high=10_000,
     )
 
+    notify: str = text(
+        "PYDAGMAN_NOTIFY",
+        "Events that are handed to programs or URLs; see NOTIFY in dagman-language(7).", label="",
+    )  # fmt: skip
+
     check_dag: bool = boolean(
         "PYDAGMAN_CHECK_DAG",
         True,

@@ -14,6 +14,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, NamedTuple
 
 from condor_pydagman.adapters.schedd_requests import ReadLimits
+from condor_pydagman.daemon import notifiers
 from condor_pydagman.daemon.end_notice import Leaving
 from condor_pydagman.daemon.log_reader import LogReader
 from condor_pydagman.daemon.perform import Performer
@@ -114,6 +115,7 @@ class Loop:
         self._feed(inputs.Begin(self.run.recovering))
         self._control.announce()
         self._publisher.begin()
+        self._start_notifiers()
         if self.run.recovering:
             self._replay()
         self._inputs.extend(self._early_signals)
@@ -125,6 +127,15 @@ class Loop:
             else:
                 self._between_inputs()
         return self._performer.exit.code
+
+    def _start_notifiers(self) -> None:
+        """Those that the DAG, the administrator or the user wants; mostly there are none."""
+        run = self.run
+        if run.dag.notifications or run.config.notify:
+            run.out.flush()  # it has the beginning of the run
+            notifiers.start(
+                run.paths.primary, run.dag.notifications, run.config.notify, run.out.say
+            )
 
     def _wait_for_schedd(self, until: float) -> None:
         """Wait for the requests that precede the first node.

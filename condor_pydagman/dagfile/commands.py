@@ -222,6 +222,15 @@ class JobstateLog(NamedTuple):
     file: str
 
 
+class NotifyLine(NamedTuple):
+    """NOTIFY: events that go to a program or a URL (see `dagfile.notify_lines.Notification`)."""
+
+    line: int
+    kinds: str
+    to: str
+    target: str
+
+
 class Dot(NamedTuple):
     """DOT: a picture of the DAG for Graphviz."""
 
@@ -283,6 +292,7 @@ Command = Union[
     Done,
     NodeStatusFile,
     JobstateLog,
+    NotifyLine,
     Dot,
     Reject,
     ConfigFile,

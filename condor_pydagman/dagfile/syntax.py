@@ -13,6 +13,7 @@ from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile import edge_lines as edge
 from condor_pydagman.dagfile import modifier_lines as modifier
 from condor_pydagman.dagfile import node_lines as node
+from condor_pydagman.dagfile import notify_lines as notify
 from condor_pydagman.dagfile import retry_lines as retry
 from condor_pydagman.dagfile import whole_dag_lines as whole
 from condor_pydagman.dagfile.commands import Command
@@ -82,6 +83,7 @@ _TABLE = (
         whole.write_node_status_file,
     ),
     _fixed("JOBSTATE_LOG", commands.JobstateLog, _INCLUDE),  # stock's message is INCLUDE's
+    Syntax("NOTIFY", commands.NotifyLine, notify.read_notify, notify.write_notify),
     _fixed("INCLUDE", commands.Include, _INCLUDE),
     Syntax("PARENT", commands.ParentChild, edge.read_parent, edge.write_parent),
     Syntax("WEAK", commands.ParentChild, edge.read_weak, edge.write_parent),

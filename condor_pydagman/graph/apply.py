@@ -36,6 +36,7 @@ _FUNCTIONS: dict[type, Callable[[Building, Any], None]] = {
     commands.MaxJobs: whole.max_jobs,
     commands.NodeStatusFile: whole.node_status_file,
     commands.JobstateLog: whole.jobstate_log,
+    commands.NotifyLine: whole.notify,
     commands.Dot: whole.dot,
     commands.Reject: whole.reject,
     commands.ConfigFile: _nothing,

@@ -10,6 +10,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from condor_pydagman.dagfile.notify_lines import Notification
 from condor_pydagman.errors import DagFileWarning
 from condor_pydagman.graph.edges import Edges
 from condor_pydagman.graph.places import Places
@@ -158,6 +159,7 @@ class Dag:
         self.splices: list[Splice] = []
         self.status_file: StatusFile | None = None
         self.jobstate_log = ""
+        self.notifications: list[Notification] = []
         self.dot = dot
         self.warnings: list[str] = []  # stock DAGMan's
         self.remarks: list[DagFileWarning] = []  # ours

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from condor_pydagman.dagfile import commands
+from condor_pydagman.dagfile.notify_lines import Notification
 from condor_pydagman.graph import model
 from condor_pydagman.graph.building import STRICT_HIGH, STRICT_MIDDLE, Building
 from condor_pydagman.graph.model import StatusFile
@@ -44,6 +45,12 @@ def jobstate_log(building: Building, command: commands.JobstateLog) -> None:
         building.warn(_not_overridden("JOBSTATE_LOG", command.file, old), STRICT_HIGH)
         return
     building.dag.jobstate_log = command.file
+
+
+def notify(building: Building, command: commands.NotifyLine) -> None:
+    """NOTIFY: each adds one; that of a splice has no effect, as of other files about the DAG."""
+    if building.scope.outer is None:
+        building.dag.notifications.append(Notification(*command[1:]))
 
 
 def dot(building: Building, command: commands.Dot) -> None:

@@ -9,30 +9,11 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from condor_pydagman.vocabulary import DAG_EVENTS
+
 VERSION = 1
 
-# Each name, and what has happened; `dag.status` has the numbers of nodes by state.
-NAMES: Mapping[str, str] = {
-    "dag.start": "DAGMan has started, or started again",
-    "dag.halt": "nothing is submitted any more",
-    "dag.resume": "a halt has been taken back",
-    "dag.limits": "throttles in force",
-    "dag.status": "nodes by state",
-    "dag.rescue": "a rescue file is written",
-    "dag.end": "DAGMan has ended",
-    "node.state": "a node has another state",
-    "node.retry": "a failed node is tried again",
-    "node.submit_failed": "the jobs of a node could not be submitted",
-    "job.submit": "a job is in the queue",
-    "job.execute": "a job has started to run",
-    "job.evict": "a job has been taken from its machine",
-    "job.hold": "a job is held",
-    "job.release": "a held job is released",
-    "job.terminate": "a job has ended",
-    "job.abort": "a job has been removed",
-    "script.start": "a script has started",
-    "script.end": "a script has ended",
-}
+NAMES = DAG_EVENTS
 
 
 class DagEvent(NamedTuple):

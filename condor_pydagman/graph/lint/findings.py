@@ -199,7 +199,7 @@ CODES: dict[str, Code] = {
     ),
     "DAG411": Code(
         _INFO,
-        "TIMEOUT or an option of RETRY that only condor_pydagman has",
+        "NOTIFY, TIMEOUT or an option of RETRY that only condor_pydagman has",
         "the stock condor_dagman refuses such a line; of several codes after UNLESS-EXIT it reads "
         "the first only",
     ),

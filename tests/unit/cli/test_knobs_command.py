@@ -100,6 +100,7 @@ def test_values_that_are_wrong(tmp_path: Path) -> None:
                 "PYDAGMAN_PRE_SCRIPTS_PER_SECOND",
                 "PYDAGMAN_ASK_HISTORY",
                 "PYDAGMAN_MAX_NODES_IN_CLUSTER",
+                "PYDAGMAN_NOTIFY",
                 "PYDAGMAN_CHECK_DAG",
             ],
         ),

@@ -37,6 +37,7 @@ LINES = {
     commands.MaxJobs: "MAXJOBS c 1",
     commands.NodeStatusFile: "NODE_STATUS_FILE s",
     commands.JobstateLog: "JOBSTATE_LOG j",
+    commands.NotifyLine: "NOTIFY dag.end PROGRAM x",
     commands.Dot: "DOT d",
 }
 FOR_THE_MANAGER = {

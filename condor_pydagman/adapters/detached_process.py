@@ -1,0 +1,67 @@
+"""Starts a process of this package that outlives the one that starts it.
+
+It is not its child and has a session of its own.  It is not of the job's process family either,
+which the schedd ends with the job: the schedd finds that by parents, and by variables of the
+environment, which are left out here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+
+from condor_pydagman.vocabulary import SECRETS
+
+_ANCESTOR = "_CONDOR_ANCESTOR_"
+
+
+def start(module: str, order: bytes) -> None:
+    """Run `main` of a module in a new process, with `order` on its standard input, which no other
+    user can see; its output goes nowhere.
+
+    Args:
+        module: full name.
+        order: at most 64 kB, which a pipe holds.
+
+    Raises:
+        OSError: no process can be started.
+    """
+    read, write = os.pipe()
+    try:
+        child = os.fork()
+        if not child:
+            _become(module, read)
+        os.write(write, order)
+        with contextlib.suppress(ChildProcessError):  # the handler of SIGCHLD was faster
+            os.waitpid(child, 0)
+    finally:
+        os.close(read)
+        os.close(write)
+
+
+def _become(module: str, order: int) -> None:
+    """In the child: its child becomes the process, and it ends."""
+    try:
+        os.setsid()
+        if os.fork():
+            os._exit(0)
+        null = os.open(os.devnull, os.O_RDWR)
+        os.dup2(order, 0)
+        os.dup2(null, 1)
+        os.dup2(null, 2)
+        os.closerange(3, 4096)
+        environment = {
+            name: value
+            for name, value in os.environ.items()
+            if name not in SECRETS and not name.startswith(_ANCESTOR)
+        }
+        words = [sys.executable, "-c", _program(module)]
+        os.execve(sys.executable, words, environment)  # noqa: S606  # a shell is not wanted
+    finally:
+        os._exit(1)
+
+
+def _program(module: str) -> str:
+    """With the places of this process's modules: none is loaded from the DAG's directory."""
+    return f"import sys; sys.path[:] = {sys.path!r}; from {module} import main; sys.exit(main())"

@@ -1,0 +1,62 @@
+"""Starts the processes that hand events to programs and URLs: one for each NOTIFY of the DAG or of
+the knob PYDAGMAN_NOTIFY.
+
+What becomes of them is no concern of DAGMan's.  They are no longer its children, and not of its
+process family, which the schedd ends when DAGMan ends: they tell of that end.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator
+
+from condor_pydagman.adapters import detached_process
+from condor_pydagman.dagfile.lexer import Words
+from condor_pydagman.dagfile.line_error import LineError
+from condor_pydagman.dagfile.notify_lines import Notification, read_notification
+
+_MODULE = "condor_pydagman.monitor.notifier"
+
+
+def start(
+    primary: str, of_dag: Iterable[Notification], knob: str, say: Callable[[str], None]
+) -> None:
+    """Start a process for each notification; what goes wrong is said, and that is all.
+
+    Args:
+        primary: the first DAG file, relative to the working directory.
+        of_dag: those of its NOTIFY lines.
+        knob: PYDAGMAN_NOTIFY.
+        say: adds a line to `.dagman.out`.
+    """
+    try:
+        wanted = [*of_dag, *of_knob(knob)]
+    except LineError as error:
+        say(f"Warning: PYDAGMAN_NOTIFY is ignored: {error.message} in '{error.line}'")
+        wanted = [*of_dag]
+    for number, order in enumerate(_orders(primary, wanted), 1):
+        try:
+            detached_process.start(_MODULE, json.dumps({**order, "number": number}).encode())
+        except OSError as error:
+            say(f"Warning: can't start the process of NOTIFY {number}: {error.strerror}")
+
+
+def of_knob(text: str) -> list[Notification]:
+    """The notifications of PYDAGMAN_NOTIFY, separated by semicolons.
+
+    Raises:
+        LineError: one can't be read.
+    """
+    return [read_notification(Words(part.strip())) for part in text.split(";") if part.strip()]
+
+
+def _orders(primary: str, notifications: Iterable[Notification]) -> Iterator[dict[str, object]]:
+    for kinds, to, target in notifications:
+        is_url = to == "URL"
+        yield {
+            "dag": os.path.abspath(primary),
+            "kinds": kinds,
+            "program": [] if is_url else target.split(),
+            "url": target if is_url else "",
+        }

@@ -1,0 +1,76 @@
+"""How NOTIFY lines are read and written: events that go to a program or to a URL.
+
+The command is ours; the knob PYDAGMAN_NOTIFY has the same words.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from condor_pydagman.dagfile import commands
+from condor_pydagman.dagfile.commands import Command
+from condor_pydagman.dagfile.lexer import Words
+from condor_pydagman.dagfile.line_error import LineError
+from condor_pydagman.dagfile.line_parts import Context, needed, normal
+from condor_pydagman.vocabulary import DAG_EVENTS
+
+TARGETS = ("PROGRAM", "URL")
+_KIND = re.compile(r"(?P<name>[a-z_.]+)(?P<all>\*)?(?:=(?P<value>[^,=*]+))?|\*")
+_URL = re.compile(r"https?://[!-~]+")
+
+
+class Notification(NamedTuple):
+    """Which events go where.
+
+    Attributes:
+        kinds: names of events, comma-separated; `dag.*`, `*` and `node.state=ERROR` as well.
+        to: one of TARGETS.
+        target: the program with its arguments, or the URL.
+    """
+
+    kinds: str
+    to: str
+    target: str
+
+
+def read_notify(words: Words, context: Context) -> Command:
+    """NOTIFY."""
+    return commands.NotifyLine(context.lines.number, *read_notification(words))
+
+
+def write_notify(command: commands.NotifyLine) -> str:
+    """NOTIFY."""
+    return f"NOTIFY {command.kinds} {command.to} {command.target}"
+
+
+def read_notification(words: Words) -> Notification:
+    """What stands behind the word NOTIFY.
+
+    Raises:
+        LineError: it can't be read.
+    """
+    kinds = needed(words, "Missing kinds of events")
+    for kind in kinds.split(","):
+        _check(kind, words)
+    word = needed(words, "Missing PROGRAM or URL")
+    to = next((known for known in TARGETS if normal(word) == known), "")
+    if not to:
+        raise LineError(f"Unexpected token '{word}'", words, TARGETS)
+    target = words.rest().strip()
+    if not target:
+        raise LineError(f"{to} missing its {'path' if to == 'PROGRAM' else 'address'}", words)
+    if to == "URL" and not _URL.fullmatch(target):
+        raise LineError(f"'{target}' is no http or https URL", words)
+    return Notification(kinds, to, target)
+
+
+def _check(kind: str, words: Words) -> None:
+    found = _KIND.fullmatch(kind)
+    if found is not None:
+        name = found["name"] or ""
+        known = [event for event in DAG_EVENTS if event.startswith(name)]
+        if known and (found["all"] or not name or name in DAG_EVENTS):
+            return
+    hint = f"known are: {', '.join(DAG_EVENTS)}; a * at the end stands for all that begin so"
+    raise LineError(f"There are no events '{kind}'", words, hint=hint)

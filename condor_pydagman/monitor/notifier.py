@@ -1,0 +1,236 @@
+"""The process that hands events of a running DAG to a program or a URL (NOTIFY, PYDAGMAN_NOTIFY).
+
+DAGMan starts one for each NOTIFY and knows nothing more of it: whatever hangs or fails here neither
+delays nor fails the DAG.  It follows the logs of the DAG like any other reader, and keeps beside
+the DAG file, in `NAME.notify.N`, which event was delivered last: after a crash, of it or of DAGMan,
+it goes on there, so that each event is delivered at least once.
+
+It is not of DAGMan's process family, which the schedd ends with DAGMan: it can tell of the end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from condor_pydagman.adapters.lock_holder import living_holder
+from condor_pydagman.errors import PydagmanError
+from condor_pydagman.monitor.dag_monitor import DagMonitor
+from condor_pydagman.monitor.delivery import GIVE_UP_AT_END_S, Delivery
+from condor_pydagman.monitor.found_dag import find_dag
+from condor_pydagman.monitor.plan import read_small_plan
+from condor_pydagman.trace.dag_events import DagEvent
+from condor_pydagman.trace.event_filter import EventFilter
+
+INTERVAL_S = 0.5  # between looks at the logs
+LOCK_CHECK_S = 5.0  # between looks whether DAGMan lives
+ORPHANED_S = 120.0  # without a DAGMan, after which it ends; the next DAGMan starts another
+TRY_S = 10.0  # for an answer of a URL
+PROGRAM_S = 60.0  # for a program
+MAX_LOG_BYTES = 1 << 20  # of its log, which is begun anew then
+
+
+class Order(NamedTuple):
+    """What a process is to do.
+
+    Attributes:
+        dag: path of the DAG file, absolute.
+        number: of the NOTIFY, from 1.
+        kinds: see `trace.event_filter`.
+        program: with its arguments; () for a URL.
+        url: '' for a program.
+    """
+
+    dag: str
+    number: int
+    kinds: str
+    program: tuple[str, ...] = ()
+    url: str = ""
+
+
+class NotDelivered(Exception):
+    """A try has failed; the text says why."""
+
+
+def main() -> int:
+    """Do what the order on standard input says; returns the exit code."""
+    fields = json.load(sys.stdin)
+    order = Order(**{**fields, "program": tuple(fields["program"])})
+    position = _position_file(f"{order.dag}.notify.{order.number}")
+    if position is None:
+        return 0  # that of the DAGMan before this one goes on with its successor's run
+    os.chdir(os.path.dirname(order.dag))
+    with contextlib.suppress(PydagmanError, OSError):
+        return Notifier(order, position).run()
+    return 1
+
+
+class Notifier:
+    """Delivers events until the DAG has ended.
+
+    Args:
+        order: what is to be delivered where.
+        position: descriptor of the file with the last delivered event's id.
+    """
+
+    def __init__(self, order: Order, position: int) -> None:
+        self._order = order
+        self._position = position
+        self._wanted = EventFilter(order.kinds)
+        found = find_dag(order.dag, ask=False)
+        plan = read_small_plan(found)
+        known = os.pread(position, 200, 0).decode("ascii", "replace").strip()
+        plans = plan.nodes if plan is not None else None
+        self._monitor = DagMonitor(found, since=known, plans=plans)
+        self._lock = found.paths.lock
+        self._delivery = Delivery()
+        self._read = known  # id of the last event that was read
+        self._written = known
+        self._dagman_seen = time.monotonic()
+        self._next_check = 0.0
+
+    def run(self) -> int:
+        """Deliver; returns the exit code."""
+        while True:
+            self._take_events()
+            self._try_delivery()
+            if self._monitor.over and not self._monitor.more:
+                self._delivery.end(time.monotonic())
+                if self._delivery.empty:
+                    return self._leave()
+            else:
+                self._delivery.go_on()
+                if self._is_orphaned():
+                    return 0
+            if not self._monitor.more:
+                time.sleep(INTERVAL_S)
+
+    def _take_events(self) -> None:
+        events = self._monitor.poll()
+        if events:
+            self._read = events[-1].id
+            wanted = [event for event in events if self._wanted.wants(event)]
+            self._delivery.add(wanted, time.monotonic())
+
+    def _try_delivery(self) -> None:
+        given_up = self._delivery.given_up
+        batch = self._delivery.batch(time.monotonic())
+        if self._delivery.given_up > given_up:
+            self._log(f"{self._delivery.given_up} event(s) were given up so far")
+        if batch:
+            try:
+                deliver(self._order, batch)
+            except NotDelivered as failure:
+                self._delivery.failed(time.monotonic())
+                tries = self._delivery.failures
+                self._log(f"try {tries} to deliver {len(batch)} event(s): {failure}")
+            else:
+                self._delivery.succeeded(len(batch))
+        self._write_position()
+
+    def _write_position(self) -> None:
+        """The id of the last event that need not be delivered any more."""
+        done = self._read if self._delivery.empty else self._delivery.delivered or self._written
+        if done != self._written:
+            os.pwrite(self._position, done.encode().ljust(100) + b"\n", 0)
+            self._written = done
+
+    def _is_orphaned(self) -> bool:
+        now = time.monotonic()
+        if now < self._next_check:
+            return False
+        self._next_check = now + LOCK_CHECK_S
+        if living_holder(self._lock) is not None:
+            self._dagman_seen = now
+        return now - self._dagman_seen >= ORPHANED_S
+
+    def _leave(self) -> int:
+        """All is delivered, or given up: the next run begins anew."""
+        with contextlib.suppress(OSError):
+            os.unlink(f"{self._order.dag}.notify.{self._order.number}")
+        return 0
+
+    def _log(self, text: str) -> None:
+        path = f"{self._order.dag}.notify.log"
+        with contextlib.suppress(OSError):
+            too_long = os.path.exists(path) and os.path.getsize(path) > MAX_LOG_BYTES
+            with open(path, "w" if too_long else "a", encoding="utf-8") as file:
+                when = time.strftime("%m/%d/%y %H:%M:%S")
+                file.write(f"{when} NOTIFY {self._order.number}: {text}\n")
+
+
+def deliver(order: Order, events: Sequence[DagEvent]) -> None:
+    """Hand events over, a program as lines of JSON on its standard input, a URL as a JSON array.
+
+    Raises:
+        NotDelivered: it was not accepted.
+    """
+    lines = [event.to_json() for event in events]
+    if order.url:
+        _post(order.url, f"[{','.join(lines)}]".encode())
+    else:
+        _run(order.program, "".join(f"{line}\n" for line in lines).encode())
+
+
+def _run(program: Sequence[str], data: bytes) -> None:
+    try:
+        done = subprocess.run(  # noqa: S603  # as a script of the DAG, it is the user's own
+            list(program),
+            input=data,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=PROGRAM_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise NotDelivered(f"{program[0]} has not ended within {PROGRAM_S:g} s") from None
+    except OSError as error:
+        raise NotDelivered(f"can't run {program[0]}: {error.strerror}") from None
+    if done.returncode:
+        raise NotDelivered(f"{program[0]} has ended with {done.returncode}")
+
+
+def _post(url: str, data: bytes) -> None:
+    import urllib.request
+
+    class NoRedirect(urllib.request.HTTPRedirectHandler):
+        """A redirection could lead events, and what the URL holds, elsewhere."""
+
+        def redirect_request(self, *_: Any) -> None:
+            return None
+
+    headers = {"Content-Type": "application/json", "User-Agent": "condor_pydagman"}
+    # the line was refused if it is not of http or https
+    request = urllib.request.Request(url, data, headers, method="POST")  # noqa: S310
+    opener = urllib.request.build_opener(NoRedirect)
+    try:
+        with opener.open(request, timeout=TRY_S):
+            return
+    except (OSError, ValueError) as error:
+        raise NotDelivered(f"the URL does not take it: {error}") from None
+
+
+def _position_file(path: str) -> int | None:
+    """The file with the last delivered event's id, locked; None if another process has it."""
+    until = time.monotonic() + GIVE_UP_AT_END_S + 2 * TRY_S  # the other one may be about to end
+    while True:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        with contextlib.suppress(OSError):
+            fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.exists(path) and os.path.samestat(os.fstat(fd), os.stat(path)):
+                return fd
+        os.close(fd)
+        if time.monotonic() > until:
+            return None
+        time.sleep(INTERVAL_S)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,56 @@
+"""A process that outlives its starter, out of its session and of the job's process family."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.adapters import detached_process
+
+MODULE = """\
+import json, os, sys
+def main():
+    order = sys.stdin.read()
+    told = {"order": order, "session": os.getsid(0), "environment": dict(os.environ),
+            "path": sys.path, "directory": os.getcwd()}
+    open(f"{order}.part", "w").write(json.dumps(told))
+    os.rename(f"{order}.part", order)
+"""
+
+
+def test_a_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "modules").mkdir()
+    (tmp_path / "modules" / "told.py").write_text(MODULE)
+    (tmp_path / "json.py").write_text("raise SystemExit\n")  # not to be loaded
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path / "modules"))
+    monkeypatch.setenv("_CONDOR_ANCESTOR_7", "x")
+    monkeypatch.setenv("CONDOR_SECURITY_SESSION", "secret")
+    monkeypatch.setenv("KEPT", "yes")
+    result = tmp_path / "result"
+    detached_process.start("told", str(result).encode())
+    limit = time.monotonic() + 20
+    while not result.exists():
+        assert time.monotonic() < limit
+        time.sleep(0.01)
+    told = json.loads(result.read_text())
+    assert told["session"] != os.getsid(0)
+    assert told["directory"] == str(tmp_path)
+    environment = told["environment"]
+    assert environment["KEPT"] == "yes"
+    assert not [name for name in environment if "ANCESTOR" in name or "SESSION" in name]
+
+
+def test_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full() -> int:
+        raise OSError(11, "Resource temporarily unavailable")
+
+    before = set(os.listdir("/proc/self/fd"))
+    monkeypatch.setattr(os, "fork", full)
+    with pytest.raises(OSError, match="temporarily"):
+        detached_process.start("told", b"x")
+    assert set(os.listdir("/proc/self/fd")) == before

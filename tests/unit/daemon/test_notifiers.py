@@ -1,0 +1,56 @@
+"""Starting the processes of NOTIFY."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from condor_pydagman.daemon import notifiers
+from condor_pydagman.dagfile.notify_lines import Notification
+
+OF_DAG = [Notification("dag.end", "PROGRAM", "./x a b")]
+
+
+@pytest.fixture
+def orders(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    monkeypatch.setattr(
+        notifiers.detached_process, "start", lambda module, order: found.append(json.loads(order))
+    )
+    return found
+
+
+def test_orders(orders: list[dict[str, Any]], tmp_path: Path) -> None:
+    said: list[str] = []
+    primary = str(tmp_path / "t.dag")
+    notifiers.start(primary, OF_DAG, "* URL http://a/; ;dag.* PROGRAM y", said.append)
+    assert orders == [
+        {"dag": primary, "number": 1, "kinds": "dag.end", "program": ["./x", "a", "b"], "url": ""},
+        {"dag": primary, "number": 2, "kinds": "*", "program": [], "url": "http://a/"},
+        {"dag": primary, "number": 3, "kinds": "dag.*", "program": ["y"], "url": ""},
+    ]
+    assert not said
+
+
+def test_what_goes_wrong_is_said(
+    orders: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    notifiers.start("t.dag", OF_DAG, "dag.ends PROGRAM x", said.append)
+    (warning,) = said
+    assert warning.startswith("Warning: PYDAGMAN_NOTIFY is ignored: There are no events 'dag.ends'")
+    assert len(orders) == 1
+
+    def no_process() -> int:
+        raise OSError(11, "Resource temporarily unavailable")
+
+    monkeypatch.undo()
+    monkeypatch.setattr(os, "fork", no_process)
+    notifiers.start("t.dag", OF_DAG, "", said.append)
+    assert said[1] == (
+        "Warning: can't start the process of NOTIFY 1: Resource temporarily unavailable"
+    )

@@ -1,0 +1,46 @@
+"""NOTIFY: which events go where."""
+
+from __future__ import annotations
+
+import pytest
+
+from condor_pydagman.dagfile.lexer import Words
+from condor_pydagman.dagfile.line_error import LineError
+from condor_pydagman.dagfile.notify_lines import Notification, read_notification
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("dag.end PROGRAM ./x", Notification("dag.end", "PROGRAM", "./x")),
+        ("* program /bin/x  a b", Notification("*", "PROGRAM", "/bin/x  a b")),
+        (
+            "dag.*,node.state=ERROR URL https://example.org/h?t=1",
+            Notification("dag.*,node.state=ERROR", "URL", "https://example.org/h?t=1"),
+        ),
+    ],
+)
+def test_lines(line: str, found: Notification) -> None:
+    assert read_notification(Words(line)) == found
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("", "Missing kinds of events"),
+        ("dag.ends PROGRAM x", "There are no events 'dag.ends'"),
+        ("dag.end, PROGRAM x", "There are no events ''"),
+        ("x* PROGRAM x", "There are no events 'x*'"),
+        ("dag PROGRAM x", "There are no events 'dag'"),
+        ("dag.end", "Missing PROGRAM or URL"),
+        ("dag.end MAIL x", "Unexpected token 'MAIL'"),
+        ("dag.end PROGRAM", "PROGRAM missing its path"),
+        ("dag.end URL", "URL missing its address"),
+        ("dag.end URL file:///etc/passwd", "'file:///etc/passwd' is no http or https URL"),
+        ("dag.end URL http://a b", "'http://a b' is no http or https URL"),
+    ],
+)
+def test_errors(line: str, message: str) -> None:
+    with pytest.raises(LineError) as caught:
+        read_notification(Words(line))
+    assert caught.value.message == message

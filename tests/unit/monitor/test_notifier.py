@@ -1,0 +1,194 @@
+"""The process that delivers events, to a program and to a server that has its moods."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from condor_pydagman.monitor import notifier
+from condor_pydagman.monitor.notifier import NotDelivered, Notifier, Order, deliver
+from condor_pydagman.trace.dag_events import DagEvent
+from tests.dag_logs import DagLogs
+
+EVENTS = [DagEvent("dag.start", 1.0, id="a"), DagEvent("dag.end", 2.0, id="b")]
+
+
+class Server(http.server.ThreadingHTTPServer):
+    """Notes what it gets and answers as it is told."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.got: list[Any] = []
+        self.answers: list[int] = []
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}/hook"
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    server: Server
+
+    def do_POST(self) -> None:
+        data = self.rfile.read(int(self.headers["Content-Length"]))
+        assert self.headers["Content-Type"] == "application/json"
+        self.server.got.append([event["event"] for event in json.loads(data)])
+        self.send_response(self.server.answers.pop(0) if self.server.answers else 204)
+        self.send_header("Location", "/elsewhere")
+        self.end_headers()
+
+    do_GET = do_POST
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with Server() as made:
+        thread = threading.Thread(target=made.serve_forever, daemon=True)
+        thread.start()
+        yield made
+        made.shutdown()
+        thread.join()
+
+
+def test_a_url_gets_an_array(server: Server) -> None:
+    deliver(Order("t", 1, "*", url=server.url), EVENTS)
+    assert server.got == [["dag.start", "dag.end"]]
+
+
+@pytest.mark.parametrize("status", [302, 404, 500])
+def test_a_url_that_refuses(server: Server, status: int) -> None:
+    server.answers = [status]
+    with pytest.raises(NotDelivered, match=str(status)):
+        deliver(Order("t", 1, "*", url=server.url), EVENTS)
+    assert len(server.got) == 1  # a redirection is not followed
+
+
+def test_a_url_that_nobody_serves(server: Server) -> None:
+    url = server.url.replace(f":{server.server_address[1]}", ":1")
+    with pytest.raises(NotDelivered, match="the URL does not take it"):
+        deliver(Order("t", 1, "*", url=url), EVENTS)
+
+
+def test_a_program_gets_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = tmp_path / "x"
+    script.write_text(f"#!/bin/sh\ncat > {tmp_path}/$1\nexit $2\n")
+    script.chmod(0o755)
+    deliver(Order("t", 1, "*", (str(script), "got", "0")), EVENTS)
+    lines = (tmp_path / "got").read_text().splitlines()
+    assert [json.loads(line)["event"] for line in lines] == ["dag.start", "dag.end"]
+    with pytest.raises(NotDelivered, match="has ended with 3"):
+        deliver(Order("t", 1, "*", (str(script), "got", "3")), EVENTS)
+    with pytest.raises(NotDelivered, match="can't run"):
+        deliver(Order("t", 1, "*", (str(tmp_path / "y"),)), EVENTS)
+    script.write_text("#!/bin/sh\nexec sleep 9\n")
+    monkeypatch.setattr(notifier, "PROGRAM_S", 0.1)
+    with pytest.raises(NotDelivered, match="has not ended within"):
+        deliver(Order("t", 1, "*", (str(script),)), EVENTS)
+
+
+class Bench:
+    """A DAG and a notifier whose deliveries are noted."""
+
+    def __init__(self, directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        (directory / "t.dag").write_text("JOB A a.sub\n")
+        self.logs = DagLogs(directory)
+        self.order = Order(str(directory / "t.dag"), 1, "dag.*,job.*", ("x",))
+        self.got: list[str] = []
+        self.fails = 0
+        self.steps: list[Callable[[], object]] = []
+        monkeypatch.setattr(notifier, "deliver", self.deliver)
+        monkeypatch.setattr(time, "sleep", lambda seconds: self.steps.pop(0)())
+
+    def deliver(self, order: Order, events: list[DagEvent]) -> None:
+        if self.fails:
+            self.fails -= 1
+            raise NotDelivered("not now")
+        self.got += [event.name for event in events]
+
+    def run(self) -> int:
+        position = notifier._position_file(f"{self.order.dag}.notify.1")
+        assert position is not None
+        try:
+            return Notifier(self.order, position).run()
+        finally:
+            os.close(position)
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    return Bench(tmp_path, monkeypatch)
+
+
+def test_a_dag_from_its_start_to_its_end(bench: Bench) -> None:
+    logs = bench.logs
+    logs.start()
+    bench.steps = [lambda: logs.submit("A", 7), lambda: logs.terminate(7), logs.end]
+    assert bench.run() == 0
+    assert bench.got == ["dag.start", "job.submit", "job.terminate", "dag.end"]
+    assert not Path(bench.order.dag + ".notify.1").exists()
+
+
+def test_after_a_crash_delivery_goes_on_where_it_ended(bench: Bench) -> None:
+    logs = bench.logs
+    logs.start()
+
+    def crash() -> None:
+        raise RuntimeError
+
+    bench.steps = [lambda: logs.submit("A", 7), crash]
+    with pytest.raises(RuntimeError):
+        bench.run()
+    bench.steps = [logs.end]
+    logs.terminate(7)
+    assert bench.run() == 0
+    assert bench.got == ["dag.start", "job.submit", "job.terminate", "dag.end"]
+
+
+def test_what_is_refused_is_logged_and_tried_again(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    bench.logs.start()
+    bench.logs.end()
+    bench.fails = 2
+    bench.steps = [lambda: now.__setitem__(0, now[0] + 1) for _ in range(9)]
+    assert bench.run() == 0
+    assert bench.got == ["dag.start", "dag.end"]
+    log = Path(bench.order.dag + ".notify.log").read_text()
+    assert "NOTIFY 1: try 2 to deliver 2 event(s): not now" in log
+    bench.fails = 99
+    bench.steps = [lambda: now.__setitem__(0, now[0] + 10) for _ in range(20)]
+    assert bench.run() == 0
+    assert "2 event(s) were given up so far" in Path(bench.order.dag + ".notify.log").read_text()
+
+
+def test_it_ends_some_time_after_its_dagman(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    bench.logs.start()
+    bench.steps = [lambda: now.__setitem__(0, now[0] + 50) for _ in range(3)]
+    assert bench.run() == 0
+    assert Path(bench.order.dag + ".notify.1").exists()
+    assert now[0] >= notifier.ORPHANED_S
+
+
+def test_there_is_one_process_for_each(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tests import locks
+
+    now = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    bench.steps = [lambda: now.__setitem__(0, now[0] + 50) for _ in range(3)]
+    with locks.held(bench.order.dag + ".notify.1", "x"):
+        assert notifier._position_file(f"{bench.order.dag}.notify.1") is None
