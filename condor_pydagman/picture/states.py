@@ -91,6 +91,18 @@ class States:
             if ad.details and ad.state == State.FAILED:
                 self.details[node] = ad.details
 
+    def set_status(self, node: int, status: NodeStatus, *, running: bool, details: str) -> None:
+        """Show what is known of a node's run.
+
+        Args:
+            running: whether one of its jobs runs.
+            details: of a failure, in words.
+        """
+        state = _SHOWN[status]
+        self.of[node] = State.RUNNING if running and state == State.IDLE else state
+        if details and state == State.FAILED:
+            self.details[node] = details
+
     def counts(self) -> list[int]:
         """How many nodes are in each State, by its number."""
         return [self.of.count(state) for state in State]

@@ -38,8 +38,8 @@ def result(value: int | None, reason: str = "") -> str:
 
 
 def number(value: float) -> str:
-    """`12,345`; one digit behind the point for small ones that have any."""
-    return f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.1f}"
+    """`12,345`; `2.5` and `0.012`: two digits of small ones that are no integers."""
+    return f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.2g}"
 
 
 def rate(per_second: float) -> str:

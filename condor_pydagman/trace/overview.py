@@ -147,7 +147,7 @@ def overview(
         left / rate if rate and left else None,
         _longest(tally),
         _held(tally),
-        [_failure(node) for node in reversed(tally.failures)][:MAX_LISTED],
+        [failure_of(node) for node in reversed(tally.failures)][:MAX_LISTED],
         _full_throttles(run, counts, tally) if running else [],
         subdags,
     )
@@ -245,7 +245,8 @@ def _holds(tally: Tally) -> Iterator[tuple[str, str, int]]:
                     yield node.name, hold.reason, hold.code
 
 
-def _failure(node: NodeRun) -> Failure:
+def failure_of(node: NodeRun) -> Failure:
+    """How a node has failed, by its last attempt."""
     attempt = node.attempts[-1] if node.attempts else None
     if attempt is None:
         return Failure(node.name, node.since, 0, None, "")

@@ -1,0 +1,176 @@
+"""`condor_pydagman report`: a run of a DAG as an HTML page, or as a trace for other programs."""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import io
+import os
+import sys
+import time
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from condor_pydagman.adapters.files import replace
+from condor_pydagman.adapters.graphviz import find_dot
+from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
+from condor_pydagman.errors import FileError, PydagmanError
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.monitor.dag_monitor import DagMonitor
+from condor_pydagman.monitor.found_dag import FoundDag
+from condor_pydagman.monitor.plan import Plan, read_plan
+from condor_pydagman.picture import States, make_picture, svg
+from condor_pydagman.report.attempt_table import csv_text, json_text
+from condor_pydagman.report.html_report import Subject, html_report
+from condor_pydagman.report.wfformat import wfformat_text
+from condor_pydagman.report.words import result
+from condor_pydagman.trace.futile import mark_futile
+from condor_pydagman.trace.overview import failure_of
+from condor_pydagman.trace.run_history import Run
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+else:
+    Subparsers = Any
+
+FORMATS = ("html", "csv", "json", "wfformat")
+FOLD_ABOVE = 120  # boxes of the picture
+MAX_PICTURE_NODES = 20_000
+_DESCRIPTION = """\
+Write a report of the last run of a DAG: timeline, concurrency, critical path, times by kind of
+node, failures, retries, holds, resources, a picture. One HTML file that needs no network. Other
+formats: csv and json, a row for each attempt of a node; wfformat, an instance of WfFormat
+(wfcommons.org)."""
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the subcommand to those of `condor_pydagman`."""
+    parser = subparsers.add_parser(
+        "report", help="write a report of a run", description=_DESCRIPTION, allow_abbrev=False
+    )
+    add_dag_argument(parser)
+    parser.add_argument(
+        "-o", "--output", metavar="FILE",
+        help="file to write, - for standard output (default: the DAG file with .report.html after"
+        " it, or standard output for other formats)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--format", choices=FORMATS, default="html", help="what to write (default: html)"
+    )
+    parser.add_argument("--no-picture", action="store_true", help="leave the picture out")
+    parser.set_defaults(action=run, parser=parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write what the command line asks for; returns the exit code.
+
+    Raises:
+        PydagmanError: there is no such DAG, nothing is known of a run, or the file can't be
+            written.
+    """
+    gc.disable()  # little of what is built here is garbage, and looking for it takes time
+    found = chosen_dag(arguments.dag)
+    plan, problem = _plan(found)
+    history = DagMonitor(found, plans=plan.nodes if plan is not None else None).read()
+    if not history.starts and not history.last:
+        raise FileError(
+            f"nothing is known of a run of {found.name}: there is neither {found.out} nor"
+            f" {found.nodes_log}"
+        )
+    dag = plan.dag if plan is not None else None
+    if dag is not None:
+        mark_futile(history, dag)
+    usual = f"{found.name}.report.html" if arguments.format == "html" else "-"
+    output = arguments.output or usual
+    _write(output, _text(arguments, found, history, dag, problem))
+    if output != "-":
+        print(f"{output}: {len(history.nodes):,} node(s)")
+    return 0
+
+
+def _plan(found: FoundDag) -> tuple[Plan | None, str]:
+    try:
+        return read_plan(found), ""
+    except PydagmanError as error:
+        return None, str(error).splitlines()[0]
+
+
+def _text(
+    arguments: argparse.Namespace, found: FoundDag, history: Run, dag: Dag | None, problem: str
+) -> Iterable[str]:
+    now = time.time()
+    if arguments.format == "csv":
+        return csv_text(history, dag)
+    if arguments.format == "json":
+        return json_text(history, dag)
+    if arguments.format == "wfformat":
+        if dag is None:
+            raise PydagmanError(f"wfformat needs the DAG, which can't be read: {problem}")
+        version = history.starts[-1].version if history.starts else ""
+        name = os.path.basename(found.paths.primary)
+        return [wfformat_text(history, dag, name, version, _stamp, now)]
+    picture, no_picture = "", ""
+    if not arguments.no_picture and dag is not None:
+        picture, no_picture = _picture(dag, history, found.name)
+    subject = Subject(
+        found.name, found.state.value, history, dag, now, _clock, _tick, problem, picture,
+        no_picture, _subdags(found, dag),
+    )  # fmt: skip
+    return html_report(subject)
+
+
+def _picture(dag: Dag, history: Run, title: str) -> tuple[str, str]:
+    """The DAG coloured by outcome, as SVG; or why there is none."""
+    if len(dag) > MAX_PICTURE_NODES:
+        return "", f"There is no picture of more than {MAX_PICTURE_NODES:,} nodes."
+    states = States(dag)
+    for name, node in history.nodes.items():
+        number = dag.find(name)
+        if number is not None:
+            running = bool(node.attempts) and node.attempts[-1].running > 0
+            failure = failure_of(node)
+            details = result(failure.value, failure.reason)
+            states.set_status(number, node.status, running=running, details=details)
+    try:
+        made = make_picture(dag, states, title, find_dot(), fold_above=FOLD_ABOVE)
+    except PydagmanError as error:
+        return "", str(error)
+    return "".join(svg(made)), ""
+
+
+def _subdags(found: FoundDag, dag: Dag | None) -> list[tuple[str, str]]:
+    if dag is None:
+        return []
+    return [
+        (
+            dag.names[node],
+            "condor_pydagman report "
+            + os.path.join(found.directory, dag.directories.get(node, ""), file),
+        )
+        for node, file in dag.subdags.items()
+    ]
+
+
+def _write(output: str, pieces: Iterable[str]) -> None:
+    if output == "-":
+        if isinstance(sys.stdout, io.TextIOWrapper):  # names need not be UTF-8
+            sys.stdout.reconfigure(errors="surrogateescape")
+        for piece in pieces:
+            sys.stdout.write(piece)
+        return
+    if os.path.isdir(output):
+        raise FileError(f"can't write {output}: it is a directory")
+    replace(output, pieces, durable=False)
+
+
+def _clock(when: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(when))
+
+
+def _tick(when: float, length: float) -> str:
+    """A time on an axis of so many seconds."""
+    return time.strftime("%H:%M:%S" if length < 86400 else "%m-%d %H:%M", time.localtime(when))
+
+
+def _stamp(when: float) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(when))

@@ -1,0 +1,85 @@
+"""A run as a trace: one row for each attempt of a node, as CSV or JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.trace.run_history import Attempt, NodeRun, Run
+
+FIELDS = (
+    "node", "attempt", "status", "description", "job", "jobs", "value", "reason",
+    "pre_start", "pre_end", "pre_value", "submit", "execute", "end", "post_start", "post_end",
+    "post_value", "hosts", "holds", "evictions", "cpu_s", "bytes_sent", "bytes_received",
+    "cpus_requested", "memory_mb_requested", "memory_mb_used", "disk_kb_requested", "disk_kb_used",
+)  # fmt: skip
+_RESOURCES = (
+    ("cpus", "Cpus", ("requested",)),
+    ("memory_mb", "Memory (MB)", ("requested", "used")),
+    ("disk_kb", "Disk (KB)", ("requested", "used")),
+)
+
+
+def rows(run: Run, dag: Dag | None) -> Iterator[dict[str, Any]]:
+    """The rows, with all FIELDS; None where nothing is known. Times are seconds since the epoch."""
+    for node in run.nodes.values():
+        description = _description(node.name, dag)
+        for attempt in node.attempts:
+            yield _row(node, attempt, description)
+        if not node.attempts:
+            told = {"node": node.name, "status": node.status.name, "description": description}
+            yield {**dict.fromkeys(FIELDS), **told}
+
+
+def csv_text(run: Run, dag: Dag | None) -> Iterator[str]:
+    """As CSV with a head (RFC 4180), line by line."""
+    buffer = io.StringIO(newline="")
+    writer = csv.DictWriter(buffer, FIELDS)
+    writer.writeheader()
+    for row in rows(run, dag):
+        writer.writerow({**row, "hosts": " ".join(row["hosts"] or ())})
+        if buffer.tell() > 1 << 16:
+            yield buffer.getvalue()
+            buffer.seek(0)
+            buffer.truncate()
+    yield buffer.getvalue()
+
+
+def json_text(run: Run, dag: Dag | None) -> Iterator[str]:
+    """As JSON, one object a line."""
+    for row in rows(run, dag):
+        yield json.dumps(row) + "\n"
+
+
+def _description(name: str, dag: Dag | None) -> str | None:
+    node = dag.find(name) if dag is not None else None
+    return dag.submits[node] if dag is not None and node is not None else None
+
+
+def _row(node: NodeRun, attempt: Attempt, description: str | None) -> dict[str, Any]:
+    row: dict[str, Any] = dict.fromkeys(FIELDS)
+    row.update(node=node.name, attempt=attempt.number, description=description)
+    row["status"] = node.status.name if attempt is node.attempts[-1] else "ERROR"
+    row.update(job=attempt.job, jobs=attempt.procs, value=attempt.value, reason=attempt.reason)
+    for kind, script in (("pre", attempt.pre), ("post", attempt.post)):
+        if script is not None:
+            row[f"{kind}_start"], row[f"{kind}_end"] = _time(script.started), _time(script.ended)
+            row[f"{kind}_value"] = script.value
+    row.update(submit=_time(attempt.submitted), execute=_time(attempt.started))
+    row.update(end=_time(attempt.ended) if not attempt.in_queue else None)
+    row.update(hosts=list(attempt.hosts), holds=len(attempt.holds), evictions=attempt.evictions)
+    row.update(cpu_s=attempt.cpu_s, bytes_sent=attempt.bytes_sent)
+    row["bytes_received"] = attempt.bytes_received
+    for name, resource, kinds in _RESOURCES:
+        usage = attempt.usage.get(resource)
+        for kind in kinds:
+            row[f"{name}_{kind}"] = getattr(usage, kind) if usage is not None else None
+    return row
+
+
+def _time(seconds: float) -> float | None:
+    return round(seconds, 3) if seconds else None

@@ -1,0 +1,174 @@
+"""The pictures of a report, as SVG: timeline and concurrency.
+
+Colours are those of the page's style sheet, so that they follow light, dark and print.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from html import escape
+
+from condor_pydagman.printable import printable
+from condor_pydagman.report.concurrency import Concurrency, concurrency
+from condor_pydagman.report.spans import PARTS, Span
+from condor_pydagman.report.words import duration, number
+
+WIDTH = 1000  # of a picture, in its own units
+LABELS = 170  # of it for names
+ROW = 16
+LANE = 34
+MAX_ROWS = 200  # nodes with a row of their own; of more, each group has one
+MAX_LANES = 40
+AXIS = 22
+CHART = 160
+TICKS = 6
+NAMES = {"pre": "PRE script", "idle": "waiting in the queue", "run": "running",
+         "post": "POST script"}  # fmt: skip
+_MAX_LABEL = 26
+
+Clock = Callable[[float], str]
+
+
+def timeline(
+    found: Sequence[Span],
+    groups: Mapping[str, str],
+    begin: float,
+    end: float,
+    clock: Clock,
+    tick: Clock,
+) -> str:
+    """What each node did when; of many nodes, how many of each group did it.
+
+    Args:
+        groups: the group of each node.
+        tick: a time on the axis.
+    """
+    by_node: dict[str, list[Span]] = {}
+    for span in found:
+        by_node.setdefault(span.node, []).append(span)
+    if len(by_node) <= MAX_ROWS:
+        rows = list(_rows(by_node, begin, end, clock))
+        return _svg(rows, len(by_node) * ROW, begin, end, tick, "timeline of nodes")
+    by_group: dict[str, list[Span]] = {}
+    for span in found:
+        by_group.setdefault(groups[span.node], []).append(span)
+    kept = sorted(by_group, key=lambda name: -len(by_group[name]))[:MAX_LANES]
+    lanes = [part for row, name in enumerate(kept)
+             for part in _lane(name, by_group[name], row, begin, end)]  # fmt: skip
+    return _svg(lanes, len(kept) * LANE, begin, end, tick, "timeline of groups of nodes")
+
+
+def concurrency_chart(seen: Concurrency, end: float, tick: Clock) -> str:
+    """How many attempts waited, ran and ran scripts, stacked."""
+    top = max(map(sum, zip(*(seen.counts[part] for part in PARTS))), default=0.0) or 1.0
+    parts = [
+        f'<text class="label" x="{LABELS - 8}" y="12" text-anchor="end">{number(top)}</text>',
+        f'<text class="label" x="{LABELS - 8}" y="{CHART}" text-anchor="end">0</text>',
+        *_areas(seen, ("run", "idle", "pre", "post"), 0, CHART, top),
+    ]
+    return _svg(parts, CHART, seen.begin, end, tick, "jobs and scripts at a time")
+
+
+def _rows(
+    by_node: Mapping[str, list[Span]], begin: float, end: float, clock: Clock
+) -> Iterator[str]:
+    for row, (name, own) in enumerate(by_node.items()):
+        y = row * ROW
+        yield _label(name, y + ROW - 4)
+        for span in own:
+            for kind, since, until in span.parts:
+                x, width = _place(since, until, begin, end)
+                what = f"{name}: {NAMES[kind]} {duration(until - since)}, from {clock(since)}"
+                yield (
+                    f'<rect class="{kind}" x="{x}" y="{y + 2}" width="{width}" height="{ROW - 4}">'
+                    f"<title>{_text(what)}</title></rect>"
+                )
+            if span.failed:
+                x, _ = _place(span.end, span.end, begin, end)
+                what = f"{name}: attempt {span.number + 1} failed at {clock(span.end)}"
+                yield (
+                    f'<path class="failed" d="M{x - 4} {y + 3}l8 {ROW - 6}m0 -{ROW - 6}'
+                    f'l-8 {ROW - 6}"><title>{_text(what)}</title></path>'
+                )
+
+
+def _lane(name: str, own: Sequence[Span], row: int, begin: float, end: float) -> Iterator[str]:
+    """How many attempts of a group did what, as stacked areas."""
+    y = row * LANE
+    yield _label(name, y + LANE - 12)
+    seen = concurrency(own, begin, end)
+    top = max(map(sum, zip(*(seen.counts[part] for part in PARTS))), default=0.0) or 1.0
+    yield f"<g><title>{_text(name)}: {len(own)} attempts, at most {number(top)} at a time</title>"
+    yield from _areas(seen, ("run", "idle", "pre", "post"), y + 3, LANE - 6, top)
+    yield "</g>"
+
+
+def _areas(
+    seen: Concurrency, kinds: Sequence[str], y: float, height: float, top: float
+) -> Iterator[str]:
+    """Stacked areas, the first kind at the bottom."""
+    base = [0.0] * len(seen.counts[kinds[0]])
+    step = (WIDTH - LABELS) / len(base)
+    for kind in kinds:
+        upper = [low + value for low, value in zip(base, seen.counts[kind])]
+        if any(seen.counts[kind]):
+            steps = [_corner(n, value, step, y, height, top) for n, value in enumerate(upper)]
+            back = [_corner(n, value, step, y, height, top, back=True)
+                    for n, value in reversed(list(enumerate(base)))]  # fmt: skip
+            path = "M" + "L".join((*steps, *back)) + "Z"
+            yield f'<path class="{kind}" d="{path}"><title>{NAMES[kind]}</title></path>'
+        base = upper
+
+
+def _corner(
+    n: int, value: float, step: float, y: float, height: float, top: float, *, back: bool = False
+) -> str:
+    """Both ends of a step of an area's edge."""
+    level = f"{y + height * (1 - value / top):.1f}"
+    left, right = f"{LABELS + n * step:.1f} {level}", f"{LABELS + (n + 1) * step:.1f} {level}"
+    return f"{right}L{left}" if back else f"{left}L{right}"
+
+
+def _svg(
+    parts: Sequence[str], height: int, begin: float, end: float, tick: Clock, title: str
+) -> str:
+    """A picture with a time axis below it."""
+    return "\n".join(
+        (
+            f'<svg viewBox="0 0 {WIDTH} {height + AXIS}" role="img" aria-label="{title}">',
+            *_axis(height, begin, end, tick),
+            *parts,
+            "</svg>",
+        )
+    )
+
+
+def _axis(height: int, begin: float, end: float, tick: Clock) -> Iterator[str]:
+    for number_of_tick in range(TICKS + 1):
+        share = number_of_tick / TICKS
+        x = LABELS + (WIDTH - LABELS) * share
+        anchor = "start" if share == 0 else "end" if share == 1 else "middle"
+        when = tick(begin + (end - begin) * share)
+        yield f'<path class="grid" d="M{x:.1f} 0V{height}"/>'
+        place = f'x="{x:.1f}" y="{height + 16}" text-anchor="{anchor}"'
+        yield f'<text class="tick" {place}>{when}</text>'
+
+
+def _place(since: float, until: float, begin: float, end: float) -> tuple[float, float]:
+    """Where a time lies on the axis, and how long it is there: one unit at least."""
+    scale = (WIDTH - LABELS) / max(end - begin, 1e-3)
+    x = LABELS + (since - begin) * scale
+    return round(x, 1), round(max((until - since) * scale, 1.0), 1)
+
+
+def _label(name: str, y: float) -> str:
+    shown = printable(name)
+    short = shown if len(shown) <= _MAX_LABEL else f"{shown[: _MAX_LABEL - 1]}…"
+    return (
+        f'<text class="label" x="{LABELS - 8}" y="{y}" text-anchor="end">{escape(short)}'
+        f"<title>{_text(name)}</title></text>"
+    )
+
+
+def _text(text: str) -> str:
+    return escape(printable(text))

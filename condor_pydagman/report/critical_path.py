@@ -1,0 +1,87 @@
+"""The chain of nodes that made a run as long as it was: what would have to be faster.
+
+From the node that ended last back, each time to the parent that ended last (of a run with retries,
+a node's time is that of all its attempts).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.report.spans import Span
+
+
+class Step(NamedTuple):
+    """A node of the path; all in seconds.
+
+    Attributes:
+        node: its name.
+        begin, end: of its attempts, since the epoch.
+        before: from the end of the parent, or from the start of the run, to its begin: throttles,
+            the submission.
+        idle, run, scripts: of its attempts.
+        between: neither of these: between attempts, between jobs and scripts.
+    """
+
+    node: str
+    begin: float
+    end: float
+    before: float
+    idle: float
+    run: float
+    scripts: float
+    between: float
+
+    @property
+    def seconds(self) -> float:
+        """All of it, from the end of the parent on."""
+        return self.end - self.begin + self.before
+
+
+def critical_path(dag: Dag, found: Mapping[str, list[Span]], begin: float) -> list[Step]:
+    """The path, first node first; [] if nothing has run.
+
+    Args:
+        found: the spans of each node, by its name.
+        begin: of the run.
+    """
+    ends = {name: max(span.end for span in own) for name, own in found.items()}
+    if not ends:
+        return []
+    name: str | None = max(ends, key=lambda node: ends[node])
+    path: list[Step] = []
+    while name is not None and len(path) <= len(ends):
+        parents = _parents(dag, name, ends)
+        parent = max(parents, key=lambda node: ends[node], default=None)
+        path.append(_step(name, found[name], ends[parent] if parent is not None else begin))
+        name = parent
+    return path[::-1]
+
+
+def _parents(dag: Dag, name: str, ends: Mapping[str, float]) -> list[str]:
+    """Its parents that ran; of those that did not, theirs."""
+    node = dag.find(name)
+    if node is None:
+        return []
+    found, seen, waiting = [], set(), list(dag.parents(node))
+    while waiting:
+        parent = waiting.pop()
+        if parent in seen:
+            continue
+        seen.add(parent)
+        if dag.names[parent] in ends:
+            found.append(dag.names[parent])
+        else:
+            waiting.extend(dag.parents(parent))
+    return found
+
+
+def _step(name: str, own: list[Span], ready: float) -> Step:
+    begin, end = min(span.begin for span in own), max(span.end for span in own)
+    idle, run, pre, post = (
+        sum(span.seconds(part) for span in own) for part in ("idle", "run", "pre", "post")
+    )
+    between = max(end - begin - idle - run - pre - post, 0.0)
+    return Step(name, begin, end, max(begin - ready, 0.0), idle, run, pre + post, between)

@@ -1,0 +1,132 @@
+"""Nodes of one kind: of one submit description, or with names that differ in their numbers."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.report.spans import Span
+from condor_pydagman.report.words import result
+from condor_pydagman.trace.overview import failure_of
+from condor_pydagman.trace.run_history import NodeRun, Run, Usage
+from condor_pydagman.vocabulary import NodeKind, NodeStatus
+
+_DIGITS = re.compile(r"\d+")
+MAX_NODES_SHOWN = 3
+
+
+class Group(NamedTuple):
+    """Times of the nodes of one kind; seconds, mean and greatest of an attempt.
+
+    Attributes:
+        name: what they have in common.
+        nodes, attempts: how many there are.
+        failed: nodes that have failed.
+        idle, run, scripts: mean and maximum.
+        total_run: of all attempts.
+    """
+
+    name: str
+    nodes: int
+    attempts: int
+    failed: int
+    idle: tuple[float, float]
+    run: tuple[float, float]
+    scripts: tuple[float, float]
+    total_run: float
+
+
+class FailureKind(NamedTuple):
+    """Failures that are alike: how, how many, and a few of the nodes."""
+
+    how: str
+    number: int
+    nodes: Sequence[str]
+
+
+class ResourceUse(NamedTuple):
+    """What the jobs of a group asked for and used; None where no job says it.
+
+    Attributes:
+        group, resource: names.
+        requested: the greatest request.
+        mean, most: of what was used.
+        jobs: how many say what they used.
+    """
+
+    group: str
+    resource: str
+    requested: float | None
+    mean: float
+    most: float
+    jobs: int
+
+
+def group_names(run: Run, dag: Dag | None) -> dict[str, str]:
+    """The group of each node, by the node's name."""
+    return {name: _group_name(name, dag) for name in run.nodes}
+
+
+def _group_name(name: str, dag: Dag | None) -> str:
+    node = dag.find(name) if dag is not None else None
+    if dag is None or node is None:
+        return _DIGITS.sub("#", name)
+    if dag.kinds[node] == NodeKind.SUBDAG:
+        return f"sub-DAG {dag.subdags[node]}"
+    return dag.submits[node] or _DIGITS.sub("#", name)
+
+
+def groups(run: Run, found: Iterable[Span], names: Mapping[str, str]) -> list[Group]:
+    """The groups, the one with most time first."""
+    by_group: dict[str, list[Span]] = {}
+    for span in found:
+        by_group.setdefault(names[span.node], []).append(span)
+    failed = Counter(
+        names[node.name] for node in run.nodes.values() if node.status is NodeStatus.ERROR
+    )
+    made = [_group(name, own, failed[name]) for name, own in by_group.items()]
+    return sorted(made, key=lambda group: -group.total_run)
+
+
+def _group(name: str, own: Sequence[Span], failed: int) -> Group:
+    idle = [span.seconds("idle") for span in own]
+    ran = [span.seconds("run") for span in own]
+    scripts = [span.seconds("pre") + span.seconds("post") for span in own]
+    nodes = len({span.node for span in own})
+    times = [(sum(values) / len(values), max(values)) for values in (idle, ran, scripts)]
+    return Group(name, nodes, len(own), failed, times[0], times[1], times[2], sum(ran))
+
+
+def failure_kinds(run: Run) -> list[FailureKind]:
+    """The failures of nodes, those that are alike together, the most frequent first."""
+    kinds: dict[str, list[str]] = {}
+    for node in run.nodes.values():
+        if node.status is NodeStatus.ERROR:
+            failure = failure_of(node)
+            kinds.setdefault(result(failure.value, failure.reason), []).append(node.name)
+    found = [FailureKind(how, len(nodes), nodes[:MAX_NODES_SHOWN]) for how, nodes in kinds.items()]
+    return sorted(found, key=lambda kind: -kind.number)
+
+
+def resources(run: Run, names: Mapping[str, str]) -> list[ResourceUse]:
+    """What each group asked for and used, by the terminate events of its jobs."""
+    rows: dict[tuple[str, str], list[Usage]] = {}
+    for node in run.nodes.values():
+        for usage in _usages(node):
+            for resource, row in usage.items():
+                if row.used is not None and (row.requested or row.allocated):
+                    rows.setdefault((names[node.name], resource), []).append(row)
+    return [_resource(group, resource, own) for (group, resource), own in sorted(rows.items())]
+
+
+def _usages(node: NodeRun) -> Iterable[Mapping[str, Usage]]:
+    return (attempt.usage for attempt in node.attempts)
+
+
+def _resource(group: str, resource: str, own: Sequence[Usage]) -> ResourceUse:
+    used = [row.used or 0.0 for row in own]
+    requested = max((row.requested for row in own if row.requested is not None), default=None)
+    return ResourceUse(group, resource, requested, sum(used) / len(used), max(used), len(own))

@@ -1,0 +1,342 @@
+"""A run as an HTML page of its own: no network, no script, printable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from html import escape
+from typing import NamedTuple
+
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.printable import printable
+from condor_pydagman.report.charts import MAX_ROWS, NAMES, concurrency_chart, timeline
+from condor_pydagman.report.concurrency import concurrency
+from condor_pydagman.report.critical_path import Step, critical_path
+from condor_pydagman.report.groups import failure_kinds, group_names, groups, resources
+from condor_pydagman.report.spans import PARTS, Span, spans
+from condor_pydagman.report.style_sheet import STYLE
+from condor_pydagman.report.words import duration, number
+from condor_pydagman.trace.run_history import Run
+from condor_pydagman.vocabulary import NodeStatus
+
+MAX_TABLE_ROWS = 25
+MAX_PATH_ROWS = 60
+_LEGEND = ("idle", "run", "pre", "post")
+_PATH_HEAD = ("node", "in all", "of the run", "before", "waiting", "running", "scripts", "between")
+
+
+class Subject(NamedTuple):
+    """What a report is about.
+
+    Attributes:
+        name: of the DAG.
+        state: what it is about, in words.
+        run: as the logs tell it.
+        dag: the DAG; None if it can't be read, `dag_problem` says why then.
+        now: time of the report, seconds since the epoch.
+        clock: local time of seconds since the epoch.
+        tick: the same for the axis of a picture, given the length of that, seconds.
+        picture: the DAG as SVG, coloured by outcome; '' without one, `picture_problem` says why.
+        subdags: commands that report the DAGs of SUBDAG EXTERNAL nodes, by their nodes.
+    """
+
+    name: str
+    state: str
+    run: Run
+    dag: Dag | None
+    now: float
+    clock: Callable[[float], str]
+    tick: Callable[[float, float], str]
+    dag_problem: str = ""
+    picture: str = ""
+    picture_problem: str = ""
+    subdags: Sequence[tuple[str, str]] = ()
+
+
+def html_report(subject: Subject) -> Iterator[str]:
+    """The page, in pieces."""
+    run, end = subject.run, subject.run.ended or subject.now
+    found = spans(run, end)
+    begin = min((run.begun or end, *(span.begin for span in found)))
+    end = max((end if run.ended or not found else run.last, *(span.end for span in found)))
+    names = group_names(run, subject.dag)
+    by_node: dict[str, list[Span]] = {}
+    for span in found:
+        by_node.setdefault(span.node, []).append(span)
+    title = f"{_text(subject.name)} · condor_pydagman report"
+    yield '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    yield f"<title>{title}</title><style>{STYLE}</style></head><body>\n"
+    yield from _summary(subject, begin, end)
+    yield from _failures(run)
+    if found:
+        yield from _timeline(subject, found, names, begin, end)
+        yield from _path(subject, by_node, begin, end)
+        yield from _groups(run, found, names)
+        yield from _resources(run, names)
+        yield from _retries(run)
+        yield from _holds(run, subject.clock)
+    yield from _picture(subject)
+    yield from _subdags(subject)
+    yield "</body></html>\n"
+
+
+def _summary(subject: Subject, begin: float, end: float) -> Iterator[str]:
+    run, clock = subject.run, subject.clock
+    kind = "good" if run.exit_code == 0 else "bad" if run.exit_code else ""
+    code = f", exit code {run.exit_code}" if run.exit_code is not None else ""
+    yield f"<h1>{_text(subject.name)}</h1>\n<p><b class='{kind}'>{subject.state}{code}</b>"
+    yield f" · {clock(begin)} to {clock(end)}</p>\n"
+    for note in _notes(subject):
+        yield f"<p class='soft'>{_text(note)}</p>\n"
+    yield "<div class='numbers'>"
+    for value, what in _numbers(run, begin, end):
+        yield f"<div><b>{value}</b><span>{what}</span></div>"
+    yield "</div>\n"
+
+
+def _notes(subject: Subject) -> Iterator[str]:
+    run = subject.run
+    if not run.ended:
+        yield "The run had not ended when this report was made; what goes on is shown up to then."
+    if not run.complete:
+        yield "Only the end of the nodes log was read: what was before is missing."
+    if subject.dag is None:
+        yield f"The DAG can't be read, so there is no critical path: {subject.dag_problem}"
+    if run.rescue_read:
+        yield f"It began with {run.rescue_read}: nodes that were done then did not run again."
+    if run.rescue_written:
+        yield f"It has written {run.rescue_written}: to run the rest, submit the DAG again."
+    if len(run.starts) > 1:
+        times = ", ".join(subject.clock(start.time) for start in run.starts)
+        yield f"DAGMan was started {len(run.starts)} times: {times}"
+    for halt in run.halts:
+        until = subject.clock(halt.ended) if halt.ended else "the end"
+        yield f"Halted from {subject.clock(halt.begun)} to {until}"
+    if run.aborted:
+        yield run.aborted
+    if run.removed:
+        yield "DAGMan's job was removed (condor_rm)."
+
+
+def _numbers(run: Run, begin: float, end: float) -> Iterator[tuple[str, str]]:
+    states = [node.status for node in run.nodes.values()]
+    attempts = [attempt for node in run.nodes.values() for attempt in node.attempts]
+    jobs = sum(attempt.procs for attempt in attempts)
+    cpu = sum(attempt.cpu_s for attempt in attempts)
+    yield duration(end - begin), "makespan"
+    yield f"{states.count(NodeStatus.DONE):,} of {len(states):,}", "nodes done"
+    for status, word in ((NodeStatus.ERROR, "failed"), (NodeStatus.FUTILE, "futile")):
+        if states.count(status):
+            yield f"{states.count(status):,}", word
+    yield f"{jobs:,}", "jobs"
+    retries = sum(max(len(node.attempts) - 1, 0) for node in run.nodes.values())
+    if retries:
+        yield f"{retries:,}", "retries"
+    holds = sum(len(attempt.holds) for attempt in attempts)
+    if holds:
+        yield f"{holds:,}", "holds"
+    evictions = sum(attempt.evictions for attempt in attempts)
+    if evictions:
+        yield f"{evictions:,}", "evictions"
+    yield duration(cpu), "CPU time of jobs"
+
+
+def _failures(run: Run) -> Iterator[str]:
+    kinds = failure_kinds(run)
+    if not kinds:
+        return
+    yield "<h2 id='failures'>Failures</h2>\n"
+    rows = [
+        (_text(kind.how), f"{kind.number:,}", _some(kind.nodes, kind.number))
+        for kind in kinds[:MAX_TABLE_ROWS]
+    ]
+    yield from _table("Nodes that have failed for good", ("how", "nodes", "which"), rows, (0, 2))
+
+
+def _timeline(
+    subject: Subject, found: Sequence[Span], names: dict[str, str], begin: float, end: float
+) -> Iterator[str]:
+    legend = "".join(
+        f"<span><i class='{part}'></i>{NAMES[part]}</span>"
+        for part in ("idle", "run", "pre", "post")
+    )
+    folded = len({span.node for span in found}) > MAX_ROWS
+    how = (
+        "Each row is a group of nodes; its height is how many of them did it at a time."
+        if folded
+        else "Each row is a node, with all its attempts; a cross is the end of one that failed."
+    )
+    yield "<h2 id='timeline'>Timeline</h2>\n"
+    yield f"<p class='legend'>{legend}</p><p class='soft'>{how}</p>\n"
+
+    def tick(when: float) -> str:
+        return subject.tick(when, end - begin)
+
+    yield timeline(found, names, begin, end, subject.clock, tick)
+    seen = concurrency(found, begin, end)
+    yield "<h2 id='concurrency'>Concurrency</h2>\n"
+    most = ", ".join(f"{seen.most[part]:,} {NAMES[part]}" for part in PARTS if seen.most[part])
+    yield f"<p class='legend'>{legend}</p><p class='soft'>Nodes at a time; at most: {most}</p>\n"
+    yield concurrency_chart(seen, end, tick)
+
+
+def _path(
+    subject: Subject, by_node: dict[str, list[Span]], begin: float, end: float
+) -> Iterator[str]:
+    if subject.dag is None:
+        return
+    steps = critical_path(subject.dag, by_node, begin)
+    total = end - begin or 1.0
+    yield "<h2 id='path'>Critical path</h2>\n"
+    sums = [sum(getattr(step, name) for step in steps) for name in Step._fields[3:]]
+    words = ("before submission", "waiting in the queue", "running", "in scripts", "in between")
+    shares = ", ".join(
+        f"{100 * value / total:.0f} % {word}"
+        for value, word in zip(sums, words)
+        if value / total >= 0.005
+    )
+    yield "<p>The chain of nodes that made the run as long as it was. To be faster, these must be:"
+    yield f" {shares}.</p>\n"
+    shown = sorted(steps, key=lambda step: -step.seconds)[:MAX_PATH_ROWS]
+    rows = [
+        (
+            _text(step.node),
+            duration(step.seconds),
+            f"{100 * step.seconds / total:.0f} %",
+            *(duration(getattr(step, name)) for name in Step._fields[3:]),
+            _share(step),
+        )
+        for step in steps
+        if step in shown
+    ]
+    left = f"; the {MAX_PATH_ROWS} longest of {len(steps)}" if len(steps) > MAX_PATH_ROWS else ""
+    yield from _table(f"In the order of the run{left}", (*_PATH_HEAD, ""), rows, (0,))
+
+
+def _share(step: Step) -> str:
+    """The parts of a step, as a bar."""
+    total = step.seconds or 1.0
+    parts = (
+        ("before", step.before),
+        ("idle", step.idle),
+        ("run", step.run),
+        ("post", step.scripts),
+    )
+    bars = "".join(
+        f"<i class='{kind}' style='width:{100 * seconds / total:.1f}%'></i>"
+        for kind, seconds in parts
+    )
+    return f"<span class='share'>{bars}</span>"
+
+
+def _groups(run: Run, found: Sequence[Span], names: dict[str, str]) -> Iterator[str]:
+    made = groups(run, found, names)
+    yield "<h2 id='kinds'>Kinds of nodes</h2>\n"
+    rows = [
+        (
+            _text(group.name),
+            f"{group.nodes:,}",
+            f"{group.attempts:,}",
+            f"{group.failed:,}" if group.failed else "",
+            *(f"{duration(mean)} ({duration(most)})" for mean, most in
+              (group.idle, group.run, group.scripts)),
+            duration(group.total_run),
+        )
+        for group in made[:MAX_TABLE_ROWS]
+    ]  # fmt: skip
+    head = ("submit description", "nodes", "attempts", "failed", "waiting", "running", "scripts",
+            "running in all")  # fmt: skip
+    yield from _table("Mean time of an attempt, and the longest", head, rows, (0,))
+
+
+def _resources(run: Run, names: dict[str, str]) -> Iterator[str]:
+    used = resources(run, names)
+    if not used:
+        return
+    yield "<h2 id='resources'>Resources</h2>\n"
+    rows = [
+        (
+            _text(use.group),
+            _text(use.resource),
+            number(use.requested) if use.requested is not None else "",
+            number(use.mean),
+            number(use.most),
+            f"{100 * use.most / use.requested:.0f} %" if use.requested else "",
+        )
+        for use in used[:MAX_TABLE_ROWS]
+    ]
+    head = ("submit description", "resource", "requested", "used, mean", "used, most", "of request")
+    yield from _table("As the terminate events of the jobs say", head, rows, (0, 1))
+
+
+def _retries(run: Run) -> Iterator[str]:
+    tried = sorted(
+        (node for node in run.nodes.values() if len(node.attempts) > 1),
+        key=lambda node: -len(node.attempts),
+    )
+    if tried:
+        yield "<h2 id='retries'>Retries</h2>\n"
+        rows = [
+            (_text(node.name), str(len(node.attempts)), node.status.name)
+            for node in tried[:MAX_TABLE_ROWS]
+        ]
+        caption = f"{len(tried):,} node(s) were tried more than once"
+        yield from _table(caption, ("node", "attempts", "state"), rows, (0, 2))
+
+
+def _holds(run: Run, clock: Callable[[float], str]) -> Iterator[str]:
+    held = [
+        (node.name, hold)
+        for node in run.nodes.values()
+        for attempt in node.attempts
+        for hold in attempt.holds
+    ]
+    if held:
+        yield "<h2 id='holds'>Holds</h2>\n"
+        rows = [
+            (_text(name), hold.job, clock(hold.time),
+             duration(hold.released - hold.time) if hold.released else "still held",
+             str(hold.code), _text(hold.reason))
+            for name, hold in held[:MAX_TABLE_ROWS]
+        ]  # fmt: skip
+        head = ("node", "job", "since", "for", "code", "reason")
+        yield from _table(f"{len(held):,} hold(s)", head, rows, (0, 5))
+
+
+def _picture(subject: Subject) -> Iterator[str]:
+    if subject.picture or subject.picture_problem:
+        yield "<h2 id='picture'>The DAG</h2>\n"
+        if subject.picture_problem:
+            yield f"<p class='soft'>{_text(subject.picture_problem)}</p>\n"
+        yield f"<div class='picture'>{subject.picture}</div>\n"
+
+
+def _subdags(subject: Subject) -> Iterator[str]:
+    if subject.subdags:
+        yield "<h2 id='subdags'>Sub-DAGs</h2>\n<p>Each has a report of its own:</p><ul>\n"
+        for node, command in subject.subdags:
+            yield f"<li>{_text(node)}: <code>{_text(command)}</code></li>\n"
+        yield "</ul>\n"
+
+
+def _table(
+    caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], texts: Sequence[int]
+) -> Iterator[str]:
+    """A table; cells are HTML, those of the columns `texts` are on the left."""
+    kinds = [" class='text'" if column in texts else "" for column in range(len(head))]
+    yield f"<div class='wide'><table><caption>{escape(caption)}</caption><thead><tr>"
+    yield "".join(f"<th{kind} scope='col'>{escape(cell)}</th>" for kind, cell in zip(kinds, head))
+    yield "</tr></thead><tbody>\n"
+    for row in rows:
+        cells = "".join(f"<td{kind}>{cell}</td>" for kind, cell in zip(kinds, row))
+        yield f"<tr>{cells}</tr>\n"
+    yield "</tbody></table></div>\n"
+
+
+def _some(names: Sequence[str], total: int) -> str:
+    more = f" and {total - len(names):,} more" if total > len(names) else ""
+    return ", ".join(map(_text, names)) + more
+
+
+def _text(text: str) -> str:
+    return escape(printable(text))

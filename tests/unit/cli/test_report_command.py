@@ -1,0 +1,88 @@
+"""condor_pydagman report: a page, or rows."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.cli import pydagman
+from tests.dag_logs import DagLogs
+
+
+@pytest.fixture(autouse=True)
+def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DagLogs:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.dag").write_text(
+        "JOB A a.sub\nJOB B a.sub\nPARENT A CHILD B\nSUBDAG EXTERNAL S in.dag\n"
+    )
+    made = DagLogs(tmp_path)
+    made.start()
+    made.submit("A", 7)
+    made.now += 5
+    made.execute(7)
+    made.now += 5
+    made.terminate(7, value=3)
+    made.end(1)
+    return made
+
+
+def test_a_page(capsys: pytest.CaptureFixture[str]) -> None:
+    assert pydagman.main(["report", "t.dag"]) == 0
+    assert capsys.readouterr().out == "t.dag.report.html: 3 node(s)\n"
+    text = Path("t.dag.report.html").read_text()
+    assert "exit code 3" in text
+    assert "<svg" in text
+    assert "condor_pydagman report" in text
+    assert "in.dag" in text
+    before = text
+    assert pydagman.main(["report", "t.dag", "--no-picture", "-o", "-"]) == 0
+    assert "id='picture'" in before
+    assert "id='picture'" not in capsys.readouterr().out
+
+
+def test_rows(capsys: pytest.CaptureFixture[str]) -> None:
+    assert pydagman.main(["report", "--format", "csv"]) == 0
+    (row,) = [row for row in csv.DictReader(capsys.readouterr().out.splitlines()) if row["job"]]
+    assert (row["node"], row["value"], row["status"]) == ("A", "3", "ERROR")
+    assert pydagman.main(["report", "--format", "json", "-o", "t.json"]) == 0
+    rows = [json.loads(line) for line in Path("t.json").read_text().splitlines()]
+    assert [row["status"] for row in rows] == ["ERROR", "FUTILE", "NOT_READY"]
+    capsys.readouterr()
+    assert pydagman.main(["report", "--format", "wfformat"]) == 0
+    assert json.loads(capsys.readouterr().out)["schemaVersion"] == "1.6"
+
+
+def test_a_dag_that_is_gone(capsys: pytest.CaptureFixture[str]) -> None:
+    os.unlink("t.dag")
+    assert pydagman.main(["report", "t.dag"]) == 0
+    assert "The DAG can&#x27;t be read" in Path("t.dag.report.html").read_text()
+    assert pydagman.main(["report", "t.dag", "--format", "wfformat"]) == 1
+    assert "wfformat needs the DAG" in capsys.readouterr().err
+
+
+def test_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "u.dag").write_text("JOB A a.sub\n")
+    assert pydagman.main(["report", "u.dag"]) == 1
+    assert "nothing is known of a run of u.dag" in capsys.readouterr().err
+    assert pydagman.main(["report", "t.dag", "-o", str(tmp_path)]) == 1
+    assert "it is a directory" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not shutil.which("chromium"), reason="there is no Chromium")
+def test_a_browser_shows_it_without_errors(tmp_path: Path) -> None:
+    assert pydagman.main(["report", "t.dag"]) == 0
+    words = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1200,900"]
+    words += ["--enable-logging=stderr", f"--user-data-dir={tmp_path}/profile", "--dump-dom"]
+    done = subprocess.run(
+        [*words, f"file://{tmp_path}/t.dag.report.html"],
+        capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    for section in ("failures", "timeline", "concurrency", "path", "kinds", "picture"):
+        assert f'id="{section}"' in done.stdout
+    assert "CONSOLE" not in done.stderr

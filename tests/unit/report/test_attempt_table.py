@@ -1,0 +1,40 @@
+"""A run as rows."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+from condor_pydagman.report.attempt_table import FIELDS, csv_text, json_text, rows
+from condor_pydagman.trace.run_history import NodeRun
+from tests.unit.report.runs import make_dag, make_run
+
+
+def test_a_row_for_each_attempt_and_for_nodes_without() -> None:
+    run = make_run()
+    run.nodes["E"] = NodeRun("E")
+    found = list(rows(run, make_dag()))
+    assert [(row["node"], row["attempt"], row["status"]) for row in found] == [
+        ("A", 0, "DONE"), ("B", 0, "ERROR"), ("B", 1, "DONE"), ("C", 0, "DONE"), ("D", 0, "ERROR"),
+        ("E", None, "NOT_READY"),
+    ]  # fmt: skip
+    assert all(tuple(row) == FIELDS for row in found)
+    first = found[0]
+    assert (first["pre_start"], first["submit"], first["execute"], first["end"]) == (
+        1000, 1002, 1004, 1010
+    )  # fmt: skip
+    assert (first["memory_mb_requested"], first["memory_mb_used"]) == (100, 30)
+    assert (first["description"], first["hosts"], first["job"]) == ("a.sub", ["slot1@one"], "7.0")
+    assert found[3]["holds"] == 1
+
+
+def test_csv_and_json_say_the_same() -> None:
+    run = make_run()
+    run.nodes["A"].name = 'a,"\n'
+    run.nodes = {node.name: node for node in run.nodes.values()}
+    table = list(csv.DictReader(io.StringIO("".join(csv_text(run, None)), newline="")))
+    lines = [json.loads(line) for line in "".join(json_text(run, None)).splitlines()]
+    assert [row["node"] for row in table] == [row["node"] for row in lines]
+    assert table[0]["node"] == 'a,"\n'
+    assert [row["value"] for row in table] == [str(row["value"]) for row in lines]

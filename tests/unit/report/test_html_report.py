@@ -1,0 +1,115 @@
+"""The page of a run: well-formed, complete, from nowhere else, and harmless."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from typing import Any
+
+from condor_pydagman.report import charts
+from condor_pydagman.report.html_report import Subject, html_report
+from condor_pydagman.trace.futile import mark_futile
+from condor_pydagman.trace.run_history import Halted, NodeRun, Run, Start
+from condor_pydagman.vocabulary import NodeStatus
+from tests.unit.report.runs import attempt, make_dag, make_run
+
+EMPTY = {"meta", "br", "rect", "path"}
+
+
+class Page(HTMLParser):
+    """Checks that tags are closed in order; keeps ids, texts and what is loaded."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.text = ""
+        self.tags: set[str] = set()
+        self.loaded: list[str] = []
+        self.feed(text)
+        assert not self.open
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.tags.add(tag)
+        found = dict(attrs)
+        self.ids += [found["id"]] if "id" in found else []
+        self.loaded += [found[name] for name in ("src", "href") if name in found]
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: Any) -> None:
+        self.tags.add(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def page(run: Run, **more: Any) -> Page:
+    subject = Subject(
+        "t.dag", "failed", run, make_dag(), 1040.0, lambda when: f"@{when:.0f}",
+        lambda when, length: f"{when:.0f}",
+    )  # fmt: skip
+    text = "".join(html_report(subject._replace(**more)))
+    assert "url(" not in text
+    assert "@import" not in text
+    return Page(text)
+
+
+def test_all_sections() -> None:
+    run = make_run()
+    mark_futile(run, make_dag())
+    made = page(run, picture="<svg></svg>", subdags=[("S", "condor_pydagman report s.dag")])
+    assert made.ids == [
+        "failures", "timeline", "concurrency", "path", "kinds", "resources", "retries", "holds",
+        "picture", "subdags",
+    ]  # fmt: skip
+    assert not made.loaded
+    assert "script" not in made.tags
+    for words in ("failed, exit code 1", "40 s", "signal 9 (Killed)", "no <such> file", "work.sub"):
+        assert words in made.text
+
+
+def test_what_is_told_of_a_run() -> None:
+    run = make_run()
+    run.ended, run.exit_code, run.complete, run.removed = 0.0, None, False, True
+    run.rescue_read, run.rescue_written, run.aborted = "t.rescue001", "t.rescue002", "Aborting it"
+    run.halts = [Halted(1001, 1002)]
+    run.starts.append(Start(1020, recovering=True))
+    made = page(run, dag=None, dag_problem="it is gone")
+    for words in (
+        "had not ended", "Only the end", "no critical path: it is gone", "began with t.rescue001",
+        "has written t.rescue002", "Aborting it", "Halted from @1001 to @1002",
+        "started 2 times: @1000, @1020", "condor_rm",
+    ):  # fmt: skip
+        assert words in made.text
+    assert "path" not in made.ids
+
+
+def test_a_run_in_which_nothing_has_happened() -> None:
+    run = Run()
+    run.nodes = {"A": NodeRun("A")}
+    assert page(run).ids == []
+
+
+def test_a_node_that_is_named_like_html() -> None:
+    run = make_run()
+    evil = "<script>alert('x')</script>\x1b&"
+    run.nodes[evil] = NodeRun(evil, NodeStatus.ERROR)
+    run.nodes[evil].attempts = [attempt(0, 1001, 1002, 1003, 1)]
+    made = page(run)
+    assert "script" not in made.tags
+    assert "<script>alert('x')</script>\\x1b&" in made.text
+
+
+def test_many_nodes_are_folded() -> None:
+    run = Run()
+    run.begun, run.ended = 1000.0, 1100.0
+    for number in range(charts.MAX_ROWS + 1):
+        node = run.nodes[f"n{number}"] = NodeRun(f"n{number}", NodeStatus.DONE)
+        node.attempts = [attempt(0, 1000 + number % 50, 1050, 1060)]
+    made = page(run, dag=None)
+    assert "Each row is a group of nodes" in made.text
+    assert "n#" in made.text
+    assert "n17" not in made.text

@@ -1,0 +1,28 @@
+"""What attempts did when."""
+
+from __future__ import annotations
+
+from condor_pydagman.report.spans import spans
+from condor_pydagman.vocabulary import NodeStatus
+from tests.unit.report.runs import make_run
+
+
+def test_parts_of_attempts() -> None:
+    found = {(span.node, span.number): span for span in spans(make_run(), 1040.0)}
+    assert found["A", 0].parts == (("pre", 1000, 1002), ("idle", 1002, 1004), ("run", 1004, 1010))
+    assert found["B", 1].parts[-1] == ("post", 1020, 1024)
+    assert (found["B", 1].begin, found["B", 1].end) == (1016, 1024)
+    assert [found[key].failed for key in (("B", 0), ("B", 1), ("D", 0))] == [True, False, True]
+    assert found["A", 0].seconds("idle") == 2
+
+
+def test_what_goes_on_ends_now() -> None:
+    run = make_run()
+    (last,) = run.nodes["D"].attempts
+    last.ended, last.ended_procs, last.over = 0.0, 0, False
+    run.nodes["D"].status = NodeStatus.SUBMITTED
+    (span,) = [span for span in spans(run, 1099.0) if span.node == "D"]
+    assert (span.end, span.failed) == (1099.0, None)
+    last.started = 0.0
+    (span,) = [span for span in spans(run, 1099.0) if span.node == "D"]
+    assert span.parts == (("idle", 1025, 1099.0),)
