@@ -137,7 +137,7 @@ def _pace(seen: Overview, clock: Callable[[float], str]) -> list[Piece]:
         return []
     if not seen.per_second:
         return [("too few nodes have ended lately to tell when it will be done", "bright_black")]
-    pieces = [(f"{rate(seen.per_second)} nodes done", "")]
+    pieces = [(f"{rate(seen.per_second)},", "")]
     if seen.remaining_s is not None:
         when = clock(seen.now + seen.remaining_s)
         pieces.append((f"done in about {duration(seen.remaining_s)}, at {when},", ""))

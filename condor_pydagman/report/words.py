@@ -43,8 +43,8 @@ def number(value: float) -> str:
 
 
 def rate(per_second: float) -> str:
-    """Nodes in a time that gives a readable number: `410/h`, `12/min`, `35/s`."""
+    """Nodes in a time that gives a readable number: `410 nodes/h`, `12 nodes/min`."""
     for unit, seconds in (("s", 1), ("min", 60)):
         if per_second * seconds >= 10:
-            return f"{number(per_second * seconds)}/{unit}"
-    return f"{number(per_second * 3600)}/h"
+            return f"{number(per_second * seconds)} nodes/{unit}"
+    return f"{number(per_second * 3600)} nodes/h"

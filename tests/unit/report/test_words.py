@@ -34,4 +34,6 @@ def test_results(value: int | None, reason: str, words: str) -> None:
 
 def test_numbers_and_rates() -> None:
     assert [number(value) for value in (0, 3, 2.5, 12345.6)] == ["0", "3", "2.5", "12,346"]
-    assert [rate(value) for value in (35, 0.2, 0.01)] == ["35/s", "12/min", "36/h"]
+    assert [rate(value) for value in (35, 0.2, 0.01)] == [
+        "35 nodes/s", "12 nodes/min", "36 nodes/h"
+    ]  # fmt: skip
