@@ -4,33 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from enum import Enum
 from typing import Any, NamedTuple
 
 from condor_pydagman.adapters.lock_holder import living_holder, named_cluster
 from condor_pydagman.errors import FileError
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records.dagman_out import RunLog, last_run
+from condor_pydagman.trace.run_history import DagState
 from condor_pydagman.vocabulary import EXIT_RESTART
 from condor_pydagman.vocabulary import DagStatus as Number
 
+__all__ = ["DagState", "StateOfFiles", "state_of_ad", "state_of_exit", "state_of_files"]
+
 MAX_TAIL_BYTES = 1 << 20  # bytes at the end of `.dagman.out` that are read
 EXIT_REMOVED = 2  # condor_dagman(1)
-
-
-class DagState(Enum):
-    """What a DAG is about."""
-
-    NOT_STARTED = "not started"
-    IDLE = "idle"  # DAGMan's job waits in the queue to be started
-    RUNNING = "running"
-    HALTED = "halted"  # it runs, but submits nothing (manual: "Suspending a Running DAG")
-    HELD = "held"  # DAGMan's job is on hold
-    INTERRUPTED = "interrupted"  # DAGMan is gone; its next start recovers the run
-    SUCCEEDED = "succeeded"
-    FAILED = "failed"
-    REMOVED = "removed"
-    UNKNOWN = "unknown"
 
 
 class StateOfFiles(NamedTuple):

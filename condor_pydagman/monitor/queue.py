@@ -87,6 +87,26 @@ def jobs_of_dag(
     return _query(f"DAGManJobId == {cluster}{also}", wanted, most)
 
 
+def ended_job(cluster: int, proc: int, wanted: Sequence[str], submitted: float) -> Ad:
+    """The ad of a job that has left the queue; {} if the history does not have it.
+
+    Args:
+        submitted: when; jobs that left the queue before are not searched, seconds since the epoch.
+
+    Raises:
+        PoolError: the schedd does not answer.
+    """
+    condition = f"ClusterId == {cluster} && ProcId == {proc}"
+    until = f"EnteredCurrentStatus < {int(submitted)}"
+    ads = _asked(
+        lambda bindings: list(
+            bindings.Schedd().history(condition, list(wanted), match=1, since=until)
+        ),
+        "the schedd for its history",
+    )
+    return ads[0] if ads else {}
+
+
 def machine_ads(wanted: Sequence[str] = ()) -> list[Ad]:
     """The ads of the pool's slots.
 

@@ -181,7 +181,8 @@ class NodeTracker:
             return
         node.retries_told = number
         self.tell("node.retry", time, node, retry=number)
-        if node.attempts and node.attempts[-1].over:
+        attempt = node.attempts[-1] if node.attempts else None
+        if attempt is not None and attempt.over and attempt.number < number:
             self.set_status(node, NodeStatus.READY, time)
 
     def _submit(self, event: NodesLogEvent) -> None:

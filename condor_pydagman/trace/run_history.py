@@ -10,9 +10,25 @@ Times are seconds since the epoch, 0.0 if it has not happened or is not known.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import Enum
 from typing import NamedTuple
 
 from condor_pydagman.vocabulary import NodeStatus
+
+
+class DagState(Enum):
+    """What a DAG is about."""
+
+    NOT_STARTED = "not started"
+    IDLE = "idle"  # DAGMan's job waits in the queue to be started
+    RUNNING = "running"
+    HALTED = "halted"  # it runs, but submits nothing (manual: "Suspending a Running DAG")
+    HELD = "held"  # DAGMan's job is on hold
+    INTERRUPTED = "interrupted"  # DAGMan is gone; its next start recovers the run
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    REMOVED = "removed"
+    UNKNOWN = "unknown"
 
 
 class NodePlan(NamedTuple):

@@ -161,3 +161,17 @@ def test_a_dagman_that_is_to_be_started_again_is_not_over(logs: DagLogs) -> None
     assert monitor.read().exit_code == 0
     assert monitor.over
     assert [start.recovering for start in monitor.run.starts] == [False, True]
+
+
+def test_a_retry_that_has_failed_within_a_second_is_not_still_to_come(logs: DagLogs) -> None:
+    """The line of the retry has whole seconds: it is read behind the end of the attempt."""
+    logs.start()
+    for cluster in (7, 8):
+        logs.submit("A", cluster)
+        logs.terminate(cluster, value=3)
+        if cluster == 7:
+            logs.say("Retrying node A (retry #1 of 1)...")
+        logs.now += 0.01
+    logs.end(1)
+    node = DagMonitor(found(logs)).read().nodes["A"]
+    assert (node.status, len(node.attempts)) == (NodeStatus.ERROR, 2)

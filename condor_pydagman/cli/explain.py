@@ -1,0 +1,137 @@
+"""`condor_pydagman explain`: why a DAG does not go on, or why it has failed."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+import shutil
+import sys
+import textwrap
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
+from condor_pydagman.diagnosis.explain_dag import explain_dag
+from condor_pydagman.diagnosis.explain_node import explain_node
+from condor_pydagman.diagnosis.explanation import Evidence, Explanation, Finding
+from condor_pydagman.diagnosis.known_facts import Facts
+from condor_pydagman.errors import PydagmanError
+from condor_pydagman.monitor.fact_collection import collect_facts
+from condor_pydagman.names import logged_name
+from condor_pydagman.printable import message, printable
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+else:
+    Subparsers = Any
+
+MIN_WIDTH, MAX_WIDTH = 40, 110
+MAX_NEAR = 3
+_DESCRIPTION = """\
+Say why a DAG does not go on, or why it has failed: the most important cause first, each with what
+says so and what can be done. With NODE, why that node is in its state, and all that has happened to
+it. The DAG may run, or have ended, under this DAGMan or the stock one. Exit code: 0 if nothing is
+wrong; 1 if something is, or there is no such DAG; 2 if the command line is wrong."""
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the subcommand."""
+    parser = subparsers.add_parser(
+        "explain",
+        help="why a DAG does not go on, or has failed",
+        description=_DESCRIPTION,
+        allow_abbrev=False,
+    )
+    add_dag_argument(parser)
+    parser.add_argument("node", nargs="?", metavar="NODE", help="explain this node")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.set_defaults(action=run, parser=parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the explanation; returns the exit code.
+
+    Raises:
+        PydagmanError: there is no such DAG or node.
+    """
+    found = chosen_dag(arguments.dag)
+    facts = collect_facts(found, node=arguments.node or "")
+    if arguments.node:
+        _check_node(facts, arguments.node)
+        explanation = explain_node(facts, arguments.node)
+    else:
+        explanation = explain_dag(facts)
+    if arguments.json:
+        print(json.dumps(explanation.to_json(), indent=4))
+    elif sys.stdout is not None:
+        columns = shutil.get_terminal_size((100, 24)).columns
+        sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+        for line in text_of(explanation, max(MIN_WIDTH, min(columns, MAX_WIDTH))):
+            print(line)
+    return int(explanation.is_wrong)
+
+
+def text_of(explanation: Explanation, width: int) -> Iterator[str]:
+    """The lines of an explanation, at most `width` wide where words allow it."""
+    yield from _wrapped(explanation.headline, width)
+    for moment in explanation.life:
+        yield from _wrapped(f"  {_when(moment.time)}  {moment.text}", width, indent=23)
+    for number, finding in enumerate(explanation.findings, 1):
+        yield ""
+        mark = f"{number}. "
+        yield from _wrapped(mark + printable(finding.sentence), width, indent=len(mark))
+        yield from _details(finding, width)
+
+
+def _details(finding: Finding, width: int) -> Iterator[str]:
+    for evidence in finding.evidence:
+        yield from _evidence(evidence, width)
+    for advice in finding.advice:
+        yield from _wrapped(f"   => {printable(advice)}", width, indent=6)
+    for inner in finding.inner:
+        yield ""
+        yield from (f"   | {line}".rstrip() for line in text_of(inner, max(width - 5, MIN_WIDTH)))
+
+
+def _evidence(evidence: Evidence, width: int) -> Iterator[str]:
+    when = f", {_when(evidence.time)}" if evidence.time else ""
+    text = f": {evidence.text}" if evidence.text else ""
+    yield from _wrapped(f"   - {printable(evidence.source)}{when}{text}", width, indent=5)
+    yield from (f"       {line}" for line in evidence.lines)
+
+
+def _wrapped(text: str, width: int, indent: int = 0) -> list[str]:
+    return textwrap.wrap(
+        text,
+        width,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+        drop_whitespace=True,
+    )
+
+
+def _when(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
+
+
+def _check_node(facts: Facts, name: str) -> None:
+    """Refuse a node that is not there.
+
+    Raises:
+        PydagmanError: it names those that are nearly called so.
+    """
+    known = facts.dag.names if facts.dag is not None else list(facts.run.nodes)
+    in_dag = facts.dag is not None and facts.dag.find(name) is not None
+    if in_dag or logged_name(name) in facts.run.nodes:
+        return
+    if not known:
+        raise PydagmanError(f"nothing is known of the nodes of {facts.name}: {facts.unknown[0]}")
+    near = [one for one in known if one.lower() == name.lower()]
+    near = near or difflib.get_close_matches(name, known, MAX_NEAR, 0.6)
+    hint = f"; near it: {', '.join(map(message, near))}" if near else ""
+    raise PydagmanError(
+        f"{facts.name} has no node {message(name)}{hint or f'; it has {len(known)} nodes'}"
+    )

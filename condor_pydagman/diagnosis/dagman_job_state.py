@@ -1,0 +1,199 @@
+"""DAGMan itself: its job that waits, is held or was removed; how it has ended; halts."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+
+from condor_pydagman.diagnosis.explanation import Evidence, Finding, Weight
+from condor_pydagman.diagnosis.hold_codes import hold_code
+from condor_pydagman.diagnosis.known_facts import Facts
+from condor_pydagman.diagnosis.phrases import number_of
+from condor_pydagman.printable import message
+from condor_pydagman.report.words import duration
+from condor_pydagman.trace.run_history import DagState
+from condor_pydagman.vocabulary import EXIT_RESTART, DagStatus, NodeStatus
+
+MAX_ERRORS = 5  # lines of `.dagman.out`
+
+
+def dagman_findings(facts: Facts) -> list[Finding]:
+    """What is to be said of DAGMan itself."""
+    found = {
+        DagState.NOT_STARTED: _not_started,
+        DagState.IDLE: _idle,
+        DagState.HELD: _held,
+        DagState.INTERRUPTED: _interrupted,
+        DagState.REMOVED: _removed,
+        DagState.FAILED: _failed,
+        DagState.UNKNOWN: _unknown,
+    }.get(facts.state)
+    return [*(found(facts) if found is not None else ()), *_halted(facts), *_aborted(facts)]
+
+
+def rescue_findings(facts: Facts) -> list[Finding]:
+    """With what the DAG goes on when it is submitted again."""
+    if facts.is_live:
+        return _rescue_to_come(facts)
+    ended = facts.state in (DagState.FAILED, DagState.REMOVED)
+    if not ended or not facts.submit_command:
+        return []
+    if facts.rescue is None:
+        sentence = "There is no rescue file: the DAG begins anew when it is submitted again."
+        return [_note(sentence, (), f"To start it again: {facts.submit_command}")]
+    total = len(facts.dag) if facts.dag is not None else 0
+    of_all = f" of {total}" if total else ""
+    sentence = (
+        f"Submitted again, the DAG goes on from {facts.rescue.path}: {facts.rescue.done}{of_all}"
+        " nodes are done and do not run again."
+    )
+    evidence = Evidence(facts.rescue.path, f"{facts.rescue.done} DONE lines", facts.rescue.time)
+    advice = f"When the cause is removed: {facts.submit_command}"
+    return [_note(sentence, (evidence,), advice)]
+
+
+def _rescue_to_come(facts: Facts) -> list[Finding]:
+    if not any(run.status is NodeStatus.ERROR for run in facts.run.nodes.values()):
+        return []
+    sentence = (
+        "DAGMan goes on with the nodes that can run. When they have ended the DAG fails, and a"
+        " rescue file is written, from which it goes on when it is submitted again."
+    )
+    return [Finding("dag.rescue", Weight.NOTE, sentence)]
+
+
+def _note(sentence: str, evidence: tuple[Evidence, ...], advice: str) -> Finding:
+    return Finding("dag.rescue", Weight.NOTE, sentence, (), evidence, (advice,))
+
+
+def _not_started(facts: Facts) -> Iterator[Finding]:
+    sentence = f"{facts.name} has not been started: there is no {facts.out}."
+    advice = (facts.submit_command,) if facts.submit_command else ()
+    yield Finding("dagman.not_started", Weight.PROBLEM, sentence, advice=advice)
+
+
+def _idle(facts: Facts) -> Iterator[Finding]:
+    since = _number(facts.ad.get("EnteredCurrentStatus")) or facts.dagman_job.submitted
+    age = f" for {duration(facts.now - since)}" if since else ""
+    sentence = f"DAGMan's job {facts.cluster} has been idle{age}: the schedd has not started it."
+    advice = (
+        "The schedd starts such jobs within seconds, unless START_SCHEDULER_UNIVERSE is false or"
+        f" MAX_JOBS_RUNNING is reached: condor_q -better-analyze {facts.cluster}",
+    )
+    evidence = (Evidence(f"job {facts.cluster}", "JobStatus = 1", since),)
+    yield Finding("dagman.idle", Weight.WAITING, sentence, (), evidence, advice)
+
+
+def _held(facts: Facts) -> Iterator[Finding]:
+    hold = facts.dagman_job.hold
+    code = int(_number(facts.ad.get("HoldReasonCode"))) or (hold.code if hold else 0)
+    reason = str(facts.ad.get("HoldReason") or (hold.reason if hold else ""))
+    since = _number(facts.ad.get("EnteredCurrentStatus")) or (hold.time if hold else 0.0)
+    age = f" for {duration(facts.now - since)}" if since else ""
+    sentence = (
+        f"DAGMan's job {facts.cluster} is held{age}, so the DAG stands still:"
+        f" {hold_code(code).meaning} (HoldReasonCode {code})."
+    )
+    evidence = (Evidence(f"HoldReason of job {facts.cluster}", message(reason), since),)
+    advice = (f"To go on: condor_release {facts.cluster}",)
+    yield Finding("dagman.held", Weight.PROBLEM, sentence, (), evidence, advice)
+
+
+def _interrupted(facts: Facts) -> Iterator[Finding]:
+    sentence = (
+        "DAGMan is gone, and the DAG is not over: the lock file is there and nobody holds it."
+    )
+    if facts.ad:
+        advice = f"The schedd starts job {facts.cluster} again; DAGMan goes on where it was."
+        weight = Weight.WAITING
+    else:
+        advice = facts.submit_command and f"To go on where it was: {facts.submit_command}"
+        weight = Weight.PROBLEM
+    evidence = (Evidence(f"{facts.name}.lock", "left behind", facts.run.last),)
+    yield Finding("dagman.interrupted", weight, sentence, (), evidence, (advice,) if advice else ())
+
+
+def _removed(facts: Facts) -> Iterator[Finding]:
+    job = facts.dagman_job
+    reason = str(facts.ad.get("RemoveReason") or job.removed)
+    when = job.left or facts.run.ended
+    why = f": {message(reason)}" if reason else ""
+    sentence = f"DAGMan's job was removed{why}; it has removed the jobs of its nodes."
+    source = f"{facts.name}.dagman.log" if job.left else facts.out
+    evidence = (Evidence(source, message(reason) or "Received SIGUSR1", when),)
+    yield Finding("dagman.removed", Weight.PROBLEM, sentence, (), evidence)
+
+
+def _failed(facts: Facts) -> Iterator[Finding]:
+    """Only if nothing else says why."""
+    failed = any(run.status is NodeStatus.ERROR for run in facts.run.nodes.values())
+    if (
+        failed
+        or not facts.run.starts
+        or facts.run.aborted
+        or facts.run.halted
+        or not facts.run.complete
+    ):
+        return
+    code = facts.exit_code if facts.exit_code is not None else facts.run.exit_code
+    meaning = "and no node has failed"
+    if facts.run.dag_status == DagStatus.CYCLE:
+        meaning = "because the DAG has a cycle"
+    sentence = f"condor_dagman has ended with exit code {code}, {meaning}."
+    evidence = (Evidence(facts.out, "errors:", facts.run.ended, facts.errors[-MAX_ERRORS:]),)
+    advice = (f"condor_dag_checker {shlex.quote(facts.name)}",)
+    yield Finding("dagman.failed", Weight.PROBLEM, sentence, (), evidence, advice)
+
+
+def _unknown(facts: Facts) -> Iterator[Finding]:
+    if facts.run.exit_code != EXIT_RESTART:
+        return
+    sentence = (
+        f"condor_dagman has ended with exit code {EXIT_RESTART}: it could not go on, and the schedd"
+        " starts it again."
+    )
+    evidence = (Evidence(facts.out, "errors:", facts.run.ended, facts.errors[-MAX_ERRORS:]),)
+    yield Finding("dagman.failed", Weight.PROBLEM, sentence, (), evidence)
+
+
+def _halted(facts: Facts) -> Iterator[Finding]:
+    run = facts.run
+    live = facts.state is DagState.HALTED or (facts.is_live and run.halted)
+    if not live and not (run.ended and run.halted and facts.state is DagState.FAILED):
+        return
+    begun = run.halts[-1].begun if run.halted else 0.0
+    age = f" for {duration(facts.now - begun)}" if begun and live else ""
+    sentence = f"The DAG is halted{age}: jobs in the queue go on, nothing new is submitted."
+    if not live:
+        sentence = "The DAG was halted, and DAGMan has ended when nothing was left to wait for."
+    evidence, advice = [Evidence(facts.out, "Halting DAGMan", begun)], ""
+    if facts.has_halt_file:
+        evidence.append(Evidence(facts.halt_file, "is there"))
+        advice = f"To resume it: rm {shlex.quote(facts.halt_file)}"
+    elif live and facts.cluster:
+        advice = f"It was halted by a command; to resume it: htcondor dag resume {facts.cluster}"
+    yield Finding(
+        "dag.halted", Weight.PROBLEM, sentence, (), tuple(evidence), (advice,) if advice else ()
+    )
+
+
+def _aborted(facts: Facts) -> Iterator[Finding]:
+    if not facts.run.aborted:
+        return
+    sentence = f"A node has ended the DAG by ABORT-DAG-ON: {message(facts.run.aborted)}."
+    evidence = (Evidence(facts.out, message(facts.run.aborted), facts.run.ended),)
+    yield Finding("dag.aborted", Weight.PROBLEM, sentence, (), evidence)
+
+
+def failed_by_ad(facts: Facts) -> list[Finding]:
+    """How many nodes have failed, if the logs can't be read: DAGMan's job ad tells no more."""
+    count = int(_number(facts.ad.get("DAG_NodesFailed")))
+    if facts.run.starts or not count:
+        return []
+    sentence = f"{number_of(count, 'node')} failed; which, only the logs of the DAG tell."
+    evidence = (Evidence(f"DAG_NodesFailed of job {facts.cluster}", str(count)),)
+    return [Finding("node.failed", Weight.PROBLEM, sentence, (), evidence)]
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, (int, float)) else 0.0

@@ -1,0 +1,158 @@
+"""Why a DAG does not go on, or why it has failed: all findings and the answer in one sentence."""
+
+from __future__ import annotations
+
+from condor_pydagman.diagnosis.dagman_job_state import (
+    dagman_findings,
+    failed_by_ad,
+    rescue_findings,
+)
+from condor_pydagman.diagnosis.explanation import Explanation, Finding, Weight, in_order
+from condor_pydagman.diagnosis.failed_nodes import failed_node_findings, futile_findings
+from condor_pydagman.diagnosis.full_throttles import idle_jobs, throttle_findings
+from condor_pydagman.diagnosis.graph_state import GraphState
+from condor_pydagman.diagnosis.held_jobs import held_job_findings
+from condor_pydagman.diagnosis.idle_jobs import idle_job_findings
+from condor_pydagman.diagnosis.known_facts import Facts
+from condor_pydagman.diagnosis.nodes_on_their_way import running_findings
+from condor_pydagman.diagnosis.phrases import nodes_named, number_of
+from condor_pydagman.report.words import duration
+from condor_pydagman.trace.run_history import DagState
+from condor_pydagman.vocabulary import NodeStatus
+
+_STATES = {
+    DagState.NOT_STARTED: "has not been started",
+    DagState.IDLE: "waits for the schedd to start DAGMan",
+    DagState.RUNNING: "runs",
+    DagState.HALTED: "is halted",
+    DagState.HELD: "stands still, because DAGMan's job is held",
+    DagState.INTERRUPTED: "was interrupted",
+    DagState.SUCCEEDED: "has succeeded",
+    DagState.FAILED: "has failed",
+    DagState.REMOVED: "was removed",
+    DagState.UNKNOWN: "is in a state that its files do not tell",
+}
+_ENDED = (DagState.SUCCEEDED, DagState.FAILED, DagState.REMOVED)
+_SHOWN = {
+    "done": "done",
+    "queued": "in the queue",
+    "running": "running",
+    "idle": "idle",
+    "held": "held",
+    "pre": "at the PRE script",
+    "post": "at the POST script",
+    "ready": "ready",
+    "waiting": "waiting for others",
+    "failed": "failed",
+    "futile": "unable to run after a failure",
+}
+_OF_TABLE = (
+    *("total", "done", "pre", "queued", "post", "ready", "waiting", "failed", "futile"),
+)  # the order of Run.counts
+_OF_AD = {
+    "total": "DAG_NodesTotal",
+    "done": "DAG_NodesDone",
+    "pre": "DAG_NodesPrerun",
+    "queued": "DAG_NodesQueued",
+    "post": "DAG_NodesPostrun",
+    "ready": "DAG_NodesReady",
+    "waiting": "DAG_NodesUnready",
+    "failed": "DAG_NodesFailed",
+    "futile": "DAG_NodesFutile",
+}
+_COUNTED_AS = {
+    NodeStatus.NOT_READY: "waiting",
+    NodeStatus.READY: "ready",
+    NodeStatus.PRERUN: "pre",
+    NodeStatus.POSTRUN: "post",
+    NodeStatus.DONE: "done",
+    NodeStatus.ERROR: "failed",
+    NodeStatus.FUTILE: "futile",
+}
+
+
+def explain_dag(facts: Facts) -> Explanation:
+    """Everything that is to be said of a DAG."""
+    state = GraphState(facts.dag, facts.run) if facts.dag is not None else None
+    inner = {node: explain_dag(known) for node, known in facts.inner.items()}
+    findings = [
+        *dagman_findings(facts),
+        *failed_node_findings(facts, inner),
+        *failed_by_ad(facts),
+        *(futile_findings(state) if state is not None else ()),
+        *held_job_findings(facts),
+        *idle_job_findings(facts),
+        *throttle_findings(facts, state),
+        *running_findings(facts, state),
+        *_running_subdags(facts, inner),
+        *rescue_findings(facts),
+        *unknown_findings(facts),
+    ]
+    return Explanation(facts.name, _headline(facts, state), in_order(findings))
+
+
+def unknown_findings(facts: Facts) -> list[Finding]:
+    """What could not be found out."""
+    return [Finding("unknown", Weight.NOTE, sentence) for sentence in facts.unknown]
+
+
+def _running_subdags(facts: Facts, inner: dict[str, Explanation]) -> list[Finding]:
+    """Sub-DAGs that run and have a problem."""
+    found = {
+        node: explanation
+        for node, explanation in inner.items()
+        if explanation.is_wrong and not _has_failed(facts, node)
+    }
+    if not found:
+        return []
+    names = tuple(found)
+    s = "s" * (len(names) > 1)
+    sentence = f"The DAG{s} of {nodes_named(names)} {'have' if s else 'has'} a problem."
+    return [Finding("subdag.problem", Weight.PROBLEM, sentence, names, inner=tuple(found.values()))]
+
+
+def _has_failed(facts: Facts, node: str) -> bool:
+    run = facts.run.nodes.get(node)
+    return run is not None and run.status is NodeStatus.ERROR
+
+
+def _headline(facts: Facts, state: GraphState | None) -> str:
+    text = f"{facts.name} {_STATES[facts.state]}"
+    run = facts.run
+    if facts.state in _ENDED and run.begun and run.ended:
+        text += f" after {duration(run.ended - run.begun)}"
+    elif facts.is_live and run.begun:
+        text += f", started {duration(facts.now - run.begun)} ago"
+    counts = _counts(facts, state)
+    total = counts.get("total", 0)
+    parts = [f"{counts[name]} {words}" for name, words in _SHOWN.items() if counts.get(name)]
+    if not total or not parts:
+        return f"{text}."
+    return f"{text}: {number_of(total, 'node')}, {', '.join(parts)}."
+
+
+def _counts(facts: Facts, state: GraphState | None) -> dict[str, int]:
+    """Nodes by state: by the logs if they are whole, else as DAGMan has last said."""
+    if state is not None and facts.run.complete and facts.run.starts:
+        return _counted(state)
+    numbers = dict(zip(_OF_TABLE, facts.run.counts))
+    if not numbers:
+        found = {name: facts.ad.get(attribute) for name, attribute in _OF_AD.items()}
+        numbers = {name: value for name, value in found.items() if isinstance(value, int)}
+    return numbers
+
+
+def _counted(state: GraphState) -> dict[str, int]:
+    counts = dict.fromkeys(_SHOWN, 0)
+    for node, status in enumerate(state.status):
+        counts[_COUNTED_AS.get(status) or _in_queue(state, node)] += 1
+    return {"total": len(state.status), **counts}
+
+
+def _in_queue(state: GraphState, node: int) -> str:
+    """How a submitted node is counted."""
+    run = state.run_of(node)
+    attempt = run.attempts[-1] if run is not None and run.attempts else None
+    if attempt is None or attempt.running:
+        return "running"
+    return "held" if attempt.held else "idle" if idle_jobs(attempt) else "running"

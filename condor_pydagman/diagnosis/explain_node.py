@@ -1,0 +1,221 @@
+"""One node: why it is in its state, what it waits for, and all that has happened to it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+
+from condor_pydagman.diagnosis.explain_dag import explain_dag, unknown_findings
+from condor_pydagman.diagnosis.explanation import (
+    Evidence,
+    Explanation,
+    Finding,
+    Moment,
+    Weight,
+    in_order,
+)
+from condor_pydagman.diagnosis.failed_nodes import (
+    failure_advice,
+    failure_evidence,
+    failure_of,
+    failure_sentence,
+)
+from condor_pydagman.diagnosis.full_throttles import retry_delay_left
+from condor_pydagman.diagnosis.graph_state import GraphState
+from condor_pydagman.diagnosis.known_facts import Facts
+from condor_pydagman.diagnosis.phrases import names_of, number_of
+from condor_pydagman.names import logged_name
+from condor_pydagman.printable import message
+from condor_pydagman.report.words import duration, result
+from condor_pydagman.trace.run_history import Attempt, NodeRun, ScriptRun
+from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeKind, NodeStatus
+
+MAX_CHAINS = 5  # of nodes that it waits for
+MAX_LINKS = 6  # names in a chain
+MAX_HOSTS = 3
+_STATES = {
+    NodeStatus.NOT_READY: "waits for other nodes",
+    NodeStatus.READY: "is ready",
+    NodeStatus.PRERUN: "is at its PRE script",
+    NodeStatus.SUBMITTED: "has jobs in the queue",
+    NodeStatus.POSTRUN: "is at its POST script",
+    NodeStatus.DONE: "is done",
+    NodeStatus.ERROR: "has failed",
+    NodeStatus.FUTILE: "can't run, because a node before it has failed",
+}
+_OF_DAG = ("dagman", "dag")  # causes that concern every node
+_WAITING = (NodeStatus.NOT_READY, NodeStatus.READY, NodeStatus.FUTILE)
+
+
+def explain_node(facts: Facts, name: str) -> Explanation:
+    """All that is to be said of a node.
+
+    Args:
+        name: its full name; a node of `facts.dag`, or of `facts.run` if the graph is not known.
+    """
+    state = GraphState(facts.dag, facts.run) if facts.dag is not None else None
+    number = facts.dag.find(name) if facts.dag is not None else None
+    run = facts.run.nodes.get(logged_name(name)) or NodeRun(name)
+    status = run.status
+    if state is not None and number is not None:
+        run, status = state.run_of(number) or run, state.status[number]
+    findings = [
+        *_of_whole_dag(facts, {name, run.name}, status),
+        *_failure(facts, run, status),
+        *(_waits(facts, state, number) if state is not None and number is not None else ()),
+        *_itself(facts, state, number, status),
+        *unknown_findings(facts),
+    ]
+    headline = f"Node {message(name)} of {facts.name} {_STATES[status]}{_since(facts, run)}."
+    return Explanation(facts.name, headline, in_order(findings), name, tuple(life_of(run)))
+
+
+def life_of(run: NodeRun) -> Iterator[Moment]:
+    """What has happened to a node."""
+    for attempt in run.attempts:
+        which = f"attempt {attempt.number + 1}: " if len(run.attempts) > 1 else ""
+        moments = sorted(_moments(attempt, run.since), key=lambda moment: moment.time)
+        yield from (moment._replace(text=which + moment.text) for moment in moments)
+    if run.skipped:
+        yield Moment(run.since, "skipped: its PRE script returned the value of PRE_SKIP")
+
+
+def _moments(attempt: Attempt, since: float) -> Iterator[Moment]:
+    yield from _script(attempt.pre, "PRE")
+    if attempt.reason and not attempt.procs:
+        yield Moment(since, f"can't be submitted: {message(attempt.reason)}")
+    if attempt.submitted:
+        what = number_of(attempt.procs, "job")
+        name = attempt.job if attempt.procs == 1 else f"cluster {attempt.cluster}"
+        yield Moment(attempt.submitted, f"{what} submitted ({name or 'NOOP'})")
+    if attempt.started:
+        hosts = [host for host in dict.fromkeys(attempt.hosts) if host]
+        where = f" on {names_of(hosts, MAX_HOSTS)}" if hosts else ""
+        yield Moment(attempt.started, f"running{where}")
+    for hold in attempt.holds:
+        yield Moment(hold.time, f"job {hold.job} held ({hold.code}): {message(hold.reason)}")
+        if hold.released:
+            yield Moment(hold.released, f"job {hold.job} no longer held")
+    if attempt.ended and not attempt.in_queue:
+        yield Moment(attempt.ended, _end(attempt))
+    yield from _script(attempt.post, "POST")
+
+
+def _script(script: ScriptRun | None, kind: str) -> Iterator[Moment]:
+    if script is None:
+        return
+    if script.started:
+        yield Moment(script.started, f"{kind} script started")
+    if script.value is not None:
+        yield Moment(script.ended, f"{kind} script ended with {result(script.value)}")
+
+
+def _end(attempt: Attempt) -> str:
+    if attempt.value == RETURN_JOB_ABORTED:
+        return f"removed: {message(attempt.reason)}"
+    value = result(attempt.value) if attempt.value is not None else "an unknown result"
+    if attempt.procs > 1:
+        failed = attempt.failed_procs
+        how = f", {failed} of them failed, the first with {value}" if failed else f" with {value}"
+        return f"{attempt.procs} jobs ended{how}"
+    evicted = f" after {number_of(attempt.evictions, 'eviction')}" if attempt.evictions else ""
+    return f"ended with {value}{evicted}"
+
+
+def _of_whole_dag(facts: Facts, names: set[str], status: NodeStatus) -> list[Finding]:
+    """What the explanation of the DAG says of this node, by its names in the DAG file and in the
+    logs, or of DAGMan itself."""
+    if status is NodeStatus.DONE:
+        return []
+    found = []
+    for finding in explain_dag(facts).findings:
+        of_dag = finding.cause.partition(".")[0] in _OF_DAG and finding.cause != "dag.rescue"
+        alone = not names.isdisjoint(finding.nodes) and not finding.cause.startswith("node.")
+        if of_dag or alone:
+            found.append(finding)
+    return found
+
+
+def _failure(facts: Facts, run: NodeRun, status: NodeStatus) -> Iterator[Finding]:
+    if status is not NodeStatus.ERROR:
+        return
+    failure = failure_of(run, facts.dag)
+    evidence = tuple(failure_evidence(failure, facts))
+    inner = (explain_dag(facts.inner[run.name]),) if run.name in facts.inner else ()
+    advice = tuple(failure_advice(failure, facts))
+    sentence = failure_sentence([failure])
+    yield Finding(failure.cause, Weight.PROBLEM, sentence, (run.name,), evidence, advice, inner)
+
+
+def _waits(facts: Facts, state: GraphState, node: int) -> Iterator[Finding]:
+    """The nodes before it that are to end first: the last in each chain keeps all others."""
+    if state.status[node] not in (NodeStatus.NOT_READY, NodeStatus.FUTILE):
+        return
+    chains = state.blockers(node)
+    chains = [chain for chain in chains if len(chain) > 1]
+    if not chains:
+        return
+    failed = [chain for chain in chains if state.status[chain[-1]] is NodeStatus.ERROR]
+    first = sorted(chains, key=lambda chain: (chain not in failed, len(chain)))
+    names = tuple(dict.fromkeys(state.dag.names[chain[-1]] for chain in first))
+    parents = len(state.unmet(node))
+    sentence = (
+        f"It waits for {number_of(parents, 'parent')}, in the end for {_standing(state, first)}."
+    )
+    evidence = tuple(
+        Evidence(state.dag.place(chain[0]) or facts.name, _chain(state, chain))
+        for chain in first[:MAX_CHAINS]
+    )
+    weight = Weight.PROBLEM if failed else Weight.WAITING
+    yield Finding("node.waiting", weight, sentence, names, evidence, _next_step(facts, names))
+
+
+def _standing(state: GraphState, chains: list[list[int]]) -> str:
+    ends = list(dict.fromkeys(chain[-1] for chain in chains))
+    shown = [f"{message(state.dag.names[end])}, which {_state(state, end)}" for end in ends[:3]]
+    more = f", and {len(ends) - 3} more" if len(ends) > 3 else ""
+    return "; ".join(shown) + more
+
+
+def _state(state: GraphState, node: int) -> str:
+    return _STATES[state.status[node]]
+
+
+def _chain(state: GraphState, chain: list[int]) -> str:
+    names = [message(name) for name in state.names_of(chain)]
+    if len(names) > MAX_LINKS:
+        left = len(names) - MAX_LINKS
+        names = [*names[: MAX_LINKS - 1], f"... {left} more ...", names[-1]]
+    return f"{' waits for '.join(names)}, which {_state(state, chain[-1])}"
+
+
+def _next_step(facts: Facts, names: tuple[str, ...]) -> tuple[str, ...]:
+    command = shlex.join(["condor_pydagman", "explain", facts.name, names[0]])
+    return (f"More on that node: {command}",)
+
+
+def _itself(
+    facts: Facts, state: GraphState | None, node: int | None, status: NodeStatus
+) -> Iterator[Finding]:
+    """Why a node that waits for no other is where it is."""
+    if state is None or node is None or status not in _WAITING:
+        return
+    run = state.run_of(node)
+    left = retry_delay_left(state.dag, node, run, facts.now) if run is not None else 0.0
+    if status is NodeStatus.READY and left:
+        sentence = f"It failed and waits for the delay of RETRY, {duration(left)} more."
+        yield Finding("node.retry", Weight.WAITING, sentence, (state.dag.names[node],))
+    elif state.dag.kinds[node] == NodeKind.FINAL and facts.is_live:
+        sentence = "It is the FINAL node, which runs when all others have ended."
+        yield Finding("node.state", Weight.NOTE, sentence, (state.dag.names[node],))
+    elif status is NodeStatus.READY and facts.is_live and not facts.run.halted:
+        sentence = "All its parents have ended; DAGMan starts it as soon as the throttles permit."
+        yield Finding("node.state", Weight.NOTE, sentence, (state.dag.names[node],))
+
+
+def _since(facts: Facts, run: NodeRun) -> str:
+    if not run.since or run.status not in (
+        NodeStatus.PRERUN, NodeStatus.SUBMITTED, NodeStatus.POSTRUN
+    ):  # fmt: skip
+        return ""
+    return f", for {duration(facts.now - run.since)}"

@@ -1,0 +1,153 @@
+"""What an explanation consists of: findings, each with its evidence and with what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+# Each cause, in the order in which findings are told, and what it is.  The names are an interface
+# (docs/watching.md): they are only added to.
+CAUSES: Mapping[str, str] = {
+    "dagman.held": "DAGMan's job is on hold",
+    "dagman.interrupted": "DAGMan is gone, and has left a run that is not over",
+    "dagman.removed": "DAGMan's job was removed",
+    "dagman.failed": "DAGMan has ended with an error that is no node's",
+    "dagman.not_started": "the DAG has not been started",
+    "dagman.idle": "DAGMan's job waits to be started",
+    "dag.aborted": "a node has ended the DAG by ABORT-DAG-ON",
+    "dag.halted": "the DAG is halted, or has ended because it was",
+    "node.submit": "the jobs of nodes can't be submitted",
+    "node.pre": "PRE scripts have failed",
+    "node.exit": "jobs have ended with an exit code that is not 0",
+    "node.signal": "jobs were killed by a signal",
+    "node.post": "POST scripts have failed",
+    "node.removed": "jobs were removed",
+    "node.subdag": "sub-DAGs have failed",
+    "node.failed": "nodes have failed for a reason that the logs do not tell",
+    "node.stopped": "DAGMan has removed jobs because the DAG ended",
+    "node.futile": "nodes can't run because nodes before them have failed",
+    "job.held": "jobs are on hold",
+    "job.no_match": "no machine can run jobs that are idle",
+    "subdag.problem": "a sub-DAG that runs has a problem",
+    "node.waiting": "the node waits for others",
+    "throttle.full": "as many nodes, jobs or scripts are on their way as a throttle permits",
+    "node.retry": "failed nodes wait for the delay of their next attempt",
+    "job.idle": "jobs wait in the queue",
+    "script.running": "PRE or POST scripts run",
+    "job.running": "jobs run",
+    "node.state": "how the node stands",
+    "dag.rescue": "what another submission of the DAG begins with",
+    "unknown": "something that could not be found out",
+}
+_ORDER = {cause: number for number, cause in enumerate(CAUSES)}
+
+
+class Weight(IntEnum):
+    """How much a finding matters, the most important first."""
+
+    PROBLEM = 0  # somebody must do something, or the DAG has failed because of it
+    WAITING = 1  # goes on by itself
+    NOTE = 2
+
+
+class Evidence(NamedTuple):
+    """Where a finding is from.
+
+    Attributes:
+        source: a file, perhaps with a line (`x.dag:7`), an attribute of an ad, a log.
+        text: what it says.
+        time: when that happened, seconds since the epoch; 0.0 if that does not matter.
+        lines: an excerpt of it.
+    """
+
+    source: str
+    text: str = ""
+    time: float = 0.0
+    lines: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """As an object for JSON, without what is empty."""
+        return {name: value for name, value in self._asdict().items() if value}
+
+
+class Finding(NamedTuple):
+    """One thing that keeps a DAG from going on, or has made it fail, or is worth knowing.
+
+    Attributes:
+        cause: one of CAUSES.
+        weight: how much it matters.
+        sentence: what it is, for people.
+        nodes: the nodes that it is about, by their full names.
+        evidence: what says so.
+        advice: what can be done, a sentence or command each.
+        inner: explanations of the sub-DAGs that it is about.
+    """
+
+    cause: str
+    weight: Weight
+    sentence: str
+    nodes: tuple[str, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    advice: tuple[str, ...] = ()
+    inner: tuple[Explanation, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """As an object for JSON."""
+        return {
+            "cause": self.cause,
+            "weight": self.weight.name.lower(),
+            "sentence": self.sentence,
+            "nodes": list(self.nodes),
+            "evidence": [each.to_json() for each in self.evidence],
+            "advice": list(self.advice),
+            "inner": [each.to_json() for each in self.inner],
+        }
+
+
+class Moment(NamedTuple):
+    """Something in the life of a node, and when."""
+
+    time: float
+    text: str
+
+
+class Explanation(NamedTuple):
+    """All that is to be said of a DAG, or of a node of it.
+
+    Attributes:
+        dag: its DAG file.
+        node: the node's full name, '' for the whole DAG.
+        headline: the answer in a sentence.
+        findings: the most important first.
+        life: what has happened to the node.
+    """
+
+    dag: str
+    headline: str
+    findings: tuple[Finding, ...] = ()
+    node: str = ""
+    life: tuple[Moment, ...] = ()
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether there is a problem."""
+        return any(finding.weight is Weight.PROBLEM for finding in self.findings)
+
+    def to_json(self) -> dict[str, Any]:
+        """As an object for JSON."""
+        return {
+            "dag": self.dag,
+            "node": self.node,
+            "wrong": self.is_wrong,
+            "headline": self.headline,
+            "findings": [finding.to_json() for finding in self.findings],
+            "life": [moment._asdict() for moment in self.life],
+        }
+
+
+def in_order(findings: list[Finding]) -> tuple[Finding, ...]:
+    """The most important first; of one cause, the one that is about most nodes."""
+    return tuple(
+        sorted(findings, key=lambda each: (each.weight, _ORDER[each.cause], -len(each.nodes)))
+    )

@@ -1,0 +1,279 @@
+"""Nodes that have failed: of what, failures of one kind together."""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from condor_pydagman.diagnosis.explanation import Evidence, Explanation, Finding, Weight
+from condor_pydagman.diagnosis.graph_state import GraphState
+from condor_pydagman.diagnosis.known_facts import Excerpt, Facts
+from condor_pydagman.diagnosis.phrases import capitalized, names_of, nodes_named
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.printable import message
+from condor_pydagman.report.words import result
+from condor_pydagman.trace.run_history import Attempt, NodeRun, Run, ScriptRun
+from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeKind, NodeStatus
+
+MAX_EXAMPLES = 3  # of failures of one kind
+_VARYING = re.compile(r"\d+|\S*[/.]\S*")  # numbers, names of files
+# Reasons of removals by DAGMan, or with it by the schedd.
+_END_OF_DAG = ("DAG Abort:", "DAG Removed:", "removed because <OtherJobRemoveRequirements")
+_REMOVALS = {
+    "DAG Limit: Max number of held jobs": "Its jobs were held too often; the limit is the knob"
+    " DAGMAN_MAX_JOB_HOLDS.",
+    "Node Timeout:": "The limit is that of its TIMEOUT in the DAG file.",
+}
+_SIGNAL_ADVICE = {
+    -9: "SIGKILL is what a machine sends when its memory runs out: compare the memory that the job"
+    " used with what it requested, and set request_memory in the submit file.",
+    -11: "SIGSEGV is an error of the program: it has used memory that it does not have.",
+    -15: "SIGTERM: something has told the program to end.",
+}
+_EXIT_ADVICE = {
+    126: "126 is a shell's exit code for a file that it can't execute: look at the file's mode.",
+    127: "127 is a shell's exit code for a command that it does not find: look at PATH, and whether"
+    " the machine has the program.",
+}
+_ADVICE = {
+    "node.submit": "Correct the submit file; condor_dag_checker -lint checks all of them.",
+    "node.removed": "If nobody meant the job to be removed, the history has its RemoveReason:"
+    " condor_history -l {job}",
+    "node.failed": "Look for the node's name in {out}.",
+}
+
+
+class Failure(NamedTuple):
+    """Why a node has failed.
+
+    Attributes:
+        node: what has happened to it.
+        cause: one of `explanation.CAUSES`.
+        value: exit code of its jobs or script, negative for a signal; 0 if there is none.
+        reason: in words, of jobs that can't be submitted or were removed.
+    """
+
+    node: NodeRun
+    cause: str
+    value: int = 0
+    reason: str = ""
+
+    @property
+    def kind(self) -> tuple[str, int, str]:
+        """The same for failures of one kind: names and numbers in reasons do not count."""
+        own_name = rf"(?<!\w){re.escape(self.node.name)}(?!\w)"
+        return self.cause, self.value, _VARYING.sub("", re.sub(own_name, "", self.reason))
+
+
+def failures_by_kind(run: Run, dag: Dag | None) -> list[list[Failure]]:
+    """Why the failed nodes of a run have failed, failures of one kind together."""
+    groups: dict[object, list[Failure]] = {}
+    for node in run.nodes.values():
+        if node.status is NodeStatus.ERROR:
+            failure = failure_of(node, dag)
+            is_service = _is_of_kind(node, dag, NodeKind.SERVICE)
+            groups.setdefault((is_service, *failure.kind), []).append(failure)
+    return list(groups.values())
+
+
+def failure_of(node: NodeRun, dag: Dag | None) -> Failure:
+    """Why a node has failed, by its last attempt."""
+    attempt = node.attempts[-1] if node.attempts else Attempt(0)
+    if attempt.post is not None and attempt.post.value:
+        return Failure(node, "node.post", attempt.post.value)
+    if not attempt.procs:
+        return _failure_before_jobs(node, attempt)
+    if attempt.value == RETURN_JOB_ABORTED:
+        return _removal(node, message(attempt.reason))
+    if not attempt.value:
+        return Failure(node, "node.failed")
+    if _is_of_kind(node, dag, NodeKind.SUBDAG):
+        return Failure(node, "node.subdag", attempt.value)
+    return Failure(node, "node.exit" if attempt.value > 0 else "node.signal", attempt.value)
+
+
+def failed_node_findings(facts: Facts, inner: dict[str, Explanation]) -> list[Finding]:
+    """A finding for each kind of failure; `inner` has explanations of sub-DAGs by node."""
+    return [_finding(group, facts, inner) for group in failures_by_kind(facts.run, facts.dag)]
+
+
+def futile_findings(state: GraphState) -> list[Finding]:
+    """The nodes that can't run because others have failed."""
+    names = tuple(state.names_of(state.of_status(NodeStatus.FUTILE)))
+    if not names:
+        return []
+    most_harm = sorted(state.futile, key=lambda node: -state.futile[node])
+    roots = state.names_of(node for node in most_harm if state.futile[node])
+    sentence = (
+        f"{capitalized(nodes_named(names))} can't run after the failure of {names_of(roots)}."
+    )
+    return [Finding("node.futile", Weight.PROBLEM, sentence, names)]
+
+
+def failure_sentence(group: Sequence[Failure]) -> str:
+    """What has happened to nodes that failed alike."""
+    names = [failure.node.name for failure in group]
+    text = f"{capitalized(nodes_named(names))} failed: {_what(group[0], many=len(group) > 1)}"
+    attempts = len(group[0].node.attempts)
+    if len(group) == 1 and attempts > 1:
+        text += f" in the last of {attempts} attempts"
+    return text + "."
+
+
+def failure_evidence(
+    failure: Failure, facts: Facts, *, with_place: bool = True
+) -> Iterator[Evidence]:
+    """What says so: event, place of the node in its DAG file, last lines of its error file."""
+    attempt = failure.node.attempts[-1] if failure.node.attempts else None
+    if attempt is not None and failure.cause != "node.submit":  # the sentence has the reason
+        yield _event(failure, attempt, facts)
+    place = _place(failure.node, facts.dag)
+    if place and with_place:
+        yield Evidence(place, f"node {message(failure.node.name)}{_submit_file(failure, facts)}")
+    excerpt = facts.excerpts.get(failure.node.name)
+    if excerpt is not None:
+        yield _excerpt(excerpt)
+
+
+def _removal(node: NodeRun, reason: str) -> Failure:
+    if reason.startswith(_END_OF_DAG):
+        return Failure(node, "node.stopped", reason=reason)
+    return Failure(node, "node.removed", reason=reason)
+
+
+def _failure_before_jobs(node: NodeRun, attempt: Attempt) -> Failure:
+    if attempt.pre is not None and attempt.pre.value:
+        return Failure(node, "node.pre", attempt.pre.value)
+    if attempt.reason:
+        return Failure(node, "node.submit", reason=message(attempt.reason).rstrip(" ."))
+    return Failure(node, "node.failed")
+
+
+def _finding(group: list[Failure], facts: Facts, inner: dict[str, Explanation]) -> Finding:
+    first, shown, one = group[0], group[:MAX_EXAMPLES], len(group) == 1
+    harmless = first.cause == "node.stopped" or _is_of_kind(first.node, facts.dag, NodeKind.SERVICE)
+    return Finding(
+        first.cause,
+        Weight.NOTE if harmless else Weight.PROBLEM,
+        failure_sentence(group),
+        tuple(failure.node.name for failure in group),
+        tuple(piece for each in shown for piece in failure_evidence(each, facts, with_place=one)),
+        tuple(failure_advice(first, facts)),
+        tuple(inner[each.node.name] for each in shown if each.node.name in inner),
+    )
+
+
+def failure_advice(failure: Failure, facts: Facts) -> tuple[str, ...]:
+    """What can be done about a failure."""
+    if failure.cause in ("node.pre", "node.post"):
+        advice = _script_advice(failure, facts)
+    elif failure.cause == "node.exit":
+        advice = _exit_advice(failure.value)
+    elif failure.cause == "node.signal":
+        advice = _SIGNAL_ADVICE.get(failure.value, "")
+    else:
+        job = failure.node.attempts[-1].job if failure.node.attempts else ""
+        found = (text for begin, text in _REMOVALS.items() if failure.reason.startswith(begin))
+        advice = next(found, _ADVICE.get(failure.cause, "")).format(job=job, out=facts.out)
+    return (advice,) if advice else ()
+
+
+def _exit_advice(code: int) -> str:
+    if 128 < code < 128 + signal.NSIG:
+        return f"A shell says so of a program that ended with {result(128 - code)}."
+    return _EXIT_ADVICE.get(code, "")
+
+
+def _script_advice(failure: Failure, facts: Facts) -> str:
+    if failure.node.name in facts.excerpts:
+        return ""
+    kind = failure.cause[5:].upper()
+    return (
+        "What the script prints is kept if its line in the DAG file names a file for it:"
+        f" SCRIPT DEBUG {kind.lower()}.log ALL {kind} ..."
+    )
+
+
+def _what(failure: Failure, *, many: bool) -> str:
+    whose, s = ("their", "s") if many else ("its", "")
+    value = result(failure.value)
+    job = f"{whose} job{s}"
+    reason = f": {failure.reason}" if failure.reason else ""
+    if many:
+        reason = f", for example{reason}" if reason else ""
+    if failure.cause in ("node.exit", "node.signal"):
+        return f"{job} ended with {value}" if many else f"{_jobs(failure)} with {value}"
+    return {
+        "node.pre": f"{whose} PRE script{s} ended with {value}",
+        "node.post": f"{whose} POST script{s} ended with {value}{_before_post(failure, many)}",
+        "node.submit": f"{whose} jobs can't be submitted{reason}",
+        "node.removed": f"{job} {'were' if many else 'was'} removed{reason}",
+        "node.stopped": f"{job} {'were' if many else 'was'} removed when the DAG ended",
+        "node.subdag": f"{whose} DAG{s} failed, condor_dagman's {value}",
+        "node.failed": "the logs do not tell why",
+    }[failure.cause]
+
+
+def _jobs(failure: Failure) -> str:
+    attempt = failure.node.attempts[-1]
+    if attempt.procs == 1:
+        return "its job ended"
+    return f"{attempt.failed_procs} of its {attempt.procs} jobs failed, the first"
+
+
+def _before_post(failure: Failure, many: bool) -> str:
+    value = failure.node.attempts[-1].value
+    if many or not value or value == RETURN_JOB_ABORTED:
+        return ""
+    return f", after its job had ended with {result(value)}"
+
+
+def _event(failure: Failure, attempt: Attempt, facts: Facts) -> Evidence:
+    name = message(failure.node.name)
+    script: ScriptRun | None = {"node.pre": attempt.pre, "node.post": attempt.post}.get(
+        failure.cause
+    )
+    if script is not None:
+        kind = failure.cause[5:].upper()
+        return Evidence(
+            facts.out, f"{kind} script of {name}: {result(failure.value)}", script.ended
+        )
+    host = f" on {message(attempt.hosts[-1])}" if attempt.hosts and attempt.hosts[-1] else ""
+    how = result(failure.value) if failure.value else message(attempt.reason) or "left the queue"
+    if failure.cause == "node.signal":
+        how += _memory(attempt)
+    return Evidence(facts.nodes_log, f"job {attempt.job} of {name}{host}: {how}", attempt.ended)
+
+
+def _memory(attempt: Attempt) -> str:
+    """What it used and requested, if the terminate event has it."""
+    row = attempt.usage.get("Memory (MB)")
+    if row is None or row.used is None or row.requested is None:
+        return ""
+    return f", {row.used:g} MB of memory used, {row.requested:g} MB requested"
+
+
+def _excerpt(excerpt: Excerpt) -> Evidence:
+    if excerpt.lines:
+        return Evidence(excerpt.path, "its last lines:", lines=excerpt.lines)
+    return Evidence(excerpt.path, excerpt.problem or "is empty")
+
+
+def _place(node: NodeRun, dag: Dag | None) -> str:
+    number = dag.find(node.name) if dag is not None else None
+    return dag.place(number) if dag is not None and number is not None else ""
+
+
+def _submit_file(failure: Failure, facts: Facts) -> str:
+    dag = facts.dag
+    number = dag.find(failure.node.name) if dag is not None else None
+    if dag is None or number is None or number in dag.subdags:
+        return ""
+    return f", submit file {message(dag.submits[number])}"
+
+
+def _is_of_kind(node: NodeRun, dag: Dag | None, kind: NodeKind) -> bool:
+    number = dag.find(node.name) if dag is not None else None
+    return number is not None and dag is not None and dag.kinds[number] == kind

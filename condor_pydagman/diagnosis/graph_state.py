@@ -1,0 +1,135 @@
+"""Where each node of a DAG stands: the states of its run, and what the edges add to them.
+
+The logs do not tell that a node has become ready, or that it can't run any more.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+
+from condor_pydagman.graph.model import JOIN, Dag
+from condor_pydagman.names import logged_name
+from condor_pydagman.trace.run_history import NodeRun, Run
+from condor_pydagman.vocabulary import ORDINARY_KINDS, NodeStatus
+
+_ENDED = (NodeStatus.DONE, NodeStatus.ERROR)
+_WAIT = (NodeStatus.NOT_READY, NodeStatus.FUTILE)
+
+
+class GraphState:
+    """The nodes of a DAG and their states.
+
+    Attributes:
+        dag: the graph.
+        status: of each node; READY if all its parents have ended well, FUTILE if a failed node
+            stands before it.
+        futile: how many nodes can't run because of a failed one; a node that several stand before
+            counts for one of them.
+    """
+
+    def __init__(self, dag: Dag, run: Run) -> None:
+        self.dag = dag
+        self._runs = run.nodes
+        self.status = [self._told(number) for number in range(len(dag))]
+        self._mark_ready()
+        self.futile = self._mark_futile()
+
+    def run_of(self, node: int) -> NodeRun | None:
+        """What has happened to a node, None if nothing has."""
+        return self._runs.get(logged_name(self.dag.names[node]))
+
+    def names_of(self, nodes: Iterable[int]) -> list[str]:
+        """Their names, without nodes that DAGMan has made for PARENT lines."""
+        dag = self.dag
+        return [dag.names[node] for node in nodes if not dag.flags[node] & JOIN]
+
+    def of_status(self, *wanted: NodeStatus) -> Iterator[int]:
+        """The nodes in one of these states."""
+        return (node for node, status in enumerate(self.status) if status in wanted)
+
+    def unmet(self, node: int) -> list[int]:
+        """The parents that a node waits for."""
+        dag, status = self.dag, self.status
+        waiting = (p for p in dict.fromkeys(dag.parents(node)) if status[p] is not NodeStatus.DONE)
+        return [
+            parent
+            for parent in waiting
+            if status[parent] is not NodeStatus.ERROR or not dag.is_weak(parent, node)
+        ]
+
+    def blockers(self, node: int) -> list[list[int]]:
+        """Chains from a node upwards, by parents that it waits for, to each node that waits for
+        none: the node itself first."""
+        before: dict[int, int] = {node: -1}
+        waiting, ends = deque([node]), []
+        while waiting:
+            now = waiting.popleft()
+            unmet = self.unmet(now) if self.status[now] in _WAIT else []
+            if not unmet:
+                ends.append(now)
+            for parent in unmet:
+                if parent not in before:
+                    before[parent] = now
+                    waiting.append(parent)
+        return [self._chain(end, before) for end in ends]
+
+    def _chain(self, end: int, before: dict[int, int]) -> list[int]:
+        chain = [end]
+        while before[chain[-1]] >= 0:
+            chain.append(before[chain[-1]])
+        return chain[::-1]
+
+    def _told(self, node: int) -> NodeStatus:
+        run = self.run_of(node)
+        return run.status if run is not None else NodeStatus.NOT_READY
+
+    def _mark_ready(self) -> None:
+        dag, status = self.dag, self.status
+        left = [dag.predecessor_count(vertex) for vertex in range(dag.vertex_count)]
+        for node, now in enumerate(status):
+            if now in _ENDED:
+                self._count_down(left, node, failed=now is NodeStatus.ERROR)
+        for node, now in enumerate(status):
+            ordinary = dag.kinds[node] in ORDINARY_KINDS
+            if now is NodeStatus.NOT_READY and not left[node] and ordinary:
+                status[node] = NodeStatus.READY
+
+    def _count_down(self, left: list[int], node: int, *, failed: bool) -> None:
+        """What waits for a node that has ended has one thing less to wait for."""
+        vertices = self._weak_successors(node) if failed else list(self.dag.successors(node))
+        while vertices:
+            vertex = vertices.pop()
+            left[vertex] -= 1
+            if vertex >= len(self.dag) and not left[vertex]:
+                vertices += self.dag.successors(vertex)
+
+    def _weak_successors(self, node: int) -> list[int]:
+        marks = self.dag.edges.weak_marks(node)
+        return [vertex for vertex, weak in zip(self.dag.successors(node), marks) if weak]
+
+    def _mark_futile(self) -> dict[int, int]:
+        """FUTILE for all that a failed node stands before; how many for each of these."""
+        counts = {}
+        seen: set[int] = set()
+        for node in list(self.of_status(NodeStatus.ERROR)):
+            counts[node] = sum(1 for _ in self._futile_behind(node, seen))
+        return counts
+
+    def _futile_behind(self, failed: int, seen: set[int]) -> Iterator[int]:
+        vertices = list(self._strong_successors(failed))
+        while vertices:
+            vertex = vertices.pop()
+            if vertex in seen:
+                continue
+            seen.add(vertex)
+            if vertex < len(self.dag):
+                if self.status[vertex] is not NodeStatus.NOT_READY:
+                    continue
+                self.status[vertex] = NodeStatus.FUTILE
+                yield vertex
+            vertices += self._strong_successors(vertex)
+
+    def _strong_successors(self, vertex: int) -> Iterable[int]:
+        marks = self.dag.edges.weak_marks(vertex)
+        return (after for after, weak in zip(self.dag.successors(vertex), marks) if not weak)

@@ -1,0 +1,121 @@
+"""Jobs that wait in the queue: for how long, and whether any machine can run them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from condor_pydagman.diagnosis.explanation import Evidence, Finding, Weight
+from condor_pydagman.diagnosis.full_throttles import idle_jobs
+from condor_pydagman.diagnosis.known_facts import IDLE, Clause, Facts, Fit, QueuedJob
+from condor_pydagman.diagnosis.phrases import does, nodes_named, number_of
+from condor_pydagman.printable import message
+from condor_pydagman.report.words import duration
+from condor_pydagman.trace.run_history import NodeRun
+from condor_pydagman.vocabulary import NodeStatus
+
+MAX_CLAUSES = 4
+
+
+def idle_job_findings(facts: Facts) -> list[Finding]:
+    """A finding for jobs of each kind; one for all if the schedd has not told of them."""
+    if facts.fits:
+        return [_fit_finding(fit, facts) for fit in facts.fits]
+    if not facts.is_live or (facts.jobs is not None and not _queued(facts)):
+        return []
+    return list(_logged(facts))
+
+
+def _fit_finding(fit: Fit, facts: Facts) -> Finding:
+    if fit.slots and not fit.able:
+        return _no_match(fit, facts)
+    if not fit.slots:
+        text = "the pool has no slots"
+    elif fit.free:
+        text = f"{fit.free} of {number_of(fit.slots, 'slot')} could run {_them(fit)} now; the next"
+        text += " cycle of the negotiator decides"
+    else:
+        text = (
+            f"{fit.able} of {number_of(fit.slots, 'slot')} can run {_them(fit)}; all are busy, or"
+        )
+        text += " other users come first"
+    sentence = f"{_waits(fit.jobs, fit.nodes, _since(facts, fit), facts.now)}: {text}."
+    weight = Weight.WAITING if fit.slots else Weight.PROBLEM
+    advice = f"Which slots: condor_q -better-analyze {fit.job}"
+    evidence = Evidence("collector", f"{number_of(fit.slots, 'slot')}, {fit.able} match")
+    return Finding("job.idle", weight, sentence, fit.nodes, (evidence,), (advice,))
+
+
+def _no_match(fit: Fit, facts: Facts) -> Finding:
+    none = [clause for clause in fit.clauses if not clause.slots]
+    shown = none or sorted(fit.clauses, key=lambda clause: clause.slots)
+    if fit.willing:
+        why = f"the Requirements of the {number_of(fit.willing, 'slot')} that the job asks for"
+        why += " refuse it"
+    elif none:
+        s = "s" * (len(none) > 1)
+        why = f"no slot meets {'these parts' if s else 'this part'} of {_their(fit)} Requirements:"
+        why += f" {', '.join(message(clause.text) for clause in none[:MAX_CLAUSES])}"
+    else:
+        why = f"no slot meets all parts of {_their(fit)} Requirements"
+    sentence = (
+        f"{_waits(fit.jobs, fit.nodes, _since(facts, fit), facts.now)}: none of the"
+        f" {number_of(fit.slots, 'slot')} of the pool can run {_them(fit)}: {why}."
+    )
+    advice = (
+        "Change `requirements` or `request_...` in the submit file, which counts for jobs that are"
+        f" submitted later; for these jobs: condor_qedit {fit.job} ATTRIBUTE VALUE",
+        f"More: condor_q -better-analyze {fit.job}",
+    )
+    evidence = tuple(_clause(clause, fit) for clause in shown[:MAX_CLAUSES])
+    return Finding("job.no_match", Weight.PROBLEM, sentence, fit.nodes, evidence, advice)
+
+
+def _clause(clause: Clause, fit: Fit) -> Evidence:
+    values = f" ({'; '.join(clause.values)})" if clause.values else ""
+    text = f"{message(clause.text)}{message(values)} holds for {clause.slots} of {fit.slots} slots"
+    return Evidence(f"Requirements of {fit.job}", text)
+
+
+def _logged(facts: Facts) -> Iterator[Finding]:
+    """By the nodes log alone."""
+    nodes = [run for run in facts.run.nodes.values() if _idle(run)]
+    if not nodes:
+        return
+    jobs = sum(map(_idle, nodes))
+    oldest = min(nodes, key=lambda run: run.attempts[-1].submitted)
+    attempt = oldest.attempts[-1]
+    sentence = _waits(jobs, tuple(run.name for run in nodes), attempt.submitted, facts.now)
+    text = f"job {attempt.job} of {message(oldest.name)}: submitted"
+    evidence = Evidence(facts.nodes_log, text, attempt.submitted)
+    advice = f"Why: condor_q -better-analyze {attempt.job}"
+    names = tuple(run.name for run in nodes)
+    yield Finding("job.idle", Weight.WAITING, f"{sentence}.", names, (evidence,), (advice,))
+
+
+def _waits(jobs: int, nodes: tuple[str, ...], since: float, now: float) -> str:
+    age = f", the oldest for {duration(now - since)}" if since and jobs > 1 else ""
+    if since and jobs == 1:
+        age = f" for {duration(now - since)}"
+    return f"{number_of(jobs, 'job')} of {nodes_named(nodes)} {does(jobs, 'be')} idle{age}"
+
+
+def _them(fit: Fit) -> str:
+    return "it" if fit.jobs == 1 else "them"
+
+
+def _their(fit: Fit) -> str:
+    return "its" if fit.jobs == 1 else "their"
+
+
+def _since(facts: Facts, fit: Fit) -> float:
+    nodes = set(fit.nodes)
+    return min((job.since for job in _queued(facts) if job.node in nodes and job.since), default=0)
+
+
+def _queued(facts: Facts) -> list[QueuedJob]:
+    return [job for job in facts.jobs or () if job.status == IDLE]
+
+
+def _idle(run: NodeRun) -> int:
+    submitted = run.status is NodeStatus.SUBMITTED and run.attempts
+    return idle_jobs(run.attempts[-1]) if submitted else 0

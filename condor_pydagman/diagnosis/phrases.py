@@ -1,0 +1,43 @@
+"""Parts of sentences: numbers of things, lists of names, verbs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from condor_pydagman.printable import printable
+
+MAX_NAMES = 3  # of nodes in a sentence
+
+
+def number_of(count: int, noun: str) -> str:
+    """`1 node`, `2 nodes`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def does(count: int, verb: str) -> str:
+    """The verb for so many things: `waits`, `wait`; `is`, `are`."""
+    if verb == "be":
+        return "is" if count == 1 else "are"
+    return f"{verb}s" if count == 1 else verb
+
+
+def names_of(names: Sequence[str], most: int = MAX_NAMES) -> str:
+    """`A`, `A and B`, `A, B, C and 14 more`."""
+    shown = [printable(name) for name in names[:most]]
+    if len(names) > most:
+        return f"{', '.join(shown)} and {len(names) - most} more"
+    if len(shown) < 2:
+        return "".join(shown)
+    return f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def nodes_named(names: Sequence[str], most: int = MAX_NAMES) -> str:
+    """`node A`, `nodes A and B`, `17 nodes (A, B, C and 14 more)`."""
+    if len(names) > most:
+        return f"{len(names)} nodes ({names_of(names, most)})"
+    return f"node{'s' * (len(names) > 1)} {names_of(names, most)}"
+
+
+def capitalized(sentence: str) -> str:
+    """With a capital letter at the beginning, all else as it is."""
+    return sentence[:1].upper() + sentence[1:]

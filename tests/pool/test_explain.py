@@ -1,0 +1,196 @@
+"""condor_pydagman explain: one DAG that has failed in ten ways, under both programs, while it runs
+and when it was removed; and what keeps a DAG from going on."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.pool.scenes import Played, Scene, Stage
+
+pytestmark = pytest.mark.pool
+
+STAGE = Stage()
+TEN_WAYS = """\
+JOB Exit fail.sub
+VARS Exit code="3"
+RETRY Exit 1
+JOB After fail.sub
+PARENT Exit CHILD After
+JOB Signal kill.sub
+JOB Pre fail.sub
+SCRIPT DEBUG pre.log ALL PRE Pre /bin/ls nonexistent
+JOB Post good.sub
+SCRIPT POST Post script.sh 1
+JOB Missing missing.sub
+JOB Refused refused.sub
+JOB Held held.sub
+JOB NoExe noexe.sub
+JOB NoMatch nomatch.sub
+JOB Removed told.sub
+SUBDAG EXTERNAL Inner inner.dag
+JOB Good good.sub
+#== inner.dag
+JOB I fail.sub
+VARS I code="9"
+#== fail.sub
+universe = scheduler
+executable = /bin/sh
+arguments = "-c 'echo no dataset of $(JOB) >&2; exit $(code)'"
+error = $(JOB).err
+queue
+#== kill.sub
+universe = scheduler
+executable = /bin/sh
+arguments = kill.sh
+queue
+#== kill.sh
+kill -9 $$
+#== good.sub
+universe = scheduler
+executable = /bin/true
+queue
+#== refused.sub
+universe = nonexistent
+executable = /bin/true
+queue
+#== held.sub
+executable = /bin/true
+transfer_input_files = nonexistent
+should_transfer_files = yes
+queue
+#== noexe.sub
+executable = nonexistent
+queue
+#== nomatch.sub
+executable = /bin/true
+requirements = TARGET.Arch == "VAX"
+queue
+"""
+ENDED = {
+    "node.exit": ["Exit"],
+    "node.signal": ["Signal"],
+    "node.pre": ["Pre"],
+    "node.post": ["Post"],
+    "node.submit": ["Missing", "Refused"],
+    "node.removed": ["Removed"],
+    "node.subdag": ["Inner"],
+    "node.futile": ["After"],
+}
+LIVE = {"job.held": ["Held", "NoExe"], "job.no_match": ["NoMatch"]}
+
+
+def explain(s: Scene, *words: str) -> Any:
+    """What the command says; `code` is its exit code."""
+    done = s.access_point.run(
+        "condor_pydagman", "explain", "--json", *words, cwd=s.work, check=False
+    )
+    assert done.stdout, done.stderr
+    return {**json.loads(done.stdout), "code": done.returncode}
+
+
+def nodes_by_cause(said: Any, weight: str = "problem") -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for finding in said["findings"]:
+        if finding["weight"] == weight:
+            found.setdefault(finding["cause"], []).extend(finding["nodes"])
+    return {cause: sorted(nodes) for cause, nodes in found.items()}
+
+
+def of(said: Any, cause: str, node: str) -> Any:
+    """The finding of that cause about a node."""
+    return next(f for f in said["findings"] if f["cause"] == cause and node in f["nodes"])
+
+
+@STAGE.by_both
+def ten_ways_to_fail(s: Scene) -> tuple[Any, Any]:
+    s.submit(TEN_WAYS)
+    s.started("Removed 0")
+    s.run("condor_rm", str(s.job("Removed")))
+    s.says(r"^.{17} +1 +0 +3 +0 +0 +0 +8 +1 *\n.* 2 job proc\(s\) currently held")
+    live = explain(s, "t.dag")
+    s.remove()
+    s.gone()
+    return live, explain(s, "t.dag")
+
+
+@STAGE.by_both
+def an_exit_code_that_ends_the_dag(s: Scene) -> Any:
+    s.submit('JOB A job.sub\nVARS A code="4"\nABORT-DAG-ON A 4 RETURN 1\nJOB B told.sub\n')
+    assert s.ends() == 1
+    s.gone()
+    return explain(s, "t.dag")
+
+
+@STAGE.scene
+def what_keeps_a_dag_from_going_on(s: Scene) -> None:
+    s.submit("JOB A told.sub\nJOB B told.sub\nJOB C job.sub\nPARENT B CHILD C\n", "-maxjobs", "1")
+    s.started("A 0")
+    said = explain(s, "t.dag")
+    assert (said["code"], nodes_by_cause(said, "waiting")) == (0, {"throttle.full": ["B"]})
+    full = of(said, "throttle.full", "B")
+    assert full["evidence"][0]["source"] == "-MaxJobs 1, command line of DAGMan"
+    said = explain(s, str(s.cluster), "C")
+    assert of(said, "node.waiting", "B")["sentence"].startswith("It waits for 1 parent")
+    s.touch("t.dag.halt")
+    s.says("Halting DAGMan progess")
+    said = explain(s)
+    assert (said["code"], nodes_by_cause(said)) == (1, {"dag.halted": []})
+    (s.work / "t.dag.halt").unlink()
+    s.hold()
+    said = explain(s, "t.dag")
+    assert nodes_by_cause(said) == {"dagman.held": []}
+    assert said["findings"][0]["advice"] == [f"To go on: condor_release {s.cluster}"]
+    s.release()
+    s.touch("go.A", "go.B")
+    assert s.ends() == 0
+    said = explain(s, "t.dag")
+    assert (said["code"], said["findings"]) == (0, [])
+
+
+def of_cause(said: Any, cause: str) -> Any:
+    return next(finding for finding in said["findings"] if finding["cause"] == cause)
+
+
+@pytest.mark.parametrize("name", STAGE.scenes)
+def test_what_keeps_a_dag(played: Played, name: str) -> None:
+    played.check(name)
+
+
+@pytest.mark.parametrize("name", ["ten_ways_to_fail"])
+def test_ten_ways_to_fail(played: Played, name: str) -> None:
+    for live, removed in played.both(name):
+        assert nodes_by_cause(live) == {**ENDED, **LIVE}
+        check_live(live)
+        assert (live["code"], removed["code"]) == (1, 1)
+        assert nodes_by_cause(removed) == {**ENDED, "dagman.removed": []}
+        stopped = nodes_by_cause(removed, "note")["node.stopped"]
+        assert stopped == ["Held", "NoExe", "NoMatch"]
+        assert removed["findings"][0]["cause"] == "dagman.removed"
+        assert "condor_submit_dag t.dag" in of_cause(removed, "dag.rescue")["advice"][0]
+
+
+def check_live(said: Any) -> None:
+    """Each way is told with its reason."""
+    failed = of(said, "node.exit", "Exit")
+    assert "exit code 3 in the last of 2 attempts" in failed["sentence"]
+    assert failed["evidence"][-1]["lines"] == ["no dataset of Exit"]
+    assert "signal 9" in of(said, "node.signal", "Signal")["sentence"]
+    assert "via condor_rm" in of(said, "node.removed", "Removed")["sentence"]
+    assert "nonexistent" in of(said, "node.submit", "Refused")["sentence"]
+    assert "No such file" in of(said, "node.submit", "Missing")["sentence"]
+    assert "nonexistent" in of(said, "node.pre", "Pre")["evidence"][-1]["lines"][-1]
+    assert "(HoldReasonCode 13)" in of(said, "job.held", "Held")["sentence"]
+    assert "(HoldReasonCode 6)" in of(said, "job.held", "NoExe")["sentence"]
+    assert 'TARGET.Arch == "VAX"' in of(said, "job.no_match", "NoMatch")["sentence"]
+    inner = of(said, "node.subdag", "Inner")["inner"][0]
+    assert of(inner, "node.exit", "I")["evidence"][-1]["lines"] == ["no dataset of I"]
+
+
+@pytest.mark.parametrize("name", ["an_exit_code_that_ends_the_dag"])
+def test_an_exit_code_that_ends_the_dag(played: Played, name: str) -> None:
+    for said in played.both(name):
+        assert nodes_by_cause(said) == {"dag.aborted": [], "node.exit": ["A"]}
+        assert nodes_by_cause(said, "note") == {"node.stopped": ["B"], "dag.rescue": []}

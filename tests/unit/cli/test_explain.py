@@ -1,0 +1,119 @@
+"""condor_pydagman explain: the text, the JSON, exit codes."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.cli import pydagman
+from condor_pydagman.cli.explain import text_of
+from condor_pydagman.diagnosis.explanation import Evidence, Explanation, Finding, Moment, Weight
+from condor_pydagman.names import logged_name
+from tests.dag_logs import BEGIN, DagLogs
+
+
+@pytest.fixture
+def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DagLogs:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    Path("t.dag").write_text("JOB A a.sub\nJOB B b.sub\nPARENT A CHILD B\n")
+    made = DagLogs(tmp_path)
+    made.start()
+    made.submit("A", 7)
+    made.execute(7)
+    return made
+
+
+def explain(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
+    code = pydagman.main(["explain", *words])
+    return code, capsys.readouterr().out
+
+
+def test_a_failed_dag(logs: DagLogs, capsys: pytest.CaptureFixture[str]) -> None:
+    logs.terminate(7, value=3)
+    logs.end(1)
+    code, out = explain(capsys, "t.dag")
+    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(BEGIN))
+    assert code == 1
+    assert out.splitlines()[:5] == [
+        "t.dag has failed after 0 s: 2 nodes, 1 failed, 1 unable to run after a failure.",
+        "",
+        "1. Node A failed: its job ended with exit code 3.",
+        f"   - t.dag.nodes.log, {when}: job 7.0 of A on slot1@one: exit code",
+        "     3",
+    ]
+    code, out = explain(capsys, "t.dag", "B")
+    assert (code, out.splitlines()[0]) == (
+        1, "Node B of t.dag can't run, because a node before it has failed."
+    )  # fmt: skip
+
+
+def test_a_dag_that_has_succeeded(logs: DagLogs, capsys: pytest.CaptureFixture[str]) -> None:
+    logs.terminate(7)
+    logs.submit("B", 8)
+    logs.terminate(8)
+    logs.end(0)
+    assert explain(capsys) == (0, "t.dag has succeeded after 0 s: 2 nodes, 2 done.\n")
+    code, out = explain(capsys, "t.dag", "A", "--json")
+    read = json.loads(out)
+    assert (code, read["wrong"], read["node"]) == (0, False, "A")
+    assert [moment["text"] for moment in read["life"]] == [
+        "1 job submitted (7.0)", "running on slot1@one", "ended with exit code 0"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["t.dag", "a"], "t.dag has no node a; near it: A\n"),
+        (["t.dag", "zzz"], "t.dag has no node zzz; it has 2 nodes\n"),
+        (["t.dag", "\x1b[2J"], "t.dag has no node \\x1b[2J"),
+        (["x.dag"], "there is no DAG file x.dag"),
+        (["."], ". is a directory"),
+    ],
+)
+def test_what_is_not_there(
+    logs: DagLogs, capsys: pytest.CaptureFixture[str], words: list[str], message: str
+) -> None:
+    assert pydagman.main(["explain", *words]) == 1
+    assert f"condor_pydagman: {message}" in capsys.readouterr().err
+
+
+def test_nothing_is_known_of_nodes(logs: DagLogs, capsys: pytest.CaptureFixture[str]) -> None:
+    for path in (logs.log, logs.log.with_name("t.dag")):
+        path.unlink()
+    assert pydagman.main(["explain", "t.dag", "A"]) == 1
+    assert "nothing is known of the nodes of t.dag: The DAG files" in capsys.readouterr().err
+
+
+def test_odd_names_and_bytes_can_be_printed(
+    logs: DagLogs, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = "n\u00f6de\udcff"
+    Path("t.dag").write_bytes(f"JOB {name} a.sub\n".encode("utf-8", "surrogateescape"))
+    logs.terminate(7)
+    logs.submit(logged_name(name), 9)
+    logs.terminate(9, value=1)
+    code, out = explain(capsys, "t.dag", name)
+    assert (code, out.splitlines()[0]) == (1, "Node n\u00f6de\\xff of t.dag has failed.")
+    assert explain(capsys, "t.dag", "--json")[0] == 1
+
+
+def test_lines_are_wrapped_and_those_of_sub_dags_are_indented() -> None:
+    inner = Explanation("in.dag", "in.dag has failed.", (Finding("unknown", Weight.NOTE, "x"),))
+    finding = Finding(
+        "node.subdag",
+        Weight.PROBLEM,
+        "word " * 20,
+        evidence=(Evidence("err", "its last lines:", lines=("a" * 90, "b")),),
+        advice=("do " * 20,),
+        inner=(inner,),
+    )
+    life = (Moment(0.0, "begins " * 10),)
+    lines = list(text_of(Explanation("t.dag", "head", (finding,), "A", life), 40))
+    assert [line for line in lines if len(line) > 40] == ["       " + "a" * 90]
+    assert lines[-4:] == ["", "   | in.dag has failed.", "   |", "   | 1. x"]
+    assert any(line.startswith("   => do do") for line in lines)

@@ -1,0 +1,146 @@
+"""DAGMan itself, and what another submission begins with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from condor_pydagman.diagnosis.dagman_job_state import (
+    dagman_findings,
+    failed_by_ad,
+    rescue_findings,
+)
+from condor_pydagman.diagnosis.explanation import Finding, Weight
+from condor_pydagman.diagnosis.known_facts import DagmanJob, RescueFile
+from condor_pydagman.trace.run_history import DagState, Halted, Run
+from condor_pydagman.vocabulary import DagStatus, NodeStatus
+from tests.unit.diagnosis import NOW, attempt, facts_of, hold, texts
+
+TEXT = "JOB A a.sub\nJOB B b.sub\n"
+FAILED = {"A": (NodeStatus.ERROR, [attempt(value=1)])}
+
+
+def found(**fields: Any) -> Finding:
+    (one,) = dagman_findings(facts_of(TEXT, {}, **fields))
+    return one
+
+
+def test_nothing_is_to_be_said_of_a_dagman_that_runs_or_has_succeeded() -> None:
+    for state in (DagState.RUNNING, DagState.SUCCEEDED):
+        assert not dagman_findings(facts_of(TEXT, {}, state=state))
+
+
+@pytest.mark.parametrize(
+    ("fields", "cause", "words", "advice"),
+    [
+        (
+            {"state": DagState.NOT_STARTED, "submit_command": "condor_submit_dag t.dag"},
+            "dagman.not_started",
+            "t.dag has not been started: there is no t.dag.dagman.out.",
+            "condor_submit_dag t.dag",
+        ),
+        (
+            {"state": DagState.IDLE, "dagman_job": DagmanJob(3, NOW - 70)},
+            "dagman.idle",
+            "DAGMan's job 3 has been idle for 1 min 10 s",
+            "condor_q -better-analyze 3",
+        ),
+        (
+            {"state": DagState.HELD, "dagman_job": DagmanJob(3, NOW, hold("3.0", 1, "by hand"))},
+            "dagman.held",
+            "DAGMan's job 3 is held for 30 s, so the DAG stands still: somebody used condor_hold",
+            "condor_release 3",
+        ),
+        (
+            {"state": DagState.INTERRUPTED, "submit_command": "condor_submit_dag x"},
+            "dagman.interrupted",
+            "DAGMan is gone",
+            "condor_submit_dag x",
+        ),
+        (
+            {"state": DagState.INTERRUPTED, "ad": {"JobStatus": 1}},
+            "dagman.interrupted",
+            "DAGMan is gone",
+            "The schedd starts job 3 again",
+        ),
+        (
+            {"state": DagState.REMOVED, "ad": {"RemoveReason": "via condor_rm"}},
+            "dagman.removed",
+            "DAGMan's job was removed: via condor_rm; it has removed",
+            "",
+        ),
+        (
+            {"state": DagState.FAILED, "exit_code": 1, "errors": ("ERROR: no",)},
+            "dagman.failed",
+            "condor_dagman has ended with exit code 1, and no node has failed.",
+            "condor_dag_checker t.dag",
+        ),
+        (
+            {"state": DagState.HALTED, "has_halt_file": True, "halt_file": "t.dag.halt"},
+            "dag.halted",
+            "The DAG is halted: jobs in the queue go on",
+            "rm t.dag.halt",
+        ),
+        (
+            {"state": DagState.HALTED},
+            "dag.halted",
+            "The DAG is halted",
+            "htcondor dag resume 3",
+        ),
+    ],
+)
+def test_states(fields: dict[str, Any], cause: str, words: str, advice: str) -> None:
+    finding = found(**fields)
+    assert finding.cause == cause
+    assert words in finding.sentence
+    assert advice in " ".join(finding.advice)
+
+
+def test_an_interrupted_dag_whose_job_is_queued_goes_on_by_itself() -> None:
+    assert found(state=DagState.INTERRUPTED, ad={"JobStatus": 1}).weight is Weight.WAITING
+    assert found(state=DagState.INTERRUPTED).weight is Weight.PROBLEM
+
+
+def test_a_failed_dag_is_explained_by_what_made_it_fail() -> None:
+    assert not dagman_findings(facts_of(TEXT, FAILED, state=DagState.FAILED))
+    facts = facts_of(TEXT, {}, state=DagState.FAILED)
+    facts.run.aborted = "Aborting DAG because we got the ABORT exit value from a job"
+    assert [finding.cause for finding in dagman_findings(facts)] == ["dag.aborted"]
+    facts = facts_of(TEXT, {}, state=DagState.FAILED)
+    facts.run.halts, facts.run.ended = [Halted(NOW - 9)], NOW
+    (finding,) = dagman_findings(facts)
+    assert "was halted, and DAGMan has ended" in finding.sentence
+    facts = facts_of(TEXT, {}, state=DagState.FAILED, exit_code=1)
+    facts.run.dag_status = DagStatus.CYCLE
+    assert "because the DAG has a cycle" in dagman_findings(facts)[0].sentence
+
+
+def test_a_dagman_that_is_started_again() -> None:
+    facts = facts_of(TEXT, {}, state=DagState.UNKNOWN, errors=("ERROR: disk full",))
+    assert not dagman_findings(facts)
+    facts.run.exit_code = 3
+    (finding,) = dagman_findings(facts)
+    assert finding.evidence[0].lines == ("ERROR: disk full",)
+
+
+def test_rescue_files() -> None:
+    rescue = RescueFile("t.dag.rescue001", 1, NOW)
+    known = {"state": DagState.FAILED, "submit_command": "condor_submit_dag t.dag"}
+    (finding,) = rescue_findings(facts_of(TEXT, FAILED, rescue=rescue, **known))
+    assert "goes on from t.dag.rescue001: 1 of 2 nodes are done" in finding.sentence
+    assert texts(finding) == ["t.dag.rescue001: 1 DONE lines"]
+    assert finding.advice == ("When the cause is removed: condor_submit_dag t.dag",)
+    (finding,) = rescue_findings(facts_of(TEXT, FAILED, **known))
+    assert "There is no rescue file" in finding.sentence
+    (finding,) = rescue_findings(facts_of(TEXT, FAILED))
+    assert "DAGMan goes on with the nodes that can run" in finding.sentence
+    assert not rescue_findings(facts_of(TEXT, {}))
+    assert not rescue_findings(facts_of(TEXT, FAILED, state=DagState.FAILED))  # a sub-DAG
+
+
+def test_the_job_ad_alone_tells_how_many_nodes_have_failed() -> None:
+    facts = facts_of(None, {}, run=Run(), ad={"DAG_NodesFailed": 2})
+    (finding,) = failed_by_ad(facts)
+    assert finding.sentence.startswith("2 nodes failed; which,")
+    assert not failed_by_ad(facts_of(None, {}, ad={"DAG_NodesFailed": 2}))

@@ -1,0 +1,45 @@
+"""Jobs on hold."""
+
+from __future__ import annotations
+
+from condor_pydagman.diagnosis.held_jobs import held_job_findings
+from condor_pydagman.diagnosis.known_facts import HELD, IDLE, QueuedJob
+from condor_pydagman.trace.run_history import DagState
+from condor_pydagman.vocabulary import NodeStatus
+from tests.unit.diagnosis import NOW, attempt, facts_of, hold, texts
+
+HELD_ONE = {"A": (NodeStatus.SUBMITTED, [attempt(held=1, holds=[hold()])])}
+TEXT = "JOB A a.sub\n"
+
+
+def test_as_the_nodes_log_has_it() -> None:
+    (found,) = held_job_findings(facts_of(TEXT, HELD_ONE))
+    assert found.sentence == (
+        "1 job of node A is held for 30 s: its input files could not be transferred"
+        " (HoldReasonCode 13)."
+    )
+    assert texts(found) == ["t.dag.nodes.log: job 7.0 of A: no such file"]
+    assert found.advice[-1] == "Then release them: condor_release 7.0"
+
+
+def test_released_jobs_and_those_of_a_dag_that_has_ended_are_not_held() -> None:
+    released = hold()._replace(released=NOW)
+    states = {"A": (NodeStatus.SUBMITTED, [attempt(held=0, holds=[released])])}
+    assert not held_job_findings(facts_of(TEXT, states))
+    assert not held_job_findings(facts_of(TEXT, HELD_ONE, state=DagState.FAILED))
+
+
+def test_the_schedd_knows_better() -> None:
+    assert not held_job_findings(facts_of(TEXT, HELD_ONE, jobs=()))
+    jobs = [QueuedJob(f"{n}.0", f"N{n}", HELD, NOW - n, "by hand", 1) for n in range(1, 10)]
+    jobs += [QueuedJob("50.0", "X", HELD, NOW, "?", 999), QueuedJob("60.0", "Y", IDLE)]
+    one, other = held_job_findings(facts_of(TEXT, {}, jobs=tuple(jobs)))
+    assert one.sentence == (
+        "9 jobs of 9 nodes (N1, N2, N3 and 6 more) are held for 9 s: somebody used condor_hold"
+        " (HoldReasonCode 1)."
+    )
+    assert len(one.evidence) == 3
+    assert one.advice == (
+        "Release them: condor_release -constraint 'DAGManJobId == 3 && HoldReasonCode == 1'",
+    )
+    assert "see the reason (HoldReasonCode 999)" in other.sentence

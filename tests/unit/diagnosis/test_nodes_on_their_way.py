@@ -1,0 +1,51 @@
+"""What goes on in a DAG that runs."""
+
+from __future__ import annotations
+
+from condor_pydagman.diagnosis.explanation import Weight
+from condor_pydagman.diagnosis.graph_state import GraphState
+from condor_pydagman.diagnosis.known_facts import Facts
+from condor_pydagman.diagnosis.nodes_on_their_way import running_findings
+from condor_pydagman.trace.run_history import DagState
+from condor_pydagman.vocabulary import NodeStatus
+from tests.unit.diagnosis import NOW, attempt, facts_of, script, texts, without_jobs
+
+TEXT = "".join(f"JOB {name} a.sub\n" for name in "ABCD") + "RETRY A 5 DELAY 60\n"
+
+
+def sentences(facts: Facts) -> list[str]:
+    state = GraphState(facts.dag, facts.run) if facts.dag is not None else None
+    return [finding.sentence for finding in running_findings(facts, state)]
+
+
+def test_jobs_scripts_and_delays() -> None:
+    facts = facts_of(TEXT, {
+        "A": (NodeStatus.READY, [attempt(0, 3)]),
+        "B": (NodeStatus.PRERUN, [without_jobs(pre=script(None))]),
+        "C": (NodeStatus.SUBMITTED, [attempt(running=1, started=NOW - 80)]),
+        "D": (NodeStatus.POSTRUN, [attempt(value=0, post=script(None))]),
+    })  # fmt: skip
+    assert sentences(facts) == [
+        "Node A failed and waits for the delay of RETRY; the next attempt begins in 55 s.",
+        "1 PRE script of node B runs, for 1 min.",
+        "1 POST script of node D runs, for 1 min.",
+        "1 job of node C runs for 1 min 20 s.",
+    ]
+    found = running_findings(facts, None)[-1]
+    assert found.weight is Weight.NOTE
+    assert texts(found) == ["t.dag.nodes.log: job 7.0 of C on slot1@one"]
+    assert not sentences(facts._replace(state=DagState.FAILED))
+
+
+def test_of_several_the_longest() -> None:
+    facts = facts_of(None, {
+        "A": (NodeStatus.PRERUN, [without_jobs(pre=script(None))]),
+        "B": (NodeStatus.PRERUN, [without_jobs(pre=script(None))]),
+        "C": (NodeStatus.SUBMITTED, [attempt(running=2, started=NOW - 80)]),
+        "D": (NodeStatus.SUBMITTED, [attempt(running=1, started=NOW - 8)]),
+    })  # fmt: skip
+    facts.run.nodes["B"].attempts[0].pre.started = NOW - 7200  # type: ignore[union-attr]
+    assert sentences(facts) == [
+        "2 PRE scripts of nodes B and A run, the longest for 2 h, that of node B.",
+        "3 jobs of nodes C and D run, the longest for 1 min 20 s.",
+    ]
