@@ -77,7 +77,7 @@ class _Version(argparse._VersionAction):
 
 def _parser() -> Parser:
     parser = Parser(
-        prog="condor_pydagman", description="DAGMan in Python: helpers.", allow_abbrev=False
+        prog="condor_pydagman", description="Run, watch, explain and report DAGs.", allow_abbrev=False
     )
     parser.add_argument("--version", action=_Version)
     subparsers: Any = parser.add_subparsers(metavar="COMMAND", required=True)
@@ -185,7 +185,6 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 SUBCOMMANDS: tuple[Callable[[Subparsers], None], ...] = (
-    _add_pool,
     run_dag.add_parser,
     dry_run.add_parser,
     watch.add_parser,
@@ -198,6 +197,7 @@ SUBCOMMANDS: tuple[Callable[[Subparsers], None], ...] = (
     draw.add_parser,
     flatten.add_parser,
     knobs_command.add_parser,
+    _add_pool,
 )
 
 if __name__ == "__main__":

@@ -54,7 +54,7 @@ def test_the_command_of_pool_run_is_not_changed() -> None:
     [
         ("konbs", "there is no command konbs; is knobs meant?"),
         ("lint x.dag", "condor_dag_checker -lint"),
-        ("zzz", "there is no command zzz; there are pool, "),
+        ("zzz", "there is no command zzz; there are run, "),
         ("pool strat", "condor_pydagman pool: there is no action strat; is start meant?"),
         ("draw --fld 3 x.dag", "condor_pydagman draw: unknown option --fld; is --fold meant?"),
         ("draw -zzz x.dag", "condor_pydagman draw: unknown option -zzz\n"),
