@@ -27,6 +27,7 @@ PLACES = {
     "share/fish/vendor_completions.d": "share/fish/vendor_completions.d/*",
     DOC + "/docs": "docs/*.md",
     DOC + "/docs/charts": "docs/charts/*",
+    DOC + "/docs/pictures": "docs/pictures/*",
     DOC + "/condor_config.d": "etc/condor_config.d/*",
     DOC + "/examples/diamond": "examples/diamond/*",
 }

@@ -8,8 +8,9 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from condor_pydagman.adapters.files import DagFiles, read_text, replace
+from condor_pydagman.adapters.files import DagFiles, read_text
 from condor_pydagman.adapters.graphviz import find_dot
+from condor_pydagman.cli.output_file import write_output
 from condor_pydagman.errors import FileError, PydagmanError, UsageError
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import Dag
@@ -82,8 +83,6 @@ def run(arguments: argparse.Namespace) -> int:
             f"{output}: can't tell from the name which kind of picture to write; "
             "give it a name that ends in .svg or .html"
         )
-    if os.path.isdir(output):
-        raise FileError(f"can't write {output}: it is a directory")
     run_dot = find_dot()
     gc.disable()  # nothing that is built here is garbage, and looking for it takes time
     try:
@@ -99,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
             fold_above=arguments.fold,
             left_to_right=arguments.direction == "LR",
         )
-        replace(output, _WRITERS[suffix](picture), durable=False)
+        write_output(output, _WRITERS[suffix](picture))
     finally:
         gc.enable()
     boxes = len(picture.sketch.boxes)

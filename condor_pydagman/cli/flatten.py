@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from condor_pydagman.adapters.files import DagFiles, replace
+from condor_pydagman.adapters.files import DagFiles
+from condor_pydagman.cli.output_file import write_output
 from condor_pydagman.dagfile import printer
 from condor_pydagman.dagfile.commands import ConfigFile
 from condor_pydagman.dagfile.parser import manager_commands
@@ -61,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
     except ValueError as error:
         raise PydagmanError(f"this DAG can't be written as one file: {error}") from None
     if arguments.output:
-        replace(arguments.output, text)
+        write_output(arguments.output, text)
     elif sys.stdout is not None:
         sys.stdout.reconfigure(errors="surrogateescape")  # type: ignore[union-attr]
         sys.stdout.writelines(text)

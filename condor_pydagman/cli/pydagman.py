@@ -77,7 +77,9 @@ class _Version(argparse._VersionAction):
 
 def _parser() -> Parser:
     parser = Parser(
-        prog="condor_pydagman", description="Run, watch, explain and report DAGs.", allow_abbrev=False
+        prog="condor_pydagman",
+        description="Run, watch, explain and report DAGs.",
+        allow_abbrev=False,
     )
     parser.add_argument("--version", action=_Version)
     subparsers: Any = parser.add_subparsers(metavar="COMMAND", required=True)

@@ -11,8 +11,8 @@ import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from condor_pydagman.adapters.files import replace
 from condor_pydagman.adapters.graphviz import find_dot
+from condor_pydagman.cli.output_file import write_output
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
 from condor_pydagman.errors import FileError, PydagmanError
 from condor_pydagman.graph.model import Dag
@@ -158,9 +158,7 @@ def _write(output: str, pieces: Iterable[str]) -> None:
         for piece in pieces:
             sys.stdout.write(piece)
         return
-    if os.path.isdir(output):
-        raise FileError(f"can't write {output}: it is a directory")
-    replace(output, pieces, durable=False)
+    write_output(output, pieces)
 
 
 def _clock(when: float) -> str:
