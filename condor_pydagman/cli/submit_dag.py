@@ -11,8 +11,8 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from condor_pydagman import __version__
 from condor_pydagman.cli.usage import usage
@@ -41,9 +41,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         options = parse_submit(words)
     except UsageError as error:
-        _say(str(error), error=not isinstance(error, MisplacedOption))
+        (_say if isinstance(error, MisplacedOption) else _warn)(str(error))
         if isinstance(error, UnknownOption) and error.near:
-            _say(f"       Is {error.near} meant?", error=True)
+            _warn(f"       Is {error.near} meant?")
         _say(usage(submit_usage(), "condor_submit_dag", given=bool(words)))
         return 1
     if options.show == "help":
@@ -54,12 +54,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except DagFileError as error:
         from condor_pydagman.cli import preflight
 
-        _say(preflight.all_errors(options, error), error=True)
+        _warn(preflight.all_errors(options, error))
     except OldArguments as error:
-        _say(str(error), error=True)
+        _warn(str(error))
         _say(usage(submit_usage(), "condor_submit_dag", given=True))
     except PydagmanError as error:
-        _say(str(error), error=True)
+        _warn(str(error))
     return 1
 
 
@@ -79,7 +79,7 @@ def run_and_leave() -> NoReturn:
 def _run(options: SubmitOptions) -> int:
     from condor_pydagman.dagman_job import dagman_submit_file
 
-    prepared, prepared_submits = _prepare(options)
+    prepared, prepared_submits = _prepare(options, _say)
     if not options.terse:
         _say(dagman_submit_file.summary(prepared.options), flush=True)
     if options.no_submit:
@@ -92,8 +92,8 @@ def _run(options: SubmitOptions) -> int:
 
 
 def submit_silently(options: SubmitOptions) -> int:
-    """Check a DAG and submit it as the command does, but print warnings only; returns the cluster
-    of DAGMan's job.
+    """Check a DAG and submit it as the command does, but print notes and warnings only, to the
+    error output; returns the cluster of DAGMan's job.
 
     Raises:
         PydagmanError: nothing was submitted; the message says why.
@@ -102,18 +102,24 @@ def submit_silently(options: SubmitOptions) -> int:
     from condor_pydagman.dagman_job import dagman_submit_file, submit_to_schedd
 
     try:
-        prepared, (prepared_submit,) = _prepare(options)
+        prepared, (prepared_submit,) = _prepare(options, _warn)
     except DagFileError as error:
         raise PydagmanError(preflight.all_errors(options, error)) from None
     bindings = dagman_submit_file.bindings()
     job = submit_to_schedd.submit(prepared_submit, options.paths(), bindings)
     for warning in (*job.warnings, *submit_to_schedd.unused_lines(prepared.added)):
-        _say(warning, error=True)
+        _warn(warning)
     return job.cluster
 
 
-def _prepare(options: SubmitOptions) -> tuple[Prepared, list[PreparedSubmit]]:
-    """Write the submit file of DAGMan's job, and prepare its submission if that is wanted."""
+def _prepare(
+    options: SubmitOptions, say: Callable[[str], None]
+) -> tuple[Prepared, list[PreparedSubmit]]:
+    """Write the submit file of DAGMan's job, and prepare its submission if that is wanted.
+
+    Args:
+        say: prints notes that are no warnings.
+    """
     from condor_pydagman.dagman_job import dagman_submit_file
     from condor_pydagman.dagman_job.old_files import refuse_running
     from condor_pydagman.dagman_job.output import Output
@@ -122,7 +128,7 @@ def _prepare(options: SubmitOptions) -> tuple[Prepared, list[PreparedSubmit]]:
     _note_options_without_effect(options)
     _drop_locale_of_python()
     current = dict(os.environ)  # the bindings add to it
-    output = Output(out=_say, err=lambda text: _say(text, error=True))
+    output = Output(out=say, err=_warn)
     if options.do_recurse:
         from condor_pydagman.dagman_job import nested_dags
 
@@ -153,10 +159,9 @@ def _note_options_without_effect(options: SubmitOptions) -> None:
     }
     for name, instead in wanted.items():
         if instead and not options.no_submit:
-            _say(
+            _warn(
                 f"Note: {name} has no effect on condor_submit_dag: the DAG is submitted, and its"
-                f" jobs run.\n      To run nothing, but {instead} {' '.join(options.dag_files)}",
-                error=True,
+                f" jobs run.\n      To run nothing, but {instead} {' '.join(options.dag_files)}"
             )
 
 
@@ -171,14 +176,21 @@ def _submit(prepared: Prepared, prepared_submit: PreparedSubmit) -> None:
         _say(f"Submitting job(s){'.' * job.procs}")
         _say(f"{job.procs} job(s) submitted to cluster {job.cluster}.", flush=True)
         watch = f"condor_watch_q -clusters {job.cluster}"
-        _say(f"To monitor your job(s), run: {watch}", error=True)
+        _warn(f"To monitor your job(s), run: {watch}")
     for warning in (*job.warnings, *submit_to_schedd.unused_lines(prepared.added)):
-        _say(warning, error=True)
+        _warn(warning)
 
 
-def _say(text: str, *, error: bool = False, flush: bool = False) -> None:
+def _say(text: str, *, flush: bool = False) -> None:
+    _print(text, sys.stdout, flush=flush)
+
+
+def _warn(text: str) -> None:
+    _print(text, sys.stderr)
+
+
+def _print(text: str, stream: TextIO | None, *, flush: bool = False) -> None:
     """Print; as with stock, a full disk or a reader that has gone away stops nothing."""
-    stream = sys.stderr if error else sys.stdout
     if stream is not None:  # closed by the caller
         with contextlib.suppress(OSError, ValueError):
             print(text, file=stream, flush=flush)

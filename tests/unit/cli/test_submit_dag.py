@@ -12,8 +12,10 @@ from pathlib import Path
 import htcondor2
 import pytest
 
-from condor_pydagman.cli.submit_dag import main
+from condor_pydagman.cli.submit_dag import main, submit_silently
+from condor_pydagman.dagman_job import submit_to_schedd
 from condor_pydagman.dagman_job.dagman_submit_file import DASHES
+from condor_pydagman.dagman_job.options import parse_submit
 from condor_pydagman.dagman_job.submit_to_schedd import unused_lines
 from condor_pydagman.records.condor_sub import old_arguments
 from tests import locks
@@ -240,6 +242,17 @@ def test_old_arguments_that_are_wrong(capsys: pytest.CaptureFixture[str]) -> Non
     assert out.startswith("Usage: ")
 
 
+def test_silently_nothing_goes_to_the_output(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = submit_to_schedd.Job(7, 1)
+    monkeypatch.setattr(submit_to_schedd, "prepare_submit", lambda *_: None)
+    monkeypatch.setattr(submit_to_schedd, "submit", lambda *_: job)
+    Path("t.dag.rescue001").write_text("")
+    assert submit_silently(parse_submit(["-dagman", "/bin/true", "t.dag"])) == 7
+    assert capsys.readouterr() == ("", "Running rescue DAG 1\n")
+
+
 def test_unused_lines_are_warned_of() -> None:
     lines = ["foo = 1", "b = $(c)", "c=2", "priority = 3", "request_x = 4", "My.y = 5", "+z = 6"]
     assert unused_lines(lines) == [
@@ -351,7 +364,7 @@ def test_recursion_that_fails(capsys: pytest.CaptureFixture[str]) -> None:
 QUICK = """\
 import sys
 import time
-from condor_pydagman.cli.submit_dag import main
+from condor_pydagman.cli.submit_dag import main, submit_silently
 code = main(["-no_submit", "-dagman", "/opt/condor_dagman", "t.dag"])
 slow = ["argparse", "ast", "asyncio", "dataclasses", "difflib", "importlib.metadata", "inspect",
         "json", "logging", "shutil", "tempfile",
