@@ -17,7 +17,7 @@ from condor_pydagman.vocabulary import DagStatus as Number
 __all__ = ["DagState", "StateOfFiles", "state_of_ad", "state_of_exit", "state_of_files"]
 
 MAX_TAIL_BYTES = 1 << 20  # bytes at the end of `.dagman.out` that are read
-EXIT_REMOVED = 2  # condor_dagman(1)
+EXIT_ABORTED = 2  # condor_dagman(1): after condor_rm, and after errors that end a run at once
 
 
 class StateOfFiles(NamedTuple):
@@ -63,14 +63,16 @@ def _without_dagman(paths: DagPaths, run: RunLog, *, started: bool) -> DagState:
         return DagState.INTERRUPTED
     if run.exit_code is None:
         return DagState.UNKNOWN if started else DagState.NOT_STARTED
-    if run.dag_status == Number.RM and run.exit_code != EXIT_RESTART:
-        return DagState.REMOVED  # whatever its FINAL node has made of the exit code
+    removed = run.dag_status == Number.RM  # whatever its FINAL node has made of the exit code
+    aborted = run.dag_status is None and run.exit_code == EXIT_ABORTED
+    if (removed and run.exit_code != EXIT_RESTART) or aborted:
+        return DagState.REMOVED
     return state_of_exit(run.exit_code)
 
 
 def state_of_exit(code: int) -> DagState:
-    """What an exit code of condor_dagman says."""
-    known = {0: DagState.SUCCEEDED, EXIT_REMOVED: DagState.REMOVED, EXIT_RESTART: DagState.UNKNOWN}
+    """What an exit code of condor_dagman says of a DAG that was not removed."""
+    known = {0: DagState.SUCCEEDED, EXIT_RESTART: DagState.UNKNOWN}
     return known.get(code, DagState.FAILED)
 
 

@@ -37,7 +37,7 @@ def log(*lines: str) -> None:
 
 @pytest.mark.parametrize(
     ("code", "state"),
-    [(0, DagState.SUCCEEDED), (1, DagState.FAILED), (2, DagState.REMOVED), (77, DagState.FAILED)],
+    [(0, DagState.SUCCEEDED), (1, DagState.FAILED), (2, DagState.FAILED), (77, DagState.FAILED)],
 )
 def test_a_dag_that_has_ended(code: int, state: DagState) -> None:
     log(*TABLE, exit_line(12, code))
@@ -52,6 +52,11 @@ def test_a_removed_dag_whose_final_node_succeeded() -> None:
     log(*status_lines(REPORT._replace(dag_status=Number.RM)), exit_line(12, 0))
     found = dag_status("t.dag")
     assert (found.state, found.exit_code) == (DagState.REMOVED, 0)
+
+
+def test_a_removed_dag_whose_state_is_not_told() -> None:
+    log(exit_line(12, 2))
+    assert dag_status("t.dag").state is DagState.REMOVED
 
 
 def test_a_dag_that_was_never_started(directory: Path) -> None:
@@ -121,6 +126,7 @@ def with_ad(monkeypatch: pytest.MonkeyPatch, where: str, **ad: Any) -> DagStatus
         ("queue", {"JobStatus": 2, "ExitCode": 3}, DagState.RUNNING, None),
         ("past", {"JobStatus": 4, "ExitCode": 0}, DagState.SUCCEEDED, 0),
         ("past", {"JobStatus": 4, "ExitCode": 1}, DagState.FAILED, 1),
+        ("past", {"JobStatus": 4, "ExitCode": 2}, DagState.FAILED, 2),
         ("past", {"JobStatus": 3}, DagState.REMOVED, None),
     ],
 )
