@@ -27,10 +27,12 @@ class DagLogs:
         self.log.touch()
         self.out.touch()
 
-    def start(self, *, fresh: bool = True) -> None:
+    def start(self, *, fresh: bool = True, rescue: str = "") -> None:
         """DAGMan starts: a new run, or a recovery."""
         self.say("** /usr/bin/condor_dagman (CONDOR_DAGMAN) STARTING UP")
         self.say("** $CondorVersion: 25.14.1 2026-09-24 $")
+        if rescue:
+            self.say(f"USING RESCUE DAG {rescue}")
         if fresh:
             self.log.write_text("")
             self.say(f"MultiLogFiles: truncating log file {self.log}")

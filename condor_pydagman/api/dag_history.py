@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 from condor_pydagman.api.dag_reading import StrPath
 from condor_pydagman.errors import PydagmanError
@@ -36,7 +37,7 @@ def dag_events(
         UsageError: `since` is no id.
     """
     found = _found(dag)
-    monitor = DagMonitor(found, since=since, plans=_plans(found))
+    monitor = DagMonitor(found, since=since, plans=partial(_plans, found))
     return _all(monitor, interval if follow else None)
 
 

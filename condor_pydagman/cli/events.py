@@ -6,6 +6,7 @@ import argparse
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.cli.event_options import add_kind_option, is_wanted, plans_of
@@ -52,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         PydagmanError: there is no such DAG, or `--since` is no id.
     """
     found = chosen_dag(arguments.dag, ask=False)
-    monitor = DagMonitor(found, since=arguments.since, plans=plans_of(found))
+    monitor = DagMonitor(found, since=arguments.since, plans=partial(plans_of, found))
     told = False
     for events in follow(monitor, time.sleep) if arguments.follow else _read(monitor):
         told = True

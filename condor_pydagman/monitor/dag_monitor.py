@@ -6,7 +6,7 @@ DAGMan knows nothing of its readers: whoever follows a DAG costs it nothing.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from condor_pydagman.adapters.local_time import logged_minute
 from condor_pydagman.monitor.followed_file import FollowedFile
@@ -21,6 +21,7 @@ from condor_pydagman.trace.run_history import NodePlan, Run
 from condor_pydagman.trace.run_tracker import RunTracker, order
 from condor_pydagman.vocabulary import EXIT_RESTART
 
+Plans = Mapping[str, NodePlan]
 ALL = 1 << 30  # more events than an entry has
 BLOCK_BYTES = 4 << 20  # read of a log at a time
 
@@ -31,8 +32,9 @@ class DagMonitor:
     Args:
         found: the DAG and its files.
         since: the `id` of the last event that is known already; '' for the beginning of the run.
-        plans: what the DAG says of each node (`monitor.plan`); without it, states are told as far
-            as the logs tell them.
+        plans: what the DAG says of each node (`monitor.plan`), or what reads that: at the first
+            look, and again when another run begins, which may begin with another rescue file.
+            Without it, states are told as far as the logs tell them.
         tail_bytes: begin this many bytes before the ends of the logs, for DAGs whose logs are
             huge; `run` then has what happened since, and the counts that DAGMan wrote last.
 
@@ -48,7 +50,7 @@ class DagMonitor:
         found: FoundDag,
         *,
         since: str = "",
-        plans: Mapping[str, NodePlan] | None = None,
+        plans: Plans | Callable[[], Plans | None] | None = None,
         tail_bytes: int | None = None,
     ) -> None:
         self.found = found
@@ -64,9 +66,10 @@ class DagMonitor:
             lambda data, begin: out_lines(data, begin, self._times),
             order,
         )
-        self._tracker = RunTracker(plans)
+        self._read_plans = plans if callable(plans) else None
+        self._tracker = RunTracker(None if callable(plans) else plans)
         self._known = self._still_valid(parse_position(since))
-        self._left_out = False
+        self._left_out = self._has_looked = False
         if tail_bytes is not None:
             self._left_out = self._jobs.file.skip_to_last(tail_bytes)
             self._lines.file.skip_to_last(tail_bytes)
@@ -109,6 +112,9 @@ class DagMonitor:
         new_run = any(getattr(line, "what", None) is OutKind.NEW_RUN for line in lines)
         if new_run and self._log_is_another():
             self._jobs.restart()
+        if self._read_plans is not None and (new_run or not self._has_looked):
+            self._tracker.plan(self._read_plans())
+        self._has_looked = True
         self._jobs.fill(BLOCK_BYTES)
         events: list[DagEvent] = []
         for source in in_order(self._lines, self._jobs):

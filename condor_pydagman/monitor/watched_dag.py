@@ -13,8 +13,9 @@ from condor_pydagman.monitor import queue
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag
 from condor_pydagman.monitor.found_state import DagState, state_of_ad, state_of_files
-from condor_pydagman.monitor.plan import read_small_plan, size_of
+from condor_pydagman.monitor.plan import Plan, read_small_plan, size_of
 from condor_pydagman.trace.overview import Overview, overview
+from condor_pydagman.trace.run_history import NodePlan
 from condor_pydagman.trace.tally import Tally
 from condor_pydagman.vocabulary import NodeStatus
 
@@ -41,11 +42,11 @@ class WatchedDag:
     def __init__(self, found: FoundDag, depth: int = MAX_DEPTH) -> None:
         self.found = found
         self._depth = depth
-        self._plan = read_small_plan(found)
+        self._plan: Plan | None = None
         huge = size_of(found.nodes_log) > MAX_LOG_BYTES
         self._monitor = DagMonitor(
             found,
-            plans=self._plan.nodes if self._plan is not None else None,
+            plans=self._node_plans,
             tail_bytes=TAIL_BYTES if huge else None,
         )
         run = self._monitor.read()
@@ -97,6 +98,10 @@ class WatchedDag:
                 self._tally.take(events)
             if not self._monitor.more:
                 return
+
+    def _node_plans(self) -> Mapping[str, NodePlan] | None:
+        self._plan = read_small_plan(self.found)
+        return self._plan.nodes if self._plan is not None else None
 
     def _set_state(self) -> None:
         """By the files, and by the schedd if these do not say enough."""

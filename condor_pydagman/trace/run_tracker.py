@@ -83,6 +83,13 @@ class RunTracker:
         self.wanted = wanted
         self._nodes.hear(self._events.append if wanted else None)
 
+    def plan(self, plans: Mapping[str, NodePlan] | None) -> None:
+        """What the DAG says of each node, from the next run on; of this one, if nothing of it has
+        been taken in."""
+        self._plans = plans
+        if not self.run.last:
+            self._begin()
+
     def take(self, entry: NodesLogEvent | OutLine) -> list[DagEvent]:
         """Take in the next entry of one of the logs; returns what has happened."""
         if isinstance(entry, NodesLogEvent):

@@ -104,6 +104,24 @@ def test_of_a_new_run_everything_is_new(logs: DagLogs) -> None:
         assert not monitor.over
 
 
+def test_a_run_that_begins_with_a_rescue_file_while_it_is_followed(
+    logs: DagLogs, tmp_path: Path
+) -> None:
+    def names() -> dict[str, str]:
+        return {name: node.status.name for name, node in monitor.run.nodes.items()}
+
+    monitor = DagMonitor(found(logs), plans=lambda: read_plan(found(logs)).nodes)
+    assert not all_events(monitor)
+    assert names() == {"A": "NOT_READY", "B": "NOT_READY"}
+    a_run(logs)
+    all_events(monitor)
+    assert names() == {"A": "DONE", "B": "ERROR"}
+    (tmp_path / "t.dag.rescue001").write_text("DONE A\n")
+    logs.start(rescue=str(tmp_path / "t.dag.rescue001"))
+    all_events(monitor)
+    assert names() == {"A": "DONE", "B": "NOT_READY"}
+
+
 def test_only_the_last_run_is_told_unless_more_is_asked_for(logs: DagLogs) -> None:
     a_run(logs)
     first = all_events(DagMonitor(found(logs)))[0].id
