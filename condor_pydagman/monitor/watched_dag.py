@@ -15,7 +15,7 @@ from condor_pydagman.monitor.found_dag import FoundDag, find_dag
 from condor_pydagman.monitor.found_state import DagState, state_of_ad, state_of_files
 from condor_pydagman.monitor.plan import Plan, read_small_plan, size_of
 from condor_pydagman.trace.overview import Overview, overview
-from condor_pydagman.trace.run_history import NodePlan
+from condor_pydagman.trace.run_history import NodePlan, Run
 from condor_pydagman.trace.tally import Tally
 from condor_pydagman.vocabulary import NodeStatus
 
@@ -75,13 +75,15 @@ class WatchedDag:
         """How it stands now."""
         self._read()
         self._set_state()
-        run = self._monitor.run
+        tally = self._tally
+        if tally.run.starts and not self._is_of_this_run():
+            tally = Tally(Run())  # what the logs tell is not about it
         return overview(
             self.found.name,
             self._state.value,
-            self._tally,
+            tally,
             time.time(),
-            exact=self._plan is not None and run.complete,
+            exact=self._plan is not None and tally is self._tally and tally.run.complete,
             ad=self._ad,
             cluster=self.found.cluster,
             note=self._note,
@@ -128,8 +130,8 @@ class WatchedDag:
         self._state = state
 
     def _is_of_this_run(self) -> bool:
-        starts, ad = self._monitor.run.starts, self.found.ad
-        newest = starts[-1].time if starts else 0.0
+        run, ad = self._monitor.run, self.found.ad
+        newest = run.starts[-1].time if run.starts else run.begun  # of a huge log, the end was read
         ended = float(ad.get("CompletionDate") or 0) if self.found.exit_code is not None else 0.0
         return newest >= int(self.found.submitted) and not (ended and newest > ended)
 

@@ -100,18 +100,38 @@ def test_a_dag_that_runs_is_not_asked_for(logs: DagLogs, monkeypatch: pytest.Mon
 def test_what_was_before_the_submission_is_not_about_this_run(
     logs: DagLogs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    logs.submit("A", 7)
+    logs.terminate(7, value=1)
     logs.end(1)
     monkeypatch.setattr(queue, "queued_dagman_ad", lambda cluster: {"JobStatus": 1})
     found = find_dag(str(logs.log.with_name("t.dag")), ask=False)
     assert found.state is DagState.FAILED
     new = found._replace(cluster=7, state=DagState.IDLE, exit_code=None, submitted=BEGIN + 50)
     dag = WatchedDag(new)
-    assert dag.look().state == "idle"
+    seen = dag.look()
+    assert (seen.state, seen.begun, seen.failures) == ("idle", 0.0, [])
+    assert not any(seen.counts.values())
     assert not dag.over
     logs.now = BEGIN + 60
     logs.start()
     logs.end(0)
     assert (dag.look().state, dag.exit_code) == ("succeeded", 0)
+
+
+def test_the_end_of_a_dag_whose_log_is_too_big_to_be_read(
+    logs: DagLogs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watched_dag, "MAX_LOG_BYTES", 100)
+    monkeypatch.setattr(watched_dag, "TAIL_BYTES", 1000)
+    for cluster in range(20):
+        logs.submit("A", cluster)
+        logs.terminate(cluster)
+        logs.counts(1000, cluster, 0, 5, 0, 0, 995 - cluster, 0, 0)
+    found = find_dag(str(logs.log.with_name("t.dag")), ask=False)
+    dag = WatchedDag(found._replace(cluster=7, submitted=BEGIN - 5))
+    logs.end(1)
+    seen = dag.look()
+    assert (seen.state, seen.exit_code, dag.over) == ("failed", 1, True)
 
 
 def test_a_dag_that_nobody_runs_is_over(logs: DagLogs, monkeypatch: pytest.MonkeyPatch) -> None:
