@@ -13,7 +13,7 @@ from condor_pydagman.trace.node_tracker import NodeTracker
 from condor_pydagman.trace.nodes_log_text import NodesLogEvent
 from condor_pydagman.trace.out_log_text import OutKind, OutLine
 from condor_pydagman.trace.run_history import Halted, NodePlan, NodeRun, Run, Start
-from condor_pydagman.vocabulary import NodeStatus
+from condor_pydagman.vocabulary import DagStatus, NodeStatus
 
 COUNTS = ("total", "done", "pre", "queued", "post", "ready", "unready", "failed", "futile")
 # What follows from events of the nodes log, mostly of the same second.
@@ -200,7 +200,12 @@ class RunTracker:
             self._tell("dag.limits", line.time, **{line.text: line.number})
 
     def _status(self, line: OutLine) -> None:
+        """All that the stock DAGMan writes of a halt by file."""
         self.run.dag_status = line.number
+        if line.number == DagStatus.HALTED:
+            self._halt(line)
+        elif line.number in (DagStatus.OK, DagStatus.NODE_FAILED):
+            self._resume(line)
 
     def _count_total(self, line: OutLine) -> None:
         self._total = line.number

@@ -58,6 +58,14 @@ def test_a_recovery_goes_on_with_the_run() -> None:
     assert tracker.run.begun == 1.0
 
 
+def test_halts_by_file_of_which_stock_writes_only_the_state() -> None:
+    tracker = RunTracker()
+    lines = [line(OutKind.STATUS, float(at), number=n) for at, n in enumerate((0, 6, 6, 2, 6, 4))]
+    told = [name for one in lines for name in names(tracker, one)]
+    assert told == ["dag.halt", "dag.resume", "dag.halt"]
+    assert tracker.run.halts == [(1.0, 3.0), (4.0, 0.0)]
+
+
 def test_halts() -> None:
     tracker = RunTracker()
     halt = line(OutKind.HALT)
