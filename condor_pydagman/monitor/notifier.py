@@ -11,7 +11,6 @@ It is not of DAGMan's process family, which the schedd ends with DAGMan: it can 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import subprocess
@@ -22,7 +21,9 @@ from typing import Any, NamedTuple
 
 from condor_pydagman.adapters.lock_holder import living_holder
 from condor_pydagman.errors import PydagmanError
+from condor_pydagman.monitor import delivered_file
 from condor_pydagman.monitor.dag_monitor import DagMonitor
+from condor_pydagman.monitor.delivered_file import DeliveredFile
 from condor_pydagman.monitor.delivery import GIVE_UP_AT_END_S, Delivery
 from condor_pydagman.monitor.found_dag import find_dag
 from condor_pydagman.monitor.plan import read_small_plan
@@ -34,6 +35,7 @@ LOCK_CHECK_S = 5.0  # between looks whether DAGMan lives
 ORPHANED_S = 120.0  # without a DAGMan, after which it ends; the next DAGMan starts another
 TRY_S = 10.0  # for an answer of a URL
 PROGRAM_S = 60.0  # for a program
+PATIENCE_S = GIVE_UP_AT_END_S + 2 * TRY_S  # for the process before, which may be about to end
 MAX_LOG_BYTES = 1 << 20  # of its log, which is begun anew then
 
 
@@ -63,12 +65,12 @@ def main() -> int:
     """Do what the order on standard input says; returns the exit code."""
     fields = json.load(sys.stdin)
     order = Order(**{**fields, "program": tuple(fields["program"])})
-    position = _position_file(f"{order.dag}.notify.{order.number}")
-    if position is None:
-        return 0  # that of the DAGMan before this one goes on with its successor's run
-    os.chdir(os.path.dirname(order.dag))
     with contextlib.suppress(PydagmanError, OSError):
-        return Notifier(order, position).run()
+        delivered = delivered_file.lock(f"{order.dag}.notify.{order.number}", PATIENCE_S)
+        if delivered is None:
+            return 0  # that of the DAGMan before this one goes on with its successor's run
+        os.chdir(os.path.dirname(order.dag))
+        return Notifier(order, delivered).run()
     return 1
 
 
@@ -77,22 +79,20 @@ class Notifier:
 
     Args:
         order: what is to be delivered where.
-        position: descriptor of the file with the last delivered event's id.
+        delivered: which event was delivered last.
     """
 
-    def __init__(self, order: Order, position: int) -> None:
+    def __init__(self, order: Order, delivered: DeliveredFile) -> None:
         self._order = order
-        self._position = position
+        self._file = delivered
         self._wanted = EventFilter(order.kinds)
         found = find_dag(order.dag, ask=False)
         plan = read_small_plan(found)
-        known = os.pread(position, 200, 0).decode("ascii", "replace").strip()
         plans = plan.nodes if plan is not None else None
-        self._monitor = DagMonitor(found, since=known, plans=plans)
+        self._monitor = DagMonitor(found, since=delivered.id, plans=plans)
         self._lock = found.paths.lock
         self._delivery = Delivery()
-        self._read = known  # id of the last event that was read
-        self._written = known
+        self._read = delivered.id  # id of the last event that was read
         self._dagman_seen = time.monotonic()
         self._next_check = 0.0
 
@@ -104,7 +104,8 @@ class Notifier:
             if self._monitor.over and not self._monitor.more:
                 self._delivery.end(time.monotonic())
                 if self._delivery.empty:
-                    return self._leave()
+                    self._file.delete()
+                    return 0
             else:
                 self._delivery.go_on()
                 if self._is_orphaned():
@@ -136,11 +137,10 @@ class Notifier:
         self._write_position()
 
     def _write_position(self) -> None:
-        """The id of the last event that need not be delivered any more."""
-        done = self._read if self._delivery.empty else self._delivery.delivered or self._written
-        if done != self._written:
-            os.pwrite(self._position, done.encode().ljust(100) + b"\n", 0)
-            self._written = done
+        if self._delivery.empty:
+            self._file.write(self._read)
+        elif self._delivery.delivered:
+            self._file.write(self._delivery.delivered)
 
     def _is_orphaned(self) -> bool:
         now = time.monotonic()
@@ -150,12 +150,6 @@ class Notifier:
         if living_holder(self._lock) is not None:
             self._dagman_seen = now
         return now - self._dagman_seen >= ORPHANED_S
-
-    def _leave(self) -> int:
-        """All is delivered, or given up: the next run begins anew."""
-        with contextlib.suppress(OSError):
-            os.unlink(f"{self._order.dag}.notify.{self._order.number}")
-        return 0
 
     def _log(self, text: str) -> None:
         path = f"{self._order.dag}.notify.log"
@@ -215,21 +209,6 @@ def _post(url: str, data: bytes) -> None:
             return
     except (OSError, ValueError) as error:
         raise NotDelivered(f"the URL does not take it: {error}") from None
-
-
-def _position_file(path: str) -> int | None:
-    """The file with the last delivered event's id, locked; None if another process has it."""
-    until = time.monotonic() + GIVE_UP_AT_END_S + 2 * TRY_S  # the other one may be about to end
-    while True:
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        with contextlib.suppress(OSError):
-            fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.path.exists(path) and os.path.samestat(os.fstat(fd), os.stat(path)):
-                return fd
-        os.close(fd)
-        if time.monotonic() > until:
-            return None
-        time.sleep(INTERVAL_S)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.server
 import json
-import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -13,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.monitor import notifier
+from condor_pydagman.monitor import delivered_file, notifier
 from condor_pydagman.monitor.notifier import NotDelivered, Notifier, Order, deliver
 from condor_pydagman.trace.dag_events import DagEvent
 from tests.dag_logs import DagLogs
@@ -117,12 +116,9 @@ class Bench:
         self.got += [event.name for event in events]
 
     def run(self) -> int:
-        position = notifier._position_file(f"{self.order.dag}.notify.1")
-        assert position is not None
-        try:
-            return Notifier(self.order, position).run()
-        finally:
-            os.close(position)
+        delivered = delivered_file.lock(f"{self.order.dag}.notify.1", 1)
+        assert delivered is not None
+        return Notifier(self.order, delivered).run()
 
 
 @pytest.fixture
@@ -182,13 +178,3 @@ def test_it_ends_some_time_after_its_dagman(bench: Bench, monkeypatch: pytest.Mo
     assert bench.run() == 0
     assert Path(bench.order.dag + ".notify.1").exists()
     assert now[0] >= notifier.ORPHANED_S
-
-
-def test_there_is_one_process_for_each(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tests import locks
-
-    now = [0.0]
-    monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    bench.steps = [lambda: now.__setitem__(0, now[0] + 50) for _ in range(3)]
-    with locks.held(bench.order.dag + ".notify.1", "x"):
-        assert notifier._position_file(f"{bench.order.dag}.notify.1") is None

@@ -1,0 +1,87 @@
+"""The file with the last delivered event: who has it, and what the next process finds in it."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.monitor.delivered_file import DeliveredFile, lock
+from tests import locks
+
+FIRST, LAST = "0000000a.1-0000000b.2", "0000000a.30-0000000b.40"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    return str(tmp_path / "t.dag.notify.1")
+
+
+def taken(path: str, patience: float = 1.0) -> DeliveredFile:
+    file = lock(path, patience)
+    assert file is not None
+    return file
+
+
+def test_the_next_process_begins_behind_the_last_event(path: str) -> None:
+    file = taken(path)
+    assert file.id == ""
+    file.write(LAST)
+    file.write(FIRST)
+    assert taken(path).id == FIRST
+    file.delete()
+    file.delete()
+    assert not os.path.exists(path)
+    assert taken(path).id == ""
+
+
+@pytest.mark.parametrize("text", ["", "\0" * 101, "nonsense", "é" * 300])
+def test_what_is_no_id_counts_as_none(path: str, text: str) -> None:
+    Path(path).write_text(text)
+    assert taken(path).id == ""
+
+
+def test_a_full_disk_leaves_what_was_there(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = taken(path)
+    file.write(FIRST)
+
+    def full(*_: object) -> int:
+        raise OSError
+
+    monkeypatch.setattr(os, "pwrite", full)
+    file.write(LAST)
+    assert file.id == FIRST
+    assert taken(path).id == FIRST
+
+
+def test_another_process_keeps_it(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(time, "sleep", lambda seconds: now.__setitem__(0, now[0] + 50))
+    with locks.held(path, "x"):
+        assert lock(path, 80) is None
+
+
+def test_the_file_of_a_process_that_has_ended_meanwhile(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It delivers the last event and deletes the file while the next one waits for it: that one
+    must not deliver everything again."""
+    with locks.held(path, LAST) as holder:
+
+        def end(_: float) -> None:
+            os.unlink(path)
+            holder.kill()
+            holder.wait()
+
+        monkeypatch.setattr(time, "sleep", end)
+        assert taken(path).id == LAST
+    assert Path(path).read_text().strip() == LAST
+
+
+def test_a_link_is_not_followed(path: str, tmp_path: Path) -> None:
+    os.symlink(tmp_path / "elsewhere", path)
+    with pytest.raises(OSError):
+        lock(path, 1)
