@@ -101,7 +101,8 @@ def watch(watched: Sequence[WatchedDag], arguments: argparse.Namespace) -> int:
 
 
 def _exit_code(watched: Sequence[WatchedDag]) -> int:
-    codes = [1 if dag.over and dag.exit_code is None else dag.exit_code or 0 for dag in watched]
+    """The greatest of those that have ended; 1 for one whose exit code nobody knows."""
+    codes = [1 if dag.exit_code is None else dag.exit_code for dag in watched if dag.over]
     return max(codes, default=0)
 
 

@@ -21,7 +21,6 @@ from condor_pydagman.vocabulary import NodeStatus
 
 MAX_LOG_BYTES = 32 << 20  # of a nodes log that is read whole; that takes a second
 TAIL_BYTES = 8 << 20  # of the end of a larger one
-_HELD = 5  # JobStatus
 ASK_S = 15.0  # between questions to the schedd
 MAX_DEPTH = 4  # of sub-DAGs
 _LIVE = (DagState.RUNNING, DagState.HALTED)
@@ -86,7 +85,7 @@ class WatchedDag:
             exact=self._plan is not None and tally is self._tally and tally.run.complete,
             ad=self._ad,
             cluster=self.found.cluster,
-            note=self._note,
+            note=self._note or self._hold_reason(),
             running=self._state in (DagState.RUNNING, DagState.HALTED),
             subdags=self._subdags(),
         )._replace(exit_code=self.exit_code if self.over else None)
@@ -154,8 +153,10 @@ class WatchedDag:
             self._note = str(error)
         if self._gone:
             self._note = "no DAGMan runs it, and none is in the queue"
-        if self._ad.get("HoldReason") and self._ad.get("JobStatus") == _HELD:
-            self._note = f"DAGMan's job is held: {self._ad['HoldReason']}"
+
+    def _hold_reason(self) -> str:
+        reason = self._ad.get("HoldReason") if self._state is DagState.HELD else None
+        return f"DAGMan's job is held: {reason}" if reason else ""
 
     def _subdags(self) -> list[Overview]:
         """Of the nodes in the queue that are DAGs."""

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from condor_pydagman.cli import pydagman, watch
+from condor_pydagman.monitor import queue
+from condor_pydagman.vocabulary import EXIT_RESTART
 from tests import locks
 from tests.dag_logs import DagLogs
 
@@ -52,6 +54,16 @@ def test_lines_until_the_end_with_its_exit_code(
     assert "done 0 running 1 waiting 1" in first
     assert "waiting 1 failed 1" in second
     assert third.endswith("failed: done 0 waiting 1 failed 1, exit code 1")
+
+
+def test_what_a_dagman_that_was_held_has_ended_with(
+    logs: DagLogs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The schedd starts it again: that is not the end of the DAG."""
+    logs.end(EXIT_RESTART)
+    monkeypatch.setattr(queue, "queued_dagman_ad", lambda cluster: {"JobStatus": 5})
+    logs.log.with_name("t.dag.lock").write_text("7\n")
+    assert pydagman.main(["watch", "--once", "t.dag"]) == 0
 
 
 def test_json(

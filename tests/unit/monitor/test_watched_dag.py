@@ -12,6 +12,7 @@ from condor_pydagman.monitor import plan, queue, watched_dag
 from condor_pydagman.monitor.found_dag import find_dag
 from condor_pydagman.monitor.found_state import DagState
 from condor_pydagman.monitor.watched_dag import WatchedDag
+from condor_pydagman.vocabulary import EXIT_RESTART
 from tests import locks
 from tests.dag_logs import BEGIN, DagLogs
 
@@ -132,6 +133,17 @@ def test_the_end_of_a_dag_whose_log_is_too_big_to_be_read(
     logs.end(1)
     seen = dag.look()
     assert (seen.state, seen.exit_code, dag.over) == ("failed", 1, True)
+
+
+def test_why_dagman_is_held_as_the_schedd_has_said_already(logs: DagLogs) -> None:
+    logs.end(EXIT_RESTART)
+    logs.log.with_name("t.dag.lock").write_text("7\n")
+    found = find_dag(str(logs.log.with_name("t.dag")), ask=False)
+    ad = {"JobStatus": 5, "HoldReason": "via condor_hold"}
+    dag = WatchedDag(found._replace(cluster=7, ad=ad, state=DagState.HELD))
+    seen = dag.look()
+    assert (seen.state, seen.note) == ("held", "DAGMan's job is held: via condor_hold")
+    assert not dag.over
 
 
 def test_a_dag_that_nobody_runs_is_over(logs: DagLogs, monkeypatch: pytest.MonkeyPatch) -> None:
