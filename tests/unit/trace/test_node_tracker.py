@@ -29,10 +29,10 @@ class Bench(DagLogs):
 
     def track(self, plans: Mapping[str, NodePlan] | None = None) -> Run:
         run = Run()
-        tracker = NodeTracker(run, plans, self.events.append)
+        self.tracker = NodeTracker(run, plans, self.events.append)
         times = LocalTimes(lambda text, utc: BEGIN, 2026)
         for event in log_events(self.log.read_bytes(), 0, times):
-            tracker.take(event)
+            self.tracker.take(event)
         return run
 
     def node(self, **plan: int) -> NodeRun:
@@ -89,6 +89,22 @@ def test_retries_are_attempts(bench: Bench) -> None:
     assert [attempt.job for attempt in node.attempts] == ["7.0", "8.0"]
     assert [event.data["retry"] for event in bench.told("node.retry")] == [1, 2]
     assert bench.node(retries=1).status is ERROR
+
+
+@pytest.mark.parametrize(("known", "status"), [(1, READY), (2, NodeStatus.SUBMITTED)])
+def test_dagman_says_that_it_tries_a_node_again(
+    bench: Bench, known: int, status: NodeStatus
+) -> None:
+    """It may say so when the nodes log has shown the next attempt already."""
+    bench.submit("A", 7)
+    bench.terminate(7, value=3)
+    for _ in range(known - 1):
+        bench.submit("A", 8)
+    node = bench.track().nodes["A"]  # without its plan: that it has a RETRY is not known
+    for _ in range(2):
+        bench.tracker.retried(node, 1, bench.now)
+    assert [event.data["retry"] for event in bench.told("node.retry")] == [1]
+    assert (node.status, len(node.attempts)) == (status, known)
 
 
 def test_a_post_script_decides(bench: Bench) -> None:
