@@ -13,6 +13,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator
+from typing import BinaryIO
 
 from condor_pydagman.adapters import own_files
 from condor_pydagman.errors import FileError, is_machine_error
@@ -34,13 +35,26 @@ def read_text(path: str, *, own: bool = False) -> str:
         FileError: it is no ordinary file (a directory, a FIFO, a device).
         OSError: it can't be opened or read.
     """
-    # O_NONBLOCK: opening a FIFO must not wait for a writer
-    plain = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
-    fd = own_files.open_to_read(path) if own else os.open(path, plain)
-    with os.fdopen(fd, "rb") as file:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            raise FileError(f"{path} is not an ordinary file")
+    with _ordinary(own_files.open_to_read(path), path) if own else open_ordinary(path) as file:
         return file.read().decode("utf-8", "surrogateescape")
+
+
+def open_ordinary(path: str) -> BinaryIO:
+    """Open a file, which somebody else may have made, for reading.
+
+    Raises:
+        FileError: it is no ordinary file (a directory, a FIFO, a device).
+        OSError: it can't be opened.
+    """
+    # O_NONBLOCK: opening a FIFO must not wait for a writer
+    return _ordinary(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), path)
+
+
+def _ordinary(fd: int, path: str) -> BinaryIO:
+    if stat.S_ISREG(os.fstat(fd).st_mode):
+        return os.fdopen(fd, "rb")
+    os.close(fd)
+    raise FileError(f"{path} is not an ordinary file")
 
 
 @contextlib.contextmanager
@@ -80,11 +94,8 @@ class DagFiles:
             FileError: it is no ordinary file, or has changed since it was first read.
             OSError: it can't be opened or read.
         """
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(fd, "rb") as file:
-            now = os.fstat(fd)
-            if not stat.S_ISREG(now.st_mode):
-                raise FileError(f"{path} is not an ordinary file")
+        with open_ordinary(path) as file:
+            now = os.fstat(file.fileno())
             if self._known.setdefault(path, _identity(now)) != _identity(now):
                 raise FileError(f"{path} was changed while it was being read")
             first = file.read(BLOCK_BYTES)

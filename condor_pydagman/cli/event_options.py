@@ -7,6 +7,7 @@ import fnmatch
 import sys
 
 from condor_pydagman.errors import PydagmanError
+from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.monitor.plan import read_plan
 from condor_pydagman.trace.dag_events import NAMES, DagEvent
@@ -27,6 +28,14 @@ def add_kind_option(parser: argparse.ArgumentParser) -> None:
 def is_wanted(event: DagEvent, kinds: list[str] | None) -> bool:
     """Whether an event is of one of the kinds, None for all."""
     return kinds is None or any(fnmatch.fnmatchcase(event.name, kind) for kind in kinds)
+
+
+def no_logs(monitor: DagMonitor) -> PydagmanError:
+    """What is wrong with a DAG of which no event could be read."""
+    problems = "; ".join(monitor.problems)
+    return PydagmanError(
+        f"{monitor.found.name} has not been started, or its logs were deleted: {problems}"
+    )
 
 
 def plans_of(found: FoundDag) -> dict[str, NodePlan] | None:

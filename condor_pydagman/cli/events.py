@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from condor_pydagman.cli.event_options import add_kind_option, is_wanted, plans_of
+from condor_pydagman.cli.event_options import add_kind_option, is_wanted, no_logs, plans_of
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
-from condor_pydagman.errors import PydagmanError
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.following import follow
 from condor_pydagman.trace.dag_events import DagEvent
@@ -62,10 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
                 print(event.to_json())
         sys.stdout.flush()
     if not told and monitor.problems:
-        raise PydagmanError(
-            f"{found.name} has not been started, or its logs were deleted: "
-            + "; ".join(monitor.problems)
-        )
+        raise no_logs(monitor)
     return 0
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from condor_pydagman.cli.event_options import add_kind_option, is_wanted
+from condor_pydagman.cli.event_options import add_kind_option, is_wanted, no_logs
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.following import follow
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the events that the command line asks for; returns the exit code.
 
     Raises:
-        PydagmanError: there is no such DAG.
+        PydagmanError: there is no such DAG, or nothing of a run of it.
     """
     found = chosen_dag(arguments.dag, ask=False)
     tail = max(arguments.lines * BYTES_OF_EVENT, MIN_BYTES)
@@ -67,9 +67,9 @@ def run(arguments: argparse.Namespace) -> int:
             break
     for event in last:
         _print(event)
-    if not last and monitor.problems:
-        print(f"condor_pydagman: {'; '.join(monitor.problems)}", file=sys.stderr)
     if not arguments.follow:
+        if not monitor.run.begun and monitor.problems:
+            raise no_logs(monitor)
         return 0
     for events in follow(monitor, time.sleep):
         for event in events:

@@ -17,6 +17,7 @@ from condor_pydagman.monitor.found_dag import find_dag
 from condor_pydagman.monitor.watched_dag import WatchedDag
 from condor_pydagman.report.overview_text import Line, overview_lines, plain, summary
 from condor_pydagman.trace.overview import Overview
+from condor_pydagman.trace.run_history import DagState
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -192,6 +193,8 @@ def _lines(seen: Sequence[Overview], width: int) -> list[Line]:
 def _advice(seen: Overview) -> list[Line]:
     """The command that says more."""
     dag = seen.dag
+    if seen.state == DagState.NOT_STARTED.value:
+        return [[(f"to start it: condor_pydagman run {dag}", "bright_black")]]
     if seen.failures or seen.held or seen.throttles or seen.note or seen.exit_code:
         return [[(f"why: condor_pydagman explain {dag}", "bright_black")]]
     if seen.exit_code == 0:

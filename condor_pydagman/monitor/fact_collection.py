@@ -9,7 +9,12 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from condor_pydagman.adapters.files import read_text, rescue_numbers, working_directory
+from condor_pydagman.adapters.files import (
+    open_ordinary,
+    read_text,
+    rescue_numbers,
+    working_directory,
+)
 from condor_pydagman.adapters.local_time import logged_minute
 from condor_pydagman.dagman_job.manager_commands import read_dag_files
 from condor_pydagman.dagman_job.options import SubmitOptions
@@ -283,11 +288,11 @@ def _config_file(found: FoundDag) -> str:
 def _errors(found: FoundDag) -> Iterator[str]:
     """What DAGMan has called an error since it was started last."""
     try:
-        with open(found.out, "rb") as file:
+        with open_ordinary(found.out) as file:
             size: Any = os.fstat(file.fileno()).st_size
             file.seek(max(size - OUT_BYTES, 0))
             text = file.read(OUT_BYTES).decode("utf-8", "surrogateescape")
-    except OSError:
+    except (PydagmanError, OSError):
         return
     last = text.rfind("STARTING UP")
     for line in _ERROR.findall(text[max(last, 0) :])[-MAX_ERRORS:]:

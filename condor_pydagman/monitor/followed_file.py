@@ -6,6 +6,9 @@ import mmap
 import os
 import zlib
 
+from condor_pydagman.adapters.files import open_ordinary
+from condor_pydagman.errors import FileError
+
 MAX_FIRST_LINE = 1024  # bytes
 MAX_ENTRY_BYTES = 1 << 20  # what has no end of an entry in so many bytes is passed over
 
@@ -38,7 +41,7 @@ class FollowedFile:
         """
         self.more = False
         try:
-            with open(self.path, "rb") as file:
+            with open_ordinary(self.path) as file:
                 size = os.fstat(file.fileno()).st_size
                 self.problem = ""
                 if size < self.offset:
@@ -54,6 +57,9 @@ class FollowedFile:
         except OSError as error:
             self.problem = f"can't read {self.path}: {error.strerror}"
             return b""
+        except FileError as error:
+            self.problem = str(error)
+            return b""
         self.offset += len(data)
         self.more = bool(data) and self.offset < size
         return data
@@ -67,22 +73,22 @@ class FollowedFile:
     def mark(self) -> int:
         """A number that tells this content from another's, by its first line; 0 if it has none."""
         try:
-            with open(self.path, "rb") as file:
+            with open_ordinary(self.path) as file:
                 line = file.readline(MAX_FIRST_LINE)
-        except OSError:
+        except (FileError, OSError):
             return 0
         return (zlib.crc32(line) or 1) if line.endswith(b"\n") else 0
 
     def skip_to_last(self, most: int) -> bool:
         """Begin with the first entry of the last `most` bytes; whether that leaves any out."""
         try:
-            with open(self.path, "rb") as file:
+            with open_ordinary(self.path) as file:
                 size = os.fstat(file.fileno()).st_size
                 if size <= most:
                     return False
                 file.seek(size - most)
                 found = file.read(most).find(self._separator)
-        except OSError:
+        except (FileError, OSError):
             return False
         self.offset = size - most + (found + len(self._separator) if found >= 0 else most)
         return True
@@ -91,7 +97,7 @@ class FollowedFile:
         """Offset of the line with the last of the first words before the last of the second words,
         and so on; 0 if there is none."""
         try:
-            with open(self.path, "rb") as file:
+            with open_ordinary(self.path) as file:
                 if not os.fstat(file.fileno()).st_size:
                     return 0
                 with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
@@ -101,5 +107,5 @@ class FollowedFile:
                         if at < 0:
                             return 0
                     return data.rfind(b"\n", 0, at) + 1
-        except (OSError, ValueError):
+        except (FileError, OSError, ValueError):
             return 0

@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from condor_pydagman.adapters.files import open_ordinary
 from condor_pydagman.dagman_job.options import DagmanOptions, parse_dagman
 from condor_pydagman.errors import FileError, PoolError, UsageError
 from condor_pydagman.monitor import queue
@@ -258,9 +259,9 @@ def _environment(text: str) -> dict[str, str]:
 
 def _head(path: str) -> str:
     try:
-        with open(path, "rb") as file:
+        with open_ordinary(path) as file:
             return file.read(HEAD_BYTES).decode("utf-8", "surrogateescape")
-    except OSError:
+    except (FileError, OSError):
         return ""
 
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from condor_pydagman.adapters.files import open_ordinary
 from condor_pydagman.adapters.lock_holder import living_holder, named_cluster
 from condor_pydagman.errors import FileError
 from condor_pydagman.names import DagPaths
@@ -94,7 +95,7 @@ def state_of_ad(ad: Mapping[str, Any]) -> tuple[DagState, int | None]:
 def _tail(path: str) -> tuple[str, int]:
     """The end of a file, and when it was changed last; ('', 0) if there is none."""
     try:
-        with open(path, "rb") as file:
+        with open_ordinary(path) as file:
             found = os.fstat(file.fileno())
             file.seek(max(0, found.st_size - MAX_TAIL_BYTES))
             return file.read(MAX_TAIL_BYTES).decode("utf-8", "replace"), int(found.st_mtime)

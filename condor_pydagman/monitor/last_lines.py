@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 
-from condor_pydagman.adapters.files import read_text, working_directory
+from condor_pydagman.adapters.files import open_ordinary, read_text, working_directory
 from condor_pydagman.config import Config
 from condor_pydagman.diagnosis.failed_nodes import Failure
 from condor_pydagman.diagnosis.known_facts import Excerpt
@@ -45,12 +44,11 @@ def last_lines(path: str) -> Excerpt:
     """The last lines of a file that somebody else may have made."""
     shown = _shown(path)
     try:
-        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-            found = os.fstat(file.fileno())
-            if not stat.S_ISREG(found.st_mode):
-                return Excerpt(shown, problem="is not an ordinary file")
-            file.seek(max(found.st_size - TAIL_BYTES, 0))
+        with open_ordinary(path) as file:
+            file.seek(max(os.fstat(file.fileno()).st_size - TAIL_BYTES, 0))
             text = file.read(TAIL_BYTES).decode("utf-8", "surrogateescape")
+    except PydagmanError:
+        return Excerpt(shown, problem="is not an ordinary file")
     except OSError as error:
         return Excerpt(shown, problem=f"can't be read: {error.strerror}")
     lines = [line for line in text.split("\n") if line.strip()][-MAX_LINES:]

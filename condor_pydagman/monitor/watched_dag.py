@@ -112,7 +112,7 @@ class WatchedDag:
             halted = self._tally.run.halted or os.path.exists(self.found.paths.halt)
             state = DagState.HALTED if halted else DagState.RUNNING
             self.found = self.found._replace(cluster=holder.cluster or self.found.cluster)
-        elif self.found.has_files:
+        elif self.found.has_files or self.found.state is DagState.NOT_STARTED:
             found = state_of_files(self.found.paths)
             state = found.state if self._is_of_this_run() else DagState.UNKNOWN
             self.found = self.found._replace(cluster=found.cluster or self.found.cluster)
@@ -151,7 +151,7 @@ class WatchedDag:
                 self._ad = queue.dagman_ad(self.found.cluster)
         except PoolError as error:
             self._note = str(error)
-        if self._gone:
+        if self._gone and state is not DagState.NOT_STARTED:
             self._note = "no DAGMan runs it, and none is in the queue"
 
     def _hold_reason(self) -> str:

@@ -133,7 +133,7 @@ def _counts(seen: Overview) -> list[Piece]:
 
 
 def _pace(seen: Overview, clock: Callable[[float], str]) -> list[Piece]:
-    if seen.ended or seen.exit_code is not None:
+    if seen.ended or seen.exit_code is not None or not seen.begun:
         return []
     if not seen.per_second:
         return [("too few nodes have ended lately to tell when it will be done", "bright_black")]

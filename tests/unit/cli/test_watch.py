@@ -45,6 +45,13 @@ def test_one_picture(logs: DagLogs, capsys: pytest.CaptureFixture[str]) -> None:
     assert "runs longest\n  A  7.0  slot1@one" in text
 
 
+def test_a_dag_that_was_never_started(logs: DagLogs, capsys: pytest.CaptureFixture[str]) -> None:
+    logs.log.with_name("new.dag").write_text("JOB A a.sub\n")
+    assert pydagman.main(["watch", "--once", "new.dag"]) == 1
+    first, *_, last = capsys.readouterr().out.splitlines()
+    assert (first, last) == ("new.dag  not started", "to start it: condor_pydagman run new.dag")
+
+
 def test_lines_until_the_end_with_its_exit_code(
     logs: DagLogs, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

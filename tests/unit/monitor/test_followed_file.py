@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -52,11 +53,23 @@ def test_a_file_that_was_emptied_begins_anew(path: Path) -> None:
     assert (file.read(100), file.offset, file.mark()) == (b"", 0, 0)
 
 
-def test_a_file_that_can_t_be_read(path: Path) -> None:
-    path.mkdir()
+@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo])
+def test_what_is_no_file_is_not_waited_for(path: Path, make: Callable[[Path], None]) -> None:
+    make(path)
     file = FollowedFile(str(path), b"\n")
     assert file.read(100) == b""
-    assert file.problem == f"can't read {path}: Is a directory"
+    assert file.problem == f"{path} is not an ordinary file"
+    assert (file.mark(), file.skip_to_last(5), file.line_of_last(b"x")) == (0, False, 0)
+
+
+def test_a_file_that_can_t_be_read(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: str) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(followed_file, "open_ordinary", refuse)
+    file = FollowedFile(str(path), b"\n")
+    assert file.read(100) == b""
+    assert file.problem == f"can't read {path}: Permission denied"
     assert (file.mark(), file.skip_to_last(5), file.line_of_last(b"x")) == (0, False, 0)
 
 

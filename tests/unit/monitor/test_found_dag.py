@@ -74,6 +74,17 @@ def test_a_dag_whose_file_is_gone_is_known_by_its_logs(here: Path) -> None:
     assert (found.state, found.exit_code, found.ended) == (DagState.FAILED, 1, True)
 
 
+@pytest.mark.parametrize("name", ["t.dag.condor.sub", "t.dag.dagman.out", "t.dag.nodes.log"])
+def test_a_fifo_in_the_place_of_a_file_is_not_waited_for(here: Path, name: str) -> None:
+    (here / "t.dag").touch()
+    os.mkfifo(name)
+    if name.endswith(".out"):
+        with pytest.raises(FileError, match=r"dagman\.out is not an ordinary file"):
+            find_dag("t.dag", ask=False)
+    else:
+        assert find_dag("t.dag", ask=False).state is DagState.NOT_STARTED
+
+
 def test_what_is_no_dag(here: Path) -> None:
     with pytest.raises(FileError, match=r"there is no DAG file x.dag; no DAG was started"):
         find_dag("x.dag")
