@@ -28,16 +28,17 @@ def start(module: str, order: bytes) -> None:
         OSError: no process can be started.
     """
     read, write = os.pipe()
-    try:
-        child = os.fork()
-        if not child:
-            _become(module, read)
-        os.write(write, order)
+    with os.fdopen(write, "wb") as pipe:
+        try:
+            child = os.fork()
+            if not child:
+                _become(module, read)
+        finally:
+            os.close(read)  # without a reader, a process that could not be started, writing fails
+        pipe.write(order)
+        pipe.flush()
         with contextlib.suppress(ChildProcessError):  # the handler of SIGCHLD was faster
             os.waitpid(child, 0)
-    finally:
-        os.close(read)
-        os.close(write)
 
 
 def _become(module: str, order: int) -> None:

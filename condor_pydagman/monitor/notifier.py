@@ -19,6 +19,7 @@ import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from condor_pydagman.adapters import own_files
 from condor_pydagman.adapters.lock_holder import living_holder
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.monitor import delivered_file
@@ -154,8 +155,10 @@ class Notifier:
     def _log(self, text: str) -> None:
         path = f"{self._order.dag}.notify.log"
         with contextlib.suppress(OSError):
-            too_long = os.path.exists(path) and os.path.getsize(path) > MAX_LOG_BYTES
-            with open(path, "w" if too_long else "a", encoding="utf-8") as file:
+            fd = own_files.open_to_append(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+            with open(fd, "a", encoding="utf-8") as file:
+                if os.fstat(fd).st_size > MAX_LOG_BYTES:
+                    file.truncate(0)
                 when = time.strftime("%m/%d/%y %H:%M:%S")
                 file.write(f"{when} NOTIFY {self._order.number}: {text}\n")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import time
 from pathlib import Path
 
@@ -43,6 +44,13 @@ def test_a_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     environment = told["environment"]
     assert environment["KEPT"] == "yes"
     assert not [name for name in environment if "ANCESTOR" in name or "SESSION" in name]
+
+
+def test_a_process_that_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An order of more than a pipe holds is not waited with for ever."""
+    monkeypatch.setattr(sys, "executable", "/nonexistent/python")
+    with pytest.raises(BrokenPipeError):
+        detached_process.start("told", b"x" * (1 << 20))
 
 
 def test_no_process(monkeypatch: pytest.MonkeyPatch) -> None:

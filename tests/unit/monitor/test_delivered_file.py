@@ -85,3 +85,9 @@ def test_a_link_is_not_followed(path: str, tmp_path: Path) -> None:
     os.symlink(tmp_path / "elsewhere", path)
     with pytest.raises(OSError):
         lock(path, 1)
+
+
+def test_a_fifo_is_refused(path: str) -> None:
+    os.mkfifo(path)
+    with pytest.raises(OSError):
+        lock(path, 1)
