@@ -100,9 +100,9 @@ def _text(
 ) -> Iterable[str]:
     now = time.time()
     if arguments.format == "csv":
-        return csv_text(history, dag)
+        return csv_text(history, dag, history.ended or now)
     if arguments.format == "json":
-        return json_text(history, dag)
+        return json_text(history, dag, history.ended or now)
     if arguments.format == "wfformat":
         if dag is None:
             raise PydagmanError(f"wfformat needs the DAG, which can't be read: {problem}")

@@ -60,9 +60,19 @@ def read_notification(words: Words) -> Notification:
     target = words.rest().strip()
     if not target:
         raise LineError(f"{to} missing its {'path' if to == 'PROGRAM' else 'address'}", words)
-    if to == "URL" and not _URL.fullmatch(target):
+    if to == "URL" and not _is_url(target):
         raise LineError(f"'{target}' is no http or https URL", words)
     return Notification(kinds, to, target)
+
+
+def _is_url(text: str) -> bool:
+    from urllib.parse import urlsplit  # only where there is one: it takes long
+
+    try:
+        parts = urlsplit(text)
+        return bool(_URL.fullmatch(text) and parts.hostname) and parts.port != 0
+    except ValueError:  # of a port, or an IPv6 address
+        return False
 
 
 def _check(kind: str, words: Words) -> None:

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator
 
 from condor_pydagman.graph.model import JOIN, Dag
 from condor_pydagman.names import logged_name
+from condor_pydagman.trace.countdown import Countdown
 from condor_pydagman.trace.run_history import NodeRun, Run
-from condor_pydagman.vocabulary import ORDINARY_KINDS, NodeStatus
+from condor_pydagman.vocabulary import NodeStatus
 
 _ENDED = (NodeStatus.DONE, NodeStatus.ERROR)
 _WAIT = (NodeStatus.NOT_READY, NodeStatus.FUTILE)
@@ -85,28 +86,13 @@ class GraphState:
         return run.status if run is not None else NodeStatus.NOT_READY
 
     def _mark_ready(self) -> None:
-        dag, status = self.dag, self.status
-        left = [dag.predecessor_count(vertex) for vertex in range(dag.vertex_count)]
+        countdown, status = Countdown(self.dag), self.status
         for node, now in enumerate(status):
             if now in _ENDED:
-                self._count_down(left, node, failed=now is NodeStatus.ERROR)
+                countdown.ended(node, failed=now is NodeStatus.ERROR)
         for node, now in enumerate(status):
-            ordinary = dag.kinds[node] in ORDINARY_KINDS
-            if now is NodeStatus.NOT_READY and not left[node] and ordinary:
+            if now is NodeStatus.NOT_READY and countdown.is_free(node):
                 status[node] = NodeStatus.READY
-
-    def _count_down(self, left: list[int], node: int, *, failed: bool) -> None:
-        """What waits for a node that has ended has one thing less to wait for."""
-        vertices = self._weak_successors(node) if failed else list(self.dag.successors(node))
-        while vertices:
-            vertex = vertices.pop()
-            left[vertex] -= 1
-            if vertex >= len(self.dag) and not left[vertex]:
-                vertices += self.dag.successors(vertex)
-
-    def _weak_successors(self, node: int) -> list[int]:
-        marks = self.dag.edges.weak_marks(node)
-        return [vertex for vertex, weak in zip(self.dag.successors(node), marks) if weak]
 
     def _mark_futile(self) -> dict[int, int]:
         """FUTILE for all that a failed node stands before; how many for each of these."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import mmap
 import os
 import zlib
+from typing import BinaryIO
 
 from condor_pydagman.adapters.files import open_ordinary
 from condor_pydagman.errors import FileError
 
+BLOCK_BYTES = 4 << 20  # read at a time backwards
 MAX_FIRST_LINE = 1024  # bytes
 MAX_ENTRY_BYTES = 1 << 20  # what has no end of an entry in so many bytes is passed over
 
@@ -98,14 +99,25 @@ class FollowedFile:
         and so on; 0 if there is none."""
         try:
             with open_ordinary(self.path) as file:
-                if not os.fstat(file.fileno()).st_size:
-                    return 0
-                with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-                    at = len(data)
-                    for word in words:
-                        at = data.rfind(word, 0, at)
-                        if at < 0:
-                            return 0
-                    return data.rfind(b"\n", 0, at) + 1
-        except (FileError, OSError, ValueError):
+                at = os.fstat(file.fileno()).st_size
+                for word in words:
+                    at = _last(file, word, at)
+                    if at < 0:
+                        return 0
+                return _last(file, b"\n", at) + 1
+        except (FileError, OSError):
             return 0
+
+
+def _last(file: BinaryIO, word: bytes, before: int) -> int:
+    """Offset of a word's last occurrence that ends before an offset, -1 if there is none."""
+    # not by mmap: if the file is cut meanwhile, that ends the process
+    end = before
+    while end > 0:
+        begin = max(end - BLOCK_BYTES, 0)
+        file.seek(begin)
+        found = file.read(min(end + len(word) - 1, before) - begin).rfind(word)
+        if found >= 0:
+            return begin + found
+        end = begin
+    return -1

@@ -9,7 +9,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from condor_pydagman.adapters.files import open_ordinary
@@ -18,8 +18,10 @@ from condor_pydagman.errors import FileError, PoolError, UsageError
 from condor_pydagman.monitor import queue
 from condor_pydagman.monitor.found_state import DagState, state_of_ad, state_of_files
 from condor_pydagman.names import DagPaths
+from condor_pydagman.printable import printable
 from condor_pydagman.records.condor_sub import old_arguments, parse_environment, parse_quoted
 
+MAX_NAMED = 5  # DAGs in a message
 HEAD_BYTES = 1 << 16  # of `.dagman.out`, before the first node
 _NODES_LOG = re.compile(r"Default node log file is: <(.*)>$", re.M)
 _DERIVED = re.compile(
@@ -273,8 +275,21 @@ def _changed(path: str) -> float:
 
 
 def _said_of_directory(directory: str) -> str:
+    place = "in this directory" if directory == "." else f"in {directory}"
     names = started_in(directory)
-    if not names:
-        return "no DAG was started in that directory; `condor_pydagman ls` lists your DAGs"
-    shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
-    return f"started there: {shown}"
+    if names:
+        return f"started {place}: {_some(names)}"
+    there = _dag_files(directory)
+    never = f"no DAG was started {place}" + (f", which has {_some(there)}" if there else "")
+    return f"{never}; `condor_pydagman ls` lists your DAGs"
+
+
+def _dag_files(directory: str) -> list[str]:
+    return sorted(
+        os.path.normpath(path) for path in glob.glob(os.path.join(glob.escape(directory), "*.dag"))
+    )
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = ", ".join(map(printable, names[:MAX_NAMED]))
+    return shown + (", ..." if len(names) > MAX_NAMED else "")

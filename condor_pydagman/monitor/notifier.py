@@ -156,7 +156,7 @@ class Notifier:
         path = f"{self._order.dag}.notify.log"
         with contextlib.suppress(OSError):
             fd = own_files.open_to_append(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-            with open(fd, "a", encoding="utf-8") as file:
+            with open(fd, "a", encoding="utf-8", errors="backslashreplace") as file:
                 if os.fstat(fd).st_size > MAX_LOG_BYTES:
                     file.truncate(0)
                 when = time.strftime("%m/%d/%y %H:%M:%S")
@@ -188,13 +188,14 @@ def _run(program: Sequence[str], data: bytes) -> None:
         )
     except subprocess.TimeoutExpired:
         raise NotDelivered(f"{program[0]} has not ended within {PROGRAM_S:g} s") from None
-    except OSError as error:
-        raise NotDelivered(f"can't run {program[0]}: {error.strerror}") from None
+    except (OSError, ValueError) as error:  # of a NUL
+        raise NotDelivered(f"can't run {program[0]}: {error}") from None
     if done.returncode:
         raise NotDelivered(f"{program[0]} has ended with {done.returncode}")
 
 
 def _post(url: str, data: bytes) -> None:
+    import http.client
     import urllib.request
 
     class NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -210,8 +211,9 @@ def _post(url: str, data: bytes) -> None:
     try:
         with opener.open(request, timeout=TRY_S):
             return
-    except (OSError, ValueError) as error:
-        raise NotDelivered(f"the URL does not take it: {error}") from None
+    except (OSError, ValueError, http.client.HTTPException) as error:
+        why = f"{type(error).__name__}: {error}"
+        raise NotDelivered(f"the URL does not take it: {why}") from None
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ class WatchedDag:
         run = self._monitor.read()
         if not run.complete:
             run.begun = _changed(found.paths.lock) or run.begun  # DAGMan makes it at its start
-        self._tally = Tally(self._monitor.run)
+        self._tally = self._new_tally()
         self._state, self._note = found.state, found.schedd_problem
         self._ad: Mapping[str, Any] = found.ad
         self._asked_at = time.monotonic() if found.ad else 0.0
@@ -94,11 +94,14 @@ class WatchedDag:
         while True:
             events = self._monitor.poll()
             if self._monitor.run is not self._tally.run:  # another run has begun
-                self._tally = Tally(self._monitor.run)
+                self._tally = self._new_tally()
             else:
                 self._tally.take(events)
             if not self._monitor.more:
                 return
+
+    def _new_tally(self) -> Tally:
+        return Tally(self._monitor.run, self._plan.dag if self._plan is not None else None)
 
     def _node_plans(self) -> Mapping[str, NodePlan] | None:
         self._plan = read_small_plan(self.found)

@@ -9,12 +9,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.report.spans import job_parts
 from condor_pydagman.trace.run_history import Attempt, NodeRun, Run
 
 FIELDS = (
     "node", "attempt", "status", "description", "job", "jobs", "value", "reason",
     "pre_start", "pre_end", "pre_value", "submit", "execute", "end", "post_start", "post_end",
-    "post_value", "hosts", "holds", "evictions", "cpu_s", "bytes_sent", "bytes_received",
+    "post_value", "hosts", "holds", "evictions", "waiting_s", "held_s", "running_s",
+    "cpu_s", "bytes_sent", "bytes_received",
     "cpus_requested", "memory_mb_requested", "memory_mb_used", "disk_kb_requested", "disk_kb_used",
 )  # fmt: skip
 _RESOURCES = (
@@ -24,23 +26,27 @@ _RESOURCES = (
 )
 
 
-def rows(run: Run, dag: Dag | None) -> Iterator[dict[str, Any]]:
-    """The rows, with all FIELDS; None where nothing is known. Times are seconds since the epoch."""
+def rows(run: Run, dag: Dag | None, now: float) -> Iterator[dict[str, Any]]:
+    """The rows, with all FIELDS; None where nothing is known. Times are seconds since the epoch.
+
+    Args:
+        now: end of what goes on.
+    """
     for node in run.nodes.values():
         description = _description(node.name, dag)
         for attempt in node.attempts:
-            yield _row(node, attempt, description)
+            yield _row(node, attempt, description, now)
         if not node.attempts:
             told = {"node": node.name, "status": node.status.name, "description": description}
             yield {**dict.fromkeys(FIELDS), **told}
 
 
-def csv_text(run: Run, dag: Dag | None) -> Iterator[str]:
+def csv_text(run: Run, dag: Dag | None, now: float) -> Iterator[str]:
     """As CSV with a head (RFC 4180), line by line."""
     buffer = io.StringIO(newline="")
     writer = csv.DictWriter(buffer, FIELDS)
     writer.writeheader()
-    for row in rows(run, dag):
+    for row in rows(run, dag, now):
         writer.writerow({**row, "hosts": " ".join(row["hosts"] or ())})
         if buffer.tell() > 1 << 16:
             yield buffer.getvalue()
@@ -49,9 +55,9 @@ def csv_text(run: Run, dag: Dag | None) -> Iterator[str]:
     yield buffer.getvalue()
 
 
-def json_text(run: Run, dag: Dag | None) -> Iterator[str]:
+def json_text(run: Run, dag: Dag | None, now: float) -> Iterator[str]:
     """As JSON, one object a line."""
-    for row in rows(run, dag):
+    for row in rows(run, dag, now):
         yield json.dumps(row) + "\n"
 
 
@@ -60,7 +66,7 @@ def _description(name: str, dag: Dag | None) -> str | None:
     return dag.submits[node] if dag is not None and node is not None else None
 
 
-def _row(node: NodeRun, attempt: Attempt, description: str | None) -> dict[str, Any]:
+def _row(node: NodeRun, attempt: Attempt, description: str | None, now: float) -> dict[str, Any]:
     row: dict[str, Any] = dict.fromkeys(FIELDS)
     row.update(node=node.name, attempt=attempt.number, description=description)
     row["status"] = node.status.name if attempt is node.attempts[-1] else "ERROR"
@@ -72,6 +78,9 @@ def _row(node: NodeRun, attempt: Attempt, description: str | None) -> dict[str, 
     row.update(submit=_time(attempt.submitted), execute=_time(attempt.started))
     row.update(end=_time(attempt.ended) if not attempt.in_queue else None)
     row.update(hosts=list(attempt.hosts), holds=len(attempt.holds), evictions=attempt.evictions)
+    for field, part in (("waiting_s", "idle"), ("held_s", "held"), ("running_s", "run")):
+        lasted = [end - begin for kind, begin, end in job_parts(attempt, now) if kind == part]
+        row[field] = round(sum(lasted), 3) if attempt.submitted else None
     row.update(cpu_s=attempt.cpu_s, bytes_sent=attempt.bytes_sent)
     row["bytes_received"] = attempt.bytes_received
     for name, resource, kinds in _RESOURCES:

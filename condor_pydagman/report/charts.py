@@ -22,8 +22,9 @@ MAX_LANES = 40
 AXIS = 22
 CHART = 160
 TICKS = 6
-NAMES = {"pre": "PRE script", "idle": "waiting in the queue", "run": "running",
+NAMES = {"pre": "PRE script", "idle": "waiting in the queue", "held": "held", "run": "running",
          "post": "POST script"}  # fmt: skip
+_STACKED = ("run", "idle", "held", "pre", "post")  # from below
 _MAX_LABEL = 26
 
 Clock = Callable[[float], str]
@@ -64,7 +65,7 @@ def concurrency_chart(seen: Concurrency, end: float, tick: Clock) -> str:
     parts = [
         f'<text class="label" x="{LABELS - 8}" y="12" text-anchor="end">{number(top)}</text>',
         f'<text class="label" x="{LABELS - 8}" y="{CHART}" text-anchor="end">0</text>',
-        *_areas(seen, ("run", "idle", "pre", "post"), 0, CHART, top),
+        *_areas(seen, _STACKED, 0, CHART, top),
     ]
     return _svg(parts, CHART, seen.begin, end, tick, "jobs and scripts at a time")
 
@@ -99,7 +100,7 @@ def _lane(name: str, own: Sequence[Span], row: int, begin: float, end: float) ->
     seen = concurrency(own, begin, end)
     top = max(map(sum, zip(*(seen.counts[part] for part in PARTS))), default=0.0) or 1.0
     yield f"<g><title>{_text(name)}: {len(own)} attempts, at most {number(top)} at a time</title>"
-    yield from _areas(seen, ("run", "idle", "pre", "post"), y + 3, LANE - 6, top)
+    yield from _areas(seen, _STACKED, y + 3, LANE - 6, top)
     yield "</g>"
 
 

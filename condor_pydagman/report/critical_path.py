@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.report.spans import Span
+from condor_pydagman.report.spans import PARTS, Span
 
 
 class Step(NamedTuple):
@@ -21,8 +21,8 @@ class Step(NamedTuple):
         begin, end: of its attempts, since the epoch.
         before: from the end of the parent, or from the start of the run, to its begin: throttles,
             the submission.
-        idle, run, scripts: of its attempts.
-        between: neither of these: between attempts, between jobs and scripts.
+        idle, held, run, scripts: of its attempts.
+        between: none of these: between attempts, between jobs and scripts.
     """
 
     node: str
@@ -30,6 +30,7 @@ class Step(NamedTuple):
     end: float
     before: float
     idle: float
+    held: float
     run: float
     scripts: float
     between: float
@@ -80,8 +81,15 @@ def _parents(dag: Dag, name: str, ends: Mapping[str, float]) -> list[str]:
 
 def _step(name: str, own: list[Span], ready: float) -> Step:
     begin, end = min(span.begin for span in own), max(span.end for span in own)
-    idle, run, pre, post = (
-        sum(span.seconds(part) for span in own) for part in ("idle", "run", "pre", "post")
+    parts = {part: sum(span.seconds(part) for span in own) for part in PARTS}
+    return Step(
+        name,
+        begin,
+        end,
+        max(begin - ready, 0.0),
+        parts["idle"],
+        parts["held"],
+        parts["run"],
+        parts["pre"] + parts["post"],
+        max(end - begin - sum(parts.values()), 0.0),
     )
-    between = max(end - begin - idle - run - pre - post, 0.0)
-    return Step(name, begin, end, max(begin - ready, 0.0), idle, run, pre + post, between)

@@ -25,7 +25,7 @@ class Group(NamedTuple):
         name: what they have in common.
         nodes, attempts: how many there are.
         failed: nodes that have failed.
-        idle, run, scripts: mean and maximum.
+        idle, held, run, scripts: mean and maximum.
         total_run: of all attempts.
     """
 
@@ -34,6 +34,7 @@ class Group(NamedTuple):
     attempts: int
     failed: int
     idle: tuple[float, float]
+    held: tuple[float, float]
     run: tuple[float, float]
     scripts: tuple[float, float]
     total_run: float
@@ -93,11 +94,13 @@ def groups(run: Run, found: Iterable[Span], names: Mapping[str, str]) -> list[Gr
 
 def _group(name: str, own: Sequence[Span], failed: int) -> Group:
     idle = [span.seconds("idle") for span in own]
+    held = [span.seconds("held") for span in own]
     ran = [span.seconds("run") for span in own]
     scripts = [span.seconds("pre") + span.seconds("post") for span in own]
     nodes = len({span.node for span in own})
-    times = [(sum(values) / len(values), max(values)) for values in (idle, ran, scripts)]
-    return Group(name, nodes, len(own), failed, times[0], times[1], times[2], sum(ran))
+    times = [(sum(values) / len(values), max(values)) for values in (idle, held, ran, scripts)]
+    idle_s, held_s, ran_s, scripts_s = times
+    return Group(name, nodes, len(own), failed, idle_s, held_s, ran_s, scripts_s, sum(ran))
 
 
 def failure_kinds(run: Run) -> list[FailureKind]:

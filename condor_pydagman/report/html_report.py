@@ -20,8 +20,11 @@ from condor_pydagman.vocabulary import NodeStatus
 
 MAX_TABLE_ROWS = 25
 MAX_PATH_ROWS = 60
-_LEGEND = ("idle", "run", "pre", "post")
-_PATH_HEAD = ("node", "in all", "of the run", "before", "waiting", "running", "scripts", "between")
+_LEGEND = ("idle", "held", "run", "pre", "post")
+_PATH_HEAD = ("node", "in all", "of the run", "before", "waiting", "held", "running",
+              "scripts", "between")  # fmt: skip
+_PATH_WORDS = ("before submission", "waiting in the queue", "held", "running", "in scripts",
+               "in between")  # fmt: skip
 
 
 class Subject(NamedTuple):
@@ -156,10 +159,7 @@ def _failures(run: Run) -> Iterator[str]:
 def _timeline(
     subject: Subject, found: Sequence[Span], names: dict[str, str], begin: float, end: float
 ) -> Iterator[str]:
-    legend = "".join(
-        f"<span><i class='{part}'></i>{NAMES[part]}</span>"
-        for part in ("idle", "run", "pre", "post")
-    )
+    legend = "".join(f"<span><i class='{part}'></i>{NAMES[part]}</span>" for part in _LEGEND)
     folded = len({span.node for span in found}) > MAX_ROWS
     how = (
         "Each row is a group of nodes; its height is how many of them did it at a time."
@@ -189,10 +189,9 @@ def _path(
     total = end - begin or 1.0
     yield "<h2 id='path'>Critical path</h2>\n"
     sums = [sum(getattr(step, name) for step in steps) for name in Step._fields[3:]]
-    words = ("before submission", "waiting in the queue", "running", "in scripts", "in between")
     shares = ", ".join(
         f"{100 * value / total:.0f} % {word}"
-        for value, word in zip(sums, words)
+        for value, word in zip(sums, _PATH_WORDS)
         if value / total >= 0.005
     )
     yield "<p>The chain of nodes that made the run as long as it was. To be faster, these must be:"
@@ -219,6 +218,7 @@ def _share(step: Step) -> str:
     parts = (
         ("before", step.before),
         ("idle", step.idle),
+        ("held", step.held),
         ("run", step.run),
         ("post", step.scripts),
     )
@@ -239,13 +239,13 @@ def _groups(run: Run, found: Sequence[Span], names: dict[str, str]) -> Iterator[
             f"{group.attempts:,}",
             f"{group.failed:,}" if group.failed else "",
             *(f"{duration(mean)} ({duration(most)})" for mean, most in
-              (group.idle, group.run, group.scripts)),
+              (group.idle, group.held, group.run, group.scripts)),
             duration(group.total_run),
         )
         for group in made[:MAX_TABLE_ROWS]
     ]  # fmt: skip
-    head = ("submit description", "nodes", "attempts", "failed", "waiting", "running", "scripts",
-            "running in all")  # fmt: skip
+    head = ("submit description", "nodes", "attempts", "failed", "waiting", "held", "running",
+            "scripts", "running in all")  # fmt: skip
     yield from _table("Mean time of an attempt, and the longest", head, rows, (0,))
 
 

@@ -148,7 +148,9 @@ def _pace(seen: Overview, clock: Callable[[float], str]) -> list[Piece]:
 
 def _details(seen: Overview, width: int, clock: Callable[[float], str]) -> Iterator[Line]:
     if seen.note:
-        yield from _wrapped([(word, "bold magenta") for word in seen.note.split(" ")], width, " ")
+        yield from _wrapped(
+            [(word, "bold magenta") for word in printable(seen.note).split(" ")], width, " "
+        )
     for throttle in seen.throttles:
         yield [("throttle is full: ", "yellow"), (throttle, "")]
     if seen.longest:

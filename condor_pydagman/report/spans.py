@@ -1,4 +1,4 @@
-"""What each attempt of a node did when: waited in the queue, ran, ran scripts.
+"""What each attempt of a node did when: waited in the queue, was held, ran, ran scripts.
 
 The times of a report; of an attempt that goes on, up to the time of the report.
 """
@@ -11,7 +11,7 @@ from typing import NamedTuple
 from condor_pydagman.trace.run_history import Attempt, NodeRun, Run, ScriptRun
 from condor_pydagman.vocabulary import NodeStatus
 
-PARTS = ("pre", "idle", "run", "post")
+PARTS = ("pre", "idle", "held", "run", "post")
 
 
 class Span(NamedTuple):
@@ -53,7 +53,7 @@ def spans(run: Run, now: float) -> list[Span]:
 
 
 def _span(node: NodeRun, attempt: Attempt, now: float) -> Iterator[Span]:
-    parts = [*_script("pre", attempt.pre, now), *_jobs(attempt, now)]
+    parts = [*_script("pre", attempt.pre, now), *job_parts(attempt, now)]
     parts += _script("post", attempt.post, now)
     if parts:
         begin, end = min(part[1] for part in parts), max(part[2] for part in parts)
@@ -67,15 +67,42 @@ def _script(kind: str, script: ScriptRun | None, now: float) -> Iterator[tuple[s
     yield kind, begin, max(script.ended or now, begin)
 
 
-def _jobs(attempt: Attempt, now: float) -> Iterator[tuple[str, float, float]]:
+def job_parts(attempt: Attempt, now: float) -> Iterator[tuple[str, float, float]]:
+    """What its jobs did: "idle", "held" or "run", with begin and end.
+
+    Args:
+        now: end of what goes on.
+    """
     if not attempt.submitted:
         return
     end = attempt.ended if not attempt.in_queue and attempt.ended else now
+    yield from _waited(attempt, attempt.submitted, attempt.started or end)
     if not attempt.started:
-        yield "idle", attempt.submitted, max(end, attempt.submitted)
         return
-    yield "idle", attempt.submitted, max(attempt.started, attempt.submitted)
-    yield "run", attempt.started, max(end, attempt.started)
+    since = attempt.started
+    for stopped, again in attempt.pauses:
+        yield "run", since, max(stopped, since)
+        yield from _waited(attempt, stopped, again)
+        since = again
+    stopped = max(attempt.stopped or end, since)
+    yield "run", since, stopped
+    if end > stopped:
+        yield from _waited(attempt, stopped, end)
+
+
+def _waited(attempt: Attempt, since: float, until: float) -> Iterator[tuple[str, float, float]]:
+    """Between two times, in which none of its jobs ran."""
+    begin = since
+    for hold in attempt.holds:
+        held = max(hold.time, since)
+        released = min(hold.released or until, until)
+        if released > held:
+            if held > since:
+                yield "idle", since, held
+            yield "held", held, released
+            since = released
+    if until > since or since == begin:
+        yield "idle", since, max(until, since)
 
 
 def _has_failed(node: NodeRun, attempt: Attempt) -> bool | None:

@@ -2,11 +2,11 @@
 
 STYLE = """
 :root { --ink: #1b1f24; --ground: #fff; --line: #d5d9de; --soft: #5d6673; --panel: #f5f6f8;
-  --pre: #b8649a; --idle: #e0b43a; --run: #0064a8; --post: #8a4a9e; --bad: #c8400a;
+  --pre: #b8649a; --idle: #e0b43a; --held: #8d949c; --run: #0064a8; --post: #8a4a9e; --bad: #c8400a;
   --good: #008060 }
 @media (prefers-color-scheme: dark) { :root { --ink: #e8eaed; --ground: #14171b; --line: #383e46;
-  --soft: #9aa3ae; --panel: #1d2126; --pre: #c277a6; --idle: #c99700; --run: #2f8fd0;
-  --post: #a46cb8; --bad: #e8622c; --good: #159a78 } }
+  --soft: #9aa3ae; --panel: #1d2126; --pre: #c277a6; --idle: #c99700; --held: #7c848d;
+  --run: #2f8fd0; --post: #a46cb8; --bad: #e8622c; --good: #159a78 } }
 * { box-sizing: border-box }
 body { margin: 0 auto; padding: 1.5rem; max-width: 1160px; color: var(--ink);
   background: var(--ground); font: 15px/1.45 Helvetica, Arial, "DejaVu Sans", sans-serif }
@@ -30,6 +30,7 @@ svg .label, svg .tick { font-size: 11px; fill: var(--soft) }
 svg .grid { stroke: var(--line); stroke-width: .6 }
 .pre { fill: var(--pre); background: var(--pre) }
 .idle { fill: var(--idle); background: var(--idle) }
+.held { fill: var(--held); background: var(--held) }
 .run { fill: var(--run); background: var(--run) }
 .post { fill: var(--post); background: var(--post) }
 svg .failed { stroke: var(--bad); stroke-width: 2.2; fill: none }

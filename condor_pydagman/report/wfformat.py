@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.report.spans import spans
+from condor_pydagman.report.spans import job_parts, spans
 from condor_pydagman.trace.run_history import NodeRun, Run
 
 SCHEMA_VERSION = "1.6"
@@ -80,7 +80,8 @@ def _hosts(node: NodeRun) -> list[str]:
 def _execution(node: NodeRun, dag: Dag, stamp: Callable[[float], str]) -> dict[str, Any]:
     """Of the last attempt, which has given the result."""
     attempt = node.attempts[-1]
-    runtime = max(attempt.ended - attempt.started, 0.0) if attempt.started else 0.0
+    parts = job_parts(attempt, attempt.ended) if attempt.started and attempt.ended else ()
+    runtime = sum(end - begin for kind, begin, end in parts if kind == "run")
     task: dict[str, Any] = {"id": node.name, "runtimeInSeconds": round(runtime, 3)}
     if attempt.started:
         task["executedAt"] = stamp(attempt.started)

@@ -38,6 +38,9 @@ class JobTable:
         if _key(event) not in self._running:
             self._running.add(_key(event))
             attempt.running += 1
+            if attempt.stopped:
+                attempt.pauses += ((attempt.stopped, event.time),)
+                attempt.stopped = 0.0
 
     def set_idle(self, event: NodesLogEvent, attempt: Attempt) -> bool:
         """It runs no more; whether it did."""
@@ -46,6 +49,8 @@ class JobTable:
             return False
         self._running.discard(key)
         attempt.running -= 1
+        if not attempt.running:
+            attempt.stopped = event.time
         return True
 
     def set_held(self, event: NodesLogEvent, attempt: Attempt) -> None:

@@ -158,7 +158,7 @@ def _exact_counts(tally: Tally) -> tuple[dict[str, int], float]:
     running, held = _in_queue(tally)
     queued = by_status[NodeStatus.SUBMITTED]
     futile = run.counts[8] if run.counts else 0
-    waiting = by_status[NodeStatus.NOT_READY]
+    waiting = by_status[NodeStatus.NOT_READY] - len(tally.ready)
     counts = {
         "total": sum(by_status.values()),
         "done": by_status[NodeStatus.DONE],
@@ -167,7 +167,7 @@ def _exact_counts(tally: Tally) -> tuple[dict[str, int], float]:
         "held": held,
         "pre": by_status[NodeStatus.PRERUN],
         "post": by_status[NodeStatus.POSTRUN],
-        "ready": by_status[NodeStatus.READY],
+        "ready": by_status[NodeStatus.READY] + len(tally.ready),
         "waiting": max(waiting - futile, 0),
         "failed": by_status[NodeStatus.ERROR],
         "futile": min(futile, waiting),

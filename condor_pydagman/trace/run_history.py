@@ -106,6 +106,8 @@ class Attempt:
         procs: how many jobs it has in the log.
         submitted: when the first of its jobs came into the queue.
         started: when the first of its jobs began to run (first execute event).
+        pauses: from when to when none of its jobs ran, between the first start and the last.
+        stopped: when the last of the jobs that ran was held, evicted or ended; 0.0 while one runs.
         ended: when the last of its jobs left the queue.
         value: of the first job that failed, or 0 if all have succeeded: exit code, or a negative
             signal; None until a job has ended.
@@ -139,6 +141,7 @@ class Attempt:
         "noop",
         "number",
         "over",
+        "pauses",
         "post",
         "pre",
         "proc",
@@ -146,6 +149,7 @@ class Attempt:
         "reason",
         "running",
         "started",
+        "stopped",
         "submitted",
         "usage",
         "value",
@@ -154,7 +158,8 @@ class Attempt:
     def __init__(self, number: int) -> None:
         self.number = number
         self.cluster = self.proc = self.procs = self.noop = 0
-        self.submitted = self.started = self.ended = 0.0
+        self.submitted = self.started = self.stopped = self.ended = 0.0
+        self.pauses: tuple[tuple[float, float], ...] = ()
         self.value: int | None = None
         self.hosts: tuple[str, ...] = ()
         self.running = self.ended_procs = self.failed_procs = self.held = 0

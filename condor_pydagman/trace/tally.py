@@ -9,26 +9,39 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterable
 
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.names import logged_name
+from condor_pydagman.trace.countdown import Countdown
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.run_history import NodeRun, Run
 from condor_pydagman.vocabulary import NodeStatus
 
 WINDOW_S = 600.0  # of which the rate is told
+_ENDED = (NodeStatus.DONE, NodeStatus.ERROR)
 MAX_FAILURES = 50  # that are kept
 
 
 class Tally:
     """Numbers of one run.
 
+    Args:
+        run: how it stands; events that are taken later have been counted in it.
+        dag: the DAG, None if it is not at hand.
+
     Attributes:
+        ready: nodes that wait for no parent and have not begun; with those of by_status, all that
+            are ready.
         by_status: how many nodes are in each state.
         in_queue: the nodes with jobs in the queue, by name.
         failures: nodes that have failed for good, the newest last.
         ends: when nodes were done, of the last WINDOW_S before the newest, oldest first.
     """
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, dag: Dag | None = None) -> None:
         self.run = run
+        self._countdown = Countdown(dag) if dag is not None else None
+        self._counted: set[str] = set()  # nodes whose end the countdown knows
+        self.ready = self._find_ready() if dag is not None else set()
         self.by_status = Counter(node.status for node in run.nodes.values())
         self.in_queue: dict[str, NodeRun] = {}
         self.failures: deque[NodeRun] = deque(maxlen=MAX_FAILURES)
@@ -41,6 +54,32 @@ class Tally:
                 ended.append(node)
         for node in sorted(ended, key=lambda node: node.since):
             self._ended(node, node.status, node.since)
+
+    def _find_ready(self) -> set[str]:
+        """Counts all anew."""
+        nodes = self.run.nodes
+        for name, node in nodes.items():
+            self._freed_by(name, node.status)
+        return {name for name in nodes if self._waits_for_nothing(name)}
+
+    def _waits_for_nothing(self, name: str) -> bool:
+        if self._countdown is None or self.run.nodes[name].status is not NodeStatus.NOT_READY:
+            return False
+        node = self._countdown.dag.find(name)
+        return node is not None and self._countdown.is_free(node)
+
+    def _freed_by(self, name: str, status: NodeStatus) -> set[str]:
+        """The nodes that wait for nothing any more, if a node has ended."""
+        if self._countdown is None or status not in _ENDED or name in self._counted:
+            return set()
+        dag = self._countdown.dag
+        node = dag.find(name)
+        if node is None:
+            return set()
+        self._counted.add(name)
+        freed = self._countdown.ended(node, failed=status is NodeStatus.ERROR)
+        names = (logged_name(dag.names[one]) for one in freed)
+        return {name for name in names if self._waits_for_nothing(name)}
 
     def take(self, events: Iterable[DagEvent]) -> None:
         """Count what has happened."""
@@ -56,6 +95,8 @@ class Tally:
         if self.by_status[was]:
             self.by_status[was] -= 1
         self.by_status[status] += 1
+        self.ready.discard(node.name)
+        self.ready |= self._freed_by(node.name, status)
         if was is NodeStatus.SUBMITTED:
             self.in_queue.pop(node.name, None)
         if was is NodeStatus.ERROR and node in self.failures:

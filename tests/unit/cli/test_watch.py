@@ -58,9 +58,9 @@ def test_lines_until_the_end_with_its_exit_code(
     during(monkeypatch, lambda: None, lambda: logs.terminate(7, value=1), lambda: logs.end(1))
     assert pydagman.main(["watch", "t.dag"]) == 1
     first, second, third = capsys.readouterr().out.splitlines()
-    assert "done 0 running 1 waiting 1" in first
-    assert "waiting 1 failed 1" in second
-    assert third.endswith("failed: done 0 waiting 1 failed 1, exit code 1")
+    assert "done 0 running 1 ready 1" in first
+    assert "ready 1 failed 1" in second
+    assert third.endswith("failed: done 0 ready 1 failed 1, exit code 1")
 
 
 def test_what_a_dagman_that_was_held_has_ended_with(
@@ -123,7 +123,7 @@ def test_a_terminal_is_redrawn(
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (["x.dag"], 1, "there is no DAG file x.dag; started there: t.dag"),
+        (["x.dag"], 1, "there is no DAG file x.dag; started in this directory: t.dag"),
         (["--interval", "0", "t.dag"], 2, "'0' is not a number of seconds"),
         (["--interval", "x", "t.dag"], 2, "'x' is not a number of seconds"),
     ],

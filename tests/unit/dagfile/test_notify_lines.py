@@ -38,6 +38,9 @@ def test_lines(line: str, found: Notification) -> None:
         ("dag.end URL", "URL missing its address"),
         ("dag.end URL file:///etc/passwd", "'file:///etc/passwd' is no http or https URL"),
         ("dag.end URL http://a b", "'http://a b' is no http or https URL"),
+        ("dag.end URL http://h:x/", "'http://h:x/' is no http or https URL"),
+        ("dag.end URL http://[::1/", "'http://[::1/' is no http or https URL"),
+        ("dag.end URL http://:80/", "'http://:80/' is no http or https URL"),
     ],
 )
 def test_errors(line: str, message: str) -> None:

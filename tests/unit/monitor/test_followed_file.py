@@ -81,9 +81,12 @@ def test_the_end_of_a_big_file(path: Path) -> None:
     assert file.read(100) == b"three\n"
 
 
-def test_the_line_of_the_last_start(path: Path) -> None:
+def test_the_line_of_the_last_start(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path.write_bytes(b"\n".join([b"1 start", b"new", b"2 start", b"new", b"3 start", b""]))
     file = FollowedFile(str(path), b"\n")
+    assert path.read_bytes()[file.line_of_last(b"new", b"start") :].startswith(b"2 start")
+    assert file.line_of_last(b"old") == 0
+    monkeypatch.setattr(followed_file, "BLOCK_BYTES", 3)
     assert path.read_bytes()[file.line_of_last(b"new", b"start") :].startswith(b"2 start")
     assert file.line_of_last(b"old") == 0
     path.write_bytes(b"")

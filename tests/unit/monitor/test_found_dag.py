@@ -86,12 +86,15 @@ def test_a_fifo_in_the_place_of_a_file_is_not_waited_for(here: Path, name: str) 
 
 
 def test_what_is_no_dag(here: Path) -> None:
-    with pytest.raises(FileError, match=r"there is no DAG file x.dag; no DAG was started"):
+    with pytest.raises(FileError, match=r"there is no DAG file x.dag; no DAG was started in this"):
+        find_dag("x.dag")
+    (here / "z.dag").touch()
+    with pytest.raises(FileError, match=r"started in this directory, which has z.dag; `condor_"):
         find_dag("x.dag")
     DagLogs(here, "y.dag")
-    with pytest.raises(FileError, match=r"there is no DAG file x.dag; started there: y.dag"):
+    with pytest.raises(FileError, match=r"no DAG file x.dag; started in this directory: y.dag"):
         find_dag("x.dag")
-    with pytest.raises(UsageError, match="is a directory; started there: "):
+    with pytest.raises(UsageError, match=r"is a directory; started in .*: "):
         find_dag(str(here))
 
 
@@ -101,7 +104,7 @@ def test_the_only_dag_of_a_directory(here: Path) -> None:
     DagLogs(here)
     assert find_here().name == "t.dag"
     DagLogs(here, "u.dag")
-    with pytest.raises(UsageError, match="say which DAG: started there: "):
+    with pytest.raises(UsageError, match="say which DAG: started in this directory: "):
         find_here()
     assert set(started_in(".")) == {"t.dag", "u.dag"}
     nested = 'Job submitted from host: <x>\n    [ DAGNodeName = "S" ]\n'

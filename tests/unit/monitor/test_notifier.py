@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.server
 import json
+import socketserver
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -77,6 +78,28 @@ def test_a_url_that_nobody_serves(server: Server) -> None:
     url = server.url.replace(f":{server.server_address[1]}", ":1")
     with pytest.raises(NotDelivered, match="the URL does not take it"):
         deliver(Order("t", 1, "*", url=url), EVENTS)
+
+
+@pytest.mark.parametrize(
+    "answer", [b"nonsense\r\n\r\n", b"HTTP/1.1 200 OK\r\n" + b"A: b\r\n" * 200]
+)
+def test_a_server_that_speaks_no_http(answer: bytes) -> None:
+    class Nonsense(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            self.request.recv(1 << 16)
+            self.request.sendall(answer)
+
+    with socketserver.TCPServer(("127.0.0.1", 0), Nonsense) as made:
+        thread = threading.Thread(target=made.handle_request)
+        thread.start()
+        with pytest.raises(NotDelivered, match="the URL does not take it"):
+            deliver(Order("t", 1, "*", url=f"http://127.0.0.1:{made.server_address[1]}/"), EVENTS)
+        thread.join()
+
+
+def test_a_program_whose_name_holds_a_nul() -> None:
+    with pytest.raises(NotDelivered, match="can't run"):
+        deliver(Order("t", 1, "*", ("a\0b",)), EVENTS)
 
 
 def test_a_program_gets_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

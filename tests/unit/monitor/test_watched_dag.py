@@ -37,7 +37,7 @@ def test_a_dag_from_its_start_to_its_end(logs: DagLogs) -> None:
     logs.submit("A", 7)
     logs.execute(7)
     counts = dag.look().counts
-    assert (counts["total"], counts["running"], counts["waiting"]) == (3, 1, 2)
+    assert (counts["total"], counts["running"], counts["ready"]) == (3, 1, 2)
     logs.terminate(7, value=2)
     logs.end(1)
     seen = dag.look()

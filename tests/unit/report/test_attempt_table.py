@@ -14,7 +14,7 @@ from tests.unit.report.runs import make_dag, make_run
 def test_a_row_for_each_attempt_and_for_nodes_without() -> None:
     run = make_run()
     run.nodes["E"] = NodeRun("E")
-    found = list(rows(run, make_dag()))
+    found = list(rows(run, make_dag(), 1040.0))
     assert [(row["node"], row["attempt"], row["status"]) for row in found] == [
         ("A", 0, "DONE"), ("B", 0, "ERROR"), ("B", 1, "DONE"), ("C", 0, "DONE"), ("D", 0, "ERROR"),
         ("E", None, "NOT_READY"),
@@ -26,15 +26,16 @@ def test_a_row_for_each_attempt_and_for_nodes_without() -> None:
     )  # fmt: skip
     assert (first["memory_mb_requested"], first["memory_mb_used"]) == (100, 30)
     assert (first["description"], first["hosts"], first["job"]) == ("a.sub", ["slot1@one"], "7.0")
-    assert found[3]["holds"] == 1
+    held = found[3]
+    assert (held["holds"], held["waiting_s"], held["held_s"], held["running_s"]) == (1, 1, 1, 1)
 
 
 def test_csv_and_json_say_the_same() -> None:
     run = make_run()
     run.nodes["A"].name = 'a,"\n'
     run.nodes = {node.name: node for node in run.nodes.values()}
-    table = list(csv.DictReader(io.StringIO("".join(csv_text(run, None)), newline="")))
-    lines = [json.loads(line) for line in "".join(json_text(run, None)).splitlines()]
+    table = list(csv.DictReader(io.StringIO("".join(csv_text(run, None, 1040.0)), newline="")))
+    lines = [json.loads(line) for line in "".join(json_text(run, None, 1040.0)).splitlines()]
     assert [row["node"] for row in table] == [row["node"] for row in lines]
     assert table[0]["node"] == 'a,"\n'
     assert [row["value"] for row in table] == [str(row["value"]) for row in lines]

@@ -148,6 +148,22 @@ def test_holds_releases_and_evictions(bench: Bench) -> None:
     assert [event.name for event in bench.events[-3:]] == ["job.evict", "job.hold", "job.release"]
 
 
+def test_when_none_of_its_jobs_runs(bench: Bench) -> None:
+    for proc in (0, 1):
+        bench.submit("A", 7, proc)
+    bench.execute(7, 0)
+    bench.hold(7, 0)
+    bench.now += 2
+    bench.execute(7, 1)
+    assert bench.node().attempts[0].stopped == 0
+    bench.now += 3
+    bench.terminate(7, 1)
+    attempt = bench.node().attempts[0]
+    begin = attempt.started
+    assert attempt.pauses == ((begin, begin + 2),)
+    assert attempt.stopped == begin + 5
+
+
 def test_a_job_removed_while_it_is_held(bench: Bench) -> None:
     bench.submit("A", 7)
     bench.hold(7)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.run_history import NodeRun, Run
 from condor_pydagman.trace.tally import WINDOW_S, Tally
@@ -51,3 +52,17 @@ def test_the_rate_is_that_of_the_last_minutes() -> None:
     assert tally.per_second(100 + WINDOW_S) == 8 / WINDOW_S
     assert tally.per_second(104 + WINDOW_S) == 0.0  # four nodes are too few
     assert Tally(a_run(A=NodeStatus.DONE)).per_second(110.0) == 0.0
+
+
+def test_nodes_that_wait_for_no_parent_are_ready() -> None:
+    lines = [f"JOB {name} a.sub\n" for name in "ABCD"] + ["PARENT A B CHILD C\n"]
+    dag = build(["t.dag"], lambda _: iter(lines), BuildOptions())
+    run = a_run(**dict.fromkeys("ABCD", NodeStatus.NOT_READY))
+    tally = Tally(run, dag)
+    assert tally.ready == {"A", "B", "D"}
+    tally.take([change(run, "A", "SUBMITTED"), change(run, "A", "DONE")])
+    assert tally.ready == {"B", "D"}
+    tally.take([change(run, "B", "DONE"), change(run, "B", "DONE")])
+    assert tally.ready == Tally(run, dag).ready == {"C", "D"}
+    tally.take([change(run, "C", "PRERUN"), change(run, "D", "ERROR")])
+    assert tally.ready == Tally(run, dag).ready == set()

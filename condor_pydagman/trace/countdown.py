@@ -1,0 +1,44 @@
+"""Which nodes wait for no parent any more: no log says so, the edges of the DAG do."""
+
+from __future__ import annotations
+
+from array import array
+
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.vocabulary import ORDINARY_KINDS
+
+
+class Countdown:
+    """Counts for each node the parents that have not ended.
+
+    Each node may be counted as ended once: with success, or as failed for those that wait for no
+    more than its end (weak edges).
+    """
+
+    def __init__(self, dag: Dag) -> None:
+        self.dag = dag
+        self._left = array("i", (dag.predecessor_count(v) for v in range(dag.vertex_count)))
+
+    def is_free(self, node: int) -> bool:
+        """Whether DAGMan may start it as far as its parents go; nodes such as FINAL, which have no
+        parents and wait all the same, are not free."""
+        return not self._left[node] and self.dag.kinds[node] in ORDINARY_KINDS
+
+    def ended(self, node: int, *, failed: bool) -> list[int]:
+        """Count a node as ended; returns the nodes that wait for no parent any more."""
+        vertices = self._weak_successors(node) if failed else list(self.dag.successors(node))
+        freed = []
+        while vertices:
+            vertex = vertices.pop()
+            self._left[vertex] -= 1
+            if self._left[vertex]:
+                continue
+            if vertex < len(self.dag):
+                freed.append(vertex)
+            else:
+                vertices += self.dag.successors(vertex)
+        return freed
+
+    def _weak_successors(self, node: int) -> list[int]:
+        marks = self.dag.edges.weak_marks(node)
+        return [vertex for vertex, weak in zip(self.dag.successors(node), marks) if weak]
