@@ -28,13 +28,18 @@ def dagman_findings(facts: Facts) -> list[Finding]:
         DagState.FAILED: _failed,
         DagState.UNKNOWN: _unknown,
     }.get(facts.state)
-    return [*(found(facts) if found is not None else ()), *_halted(facts), *_aborted(facts)]
+    return [
+        *(found(facts) if found is not None else ()),
+        *_ending(facts),
+        *_halted(facts),
+        *_aborted(facts),
+    ]
 
 
 def rescue_findings(facts: Facts) -> list[Finding]:
     """With what the DAG goes on when it is submitted again."""
     if facts.is_live:
-        return _rescue_to_come(facts)
+        return [] if facts.run.removed else _rescue_to_come(facts)
     ended = facts.state in (DagState.FAILED, DagState.REMOVED)
     if not ended or not facts.submit_command:
         return []
@@ -122,6 +127,17 @@ def _removed(facts: Facts) -> Iterator[Finding]:
     source = f"{facts.name}.dagman.log" if job.left else facts.out
     evidence = (Evidence(source, message(reason) or "Received SIGUSR1", when),)
     yield Finding("dagman.removed", Weight.PROBLEM, sentence, (), evidence)
+
+
+def _ending(facts: Facts) -> Iterator[Finding]:
+    """A removal that DAGMan has not done with."""
+    if facts.is_live and facts.run.removed:
+        sentence = (
+            "DAGMan's job was removed (condor_rm): it has removed the jobs of its nodes, and ends,"
+            " after the FINAL node if there is one."
+        )
+        evidence = (Evidence(facts.out, "Received SIGUSR1", facts.run.last),)
+        yield Finding("dagman.removed", Weight.PROBLEM, sentence, (), evidence)
 
 
 def _failed(facts: Facts) -> Iterator[Finding]:

@@ -73,8 +73,7 @@ class DagMonitor:
         if tail_bytes is not None:
             self._left_out = self._jobs.file.skip_to_last(tail_bytes)
             self._lines.file.skip_to_last(tail_bytes)
-        else:
-            self._skip_earlier_runs()
+        self._skip_earlier_runs()
 
     @property
     def run(self) -> Run:
@@ -158,9 +157,10 @@ class DagMonitor:
 
     def _skip_earlier_runs(self) -> None:
         """Begin with the start of DAGMan that began the last run, unless more is wanted."""
-        begin = self._lines.file.line_of_last(*BEGIN_OF_RUN)
+        file = self._lines.file
+        begin = file.line_of_last(*BEGIN_OF_RUN)
         if not self._known.out_mark or self._known.out >= begin:
-            self._lines.file.offset = begin
+            file.offset = max(begin, file.offset)
 
     def _log_is_another(self) -> bool:
         """Whether what was read of the nodes log is of a run before."""

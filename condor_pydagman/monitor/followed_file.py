@@ -96,25 +96,25 @@ class FollowedFile:
 
     def line_of_last(self, *words: bytes) -> int:
         """Offset of the line with the last of the first words before the last of the second words,
-        and so on; 0 if there is none."""
+        and so on; 0 if there is none behind `offset`."""
         try:
             with open_ordinary(self.path) as file:
                 at = os.fstat(file.fileno()).st_size
                 for word in words:
-                    at = _last(file, word, at)
+                    at = _last(file, word, self.offset, at)
                     if at < 0:
                         return 0
-                return _last(file, b"\n", at) + 1
+                return max(_last(file, b"\n", self.offset, at) + 1, self.offset)
         except (FileError, OSError):
             return 0
 
 
-def _last(file: BinaryIO, word: bytes, before: int) -> int:
-    """Offset of a word's last occurrence that ends before an offset, -1 if there is none."""
+def _last(file: BinaryIO, word: bytes, after: int, before: int) -> int:
+    """Offset of a word's last occurrence between two offsets, -1 if there is none."""
     # not by mmap: if the file is cut meanwhile, that ends the process
     end = before
-    while end > 0:
-        begin = max(end - BLOCK_BYTES, 0)
+    while end > after:
+        begin = max(end - BLOCK_BYTES, after)
         file.seek(begin)
         found = file.read(min(end + len(word) - 1, before) - begin).rfind(word)
         if found >= 0:

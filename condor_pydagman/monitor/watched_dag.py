@@ -77,7 +77,7 @@ class WatchedDag:
         tally = self._tally
         if tally.run.starts and not self._is_of_this_run():
             tally = Tally(Run())  # what the logs tell is not about it
-        return overview(
+        seen = overview(
             self.found.name,
             self._state.value,
             tally,
@@ -85,10 +85,13 @@ class WatchedDag:
             exact=self._plan is not None and tally is self._tally and tally.run.complete,
             ad=self._ad,
             cluster=self.found.cluster,
-            note=self._note or self._hold_reason(),
+            note=self._note or self._hold_reason() or self._removal(),
             running=self._state in (DagState.RUNNING, DagState.HALTED),
             subdags=self._subdags(),
-        )._replace(exit_code=self.exit_code if self.over else None)
+        )
+        if self.over:
+            return seen._replace(exit_code=self.exit_code)
+        return seen._replace(exit_code=None, ended=0.0)
 
     def _read(self) -> None:
         while True:
@@ -160,6 +163,14 @@ class WatchedDag:
     def _hold_reason(self) -> str:
         reason = self._ad.get("HoldReason") if self._state is DagState.HELD else None
         return f"DAGMan's job is held: {reason}" if reason else ""
+
+    def _removal(self) -> str:
+        removed = self._state in _LIVE and self._tally.run.removed
+        return (
+            "DAGMan's job was removed: it ends, after a FINAL node if there is one"
+            if removed
+            else ""
+        )
 
     def _subdags(self) -> list[Overview]:
         """Of the nodes in the queue that are DAGs."""

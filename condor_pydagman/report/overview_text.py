@@ -19,8 +19,8 @@ STYLES = {
     "running": ("blue", "▓"),
     "idle": ("yellow", "▒"),
     "held": ("bold magenta", "h"),
-    "pre": ("cyan", "▒"),
-    "post": ("cyan", "▓"),
+    "pre": ("cyan", "<"),
+    "post": ("cyan", ">"),
     "ready": ("white", "░"),
     "waiting": ("bright_black", "·"),
     "failed": ("bold red", "x"),
@@ -51,7 +51,7 @@ def overview_lines(
     """
     indent = SPACE * min(depth, max(width // 8, 0))
     room = max(width - len(indent), MIN_WIDTH)
-    lines: list[Line] = [_head(seen, room, clock)]
+    lines: list[Line] = _head(seen, room, clock)
     if seen.counts["total"]:
         lines += [_bar(seen, room), *_wrapped(_counts(seen), room)]
         lines += _wrapped(_pace(seen, clock), room)
@@ -78,19 +78,21 @@ def plain(line: Line) -> str:
     return "".join(text for text, _ in line).rstrip()
 
 
-def _head(seen: Overview, width: int, clock: Callable[[float], str]) -> Line:
+def _head(seen: Overview, width: int, clock: Callable[[float], str]) -> list[Line]:
     left: list[Piece] = [(printable(seen.dag), "bold"), (SPACE, "")]
     left.append((seen.state, _STATE_STYLES.get(seen.state, "bold")))
     if seen.exit_code is not None:
         left.append((f", exit code {seen.exit_code}", ""))
     if seen.cluster:
         left.append((f"{SPACE}job {seen.cluster}", "bright_black"))
-    if seen.begun:
-        took = duration((seen.ended or seen.now) - seen.begun)
-        right = f"since {clock(seen.begun)}, {took}" if not seen.ended else f"took {took}"
-        gap = width - sum(_width(text) for text, _ in left) - len(right)
-        left.append((" " * max(gap, 2) + right, "bright_black"))
-    return left
+    if not seen.begun:
+        return [left]
+    took = duration((seen.ended or seen.now) - seen.begun)
+    right = f"since {clock(seen.begun)}, {took}" if not seen.ended else f"took {took}"
+    gap = width - sum(_width(text) for text, _ in left) - len(right)
+    if gap < len(SPACE):
+        return [left, [(right, "bright_black")]]
+    return [[*left, (" " * gap + right, "bright_black")]]
 
 
 def _bar(seen: Overview, width: int) -> Line:
@@ -135,6 +137,8 @@ def _counts(seen: Overview) -> list[Piece]:
 def _pace(seen: Overview, clock: Callable[[float], str]) -> list[Piece]:
     if seen.ended or seen.exit_code is not None or not seen.begun:
         return []
+    if seen.stalled_s:
+        return [(f"no node was done for {duration(seen.stalled_s)}", "yellow")]
     if not seen.per_second:
         return [("too few nodes have ended lately to tell when it will be done", "bright_black")]
     pieces = [(f"{rate(seen.per_second)},", "")]
@@ -158,25 +162,33 @@ def _details(seen: Overview, width: int, clock: Callable[[float], str]) -> Itera
         for node, job, host, since in seen.longest:
             took = duration(seen.now - since)
             where = f"{SPACE}{job}{SPACE}{printable(host)}"
-            yield [
-                (f"{SPACE}{printable(node)}", ""),
-                (where, "bright_black"),
-                (f"{SPACE}{took}", ""),
-            ]
+            yield _short(
+                [
+                    (f"{SPACE}{printable(node)}", ""),
+                    (where, "bright_black"),
+                    (f"{SPACE}{took}", ""),
+                ],
+                width,
+            )
     for group in seen.held:
         names = ", ".join(map(printable, group.nodes))
         yield [(f"held: {group.jobs} job(s) of {names}", "bold magenta")]
-        yield [(f"{SPACE}{printable(group.reason)} (code {group.code})", "")]
+        words = f"{printable(group.reason)} (code {group.code})".split(" ")
+        for line in _wrapped([(word, "") for word in words], width - len(SPACE), " "):
+            yield [(SPACE, ""), *line]
     if seen.failures:
         yield [("failed last", "bold red")]
         for failure in seen.failures:
             tries = f" after {failure.attempts} attempts" if failure.attempts > 1 else ""
             how = printable(result(failure.value, failure.reason))
-            yield [
-                (f"{SPACE}{printable(failure.node)}", ""),
-                (f"{SPACE}{how}{tries}", "red"),
-                (f"{SPACE}{clock(failure.time)}", "bright_black"),
-            ]
+            yield _short(
+                [
+                    (f"{SPACE}{printable(failure.node)}", ""),
+                    (f"{SPACE}{how}{tries}", "red"),
+                    (f"{SPACE}{clock(failure.time)}", "bright_black"),
+                ],
+                width,
+            )
 
 
 def _wrapped(pieces: Sequence[Piece], width: int, space: str = SPACE) -> list[Line]:
@@ -193,6 +205,13 @@ def _wrapped(pieces: Sequence[Piece], width: int, space: str = SPACE) -> list[Li
         lines[-1].append((text, style))
         used += needed
     return list(lines)
+
+
+def _short(line: Line, width: int) -> Line:
+    """A line without its less important pieces, if there is no room for them."""
+    if sum(_width(text) for text, _ in line) <= width:
+        return line
+    return [piece for piece in line if piece[1] != "bright_black"]
 
 
 def _cut(line: Line, width: int) -> Line:

@@ -70,7 +70,7 @@ LIMITS = {
     "Submits Per Interval": "DAGMan_MaxSubmitsPerInterval",
 }
 _HEAD = re.compile(
-    rb"((?:\d\d/\d\d/\d\d|\d{4}-\d\d-\d\d)[ T]\d\d:\d\d:\d\d(?:\.\d{1,6})?"
+    rb"\t?((?:\d\d/\d\d/\d\d|\d{4}-\d\d-\d\d)[ T]\d\d:\d\d:\d\d(?:\.\d{1,6})?"
     rb"|\(?\d{9,11}(?:\.\d+)?\)?)"
     rb" (?:\([^)\n]{1,40}\) )*"
 )

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from condor_pydagman.graph.model import Dag
 from condor_pydagman.trace.run_history import Attempt, NodeRun, Run
 from condor_pydagman.trace.tally import Tally
 from condor_pydagman.vocabulary import NodeStatus
 
 MAX_LISTED = 5
+STALLED_S = 60.0
+STALLED_NODES = 5
 # Counts of a picture, in the order of a bar.
 STATES = ("done", "running", "idle", "held", "pre", "post", "ready", "waiting", "failed", "futile")
 # Throttles by their names in the job ad, and what of the DAG each limits.
@@ -19,6 +24,8 @@ _THROTTLES = {
     "DAGMan_MaxPreScripts": ("pre", "PRE scripts at once"),
     "DAGMan_MaxPostScripts": ("post", "POST scripts at once"),
 }
+_NO_PROGRESS = ("done", "failed", "futile", "held")
+_DIGITS = re.compile(r"\d+")
 _AD_COUNTS = (
     "Total",
     "Done",
@@ -42,7 +49,7 @@ class Running(NamedTuple):
 
 
 class HeldGroup(NamedTuple):
-    """Jobs that are held for one reason; `nodes` are a few of theirs."""
+    """Jobs that are held for one reason, but for numbers in it; `nodes` are a few of theirs."""
 
     reason: str
     code: int
@@ -73,7 +80,9 @@ class Overview(NamedTuple):
         counts: nodes by STATES, and their `total`.
         counted: when, seconds since the epoch; counts of DAGMan's own may be older than `now`.
         per_second: nodes done in a second, lately; 0.0 if that is not known.
-        remaining_s: estimated seconds until the end; None if there is no estimate.
+        remaining_s: estimated seconds until the end of all but held nodes; None if there is no
+            estimate.
+        stalled_s: how long no node was done, if that is long; 0.0 otherwise.
         longest: nodes whose jobs have run longest, that first.
         held: held jobs by their reasons, the most frequent first.
         failures: the last nodes that have failed, the newest first.
@@ -93,6 +102,7 @@ class Overview(NamedTuple):
     counted: float
     per_second: float = 0.0
     remaining_s: float | None = None
+    stalled_s: float = 0.0
     longest: Sequence[Running] = ()
     held: Sequence[HeldGroup] = ()
     failures: Sequence[Failure] = ()
@@ -130,8 +140,10 @@ def overview(
     """
     run = tally.run
     counts, counted = _exact_counts(tally) if exact else _counts_of_dagman(run, ad, tally)
-    rate = tally.per_second(now) if running else 0.0
-    left = sum(counts[name] for name in STATES if name not in ("done", "failed", "futile"))
+    goes_on = running and not run.halted
+    rate = tally.per_second(now) if goes_on else 0.0
+    stalled_s = _stalled_s(tally, rate, now) if goes_on else 0.0
+    left = sum(counts[name] for name in STATES if name not in _NO_PROGRESS)
     return Overview(
         dag,
         state,
@@ -144,13 +156,22 @@ def overview(
         counts,
         counted or now,
         rate,
-        left / rate if rate and left else None,
+        left / rate if rate and left and not stalled_s else None,
+        stalled_s,
         _longest(tally),
         _held(tally),
         [failure_of(node) for node in reversed(tally.failures)][:MAX_LISTED],
         _full_throttles(run, counts, tally) if running else [],
         subdags,
     )
+
+
+def _stalled_s(tally: Tally, rate: float, now: float) -> float:
+    """Seconds since a node was done, if by the rate several should have been meanwhile."""
+    if not tally.ends:
+        return 0.0
+    since = now - tally.ends[-1]
+    return since if since > max(STALLED_S, STALLED_NODES / rate if rate else 0.0) else 0.0
 
 
 def _exact_counts(tally: Tally) -> tuple[dict[str, int], float]:
@@ -226,12 +247,12 @@ def _running(node: str, attempt: Attempt) -> Running:
 
 
 def _held(tally: Tally) -> list[HeldGroup]:
-    groups: dict[tuple[str, int], list[tuple[str, int]]] = {}
+    groups: dict[tuple[str, int], list[tuple[str, str]]] = {}
     for name, reason, code in _holds(tally):
-        groups.setdefault((reason, code), []).append((name, 1))
+        groups.setdefault((_DIGITS.sub("#", reason), code), []).append((name, reason))
     found = [
-        HeldGroup(reason, code, len(jobs), [name for name, _ in jobs[:3]])
-        for (reason, code), jobs in groups.items()
+        HeldGroup(jobs[0][1], code, len(jobs), [name for name, _ in jobs[:3]])
+        for (_, code), jobs in groups.items()
     ]
     return sorted(found, key=lambda group: -group.jobs)[:MAX_LISTED]
 
@@ -270,7 +291,26 @@ def _full_throttles(run: Run, counts: Mapping[str, int], tally: Tally) -> list[s
         limit = run.limits.get(name, 0)
         if limit and used[what] >= limit:
             found.append(f"{limit} {words} ({name})")
-    return found
+    return found + _full_categories(tally)
+
+
+def _full_categories(tally: Tally) -> list[str]:
+    """Those with a MAXJOBS line that have nodes which wait for nothing else."""
+    dag = tally.dag
+    if dag is None or not dag.category_limits:
+        return []
+    submitted = Counter(_category(dag, name) for name in tally.in_queue)
+    waiting = {_category(dag, name) for name in tally.ready}
+    return [
+        f"{limit} nodes of category {category} (MAXJOBS)"
+        for category, limit in dag.category_limits.items()
+        if category in waiting and submitted[category] >= limit
+    ]
+
+
+def _category(dag: Dag, name: str) -> str:
+    node = dag.find(name)
+    return dag.categories.get(node, "") if node is not None else ""
 
 
 def _idle_jobs(node: NodeRun) -> int:

@@ -182,7 +182,10 @@ class RunTracker:
         self._nodes.given_up(self._nodes.node(line.node), line.time)
 
     def _submit_failure(self, line: OutLine) -> None:
-        self._nodes.submit_failed(self._nodes.node(line.node), line.text, line.time)
+        node = self._nodes.node(line.node)
+        self._nodes.submit_failed(node, line.text, line.time)
+        if not self._nodes.plan(node).has_post:  # DAGMan says no more of a node without RETRY
+            self._nodes.given_up(node, line.time)
 
     def _halt(self, line: OutLine) -> None:
         if not self.run.halted:

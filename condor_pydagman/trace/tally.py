@@ -29,6 +29,7 @@ class Tally:
         dag: the DAG, None if it is not at hand.
 
     Attributes:
+        run, dag: as given.
         ready: nodes that wait for no parent and have not begun; with those of by_status, all that
             are ready.
         by_status: how many nodes are in each state.
@@ -39,6 +40,7 @@ class Tally:
 
     def __init__(self, run: Run, dag: Dag | None = None) -> None:
         self.run = run
+        self.dag = dag
         self._countdown = Countdown(dag) if dag is not None else None
         self._counted: set[str] = set()  # nodes whose end the countdown knows
         self.ready = self._find_ready() if dag is not None else set()

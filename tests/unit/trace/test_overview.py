@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.trace.overview import STATES, Overview, overview
-from condor_pydagman.trace.run_history import Attempt, Hold, NodeRun, Run, ScriptRun
+from condor_pydagman.trace.run_history import Attempt, Halted, Hold, NodeRun, Run, ScriptRun
 from condor_pydagman.trace.tally import Tally
 from condor_pydagman.vocabulary import NodeStatus
 
@@ -65,8 +66,21 @@ def test_nodes_that_became_futile_by_dagmans_count() -> None:
 def test_pace() -> None:
     one = seen(a_run())
     assert one.per_second == 10 / 500
-    assert one.remaining_s == 7 / one.per_second
+    assert one.remaining_s == 5 / one.per_second  # without those that are held
     assert seen(a_run(), running=False).remaining_s is None
+
+
+def test_no_end_is_foretold_of_a_dag_that_stands_still() -> None:
+    halted = a_run()
+    halted.halts = [Halted(950.0)]
+    assert (seen(halted).per_second, seen(halted).remaining_s) == (0.0, None)
+    run = a_run()
+    for node in run.nodes.values():
+        node.since = 501.0
+    one = seen(run)
+    assert (one.remaining_s, one.stalled_s) == (None, 499.0)
+    run.nodes["done3"].since = 900.0
+    assert seen(run).stalled_s == 0  # in 400 s there should have been 8
 
 
 def test_what_runs_is_held_and_has_failed() -> None:
@@ -91,6 +105,16 @@ def test_throttles_that_are_full_while_nodes_wait() -> None:
     ]  # fmt: skip
     del run.nodes["ready"]
     assert not seen(run).throttles
+
+
+def test_categories_that_are_full_while_nodes_wait() -> None:
+    lines = ["JOB long a.sub\n", "JOB waits a.sub\n", "CATEGORY long big\n", "CATEGORY waits big\n"]
+    run = a_run()
+    for limit, expected in ((1, ["1 nodes of category big (MAXJOBS)"]), (2, [])):
+        text = [*lines, f"MAXJOBS big {limit}\n"]
+        dag = build(["t.dag"], lambda _, text=text: iter(text), BuildOptions())  # type: ignore[misc]
+        one = overview("t.dag", "running", Tally(run, dag), NOW, exact=True, ad={})
+        assert one.throttles == expected
 
 
 def test_dagmans_own_counts_where_not_all_nodes_are_known() -> None:
