@@ -1,7 +1,6 @@
 """How many jobs the nodes of a DAG have, by their submit descriptions; nothing is submitted.
 
-HTCondor's bindings read the descriptions, so commands that an `include` names are run, as they are
-by condor_submit.
+HTCondor's bindings read the descriptions, but for those that could run a command then.
 """
 
 from __future__ import annotations
@@ -14,10 +13,12 @@ from condor_pydagman.adapters import descriptions
 from condor_pydagman.adapters.files import read_text, working_directory
 from condor_pydagman.errors import PoolError, PydagmanError
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.records.description_commands import may_run_commands
 from condor_pydagman.records.job_description import Workflow, describe, split
 from condor_pydagman.vocabulary import DagStatus
 
 _MACRO = "$("
+_UNCOUNTED = "jobs not counted: to read it could run a command, by `include` or `queue ... from`"
 
 
 class JobCount(NamedTuple):
@@ -27,13 +28,15 @@ class JobCount(NamedTuple):
         name: of the submit file, relative to the working directory, or of the inline description.
         nodes: how many nodes have it.
         jobs: how many jobs these have together.
-        problem: why the number is not known, '' if it is.
+        problem: what is wrong with the description, '' if nothing is.
+        uncounted: why the number is not known all the same, '' if it is.
     """
 
     name: str
     nodes: int
     jobs: int
     problem: str = ""
+    uncounted: str = ""
 
 
 def count_jobs(dag: Dag, nodes: Iterable[int], workflow: Workflow) -> list[JobCount]:
@@ -57,6 +60,8 @@ def _count(dag: Dag, nodes: list[int], submit: str, directory: str, workflow: Wo
     try:
         with working_directory(directory):
             text = dag.descriptions[submit] if inline else read_text(submit)
+            if may_run_commands(text):
+                return JobCount(name, len(nodes), 0, uncounted=_UNCOUNTED)
             template = split(text)
             differ = any(_MACRO in queue for _, queue in template.parts)
             counted = nodes if differ else nodes[:1]

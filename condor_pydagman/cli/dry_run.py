@@ -45,8 +45,8 @@ class Outlook(NamedTuple):
         jobs: by submit descriptions, of the nodes to be run.
         config: knobs and options in force.
         running: whether a DAGMan runs it now.
-        inner: what would run of its sub-DAGs, by the names of their nodes; a text says why one
-            can't be read (yet).
+        inner: what would run of its sub-DAGs, by the names of their nodes; a text says why that
+            is not told.
     """
 
     files: tuple[str, ...]
@@ -97,25 +97,35 @@ def run(arguments: argparse.Namespace) -> int:
         use_dag_dir=arguments.usedagdir,
         auto_rescue=0 if arguments.force else None,
     )
-    found = _outlook(options, MAX_DEPTH)
+    found = _outlook(options, MAX_DEPTH, set())
     if arguments.json:
         print(json.dumps(_as_json(found, nodes=arguments.nodes)))
     else:
         for line in (*_lines(found), *(_node_lines(found) if arguments.nodes else ())):
             print(line)
         dag = arguments.dag_files[0]
-        print(f"Nothing was submitted. To run it: condor_pydagman run {dag}")
+        ready = (
+            f"To run it: condor_pydagman run {dag}" if found.sound else "It can't run like that."
+        )
+        print(f"Nothing was submitted. {ready}")
         print(f"To look deeper for mistakes: condor_dag_checker -lint {dag}")
     return 0 if found.sound else 1
 
 
-def _outlook(options: DagmanOptions, depth: int) -> Outlook:
+def _outlook(options: DagmanOptions, depth: int, described: set[str]) -> Outlook:
+    """What would run of a DAG.
+
+    Args:
+        depth: how many levels of sub-DAGs are looked into.
+        described: paths of the DAGs whose Outlook has been made, or is.
+    """
     from condor_pydagman.adapters.job_counts import count_jobs
     from condor_pydagman.daemon import dag_input, initialize
     from condor_pydagman.graph.cycle import describe_cycle, find_cycle
     from condor_pydagman.records.job_description import Workflow
 
     out, paths = OutLog(os.devnull), options.paths()
+    described.add(os.path.realpath(paths.primary))
     try:
         config = initialize.configure(options, out).config
         chosen = dag_input.choose_rescue(options, config, paths, out)
@@ -139,25 +149,33 @@ def _outlook(options: DagmanOptions, depth: int) -> Outlook:
         count_jobs(dag, submitted, workflow),
         config,
         living_holder(paths.lock) is not None,
-        _inner(dag, options, depth),
+        _inner(dag, options, depth, described),
     )
 
 
-def _inner(dag: Dag, options: DagmanOptions, depth: int) -> dict[str, Outlook | str]:
+def _inner(
+    dag: Dag, options: DagmanOptions, depth: int, described: set[str]
+) -> dict[str, Outlook | str]:
     """What would run of sub-DAGs; their files may be written by nodes before them."""
     found: dict[str, Outlook | str] = {}
     for node, file in dag.subdags.items():
-        if not _is_to_run(dag, node):
-            continue
-        if depth <= 0:
-            found[dag.names[node]] = f"more than {MAX_DEPTH} DAGs in each other"
-            continue
-        try:
-            with working_directory(dag.directories.get(node, "")):
-                found[dag.names[node]] = _outlook(options._replace(dag_files=(file,)), depth - 1)
-        except (PydagmanError, OSError) as error:
-            found[dag.names[node]] = str(error).splitlines()[0]
+        if _is_to_run(dag, node):
+            try:
+                with working_directory(dag.directories.get(node, "")):
+                    one = _inner_outlook(options._replace(dag_files=(file,)), depth - 1, described)
+            except (PydagmanError, OSError) as error:
+                one = f"{file} can't be read (yet): {str(error).splitlines()[0]}"
+            found[dag.names[node]] = one
     return found
+
+
+def _inner_outlook(options: DagmanOptions, depth: int, described: set[str]) -> Outlook | str:
+    (file,) = options.dag_files
+    if os.path.realpath(file) in described:  # a DAG may be part of itself
+        return f"{file}, as above"
+    if depth < 0:
+        return f"{file}, in more than {MAX_DEPTH} DAGs"
+    return _outlook(options, depth, described)
 
 
 def _is_to_run(dag: Dag, node: int) -> bool:
@@ -178,7 +196,8 @@ def _lines(found: Outlook) -> Iterator[str]:
         yield "Nothing would run: all nodes are done"
         return
     jobs = sum(count.jobs for count in found.jobs)
-    yield f"To run: {left} node(s) with {jobs} job(s){_sub_dags(found)}"
+    least = "at least " if any(count.problem or count.uncounted for count in found.jobs) else ""
+    yield f"To run: {left} node(s) with {least}{jobs} job(s){_sub_dags(found)}"
     yield from _job_lines(found.jobs)
     if order.widths:
         widest = max(order.widths)
@@ -189,7 +208,7 @@ def _lines(found: Outlook) -> Iterator[str]:
     yield from _extras(found)
     for name, inner in found.inner.items():
         yield f"Sub-DAG of node {printable(name)}:"
-        lines = [f"can't be read (yet): {inner}"] if isinstance(inner, str) else _lines(inner)
+        lines = [printable(inner)] if isinstance(inner, str) else _lines(inner)
         yield from (_INDENT + line for line in lines)
 
 
@@ -208,6 +227,8 @@ def _job_lines(counts: Sequence[JobCount]) -> Iterator[str]:
         what = f"{printable(count.name)}: {count.nodes} node(s)"
         if count.problem:
             yield f"{_INDENT}{what}, can't be read: {printable(count.problem)}"
+        elif count.uncounted:
+            yield f"{_INDENT}{what}, {count.uncounted}"
         else:
             yield f"{_INDENT}{what}, {count.jobs} job(s)"
     if len(counts) > MAX_SHOWN:
@@ -262,7 +283,7 @@ def _as_json(found: Outlook, *, nodes: bool) -> dict[str, Any]:
         "steps": order.widths,
         "first": [dag.names[node] for node in order.first],
         "subdags": {
-            name: {"problem": inner} if isinstance(inner, str) else _as_json(inner, nodes=nodes)
+            name: {"note": inner} if isinstance(inner, str) else _as_json(inner, nodes=nodes)
             for name, inner in found.inner.items()
         },
     }

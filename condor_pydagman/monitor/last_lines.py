@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 
 from condor_pydagman.adapters.files import open_ordinary, read_text, working_directory
 from condor_pydagman.config import Config
@@ -14,6 +13,7 @@ from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor import queue
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.printable import printable
+from condor_pydagman.records.description_commands import may_run_commands
 from condor_pydagman.records.job_description import Workflow, describe, split
 from condor_pydagman.vocabulary import DagStatus, ScriptKind
 
@@ -21,7 +21,6 @@ MAX_LINES = 5
 MAX_LINE_CHARS = 200
 TAIL_BYTES = 4096
 MAX_DESCRIPTION_BYTES = 1 << 20
-_RUNS_A_COMMAND = re.compile(r"^\s*include\b.*\|\s*$", re.I | re.M)
 
 
 def excerpt_of(failure: Failure, found: FoundDag, dag: Dag | None) -> Excerpt | None:
@@ -77,7 +76,7 @@ def _description(dag: Dag, node: int, attempt: int, found: FoundDag) -> str:
         if os.path.getsize(name) > MAX_DESCRIPTION_BYTES:
             return ""
         text = read_text(name)
-    if _RUNS_A_COMMAND.search(text):
+    if may_run_commands(text):
         return ""
     workflow = Workflow(found.cluster, found.nodes_log, Config())
     return describe(

@@ -23,6 +23,7 @@ MAX_LOG_BYTES = 32 << 20  # of a nodes log that is read whole; that takes a seco
 TAIL_BYTES = 8 << 20  # of the end of a larger one
 ASK_S = 15.0  # between questions to the schedd
 MAX_DEPTH = 4  # of sub-DAGs
+MAX_DAGS = 100  # with its sub-DAGs
 _LIVE = (DagState.RUNNING, DagState.HALTED)
 _OVER = (DagState.SUCCEEDED, DagState.FAILED, DagState.REMOVED)
 
@@ -33,14 +34,20 @@ class WatchedDag:
     Args:
         found: the DAG.
         depth: how many levels of sub-DAGs are followed.
+        followed: paths of the DAGs that are followed already, of which this one is a part.
 
     Attributes:
         over: whether it has ended, and nothing more will come.
     """
 
-    def __init__(self, found: FoundDag, depth: int = MAX_DEPTH) -> None:
+    def __init__(
+        self, found: FoundDag, depth: int = MAX_DEPTH, followed: set[str] | None = None
+    ) -> None:
         self.found = found
         self._depth = depth
+        self._followed = followed if followed is not None else set()
+        self._path = os.path.realpath(found.paths.primary)
+        self._followed.add(self._path)
         self._plan: Plan | None = None
         huge = size_of(found.nodes_log) > MAX_LOG_BYTES
         self._monitor = DagMonitor(
@@ -181,16 +188,31 @@ class WatchedDag:
             name = dag.names[node]
             run = self._tally.run.nodes.get(name)
             if run is None or run.status is not NodeStatus.SUBMITTED:
-                self._inner.pop(name, None)
+                if name in self._inner:
+                    self._inner.pop(name).forget()
                 continue
-            if name not in self._inner:
-                directory = os.path.join(self.found.directory, dag.directories.get(node, ""))
-                inner = _found(os.path.join(directory, file))
-                if inner is None:
-                    continue
-                self._inner[name] = WatchedDag(inner, self._depth - 1)
-            seen.append(self._inner[name].look()._replace(dag=f"{name}: {file}"))
+            inner = self._inner_dag(name, dag.directories.get(node, ""), file)
+            if inner is not None:
+                seen.append(inner.look()._replace(dag=f"{name}: {file}"))
         return seen
+
+    def _inner_dag(self, node: str, directory: str, file: str) -> WatchedDag | None:
+        """None if its files are not there, or if it is followed already: it would be part of
+        itself."""
+        if node not in self._inner:
+            found = _found(os.path.join(self.found.directory, directory, file))
+            if found is None or len(self._followed) >= MAX_DAGS:
+                return None
+            if os.path.realpath(found.paths.primary) in self._followed:
+                return None
+            self._inner[node] = WatchedDag(found, self._depth - 1, self._followed)
+        return self._inner[node]
+
+    def forget(self) -> None:
+        """It is followed no longer."""
+        self._followed.discard(self._path)
+        for inner in self._inner.values():
+            inner.forget()
 
 
 def _found(file: str) -> FoundDag | None:

@@ -55,7 +55,7 @@ def test_what_would_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Scripts: 1 PRE\nRetries: 1 node(s), up to 2 retries in all\n" in text
     assert "4 nodes of category big\n" in text
     assert "Sub-DAG of node S:\n    inner.dag: 1 node(s): 1 JOB\n" in text
-    assert "Sub-DAG of node T:\n    can't be read (yet): " in text
+    assert "can't be read (yet): " in text
     assert "Nothing was submitted. To run it: condor_pydagman run t.dag\n" in text
 
 
@@ -83,6 +83,15 @@ def test_a_submit_file_that_is_missing(here: Path, capsys: pytest.CaptureFixture
     (here / "many.sub").unlink()
     text = said(capsys, "t.dag", code=1)
     assert "many.sub: 1 node(s), can't be read: No such file or directory\n" in text
+    assert "To run: 6 node(s) with at least 4 job(s)" in text
+    assert "Nothing was submitted. It can't run like that.\n" in text
+
+
+@pytest.mark.parametrize("line", ["include : touch ran |\nqueue", "queue x from touch ran |"])
+def test_no_command_is_run(here: Path, capsys: pytest.CaptureFixture[str], line: str) -> None:
+    (here / "many.sub").write_text(f"executable = /bin/true\n{line}\n")
+    text = said(capsys, "t.dag")
+    assert "many.sub: 1 node(s), jobs not counted: to read it could run a command" in text
 
 
 @pytest.mark.parametrize(
@@ -101,5 +110,12 @@ def test_a_dag_that_dagman_would_refuse(
 
 
 def test_dags_in_each_other(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each is described once, though it may be part of itself."""
+    for number in range(12):
+        lines = [f"SUBDAG EXTERNAL S{node} {number + 1}.dag\n" for node in range(9)]
+        (here / f"{number}.dag").write_text("".join(lines))
+    text = said(capsys, "0.dag")
+    assert text.count("9.dag, in more than 8 DAGs") == 9
+    assert text.count("1.dag, as above") == 8
     (here / "t.dag").write_text("SUBDAG EXTERNAL S t.dag\n")
-    assert "more than 8 DAGs in each other" in said(capsys, "t.dag")
+    assert "    t.dag, as above" in said(capsys, "t.dag")

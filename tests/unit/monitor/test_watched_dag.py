@@ -59,6 +59,13 @@ def test_sub_dags_that_are_in_the_queue(logs: DagLogs, tmp_path: Path) -> None:
     assert not dag.look().subdags
 
 
+def test_a_dag_that_is_its_own_sub_dag(logs: DagLogs, tmp_path: Path) -> None:
+    (tmp_path / "t.dag").write_text(DAG.replace("inner.dag", "t.dag"))
+    dag = watched(logs)
+    logs.submit("S", 8)
+    assert not dag.look().subdags
+
+
 def test_dagmans_counts_of_a_dag_that_is_too_big_to_be_read(
     logs: DagLogs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
