@@ -165,3 +165,8 @@ class PoolError(PydagmanError):
         super().__init__(reason)
         self.reason = reason
         self.transient = transient
+
+
+def bindings_missing(error: ImportError) -> str:
+    """The sentence for somebody whose Python lacks HTCondor's bindings, or can't load them."""
+    return f"HTCondor's Python bindings are needed ({error}); pip install htcondor installs them"

@@ -6,7 +6,6 @@ import argparse
 import difflib
 import json
 import shutil
-import sys
 import textwrap
 import time
 from collections.abc import Iterator
@@ -65,9 +64,8 @@ def run(arguments: argparse.Namespace) -> int:
         explanation = explain_dag(facts)
     if arguments.json:
         print(json.dumps(explanation.to_json(), indent=4))
-    elif sys.stdout is not None:
+    else:
         columns = shutil.get_terminal_size((100, 24)).columns
-        sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
         for line in text_of(explanation, max(MIN_WIDTH, min(columns, MAX_WIDTH))):
             print(line)
     return int(explanation.is_wrong)

@@ -8,6 +8,7 @@ table at the end lists them.  Exit codes: 0 all is well, 1 it is not (the messag
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import shlex
 import sys
@@ -30,9 +31,10 @@ from condor_pydagman.cli import (
     watch,
 )
 from condor_pydagman.cli.command_line import Parser, parse
-from condor_pydagman.errors import PydagmanError
+from condor_pydagman.errors import PydagmanError, bindings_missing
 from condor_pydagman.pool import Pool
 from condor_pydagman.pool.paths import POOL_VARIABLE
+from condor_pydagman.printable import printable
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -43,26 +45,42 @@ Action = Callable[[argparse.Namespace], int]
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Do what the command line says; returns the exit code."""
+    _make_output_safe()
     arguments = parse(_parser(), sys.argv[1:] if argv is None else argv)
     action: Action = arguments.action
     try:
         code = action(arguments)
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        sys.stdout.flush()
         return code
     except BrokenPipeError:  # whoever reads has enough, `| head` for one
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:  # a full disk, most often
-        if sys.stdout is not None:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        print(f"condor_pydagman: {error}", file=sys.stderr)
-        return 1
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _failed(str(error))
     except PydagmanError as error:
-        print(f"condor_pydagman: {error}", file=sys.stderr)
-        return 1
+        return _failed(str(error))
+    except ImportError as error:
+        if error.name not in ("htcondor2", "classad2"):
+            raise
+        return _failed(bindings_missing(error))
     except KeyboardInterrupt:
         return 130
+
+
+def _make_output_safe() -> None:
+    """What the terminal's encoding lacks is shown as codes; a closed output takes nothing."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115  # to the end of the process
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _failed(message: str) -> int:
+    lines = map(printable, message.split("\n"))
+    print("condor_pydagman: " + "\n".join(lines), file=sys.stderr)
+    return 1
 
 
 class _Version(argparse._VersionAction):

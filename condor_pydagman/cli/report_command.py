@@ -154,7 +154,7 @@ def _subdags(found: FoundDag, dag: Dag | None) -> list[tuple[str, str]]:
 def _write(output: str, pieces: Iterable[str]) -> None:
     if output == "-":
         if isinstance(sys.stdout, io.TextIOWrapper):  # names need not be UTF-8
-            sys.stdout.reconfigure(errors="surrogateescape")
+            sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
         for piece in pieces:
             sys.stdout.write(piece)
         return

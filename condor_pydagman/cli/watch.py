@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from condor_pydagman.cli.which_dag import my_dags
 from condor_pydagman.monitor.found_dag import find_dag
 from condor_pydagman.monitor.watched_dag import WatchedDag
-from condor_pydagman.report.overview_text import Line, overview_lines, plain, summary
+from condor_pydagman.printable import printable
+from condor_pydagman.report.overview_text import ASCII_MARKS, Line, overview_lines, plain, summary
 from condor_pydagman.trace.overview import Overview
 from condor_pydagman.trace.run_history import DagState
 
@@ -94,7 +95,7 @@ def watch(watched: Sequence[WatchedDag], arguments: argparse.Namespace) -> int:
                     return _exit_code(watched)
                 time.sleep(max(arguments.interval, (time.thread_time() - begun) * SHARE))
     except KeyboardInterrupt:
-        names = " ".join(dag.found.name for dag in watched)
+        names = " ".join(printable(dag.found.name) for dag in watched)
         print(
             f"\nThe DAG goes on. To watch it again: condor_pydagman watch {names}", file=sys.stderr
         )
@@ -133,7 +134,7 @@ def _styled(lines: Sequence[Line]) -> Any:
     from rich.text import Text
 
     return Text("\n").join(
-        Text.assemble(*((text, style) for text, style in line)) for line in lines
+        Text.assemble(*((_encodable(text), style) for text, style in line)) for line in lines
     )
 
 
@@ -177,7 +178,13 @@ def _print_pictures(seen: list[Overview]) -> None:
             Console(highlight=False, markup=False).print(_styled(lines))
             return
     for line in lines:
-        print(plain(line))
+        print(_encodable(plain(line)))
+
+
+def _encodable(line: str) -> str:
+    """A bar of characters that the output can show."""
+    encoding = sys.stdout.encoding or "ascii"
+    return line if encoding.lower().startswith("utf") else line.translate(ASCII_MARKS)
 
 
 def _lines(seen: Sequence[Overview], width: int) -> list[Line]:
@@ -192,7 +199,7 @@ def _lines(seen: Sequence[Overview], width: int) -> list[Line]:
 
 def _advice(seen: Overview) -> list[Line]:
     """The command that says more."""
-    dag = seen.dag
+    dag = printable(seen.dag)
     if seen.state == DagState.NOT_STARTED.value:
         return [[(f"to start it: condor_pydagman run {dag}", "bright_black")]]
     if seen.failures or seen.held or seen.throttles or seen.note or seen.exit_code:

@@ -33,20 +33,22 @@ class FollowedFile:
         self.more = False
         self.problem = ""
         self._separator = separator
+        self._inode = 0  # of what was read last
 
     def read(self, most: int) -> bytes:
         """The next whole entries, about `most` bytes; b'' if there are none.
 
-        A file that has become shorter, or is gone, is read from its beginning: `offset` is less
-        than before then.
+        A file that has become shorter, is gone, or is another one of that name is read from its
+        beginning: `offset` is less than before then.
         """
         self.more = False
         try:
             with open_ordinary(self.path) as file:
-                size = os.fstat(file.fileno()).st_size
-                self.problem = ""
-                if size < self.offset:
+                found = os.fstat(file.fileno())
+                size, self.problem = found.st_size, ""
+                if size < self.offset or self._inode not in (0, found.st_ino):
                     self.offset = 0
+                self._inode = found.st_ino
                 if size == self.offset:
                     return b""
                 file.seek(self.offset)

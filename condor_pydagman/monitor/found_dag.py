@@ -196,19 +196,26 @@ def _found_by_file(primary: str) -> FoundDag:
     options = _options(text)
     directory = os.path.dirname(os.path.abspath(primary))
     given = options.dag_files[0] if options is not None else ""
-    if options is None or os.path.basename(given) != os.path.basename(primary):
+    submitted_in = _submit_directory(os.path.abspath(primary), given)
+    if options is None or not submitted_in:
         options = DagmanOptions(dag_files=(os.path.basename(primary),))
-    elif os.path.isabs(given):
-        pass
-    elif os.path.dirname(given):
-        above = os.path.abspath(primary)[: -len(os.path.normpath(given))]
-        if os.path.join(above, os.path.normpath(given)) == os.path.abspath(primary):
-            directory = above.rstrip("/") or "/"
+    else:
+        directory = submitted_in
     environment = _environment(_value(text, "environment"))
     found = _found(directory, options, environment)._replace(name=primary)
     files = state_of_files(found.paths)
     code = files.run.exit_code if files.state in _ENDED else None
     return found._replace(cluster=files.cluster, state=files.state, exit_code=code)
+
+
+def _submit_directory(primary: str, given: str) -> str:
+    """Where a DAG was submitted as `given`; '' if that names another one: it was copied or moved,
+    or somebody else has written it."""
+    if os.path.isabs(given):
+        same = os.path.realpath(given) == os.path.realpath(primary)
+        return os.path.dirname(primary) if same else ""
+    below = "/" + os.path.normpath(given)
+    return (primary[: -len(below)] or "/") if given and primary.endswith(below) else ""
 
 
 def _found(directory: str, options: DagmanOptions, environment: Mapping[str, str]) -> FoundDag:
@@ -225,11 +232,13 @@ def _found(directory: str, options: DagmanOptions, environment: Mapping[str, str
 
 
 def _nodes_log(out: str, paths: DagPaths, directory: str) -> str:
-    """The nodes log that DAGMan has told of; the usual one if that is not here (any more)."""
-    told = _NODES_LOG.findall(_head(out))
-    if told and os.path.exists(told[-1]):
-        return str(told[-1])
-    return paths.nodes_log(directory)
+    """The nodes log that DAGMan has told of; the usual one if that is not here (any more), or is
+    that of the DAG from which this one was copied."""
+    told, usual = _NODES_LOG.findall(_head(out)), paths.nodes_log(directory)
+    if not told or not os.path.exists(told[-1]):
+        return usual
+    copied = os.path.basename(told[-1]) == os.path.basename(usual) and os.path.exists(usual)
+    return usual if copied else str(told[-1])
 
 
 def _shown(path: str) -> str:

@@ -64,7 +64,7 @@ def _error_file(failure: Failure, found: FoundDag, dag: Dag, node: int) -> str:
                 return ""
             path = _expanded_error(text, attempt.cluster, attempt.proc)
             return os.path.abspath(path) if path and path != os.devnull else ""
-    except (PydagmanError, OSError):
+    except (PydagmanError, OSError, ImportError):  # without the bindings
         return ""
 
 

@@ -66,13 +66,15 @@ def main() -> int:
     """Do what the order on standard input says; returns the exit code."""
     fields = json.load(sys.stdin)
     order = Order(**{**fields, "program": tuple(fields["program"])})
-    with contextlib.suppress(PydagmanError, OSError):
+    try:
         delivered = delivered_file.lock(f"{order.dag}.notify.{order.number}", PATIENCE_S)
         if delivered is None:
             return 0  # that of the DAGMan before this one goes on with its successor's run
         os.chdir(os.path.dirname(order.dag))
         return Notifier(order, delivered).run()
-    return 1
+    except (PydagmanError, OSError) as error:
+        _log(order, f"nothing is delivered: {error}")
+        return 1
 
 
 class Notifier:
@@ -125,14 +127,14 @@ class Notifier:
         given_up = self._delivery.given_up
         batch = self._delivery.batch(time.monotonic())
         if self._delivery.given_up > given_up:
-            self._log(f"{self._delivery.given_up} event(s) were given up so far")
+            _log(self._order, f"{self._delivery.given_up} event(s) were given up so far")
         if batch:
             try:
                 deliver(self._order, batch)
             except NotDelivered as failure:
                 self._delivery.failed(time.monotonic())
                 tries = self._delivery.failures
-                self._log(f"try {tries} to deliver {len(batch)} event(s): {failure}")
+                _log(self._order, f"try {tries} to deliver {len(batch)} event(s): {failure}")
             else:
                 self._delivery.succeeded(len(batch))
         self._write_position()
@@ -152,15 +154,17 @@ class Notifier:
             self._dagman_seen = now
         return now - self._dagman_seen >= ORPHANED_S
 
-    def _log(self, text: str) -> None:
-        path = f"{self._order.dag}.notify.log"
-        with contextlib.suppress(OSError):
-            fd = own_files.open_to_append(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-            with open(fd, "a", encoding="utf-8", errors="backslashreplace") as file:
-                if os.fstat(fd).st_size > MAX_LOG_BYTES:
-                    file.truncate(0)
-                when = time.strftime("%m/%d/%y %H:%M:%S")
-                file.write(f"{when} NOTIFY {self._order.number}: {text}\n")
+
+def _log(order: Order, text: str) -> None:
+    """Add a line to the log of all processes of the DAG, `NAME.notify.log`."""
+    with contextlib.suppress(OSError):
+        path = f"{order.dag}.notify.log"
+        fd = own_files.open_to_append(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        with open(fd, "a", encoding="utf-8", errors="backslashreplace") as file:
+            if os.fstat(fd).st_size > MAX_LOG_BYTES:
+                file.truncate(0)
+            when = time.strftime("%m/%d/%y %H:%M:%S")
+            file.write(f"{when} NOTIFY {order.number}: {text}\n")
 
 
 def deliver(order: Order, events: Sequence[DagEvent]) -> None:

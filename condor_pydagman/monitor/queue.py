@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from condor_pydagman.errors import PoolError
+from condor_pydagman.errors import PoolError, bindings_missing
 
 Ad = Mapping[str, Any]
 
@@ -134,8 +134,10 @@ def _asked(ask: Callable[[Any], list[Ad]], whom: str) -> list[Ad]:
     Raises:
         PoolError: there is no answer.
     """
-    import htcondor2
-
+    try:
+        import htcondor2
+    except ImportError as error:
+        raise PoolError(f"can't ask {whom}: {bindings_missing(error)}", transient=False) from None
     try:
         return ask(htcondor2)
     except (htcondor2.HTCondorException, OSError, RuntimeError) as error:

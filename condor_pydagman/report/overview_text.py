@@ -26,6 +26,7 @@ STYLES = {
     "failed": ("bold red", "x"),
     "futile": ("bright_black", "-"),
 }
+ASCII_MARKS = str.maketrans("█▓▒░·…", "#=~:.~")  # of the same widths
 _STATE_STYLES = {
     "succeeded": "bold green",
     "failed": "bold red",

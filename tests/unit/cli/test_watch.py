@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -153,3 +156,19 @@ def test_pictures_that_take_long_come_less_often(
     (dag,) = [watch.WatchedDag(watch.find_dag("t.dag"))]
     assert watch.watch([dag], argparse.Namespace(json=True, interval=1.0)) == 0
     assert slept == [25.0]
+
+
+def test_an_output_of_another_encoding(logs: DagLogs, tmp_path: Path) -> None:
+    argv = [sys.executable, "-m", "condor_pydagman.cli.pydagman", "watch", "--once", "t.dag"]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    text = subprocess.run(argv, env=environment, capture_output=True, check=True).stdout.decode()
+    assert "=" * 30 in text
+    assert "\\" not in text
+
+
+def test_without_the_bindings(
+    logs: DagLogs, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "htcondor2", None)
+    assert pydagman.main(["watch", "7"]) == 1
+    assert "pip install htcondor installs them" in capsys.readouterr().err

@@ -53,6 +53,16 @@ def test_a_file_that_was_emptied_begins_anew(path: Path) -> None:
     assert (file.read(100), file.offset, file.mark()) == (b"", 0, 0)
 
 
+def test_a_longer_file_in_its_place_is_read_from_its_beginning(path: Path) -> None:
+    path.write_text("a\n")
+    file = FollowedFile(str(path), b"\n")
+    assert file.read(100) == b"a\n"
+    other = path.with_name("other")
+    other.write_text("b\nc\n")
+    other.rename(path)
+    assert file.read(100) == b"b\nc\n"
+
+
 @pytest.mark.parametrize("make", [os.mkdir, os.mkfifo])
 def test_what_is_no_file_is_not_waited_for(path: Path, make: Callable[[Path], None]) -> None:
     make(path)

@@ -51,6 +51,28 @@ def test_the_submit_directory_by_the_command_line(here: Path) -> None:
     assert find_dag("sub/t.dag").directory == str(here / "sub")
 
 
+@pytest.mark.parametrize("given", ["../../etc/t.dag", "/etc/t.dag", "old/t.dag", ""])
+def test_a_command_line_of_another_dag_is_not_believed(here: Path, given: str) -> None:
+    """It was copied or moved with the DAG, or somebody else has written it."""
+    (here / "t.dag").touch()
+    (here / "t.dag.condor.sub").write_text(SUB.format(f"{given} -UseDagDir"))
+    found = find_dag("t.dag")
+    assert (found.directory, found.files) == (str(here), ("t.dag",))
+    assert not found.options.use_dag_dir
+
+
+def test_the_nodes_log_of_a_dag_that_was_copied(here: Path) -> None:
+    (here / "copy").mkdir()
+    for directory in (here, here / "copy"):
+        (directory / "t.dag").touch()
+        logs = DagLogs(directory)
+        logs.submit("A", 7)
+        logs.say(f"Default node log file is: <{here}/t.dag.nodes.log>")
+    assert find_dag("copy/t.dag").nodes_log == f"{here}/copy/t.dag.nodes.log"
+    (here / "copy" / "t.dag.nodes.log").unlink()
+    assert find_dag("copy/t.dag").nodes_log == f"{here}/t.dag.nodes.log"
+
+
 def test_where_the_logs_are(here: Path) -> None:
     (here / "t.dag").touch()
     (here / "logs").mkdir()
