@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import json
+import os
 import shutil
 import textwrap
 import time
@@ -16,8 +17,9 @@ from condor_pydagman.diagnosis.explain_dag import explain_dag
 from condor_pydagman.diagnosis.explain_node import explain_node
 from condor_pydagman.diagnosis.explanation import Evidence, Explanation, Finding
 from condor_pydagman.diagnosis.known_facts import Facts
-from condor_pydagman.errors import PydagmanError
+from condor_pydagman.errors import FileError, PydagmanError
 from condor_pydagman.monitor.fact_collection import collect_facts
+from condor_pydagman.monitor.found_dag import FoundDag, started_in
 from condor_pydagman.names import logged_name
 from condor_pydagman.printable import message, printable
 
@@ -55,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         PydagmanError: there is no such DAG or node.
     """
-    found = chosen_dag(arguments.dag)
+    found = _chosen(arguments)
     facts = collect_facts(found, node=arguments.node or "")
     if arguments.node:
         _check_node(facts, arguments.node)
@@ -69,6 +71,18 @@ def run(arguments: argparse.Namespace) -> int:
         for line in text_of(explanation, max(MIN_WIDTH, min(columns, MAX_WIDTH))):
             print(line)
     return int(explanation.is_wrong)
+
+
+def _chosen(arguments: argparse.Namespace) -> FoundDag:
+    """The DAG; of the only one of this directory, its node may be named alone."""
+    try:
+        return chosen_dag(arguments.dag)
+    except FileError as error:
+        known = [] if arguments.node else started_in(".")
+        if len(known) != 1 or os.path.basename(arguments.dag) != arguments.dag:
+            raise
+        hint = f"for a node of {known[0]}: condor_pydagman explain {known[0]} {arguments.dag}"
+        raise FileError(f"{error}; {hint}") from None
 
 
 def text_of(explanation: Explanation, width: int) -> Iterator[str]:

@@ -7,13 +7,15 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
+from condor_pydagman.adapters.lock_holder import living_holder
 from condor_pydagman.cli import submit_dag, watch
 from condor_pydagman.dagman_job.option_table import OPTIONS, Option, Takes
-from condor_pydagman.dagman_job.options import parse_submit
+from condor_pydagman.dagman_job.options import SubmitOptions, parse_submit
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.monitor.found_dag import find_dag
 from condor_pydagman.monitor.found_state import DagState
 from condor_pydagman.monitor.watched_dag import WatchedDag
+from condor_pydagman.printable import printable
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -52,10 +54,9 @@ def run(arguments: argparse.Namespace) -> int:
         PydagmanError: nothing was submitted; the message says why.
     """
     options = parse_submit([*_words(arguments), *arguments.dag_files])
-    submitted = time.time()
-    cluster = submit_dag.submit_silently(options)
-    dag = arguments.dag_files[0]
-    print(f"{dag} is submitted, DAGMan is job {cluster}.0", file=sys.stderr, flush=True)
+    dag, submitted = arguments.dag_files[0], time.time()
+    cluster = _submit(options, dag)
+    print(f"{printable(dag)} is submitted, DAGMan is job {cluster}", file=sys.stderr, flush=True)
     try:
         found = find_dag(dag, ask=False)._replace(
             cluster=cluster, state=DagState.IDLE, exit_code=None, submitted=submitted
@@ -67,10 +68,21 @@ def run(arguments: argparse.Namespace) -> int:
         ) from None
 
 
+def _submit(options: SubmitOptions, dag: str) -> int:
+    """Returns the cluster of DAGMan's job."""
+    try:
+        return submit_dag.submit_silently(options)
+    except PydagmanError as error:
+        if living_holder(options.paths().lock) is None:
+            raise
+        raise PydagmanError(f"{error}\nTo watch it: condor_pydagman watch {dag}") from None
+
+
 def _add(group: argparse._ArgumentGroup, option: Option) -> None:
     name = f"--{option.name}"
     if option.takes is Takes.NOTHING:
-        group.add_argument(name, dest=_dest(option), action="store_true", help=option.text)
+        names = (name, "-f") if option.name == "force" else (name,)
+        group.add_argument(*names, dest=_dest(option), action="store_true", help=option.text)
     else:
         group.add_argument(
             name,

@@ -13,7 +13,7 @@ from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.lexer import Words
 from condor_pydagman.dagfile.line_error import LineError
 from condor_pydagman.dagfile.line_parts import Context, needed, normal
-from condor_pydagman.vocabulary import DAG_EVENTS
+from condor_pydagman.vocabulary import DAG_EVENTS, NodeStatus
 
 TARGETS = ("PROGRAM", "URL")
 _KIND = re.compile(r"(?P<name>[a-z_.]+)(?P<all>\*)?(?:=(?P<value>[^,=*]+))?|\*")
@@ -65,6 +65,12 @@ def read_notification(words: Words) -> Notification:
     return Notification(kinds, to, target)
 
 
+def _check_value(name: str, value: str | None, words: Words) -> None:
+    states = tuple(status.name for status in NodeStatus)
+    if name == "node.state" and value and value not in states:
+        raise LineError(f"There is no state '{value}' of a node", words, states)
+
+
 def _is_url(text: str) -> bool:
     from urllib.parse import urlsplit  # only where there is one: it takes long
 
@@ -81,6 +87,7 @@ def _check(kind: str, words: Words) -> None:
         name = found["name"] or ""
         known = [event for event in DAG_EVENTS if event.startswith(name)]
         if known and (found["all"] or not name or name in DAG_EVENTS):
+            _check_value(name, found["value"], words)
             return
     hint = f"known are: {', '.join(DAG_EVENTS)}; a * at the end stands for all that begin so"
     raise LineError(f"There are no events '{kind}'", words, hint=hint)

@@ -18,7 +18,7 @@ from condor_pydagman.diagnosis.nodes_on_their_way import running_findings
 from condor_pydagman.diagnosis.phrases import nodes_named, number_of
 from condor_pydagman.report.words import duration
 from condor_pydagman.trace.run_history import DagState
-from condor_pydagman.vocabulary import NodeStatus
+from condor_pydagman.vocabulary import NodeKind, NodeStatus
 
 _STATES = {
     DagState.NOT_STARTED: "has not been started",
@@ -145,8 +145,9 @@ def _counts(facts: Facts, state: GraphState | None) -> dict[str, int]:
 def _counted(state: GraphState) -> dict[str, int]:
     counts = dict.fromkeys(_SHOWN, 0)
     for node, status in enumerate(state.status):
-        counts[_COUNTED_AS.get(status) or _in_queue(state, node)] += 1
-    return {"total": len(state.status), **counts}
+        if state.dag.kinds[node] != NodeKind.SERVICE:  # DAGMan does not count them either
+            counts[_COUNTED_AS.get(status) or _in_queue(state, node)] += 1
+    return {"total": sum(counts.values()), **counts}
 
 
 def _in_queue(state: GraphState, node: int) -> str:

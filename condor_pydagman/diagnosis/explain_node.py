@@ -66,8 +66,17 @@ def explain_node(facts: Facts, name: str) -> Explanation:
         *_itself(facts, state, number, status),
         *unknown_findings(facts),
     ]
-    headline = f"Node {message(name)} of {facts.name} {_STATES[status]}{_since(facts, run)}."
+    is_old = status is NodeStatus.DONE and not run.attempts
+    since = _done_before(facts) if is_old else _since(facts, run)
+    headline = f"Node {message(name)} of {facts.name} {_STATES[status]}{since}."
     return Explanation(facts.name, headline, in_order(findings), name, tuple(life_of(run)))
+
+
+def _done_before(facts: Facts) -> str:
+    """Of a node that has not run."""
+    if facts.run.rescue_read:
+        return f" since an earlier run: {facts.run.rescue_read}, or the DAG file, says so"
+    return ": the DAG file says so"
 
 
 def life_of(run: NodeRun) -> Iterator[Moment]:

@@ -105,7 +105,7 @@ def futile_findings(state: GraphState) -> list[Finding]:
     if not names:
         return []
     most_harm = sorted(state.futile, key=lambda node: -state.futile[node])
-    roots = state.names_of(node for node in most_harm if state.futile[node])
+    roots = state.names_of(filter(state.is_before_futile, most_harm))
     sentence = (
         f"{capitalized(nodes_named(names))} can't run after the failure of {names_of(roots)}."
     )

@@ -81,6 +81,10 @@ class GraphState:
             chain.append(before[chain[-1]])
         return chain[::-1]
 
+    def is_before_futile(self, node: int) -> bool:
+        """Whether one of its children can't run."""
+        return any(self.status[child] is NodeStatus.FUTILE for child in self.dag.children(node))
+
     def _told(self, node: int) -> NodeStatus:
         run = self.run_of(node)
         return run.status if run is not None else NodeStatus.NOT_READY

@@ -104,9 +104,23 @@ def find_dag(what: str, *, ask: bool = True) -> FoundDag:
         known = _said_of_directory(os.path.dirname(what) or ".")
         raise FileError(f"there is no DAG file {what}; {known}")
     found = _found_by_file(primary)
+    if found.state is DagState.NOT_STARTED:
+        found = _first_of_several(primary) or found
     if not ask or (found.ended and not _is_submitted_anew(found)):
         return found
     return _resubmitted(found) if found.ended else _asked(found)
+
+
+def _first_of_several(file: str) -> FoundDag | None:
+    """The DAG that condor_submit_dag made of this file and others, of which it is not the first."""
+    directory = os.path.dirname(file)
+    for name in started_in(directory or "."):
+        options = _options(_head(name + ".condor.sub"))
+        others = options.dag_files[1:] if options is not None else ()
+        if any(os.path.realpath(os.path.join(directory, other)) == os.path.realpath(file)
+               for other in others):  # fmt: skip
+            return _found_by_file(name)
+    return None
 
 
 def find_here(*, ask: bool = True) -> FoundDag:

@@ -30,11 +30,21 @@ def dagman_ad(cluster: int, wanted: Sequence[str] = ()) -> Ad:
     )
     if not ads:
         raise PoolError(
-            f"the schedd has no DAGMan job {cluster}, neither in its queue nor in its history",
+            f"the schedd has no DAGMan job {cluster}, neither in its queue nor in its history"
+            + _of_node(cluster),
             transient=False,
         )
     found: Ad = ads[0]
     return found
+
+
+def _of_node(cluster: int) -> str:
+    """Whose job it is, if it is in the queue."""
+    for ad in _query(f"ClusterId == {cluster}", ("DAGManJobId", "DAGNodeName"), 1):
+        if "DAGManJobId" in ad:
+            node, dagman = ad.get("DAGNodeName"), ad["DAGManJobId"]
+            return f"; it is a job of node {node} of the DAG of job {dagman}"
+    return ""
 
 
 def queued_dagman_ad(cluster: int) -> Ad:

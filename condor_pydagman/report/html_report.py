@@ -194,8 +194,8 @@ def _path(
         for value, word in zip(sums, _PATH_WORDS)
         if value / total >= 0.005
     )
-    yield "<p>The chain of nodes that made the run as long as it was. To be faster, these must be:"
-    yield f" {shares}.</p>\n"
+    yield "<p>The chain of nodes that made the run as long as it was: only if these become faster,"
+    yield f" the run does. Their time: {shares}.</p>\n"
     shown = sorted(steps, key=lambda step: -step.seconds)[:MAX_PATH_ROWS]
     rows = [
         (

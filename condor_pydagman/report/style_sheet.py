@@ -22,8 +22,10 @@ p { margin: .4rem 0 } .soft { color: var(--soft) } .bad { color: var(--bad) }
 table { border-collapse: collapse; width: 100%; font-size: .9rem }
 caption { text-align: left; color: var(--soft); padding: .2rem 0 }
 th, td { text-align: right; padding: .25rem .5rem; border-bottom: 1px solid var(--line);
-  overflow-wrap: anywhere }
-th:first-child, td:first-child, td.text, th.text { text-align: left }
+  white-space: nowrap }
+td:first-child, td.text { text-align: left; white-space: normal; overflow-wrap: anywhere;
+  min-width: 6em }
+th:first-child, th.text { text-align: left }
 th { font-weight: 600 }
 svg { width: 100%; height: auto; display: block }
 svg .label, svg .tick { font-size: 11px; fill: var(--soft) }

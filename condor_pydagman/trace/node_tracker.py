@@ -158,6 +158,16 @@ class NodeTracker:
             attempt.over = False
             self.set_status(node, NodeStatus.POSTRUN, time)
 
+    def script_deferred(self, node: NodeRun, kind: str, value: int, time: float) -> None:
+        """A PRE or POST script has ended, and is run again later (SCRIPT DEFER)."""
+        attempt = self._last(node)
+        self.tell("script.end", time, node, script=kind, value=value, deferred=True)
+        if kind == "POST":
+            attempt.post = None
+        else:
+            attempt.pre = None
+            self.set_status(node, NodeStatus.READY, time)
+
     def submit_failed(self, node: NodeRun, why: str, time: float) -> None:
         """Its jobs could not be submitted; both logs may say so."""
         attempt = self._last(node)

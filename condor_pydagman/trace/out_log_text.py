@@ -30,6 +30,7 @@ class OutKind(Enum):
     RESCUE_TO = "rescue_to"  # text: name of the rescue file that is written
     SCRIPT_START = "script_start"  # text: PRE, POST, HOLD
     SCRIPT_END = "script_end"  # text: the same; number: exit code, negative for a signal
+    SCRIPT_DEFERRED = "script_deferred"  # text: PRE, POST; number: exit code
     RETRY = "retry"  # number: of the retry
     NO_RETRY = "no_retry"
     SUBMIT_FAILURE = "submit_failure"  # text: why
@@ -87,6 +88,11 @@ _FORMS: Mapping[str, tuple[OutKind, str]] = {
     "Running H": (
         OutKind.SCRIPT_START,
         r"Running (?P<text>HOLD) script of Node (?P<node>.+)\.\.\.",
+    ),
+    "Deferring": (
+        OutKind.SCRIPT_DEFERRED,
+        r"Deferring (?P<text>PRE|POST) script of node (?P<node>.+) for -?\d{1,10} seconds"
+        r" \(exit status was (?P<number>-?\d{1,10})\)\.*",
     ),
     "PRE": (OutKind.SCRIPT_END, "(?P<text>PRE)" + _SCRIPT_END),
     "POST": (OutKind.SCRIPT_END, "(?P<text>POST)" + _SCRIPT_END),

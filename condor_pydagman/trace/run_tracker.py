@@ -64,6 +64,7 @@ class RunTracker:
             OutKind.RESCUE_TO: self._rescue_to,
             OutKind.SCRIPT_START: self._script_start,
             OutKind.SCRIPT_END: self._script_end,
+            OutKind.SCRIPT_DEFERRED: self._script_deferred,
             OutKind.RETRY: self._retry,
             OutKind.NO_RETRY: self._no_retry,
             OutKind.SUBMIT_FAILURE: self._submit_failure,
@@ -174,6 +175,10 @@ class RunTracker:
             self._nodes.pre_ended(node, line.number, line.time)
         elif line.text == "HOLD":  # the nodes log has the ends of POST scripts
             self._nodes.tell("script.end", line.time, node, script=line.text, value=line.number)
+
+    def _script_deferred(self, line: OutLine) -> None:
+        node = self._nodes.node(line.node)
+        self._nodes.script_deferred(node, line.text, line.number, line.time)
 
     def _retry(self, line: OutLine) -> None:
         self._nodes.retried(self._nodes.node(line.node), line.number, line.time)

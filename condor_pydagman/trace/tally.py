@@ -14,7 +14,7 @@ from condor_pydagman.names import logged_name
 from condor_pydagman.trace.countdown import Countdown
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.run_history import NodeRun, Run
-from condor_pydagman.vocabulary import NodeStatus
+from condor_pydagman.vocabulary import NodeKind, NodeStatus
 
 WINDOW_S = 600.0  # of which the rate is told
 _ENDED = (NodeStatus.DONE, NodeStatus.ERROR)
@@ -44,7 +44,11 @@ class Tally:
         self._countdown = Countdown(dag) if dag is not None else None
         self._counted: set[str] = set()  # nodes whose end the countdown knows
         self.ready = self._find_ready() if dag is not None else set()
-        self.by_status = Counter(node.status for node in run.nodes.values())
+        # DAGMan does not count SERVICE nodes either
+        services = dag.of_kind(NodeKind.SERVICE) if dag is not None else ()
+        self._services = {logged_name(dag.names[node]) for node in services} if dag else set()
+        nodes = (node for name, node in run.nodes.items() if name not in self._services)
+        self.by_status = Counter(node.status for node in nodes)
         self.in_queue: dict[str, NodeRun] = {}
         self.failures: deque[NodeRun] = deque(maxlen=MAX_FAILURES)
         self.ends: deque[float] = deque()
@@ -91,7 +95,7 @@ class Tally:
 
     def _change(self, event: DagEvent) -> None:
         node = self.run.nodes.get(event.node)
-        if node is None:
+        if node is None or node.name in self._services:
             return
         was, status = (NodeStatus[event.data[key]] for key in ("was", "status"))
         if self.by_status[was]:

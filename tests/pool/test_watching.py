@@ -334,7 +334,7 @@ def a_dag_that_is_run_and_let_alone(s: Scene) -> None:
         _, said = runner.communicate(timeout=TIMEOUT_S)
     assert runner.returncode == 130
     assert "The DAG goes on" in said
-    s.cluster = int(re.findall(r"DAGMan is job (\d+)\.0", said)[0])
+    s.cluster = int(re.findall(r"DAGMan is job (\d+)", said)[0])
     assert watched(s)["cluster"] == s.cluster
     refused = again(s)
     assert refused.returncode == 1

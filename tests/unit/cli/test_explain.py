@@ -117,3 +117,16 @@ def test_lines_are_wrapped_and_those_of_sub_dags_are_indented() -> None:
     assert [line for line in lines if len(line) > 40] == ["       " + "a" * 90]
     assert lines[-4:] == ["", "   | in.dag has failed.", "   |", "   | 1. x"]
     assert any(line.startswith("   => do do") for line in lines)
+
+
+def test_a_node_without_its_dag(logs: DagLogs, capsys: pytest.CaptureFixture[str]) -> None:
+    assert pydagman.main(["explain", "A"]) == 1
+    hint = "for a node of t.dag: condor_pydagman explain t.dag A"
+    assert hint in capsys.readouterr().err
+
+
+def test_a_node_that_a_rescue_file_says_is_done(
+    logs: DagLogs, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("t.dag").write_text("JOB A a.sub\nJOB B b.sub DONE\n")
+    assert "Node B of t.dag is done: the DAG file says so." in explain(capsys, "t.dag", "B")[1]

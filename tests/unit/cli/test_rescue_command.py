@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.cli import pydagman
+from tests.dag_logs import DagLogs
 
 RESCUE = """\
 # Rescue DAG file, created after running
@@ -85,3 +86,12 @@ def test_bad_input(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "u.dag has no rescue file: none is written until" in said(capsys, "u.dag", code=1)
     (here / "t.dag.rescue003").write_text("JOB X x\n")
     assert "DONE and RETRY lines only" in said(capsys, "t.dag", code=1)
+
+
+def test_a_later_run_has_succeeded(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    logs = DagLogs(here)
+    logs.start()
+    logs.end(0)
+    text = said(capsys, "t.dag")
+    assert "A later run of t.dag has succeeded: nothing is left to be run\n" in text
+    assert "To run the rest" not in text

@@ -30,6 +30,7 @@ def test_lines(line: str, found: Notification) -> None:
         ("", "Missing kinds of events"),
         ("dag.ends PROGRAM x", "There are no events 'dag.ends'"),
         ("dag.end, PROGRAM x", "There are no events ''"),
+        ("node.state=EROR PROGRAM x", "There is no state 'EROR' of a node"),
         ("x* PROGRAM x", "There are no events 'x*'"),
         ("dag PROGRAM x", "There are no events 'dag'"),
         ("dag.end", "Missing PROGRAM or URL"),

@@ -187,3 +187,12 @@ def test_a_dag_that_is_submitted_again(here: Path, monkeypatch: pytest.MonkeyPat
     assert (found.name, found.exit_code) == ("t.dag", None)
     monkeypatch.setattr(queue, "my_dagman_ads", list)
     assert find_dag("t.dag").state is DagState.FAILED
+
+
+def test_a_file_of_a_dag_of_several(here: Path) -> None:
+    for name in ("t.dag", "u.dag"):
+        (here / name).touch()
+    (here / "t.dag.condor.sub").write_text(SUB.format("t.dag -Dag u.dag"))
+    DagLogs(here).start()
+    found = find_dag("u.dag", ask=False)
+    assert (found.name, found.files) == ("t.dag", ("t.dag", "u.dag"))

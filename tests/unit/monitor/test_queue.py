@@ -45,3 +45,17 @@ def test_a_job_that_the_schedd_does_not_have(monkeypatch: pytest.MonkeyPatch) ->
     assert queue.queued_dagman_ad(7) == {}
     with pytest.raises(PoolError, match="has no DAGMan job 7"):
         queue.dagman_ad(7)
+
+
+def test_a_job_of_a_node(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Schedd:
+        def query(self, condition: str, *_: Any, **__: Any) -> list[Any]:
+            ad = {"DAGManJobId": 3, "DAGNodeName": "A"}
+            return [] if "JobUniverse" in condition else [ad]
+
+        def history(self, *_: Any, **__: Any) -> list[Any]:
+            return []
+
+    monkeypatch.setattr(htcondor2, "Schedd", Schedd)
+    with pytest.raises(PoolError, match="a job of node A of the DAG of job 3"):
+        queue.dagman_ad(7)

@@ -29,6 +29,10 @@ def read(text: str) -> list[tuple[OutKind, str, int, str]]:
         ("PRE Script of node A completed successfully.", (OutKind.SCRIPT_END, "A", 0, "PRE")),
         ("PRE Script of Node A failed with status 3", (OutKind.SCRIPT_END, "A", 3, "PRE")),
         ("POST Script of node A died on signal 9", (OutKind.SCRIPT_END, "A", -9, "POST")),
+        (
+            "Deferring PRE script of node A for 8 seconds (exit status was 4)...",
+            (OutKind.SCRIPT_DEFERRED, "A", 4, "PRE"),
+        ),
         ("Retrying node A (retry #2 of 5)...", (OutKind.RETRY, "A", 2, "")),
         (
             "Aborting further retries of node A (last attempt returned 3)",

@@ -142,3 +142,15 @@ def test_events_can_be_left_out() -> None:
     assert tracker.run.halted
     tracker.hear(wanted=True)
     assert names(tracker, line(OutKind.RESUME)) == ["dag.resume"]
+
+
+def test_a_script_that_is_deferred_does_not_run_meanwhile() -> None:
+    tracker = RunTracker({"A": NodePlan(has_pre=True)})
+    begin = line(OutKind.SCRIPT_START, node="A", text="PRE")
+    names(tracker, begin)
+    deferred = line(OutKind.SCRIPT_DEFERRED, 2.0, "A", 4, "PRE")
+    assert names(tracker, deferred) == ["script.end", "node.state"]
+    node = tracker.run.nodes["A"]
+    assert (node.status, node.attempts[0].pre) == (NodeStatus.READY, None)
+    assert names(tracker, begin) == ["script.start", "node.state"]
+    assert (node.status, len(node.attempts)) == (NodeStatus.PRERUN, 1)

@@ -66,3 +66,13 @@ def test_nodes_that_wait_for_no_parent_are_ready() -> None:
     assert tally.ready == Tally(run, dag).ready == {"C", "D"}
     tally.take([change(run, "C", "PRERUN"), change(run, "D", "ERROR")])
     assert tally.ready == Tally(run, dag).ready == set()
+
+
+def test_service_nodes_are_not_counted() -> None:
+    lines = ["JOB A a.sub\n", "SERVICE S a.sub\n"]
+    dag = build(["t.dag"], lambda _: iter(lines), BuildOptions())
+    run = a_run(A=NodeStatus.NOT_READY, S=NodeStatus.NOT_READY)
+    tally = Tally(run, dag)
+    tally.take([change(run, "S", "SUBMITTED")])
+    assert +tally.by_status == {NodeStatus.NOT_READY: 1}
+    assert (tally.ready, tally.in_queue) == ({"A"}, {})
