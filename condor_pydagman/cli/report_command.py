@@ -8,16 +8,18 @@ import io
 import os
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.graphviz import find_dot
 from condor_pydagman.cli.output_file import write_output
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
+from condor_pydagman.diagnosis.failed_nodes import failures_by_kind
 from condor_pydagman.errors import FileError, PydagmanError
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.found_dag import FoundDag
+from condor_pydagman.monitor.last_lines import excerpt_of
 from condor_pydagman.monitor.plan import Plan, read_plan
 from condor_pydagman.picture import States, make_picture, svg
 from condor_pydagman.report.attempt_table import csv_text, json_text
@@ -35,6 +37,7 @@ else:
 
 FORMATS = ("html", "csv", "json", "wfformat")
 FOLD_ABOVE = 120  # boxes of the picture
+MAX_EXCERPTS = 5  # files of failed nodes that are shown
 MAX_PICTURE_NODES = 20_000
 _DESCRIPTION = """\
 Write a report of the last run of a DAG: timeline, concurrency, critical path, times by kind of
@@ -114,9 +117,16 @@ def _text(
         picture, no_picture = _picture(dag, history, found.name)
     subject = Subject(
         found.name, found.state.value, history, dag, now, _clock, _tick, problem, picture,
-        no_picture, _subdags(found, dag),
+        no_picture, _excerpts(found, history, dag), _subdags(found, dag),
     )  # fmt: skip
     return html_report(subject)
+
+
+def _excerpts(found: FoundDag, history: Run, dag: Dag | None) -> dict[str, Sequence[str]]:
+    """The last lines of the error file of one failed node of each kind, of the first few kinds."""
+    firsts = [group[0] for group in failures_by_kind(history, dag)[:MAX_EXCERPTS]]
+    written = {failure.node.name: excerpt_of(failure, found, dag) for failure in firsts}
+    return {node: excerpt.lines for node, excerpt in written.items() if excerpt is not None}
 
 
 def _picture(dag: Dag, history: Run, title: str) -> tuple[str, str]:

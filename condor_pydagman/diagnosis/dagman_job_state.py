@@ -26,6 +26,7 @@ def dagman_findings(facts: Facts) -> list[Finding]:
         DagState.INTERRUPTED: _interrupted,
         DagState.REMOVED: _removed,
         DagState.FAILED: _failed,
+        DagState.SUCCEEDED: _succeeded,
         DagState.UNKNOWN: _unknown,
     }.get(facts.state)
     return [
@@ -138,6 +139,15 @@ def _ending(facts: Facts) -> Iterator[Finding]:
         )
         evidence = (Evidence(facts.out, "Received SIGUSR1", facts.run.last),)
         yield Finding("dagman.removed", Weight.PROBLEM, sentence, (), evidence)
+
+
+def _succeeded(facts: Facts) -> Iterator[Finding]:
+    if any(run.status is NodeStatus.ERROR for run in facts.run.nodes.values()):
+        sentence = (
+            "The DAG has succeeded though nodes have failed: the FINAL node, or ABORT-DAG-ON with"
+            " RETURN 0, decides on the exit code."
+        )
+        yield Finding("dagman.succeeded", Weight.NOTE, sentence)
 
 
 def _failed(facts: Facts) -> Iterator[Finding]:

@@ -12,6 +12,7 @@ CAUSES: Mapping[str, str] = {
     "dagman.held": "DAGMan's job is on hold",
     "dagman.interrupted": "DAGMan is gone, and has left a run that is not over",
     "dagman.removed": "DAGMan's job was removed",
+    "dagman.succeeded": "the DAG has succeeded though nodes have failed",
     "dagman.failed": "DAGMan has ended with an error that is no node's",
     "dagman.not_started": "the DAG has not been started",
     "dagman.idle": "DAGMan's job waits to be started",

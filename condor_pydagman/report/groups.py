@@ -12,10 +12,11 @@ from condor_pydagman.report.spans import Span
 from condor_pydagman.report.words import result
 from condor_pydagman.trace.overview import failure_of
 from condor_pydagman.trace.run_history import NodeRun, Run, Usage
-from condor_pydagman.vocabulary import NodeKind, NodeStatus
+from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeKind, NodeStatus
 
 _DIGITS = re.compile(r"\d+")
 MAX_NODES_SHOWN = 3
+_REMOVED = result(RETURN_JOB_ABORTED)  # often because of other failures
 
 
 class Group(NamedTuple):
@@ -111,7 +112,7 @@ def failure_kinds(run: Run) -> list[FailureKind]:
             failure = failure_of(node)
             kinds.setdefault(result(failure.value, failure.reason), []).append(node.name)
     found = [FailureKind(how, len(nodes), nodes[:MAX_NODES_SHOWN]) for how, nodes in kinds.items()]
-    return sorted(found, key=lambda kind: -kind.number)
+    return sorted(found, key=lambda kind: (kind.how.startswith(_REMOVED), -kind.number))
 
 
 def resources(run: Run, names: Mapping[str, str]) -> list[ResourceUse]:

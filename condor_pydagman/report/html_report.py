@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import NamedTuple
 
@@ -39,6 +39,7 @@ class Subject(NamedTuple):
         clock: local time of seconds since the epoch.
         tick: the same for the axis of a picture, given the length of that, seconds.
         picture: the DAG as SVG, coloured by outcome; '' without one, `picture_problem` says why.
+        excerpts: the last lines that failed nodes have written, by the nodes.
         subdags: commands that report the DAGs of SUBDAG EXTERNAL nodes, by their nodes.
     """
 
@@ -52,6 +53,7 @@ class Subject(NamedTuple):
     dag_problem: str = ""
     picture: str = ""
     picture_problem: str = ""
+    excerpts: Mapping[str, Sequence[str]] = {}
     subdags: Sequence[tuple[str, str]] = ()
 
 
@@ -70,7 +72,7 @@ def html_report(subject: Subject) -> Iterator[str]:
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
     yield f"<title>{title}</title><style>{STYLE}</style></head><body>\n"
     yield from _summary(subject, begin, end)
-    yield from _failures(run)
+    yield from _failures(run, subject.excerpts)
     if found:
         yield from _timeline(subject, found, names, begin, end)
         yield from _path(subject, by_node, begin, end)
@@ -144,16 +146,29 @@ def _numbers(run: Run, begin: float, end: float) -> Iterator[tuple[str, str]]:
     yield duration(cpu), "CPU time of jobs"
 
 
-def _failures(run: Run) -> Iterator[str]:
+def _failures(run: Run, excerpts: Mapping[str, Sequence[str]]) -> Iterator[str]:
     kinds = failure_kinds(run)
     if not kinds:
         return
     yield "<h2 id='failures'>Failures</h2>\n"
     rows = [
-        (_text(kind.how), f"{kind.number:,}", _some(kind.nodes, kind.number))
+        (
+            _text(kind.how) + _excerpt(kind.nodes, excerpts),
+            f"{kind.number:,}",
+            _some(kind.nodes, kind.number),
+        )
         for kind in kinds[:MAX_TABLE_ROWS]
     ]
     yield from _table("Nodes that have failed for good", ("how", "nodes", "which"), rows, (0, 2))
+
+
+def _excerpt(nodes: Sequence[str], excerpts: Mapping[str, Sequence[str]]) -> str:
+    """What the first of the nodes has written of which that is known."""
+    node = next((node for node in nodes if excerpts.get(node)), None)
+    if node is None:
+        return ""
+    lines = "\n".join(map(_text, excerpts[node]))
+    return f"<details open><summary>{_text(node)} has written</summary><pre>{lines}</pre></details>"
 
 
 def _timeline(

@@ -43,6 +43,8 @@ svg .failed { stroke: var(--bad); stroke-width: 2.2; fill: none }
   background: var(--panel) }
 .share i { height: 100% } .before { background: var(--line) }
 .picture svg { max-height: 900px }
+pre { margin: .2rem 0; font-size: .85em; white-space: pre-wrap; color: var(--soft) }
+summary { color: var(--soft); font-size: .85em }
 code { background: var(--panel); padding: .05rem .3rem; border-radius: 3px;
   overflow-wrap: anywhere }
 @media print { body { max-width: none; padding: 0 } h2 { break-after: avoid }

@@ -33,10 +33,13 @@ def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DagLogs:
 
 
 def test_a_page(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("a.sub").write_text("executable = x\nerror = err\nqueue\n")
+    Path("err").write_text("no such module\n")
     assert pydagman.main(["report", "t.dag"]) == 0
     assert capsys.readouterr().out == "t.dag.report.html: 3 node(s)\n"
     text = Path("t.dag.report.html").read_text()
     assert "exit code 3" in text
+    assert "A has written</summary><pre>no such module</pre>" in text
     assert "<svg" in text
     assert "condor_pydagman report" in text
     assert "in.dag" in text

@@ -116,6 +116,20 @@ def test_a_failed_dag_is_explained_by_what_made_it_fail() -> None:
     assert "because the DAG has a cycle" in dagman_findings(facts)[0].sentence
 
 
+def test_a_dag_that_succeeds_though_nodes_have_failed() -> None:
+    (finding,) = dagman_findings(facts_of(TEXT, FAILED, state=DagState.SUCCEEDED))
+    assert (finding.cause, finding.weight) == ("dagman.succeeded", Weight.NOTE)
+
+
+def test_a_dagman_that_was_removed_and_has_not_ended() -> None:
+    """It runs its FINAL node."""
+    facts = facts_of(TEXT, FAILED)
+    facts.run.removed = True
+    (finding,) = dagman_findings(facts)
+    assert "was removed (condor_rm)" in finding.sentence
+    assert not rescue_findings(facts)
+
+
 def test_a_dagman_that_is_started_again() -> None:
     facts = facts_of(TEXT, {}, state=DagState.UNKNOWN, errors=("ERROR: disk full",))
     assert not dagman_findings(facts)

@@ -103,6 +103,12 @@ def test_a_node_that_is_named_like_html() -> None:
     assert "<script>alert('x')</script>\\x1b&" in made.text
 
 
+def test_what_a_failed_node_has_written() -> None:
+    made = page(make_run(), excerpts={"D": ["no <such> module", "sorry"]})
+    assert "D has written" in made.text
+    assert "no <such> module\nsorry" in made.text
+
+
 def test_many_nodes_are_folded() -> None:
     run = Run()
     run.begun, run.ended = 1000.0, 1100.0
