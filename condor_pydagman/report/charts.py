@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
+from math import ceil
 
 from condor_pydagman.printable import printable
 from condor_pydagman.report.concurrency import Concurrency, concurrency
@@ -21,7 +22,29 @@ MAX_ROWS = 200  # nodes with a row of their own; of more, each group has one
 MAX_LANES = 40
 AXIS = 22
 CHART = 160
-TICKS = 6
+TICKS = 8  # at most
+TICK_WIDTH = 70
+# Of an axis; longer ones are multiples of a day.
+STEPS_S = (
+    1,
+    2,
+    5,
+    10,
+    15,
+    30,
+    60,
+    120,
+    300,
+    600,
+    900,
+    1800,
+    3600,
+    7200,
+    14400,
+    21600,
+    43200,
+    86400,
+)
 NAMES = {"pre": "PRE script", "idle": "waiting in the queue", "held": "held", "run": "running",
          "post": "POST script"}  # fmt: skip
 _STACKED = ("run", "idle", "held", "pre", "post")  # from below
@@ -145,14 +168,23 @@ def _svg(
 
 
 def _axis(height: int, begin: float, end: float, tick: Clock) -> Iterator[str]:
-    for number_of_tick in range(TICKS + 1):
-        share = number_of_tick / TICKS
-        x = LABELS + (WIDTH - LABELS) * share
-        anchor = "start" if share == 0 else "end" if share == 1 else "middle"
-        when = tick(begin + (end - begin) * share)
-        yield f'<path class="grid" d="M{x:.1f} 0V{height}"/>'
-        place = f'x="{x:.1f}" y="{height + 16}" text-anchor="{anchor}"'
-        yield f'<text class="tick" {place}>{when}</text>'
+    for when in _ticks(begin, end):
+        x, _ = _place(when, when, begin, end)
+        anchor = "end" if x > WIDTH - TICK_WIDTH / 2 else "middle"
+        yield f'<path class="grid" d="M{x} 0V{height}"/>'
+        place = f'x="{x}" y="{height + 16}" text-anchor="{anchor}"'
+        yield f'<text class="tick" {place}>{tick(when)}</text>'
+
+
+def _ticks(begin: float, end: float) -> Iterator[float]:
+    """Round times between two: multiples of a step."""
+    length = end - begin
+    step = next((step for step in STEPS_S if length / step <= TICKS), 0.0)
+    step = step or STEPS_S[-1] * ceil(length / STEPS_S[-1] / TICKS)
+    when = ceil(begin / step) * step
+    while when <= end:
+        yield float(when)
+        when += step
 
 
 def _place(since: float, until: float, begin: float, end: float) -> tuple[float, float]:

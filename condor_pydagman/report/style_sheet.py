@@ -35,7 +35,8 @@ svg .grid { stroke: var(--line); stroke-width: .6 }
 .held { fill: var(--held); background: var(--held) }
 .run { fill: var(--run); background: var(--run) }
 .post { fill: var(--post); background: var(--post) }
-svg .failed { stroke: var(--bad); stroke-width: 2.2; fill: none }
+svg .failed { stroke: var(--bad); stroke-width: 2.2; fill: none;
+  filter: drop-shadow(0 0 1px var(--ground)) drop-shadow(0 0 1px var(--ground)) }
 .legend span { display: inline-block; margin-right: 1.1rem; color: var(--soft) }
 .legend i { display: inline-block; width: .8rem; height: .8rem; margin-right: .35rem;
   border-radius: 2px; vertical-align: -1px }
