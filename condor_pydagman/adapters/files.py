@@ -32,8 +32,8 @@ def read_text(path: str, *, own: bool = False) -> str:
     `own`: DAGMan takes it for a file of its own because of its name alone, see `own_files`.
 
     Raises:
-        FileError: it is no ordinary file (a directory, a FIFO, a device).
-        OSError: it can't be opened or read.
+        FileError: it is no ordinary file (a FIFO, a device).
+        OSError: it can't be opened or read, or is a directory.
     """
     with _ordinary(own_files.open_to_read(path), path) if own else open_ordinary(path) as file:
         return file.read().decode("utf-8", "surrogateescape")
@@ -43,17 +43,20 @@ def open_ordinary(path: str) -> BinaryIO:
     """Open a file, which somebody else may have made, for reading.
 
     Raises:
-        FileError: it is no ordinary file (a directory, a FIFO, a device).
-        OSError: it can't be opened.
+        FileError: it is no ordinary file (a FIFO, a device).
+        OSError: it can't be opened, or is a directory.
     """
     # O_NONBLOCK: opening a FIFO must not wait for a writer
     return _ordinary(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), path)
 
 
 def _ordinary(fd: int, path: str) -> BinaryIO:
-    if stat.S_ISREG(os.fstat(fd).st_mode):
+    mode = os.fstat(fd).st_mode
+    if stat.S_ISREG(mode):
         return os.fdopen(fd, "rb")
     os.close(fd)
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
     raise FileError(f"{path} is not an ordinary file")
 
 

@@ -106,9 +106,10 @@ def find_dag(what: str, *, ask: bool = True) -> FoundDag:
     found = _found_by_file(primary)
     if found.state is DagState.NOT_STARTED:
         found = _first_of_several(primary) or found
-    if not ask or (found.ended and not _is_submitted_anew(found)):
+    over = found.ended or found.state is DagState.NOT_STARTED
+    if not ask or (over and not _is_submitted_anew(found)):
         return found
-    return _resubmitted(found) if found.ended else _asked(found)
+    return _resubmitted(found) if over else _asked(found)
 
 
 def _first_of_several(file: str) -> FoundDag | None:

@@ -114,7 +114,8 @@ def in_background(s: Scene, *words: str) -> Iterator[subprocess.Popen[str]]:
     """A command that goes on meanwhile."""
     argv = s.access_point.pool.command(["condor_pydagman", *words])
     with subprocess.Popen(
-        argv,
+        # whoever runs the tests in the background ignores SIGINT
+        ["env", "--default-signal=INT", *argv],
         cwd=s.work,
         env=s.access_point.environment,
         stdout=subprocess.PIPE,
@@ -370,9 +371,9 @@ def files_that_are_deleted_meanwhile(s: Scene) -> None:
         (s.work / "t.dag.nodes.log").unlink()
         s.touch("go.A")
         assert s.ends() == 2
-        followed, _ = follower.communicate(timeout=TIMEOUT_S)
-    assert follower.returncode == 0
-    names = [event["event"] for event in parsed(first + followed)]
+        followed = first + follower.stdout.read()  # communicate() loses what was read ahead
+        assert follower.wait(TIMEOUT_S) == 0
+    names = [event["event"] for event in parsed(followed)]
     assert (names[0], names[-1]) == ("dag.start", "dag.end")
     said = watched(s, code=2)
     assert (said["state"], said["exit_code"], said["counts"]["total"]) == ("failed", 2, 3)

@@ -100,7 +100,11 @@ class Schedd:
     queue: tuple[dict[str, Any], ...] = ()
     past: tuple[dict[str, Any], ...] = ()
 
-    def query(self, constraint: str, projection: list[str]) -> tuple[dict[str, Any], ...]:
+    def query(
+        self, constraint: str, projection: list[str], limit: int = -1
+    ) -> tuple[dict[str, Any], ...]:
+        if constraint == "ClusterId == 7":
+            return ()  # it is no job of a node
         assert constraint == "ClusterId == 7 && ProcId == 0 && JobUniverse == 7"
         return self.queue
 

@@ -63,12 +63,17 @@ def test_a_longer_file_in_its_place_is_read_from_its_beginning(path: Path) -> No
     assert file.read(100) == b"b\nc\n"
 
 
-@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo])
-def test_what_is_no_file_is_not_waited_for(path: Path, make: Callable[[Path], None]) -> None:
+@pytest.mark.parametrize(
+    ("make", "problem"),
+    [(os.mkdir, "can't read {}: Is a directory"), (os.mkfifo, "{} is not an ordinary file")],
+)
+def test_what_is_no_file_is_not_waited_for(
+    path: Path, make: Callable[[Path], None], problem: str
+) -> None:
     make(path)
     file = FollowedFile(str(path), b"\n")
     assert file.read(100) == b""
-    assert file.problem == f"{path} is not an ordinary file"
+    assert file.problem == problem.format(path)
     assert (file.mark(), file.skip_to_last(5), file.line_of_last(b"x")) == (0, False, 0)
 
 

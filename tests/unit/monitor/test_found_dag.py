@@ -189,6 +189,15 @@ def test_a_dag_that_is_submitted_again(here: Path, monkeypatch: pytest.MonkeyPat
     assert find_dag("t.dag").state is DagState.FAILED
 
 
+def test_a_dag_that_waits_for_its_first_start(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (here / "t.dag").touch()
+    (here / "t.dag.condor.sub").write_text(SUB.format("t.dag"))
+    ad = {**AD, "Iwd": str(here), "JobStatus": 1, "QDate": 50}
+    monkeypatch.setattr(queue, "my_dagman_ads", lambda: [ad])
+    found = find_dag("t.dag")
+    assert (found.state, found.cluster, found.submitted) == (DagState.IDLE, 7, 50.0)
+
+
 def test_a_file_of_a_dag_of_several(here: Path) -> None:
     for name in ("t.dag", "u.dag"):
         (here / name).touch()
