@@ -15,6 +15,7 @@ _WANTED = (
     *("ClusterId", "ProcId", "JobStatus", "JobUniverse", "DAGNodeName", "EnteredCurrentStatus"),
     *("HoldReason", "HoldReasonCode", "HoldReasonSubCode", "AutoClusterId"),
 )
+_ALIKE = ("Cmd", "RequestCpus", "RequestMemory", "RequestDisk", "RequestGpus")
 _WITHOUT_MACHINE = (7, 9, 12)  # JobUniverse: scheduler, grid, local
 
 
@@ -25,7 +26,7 @@ def idle_and_held(cluster: int) -> list[Ad]:
         PoolError: the schedd does not answer.
     """
     condition = f"JobStatus == {IDLE} || JobStatus == {HELD}"
-    return queue.jobs_of_dag(cluster, _WANTED, condition=condition)
+    return queue.jobs_of_dag(cluster, (*_WANTED, *_ALIKE), condition=condition)
 
 
 def queued_job(ad: Ad) -> QueuedJob:
@@ -50,7 +51,9 @@ def fits_of(cluster: int, ads: Sequence[Ad]) -> list[Fit]:
     kinds: dict[Any, list[Ad]] = {}
     for ad in ads:
         if ad["JobStatus"] == IDLE and ad.get("JobUniverse") not in _WITHOUT_MACHINE:
-            kinds.setdefault(ad.get("AutoClusterId", ad["ClusterId"]), []).append(ad)
+            # the schedd gives the number when jobs are first negotiated for
+            alike = ad.get("AutoClusterId") or tuple(str(ad.get(name)) for name in _ALIKE)
+            kinds.setdefault(alike, []).append(ad)
     if not kinds:
         return []
     machines, found = queue.machine_ads(), []

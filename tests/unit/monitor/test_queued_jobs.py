@@ -39,12 +39,16 @@ def test_jobs_of_a_kind_are_compared_with_machines_once(monkeypatch: pytest.Monk
     monkeypatch.setattr(queue, "jobs_of_dag", jobs_of_dag)
     monkeypatch.setattr(queue, "machine_ads", list)
     assert idle_and_held(3)
-    ads = [HELD, idle(1), idle(2), idle(4, None), idle(5, universe=7), idle(6, universe=12)]
+    other = {**idle(8, None), "RequestCpus": 4}
+    ads = [HELD, idle(1), idle(2), idle(4, None), idle(7, None), idle(3), other]
+    ads += [idle(5, universe=7), idle(6, universe=12)]
     fits = fits_of(3, ads)
-    assert [(fit.jobs, fit.nodes) for fit in fits] == [(2, ("N1", "N2")), (1, ("N4",))]
+    nodes = [fit.nodes for fit in fits]
+    assert nodes == [("N1", "N2", "N3"), ("N4", "N7"), ("N8",)]
     assert asked == [
         "JobStatus == 1 || JobStatus == 5",
         "ClusterId == 1 && ProcId == 0",
         "ClusterId == 4 && ProcId == 0",
+        "ClusterId == 8 && ProcId == 0",
     ]
     assert not fits_of(3, [HELD])
