@@ -44,16 +44,14 @@ class Tally:
         self._countdown = Countdown(dag) if dag is not None else None
         self._counted: set[str] = set()  # nodes whose end the countdown knows
         self.ready = self._find_ready() if dag is not None else set()
-        # DAGMan does not count SERVICE nodes either
-        services = dag.of_kind(NodeKind.SERVICE) if dag is not None else ()
-        self._services = {logged_name(dag.names[node]) for node in services} if dag else set()
-        nodes = (node for name, node in run.nodes.items() if name not in self._services)
+        self._services = _services(dag)
+        nodes = [node for name, node in run.nodes.items() if name not in self._services]
         self.by_status = Counter(node.status for node in nodes)
         self.in_queue: dict[str, NodeRun] = {}
         self.failures: deque[NodeRun] = deque(maxlen=MAX_FAILURES)
         self.ends: deque[float] = deque()
         ended = []
-        for node in run.nodes.values():
+        for node in nodes:
             if node.status is NodeStatus.SUBMITTED:
                 self.in_queue[node.name] = node
             elif node.since:
@@ -128,3 +126,9 @@ class Tally:
         recent = sum(time >= now - WINDOW_S for time in self.ends)
         since = max(now - WINDOW_S, min(self.run.begun or now, now))
         return recent / (now - since) if recent >= 5 and now > since else 0.0
+
+
+def _services(dag: Dag | None) -> set[str]:
+    """The SERVICE nodes: DAGMan does not count them either."""
+    found = dag.of_kind(NodeKind.SERVICE) if dag is not None else ()
+    return {logged_name(dag.names[node]) for node in found} if dag is not None else set()
