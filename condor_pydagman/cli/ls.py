@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,6 +24,7 @@ else:
     Subparsers = Any
 
 MAX_ENDED = 10
+MIN_PATH = 12  # columns, below which paths are not cut
 _DESCRIPTION = """\
 List your DAGs: those in the queue, those that ended last, and those of this directory, by their
 files. For one of them: condor_pydagman watch, explain, report, events."""
@@ -81,7 +83,8 @@ def run(arguments: argparse.Namespace) -> int:
         for row in rows:
             print(json.dumps(row._asdict()))
     else:
-        for line in _table(rows, time.time()):
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+        for line in _table(rows, time.time(), width):
             print(line)
     if problem:
         print(f"condor_pydagman: {problem}; these are the DAGs of this directory", file=sys.stderr)
@@ -129,7 +132,8 @@ def _row(found: FoundDag, numbers: Sequence[int], since: float, place: str) -> R
     return Row(found.cluster, state, done, total, failed, since, found.name, place)
 
 
-def _table(rows: Sequence[Row], now: float) -> list[str]:
+def _table(rows: Sequence[Row], now: float, width: int = 0) -> list[str]:
+    """The lines; paths are cut at their begin to fit into `width` columns, 0 for any."""
     if not rows:
         return [
             "no DAG of yours is in the queue, has ended lately, or was started in this directory"
@@ -142,9 +146,15 @@ def _table(rows: Sequence[Row], now: float) -> list[str]:
         job = str(row.cluster) if row.cluster else "-"
         cells.append((job, row.state, done, failed, age, printable(row.dag)))
     widths = [max(len(line[column]) for line in cells) for column in range(len(_COLUMNS))]
+    room = width - sum(widths[:-1]) - 2 * len(widths[:-1])
+    fitting = ((*line[:-1], _end(line[-1], room)) for line in cells)
     return [
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in cells
+        "  ".join(cell.ljust(size) for cell, size in zip(line, widths)).rstrip() for line in fitting
     ]
+
+
+def _end(path: str, room: int) -> str:
+    return f"...{path[3 - room :]}" if MIN_PATH <= room < len(path) else path
 
 
 def _number(text: str) -> int:

@@ -1,4 +1,4 @@
-"""condor_pydagman ls and tail."""
+"""condor_pydagman ls."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.cli import pydagman
+from condor_pydagman.cli import ls, pydagman
 from condor_pydagman.errors import PoolError
 from condor_pydagman.monitor import queue
 from tests.dag_logs import DagLogs
@@ -73,23 +73,9 @@ def test_without_a_schedd(
     assert "no answer; these are the DAGs of this directory" in capsys.readouterr().err
 
 
-def test_tail(logs: DagLogs, capsys: pytest.CaptureFixture[str]) -> None:
-    assert pydagman.main(["tail", "-n", "3", "t.dag"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert [line[21:] for line in lines] == [
-        "A: SUBMITTED -> ERROR, exit code 3",
-        "nodes: 1 failed, 1 futile of 2",
-        "DAGMan has ended, exit code 1",
-    ]
-    assert pydagman.main(["tail", "--kind", "job.*"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 2
-
-
-def test_tail_follows(
-    logs: DagLogs, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    logs.start()
-    monkeypatch.setattr("time.sleep", lambda seconds: logs.end(0))
-    assert pydagman.main(["tail", "-f", "-n", "1"]) == 0
-    lines = [line[21:] for line in capsys.readouterr().out.splitlines()]
-    assert lines == ["DAGMan has started", "DAGMan has ended, exit code 0"]
+def test_a_narrow_terminal() -> None:
+    rows = [ls.Row(7, "running", 1, 20, 0, 0.0, "/data/someone/studies/2026/run.dag", "queue")]
+    assert max(map(len, ls._table(rows, 10.0, 60))) == 60
+    assert ls._table(rows, 10.0, 60)[1].endswith(" ...one/studies/2026/run.dag")
+    for width in (0, 30, 200):
+        assert ls._table(rows, 10.0, width)[1].endswith(" /data/someone/studies/2026/run.dag")
