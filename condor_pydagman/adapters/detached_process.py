@@ -22,10 +22,10 @@ def start(module: str, order: bytes) -> None:
 
     Args:
         module: full name.
-        order: at most 64 kB, which a pipe holds.
+        order: the process must read it soon, if it has more than the 64 kB that a pipe holds.
 
     Raises:
-        OSError: no process can be started.
+        OSError: no process can be started, or it has ended before it has read the order.
     """
     read, write = os.pipe()
     with os.fdopen(write, "wb") as pipe:
@@ -35,10 +35,9 @@ def start(module: str, order: bytes) -> None:
                 _become(module, read)
         finally:
             os.close(read)  # without a reader, a process that could not be started, writing fails
-        pipe.write(order)
-        pipe.flush()
         with contextlib.suppress(ChildProcessError):  # the handler of SIGCHLD was faster
             os.waitpid(child, 0)
+        pipe.write(order)
 
 
 def _become(module: str, order: int) -> None:

@@ -17,7 +17,7 @@ from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.graph.progress import Saved, read_saved
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.monitor.found_state import DagState
-from condor_pydagman.monitor.plan import read_dag
+from condor_pydagman.monitor.plan import begin_of_last_run, read_dag
 from condor_pydagman.printable import printable
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def _lines(
     retries = [f"{printable(name)} {left}" for name, left in file.saved.retries.items()]
     if retries:
         yield f"Retries left: {', '.join(retries[:MAX_SHOWN])}{_more(retries)}"
-    if found.state is DagState.SUCCEEDED:
+    if found.state is DagState.SUCCEEDED and file.written < begin_of_last_run(found):
         yield f"A later run of {found.name} has succeeded: nothing is left to be run"
         return
     yield f"To run the rest: condor_pydagman run {_number_option(file, numbers)}{found.name}"

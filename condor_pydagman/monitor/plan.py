@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from condor_pydagman.adapters.files import DagFiles, read_text, working_directory
@@ -17,7 +18,7 @@ from condor_pydagman.monitor.followed_file import FollowedFile
 from condor_pydagman.monitor.found_dag import HEAD_BYTES, FoundDag
 from condor_pydagman.names import logged_name
 from condor_pydagman.trace.local_times import LocalTimes
-from condor_pydagman.trace.out_log_text import BEGIN_OF_RUN, OutKind, out_lines
+from condor_pydagman.trace.out_log_text import BEGIN_OF_RUN, OutKind, OutLine, out_lines
 from condor_pydagman.trace.run_history import NodePlan
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
@@ -102,12 +103,20 @@ def read_dag(found: FoundDag, rescue: str = "") -> Dag:
 
 def rescue_of_last_run(found: FoundDag) -> str:
     """The rescue or save file that the last run began with, as DAGMan was given it; '' if none."""
+    names = [line.text for line in _first_lines(found) if line.what is OutKind.RESCUE_READ]
+    return names[0] if names else ""
+
+
+def begin_of_last_run(found: FoundDag) -> float:
+    """When the last run began, seconds since the epoch; 0.0 if that is not known."""
+    return next((line.time for line in _first_lines(found)), 0.0)
+
+
+def _first_lines(found: FoundDag) -> Iterator[OutLine]:
+    """The first lines that DAGMan wrote in the last run."""
     file = FollowedFile(found.out, b"\n")
     file.offset = file.line_of_last(*BEGIN_OF_RUN)
-    times = LocalTimes(logged_minute, 0)
-    lines = out_lines(file.read(HEAD_BYTES), 0, times)
-    names = [line.text for line in lines if line.what is OutKind.RESCUE_READ]
-    return names[0] if names else ""
+    return out_lines(file.read(HEAD_BYTES), 0, LocalTimes(logged_minute, 0))
 
 
 def _node_plans(dag: Dag) -> dict[str, NodePlan]:

@@ -92,6 +92,9 @@ def test_a_later_run_has_succeeded(here: Path, capsys: pytest.CaptureFixture[str
     logs = DagLogs(here)
     logs.start()
     logs.end(0)
+    # the rescue file is of that run: ABORT-DAG-ON with RETURN 0, or a FINAL node that succeeds
+    assert "To run the rest" in said(capsys, "t.dag")
+    os.utime("t.dag.rescue003", (1, 1))
     text = said(capsys, "t.dag")
     assert "A later run of t.dag has succeeded: nothing is left to be run\n" in text
     assert "To run the rest" not in text
