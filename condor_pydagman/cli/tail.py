@@ -6,7 +6,6 @@ import argparse
 import sys
 import time
 from collections import deque
-from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +13,9 @@ from condor_pydagman.cli.event_options import add_kind_option, is_wanted, no_log
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.following import follow
-from condor_pydagman.monitor.found_dag import FoundDag
-from condor_pydagman.monitor.plan import read_small_plan
+from condor_pydagman.monitor.plan import small_node_plans
 from condor_pydagman.report.event_words import event_words
 from condor_pydagman.trace.dag_events import DagEvent
-from condor_pydagman.trace.run_history import NodePlan
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -59,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     """
     found = chosen_dag(arguments.dag, ask=False)
     tail = max(arguments.lines * BYTES_OF_EVENT, MIN_BYTES)
-    monitor = DagMonitor(found, plans=partial(_plans, found), tail_bytes=tail)
+    monitor = DagMonitor(found, plans=partial(small_node_plans, found), tail_bytes=tail)
     last: deque[DagEvent] = deque(maxlen=arguments.lines)
     while True:
         last.extend(event for event in monitor.poll() if is_wanted(event, arguments.kind))
@@ -77,11 +74,6 @@ def run(arguments: argparse.Namespace) -> int:
                 _print(event)
         sys.stdout.flush()
     return 0
-
-
-def _plans(found: FoundDag) -> Mapping[str, NodePlan] | None:
-    plan = read_small_plan(found)
-    return plan.nodes if plan is not None else None
 
 
 def _print(event: DagEvent) -> None:

@@ -7,7 +7,6 @@ import re
 import shlex
 import time
 from collections.abc import Iterator
-from typing import Any
 
 from condor_pydagman.adapters.files import (
     open_ordinary,
@@ -23,6 +22,7 @@ from condor_pydagman.diagnosis.known_facts import DagmanJob, Excerpt, Facts, Res
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor.dag_monitor import DagMonitor
+from condor_pydagman.monitor.file_facts import shown
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag
 from condor_pydagman.monitor.found_state import state_of_ad
 from condor_pydagman.monitor.last_lines import excerpt_of
@@ -74,9 +74,9 @@ def collect_facts(found: FoundDag, *, node: str = "", depth: int = 0) -> Facts:
         found.cluster,
         found.ad,
         plan.dag if plan is not None else None,
-        _shown(found.nodes_log),
-        _shown(found.out),
-        _shown(found.paths.halt),
+        shown(found.nodes_log),
+        shown(found.out),
+        shown(found.paths.halt),
         os.path.exists(found.paths.halt),
         job,
         errors=tuple(_errors(found)),
@@ -126,7 +126,7 @@ def _changed_files(found: FoundDag) -> Iterator[str]:
             continue
         if changed > begun:
             yield (
-                f"{_shown(path)} was changed after the DAG was submitted: what is said of its nodes"
+                f"{shown(path)} was changed after the DAG was submitted: what is said of its nodes"
                 " is by the file as it is now."
             )
 
@@ -187,7 +187,7 @@ def _inner(found: FoundDag, facts: Facts, node: str, depth: int) -> dict[str, Fa
             continue
         path = os.path.join(found.directory, dag.directories.get(number, ""), dag.subdags[number])
         try:
-            inner = find_dag(_shown(path), ask=not found.schedd_problem)
+            inner = find_dag(shown(path), ask=not found.schedd_problem)
             wanted[run.name] = collect_facts(inner, depth=depth + 1)
         except PydagmanError:
             continue
@@ -253,7 +253,7 @@ def _rescue(found: FoundDag, run: Run) -> RescueFile | None:
         written = os.path.getmtime(path)
     except (OSError, PydagmanError):
         return None
-    return RescueFile(_shown(path), len(re.findall(r"^DONE ", text, re.M)), written)
+    return RescueFile(shown(path), len(re.findall(r"^DONE ", text, re.M)), written)
 
 
 def _submit_command(found: FoundDag) -> str:
@@ -289,7 +289,7 @@ def _errors(found: FoundDag) -> Iterator[str]:
     """What DAGMan has called an error since it was started last."""
     try:
         with open_ordinary(found.out) as file:
-            size: Any = os.fstat(file.fileno()).st_size
+            size = os.fstat(file.fileno()).st_size
             file.seek(max(size - OUT_BYTES, 0))
             text = file.read(OUT_BYTES).decode("utf-8", "surrogateescape")
     except (PydagmanError, OSError):
@@ -297,9 +297,3 @@ def _errors(found: FoundDag) -> Iterator[str]:
     last = text.rfind("STARTING UP")
     for line in _ERROR.findall(text[max(last, 0) :])[-MAX_ERRORS:]:
         yield printable(line)
-
-
-def _shown(path: str) -> str:
-    """A path relative to here, if it is below."""
-    shown = os.path.relpath(path)
-    return os.path.normpath(path) if shown.startswith("..") else shown

@@ -16,6 +16,7 @@ from condor_pydagman.adapters.files import open_ordinary
 from condor_pydagman.dagman_job.options import DagmanOptions, parse_dagman
 from condor_pydagman.errors import FileError, PoolError, UsageError
 from condor_pydagman.monitor import queue
+from condor_pydagman.monitor.file_facts import changed_at, shown
 from condor_pydagman.monitor.found_state import DagState, state_of_ad, state_of_files
 from condor_pydagman.names import DagPaths
 from condor_pydagman.printable import printable
@@ -143,7 +144,7 @@ def started_in(directory: str) -> list[str]:
     for suffix in (".dagman.out", ".condor.sub"):
         for path in glob.glob(os.path.join(glob.escape(directory), f"*{suffix}")):
             name = os.path.normpath(path[: -len(suffix)])
-            times[name] = max(times.get(name, 0.0), _changed(path))
+            times[name] = max(times.get(name, 0.0), changed_at(path))
     names = sorted(times, key=lambda name: -times[name])
     return [name for name in names if not _is_nested(name)] or names
 
@@ -190,7 +191,7 @@ def _asked(found: FoundDag) -> FoundDag:
 
 def _is_submitted_anew(found: FoundDag) -> bool:
     """Whether condor_submit_dag has prepared another run since the last one ended."""
-    return _changed(found.paths.condor_sub) > _changed(found.out)
+    return changed_at(found.paths.condor_sub) > changed_at(found.out)
 
 
 def _resubmitted(found: FoundDag) -> FoundDag:
@@ -242,7 +243,7 @@ def _found(directory: str, options: DagmanOptions, environment: Mapping[str, str
     if not os.path.exists(out):
         out = paths.dagman_out
     return FoundDag(
-        _shown(paths.primary), directory, options, paths, out, _nodes_log(out, paths, directory)
+        shown(paths.primary), directory, options, paths, out, _nodes_log(out, paths, directory)
     )
 
 
@@ -254,11 +255,6 @@ def _nodes_log(out: str, paths: DagPaths, directory: str) -> str:
         return usual
     copied = os.path.basename(told[-1]) == os.path.basename(usual) and os.path.exists(usual)
     return usual if copied else str(told[-1])
-
-
-def _shown(path: str) -> str:
-    shown = os.path.relpath(path)
-    return path if shown.startswith("..") else shown
 
 
 def _options(text: str) -> DagmanOptions | None:
@@ -289,13 +285,6 @@ def _head(path: str) -> str:
             return file.read(HEAD_BYTES).decode("utf-8", "surrogateescape")
     except (FileError, OSError):
         return ""
-
-
-def _changed(path: str) -> float:
-    try:
-        return os.stat(path).st_mtime
-    except OSError:
-        return 0.0
 
 
 def _said_of_directory(directory: str) -> str:

@@ -11,6 +11,7 @@ from condor_pydagman.diagnosis.known_facts import Excerpt
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor import queue
+from condor_pydagman.monitor.file_facts import shown
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.printable import printable
 from condor_pydagman.records.description_commands import may_run_commands
@@ -41,17 +42,17 @@ def excerpt_of(failure: Failure, found: FoundDag, dag: Dag | None) -> Excerpt | 
 
 def last_lines(path: str) -> Excerpt:
     """The last lines of a file that somebody else may have made."""
-    shown = _shown(path)
+    name = shown(path)
     try:
         with open_ordinary(path) as file:
             file.seek(max(os.fstat(file.fileno()).st_size - TAIL_BYTES, 0))
             text = file.read(TAIL_BYTES).decode("utf-8", "surrogateescape")
     except PydagmanError:
-        return Excerpt(shown, problem="is not an ordinary file")
+        return Excerpt(name, problem="is not an ordinary file")
     except OSError as error:
-        return Excerpt(shown, problem=f"can't be read: {error.strerror}")
+        return Excerpt(name, problem=f"can't be read: {error.strerror}")
     lines = [line for line in text.split("\n") if line.strip()][-MAX_LINES:]
-    return Excerpt(shown, tuple(printable(line)[:MAX_LINE_CHARS] for line in lines))
+    return Excerpt(name, tuple(printable(line)[:MAX_LINE_CHARS] for line in lines))
 
 
 def _error_file(failure: Failure, found: FoundDag, dag: Dag, node: int) -> str:
@@ -114,8 +115,3 @@ def _debug_file(failure: Failure, found: FoundDag, dag: Dag, node: int) -> str:
     if script is None or not script.debug_file:
         return ""
     return os.path.join(found.directory, dag.directories.get(node, ""), script.debug_file)
-
-
-def _shown(path: str) -> str:
-    shown = os.path.relpath(path)
-    return path if shown.startswith("..") else shown

@@ -27,7 +27,7 @@ from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.delivered_file import DeliveredFile
 from condor_pydagman.monitor.delivery import GIVE_UP_AT_END_S, Delivery
 from condor_pydagman.monitor.found_dag import find_dag
-from condor_pydagman.monitor.plan import read_small_plan
+from condor_pydagman.monitor.plan import small_node_plans
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.event_filter import EventFilter
 
@@ -90,8 +90,7 @@ class Notifier:
         self._file = delivered
         self._wanted = EventFilter(order.kinds)
         found = find_dag(order.dag, ask=False)
-        plan = read_small_plan(found)
-        plans = plan.nodes if plan is not None else None
+        plans = small_node_plans(found)
         self._monitor = DagMonitor(found, since=delivered.id, plans=plans)
         self._lock = found.paths.lock
         self._delivery = Delivery()

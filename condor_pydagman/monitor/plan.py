@@ -14,6 +14,7 @@ from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.graph.progress import apply_progress
+from condor_pydagman.monitor.file_facts import size_of
 from condor_pydagman.monitor.followed_file import FollowedFile
 from condor_pydagman.monitor.found_dag import HEAD_BYTES, FoundDag
 from condor_pydagman.names import logged_name
@@ -61,12 +62,10 @@ def read_small_plan(found: FoundDag) -> Plan | None:
         return None
 
 
-def size_of(path: str) -> int:
-    """Size of a file, bytes; 0 if there is none."""
-    try:
-        return os.stat(path).st_size
-    except OSError:
-        return 0
+def small_node_plans(found: FoundDag) -> dict[str, NodePlan] | None:
+    """The nodes of `read_small_plan`."""
+    plan = read_small_plan(found)
+    return plan.nodes if plan is not None else None
 
 
 def read_dag(found: FoundDag, rescue: str = "") -> Dag:

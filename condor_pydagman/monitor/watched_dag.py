@@ -11,9 +11,10 @@ from condor_pydagman.adapters.lock_holder import living_holder
 from condor_pydagman.errors import PoolError, PydagmanError
 from condor_pydagman.monitor import queue
 from condor_pydagman.monitor.dag_monitor import DagMonitor
+from condor_pydagman.monitor.file_facts import changed_at, size_of
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag
 from condor_pydagman.monitor.found_state import DagState, state_of_ad, state_of_files
-from condor_pydagman.monitor.plan import Plan, read_small_plan, size_of
+from condor_pydagman.monitor.plan import Plan, read_small_plan
 from condor_pydagman.trace.overview import Overview, overview
 from condor_pydagman.trace.run_history import NodePlan, Run
 from condor_pydagman.trace.tally import Tally
@@ -57,7 +58,7 @@ class WatchedDag:
         )
         run = self._monitor.read()
         if not run.complete:
-            run.begun = _changed(found.paths.lock) or run.begun  # DAGMan makes it at its start
+            run.begun = changed_at(found.paths.lock) or run.begun  # DAGMan makes it at its start
         self._tally = self._new_tally()
         self._state, self._note = found.state, found.schedd_problem
         self._ad: Mapping[str, Any] = found.ad
@@ -220,10 +221,3 @@ def _found(file: str) -> FoundDag | None:
         return find_dag(file, ask=False)
     except PydagmanError:
         return None
-
-
-def _changed(path: str) -> float:
-    try:
-        return os.stat(path).st_mtime
-    except OSError:
-        return 0.0
