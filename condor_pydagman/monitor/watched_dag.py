@@ -158,15 +158,19 @@ class WatchedDag:
         self._note, self._gone = "", False
         try:
             self._ad = queue.queued_dagman_ad(self.found.cluster) if self.found.cluster else {}
-            # without a cluster, DAGMan may run where its lock can't be seen
-            known = self.found.cluster or state is DagState.NOT_STARTED
-            self._gone = not self._ad and bool(known)
+            self._gone = not self._ad and self._can_be_gone(state)
             if not self._ad and self.found.cluster and not self.found.has_files:
                 self._ad = queue.dagman_ad(self.found.cluster)
         except PoolError as error:
             self._note = str(error)
         if self._gone and state is not DagState.NOT_STARTED:
             self._note = "no DAGMan runs it, and none is in the queue"
+
+    def _can_be_gone(self, state: DagState) -> bool:
+        """Without a cluster, DAGMan may run where its lock can't be seen, or have just begun."""
+        if self.found.cluster:
+            return True
+        return state is DagState.NOT_STARTED and not os.path.exists(self.found.out)
 
     def _hold_reason(self) -> str:
         reason = self._ad.get("HoldReason") if self._state is DagState.HELD else None

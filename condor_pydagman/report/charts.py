@@ -25,26 +25,8 @@ CHART = 160
 TICKS = 8  # at most
 TICK_WIDTH = 70
 # Of an axis; longer ones are multiples of a day.
-STEPS_S = (
-    1,
-    2,
-    5,
-    10,
-    15,
-    30,
-    60,
-    120,
-    300,
-    600,
-    900,
-    1800,
-    3600,
-    7200,
-    14400,
-    21600,
-    43200,
-    86400,
-)
+STEPS_S = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600,
+           43200, 86400)  # fmt: skip
 NAMES = {"pre": "PRE script", "idle": "waiting in the queue", "held": "held", "run": "running",
          "post": "POST script"}  # fmt: skip
 _STACKED = ("run", "idle", "held", "pre", "post")  # from below

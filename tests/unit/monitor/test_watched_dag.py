@@ -153,6 +153,17 @@ def test_why_dagman_is_held_as_the_schedd_has_said_already(logs: DagLogs) -> Non
     assert not dag.over
 
 
+def test_a_dagman_that_has_not_written_anything_yet(tmp_path: Path) -> None:
+    (tmp_path / "t.dag").write_text("JOB A a.sub\n")
+    found = find_dag(str(tmp_path / "t.dag"), ask=False)
+    (tmp_path / "t.dag.dagman.out").touch()
+    dag = WatchedDag(found)
+    assert (dag.look().state, dag.over) == ("not started", False)
+    (tmp_path / "t.dag.dagman.out").unlink()
+    dag = WatchedDag(found)
+    assert (dag.look().state, dag.over) == ("not started", True)
+
+
 def test_a_dag_that_nobody_runs_is_over(logs: DagLogs, monkeypatch: pytest.MonkeyPatch) -> None:
     logs.log.with_name("t.dag.lock").write_text("7\n")
     monkeypatch.setattr(queue, "queued_dagman_ad", lambda cluster: {})
