@@ -1,0 +1,75 @@
+"""What can go wrong with a placement: kinds of faults, and what follows from each.
+
+A transient fault may pass: the placement is tried again after a delay.  A lasting one will not, and
+the next of `alt_protocols` is tried at once.  The exit code of a DATA node tells its kind.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class FaultKind(Enum):
+    """Exit code, whether it is transient, and what a person calls it.
+
+    Codes below 10 have meanings for every command (1: a bug or a file of ours, 2: command line).
+    """
+
+    REQUEST = 10, False, "the request is wrong"
+    NO_WAY = 11, False, "there is no way between the two URLs"
+    MISSING = 12, False, "the source is not there"
+    DENIED = 13, False, "access is denied"
+    DESTINATION = 14, False, "the destination can't be written"
+    NO_SPACE = 15, False, "there is no space"
+    MISMATCH = 16, True, "size or checksum is wrong"
+    SERVER = 17, True, "the server, or the way to it, fails"
+    MODULE = 18, True, "a module or plugin fails"
+    REFUSED = 19, False, "the server refuses the request"
+    ALLOCATION = 20, False, "the allocation does not allow it"
+    STOPPED = 21, True, "it was stopped"
+
+    def __init__(self, exit_code: int, transient: bool, meaning: str) -> None:
+        self.exit_code = exit_code
+        self.transient = transient
+        self.meaning = meaning
+
+
+MAX_REASON = 2000  # characters
+SEVERAL_EXIT_CODE = 30  # placements of one request file failed for different reasons
+
+
+class Fault(Exception):
+    """A placement, or an attempt at one, has failed.
+
+    Attributes:
+        kind: of fault.
+        reason: one sentence without secrets (see `urls.masked_text`).
+        transient: whether another attempt may succeed; that of the kind unless given.
+        host: whose fault it is, '' if no host's; a host that fails is rested.
+        retry_after_s: how long the server asks to wait, in seconds; 0 if it does not say.
+    """
+
+    def __init__(
+        self,
+        kind: FaultKind,
+        reason: str,
+        *,
+        transient: bool | None = None,
+        host: str = "",
+        retry_after_s: float = 0,
+    ) -> None:
+        if len(reason) > MAX_REASON:  # what a server says may be in it
+            reason = reason[:MAX_REASON] + "..."
+        super().__init__(reason)
+        self.kind = kind
+        self.reason = reason
+        self.transient = kind.transient if transient is None else transient
+        self.host = host
+        self.retry_after_s = retry_after_s
+
+
+def exit_code(kinds: set[FaultKind]) -> int:
+    """Exit code for the kinds of faults with which placements ended for good; 0 for none."""
+    if not kinds:
+        return 0
+    return next(iter(kinds)).exit_code if len(kinds) == 1 else SEVERAL_EXIT_CODE

@@ -1,0 +1,63 @@
+"""The journal of a DATA node: which of its placements are done, so that none is repeated.
+
+A line for each, as JSON.  A file of it is continued by later attempts of the node, in this run and
+in runs from a rescue file, until one attempt has succeeded as a whole.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import NamedTuple
+
+from condor_pydagman.placement.requests import Placement, Transfer
+
+COMPLETE = "complete"  # every placement of an attempt is done
+
+
+class Done(NamedTuple):
+    """A placement that is done; `size` of its file, -1 if unknown."""
+
+    key: str
+    size: int
+
+
+def key_of(placement: Placement) -> str:
+    """What identifies a placement: all that makes it another one.
+
+    A user or a query may name another file; of a password that can't be said.
+    """
+    if isinstance(placement, Transfer):
+        ends = (url._replace(password="").with_secrets() for url in placement[:2])
+        parts = [*ends, placement.checksum]
+    else:
+        parts = [type(placement).__name__, *map(str, placement._replace(line=0))]
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:24]
+
+
+def done_line(done: Done) -> str:
+    """The line of a placement that is done."""
+    return json.dumps(list(done)) + "\n"
+
+
+def complete_line() -> str:
+    """The line of an attempt that succeeded."""
+    return json.dumps([COMPLETE, 0]) + "\n"
+
+
+def read_done(text: str) -> dict[str, int]:
+    """Sizes of what is done, by key; empty if the last attempt has succeeded as a whole.
+
+    A line that is cut or damaged counts for nothing: its placement is done again.
+    """
+    done: dict[str, int] = {}
+    for line in text.split("\n"):
+        try:
+            key, size = json.loads(line)
+        except (ValueError, TypeError):
+            continue
+        if key == COMPLETE:
+            done.clear()
+        elif isinstance(key, str) and isinstance(size, int):
+            done[key] = size
+    return done

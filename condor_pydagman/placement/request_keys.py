@@ -1,0 +1,170 @@
+"""The keys of a request: for which kinds of request each is, and how its value is read.
+
+Stork's documentation and its source have different names for some keys; both are known here.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from condor_pydagman.placement.requests import FAIL, OVERWRITE, SKIP
+from condor_pydagman.placement.settings import WAYS
+from condor_pydagman.placement.units import read_duration, read_size
+
+TRANSFER, ALLOCATE, RELEASE = "transfer", "allocate", "release"
+TYPES = {TRANSFER: TRANSFER, ALLOCATE: ALLOCATE, "reserve": ALLOCATE, RELEASE: RELEASE}
+CHECKSUMS = {"adler32": 8, "md5": 32, "sha1": 40, "sha256": 64, "sha512": 128}
+MAX_RETRIES = 1000
+
+Read = Callable[[str], Any]
+
+
+class Key(NamedTuple):
+    """A key.
+
+    Attributes:
+        name: as documented.
+        types: of requests that have it.
+        read: its value from text; raises ValueError.
+        summary: for the documentation.
+        field: of the request that it sets, '' if that is not done by the table.
+        other_names: the same, in Stork's source and in old files.
+        required: whether a request without it is wrong.
+    """
+
+    name: str
+    types: tuple[str, ...]
+    read: Read
+    summary: str
+    field: str = ""
+    other_names: tuple[str, ...] = ()
+    required: bool = False
+
+
+def _text(text: str) -> str:
+    if not text.strip():
+        raise ValueError("it is empty")
+    return text
+
+
+def _words(text: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(text))
+    except ValueError as error:
+        raise ValueError(f"its quotes are wrong: {error}") from None
+
+
+def _integer(text: str) -> int:
+    if not re.fullmatch(r"[+-]?[0-9]{1,9}", text.strip()):
+        raise ValueError(f"{text!r} is no integer")
+    return int(text)
+
+
+def _retries(text: str) -> int:
+    number = _integer(text)
+    if not 0 <= number <= MAX_RETRIES:
+        raise ValueError(f"it must be from 0 to {MAX_RETRIES}")
+    return number
+
+
+def _boolean(text: str) -> bool:
+    words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+    if text.strip().lower() not in words:
+        raise ValueError(f"{text!r} is neither true nor false")
+    return words[text.strip().lower()]
+
+
+def _one_of(*words: str) -> Read:
+    def read(text: str) -> str:
+        word = text.strip().lower()
+        if word not in words:
+            raise ValueError(f"{text!r} is none of {', '.join(words)}")
+        return word
+
+    return read
+
+
+def _protocols(text: str) -> tuple[tuple[str, str], ...]:
+    pairs = []
+    for word in text.replace(",", " ").split():
+        found = re.fullmatch(r"([A-Za-z][\w.+]*)-([A-Za-z][\w.+]*)", word)
+        if found is None:
+            raise ValueError(f"{word!r} is no pair of protocols, like http-file")
+        pairs.append((found[1].lower(), found[2].lower()))
+    return tuple(pairs)
+
+
+def _ways(text: str) -> tuple[str, ...]:
+    words = tuple(text.lower().replace(",", " ").split())
+    wrong = [word for word in words if word not in WAYS]
+    if wrong or not words:
+        raise ValueError(f"{text!r} is not made of {', '.join(WAYS)}")
+    return words
+
+
+def read_checksum(text: str) -> str:
+    """`md5:...` as it is compared: in lower case, with leading zeros.
+
+    Raises:
+        ValueError: it is none; the message says what is expected.
+    """
+    algorithm, _, digits = text.strip().lower().partition(":")
+    algorithm = algorithm.replace("-", "")
+    if algorithm not in CHECKSUMS:
+        known = ", ".join(CHECKSUMS)
+        raise ValueError(f"{algorithm!r} is none of {known}; it is written like md5:<digits>")
+    if not re.fullmatch(r"[0-9a-f]+", digits) or len(digits) > CHECKSUMS[algorithm]:
+        raise ValueError(f"{algorithm} has {CHECKSUMS[algorithm]} hexadecimal digits")
+    if len(digits) < CHECKSUMS[algorithm] and algorithm != "adler32":
+        raise ValueError(f"{algorithm} has {CHECKSUMS[algorithm]} hexadecimal digits")
+    return f"{algorithm}:{digits.rjust(CHECKSUMS[algorithm], '0')}"
+
+
+_ALL = (TRANSFER, ALLOCATE, RELEASE)
+_SPACE = (ALLOCATE, RELEASE)
+
+KEYS = (
+    Key("dap_type", _ALL, _text, "transfer, allocate (or reserve) or release", required=True),
+    Key("src_url", (TRANSFER,), _text, "source: a URL or a path", required=True),
+    Key("dest_url", (TRANSFER,), _text, "destination: a URL or a path", required=True),
+    Key("alt_protocols", (TRANSFER,), _protocols,
+        'pairs of protocols tried in turn if those of the URLs fail: "gsiftp-file, http-file"',
+        "alt_protocols"),
+    Key("arguments", _ALL, _words, "further arguments for a module", "arguments"),
+    Key("input", (TRANSFER,), _text, "file that a module reads as its standard input"),
+    Key("output", (TRANSFER,), _text, "file for a module's standard output"),
+    Key("err", (TRANSFER,), _text, "file for a module's standard error", "", ("error",)),
+    Key("log", _ALL, _text, "job event log, besides DAGMan's own"),
+    Key("x509proxy", (TRANSFER,), _text,
+        'path of an X.509 proxy; "default" for the usual one', "proxy"),
+    Key("cred_name", (TRANSFER,), _text,
+        "name of a credential: a profile, or a key file", "credential"),
+    Key("checksum", (TRANSFER,), read_checksum,
+        "what the file must have: md5:..., adler32:..., sha256:...", "checksum"),
+    Key("if_exists", (TRANSFER,), _one_of(OVERWRITE, SKIP, FAIL),
+        "overwrite (the default), skip what has the right size or checksum, or fail",
+        "if_exists"),
+    Key("ways", (TRANSFER,), _ways, "which ways are tried, in order", "ways"),
+    Key("stall_timeout", (TRANSFER,), read_duration,
+        "a connection without data is broken off after it", "stall_timeout_s"),
+    Key("dest_host", _SPACE, _text,
+        "host, URL or directory whose space it is", "host", ("reserve_host",), required=True),
+    Key("size", (ALLOCATE,), read_size, 'space: "200MB"', "size", ("reserve_size",)),
+    Key("duration", (ALLOCATE,), read_duration,
+        'the allocation ends after it: "60 minutes"', "duration_s", ("reserve_duration",)),
+    Key("allocation_id", _ALL, _text,
+        "name of the allocation; of a transfer: whose space it uses",
+        "allocation_id", ("reserve_id",)),
+    Key("wait", (ALLOCATE,), _boolean,
+        "false: fail if there is no room, instead of waiting", "wait"),
+    Key("priority", _ALL, _integer, "placements of higher priority go first", "priority"),
+    Key("max_retries", _ALL, _retries,
+        "attempts after the first one, for faults that may pass", "max_retries", ("max_retry",)),
+    Key("max_delay", _ALL, read_duration,
+        "longest delay before such an attempt", "max_delay_s"),
+)  # fmt: skip
+
+BY_NAME = {name: key for key in KEYS for name in (key.name, *key.other_names)}

@@ -1,0 +1,88 @@
+"""What a request file asks for: transfers, allocations and releases."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Union
+
+from condor_pydagman.placement.urls import Url
+
+OVERWRITE, SKIP, FAIL = "overwrite", "skip", "fail"
+
+
+class Transfer(NamedTuple):
+    """`dap_type = "transfer"`: a file, or all files of a directory or a pattern, from URL to URL.
+
+    Attributes:
+        source, destination: a directory if it ends in `/`; the last part of the source's path may
+            be a pattern (`*`, `?`, `[...]`) if the source is local or can be listed.
+        line: number of the line of the request file where the request begins.
+        alt_protocols: pairs of source and destination protocol that are tried in turn if the
+            URLs' own fail for good.
+        arguments: for modules, after the two URLs.
+        checksum: algorithm and hexadecimal digits, as `md5:...`; '' for none.
+        if_exists: "overwrite"; "skip" what is there with the right size, or checksum if there is
+            one; or "fail".
+        allocation_id: of the allocation that the bytes are taken from; '' for none.
+        priority: higher goes first.
+        ways: which ways are looked at, in order (`module`, `direct`, `plugin`, `cache`); empty for
+            the order of the configuration.
+        max_retries, max_delay_s, stall_timeout_s: None for those of the configuration.
+        credential: `cred_name`: the name of a section or file of credentials; '' for the default.
+        proxy: path of an X.509 proxy; '' for none.
+        files: names of the module's `input`, `output` and `err`; '' each for none.
+    """
+
+    source: Url
+    destination: Url
+    line: int = 0
+    alt_protocols: tuple[tuple[str, str], ...] = ()
+    arguments: tuple[str, ...] = ()
+    checksum: str = ""
+    if_exists: str = OVERWRITE
+    allocation_id: str = ""
+    priority: int = 0
+    ways: tuple[str, ...] = ()
+    max_retries: int | None = None
+    max_delay_s: float | None = None
+    stall_timeout_s: float | None = None
+    credential: str = ""
+    proxy: str = ""
+    files: tuple[str, str, str] = ("", "", "")
+
+
+class Allocate(NamedTuple):
+    """`dap_type = "allocate"`, or "reserve" as Stork's source has it.
+
+    Attributes:
+        host: `dest_host`: a host, a URL or a directory, as the capacities name it.
+        allocation_id: a second allocation with the same host and id is the first one.
+        size: bytes; 0 if the request names none (a module may not need it).
+        duration_s: it ends by itself after so many seconds; 0 for never.
+        wait: whether to wait for room, or to fail at once if there is none.
+    """
+
+    host: str
+    allocation_id: str
+    size: int = 0
+    duration_s: float = 0
+    line: int = 0
+    wait: bool = True
+    arguments: tuple[str, ...] = ()
+    priority: int = 0
+    max_retries: int | None = None
+    max_delay_s: float | None = None
+
+
+class Release(NamedTuple):
+    """`dap_type = "release"`: an allocation ends."""
+
+    host: str
+    allocation_id: str
+    line: int = 0
+    arguments: tuple[str, ...] = ()
+    priority: int = 0
+    max_retries: int | None = None
+    max_delay_s: float | None = None
+
+
+Placement = Union[Transfer, Allocate, Release]

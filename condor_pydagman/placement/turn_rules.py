@@ -1,0 +1,279 @@
+"""Who of those that wait for a turn may start: limits over all users of an access point.
+
+Every worker sees the tickets of all others and decides about its own alone, by the same rules, so
+no one has to be in charge.  A ticket carries the limits that its own worker keeps; what is said of
+others is simulated with theirs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from condor_pydagman.placement.settings import Settings
+
+LONG_WAIT_S = 600.0  # who has waited longer goes before all who have not, whatever their priority
+MAX_NUMBER = 10**15
+MAX_PLACES = 4  # hosts and protocols of one ticket
+_UNKNOWN = "-"
+_NAME = re.compile(
+    r"turn\.([wr])\.(-?\d{1,10})\.(\d{1,15}|-)\.(\d{1,15})\.([0-9a-f]{16})\.(\d{1,9})\.([a-z0-9_+-]*)",
+    re.ASCII,
+)
+_PLACE = re.compile(r"([hp]_?[a-z0-9]{1,24})-(\d{1,9})", re.ASCII)
+
+
+class Ticket(NamedTuple):
+    """One that runs or waits.
+
+    Attributes:
+        running: has begun.
+        priority: higher goes first.
+        size: bytes, None if unknown.
+        since: when it came, seconds since 1970.
+        number: that tells it from all others, 16 hexadecimal digits.
+        total: how many may run at once as its worker sees it, 0 for no limit.
+        places: hosts and protocols it uses, each with the limit of its worker (0: none).  The same
+            one twice counts twice.
+    """
+
+    running: bool
+    priority: int
+    size: int | None
+    since: float
+    number: str
+    total: int = 0
+    places: tuple[tuple[str, int], ...] = ()
+
+    def order(self, now: float) -> tuple[float, ...]:
+        """Sorts those that wait: first comes first."""
+        since = min(self.since, now)
+        if now - since >= LONG_WAIT_S:
+            return (0, since)
+        size = float("inf") if self.size is None else self.size
+        return (1, -self.priority, size, since)
+
+
+def ticket_name(ticket: Ticket) -> str:
+    """Name of the ticket's file; it tells all that others need to know."""
+    size = _UNKNOWN if ticket.size is None else str(min(ticket.size, MAX_NUMBER - 1))
+    places = "+".join(f"{name}-{limit}" for name, limit in ticket.places)
+    priority = max(min(ticket.priority, 10**9), -(10**9))
+    since = round(max(ticket.since, 0) * 1000)
+    state = "r" if ticket.running else "w"
+    return f"turn.{state}.{priority}.{size}.{since}.{ticket.number}.{ticket.total}.{places}"
+
+
+def as_others_see_it(ticket: Ticket) -> Ticket:
+    """The ticket as it is read from its name, where times are rounded and numbers limited.
+
+    Who decides by anything finer than others see may think that another goes first who thinks the
+    same of it: both would wait.
+    """
+    seen = read_ticket_name(ticket_name(ticket))
+    return seen if seen is not None else ticket
+
+
+def read_ticket_name(name: str) -> Ticket | None:
+    """The ticket whose file has this name; None if it is no ticket's."""
+    found = _NAME.fullmatch(name)
+    if found is None:
+        return None
+    state, priority, size, since, number, total, rest = found.groups()
+    places = [_PLACE.fullmatch(part) for part in rest.split("+")] if rest else []
+    if len(places) > MAX_PLACES or not all(places):
+        return None
+    return Ticket(
+        state == "r",
+        int(priority),
+        None if size == _UNKNOWN else int(size),
+        int(since) / 1000,
+        number,
+        int(total),
+        tuple((place[1], int(place[2])) for place in places if place),
+    )
+
+
+def places_of(
+    hosts: Iterable[tuple[str, str]], protocols: Iterable[str], settings: Settings
+) -> tuple[tuple[str, int], ...]:
+    """Hosts and protocols with their limits.
+
+    Args:
+        hosts: each with what stands for it in names of files, which others can read.
+        protocols: `file` is none.
+        settings: whose limits count.
+    """
+    own = {name.lower(): limit for name, limit in settings.limits}
+    found = []
+    for host, label in hosts:
+        bare = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
+        limit = own.get(host.lower(), own.get(bare.lower(), settings.max_per_host))
+        found.append((f"h{label}", limit))
+    for protocol in protocols:
+        if protocol != "file":
+            label = "".join(c for c in protocol.lower() if c.isalnum() and c.isascii())[:20]
+            found.append((f"p_{label or 'x'}", own.get(protocol, settings.max_per_protocol)))
+    return tuple((name, min(limit, 10**8)) for name, limit in found[:MAX_PLACES])
+
+
+class Verdict(NamedTuple):
+    """Whether a ticket may start.
+
+    Attributes:
+        free: it may.
+        full: what has no room for it: "" is the access point, else the name of a place.
+        holders: numbers of the tickets that are in the way; if one of them is dead, look again.
+        before: how many that wait go before it.
+    """
+
+    free: bool
+    full: str = ""
+    holders: tuple[str, ...] = ()
+    before: int = 0
+
+
+class _Counts:
+    """What runs, and what is about to."""
+
+    def __init__(self, limits: Mapping[str, int]) -> None:
+        self._limits = limits  # of hosts that rest, over those of tickets
+        self.all: list[str] = []
+        self.at: dict[str, list[str]] = {}
+
+    def add(self, ticket: Ticket) -> None:
+        self.all.append(ticket.number)
+        for place, _ in ticket.places:
+            self.at.setdefault(place, []).append(ticket.number)
+
+    def obstacle(self, ticket: Ticket) -> tuple[str, list[str]] | None:
+        """What has no room for it, and who is there; None if it may start."""
+        if ticket.total and len(self.all) >= ticket.total:
+            return "", self.all
+        for place, limit in ticket.places:
+            there = self.at.get(place, [])
+            if place in self._limits:
+                rest = self._limits[place]
+                limit = min(limit, rest) if limit else rest
+                if len(there) >= limit:
+                    return place, there
+            elif limit:
+                wanted = sum(name == place for name, _ in ticket.places)
+                # one that counts twice for a limit of one could never start
+                if there and len(there) + wanted > limit:
+                    return place, there
+        return None
+
+
+def verdict(
+    ticket: Ticket,
+    tickets: Sequence[Ticket],
+    now: float,
+    rests: Mapping[str, int] = {},
+    passed: Collection[str] = (),
+) -> Verdict:
+    """Whether a ticket may start now.
+
+    Args:
+        ticket: one that waits; whether it is among `tickets` does not matter.
+        tickets: all.
+        now: seconds since 1970.
+        rests: limits of places whose host rests (0) or is being tried again (1).
+        passed: numbers of tickets that could have started long ago but have not: they keep no
+            place.
+    """
+    counts = _Counts(rests)
+    for one in tickets:
+        if one.running and one.number != ticket.number:
+            counts.add(one)
+    mine = (*ticket.order(now), ticket.number)
+    ahead = sorted(
+        (
+            ((*one.order(now), one.number), one)
+            for one in tickets
+            if not one.running and one.number != ticket.number and one.number not in passed
+        ),
+        key=lambda pair: pair[0],
+    )
+    before = 0
+    for order, one in ahead:
+        if order >= mine:
+            break
+        before += 1
+        if counts.obstacle(one) is None:
+            counts.add(one)
+    found = counts.obstacle(ticket)
+    if found is None:
+        return Verdict(True, before=before)
+    return Verdict(False, found[0], tuple(found[1]), before)
+
+
+def may_start(
+    tickets: Sequence[Ticket],
+    now: float,
+    rests: Mapping[str, int] = {},
+) -> list[Ticket]:
+    """Those that wait and may start now, in order, if each starts."""
+    counts = _Counts(rests)
+    for one in tickets:
+        if one.running:
+            counts.add(one)
+    found = []
+    for one in waiting_in_order(tickets, now):
+        if counts.obstacle(one) is None:
+            counts.add(one)
+            found.append(one)
+    return found
+
+
+def waiting_in_order(tickets: Iterable[Ticket], now: float) -> list[Ticket]:
+    """Those that wait, the first first."""
+    waiting = [one for one in tickets if not one.running]
+    return sorted(waiting, key=lambda one: (*one.order(now), one.number))
+
+
+def fronts(tickets: Sequence[Ticket], now: float, width: int) -> list[Ticket]:
+    """The first `width` of those that wait for the same limits: only they have to look often."""
+    seen: dict[object, int] = {}
+    found = []
+    for one in waiting_in_order(tickets, now):
+        kind = _kind(one)
+        seen[kind] = seen.get(kind, 0) + 1
+        if seen[kind] <= width:
+            found.append(one)
+    return found
+
+
+def same_before(ticket: Ticket, tickets: Sequence[Ticket], now: float) -> list[Ticket]:
+    """Those that wait for the same limits and go before a ticket, the nearest first."""
+    mine, kind = (*ticket.order(now), ticket.number), _kind(ticket)
+    line = [one for one in waiting_in_order(tickets, now) if _kind(one) == kind]
+    return [one for one in reversed(line) if (*one.order(now), one.number) < mine]
+
+
+def _kind(ticket: Ticket) -> tuple[tuple[str, int], ...]:
+    """The limits that it has to wait for, that of all excepted."""
+    return tuple(place for place in ticket.places if place[1])
+
+
+def should_yield(
+    ticket: Ticket,
+    tickets: Sequence[Ticket],
+    now: float,
+    rests: Mapping[str, int] = {},
+) -> bool:
+    """Whether one that runs, and could go on with its next file, has to let another go first.
+
+    It has to if somebody waits who could start instead and whose priority is not lower.
+    """
+    waiting = [one for one in tickets if not one.running]
+    if not waiting:
+        return False
+    others = [one for one in tickets if one.number != ticket.number]
+    with_it = {one.number for one in may_start([*others, ticket], now, rests)}
+    return any(
+        one.number not in with_it
+        and (one.priority >= ticket.priority or now - one.since >= LONG_WAIT_S)
+        for one in may_start(others, now, rests)
+    )

@@ -1,0 +1,189 @@
+"""The worker of a DATA node, as a job: reads its work order, and ends with the node's exit code."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import threading
+import time
+
+from condor_pydagman.adapters import files
+from condor_pydagman.errors import DagFileError, FileError
+from condor_pydagman.placement.faults import FaultKind, exit_code
+from condor_pydagman.placement.journal_text import Done
+from condor_pydagman.placement.request_macros import Macros
+from condor_pydagman.placement.request_text import read_requests
+from condor_pydagman.placement.requests import Transfer
+from condor_pydagman.placement.urls import masked_text
+from condor_pydagman.placement.work_order import Ended, WorkOrder, parse_work_order
+from condor_pydagman.printable import escaped_line
+from condor_pydagman.records.placement_event import COMPLETED, PlacementEvent
+from condor_pydagman.transfer.attempt_lines import attempt_line, ends_of
+from condor_pydagman.transfer.journal import Journal
+from condor_pydagman.transfer.make_worker import make_worker
+from condor_pydagman.transfer.nodes_log_notes import NodesLogNotes
+from condor_pydagman.transfer.placement_ad import (
+    FIRST_UPDATE_S,
+    UPDATE_INTERVAL_S,
+    JobAdPublisher,
+    own_job,
+)
+from condor_pydagman.transfer.progress_sum import ProgressSum
+from condor_pydagman.transfer.way import Surroundings
+from condor_pydagman.transfer.worker import AttemptEnd, Worker
+from condor_pydagman.transfer.worker_processes import WorkerProcesses
+
+ERROR = 1  # a file of ours can't be read or written
+FLUSH_S = 0.5  # between writes to the nodes log
+
+
+def main(path: str) -> int:
+    """Carry out the work order in a file; returns the exit code (docs/data-placement.md)."""
+    try:
+        order = parse_work_order(files.read_text(path))
+    except (OSError, FileError, ValueError) as error:
+        _say(f"can't read the work order {path}: {error}")
+        return ERROR
+    if isinstance(order, Ended):
+        _say("this was done before")
+        return order.exit_code
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    os.environ.update(order.environment)
+    try:
+        kinds = _carry_out(order, path.rpartition(".")[0] + ".journal", stop)
+    except DagFileError as error:
+        _say(error.detail())
+        kinds = {FaultKind.REQUEST}
+    except (OSError, FileError) as error:
+        _say(str(error))
+        return ERROR
+    code = exit_code(kinds)
+    if FaultKind.STOPPED not in kinds:
+        _forget_secrets(path, code)
+    return code
+
+
+def _carry_out(order: WorkOrder, journal_path: str, stop: threading.Event) -> set[FaultKind]:
+    request = read_requests(
+        order.text, order.name, Macros(order.macros, order.environment), order.directory
+    )
+    journal = Journal(journal_path)
+    listener = _NodeListener(order, journal)
+    environment = {**order.environment, **_of_the_job()}
+    surroundings = Surroundings(order.settings, environment, order.directory, _say)
+    worker = make_worker(
+        request.placements, surroundings, listener, stop, journal.done, may_fork=True
+    )
+    listener.show(worker)
+    worker.start()
+    while not worker.join(FLUSH_S):
+        listener.tick()
+    listener.end()
+    kinds = worker.result()
+    if stop.is_set() and kinds:  # whatever else went wrong, it may be started again
+        kinds = {FaultKind.STOPPED}
+    if not kinds:
+        journal.complete()
+    journal.close()
+    return kinds
+
+
+def _of_the_job() -> dict[str, str]:
+    """The directory of credentials that HTCondor gives to this job, if it does."""
+    directory = os.environ.get("_CONDOR_CREDS")
+    return {"_CONDOR_CREDS": directory} if directory else {}
+
+
+class _NodeListener:
+    """Tells what happens in the node's output, in the nodes log, in the journal and in the ad."""
+
+    def __init__(self, order: WorkOrder, journal: Journal) -> None:
+        self._order = order
+        self._journal = journal
+        self._job = own_job(os.environ.get("_CONDOR_JOB_AD", ""))
+        self._notes = NodesLogNotes(order.nodes_log, _say)
+        self._ad = JobAdPublisher("{}.{}".format(*self._job) if self._job[0] else "")
+        self._sum = ProgressSum()
+        self._worker: Worker | WorkerProcesses | None = None
+        self._publish_at = time.monotonic() + FIRST_UPDATE_S
+
+    def show(self, worker: Worker | WorkerProcesses) -> None:
+        """The worker whose progress is published."""
+        self._worker = worker
+
+    def attempt_ended(self, end: AttemptEnd) -> None:
+        self._sum.add(end)
+        _say(attempt_line(end))
+        if end.state == COMPLETED and end.outcome is not None:
+            size = end.outcome.size
+            self._journal.add(Done(end.key, -1 if size is None else size))
+        if end.fault is None or end.fault.kind is not FaultKind.STOPPED:
+            self._notes.add(self._event(end))  # one that was stopped goes on with the next worker
+
+    def tick(self) -> None:
+        self._notes.flush()
+        if time.monotonic() >= self._publish_at and self._worker is not None:
+            self._publish_at = time.monotonic() + UPDATE_INTERVAL_S
+            self._ad.publish(self._sum.attributes(self._worker.running))
+
+    def end(self) -> None:
+        self._notes.flush()
+        self._ad.close()
+        _say(self._sum.summary())
+
+    def _event(self, end: AttemptEnd) -> PlacementEvent:
+        outcome, one = end.outcome, end.placement
+        size = outcome.size if outcome is not None and outcome.size is not None else -1
+        source, destination = ends_of(one)
+        return PlacementEvent(
+            node=self._order.node,
+            retry=self._order.retry,
+            cluster=self._job[0],
+            proc=self._job[1],
+            state=end.state,
+            attempt=end.attempt,
+            size=size,
+            moved=outcome.moved if outcome is not None else 0,
+            files=int(outcome is not None and not outcome.skipped and isinstance(one, Transfer)),
+            seconds=end.seconds,
+            way=end.way,
+            source=source,
+            destination=destination,
+            reason=masked_text(end.fault.reason) if end.fault is not None else "",
+        )
+
+
+def _say(text: str) -> None:
+    """Lines of the node's output."""
+    stamp = time.strftime("%m/%d/%y %H:%M:%S")
+    lines = masked_text(text).split("\n")
+    print("\n".join(f"{stamp} {escaped_line(line)}" for line in lines), flush=True)
+
+
+def _forget_secrets(path: str, code: int) -> None:
+    """Replace the work order by its result."""
+    text = Ended(code).to_text()
+    try:
+        files.replace(path, [text])
+    except FileError as error:
+        _say(str(error))
+        with contextlib.suppress(OSError):
+            _overwrite(path, text.encode())
+
+
+def _overwrite(path: str, data: bytes) -> None:
+    """Replace what is in a longer file, in place: a full disk has no room for another one."""
+    fd = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        if os.write(fd, data) == len(data):
+            os.ftruncate(fd, len(data))
+    finally:
+        os.close(fd)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

@@ -1,0 +1,48 @@
+"""The endpoint for a URL, by its scheme.  What needs a package is imported when it is used."""
+
+from __future__ import annotations
+
+from condor_pydagman.placement.faults import Fault, FaultKind
+from condor_pydagman.placement.urls import LOCAL, Url
+from condor_pydagman.transfer.endpoints.endpoint import Endpoint
+from condor_pydagman.transfer.endpoints.local_files import LocalFiles
+from condor_pydagman.transfer.way import Surroundings
+
+HTTP_SCHEMES = ("http", "https", "dav", "davs")
+PLAIN_SCHEMES = {"dav": "http", "davs": "https"}  # other names of the same service
+USUAL_PORTS = {"http": 80, "https": 443, "ftp": 21, "ftps": 21, "sftp": 22, "root": 1094}
+
+
+def why_unknown(scheme: str) -> str:
+    """Why there is no endpoint for a scheme, and what to do about it; '' if there is one."""
+    if scheme == LOCAL or scheme in HTTP_SCHEMES:
+        return ""
+    from condor_pydagman.transfer.endpoints import fsspec_files
+
+    return fsspec_files.known(scheme)
+
+
+def endpoint_for(
+    url: Url, surroundings: Surroundings, credential: str = "", proxy: str = ""
+) -> Endpoint:
+    """A new endpoint of the service of a URL.
+
+    Args:
+        credential: `cred_name` of the request, '' for the default.
+        proxy: path of an X.509 proxy that the request names; '' for the usual one.
+
+    Raises:
+        Fault: there is none, or its credentials can't be used.
+    """
+    if url.is_local:
+        return LocalFiles()
+    if url.scheme in HTTP_SCHEMES:
+        from condor_pydagman.transfer.endpoints.http_files import HttpFiles
+
+        return HttpFiles(url, surroundings, proxy)
+    reason = why_unknown(url.scheme)
+    if reason:
+        raise Fault(FaultKind.NO_WAY, reason)
+    from condor_pydagman.transfer.endpoints import fsspec_files
+
+    return fsspec_files.open_endpoint(url, surroundings, credential, proxy)

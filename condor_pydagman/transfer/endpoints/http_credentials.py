@@ -1,0 +1,133 @@
+"""Credentials for http servers: bearer tokens and X.509 proxies, where grid tools look for them.
+
+Source: WLCG Bearer Token Discovery 1.0; manual, "Jobs That Require Credentials".
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import ssl
+from collections.abc import Mapping
+
+from condor_pydagman.placement.faults import Fault, FaultKind
+from condor_pydagman.placement.urls import Url
+
+MAX_TOKEN_BYTES = 65536
+
+
+def authorization(url: Url, environment: Mapping[str, str]) -> str:
+    """Value of the header Authorization; '' for none.
+
+    A token goes to servers that are reached encrypted, or are on this machine.
+    """
+    if url.user:
+        return basic(url)
+    if url.scheme not in ("https", "davs") and url.host not in ("127.0.0.1", "localhost", "::1"):
+        return ""
+    token = bearer_token(environment)
+    return f"Bearer {token}" if token else ""
+
+
+def basic(url: Url) -> str:
+    """The header for the user and password of a URL."""
+    pair = f"{url.user}:{url.password}".encode("utf-8", "surrogateescape")
+    return "Basic " + base64.b64encode(pair).decode()
+
+
+def bearer_token(environment: Mapping[str, str]) -> str:
+    """The user's token; '' if there is none."""
+    if environment.get("BEARER_TOKEN"):
+        return environment["BEARER_TOKEN"].strip()
+    named = environment.get("BEARER_TOKEN_FILE", "")
+    if named:
+        return _read(named) or _missing(named)
+    uid = os.geteuid()
+    run = environment.get("XDG_RUNTIME_DIR", "")
+    for path in ([f"{run}/bt_u{uid}"] if run else []) + [f"/tmp/bt_u{uid}"]:  # noqa: S108
+        token = _read(path)
+        if token:
+            return token
+    return _of_condor(environment.get("_CONDOR_CREDS", ""))
+
+
+def tls_context(environment: Mapping[str, str], proxy: str = "") -> ssl.SSLContext:
+    """How servers are checked, and the user's certificate if there is one.
+
+    Args:
+        proxy: path of an X.509 proxy that the request names; "default" or '' for the usual one.
+
+    Raises:
+        Fault: a file that is named can't be used.
+    """
+    context = ssl.create_default_context()
+    authorities, directory = environment.get("SSL_CERT_FILE"), environment.get("X509_CERT_DIR")
+    certificate = _proxy_file(environment, proxy)
+    key = environment.get("X509_USER_KEY") if not certificate else None
+    certificate = certificate or environment.get("X509_USER_CERT", "")
+    try:
+        if authorities or (directory and os.path.isdir(directory)):
+            context.load_verify_locations(authorities or None, directory or None)
+        if certificate:
+            context.load_cert_chain(certificate, key)
+    except (OSError, ssl.SSLError) as error:
+        raise Fault(
+            FaultKind.DENIED, f"a certificate can't be used: {certificate or authorities}: {error}"
+        ) from None
+    return context
+
+
+def _proxy_file(environment: Mapping[str, str], proxy: str) -> str:
+    if proxy and proxy != "default":
+        return proxy
+    path = environment.get("X509_USER_PROXY", "")
+    usual = f"/tmp/x509up_u{os.geteuid()}"  # noqa: S108  # where all grid tools look
+    if not path and _is_own(usual):
+        path = usual
+    if proxy and not path:
+        raise Fault(
+            FaultKind.DENIED, f"there is no X.509 proxy: neither X509_USER_PROXY nor {usual}"
+        )
+    return path
+
+
+def _of_condor(directory: str) -> str:
+    """A token of HTCondor's credential directory: the first by name."""
+    try:
+        names = sorted(os.listdir(directory)) if directory else []
+    except OSError:
+        return ""
+    tokens = (_read(os.path.join(directory, name)) for name in names if name.endswith(".use"))
+    return next(filter(None, tokens), "")
+
+
+def _read(path: str) -> str:
+    if not _is_own(path):
+        return ""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            text = file.read(MAX_TOKEN_BYTES).strip()
+    except OSError:
+        return ""
+    if text.startswith("{"):  # an OAuth answer, as credmons store it
+        import json
+
+        try:
+            text = str(json.loads(text).get("access_token", ""))
+        except (ValueError, AttributeError):
+            return ""
+    return text
+
+
+def _is_own(path: str) -> bool:
+    """Whether it is an ordinary file of the user's: /tmp is everybody's, and a link that somebody
+    else has made may lead to any of the user's files."""
+    try:
+        owners = {os.lstat(path).st_uid, os.stat(path).st_uid}
+    except OSError:
+        return False
+    return owners <= {os.geteuid(), 0} and os.path.isfile(path)
+
+
+def _missing(path: str) -> str:
+    raise Fault(FaultKind.DENIED, f"BEARER_TOKEN_FILE names {path}, which can't be read")

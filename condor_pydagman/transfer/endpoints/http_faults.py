@@ -1,0 +1,62 @@
+"""What the status of an http answer means for a placement (RFC 9110, RFC 4918)."""
+
+from __future__ import annotations
+
+import email.utils
+import time
+from collections.abc import Mapping
+
+from condor_pydagman.placement.faults import Fault, FaultKind
+from condor_pydagman.placement.urls import Url
+from condor_pydagman.transfer.endpoints.endpoint import whole_number
+
+_KINDS = {
+    400: FaultKind.REFUSED,
+    401: FaultKind.DENIED,
+    403: FaultKind.DENIED,
+    404: FaultKind.MISSING,
+    410: FaultKind.MISSING,
+    413: FaultKind.NO_SPACE,
+    507: FaultKind.NO_SPACE,
+    501: FaultKind.REFUSED,
+    505: FaultKind.REFUSED,
+}
+_PASSING = (408, 423, 425, 429)
+_WORDS = {
+    401: "it wants credentials",
+    403: "it forbids this",
+    404: "it has no such file",
+    410: "the file is gone",
+    429: "it has too many requests",
+    503: "it is overloaded",
+    507: "it has no space",
+}
+
+
+def fault_of_status(status: int, headers: Mapping[str, str], url: Url, doing: str) -> Fault:
+    """The fault of an answer that is no success.
+
+    Args:
+        doing: the method.
+    """
+    kind = _KINDS.get(status, FaultKind.REFUSED)
+    transient = status in _PASSING or (status >= 500 and status not in _KINDS)
+    if transient:
+        kind = FaultKind.SERVER
+    words = f" ({_WORDS[status]})" if status in _WORDS else ""
+    reason = f"{url.server} answers {status}{words} to {doing} {url}"
+    if not transient:
+        return Fault(kind, reason, transient=False)
+    wait = _retry_after_s(headers.get("retry-after", ""))
+    return Fault(kind, reason, host=url.server, retry_after_s=wait)
+
+
+def _retry_after_s(text: str) -> float:
+    """Seconds of a Retry-After header, which may be a number or a date."""
+    seconds = whole_number(text)
+    if seconds is not None:
+        return float(seconds)
+    try:
+        return max(email.utils.parsedate_to_datetime(text).timestamp() - time.time(), 0.0)
+    except (TypeError, ValueError, IndexError, OverflowError):
+        return 0.0

@@ -1,0 +1,72 @@
+"""The journal file of a DATA node: see `placement.journal_text`."""
+
+from __future__ import annotations
+
+import os
+import threading
+
+from condor_pydagman.adapters import own_files
+from condor_pydagman.placement.journal_text import Done, complete_line, done_line, read_done
+from condor_pydagman.placement.requests import Allocate, Placement, Transfer
+
+MAX_BYTES = 256 * 1024**2  # of a journal that is read
+
+
+def is_still_done(placement: Placement, size: int) -> bool:
+    """Whether a placement that was done need not be done again.
+
+    A local file may be gone, and an allocation may have ended; to allocate once more does nothing
+    if it has not.
+
+    Args:
+        size: that was noted, -1 if unknown.
+    """
+    if not isinstance(placement, Transfer):
+        return not isinstance(placement, Allocate)
+    source, destination = placement[:2]
+    if not destination.is_local:
+        return True
+    path = destination.path + source.name * destination.is_directory
+    try:
+        return size in (-1, os.stat(path).st_size)
+    except OSError:
+        return False
+
+
+class Journal:
+    """Notes what is done, for the next worker of the node; used by several threads.
+
+    Args:
+        path: of the file, in a directory of the user's alone.
+
+    Raises:
+        OSError: it can't be opened.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._lock = threading.Lock()
+        self._fd = own_files.open_to_append(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        with open(self._fd, "rb", closefd=False) as file:
+            text = file.read(MAX_BYTES).decode("utf-8", "replace")
+        self.done = read_done(text)
+        self._torn = bool(text) and not text.endswith("\n")
+
+    def add(self, done: Done) -> None:
+        """Note a placement that is done; what can't be written is done again later."""
+        self._write(done_line(done))
+
+    def complete(self) -> None:
+        """Note that all are done."""
+        self._write(complete_line())
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._fd)
+
+    def _write(self, line: str) -> None:
+        with self._lock:
+            data = ("\n" * self._torn + line).encode()
+            try:
+                self._torn = os.write(self._fd, data) < len(data)
+            except OSError:
+                self._torn = True

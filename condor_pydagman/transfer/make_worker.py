@@ -1,0 +1,47 @@
+"""Puts a worker together: the ways, the turns and the ledger, by the settings."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+
+from condor_pydagman.placement.requests import Placement
+from condor_pydagman.transfer.cache_way import CacheWay
+from condor_pydagman.transfer.direct_way import DirectWay
+from condor_pydagman.transfer.module_way import ModuleWay
+from condor_pydagman.transfer.performer import Performer
+from condor_pydagman.transfer.plugin_way import PluginWay
+from condor_pydagman.transfer.space import Space
+from condor_pydagman.transfer.turns import Turns
+from condor_pydagman.transfer.way import Surroundings, Way
+from condor_pydagman.transfer.worker import Listener, Worker
+from condor_pydagman.transfer.worker_processes import WorkerProcesses, processes_for
+
+
+def make_worker(
+    placements: Sequence[Placement],
+    surroundings: Surroundings,
+    listener: Listener,
+    stop: threading.Event,
+    done: Mapping[str, int] = {},
+    *,
+    may_fork: bool = False,
+) -> Worker | WorkerProcesses:
+    """A worker for these placements; see `Worker`.
+
+    Args:
+        may_fork: whether the process has no threads, so that several processes may share many
+            placements.
+    """
+    settings, say = surroundings.settings, surroundings.say
+    ways: list[Way] = [ModuleWay(), DirectWay(), PluginWay()]
+    performer = Performer(
+        surroundings,
+        [*ways, CacheWay(ways)],
+        Turns(settings, say),
+        Space(settings, say),
+    )
+    count = processes_for(placements, settings.max_streams) if may_fork else 1
+    if count > 1:
+        return WorkerProcesses(placements, performer, listener, stop, done, count)
+    return Worker(placements, performer, listener, stop, done)

@@ -1,0 +1,224 @@
+"""Makes attempts at placements: the turn, the way, the space, and what is told of hosts."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from condor_pydagman.placement.attempts import Candidate
+from condor_pydagman.placement.faults import Fault
+from condor_pydagman.placement.requests import Allocate, Release, Transfer
+from condor_pydagman.placement.settings import CACHE
+from condor_pydagman.placement.ways import alternatives, names_in_order, ways_to_try
+from condor_pydagman.transfer.module_space import manage_space, space_module
+from condor_pydagman.transfer.space import Space
+from condor_pydagman.transfer.turns import Turn, Turns
+from condor_pydagman.transfer.way import Outcome, Progress, Surroundings, Way
+from condor_pydagman.transfer.work import Work
+
+
+class Performer:
+    """What the threads of a worker share.
+
+    Args:
+        surroundings: of every attempt.
+        ways: by name, in the order in which they are looked at unless a request says otherwise.
+        turns: limits over the access point.
+        space: allocations.
+    """
+
+    def __init__(
+        self, surroundings: Surroundings, ways: Sequence[Way], turns: Turns, space: Space
+    ) -> None:
+        self.surroundings = surroundings
+        self._ways = {way.name: way for way in ways}
+        self._turns = turns
+        self._space = space
+        self._first: dict[_Ends, tuple[str, ...]] = {}
+
+    def with_streams(self, count: int) -> Performer:
+        """The same for a worker with so many threads."""
+        settings = self.surroundings.settings._replace(max_streams=count)
+        surroundings = self.surroundings._replace(settings=settings)
+        return Performer(surroundings, list(self._ways.values()), self._turns, self._space)
+
+    def candidates(self, transfer: Transfer) -> list[Candidate]:
+        """The ways that may be tried, for the URLs' own protocols and then for the alternatives.
+
+        The first of them can take the transfer; of those behind it only `obstacle` knows, since to
+        ask all plugins takes a second, and they are seldom needed.
+
+        Raises:
+            Fault: none can take it; it says why of each.
+        """
+        if transfer.alt_protocols:
+            return self._all_candidates(transfer)
+        ends = _Ends.of(transfer)
+        known = self._first.get(ends)
+        if known is None:
+            found = self._all_candidates(transfer)
+            known = self._first[ends] = tuple(one.way for one in found)
+        return [Candidate(transfer, 0, name) for name in known]
+
+    def _all_candidates(self, transfer: Transfer) -> list[Candidate]:
+        names = names_in_order(transfer, self.surroundings.settings.ways)
+        first: Fault | None = None
+        pairs = list(enumerate(alternatives(transfer)))
+        for number, pair in pairs:
+            looked = []
+            for place, name in enumerate(names):
+                looked.append((name, self._ways[name].obstacle(pair, self.surroundings)))
+                if not looked[-1][1]:
+                    later = [Candidate(pair, number, one) for one in names[place:] if one != CACHE]
+                    if name == CACHE:
+                        later = [Candidate(pair, number, name)]
+                    rest = [
+                        Candidate(two, n, one) for n, two in pairs[number + 1 :] for one in names
+                    ]
+                    return later + rest
+            try:
+                ways_to_try(pair, looked)
+            except Fault as fault:
+                first = first or fault
+        assert first is not None
+        raise first
+
+    def obstacle(self, candidate: Candidate) -> str:
+        """Why a way can't take the transfer; '' if it can."""
+        return self._ways[candidate.way].obstacle(candidate.transfer, self.surroundings)
+
+    def expand(
+        self, candidate: Candidate, takes: Callable[[int], bool]
+    ) -> Iterator[Transfer] | None:
+        """The files of a directory or pattern; None if the way takes it as it is.
+
+        `takes`: whether the file of that number, from 0, is wanted.
+        """
+        way = self._ways[candidate.way]
+        return way.expand(candidate.transfer, self.surroundings, takes)
+
+    @contextlib.contextmanager
+    def stream(self) -> Iterator[Stream]:
+        """What one thread has for itself."""
+        stream = Stream(self)
+        try:
+            yield stream
+        finally:
+            stream.leave_turn()
+            for way in self._ways.values():
+                way.thread_ends()
+
+    def turn(self, placement: Transfer, candidate: Candidate, progress: Progress) -> Turn:
+        """Wait for a turn.
+
+        Raises:
+            Fault: the worker is to stop, or the limits can't be kept.
+        """
+        return self._turns.take(
+            *_hosts_and_protocols(candidate),
+            priority=placement.priority,
+            size=progress.total,
+            progress=progress,
+        )
+
+    def perform(self, work: Work) -> Outcome:
+        """One attempt, during a turn.
+
+        Raises:
+            Fault: it failed.
+        """
+        placement = work.placement
+        if isinstance(placement, Transfer):
+            return self._transfer(work, placement)
+        if space_module(placement, self.surroundings):
+            return self._module_space(placement, work.progress)
+        if isinstance(placement, Allocate):
+            return self._space.allocate(placement, self.surroundings, work.progress)
+        return self._space.release(placement, self.surroundings, work.progress)
+
+    def _module_space(self, placement: Allocate | Release, progress: Progress) -> Outcome:
+        """A site's module does it; the ledger notes that transfers may name it."""
+        way = manage_space(placement, self.surroundings, progress)
+        if isinstance(placement, Allocate):
+            self._space.module_allocated(placement, progress)
+        else:
+            self._space.module_released(placement, progress)
+        return Outcome(way, None, 0)
+
+    def _transfer(self, work: Work, placement: Transfer) -> Outcome:
+        candidate = work.candidates[work.current]
+        way = self._ways[candidate.way]
+        hosts = [url.server for url in candidate.transfer[:2] if url.server]
+        try:
+            if not placement.allocation_id:
+                outcome = way.perform(candidate.transfer, self.surroundings, work.progress)
+            else:
+                with self._space.reserved(placement, work.progress) as settle:
+                    outcome = way.perform(candidate.transfer, self.surroundings, work.progress)
+                    settle(outcome.size)
+        except Fault as fault:
+            if fault.host and fault.transient:
+                self._turns.host_failed(fault.host, fault.retry_after_s)
+            raise
+        for host in hosts:
+            self._turns.host_worked(host)
+        return outcome
+
+
+class _Ends(NamedTuple):
+    """What of a transfer without alternatives decides which ways can take it."""
+
+    schemes: tuple[str, str]
+    directories: tuple[bool, bool]
+    ways: tuple[str, ...]
+
+    @classmethod
+    def of(cls, transfer: Transfer) -> _Ends:
+        """Those of a transfer."""
+        source, destination = transfer.source, transfer.destination
+        return cls(
+            (source.scheme, destination.scheme),
+            (source.is_directory, destination.is_directory),
+            transfer.ways,
+        )
+
+
+class Stream:
+    """A thread of a worker: it keeps its turn from one file to the next of the same hosts."""
+
+    def __init__(self, performer: Performer) -> None:
+        self._performer = performer
+        self._turn: Turn | None = None
+        self._of: object = None
+
+    def perform(self, work: Work) -> Outcome:
+        """One attempt, as soon as it is its turn.
+
+        Raises:
+            Fault: it failed.
+        """
+        if not isinstance(work.placement, Transfer):
+            # one that waits for space must not keep a turn from what will release space
+            self.leave_turn()
+            return self._performer.perform(work)
+        candidate = work.candidates[work.current]
+        of = (_hosts_and_protocols(candidate), work.placement.priority)
+        if self._turn is None or self._of != of or not self._turn.renew():
+            self.leave_turn()
+            self._turn = self._performer.turn(work.placement, candidate, work.progress)
+            self._of = of
+        return self._performer.perform(work)
+
+    def leave_turn(self) -> None:
+        """Let others have the turn."""
+        if self._turn is not None:
+            self._turn.close()
+            self._turn = None
+
+
+def _hosts_and_protocols(
+    candidate: Candidate,
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    ends = [url for url in candidate.transfer[:2] if not url.is_local]
+    return tuple(url.server for url in ends), tuple(url.scheme for url in ends)

@@ -1,0 +1,250 @@
+"""The directory that all users of an access point share: tickets, rests, ledgers.
+
+Anyone may make files in it, and remove only their own (the sticky bit).  Nothing in it is trusted:
+a file counts for who owns it, whatever its name says.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import os
+import pwd
+import stat
+import time
+from collections.abc import Callable, Iterator
+
+from condor_pydagman.adapters.inotify import is_remote
+from condor_pydagman.placement.faults import Fault, FaultKind
+from condor_pydagman.printable import printable
+
+DEFAULT = "/var/tmp/condor_pydagman-placement"  # noqa: S108 - checked, and never trusted
+MAX_ENTRIES = 20_000  # names; more of them are an attack, or a directory for something else
+_MAKING_S = 2.0  # seconds between mkdir and chmod, at most
+_OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class Crowded(Exception):
+    """There are too many names in the directory."""
+
+
+class SharedDirectory:
+    """An open directory.
+
+    Args:
+        path: absolute.
+        fd: of it; closed with the object.
+
+    Attributes:
+        path: where it is.
+        fd: for functions that take `dir_fd`.
+    """
+
+    def __init__(self, path: str, fd: int) -> None:
+        self.path = path
+        self.fd = fd
+
+    def close(self) -> None:
+        """Close it; the object is of no use any more."""
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
+
+    def names(self) -> list[str]:
+        """Every name in it.
+
+        Raises:
+            Crowded: there are too many.
+            OSError: it can't be read.
+        """
+        found = []
+        with os.scandir(self.fd) as entries:
+            for entry in entries:
+                found.append(entry.name)
+                if len(found) > MAX_ENTRIES:
+                    raise Crowded(f"{self.path} has more than {MAX_ENTRIES} files")
+        return found
+
+    def is_in_place(self) -> bool:
+        """Whether its path still leads to it."""
+        try:
+            return os.path.samestat(os.lstat(self.path), os.fstat(self.fd))
+        except OSError:
+            return False
+
+    def owner(self, name: str) -> int:
+        """Number of the user whose file it is; -1 if it is not there or no ordinary file."""
+        try:
+            there = os.stat(name, dir_fd=self.fd, follow_symlinks=False)
+        except OSError:
+            return -1
+        return there.st_uid if stat.S_ISREG(there.st_mode) else -1
+
+    def remove(self, name: str) -> None:
+        """Remove a file, if it is there and ours."""
+        with contextlib.suppress(OSError):
+            os.unlink(name, dir_fd=self.fd)
+
+
+def open_shared(path: str, say: Callable[[str], None]) -> SharedDirectory:
+    """The directory of the settings ('' for the default), or the user's own if it can't be used.
+
+    Raises:
+        Fault: neither can be used.
+    """
+    try:
+        return _open(path or DEFAULT, 0o1777, say)
+    except OSError as error:
+        reason = printable(error.strerror or str(error))
+    found = open_own(say)
+    say(
+        f"{path or DEFAULT}: {reason}; limits and rests of hosts hold only for this user, in"
+        f" {found.path}"
+    )
+    return found
+
+
+def open_own(say: Callable[[str], None]) -> SharedDirectory:
+    """A directory that no other user can write to.
+
+    Raises:
+        Fault: there is no place for one.
+    """
+    reasons = []
+    for path in _own_paths():
+        try:
+            return _open(path, 0o700, say)
+        except OSError as error:
+            reasons.append(f"{path}: {error.strerror or error}")
+    raise Fault(
+        FaultKind.DESTINATION,
+        f"there is no directory to keep limits in: {printable('; '.join(reasons))}",
+        transient=True,
+    )
+
+
+@functools.lru_cache(maxsize=256)
+def label(host: str) -> str:
+    """What stands for a host in names of files; others can't read the host from it at once."""
+    return hashlib.sha256(host.lower().encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+def spread(seconds: float) -> float:
+    """About so long, not the same each time: those that wait do not look all at once."""
+    return seconds * (0.75 + os.urandom(1)[0] / 512)
+
+
+def private_directory(shared: SharedDirectory) -> SharedDirectory:
+    """The user's own directory in the shared one.
+
+    Raises:
+        OSError: it can't be made or opened.
+    """
+    user = os.geteuid()
+    usual = f"own.{user}"
+    for name in [usual, *sorted(n for n in shared.names() if n.startswith(usual + "."))]:
+        with contextlib.suppress(OSError):
+            return _private(shared, name)
+    return _private(shared, f"{usual}.{os.urandom(8).hex()}")
+
+
+def _private(shared: SharedDirectory, name: str) -> SharedDirectory:
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(name, 0o700, dir_fd=shared.fd)
+    fd = os.open(name, _OPEN, dir_fd=shared.fd)
+    there = os.fstat(fd)
+    if there.st_uid != os.geteuid() or there.st_mode & 0o077:
+        os.close(fd)
+        raise PermissionError(f"{name} is another user's")
+    return SharedDirectory(f"{shared.path}/{name}", fd)
+
+
+def _own_paths() -> Iterator[str]:
+    user = os.geteuid()
+    yield f"{DEFAULT}.{user}"
+    home = os.environ.get("HOME", "")
+    if not home.startswith("/"):
+        with contextlib.suppress(KeyError):
+            home = pwd.getpwuid(user).pw_dir
+    if home.startswith("/"):
+        yield f"{home}/.condor_pydagman-placement"
+
+
+def _open(path: str, mode: int, say: Callable[[str], None]) -> SharedDirectory:
+    """Open it; make it if it is not there.
+
+    Raises:
+        OSError: it can't be made or is not safe; the reason says why.
+    """
+    try:
+        fd = os.open(path, _OPEN)
+    except FileNotFoundError:
+        fd = _make(path, mode)
+    try:
+        if mode != 0o700:
+            _finish(fd, mode)
+        _check(path, os.fstat(fd), mode == 0o1777, say)
+        if not os.access(path, os.W_OK | os.X_OK, effective_ids=True):
+            raise PermissionError(0, "it can't be written to")
+    except OSError:
+        os.close(fd)
+        raise
+    if is_remote(path):
+        say(f"{path} is on a remote file system, where locks may not work; use a local one")
+    return SharedDirectory(path, fd)
+
+
+def _make(path: str, mode: int) -> int:
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(path, 0o700)
+        fd = os.open(path, _OPEN)
+        os.fchmod(fd, mode)
+        return fd
+    return os.open(path, _OPEN)
+
+
+def _finish(fd: int, mode: int) -> None:
+    """Complete a directory that is being made, or whose maker was killed before it was done."""
+    until = time.monotonic() + _MAKING_S
+    while True:
+        there = os.fstat(fd)
+        if there.st_mode & 0o7777 != 0o700 or time.time() - there.st_ctime > _MAKING_S:
+            return
+        if there.st_uid == os.geteuid():
+            os.fchmod(fd, mode)
+            return
+        if time.monotonic() > until:
+            return
+        time.sleep(0.01)
+
+
+def _check(path: str, there: os.stat_result, is_shared: bool, say: Callable[[str], None]) -> None:
+    user = os.geteuid()
+    if not is_shared:
+        if there.st_uid != user or there.st_mode & 0o022:
+            raise PermissionError(0, "it is another user's, or others can write to it")
+        return
+    if there.st_mode & 0o022 and not there.st_mode & stat.S_ISVTX:
+        raise PermissionError(0, "others can write to it and it has no sticky bit (mode 1777)")
+    if there.st_uid not in (0, user, _user_number("condor")):
+        if path != DEFAULT:
+            raise PermissionError(0, f"it belongs to the user {_user_name(there.st_uid)}")
+        say(
+            f"{path} belongs to the user {_user_name(there.st_uid)}, who could remove files of"
+            " others in it; the administrator may set PYDAGMAN_PLACEMENT_DIR"
+        )
+
+
+def _user_number(name: str) -> int:
+    try:
+        return pwd.getpwnam(name).pw_uid
+    except KeyError:
+        return -1
+
+
+def _user_name(number: int) -> str:
+    try:
+        return pwd.getpwuid(number).pw_name
+    except KeyError:
+        return str(number)

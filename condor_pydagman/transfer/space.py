@@ -1,0 +1,387 @@
+"""Allocates and releases space by the ledgers, and keeps transfers within their allocations."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+from condor_pydagman.placement import space_rules as rules
+from condor_pydagman.placement.faults import Fault, FaultKind
+from condor_pydagman.placement.requests import Allocate, Release, Transfer
+from condor_pydagman.placement.settings import Settings
+from condor_pydagman.placement.space_rules import Allocation
+from condor_pydagman.placement.units import size_text
+from condor_pydagman.transfer.allocation_use import AllocationUse
+from condor_pydagman.transfer.ledger import Ledgers
+from condor_pydagman.transfer.live_files import LiveFile, is_alive, remove_dead
+from condor_pydagman.transfer.shared_directory import label, spread
+from condor_pydagman.transfer.way import Outcome, Progress, Surroundings
+
+LEDGER = "ledger"
+_LOOK_S = 1.0  # the first that waits for room looks so often, in seconds; the others less
+_MAX_LOOK_S = 10.0
+_GLANCE_S = 0.1  # so often it looks whether anything has changed
+_STEP = 1 << 20  # bytes that are reserved at least, while the size of a file is not known
+_MAX_DURATION_S = 1e10
+_MAX_TEXT_BYTES = 900  # of a destination or an id
+_WAITS = re.compile(r"room\.([0-9a-f]{16})\.(-?\d{1,11})\.(\d{1,19})\.(\d{1,15})\.([0-9a-f]{16})")
+_DISK = rules.MAX_BYTES
+
+
+class Space:
+    """Allocations of one user; used by several threads.  Opens nothing until it is needed.
+
+    Args:
+        settings: capacities, and where the shared directory is.
+        say: adds a line to the log.
+    """
+
+    def __init__(self, settings: Settings, say: Callable[[str], None]) -> None:
+        self._settings = settings
+        self._say = say
+        self._mutex = threading.Lock()
+        self._ledgers: Ledgers | None = None
+        self._use: AllocationUse | None = None
+
+    def allocate(
+        self, request: Allocate, surroundings: Surroundings, progress: Progress
+    ) -> Outcome:
+        """Allocate space; a second time with the same host and id does nothing.
+
+        Raises:
+            Fault: there is no room, no capacity, or it is allocated with another size.
+        """
+        del surroundings
+        _Waiter(self, self._settings, self._say, request, progress).allocate()
+        return Outcome(LEDGER, None, 0)
+
+    def release(self, request: Release, surroundings: Surroundings, progress: Progress) -> Outcome:
+        """Release an allocation; a second time does nothing.
+
+        Raises:
+            Fault: it was never allocated.
+        """
+        del surroundings
+        destination = _normal(request.host)
+        found = self._end(destination, request.allocation_id, progress)
+        if found is None:
+            raise self._unknown(request.allocation_id, f" of {destination}", self.ledgers().own())
+        return Outcome(LEDGER, None, 0)
+
+    def module_allocated(self, request: Allocate, progress: Progress) -> None:
+        """A site's module has allocated it: transfers that name it have no limit here.
+
+        Raises:
+            Fault: it can't be noted.
+        """
+        now = round(time.time(), 3)
+        ledgers = self.ledgers()
+        with ledgers.locked(progress):
+            own = ledgers.own()
+            key = _normal(request.host), _checked_id(request.allocation_id)
+            if rules.active(own, *key, now) is None:
+                ends = now + min(request.duration_s, _MAX_DURATION_S) if request.duration_s else 0
+                ledgers.write([*own, Allocation(*key, None, now, ends)])
+
+    def module_released(self, request: Release, progress: Progress) -> None:
+        """A site's module has released it.
+
+        Raises:
+            Fault: it can't be noted.
+        """
+        self._end(_normal(request.host), request.allocation_id, progress)
+
+    @contextlib.contextmanager
+    def reserved(
+        self, transfer: Transfer, progress: Progress
+    ) -> Iterator[Callable[[int | None], None]]:
+        """Keep a transfer within its allocation, if it names one.
+
+        Within the block `progress` refuses bytes for which there is no room.  What is yielded is to
+        be called when the transfer has succeeded, with the bytes of the file (None if unknown).
+
+        Raises:
+            Fault: the allocation is not there.
+        """
+        if not transfer.allocation_id:
+            yield _nothing
+            return
+        allocation = self._allocation_of(transfer)
+        if allocation.size is None:
+            yield _nothing
+            return
+        file = label(transfer.destination.with_secrets())
+        reservation = self.use().reserve(_key(allocation), allocation.size, file)
+        used: list[int | None] = []
+
+        def grow(size: int) -> int:
+            if not allocation.is_active(time.time()):
+                raise Fault(FaultKind.ALLOCATION, "the allocation has ended meanwhile")
+            if progress.total is None:  # in steps, not for each block
+                with contextlib.suppress(Fault):
+                    return reservation.grow(max(size + size // 4, size + _STEP))
+            return reservation.grow(size)
+
+        progress.room, progress.grow = 0, grow
+        try:
+            yield lambda size: used.append(_used(size, progress))
+        finally:
+            progress.room, progress.grow = None, None
+            reservation.end(used[0] if used else None)
+
+    def room(self, host: str, allocation_id: str) -> int:
+        """Bytes that are left of an allocation.
+
+        Raises:
+            Fault: it is not there.
+        """
+        own = self.ledgers().own()
+        found = rules.active(own, _normal(host), allocation_id, time.time())
+        if found is None:
+            raise self._unknown(allocation_id, f" of {host}", own)
+        return _DISK if found.size is None else self.use().left(_key(found), found.size)
+
+    def ledgers(self) -> Ledgers:
+        """The ledgers.
+
+        Raises:
+            Fault: there is no usable directory.
+        """
+        with self._mutex:
+            if self._ledgers is not None and not self._ledgers.directory.is_in_place():
+                self._ledgers = self._use = None
+            if self._ledgers is None:
+                self._ledgers = Ledgers(self._settings, self._say)
+            return self._ledgers
+
+    def use(self) -> AllocationUse:
+        """What is used of the allocations.
+
+        Raises:
+            Fault: it can't be opened.
+        """
+        ledgers = self.ledgers()
+        with self._mutex:
+            if self._use is None:
+                self._use = AllocationUse(ledgers.private)
+            return self._use
+
+    def _end(self, destination: str, identity: str, progress: Progress) -> Allocation | None:
+        """End an allocation; it, or the last one that has ended before; None if there was none."""
+        ledgers, now = self.ledgers(), round(time.time(), 3)
+        with ledgers.locked(progress):
+            own = ledgers.own()
+            found = rules.active(own, destination, identity, now)
+            if found is not None:
+                changed = [one._replace(released=now) if one == found else one for one in own]
+                ledgers.write(changed)
+        if found is not None:
+            if found.size is not None:
+                self.use().forget(_key(found))
+            return found
+        ended = [one for one in own if one[:2] == (destination, identity)]
+        return ended[-1] if ended else None
+
+    def _allocation_of(self, transfer: Transfer) -> Allocation:
+        own = self.ledgers().own()
+        destination = rules.destination_of(transfer.destination)
+        found = rules.for_transfer(own, transfer.allocation_id, destination, time.time())
+        if found is None:
+            now, identity = time.time(), transfer.allocation_id
+            mine = [one for one in own if one.allocation_id == identity and one.is_active(now)]
+            same = {one.destination for one in mine}
+            if same:
+                raise Fault(
+                    FaultKind.ALLOCATION,
+                    f"the allocations {transfer.allocation_id} are of {', '.join(sorted(same))},"
+                    f" none of {destination}",
+                )
+            raise self._unknown(transfer.allocation_id, "", own)
+        return found
+
+    def _unknown(self, identity: str, where: str, own: Sequence[Allocation]) -> Fault:
+        near = rules.nearest_ids(own, identity, time.time())
+        return Fault(FaultKind.ALLOCATION, f"there is no allocation {identity}{where}; {near}")
+
+
+class _Waiter:
+    """One request that allocates, or waits for room."""
+
+    def __init__(
+        self,
+        space: Space,
+        settings: Settings,
+        say: Callable[[str], None],
+        request: Allocate,
+        progress: Progress,
+    ) -> None:
+        self._space = space
+        self._capacities = settings.capacities
+        self._say = say
+        self._request = request
+        self._progress = progress
+        self._destination = _normal(request.host)
+        self._since = time.time()
+        self._number = os.urandom(8).hex()
+        self._file: LiveFile | None = None
+
+    def allocate(self) -> None:
+        """Wait for room and take it.
+
+        Raises:
+            Fault: see `Space.allocate`.
+        """
+        said = False
+        try:
+            while True:
+                ledgers = self._space.ledgers()
+                with ledgers.locked(self._progress):
+                    before, room = self._try(ledgers)
+                if before < 0:
+                    return
+                if not said:
+                    said = True
+                    self._say(
+                        f"waits for {size_text(self._request.size)} of {self._destination}:"
+                        f" {size_text(max(room, 0))} are free"
+                        + f"; {before} before it"
+                        * bool(before)
+                    )
+                self._wait(ledgers, 1 + before / 4)
+        finally:
+            if self._file is not None:
+                self._file.close()
+
+    def _wait(self, ledgers: Ledgers, factor: float) -> None:
+        """Until something has changed, or it is time to look for what has ended by itself."""
+        until = time.monotonic() + spread(min(_LOOK_S * factor, _MAX_LOOK_S))
+        known = os.fstat(ledgers.directory.fd).st_mtime_ns
+        while time.monotonic() < until:
+            self._progress.wait(spread(min(_GLANCE_S * factor, _LOOK_S)))
+            if os.fstat(ledgers.directory.fd).st_mtime_ns != known:
+                return
+
+    def _try(self, ledgers: Ledgers) -> tuple[int, int]:
+        """How many wait before it, and bytes that are free for it; -1 if it is done."""
+        request, now = self._request, round(time.time(), 3)
+        own = ledgers.own()
+        found = rules.active(own, self._destination, request.allocation_id, now)
+        if found is not None:
+            if found.size not in (None, request.size):
+                raise Fault(
+                    FaultKind.ALLOCATION,
+                    f"{request.allocation_id} of {self._destination} is allocated already, with"
+                    f" {found.size} bytes, not {request.size}; release it first",
+                )
+            return -1, 0
+        name, size = self._capacity()
+        before, wanted = self._before(ledgers, name, size)
+        room = size - wanted - rules.taken([*own, *ledgers.others()], name, self._capacities, now)
+        if room >= request.size:
+            ends = now + min(request.duration_s, _MAX_DURATION_S) if request.duration_s else 0
+            identity = _checked_id(request.allocation_id)
+            ledgers.write([*own, Allocation(self._destination, identity, request.size, now, ends)])
+            return -1, 0
+        if not request.wait:
+            raise Fault(
+                FaultKind.NO_SPACE,
+                f"{size_text(max(room, 0))} of {size_text(size)} are free at {name},"
+                f" {size_text(request.size)} are wanted",
+            )
+        self._queue(ledgers, name)
+        return before, room
+
+    def _capacity(self) -> tuple[str, int]:
+        request = self._request
+        if request.size <= 0:
+            raise Fault(FaultKind.REQUEST, "an allocation needs a size")
+        found = rules.capacity_of(self._destination, self._capacities)
+        if found is None:
+            raise Fault(
+                FaultKind.ALLOCATION,
+                f"no space of {self._destination} can be allocated: the administrator sets"
+                " PYDAGMAN_PLACEMENT_CAPACITY, and has set"
+                f" {rules.capacities_text(self._capacities)}",
+            )
+        if request.size > found[1]:
+            raise Fault(
+                FaultKind.NO_SPACE,
+                f"{size_text(request.size)} are more than all of {found[0]}, {size_text(found[1])}",
+            )
+        return found
+
+    def _before(self, ledgers: Ledgers, name: str, capacity: int) -> tuple[int, int]:
+        """How many wait before it for the same capacity, and their bytes."""
+        mine = (-self._request.priority, int(self._since * 1000), self._number)
+        count = size = 0
+        for file in ledgers.names():
+            found = _WAITS.fullmatch(file) if file.startswith("room.") else None
+            if found is None or found[1] != label(name) or int(found[3]) > capacity:
+                continue
+            if (-int(found[2]), int(found[4]), found[5]) >= mine:
+                continue
+            if is_alive(ledgers.directory, file):
+                count += 1
+                size += int(found[3])
+            else:
+                remove_dead(ledgers.directory, file)
+        return count, size
+
+    def _queue(self, ledgers: Ledgers, name: str) -> None:
+        if self._file is not None and self._file.is_there():
+            return
+        request, since = self._request, int(self._since * 1000)
+        priority = max(min(request.priority, 10**9), -(10**9))
+        file = f"room.{label(name)}.{priority}.{request.size}.{since}.{self._number}"
+        try:
+            self._file = LiveFile(ledgers.directory, file)
+        except OSError as error:
+            raise Fault(
+                FaultKind.ALLOCATION,
+                f"can't wait for room in {ledgers.directory.path}: {error.strerror}",
+                transient=True,
+            ) from None
+
+
+def _normal(host: str) -> str:
+    try:
+        found = rules.normal_destination(host)
+    except ValueError as error:
+        raise Fault(FaultKind.REQUEST, f"dest_host: {error}") from None
+    return _checked("dest_host", found)
+
+
+def _checked_id(identity: str) -> str:
+    return _checked("allocation_id", identity)
+
+
+def _checked(name: str, value: str) -> str:
+    """A text that a ledger can hold."""
+    try:
+        length = len(value.encode("utf-8", "surrogateescape"))
+    except UnicodeEncodeError:
+        raise Fault(FaultKind.REQUEST, f"{name} has characters that are no text") from None
+    if not 0 < length <= _MAX_TEXT_BYTES:
+        raise Fault(FaultKind.REQUEST, f"{name} is {'too long' if length else 'empty'}")
+    return value
+
+
+def _key(allocation: Allocation) -> str:
+    """That tells it from an earlier one of the same name."""
+    parts = (allocation.destination, allocation.allocation_id, f"{allocation.made:.3f}")
+    return "\n".join(parts).encode("utf-8", "backslashreplace").decode()
+
+
+def _used(size: int | None, progress: Progress) -> int | None:
+    """Bytes of a file that has been written; None if it was there already and nobody knows."""
+    if size is not None:
+        return size
+    return progress.total or (progress.offset + progress.moved) or None
+
+
+def _nothing(size: int | None) -> None:
+    del size

@@ -1,0 +1,406 @@
+"""One file from one endpoint to another: where to go on, the copy, the checks, the rename."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from condor_pydagman.placement.faults import Fault, FaultKind
+from condor_pydagman.placement.requests import FAIL, Transfer
+from condor_pydagman.placement.urls import Url
+from condor_pydagman.transfer.checksums import Hash, new_hash, same_digits
+from condor_pydagman.transfer.endpoints.disk_faults import writing
+from condor_pydagman.transfer.endpoints.endpoint import Endpoint, Entry, Reader, Writer
+from condor_pydagman.transfer.endpoints.local_copy import copy_by_kernel
+from condor_pydagman.transfer.endpoints.local_files import (
+    BusyFault,
+    LocalFiles,
+    LocalReader,
+    LocalWriter,
+)
+from condor_pydagman.transfer.partial_name import is_older_part, partial_name
+from condor_pydagman.transfer.way import Progress, Surroundings
+
+BUFFER_BYTES = 1 << 20
+# A remote part that can be no larger is not looked for: to send it again takes no longer.
+SMALL_BYTES = 1 << 20
+SMALL_LOCAL_BYTES = 1 << 16
+WAIT_S = 0.2  # between looks at what another placement writes
+
+
+class Digest(NamedTuple):
+    """A checksum that is being computed, and what it should become."""
+
+    algorithm: str
+    hash: Hash
+    expected: str
+
+
+class StreamCopy:
+    """A copy of one file.
+
+    Attributes:
+        by_service: whether the service has copied by itself.
+    """
+
+    def __init__(
+        self,
+        transfer: Transfer,
+        reads: Endpoint,
+        writes: Endpoint,
+        surroundings: Surroundings,
+        progress: Progress,
+    ) -> None:
+        self._transfer = transfer
+        self._reads = reads
+        self._writes = writes
+        self._surroundings = surroundings
+        self._progress = progress
+        self.by_service = False
+
+    def run(self) -> int:
+        """Copy; bytes of the whole file.
+
+        Raises:
+            Fault: it failed; what was moved so far may be continued.
+        """
+        size = self._copy_by_service()
+        if size is not None:
+            return size
+        while True:
+            try:
+                return self._attempt()
+            except BusyFault as busy:
+                size = self._wait(busy)
+                if size is not None:
+                    return size
+
+    def _attempt(self) -> int:
+        reader: Reader = self._reads.read(self._transfer.source, 0)
+        try:
+            temporary = self._temporary(reader)
+            offset = self._size_of_part(temporary, reader)
+            if offset and offset == reader.size:
+                reader = _ReadToTheEnd(reader)
+            elif offset:
+                version, size = reader.version, reader.size
+                reader.close()
+                reader = self._reads.read(self._transfer.source, offset)
+                if reader.version != version or size not in (None, reader.size):
+                    raise Fault(
+                        FaultKind.SERVER, f"{self._transfer.source} is changing", transient=True
+                    )
+            return self._copy(reader, temporary)
+        finally:
+            reader.close()
+
+    def _wait(self, busy: BusyFault) -> int | None:
+        """Wait for a placement of the same content; bytes of the file if it has brought it.
+
+        Raises:
+            Fault: it is stalled, or the worker is to stop.
+        """
+        patience = self._surroundings.settings.stall_timeout_s
+        seen, since = -1, time.monotonic()
+        while not busy.is_over():
+            size = _size_of(busy.path)
+            if size != seen:
+                seen, since = size, time.monotonic()
+            elif time.monotonic() - since > patience:
+                raise busy
+            self._progress.wait(WAIT_S)
+        self._progress.wait(0.001)  # the name may change at this moment
+        return self._brought(busy)
+
+    def _brought(self, busy: BusyFault) -> int | None:
+        transfer = self._transfer
+        try:
+            found = os.lstat(transfer.destination.path)
+        except OSError:
+            return None
+        if (found.st_dev, found.st_ino) != busy.file or transfer.if_exists == FAIL:
+            return None
+        if transfer.checksum:
+            algorithm, _, digits = transfer.checksum.partition(":")
+            known = self.checksum_of(self._writes, transfer.destination, algorithm)
+            if not same_digits(known, digits):
+                return None
+        self._progress.begin(found.st_size, found.st_size)
+        return found.st_size
+
+    def _copy(self, reader: Reader, temporary: Url) -> int:
+        self._progress.begin(reader.offset, reader.size)
+        digest = self._digest(reader)
+        if digest is not None and reader.offset:
+            _take_in(digest.hash, self._writes, temporary, reader.offset, self._progress)
+        writer = self._open(reader, temporary)
+        try:
+            self._move(reader, writer, digest.hash if digest is not None else None)
+            size = reader.offset + self._progress.moved
+            self._check_size(reader, size)
+            self._check_digest(digest)
+            if isinstance(writer, LocalWriter):
+                writer.finish(synchronize=self._surroundings.settings.synchronize)
+        except BaseException as error:
+            writer.abort()
+            if isinstance(error, Fault) and error.kind is FaultKind.MISMATCH:
+                self._writes.remove(temporary)
+            raise
+        self._put_in_place(writer, temporary, size, digest)
+        return size
+
+    def _move(self, reader: Reader, writer: Writer, digest: Hash | None) -> None:
+        local = isinstance(reader, LocalReader) and isinstance(writer, LocalWriter)
+        if digest is None and local and copy_by_kernel(reader, writer, self._progress):  # type: ignore[arg-type]
+            return
+        length = BUFFER_BYTES if reader.size is None else min(max(reader.size, 1), BUFFER_BYTES)
+        buffer = memoryview(bytearray(length))
+        while count := reader.readinto(buffer):
+            data = buffer[:count]
+            self._progress.add(count)
+            writer.write(data)
+            if digest is not None:
+                digest.update(data)
+
+    def _open(self, reader: Reader, temporary: Url) -> Writer:
+        if isinstance(self._writes, LocalFiles):
+            mode = getattr(reader, "mode", 0o666)
+            return self._writes.write(temporary, reader.offset, reader.size, mode)
+        return self._writes.write(temporary, reader.offset, reader.size)
+
+    def _put_in_place(
+        self, writer: Writer, temporary: Url, size: int, digest: Digest | None
+    ) -> None:
+        destination = self._transfer.destination
+        if isinstance(writer, LocalWriter):
+            # Renamed while it is locked: another placement of the same file must not go on with it.
+            try:
+                self._rename(temporary, destination)
+            finally:
+                writer.commit()
+            return
+        writer.commit()
+        self._check_what_is_there(temporary, size, digest)
+        if temporary != destination:
+            self._rename(temporary, destination)
+
+    def _check_what_is_there(self, temporary: Url, size: int, digest: Digest | None) -> None:
+        """Compare what the service says of a file that it has taken."""
+        destination = self._transfer.destination
+        try:
+            found = self._writes.look(temporary)
+        except Fault as fault:
+            if fault.kind is FaultKind.DENIED:
+                return  # who may write there may not be allowed to look
+            raise
+        if found is None or found.size not in (None, size):
+            there = "nothing" if found is None else f"{found.size} bytes"
+            self._writes.remove(temporary)
+            raise Fault(FaultKind.MISMATCH, f"{destination} has {there}, {size} were written")
+        known = known_checksum(self._writes, temporary, found, digest.algorithm) if digest else ""
+        if digest is not None and known and not same_digits(known, digest.hash.hexdigest()):
+            self._writes.remove(temporary)
+            raise Fault(
+                FaultKind.MISMATCH,
+                f"{destination} has the {digest.algorithm} {known}, {digest.hash.hexdigest()} was"
+                " written",
+            )
+
+    def _rename(self, temporary: Url, destination: Url) -> None:
+        if not (self._transfer.if_exists == FAIL and destination.is_local):
+            self._writes.rename(temporary, destination)
+        elif not _named_if_free(temporary.path, destination.path):
+            raise Fault(FaultKind.DESTINATION, f"{destination} is there already")
+        if destination.is_local and self._surroundings.settings.synchronize:
+            _synchronize(os.path.dirname(destination.path))
+
+    def _temporary(self, reader: Reader) -> Url:
+        destination = self._transfer.destination
+        if not self._writes.can_rename:
+            return destination
+        name = partial_name(self._transfer.source, reader.version, destination.name)
+        return destination.sibling(name)
+
+    def _size_of_part(self, temporary: Url, reader: Reader) -> int:
+        """Bytes that an earlier attempt has written, and that this one can go on behind."""
+        self._remove_older_parts(reader)
+        if not (self._writes.can_append and self._writes.can_rename):
+            return 0
+        if not reader.version and not self._transfer.checksum:
+            return 0  # nothing would tell a part of another content
+        small = SMALL_LOCAL_BYTES if temporary.is_local else SMALL_BYTES
+        if reader.size is not None and reader.size <= small:
+            return 0
+        found = self._writes.look(temporary)
+        if found is None or not found.size:
+            return 0
+        if temporary.is_local and not self._transfer.checksum and is_of_earlier_boot(temporary):
+            return 0  # a power cut may have left blocks that were never written
+        return found.size if reader.size is None or found.size <= reader.size else 0
+
+    def _remove_older_parts(self, reader: Reader) -> None:
+        destination = self._transfer.destination
+        if not destination.is_local:
+            return
+        directory, name = os.path.split(destination.path)
+        source, version = self._transfer.source, reader.version
+        # A small file leaves no parts that matter, and a directory may have many files.
+        if reader.size is not None and reader.size <= SMALL_BYTES:
+            return
+        with contextlib.suppress(OSError):
+            for candidate in os.listdir(directory):
+                if is_older_part(candidate, source, version, name):
+                    os.unlink(os.path.join(directory, candidate))
+
+    def _digest(self, reader: Reader) -> Digest | None:
+        """What is to be compared; None if nobody gives any."""
+        if self._transfer.checksum:
+            algorithm, _, digits = self._transfer.checksum.partition(":")
+            return Digest(algorithm, new_hash(algorithm), digits)
+        for algorithm, digits in reader.checksums.items():
+            return Digest(algorithm, new_hash(algorithm), digits)
+        return None
+
+    def _check_digest(self, digest: Digest | None) -> None:
+        if digest is None:
+            return
+        found = digest.hash.hexdigest()
+        if not same_digits(found, digest.expected):
+            raise Fault(
+                FaultKind.MISMATCH,
+                f"{digest.algorithm} of {self._transfer.source} is {found}, expected"
+                f" {digest.expected}",
+            )
+
+    def _check_size(self, reader: Reader, size: int) -> None:
+        if reader.size is not None and size != reader.size:
+            raise Fault(
+                FaultKind.MISMATCH,
+                f"{self._transfer.source} gave {size} bytes and should have {reader.size}",
+            )
+
+    def _copy_by_service(self) -> int | None:
+        """Bytes of the file, if the service has copied it; None if it can't."""
+        source, destination = self._transfer.source, self._transfer.destination
+        same = (source.scheme, source.server, source.user) == (
+            destination.scheme,
+            destination.server,
+            destination.user,
+        )
+        if not same or source.is_local or self._transfer.checksum:
+            return None
+        found = self._reads.look(source)
+        if found is None:
+            raise Fault(FaultKind.MISSING, f"{source} is not there")
+        self._progress.begin(0, found.size)
+        target = destination
+        if self._writes.can_rename:
+            target = destination.sibling(partial_name(source, found.version, destination.name))
+        if not self._writes.copy(source, target):
+            return None
+        made = self._writes.look(target)
+        if made is None or (found.size is not None and made.size not in (None, found.size)):
+            self._writes.remove(target)
+            raise Fault(FaultKind.MISMATCH, f"the service made no whole copy of {source}")
+        if target != destination:
+            self._writes.rename(target, destination)
+        self.by_service = True
+        self._progress.add(found.size or 0)
+        return found.size or 0
+
+    @staticmethod
+    def checksum_of(endpoint: Endpoint, url: Url, algorithm: str) -> str:
+        """Digits of a file that is read for it."""
+        digest = new_hash(algorithm)
+        reader = endpoint.read(url, 0)
+        buffer = memoryview(bytearray(BUFFER_BYTES))
+        try:
+            while count := reader.readinto(buffer):
+                digest.update(buffer[:count])
+        finally:
+            reader.close()
+        return digest.hexdigest()
+
+
+class _ReadToTheEnd:
+    """A source of which an earlier attempt has written all; many servers know no empty range."""
+
+    def __init__(self, reader: Reader) -> None:
+        assert reader.size is not None
+        self.offset = reader.size
+        self.size: int | None = reader.size
+        self.version: str = reader.version
+        self.checksums: Mapping[str, str] = reader.checksums
+        self.close = reader.close
+        self.mode = reader.mode if isinstance(reader, LocalReader) else 0o666
+
+    def readinto(self, buffer: memoryview, /) -> int:
+        """See `endpoint.Reader`."""
+        return 0
+
+
+def _named_if_free(temporary: str, path: str) -> bool:
+    """Give a file its final name, unless something has it; whether it has it now."""
+    with writing(path):
+        try:
+            os.link(temporary, path)
+        except FileExistsError:
+            return False
+        except OSError:  # a file system without hard links
+            if os.path.lexists(path):
+                return False
+            os.rename(temporary, path)
+        else:
+            os.unlink(temporary)
+    return True
+
+
+def is_of_earlier_boot(url: Url) -> bool:
+    """Whether a local file was last written before this machine was started."""
+    started = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)
+    try:
+        return os.lstat(url.path).st_mtime < started
+    except OSError:
+        return False
+
+
+def _size_of(path: str) -> int:
+    try:
+        return os.lstat(path).st_size
+    except OSError:
+        return -1
+
+
+def known_checksum(endpoint: Endpoint, url: Url, entry: Entry, algorithm: str) -> str:
+    """Hexadecimal digits that a service tells of a file; '' if it does not."""
+    known = entry.checksums.get(algorithm, "")
+    if known or not hasattr(endpoint, "announced"):
+        return known
+    return str(endpoint.announced(url, algorithm))
+
+
+def _take_in(digest: Hash, endpoint: Endpoint, url: Url, size: int, progress: Progress) -> None:
+    """Read what an earlier attempt has written, for the checksum."""
+    reader = endpoint.read(url, 0)
+    buffer = memoryview(bytearray(BUFFER_BYTES))
+    try:
+        while size and (count := reader.readinto(buffer[: min(size, BUFFER_BYTES)])):
+            digest.update(buffer[:count])
+            size -= count
+            progress.check_stop()
+    finally:
+        reader.close()
+    if size:
+        raise Fault(FaultKind.MISMATCH, f"{url} is shorter than it was")
+
+
+def _synchronize(directory: str) -> None:
+    with contextlib.suppress(OSError):
+        fd = os.open(directory, os.O_RDONLY)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)

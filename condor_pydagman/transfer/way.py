@@ -1,0 +1,141 @@
+"""What a way from one URL to another is, and what an attempt needs to know."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple, Protocol
+
+from condor_pydagman.placement.faults import Fault, FaultKind
+from condor_pydagman.placement.requests import Transfer
+from condor_pydagman.placement.settings import Settings
+
+
+class Progress:
+    """Bytes of one placement so far; the same object for all its attempts.
+
+    Only one thread writes; any may read.
+
+    Attributes:
+        moved: bytes that this attempt has moved.
+        offset: bytes that an earlier attempt had moved, where this one goes on.
+        total: bytes of the whole, None while unknown.
+        room: bytes that may be moved at most (an allocation); None for no limit.
+        grow: is asked for more room, with the bytes that are needed; returns the new `room`, or
+            raises a Fault.  None if there is never more.
+    """
+
+    def __init__(self, stop: threading.Event, room: int | None = None) -> None:
+        self._stop = stop
+        self.room = room
+        self.grow: Callable[[int], int] | None = None
+        self.begin(0, None)
+
+    def begin(self, offset: int, total: int | None) -> None:
+        """An attempt begins to move data.
+
+        Raises:
+            Fault: that is more than there is room for.
+        """
+        self.moved, self.offset, self.total = 0, offset, total
+        self._check(total or offset)
+
+    def add(self, count: int) -> None:
+        """So many bytes were moved.
+
+        Raises:
+            Fault: there is no room for them, or the worker is to stop.
+        """
+        self.moved += count
+        self._check(self.offset + self.moved)
+
+    def wait(self, seconds: float) -> None:
+        """Sleep, but not longer than until the worker is to stop.
+
+        Raises:
+            Fault: it is to stop.
+        """
+        self._stop.wait(seconds)
+        self.check_stop()
+
+    def check_stop(self) -> None:
+        """Raise a `Fault` if the worker is to stop."""
+        if self._stop.is_set():
+            raise Fault(FaultKind.STOPPED, "stopped")
+
+    def _check(self, size: int) -> None:
+        self.check_stop()
+        if self.room is not None and size > self.room and self.grow is not None:
+            self.room = self.grow(size)
+        if self.room is not None and size > self.room:
+            raise Fault(
+                FaultKind.ALLOCATION, f"it has {size} bytes or more, the allocation {self.room}"
+            )
+
+
+class Surroundings(NamedTuple):
+    """What every attempt of a worker has.
+
+    Attributes:
+        settings: the knobs.
+        environment: variables for modules, plugins and libraries, credentials among them.
+        directory: where relative paths begin, absolute.
+        say: adds a line to the log; masks secrets itself.
+    """
+
+    settings: Settings
+    environment: Mapping[str, str]
+    directory: str
+    say: Callable[[str], None]
+
+
+class Outcome(NamedTuple):
+    """A transfer that succeeded.
+
+    Attributes:
+        way: what a person reads: "direct http-file", "module stork.transfer.http-file".
+        size: bytes of the file that is at the destination now; None if nobody knows.
+        moved: bytes that were moved now: less than `size` if an attempt was continued.
+        skipped: it was there already.
+    """
+
+    way: str
+    size: int | None
+    moved: int
+    skipped: bool = False
+
+
+class Way(Protocol):
+    """A way from one URL to another; used by several threads at once.
+
+    Attributes:
+        name: one of `settings.WAYS`.
+    """
+
+    name: str
+
+    def obstacle(self, transfer: Transfer, surroundings: Surroundings) -> str:
+        """Why it can't take this transfer, in a few words; '' if it can.  Cheap: no network."""
+
+    def expand(
+        self, transfer: Transfer, surroundings: Surroundings, takes: Callable[[int], bool]
+    ) -> Iterator[Transfer] | None:
+        """The files of a directory or a pattern; None if the way takes it as it is.
+
+        `takes`: whether the file of that number, from 0, is wanted.
+
+        Raises:
+            Fault: it can't be listed; also while the files are taken from the iterator.
+        """
+
+    def thread_ends(self) -> None:
+        """The calling thread will make no more attempts: its connections can be closed."""
+
+    def perform(
+        self, transfer: Transfer, surroundings: Surroundings, progress: Progress
+    ) -> Outcome:
+        """One attempt.
+
+        Raises:
+            Fault: it failed; nothing half written is under the final name.
+        """

@@ -1,0 +1,121 @@
+"""The placements of a worker that are still to be done, in the order in which they are taken."""
+
+from __future__ import annotations
+
+import heapq
+import threading
+import time
+from collections.abc import Iterator, Sequence
+
+from condor_pydagman.placement.attempts import Candidate
+from condor_pydagman.placement.requests import Placement
+from condor_pydagman.transfer.way import Progress
+
+LONGEST_WAIT_S = 60.0  # between looks, if nobody wakes a thread
+
+
+class Work:
+    """A placement on its way.
+
+    Attributes:
+        number: order in the request file; files of one directory have the same.
+        placement: what was asked for.
+        key: see `placement.journal_text.key_of`.
+        candidates: ways for a transfer; empty until they are known, and for other placements.
+        current: number of the candidate that is tried.
+        attempts: begun so far.
+        progress: of the present attempt.
+        single: whether it is one file of a directory or pattern.
+    """
+
+    def __init__(
+        self, number: int, placement: Placement, key: str, progress: Progress, single: bool = False
+    ) -> None:
+        self.number = number
+        self.placement = placement
+        self.key = key
+        self.candidates: Sequence[Candidate] = ()
+        self.current = 0
+        self.attempts = 0
+        self.progress = progress
+        self.single = single
+
+
+class WorkQueue:
+    """Work for several threads: highest priority first, then in the order of the request file.
+
+    Files of a directory come from an iterator, which is asked for one when nothing else is ready:
+    a directory of a million files takes no memory.
+    """
+
+    def __init__(self, stop: threading.Event) -> None:
+        self._stop = stop
+        self._changed = threading.Condition()
+        self._ready: list[tuple[int, int, int, Work]] = []
+        self._delayed: list[tuple[float, int, Work]] = []
+        self._sources: list[Iterator[Work]] = []
+        self._sequence = 0
+        self._busy = 0
+
+    def add(self, work: Work) -> None:
+        """One more."""
+        with self._changed:
+            self._push(work)
+            self._changed.notify()
+
+    def add_files(self, files: Iterator[Work]) -> None:
+        """The files of a directory or pattern; the iterator must raise nothing."""
+        with self._changed:
+            self._sources.append(files)
+            self._changed.notify_all()
+
+    def delay(self, work: Work, until: float) -> None:
+        """Work that is to be taken at a time, monotonic seconds."""
+        with self._changed:
+            self._sequence += 1
+            heapq.heappush(self._delayed, (until, self._sequence, work))
+            self._changed.notify()
+
+    def take(self, *, wait: bool) -> Work | None:
+        """The next one; None if there is no more, or if it does not `wait` and none is ready.
+
+        Whoever takes work must call `ended` afterwards.
+        """
+        with self._changed:
+            while True:
+                now = time.monotonic()
+                while self._delayed and (self._delayed[0][0] <= now or self._stop.is_set()):
+                    self._push(heapq.heappop(self._delayed)[2])
+                if not self._ready:
+                    self._pull()
+                if self._ready:
+                    self._busy += 1
+                    return heapq.heappop(self._ready)[3]
+                if not wait or not (self._delayed or self._busy):
+                    return None
+                until = self._delayed[0][0] - now if self._delayed else LONGEST_WAIT_S
+                self._changed.wait(min(until, LONGEST_WAIT_S))
+
+    def ended(self) -> None:
+        """Work that was taken is done with, or was given back by `add` or `delay` before."""
+        with self._changed:
+            self._busy -= 1
+            if not self._busy:
+                self._changed.notify_all()
+
+    def wake(self) -> None:
+        """End all waits: the worker is to stop."""
+        with self._changed:
+            self._changed.notify_all()
+
+    def _push(self, work: Work) -> None:
+        self._sequence += 1
+        heapq.heappush(self._ready, (-work.placement.priority, work.number, self._sequence, work))
+
+    def _pull(self) -> None:
+        while self._sources:
+            work = next(self._sources[0], None)
+            if work is not None:
+                self._push(work)
+                return
+            self._sources.pop(0)

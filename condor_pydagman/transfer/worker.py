@@ -1,0 +1,293 @@
+"""Runs the placements of a request file, several at a time, until each is done or has failed.
+
+Each thread takes one placement at a time, waits for its turn, makes one attempt, and hands it back
+with a delay if it is to be tried again: no thread waits for a server that rests.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from condor_pydagman.placement import attempts
+from condor_pydagman.placement.attempts import Candidate, Next
+from condor_pydagman.placement.faults import Fault, FaultKind
+from condor_pydagman.placement.journal_text import key_of
+from condor_pydagman.placement.request_text import is_several
+from condor_pydagman.placement.requests import Placement, Transfer
+from condor_pydagman.records.placement_event import COMPLETED, FAILED, RESCHEDULED
+from condor_pydagman.transfer.journal import is_still_done
+from condor_pydagman.transfer.performer import Performer, Stream
+from condor_pydagman.transfer.way import Outcome, Progress
+from condor_pydagman.transfer.work import Work, WorkQueue
+
+_NO_WAY = Fault(FaultKind.NO_WAY, "there is no such way")
+
+
+class AttemptEnd(NamedTuple):
+    """The end of an attempt.
+
+    Attributes:
+        state: COMPLETED, RESCHEDULED or FAILED.
+        attempt: number from 1.
+        seconds: that it took.
+        outcome: of one that succeeded.
+        fault: of one that did not.
+        delay_s: seconds until the next attempt.
+        way: that was tried.
+        number: of the request in its file, from 0; files of a directory have the same.
+    """
+
+    key: str
+    placement: Placement
+    state: str
+    attempt: int
+    seconds: float
+    outcome: Outcome | None = None
+    fault: Fault | None = None
+    delay_s: float = 0
+    way: str = ""
+    number: int = 0
+
+
+class Listener(Protocol):
+    """Is told what happens; called by several threads, one at a time."""
+
+    def attempt_ended(self, end: AttemptEnd) -> None:
+        """An attempt has ended."""
+
+
+class Share(NamedTuple):
+    """The part of a worker's placements, and of the files of each directory, that is its own: every
+    `of`-th, from `number` on."""
+
+    number: int = 0
+    of: int = 1
+
+    def has(self, number: int) -> bool:
+        """Whether that one is part of it."""
+        return number % self.of == self.number
+
+
+WHOLE = Share()
+
+
+class Worker:
+    """Runs placements.
+
+    Args:
+        placements: of the request file.
+        performer: makes attempts.
+        listener: is told.
+        stop: set to end soon.
+        done: keys of placements that were done by an earlier worker, with the sizes of their files.
+        share: what of them is for this worker.
+
+    Attributes:
+        running: what is under way now, for those who show it.
+    """
+
+    def __init__(
+        self,
+        placements: Sequence[Placement],
+        performer: Performer,
+        listener: Listener,
+        stop: threading.Event,
+        done: Mapping[str, int] = {},
+        share: Share = WHOLE,
+    ) -> None:
+        self._performer = performer
+        self._share = share
+        self._settings = performer.surroundings.settings
+        self._listener = listener
+        self._stop = stop
+        self._done = done
+        self._queue = WorkQueue(stop)
+        self._lock = threading.Lock()
+        self._failed: set[FaultKind] = set()
+        self._crash: BaseException | None = None
+        self._threads: list[threading.Thread] = []
+        self.running: set[Work] = set()
+        for number, placement in enumerate(placements):
+            if not share.has(number) and not _is_several(placement):
+                continue
+            for work in self._works(number, placement):
+                self._queue.add(work)
+
+    def stop(self) -> None:
+        """Let it end soon."""
+        self._stop.set()
+
+    def start(self) -> None:
+        """Start the threads."""
+        for number in range(self._settings.max_streams):
+            thread = threading.Thread(target=self._run, name=f"stream {number}", daemon=True)
+            self._threads.append(thread)
+            thread.start()
+
+    def join(self, timeout_s: float) -> bool:
+        """Wait for the end, at most so long; whether it has come."""
+        until = time.monotonic() + timeout_s
+        if self._stop.is_set():
+            self._queue.wake()
+        for thread in self._threads:
+            thread.join(max(until - time.monotonic(), 0))
+        return not any(thread.is_alive() for thread in self._threads)
+
+    def result(self) -> set[FaultKind]:
+        """Why placements have failed for good; empty if all are done.
+
+        Raises:
+            BaseException: a bug, in one of the threads.
+        """
+        if self._crash is not None:
+            raise self._crash
+        return self._failed
+
+    def _works(self, number: int, placement: Placement, *, single: bool = False) -> Iterator[Work]:
+        """The work of a placement; none if it has been done."""
+        key = key_of(placement)
+        size = self._done.get(key)
+        if size is None or not is_still_done(placement, size):
+            yield Work(number, placement, key, Progress(self._stop), single)
+
+    def _run(self) -> None:
+        try:
+            with self._performer.stream() as stream:
+                while True:
+                    taken = self._queue.take(wait=False)
+                    if taken is None:
+                        stream.leave_turn()  # others must not wait for one that waits itself
+                        taken = self._queue.take(wait=True)
+                    if taken is None:
+                        break
+                    try:
+                        self._attempt(stream, taken)
+                    finally:
+                        self.running.discard(taken)
+                        self._queue.ended()
+        except BaseException as error:  # a bug: the others must not wait for this thread
+            self._crash = error
+            self._stop.set()
+        self._queue.wake()
+
+    def _attempt(self, stream: Stream, work: Work) -> None:
+        work.attempts += 1
+        begun = time.monotonic()
+        self.running.add(work)
+        try:
+            work.progress.check_stop()
+            if isinstance(work.placement, Transfer) and not work.candidates:
+                work.candidates = self._performer.candidates(work.placement)
+            if self._expand(work):
+                return
+            outcome = stream.perform(work)
+        except Fault as fault:
+            self._failed_attempt(work, fault, time.monotonic() - begun)
+        else:
+            self._tell(work, COMPLETED, begun, outcome=outcome, way=outcome.way)
+
+    def _expand(self, work: Work) -> bool:
+        """Whether the work is a directory whose files are work of their own from now on.
+
+        An error before the first of them fails this attempt, a later one the placement: the files
+        before it are not listed again.
+        """
+        if work.single or not isinstance(work.placement, Transfer):
+            return False
+        candidate = work.candidates[work.current]
+        transfer = candidate.transfer
+        if not is_several(transfer.source, transfer.destination):
+            return False
+        files = self._performer.expand(candidate, self._share.has)
+        if files is None:
+            return False
+        first = next(files, None)
+        if first is not None:
+            self._queue.add_files(self._files(work, first, files))
+        return True
+
+    def _files(self, work: Work, first: Transfer, rest: Iterator[Transfer]) -> Iterator[Work]:
+        begun = time.monotonic()
+        try:
+            for file in itertools.chain((first,), rest):
+                yield from self._works(work.number, file, single=True)
+        except Fault as fault:
+            self._fail(work, fault, begun)
+
+    def _failed_attempt(self, work: Work, fault: Fault, seconds: float) -> None:
+        policy = attempts.policy(work.placement, self._settings)
+        begun = time.monotonic() - seconds
+        way = self._way(work)
+        follower = self._next_candidate(work, fault)
+        follow = attempts.follow_up(fault, work.attempts - 1, policy, has_next=follower is not None)
+        if follow is Next.AGAIN:
+            delay = attempts.delay_s(fault, work.attempts - 1, policy, work.key)
+            self._tell(work, RESCHEDULED, begun, fault=fault, delay_s=delay, way=way)
+            self._queue.delay(work, time.monotonic() + delay)
+        elif follow is Next.NEXT_CANDIDATE and follower is not None:
+            work.current = follower
+            self._tell(work, RESCHEDULED, begun, fault=fault, way=way)
+            self._queue.add(work)
+        else:
+            self._fail(work, fault, begun)
+
+    def _fail(self, work: Work, fault: Fault, begun: float) -> None:
+        with self._lock:
+            self._failed.add(fault.kind)
+        self._tell(work, FAILED, begun, fault=fault, way=self._way(work))
+
+    def _next_candidate(self, work: Work, fault: Fault) -> int | None:
+        if not work.candidates:
+            return None
+        number = attempts.next_candidate(work.candidates, work.current, fault)
+        while number is not None and self._performer.obstacle(work.candidates[number]):
+            number = attempts.next_candidate(work.candidates, number, _NO_WAY)
+        return number
+
+    def _way(self, work: Work) -> str:
+        if work.candidates:
+            candidate = work.candidates[work.current]
+            return f"{candidate.way} {label(candidate)}"
+        return type(work.placement).__name__.lower()
+
+    def _tell(
+        self,
+        work: Work,
+        state: str,
+        begun: float,
+        *,
+        outcome: Outcome | None = None,
+        fault: Fault | None = None,
+        delay_s: float = 0,
+        way: str = "",
+    ) -> None:
+        seconds = time.monotonic() - begun
+        end = AttemptEnd(
+            work.key,
+            work.placement,
+            state,
+            work.attempts,
+            seconds,
+            outcome,
+            fault,
+            delay_s,
+            way,
+            work.number,
+        )
+        with self._lock:
+            self._listener.attempt_ended(end)
+
+
+def _is_several(placement: Placement) -> bool:
+    """Whether it is of several files, of which each worker has its share."""
+    return isinstance(placement, Transfer) and is_several(placement.source, placement.destination)
+
+
+def label(candidate: Candidate) -> str:
+    """The protocols of a candidate: "http-file"."""
+    transfer = candidate.transfer
+    return f"{transfer.source.scheme}-{transfer.destination.scheme}"

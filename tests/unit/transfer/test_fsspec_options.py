@@ -1,0 +1,43 @@
+"""Options of fsspec's file systems that can be told without a server."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+REFUSED = """
+import time
+from condor_pydagman.placement.faults import Fault
+from condor_pydagman.placement.settings import Settings
+from condor_pydagman.placement.urls import parse_url
+from condor_pydagman.transfer.endpoints import choose, fsspec_files
+from condor_pydagman.transfer.way import Surroundings
+
+settings = Settings(connect_timeout_s=2, stall_timeout_s=3)
+around = Surroundings(settings, {}, "/", print)
+assert fsspec_files.known("root") == ""  # it loads XRootD's client
+endpoint = choose.endpoint_for(parse_url("root://127.0.0.1:9//a"), around, "")
+try:
+    endpoint.read(parse_url("root://127.0.0.1:9//a"), 0)
+except Fault as fault:
+    print(fault.kind.name)
+from XRootD import client
+names = "ConnectionWindow", "ConnectionRetry", "RequestTimeout", "StreamErrorWindow"
+print(*(client.EnvGetInt(name) for name in names))
+"""
+
+
+@pytest.mark.parametrize(("environment", "window"), [({}, 2), ({"XRD_CONNECTIONWINDOW": "1"}, 1)])
+def test_xrootd_s_client_has_our_timeouts(environment: dict[str, str], window: int) -> None:
+    pytest.importorskip("fsspec_xrootd")
+    done = subprocess.run(
+        [sys.executable, "-c", REFUSED],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.stdout.split("\n")[:2] == ["SERVER", f"{window} 1 3 0"], done.stderr

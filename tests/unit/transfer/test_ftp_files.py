@@ -1,0 +1,127 @@
+"""Ftp servers that say what makes no sense, or never end."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+from collections.abc import Iterator, Mapping
+
+import pytest
+
+from condor_pydagman.placement.faults import Fault, FaultKind
+from condor_pydagman.placement.urls import parse_url
+from condor_pydagman.transfer.endpoints import endpoint, ftp_files
+from condor_pydagman.transfer.endpoints.ftp_files import FtpFiles
+from condor_pydagman.transfer.way import Surroundings
+
+ANSWERS = {
+    "hello": b"220 hello\r\n",
+    "USER": b"230 welcome\r\n",
+    "TYPE": b"200 done\r\n",
+    "SIZE": b"213 5\r\n",
+    "MDTM": b"213 20200101\r\n",
+}
+
+
+class Client:
+    """Files of a server with these answers, which are told by the first word of a command."""
+
+    def __init__(self, answers: Mapping[str, bytes], listing: bytes, around: Surroundings) -> None:
+        self.answers = {**ANSWERS, **answers}
+        self.listing = listing
+        self.asked: list[bytes] = []
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = parse_url(f"ftp://127.0.0.1:{self.listener.getsockname()[1]}/")
+        self.files = FtpFiles(self.url, around)
+        self.thread = threading.Thread(target=self._run, daemon=True)
+        self.thread.start()
+
+    def _run(self) -> None:
+        with contextlib.suppress(OSError), self.listener.accept()[0] as made:
+            made.sendall(self.answers["hello"])
+            for line in made.makefile("rb"):
+                self.asked.append(line.strip())
+                word = line.split()[0].decode()
+                if word == "PASV":
+                    self._list(made)
+                else:
+                    made.sendall(self.answers.get(word, b"500 what?\r\n"))
+
+    def _list(self, control: socket.socket) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as data:
+            port = divmod(data.getsockname()[1], 256)
+            control.sendall(b"227 here (127,0,0,1,%d,%d)\r\n" % port)
+            control.recv(1000)  # MLSD
+            made = data.accept()[0]
+            control.sendall(b"150 it comes\r\n")
+            with made, contextlib.suppress(OSError):
+                made.sendall(self.listing)
+            control.sendall(b"226 done\r\n")
+
+
+@contextlib.contextmanager
+def client(
+    around: Surroundings, answers: Mapping[str, bytes] = {}, listing: bytes = b""
+) -> Iterator[Client]:
+    made = Client(answers, listing, around._replace(settings=around.settings._replace(
+        stall_timeout_s=10, connect_timeout_s=10)))  # fmt: skip
+    try:
+        yield made
+    finally:
+        made.files.close()
+        made.thread.join()
+        made.listener.close()
+
+
+@pytest.mark.parametrize(
+    ("word", "said", "reason"),
+    [
+        ("SIZE", b"213 abc\r\n", "makes no sense"),
+        ("hello", b"220-x\r\n" * 2000, "without end"),
+        ("hello", b"220 " + b"x" * 20_000 + b"\r\n", "more than"),
+        ("hello", b"421 gr\xfc\xdfe\r\n", "421 gr"),
+    ],
+)
+def test_an_answer_that_makes_no_sense_is_a_fault_of_the_server(
+    surroundings: Surroundings, word: str, said: bytes, reason: str
+) -> None:
+    with client(surroundings, {word: said}) as ftp, pytest.raises(Fault, match=reason) as fault:
+        ftp.files.look(ftp.url.child("a"))
+    assert fault.value.kind is FaultKind.SERVER
+    assert fault.value.host == ftp.url.server
+
+
+def test_messages_of_any_encoding_and_names_of_any_bytes(surroundings: Surroundings) -> None:
+    listing = b"type=file;size=1; \xfc\r\ntype=file;size=1; \xc3\xbc\r\n"
+    with client(surroundings, {"hello": b"220 Gr\xfc\xdf Gott\r\n"}, listing) as ftp:
+        entry = ftp.files.look(parse_url(f"{ftp.url}%FF%C3%BC"))
+        assert entry is not None
+        assert entry.size == 5
+        found = [one.path for one in ftp.files.files_below(ftp.url)]
+    assert b"SIZE /\xff\xc3\xbc" in ftp.asked
+    assert found == ["\udcfc", "ü"]
+
+
+def test_a_name_that_is_no_text_is_the_request_s_fault(surroundings: Surroundings) -> None:
+    with client(surroundings) as ftp, pytest.raises(Fault) as fault:
+        ftp.files.look(ftp.url.child("\ud800"))
+    assert fault.value.kind is FaultKind.REQUEST
+
+
+def test_a_list_without_end(surroundings: Surroundings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ftp_files, "MAX_LISTING_BYTES", 1000)
+    listing = b"type=file; a\r\n" * 1000
+    with client(surroundings, {}, listing) as ftp, pytest.raises(Fault, match="a list of more"):
+        list(ftp.files.files_below(ftp.url))
+
+
+def test_directories_without_end(
+    surroundings: Surroundings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(endpoint, "MAX_DEPTH", 5)
+    listing = b"type=dir; a\r\n"
+    with client(surroundings, {}, listing) as ftp, pytest.raises(Fault, match="nested") as fault:
+        list(ftp.files.files_below(ftp.url))
+    assert fault.value.kind is FaultKind.REFUSED
+    assert ftp.asked.count(b"PASV") == 6

@@ -1,0 +1,372 @@
+"""Http servers that mean harm, and those that do what few do."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from condor_pydagman.placement.faults import Fault, FaultKind
+from condor_pydagman.placement.urls import parse_url
+from condor_pydagman.transfer.direct_way import DirectWay
+from condor_pydagman.transfer.endpoints.endpoint import whole_number
+from condor_pydagman.transfer.endpoints.http_files import HttpFiles
+from condor_pydagman.transfer.endpoints.http_headers import (
+    checksums_of,
+    refuse_encoding,
+)
+from condor_pydagman.transfer.endpoints.http_listing import entries_of, links_of
+from condor_pydagman.transfer.way import Outcome, Progress, Surroundings
+from condor_pydagman.transfer.worker import WHOLE
+from tests.servers.faulty_http import FaultyServer, Wrong
+from tests.servers.scripted import scripted
+from tests.unit.transfer.helpers import transfer
+
+DATA = os.urandom(300_000)
+
+
+class Moves:
+    """Makes transfers."""
+
+    def __init__(self, around: Surroundings) -> None:
+        self.around = around
+        self.way = DirectWay()
+
+    def __call__(self, source: object, destination: object, **more: Any) -> Outcome:
+        wish = transfer(str(source), str(destination), **more)
+        return self.way.perform(wish, self.around, Progress(threading.Event()))
+
+    def with_environment(self, **variables: str) -> None:
+        self.way.thread_ends()
+        self.around = self.around._replace(environment=variables)
+
+
+@pytest.fixture
+def move(surroundings: Surroundings) -> Iterator[Moves]:
+    moves = Moves(surroundings)
+    yield moves
+    moves.way.thread_ends()
+
+
+def answer(*headers: str, status: str = "200 OK", body: bytes = b"") -> bytes:
+    lines = [f"HTTP/1.1 {status}", *headers, "", ""]
+    return "\r\n".join(lines).encode("latin-1") + body
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"",
+        b"SSH-2.0-OpenSSH\r\n\r\n",
+        b"HTTP/1.1\r\n\r\n",
+        "HTTP/1.1 ²00 OK\r\n\r\n".encode("latin-1"),
+        b"HTTP/1.1 200 OK\r\nX: " + b"x" * 100_000,
+        answer("Transfer-Encoding: chunked", body=b"-5\r\n"),
+        answer("Transfer-Encoding: chunked", body=b"5\r\nabc"),
+        answer("Transfer-Encoding: chunked", body=b"f" * 9000),
+        answer("Transfer-Encoding: gzip, chunked", body=b"0\r\n\r\n"),
+        answer("Transfer-Encoding: chunked", body=b"3\r\nabc\r\n0\r\n" + b"a: b\r\n" * 1000),
+        answer(status="100 Continue") * 1000,
+        answer(status="099 x") * 1000,
+        answer("Content-Length: 10", body=b"123"),
+        answer("Retry-After: ²", status="503 x"),
+        answer("Retry-After: Mon, 01 Jan 9999 00:00:00 -2400", status="503 x"),
+        answer("Location: http://[x", status="302 x"),
+        answer(f"Location: http://{'a' * 70}.x/", status="302 x"),
+        answer("Location: http://a..b/", status="302 x"),
+        answer("Location: gopher://a/", status="302 x"),
+        answer(status="302 x"),
+    ],
+)
+def test_answers_that_make_no_sense(move: Moves, tmp_path: Path, said: bytes) -> None:
+    with scripted(said) as server, pytest.raises(Fault):
+        move(server.url("/a"), tmp_path / "b")
+    assert not (tmp_path / "b").exists()
+
+
+def test_a_range_that_is_shorter_than_the_rest_is_not_the_rest(move: Moves, tmp_path: Path) -> None:
+    whole = answer("Content-Length: 300000", 'ETag: "1"', body=DATA[:200_000])
+    middle = 'ETag: "1"', "Content-Length: 50000", "Content-Range: bytes 200000-249999/*"
+    ranged = answer(*middle, status="206 x", body=DATA[200_000:250_000])
+    with scripted(whole, whole, ranged) as server:
+        for _ in range(2):
+            with pytest.raises(Fault):
+                move(server.url("/a"), tmp_path / "b")
+    assert b"bytes=200000-" in server.asked[-1]
+    assert not (tmp_path / "b").exists()
+
+
+def test_lengths_that_are_no_numbers_are_not_known(move: Moves, tmp_path: Path) -> None:
+    for length in ("²", "-1", "9" * 5000, "1_0"):
+        with scripted(answer(f"Content-Length: {length}", body=b"123")) as server:
+            assert move(server.url("/a"), tmp_path / "b").size == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [("0", 0), ("12", 12), ("", None), ("²", None), ("9" * 19, None)]
+)
+def test_whole_numbers(text: str, number: int | None) -> None:
+    assert whole_number(text) == number
+
+
+def test_checksums_that_are_announced() -> None:
+    md5, sha = hashlib.md5(b"x", usedforsecurity=False), hashlib.sha256(b"x")
+    encoded = base64.b64encode(md5.digest()).decode()
+    said = {
+        "digest": f"adler32=00790079,md5={encoded}, sha=xxx, sha-256=zzz",
+        "repr-digest": f"sha-256=:{base64.b64encode(sha.digest()).decode()}:",
+    }
+    assert checksums_of(said) == {
+        "adler32": "00790079",
+        "md5": md5.hexdigest(),
+        "sha256": sha.hexdigest(),
+    }
+    assert checksums_of({"digest": f"md5={md5.hexdigest()}"}) == {"md5": md5.hexdigest()}
+    assert checksums_of({"digest": "md5=,adler32=xyz,=,"}) == {}
+
+
+def test_an_announced_checksum_is_compared(
+    move: Moves, server: FaultyServer, tmp_path: Path
+) -> None:
+    server.files["/a"] = DATA
+    server.fail("/a", Wrong(headers=(("Digest", "adler32=12345678"),)))
+    with pytest.raises(Fault) as error:
+        move(server.url("/a"), tmp_path / "b")
+    assert error.value.kind is FaultKind.MISMATCH
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_compressed_file_is_not_taken_for_the_encoding_of_another() -> None:
+    said = {"content-encoding": "x-gzip"}
+    refuse_encoding(said, parse_url("http://a/b.tar.gz"))
+    for path, coding in (("b.tar", "gzip"), ("b.gz", "br"), ("b.x", "unheard-of")):
+        with pytest.raises(Fault):
+            refuse_encoding({"content-encoding": coding}, parse_url(f"http://a/{path}"))
+
+
+def test_pages_of_links() -> None:
+    page = (
+        "<a href='?C=M'>x</a><A class=y\nHREF = \"a%20b\">x</A><a href=plain>x</a><a href='s/'>"
+        "<a href='/t/absolute'><a href='http://h/t/whole'><a href='../up'><a href='/'>"
+        "<a href='http://[x'><a href='http://other/t/z'><a href='s/deeper'><a href='&lt;'>"
+        "<a href='a%20b'><a name='x'><a href=''><a href='ü'>"
+    ).encode()
+    for size in (1, 7, 10_000):
+        blocks = [page[at : at + size] for at in range(0, len(page), size)]
+        found = [listed.path for listed in links_of(blocks, "http://h/t/", "/t/")]
+        names = ["a b", "plain", "s/", "absolute", "whole", "<", "ü"]
+        assert found == [f"/t/{name}" for name in names]
+
+
+@pytest.mark.parametrize("text", ["<a ", "<a href='", "<a href", "<", "<a" + " " * 50, "href="])
+def test_a_page_that_is_made_to_take_long(text: str) -> None:
+    """With expressions of unbounded parts this takes hours."""
+    block = (text * (65536 // len(text))).encode()
+    assert len(links_of([block] * 16, "http://h/t/", "/t/")) < 9
+
+
+def test_lists_with_entities_are_refused() -> None:
+    bomb = (
+        '<?xml version="1.0" encoding="{}"?><!DOCTYPE x [<!ENTITY a "aaaa">'
+        '<!ENTITY b "&a;&a;">]><x>&b;</x>'
+    )
+    for encoding in ("utf-8", "utf-16"):
+        with pytest.raises(Fault) as error:
+            entries_of([bomb.format(encoding).encode(encoding)], "server")
+        assert error.value.kind is FaultKind.REFUSED
+
+
+def test_lists_that_are_none() -> None:
+    for text in (b"", b"<x>", b"no list", b"<x></y>", b"\0"):
+        with pytest.raises(Fault) as error:
+            entries_of([text], "server")
+        assert error.value.transient
+    with pytest.raises(Fault, match="too deeply"):
+        entries_of([b"<x>" * 1000], "server")
+
+
+def test_a_list_of_a_server_with_other_habits() -> None:
+    text = b"""<?xml version="1.0"?><multistatus xmlns="DAV:" xmlns:x="urn:x">
+      <response><href>
+          http://server/d/a%20b </href><propstat><prop><x:other>1</x:other>
+        <getcontentlength>12</getcontentlength><getlastmodified>now</getlastmodified></prop>
+        <status>HTTP/1.1 200 OK</status></propstat><propstat><prop><getetag/></prop>
+        <status>HTTP/1.1 404 x</status></propstat></response>
+      <response><href>/d/s</href><propstat><prop><resourcetype><collection/></resourcetype>
+        <getcontentlength>\xc2\xb2</getcontentlength></prop></propstat></response>
+      <response><href>http://[x</href></response></multistatus>"""
+    for size in (1, 10_000):
+        found = entries_of([text[at : at + size] for at in range(0, len(text), size)], "server")
+        assert found == [("/d/a b", 12, "now"), ("/d/s/", None, "")]
+
+
+def test_a_listing_does_not_lead_outside(surroundings: Surroundings, server: FaultyServer) -> None:
+    body = b"<a href='%2e%2e'>x</a>"
+    length = f"Content-Length: {len(body)}"
+    with scripted(answer(length, body=body)) as hostile, pytest.raises(Fault, match="outside"):
+        list(DirectWay().expand(transfer(hostile.url("/d/"), "/tmp/x/"), surroundings, WHOLE.has))
+
+
+def test_small_uploads_follow_redirections(
+    move: Moves, server: FaultyServer, tmp_path: Path
+) -> None:
+    (tmp_path / "a").write_bytes(b"small")
+    server.is_dav = False
+    server.fail("/b", Wrong(times=2, status=307, headers=(("Location", "/elsewhere"),)))
+    move(tmp_path / "a", server.url("/b"))
+    assert server.files["/elsewhere"] == b"small"
+
+
+def test_large_uploads_follow_redirections(
+    move: Moves, server: FaultyServer, tmp_path: Path
+) -> None:
+    """Before the body is sent; some servers refuse to say before where it should go."""
+    (tmp_path / "a").write_bytes(DATA)
+    server.is_dav = False
+    server.expectation = 307, "/elsewhere"
+    server.fail("/b", Wrong(status=307, headers=(("Location", "/elsewhere"),)))  # the look after it
+    move(tmp_path / "a", server.url("/b"))
+    assert server.files == {"/elsewhere": DATA}
+    server.expectation = 417, ""
+    move(tmp_path / "a", server.url("/c"))
+    assert server.files["/c"] == DATA
+
+
+def test_both_ends_may_be_one_server(move: Moves, server: FaultyServer) -> None:
+    """Also if the data must pass through here, for its checksum or as the server can't copy."""
+    server.files["/a"] = DATA
+    md5 = f"md5:{hashlib.md5(DATA, usedforsecurity=False).hexdigest()}"
+    move(server.url("/a", "dav"), server.url("/b", "dav"), checksum=md5)
+    server.is_dav = False
+    move(server.url("/a"), server.url("/c"))
+    assert server.files == dict.fromkeys(("/a", "/b", "/c"), DATA)
+
+
+def test_a_source_is_not_written_to_by_another_name(move: Moves, server: FaultyServer) -> None:
+    server.files["/a"] = DATA
+    with pytest.raises(Fault, match="is the source"):
+        move(server.url("/a", "dav"), server.url("/a"))
+
+
+def test_who_may_only_write_is_not_asked_to_look(
+    move: Moves, server: FaultyServer, tmp_path: Path
+) -> None:
+    (tmp_path / "a").write_bytes(DATA)
+    server.is_dav = False
+    server.fail("/b", Wrong(), Wrong(status=403))
+    assert move(tmp_path / "a", server.url("/b")).size == len(DATA)
+
+
+def test_who_may_not_look_at_a_directory_may_write_to_it(
+    move: Moves, server: FaultyServer, tmp_path: Path
+) -> None:
+    (tmp_path / "a").write_bytes(DATA)
+    server.fail("/d/", Wrong(status=403))
+    move(tmp_path / "a", server.url("/d/b", "dav"))
+    assert server.files == {"/d/b": DATA}
+
+
+def test_what_a_server_keeps_of_an_upload_is_compared(
+    move: Moves, server: FaultyServer, tmp_path: Path
+) -> None:
+    (tmp_path / "a").write_bytes(DATA)
+    server.is_dav = False
+    server.fail("/b", Wrong(), Wrong(length=len(DATA) - 1))
+    with pytest.raises(Fault) as error:
+        move(tmp_path / "a", server.url("/b"))
+    assert error.value.kind is FaultKind.MISMATCH
+    assert server.files == {}
+
+
+def test_servers_are_asked_for_checksums(move: Moves, server: FaultyServer, tmp_path: Path) -> None:
+    """After an upload, and before one is skipped."""
+    (tmp_path / "a").write_bytes(DATA)
+    server.is_dav = False
+    md5 = hashlib.md5(DATA, usedforsecurity=False)
+    wrong = Wrong(headers=(("Digest", f"md5={base64.b64encode(b'x' * 16).decode()}"),))
+    right = Wrong(headers=(("Digest", f"md5={base64.b64encode(md5.digest()).decode()}"),))
+    wish = {"checksum": f"md5:{md5.hexdigest()}", "if_exists": "skip"}
+    server.fail("/b", Wrong(), Wrong(), Wrong(), wrong)
+    with pytest.raises(Fault, match="was written"):
+        move(tmp_path / "a", server.url("/b"), **wish)
+    assert server.files == {}
+    server.files["/b"] = DATA
+    server.fail("/b", Wrong(), right)
+    server.requests.clear()
+    assert move(tmp_path / "a", server.url("/b"), **wish).skipped
+    assert [(method, more.get("Want-Digest")) for method, _, more in server.requests] == [
+        ("HEAD", None), ("HEAD", "md5")
+    ]  # fmt: skip
+
+
+def test_the_page_of_a_directory_is_no_file(move: Moves, tmp_path: Path) -> None:
+    page = answer("Content-Type: text/html", "Content-Length: 3", body=b"<a>")
+    to = answer("Location: /d/", "Content-Length: 0", status="301 x")
+    with scripted(to, page) as server, pytest.raises(Fault, match="end it in /"):
+        move(server.url("/d"), tmp_path / "b")
+
+
+def test_odd_characters_of_a_query_are_encoded(move: Moves, tmp_path: Path) -> None:
+    with scripted(answer("Content-Length: 1", body=b"x")) as server:
+        move(server.url("/a?b=c d&e=%20ü"), tmp_path / "b")
+    assert server.asked[0].startswith(b"GET /a?b=c%20d&e=%20%C3%BC HTTP/1.1\r\n")
+
+
+def test_credentials_are_for_one_server(move: Moves, server: FaultyServer, tmp_path: Path) -> None:
+    move.with_environment(BEARER_TOKEN="geheim")
+    with scripted(answer("Content-Length: 1", body=b"x")) as other:
+        server.fail("/a", Wrong(status=302, headers=(("Location", other.url("/b")),)))
+        move(server.url("/a"), tmp_path / "b")
+    assert b"geheim" not in other.asked[0]
+    assert server.requests[0][2]["Authorization"] == "Bearer geheim"
+
+
+def test_proxies(move: Moves, tmp_path: Path) -> None:
+    with scripted(answer("Content-Length: 1", body=b"x")) as proxy:
+        place = f"127.0.0.1:{proxy.port}"
+        move.with_environment(http_proxy=f"http://me:geheim@{place}", no_proxy="x.example,.y")
+        move("http://data.example/a", tmp_path / "b")
+        word = base64.b64encode(b"me:geheim")
+        assert proxy.asked[0].startswith(b"GET http://data.example/a HTTP/1.1\r\n")
+        assert b"Proxy-Authorization: Basic " + word in proxy.asked[0]
+    with scripted(answer(status="407 x")) as proxy:
+        move.with_environment(https_proxy=f"127.0.0.1:{proxy.port}")
+        with pytest.raises(Fault, match="refuses the connection: it wants credentials"):
+            move("https://data.example/a", tmp_path / "c")
+        assert proxy.asked[0].startswith(b"CONNECT data.example:443 HTTP/1.1\r\n")
+
+
+def test_a_host_that_can_not_be(surroundings: Surroundings) -> None:
+    with pytest.raises(Fault, match="no host of that name") as error:
+        HttpFiles(parse_url("http://a..b/"), surroundings).look(parse_url("http://a..b/"))
+    assert error.value.kind is FaultKind.REQUEST
+
+
+def test_a_directory_is_not_copied_into_itself(tmp_path: Path, surroundings: Surroundings) -> None:
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d/a").write_text("x")
+    (tmp_path / "link").symlink_to(tmp_path / "d")
+    for destination in ("d/s/", "d/", "link/s/"):
+        with pytest.raises(Fault, match="is in the source"):
+            wish = transfer(f"{tmp_path}/d/", f"{tmp_path}/{destination}")
+            list(DirectWay().expand(wish, surroundings, WHOLE.has))
+
+
+def test_a_device_is_not_replaced(move: Moves, tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("x")
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(Fault, match="no ordinary file"):
+        move(tmp_path / "a", tmp_path / "fifo")
+
+
+def test_a_request_may_be_more_patient(move: Moves, server: FaultyServer, tmp_path: Path) -> None:
+    server.files["/a"] = DATA
+    server.fail("/a", Wrong(after=100, stalls=True))
+    with pytest.raises(Fault, match="no data for"):
+        move(server.url("/a"), tmp_path / "b", stall_timeout_s=0.1)

@@ -1,0 +1,302 @@
+"""Allocations by the ledger: room, ids, durations, transfers within them, damaged files."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.placement import space_rules
+from condor_pydagman.placement.faults import Fault, FaultKind
+from condor_pydagman.placement.requests import Allocate, Release, Transfer
+from condor_pydagman.placement.settings import Settings
+from condor_pydagman.placement.space_rules import Allocation, ledger_text
+from condor_pydagman.placement.urls import parse_url
+from condor_pydagman.transfer.space import Space
+from condor_pydagman.transfer.way import Progress, Surroundings
+
+KB = 1024
+
+
+class Desk:
+    """A worker's space in a directory of the test's."""
+
+    def __init__(self, path: Path) -> None:
+        path.mkdir(exist_ok=True)
+        path.chmod(0o1777)
+        self.path = path
+        self.said: list[str] = []
+        self.settings = Settings(directory=str(path), capacities=(("/disk", 10 * KB),))
+        self.space = Space(self.settings, self.said.append)
+        self._surroundings = Surroundings(self.settings, {}, "/", self.said.append)
+
+    def allocate(self, identity: str, size: int = KB, host: str = "/disk", **more: object) -> None:
+        request = Allocate(host, identity, size, **{"wait": False, **more})  # type: ignore[arg-type]
+        self.space.allocate(request, self._surroundings, progress())
+
+    def release(self, identity: str, host: str = "/disk") -> None:
+        self.space.release(Release(host, identity), self._surroundings, progress())
+
+    def transfer(self, size: int, name: str = "f", identity: str = "1") -> None:
+        """As a way does it that knows the size."""
+        self.stream([size], size, name, identity)
+
+    def stream(
+        self, blocks: list[int], total: int | None, name: str = "f", identity: str = "1"
+    ) -> None:
+        of = progress()
+        with self.space.reserved(file(name, identity), of) as settle:
+            of.begin(0, total)
+            for block in blocks:
+                of.add(block)
+            settle(None)
+
+    @property
+    def ledger(self) -> Path:
+        return self.path / f"ledger.{os.geteuid()}.txt"
+
+
+def file(name: str, identity: str = "1") -> Transfer:
+    return Transfer(parse_url("/source"), parse_url(f"/disk/{name}"), allocation_id=identity)
+
+
+def progress() -> Progress:
+    return Progress(threading.Event())
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path / "shared")
+
+
+def test_twice_with_one_id_is_one_allocation(desk: Desk) -> None:
+    desk.allocate("1", 6 * KB)
+    desk.allocate("1", 6 * KB, "/disk/")
+    with pytest.raises(Fault, match="is allocated already, with 6144 bytes, not 1024"):
+        desk.allocate("1", KB)
+
+
+def test_without_room_it_fails_or_waits(desk: Desk) -> None:
+    desk.allocate("1", 6 * KB)
+    with pytest.raises(Fault, match="are free at /disk") as raised:
+        desk.allocate("2", 6 * KB)
+    assert raised.value.kind is FaultKind.NO_SPACE
+    thread = threading.Thread(target=desk.allocate, args=("2", 6 * KB), kwargs={"wait": True})
+    thread.start()
+    while not any("waits for" in line for line in desk.said):
+        time.sleep(0.005)
+    desk.release("1")
+    thread.join(20)
+    assert not thread.is_alive()
+    assert desk.space.room("/disk", "2") == 6 * KB
+    assert not list(desk.path.glob("room.*"))
+
+
+def test_who_waits_for_much_is_not_overtaken(desk: Desk) -> None:
+    desk.allocate("1", 6 * KB)
+    thread = threading.Thread(target=desk.allocate, args=("big", 9 * KB), kwargs={"wait": True})
+    thread.start()
+    while not list(desk.path.glob("room.*")):
+        time.sleep(0.005)
+    time.sleep(0.005)  # who waits longer is told by milliseconds
+    with pytest.raises(Fault, match="are free"):
+        desk.allocate("small", KB)
+    desk.allocate("urgent", KB, priority=1)
+    desk.release("1")
+    thread.join(20)
+    assert desk.space.room("/disk", "big") == 9 * KB
+
+
+def test_what_can_never_be_fails_at_once(desk: Desk) -> None:
+    with pytest.raises(Fault, match="more than all of /disk"):
+        desk.allocate("1", 11 * KB, wait=True)
+    with pytest.raises(Fault, match=r"PYDAGMAN_PLACEMENT_CAPACITY, and has set /disk \(10.0 kB\)"):
+        desk.allocate("1", host="/other", wait=True)
+    with pytest.raises(Fault, match="needs a size"):
+        desk.allocate("1", 0)
+
+
+def test_it_ends_after_its_duration(desk: Desk) -> None:
+    desk.allocate("1", 10 * KB, duration_s=0.05)
+    desk.allocate("2", 10 * KB, wait=True)
+    desk.release("1")  # which has ended: nothing to do
+    with pytest.raises(Fault, match="there is no allocation 1"):
+        desk.space.room("/disk", "1")
+
+
+def test_release_twice_is_done_and_of_an_unknown_id_a_fault(desk: Desk) -> None:
+    desk.allocate("run1")
+    desk.release("run1")
+    desk.release("run1")
+    desk.allocate("run2")
+    with pytest.raises(Fault, match="there is no allocation run3 of /disk; you have run2"):
+        desk.release("run3")
+
+
+def test_transfers_together_may_not_exceed_it(desk: Desk) -> None:
+    desk.allocate("1", 5 * KB)
+    desk.transfer(3 * KB, "a")
+    with pytest.raises(Fault, match="the allocation has 2048 of 5120 left") as raised:
+        desk.transfer(3 * KB, "b")
+    assert raised.value.kind is FaultKind.ALLOCATION
+    desk.transfer(2 * KB, "b")
+    desk.transfer(2 * KB, "b")  # again: in the place of the first
+    assert desk.space.room("/disk", "1") == 0
+
+
+def test_several_at_once_may_not_exceed_it(desk: Desk) -> None:
+    desk.allocate("1", 5 * KB)
+    one, two = progress(), progress()
+    with desk.space.reserved(file("a"), one) as settle:
+        one.begin(0, 4 * KB)
+        with pytest.raises(Fault, match="1024 of 5120 left"), desk.space.reserved(file("b"), two):
+            two.begin(0, 2 * KB)
+        settle(4 * KB)
+    assert desk.space.room("/disk", "1") == KB
+
+
+def test_a_size_that_is_not_known_grows(desk: Desk) -> None:
+    desk.allocate("1", 5 * KB)
+    with pytest.raises(Fault, match="left"):
+        desk.stream([KB] * 6, None)
+    desk.stream([KB] * 5, None)
+    assert desk.space.room("/disk", "1") == 0
+
+
+def test_a_transfer_that_fails_uses_nothing(desk: Desk) -> None:
+    desk.allocate("1", 5 * KB)
+    of = progress()
+    with pytest.raises(ZeroDivisionError), desk.space.reserved(file("a"), of):
+        of.begin(0, 5 * KB)
+        raise ZeroDivisionError
+    assert of.room is None
+    assert desk.space.room("/disk", "1") == 5 * KB
+
+
+def test_what_a_killed_worker_has_reserved_is_free(desk: Desk) -> None:
+    desk.allocate("1", 5 * KB)
+    read, write = os.pipe()
+    pid = os.fork()
+    if not pid:
+        of = progress()
+        with Desk(desk.path).space.reserved(file("a"), of):
+            of.begin(0, 5 * KB)
+            os.write(write, b"x")
+            time.sleep(60)
+        os._exit(0)
+    os.read(read, 1)
+    with pytest.raises(Fault, match="0 of 5120 left"):
+        desk.transfer(KB, "b")
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    desk.transfer(KB, "b")
+
+
+def test_a_transfer_needs_the_allocation_it_names(desk: Desk) -> None:
+    desk.allocate("run1")
+    with pytest.raises(Fault, match="there is no allocation run2; you have run1"):
+        desk.transfer(1, identity="run2")
+    desk.transfer(KB, identity="run1")
+    desk.transfer(10**9, identity="")
+
+
+def test_an_allocation_released_meanwhile_gives_no_more(desk: Desk) -> None:
+    desk.allocate("1", 5 * KB)
+    of = progress()
+    with desk.space.reserved(file("a"), of):
+        desk.release("1")
+        with pytest.raises(Fault, match="released meanwhile"):
+            of.begin(0, KB)
+
+
+def test_what_a_module_has_allocated_has_no_limit_here(desk: Desk) -> None:
+    desk.space.module_allocated(Allocate("nest", "1", KB), progress())
+    desk.transfer(10**9)
+    desk.space.module_released(Release("nest", "1"), progress())
+    with pytest.raises(Fault, match="there is no allocation 1"):
+        desk.transfer(1)
+
+
+def test_a_damaged_ledger_of_ones_own_is_not_taken_for_an_empty_one(desk: Desk) -> None:
+    desk.allocate("1")
+    whole = desk.ledger.read_bytes()
+    desk.ledger.write_bytes(whole[:-5])
+    with pytest.raises(Fault, match=r"is damaged: .*; move the file away"):
+        desk.allocate("2")
+    assert desk.ledger.read_bytes() == whole[:-5]
+
+
+def test_a_full_disk_leaves_the_ledger_as_it_was(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.allocate("1")
+    whole = desk.ledger.read_bytes()
+
+    def full(fd: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(Fault, match="No space left on device") as raised:
+        desk.allocate("2")
+    assert raised.value.transient
+    assert raised.value.kind is FaultKind.NO_SPACE
+    assert desk.ledger.read_bytes() == whole
+    assert not list(desk.path.glob("own.*/*.tmp"))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs a second user")
+def test_ledgers_of_others_are_counted_once_if_they_are_sound(desk: Desk) -> None:
+    text = ledger_text([Allocation("/disk", "1", 6 * KB, time.time())])
+    hostile = {
+        "ledger.65534.txt": (65534, text.encode()),
+        "ledger.65534.0123456789abcdef.txt": (65534, text.encode()),  # a second of the same user
+        "ledger.0.txt": (65533, b"\xff" * 10),  # in the place of ours
+        "ledger.5.txt": (65532, b"x" * (space_rules.MAX_LEDGER_BYTES + 1)),
+    }
+    for name, (user, data) in hostile.items():
+        (desk.path / name).write_bytes(data)
+        os.chown(desk.path / name, user, -1)
+    os.mkfifo(desk.path / "ledger.7.txt")
+    (desk.path / "ledger.8.txt").symlink_to("/dev/zero")
+    desk.allocate("1", 4 * KB)
+    with pytest.raises(Fault, match=r"0 bytes of 10\.0 kB are free"):
+        desk.allocate("2", 1)
+    assert sum("is not counted" in line for line in desk.said) == 2
+    assert list(desk.path.glob("ledger.0.????????????????.txt"))
+
+
+@pytest.mark.parametrize("kind", ["unreadable", "directory", "link", "fifo"])
+def test_a_lock_that_not_all_can_use_stops_nobody(desk: Desk, kind: str) -> None:
+    lock = desk.path / "ledger.lock"
+    if kind == "unreadable":
+        lock.touch(0o600)
+    elif kind == "directory":
+        lock.mkdir()
+    elif kind == "link":
+        lock.symlink_to("/dev/null")
+    else:
+        os.mkfifo(lock)
+    desk.allocate("1")
+    desk.release("1")
+    assert any("remove it" in line for line in desk.said)
+
+
+def test_all_can_use_the_lock_whatever_the_umask_is(desk: Desk) -> None:
+    before = os.umask(0o077)
+    try:
+        desk.allocate("1")
+    finally:
+        os.umask(before)
+    assert (desk.path / "ledger.lock").stat().st_mode & 0o777 == 0o644
+    assert not [name for name in os.listdir(desk.path) if name.endswith(".tmp")]
+
+
+@pytest.mark.parametrize("text", ["", "x" * 901, "\ud800"])
+def test_an_id_that_no_ledger_can_hold_is_a_wrong_request(desk: Desk, text: str) -> None:
+    with pytest.raises(Fault, match="allocation_id") as error:
+        desk.allocate(text)
+    assert error.value.kind is FaultKind.REQUEST

@@ -1,0 +1,220 @@
+"""Turns in a real directory: what disturbs them, and rests of hosts."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.placement.faults import Fault, FaultKind
+from condor_pydagman.placement.settings import Settings
+from condor_pydagman.transfer import shared_directory, ticket_files
+from condor_pydagman.transfer.turns import Turn, Turns
+from condor_pydagman.transfer.way import Progress
+
+
+class Bench:
+    """One worker's turns in a directory of the test's."""
+
+    def __init__(self, path: Path, **settings: object) -> None:
+        self.said: list[str] = []
+        self.path = path
+        path.mkdir(exist_ok=True)
+        path.chmod(0o1777)
+        values = {"directory": str(path), "max_transfers": 1, **settings}
+        self.turns = Turns(Settings(**values), self.said.append)  # type: ignore[arg-type]
+
+    def take(self, *hosts: str, stop: threading.Event | None = None, **more: int) -> Turn:
+        progress = Progress(stop or threading.Event())
+        return self.turns.take(hosts, ["http"], progress=progress, **more)
+
+    def soon(self, *hosts: str, **more: int) -> Later:
+        return Later(self, hosts, more)
+
+
+class Later:
+    """A turn that a thread waits for."""
+
+    def __init__(self, bench: Bench, hosts: tuple[str, ...], more: dict[str, int]) -> None:
+        self._stop = threading.Event()
+        self.turn: Turn | None = None
+        self.fault: Fault | None = None
+        self._thread = threading.Thread(target=self._run, args=(bench, hosts, more))
+        self._thread.start()
+
+    def _run(self, bench: Bench, hosts: tuple[str, ...], more: dict[str, int]) -> None:
+        try:
+            self.turn = bench.take(*hosts, stop=self._stop, **more)
+        except Fault as fault:
+            self.fault = fault
+
+    def get(self) -> Turn:
+        self._thread.join(20)
+        assert self.turn is not None
+        return self.turn
+
+    def end(self) -> Fault | None:
+        self._stop.set()
+        self._thread.join(20)
+        return self.fault
+
+
+def until(condition: object) -> None:
+    assert callable(condition)
+    for _ in range(2000):
+        if condition():
+            return
+        time.sleep(0.005)
+    raise AssertionError("it does not come true")
+
+
+def waiting(bench: Bench) -> int:
+    return sum(name.startswith("turn.w.") for name in os.listdir(bench.path))
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path / "shared")
+
+
+def test_the_highest_priority_goes_first(bench: Bench) -> None:
+    first = bench.take()
+    low = bench.soon(priority=1)
+    high = bench.soon(priority=2)
+    until(lambda: waiting(bench) == 2)
+    first.close()
+    turn = high.get()
+    assert low.turn is None
+    turn.close()
+    low.get().close()
+    assert os.listdir(bench.path) == []
+    assert any("one of 1 transfers of this access point" in line for line in bench.said)
+
+
+def test_stop_ends_the_wait_and_leaves_nothing(bench: Bench) -> None:
+    first = bench.take()
+    later = bench.soon()
+    until(lambda: waiting(bench) == 1)
+    fault = later.end()
+    assert fault is not None
+    assert fault.kind is FaultKind.STOPPED
+    first.close()
+    assert os.listdir(bench.path) == []
+
+
+def test_a_turn_goes_on_until_somebody_waits(bench: Bench) -> None:
+    turn = bench.take("a")
+    begun = time.perf_counter()
+    assert all(turn.renew() for _ in range(1000))
+    assert time.perf_counter() - begun < 0.2  # generous: 1 µs each
+    later = bench.soon("a")
+    until(lambda: not turn.renew())
+    turn.close()
+    later.get().close()
+
+
+def test_a_ticket_that_was_removed_is_made_again(bench: Bench) -> None:
+    first = bench.take()
+    later = bench.soon()
+    until(lambda: waiting(bench) == 1)
+    for path in bench.path.glob("turn.w.*"):
+        path.unlink()
+    first.close()
+    turn = later.get()
+    assert len(os.listdir(bench.path)) == 1
+    turn.close()
+
+
+def test_files_that_are_in_the_way_do_no_harm(bench: Bench) -> None:
+    name = "turn.r.0.-.1000.{:016x}.1."
+    os.mkfifo(bench.path / name.format(1))
+    (bench.path / name.format(2)).symlink_to("/dev/zero")
+    (bench.path / name.format(3)).mkdir()
+    (bench.path / name.format(4)).write_bytes(b"x" * 1000)
+    (bench.path / "rest.zzz").touch()
+    (bench.path / "turn.r.\udcff").touch()
+    bench.take().close()
+
+
+def test_a_held_lock_of_the_directory_leaves_the_user_alone(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ticket_files, "_LOCK_S", 0.05)
+    monkeypatch.setattr(shared_directory, "DEFAULT", str(tmp_path / "none" / "default"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    fd = os.open(bench.path, os.O_RDONLY)
+    fcntl.flock(fd, fcntl.LOCK_EX)
+    bench.take().close()
+    os.close(fd)
+    assert (tmp_path / ".condor_pydagman-placement").is_dir()
+    assert any("only for this user" in line for line in bench.said)
+
+
+def test_too_many_files_leave_the_user_alone(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shared_directory, "MAX_ENTRIES", 10)
+    monkeypatch.setattr(shared_directory, "DEFAULT", str(tmp_path / "none" / "default"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for number in range(20):
+        (bench.path / str(number)).touch()
+    bench.take().close()
+    assert any("more than 10 files" in line for line in bench.said)
+
+
+def test_a_directory_that_was_removed_is_made_again(bench: Bench) -> None:
+    bench.take().close()
+    bench.path.rmdir()
+    bench.take().close()
+    assert bench.path.is_dir()
+    assert bench.path.stat().st_mode & 0o7777 == 0o1777
+
+
+def test_a_host_that_fails_is_left_alone_then_tried_by_one(tmp_path: Path) -> None:
+    bench = Bench(tmp_path / "shared", max_transfers=0, host_rest_s=0.4)
+    bench.turns.host_failed("a", 0)
+    bench.take("b").close()
+    begun = time.monotonic()
+    first, second = bench.soon("a"), bench.soon("a")
+    until(lambda: first.turn or second.turn)
+    assert time.monotonic() - begun > 0.2
+    time.sleep(0.05)
+    assert (first.turn is None) != (second.turn is None)
+    bench.turns.host_worked("a")
+    first.get().close()
+    second.get().close()
+    assert sum("works again" in line for line in bench.said) == 1
+
+
+def test_another_worker_hears_of_rests(tmp_path: Path) -> None:
+    one = Bench(tmp_path / "shared", host_rest_s=100)
+    other = Bench(tmp_path / "shared", host_rest_s=100)
+    one.turns.host_failed("a", 0)
+    later = other.soon("a")
+    until(lambda: waiting(other) == 1)
+    one.turns.host_worked("a")
+    later.get().close()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs a second user")
+def test_another_user_cannot_keep_a_host_resting_for_ever(tmp_path: Path) -> None:
+    bench = Bench(tmp_path / "shared", max_delay_s=0.3)
+    now = int(time.time() * 1000)
+    label = shared_directory.label("a")
+    for failures in range(1, 5):
+        path = bench.path / f"rest.{label}.{failures}.{now + 50_000}.{now + 50_000}"
+        path.touch()
+        os.chown(path, 65534, 65534)
+    begun = time.monotonic()
+    bench.take("a").close()
+    assert 0.2 < time.monotonic() - begun < 5
+    rests, shared = bench.turns.rests, bench.turns.board().directory
+    rests._known.clear()  # as after a second
+    bench.turns.host_worked("a")
+    time.sleep(0.002)  # names have milliseconds
+    found = rests.limits(shared.names(), shared, time.time(), [label])
+    assert found == {}, "a success begins no new wait"

@@ -1,0 +1,191 @@
+"""The worker: several placements at once, attempts, alternatives, and what it tells."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.placement.faults import FaultKind
+from condor_pydagman.placement.journal_text import key_of
+from condor_pydagman.placement.request_macros import Macros
+from condor_pydagman.placement.request_text import read_requests
+from condor_pydagman.placement.requests import Placement
+from condor_pydagman.records.placement_event import COMPLETED, FAILED, RESCHEDULED
+from condor_pydagman.transfer.make_worker import make_worker
+from condor_pydagman.transfer.way import Surroundings
+from condor_pydagman.transfer.worker import AttemptEnd, Worker
+from condor_pydagman.transfer.worker_processes import WorkerProcesses
+from tests.servers.faulty_http import FaultyServer, Wrong, wait_until
+
+
+class Listener:
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.ends: list[AttemptEnd] = []
+
+    def attempt_ended(self, end: AttemptEnd) -> None:
+        self.ends.append(end)
+
+    def states(self) -> list[str]:
+        return [end.state for end in self.ends]
+
+
+class Work:
+    """A worker for the text of a request file."""
+
+    def __init__(self, text: str, surroundings: Surroundings, done: Mapping[str, int] = {}) -> None:
+        self.placements = read_requests(text, "x.dap", Macros(), surroundings.directory).placements
+        self.listener = Listener()
+        self.stop = threading.Event()
+        self.worker: Worker | WorkerProcesses = make_worker(
+            self.placements, surroundings, self.listener, self.stop, done
+        )
+
+    def run(self) -> set[FaultKind]:
+        self.worker.start()
+        assert self.worker.join(60)
+        return self.worker.result()
+
+
+def transfer(source: str, destination: str, more: str = "") -> str:
+    return f'[ dap_type = transfer; src_url = "{source}"; dest_url = "{destination}"; {more} ]\n'
+
+
+def test_many_files_at_once(server: FaultyServer, surroundings: Surroundings) -> None:
+    server.files.update({f"/{n}": f"{n}".encode() for n in range(200)})
+    text = "".join(transfer(server.url(f"/{n}"), f"out/{n}") for n in range(200))
+    work = Work(text, surroundings)
+    assert work.run() == set()
+    assert work.listener.states() == [COMPLETED] * 200
+    out = Path(surroundings.directory) / "out"
+    assert {path.name: path.read_text() for path in out.iterdir()} == {
+        f"{n}": f"{n}" for n in range(200)
+    }
+
+
+def test_a_directory_of_many_files(server: FaultyServer, surroundings: Surroundings) -> None:
+    server.files.update({f"/d/{n}/x": b"x" for n in range(50)})
+    work = Work(transfer(server.url("/d/"), "out/"), surroundings)
+    assert work.run() == set()
+    assert len(list((Path(surroundings.directory) / "out").rglob("x"))) == 50
+
+
+def test_transient_faults_are_tried_again(server: FaultyServer, surroundings: Surroundings) -> None:
+    server.files["/a"] = b"x"
+    server.fail("/a", Wrong(times=2, status=503))
+    work = Work(transfer(server.url("/a"), "a"), surroundings)
+    assert work.run() == set()
+    assert work.listener.states() == [RESCHEDULED, RESCHEDULED, COMPLETED]
+    assert [end.attempt for end in work.listener.ends] == [1, 2, 3]
+
+
+def test_lasting_faults_are_not(server: FaultyServer, surroundings: Surroundings) -> None:
+    work = Work(transfer(server.url("/a"), "a"), surroundings)
+    assert work.run() == {FaultKind.MISSING}
+    assert work.listener.states() == [FAILED]
+    assert len([path for _, path, _ in server.requests if path == "/a"]) == 1
+
+
+def test_retries_end(server: FaultyServer, surroundings: Surroundings) -> None:
+    server.fail("/a", Wrong(times=99, status=503))
+    work = Work(transfer(server.url("/a"), "a", "max_retries = 2;"), surroundings)
+    assert work.run() == {FaultKind.SERVER}
+    assert work.listener.states() == [RESCHEDULED, RESCHEDULED, FAILED]
+
+
+def test_alternative_protocols(server: FaultyServer, surroundings: Surroundings) -> None:
+    server.files["/a"] = b"x"
+    more = 'alt_protocols = "gopher-file, http-file";'
+    work = Work(transfer(server.url("/a", "nest"), "a", more), surroundings)
+    # A port belongs to a protocol, so the server must be found without it.
+    host, port = server.place.split(":")
+    work.placements[0].source  # noqa: B018
+    assert work.run() in ({FaultKind.SERVER}, set())
+    ways = [end.way for end in work.listener.ends]
+    assert all("http-file" in way for way in ways)
+    assert (host, bool(port)) == ("127.0.0.1", True)
+
+
+def test_no_way_names_every_way(surroundings: Surroundings) -> None:
+    work = Work(transfer("nest://h/a", "a"), surroundings)
+    assert work.run() == {FaultKind.NO_WAY}
+    (end,) = work.listener.ends
+    assert end.fault is not None
+    for way in ("module", "direct", "plugin", "cache"):
+        assert f"{way}: " in end.fault.reason
+
+
+def test_what_is_done_is_not_done_again(server: FaultyServer, surroundings: Surroundings) -> None:
+    server.files.update({"/a": b"x", "/d/b": b"x", "/d/c": b"x"})
+    text = transfer(server.url("/a"), "a") + transfer(server.url("/d/"), "d/")
+    first = Work(text, surroundings)
+    assert first.run() == set()
+    done = {end.key: 1 for end in first.listener.ends}
+    assert key_of(first.placements[0]) in done
+    second = Work(text, surroundings, done)
+    assert second.run() == set()
+    assert second.listener.ends == []
+    os.unlink(second.placements[1].destination.path + "b")
+    third = Work(text, surroundings, done)
+    assert third.run() == set()
+    (end,) = third.listener.ends
+    assert end.placement.source.name == "b"
+
+
+def test_priorities(server: FaultyServer, surroundings: Surroundings) -> None:
+    server.files.update({f"/{n}": b"x" for n in range(6)})
+    settings = surroundings.settings._replace(max_streams=1)
+    text = "".join(transfer(server.url(f"/{n}"), f"{n}", f"priority = {n};") for n in range(6))
+    work = Work(text, surroundings._replace(settings=settings))
+    assert work.run() == set()
+    done: list[Placement] = [end.placement for end in work.listener.ends]
+    assert [one.priority for one in done] == [5, 4, 3, 2, 1, 0]
+
+
+def test_it_stops_soon(server: FaultyServer, surroundings: Surroundings) -> None:
+    server.files["/a"] = b"x" * 1_000_000
+    server.fail("/a", Wrong(times=99, after=1000, stalls=True), Wrong(times=99, status=503))
+    settings = surroundings.settings._replace(stall_timeout_s=0.2, first_delay_s=60)
+    text = transfer(server.url("/a"), "a") + transfer(server.url("/a"), "b")
+    work = Work(text, surroundings._replace(settings=settings))
+    work.worker.start()
+    assert wait_until(lambda: work.listener.ends)
+    begun = time.monotonic()
+    work.stop.set()
+    assert wait_until(lambda: work.worker.join(0.01))
+    assert time.monotonic() - begun < 10
+    assert work.worker.result() == {FaultKind.STOPPED}
+
+
+def test_a_bug_is_not_hidden(surroundings: Surroundings) -> None:
+    work = Work(transfer("a", "b"), surroundings)
+    work.listener.attempt_ended = None  # type: ignore[assignment, method-assign]
+    with pytest.raises(TypeError):
+        work.run()
+
+
+def test_what_waits_for_space_holds_up_no_transfer(surroundings: Surroundings) -> None:
+    """It may wait for the release that comes after that transfer."""
+    settings = surroundings.settings._replace(max_transfers=1, capacities=(("/disk", 10),))
+    said: list[str] = []
+    surroundings = surroundings._replace(settings=settings, say=said.append)
+    (Path(surroundings.directory) / "a").write_text("a")
+
+    def space(what: str, number: int) -> str:
+        return f'[ dap_type = {what}; dest_host = "/disk"; size = 10; allocation_id = {number} ]'
+
+    assert Work(space("allocate", 1), surroundings).run() == set()
+    waits = Work(space("allocate", 2), surroundings)
+    waits.worker.start()
+    assert wait_until(lambda: said)
+    assert Work(transfer("a", "b"), surroundings).run() == set()
+    release = '[ dap_type = release; dest_host = "/disk"; allocation_id = 1 ]'
+    assert Work(release, surroundings).run() == set()
+    assert waits.worker.join(60)
+    assert waits.worker.result() == set()

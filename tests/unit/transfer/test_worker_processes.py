@@ -1,0 +1,89 @@
+"""Many placements, divided among processes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from condor_pydagman.placement.requests import Transfer
+from condor_pydagman.placement.urls import parse_url
+from condor_pydagman.transfer.worker_processes import MANY, processes_for
+
+ONE = Transfer(parse_url("/a"), parse_url("/b"))
+SEVERAL = Transfer(parse_url("/a/"), parse_url("/b/"))
+
+# A process of its own, since it forks.
+PROGRAM = """
+import os, signal, sys, threading
+from pathlib import Path
+from condor_pydagman.placement.request_macros import Macros
+from condor_pydagman.placement.request_text import read_requests
+from condor_pydagman.placement.settings import Settings
+from condor_pydagman.transfer.make_worker import make_worker
+from condor_pydagman.transfer.way import Surroundings
+from condor_pydagman.transfer.worker_processes import WorkerProcesses
+
+directory, text = sys.argv[1:]
+
+class Listener:
+    ends = []
+    def attempt_ended(self, end):
+        self.ends.append(end)
+        if os.environ.get("KILL") and len(self.ends) == 5:
+            for child in worker._children.values():
+                os.kill(child.pid, signal.SIGKILL)
+
+settings = Settings(directory=directory + "/shared", max_retries=0)
+around = Surroundings(settings, {}, directory, lambda text: None)
+placements = read_requests(text, "x", Macros(), directory).placements
+worker = make_worker(placements, around, Listener(), threading.Event(), may_fork=True)
+assert isinstance(worker, WorkerProcesses)
+worker.start()
+while not worker.join(30):
+    pass
+kinds = sorted(kind.name for kind in worker.result())
+print(len(Listener.ends), len({end.key for end in Listener.ends}), *kinds)
+print(next((end.fault.reason for end in Listener.ends if end.fault), ""))
+"""
+
+
+def run(directory: Path, text: str, **environment: str) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, str(directory), text],
+        capture_output=True, text=True, check=False, env={**environment, "PATH": "/bin"},
+        cwd=Path(__file__).resolve().parents[3],
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def test_what_is_worth_several_processes() -> None:
+    assert processes_for([ONE], 4) == 1
+    assert processes_for([ONE] * MANY, 1) == 1
+    assert 1 <= processes_for([ONE] * MANY, 4) <= 4
+    assert processes_for([SEVERAL], 4) == processes_for([ONE] * MANY, 4)
+
+
+def test_each_file_is_transferred_once(tmp_path: Path) -> None:
+    (tmp_path / "from").mkdir()
+    for number in range(100):
+        (tmp_path / "from" / f"{number}").write_text(f"{number}")
+    (tmp_path / "alone").write_text("x")
+    text = 'dap_type = transfer\nsrc_url = "from/"\ndest_url = "to/"\n'
+    text += "dap_type = transfer\nsrc_url = alone\ndest_url = to/alone\n"
+    text += "dap_type = transfer\nsrc_url = nothing\ndest_url = to/nothing\n"
+    said = run(tmp_path, text)
+    assert said[0] == "102 102 MISSING"
+    assert "nothing: No such file" in said[1]
+    names = {path.name for path in (tmp_path / "to").iterdir()}
+    assert names == {"alone", *map(str, range(100))}
+
+
+def test_a_process_that_is_killed_leaves_its_share_undone(tmp_path: Path) -> None:
+    (tmp_path / "from").mkdir()
+    for number in range(2000):
+        (tmp_path / "from" / f"{number}").write_text("x")
+    said = run(tmp_path, 'dap_type = transfer\nsrc_url = "from/"\ndest_url = "to/"\n', KILL="1")
+    assert said[0].endswith("STOPPED")
+    assert all(path.read_text() == "x" for path in (tmp_path / "to").glob("[0-9]*"))
