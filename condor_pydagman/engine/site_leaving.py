@@ -1,0 +1,190 @@
+"""A group is taken back from its site, step by step; each step is in the nodes log before the next.
+
+1. SITE_TAKEN_BACK: nothing of the group is started any more; its jobs are removed, and what else of
+   it runs goes on to its end.
+2. SITE_LEFT: nothing of it runs.  All its nodes are to run anew, those that are done as well, since
+   their files are at the old site.  If it has a clean-up node, that runs, at the old site.
+3. SITE_CLEANED: the clean-up has ended, in whatever way.  The claim is given up, and the group gets
+   another site when its first node could start.
+
+A crash at any point goes on with the same step.
+"""
+
+from __future__ import annotations
+
+from condor_pydagman.engine import lifecycle, rerun, site_matching
+from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.engine.node_states import ENDED, NOT_BEGUN, Cause, State
+from condor_pydagman.engine.site_states import GroupCause, GroupState
+from condor_pydagman.engine.state import RunState
+from condor_pydagman.graph.model import USER_DONE
+from condor_pydagman.vocabulary import JournalRecord
+
+_ENDS = frozenset((GroupState.LEAVING, GroupState.CLEANING))
+_HAS_SITE = frozenset(
+    (*_ENDS, GroupState.WAITING, GroupState.CLAIMED, GroupState.MATCHED, GroupState.OVER)
+)
+
+
+def take_back(run: RunState, group: int, reason: str) -> None:
+    """Begin to take a group back."""
+    if group not in run.sites.awaited and run.sites.group_states[group] == GroupState.MATCHED:
+        number = run.sites.rounds[group]
+        site_matching.write(run, group, JournalRecord.SITE_TAKEN_BACK, number, reason)
+
+
+def on_taken_back(run: RunState, node: int, event: LogEvent) -> None:
+    """The record has been read."""
+    group = run.sites.group(node)
+    if group is not None:
+        run.sites.read_back(group, event.record)
+        if event.value == run.sites.rounds[group]:
+            leave(run, group, event.text)
+
+
+def leave(run: RunState, group: int, reason: str) -> None:
+    """The group leaves its site from now on."""
+    sites = run.sites
+    state = GroupState(sites.group_states[group])
+    if state in _ENDS or (not sites.sites[group] and state != GroupState.MATCHED):
+        return
+    sites.read_back(group, None)
+    sites.wait_no_more(group)
+    sites.move(group, GroupCause.TAKEN_BACK)
+    sites.settle_claim(group)
+    name, site = sites.groups[group].name, sites.sites[group]
+    run.say(f"Group {name} is taken back from site {site}: {reason}")
+
+
+# Live: what is left of it there.
+
+
+def enforce(run: RunState) -> None:
+    """End what runs of groups that leave their sites; write down when that is done."""
+    sites = run.sites
+    if run.is_over or not sites.count(_ENDS):
+        return
+    for group in sites.in_state(*_ENDS):
+        if group in sites.awaited:
+            continue
+        cleaning = sites.group_states[group] == GroupState.CLEANING
+        if cleaning and sites.clean_up_until[group] <= run.now:
+            sites.clean_up_over(group)
+        if cleaning and group not in sites.cleaned:
+            continue
+        if not _is_busy(run, group):
+            record = JournalRecord.SITE_CLEANED if cleaning else JournalRecord.SITE_LEFT
+            site_matching.write(run, group, record, sites.rounds[group], sites.sites[group])
+
+
+def _is_busy(run: RunState, group: int) -> bool:
+    """Whether anything of the group runs; what has not begun is dropped, jobs are removed."""
+    busy = False
+    for node in run.sites.groups[group].nodes:
+        state = State(run.nodes.states[node])
+        if state == State.SUBMITTED:
+            reason = f"Group {run.sites.groups[group].name} leaves site {run.sites.sites[group]}"
+            lifecycle.remove_rest(run, run.job_table.by_node[node], reason)
+        if state in NOT_BEGUN:
+            _drop(run, node)
+        elif state not in ENDED:
+            busy = True
+    return busy
+
+
+def _drop(run: RunState, node: int) -> None:
+    """The node, of which nothing runs, waits for its group's next site."""
+    rerun.leave_queues(run, node)
+    if run.nodes.states[node] != State.WAITING:
+        run.nodes.move(node, Cause.DROPPED, run.now)
+
+
+def next_time(run: RunState) -> float | None:
+    """When a clean-up must have ended."""
+    sites = run.sites
+    return min((sites.clean_up_until[group] for group in _cleaning(run)), default=None)
+
+
+def _cleaning(run: RunState) -> list[int]:
+    sites = run.sites
+    found = sites.in_state(GroupState.CLEANING)
+    return [group for group in found if group not in sites.awaited and group not in sites.cleaned]
+
+
+# Records.
+
+
+def on_left(run: RunState, node: int, event: LogEvent) -> None:
+    """Nothing of the group runs at its site any more."""
+    sites = run.sites
+    group = sites.group(node)
+    if group is None:
+        return
+    run.sites.read_back(group, event.record)
+    if sites.group_states[group] != GroupState.LEAVING or event.value != sites.rounds[group]:
+        return
+    for one in sites.groups[group].nodes:
+        if run.nodes.states[one] in NOT_BEGUN:
+            _drop(run, one)
+    for one in sites.groups[group].nodes:
+        _start_over(run, one)
+    sites.note_left(group)
+    rerun.settle(run)
+    clean_up = sites.groups[group].clean_up
+    if clean_up < 0:
+        _free(run, group)
+        return
+    sites.move(group, GroupCause.TO_CLEAN_UP)
+    allowed = sites.groups[group].policy.clean_up_time
+    sites.begin_clean_up(group, run.happened(event.time) + allowed)
+    run.say(f"Node {run.dag.names[clean_up]} cleans up at site {sites.sites[group]}")
+    if run.nodes.states[clean_up] == State.FUTILE:  # because of a node outside the group
+        run.nodes.move(clean_up, Cause.FREED, run.now)
+    lifecycle.start(run, clean_up)
+
+
+def _start_over(run: RunState, node: int) -> None:
+    """Nothing of what the node has done counts any more.  Children that are in no group, or in
+    another one, and that have begun or may begin, have used it and go on."""
+    state = run.nodes.states[node]
+    if state == State.DONE and run.dag.flags[node] & USER_DONE:
+        return
+    if state in (State.DONE, State.FAILED):
+        rerun.take_back(run, node)
+    elif _has_begun(run, node):
+        lifecycle.begin_anew(run, node)
+
+
+def _has_begun(run: RunState, node: int) -> bool:
+    """Whether the node has ever run, by what the log has; its next run gets another number."""
+    had_jobs = bool(run.nodes.clusters[node] or run.nodes.retries.get(node, 0))
+    return had_jobs or node in run.scripts.pre_values
+
+
+def on_cleaned(run: RunState, node: int, event: LogEvent) -> None:
+    """The clean-up has ended."""
+    sites = run.sites
+    group = sites.group(node)
+    if group is None:
+        return
+    run.sites.read_back(group, event.record)
+    if sites.group_states[group] != GroupState.CLEANING or event.value != sites.rounds[group]:
+        return
+    clean_up = sites.groups[group].clean_up
+    _drop(run, clean_up)  # an old log may not show that it had no time left
+    if clean_up in run.scripts.pre_values:
+        lifecycle.begin_anew(run, clean_up)
+    sites.end_clean_up(group)
+    run.steering.not_failed(clean_up)  # it may be futile again
+    _free(run, group)
+
+
+def _free(run: RunState, group: int) -> None:
+    """The group may get another site."""
+    sites = run.sites
+    sites.move(group, GroupCause.FREE_AGAIN)
+    sites.forget_site(group)
+    rerun.settle(run)
+    lifecycle.start_all(
+        run, [one for one in sites.groups[group].nodes if not run.nodes.waiting[one]]
+    )

@@ -1,0 +1,196 @@
+"""Groups of nodes get sites: when the first node of a group could start, and not before.
+
+One request at a time asks for sites for all groups that wait, and says which sites are kept, so
+that a restart, or a reply that is lost, neither forgets a claim nor doubles one.  A match is in
+force when its record has been read back from the nodes log.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import lifecycle
+from condor_pydagman.engine.inputs import LogEvent, SitesMatched, SitesUnknown
+from condor_pydagman.engine.node_states import ENDED
+from condor_pydagman.engine.run_records import CONFIRM_TIMEOUT_S
+from condor_pydagman.engine.site_states import GroupCause, GroupState
+from condor_pydagman.engine.state import RunState
+from condor_pydagman.sites.choice import Wanted
+from condor_pydagman.vocabulary import JournalRecord
+
+MAX_WANTED = 500  # groups with the same policy that one request asks sites for
+
+
+def begin(run: RunState) -> None:
+    """Take the sites that a rescue file has for groups whose work has begun."""
+    sites = run.sites
+    for number, group in enumerate(sites.groups):
+        if group.matched:
+            sites.keep(number, group.matched, group.round)
+
+
+# Requests.
+
+
+def ask_if_due(run: RunState) -> None:
+    """Ask for sites, if any group needs one, and give up claims that are over."""
+    sites = run.sites
+    if sites.asked or run.starts_nothing or run.is_over:
+        return
+    due = sites.ask_at is not None and sites.ask_at <= run.now
+    if not (due or sites.changed):
+        return
+    wanted = [one for kind in range(len(sites.policies)) for one in _wanted(run, kind)]
+    sites.begin_request()
+    run.emit(do.MatchSites(tuple(sites.claims.items()), tuple(wanted), _watched(run)))
+
+
+def _wanted(run: RunState, kind: int) -> list[Wanted]:
+    sites = run.sites
+    never = sites.policies[kind].old_site == "NEVER"
+    found = []
+    for group in islice(sites.waiting[kind], MAX_WANTED):
+        old = tuple(sites.taken_back.get(group, ()))
+        only = sites.only.get(group, "")
+        found.append(Wanted(group, kind, only, () if never else old, old if never else ()))
+    return found
+
+
+def _watched(run: RunState) -> tuple[tuple[int, str], ...]:
+    """The groups whose policy looks at their site's ad while they are there."""
+    sites = run.sites
+    return tuple(
+        (group, site)
+        for group, site in sites.claims.items()
+        if sites.groups[group].policy.rematch_if and sites.group_states[group] == GroupState.MATCHED
+    )
+
+
+def on_matched(run: RunState, answer: SitesMatched) -> None:
+    """The answer: sites are kept for some groups, and it is known which sites there are."""
+    sites = run.sites
+    for claim in answer.claims:
+        if sites.group_states[claim.group] == GroupState.WAITING:
+            _claim(run, claim.group, claim.site, claim.digest)
+        else:
+            sites.refuse_claim()
+    _note_reasons(run, answer)
+    _note_missing(run, answer)
+    sites.note_unfit(answer.unfit)
+    sites.end_request(_next_time(run))
+
+
+def on_unknown(run: RunState, answer: SitesUnknown) -> None:
+    """The collector, or the directory of claims, could not be asked."""
+    run.sites.end_request(run.now + run.config.sites_interval)
+    if run.sites.count((GroupState.WAITING,)):
+        _say_why(run, -1, answer.reason)
+
+
+def _next_time(run: RunState) -> float | None:
+    """When sites are to be looked at though nothing happens here: while groups wait, or a policy
+    is about the ads of sites."""
+    sites = run.sites
+    looked_at = any(one.gone or one.rematch_if for one in sites.policies) and sites.claims
+    if looked_at or any(sites.waiting):
+        return run.now + run.config.sites_interval
+    return None
+
+
+def _note_reasons(run: RunState, answer: SitesMatched) -> None:
+    for kind, reason in answer.reasons:
+        if run.sites.waiting[kind]:
+            _say_why(run, kind, reason)
+
+
+def _say_why(run: RunState, kind: int, reason: str) -> None:
+    """Why groups get no site, once."""
+    if not run.sites.is_new_reason(kind, reason):
+        return
+    waiting = run.sites.waiting if kind < 0 else [run.sites.waiting[kind]]
+    groups = [group for one in waiting for group in one]
+    names = ", ".join(run.sites.groups[group].name for group in groups[:3])
+    more = f" and {len(groups) - 3} more" if len(groups) > 3 else ""
+    run.say(f"No site yet for group {names}{more}: {reason}")
+
+
+def _note_missing(run: RunState, answer: SitesMatched) -> None:
+    """Since when the sites of groups have had no ad."""
+    for site in run.sites.note_ads(frozenset(answer.sites), run.now):
+        run.say(f"Warning: there is no ad of site {site}, where groups of the DAG are")
+
+
+# Records.
+
+
+def _claim(run: RunState, group: int, site: str, digest: str) -> None:
+    number = run.sites.claim(group, site)
+    write(run, group, JournalRecord.SITE_MATCHED, number, f"{digest} {site}")
+
+
+def write(run: RunState, group: int, record: JournalRecord, value: int, text: str) -> None:
+    """Write what has been decided about a group into the log."""
+    node = run.sites.groups[group].nodes[0]
+    retry = run.nodes.retries.get(node, 0)
+    action = do.AppendJournalRecord(record, node, retry, value, text=text)
+    run.sites.await_record(group, run.now + CONFIRM_TIMEOUT_S, action)
+    run.emit(action)
+
+
+def rewrite_overdue(run: RunState) -> None:
+    """Write records again that were not read back: they may be lost in the log."""
+    for group, (when, action) in list(run.sites.awaited.items()):
+        if when <= run.now:
+            run.sites.await_record(group, run.now + CONFIRM_TIMEOUT_S, action)
+            run.emit(action)
+
+
+def on_match_read(run: RunState, node: int, event: LogEvent) -> None:
+    """The group has a site: its nodes may start."""
+    sites = run.sites
+    group = sites.group(node)
+    if group is None:
+        return
+    sites.read_back(group, event.record)
+    if sites.group_states[group] in (GroupState.LEAVING, GroupState.CLEANING, GroupState.SITELESS):
+        return  # taken back in the same moment, or a double of the record
+    digest, _, site = event.text.partition(" ")
+    double = sites.group_states[group] == GroupState.MATCHED and event.value == sites.rounds[group]
+    sites.wait_no_more(group)
+    sites.move(group, GroupCause.MATCH_READ)
+    if double and sites.sites[group] == site:
+        return
+    sites.set_site(group, site, digest, event.value)
+    sites.settle_claim(group)
+    name = sites.groups[group].name
+    run.say(f"Group {name} is matched to site {site} (round {event.value})")
+    lifecycle.start_all(
+        run, [one for one in sites.groups[group].nodes if not run.nodes.waiting[one]]
+    )
+
+
+# Ends.
+
+
+def look_at_ends(run: RunState) -> None:
+    """Groups whose nodes have all ended need their sites no more."""
+    sites = run.sites
+    groups = sites.pop_touched()
+    for group in groups:
+        state = sites.group_states[group]
+        if state not in (GroupState.MATCHED, GroupState.WAITING) or group in sites.awaited:
+            continue
+        if all(run.nodes.states[node] in ENDED for node in sites.groups[group].nodes):
+            sites.wait_no_more(group)
+            sites.move(group, GroupCause.NODES_ENDED)
+            sites.settle_claim(group)
+
+
+def next_time(run: RunState) -> float | None:
+    """When sites are to be asked for, or a record is to be written once more."""
+    sites = run.sites
+    times = [when for when, _ in sites.awaited.values()]
+    if not (sites.asked or run.starts_nothing or run.is_over):
+        times += [sites.ask_at] if sites.ask_at is not None else []
+    return min(times, default=None)

@@ -1,0 +1,154 @@
+"""When a group is taken back from its site, or gets none any more, as its SITE_POLICY says.
+
+Idle jobs and jobs on hold are timed by the events of the nodes log, so a restart does not set these
+clocks back; how long a group waits for a site, and how long a site's ad is missing, counts anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from condor_pydagman.engine import lifecycle, site_leaving, site_matching
+from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.engine.node_states import State
+from condor_pydagman.engine.queues import Clock
+from condor_pydagman.engine.site_states import GroupCause, GroupState
+from condor_pydagman.engine.state import RunState
+from condor_pydagman.vocabulary import JournalRecord
+
+IDLE, HELD, RUNS = "idle", "on hold", "runs"
+
+
+def on_job(run: RunState, node: int, event: LogEvent, does: str) -> None:
+    """A proc of the node is idle, on hold, or runs from now on."""
+    group = run.sites.group(node)
+    if group is None or event.cluster <= 0:
+        return
+    policy = run.sites.groups[group].policy
+    since = run.happened(event.time)
+    if not (policy.idle or policy.held):
+        return
+    clocks = run.sites.clocks
+    if clocks.enter(event.cluster, event.proc, does, since) and does != RUNS:
+        limit = policy.idle if does == IDLE else policy.held
+        if limit:
+            clocks.set(Clock(since + limit, node, event.cluster, event.proc, does, since))
+
+
+def on_job_ended(run: RunState, event: LogEvent) -> None:
+    """A proc has ended."""
+    run.sites.clocks.forget(event.cluster, event.proc)
+
+
+def check(run: RunState) -> None:
+    """Take groups back that have been unlucky; give up those that wait in vain."""
+    sites = run.sites
+    if run.is_over or run.starts_nothing:
+        return
+    _check_clocks(run)
+    for group, failures in list(sites.failures.items()):
+        limit = sites.groups[group].policy.failures
+        if limit and failures >= limit:
+            site_leaving.take_back(run, group, f"{failures} runs of its nodes failed there")
+    for group in sites.pop_unfit():
+        expression = sites.groups[group].policy.rematch_if
+        site_leaving.take_back(run, group, f"{expression} is true")
+    if sites.missing:
+        _check_missing(run)
+    _check_waiting(run)
+
+
+def _check_clocks(run: RunState) -> None:
+    while True:
+        clock = run.sites.clocks.pop(run.now)
+        if clock is None:
+            return
+        group = run.sites.group(clock.node)
+        if group is not None and run.nodes.states[clock.node] == State.SUBMITTED:
+            job = f"{clock.cluster}.{clock.proc}"
+            waited = f"{run.now - clock.since:.0f} s"
+            name = run.dag.names[clock.node]
+            reason = f"job {job} of node {name} has been {clock.kind} for {waited}"
+            site_leaving.take_back(run, group, reason)
+
+
+def _check_missing(run: RunState) -> None:
+    for group, limit, since in list(_without_ads(run)):
+        if since + limit <= run.now:
+            reason = f"its site has had no ad for {run.now - since:.0f} s"
+            site_leaving.take_back(run, group, reason)
+
+
+def _without_ads(run: RunState) -> Iterator[tuple[int, int, float]]:
+    """Groups at sites that have no ad: how long that may be, in seconds, and since when it is."""
+    sites = run.sites
+    for group, site in sites.claims.items():
+        limit, since = sites.groups[group].policy.gone, sites.missing.get(site)
+        is_there = sites.group_states[group] == GroupState.MATCHED and group not in sites.awaited
+        if limit and since is not None and is_there:
+            yield group, limit, since
+
+
+def _check_waiting(run: RunState) -> None:
+    """All groups with the same policy wait in the order in which they began to."""
+    sites = run.sites
+    for kind, policy in enumerate(sites.policies):
+        if not policy.wait:
+            continue
+        for group, since in list(sites.waiting[kind].items()):
+            if since + policy.wait > run.now:
+                break
+            _give_up(run, group, f"there was none for {policy.wait} s (WAIT {policy.wait})")
+    for group in sites.pop_exhausted():
+        limit = sites.groups[group].policy.rounds
+        _give_up(run, group, f"it has been matched {limit} times (ROUNDS {limit})")
+
+
+def _give_up(run: RunState, group: int, reason: str) -> None:
+    sites = run.sites
+    if group not in sites.awaited and sites.group_states[group] == GroupState.WAITING:
+        sites.wait_no_more(group)
+        number = sites.rounds[group]
+        site_matching.write(run, group, JournalRecord.NO_SITE, number, reason)
+
+
+def on_no_site(run: RunState, node: int, event: LogEvent) -> None:
+    """The record has been read: what needs the group's site fails."""
+    sites = run.sites
+    group = sites.group(node)
+    if group is None:
+        return
+    run.sites.read_back(group, event.record)
+    if sites.group_states[group] not in (GroupState.WAITING, GroupState.UNMATCHED):
+        return
+    sites.wait_no_more(group)
+    sites.move(group, GroupCause.GIVEN_UP)
+    sites.set_why_siteless(group, event.text)
+    run.say(f"Group {sites.groups[group].name} gets no site: {event.text}")
+    lifecycle.start_all(
+        run, [one for one in sites.groups[group].nodes if not run.nodes.waiting[one]]
+    )
+
+
+def fail_siteless(run: RunState) -> None:
+    """Nodes that could start fail if their group gets no site any more."""
+    sites = run.sites
+    while sites.siteless:
+        for node in sites.pop_siteless():
+            group = sites.group(node)
+            if group is not None and run.nodes.states[node] == State.WAITING:
+                why = sites.why_siteless.get(group, "")
+                lifecycle.fail(run, node, f"No site for group {sites.groups[group].name}: {why}")
+
+
+def next_time(run: RunState) -> float | None:
+    """When a limit of a policy is reached."""
+    sites = run.sites
+    times = [sites.clocks.next_time()]
+    for kind, policy in enumerate(sites.policies):
+        first = next(iter(sites.waiting[kind].values()), None)
+        if policy.wait and first is not None:
+            times.append(first + policy.wait)
+    if sites.missing:
+        times += [since + limit for _, limit, since in _without_ads(run)]
+    return min((one for one in times if one is not None), default=None)

@@ -1,0 +1,346 @@
+"""What is known of the site groups of a run: data and its bookkeeping, as in `run_records`."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Sequence
+
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine.queues import Timeouts
+from condor_pydagman.engine.site_states import (
+    CLAIMING,
+    GROUP_MOVES,
+    UNDER_WAY,
+    GroupCause,
+    GroupState,
+)
+from condor_pydagman.graph.model import Dag, SiteGroup
+from condor_pydagman.sites.policy import SitePolicy
+from condor_pydagman.vocabulary import JournalRecord
+
+
+class IllegalGroupMove(Exception):
+    """A bug of ours: a group has been moved as the table does not allow."""
+
+
+class SiteMatching:
+    """The groups of a run.  An attribute is written by its methods, or by the modules `site_…`.
+
+    Attributes:
+        groups: the groups, by number.
+        group_states: a `GroupState` by group; `move` is its only writer.
+        sites: the site of a group, '' if it has none.
+        digests: which ad of the site the group was matched by, '' if it has none.
+        rounds: how many sites a group has been matched to.
+        policies: the policies that there are.
+        kinds: which of them is a group's.
+        waiting: by kind, the groups that wait for a site, and since when, in their order.
+        only: by group, the site that it must have, since its work has begun there.
+        taken_back: by group, the sites that it was taken back from, the last one last.
+        failures: by group, runs of its nodes that failed at its site.
+        clocks: of jobs that are idle or on hold, where the policy limits that.
+        awaited: by group, the record that has been written and not been read back, and when it is
+            to be written once more (seconds since the epoch).
+        claims: by group, the site that is kept for it.
+        missing: by site that has no ad, since when.
+        reasons: by kind, why no site fits.
+        cleaned: groups whose clean-up is over, by its end or by its time.
+        clean_up_until: by group, when its clean-up must have ended.
+        touched: groups of which a node has ended since they were last looked at.
+        all_touched: whether that may be so of any group.
+        asked: whether a request for sites is on its way.
+        ask_at: when the next one is due (seconds since the epoch); None: when something happens.
+        changed: whether something has happened since the last one.
+        unfit: groups for which the REMATCH_IF of their policy has become true.
+        siteless: nodes that could start, of groups that get no site any more.
+        why_siteless: by such a group, why.
+        exhausted: groups that have been matched as often as their policy allows, and wait again.
+    """
+
+    __slots__ = (
+        *("groups", "group_states", "sites", "digests", "rounds", "policies", "kinds"),
+        *("waiting", "only"),
+        *("taken_back", "failures", "clocks", "awaited", "claims", "missing", "reasons"),
+        *("cleaned", "clean_up_until", "touched", "all_touched", "asked", "ask_at", "changed"),
+        *("unfit", "siteless", "why_siteless", "exhausted"),
+        *("_group_of", "_counts"),
+    )
+
+    def __init__(self, dag: Dag) -> None:
+        self.groups: Sequence[SiteGroup] = dag.site_groups
+        count = len(self.groups)
+        self._group_of = dag.group_of
+        self.group_states = bytearray(count)
+        self._counts = [count, *[0] * (len(GroupState) - 1)]
+        self.sites = [""] * count
+        self.digests = [""] * count
+        self.rounds = array("i", bytes(4 * count))
+        numbers: dict[SitePolicy, int] = {}
+        self.kinds = array(
+            "i", [numbers.setdefault(group.policy, len(numbers)) for group in self.groups]
+        )
+        self.policies = tuple(numbers)
+        self.waiting: list[dict[int, float]] = [{} for _ in self.policies]
+        self.only: dict[int, str] = {}
+        self.taken_back: dict[int, list[str]] = {}
+        self.failures: dict[int, int] = {}
+        self.clocks = Timeouts()
+        self.awaited: dict[int, tuple[float, do.AppendJournalRecord]] = {}
+        self.claims: dict[int, str] = {}
+        self.missing: dict[str, float] = {}
+        self.reasons: dict[int, str] = {}
+        self.cleaned: set[int] = set()
+        self.clean_up_until: dict[int, float] = {}
+        self.touched: set[int] = set()
+        self.all_touched = False
+        self.asked = False
+        self.ask_at: float | None = None
+        self.changed = False
+        self.unfit: set[int] = set()
+        self.siteless: list[int] = []
+        self.why_siteless: dict[int, str] = {}
+        self.exhausted: set[int] = set()
+
+    def __bool__(self) -> bool:
+        """Whether there are any groups."""
+        return bool(self.groups)
+
+    def move(self, group: int, cause: GroupCause) -> GroupState:
+        """The only writer of a group's state; returns the new one.
+
+        Raises:
+            IllegalGroupMove: the table has no such move.
+        """
+        old = GroupState(self.group_states[group])
+        new = GROUP_MOVES.get((old, cause))
+        if new is None:
+            name = self.groups[group].name
+            raise IllegalGroupMove(f"group {name}: {old.name} + {cause.name}")
+        self.group_states[group] = new
+        self._counts[old] -= 1
+        self._counts[new] += 1
+        return new
+
+    def count(self, states: Iterable[GroupState]) -> int:
+        """How many groups are in one of these states."""
+        return sum(self._counts[state] for state in states)
+
+    @property
+    def under_way(self) -> bool:
+        """Whether the DAG goes on because of a group, though none of its nodes may run."""
+        return bool(self.groups) and (bool(self.awaited) or self.count(UNDER_WAY) > 0)
+
+    def group(self, node: int) -> int | None:
+        """The node's group, None if it is in none."""
+        return self._group_of.get(node)
+
+    def in_state(self, *states: GroupState) -> list[int]:
+        """The groups in one of these states."""
+        if not self.count(states):
+            return []
+        return [group for group, state in enumerate(self.group_states) if state in states]
+
+    def holds_back(self, node: int) -> bool:
+        """Whether `node` may not start, since its group has no site, or leaves it."""
+        group = self._group_of.get(node)
+        if group is None:
+            return False
+        state = self.group_states[group]
+        if state == GroupState.CLEANING:
+            return node != self.groups[group].clean_up or group in self.cleaned
+        return state != GroupState.MATCHED
+
+    def leaves(self, node: int) -> bool:
+        """Whether the node's group leaves its site: what runs of it counts no more."""
+        group = self._group_of.get(node)
+        if group is None:
+            return False
+        if self.group_states[group] == GroupState.CLEANING:
+            return group in self.clean_up_until and node != self.groups[group].clean_up
+        return self.group_states[group] == GroupState.LEAVING
+
+    def cleans_up(self, node: int) -> bool:
+        """Whether the node runs to clean up at its group's old site."""
+        group = self._group_of.get(node)
+        return (
+            group is not None
+            and self.group_states[group] == GroupState.CLEANING
+            and node == self.groups[group].clean_up
+        )
+
+    def site(self, node: int) -> tuple[str, str]:
+        """The site that the node runs at and the digest of its ad; '' for both if it has none."""
+        group = self._group_of.get(node)
+        return ("", "") if group is None else (self.sites[group], self.digests[group])
+
+    def touch(self, node: int, *, failed: bool = False) -> None:
+        """The node has ended: that may be the end of its group.  If it failed, the nodes of other
+        groups may have become futile."""
+        group = self._group_of.get(node)
+        if group is not None:
+            self.touched.add(group)
+        self.all_touched |= failed
+
+    def run_failed(self, node: int) -> None:
+        """A run of the node has failed at the group's site."""
+        group = self._group_of.get(node)
+        if group is not None and self.group_states[group] == GroupState.MATCHED:
+            self.failures[group] = self.failures.get(group, 0) + 1
+            self.touched.add(group)
+
+    def pop_touched(self) -> list[int]:
+        """The groups of which a node may have ended since the last call."""
+        found = sorted(self.touched)
+        if self.all_touched:
+            found = self.in_state(GroupState.MATCHED, GroupState.WAITING)
+        self.touched.clear()
+        self.all_touched = False
+        return found
+
+    def begin_request(self) -> None:
+        """A request for sites is on its way."""
+        self.asked = True
+        self.changed = False
+        self.ask_at = None
+
+    def end_request(self, next_at: float | None) -> None:
+        """The answer is there; the next request is due at `next_at` (seconds since the epoch)."""
+        self.asked = False
+        self.ask_at = next_at
+
+    def node_could_start(self, node: int, now: float) -> None:
+        """But for its group, which has no site or leaves it."""
+        group = self._group_of[node]
+        state = self.group_states[group]
+        if state == GroupState.SITELESS:
+            self.siteless.append(node)
+        elif state in (GroupState.UNMATCHED, GroupState.OVER):
+            if state == GroupState.OVER:  # the work of its other nodes is there
+                self.only[group] = self.sites[group]
+            self.move(group, GroupCause.NODE_READY)
+            self.waiting[self.kinds[group]][group] = now
+            limit = self.groups[group].policy.rounds
+            if self.rounds[group] >= limit and group not in self.only:
+                self.exhausted.add(group)
+            self.changed = True
+
+    def wait_no_more(self, group: int) -> None:
+        """The group has a site, or is to get none."""
+        self.waiting[self.kinds[group]].pop(group, None)
+        self.exhausted.discard(group)
+
+    def settle_claim(self, group: int) -> None:
+        """Keep the group's site for it, or give it up, as its state says."""
+        if self.group_states[group] in CLAIMING:
+            self.claims[group] = self.sites[group]
+        elif self.claims.pop(group, None) is not None:
+            self.changed = True
+
+    def set_site(self, group: int, site: str, digest: str, number: int) -> None:
+        """The group's site, the `number`th that it has."""
+        self.sites[group] = site
+        self.digests[group] = digest
+        self.rounds[group] = number
+        self.failures.pop(group, None)
+        self.only.pop(group, None)
+
+    def keep(self, group: int, site: str, number: int) -> None:
+        """The group must have the site at which its work has begun, its `number`th."""
+        self.set_site(group, site, "", number)
+        self.only[group] = site
+
+    def claim(self, group: int, site: str) -> int:
+        """The site is kept for the group from now on; returns the number of the round."""
+        stays = self.only.get(group) == site
+        self.wait_no_more(group)
+        self.move(group, GroupCause.SITE_CLAIMED)
+        self.sites[group] = site
+        self.settle_claim(group)
+        return max(1, self.rounds[group] + (not stays))
+
+    def refuse_claim(self) -> None:
+        """A claim was made in vain: the next request gives it up."""
+        self.changed = True
+
+    def await_record(self, group: int, when: float, action: do.AppendJournalRecord) -> None:
+        """A record is on its way to the log and back."""
+        self.awaited[group] = when, action
+
+    def read_back(self, group: int, record: JournalRecord | None) -> None:
+        """A record about the group has been read; None: whatever was awaited counts no more."""
+        awaited = self.awaited.get(group)
+        if awaited is not None and record in (None, awaited[1].record):
+            del self.awaited[group]
+
+    def is_new_reason(self, kind: int, reason: str) -> bool:
+        """Note why no site fits; whether that is another reason than before."""
+        before = self.reasons.get(kind)
+        self.reasons[kind] = reason
+        return before != reason
+
+    def note_ads(self, there: frozenset[str], now: float) -> list[str]:
+        """Which sites have an ad; returns sites of groups that have none any more."""
+        kept = set(self.claims.values())
+        found = sorted(site for site in kept if site not in there and site not in self.missing)
+        since = {**self.missing, **dict.fromkeys(found, now)}
+        self.missing = {site: since[site] for site in kept if site not in there}
+        return found
+
+    def note_unfit(self, groups: Iterable[int]) -> None:
+        """The REMATCH_IF of their policies has become true."""
+        self.unfit.update(groups)
+
+    def pop_siteless(self) -> list[int]:
+        """The nodes that could start but for their groups, which get no site any more."""
+        found, self.siteless = self.siteless, []
+        return found
+
+    def forget_site(self, group: int) -> None:
+        """The group has no site any more."""
+        self.sites[group] = self.digests[group] = ""
+        self.settle_claim(group)
+
+    def note_left(self, group: int) -> None:
+        """The group was taken back from its site."""
+        known = self.taken_back.setdefault(group, [])
+        if self.sites[group] in known:
+            known.remove(self.sites[group])
+        known.append(self.sites[group])
+        self.failures.pop(group, None)
+
+    def begin_clean_up(self, group: int, until: float) -> None:
+        """The group's clean-up node runs, to its end or until then (seconds since the epoch)."""
+        self.clean_up_until[group] = until
+        self.cleaned.discard(group)
+
+    def clean_up_over(self, group: int) -> None:
+        """The clean-up node has ended, or has no time left."""
+        self.cleaned.add(group)
+
+    def end_clean_up(self, group: int) -> None:
+        """The clean-up counts as ended."""
+        self.clean_up_until.pop(group, None)
+        self.cleaned.discard(group)
+
+    def pop_unfit(self) -> list[int]:
+        """The groups whose REMATCH_IF has become true since the last call."""
+        found, self.unfit = sorted(self.unfit), set()
+        return found
+
+    def pop_exhausted(self) -> list[int]:
+        """The groups that have used up their rounds since the last call."""
+        found, self.exhausted = sorted(self.exhausted), set()
+        return found
+
+    def set_why_siteless(self, group: int, why: str) -> None:
+        """Why the group gets no site any more."""
+        self.why_siteless[group] = why
+
+    def begin_anew(self, group: int) -> None:
+        """A person has nodes run anew: the group may be matched as often as its policy allows."""
+        if self.group_states[group] == GroupState.SITELESS:
+            self.move(group, GroupCause.FREE_AGAIN)
+            self.why_siteless.pop(group, None)
+            self.taken_back.pop(group, None)
+            self.rounds[group] = 0
+            self.forget_site(group)

@@ -1,0 +1,184 @@
+"""The claims of all DAGMans of the access point: a file for each, in a directory that they share.
+
+A decision, which reads all files and writes one's own, is made under a lock of the directory, so
+two DAGMans never give the last place of a site away.  A file counts while the job of its DAGMan is
+in the queue, whether or not DAGMan runs: a restart forgets nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+
+from condor_pydagman.errors import FileError
+from condor_pydagman.placement.faults import Fault
+from condor_pydagman.sites import claims
+from condor_pydagman.sites.claims import Claims
+from condor_pydagman.transfer.shared_directory import SharedDirectory, label, open_shared
+
+DEFAULT = "/var/tmp/condor_pydagman-sites"  # noqa: S108 - checked, and never trusted
+LOCK_TIMEOUT_S = 20.0  # for others to decide
+_LOCK_PAUSE_S = 0.02
+CHECK_S = 60.0  # seconds for which a DAGMan job that was in the queue is taken to be there
+_NAME = re.compile(r"claims\.(\d{1,10})\.([0-9a-f]{16})\.(\d{1,10})")
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+class ClaimsDirectory:
+    """The directory, seen by one DAGMan.
+
+    Args:
+        path: where it is; '' for the default.
+        schedd: name of the schedd whose queue has the DAGMan job.
+        cluster: of that job.
+        in_queue: which of these clusters are in the queue; PoolError if that is not known.
+        say: is told what is unusual.
+
+    Raises:
+        FileError: it can't be used.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        schedd: str,
+        cluster: int,
+        in_queue: Callable[[list[int]], set[int]],
+        say: Callable[[str], None],
+    ) -> None:
+        self._directory = _opened(path, say)
+        self._schedd = label(schedd)
+        self.name = f"claims.{os.geteuid()}.{self._schedd}.{cluster}"
+        self._in_queue = in_queue
+        self._checked: dict[str, float] = {}  # files of living DAGMans, and until when they are
+
+    @contextlib.contextmanager
+    def decision(self) -> Iterator[None]:
+        """Within, nobody else claims anything.
+
+        Raises:
+            FileError: others did not finish in time.
+        """
+        fd = self._directory.fd
+        until = time.monotonic() + LOCK_TIMEOUT_S
+        while True:
+            try:
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except OSError as error:
+                if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
+                    raise FileError(f"{self._directory.path}: {error.strerror}") from None
+            if time.monotonic() > until:
+                raise FileError(
+                    f"{self._directory.path} has been locked by another process for"
+                    f" {LOCK_TIMEOUT_S:.0f} s"
+                )
+            time.sleep(_LOCK_PAUSE_S)
+        try:
+            yield
+        finally:
+            fcntl.flock(fd, fcntl.LOCK_UN)
+
+    def taken_by_others(self) -> Counter[str]:
+        """How many groups of others each site has.
+
+        Raises:
+            FileError: the directory can't be read.
+        """
+        found: Counter[str] = Counter()
+        for name in self._living([name for name in self._names() if name != self.name]):
+            read = self.read(name)
+            if read is not None:
+                found.update(read.counts())
+        return found
+
+    def everything(self) -> list[Claims]:
+        """All claims that count.
+
+        Raises:
+            FileError: the directory can't be read.
+        """
+        read = (self.read(name) for name in self._living(self._names()))
+        return [one for one in read if one is not None]
+
+    def write(self, dag: str, kept: Iterable[tuple[str, str]]) -> None:
+        """Replace the own file: these groups have these sites.
+
+        Raises:
+            FileError: it can't be written; the old one is as it was.
+        """
+        fd, new = self._directory.fd, f"{self.name}.new"
+        text = claims.text_of(dag, kept).encode("utf-8", "surrogateescape")
+        try:
+            self._directory.remove(new)
+            with open(os.open(new, _NEW, 0o644, dir_fd=fd), "wb") as file:
+                os.fchmod(file.fileno(), 0o644)
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            os.rename(new, self.name, src_dir_fd=fd, dst_dir_fd=fd)
+        except OSError as error:
+            self._directory.remove(new)
+            raise FileError(f"{self._directory.path}/{self.name}: {error.strerror}") from None
+
+    def remove(self) -> None:
+        """Give up all claims."""
+        self._directory.remove(self.name)
+
+    def close(self) -> None:
+        """Close it; the claims stay."""
+        self._directory.close()
+
+    def read(self, name: str) -> Claims | None:
+        """What a file says; None if it is not of the user in its name, or none of ours."""
+        found = _NAME.fullmatch(name)
+        try:
+            fd = os.open(name, _READ, dir_fd=self._directory.fd)
+        except OSError:
+            return None
+        with open(fd, "rb") as file:
+            if found is None or os.fstat(fd).st_uid != int(found[1]):
+                return None
+            data = file.read(claims.MAX_BYTES + 1)
+        if len(data) > claims.MAX_BYTES:
+            return None
+        return claims.parse(data.decode("utf-8", "surrogateescape"))
+
+    def _names(self) -> list[str]:
+        try:
+            return sorted(name for name in self._directory.names() if _NAME.fullmatch(name))
+        except Exception as error:  # unreadable, or crowded
+            raise FileError(f"{self._directory.path}: {error}") from None
+
+    def _living(self, names: list[str]) -> list[str]:
+        """Those of DAGMans whose job is in the queue; of other schedds' queues nothing is known."""
+        mine = {
+            name: int(found[3])
+            for name, found in ((name, _NAME.fullmatch(name)) for name in names)
+            if found is not None and found[2] == self._schedd
+        }
+        now = time.monotonic()
+        doubtful = {name: mine[name] for name in mine if self._checked.get(name, now) <= now}
+        doubtful.pop(self.name, None)
+        if not doubtful:
+            return names
+        there = self._in_queue(sorted(doubtful.values()))
+        dead = {name for name, cluster in doubtful.items() if cluster not in there}
+        self._checked.update(dict.fromkeys(doubtful.keys() - dead, now + CHECK_S))
+        for name in dead:
+            self._directory.remove(name)
+        return [name for name in names if name not in dead]
+
+
+def _opened(path: str, say: Callable[[str], None]) -> SharedDirectory:
+    try:
+        return open_shared(path or DEFAULT, say)
+    except Fault as error:
+        raise FileError(str(error)) from None

@@ -1,0 +1,165 @@
+"""One round of matchmaking for a DAG: which sites there are, which have room, who gets which.
+
+It is made in a process of its own (`match_process`), as the collector may hang.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from condor_pydagman.matchmaking import evaluation
+from condor_pydagman.matchmaking.claims_directory import ClaimsDirectory
+from condor_pydagman.matchmaking.site_ads import KnownAd, SiteAd, known
+from condor_pydagman.sites.analysis import Obstacle, Verdict, analysis
+from condor_pydagman.sites.choice import Offer, Room, Wanted, choose
+from condor_pydagman.sites.policy import SitePolicy
+
+
+class Match(NamedTuple):
+    """A group, the site that is kept for it, and the digest of the site's ad."""
+
+    group: int
+    site: str
+    digest: str
+
+
+class Round(NamedTuple):
+    """What a round has come to.
+
+    Attributes:
+        matches: sites that are kept from now on.
+        sites: all sites that have an ad.
+        reasons: by kind of groups that got none, why.
+        unfit: groups for which the REMATCH_IF of their policy is true.
+        ads: ads of sites in `matches`, by digest.
+    """
+
+    matches: list[Match]
+    sites: list[str]
+    reasons: list[tuple[int, str]]
+    unfit: list[int]
+    ads: dict[str, KnownAd]
+
+
+class Matcher:
+    """Makes rounds.
+
+    Args:
+        dag: the DAG file, for people.
+        names: of the groups, by number.
+        policies: by kind of group.
+        kinds: by group.
+        facts: attributes of the ads of all groups.
+        directory: the claims of the access point.
+        query: gives the sites; raises PoolError.
+        interval_s: seconds for which the sites are taken as known.
+        clock: monotonic seconds.
+    """
+
+    def __init__(
+        self,
+        dag: str,
+        names: Sequence[str],
+        policies: Sequence[SitePolicy],
+        kinds: Sequence[int],
+        facts: dict[str, Any],
+        *,
+        directory: ClaimsDirectory,
+        query: Callable[[], list[SiteAd]],
+        interval_s: float,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._dag = dag
+        self._names = names
+        self._kinds = kinds
+        self._groups = [evaluation.group_ad(policy, facts) for policy in policies]
+        self._directory = directory
+        self._query = query
+        self._interval_s = interval_s
+        self._clock = clock
+        self._sites: list[SiteAd] = []
+        self._known_until = float("-inf")
+
+    def round(
+        self,
+        claims: Sequence[tuple[int, str]],
+        wanted: Sequence[Wanted],
+        watched: Sequence[tuple[int, str]],
+    ) -> Round:
+        """Keep these claims, find sites for these groups, look at these.
+
+        Raises:
+            PoolError, FileError: that can't be done; nothing has changed.
+        """
+        sites = self._present() if wanted or watched else self._sites
+        with self._directory.decision():
+            mine = Counter(site for _, site in claims)
+            taken = self._directory.taken_by_others() + mine if wanted else mine
+            rooms = {site.name: Room(site.most, taken[site.name]) for site in sites}
+            judged = self._judged(wanted, sites, rooms)
+            offers = {
+                kind: [Offer(one.site, one.rank) for one in found if one.obstacle is Obstacle.NONE]
+                for kind, found in judged.items()
+            }
+            chosen = choose(wanted, offers, rooms)
+            kept = [(self._names[group], site) for group, site in (*claims, *chosen)]
+            self._directory.write(self._dag, kept)
+        full = Counter(site for _, site in chosen) + taken
+        self._note_full(judged, rooms, full)
+        return self._told(chosen, wanted, watched, sites, judged)
+
+    def _present(self) -> list[SiteAd]:
+        if self._clock() >= self._known_until:
+            self._sites = self._query()
+            self._known_until = self._clock() + self._interval_s
+        return self._sites
+
+    def _judged(
+        self, wanted: Sequence[Wanted], sites: Sequence[SiteAd], rooms: dict[str, Room]
+    ) -> dict[int, list[Verdict]]:
+        for site in sites:
+            if not site.problem:
+                site.ad["CurMatches"] = rooms[site.name].taken
+        kinds = {one.kind for one in wanted}
+        return {kind: evaluation.verdicts(self._groups[kind], sites, rooms) for kind in kinds}
+
+    def _note_full(
+        self, judged: dict[int, list[Verdict]], rooms: dict[str, Room], taken: Counter[str]
+    ) -> None:
+        """Sites whose last place has been given away in this round are full."""
+        for kind, found in judged.items():
+            judged[kind] = [
+                one._replace(obstacle=Obstacle.FULL)
+                if one.obstacle is Obstacle.NONE and taken[one.site] >= rooms[one.site].most
+                else one
+                for one in found
+            ]
+
+    def _told(
+        self,
+        chosen: list[tuple[int, str]],
+        wanted: Sequence[Wanted],
+        watched: Sequence[tuple[int, str]],
+        sites: Sequence[SiteAd],
+        judged: dict[int, list[Verdict]],
+    ) -> Round:
+        by_name = {site.name: site for site in sites}
+        ads = {site: known(by_name[site]) for site in {site for _, site in chosen}}
+        served = {group for group, _ in chosen}
+        left = sorted({one.kind for one in wanted if one.group not in served})
+        unfit = [
+            group
+            for group, site in watched
+            if site in by_name
+            and evaluation.is_true(self._groups[self._kinds[group]], "RematchIf", by_name[site].ad)
+        ]
+        return Round(
+            [Match(group, site, ads[site].digest) for group, site in chosen],
+            list(by_name),
+            [(kind, analysis(judged[kind])) for kind in left],
+            unfit,
+            {ad.digest: ad for ad in ads.values()},
+        )

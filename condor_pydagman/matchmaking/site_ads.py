@@ -1,0 +1,119 @@
+"""The ads of sites, as the collector has them.
+
+A site is an ad of the type PydagmanSite, with a Name and MaxMatches: so many groups may be matched
+to it at once.  Requirements and Rank look at the group's ad as TARGET.  Every other attribute is
+the site's own, and can be used in submit descriptions as $(MATCH_<attribute>).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import classad2
+import htcondor2
+
+from condor_pydagman.adapters.descriptions import BINDINGS, reason_of
+from condor_pydagman.errors import PoolError
+from condor_pydagman.sites.environment import parse_environment
+
+MY_TYPE = "PydagmanSite"
+MAX_SITES = 10_000  # ads of sites that are looked at
+MAX_VALUE = 2_000  # characters of a value that submit descriptions can use
+# Attributes that say nothing of the site itself.
+VOLATILE = frozenset(
+    (
+        *("curmatches", "updatesequencenumber", "lastheardfrom", "mytype", "targettype"),
+        *("classadlifetime", "authenticatedidentity", "authenticationmethod", "daemonstarttime"),
+        *("updatestotal", "updatessequenced", "updateslost", "updateshistory", "myaddress"),
+        *("requirements", "rank"),  # which are asked, and differ from round to round
+    )
+)
+
+
+class SiteAd(NamedTuple):
+    """A site.
+
+    Attributes:
+        name: its Name.
+        most: MaxMatches.
+        ad: the ClassAd.
+        problem: why the ad can't be used, '' if it can.
+    """
+
+    name: str
+    most: int
+    ad: Any
+    problem: str = ""
+
+
+class KnownAd(NamedTuple):
+    """What is kept of the ad that a group was matched by; plain data.
+
+    Attributes:
+        digest: of all that the ad says of the site.
+        values: of its attributes that are plain: text, numbers, truth values.
+        environment: what its SiteEnvironment says.
+    """
+
+    digest: str
+    values: dict[str, Any]
+    environment: dict[str, str]
+
+
+def query() -> list[SiteAd]:
+    """All sites that the collector knows, by name.
+
+    Raises:
+        PoolError: it can't be asked.
+    """
+    constraint = f'MyType == "{MY_TYPE}"'
+    try:
+        found = htcondor2.Collector().query(htcondor2.AdType.Any, constraint)
+    except BINDINGS as error:
+        raise PoolError(f"the collector: {reason_of(error)}", transient=True) from None
+    return sites_of(found[:MAX_SITES])
+
+
+def sites_of(ads: Iterable[Any]) -> list[SiteAd]:
+    """The sites of these ads, by name; of two with the same name the later one counts."""
+    found = {}
+    for ad in ads:
+        name = ad.get("Name")
+        if isinstance(name, str) and name:
+            found[name] = _site(name, ad)
+    return [found[name] for name in sorted(found)]
+
+
+def _site(name: str, ad: Any) -> SiteAd:
+    most = value_of(ad, "MaxMatches")
+    if isinstance(most, bool) or not isinstance(most, int) or most < 0:
+        return SiteAd(name, 0, ad, f"MaxMatches is {most!r}, not a whole number")
+    return SiteAd(name, most, ad)
+
+
+def value_of(ad: Any, attribute: str) -> Any:
+    """The value of an attribute; None if it has none, or an error."""
+    try:
+        value = ad.eval(attribute)
+    except (KeyError, classad2.ClassAdException, *BINDINGS):
+        return None
+    return None if isinstance(value, classad2.Value) else value
+
+
+def known(site: SiteAd) -> KnownAd:
+    """What is kept of the ad of a site that a group is matched to."""
+    values = {}
+    lines = []
+    for attribute in sorted(site.ad.keys(), key=str.lower):
+        if attribute.lower() in VOLATILE:
+            continue
+        lines.append(f"{attribute.lower()}={site.ad.lookup(attribute)}")
+        value = value_of(site.ad, attribute)
+        if isinstance(value, (bool, int, float, str)) and len(str(value)) <= MAX_VALUE:
+            values[attribute] = value
+    text = value_of(site.ad, "SiteEnvironment")
+    environment = parse_environment(text) if isinstance(text, str) else {}
+    digest = hashlib.sha256("\n".join(lines).encode("utf-8", "surrogateescape")).hexdigest()
+    return KnownAd(digest[:12], values, environment)

@@ -1,0 +1,82 @@
+"""What a submit description gets of the site that its node's group is matched to.
+
+Before the user's lines, a macro `MATCH_<attribute>` for each attribute of the site's ad; after them
+the same as attributes of the job, as the negotiator gives them (manual: "Job ClassAd Attributes"),
+the site's name, and the variables of its SiteEnvironment beside those of the description.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from condor_pydagman.records.job_description import Template
+from condor_pydagman.records.submit_values import attribute, literal
+
+SITE_ATTRIBUTE = "PYDAGMAN_Site"
+_ENVIRONMENT = re.compile(r"^[ \t]*(?:environment|env)[ \t]*=[ \t]*(.*?)[ \t]*$", re.M | re.I)
+_NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
+
+
+def with_site(
+    template: Template, site: str, values: Mapping[str, Any], environment: Mapping[str, str]
+) -> Template:
+    """The description for a node that runs at `site`.
+
+    Args:
+        values: plain attributes of the site's ad: text, numbers, truth values.
+        environment: variables that its jobs get.
+    """
+    known = {name: value for name, value in values.items() if _NAME.fullmatch(name)}
+    macros = "".join(f"MATCH_{name} = {_macro(value)}\n" for name, value in known.items())
+    attributes = "".join(
+        f"My.MATCH_{name} = {_attribute(name, value)}\n" for name, value in known.items()
+    )
+    attributes += f"My.{SITE_ATTRIBUTE} = {attribute(site)}\n"
+    parts = []
+    so_far = ""
+    for body, queue in template.parts:
+        so_far += body
+        parts.append((macros + body + attributes + _environment(so_far, environment), queue))
+        macros = ""
+    return Template(tuple(parts))
+
+
+def _macro(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return literal(_one_line(str(value)))
+
+
+def _attribute(name: str, value: Any) -> str:
+    """By the macro, where that can be: one that nothing uses would lead to a warning."""
+    if not isinstance(value, str):
+        return f"$(MATCH_{name})"
+    text = _one_line(value)
+    return attribute(text) if '"' in text or "\\" in text else f'"$(MATCH_{name})"'
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.splitlines()) if "\n" in text or "\r" in text else text
+
+
+def _environment(before: str, more: Mapping[str, str]) -> str:
+    """A line with the variables that the description sets so far, and these."""
+    if not more:
+        return ""
+    found = _ENVIRONMENT.findall(before)
+    theirs = found[-1] if found else ""
+    if theirs and not theirs.startswith('"'):
+        plain = {name: value for name, value in more.items() if not re.search("[;\"']", value)}
+        pairs = ";".join(f"{name}={literal(value)}" for name, value in plain.items())
+        return f"environment = {theirs.rstrip(';')};{pairs}\n"
+    inside = theirs[1:-1].strip() if len(theirs) > 1 and theirs.endswith('"') else ""
+    pairs = " ".join(f"{name}={_quoted(value)}" for name, value in more.items())
+    return f'environment = "{inside + " " if inside else ""}{pairs}"\n'
+
+
+def _quoted(value: str) -> str:
+    """In the new syntax of `environment` (man page condor_submit)."""
+    text = literal(value.replace('"', '""'))
+    return "'" + text.replace("'", "''") + "'" if re.search(r"[\s']", text) or not text else text

@@ -1,0 +1,119 @@
+"""Which site a group gets: a function of what groups want, what sites offer, and their room.
+
+Among the sites that fit on both sides, the one with the greatest Rank; of equal ones, the one with
+the smallest part of its room taken; then by name.  So the same facts give the same sites.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+
+class Wanted(NamedTuple):
+    """A group that is to be matched.
+
+    Attributes:
+        group: its number in the DAG.
+        kind: which offers are made to it, see `choose`.
+        only: the site that it must have, since its work is there; '' for any.
+        last: sites that it takes only if there is no other one.
+        never: sites that it does not take.
+    """
+
+    group: int
+    kind: int
+    only: str = ""
+    last: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
+
+
+class Offer(NamedTuple):
+    """A site that fits groups of some kind; `rank` is what they think of it."""
+
+    site: str
+    rank: float = 0.0
+
+
+class Room(NamedTuple):
+    """How many groups a site may have, and has."""
+
+    most: int
+    taken: int = 0
+
+
+def choose(
+    wanted: Iterable[Wanted],
+    offers: Mapping[int, Sequence[Offer]],
+    rooms: Mapping[str, Room],
+) -> list[tuple[int, str]]:
+    """Give sites to groups, first come, first served.
+
+    Args:
+        wanted: the groups, in their order.
+        offers: by kind of group, the sites that fit.
+        rooms: by site; a site that is not there has no room.
+
+    Returns:
+        Groups with their sites; groups that get none are left out.
+    """
+    taken = {site: room.taken for site, room in rooms.items()}
+    sellers: dict[int, _Seller] = {}
+    found = []
+    for one in wanted:
+        seller = sellers.get(one.kind)
+        if seller is None:
+            offered = offers.get(one.kind, ())
+            seller = sellers[one.kind] = _Seller(offered, rooms, taken)
+        picky = one.only or one.last or one.never
+        site = seller.best_for(one) if picky else seller.best()
+        if site:
+            taken[site] += 1
+            found.append((one.group, site))
+    return found
+
+
+class _Seller:
+    """The offers to one kind of group, the best one at hand."""
+
+    def __init__(
+        self, offers: Sequence[Offer], rooms: Mapping[str, Room], taken: dict[str, int]
+    ) -> None:
+        self._offers = [one for one in offers if one.site in rooms]
+        self._rooms, self._taken = rooms, taken
+        self._heap = [self._key(one) for one in self._offers if self._has_room(one.site)]
+        heapq.heapify(self._heap)
+
+    def best(self) -> str:
+        """The best site that has room; '' if none has."""
+        while self._heap:
+            rank, load, site = self._heap[0]
+            if not self._has_room(site):
+                heapq.heappop(self._heap)
+                continue
+            now = self._load(site)
+            if load == now:
+                return site
+            heapq.heapreplace(self._heap, (rank, now, site))
+        return ""
+
+    def best_for(self, one: Wanted) -> str:
+        """As `best`, for a group that does not take every site."""
+        fitting = [
+            ((offer.site in one.last, *self._key(offer)), offer.site)
+            for offer in self._offers
+            if self._has_room(offer.site)
+            and offer.site not in one.never
+            and one.only in ("", offer.site)
+        ]
+        return min(fitting)[1] if fitting else ""
+
+    def _key(self, offer: Offer) -> tuple[float, float, str]:
+        return (-offer.rank, self._load(offer.site), offer.site)
+
+    def _load(self, site: str) -> float:
+        return self._taken[site] / self._rooms[site].most
+
+    def _has_room(self, site: str) -> bool:
+        return self._taken[site] < self._rooms[site].most

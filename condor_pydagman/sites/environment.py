@@ -1,0 +1,43 @@
+"""SiteEnvironment: variables that a site gives to the jobs and scripts of its groups.
+
+Both forms of HTCondor's submit command `environment` are read (man page condor_submit): `A=1;B=2`,
+and, between blanks, `A=1 B='x y'`, as it stands within double quotes there.
+"""
+
+from __future__ import annotations
+
+import re
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
+_MAX = 500  # variables
+
+
+def parse_environment(text: str) -> dict[str, str]:
+    """The variables; what is none is left out."""
+    pieces = text.split(";") if ";" in text or " " not in text.strip() else _words(text)
+    found = {}
+    for piece in pieces[:_MAX]:
+        name, equals, value = piece.strip().partition("=")
+        if equals and _NAME.fullmatch(name) and "\0" not in value and "\n" not in value:
+            found[name] = value
+    return found
+
+
+def _words(text: str) -> list[str]:
+    """Words between blanks; a part in single quotes may have blanks, and '' is one quote."""
+    words, word, quoted, position = [], "", False, 0
+    while position < len(text):
+        character = text[position]
+        position += 1
+        if character == "'":
+            if quoted and text[position : position + 1] == "'":
+                word += "'"
+                position += 1
+            else:
+                quoted = not quoted
+        elif character in " \t\n" and not quoted:
+            words.append(word)
+            word = ""
+        else:
+            word += character
+    return [one for one in (*words, word) if one]

@@ -1,0 +1,205 @@
+"""Sites in a simulated world: they have room, or none; their ads vanish and come back; at some of
+them no job ever runs.  And the claims of all DAGMans, of which this one keeps some.
+
+O33: a group runs at one site at a time, at the one that is kept for it.  O34: no site is over its
+limit.  O35: a site is given up only when nothing of the group is in the queue.  O36: a node that is
+done at the end has run at the last site of its group.
+
+They have a random generator of their own, so that what they do changes no draw of anything else.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from random import Random
+from typing import TYPE_CHECKING, Union
+
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import inputs
+from condor_pydagman.graph.model import Dag, SiteGroup
+from condor_pydagman.records.job_description import Template
+from condor_pydagman.sites.choice import Offer, Room, choose
+from condor_pydagman.sites.policy import SitePolicy
+from condor_pydagman.vocabulary import ORDINARY_KINDS
+from tests.sim.fake_jobs import Cluster
+from tests.sim.verdicts import require
+
+if TYPE_CHECKING:
+    from tests.sim.process import Process
+    from tests.sim.world import World
+
+NAMES = ("east", "north", "south", "west")
+MAX_DELAY_S = 20.0  # seconds that a round may take
+_GONE = ("leaving", "removed", "ended")
+Answer = Union[inputs.SitesMatched, inputs.SitesUnknown]
+
+
+def add_groups(dag: Dag, rng: Random) -> None:
+    """Put some nodes of the DAG into groups."""
+    nodes = [node for node in range(len(dag)) if dag.kinds[node] in ORDINARY_KINDS]
+    rng.shuffle(nodes)
+    while nodes and rng.random() < 0.9:
+        size = rng.choice((1, 2, 2, 3, 5))
+        members, nodes = tuple(sorted(nodes[:size])), nodes[size:]
+        number = len(dag.site_groups)
+        dag.group_of.update(dict.fromkeys(members, number))
+        clean_up = rng.choice(members) if rng.random() < 0.4 else -1
+        dag.site_groups.append(SiteGroup(f"g{number}", members, _policy(rng), clean_up))
+
+
+def _policy(rng: Random) -> SitePolicy:
+    def some(*values: int) -> int:
+        return rng.choice((0, 0, *values))
+
+    return SitePolicy(
+        wait=rng.choice((3000, 30_000)),
+        idle=some(100, 400),
+        held=some(100),
+        gone=some(200),
+        failures=some(1, 2, 4),
+        rematch_if=rng.choice(("", "", "x")),
+        rounds=rng.choice((1, 2, 3, 5)),
+        clean_up_time=rng.choice((50, 600)),
+        old_site=rng.choice(("LAST", "NEVER")),
+    )
+
+
+class FakeSites:
+    """All sites; what a DAGMan does about them is `Desk`.
+
+    Attributes:
+        claims: group and site that are kept for the present DAGMan job.
+        last_site: at which each node has last been submitted.
+    """
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.rng = rng = Random(f"sites {world.seed}")
+        self.most = {name: rng.choice((0, 1, 1, 2, 5)) for name in NAMES}
+        self.most[rng.choice(NAMES)] = 3
+        self.others = {name: rng.randint(0, most) for name, most in self.most.items()}
+        self.dead = {name for name in NAMES if rng.random() < 0.2}
+        self.missing: set[str] = set()
+        self.claims: dict[int, str] = {}
+        self.last_site: dict[str, str] = {}
+        if world.matched:
+            world.every(30.0, self._change)
+
+    def _change(self) -> None:
+        """Ads come and go; others take places and give them up; at the end all is well."""
+        if self.world.now >= self.world.faults.until:
+            self.missing.clear()
+            self.dead.clear()
+            self.others = dict.fromkeys(NAMES, 0)
+            return
+        name = self.rng.choice(NAMES)
+        if self.rng.random() < 0.3:
+            self.missing ^= {name}
+        taken = Counter(self.claims.values())[name]
+        self.others[name] = self.rng.randint(0, max(0, self.most[name] - taken))
+
+    def never_runs(self, cluster: Cluster) -> bool:
+        """Whether the site of a job takes jobs and never runs them."""
+        return cluster.site in self.dead
+
+    def submitted(self, dag: Dag, cluster: Cluster) -> None:
+        """The schedd takes a node's jobs."""
+        group = dag.group_of.get(dag.ids[cluster.node])
+        if group is None:
+            require(not cluster.site, f"O33: {cluster.node} has a site and is in no group")
+            return
+        kept = self.claims.get(group, "")
+        where = f"{cluster.node} runs at {cluster.site!r}, and {kept!r} is kept for its group"
+        require(cluster.site and cluster.site == kept, f"O33: {where}")
+        for other in self._live(dag, group):
+            require(other.site == kept, f"O33: {other.node} is still at {other.site!r}, {where}")
+        self.last_site[cluster.node] = cluster.site
+
+    def round(self, process: Process, action: do.MatchSites) -> Answer:
+        """What a round of matchmaking does."""
+        for group, site in self.claims.items():
+            if (group, site) not in action.claims and not self.world.ever_garbled:
+                left = [one.node for one in self._live(process.dag, group)]
+                require(not left, f"O35: {site} is given up, but {left} are in the queue")
+        if self.rng.random() < 0.1 and self.world.now < self.world.faults.until:
+            return inputs.SitesUnknown("the collector does not answer")
+        kept = dict(action.claims)
+        there = [name for name in NAMES if name not in self.missing]
+        taken = Counter(kept.values())
+        rooms = {name: Room(self.most[name], self.others[name] + taken[name]) for name in there}
+        kinds = {one.kind for one in action.wanted}
+        chosen = choose(action.wanted, {kind: [*map(Offer, there)] for kind in kinds}, rooms)
+        self.claims = {**kept, **dict(chosen)}
+        for name, count in Counter(site for _, site in chosen).items():
+            over = self.others[name] + taken[name] + count > self.most[name]
+            require(not over, f"O34: {name} is over its limit")
+        unfit = [group for group, _ in action.watched if self.rng.random() < 0.05]
+        if self.rng.random() < 0.1 and self.world.now < self.world.faults.until:
+            return inputs.SitesUnknown("the process has died")  # the claims have been written
+        return inputs.SitesMatched(
+            [inputs.SiteClaim(group, site, f"ad-{site}") for group, site in chosen],
+            there,
+            [(kind, f"{len(there)} sites are full") for kind in kinds],
+            unfit,
+        )
+
+    def ended(self, dag: Dag, done: set[str]) -> None:
+        """The DAG has ended well."""
+        if self.world.ever_garbled:
+            return
+        matched: dict[int, str] = {}
+        for entry in self.world.log.entries:
+            event = entry.event
+            if event.record is not None and event.record.name == "SITE_MATCHED":
+                matched[dag.group_of[dag.ids[event.node]]] = event.text.partition(" ")[2]
+        for node, group in dag.group_of.items():
+            name = dag.names[node]
+            if dag.has_weak_children_only(node):
+                continue  # a rescue file may have marked it, though it failed when it had no site
+            if name in done and name in self.last_site and group in matched:
+                where = f"{name} has run at {self.last_site[name]}, not at {matched[group]}"
+                require(self.last_site[name] == matched[group], f"O36: {where}")
+
+    def _live(self, dag: Dag, group: int) -> list[Cluster]:
+        """Clusters of a group with jobs in the queue that nobody has removed."""
+        names = {dag.names[node] for node in dag.site_groups[group].nodes}
+        jobs = self.world.schedd.queue.values()
+        return [
+            job.cluster
+            for job in jobs
+            if job.cluster.era == self.world.era
+            and job.cluster.node in names
+            and job.status not in _GONE
+            and not job.cluster.removed
+        ]
+
+
+class Desk:
+    """What one DAGMan process does about sites; see `daemon.ports.Sites`."""
+
+    def __init__(self, sites: FakeSites, process: Process) -> None:
+        self._sites = sites
+        self._process = process
+
+    def match(self, action: do.MatchSites, tell: Callable[[inputs.Input], None]) -> None:
+        sites, process = self._sites, self._process
+        world = sites.world
+        world.boundary()
+        process.requests.pending += 1
+        delay = sites.rng.choice((0.0, 0.0, sites.rng.uniform(0.0, MAX_DELAY_S)))
+
+        def obey() -> None:
+            if world.process is process and process.exit is None:
+                process.requests._answer_at(world.now, tell, sites.round(process, action))
+
+        world.at(world.now + delay, obey)
+
+    def template(self, template: Template, action: do.SubmitNode) -> Template:
+        return template
+
+    def environment(self, action: do.SubmitNode | do.RunScript) -> Mapping[str, str]:
+        return {}
+
+    def give_up(self) -> None:
+        self._sites.claims.clear()

@@ -1,0 +1,69 @@
+"""SITE_GROUP, SITE_POLICY and SITE_MATCHED: how their lines are read and written."""
+
+from __future__ import annotations
+
+import pytest
+
+from condor_pydagman.dagfile import commands, printer
+from tests.unit.dagfile.one_line import good, message
+
+ROUND_TRIPS = [
+    ("SITE_GROUP g NODES A B A", commands.SiteGroupLine(1, "g", "NODES", ("A", "B", "A"))),
+    ("Site-Group g splice S", commands.SiteGroupLine(1, "g", "SPLICE", ("S",))),
+    ("SITE_GROUP g ALL-NODES", commands.SiteGroupLine(1, "g", "ALL_NODES")),
+    (
+        'SITE_POLICY g REQUIREMENTS  TARGET.Arch == "X86_64" && x ',
+        commands.SitePolicyLine(1, "g", "REQUIREMENTS", 'TARGET.Arch == "X86_64" && x'),
+    ),
+    (
+        "SITE_POLICY g ATTRIBUTE WANT_X=a == b",
+        commands.SitePolicyLine(1, "g", "ATTRIBUTE", ("WANT_X", "a == b")),
+    ),
+    ("SITE_POLICY ALL_GROUPS idle 2h", commands.SitePolicyLine(1, "ALL_GROUPS", "IDLE", 7200)),
+    ("SITE_POLICY g GONE 0", commands.SitePolicyLine(1, "g", "GONE", 0)),
+    ("SITE_POLICY g FAILURES 2", commands.SitePolicyLine(1, "g", "FAILURES", 2)),
+    ("SITE_POLICY g CLEAN-UP C", commands.SitePolicyLine(1, "g", "CLEAN_UP", ("C", 600))),
+    ("SITE_POLICY g CLEAN_UP C 5m", commands.SitePolicyLine(1, "g", "CLEAN_UP", ("C", 300))),
+    ("SITE_POLICY g OLD_SITE never", commands.SitePolicyLine(1, "g", "OLD_SITE", "NEVER")),
+    ("SITE_MATCHED s+g site 3", commands.SiteMatched(1, "s+g", "site", 3)),
+]
+
+
+@pytest.mark.parametrize(("line", "command"), ROUND_TRIPS)
+def test_lines_are_read_and_written(line: str, command: commands.Command) -> None:
+    assert good(line + "\n") == command
+    assert good(printer.lines(command) + "\n") == command
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("SITE_GROUP", "Missing name of the group"),
+        ("SITE_GROUP all_groups ALL_NODES", "'all_groups' can't be the name of a group"),
+        ("SITE_GROUP s+g NODES A", "'s+g' can't be the name of a group"),
+        ("SITE_GROUP g", "Missing what is in the group"),
+        ("SITE_GROUP g A B", "Unexpected token 'A'"),
+        ("SITE_GROUP g NODES", "The group has no nodes"),
+        ("SITE_GROUP g SPLICE", "Missing name of the splice"),
+        ("SITE_GROUP g SPLICE S T", "Unexpected token 'T'"),
+        ("SITE_GROUP g ALL_NODES A", "Unexpected token 'A'"),
+        ("SITE_POLICY", "Missing name of the group"),
+        ("SITE_POLICY g", "Missing what is to be said of the group"),
+        ("SITE_POLICY g REQUIREMENT x", "Unexpected token 'REQUIREMENT'"),
+        ("SITE_POLICY g RANK", "RANK missing its ClassAd expression"),
+        ("SITE_POLICY g ATTRIBUTE x == 3", "Invalid ATTRIBUTE 'x == 3'"),
+        ("SITE_POLICY g ATTRIBUTE 3x = 3", "Invalid ATTRIBUTE '3x = 3'"),
+        ("SITE_POLICY g WAIT", "WAIT missing time value"),
+        ("SITE_POLICY g WAIT soon", "Invalid WAIT time value 'soon'"),
+        ("SITE_POLICY g WAIT 5 s", "Unexpected token 's'"),
+        ("SITE_POLICY g FAILURES 0", "Invalid FAILURES number '0'"),
+        ("SITE_POLICY g ROUNDS -1", "Invalid ROUNDS number '-1'"),
+        ("SITE_POLICY g CLEAN_UP", "CLEAN_UP missing its node"),
+        ("SITE_POLICY g CLEAN_UP C x", "Invalid CLEAN_UP time value 'x'"),
+        ("SITE_POLICY g OLD_SITE", "OLD_SITE missing LAST or NEVER"),
+        ("SITE_POLICY g OLD_SITE FIRST", "Unexpected token 'FIRST'"),
+        ("SITE_MATCHED g s 0", "Invalid number of the round '0'"),
+    ],
+)
+def test_errors(line: str, said: str) -> None:
+    assert message(line + "\n").partition(": ")[2] == said

@@ -1,0 +1,87 @@
+"""A DAG with groups of nodes, and the sites that they can run at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import inputs
+from condor_pydagman.engine.site_states import CLAIMING, GroupState
+from condor_pydagman.sites.choice import Offer, Room, choose
+from tests import make
+from tests.make import QUIET
+
+
+class Matched(make.EngineHarness):
+    """A DAG whose groups get sites.
+
+    Attributes:
+        rooms: the sites, and how many groups each may have.
+        claims: the sites that are kept for groups.
+    """
+
+    rooms: dict[str, int]
+    claims: dict[int, str]
+
+    def answer(self, unfit: tuple[int, ...] = ()) -> list[do.Action]:
+        """Answer the last request for sites, and let the log come back."""
+        assert self.engine.run.sites.asked
+        request = self.ever(do.MatchSites)[-1]
+        kept = dict(request.claims)
+        taken = {site: list(kept.values()).count(site) for site in self.rooms}
+        rooms = {site: Room(most, taken[site]) for site, most in self.rooms.items()}
+        kinds = {one.kind for one in request.wanted}
+        offers = {kind: [Offer(site) for site in self.rooms] for kind in kinds}
+        found = choose(request.wanted, offers, rooms)
+        self.claims = {**kept, **dict(found)}
+        for site, most in self.rooms.items():
+            assert list(self.claims.values()).count(site) <= most
+        claims = [inputs.SiteClaim(group, site, f"ad-{site}") for group, site in found]
+        reasons = [(kind, "all sites are full") for kind in kinds]
+        self.tell(inputs.SitesMatched(claims, tuple(self.rooms), reasons, unfit))
+        first = self.last
+        self.last = first + self.read_back()
+        self.same_as_replayed()
+        return self.last
+
+    def back(self) -> list[do.Action]:
+        """The log comes back."""
+        first = self.last
+        self.last = first + self.read_back()
+        self.same_as_replayed()
+        return self.last
+
+    def same_as_replayed(self) -> None:
+        """A DAGMan that reads the log of this one comes to the same."""
+        self.same_replay()
+        mine, its = self.engine.run.sites, self.restart().engine.run.sites
+        if mine.awaited:
+            return
+        for group, state in enumerate(mine.group_states):
+            assert (state in CLAIMING) == (its.group_states[group] in CLAIMING), GroupState(state)
+            assert mine.rounds[group] == its.rounds[group]
+            if state in CLAIMING:
+                assert mine.sites[group] == its.sites[group]
+                assert mine.digests[group] == its.digests[group]
+            assert mine.taken_back.get(group) == its.taken_back.get(group)
+        assert mine.failures == its.failures
+
+    def groups(self) -> str:
+        """States of the groups, and their sites."""
+        sites = self.engine.run.sites
+        return " ".join(
+            f"{group.name}={GroupState(sites.group_states[number]).name}"
+            + (f"@{sites.sites[number]}" if sites.sites[number] else "")
+            for number, group in enumerate(sites.groups)
+        )
+
+
+def matched(of: Any, rooms: str = "s:9", **more: Any) -> Matched:
+    """A DAG that has begun; `rooms` are sites with the number of their places."""
+    harness = Matched(make.dag(of, **more) if isinstance(of, str) else of, QUIET)
+    harness.rooms = {
+        site: int(most) for site, _, most in (word.partition(":") for word in rooms.split())
+    }
+    harness.claims = {}
+    harness.begin()
+    return harness

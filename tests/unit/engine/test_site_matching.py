@@ -1,0 +1,169 @@
+"""Groups of nodes get sites: when, in which order, and what becomes of replies and claims."""
+
+from __future__ import annotations
+
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import inputs
+from condor_pydagman.engine.node_states import State
+from condor_pydagman.sites.policy import SitePolicy
+from tests import make
+from tests.unit.engine.matched import matched
+
+UNIT = "A -> B -> C"
+ABC = {"g": "A B C"}
+
+
+def test_a_group_is_matched_when_its_first_node_could_start() -> None:
+    harness = matched("Z -> A; A -> B -> C", groups=ABC)
+    assert harness.submits() == ["Z"]
+    assert not harness.ever(do.MatchSites)
+    harness.run_node("Z", 1)
+    assert harness.groups() == "g=WAITING"
+    assert harness.asked(do.MatchSites)[0].wanted[0].group == 0
+    assert harness.submits() == []
+    harness.answer()
+    assert harness.groups() == "g=MATCHED@s"
+    assert harness.submits() == ["A"]
+    (submit,) = harness.asked(do.SubmitNode)
+    assert (submit.site, submit.site_ad) == ("s", "ad-s")
+
+
+def test_nothing_starts_before_the_match_is_in_the_log() -> None:
+    harness = matched(UNIT, groups=ABC)
+    claim = inputs.SiteClaim(0, "s", "x")
+    harness.tell(inputs.SitesMatched([claim], ["s"]))
+    assert harness.groups() == "g=CLAIMED@s"
+    assert harness.submits() == []
+    harness.back()
+    assert harness.submits() == ["A"]
+
+
+def test_all_nodes_run_at_the_site_and_the_claim_is_given_up() -> None:
+    harness = matched(UNIT + "; D", groups=ABC, pre={"B": "x"})
+    harness.take("D", 9)
+    harness.answer()
+    harness.run_node("A", 1)
+    (script,) = harness.asked(do.RunScript)
+    assert script.site == "s"
+    harness.pre_ends("B")
+    harness.run_node("B", 2)
+    harness.run_node("C", 3)
+    assert harness.groups() == "g=OVER@s"
+    (request,) = harness.asked(do.MatchSites)
+    assert request == do.MatchSites((), ())
+    harness.tell(inputs.SitesMatched((), ["s"]))
+    harness.tell(make.terminated(9))
+    assert harness.asked(do.Exit)[0].code == 0
+
+
+def test_nodes_in_no_group_do_not_wait() -> None:
+    harness = matched("A; D", groups={"g": "A"})
+    assert harness.submits() == ["D"]
+
+
+def test_groups_wait_their_turn_for_room() -> None:
+    harness = matched("A; B; C", "s:2", groups={"a": "A", "b": "B", "c": "C"})
+    harness.answer()
+    assert harness.groups() == "a=MATCHED@s b=MATCHED@s c=WAITING"
+    assert harness.said("No site yet for group c: all sites are full")
+    harness.take("A", 1)
+    harness.tell(make.terminated(1))
+    assert harness.groups() == "a=OVER@s b=MATCHED@s c=WAITING"
+    harness.answer()
+    assert harness.groups() == "a=OVER@s b=MATCHED@s c=MATCHED@s"
+
+
+def test_the_collector_is_asked_at_intervals_while_groups_wait() -> None:
+    harness = matched("A", "", groups={"g": "A"})
+    harness.answer()
+    assert harness.engine.next_deadline() == harness.now + 60
+    harness.wait(59)
+    assert not harness.asked(do.MatchSites)
+    harness.wait(1)
+    assert harness.asked(do.MatchSites)
+    harness.tell(inputs.SitesUnknown("no collector"))
+    assert harness.said("No site yet for group g: no collector")
+    harness.wait(60)
+    assert harness.asked(do.MatchSites)
+    assert [say.text for say in harness.ever(do.Say)].count(
+        "No site yet for group g: no collector"
+    ) == 1
+
+
+def test_nothing_is_asked_for_when_nothing_waits() -> None:
+    harness = matched("A -> B", groups={"g": "A B"})
+    harness.answer()
+    assert harness.engine.next_deadline() is None
+
+
+def test_a_restart_keeps_sites_and_asks_for_those_that_have_none() -> None:
+    harness = matched("A; B", "s:1", groups={"a": "A", "b": "B"})
+    harness.answer()
+    other = harness.restart()
+    (request,) = [one for one in other.all if isinstance(one, do.MatchSites)]
+    assert request.claims == ((0, "s"),)
+    assert [one.group for one in request.wanted] == [1]
+
+
+def test_a_restart_between_claim_and_record_asks_again() -> None:
+    harness = matched(UNIT, groups=ABC)
+    harness.tell(inputs.SitesMatched([inputs.SiteClaim(0, "s", "x")], ["s"]))
+    other = harness.restart()
+    (request,) = [one for one in other.all if isinstance(one, do.MatchSites)]
+    assert request.claims == ()
+    assert [one.group for one in request.wanted] == [0]
+
+
+def test_the_dag_does_not_end_while_a_group_waits() -> None:
+    harness = matched("A; B", "", groups={"a": "A"})
+    harness.answer()
+    harness.run_node("B", 1)
+    assert not harness.ever(do.Exit)
+
+
+def test_a_halted_dag_asks_for_no_sites() -> None:
+    harness = matched("B -> A; C", groups={"a": "A"})
+    harness.take("C", 9)
+    harness.take("B", 1)
+    harness.tell(inputs.Halt())
+    harness.tell(make.terminated(1))
+    assert not harness.asked(do.MatchSites)
+    harness.tell(inputs.Resume())
+    assert harness.asked(do.MatchSites)
+
+
+def test_a_rescue_file_keeps_the_site_of_a_group() -> None:
+    of = make.dag("A -> B; C", groups={"g": "A B"}, done="A")
+    of.site_groups[0] = of.site_groups[0]._replace(matched="t", round=2)
+    harness = matched(of, "s:1 t:1")
+    (wanted,) = harness.asked(do.MatchSites)[0].wanted
+    assert wanted.only == "t"
+    harness.answer()
+    assert harness.groups() == "g=MATCHED@t"
+    assert harness.engine.run.sites.rounds[0] == 2
+
+
+def test_a_group_whose_nodes_become_futile_gives_its_site_up() -> None:
+    harness = matched("A -> B; Z -> B; C", groups={"g": "A B"})
+    harness.take("C", 9)
+    harness.answer()
+    harness.run_node("A", 1)
+    harness.run_node("Z", 2, value=1)
+    assert harness.state("B") is State.FUTILE
+    assert harness.groups() == "g=OVER@s"
+
+
+def test_a_group_waits_no_longer_than_its_policy_says() -> None:
+    policy = SitePolicy(wait=100)
+    harness = matched("A -> B; C", "", groups={"g": "A B"}, policies={"g": policy})
+    harness.take("C", 9)
+    harness.tell(inputs.SitesMatched((), (), ((0, "there are no sites"),)))
+    harness.wait(99)
+    if harness.asked(do.MatchSites):
+        harness.answer()
+    assert harness.groups() == "g=WAITING"
+    harness.wait(1)
+    harness.back()
+    assert harness.groups() == "g=SITELESS"
+    assert harness.states() == "A=FAILED B=FUTILE C=SUBMITTED"
+    assert "there was none for 100 s (WAIT 100)" in harness.engine.run.nodes.errors[0]

@@ -1,0 +1,136 @@
+"""Rounds of matchmaking: sites, room, reasons; and many DAGMans at once."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from condor_pydagman.errors import PoolError
+from condor_pydagman.matchmaking.claims_directory import ClaimsDirectory
+from condor_pydagman.matchmaking.matcher import Match, Matcher
+from condor_pydagman.matchmaking.site_ads import SiteAd, known
+from condor_pydagman.sites.choice import Wanted
+from condor_pydagman.sites.policy import NO_POLICY, SitePolicy
+from tests.unit.matchmaking.sites import site
+
+NORTH, SOUTH = site("north", 1, Speed=1), site("south", 2, Bad=True)
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    path = tmp_path / "claims"
+    path.mkdir()
+    path.chmod(0o1777)
+    return path
+
+
+class Bench:
+    """A matcher, and the sites that the collector has."""
+
+    def __init__(self, directory: Path, cluster: int = 1, *policies: SitePolicy) -> None:
+        self.sites: list[SiteAd] = [NORTH, SOUTH]
+        self.asked = 0
+        self.now = 0.0
+        claims = ClaimsDirectory(str(directory), "here", cluster, set, print)
+        kinds = policies or (NO_POLICY,)
+        self.matcher = Matcher(
+            *("t.dag", [f"g{n}" for n in range(9)], kinds, [n % len(kinds) for n in range(9)], {}),
+            directory=claims,
+            query=self._query,
+            interval_s=60.0,
+            clock=lambda: self.now,
+        )
+
+    def _query(self) -> list[SiteAd]:
+        self.asked += 1
+        if not self.sites:
+            raise PoolError("nobody answers", transient=True)
+        return self.sites
+
+    def round(self, claims: Any = (), wanted: Any = (), watched: Any = ()) -> Any:
+        groups = [one if isinstance(one, Wanted) else Wanted(one, 0) for one in wanted]
+        return self.matcher.round(claims, groups, watched)
+
+
+def test_groups_get_sites(directory: Path) -> None:
+    done = Bench(directory).round(wanted=[0, 1, 2, 3])
+    digests = {one.name: known(one).digest for one in (NORTH, SOUTH)}
+    assert done.matches == [
+        Match(group, name, digests[name])
+        for group, name in ((0, "north"), (1, "south"), (2, "south"))
+    ]
+    assert done.sites == ["north", "south"]
+    assert done.reasons == [(0, "of 2 sites, 2 are full (north, south)")]
+    assert done.ads[digests["north"]].values["Speed"] == 1
+
+
+def test_the_collector_is_asked_at_intervals(directory: Path) -> None:
+    bench = Bench(directory)
+    bench.round(wanted=[0])
+    bench.round([(0, "north")], [1])
+    bench.round([(0, "north")])
+    assert bench.asked == 1
+    bench.now = 60.0
+    bench.round([(0, "north")], [1])
+    assert bench.asked == 2
+
+
+def test_a_collector_that_is_gone_changes_nothing(directory: Path) -> None:
+    bench = Bench(directory)
+    bench.round(wanted=[0])
+    bench.sites, bench.now = [], 99.0
+    with pytest.raises(PoolError, match="nobody answers"):
+        bench.round([(0, "north")], [1])
+    assert Bench(directory, 2).round(wanted=[0]).matches[0].site == "south"
+
+
+def test_claims_are_given_up_without_asking_anybody(directory: Path) -> None:
+    bench = Bench(directory)
+    bench.round(wanted=[0])
+    bench.sites = []
+    bench.round([])
+    assert Bench(directory, 2).round(wanted=[0]).matches[0].site == "north"
+
+
+def test_the_same_request_again_finds_the_same(directory: Path) -> None:
+    bench = Bench(directory)
+    assert bench.round(wanted=[0, 1]) == bench.round(wanted=[0, 1])
+
+
+def test_the_expression_of_a_policy(directory: Path) -> None:
+    bench = Bench(directory, 1, SitePolicy(rematch_if="TARGET.Bad"))
+    watched = [(0, "north"), (1, "south"), (2, "gone")]
+    assert bench.round(watched[:2], (), watched).unfit == [1]
+
+
+def test_current_matches_are_those_of_all_dagmans(directory: Path) -> None:
+    policy = SitePolicy("TARGET.CurMatches < 1")
+    Bench(directory, 2).round(wanted=[0, 1])
+    done = Bench(directory, 1, policy).round(wanted=[0])
+    assert done.matches == []
+
+
+def test_no_site_is_over_its_limit_whoever_asks_at_once(directory: Path) -> None:
+    """As many DAGMans as there are places, and more, each a process."""
+    children = []
+    for cluster in range(1, 9):
+        pid = os.fork()
+        if pid == 0:
+            try:
+                bench = Bench(directory, cluster)
+                bench.sites = [site("north", 5), site("south", 4)]
+                held: list[tuple[int, str]] = []
+                for group in range(3):
+                    done = bench.round(held, [group])
+                    held += [(one.group, one.site) for one in done.matches]
+                os._exit(0)
+            finally:
+                os._exit(1)
+        children.append(pid)
+    assert [os.waitpid(pid, 0)[1] for pid in children] == [0] * 8
+    claims = ClaimsDirectory(str(directory), "here", 99, set, print).everything()
+    assert sum((one.counts() for one in claims), Counter()) == {"north": 5, "south": 4}

