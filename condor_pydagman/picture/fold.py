@@ -10,9 +10,9 @@ import re
 from array import array
 from collections.abc import Callable, Hashable, Sequence
 
-from condor_pydagman.graph.model import JOIN, Dag, Splice
+from condor_pydagman.graph.model import JOIN, Splice
 from condor_pydagman.picture.grouping import KINDS, LOOKS, Grouping, Traits, fits, group_items
-from condor_pydagman.picture.network import Network, knots, layers
+from condor_pydagman.picture.network import Foldable, Network, knots, layers
 from condor_pydagman.picture.sketch import Box, Fold, Line, Sketch
 from condor_pydagman.picture.states import State
 from condor_pydagman.vocabulary import NodeKind
@@ -25,7 +25,9 @@ _DOT_KIND = -1
 _SPLICE_KIND = -2
 
 
-def make_sketch(dag: Dag, states: Sequence[int], limit: int) -> Sketch:
+def make_sketch(
+    dag: Foldable, states: Sequence[int], limit: int, base: Network | None = None
+) -> Sketch:
     """Boxes and lines for a finished Dag, at most about `limit` boxes.
 
     Time and memory are linear in nodes and edges.
@@ -33,8 +35,9 @@ def make_sketch(dag: Dag, states: Sequence[int], limit: int) -> Sketch:
     Args:
         states: the State of each node.
         limit: above it things fold; at least 1.
+        base: the network of the Dag, if it is at hand.
     """
-    base = Network.of_dag(dag)
+    base = base or Network.of_dag(dag)
     base_layers, is_cyclic = layers(base)
     knot = knots(base) if is_cyclic else array("i")
     if fits(base, limit):
@@ -67,7 +70,7 @@ class _Items:
     ) -> None:
         self.network, self.of, self.first, self.splice = network, of, first, splice
 
-    def name(self, dag: Dag, item: int) -> str:
+    def name(self, dag: Foldable, item: int) -> str:
         """Of the splice or node; '' for a junction."""
         if item in self.splice:
             return self.splice[item].name
@@ -102,7 +105,7 @@ def _by_depth(splices: Sequence[Splice]) -> list[list[Splice]]:
     return levels
 
 
-def _items(dag: Dag, base: Network, folded: Sequence[Splice], network: Network) -> _Items:
+def _items(dag: Foldable, base: Network, folded: Sequence[Splice], network: Network) -> _Items:
     count = base.count
     if not folded:
         return _Items(network, array("i", range(count)), array("i", range(count)), {})
@@ -122,7 +125,9 @@ def _items(dag: Dag, base: Network, folded: Sequence[Splice], network: Network) 
     return _Items(base.merged(of, len(first)), of, first, splice_items)
 
 
-def _traits(dag: Dag, states: Sequence[int], items: _Items, folded: Sequence[Splice]) -> Traits:
+def _traits(
+    dag: Foldable, states: Sequence[int], items: _Items, folded: Sequence[Splice]
+) -> Traits:
     """What is alike among items.  Items of different open splices never are."""
     scope = _scopes(dag, folded)
     failed = _failed_items(states, items)
@@ -142,7 +147,7 @@ def _traits(dag: Dag, states: Sequence[int], items: _Items, folded: Sequence[Spl
     return Traits(looks, sorts, kinds)
 
 
-def _scopes(dag: Dag, folded: Sequence[Splice]) -> array[int]:
+def _scopes(dag: Foldable, folded: Sequence[Splice]) -> array[int]:
     """For each node the number of the innermost splice around it that is open."""
     closed = {splice.name for splice in folded}
     scope = array("i")
@@ -169,7 +174,7 @@ def _numbering() -> Callable[[Hashable], int]:
 
 
 def _drawn(
-    dag: Dag,
+    dag: Foldable,
     states: Sequence[int],
     base: Network,
     items: _Items,
@@ -179,10 +184,10 @@ def _drawn(
     group = array("i", map(grouping.of.__getitem__, items.of))
     boxes = _boxes(dag, items, grouping)
     _fill(dag, states, group, boxes)
-    return Sketch(boxes, _lines(dag, base, group, boxes, knot))
+    return Sketch(boxes, lines_between(dag, base, group, boxes, knot), group)
 
 
-def _boxes(dag: Dag, items: _Items, grouping: Grouping) -> list[Box]:
+def _boxes(dag: Foldable, items: _Items, grouping: Grouping) -> list[Box]:
     """A box for each group, still without its nodes."""
     things, first, last = _extent(grouping.of, grouping.count)
     inner_first, inner_last = array("i"), array("i")
@@ -225,7 +230,7 @@ def _extent(of: Sequence[int], count: int) -> tuple[array[int], array[int], arra
     return things, first, last
 
 
-def _fill(dag: Dag, states: Sequence[int], group: Sequence[int], boxes: list[Box]) -> None:
+def _fill(dag: Foldable, states: Sequence[int], group: Sequence[int], boxes: list[Box]) -> None:
     """Count the nodes of each box and keep some; find out which boxes are dots."""
     failed: dict[int, list[int]] = {}
     kinds: list[set[int]] = [set() for _ in boxes]
@@ -247,10 +252,15 @@ def _fill(dag: Dag, states: Sequence[int], group: Sequence[int], boxes: list[Box
             box.kind = NodeKind(max(0, present.pop()))
 
 
-def _lines(
-    dag: Dag, base: Network, group: Sequence[int], boxes: list[Box], knot: Sequence[int]
+def lines_between(
+    dag: Foldable, base: Network, group: Sequence[int], boxes: list[Box], knot: Sequence[int]
 ) -> list[Line]:
-    """A line for each pair of boxes between which there are edges, sorted."""
+    """A line for each pair of boxes between which there are edges, sorted.
+
+    Args:
+        group: the number of each vertex's box.
+        knot: for each vertex the number of the cycle that it is in, 0 if in none; or empty.
+    """
     count = len(boxes)
     ends: dict[int, tuple[int, int]] = {}
     wrong: set[int] = set()
@@ -266,6 +276,6 @@ def _lines(
         if pair // count == pair % count:
             boxes[pair // count].is_wrong |= pair in wrong
         else:
-            is_weak = dag.edges.any_weak and dag.is_weak(tail, head)
+            is_weak = dag.is_weak(tail, head)
             lines.append(Line(pair // count, pair % count, is_weak, pair in wrong))
     return lines

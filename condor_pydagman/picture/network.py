@@ -5,8 +5,46 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
+from typing import Protocol
 
-from condor_pydagman.graph.model import Dag
+from condor_pydagman.graph.model import Splice
+
+
+class Foldable(Protocol):
+    """What pictures are made of: a Dag, or a part of one (`unfold`); see `graph.model.Dag`."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Of the nodes."""
+
+    @property
+    def submits(self) -> Sequence[str]:
+        """Submit descriptions of the nodes."""
+
+    @property
+    def kinds(self) -> Sequence[int]:
+        """Kinds of the nodes."""
+
+    @property
+    def flags(self) -> Sequence[int]:
+        """Flags of the nodes."""
+
+    @property
+    def splices(self) -> Sequence[Splice]:
+        """Those whose nodes are all there."""
+
+    @property
+    def vertex_count(self) -> int:
+        """Nodes plus junctions."""
+
+    def __len__(self) -> int:
+        """How many nodes there are."""
+
+    def successors(self, vertex: int) -> Sequence[int]:
+        """Vertices that wait for `vertex`."""
+
+    def is_weak(self, parent: int, child: int) -> bool:
+        """Whether `child` waits for the end of `parent` only."""
 
 
 class Network:
@@ -25,7 +63,7 @@ class Network:
         self._back: tuple[array[int], array[int]] | None = None
 
     @classmethod
-    def of_dag(cls, dag: Dag) -> Network:
+    def of_dag(cls, dag: Foldable) -> Network:
         """The vertices of a Dag: its nodes, then its junctions (see `graph.edges`)."""
         tails, heads = array("i"), array("i")
         for vertex in range(dag.vertex_count):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -77,7 +78,8 @@ class Line:
 
 @dataclass
 class Sketch:
-    """A whole picture before it has a layout."""
+    """A whole picture before it has a layout; `of` has the number of each vertex's box."""
 
     boxes: list[Box]
     lines: list[Line]
+    of: array[int] = field(default_factory=lambda: array("i"))

@@ -1,0 +1,163 @@
+"""`condor_pydagman web`: a page on which running DAGs are seen and steered."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import tempfile
+import webbrowser
+from typing import TYPE_CHECKING, Any, Callable
+
+from condor_pydagman.errors import PydagmanError, UsageError
+from condor_pydagman.monitor.found_dag import FoundDag, find_dag, started_in
+from condor_pydagman.monitor.found_state import DagState
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+else:
+    Subparsers = Any
+
+_LIVE = (DagState.RUNNING, DagState.HALTED)
+_DESCRIPTION = """\
+Serve a page on which your DAGs are seen while they run, and can be steered. The server listens on
+127.0.0.1 only, and answers nobody who does not have the address that it prints: it has a secret in
+it. To open it from another computer, forward the port: ssh -L PORT:127.0.0.1:PORT HOST. It ends
+with Ctrl-C; the DAGs go on."""
+_MISSING = "the page needs the Python package aiohttp: pip install 'condor_pydagman[web]'"
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the subcommand to those of `condor_pydagman`."""
+    parser = subparsers.add_parser(
+        "web", help="see and steer DAGs in a browser", description=_DESCRIPTION, allow_abbrev=False
+    )
+    parser.add_argument(
+        "dags",
+        nargs="*",
+        metavar="DAG",
+        help="first DAG files as condor_submit_dag was given them, or clusters of DAGMan's jobs:"
+        " shown beside all of yours that are in the queue (default: those that run in this"
+        " directory)",
+    )
+    parser.add_argument(
+        "--port", type=_port, default=0, metavar="N", help="to listen on (default: any free one)"
+    )
+    parser.add_argument("--no-browser", action="store_true", help="open no browser")
+    parser.set_defaults(action=run, parser=parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serve until Ctrl-C; returns the exit code.
+
+    Raises:
+        PydagmanError: there is no such DAG, aiohttp is missing, or the port is taken.
+    """
+    try:
+        import aiohttp  # noqa: F401  # to tell it from errors in our own modules
+    except ImportError:
+        raise PydagmanError(_MISSING) from None
+    named = [find_dag(dag) for dag in arguments.dags] or _running_here()
+    with contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(_serve(named, arguments.port, browser=not arguments.no_browser))
+    return 0
+
+
+def _running_here() -> list[FoundDag]:
+    found = []
+    for name in started_in("."):
+        with contextlib.suppress(PydagmanError):
+            found.append(find_dag(name, ask=False))
+    return [dag for dag in found if dag.state in _LIVE]
+
+
+async def _serve(named: list[FoundDag], port: int, *, browser: bool) -> None:
+    from aiohttp import web
+
+    from condor_pydagman.web.access import Access
+    from condor_pydagman.web.application import PageServer
+    from condor_pydagman.web.connections import Connections
+    from condor_pydagman.web.dag_steering import SocketSteering
+    from condor_pydagman.web.dags_list import DagsList
+    from condor_pydagman.web.threads import Threads
+
+    threads, access = Threads(), Access()
+    server = PageServer(DagsList(named, threads), access, threads, SocketSteering())
+    runner = web.AppRunner(
+        server.application, access_log=None, handle_signals=False, shutdown_timeout=1.0
+    )
+    await runner.setup()
+    assert runner.server is not None
+    logging.getLogger("aiohttp.server").addFilter(_is_our_error)
+    try:
+        listener = await _listening(Connections(runner.server, server.has_asked), port)
+        access.port = listener.sockets[0].getsockname()[1]
+        print(access.url, flush=True)
+        with _opened(access.url) if browser else contextlib.nullcontext():
+            await _until_signal()
+        listener.close()
+    finally:
+        await runner.cleanup()
+
+
+async def _listening(connections: Callable[[], asyncio.Protocol], port: int) -> asyncio.Server:
+    try:
+        loop = asyncio.get_running_loop()
+        return await loop.create_server(connections, "127.0.0.1", port)
+    except OSError as error:
+        raise UsageError(f"can't listen on port {port}: {error.strerror}") from None
+
+
+def _is_our_error(record: logging.LogRecord) -> bool:
+    """Not what strangers send that is no HTTP: they could fill the terminal with it."""
+    from aiohttp.http_exceptions import HttpProcessingError
+
+    return not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))
+
+
+async def _until_signal() -> None:
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(one, ended.set)
+    await ended.wait()
+
+
+class _opened:
+    """Within, a file that leads a browser to the page: in its command line, other users could read
+    the secret."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._path = ""
+
+    def __enter__(self) -> None:
+        if not _has_display():
+            return
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="pydagman-", suffix=".html", delete=False
+        ) as file:
+            file.write(f'<meta http-equiv="refresh" content="0;url={self._url}">\n')
+        self._path = file.name
+        with contextlib.suppress(webbrowser.Error):
+            webbrowser.open(f"file://{self._path}")
+
+    def __exit__(self, *error: object) -> None:
+        if self._path:
+            with contextlib.suppress(OSError):
+                os.unlink(self._path)
+
+
+def _has_display() -> bool:
+    """Whether a browser would show up before the user's eyes."""
+    has = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    return bool(has) and not os.environ.get("SSH_CONNECTION")
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdigit()) or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port: a number from 1 to 65535")
+    return int(text)

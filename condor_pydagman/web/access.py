@@ -1,0 +1,183 @@
+"""Who may ask the server, and which headers every answer has.
+
+The server listens on 127.0.0.1, where other users of the machine, and pages of any web site that
+the user visits, can reach it.  So a request must come from this user's processes, name this server
+as its host, and have a cookie that only somebody who knew the token got.
+"""
+
+from __future__ import annotations
+
+import hmac
+import os
+import secrets
+import sys
+from collections.abc import Mapping
+
+from condor_pydagman.errors import PydagmanError
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self';"
+        " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+# Of Linux: who has opened each connection; what addresses of version 4 begin with there.
+_CONNECTIONS = {
+    "/proc/net/tcp": "",
+    "/proc/net/tcp6": f"{0:016X}{int.from_bytes(bytes((0, 0, 255, 255)), sys.byteorder):08X}",
+}
+_ROOT = 0
+GONE = -1  # in place of the user of a connection
+
+
+class Refused(PydagmanError):
+    """A request that is not answered.
+
+    Attributes:
+        status: of the answer, 400 to 503.
+    """
+
+    def __init__(self, status: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.status = status
+
+
+class Access:
+    """The secrets of one server, and what it demands of requests.
+
+    Attributes:
+        port: on which it listens; known when it does.
+        token: for the URL that the user opens.
+    """
+
+    def __init__(self, port: int = 0) -> None:
+        self.port = port
+        self.token = secrets.token_urlsafe(32)
+        self._session = secrets.token_urlsafe(32)
+
+    @property
+    def url(self) -> str:
+        """What the user opens; it has the token in it."""
+        return f"http://127.0.0.1:{self.port}/?token={self.token}"
+
+    @property
+    def cookie_name(self) -> str:
+        """Cookies are shared by all servers of a host, whatever their ports."""
+        return f"pydagman-{self.port}"
+
+    def session_for(self, token: str) -> str:
+        """The cookie's value, for somebody who has the token.
+
+        Raises:
+            Refused: that is not the token.
+        """
+        if not _same(token, self.token):
+            raise Refused(
+                403,
+                "this address is of another start of the server: open the one that"
+                " `condor_pydagman web` has printed last",
+            )
+        return self._session
+
+    def check_host(self, host: str) -> None:
+        """Refuse a request under another name: a web site may let its own name lead here.
+
+        Raises:
+            Refused: it is none of this server's names.
+        """
+        if host not in self._hosts():
+            raise Refused(403, f"this server answers as 127.0.0.1:{self.port} only")
+
+    def check_cookie(self, cookies: Mapping[str, str]) -> None:
+        """Refuse a request without the cookie.
+
+        Raises:
+            Refused: it has none, or a wrong one.
+        """
+        if not _same(cookies.get(self.cookie_name, ""), self._session):
+            raise Refused(
+                403,
+                "this browser is not known here: open the address that `condor_pydagman web` has"
+                " printed, with its token",
+            )
+
+    def check_site(self, headers: Mapping[str, str]) -> None:
+        """Refuse a request that the browser says is another page's.
+
+        Raises:
+            Refused: it is.
+        """
+        if headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
+            raise Refused(403, "only this server's own page may ask it")
+
+    def check_post(self, headers: Mapping[str, str], content_type: str) -> None:
+        """Refuse a request to do something, unless this server's own page makes it.
+
+        Raises:
+            Refused: another page makes it, or it is a form.
+        """
+        host = headers.get("Host", "")
+        if host not in self._hosts() or headers.get("Origin") != f"http://{host}":
+            raise Refused(403, "only this server's own page may ask for that")
+        if content_type != "application/json":
+            raise Refused(400, "a request to do something is JSON: Content-Type: application/json")
+
+    def _hosts(self) -> tuple[str, ...]:
+        return f"127.0.0.1:{self.port}", f"localhost:{self.port}"
+
+
+def check_peer(peer: tuple[str, int], server: tuple[str, int]) -> None:
+    """Refuse a connection of another user of this machine, where the system tells whose it is.
+
+    A browser shows a server's cookie to all servers of the host: another user's could keep it.
+
+    Raises:
+        Refused: it is of another user, who is not root; or of somebody who has left already, so
+            that nobody can tell any more.
+    """
+    owner = owner_of_connection(peer, server)
+    if owner == GONE:
+        raise Refused(403, "it can't be told any more whose connection this was")
+    if owner is not None and owner not in (os.getuid(), _ROOT):
+        raise Refused(403, "this server is another user's")
+
+
+def owner_of_connection(peer: tuple[str, int], server: tuple[str, int]) -> int | None:
+    """The user whose process has opened a connection of this machine; GONE if it has closed it
+    meanwhile; None if nobody tells of connections here."""
+    tells = False
+    for path, prefix in _CONNECTIONS.items():
+        ends, own = f"{prefix}{_hex(peer)} {prefix}{_hex(server)}", _hex(server)
+        try:
+            with open(path, encoding="ascii", errors="replace") as file:
+                for line in file:
+                    if f" {ends} " in line:
+                        return _owner(line.split())
+                    tells |= f": {own} " in line
+        except (OSError, ValueError, IndexError):
+            continue
+    return GONE if tells else None
+
+
+def _owner(fields: list[str]) -> int:
+    """Some kernels say that a socket without a process is root's."""
+    owner, inode = int(fields[7]), int(fields[9])
+    return GONE if owner == _ROOT and not inode else owner
+
+
+def _hex(end: tuple[str, int]) -> str:
+    """As the kernel writes an address: in the order of bytes of the machine."""
+    address, port = end
+    number = int.from_bytes(bytes(map(int, address.split("."))), sys.byteorder)
+    return f"{number:08X}:{port:04X}"
+
+
+def _same(one: str, other: str) -> bool:
+    """In a time that does not tell how much of them is the same."""
+    encoded = (text.encode("utf-8", "surrogatepass") for text in (one, other))
+    return hmac.compare_digest(*encoded)

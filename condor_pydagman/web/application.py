@@ -1,0 +1,185 @@
+"""The server: which address is answered by what, and what holds for every answer.
+
+aiohttp's loop runs in the main thread and never waits for files, DAGMan or the schedd.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+from collections.abc import Awaitable
+from typing import Callable
+from weakref import WeakSet
+
+from aiohttp import web
+
+from condor_pydagman.errors import PydagmanError
+from condor_pydagman.web.access import HEADERS, Access, Refused, check_peer
+from condor_pydagman.web.dag_answers import DagAnswers
+from condor_pydagman.web.dags_list import DagsList
+from condor_pydagman.web.event_stream import EventStreams
+from condor_pydagman.web.steering_seam import NoSteering, Steering
+from condor_pydagman.web.threads import Threads
+
+PAGE = os.path.join(os.path.dirname(__file__), "page")
+MAX_AT_ONCE = 100  # requests, streams of events among them
+MAX_BODY_BYTES = 4 << 20
+_PAGE_FILE = re.compile(r"[A-Za-z0-9_-]+\.(?:css|js|svg|png|ico)")
+_STATUSES = {400, 403, 404, 409, 503}
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+# For a browser that was sent here by another site: it shows the cookie only to a page that was
+# opened from here.
+_GO_ON = '<!DOCTYPE html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=/">'
+
+
+class PageServer:
+    """Everything behind one port.
+
+    Args:
+        dags: the DAGs.
+        access: who may ask; its port is set by whoever opens the port.
+        threads: where files are read.
+        steering: steers DAGs.
+        page: directory of the page's files.
+    """
+
+    def __init__(
+        self,
+        dags: DagsList,
+        access: Access,
+        threads: Threads,
+        steering: Steering | None = None,
+        page: str = PAGE,
+    ) -> None:
+        self._access, self._page, self._threads = access, page, threads
+        self._at_once = 0
+        self._checked: WeakSet[asyncio.BaseTransport] = WeakSet()
+        self._dags = dags
+        answers = DagAnswers(dags, threads, steering or NoSteering())
+        self._streams = EventStreams(answers)
+        self.application = web.Application(
+            middlewares=[self._guarded], client_max_size=MAX_BODY_BYTES
+        )
+        self.application.on_response_prepare.append(_add_headers)
+        self.application.on_shutdown.append(self._shut_down)
+        self.application.on_cleanup.append(self._clean_up)
+        one = "/api/dags/{id:[0-9a-f]{16}}"
+        self.application.add_routes(
+            [
+                web.get("/", self._index, allow_head=False),
+                web.get("/{file}", self._file, allow_head=False),
+                web.get("/api/dags", answers.dags, allow_head=False),
+                web.get(one, answers.overview, allow_head=False),
+                web.get(f"{one}/live", self._streams.live, allow_head=False),
+                web.get(f"{one}/picture", answers.picture, allow_head=False),
+                web.get(f"{one}/states", answers.states, allow_head=False),
+                web.get(f"{one}/nodes", answers.nodes, allow_head=False),
+                web.get(f"{one}/nodes/{{number:[0-9]{{1,9}}}}", answers.node, allow_head=False),
+                web.get(f"{one}/timeline", answers.timeline, allow_head=False),
+                web.get(f"{one}/explain", answers.explain, allow_head=False),
+                web.get(f"{one}/text", answers.text, allow_head=False),
+                web.post(f"{one}/commands", answers.command),
+            ]
+        )
+
+    def has_asked(self, transport: asyncio.BaseTransport) -> bool:
+        """Whether a request has come by a connection, and it is of this user's."""
+        return transport in self._checked
+
+    async def _shut_down(self, application: web.Application) -> None:
+        self._streams.close()
+
+    async def _clean_up(self, application: web.Application) -> None:
+        await self._dags.close()
+        self._threads.close()
+
+    @web.middleware
+    async def _guarded(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """What holds for every request; an error becomes a sentence."""
+        if self._at_once >= MAX_AT_ONCE:
+            return _refusal(request, 503, "the server is busy: too many pages look at it")
+        self._at_once += 1
+        try:
+            self._check(request)
+            return await handler(request)
+        except Refused as refused:
+            return _refusal(request, refused.status, str(refused))
+        except web.HTTPException as error:
+            status = error.status if error.status in _STATUSES else 404
+            status = 400 if error.status == 413 else status
+            return _refusal(request, status, f"{error.reason}: {request.method} {request.path}")
+        except (PydagmanError, OSError) as error:
+            return _refusal(request, 503, str(error))
+        finally:
+            self._at_once -= 1
+
+    def _check(self, request: web.Request) -> None:
+        """Refuse whom `access` refuses."""
+        self._check_connection(request)
+        self._access.check_host(request.headers.get("Host", ""))
+        if _opens(request):
+            return
+        self._access.check_cookie(request.cookies)
+        if request.path != "/":
+            self._access.check_site(request.headers)
+        if request.method == "POST":
+            self._access.check_post(request.headers, request.content_type)
+
+    def _check_connection(self, request: web.Request) -> None:
+        """Once for each: it is of a process of this user's."""
+        transport = request.transport
+        if transport in self._checked:
+            return
+        peer = transport.get_extra_info("peername") if transport is not None else None
+        if transport is None or peer is None:
+            raise Refused(403, "whoever has asked this has left")
+        check_peer(peer[:2], transport.get_extra_info("sockname")[:2])
+        self._checked.add(transport)
+
+    async def _index(self, request: web.Request) -> web.StreamResponse:
+        if not _opens(request):
+            return self._page_file("index.html")
+        session = self._access.session_for(request.query["token"])
+        own = request.headers.get("Sec-Fetch-Site", "none") in ("none", "same-origin")
+        if own:
+            answer = web.Response(status=303, headers={"Location": "/"})
+        else:
+            answer = web.Response(text=_GO_ON, content_type="text/html")
+        answer.set_cookie(
+            self._access.cookie_name, session, httponly=True, samesite="Strict", path="/"
+        )
+        return answer
+
+    async def _file(self, request: web.Request) -> web.StreamResponse:
+        name = request.match_info["file"]
+        if not _PAGE_FILE.fullmatch(name):
+            raise Refused(404, "the page has no such file")
+        return self._page_file(name)
+
+    def _page_file(self, name: str) -> web.StreamResponse:
+        path = os.path.join(self._page, name)
+        if not os.path.isfile(path):
+            raise Refused(404, f"the page has no file {name}")
+        return web.FileResponse(path, headers={"Cache-Control": "no-cache"})
+
+
+def _opens(request: web.Request) -> bool:
+    """Whether it is the first one of a browser, with the token in its address."""
+    return request.method == "GET" and request.path == "/" and "token" in request.query
+
+
+async def _add_headers(request: web.Request, response: web.StreamResponse) -> None:
+    for name, value in HEADERS.items():
+        response.headers.setdefault(name, value)
+
+
+def _refusal(request: web.Request, status: int, sentence: str) -> web.Response:
+    """JSON for the page's requests, text for whoever opens an address."""
+    if request.path.startswith("/api/"):
+        text = json.dumps({"error": sentence})
+        return web.Response(status=status, text=text, content_type="application/json")
+    return web.Response(
+        status=status, text=f"{sentence}\n".encode("utf-8", "replace").decode(), charset="utf-8"
+    )

@@ -1,0 +1,211 @@
+"""One DAG as its files tell it, with a number for each node: read in a thread, never in the loop.
+
+`look` reads what is new; what it returns never changes, so it can be handed to the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Callable, NamedTuple
+
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.monitor.found_dag import FoundDag
+from condor_pydagman.monitor.watched_dag import WatchedDag
+from condor_pydagman.names import logged_name
+from condor_pydagman.trace.dag_events import DagEvent
+from condor_pydagman.trace.run_history import NodeRun, Run
+from condor_pydagman.web.shown_states import (
+    FAILED,
+    FUTILE,
+    LEGEND,
+    WAITING,
+    FutileNodes,
+    shown_state,
+)
+
+_NOTHING: Mapping[str, NodeRun] = {}
+
+
+class Glimpse(NamedTuple):
+    """What a look has found.
+
+    Attributes:
+        overview: as `condor_pydagman watch --json` prints it, and `states`: nodes by LEGEND,
+            `limits`: throttles by their names in the job ad, `partial`: only the end was read of
+            a huge log.
+        found: the DAG, as it is known by now.
+        changes: numbers of nodes and their states, each node once.
+        states: of all nodes, if they are to be read anew; else None.
+        over: whether the DAG has ended, and nothing more will come.
+        names: of all nodes; another list than before if `states` is given.
+    """
+
+    overview: dict[str, Any]
+    found: FoundDag
+    changes: Sequence[tuple[int, int]]
+    states: bytes | None
+    over: bool
+    names: Sequence[str]
+
+
+class DagReader:
+    """A DAG that somebody looks at.
+
+    Args:
+        found: the DAG.
+        schedd: gives the ad of a DAGMan job in the queue, see WatchedDag.
+
+    Attributes:
+        names: of the nodes, by number.
+        states: of the nodes, by number, as in LEGEND.
+    """
+
+    def __init__(self, found: FoundDag, schedd: Callable[[int], Mapping[str, Any]]) -> None:
+        self._touched: set[str] = set()
+        self._watched = WatchedDag(found, whole=True, schedd=schedd, heard=self._hear)
+        self.names: Sequence[str] = []
+        self.states = bytearray()
+        self._counts = [0] * len(LEGEND)
+        self._keys: Sequence[str] = []
+        self._number: Mapping[str, int] | None = None  # where no DAG tells it
+        self._known: tuple[object, ...] = ()
+        self._ready: set[str] = set()
+        self._futile: FutileNodes | None = None
+
+    @property
+    def dag(self) -> Dag | None:
+        """The graph; None if the DAG files can't be read."""
+        return self._watched.plan.dag if self._watched.plan is not None else None
+
+    @property
+    def run(self) -> Run:
+        """What has happened, as of the last look."""
+        return self._watched.tally.run
+
+    @property
+    def found(self) -> FoundDag:
+        """The DAG's files."""
+        return self._watched.found
+
+    def node_run(self, number: int) -> NodeRun | None:
+        """What has happened to a node; None if nothing has."""
+        return self._runs().get(self._keys[number])
+
+    def find(self, name: str) -> int | None:
+        """The number of the node with this name, as the logs have it."""
+        if self._number is not None:
+            return self._number.get(name)
+        return self.dag.find(name) if self.dag is not None else None
+
+    def look(self) -> Glimpse:
+        """Read what is new.
+
+        Raises:
+            PydagmanError: a file can't be read.
+            OSError: the same.
+        """
+        seen = self._watched.look()
+        known = self._identity()
+        if known == self._known:
+            changes = self._changes()
+            states = None
+        else:
+            self._begin()
+            changes, states = [], bytes(self.states)
+            self._known = known
+        overview = seen.as_json()
+        overview["states"] = dict(zip(LEGEND, self._counts))
+        overview["partial"] = not self.run.complete
+        overview["limits"] = dict(self.run.limits)
+        over = self._watched.over
+        return Glimpse(overview, self.found, changes, states, over, self.names)
+
+    def _identity(self) -> tuple[object, ...]:
+        """What the numbers of nodes, and all their states, rest on."""
+        run = self._watched.tally.run if self._watched.shows_run else None
+        return self.dag, run, len(self._runs()) if self.dag is None else 0
+
+    def _runs(self) -> Mapping[str, NodeRun]:
+        return self._watched.tally.run.nodes if self._watched.shows_run else _NOTHING
+
+    def _hear(self, events: Iterable[DagEvent]) -> None:
+        self._touched.update(event.node for event in events if event.node)
+
+    def _begin(self) -> None:
+        """All anew."""
+        dag = self.dag
+        runs = self._runs()
+        if dag is not None:
+            self.names, self._number = dag.names, None
+            self._keys = list(map(logged_name, dag.names))
+        else:
+            self.names = self._keys = list(runs)
+            self._number = {name: number for number, name in enumerate(self._keys)}
+        self._touched.clear()
+        self._ready = set(self._watched.tally.ready)
+        found = map(runs.get, self._keys)
+        self.states = bytearray(
+            WAITING if node is None else shown_state(node, self._ready) for node in found
+        )
+        self._futile = FutileNodes(dag) if dag is not None else None
+        self._mark_futile()
+        self._counts = [self.states.count(state) for state in range(len(LEGEND))]
+
+    def _mark_futile(self) -> None:
+        if self._futile is not None:
+            failed = [node for node, state in enumerate(self.states) if state == FAILED]
+            self._futile.begin(failed, self.states)
+            for node in self._futile.nodes:
+                self.states[node] = FUTILE
+
+    def _changes(self) -> list[tuple[int, int]]:
+        """Nodes that are in another state than at the last look."""
+        names, self._touched = self._touched, set()
+        ready = self._watched.tally.ready
+        if names:
+            names |= ready ^ self._ready
+            self._ready = set(ready)
+        before: dict[int, int] = {}
+        failed, again = [], False
+        runs = self._runs()
+        for name in names:
+            number, node = self.find(name), runs.get(name)
+            if number is None or node is None:
+                continue
+            state, was = shown_state(node, ready), self.states[number]
+            if state == WAITING and was == FUTILE:
+                continue
+            if state != was:
+                before[number], self.states[number] = was, state
+                failed += [number] if state == FAILED else []
+                again |= was == FAILED
+        self._update_futile(failed, again, before)
+        return self._counted(before)
+
+    def _update_futile(self, failed: Sequence[int], again: bool, before: dict[int, int]) -> None:
+        if self._futile is None:
+            return
+        if again:
+            for node in self._futile.nodes:
+                if self.states[node] == FUTILE:
+                    before.setdefault(node, FUTILE)
+                    self.states[node] = WAITING
+            known = set(self._futile.nodes)
+            self._mark_futile()
+            for node in self._futile.nodes - known:
+                before.setdefault(node, WAITING)
+            return
+        for number in failed:
+            for node in self._futile.add(number, self.states):
+                before.setdefault(node, self.states[node])
+                self.states[node] = FUTILE
+
+    def _counted(self, before: Mapping[int, int]) -> list[tuple[int, int]]:
+        changes = []
+        for number, was in before.items():
+            state = self.states[number]
+            if state != was:
+                self._counts[was] -= 1
+                self._counts[state] += 1
+                changes.append((number, state))
+        return changes

@@ -1,0 +1,87 @@
+"""Steers DAGs for the page, by the local socket of their DAGMan (docs/steering.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from condor_pydagman.adapters import request_client
+from condor_pydagman.adapters.request_client import SteeringAnswer
+from condor_pydagman.errors import PydagmanError
+from condor_pydagman.monitor.found_dag import FoundDag
+from condor_pydagman.web.steering_seam import LIMITS, Answer, Controls, Request
+
+SHOWN = 50  # refused nodes that the page is told of
+_OTHER_NAMES = {"category": "new_category"}  # of options, in the protocol of DAGMan
+# What a command does, for one node, for several, and whether work is lost by it.
+_EFFECTS: Mapping[str, tuple[str, bool]] = {
+    "cancel": ("The jobs of {nodes} are removed and they fail, without their retries.", True),
+    "hold": ("The jobs of {nodes} are put on hold: they stop, and keep their place.", True),
+    "release": ("The jobs of {nodes} are released.", False),
+    "rerun": ("{nodes} run again, with all their retries.", False),
+    "done": ("{nodes} count as done; what depends on them starts.", False),
+    "skip": ("{nodes} are not run, and count as done.", False),
+    "set": ("{nodes} are changed, from their next submission on.", False),
+    "halt": ("Nothing more is started; jobs in the queue go on.", False),
+    "resume": ("The DAG goes on.", False),
+    "limits": ("Throttles are changed.", False),
+    "priority": ("All jobs of the DAG have another priority, those in the queue as well.", False),
+    "cancel-all": (
+        "The DAG ends: a rescue file is written, all its jobs are removed, the FINAL node runs.",
+        True,
+    ),
+}
+
+
+class SocketSteering:
+    """See `steering_seam.Steering`."""
+
+    def controls(self, dag: FoundDag) -> Controls:
+        """Whether this DAG can be steered now."""
+        try:
+            told = request_client.steer(dag.paths.primary, "info").fields
+        except PydagmanError as error:
+            return Controls(False, str(error))
+        limits = {name: int(told["limits"][name]) for name in LIMITS}
+        return Controls(True, limits={**limits, "priority": int(told["priority"])})
+
+    def steer(self, dag: FoundDag, request: Request) -> Answer:
+        """Do what is asked for.
+
+        Raises:
+            PydagmanError: nothing of it is done; the message says why.
+        """
+        if request.dry and not request.nodes:
+            return Answer(1, **_effect(request, 1))
+        found = request_client.steer(
+            dag.paths.primary,
+            request.command,
+            **_selector(request.nodes),
+            dry=request.dry,
+            **{_OTHER_NAMES.get(name, name): value for name, value in request.options.items()},
+        )
+        return _answer(request, found)
+
+
+def _selector(nodes: Mapping[str, Any]) -> dict[str, Any]:
+    return {kind: value for kind, value in nodes.items() if kind != "numbers"}
+
+
+def _answer(request: Request, found: SteeringAnswer) -> Answer:
+    refused = [
+        {"node": node, "state": "", "reason": reason} for node, reason in found.refused[:SHOWN]
+    ]
+    effect = _effect(request, found.done)
+    return Answer(found.done, refused, found.refused_count, **effect)
+
+
+def _effect(request: Request, count: int) -> dict[str, Any]:
+    text, loses_work = _EFFECTS[request.command]
+    nodes = "1 node" if count == 1 else f"{count:,} nodes"
+    effect = text.format(nodes=nodes)
+    if request.options.get("descendants"):
+        effect += " So does all that depends on them."
+        loses_work = True
+    if request.options.get("retry"):
+        effect = effect.replace("without their retries", "and are tried again")
+    return {"effect": effect, "loses_work": loses_work}

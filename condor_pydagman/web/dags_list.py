@@ -1,0 +1,174 @@
+"""Which DAGs the page shows: the user's in the queue, and those named on the command line."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from condor_pydagman.errors import PydagmanError
+from condor_pydagman.monitor.found_dag import FoundDag, found_by_ad
+from condor_pydagman.monitor.found_state import state_of_files
+from condor_pydagman.web.access import Refused
+from condor_pydagman.web.live_dag import LiveDag
+from condor_pydagman.web.queue_answers import Ad, QueueAnswers
+from condor_pydagman.web.threads import Threads
+
+MAX_LIVE = 20  # DAGs that are kept in memory
+_COUNTS = {  # of the job ad; nodes in the queue are told apart by their jobs
+    "done": "DAG_NodesDone",
+    "pre": "DAG_NodesPrerun",
+    "post": "DAG_NodesPostrun",
+    "ready": "DAG_NodesReady",
+    "waiting": "DAG_NodesUnready",
+    "failed": "DAG_NodesFailed",
+    "futile": "DAG_NodesFutile",
+}
+_OF_TABLE = ("done", "pre", "idle", "post", "ready", "waiting", "failed", "futile")
+
+
+class DagsList:
+    """The DAGs, and those of them that somebody looks at.
+
+    Args:
+        named: on the command line; they are shown whatever the schedd says.
+        threads: where files are read.
+    """
+
+    def __init__(self, named: Iterable[FoundDag], threads: Threads) -> None:
+        self.queue = QueueAnswers()
+        self._threads = threads
+        self._named = {id_of(found): found for found in named}
+        self._known: dict[str, FoundDag] = dict(self._named)
+        self._live: dict[str, LiveDag] = {}
+        self._version = 0
+
+    async def rows(self) -> list[dict[str, Any]]:
+        """A row for each DAG."""
+        await self._refresh()
+        known = dict(self._known)
+        return await self._threads.with_files(self._rows, known)
+
+    async def live(self, name: str) -> LiveDag:
+        """The DAG of an id, which is looked at from now on.
+
+        Raises:
+            Refused: there is none, or its files can't be read.
+        """
+        if name not in self._known:
+            await self._refresh()
+        if name not in self._known:
+            raise Refused(404, "there is no such DAG any more, or it was never yours")
+        dag = self._live.get(name)
+        if dag is None:
+            await self._make_room()
+            dag = self._live.get(name)  # another request may have been faster
+        if dag is None:
+            self._version = max([self._version, *(one.ring.version for one in self._live.values())])
+            self._version += 1
+            dag = LiveDag(self._known[name], self._threads, self.queue.ad, self._version)
+            self._live[name] = dag
+        await dag.awake()
+        return dag
+
+    async def close(self) -> None:
+        """Look at no DAG any more."""
+        for dag in self._live.values():
+            await dag.close()
+
+    async def _make_room(self) -> None:
+        """Forget those that were asked for longest ago, unless somebody follows them."""
+        idle = sorted(
+            (name for name, dag in self._live.items() if not dag.clients),
+            key=lambda name: self._live[name].asked,
+        )
+        for name in idle[: max(len(self._live) - MAX_LIVE + 1, 0)]:
+            dag = self._live.pop(name)
+            self._version = max(self._version, dag.ring.version)
+            await dag.close()
+
+    async def _refresh(self) -> None:
+        """With the queue as it is now."""
+        await self.queue.refresh()
+        if self.queue.problem:
+            return  # those that were known are shown on
+        ads = list(self.queue.ads.values())
+        self._known = await self._threads.with_files(_of_queue, ads, dict(self._named))
+        for name, dag in self._live.items():
+            found = self._known.setdefault(name, dag.found)  # one that is gone has just ended
+            if found.ad and found.cluster > dag.found.cluster:
+                dag.renew(found)
+
+    def _rows(self, known: Mapping[str, FoundDag]) -> list[dict[str, Any]]:
+        """In the thread for files."""
+        return [self._row(name, found) for name, found in known.items()]
+
+    def _row(self, name: str, found: FoundDag) -> dict[str, Any]:
+        row = {
+            "id": name,
+            "file": os.path.basename(found.paths.primary),
+            "directory": found.directory,
+            "cluster": found.cluster,
+            "outer": int(found.ad.get("DAGManJobId") or 0),
+        }
+        live = self._live.get(name)
+        if live is not None and live.glimpse is not None and live.is_followed:
+            seen = live.overview
+            counts = {word: count for word, count in seen["states"].items() if count}
+            remaining = seen["remaining_s"]
+            ends = seen["now"] + remaining if remaining is not None else None
+            more = (seen["state"], counts, seen["counts"]["total"], seen["begun"], ends)
+        else:
+            more = _at_a_glance(found)
+        state, counts, total, begun, ends = more
+        return {
+            **row,
+            "state": state,
+            "counts": counts,
+            "total": total,
+            "done": counts.get("done", 0),
+            "started": begun or None,
+            "ends_about": ends,
+        }
+
+
+def _at_a_glance(found: FoundDag) -> tuple[str, dict[str, int], int, float, Any]:
+    """Of a DAG that nobody looks at: state, counts, total, begin; by its job's ad or its files."""
+    ad, begun = found.ad, float(found.ad.get("JobStartDate") or found.submitted or 0)
+    if ad.get("DAG_NodesTotal") is not None and "ExitCode" not in ad:
+        return found.state.value, _counts_of_ad(ad), int(ad["DAG_NodesTotal"]), begun, None
+    try:
+        files = state_of_files(found.paths)
+    except PydagmanError:
+        return found.state.value, {}, 0, begun, None
+    numbers = files.run.counts or (0,) * 9
+    counts = {word: number for word, number in zip(_OF_TABLE, numbers[1:]) if number}
+    state = found.state if ad else files.state
+    return state.value, counts, numbers[0], begun, None
+
+
+def _counts_of_ad(ad: Mapping[str, Any]) -> dict[str, int]:
+    counts = {word: int(ad.get(name) or 0) for word, name in _COUNTS.items()}
+    queued = int(ad.get("DAG_NodesQueued") or 0)
+    counts["running"] = min(int(ad.get("DAG_JobsRunning") or 0), queued)
+    counts["held"] = min(int(ad.get("DAG_JobsHeld") or 0), queued - counts["running"])
+    counts["idle"] = queued - counts["running"] - counts["held"]
+    return {word: count for word, count in counts.items() if count}
+
+
+def _of_queue(ads: Iterable[Ad], known: dict[str, FoundDag]) -> dict[str, FoundDag]:
+    """Those of the queue beside those that are known anyway; of one DAG, that which runs."""
+    for ad in sorted(ads, key=lambda ad: (ad.get("JobStatus") == 2, ad.get("QDate") or 0)):
+        try:
+            found = found_by_ad(ad)
+        except (PydagmanError, ValueError, TypeError, KeyError):
+            continue
+        known[id_of(found)] = found
+    return known
+
+
+def id_of(found: FoundDag) -> str:
+    """A short name for a DAG that is safe in a URL, and the same after another start."""
+    path = os.path.realpath(os.path.join(found.directory, found.paths.primary))
+    return hashlib.sha256(path.encode("utf-8", "surrogateescape")).hexdigest()[:16]

@@ -1,0 +1,183 @@
+"""A DAG that somebody looks at: read again and again while somebody does, told to all who listen.
+
+Clients take what is new at their own pace: nothing waits for one of them, and nothing is kept for
+one beyond the ring of changes that all share.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, Callable
+
+from condor_pydagman.errors import PydagmanError
+from condor_pydagman.monitor.found_dag import FoundDag
+from condor_pydagman.web.access import Refused
+from condor_pydagman.web.change_ring import ChangeRing
+from condor_pydagman.web.dag_reader import DagReader, Glimpse
+from condor_pydagman.web.node_rows import NodeTable
+from condor_pydagman.web.picture_boxes import PictureBoxes
+from condor_pydagman.web.shown_states import LEGEND
+from condor_pydagman.web.threads import Threads
+
+INTERVAL_S = 0.5  # between looks
+MAX_INTERVAL_S = 5.0
+SHARE = 10  # a look may take one part in so many of the time until the next
+IDLE_S = 60.0  # without anybody who asks, nothing is read
+_NO_FILE = (0, 0)
+_IN_USE = ("running", "halted", "held", "idle", "interrupted")
+
+
+class LiveDag:
+    """A DAG and what is known of it.
+
+    Args:
+        found: the DAG.
+        threads: where files are read.
+        schedd: gives the ad of a DAGMan job in the queue.
+        version: of the first state; greater than any that was used for this DAG before.
+
+    Attributes:
+        reader: to be used in the thread for files only.
+        ring: the last changes.
+        glimpse: the last look.
+        names: of the nodes, by number, at `ring.version`.
+        problem: why the last look failed, '' if it has not.
+        looks: how many looks there were.
+        clients: how many follow it.
+        picture: to be used in the thread for pictures only; None until it is asked for.
+        table: to be used in the thread for files only.
+    """
+
+    def __init__(
+        self,
+        found: FoundDag,
+        threads: Threads,
+        schedd: Callable[[int], Mapping[str, Any]],
+        version: int,
+    ) -> None:
+        self.found = found
+        self.reader: DagReader
+        self.ring = ChangeRing(version)
+        self.glimpse: Glimpse | None = None
+        self.problem = ""
+        self.looks = self.clients = 0
+        self.asked = time.monotonic()
+        self.picture: PictureBoxes | None = None
+        self.table: NodeTable | None = None
+        self.names: Sequence[str] = []
+        self._states = bytearray()
+        self._mark = _NO_FILE
+        self._submitted_anew: FoundDag | None = None
+        self._threads, self._schedd = threads, schedd
+        self._news = asyncio.Event()  # another one for each look
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether `glimpse` is kept up to date."""
+        return self._task is not None and not self._task.done()
+
+    @property
+    def states(self) -> bytes:
+        """Of all nodes, at `ring.version`."""
+        return bytes(self._states)
+
+    @property
+    def overview(self) -> dict[str, Any]:
+        """As of the last look."""
+        assert self.glimpse is not None
+        return self.glimpse.overview
+
+    async def awake(self) -> None:
+        """Somebody asks: look, if nobody has for a while.
+
+        Raises:
+            Refused: its files can't be read.
+        """
+        self.asked = time.monotonic()
+        if self._task is None or self._task.done():
+            before = self.looks
+            self._task = asyncio.create_task(self._follow())
+            await self.wait(before)
+        if self.glimpse is None:
+            raise Refused(503, self.problem or "the DAG's files are being read; try again")
+
+    async def wait(self, looks: int, seconds: float = 30.0) -> bool:
+        """Wait until there were more looks than that; False if it takes longer."""
+        with contextlib.suppress(asyncio.TimeoutError, TimeoutError):
+            while self.looks <= looks:
+                await asyncio.wait_for(self._news.wait(), seconds)
+        return self.looks > looks
+
+    def renew(self, found: FoundDag) -> None:
+        """The DAG has been submitted again."""
+        self._submitted_anew = found
+
+    async def close(self) -> None:
+        """Look no more."""
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+
+    async def _follow(self) -> None:
+        await self._look()
+        while self.clients or time.monotonic() < self.asked + IDLE_S:
+            begun = time.monotonic()
+            await self._look()
+            pause = (time.monotonic() - begun) * SHARE
+            await asyncio.sleep(min(max(INTERVAL_S, pause), MAX_INTERVAL_S))
+
+    async def _look(self) -> None:
+        try:
+            glimpse = await self._threads.with_files(self._read)
+            self.problem = ""
+            self._take(glimpse)
+        except (PydagmanError, OSError) as error:
+            self.problem = str(error)
+        self.looks += 1
+        news, self._news = self._news, asyncio.Event()
+        news.set()
+
+    def _read(self) -> Glimpse:
+        """In the thread for files."""
+        mark = _mark(self.found.paths.primary)
+        anew, self._submitted_anew = self._submitted_anew, None
+        if anew is not None:
+            self.reader, self._mark = DagReader(anew, self._schedd), mark
+        elif not hasattr(self, "reader") or self._is_changed(mark):
+            self.reader, self._mark = DagReader(self.found, self._schedd), mark
+        return self.reader.look()
+
+    def _is_changed(self, mark: tuple[int, int]) -> bool:
+        """Whether there is another DAG file, and no DAGMan goes by the one that was there."""
+        in_use = self.glimpse is not None and self.overview["state"] in _IN_USE
+        return mark not in (self._mark, _NO_FILE) and not in_use
+
+    def _take(self, glimpse: Glimpse) -> None:
+        if glimpse.states is not None:
+            if self.glimpse is not None:
+                self.ring.forget()
+            self._states, self.names = bytearray(glimpse.states), glimpse.names
+        for number, state in glimpse.changes:
+            self._states[number] = state
+        self.ring.add(glimpse.changes)
+        self.found, self.glimpse = glimpse.found, glimpse
+
+    def counts(self) -> dict[str, int]:
+        """Nodes by their states, without states that no node is in."""
+        counts = ((word, self._states.count(place)) for place, word in enumerate(LEGEND))
+        return {word: count for word, count in counts if count}
+
+
+def _mark(path: str) -> tuple[int, int]:
+    """Tells a file from another of that name; _NO_FILE if there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return _NO_FILE
+    return found.st_ino, found.st_mtime_ns

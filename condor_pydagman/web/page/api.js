@@ -1,0 +1,96 @@
+// Asking the server. Each answer is JSON; an error is a sentence, which is shown as it is.
+
+const PATIENCE_MS = 20000;
+
+/** What went wrong; `status` is 0 if the server could not be reached. */
+export class ApiError extends Error {
+  constructor(status, sentence) {
+    super(sentence);
+    this.status = status;
+  }
+
+  /** Whether the server, or the way to it, is away: worth another try. */
+  get away() {
+    return this.status === 0 || this.status >= 502;
+  }
+}
+
+async function ask(path, options = {}, patience = PATIENCE_MS) {
+  const stop = new AbortController();
+  const timer = setTimeout(() => stop.abort(), patience);
+  try {
+    const response = await fetch(path, { ...options, signal: stop.signal, cache: "no-store" });
+    const answer = await response.json().catch(() => ({}));
+    if (!response.ok) throw new ApiError(response.status, answer.error ?? `the server has answered ${response.status}`);
+    return answer;
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    throw new ApiError(0, stop.signal.aborted ? "the server does not answer" : "the server can't be reached");
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** `?a=1&b=2` of what is given. */
+function query(parameters) {
+  const given = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== null && value !== "");
+  return given.length ? `?${new URLSearchParams(given)}` : "";
+}
+
+const dagPath = (id, rest = "") => `/api/dags/${encodeURIComponent(id)}${rest}`;
+
+/** All DAGs. */
+export const dags = () => ask("/api/dags");
+
+/** Questions about one DAG and commands to it. */
+export class DagApi {
+  constructor(id) {
+    this.id = id;
+  }
+
+  overview(patience) {
+    return ask(dagPath(this.id), {}, patience);
+  }
+
+  states() {
+    return ask(dagPath(this.id, "/states"));
+  }
+
+  /** `open`: groups that are unfolded. */
+  picture(open) {
+    const groups = open.map(encodeURIComponent).join(",");
+    return ask(dagPath(this.id, `/picture${groups ? `?open=${groups}` : ""}`));
+  }
+
+  nodes(parameters) {
+    return ask(dagPath(this.id, `/nodes${query(parameters)}`));
+  }
+
+  node(number) {
+    return ask(dagPath(this.id, `/nodes/${number}`));
+  }
+
+  timeline(parameters) {
+    return ask(dagPath(this.id, `/timeline${query(parameters)}`));
+  }
+
+  explain() {
+    return ask(dagPath(this.id, "/explain"));
+  }
+
+  text(file, from) {
+    return ask(dagPath(this.id, `/text${query({ file, from })}`));
+  }
+
+  livePath(version) {
+    return dagPath(this.id, `/live${query({ since: version })}`);
+  }
+
+  command(body) {
+    return ask(dagPath(this.id, "/commands"), {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(body),
+    });
+  }
+}

@@ -1,0 +1,95 @@
+// The start: which page the address asks for, and what is known of the way to the server.
+//
+// Addresses: `#/` is the list, `#/ID` a DAG, `#/ID/VIEW` one of its views, `#/ID/VIEW/NUMBER` with a node beside.
+
+import { startDagList } from "./dag_list.js";
+import { DagPage } from "./dag_page.js";
+import { el, setText, shown } from "./dom.js";
+import { startTheme } from "./theme.js";
+
+const main = document.getElementById("main");
+const banner = document.getElementById("banner");
+const linkState = document.getElementById("link-state");
+const path = document.getElementById("path");
+
+let page = null;
+let shownId = null;
+let link = { state: "connecting" };
+let counting = 0;
+
+const LINK_WORDS = {
+  live: "live", connecting: "connecting…", ended: "ended", away: "not connected", unknown: "not connected", gone: "gone",
+};
+
+function setLink(next) {
+  link = next;
+  setText(linkState, LINK_WORDS[link.state] ?? "");
+  linkState.dataset.state = link.state;
+  showBanner();
+}
+
+/** What is wrong with the way to the server, and when it is tried again. */
+function showBanner() {
+  clearTimeout(counting);
+  const isWrong = ["away", "unknown", "gone"].includes(link.state);
+  document.body.classList.toggle("stale", isWrong);
+  if (!isWrong) {
+    banner.hidden = true;
+    banner.replaceChildren();
+    return;
+  }
+  if (banner.hidden || banner.dataset.sentence !== `${link.state} ${link.sentence}`) {
+    banner.dataset.sentence = `${link.state} ${link.sentence}`;
+    banner.replaceChildren(el("span", {}, bannerWords()), el("span", { class: "countdown", "aria-hidden": "true" }),
+      link.state === "away" ? el("button", { type: "button", onclick: () => page?.retryNow() }, "Try now") : "");
+    banner.hidden = false;
+  }
+  countDown();
+}
+
+function bannerWords() {
+  const sentence = shown(link.sentence);
+  if (link.state === "unknown") return `${sentence}.`.replace(/\.\.$/, ".");
+  if (link.state === "gone") return `This DAG is not known any more: ${sentence}`;
+  return `Not connected: ${sentence}. What is shown may be old. Perhaps \`condor_pydagman web\` has ended, or the `
+    + "network is away.";
+}
+
+function countDown() {
+  if (link.state !== "away") return;
+  const left = Math.max(Math.ceil((link.retryAt - Date.now()) / 1000), 0);
+  setText(banner.querySelector(".countdown"), left ? `Next try in ${left} s.` : "Trying…");
+  counting = setTimeout(countDown, 500);
+}
+
+function go(view, node) {
+  location.hash = `#/${encodeURIComponent(shownId)}/${view}${typeof node === "number" ? `/${node}` : ""}`;
+}
+
+function route() {
+  const [id = "", view = "", node = ""] = location.hash.replace(/^#\//, "").split("/");
+  let name = "";
+  try {
+    name = decodeURIComponent(id);
+  } catch {
+    // An address that somebody has typed: the list is shown.
+  }
+  if (page === null || name !== shownId) {
+    page?.stop();
+    shownId = name;
+    setLink({ state: "connecting" });
+    setText(path, "");
+    document.title = "DAGs";
+    const work = { setLink, go, setPath: (file) => setText(path, file) };
+    page = name ? new DagPage(name, main, work) : startDagList(main, setLink);
+  }
+  if (name) page.show(view, /^\d{1,9}$/.test(node) ? Number(node) : null);
+}
+
+startTheme(document.getElementById("theme"));
+window.addEventListener("hashchange", route);
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault(); // the address is for pages
+  main.focus();
+});
+route();

@@ -1,0 +1,140 @@
+// Commands to a DAG and to its nodes: what they are called, and the way from a click to the deed.
+//
+// The server is first asked what the command would do (`dry`). A command that loses work, or has options, is shown in a
+// dialog with that sentence, once; all else is done at once and told afterwards.
+
+import { ask } from "./ask.js";
+import { shown } from "./dom.js";
+import { failure, notice } from "./notices.js";
+import { word } from "./states.js";
+import { amount } from "./words.js";
+
+const MAX_TOLD = 5; // refusals that are shown one by one
+
+const COUNT = { kind: "number", min: 0, step: 1 };
+const SETTINGS = [
+  { name: "priority", label: "Priority", kind: "number", step: 1, hint: "of its jobs; larger is sooner" },
+  { name: "retries", label: "Retries", ...COUNT, hint: "how often it is tried again after a failure" },
+  { name: "timeout", label: "Timeout", kind: "text", hint: "as the TIMEOUT command, for example RUNNING 2h" },
+  { name: "category", label: "Category", kind: "text", hint: "whose throttle counts for it" },
+  { name: "vars", label: "Variables", kind: "vars", hint: "name=value, one a line; for jobs yet to be submitted" },
+];
+
+// `states`: those of a single node in which the command makes sense; the server decides.
+export const NODE_COMMANDS = {
+  cancel: {
+    label: "Cancel", deed: "Cancel", tells: "Removes its jobs from the queue; the node fails, or is tried again",
+    options: [{ name: "retry", label: "Try again afterwards, if it has retries left", kind: "flag" }],
+    states: ["waiting", "ready", "pre", "idle", "running", "held", "post", "retry"],
+  },
+  rerun: {
+    label: "Run again", deed: "Run again", tells: "Runs a node again that has ended",
+    options: [{ name: "descendants", label: "Run all nodes after it again, too", kind: "flag" }],
+    states: ["done", "failed"],
+  },
+  hold: {
+    label: "Hold", deed: "Hold", tells: "Puts its jobs on hold until you release them",
+    states: ["idle", "running"],
+  },
+  release: { label: "Release", deed: "Release", tells: "Lets its held jobs go on", states: ["held"] },
+  done: {
+    label: "Mark done", deed: "Mark as done", tells: "Takes it as done without running it; its children may start",
+    states: ["waiting", "ready", "retry", "failed"],
+  },
+  skip: {
+    label: "Skip", deed: "Skip", tells: "Leaves it out; it counts as done, and its children run all the same",
+    states: ["waiting", "ready", "retry"],
+  },
+  set: {
+    label: "Set…", deed: "Set values", tells: "Changes its priority, retries, timeout, category or variables",
+    options: SETTINGS,
+  },
+};
+
+export const DAG_COMMANDS = {
+  halt: {
+    label: "Halt", deed: "Halt the DAG", tells: "Submits no more jobs until you resume; jobs in the queue go on",
+    options: [{ name: "reason", label: "Reason", kind: "text", hint: "for whoever looks at the DAG; may be empty" }],
+  },
+  resume: { label: "Resume", deed: "Resume the DAG", tells: "Submits jobs again" },
+  "cancel-all": {
+    label: "Remove the DAG", deed: "Remove the DAG", asks: true,
+    tells: "Removes all its jobs and ends it; a rescue file keeps what is done",
+  },
+};
+
+/** Nodes by their numbers, and words for them. */
+export function someNodes(rows) {
+  if (rows.length === 1) return { selector: { numbers: [rows[0].number] }, words: `node ${shown(rows[0].name)}` };
+  return { selector: { numbers: rows.map((row) => row.number) }, words: amount(rows.length, "node") };
+}
+
+/** All nodes in a state. */
+export function nodesInState(state, count) {
+  const all = count === 1 ? "the node" : `all ${amount(count, "node")}`;
+  return { selector: { state }, words: `${all} in the state "${word(state)}"` };
+}
+
+/** All nodes whose names match a pattern. */
+export function nodesLike(pattern, count) {
+  return { selector: { pattern }, words: `all ${amount(count, "node")} named ${shown(pattern)}` };
+}
+
+/** A refusal as a line. */
+function refusal({ node, state, reason }) {
+  return `${shown(node)}${state ? ` (${word(state)})` : ""}: ${shown(reason)}`;
+}
+
+function refusals(answer) {
+  const told = (answer.refused ?? []).slice(0, MAX_TOLD).map(refusal);
+  const more = (answer.refused_count ?? told.length) - told.length;
+  return more > 0 ? [...told, `and ${amount(more, "other")}`] : told;
+}
+
+function bodyOf(live, command, nodes, options, dry) {
+  return { command, ...(nodes ? { nodes: nodes.selector } : {}), options, seen: live.version, dry };
+}
+
+async function perform(live, command, nodes, options) {
+  const answer = await live.api.command(bodyOf(live, command, nodes, options, false));
+  const refused = refusals(answer);
+  notice(shown(answer.effect) || "Done.", { bad: refused.length > 0 && !answer.done, details: refused });
+  return answer;
+}
+
+/**
+ * From a click to the deed.
+ *
+ * @param command its word
+ * @param nodes what `someNodes` and the like return; null for a command on the DAG
+ * @param options first values of the options
+ * @returns whether it was done
+ */
+export async function run(live, command, nodes = null, options = {}) {
+  const known = (nodes ? NODE_COMMANDS : DAG_COMMANDS)[command] ?? { deed: "Set limits" };
+  const dry = async (chosen) => live.api.command(bodyOf(live, command, nodes, chosen, true));
+  try {
+    const free = known.options?.every((option) => option.kind !== "flag"); // `set` with nothing to set says nothing
+    const first = command === "set" && free ? { effect: "", refused: [] } : await dry(options);
+    if (!known.options && !known.asks && !first.loses_work) {
+      if (!first.done && first.refused?.length) {
+        notice(shown(first.effect) || `${known.deed}: not possible`, { bad: true, details: refusals(first) });
+        return false;
+      }
+      await perform(live, command, nodes, options);
+      return true;
+    }
+    return await ask({
+      title: nodes ? `${known.deed}: ${nodes.words}` : known.deed,
+      deed: known.deed,
+      options: known.options ?? [],
+      first: { answer: first, values: options },
+      dry,
+      refusals,
+      act: (chosen) => perform(live, command, nodes, chosen),
+    });
+  } catch (error) {
+    failure(known.deed, error);
+    return false;
+  }
+}

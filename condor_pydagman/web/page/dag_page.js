@@ -1,0 +1,187 @@
+// The page of one DAG: its head, and below it one of several views, with the chosen node beside.
+
+import { button, el, shown } from "./dom.js";
+import { Details } from "./details.js";
+import { ExplanationView } from "./explanation.js";
+import { Head } from "./head.js";
+import { LiveDag } from "./live.js";
+import { announce, failure } from "./notices.js";
+import { Picture } from "./picture.js";
+import { countsOf } from "./states.js";
+import { Table } from "./table.js";
+import { TextView } from "./text_view.js";
+import { Timeline } from "./timeline.js";
+import { amount } from "./words.js";
+
+const VIEWS = { picture: "Picture", nodes: "Nodes", timeline: "Timeline", explain: "Explanation", files: "Files" };
+
+export class DagPage {
+  /** @param work `setLink(link)`, `go(view, node)` changes the address */
+  constructor(id, place, work) {
+    this.work = work;
+    this.live = new LiveDag(id);
+    const choose = (node) => this.chooseNode(node);
+    this.head = new Head(this.live, (state) => this.showState(state));
+    this.details = new Details(this.live, {
+      chooseNode: choose, close: () => this.closeNode(), openFile: (...file) => this.openFile(...file),
+    });
+    this.views = {
+      picture: new Picture(this.live, choose),
+      nodes: new Table(this.live, choose),
+      timeline: new Timeline(this.live, choose),
+      explain: new ExplanationView(this.live, choose),
+      files: new TextView(this.live),
+    };
+    this.tabs = {};
+    this.panels = {};
+    for (const [view, label] of Object.entries(VIEWS)) {
+      this.tabs[view] = button(label, () => work.go(view, this.node),
+        { role: "tab", id: `tab-${view}`, "aria-controls": `view-${view}` });
+      this.panels[view] = el("div", { role: "tabpanel", id: `view-${view}`, "aria-labelledby": `tab-${view}`, hidden: true },
+        this.views[view].element);
+    }
+    const tabs = el("div", { role: "tablist", class: "tabs", "aria-label": "Views" }, Object.values(this.tabs));
+    tabs.addEventListener("keydown", (event) => this.tabKey(event));
+    this.body = el("div", { class: "dag-body", hidden: true }, this.head.element, tabs,
+      el("div", { class: "split" }, el("div", { class: "views" }, Object.values(this.panels)), this.details.element));
+    this.waiting = el("p", { class: "soft waiting-words", role: "status" }, "Reading the DAG…");
+    place.replaceChildren(this.waiting, this.body);
+    this.listen();
+    this.live.start();
+  }
+
+  listen() {
+    this.live.addEventListener("overview", () => this.showOverview());
+    this.live.addEventListener("states", ({ detail }) => {
+      this.views.picture.update(detail);
+      this.views.nodes.update(detail);
+      this.details.update(detail);
+    });
+    this.live.addEventListener("link", ({ detail }) => {
+      this.work.setLink(detail);
+      if (!this.live.overview && detail.sentence) this.waiting.textContent = shown(detail.sentence);
+    });
+  }
+
+  stop() {
+    this.live.stop();
+    for (const view of Object.values(this.views)) view.hide();
+  }
+
+  retryNow() {
+    this.live.retryNow();
+  }
+
+  showOverview() {
+    const { overview } = this.live;
+    const isFirst = this.body.hidden;
+    this.waiting.hidden = true;
+    this.body.hidden = false;
+    this.head.show(overview);
+    this.views.nodes.showSelection();
+    this.details.showState();
+    const file = shown(overview.dag.split("/").pop());
+    const { total = 0, done = 0 } = overview.counts ?? {};
+    document.title = `${total ? `${Math.floor((100 * done) / total)} % ` : ""}${file}`;
+    this.work.setPath(file);
+    this.announceChange(overview);
+    if (isFirst) this.apply();
+  }
+
+  /** Only what matters is read out: another state of the DAG, and failures. */
+  announceChange(overview) {
+    const { failed, held } = countsOf(overview);
+    const before = this.announced;
+    this.announced = { state: overview.state, failed, held };
+    if (!before) return;
+    if (overview.state !== before.state) announce(`The DAG is now ${shown(overview.state)}.`);
+    else if (failed > before.failed) announce(`${amount(failed, "node")} failed.`);
+    else if (held > before.held) announce(`${amount(held, "node")} held.`);
+  }
+
+  /** What the address says: a view, and perhaps a node. */
+  show(view, node) {
+    this.wanted = { view: VIEWS[view] ? view : "picture", node };
+    if (!this.body.hidden) this.apply();
+  }
+
+  apply() {
+    const { view, node } = this.wanted;
+    if (view !== this.view) {
+      if (this.view) this.hideView(this.view);
+      this.view = view;
+      this.panels[view].hidden = false;
+      for (const [one, tab] of Object.entries(this.tabs)) {
+        tab.setAttribute("aria-selected", String(one === view));
+        tab.setAttribute("tabindex", one === view ? "0" : "-1");
+      }
+      this.openView(view);
+    }
+    this.node = node;
+    if (node === null) this.details.close();
+    else this.details.open(node);
+    this.views.picture.mark(node);
+    this.views.nodes.selected = node;
+    this.views.nodes.list.refill();
+  }
+
+  openView(view) {
+    if (view === "picture") this.views.picture.show();
+    else if (view === "nodes") {
+      this.views.nodes.open(this.filter ?? {});
+      this.filter = null;
+    } else this.views[view].open();
+  }
+
+  hideView(view) {
+    this.panels[view].hidden = true;
+    this.views[view].hide();
+  }
+
+  showState(state) {
+    if (this.view === "nodes") this.views.nodes.open({ state });
+    else {
+      this.filter = { state };
+      this.work.go("nodes", this.node);
+    }
+  }
+
+  /** A node by its number, or by its name, which is looked up. */
+  async chooseNode(node) {
+    if (typeof node === "number") {
+      this.details.wantsFocus = true;
+      this.work.go(this.view, node);
+      return;
+    }
+    try {
+      const { rows } = await this.live.api.nodes({ search: node.replace(/[?*]/g, "?"), limit: 200 });
+      const lower = node.toLowerCase();
+      const found = rows.find((row) => row.name === node) ?? rows.find((row) => row.name.toLowerCase() === lower);
+      if (found) this.chooseNode(found.number);
+      else failure("Node", new Error(`there is no node ${shown(node)} in this DAG`));
+    } catch (error) {
+      failure("Node", error);
+    }
+  }
+
+  closeNode() {
+    this.work.go(this.view, null);
+    this.tabs[this.view].focus({ preventScroll: true });
+  }
+
+  openFile(node, kind, path) {
+    this.views.files.openNodeFile(node, kind, path);
+    this.work.go("files", this.node);
+  }
+
+  tabKey(event) {
+    const names = Object.keys(VIEWS);
+    const place = names.indexOf(this.view);
+    const next = { ArrowRight: place + 1, ArrowLeft: place - 1, Home: 0, End: names.length - 1 }[event.key];
+    if (next === undefined) return;
+    event.preventDefault();
+    const view = names[(next + names.length) % names.length];
+    this.work.go(view, this.node);
+    this.tabs[view].focus();
+  }
+}

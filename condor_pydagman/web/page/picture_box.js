@@ -1,0 +1,154 @@
+// One box of the picture: a node with the sign of its state, a stack of nodes with their shares, or a point where edges
+// meet.
+
+import { shown, svg } from "./dom.js";
+import { known, signPath, stateClass, STATES, word } from "./states.js";
+import { amount, number } from "./words.js";
+
+const CHIP = 18;
+const TEXT_SIZE = 12;
+const DOT = 14; // a box that is smaller has no room for words
+const SHEET = 4; // how far the sheets of a stack stick out
+
+/** `40 nodes: 30 done, 10 running`. */
+function sharesInWords(states, count) {
+  const present = STATES.filter((state) => states[state]);
+  const words = present.map((state) => `${number(states[state])} ${word(state)}`);
+  return `${amount(count, "node")}${words.length ? `: ${words.join(", ")}` : ""}`;
+}
+
+function singleState(states) {
+  const present = Object.keys(states ?? {}).filter((state) => states[state]);
+  return present.length === 1 ? known(present[0]) : null;
+}
+
+export class PictureBox {
+  constructor(box) {
+    this.box = box;
+    this.isFolded = Boolean(box.group) && typeof box.node !== "number";
+    this.isDot = Math.min(box.w, box.h) < DOT;
+    this.title = svg("title");
+    this.element = svg("g", { class: "box", tabindex: -1, role: "button", "data-box": box.id });
+    this.element.setAttribute("transform", `translate(${box.x} ${box.y})`);
+    this.element.append(this.title, ...(this.isDot ? this.dot() : this.isFolded ? this.stack() : this.single()));
+    this.take(box);
+  }
+
+  dot() {
+    const { w, h } = this.box;
+    return [svg("circle", { class: "chip-ground", cx: w / 2, cy: h / 2, r: Math.min(w, h) / 2 })];
+  }
+
+  single() {
+    const { w, h } = this.box;
+    this.sign = svg("path", { class: "sign", transform: `translate(8 ${h / 2 - 6})` });
+    this.label = svg("text", { class: "label", x: CHIP + 11, y: h / 2 + 4.3 }, shown(this.box.label));
+    this.room = w - CHIP - 17;
+    return [svg("rect", { class: "body", width: w, height: h, rx: 6 }),
+      svg("rect", { class: "chip-ground", x: 5, y: h / 2 - CHIP / 2, width: CHIP, height: CHIP, rx: 4 }),
+      this.sign, this.label];
+  }
+
+  stack() {
+    const { w, h } = this.box;
+    const wide = w - 2 * SHEET;
+    const high = h - 2 * SHEET;
+    this.label = svg("text", { class: "label strong", x: 12, y: 2 * SHEET + high / 2 - 6 }, shown(this.box.label));
+    this.words = svg("text", { class: "words", x: 12, y: 2 * SHEET + high / 2 + 8 });
+    this.room = wide - 20;
+    this.wide = wide - 16;
+    this.shares = svg("g", { transform: `translate(8 ${h - 11})` });
+    this.parts = new Map();
+    return [svg("rect", { class: "sheet", x: 2 * SHEET, width: wide, height: high, rx: 6 }),
+      svg("rect", { class: "sheet", x: SHEET, y: SHEET, width: wide, height: high, rx: 6 }),
+      svg("rect", { class: "body", y: 2 * SHEET, width: wide, height: high, rx: 6 }),
+      this.label, this.words, this.shares];
+  }
+
+  /** What the server says of it now. */
+  take(box) {
+    this.box = box;
+    if (this.isFolded) this.setShares(box.states ?? {});
+    else this.setState(singleState(box.states) ?? "waiting", false);
+  }
+
+  /** @param isNews whether it is a change that somebody may want to see */
+  setState(state, isNews) {
+    if (!state || state === this.state) return;
+    this.state = state;
+    this.paint(stateClass(state));
+    this.sign?.setAttribute("d", signPath(state));
+    const words = `${shown(this.box.label)}: ${word(state)}`;
+    this.title.textContent = words;
+    this.element.setAttribute("aria-label", words);
+    if (!isNews) return;
+    this.element.classList.remove("news");
+    this.element.getBBox(); // lets the animation begin anew
+    this.element.classList.add("news");
+  }
+
+  paint(className) {
+    for (const old of [...this.element.classList]) if (old.startsWith("s-")) this.element.classList.remove(old);
+    this.element.classList.add(className);
+  }
+
+  setShares(states) {
+    const key = JSON.stringify(states);
+    if (key === this.key) return;
+    this.key = key;
+    const single = singleState(states);
+    this.paint(single ? stateClass(single) : "s-mixed");
+    const merged = {};
+    for (const [state, count] of Object.entries(states)) merged[known(state)] = (merged[known(state)] ?? 0) + count;
+    const total = Object.values(merged).reduce((sum, count) => sum + count, 0) || 1;
+    let x = 0;
+    for (const state of STATES) this.setPart(state, x, (x += (this.wide * (merged[state] ?? 0)) / total));
+    const words = sharesInWords(merged, this.box.count ?? total);
+    this.words.textContent = this.shortWords(merged);
+    this.title.textContent = `${shown(this.box.label)}\n${words}\nClick to unfold`;
+    this.element.setAttribute("aria-label", `${shown(this.box.label)}, ${words}. Unfold`);
+    if (this.hasLabel) fit(this.words, this.room, 10);
+  }
+
+  setPart(state, from, to) {
+    if (to <= from && !this.parts.has(state)) return;
+    if (!this.parts.has(state)) {
+      this.parts.set(state, svg("rect", { class: `share ${stateClass(state)}`, height: 5 }));
+      this.shares.append(this.parts.get(state));
+    }
+    this.parts.get(state).setAttribute("x", from.toFixed(2));
+    this.parts.get(state).setAttribute("width", Math.max(to - from, 0).toFixed(2));
+  }
+
+  /** What matters most: how many, how many have failed, how many run. */
+  shortWords(states) {
+    const words = [amount(this.box.count ?? 0, "node")];
+    for (const state of ["failed", "held", "running", "done"]) {
+      const count = states[state] ?? 0;
+      if (count) words.push(`${count === this.box.count ? "all" : number(count)} ${word(state)}`);
+    }
+    return words.slice(0, 3).join(" · ");
+  }
+
+  /** Shorten the words to the box; only when it is in the page, as nobody can measure before. */
+  fitLabel() {
+    this.hasLabel = true;
+    if (this.label) fit(this.label, this.room, TEXT_SIZE);
+    if (this.words) fit(this.words, this.room, 10);
+  }
+}
+
+function fit(text, room, size) {
+  const full = text.textContent;
+  if (full.length * size * 0.35 < room && text.getComputedTextLength() <= room) return;
+  let least = 0;
+  let most = Math.min(full.length, Math.ceil(room / 2));
+  const characters = [...full];
+  while (least < most) {
+    const middle = Math.ceil((least + most) / 2);
+    text.textContent = `${characters.slice(0, middle).join("")}…`;
+    if (text.getComputedTextLength() <= room) least = middle;
+    else most = middle - 1;
+  }
+  text.textContent = least >= characters.length ? full : `${characters.slice(0, least).join("")}…`;
+}

@@ -1,0 +1,130 @@
+"""The picture of a DAG for the page: boxes and edges with their places, states counted by box.
+
+Where boxes are depends on the DAG and on which are open, not on states: layouts are kept, and only
+the counts are made anew.  For the thread for pictures.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+from condor_pydagman.adapters.graphviz import find_dot
+from condor_pydagman.errors import PydagmanError
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.picture.layout import Placement, Route, place
+from condor_pydagman.picture.row_layout import place_in_rows
+from condor_pydagman.picture.shapes import face
+from condor_pydagman.picture.sketch import Box, Sketch
+from condor_pydagman.picture.text import plain
+from condor_pydagman.picture.unfold import Unfolded, Unfolding
+from condor_pydagman.web.shown_states import LEGEND
+
+FOLD_ABOVE = 120  # boxes before any is opened, and in each that is
+MAX_BOXES = 500
+MAX_OPEN = 200  # names in a request
+_KEPT = 4  # layouts of a DAG
+_STEPS = 6  # straight pieces of a curve
+
+
+class PictureBoxes:
+    """Pictures of one DAG.
+
+    Attributes:
+        dag: the DAG.
+    """
+
+    def __init__(self, dag: Dag) -> None:
+        self.dag = dag
+        self._unfolding: Unfolding | None = None
+        self._kept: OrderedDict[tuple[str, ...], _Picture] = OrderedDict()
+
+    def picture(self, opened: Collection[str], states: bytes, version: int) -> dict[str, Any]:
+        """The picture with the nodes' states.
+
+        Args:
+            opened: names of groups.
+            states: of all nodes, as in LEGEND.
+        """
+        key = tuple(sorted(set(opened)))
+        picture = self._kept.get(key)
+        if picture is None:
+            if self._unfolding is None:
+                self._unfolding = Unfolding(self.dag, FOLD_ABOVE, MAX_BOXES)
+            picture = self._kept[key] = _Picture(self._unfolding.sketch(key), len(self.dag))
+        self._kept.move_to_end(key)
+        while len(self._kept) > _KEPT:
+            self._kept.popitem(last=False)
+        return {"version": version, **picture.with_states(states)}
+
+
+class _Picture:
+    """A layout, as JSON but for the states."""
+
+    def __init__(self, found: Unfolded, nodes: int) -> None:
+        sketch = found.sketch
+        self._of = sketch.of[:nodes]
+        faces = [face(box) for box in sketch.boxes]
+        placement = _placed(sketch, [(one.width, one.height) for one in faces])
+        self._boxes = [
+            {
+                "id": name or _id_of(box, number),
+                "label": plain(one.label),
+                "x": round(spot.x, 1),
+                "y": round(spot.y, 1),
+                "w": round(spot.width, 1),
+                "h": round(spot.height, 1),
+                "node": box.members[0] if not name and box.members else None,
+                "group": name or None,
+                "count": box.nodes,
+                "fold": box.fold.value,
+                "kind": box.kind.name,
+            }
+            for number, (name, box, one, spot) in enumerate(
+                zip(found.names, sketch.boxes, faces, placement.spots)
+            )
+        ]
+        self._whole = {
+            "width": round(placement.width, 1),
+            "height": round(placement.height, 1),
+            "edges": [list(_points(route)) for route in placement.routes],
+            "shut": found.shut,
+        }
+
+    def with_states(self, states: bytes) -> dict[str, Any]:
+        counts: list[dict[str, int]] = [{} for _ in self._boxes]
+        for (box, state), count in sorted(Counter(zip(self._of, states)).items()):
+            counts[box][LEGEND[state]] = count
+        boxes = [{**box, "states": own} for box, own in zip(self._boxes, counts)]
+        return {**self._whole, "boxes": boxes}
+
+
+def _id_of(box: Box, number: int) -> str:
+    return f"n{box.members[0]}" if box.members else f"j{number}"
+
+
+def _placed(sketch: Sketch, sizes: Sequence[tuple[float, float]]) -> Placement:
+    """By Graphviz if it is there and can, else in rows."""
+    try:
+        return place(sketch, sizes, find_dot())
+    except PydagmanError:
+        return place_in_rows(sketch, sizes)
+
+
+def _points(route: Route) -> Iterator[list[float]]:
+    """Corners of a line; its curves as straight pieces."""
+    points = route.points
+    yield _rounded(*points[0])
+    for step, ((x0, y0), (x1, y1)) in enumerate(zip(points, points[1:])):
+        if step % 2 == 0 and abs(x1 - x0) > 1:
+            for part in range(1, _STEPS):
+                t = part / _STEPS
+                ease = t * t * (3 - 2 * t)
+                down = 1.5 * t * (1 - t) + t * t * t  # both ends leave upright
+                yield _rounded(x0 + (x1 - x0) * ease, y0 + (y1 - y0) * down)
+        yield _rounded(x1, y1)
+
+
+def _rounded(x: float, y: float) -> list[float]:
+    return [round(x, 1), round(y, 1)]

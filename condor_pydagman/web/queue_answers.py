@@ -1,0 +1,117 @@
+"""What the schedd says of the user's DAGs, asked by a process of its own.
+
+HTCondor's bindings stop the whole process while they wait for the schedd, minutes if it hangs.  So
+a child process asks, one at a time, and ends; what it said last is kept for a few seconds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from condor_pydagman.errors import PoolError
+
+FRESH_S = 5.0
+PATIENCE_S = 20.0  # for the schedd
+MAX_BYTES = 64 << 20  # of an answer
+Ad = Mapping[str, Any]
+
+
+class QueueAnswers:
+    """The ads of the user's DAGMan jobs.
+
+    Attributes:
+        ads: by cluster, as they were when the schedd answered last.
+        problem: why it has not, '' if it has.
+    """
+
+    def __init__(self) -> None:
+        self.ads: dict[int, Ad] = {}
+        self.problem = "the schedd has not been asked yet"
+        self._asked = 0.0
+        self._asking = asyncio.Lock()
+
+    def ad(self, cluster: int) -> Ad:
+        """The ad of a DAGMan job in the queue; {} if it is not there.  For any thread.
+
+        Raises:
+            PoolError: the schedd does not answer.
+        """
+        if self.problem:
+            raise PoolError(self.problem, transient=True)
+        return self.ads.get(cluster, {})
+
+    async def refresh(self) -> None:
+        """Ask the schedd, unless it has been asked just now."""
+        async with self._asking:
+            if self._asked and time.monotonic() < self._asked + FRESH_S:
+                return
+            try:
+                text = await output_of("condor_pydagman.web.queue_answers", [], PATIENCE_S)
+                self.ads = {int(ad["ClusterId"]): ad for ad in json.loads(text)}
+                self.problem = ""
+            except PoolError as error:
+                self.problem = str(error)
+            except (ValueError, KeyError, TypeError):
+                self.problem = "what the schedd has answered can't be read"
+            self._asked = time.monotonic()
+
+
+async def output_of(module: str, words: Sequence[str], patience_s: float) -> str:
+    """What `main` of a module prints, in a process of its own; it returns the exit code.
+
+    Raises:
+        PoolError: it has failed, with the last line that it wrote to standard error; or it takes
+            longer than that many seconds.
+    """
+    program = (
+        f"import sys; sys.path[:] = {sys.path!r}; from {module} import main;"
+        " sys.exit(main(sys.argv[1:]))"
+    )
+    pipe = asyncio.subprocess.PIPE
+    try:
+        child = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-c", program, *words),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=pipe,
+            stderr=pipe,
+            limit=MAX_BYTES,
+        )
+    except OSError as error:
+        raise PoolError(f"no process can be started: {error.strerror}", transient=True) from None
+    try:
+        out, said = await asyncio.wait_for(child.communicate(), patience_s)
+    except (asyncio.TimeoutError, TimeoutError):
+        problem = f"there was no answer in {patience_s:g} s"
+        raise PoolError(problem, transient=True) from None
+    finally:
+        if child.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                child.kill()
+            await child.wait()
+    lines = said.decode("utf-8", "replace").strip().splitlines()
+    if child.returncode and not out:
+        problem = lines[-1] if lines else f"exit code {child.returncode}"
+        raise PoolError(problem, transient=False)
+    return out.decode("utf-8", "replace")
+
+
+def main(words: Sequence[str]) -> int:
+    """The child process: prints the ads as JSON."""
+    from condor_pydagman.monitor.queue import my_dagman_ads
+
+    try:
+        ads = my_dagman_ads()
+    except PoolError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    plain = (str, int, float, bool)
+    found = [{name: value for name, value in dict(ad).items() if isinstance(value, plain)}
+             for ad in ads]  # fmt: skip
+    sys.stdout.write(json.dumps(found))
+    return 0

@@ -1,0 +1,130 @@
+"""The buttons and dials of the page, pressed in a real browser on a DAG that really runs."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from tests.pool import dags
+from tests.pool.scenes import FIRST, Played, Scene, Stage
+from tests.web import browsers
+
+pytestmark = [pytest.mark.pool, browsers.needed]
+
+STAGE = Stage()
+DAG = (
+    "JOB A told.sub\nJOB B told.sub\nPARENT A CHILD B\nJOB K told.sub\nJOB S told.sub\n"
+    'PARENT K CHILD S\nJOB F first.sub\nVARS F code="3"\nJOB G job.sub\nPARENT F CHILD G\n'
+    "JOB M told.sub\nJOB C told.sub\nPARENT K CHILD C\nCATEGORY C big\nMAXJOBS big 3\n" + FIRST
+)
+
+
+@contextmanager
+def opened(s: Scene) -> Iterator[Any]:
+    """The page of the scene's DAG, in a browser."""
+    words = ["condor_pydagman", "web", "--no-browser", "t.dag"]
+    with subprocess.Popen(
+        s.access_point.pool.command(words),
+        cwd=s.work,
+        env=s.access_point.environment,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as server:
+        assert server.stdout is not None
+        try:
+            with browsers.browser() as browser:
+                page = browser.new_page()
+                page.set_default_timeout(browsers.PATIENCE_MS)
+                page.goto(server.stdout.readline().strip())
+                page.get_by_text("t.dag").first.click()
+                page.locator("h1", has_text="t.dag").wait_for()
+                yield page
+        finally:
+            server.terminate()
+
+
+def press(page: Any, node: str, button: str, *, asks: bool = False) -> None:
+    """A button of a node, which is found in the table; the dialog is agreed to."""
+    page.get_by_role("tab", name="Nodes").click()
+    page.get_by_label("Search").fill(node)
+    page.locator(".rows .row:visible").first.wait_for()
+    row = page.locator(".rows .row:visible", has_text=node).first
+    row.get_by_text(node, exact=True).first.click()
+    details = page.locator("aside")
+    details.get_by_role("heading", name=node).first.wait_for()
+    details.get_by_role("button", name=button, exact=True).click()
+    if asks:
+        page.get_by_role("dialog").locator("button.deed").click()
+        page.get_by_role("dialog").wait_for(state="detached")
+
+
+@STAGE.scene
+def buttons_of_nodes(s: Scene) -> None:
+    s.submit(DAG)
+    s.says("Node F job proc .* failed with status 3")
+    for node in ("A", "K", "M"):
+        s.started(f"{node} 0")
+    with opened(s) as page:
+        press(page, "F", "Run again", asks=True)
+        s.ran("G 0")
+        press(page, "A", "Hold", asks=True)
+        s.has(DAG_JobsHeld=1)
+        press(page, "A", "Release")
+        s.has(DAG_JobsHeld=0)
+        press(page, "M", "Cancel", asks=True)
+        s.says("Node M: cancelled by ")
+        s.has(DAG_NodesFailed=1)
+        press(page, "M", "Mark done")
+        s.says("Node M: marked done by ")
+        press(page, "S", "Skip")
+        s.says("Node S: skipped by ")
+        press(page, "C", "Set…")
+        dialog = page.get_by_role("dialog")
+        for label, value in (("Priority", "4"), ("Retries", "2"), ("Timeout", "RUNNING 2h")):
+            dialog.get_by_label(label).fill(value)
+        dialog.get_by_label("Category").fill("big")
+        dialog.get_by_label("Variables").fill('+Colour="red"')
+        dialog.locator("button.deed").click()
+        dialog.wait_for(state="detached")
+        s.says(
+            "Node C: priority 4, retries 2, category big, timeout running 7200 s, VARS My.Colour"
+        )
+    s.touch("go.A", "go.B", "go.K", "go.C")
+    assert s.ends() == 0
+    assert dags.runs(s.work)["F 1"] == 1
+    assert "S 0" not in dags.starts(s.work)
+
+
+@STAGE.scene
+def buttons_and_dials_of_the_dag(s: Scene) -> None:
+    s.submit("JOB A told.sub\n")
+    s.started("A 0")
+    with opened(s) as page:
+        page.get_by_role("button", name="Halt").click()
+        page.get_by_role("dialog").get_by_label("Reason").fill("tea")
+        page.get_by_role("dialog").locator("button.deed").click()
+        s.says("Halt reason: tea")
+        s.has(DAG_Status=6)
+        page.get_by_role("button", name="Resume").click()
+        s.has(DAG_Status=0)
+        numbers = {"Jobs": 11, "Idle jobs": 12, "PRE scripts": 13, "POST scripts": 14}
+        for label, number in {**numbers, "Priority": 5}.items():
+            page.get_by_label(label, exact=True).fill(str(number))
+        page.get_by_role("button", name="Apply").click()
+        s.has(
+            DAGMan_MaxJobs=11, DAGMan_MaxIdle=12, DAGMan_MaxPreScripts=13, DAGMan_MaxPostScripts=14
+        )
+        s.has(PYDAGMAN_Priority=5)
+        page.get_by_role("button", name="Remove the DAG").click()
+        page.get_by_role("dialog").locator("button.deed").click()
+        assert s.ends() == 2
+        page.locator(".why-not", has_text="The DAG has ended").wait_for()
+
+
+@pytest.mark.parametrize("name", STAGE.scenes)
+def test_page(played: Played, name: str) -> None:
+    played.check(name)

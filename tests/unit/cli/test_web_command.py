@@ -1,0 +1,131 @@
+"""condor_pydagman web: the server as a user starts and ends it."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.cli import pydagman, web_command
+from tests.dag_logs import DagLogs
+
+pytest.importorskip("aiohttp")
+
+
+@contextlib.contextmanager
+def served(*words: str) -> Iterator[tuple[subprocess.Popen[str], str, int, str]]:
+    """The process, and host, port and rest of the address that it has printed."""
+    argv = [sys.executable, "-m", "condor_pydagman.cli.pydagman", "web", "--no-browser", *words]
+    root = Path(__file__).resolve().parents[3]
+    environment = {**os.environ, "PYTHONPATH": str(root)}
+    with subprocess.Popen(
+        argv, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stdout is not None
+            url = process.stdout.readline().strip()
+            host, _, path = url.removeprefix("http://").partition("/")
+            name, _, port = host.partition(":")
+            yield process, name, int(port), f"/{path}"
+        finally:
+            process.kill()
+
+
+@pytest.fixture
+def dag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.dag").write_text("JOB A a.sub\n")
+    DagLogs(tmp_path).start()
+    return "t.dag"
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+def test_from_the_address_to_the_end(dag: str, end: signal.Signals) -> None:
+    with served(dag) as (process, host, port, path):
+        assert (host, path[:8]) == ("127.0.0.1", "/?token=")
+        with contextlib.closing(http.client.HTTPConnection(host, port, timeout=30)) as browser:
+            browser.request("GET", path)
+            answer = browser.getresponse()
+            answer.read()
+            assert (answer.status, answer.headers["Location"]) == (303, "/")
+            cookie = answer.headers["Set-Cookie"].partition(";")[0]
+            browser.request("GET", "/api/dags/none", headers={"Cookie": cookie})
+            answer = browser.getresponse()
+            answer.read()
+            assert answer.status == 404
+        with open(f"/proc/{process.pid}/cmdline", encoding="utf-8") as file:
+            assert "token" not in file.read()
+        process.send_signal(end)
+        assert process.wait(30) == 0
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+
+
+def test_what_is_no_request_is_not_told(dag: str) -> None:
+    """Every user of the machine could fill the terminal with it."""
+    with served(dag) as (process, host, port, _path):
+        for sent in (b"\x1b]0;x\7 / HTTP/1.1\r\n\r\n", b"A" * 10_000, b"\x16\3\1\r\n\r\n"):
+            with socket.create_connection((host, port), 30) as client:
+                client.sendall(sent)
+                assert client.recv(100).startswith(b"HTTP/1.0 400 ")
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+
+
+def test_a_port_that_is_taken(dag: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        with ThreadPoolExecutor(1) as apart:  # a test's browser may have a loop in this thread
+            words = ["web", "--no-browser", "--port", port, dag]
+            assert apart.submit(pydagman.main, words).result() == 1
+    assert f"can't listen on port {port}" in capsys.readouterr().err
+
+
+def test_a_dag_that_is_not_there(dag: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert pydagman.main(["web", "--no-browser", "x.dag"]) == 1
+    assert "there is no DAG file x.dag" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("port", ["-1", "65536", "x", "²"])
+def test_ports_that_are_none(dag: str, port: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        pydagman.main(["web", f"--port={port}", dag])
+    assert left.value.code == 2
+    assert "is not a port" in capsys.readouterr().err
+
+
+def test_without_aiohttp(
+    dag: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "aiohttp", None)
+    assert pydagman.main(["web", dag]) == 1
+    assert "pip install 'condor_pydagman[web]'" in capsys.readouterr().err
+
+
+def test_a_browser_gets_the_secret_by_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is in a command line, every user can read."""
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    monkeypatch.setenv("DISPLAY", ":0")
+    monkeypatch.delenv("SSH_CONNECTION", raising=False)
+    with web_command._opened("http://127.0.0.1:1/?token=secret"):
+        (url,) = opened
+        assert "secret" not in url
+        path = Path(url.removeprefix("file://"))
+        assert path.stat().st_mode & 0o777 == 0o600
+        assert "url=http://127.0.0.1:1/?token=secret" in path.read_text()
+    assert not path.exists()
+    monkeypatch.setenv("SSH_CONNECTION", "x")
+    with web_command._opened("http://127.0.0.1:1/?token=secret"):
+        assert len(opened) == 1

@@ -1,0 +1,120 @@
+"""A server of the page with a client that has its cookie, for one test."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Callable, TypeVar
+
+from aiohttp import ClientResponse
+from aiohttp.test_utils import TestClient, TestServer
+
+from condor_pydagman.monitor.found_dag import find_dag
+from condor_pydagman.web.access import Access
+from condor_pydagman.web.application import PageServer
+from condor_pydagman.web.dags_list import DagsList, id_of
+from condor_pydagman.web.steering_seam import Steering
+from condor_pydagman.web.threads import Threads
+
+T = TypeVar("T")
+TIMEOUT_S = 60
+
+
+class Page:
+    """What a browser does.
+
+    Attributes:
+        client: with the cookie, unless the test has taken it away.
+        access: the server's.
+        dags: the server's.
+        dag: the address of the DAG.
+    """
+
+    def __init__(self, client: Any, access: Access, dags: DagsList, dag: str) -> None:
+        self.client, self.access, self.dags, self.dag = client, access, dags, dag
+
+    @property
+    def host(self) -> str:
+        return f"127.0.0.1:{self.access.port}"
+
+    async def get(self, path: str, status: int = 200, **query: Any) -> Any:
+        """JSON of an address below the DAG's, '/...' for any."""
+        url = path if path.startswith("/") else f"{self.dag}/{path}".rstrip("/")
+        async with self.client.get(url, params=query) as answer:
+            assert answer.status == status, await answer.text()
+            return await answer.json()
+
+    async def command(self, body: Any, status: int = 200, **headers: str) -> Any:
+        sent = {"Origin": f"http://{self.host}", "Content-Type": "application/json", **headers}
+        text = body if isinstance(body, str) else json.dumps(body)
+        async with self.client.post(f"{self.dag}/commands", data=text, headers=sent) as answer:
+            assert answer.status == status, await answer.text()
+            return await answer.json()
+
+    async def follow(self, **query: Any) -> ClientResponse:
+        answer: ClientResponse = await self.client.get(f"{self.dag}/live", params=query)
+        assert answer.status == 200, await answer.text()
+        assert answer.headers["Content-Type"].startswith("text/event-stream")
+        return answer
+
+
+async def events(answer: ClientResponse) -> AsyncIterator[tuple[str, dict[str, Any]]]:
+    """Name and data of each event of a stream."""
+    name = ""
+    while True:
+        line = (await answer.content.readline()).decode()
+        if not line:
+            return
+        if line.startswith("event: "):
+            name = line[7:].strip()
+        elif line.startswith("data: "):
+            yield name, json.loads(line[6:])
+
+
+async def event(answer: ClientResponse, wanted: str) -> dict[str, Any]:
+    """The next event of that name."""
+    async for name, data in events(answer):
+        if name == wanted:
+            return data
+    raise AssertionError(f"no {wanted} came")
+
+
+@asynccontextmanager
+async def a_page(
+    dag_file: Path, *, steering: Steering | None = None, ads: Mapping[int, Any] | None = None
+) -> AsyncIterator[Page]:
+    """A server for a DAG; the schedd has these ads."""
+    threads, access = Threads(), Access()
+    found = find_dag(str(dag_file), ask=False)
+    dags = DagsList([found], threads)
+    dags.queue.ads, dags.queue.problem = dict(ads or {}), ""
+    dags.queue.refresh = nothing  # type: ignore[method-assign]
+    page = dag_file.parent / "page"
+    page.mkdir(exist_ok=True)
+    (page / "index.html").write_text("<!DOCTYPE html><title>page</title>")
+    (page / "app.js").write_text("export {}")
+    server = PageServer(dags, access, threads, steering, str(page))
+    async with TestClient(TestServer(server.application, host="127.0.0.1")) as client:
+        access.port = client.port or 0
+        async with client.get("/", params={"token": access.token}, allow_redirects=False) as answer:
+            assert answer.status == 303
+        yield Page(client, access, dags, f"/api/dags/{id_of(found)}")
+
+
+async def nothing() -> None:
+    """The schedd is not asked."""
+
+
+def run(test: Callable[[], Awaitable[T]]) -> T:
+    """Run a test's coroutine, not for ever."""
+
+    async def bounded() -> T:
+        return await asyncio.wait_for(test(), TIMEOUT_S)
+
+    # In a thread of its own: the browser of other tests may have a loop in this one.
+    with ThreadPoolExecutor(1) as threads:
+        return threads.submit(asyncio.run, bounded()).result()

@@ -1,0 +1,282 @@
+"""Who may ask the server of the page, and what every answer says to browsers."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import struct
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.monitor.found_dag import FoundDag
+from condor_pydagman.web import access as access_module
+from condor_pydagman.web import application
+from condor_pydagman.web.access import GONE, Access, Refused, check_peer, owner_of_connection
+from condor_pydagman.web.steering_seam import Answer, Controls, Request
+from tests.unit.web.page_client import Page, a_page, run
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';"
+    " base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+
+class Steered:
+    """A `Steering` that keeps what it is asked for."""
+
+    def __init__(self) -> None:
+        self.commands: list[str] = []
+
+    def controls(self, dag: FoundDag) -> Controls:
+        return Controls(True)
+
+    def steer(self, dag: FoundDag, request: Request) -> Answer:
+        self.commands.append(request.command)
+        return Answer(1)
+
+
+async def status_of(page: Page, method: str, path: str, **headers: str) -> int:
+    async with page.client.request(
+        method, path, headers=headers, data="{}" if method == "POST" else None
+    ) as answer:
+        for name, value in {
+            "Content-Security-Policy": POLICY,
+            "X-Content-Type-Options": "nosniff",
+            "Referrer-Policy": "no-referrer",
+            "Cross-Origin-Resource-Policy": "same-origin",
+            "Cross-Origin-Opener-Policy": "same-origin",
+        }.items():
+            assert answer.headers[name] == value
+        assert answer.headers["Cache-Control"] in ("no-store", "no-cache")
+        assert not [name for name in answer.headers if name.startswith("Access-Control")]
+        return int(answer.status)
+
+
+def test_the_token_buys_a_cookie_and_leaves_the_address(dag_file: Path) -> None:
+    async def test() -> None:
+        async with a_page(dag_file) as page:
+            url = f"/?token={page.access.token}"
+            async with page.client.get(url, allow_redirects=False) as answer:
+                assert (answer.status, answer.headers["Location"]) == (303, "/")
+                cookie = answer.headers["Set-Cookie"]
+            assert cookie.startswith(f"pydagman-{page.access.port}=")
+            assert {"HttpOnly", "Path=/", "SameSite=Strict"} <= set(cookie.split("; "))
+            assert page.access.token not in cookie
+            assert await status_of(page, "GET", "/") == 200
+
+    run(test)
+
+
+def test_a_browser_that_another_site_sent_goes_on_by_itself(dag_file: Path) -> None:
+    """It would not show a strict cookie to what a redirection leads to."""
+
+    async def test() -> None:
+        async with a_page(dag_file) as page:
+            url, headers = f"/?token={page.access.token}", {"Sec-Fetch-Site": "cross-site"}
+            async with page.client.get(url, headers=headers, allow_redirects=False) as answer:
+                assert answer.status == 200
+                assert 'http-equiv="refresh" content="0;url=/"' in await answer.text()
+                assert "Set-Cookie" in answer.headers
+
+    run(test)
+
+
+@pytest.mark.parametrize("token", ["", "x", "ü", "\udcff", "x" * 10000])
+def test_a_wrong_token(token: str) -> None:
+    with pytest.raises(Refused, match="another start of the server"):
+        Access().session_for(token)
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/app.js", "/api/dags", "/api/dags/0123456789abcdef", "/nowhere"]
+)
+def test_nothing_without_the_cookie(dag_file: Path, path: str) -> None:
+    async def test() -> None:
+        async with a_page(dag_file) as page:
+            page.client.session.cookie_jar.clear()
+            assert await status_of(page, "GET", path) == 403
+            page.client.session.cookie_jar.update_cookies({page.access.cookie_name: "guess"})
+            assert await status_of(page, "GET", path) == 403
+            async with page.client.get(path) as answer:
+                text = await answer.text()
+            assert "open the address that `condor_pydagman web` has printed" in text
+            assert text.startswith("{") is path.startswith("/api/")
+
+    run(test)
+
+
+def test_names_of_the_host(dag_file: Path) -> None:
+    async def test() -> None:
+        async with a_page(dag_file) as page:
+            port = page.access.port
+            for host, status in {
+                f"127.0.0.1:{port}": 200,
+                f"localhost:{port}": 200,
+                f"evil.example.org:{port}": 403,
+                "127.0.0.1": 403,
+                f"127.0.0.1:{port + 1}": 403,
+            }.items():
+                cookie = {"Cookie": f"{page.access.cookie_name}={page.access._session}"}
+                assert await status_of(page, "GET", "/", Host=host, **cookie) == status
+            url = f"/?token={page.access.token}"
+            assert await status_of(page, "GET", url, Host="evil.example.org") == 403
+
+    run(test)
+
+
+def test_only_the_page_itself_may_command(dag_file: Path) -> None:
+    async def test() -> None:
+        async with a_page(dag_file) as page:
+            path, own = f"{page.dag}/commands", f"http://{page.host}"
+            json = {"Content-Type": "application/json"}
+            assert await status_of(page, "POST", path, **json) == 403
+            for origin in ("http://evil.example.org", "null", "http://127.0.0.1:1", f"{own}.org"):
+                assert await status_of(page, "POST", path, **json, Origin=origin) == 403
+            localhost = f"http://localhost:{page.access.port}"
+            assert await status_of(page, "POST", path, **json, Origin=localhost) == 403
+            for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data"):
+                headers = {"Content-Type": kind, "Origin": own}
+                assert await status_of(page, "POST", path, **headers) == 400
+            # what is wrong now is the command only
+            assert await status_of(page, "POST", path, **json, Origin=own) == 400
+            headers = {**json, "Origin": own, "Sec-Fetch-Site": "same-site"}
+            assert await status_of(page, "POST", path, **headers) == 403
+
+    run(test)
+
+
+def test_what_another_page_asks_for(dag_file: Path) -> None:
+    async def test() -> None:
+        async with a_page(dag_file) as page:
+            for site, status in {"same-origin": 200, "none": 200, "cross-site": 403}.items():
+                headers = {"Sec-Fetch-Site": site}
+                assert await status_of(page, "GET", "/api/dags", **headers) == status
+
+    run(test)
+
+
+def test_other_methods_and_addresses(dag_file: Path) -> None:
+    async def test() -> None:
+        async with a_page(dag_file) as page:
+            for method in ("PUT", "DELETE", "OPTIONS", "PATCH", "HEAD"):
+                assert await status_of(page, method, "/api/dags") == 404
+            for path in ("/nowhere", "/..%2fsecret", "/page%00.js", "/api/dags/../x"):
+                assert await status_of(page, "GET", path) == 404
+            (dag_file.parent / "page" / "link.js").symlink_to("/nowhere")
+            assert await status_of(page, "GET", "/link.js") == 404
+
+    run(test)
+
+
+def test_files_of_the_page_are_cached_by_their_tags(dag_file: Path) -> None:
+    async def test() -> None:
+        async with a_page(dag_file) as page:
+            async with page.client.get("/app.js") as answer:
+                assert await answer.text() == "export {}"
+                assert answer.headers["Content-Type"].partition(";")[0].endswith("javascript")
+                tag = answer.headers["ETag"]
+            assert await status_of(page, "GET", "/app.js", **{"If-None-Match": tag}) == 304
+
+    run(test)
+
+
+def test_more_requests_than_can_be_served(dag_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test() -> None:
+        async with a_page(dag_file) as page:
+            monkeypatch.setattr(application, "MAX_AT_ONCE", 0)
+            assert (await page.get("/api/dags", 503))["error"].startswith("the server is busy")
+            monkeypatch.setattr(application, "MAX_AT_ONCE", 1)
+            await page.get("/api/dags")
+
+    run(test)
+
+
+def test_a_body_that_is_too_large(dag_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(application, "MAX_BODY_BYTES", 1000)
+
+    async def test() -> None:
+        async with a_page(dag_file) as page:
+            await page.command("x" * 1001, 400)
+
+    run(test)
+
+
+def test_whose_connection_it_is() -> None:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        socket.create_connection(server.getsockname()) as client,
+    ):
+        peer, own = client.getsockname(), server.getsockname()
+        assert owner_of_connection(peer, own) == os.getuid()
+        check_peer(peer, own)
+    nowhere = ("127.0.0.1", 1)
+    assert owner_of_connection(peer, nowhere) is None  # nothing is told of that server
+    check_peer(peer, nowhere)
+
+
+def test_a_connection_that_was_closed_at_once() -> None:
+    """Nobody can tell any more whose it was; a request may have come by it all the same."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        with socket.create_connection(server.getsockname()) as client:
+            peer = client.getsockname()
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        assert owner_of_connection(peer, server.getsockname()) == GONE
+        with pytest.raises(Refused, match="can't be told any more"):
+            check_peer(peer, server.getsockname())
+
+
+@pytest.mark.parametrize(("uid", "inode", "owner"), [(0, 0, GONE), (0, 7, 0), (1000, 0, 1000)])
+def test_a_socket_without_a_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, uid: int, inode: int, owner: int
+) -> None:
+    """Some kernels say that it is root's."""
+    (tmp_path / "tcp").write_text(
+        "  sl  local_address rem_address   st\n"
+        f"   0: 0100007F:0001 0100007F:0002 05 0:0 00:0 0 {uid} 0 {inode} 1 0\n"
+    )
+    monkeypatch.setattr(access_module, "_CONNECTIONS", {str(tmp_path / "tcp"): ""})
+    assert owner_of_connection(("127.0.0.1", 1), ("127.0.0.1", 2)) == owner
+
+
+def test_a_command_of_somebody_who_has_left_is_not_obeyed(dag_file: Path) -> None:
+    """The connection is reset right behind it."""
+
+    async def test() -> None:
+        steering = Steered()
+        async with a_page(dag_file, steering=steering) as page:
+            cookie = f"{page.access.cookie_name}={page.access._session}"
+            body = '{"command": "resume"}'
+            sent = (
+                f"POST {page.dag}/commands HTTP/1.1\r\nHost: {page.host}\r\nCookie: {cookie}\r\n"
+                f"Origin: http://{page.host}\r\nContent-Type: application/json\r\n"
+                f"Content-Length: {len(body)}\r\n\r\n{body}"
+            )
+            with socket.create_connection(("127.0.0.1", page.access.port)) as client:
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                client.sendall(sent.encode())
+            await page.command({"command": "halt"})  # came later: the other has been seen
+            await asyncio.sleep(0.1)
+            assert steering.commands == ["halt"]
+
+    run(test)
+
+
+def test_a_connection_by_the_newer_protocol() -> None:
+    """A browser may reach 127.0.0.1 by a socket that speaks both."""
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.socket(socket.AF_INET6) as client:
+        client.connect(("::ffff:127.0.0.1", server.getsockname()[1]))
+        peer = ("127.0.0.1", client.getsockname()[1])
+        assert owner_of_connection(peer, server.getsockname()) == os.getuid()
+
+
+def test_another_users_connection(dag_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(access_module, "owner_of_connection", lambda peer, own: os.getuid() + 1)
+
+    async def test() -> None:
+        async with a_page(dag_file) as page:
+            await page.get("/api/dags", 403)
+
+    with pytest.raises(AssertionError):  # not even the token helps
+        run(test)

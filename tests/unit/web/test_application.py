@@ -1,0 +1,414 @@
+"""What the page gets about a DAG: every address, hostile names, files that are none."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from condor_pydagman.web import text_files
+from condor_pydagman.web.shown_states import LEGEND
+from tests import locks
+from tests.dag_logs import DagLogs
+from tests.unit.web.page_client import Page, a_page, event, run
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    'it\'s"quoted"',
+    "100%25&a=b#c?d",
+    "Gänsefüßchen-über-ßß",
+    "\u202eabc\u200f",
+    "x" * 400,
+    "a\\n\\u0000",
+]
+
+
+QUOTED = '"it\'s\\"quoted\\""'
+
+
+async def states(page: Page) -> list[str]:
+    answer = await page.get("states")
+    assert answer["legend"] == list(LEGEND)
+    return [LEGEND[byte] for byte in base64.b64decode(answer["states"])]
+
+
+def test_overview_and_list(logs: DagLogs, dag_file: Path) -> None:
+    async def test() -> None:
+        with locks.held(f"{dag_file}.lock", "7\n"):
+            async with a_page(dag_file) as page:
+                seen = await page.get("")
+                assert (seen["state"], seen["counts"]["running"]) == ("running", 1)
+                assert (seen["states"]["running"], seen["states"]["waiting"]) == (1, 3)
+                assert seen["controls"]["limits"] == {
+                    "jobs": 0, "idle": 0, "pre": 0, "post": 0, "priority": 0
+                }  # fmt: skip
+                assert seen["controls"]["can"] is False
+                assert "can't steer" in seen["controls"]["why_not"]
+                (row,) = (await page.get("/api/dags"))["dags"]
+                assert row["file"] == "t.dag"
+                assert f"/api/dags/{row['id']}" == page.dag
+                assert (row["state"], row["total"], row["counts"]["running"]) == ("running", 4, 1)
+
+    run(test)
+
+
+def test_dags_of_the_queue(logs: DagLogs, dag_file: Path, tmp_path: Path) -> None:
+    ad = {
+        "ClusterId": 9,
+        "JobStatus": 2,
+        "Iwd": str(tmp_path),
+        "Arguments": "-p 0 -f -l . -Dag other.dag",
+        "DAG_NodesTotal": 10,
+        "DAG_NodesDone": 4,
+        "DAG_NodesQueued": 3,
+        "DAG_JobsRunning": 1,
+        "DAG_JobsHeld": 1,
+        "JobStartDate": 1795000000,
+    }
+    (tmp_path / "other.dag").write_text("JOB X a.sub\n")
+
+    async def test() -> None:
+        async with a_page(dag_file, ads={9: ad, 10: {"ClusterId": 10}}) as page:
+            rows = {row["file"]: row for row in (await page.get("/api/dags"))["dags"]}
+            other = rows["other.dag"]
+            assert other["counts"] == {"done": 4, "running": 1, "held": 1, "idle": 1}
+            assert (other["cluster"], other["done"], other["total"]) == (9, 4, 10)
+            assert other["started"] == 1795000000
+            await page.get(f"/api/dags/{other['id']}")
+            page.dags.queue.ads.clear()
+            assert {row["file"] for row in (await page.get("/api/dags"))["dags"]} == set(rows)
+
+    run(test)
+
+
+def test_states_follow_the_logs(logs: DagLogs, dag_file: Path) -> None:
+    async def test() -> None:
+        async with a_page(dag_file) as page:
+            assert await states(page) == ["running", "waiting", "waiting", "waiting"]
+            version = (await page.get("states"))["version"]
+            stream = await page.follow(since=version)
+            assert (await event(stream, "overview"))["version"] == version
+            logs.hold(7, reason="no such file")
+            changes = await event(stream, "nodes")
+            assert changes == {"version": version + 1, "changes": [[0, LEGEND.index("held")]]}
+            logs.abort(7)
+            found = await event(stream, "nodes")
+            words = {number: LEGEND[state] for number, state in found["changes"]}
+            assert words == {0: "failed", 1: "futile", 2: "futile", 3: "futile"}
+            logs.end(1)
+            await event(stream, "ended")
+            assert await states(page) == ["failed", "futile", "futile", "futile"]
+
+    run(test)
+
+
+def test_a_node_that_is_tried_again(logs: DagLogs, dag_file: Path) -> None:
+    async def test() -> None:
+        async with a_page(dag_file) as page:
+            logs.terminate(7)
+            logs.submit("B", 8)
+            stream = await page.follow()
+            assert await states(page) == ["done", "idle", "ready", "waiting"]
+            logs.terminate(8, value=3)
+            logs.say("Running POST script of Node B...")
+            await event(stream, "nodes")
+            assert (await states(page))[1] == "post"
+            logs.post("B", 3)
+            await event(stream, "nodes")
+            row = await page.get("nodes/1")
+            assert (row["state"], row["attempt"]) == ("retry", 0)
+            logs.submit("B", 9)
+            logs.terminate(9, value=3)
+            logs.post("B", 4)
+            await event(stream, "nodes")
+            row = await page.get("nodes/1")
+            assert (row["state"], row["attempt"], row["attempts"]) == ("failed", 1, 2)
+            assert row["reason"] == "POST script: exit code 4"
+            # somebody lets it run again
+            logs.submit("B", 10)
+            await event(stream, "nodes")
+            assert await states(page) == ["done", "idle", "ready", "waiting"]
+
+    run(test)
+
+
+def test_the_table(logs: DagLogs, dag_file: Path) -> None:
+    async def names(page: Page, **query: Any) -> list[str]:
+        return [row["name"] for row in (await page.get("nodes", **query))["rows"]]
+
+    async def test() -> None:
+        async with a_page(dag_file) as page:
+            found = await page.get("nodes", limit=2, offset=1)
+            assert (found["total"], found["matches"], len(found["rows"])) == (4, 4, 2)
+            assert await names(page, sort="name", descending=1) == ["D", "C", "B", "A"]
+            assert await names(page, search="a") == ["A"]
+            assert await names(page, search="?") == ["A", "B", "C", "D"]
+            assert await names(page, search="[A]*") == []
+            assert await names(page, state="running") == ["A"]
+            for sort in ("state", "attempt", "runtime", "started"):
+                assert (await names(page, sort=sort, descending="true"))[0] == "A"
+            row = (await page.get("nodes", search="A"))["rows"][0]
+            assert (row["number"], row["cluster"], row["attempt"]) == (0, 7, 0)
+            assert row["runtime_s"] > 50
+            for query in (
+                {"sort": "x"}, {"state": "x"}, {"limit": 201}, {"offset": -1}, {"limit": "x"},
+                {"search": "x" * 1001}, {"offset": "9" * 5000},
+            ):  # fmt: skip
+                await page.get("nodes", 400, **query)
+
+    run(test)
+
+
+def test_one_node(logs: DagLogs, dag_file: Path) -> None:
+    async def test() -> None:
+        async with a_page(dag_file) as page:
+            node = await page.get("nodes/0")
+            assert node["vars"] == {"x": "one", "y": "two"}
+            assert [child["name"] for child in node["children"]] == ["B", "C"]
+            assert (node["children_count"], node["parents"]) == (2, [])
+            assert node["job"]["hosts"] == ["slot1@one"]
+            files = {one["kind"]: os.path.basename(one["path"]) for one in node["files"]}
+            assert files == {"output": "one.7.out", "error": "err.7", "log": "a.log"}
+            assert node["life"][0]["text"] == "1 job submitted (7.0)"
+            node = await page.get("nodes/3")
+            assert node["explain"][0]["finding"]
+            assert [parent["state"] for parent in node["parents"]] == ["waiting", "waiting"]
+            assert {one["kind"] for one in (await page.get("nodes/1"))["files"]} >= {"script-post"}
+            await page.get("nodes/4", 404)
+            await page.get("nodes/999999999", 404)
+
+    run(test)
+
+
+def test_texts(logs: DagLogs, dag_file: Path) -> None:
+    async def test() -> None:
+        output = dag_file.with_name("one.7.out")
+        async with a_page(dag_file) as page:
+            await page.get("text", 404, file="output:0")
+            output.write_bytes("Grüße\x1b[1m\xff\n".encode("latin-1") + "Grüße".encode())
+            found = await page.get("text", file="output:0")
+            assert found["text"] == "Gr\ufffd\ufffde\ufffd[1m\ufffd\nGrüße"
+            assert (found["from"], found["to"], found["again"]) == (0, 18, False)
+            with open(output, "ab") as file:
+                file.write("ü".encode()[:1])
+            assert (await page.get("text", file="output:0", **{"from": 18}))["to"] == 18
+            with open(output, "ab") as file:
+                file.write("ü".encode()[1:])
+            found = await page.get("text", file="output:0", **{"from": 18})
+            assert (found["text"], found["to"], found["size"]) == ("ü", 20, 20)
+            found = await page.get("text", file="output:0", **{"from": -1})
+            assert (found["text"], found["from"]) == ("", 20)
+            output.write_text("new")
+            found = await page.get("text", file="output:0", **{"from": 20})
+            assert (found["text"], found["again"], found["from"]) == ("new", True, 0)
+            assert "STARTING UP" in (await page.get("text", file="dagman.out"))["text"]
+            await page.get("text", 404, file="metrics")
+            await page.get("text", 404, file="rescue")
+            dag_file.with_name("t.dag.rescue001").write_text("DONE A\n")
+            assert (await page.get("text", file="rescue"))["text"] == "DONE A\n"
+            for what in ("", "/etc/passwd", "../x", "output:", "output:-1", "output:1.0", "lock"):
+                await page.get("text", 400, file=what)
+            await page.get("text", 400, file="metrics", **{"from": "x"})
+
+    run(test)
+
+
+def test_files_that_are_none(logs: DagLogs, dag_file: Path, tmp_path: Path) -> None:
+    async def test() -> None:
+        async with a_page(dag_file) as page:
+            output = tmp_path / "one.7.out"
+            os.mkfifo(output)
+            assert "not an ordinary file" in (await page.get("text", 403, file="output:0"))["error"]
+            output.unlink()
+            output.symlink_to("/dev/zero")
+            await page.get("text", 403, file="output:0")
+            output.unlink()
+            output.mkdir()
+            await page.get("text", 403, file="output:0")
+            output.rmdir()
+            output.symlink_to(output)
+            await page.get("text", 403, file="output:0")
+
+    run(test)
+
+
+def test_a_large_text_comes_in_pieces(tmp_path: Path) -> None:
+    path = tmp_path / "large"
+    path.write_bytes(b"x" * (text_files.MAX_BYTES - 1) + "ü".encode() + b"end")
+    first = text_files.piece_of(str(path), 0)
+    assert first["to"] == text_files.MAX_BYTES - 1
+    assert text_files.piece_of(str(path), first["to"])["text"] == "üend"
+    assert text_files.piece_of(str(path), -4)["text"] == "end"
+
+
+def test_timeline(logs: DagLogs, dag_file: Path) -> None:
+    async def test() -> None:
+        begin = logs.now
+        logs.now += 20
+        logs.terminate(7, value=1)
+        async with a_page(dag_file) as page:
+            query = {"from": begin, "to": begin + 40, "buckets": 4}
+            found = await page.get("timeline", **query)
+            assert [round(one["running"], 2) for one in found["buckets"]] == [1, 1, 0, 0]
+            assert sum(one["ended"] for one in found["buckets"]) == 1
+            assert sum(one["failed"] for one in found["buckets"]) == 1
+            assert [row["name"] for row in found["longest"]] == ["A"]
+            assert len((await page.get("timeline"))["buckets"]) == 120
+            for query in ({"buckets": 0}, {"buckets": 10**6}, {"from": "x"}, {"to": "nan"}):
+                await page.get("timeline", 400, **query)
+
+    run(test)
+
+
+def test_the_picture(logs: DagLogs, dag_file: Path) -> None:
+    async def test() -> None:
+        async with a_page(dag_file) as page:
+            found = await page.get("picture")
+            boxes = {box["label"]: box for box in found["boxes"]}
+            assert set(boxes) == set("ABCD")
+            assert boxes["A"]["states"] == {"running": 1}
+            assert (boxes["A"]["node"], boxes["A"]["group"], boxes["A"]["count"]) == (0, None, 1)
+            assert found["edges"]
+            for edge in found["edges"]:
+                assert all(0 <= x <= found["width"] + 1 for x, _ in edge)
+            await page.get("picture", 400, open=",".join("x" * 300))
+            assert (await page.get("picture", open="nothing,g7.7"))["shut"] == []
+
+    run(test)
+
+
+def test_explain(logs: DagLogs, dag_file: Path) -> None:
+    async def test() -> None:
+        logs.terminate(7, value=3)
+        logs.end(1)
+        async with a_page(dag_file) as page:
+            found = await page.get("explain")
+            assert found["wrong"]
+            finding = found["findings"][0]
+            assert finding["nodes"] == ["A"]
+            assert "exit code 3" in finding["finding"]
+            assert all(isinstance(one, str) for one in finding["evidence"])
+
+    run(test)
+
+
+def test_hostile_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    directory = tmp_path / "<b>ü %41"
+    directory.mkdir()
+    file = directory / "'\"<i>.dag"
+    lines = ["JOB %s x.sub" % (name if '"' not in name else QUOTED) for name in HOSTILE]
+    file.write_bytes("\n".join(lines).encode() + b"\nJOB \xff\xfe x.sub\n")
+    logs = DagLogs(directory, file.name)
+    logs.start()
+    for number, name in enumerate(HOSTILE):
+        logs.submit(name, number + 1)
+
+    async def test() -> None:
+        async with a_page(file) as page:
+            (row,) = (await page.get("/api/dags"))["dags"]
+            assert (row["file"], row["directory"]) == (file.name, str(directory))
+            found = await page.get("nodes")
+            assert {one["name"] for one in found["rows"]} >= {HOSTILE[0], *HOSTILE[2:4]}
+            assert found["total"] == len(HOSTILE) + 1
+            for number in range(found["total"]):
+                await page.get(f"nodes/{number}")
+            async with page.client.get(f"{page.dag}/nodes") as answer:
+                (await answer.read()).decode("ascii")
+            await page.get("picture")
+            await page.get("explain")
+            row = (await page.get("nodes", search=HOSTILE[2]))["rows"][0]
+            assert (row["name"], row["state"]) == (HOSTILE[2], "idle")
+
+    run(test)
+
+
+def test_a_dag_that_goes_away_and_comes_back(logs: DagLogs, dag_file: Path) -> None:
+    async def test() -> None:
+        async with a_page(dag_file) as page:
+            stream = await page.follow()
+            await event(stream, "overview")
+            away = dag_file.parent.with_name("away")
+            dag_file.parent.rename(away)
+            await event(stream, "overview")
+            await page.get("")
+            assert len((await page.get("nodes"))["rows"]) == 4
+            await page.get("text", 404, file="dagman.out")
+            away.rename(dag_file.parent)
+            logs.terminate(7)
+            while (await states(page))[0] != "done":
+                await event(stream, "overview")
+
+    run(test)
+
+
+def test_a_server_whose_directory_is_removed(
+    logs: DagLogs, dag_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The DAG is elsewhere."""
+    here = dag_file.parent / "here"
+
+    async def test() -> None:
+        async with a_page(dag_file) as page:
+            here.rmdir()
+            assert (await page.get("nodes/0"))["name"] == "A"
+            assert "condor_dagman" in (await page.get("text", file="dagman.out"))["text"]
+
+    here.mkdir()
+    monkeypatch.chdir(here)
+    run(test)
+
+
+def test_another_run_begins(logs: DagLogs, dag_file: Path) -> None:
+    async def test() -> None:
+        logs.terminate(7)
+        async with a_page(dag_file) as page:
+            stream = await page.follow()
+            assert (await states(page))[0] == "done"
+            dag_file.write_text("JOB N a.sub\n")
+            logs.now += 5
+            logs.start()
+            reload = await event(stream, "reload")
+            assert await states(page) == ["ready"]
+            again = await page.follow(since=reload["version"] - 1)
+            assert (await event(again, "reload"))["version"] == reload["version"]
+
+    run(test)
+
+
+def test_dags_that_are_not_there(dag_file: Path) -> None:
+    async def test() -> None:
+        async with a_page(dag_file) as page:
+            for name in ("0123456789abcdef", "x", "..", "0123456789ABCDEF"):
+                await page.get(f"/api/dags/{name}", 404)
+
+    run(test)
+
+
+def test_a_dag_without_its_files(logs: DagLogs, dag_file: Path) -> None:
+    dag_file.unlink()
+
+    async def test() -> None:
+        async with a_page(dag_file) as page:
+            assert await states(page) == ["running"]
+            assert (await page.get("nodes/0"))["parents"] == []
+            await page.get("picture", 404)
+            stream = await page.follow()
+            logs.submit("new", 8)
+            await event(stream, "reload")
+            assert await states(page) == ["running", "idle"]
+
+    run(test)
+
+
+def test_answers_are_no_other_type(dag_file: Path) -> None:
+    async def test() -> None:
+        async with a_page(dag_file) as page, page.client.get(f"{page.dag}/nodes") as answer:
+            assert answer.headers["Content-Type"].startswith("application/json")
+            json.loads(await answer.text())
+
+    run(test)

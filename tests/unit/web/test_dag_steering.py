@@ -1,0 +1,100 @@
+"""What the page asks reaches DAGMan's socket in its own words, and its answers come back."""
+
+from __future__ import annotations
+
+import json
+import select
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from condor_pydagman.adapters.request_socket import RequestSocket
+from condor_pydagman.web.dag_steering import SocketSteering
+from condor_pydagman.web.steering_seam import Controls, Request
+
+LIMITS = {"jobs": 1, "idle": 2, "pre": 3, "post": 4, "hold": 5, "submits": 6}
+NODES = {"names": ["A", "B"]}
+
+
+class Dagman(threading.Thread):
+    """Listens as DAGMan does; refuses B."""
+
+    def __init__(self, dag: str) -> None:
+        super().__init__()
+        self.asked: list[dict[str, Any]] = []
+        self._socket = RequestSocket(dag)
+        self._over = threading.Event()
+        self.start()
+
+    def run(self) -> None:
+        while not self._over.is_set():
+            if select.select([self._socket], [], [], 0.05)[0]:
+                for client, line in self._socket.work():
+                    self.asked.append(json.loads(line))
+                    self._socket.answer(client, self._answer(self.asked[-1]))
+        self._socket.close()
+
+    def _answer(self, asked: dict[str, Any]) -> bytes:
+        refused = [{"node": "B", "reason": "it is done"}] if "nodes" in asked else []
+        told = {"done": 1, "refused": refused, "limits": LIMITS, "priority": 7}
+        return json.dumps(told).encode() + b"\n"
+
+    def end(self) -> None:
+        self._over.set()
+        self.join()
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Any:
+    return SimpleNamespace(paths=SimpleNamespace(primary=str(tmp_path / "t.dag")))
+
+
+@pytest.fixture
+def dagman(place: Any) -> Iterator[Dagman]:
+    made = Dagman(place.paths.primary)
+    yield made
+    made.end()
+
+
+def test_dials_show_what_dagman_says(dagman: Dagman, place: Any) -> None:
+    limits = {"jobs": 1, "idle": 2, "pre": 3, "post": 4, "priority": 7}
+    assert SocketSteering().controls(place) == Controls(True, limits=limits)
+
+
+def test_a_dag_that_is_not_running(place: Any) -> None:
+    found = SocketSteering().controls(place)
+    assert not found.can
+    assert "no DAGMan of yours runs" in found.why_not
+    assert not found.limits
+
+
+def test_settings_of_nodes(dagman: Dagman, place: Any) -> None:
+    options = {"category": "big", "retries": 2, "vars": {"x": "1"}}
+    answer = SocketSteering().steer(place, Request("set", NODES, options))
+    assert dagman.asked[0]["options"] == {"new_category": "big", "retries": 2, "vars": {"x": "1"}}
+    assert dagman.asked[0]["nodes"] == NODES
+    assert (answer.done, answer.refused_count) == (1, 1)
+    assert answer.refused[0]["reason"] == "it is done"
+
+
+def test_the_priority_of_the_dag(dagman: Dagman, place: Any) -> None:
+    answer = SocketSteering().steer(place, Request("priority", {}, {"value": -2}))
+    assert dagman.asked[0]["options"] == {"value": -2}
+    assert "jobs of the DAG" in answer.effect
+
+
+def test_a_dry_command_for_the_dag_asks_nobody(place: Any) -> None:
+    answer = SocketSteering().steer(place, Request("cancel-all", {}, {}, dry=True))
+    assert answer.loses_work
+
+
+def test_descendants_lose_work(dagman: Dagman, place: Any) -> None:
+    request = Request("rerun", NODES, {"descendants": True}, dry=True)
+    answer = SocketSteering().steer(place, request)
+    assert dagman.asked[0]["dry"]
+    assert answer.loses_work
+    assert "all that depends" in answer.effect

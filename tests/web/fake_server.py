@@ -1,0 +1,252 @@
+"""A small server of DAGs in memory that answers as `condor_pydagman web` does: for tests.
+
+It sends the same headers, wants the same cookie and origin, and can go away and come back.  By
+hand, with a DAG that runs: `python -m tests.web.fake_server [WIDTH] [PORT]`.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import secrets
+import sys
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from tests.web.fake_dag import LEGEND, FakeDag
+
+PAGE = Path(__file__).resolve().parents[2] / "condor_pydagman" / "web" / "page"
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self';"
+        " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css", ".js": "text/javascript",
+         ".svg": "image/svg+xml"}  # fmt: skip
+MOST_CHANGES = 5000
+COMMENT_S = 15.0
+
+
+class FakeServer:
+    """A server on a free port of 127.0.0.1; `commands` are the bodies that were posted."""
+
+    def __init__(self, *dags: FakeDag, port: int = 0) -> None:
+        self.dags = {dag.id: dag for dag in dags}
+        self.port = port
+        self.token, self.session = secrets.token_urlsafe(), secrets.token_urlsafe()
+        self.commands: list[dict[str, Any]] = []
+        self.asked: list[str] = []
+        self.refusal: tuple[int, str] | None = None
+        self._server: _Server | None = None
+
+    @property
+    def url(self) -> str:
+        """What a user opens."""
+        return f"http://127.0.0.1:{self.port}/?token={self.token}"
+
+    def start(self) -> None:
+        """Listen; after a stop, on the same port."""
+        self._server = _Server(("127.0.0.1", self.port), _Handler)
+        self._server.fake = self
+        self.port = self._server.server_address[1]
+        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
+
+    def stop(self) -> None:
+        """Break off all connections and take no new ones."""
+        server, self._server = self._server, None
+        if server is not None:
+            server.is_over = True
+            for dag in self.dags.values():
+                dag.touch()
+            server.shutdown()
+            server.server_close()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    allow_reuse_address = True
+    block_on_close = False
+    request_queue_size = 50
+    fake: FakeServer
+    is_over = False
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A browser that leaves is nothing to tell of."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing."""
+
+    @property
+    def own(self) -> _Server:
+        return cast("_Server", self.server)
+
+    def do_GET(self) -> None:
+        """Answer."""
+        fake, url = self.own.fake, urlsplit(self.path)
+        query = dict(parse_qsl(url.query))
+        fake.asked.append(self.path)
+        if url.path == "/" and query.get("token") == fake.token:
+            cookie = f"pydagman-{fake.port}={fake.session}; HttpOnly; SameSite=Strict; Path=/"
+            self._send(303, b"", "text/plain", {"Location": "/", "Set-Cookie": cookie})
+        elif f"pydagman-{fake.port}={fake.session}" not in self.headers.get("Cookie", ""):
+            self._send_json(403, {"error": "open the address that was printed"})
+        elif url.path.startswith("/api/"):
+            self._answer(url.path.split("/")[2:], query)
+        else:
+            self._send_page(url.path[1:] or "index.html")
+
+    def do_POST(self) -> None:
+        """Take a command."""
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        fake = self.own.fake
+        assert self.headers["Origin"] == f"http://127.0.0.1:{fake.port}"
+        assert self.headers["Content-Type"] == "application/json"
+        fake.commands.append(body)
+        dag = fake.dags[unquote(self.path.split("/")[3])]
+        if fake.refusal is not None:
+            self._send_json(fake.refusal[0], {"error": fake.refusal[1]})
+        else:
+            self._send_json(200, dag.command(body))
+
+    def _answer(self, parts: list[str], query: dict[str, str]) -> None:
+        fake = self.own.fake
+        if len(parts) == 1:
+            self._send_json(200, {"dags": [dag.in_list() for dag in fake.dags.values()]})
+            return
+        dag = fake.dags.get(unquote(parts[1]))
+        if dag is None:
+            self._send_json(404, {"error": "there is no such DAG"})
+        elif parts[2:] == ["live"]:
+            self._stream(dag, int(self.headers.get("Last-Event-ID") or query.get("since", "-1")))
+        else:
+            answer = _answer(dag, parts[2:], query)
+            missing = {"error": "there is no such file (yet)"}
+            self._send_json(404 if answer is None else 200, missing if answer is None else answer)
+
+    def _stream(self, dag: FakeDag, since: int) -> None:
+        """Until the page or the server leaves."""
+        self._send(200, None, "text/event-stream", {"Connection": "close"})
+        self.close_connection = True
+        known = len(dag.changes) if since < 0 else since - 1
+        told: dict[str, Any] = {}
+        while not self.own.is_over:
+            while known < len(dag.changes) and not self.own.is_over:
+                part = dag.changes[known : known + MOST_CHANGES]
+                known += len(part)
+                changes = [[number, LEGEND.index(state)] for number, state in part]
+                self._event("nodes", known + 1, {"version": known + 1, "changes": changes})
+            seen = dag.overview()
+            about = {key: value for key, value in seen.items()
+                     if key not in ("now", "counted", "remaining_s")}  # fmt: skip
+            if about != told:
+                self._event("overview", known + 1, seen)
+                if dag.ended and not told.get("ended"):
+                    self._event("ended", known + 1, {})
+                told = about
+            with dag.changed:
+                dag.changed.wait(timeout=0.2 if known == len(dag.changes) else 0)
+
+    def _event(self, name: str, version: int, data: Any) -> None:
+        text = f"id: {version}\nevent: {name}\ndata: {json.dumps(data)}\n\n"
+        self.wfile.write(text.encode())
+        self.wfile.flush()
+
+    def _send_page(self, name: str) -> None:
+        path = PAGE / name
+        if "/" in name or not path.is_file():
+            self._send_json(404, {"error": "the page has no such file"})
+        else:
+            self._send(200, path.read_bytes(), TYPES[path.suffix])
+
+    def _send_json(self, status: int, answer: Any) -> None:
+        self._send(status, json.dumps(answer).encode(), "application/json")
+
+    def _send(
+        self, status: int, body: bytes | None, kind: str, more: dict[str, str] | None = None
+    ) -> None:
+        self.send_response(status)
+        for name, value in {**HEADERS, "Content-Type": kind, **(more or {})}.items():
+            self.send_header(name, value)
+        if body is not None:
+            self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body or b"")
+
+
+def _answer(dag: FakeDag, parts: list[str], query: dict[str, str]) -> Any:
+    if not parts:
+        return dag.overview()
+    if parts[0] == "nodes" and len(parts) == 2:
+        return dag.node(int(parts[1]))
+    if parts == ["picture"]:
+        return dag.picture([group for group in query.get("open", "").split(",") if group])
+    if parts == ["text"]:
+        return dag.text(query["file"], int(query["from"]))
+    return {
+        "states": dag.packed_states,
+        "nodes": lambda: dag.rows(query),
+        "timeline": lambda: dag.timeline(query),
+        "explain": lambda: {"findings": dag.findings},
+    }[parts[0]]()
+
+
+def example(width: int = 40) -> FakeDag:
+    """A DAG in the middle of its run, with something of everything."""
+    dag = FakeDag("study", [("simulate", width), ("reconstruct", width), ("check", 8)])
+    simulate, reconstruct = dag.groups["simulate"], dag.groups["reconstruct"]
+    dag.set(0, "done")
+    for number in simulate:
+        dag.set(number, "done")
+    for number in reconstruct:
+        share = (number - reconstruct[0]) / width
+        dag.set(number, "done" if share < 0.4 else "running" if share < 0.65 else "idle"
+                if share < 0.8 else "ready" if share < 0.9 else "waiting")  # fmt: skip
+    for number, state in zip(reconstruct[1::5], ("failed", "held", "retry", "post", "pre")):
+        dag.set(number, state)
+    dag.reasons[reconstruct[6]] = "memory usage exceeded request_memory"
+    out = "".join(f"11/23/26 10:{n // 60:02}:{n % 60:02} Node {dag.names[n % 40]} ended\n"
+                  for n in range(3000))  # fmt: skip
+    dag.files["dagman.out"] = out.encode()
+    dag.files[f"error:{reconstruct[1]}"] = b"Traceback (most recent call last):\nMemoryError\n"
+    dag.findings = [
+        {"weight": "problem", "finding": f"1 node has failed: {dag.names[reconstruct[1]]}",
+         "evidence": ["out/1.err: Traceback (most recent call last):\nMemoryError"],
+         "advice": ["condor_pydagman rerun --node reconstruct_01"],
+         "nodes": [dag.names[reconstruct[1]]]},
+        {"weight": "note", "finding": "The throttle for idle jobs is full.", "evidence": [],
+         "advice": [], "nodes": []},
+    ]  # fmt: skip
+    return dag
+
+
+def play(dag: FakeDag, per_second: float) -> None:
+    """Let it run on, until the process ends."""
+    after = {"waiting": "ready", "ready": "idle", "idle": "running", "running": "done",
+             "retry": "idle", "pre": "idle", "post": "done"}  # fmt: skip
+    while True:
+        time.sleep(1 / per_second)
+        number = random.randrange(len(dag.names) - 1)
+        state = after.get(dag.state_of(number))
+        if state and not dag.halted and not dag.ended:
+            dag.set(number, state)
+            dag.files["dagman.out"] += f"{time.ctime()} {dag.names[number]} {state}\n".encode()
+
+
+if __name__ == "__main__":
+    shown = example(int(sys.argv[1]) if len(sys.argv) > 1 else 40)
+    server = FakeServer(shown, port=int(sys.argv[2]) if len(sys.argv) > 2 else 0)
+    server.start()
+    print(server.url, flush=True)
+    play(shown, max(len(shown.names) / 60, 2))

@@ -1,0 +1,264 @@
+"""What the page shows of DAGs, as it happens: list, head, picture, table, timeline, files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.web.fake_dag import FakeDag
+from tests.web.fake_server import FakeServer
+
+Serve = Callable[..., FakeServer]
+Open = Callable[..., Any]
+ROWS = ".rows .row:not([hidden]):not(.on-its-way)"
+HOSTILE = [
+    "<img src=x onerror=alert(1)>",
+    "</title><script>alert(1)</script>",
+    "evil\u202egpj.exe",
+    "line\nbreak\ttab\x1b[31m",
+    "\"quotes' & %s {{x}} ${x}",
+    "ﷺ العربية",
+    "n" * 5000,
+]
+
+
+def drawn(page: Any) -> str:
+    """Where the drawing is."""
+    return str(page.locator(".drawing > g").get_attribute("transform"))
+
+
+def test_the_list_leads_to_a_dag(serve: Serve, open_page: Open, dag: FakeDag) -> None:
+    other = FakeDag("other", [("work", 3)], file="other.dag")
+    page = open_page(serve(dag, other))
+    cards = page.locator(".card")
+    cards.nth(1).wait_for()
+    assert "54 of 90 nodes done, 60 %" in cards.first.inner_text()
+    assert "token" not in page.url
+    cards.first.click()
+    page.locator("h1", has_text="study.dag").wait_for()
+    assert page.title() == "60 % study.dag"
+    page.go_back()
+    page.locator("h1", has_text="DAGs").wait_for()
+
+
+def test_the_head_tells_how_far_it_is(serve: Serve, open_page: Open, dag: FakeDag) -> None:
+    page = open_page(serve(dag), "/study")
+    figures = page.locator(".numbers").inner_text()
+    for text in ("60 %", "54 of 90", "54 nodes/h", "40 min", "done in about"):
+        assert text in figures
+    label = page.locator(".head .bar").get_attribute("aria-label")
+    assert label.startswith("90 nodes: 54 done, 8 running, 6 idle, 1 held")
+    dag.set(dag.groups["check"][0], "done")
+    page.locator(".numbers", has_text="55 of 90").wait_for()
+    dag.note = "DAGMan is <b>held</b>"
+    dag.touch()
+    page.locator(".note", has_text="DAGMan is <b>held</b>").wait_for()
+
+
+def test_states_move_as_they_happen(serve: Serve, open_page: Open, dag: FakeDag) -> None:
+    node = dag.groups["check"][2]
+    page = open_page(serve(dag), f"/study/picture/{node}")
+    box = page.locator(f"[data-box=n{node}]")
+    box.wait_for()
+    for state in ("ready", "idle", "running", "failed"):
+        dag.set(node, state)
+        page.locator(f"[data-box=n{node}].s-{state}").wait_for()
+        page.locator(".node-state", has_text=state).wait_for()
+    assert box.get_attribute("aria-label") == f"{dag.names[node]}: failed"
+    page.locator("aside .finding", has_text="has failed").wait_for()
+    page.locator("#announcer", has_text="failed").wait_for(state="attached")
+
+
+def test_folded_boxes_show_shares_and_unfold(serve: Serve, open_page: Open, dag: FakeDag) -> None:
+    page = open_page(serve(dag), "/study")
+    stack = page.locator("[data-box=greconstruct]")
+    stack.wait_for()
+    assert "40 nodes" in stack.get_attribute("aria-label")
+    share = stack.locator(".share.s-failed")
+    before = float(share.get_attribute("width"))
+    dag.set_many(dag.groups["reconstruct"][20:], "failed")
+    page.wait_for_function("([b, w]) => document.querySelector(b).getAttribute('width') > w * 5",
+                           arg=["[data-box=greconstruct] .share.s-failed", before])  # fmt: skip
+    stack.click()
+    page.locator(f"[data-box=n{dag.groups['reconstruct'][39]}]").wait_for(state="attached")
+    page.locator(".unfolded button", has_text="reconstruct_00").click()
+    stack.wait_for()
+
+
+def test_the_picture_by_keyboard(serve: Serve, open_page: Open, dag: FakeDag) -> None:
+    page = open_page(serve(dag), "/study")
+    page.locator("[data-box=n0]").wait_for()
+    page.locator(".drawing").focus()
+    for key in ("ArrowDown", "ArrowDown"):
+        page.keyboard.press(key)
+    focused = "document.activeElement.dataset.box"
+    assert page.evaluate(focused) == "gsimulate"
+    page.keyboard.press("Enter")
+    page.locator("[data-box=n1]").wait_for(state="attached")
+    page.wait_for_function("() => (document.activeElement.dataset.box ?? '').startsWith('n')")
+    page.keyboard.press("Enter")
+    page.locator("aside h2", has_text="simulate_").wait_for()
+    page.keyboard.press("Escape")
+    page.locator("aside").wait_for(state="hidden")
+    page.locator(".drawing").focus()
+    for key in ("+", "-", "Shift+ArrowLeft", "0"):
+        before = drawn(page)
+        page.keyboard.press(key)
+        page.wait_for_function(
+            "t => document.querySelector('.drawing > g').getAttribute('transform') !== t",
+            arg=before,
+        )
+
+
+def test_the_picture_by_mouse(serve: Serve, open_page: Open, dag: FakeDag) -> None:
+    page = open_page(serve(dag), "/study")
+    page.locator("[data-box=n0]").wait_for()
+    frame = page.locator(".drawing").bounding_box()
+    x, y = frame["x"] + frame["width"] / 2, frame["y"] + 40
+    before = drawn(page)
+    page.mouse.move(x, y)
+    page.mouse.wheel(0, -300)
+    page.wait_for_function(
+        "t => document.querySelector('.drawing > g').getAttribute('transform') !== t", arg=before
+    )
+    box = page.locator("[data-box=n0]").bounding_box()
+    page.mouse.move(box["x"] + 30, box["y"] + 10)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 130, box["y"] + 60, steps=4)
+    page.mouse.up()
+    moved = page.locator("[data-box=n0]").bounding_box()
+    assert moved["x"] == pytest.approx(box["x"] + 100, abs=6)
+    assert page.locator("aside").is_hidden(), "who drags does not click"
+    page.locator("[data-box=n0]").click()
+    page.locator("aside h2", has_text="stage_in").wait_for()
+    assert page.url.endswith("/picture/0")
+
+
+def test_the_table_is_searched_filtered_and_sorted(
+    serve: Serve, open_page: Open, dag: FakeDag
+) -> None:
+    page = open_page(serve(dag), "/study/nodes")
+    page.locator(ROWS).first.wait_for()
+    page.get_by_label("Search").fill("RECONSTRUCT_0")
+    page.locator(".found", has_text="10 of 90 nodes").wait_for()
+    page.get_by_role("button", name="Ran").click()
+    page.locator("[aria-sort=descending]").wait_for()
+    page.locator(ROWS).first.filter(has_text="reconstruct_").wait_for()
+    page.get_by_label("State", exact=True).select_option("held")
+    page.locator(".found", has_text="1 of 90").wait_for()
+    held = page.locator(ROWS).first
+    assert "memory usage exceeded" in held.inner_text()
+    held.focus()
+    page.keyboard.press(" ")
+    assert page.locator(".selected-words").inner_text() == "1 node chosen"
+    page.keyboard.press("Enter")
+    page.locator("aside h2", has_text="reconstruct_06").wait_for()
+    page.get_by_label("Search").fill("nothing like that")
+    page.locator(".table-message", has_text="No node matches.").wait_for()
+
+
+def test_details_lead_to_neighbours_and_files(serve: Serve, open_page: Open, dag: FakeDag) -> None:
+    node = dag.groups["reconstruct"][1]
+    page = open_page(serve(dag), f"/study/picture/{node}")
+    aside = page.locator("aside")
+    for text in ("exit code 1", "slot1@node17", "Traceback: <b>no</b>"):
+        aside.get_by_text(text).first.wait_for()
+    aside.locator("summary", has_text="Variables").click()
+    assert aside.get_by_text("<script>alert(1)</script>").is_visible()
+    aside.locator("button.file", has_text="error").click()
+    page.locator("pre.text", has_text="MemoryError").wait_for()
+    dag.files[f"error:{node}"] += b"and more <i>text</i>\n"
+    page.locator("pre.text", has_text="and more <i>text</i>").wait_for()
+    aside.locator("button.near", has_text="stage_in").click()
+    aside.locator("h2", has_text="stage_in").wait_for()
+
+
+def test_a_file_is_followed_and_read_backwards(serve: Serve, open_page: Open, dag: FakeDag) -> None:
+    dag.files["dagman.out"] = b"the first line\n" + b"a line of the middle\n" * 20000
+    page = open_page(serve(dag), "/study/files", "status of 404")
+    text = page.locator("pre.text")
+    page.locator(".text-view .view-tools", has_text="420 kB, from").wait_for()
+    assert page.evaluate("() => document.querySelector('pre.text').textContent.length") < 70000
+    dag.files["dagman.out"] += b"the last line\n"
+    text.get_by_text("the last line").wait_for()
+    dag.files["dagman.out"] = b"another run\n"
+    page.wait_for_function(
+        "() => document.querySelector('pre.text').textContent === 'another run\\n'"
+    )
+    dag.files["dagman.out"] = b"the first line\n" + b"a line of the middle\n" * 20000
+    tools = page.locator(".text-view .view-tools")
+    tools.filter(has_text="420 kB, from 262 kB on").wait_for()
+    for place in ("from 62", "from its begin"):
+        page.get_by_role("button", name="Earlier").click()
+        tools.filter(has_text=place).wait_for()
+    text.get_by_text("the first line").wait_for()
+    page.get_by_label("File", exact=True).select_option("metrics")
+    page.locator(".text-view", has_text="there is no such file (yet)").wait_for()
+
+
+def test_timeline_and_explanation(serve: Serve, open_page: Open, dag: FakeDag) -> None:
+    page = open_page(serve(dag), "/study/timeline")
+    plot = page.locator(".plot")
+    plot.wait_for()
+    assert "30 nodes running at a time" in plot.get_attribute("aria-label")
+    plot.hover()
+    page.locator(".readout", has_text="running").wait_for()
+    page.get_by_label("Time", exact=True).select_option("600")
+    page.wait_for_function("() => document.querySelectorAll('.plot .column').length > 0")
+    page.get_by_role("tab", name="Timeline").press("ArrowRight")
+    finding = page.locator(".finding").first
+    finding.filter(has_text="1 node has failed").wait_for()
+    finding.get_by_role("button", name="reconstruct_01").click()
+    page.locator("aside h2", has_text="reconstruct_01").wait_for()
+
+
+@pytest.mark.parametrize("width", [1300, 400])
+def test_hostile_names_are_only_text(serve: Serve, open_page: Open, width: int) -> None:
+    dag = FakeDag("study", [("work", 8)], file="<b>my<b>.dag")
+    dag.names[1 : 1 + len(HOSTILE)] = HOSTILE
+    dag.set_many(range(1, 9), "failed")
+    dag.reasons = {1: "<script>alert(2)</script>"}
+    dag.word, dag.note = "<i>running</i>", "<img src=x>"
+    dag.files["dagman.out"] = b"<script>alert(3)</script> \xff\xe2\x80\xae\x1b[31m\n"
+    dag.findings = [{"weight": "<b>", "finding": name, "evidence": [name], "advice": [name],
+                     "nodes": [name]} for name in HOSTILE]  # fmt: skip
+    page = open_page(serve(dag), "/study", width=width)
+    page.locator("h1", has_text="<b>my<b>.dag").wait_for()
+    for view in ("picture", "nodes", "timeline", "explain", "files"):
+        page.evaluate("view => { location.hash = `#/study/${view}/1` }", view)
+        page.locator(f"#view-{view}").wait_for()
+        page.locator("aside h2", has_text="onerror").wait_for()
+        assert page.locator("main img, main script, main b:has-text('my')").count() == 0
+        assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), view
+        assert not re.search("[\u202e\x1b]", page.locator("main").inner_text())
+    page.locator("pre.text", has_text="<script>alert(3)</script>").wait_for()
+    page.evaluate("() => { location.hash = '#/study/nodes/3' }")
+    page.locator("aside h2", has_text="evil\\u202egpj.exe").wait_for()
+
+
+def test_a_dag_of_100_000_nodes(serve: Serve, open_page: Open) -> None:
+    dag = FakeDag("large", [("a", 50000), ("b", 49998)])
+    dag.set_many(range(40000), "done")
+    server = serve(dag)
+    page = open_page(server, "/large")
+    page.locator("[data-box=ga] .share").first.wait_for(state="attached")
+    page.get_by_role("tab", name="Nodes").click()
+    page.locator(ROWS).first.wait_for()
+    page.locator(ROWS).first.focus()
+    page.keyboard.press("End")
+    page.locator(ROWS, has_text="stage_in").wait_for()
+    assert page.locator(".rows .row").count() < 80
+    assert page.get_by_role("grid").get_attribute("aria-rowcount") == "100001"
+    for start in range(40000, 90000, 10000):
+        dag.set_many(range(start, start + 10000), "done")
+    page.locator(".numbers", has_text="90,000 of 100,000").wait_for()
+    page.keyboard.press("Home")
+    page.locator(ROWS, has_text="a_00000").wait_for()
+    session = page.context.new_cdp_session(page)
+    session.send("HeapProfiler.collectGarbage")
+    used = session.send("Runtime.getHeapUsage")["usedSize"]
+    assert used < 30e6, f"{used / 1e6:.0f} MB of JavaScript"
+    assert len([path for path in server.asked if "/nodes?" in path]) < 40
