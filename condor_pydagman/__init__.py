@@ -8,6 +8,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # type checkers know the name; `typing` need not be loaded for it
 if TYPE_CHECKING:
+    from condor_pydagman.adapters.request_client import SteeringAnswer, steer, subscribe
     from condor_pydagman.api.dag_errors import DagError, DagProblem, Place
     from condor_pydagman.api.dag_history import dag_events, read_run
     from condor_pydagman.api.dag_lint import LintFinding, lint_dag
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from condor_pydagman.api.dag_state import DagStatus, dag_status
     from condor_pydagman.api.dag_submit import SubmittedDag, submit_dag
     from condor_pydagman.api.dag_view import Dag, Edge, Node
+    from condor_pydagman.api.data_placement import PlacementResult, run_requests, transfer_file
     from condor_pydagman.api.rescue_files import Rescue, read_rescue, write_rescue
     from condor_pydagman.api.status_files import (
         NodeCounts,
@@ -63,6 +65,7 @@ __all__ = [
     "NodeStatusEntry",
     "NodeStatusFile",
     "Place",
+    "PlacementResult",
     "PoolError",
     "PydagmanError",
     "Rescue",
@@ -73,6 +76,7 @@ __all__ = [
     "ScriptRun",
     "Severity",
     "Splice",
+    "SteeringAnswer",
     "SubmittedDag",
     "Timeout",
     "Tolerance",
@@ -88,7 +92,11 @@ __all__ = [
     "read_node_status",
     "read_rescue",
     "read_run",
+    "run_requests",
+    "steer",
     "submit_dag",
+    "subscribe",
+    "transfer_file",
     "write_node_status",
     "write_rescue",
 ]
@@ -125,6 +133,16 @@ _HOMES = {
         "Dag",
         "Edge",
         "Node",
+    ),
+    "api.data_placement": (
+        "PlacementResult",
+        "run_requests",
+        "transfer_file",
+    ),
+    "adapters.request_client": (
+        "SteeringAnswer",
+        "steer",
+        "subscribe",
     ),
     "api.rescue_files": (
         "Rescue",

@@ -42,6 +42,7 @@ class DagFileError(PydagmanError):
         command: the command word.
         usage: how the command is to be written.
         hint: what to do.
+        others: further errors of the same file.
         trail: if the file was read because of a line of another file, and so on, stock DAGMan's
             lines that say so.
     """
@@ -72,6 +73,7 @@ class DagFileError(PydagmanError):
         self.usage = usage
         self.hint = hint
         self.trail: list[str] = []
+        self.others: tuple[DagFileError, ...] = ()
 
     def __str__(self) -> str:
         place = f"{message(self.file)}:{self.line} " if self.line else ""
@@ -88,6 +90,7 @@ class DagFileError(PydagmanError):
         lines += self.place_lines()
         if self.hint:
             lines.append(f"       {self.hint}")
+        lines += [other.detail() for other in self.others]
         return "\n".join(lines)
 
     def shortened_trail(self) -> list[str]:

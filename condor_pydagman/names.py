@@ -84,6 +84,17 @@ class DagPaths(NamedTuple):
         """Summary in JSON, written at the end."""
         return self.primary + ".metrics"
 
+    @property
+    def sites(self) -> str:
+        """What is known of the sites that groups of nodes were matched to."""
+        return self.primary + ".sites"
+
+    @property
+    def placements(self) -> str:
+        """Directory, of the user's alone, for what DAGMan and the workers of DATA nodes tell each
+        other."""
+        return self.primary + ".placements"
+
     def nodes_log(
         self,
         cwd: str,

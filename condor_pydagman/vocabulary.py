@@ -129,6 +129,24 @@ class JournalRecord(Enum):
     PROVISIONED = "PROVISIONED"  # the PROVISIONER's job is ready
     COMMON_INPUT = "COMMON_INPUT"  # text: token of the DAG's list of common input files
     FINAL_STARTED = "FINAL_STARTED"  # value: exit code without FINAL; text: DAG status, reason
+    SITE_MATCHED = "SITE_MATCHED"  # value: which round; text: digest of the site's ad, site
+    SITE_TAKEN_BACK = "SITE_TAKEN_BACK"  # value: which round; text: why
+    SITE_LEFT = "SITE_LEFT"  # value: which round; nothing of the group runs at the old site
+    SITE_CLEANED = "SITE_CLEANED"  # value: which round; the clean-up has ended
+    NO_SITE = "NO_SITE"  # value: rounds so far; text: why the group gets no site any more
+    STEERED = "STEERED"  # value: number of the command; text: who, which command, its options
+
+
+class NodeCommand(Enum):
+    """What a person can ask of nodes while the DAG runs (docs/steering.md)."""
+
+    CANCEL = "cancel"  # its jobs are removed, and it fails
+    HOLD = "hold"
+    RELEASE = "release"
+    RERUN = "rerun"  # it has ended, and is to run anew
+    DONE = "done"  # somebody has done what it was to do
+    SKIP = "skip"  # it is not to run, and counts as done
+    SET = "set"  # another priority or number of retries
 
 
 # Return values of a node that no job can give (manual: "DAGMan return values" of $RETURN).
@@ -167,6 +185,7 @@ DAG_EVENTS = {
     "node.state": "a node has another state",
     "node.retry": "a failed node is tried again",
     "node.submit_failed": "the jobs of a node could not be submitted",
+    "node.steered": "a person has asked something of a node",
     "job.submit": "a job is in the queue",
     "job.execute": "a job has started to run",
     "job.evict": "a job has been taken from its machine",
@@ -174,6 +193,9 @@ DAG_EVENTS = {
     "job.release": "a held job is released",
     "job.terminate": "a job has ended",
     "job.abort": "a job has been removed",
+    "data.done": "a placement of a DATA node is done",
+    "data.retry": "an attempt at a placement has failed, and it is tried again",
+    "data.fail": "a placement has failed",
     "script.start": "a script has started",
     "script.end": "a script has ended",
 }

@@ -13,7 +13,17 @@ from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.throttles import Throttles
-from condor_pydagman.graph.model import DONE, NOOP, Abort, Dag, Retry, Script, Timeout
+from condor_pydagman.graph.model import (
+    DONE,
+    NOOP,
+    Abort,
+    Dag,
+    Retry,
+    Script,
+    SiteGroup,
+    Timeout,
+)
+from condor_pydagman.sites.policy import NO_POLICY, SitePolicy
 from condor_pydagman.vocabulary import (
     NOOP_PROC,
     SHARED_CLUSTER,
@@ -42,6 +52,8 @@ def dag(
     priorities: Mapping[str, int] | None = None,
     categories: Mapping[str, str] | None = None,
     limits: Mapping[str, int] | None = None,
+    groups: Mapping[str, str] | None = None,
+    policies: Mapping[str, SitePolicy] | None = None,
     noop: str = "",
     done: str = "",
     jobstate_log: str = "",
@@ -50,25 +62,24 @@ def dag(
 
     `~>` makes weak edges.  Several parents and several children in one statement make a junction.
     `retries` values are a limit, (limit, UNLESS-EXIT) or a Retry, `aborts` values a status or
-    (status, RETURN code); `kinds` says which nodes are no JOB.  `noop` and `done` are names with
-    blanks between them.
+    (status, RETURN code); `kinds` says which nodes are no JOB.  `noop`, `done` and
+    the values of `groups` are names with blanks between them.
     """
     made = Dag(files=["t.dag"])
-    lines = [line.replace("~>", "->") for line in text.split(";")]
-    sides = [[part.split() for part in line.split("->")] for line in lines]
-    for groups in sides:
-        for name in (name for group in groups for name in group):
+    sides = [
+        [part.split() for part in line.replace("~>", "->").split("->")] for line in text.split(";")
+    ]
+    for parts in sides:
+        for name in (name for part in parts for name in part):
             if name not in made.ids:
                 made.add_node(name, "n.sub")
-    for groups, line in zip(sides, text.split(";")):
-        for parents, children in zip(groups, groups[1:]):
+    for parts, line in zip(sides, text.split(";")):
+        for parents, children in zip(parts, parts[1:]):
             tails, heads = [made.ids[n] for n in parents], [made.ids[n] for n in children]
             made.add_edges(tails, heads, weak="~>" in line)
     given = ((ScriptKind.PRE, pre), (ScriptKind.POST, post), (ScriptKind.HOLD, hold))
     for kind, scripts in given:
-        for name, script in (scripts or {}).items():
-            whole = Script(script) if isinstance(script, str) else script
-            made.scripts.setdefault(made.ids[name], {})[kind] = whole
+        _add_scripts(made, kind, scripts or {})
     for name, retry in (retries or {}).items():
         made.retries[made.ids[name]] = _retry(retry)
     for name, abort in (aborts or {}).items():
@@ -78,9 +89,9 @@ def dag(
     made.categories = {made.ids[n]: value for n, value in (categories or {}).items()}
     made.category_limits = dict(limits or {})
     made.timeouts = {made.ids[n]: value for n, value in (timeouts or {}).items()}
+    _add_groups(made, groups or {}, policies or {})
     made.save_points = {made.ids[n]: value for n, value in (saves or {}).items()}
-    for name, node_kind in (kinds or {}).items():
-        made.kinds[made.ids[name]] = node_kind
+    _set_kinds(made, kinds or {})
     _flag(made, noop, NOOP)
     _flag(made, done, DONE)
     made.jobstate_log = jobstate_log
@@ -88,10 +99,30 @@ def dag(
     return made
 
 
+def _add_scripts(made: Dag, kind: ScriptKind, scripts: Mapping[str, ScriptLike]) -> None:
+    for name, script in scripts.items():
+        whole = Script(script) if isinstance(script, str) else script
+        made.scripts.setdefault(made.ids[name], {})[kind] = whole
+
+
+def _add_groups(made: Dag, groups: Mapping[str, str], policies: Mapping[str, SitePolicy]) -> None:
+    for name, members in groups.items():
+        nodes = tuple(sorted(made.ids[one] for one in members.split()))
+        made.group_of.update(dict.fromkeys(nodes, len(made.site_groups)))
+        policy = policies.get(name, NO_POLICY)
+        clean_up = made.ids.get(policy.clean_up, -1)
+        made.site_groups.append(SiteGroup(name, nodes, policy, clean_up))
+
+
 def _retry(value: int | tuple[int, int] | Retry) -> Retry:
     if isinstance(value, Retry):
         return value
     return Retry(value) if isinstance(value, int) else Retry(value[0], (value[1],))
+
+
+def _set_kinds(made: Dag, kinds: Mapping[str, NodeKind]) -> None:
+    for name, kind in kinds.items():
+        made.kinds[made.ids[name]] = kind
 
 
 def _flag(made: Dag, names: str, flag: int) -> None:

@@ -26,6 +26,16 @@ _condor_pydagman_fill() {
                 compgen -f -- "$word"
                 cd save_files 2>/dev/null && compgen -f -- "$word"
             ) ;;
+        node)
+            if [[ -z ${first-} ]]; then
+                compopt -o filenames 2>/dev/null
+                _condor_pydagman_files "$word" '!*.dag'
+            else
+                mapfile -t COMPREPLY < <(
+                    condor_pydagman steer names "$first" "$word" 2>/dev/null |
+                        while IFS= read -r name; do printf '%q\n' "$name"; done
+                )
+            fi ;;
         variable) mapfile -t COMPREPLY < <(compgen -e -- "$word") ;;
         command) mapfile -t COMPREPLY < <(compgen -c -- "$word") ;;
         *)
@@ -94,7 +104,7 @@ complete -F _NAME NAME
 
 _SUBCOMMANDS = r"""
 _NAME() {
-    local current=${COMP_WORDS[COMP_CWORD]} path= want= word entry i
+    local current=${COMP_WORDS[COMP_CWORD]} path= want= first= word entry i
     local inner options arguments operand
     _NAME_at ''
     COMPREPLY=()
@@ -109,6 +119,8 @@ _NAME() {
         elif [[ " $inner " == *" $word "* ]]; then
             path+=" $word"
             _NAME_at "$path"
+        elif [[ -z $inner ]]; then
+            first=${first:-$word}
         fi
     done
     if [[ -n $want ]]; then

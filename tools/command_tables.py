@@ -9,7 +9,7 @@ from condor_pydagman.cli import pydagman
 from condor_pydagman.dagman_job.option_table import LETTERS, OPTIONS, Option, Takes
 
 # What a word can be; a tuple of words where only those can be.
-NOTHING, FILE, DAG, DIRECTORY, RESCUE, SAVE, VARIABLE, COMMAND = (
+NOTHING, FILE, DAG, DIRECTORY, RESCUE, SAVE, VARIABLE, COMMAND, NODE = (
     "nothing",  # no guess, a number or a text
     "file",
     "dag",
@@ -18,6 +18,7 @@ NOTHING, FILE, DAG, DIRECTORY, RESCUE, SAVE, VARIABLE, COMMAND = (
     "save",
     "variable",
     "command",
+    "node",  # of the DAG that is the operand before
 )
 
 # Where the name of an argument does not tell.
@@ -36,9 +37,11 @@ _OF_ARGUMENT = {"<filename>": FILE, "<path>": FILE}
 _OF_METAVAR = {
     "FILE": FILE,
     "DIR": DIRECTORY,
+    "DAG": DAG,
     "DAGFILE": DAG,
     "DAGFILE|PATTERN": DAG,
     "COMMAND ...": COMMAND,
+    "NODE": NODE,
 }
 
 Parser = argparse.ArgumentParser

@@ -95,6 +95,8 @@ _ZSH_ACTIONS = {
     command_tables.SAVE: '_alternative "saves:save file:_files -W save_files" "files:file:_files"',
     command_tables.VARIABLE: "_parameters -g '*export*'",
     command_tables.COMMAND: "_normal",
+    command_tables.NODE: '{compadd -- ${(f)"$(condor_pydagman steer names ${words[2]} $PREFIX'
+    ' 2>/dev/null)"}}',
 }
 
 
@@ -132,16 +134,19 @@ def _zsh_subcommands() -> Iterator[str]:
             yield _zsh_case(path)
             yield f"    (( CURRENT == {depth + 2} )) && compadd -- {' '.join(inner)}"
         else:
-            specs += [
-                _zsh_files(f"*:{_zsh_text(word.argument.strip('[]'))}", *word.values)
-                for word in command_tables.operands(parser)
-            ]
+            specs += _zsh_operands(command_tables.operands(parser))
             yield _zsh_case(path)
             # As if the command were `condor_pydagman` alone.
             yield f"    shift {depth} words; (( CURRENT -= {depth} ))"
             yield "    _arguments -S " + " ".join(specs)
         yield "    ;;"
     yield "esac"
+
+
+def _zsh_operands(words: list[Word]) -> Iterator[str]:
+    for place, word in enumerate(words, 1):
+        which = "*" if word is words[-1] else place
+        yield _zsh_files(f"{which}:{_zsh_text(word.argument.strip('[]'))}", *word.values)
 
 
 def _zsh_case(path: str) -> str:
@@ -157,6 +162,8 @@ _FISH_VALUES = {
     command_tables.SAVE: "-r -F -a '(string replace save_files/ \"\" -- save_files/*)'",
     command_tables.VARIABLE: "-x -a '(set -nx)'",
     command_tables.COMMAND: "-x -a '(__fish_complete_subcommand)'",
+    command_tables.NODE: "-x -a '(condor_pydagman steer names (commandline -opc)[4]"
+    " (commandline -ct) 2>/dev/null)'",
 }
 
 

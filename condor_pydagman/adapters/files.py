@@ -236,14 +236,14 @@ def _copy_mode(fd: int, path: str) -> None:
             os.fchmod(fd, old.st_mode & 0o777)
 
 
-def make_directory(path: str) -> None:
-    """Make a directory and its parents, if they do not exist.
+def make_directory(path: str, mode: int = 0o755) -> None:
+    """Make a directory and its parents, if they do not exist; `mode` is that of a new one.
 
     Raises:
         FileError: the message names the directory and the reason.
     """
     try:
-        os.makedirs(path or ".", mode=0o755, exist_ok=True)
+        os.makedirs(path or ".", mode=mode, exist_ok=True)
         own_files.refuse_planted_directory(path or ".")
     except OSError as error:
         raise FileError(f"can't make the directory {path}: {error.strerror}") from None

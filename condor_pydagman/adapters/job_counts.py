@@ -12,10 +12,12 @@ from typing import NamedTuple
 from condor_pydagman.adapters import descriptions
 from condor_pydagman.adapters.files import read_text, working_directory
 from condor_pydagman.errors import PoolError, PydagmanError
+from condor_pydagman.graph.lint.request_rules import macros_of, request_problem
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.placement.request_ads import is_submit_file
 from condor_pydagman.records.description_commands import may_run_commands
 from condor_pydagman.records.job_description import Workflow, describe, split
-from condor_pydagman.vocabulary import DagStatus
+from condor_pydagman.vocabulary import DagStatus, NodeKind
 
 _MACRO = "$("
 _UNCOUNTED = "jobs not counted: to read it could run a command, by `include` or `queue ... from`"
@@ -60,6 +62,8 @@ def _count(dag: Dag, nodes: list[int], submit: str, directory: str, workflow: Wo
     try:
         with working_directory(directory):
             text = dag.descriptions[submit] if inline else read_text(submit)
+            if dag.kinds[nodes[0]] == NodeKind.DATA and not is_submit_file(text):
+                return _count_workers(dag, nodes, name, text)
             if may_run_commands(text):
                 return JobCount(name, len(nodes), 0, uncounted=_UNCOUNTED)
             template = split(text)
@@ -83,3 +87,13 @@ def _count(dag: Dag, nodes: list[int], submit: str, directory: str, workflow: Wo
     except PydagmanError as error:
         return JobCount(name, len(nodes), 0, str(error))
     return JobCount(name, len(nodes), sum(numbers) if differ else numbers[0] * len(nodes))
+
+
+def _count_workers(dag: Dag, nodes: list[int], name: str, text: str) -> JobCount:
+    """DATA nodes with a request: each has one job."""
+    for node in nodes:
+        error = request_problem(text, name, macros_of(dag, node))
+        if error is not None:
+            hint = f" ({error.hint})" if error.hint else ""
+            return JobCount(name, len(nodes), 0, f"line {error.line}: {error.message}{hint}")
+    return JobCount(name, len(nodes), len(nodes))

@@ -30,7 +30,7 @@ from condor_pydagman.adapters.own_files import open_to_append
 from condor_pydagman.engine.inputs import LogBroken, LogEvent
 from condor_pydagman.errors import FileError, is_machine_error
 from condor_pydagman.records.event_text import CommonEvents
-from condor_pydagman.records.own_events import parse_record, with_record
+from condor_pydagman.records.own_events import with_info
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, SHARED_CLUSTER, EventKind
 
 TORN_CHECK_S = 0.2  # between checks of a half-written event
@@ -374,8 +374,7 @@ def _log_event(event: Any) -> LogEvent:
         "stamp": f"{stamp[5:7]}/{stamp[8:10]}/{stamp[2:4]} {stamp[11:19]}",
     }
     if kind == EventKind.GENERIC:
-        record = parse_record(str(event.get("Info", "")))
-        return LogEvent(**common) if record is None else with_record(LogEvent(**common), record)
+        return with_info(LogEvent(**common), str(event.get("Info", "")))
     details = _DETAILS.get(kind)
     return LogEvent(**common, **(details(event) if details is not None else {}))
 

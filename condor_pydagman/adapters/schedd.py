@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -35,6 +35,7 @@ from condor_pydagman.records.ad_attributes import (
     HALTED,
     LIMITS,
     OWN_PACE,
+    PRIORITY,
     RUN_COUNT,
     quoted,
 )
@@ -58,6 +59,7 @@ _OWN_ATTRIBUTES = [
     EXIT_BY_SIGNAL,
     *LIMITS,
     OWN_PACE,
+    PRIORITY,
 ]
 
 _QUEUED = [
@@ -227,6 +229,32 @@ class ScheddAdapter:
             which = self._removal_constraint(schedd, target, spare_services) + _exclude(ended)
             # The bindings ignore a reason without a code.
             schedd.act(htcondor2.JobAction.Remove, which, (reason, 0))
+
+    def hold(self, cluster: int, proc: int, reason: str, *, release: bool = False) -> None:
+        """Put jobs of this DAG on hold, or release them; those that are so already stay so.
+
+        Raises:
+            PoolError: the schedd did not answer.
+        """
+        action = htcondor2.JobAction.Release if release else htcondor2.JobAction.Hold
+        with self._connection() as schedd:
+            which = self._removal_constraint(schedd, (cluster, proc), False)
+            schedd.act(action, which, (reason, 0) if not release else reason)
+
+    def prioritize(self, priority: int, jobs: Sequence[tuple[int, int]]) -> None:
+        """Give jobs of this DAG, by cluster and proc or ALL_PROCS, another JobPrio; those that have
+        left the queue are passed over.
+
+        Raises:
+            PoolError: the schedd did not answer.
+        """
+        clusters = ",".join(str(cluster) for cluster, proc in jobs if proc == ALL_PROCS)
+        which = [f"member(ClusterId, {{{clusters}}})"] if clusters else []
+        which += [f"ClusterId == {c} && ProcId == {p}" for c, p in jobs if p != ALL_PROCS]
+        with self._connection() as schedd:
+            owners = self._ownership.owners(schedd).clause
+            mine = f"({' || '.join(which)}) && {self._own_jobs}{_NOT_COMPLETED} && {owners}"
+            schedd.edit(mine, "JobPrio", str(priority))
 
     def _removal_constraint(
         self, schedd: Any, target: tuple[int, int], spare_services: bool

@@ -6,7 +6,9 @@ The caller waits for the schedd, perhaps for minutes: DAGMan does it in a proces
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import os
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -37,7 +39,8 @@ def _submit(adapter: ScheddAdapter, wanted: ask.Submit) -> ask.SubmitResult:
         if checks.one_proc and adapter.procs_of(text, directory) > 1:
             raise PoolError(ask.MULTIPLE_PROCS, transient=False)
         inspect = partial(_check_description, text, checks, lines)
-        outcome = ask.Accepted(*adapter.submit(text, directory, inspect))
+        with _environment(wanted.environment):
+            outcome = ask.Accepted(*adapter.submit(text, directory, inspect))
     except FirstList as first:
         outcome = ask.FirstCommonInput(first.token)
     except PoolError as error:
@@ -46,6 +49,21 @@ def _submit(adapter: ScheddAdapter, wanted: ask.Submit) -> ask.SubmitResult:
         reason = f"can't read the submit file: {error.strerror or error}"
         outcome = PoolError(reason, transient=False)
     return ask.SubmitResult(outcome, lines)
+
+
+@contextlib.contextmanager
+def _environment(more: Mapping[str, str]) -> Iterator[None]:
+    """Within, these variables are set as well."""
+    before = {name: os.environ.get(name) for name in more}
+    os.environ.update(more)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 def _check_description(text: str, checks: ask.Checks, lines: list[str], description: Any) -> None:
@@ -72,6 +90,10 @@ _HANDLERS: dict[type, Callable[[ScheddAdapter, Any], Any]] = {
         ended=wanted.ended,
         proc=wanted.proc,
     ),
+    ask.Hold: lambda adapter, wanted: adapter.hold(
+        wanted.cluster, wanted.proc, wanted.reason, release=wanted.release
+    ),
+    ask.Prioritize: lambda adapter, wanted: adapter.prioritize(wanted.priority, wanted.jobs),
     ask.ListQueue: lambda adapter, _: ask.Listing(adapter.jobs()),
     ask.ReadAttribute: lambda adapter, wanted: adapter.attribute(wanted.cluster, wanted.name),
     ask.ReadLimits: lambda adapter, _: adapter.current_limits(),

@@ -19,6 +19,8 @@ _KINDS: dict[str, Any] = {
         ask.Submit,
         ask.ListRemovable,
         ask.Remove,
+        ask.Hold,
+        ask.Prioritize,
         ask.ListQueue,
         ask.ReadAttribute,
         ask.ReadLimits,
@@ -31,7 +33,9 @@ _KINDS: dict[str, Any] = {
 def request_message(request: Request) -> list[Any]:
     """Encode a request; of a Submit without the engine's action, which the process does not
     need."""
-    fields = (None, *request[1:]) if isinstance(request, ask.Submit) else request
+    fields: tuple[Any, ...] = request
+    if isinstance(request, ask.Submit):
+        fields = (None, *request[1:-1], dict(request.environment))
     return [type(request).__name__, *fields]
 
 
@@ -39,7 +43,7 @@ def request_of(message: list[Any]) -> Request:
     """Decode a request."""
     name, *fields = message
     if name == ask.Submit.__name__:
-        fields[-1] = ask.Checks(*fields[-1])
+        fields[3] = ask.Checks(*fields[3])
     request: Request = _KINDS[name](*fields)
     return request
 

@@ -21,7 +21,7 @@ import select
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from condor_pydagman.adapters.child import Child, watched
 from condor_pydagman.adapters.history_process import HistorySearch
@@ -59,6 +59,26 @@ Then = Callable[[Any], None]
 _DIED = "the process that asks the schedd has died"
 
 
+class Helper(Protocol):
+    """Does what is asked of the pool beside the schedd, in a process of its own."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is still to be done."""
+
+    def next_deadline(self) -> float | None:
+        """When to call `results` though nothing is readable, monotonic seconds."""
+
+    def ask(self, request: Any, then: Then) -> None:
+        """Do it; `then` is given the result later."""
+
+    def results(self) -> list[tuple[Then, Any]]:
+        """What has been done."""
+
+    def end(self) -> None:
+        """Give up."""
+
+
 class _Call(NamedTuple):
     request: Request
     then: Then
@@ -85,9 +105,14 @@ class ScheddProcess:
         self._known: list[Any] = []  # what the child has found out, or has been told
         self._closed = False
         self._search = HistorySearch(adapter, self._epoll, clock)
+        self._helpers: dict[type, Helper] = {}
         self._shortage = ProcessShortage(
             "ask the schedd", clock, lambda text: self._adapter.warn(text)
         )
+
+    def add_helper(self, kind: type, make: Callable[[select.epoll], Helper]) -> None:
+        """From now on, requests of that kind are done by the helper that `make` gives."""
+        self._helpers[kind] = make(self._epoll)
 
     @property
     def ready(self) -> bool:
@@ -106,7 +131,8 @@ class ScheddProcess:
     def next_deadline(self) -> float | None:
         """When `deliver` is to be called though nothing is readable, monotonic seconds."""
         retry_at = self._shortage.retry_at if self._waiting else None
-        times = (self._give_up_at, retry_at, self._search.next_deadline())
+        helpers = (helper.next_deadline() for helper in self._helpers.values())
+        times = (self._give_up_at, retry_at, self._search.next_deadline(), *helpers)
         return min((time for time in times if time is not None), default=None)
 
     def start(self) -> None:
@@ -122,6 +148,10 @@ class ScheddProcess:
     def ask(self, request: Request, then: Then) -> None:
         """Hand over a request; `then` is given its result by a later `deliver`."""
         assert not self._closed
+        helper = self._helpers.get(type(request))
+        if helper is not None:
+            helper.ask(request, then)
+            return
         self._waiting.append(_Call(request, then))
         self._send_next()
 
@@ -131,6 +161,8 @@ class ScheddProcess:
             self._receive(self._child)
         self._send_next()
         self._results.extend(self._search.results())
+        for helper in self._helpers.values():
+            self._results.extend(helper.results())
         if self._give_up_at is not None and self._clock() >= self._give_up_at:
             self._give_up()
         for _ in range(len(self._results)):
@@ -144,6 +176,8 @@ class ScheddProcess:
         self._closed = True
         self._waiting.clear()
         self._search.end()
+        for helper in self._helpers.values():
+            helper.end()
         self._end_child()
 
     def _send_next(self) -> None:

@@ -8,6 +8,7 @@ raised, since the requester is no longer on the stack.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple, Union
 
 from condor_pydagman.engine.actions import SubmitNode, SubmitTogether
@@ -53,12 +54,14 @@ class Submit(NamedTuple):
         action: the action of the engine.
         text: the submit description.
         directory: where it is submitted from, '' for DAGMan's own.
+        environment: variables that $ENV() in the description finds besides DAGMan's own.
     """
 
     action: SubmitNode | SubmitTogether
     text: str
     directory: str
     checks: Checks
+    environment: Mapping[str, str] = MappingProxyType({})
 
 
 class Accepted(NamedTuple):
@@ -113,6 +116,23 @@ class Remove(NamedTuple):
     proc: int = ALL_PROCS
 
 
+class Hold(NamedTuple):
+    """Put the jobs of a node on hold, or release them, as in HoldJobs of the engine's actions.
+    Result: None."""
+
+    cluster: int
+    proc: int
+    reason: str
+    release: bool = False
+
+
+class Prioritize(NamedTuple):
+    """Give jobs another JobPrio, as in SetJobPriorities of the engine's actions.  Result: None."""
+
+    priority: int
+    jobs: Sequence[tuple[int, int]]
+
+
 class ListQueue(NamedTuple):
     """List every proc of this DAG in the queue.  Result: Listing.
 
@@ -159,6 +179,8 @@ Request = Union[
     Submit,
     ListRemovable,
     Remove,
+    Hold,
+    Prioritize,
     ListQueue,
     ReadAttribute,
     ReadLimits,

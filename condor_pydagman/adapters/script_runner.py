@@ -13,7 +13,8 @@ import os
 import signal
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 from condor_pydagman.adapters.files import append_lines
@@ -41,11 +42,19 @@ class _Start:
         stdout, stderr: files for what DEBUG selects, opened at the first try.
     """
 
-    def __init__(self, action: RunScript, script: Script, name: str, directory: str) -> None:
+    def __init__(
+        self,
+        action: RunScript,
+        script: Script,
+        name: str,
+        directory: str,
+        more: Mapping[str, str],
+    ) -> None:
         self.action = action
         self.script = script
         self.name = name
         self.directory = directory
+        self.more = more
         self.tries = 0
         self.stdout: IO[bytes] | None = None
         self.stderr: IO[bytes] | None = None
@@ -79,10 +88,16 @@ class ScriptRunner:
         self.problems: list[str] = []  # DEBUG files that could not be written
 
     def start(
-        self, action: RunScript, script: Script, name: str, directory: str
+        self,
+        action: RunScript,
+        script: Script,
+        name: str,
+        directory: str,
+        more: Mapping[str, str] = MappingProxyType({}),
     ) -> ScriptEnded | None:
-        """Start a script in the node's directory; returns a ScriptEnded if it could not start."""
-        start = _Start(action, script, name, directory)
+        """Start a script in the node's directory, with `more` variables; returns a ScriptEnded if
+        it could not start."""
+        start = _Start(action, script, name, directory, more)
         if self._pending:
             self._pending.append(start)
             return None
@@ -114,7 +129,7 @@ class ScriptRunner:
             if not start.tries:
                 start.stdout = self._capture(start.script, "STDOUT")
                 start.stderr = self._capture(start.script, "STDERR")
-            process = _start_process(action.words, start.directory, start.stdout, start.stderr)
+            process = _start_process(start)
         except (OSError, ValueError) as error:
             if _is_temporary(error) and start.tries < len(RETRIES_S):
                 self._retry_at = self._clock() + RETRIES_S[start.tries]
@@ -183,9 +198,7 @@ def _is_temporary(error: OSError | ValueError) -> bool:
     return isinstance(error, OSError) and error.errno in _TRANSIENT_ERRNOS
 
 
-def _start_process(
-    words: tuple[str, ...], directory: str, stdout: IO[bytes] | None, stderr: IO[bytes] | None
-) -> subprocess.Popen[bytes]:
+def _start_process(start: _Start) -> subprocess.Popen[bytes]:
     """Start the script's process.
 
     Raises:
@@ -193,15 +206,15 @@ def _start_process(
     """
     import subprocess
 
-    program = words[0]
+    program = start.action.words[0]
     return subprocess.Popen(
-        words,
+        start.action.words,
         executable=program if "/" in program else os.path.join(".", program),
-        cwd=directory or None,
-        env=_environment(),
+        cwd=start.directory or None,
+        env={**_environment(), **start.more},
         stdin=subprocess.DEVNULL,
-        stdout=stdout or subprocess.DEVNULL,
-        stderr=stderr or subprocess.DEVNULL,
+        stdout=start.stdout or subprocess.DEVNULL,
+        stderr=start.stderr or subprocess.DEVNULL,
         start_new_session=True,
         restore_signals=False,  # SIGPIPE and SIGXFSZ stay ignored, as daemons have them
     )

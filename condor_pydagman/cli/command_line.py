@@ -79,7 +79,10 @@ def parse(parser: Parser, argv: Sequence[str]) -> argparse.Namespace:
         inner.print_help()
         parser.exit(2)
     found, unexpected = parser.parse_known_args(words)
-    if unexpected:
+    more = inner.get_default("more_words")  # where words after options belong
+    if more and unexpected and not any(word.startswith("-") for word in unexpected):
+        setattr(found, more, [*getattr(found, more), *unexpected])
+    elif unexpected:
         inner.error("unrecognized arguments: " + unexpected[0])
     return found
 

@@ -1,8 +1,10 @@
 """`condor_pydagman`: what the stock tools do not have, a subcommand each.
 
 A subcommand is a function that adds its parser and names the function that does the work; the
-table at the end lists them.  Exit codes: 0 all is well, 1 it is not (the message says why),
-2 the command line is wrong.
+table at the end lists them.  Only the module of the one that is asked for is imported.
+
+Exit codes: 0 all is well, 1 it is not (the message says why), 2 the command line is wrong; those of
+`transfer` are its own.
 """
 
 from __future__ import annotations
@@ -10,43 +12,24 @@ from __future__ import annotations
 import argparse
 import io
 import os
-import shlex
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import Any
 
 from condor_pydagman import __version__
-from condor_pydagman.cli import (
-    draw,
-    dry_run,
-    events,
-    explain,
-    flatten,
-    knobs_command,
-    ls,
-    report_command,
-    rescue_command,
-    run_dag,
-    tail,
-    watch,
-)
 from condor_pydagman.cli.command_line import Parser, parse
 from condor_pydagman.errors import PydagmanError, bindings_missing
-from condor_pydagman.pool import Pool
-from condor_pydagman.pool.paths import POOL_VARIABLE
 from condor_pydagman.printable import printable
 
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-else:
-    Subparsers = Any
 Action = Callable[[argparse.Namespace], int]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Do what the command line says; returns the exit code."""
     _make_output_safe()
-    arguments = parse(_parser(), sys.argv[1:] if argv is None else argv)
+    words = sys.argv[1:] if argv is None else argv
+    arguments = parse(_parser(words[0] if words else ""), words)
     action: Action = arguments.action
     try:
         code = action(arguments)
@@ -93,7 +76,8 @@ class _Version(argparse._VersionAction):
         super().__call__(parser, *rest)
 
 
-def _parser() -> Parser:
+def _parser(word: str = "") -> Parser:
+    """The parser of a subcommand, or of all if `word` is none."""
     parser = Parser(
         prog="condor_pydagman",
         description="Run, watch, explain and report DAGs.",
@@ -101,124 +85,30 @@ def _parser() -> Parser:
     )
     parser.add_argument("--version", action=_Version)
     subparsers: Any = parser.add_subparsers(metavar="COMMAND", required=True)
-    for add in SUBCOMMANDS:
-        add(subparsers)
+    for name in [word] if word in SUBCOMMANDS else SUBCOMMANDS:
+        import_module(f"condor_pydagman.cli.{SUBCOMMANDS[name]}").add_parser(subparsers)
     return parser
 
 
-def _add_pool(subparsers: Subparsers) -> None:
-    parser = subparsers.add_parser(
-        "pool",
-        help="a personal HTCondor on this machine",
-        description="A personal HTCondor on this machine: start, use and stop it.",
-    )
-    inner = parser.add_subparsers(metavar="ACTION", required=True)
-    start = _pool_action(inner, "start", _start, "start it, fetching HTCondor if there is none")
-    start.add_argument(
-        "--timeout", type=_positive, default=60, metavar="SECONDS", help="how long to wait for it"
-    )
-    start.add_argument(
-        "--slots", type=_positive, default=16, metavar="N", help="how many jobs run at a time"
-    )
-    _pool_action(inner, "stop", _stop, "stop it and all its jobs; the queue is kept")
-    _pool_action(inner, "status", _status, "say whether it is up (exit code 0) or not (1)")
-    _pool_action(inner, "env", _env, 'print settings for a shell: eval "$(... pool env)"')
-    run = _pool_action(inner, "run", _run, "run a command in its environment")
-    run.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND ...")
-
-
-def _pool_action(
-    inner: Subparsers, name: str, action: Action, summary: str
-) -> argparse.ArgumentParser:
-    parser = inner.add_parser(name, help=summary, description=summary, allow_abbrev=False)
-    parser.add_argument(
-        "--dir",
-        metavar="DIR",
-        help=f"directory of the pool (default: ${POOL_VARIABLE}, else your own)",
-    )
-    parser.set_defaults(action=action, parser=parser)
-    return parser
-
-
-def _positive(text: str) -> int:
-    if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive integer")
-    return int(text)
-
-
-def _pool(arguments: argparse.Namespace) -> Pool:
-    return Pool(arguments.dir, say=lambda text: print(text, flush=True))
-
-
-def _start(arguments: argparse.Namespace) -> int:
-    pool = _pool(arguments)
-    fresh = pool.start(arguments.timeout, arguments.slots)
-    print(f"the pool in {pool.directory} {'is up' if fresh else 'was up already'}")
-    chosen = f"--dir {shlex.quote(arguments.dir)} " if arguments.dir else ""
-    print(f"use it with: condor_pydagman pool run {chosen}COMMAND")
-    return 0
-
-
-def _stop(arguments: argparse.Namespace) -> int:
-    pool = _pool(arguments)
-    ran = pool.stop()
-    print(f"the pool in {pool.directory} {'is stopped' if ran else 'was not running'}")
-    return 0
-
-
-def _status(arguments: argparse.Namespace) -> int:
-    pool = _pool(arguments)
-    status = pool.status()
-    if not status.up:
-        print(f"the pool in {pool.directory} is {'not answering' if status.master else 'down'}")
-        return 1
-    print(f"the pool in {pool.directory} is up (condor_master: process {status.master})")
-    for daemon, address in status.addresses.items():
-        print(f"{daemon}: {address}")
-    counts = ", ".join(f"{number} {state}" for state, number in sorted(status.jobs.items()))
-    print(f"jobs: {counts or 'none'}")
-    return 0
-
-
-def _env(arguments: argparse.Namespace) -> int:
-    pool = _pool(arguments)
-    environment = pool.environment()
-    for name in ("CONDOR_CONFIG", "PATH", POOL_VARIABLE):
-        print(f"export {name}={shlex.quote(environment[name])}")
-    if pool.identity.way:
-        print("As root, submit with: condor_pydagman pool run COMMAND", file=sys.stderr)
-    return 0
-
-
-def _run(arguments: argparse.Namespace) -> int:
-    command = arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command
-    if not command:
-        arguments.parser.error("say which command to run")
-    pool = _pool(arguments)
-    environment = pool.environment()
-    wrapped = pool.command(command)
-    try:
-        os.execvpe(wrapped[0], wrapped, environment)
-    except OSError as error:
-        print(f"condor_pydagman: {command[0]}: {error.strerror}", file=sys.stderr)
-        return 127 if isinstance(error, FileNotFoundError) else 126
-
-
-SUBCOMMANDS: tuple[Callable[[Subparsers], None], ...] = (
-    run_dag.add_parser,
-    dry_run.add_parser,
-    watch.add_parser,
-    explain.add_parser,
-    ls.add_parser,
-    tail.add_parser,
-    report_command.add_parser,
-    events.add_parser,
-    rescue_command.add_parser,
-    draw.add_parser,
-    flatten.add_parser,
-    knobs_command.add_parser,
-    _add_pool,
-)
+# Names of the subcommands and the modules of this folder that add them.
+SUBCOMMANDS = {
+    "run": "run_dag",
+    "dry-run": "dry_run",
+    "watch": "watch",
+    "web": "web_command",
+    "explain": "explain",
+    "ls": "ls",
+    "tail": "tail",
+    "report": "report_command",
+    "events": "events",
+    "steer": "steer",
+    "rescue": "rescue_command",
+    "transfer": "transfer_command",
+    "draw": "draw",
+    "flatten": "flatten",
+    "knobs": "knobs_command",
+    "pool": "pool_command",
+}
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -14,6 +14,7 @@ from condor_pydagman.errors import ConfigError
 Value = Union[bool, int, float, str]
 INT_MIN, INT_MAX = -2147483648, 2147483647
 DAGMAN, SUBMIT = "condor_dagman", "condor_submit_dag"
+TRANSFER = "condor_pydagman transfer"
 
 
 class Kind(enum.Enum):

@@ -18,12 +18,14 @@ from condor_pydagman.config.knob import (
     real,
     text,
 )
+from condor_pydagman.config.placement_knobs import PlacementKnobs
+from condor_pydagman.config.site_knobs import SiteKnobs
 
 MAX_SUBMITS = "DAGMAN_MAX_SUBMITS_PER_INTERVAL"
 _BINDINGS_ONLY = "node jobs are submitted and removed through HTCondor's Python bindings only"
 
 
-class Config:
+class Config(PlacementKnobs, SiteKnobs):
     """Values of all knobs in force.  Times in seconds; throttles: 0 means no limit.
 
     `explicit` are names of knobs that are set, if their defaults mean another thing than
@@ -432,8 +434,7 @@ class Config:
     max_nodes_in_cluster: int = integer(
         "PYDAGMAN_MAX_NODES_IN_CLUSTER",
         1,
-        "How many nodes with the same submit file are submitted together, as one cluster, at most;"
-        " see condor_dagman(1).",
+        "How many nodes with one submit file are one cluster, at most; see condor_dagman(1).",
         1,
         high=10_000,
     )
@@ -442,7 +443,6 @@ class Config:
         "PYDAGMAN_NOTIFY",
         "Events that are handed to programs or URLs; see NOTIFY in dagman-language(7).", label="",
     )  # fmt: skip
-
     check_dag: bool = boolean(
         "PYDAGMAN_CHECK_DAG",
         True,
@@ -482,12 +482,10 @@ class Config:
         return MAX_SUBMITS in self.explicit or self.max_submits_per_interval != 100
 
 
-_TABLE = {name: row for name, row in vars(Config).items() if isinstance(row, Knob)}
-_DEFAULTS: dict[str, Any] = {
-    **{name: knob.default for name, knob in _TABLE.items()},
-    "explicit": Config.explicit,
-    "remarks": Config.remarks,
-}
+_ROWS = {**vars(Config), **vars(PlacementKnobs), **vars(SiteKnobs)}
+_TABLE = {name: row for name, row in _ROWS.items() if isinstance(row, Knob)}
+_DEFAULTS: dict[str, Any] = {name: knob.default for name, knob in _TABLE.items()}
+_DEFAULTS.update(explicit=Config.explicit, remarks=Config.remarks)
 
 
 def fields_of_knobs() -> list[tuple[str, Knob]]:

@@ -19,7 +19,7 @@ from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.engine import inputs
 from condor_pydagman.errors import PoolError
 from condor_pydagman.printable import message
-from condor_pydagman.records.ad_attributes import ADDRESS, HALTED, LIMITS
+from condor_pydagman.records.ad_attributes import ADDRESS, HALTED, LIMITS, PRIORITY
 from condor_pydagman.vocabulary import SECRET, DagStatus
 
 _HALT, _RESUME, _THROTTLES = 1, 2, 3  # values of DagCommand
@@ -58,7 +58,7 @@ class Control:
         self._news: dict[str, str] = {}  # what `announce` tells it
 
     def open(self) -> list[inputs.Input]:
-        """Listen; returns the halt of an earlier DAGMan of this job."""
+        """Listen; returns what people have told an earlier DAGMan of this job."""
         run = self._run
         if not run.cluster:
             return []
@@ -77,8 +77,14 @@ class Control:
         if self._socket is None and run.own_ad.get(ADDRESS):
             # An earlier DAGMan's: whoever listens there now must not be told our secret.
             changes[ADDRESS] = "undefined"
+        restored: list[inputs.Input] = [inputs.Halt(restored=True)] if halted else []
+        priority = run.own_ad.get(PRIORITY)
+        if isinstance(priority, int) and run.recovering:
+            restored.append(inputs.PriorityWanted(priority, restored=True))
+        elif priority is not None:
+            changes[PRIORITY] = "undefined"  # of a run that has ended
         self._news = changes
-        return [inputs.Halt(restored=True)] if halted else []
+        return restored
 
     def announce(self) -> None:
         """Tell the job ad where clients are listened to, and whether a command halts the DAG.
@@ -162,6 +168,11 @@ class Control:
             )
             self._pending_replies.append(pending_reply)
             self._publish({HALTED: "true" if halted else "false"}, pending_reply.send)
+
+    def publish_halt(self) -> None:
+        """Another client has halted or resumed the DAG: the job ad tells the next DAGMan."""
+        halts = self._run.engine.report().halts
+        self._publish({HALTED: "true" if halts.by_command or halts.paused else "false"})
 
     def retry_publishing(self) -> None:
         """To be called now and then: the schedd may have been away."""

@@ -67,7 +67,9 @@ class Loop:
             self._publisher.statistics,
             float(run.config.user_log_scan_interval),
         )
-        self._performer = Performer(run, self._publisher, self._inputs, self._log.call_at_end)
+        self._performer = Performer(
+            run, self._publisher, self._inputs, self._log.call_at_end, self._control.steered
+        )
         now = clock.monotonic()
         self._gathered_at = 0.0
         self._next_overdue_check_at = 0.0
@@ -162,6 +164,7 @@ class Loop:
         for events in self.run.log.to_end():
             now = self._now()
             for event in events:  # no client waits for a reply, so much of `_feed` is not needed
+                self._note(event)
                 self._performer.perform(self.run.engine.handle(event, now))
             self.run.out.flush()  # or it keeps all lines of the replay in memory
             if self._performer.ending:
@@ -175,8 +178,9 @@ class Loop:
         shutdown = self._performer.shutdown
         if shutdown is not None:  # the engine has ended
             shutdown.handle_input(an_input)
-        if type(an_input) is inputs.DagRemoved:
+        if type(an_input) is inputs.DagRemoved and not an_input.by:
             self._performer.removed = True
+        self._note(an_input)
         self._performer.perform(self.run.engine.handle(an_input, self._epoch + begun))
         self._control.input_handled(an_input)
         self._ad_check_s = AD_CHECK_S
@@ -184,6 +188,10 @@ class Loop:
         self._publisher.statistics.add(run_statistics.EVENTS, now - begun)
         if now >= self._next_overdue_check_at:
             self._publish_overdue(now)
+
+    def _note(self, an_input: inputs.Input) -> None:
+        if self.run.placements is not None and type(an_input) is inputs.LogEvent:
+            self.run.note_placement(an_input)
 
     def _deliver_replies(self) -> None:
         """Deliver replies at once, so that submissions are quick, but for a limited time."""

@@ -13,8 +13,9 @@ wait for pending events.
 
 from __future__ import annotations
 
+import contextlib
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from condor_pydagman.adapters.joblog import IncompleteEvent
@@ -26,14 +27,18 @@ if TYPE_CHECKING:
     from condor_pydagman.daemon.ports import Clock, NodesLog, Out
 
 MAX_APPEND_TRIES = 60  # then the nodes log counts as unwritable
+MAX_WRITE = 65536  # characters of events that are written at once
 APPEND_RETRY_S = 1.0  # seconds between two tries; the first ones come sooner
 _FIRST_RETRY_S = 0.1
 _UNDER_WAY_RETRY_S = 0.02
 
 
 class _Step(NamedTuple):
+    """An event; those of the same `batch` but 0 are written together."""
+
     action: Action
     text: str
+    batch: int = 0
 
 
 class NodesLogWriter:
@@ -52,6 +57,8 @@ class NodesLogWriter:
         self._unwritten: set[Action] = set()
         self._tries = 0
         self._retry_at = 0.0
+        self._gathers = False
+        self._batch = 0
 
     def __bool__(self) -> bool:
         """Whether an event or a call is pending."""
@@ -66,9 +73,22 @@ class NodesLogWriter:
         if action in self._unwritten:
             return
         self._unwritten.add(action)
-        self._steps.append(_Step(action, text))
-        if len(self._steps) == 1:
+        self._steps.append(_Step(action, text, self._batch if self._gathers else 0))
+        if len(self._steps) == 1 and not self._gathers:
             self._work()
+
+    @contextlib.contextmanager
+    def gathered(self) -> Iterator[None]:
+        """A block whose events are written together at its end: each write waits for the disk."""
+        pending = bool(self._steps)
+        self._gathers = True
+        self._batch += 1
+        try:
+            yield
+        finally:
+            self._gathers = False
+            if not pending:
+                self._work()
 
     def call_when_written(self, do: Callable[[], None]) -> None:
         """Call `do` when all events so far are on the disk; never, if they can't be written, or
@@ -99,19 +119,37 @@ class NodesLogWriter:
         while self._steps:
             step = self._steps[0]
             if isinstance(step, _Step):
+                steps = self._next_steps()
                 try:
-                    self._log.append(step.text)
+                    self._log.append("".join(one.text for one in steps))
                 except IncompleteEvent:
                     self._retry_at = self._clock.monotonic() + _UNDER_WAY_RETRY_S
                     return
                 except FileError as error:
                     self._retry_later(str(error))
                     return
-                self._unwritten.discard(step.action)
                 self._tries = 0
+                for one in steps:
+                    self._unwritten.discard(one.action)
+                    self._steps.popleft()
             else:
                 step()
-            self._steps.popleft()
+                self._steps.popleft()
+
+    def _next_steps(self) -> list[_Step]:
+        """The events to be written next, up to MAX_WRITE characters."""
+        found: list[_Step] = []
+        size = 0
+        for step in self._steps:
+            if not isinstance(step, _Step):
+                break
+            if found and (step.batch != found[0].batch or not step.batch):
+                break
+            if found and size + len(step.text) > MAX_WRITE:
+                break
+            found.append(step)
+            size += len(step.text)
+        return found
 
     def _retry_later(self, reason: str) -> None:
         self._out.say(f"ERROR: {reason}; trying again (free some space)", 0)

@@ -13,10 +13,13 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from condor_pydagman.adapters import work_orders
 from condor_pydagman.adapters.schedd_requests import (
+    Hold,
     Listing,
     ListQueue,
     ListRemovable,
+    Prioritize,
     ReadAttribute,
     Remove,
 )
@@ -47,12 +50,16 @@ from condor_pydagman.vocabulary import EXIT_RESTART, JOB_ENDS, NodeStatus
 CallAtEnd = Callable[[Callable[[], None]], None]
 
 
+MANY = 20  # actions, most of which are events then (a command for many nodes)
+
+
 class Performer:
     """Performs the actions of one run.
 
     Args:
         answers: inputs that the engine has not handled yet; results are appended.
         at_end_of_log: see `CallAtEnd`.
+        steered: is told when a request for nodes is in force.
 
     Attributes:
         exit: the Exit action once it has been performed; the loop ends then.
@@ -66,6 +73,7 @@ class Performer:
         publisher: Publisher,
         answers: deque[inputs.Input],
         at_end_of_log: CallAtEnd,
+        steered: Callable[[do.Steered], None],
     ) -> None:
         self.run = run
         self.publisher = publisher
@@ -85,6 +93,10 @@ class Performer:
             do.SubmitNode: self._submit,
             do.SubmitTogether: self._submit,
             do.RemoveJobs: self._remove,
+            do.HoldJobs: self._hold,
+            do.SetJobPriorities: self._prioritize,
+            do.PublishPriority: lambda a: publisher.publish_priority(a.priority),
+            do.Steered: steered,
             do.RunScript: self._run_script,
             do.KillScripts: lambda a: run.scripts.kill_all(answered=a.answered),
             do.AppendPostEnded: self._append_post_ended,
@@ -93,6 +105,7 @@ class Performer:
             do.AppendJournalRecord: lambda a: self._append(own_events.record_event, a, a),
             do.QueryQueue: self._query,
             do.QueryProvisioner: self._ask_provisioner,
+            do.MatchSites: self._match_sites,
             do.WriteRescue: self._write_rescue,
             do.WriteSavePoint: self._write_save_point,
             do.Publish: self._publish,
@@ -112,6 +125,13 @@ class Performer:
 
     def perform(self, actions: list[do.Action]) -> None:
         """Perform or begin actions, in order; results are added to the inputs."""
+        if len(actions) >= MANY:
+            with self.writer.gathered():
+                self._perform(actions)
+        else:
+            self._perform(actions)
+
+    def _perform(self, actions: list[do.Action]) -> None:
         for action in actions:
             self._do[type(action)](action)
 
@@ -231,6 +251,22 @@ class Performer:
         engine = self.run.engine
         return [job[:2] for job in jobs if job[:2] in told or engine.has_ended(job)]
 
+    def _hold(self, action: do.HoldJobs) -> None:
+        self.run.schedd.ask(Hold(*action), lambda error: self._held(action, error))
+
+    def _held(self, action: do.HoldJobs, error: PoolError | None) -> None:
+        if error is not None:
+            what = "release" if action.release else "put on hold"
+            self._say(f"Warning: could not {what} cluster {action.cluster}: {error.reason}")
+
+    def _prioritize(self, action: do.SetJobPriorities) -> None:
+        self.run.schedd.ask(Prioritize(*action), lambda error: self._prioritized(action, error))
+
+    def _prioritized(self, action: do.SetJobPriorities, error: PoolError | None) -> None:
+        if error is not None:
+            number = len(action.jobs)
+            self._say(f"Warning: could not set the priority of {number} clusters: {error.reason}")
+
     def _query(self, action: do.QueryQueue) -> None:
         """Ask the schedd, then read the log to its end: only then is a proc without events lost."""
         self.run.schedd.ask(ListQueue(action.history), self._listed)
@@ -252,6 +288,10 @@ class Performer:
         known = state if isinstance(state, int) else None
         self._answers.append(inputs.ProvisionerAnswer(known))
 
+    def _match_sites(self, action: do.MatchSites) -> None:
+        assert self.run.sites is not None
+        self.run.sites.match(action, self._answers.append)
+
     # Scripts
 
     def _run_script(self, action: do.RunScript) -> None:
@@ -260,7 +300,8 @@ class Performer:
         assert script is not None
         self.run.out.flush()
         directory = dag.directories.get(node, "")
-        answer = self.run.scripts.start(action, script, dag.names[node], directory)
+        more = self.run.sites.environment(action) if self.run.sites is not None else {}
+        answer = self.run.scripts.start(action, script, dag.names[node], directory, more)
         if answer is not None:
             self._answers.append(answer)
 
@@ -305,6 +346,7 @@ class Performer:
             run.engine.node_reports(),
             created=time.gmtime(run.clock.time()),
             reset_retries=run.config.reset_retries_upon_rescue,
+            groups=run.engine.group_reports(),
         )
         try:
             run.files.replace(path, text)
@@ -404,6 +446,10 @@ class Performer:
         if action.keep_lock:
             run.lock.restore()
         else:
+            if run.placements is not None:
+                work_orders.forget(run.paths.placements)
+            if run.sites is not None:
+                run.sites.give_up()
             run.lock.remove()
         self._say(banner.exit_line(run.pid, action.code), 0)
         run.out.flush()
@@ -428,6 +474,7 @@ class Performer:
             facts,
             version,
             graph=run.config.report_graph_metrics,
+            placements=run.placements,
         )
         try:
             run.files.replace(run.paths.metrics, [text])

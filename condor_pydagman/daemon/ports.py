@@ -11,14 +11,18 @@ what must hold then.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from condor_pydagman.adapters.schedd_requests import Request
-from condor_pydagman.engine.actions import RunScript
+from condor_pydagman.engine.actions import MatchSites, RunScript, Steered, SubmitNode
 from condor_pydagman.engine.inputs import Input, LogBroken, LogEvent, ScriptEnded
 from condor_pydagman.graph.model import Script
 from condor_pydagman.names import DagPaths
+from condor_pydagman.records.job_description import Template
+
+_NOTHING_MORE: Mapping[str, str] = MappingProxyType({})
 
 
 class Clock(Protocol):
@@ -123,6 +127,22 @@ class LogWatch(Source, Protocol):
         """Acknowledge all that has happened so far."""
 
 
+class Sites(Protocol):
+    """Finds sites for groups of nodes, and knows what they give."""
+
+    def match(self, action: MatchSites, tell: Callable[[Input], None]) -> None:
+        """Find sites; `tell` is given a SitesMatched or SitesUnknown later."""
+
+    def template(self, template: Template, action: SubmitNode) -> Template:
+        """A node's submit description, with what its site gives."""
+
+    def environment(self, action: SubmitNode | RunScript) -> Mapping[str, str]:
+        """Variables that the site gives to a node's scripts, and to $ENV() in its description."""
+
+    def give_up(self) -> None:
+        """The DAG has ended: no site is kept for it any more."""
+
+
 class Scripts(Protocol):
     """Runs PRE, POST and HOLD scripts, without waiting.  The end of one shows as a signal.
 
@@ -133,9 +153,15 @@ class Scripts(Protocol):
     problems: list[str]
 
     def start(
-        self, action: RunScript, script: Script, name: str, directory: str
+        self,
+        action: RunScript,
+        script: Script,
+        name: str,
+        directory: str,
+        more: Mapping[str, str] = _NOTHING_MORE,
     ) -> ScriptEnded | None:
-        """Start a script of node `name`; an answer at once means that it could not start.
+        """Start a script of node `name`, with `more` variables in its environment; an answer at
+        once means that it could not start.
 
         While the machine is short of processes, memory or descriptors, it is pending: see `work`.
         """
@@ -216,6 +242,9 @@ class Control(Source, Protocol):
 
     def input_handled(self, an_input: Input) -> None:
         """The engine has handled `an_input`: reply to the client that sent it."""
+
+    def steered(self, answer: Steered) -> None:
+        """A request for nodes (`inputs.NodesSteered`) is in force: answer the client."""
 
     def retry_publishing(self) -> None:
         """Called at intervals: set attributes again that the schedd has not accepted."""

@@ -43,8 +43,10 @@ class Publisher:
         self._ended = False  # what has been written last stays, while the schedd hears of the end
         self._output = FileOutput(lambda text: run.out.say(text, 0), run.files)
         self._dot = DotWriter(run.dag, run.out)
+        self._priority = 0  # of the whole DAG, as a person has set it
         self._do: dict[str, Callable[[], None]] = {
             "ad": self._write_ad,
+            "priority": self._write_priority,
             "table": self.say_status,
             "status file": self._write_status_file,
             "dot": self._write_dot,
@@ -69,6 +71,17 @@ class Publisher:
         for line in banner.throttle_lines(self.run.engine.report().limits):
             self.run.out.say(line)
         self.publish_limits()
+
+    def publish_priority(self, priority: int) -> None:
+        """A person has set the priority of the DAG."""
+        self._priority = priority
+        self._write_priority()
+
+    def _write_priority(self) -> None:
+        self._edit({ad_attributes.PRIORITY: str(self._priority)}, self._remind_of_priority)
+
+    def _remind_of_priority(self) -> None:
+        self._timetable.remind("priority", self._clock.monotonic(), AD_RETRY_S)
 
     def publish_limits(self) -> None:
         """The throttles in force, into the job ad: before the first node starts, or an edit by

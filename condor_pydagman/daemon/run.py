@@ -13,10 +13,14 @@ from condor_pydagman.config import Config
 from condor_pydagman.daemon.job_ad import JobAd
 from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.engine.engine import Engine
+from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records.job_description import Workflow
 from condor_pydagman.records.own_events import StampForm
+from condor_pydagman.records.placement_event import parse_event
+from condor_pydagman.records.placement_totals import PlacementTotals
+from condor_pydagman.vocabulary import EventKind, NodeKind
 
 if TYPE_CHECKING:
     from condor_pydagman.daemon import ports
@@ -42,6 +46,8 @@ class DagRun:
         directory: where DAGMan works; the working directory, if it is not given.
         pid: of this process, if no other is given.
         job_ad: edits of DAGMan's own ad.
+        placements: what DATA nodes have moved; None if the DAG has none.
+        sites: what is done about sites; None if the DAG has no groups that need one.
     """
 
     def __init__(
@@ -100,6 +106,16 @@ class DagRun:
         self.directory = directory or os.getcwd()
         self.pid = pid or os.getpid()
         self.job_ad = JobAd(schedd)
+        self.sites: ports.Sites | None = None
+        self.placements = PlacementTotals() if NodeKind.DATA in dag.kinds else None
+
+    def note_placement(self, event: LogEvent) -> None:
+        """Add up a note of a DATA node's worker in the nodes log, and tell of it."""
+        noted = parse_event(event.text) if event.kind == EventKind.GENERIC else None
+        if noted is not None and self.placements is not None and event.record is None:
+            line = self.placements.add(noted)
+            if line:
+                self.out.say(line)
 
     @property
     def parent_cluster(self) -> int:

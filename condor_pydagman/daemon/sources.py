@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from condor_pydagman.adapters.halt_file import HaltFile
 from condor_pydagman.adapters.inotify import FileWatch
-from condor_pydagman.daemon.control import Control
+from condor_pydagman.daemon.clients import Clients
 from condor_pydagman.daemon.loop import Sources
 from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.daemon.signals import Signals
@@ -36,4 +36,4 @@ class Poll:
 def make_sources(run: DagRun, signals: Signals) -> Sources:
     """The sources of a run."""
     watch, halt_file = FileWatch(run.log.path), HaltFile(run.paths.halt)
-    return Sources(Poll(), signals, watch, halt_file, Control(run))
+    return Sources(Poll(), signals, watch, halt_file, Clients(run))

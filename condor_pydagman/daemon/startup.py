@@ -9,6 +9,7 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Sequence
+from types import ModuleType
 from typing import NamedTuple
 
 import htcondor2
@@ -44,7 +45,7 @@ from condor_pydagman.records.ad_attributes import (
 )
 from condor_pydagman.records.job_description import Workflow, inheritance, inherited
 from condor_pydagman.records.own_events import stamp_form
-from condor_pydagman.vocabulary import EXIT_RESTART
+from condor_pydagman.vocabulary import EXIT_RESTART, NodeKind
 
 MAX_OWN_AD_TRIES = 4
 NODES_VERBOSITY = 5  # verbosity from which on all nodes are shown at the start
@@ -155,9 +156,18 @@ def prepare(
         stamps=stamp_form(lookup("DEFAULT_USERLOG_FORMAT_OPTIONS") or ""),
         orphaned=_orphaned(),
     )
+    if dag.site_groups:
+        run.sites = _site_desk().open_desk(run, schedd)
     _begin_jobstate(run)
     _log_nodes(run)
     return run
+
+
+def _site_desk() -> ModuleType:
+    """What DAGs with groups of nodes need; they are few, so that others do not load it."""
+    from condor_pydagman.daemon import site_desk
+
+    return site_desk
 
 
 def _preload(dag: Dag) -> None:
@@ -166,6 +176,12 @@ def _preload(dag: Dag) -> None:
         subdag_nodes.preload()
     if dag.scripts:
         script_runner.preload()
+    if NodeKind.DATA in dag.kinds:
+        from condor_pydagman.daemon import data_nodes  # noqa: F401  (large, and few DAGs have any)
+    if dag.site_groups:
+        wrong = _site_desk().refuse_bad_policies(dag)
+        if wrong:
+            raise CannotStart(f"ERROR: {wrong}", 1)
 
 
 def _engine(

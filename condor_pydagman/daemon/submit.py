@@ -11,7 +11,7 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Union
+from typing import TYPE_CHECKING, Union
 
 from condor_pydagman.adapters import files, submit_errors
 from condor_pydagman.adapters.schedd_requests import (
@@ -27,9 +27,14 @@ from condor_pydagman.daemon import subdag_nodes
 from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
+from condor_pydagman.engine.node_settings import variables_in_force
 from condor_pydagman.errors import FileError, PoolError
+from condor_pydagman.graph.model import Variable
 from condor_pydagman.records import job_description, shared_description
 from condor_pydagman.vocabulary import NodeKind
+
+if TYPE_CHECKING:
+    from condor_pydagman.daemon.data_nodes import DataNodes
 
 MAX_TEMPLATES = 64  # submit files kept in parsed form
 FLUSH_INTERVAL_S = 0.02  # seconds between flushes of `.dagman.out` while nodes are submitted
@@ -87,6 +92,7 @@ class Submitter:
         self._deferred: tuple[do.SubmitNode, str] | None = None
         # Submit files whose nodes differ in what must be the same in a cluster.
         self._alone: set[job_description.Template] = set()
+        self._data_nodes: DataNodes | None = None
 
     def submit(self, action: Submission, report: ReportOutcome) -> None:
         """Submit the jobs of one or several nodes; `report` is called once, now or later, in the
@@ -149,7 +155,8 @@ class Submitter:
             name=run.dag.submits[node],
             written=self._user_description(node) if "warning" in text.lower() else "",
         )
-        return Submit(action, text, run.dag.directories.get(node, ""), checks)
+        more = run.sites.environment(first) if run.sites is not None else {}
+        return Submit(action, text, run.dag.directories.get(node, ""), checks, more)
 
     def _ask(self, request: Submit, then: Callable[[SubmitResult], None]) -> None:
         self._flush_log()
@@ -205,8 +212,16 @@ class Submitter:
             dag_status=action.dag_status,
             failed_count=action.failed_count,
             hold=action.on_hold,
+            priority=action.priority,
+            variables=self._variables(action),
         )
         return shared_description.NodeLines(before, after)
+
+    def _variables(self, action: do.SubmitNode) -> Sequence[Variable] | None:
+        """The node's VARS with what a person has set; None if nothing."""
+        if not action.variables:
+            return None
+        return variables_in_force(self.run.dag.variables.get(action.node, ()), action.variables)
 
     def _is_shareable(self, node: int, procs: int, *, warned: bool) -> bool:
         """Whether others with the node's submit file may be submitted together."""
@@ -251,16 +266,19 @@ class Submitter:
 
     def text_of(self, node: int) -> str:
         """Text of a node's submit description as it is now, '' if it can't be read."""
+        try:
+            return self._own_text(node)
+        except (OSError, FileError):
+            return ""
+
+    def _own_text(self, node: int) -> str:
+        """As `text_of`, but errors are raised."""
         dag = self.run.dag
         inline = dag.descriptions.get(dag.submits[node])
         if inline is not None:
             return inline
-        try:
-            directory = dag.directories.get(node, "")
-            path = os.path.join(directory, dag.submits[node])
-            return files.read_text(path, own=node in dag.subdags)
-        except (OSError, FileError):
-            return ""
+        path = os.path.join(dag.directories.get(node, ""), dag.submits[node])
+        return files.read_text(path, own=node in dag.subdags)
 
     def _say(self, text: str, level: int = 3) -> None:
         self.run.out.say(text, level)
@@ -288,16 +306,29 @@ class Submitter:
             name, file = run.dag.names[node], run.dag.submits[node]
             self._say(f"Submitting HTCondor Node {name} job(s)...")
             self._say(f"Submitting node {name} from file {file} using direct job submission")
+        template = self._data_template(action) if run.dag.kinds[node] == NodeKind.DATA else None
+        written = template or self._template(node)
         return job_description.describe(
             run.dag,
             node,
-            self._template(node),
+            written if run.sites is None else run.sites.template(written, action),
             run.workflow,
             retry=action.retry,
             dag_status=action.dag_status,
             failed_count=action.failed_count,
             hold=action.on_hold,
+            priority=action.priority,
+            variables=self._variables(action),
+            attributes_only=template is not None,
         )
+
+    def _data_template(self, action: do.SubmitNode) -> job_description.Template | None:
+        """The description of a DATA node's job; None if the node names an ordinary submit file."""
+        if self._data_nodes is None:
+            from condor_pydagman.daemon.data_nodes import DataNodes  # late: few DAGs have any
+
+            self._data_nodes = DataNodes(self.run)
+        return self._data_nodes.template(action, self._own_text(action.node))
 
     def _user_description(self, node: int) -> str:
         """The node's submit description without what DAGMan adds."""

@@ -41,9 +41,9 @@ _OPTIONS = "[DIR <directory>] [NOOP] [DONE]"
 _PARENT_USAGE = "[WEAK] PARENT p1 [p2 p3 ...] CHILD c1 [c2 c3 ...]"
 
 
-def _node(word: str, summary: str, *, inline: bool = True) -> CommandWord:
+def _node(word: str, summary: str) -> CommandWord:
     usage = f"{word} <name> <submit description> {_OPTIONS}"
-    return CommandWord(word, usage, summary, defines=True, inline=inline)
+    return CommandWord(word, usage, summary, defines=True, inline=True)
 
 
 def _defines(usage: str, summary: str) -> CommandWord:
@@ -63,7 +63,7 @@ _TABLE = (
     _node("FINAL", "A node that runs when all others have ended, whether or not they succeeded."),
     _node("PROVISIONER", "A node whose job prepares resources before any other node starts."),
     _node("SERVICE", "A node that runs beside the others, and is removed when they have ended."),
-    _node("DATA", "A node of the historical data placement; runs as a JOB.", inline=False),
+    _node("DATA", "A node that moves data; see docs/data-placement.md."),
     _defines(f"SUBDAG EXTERNAL <name> <dag file> {_OPTIONS}", "A node that runs another DAG."),
     _defines(
         "SPLICE <name> <dag file> [DIR <directory>]",
@@ -124,6 +124,18 @@ _TABLE = (
     )._replace(extension=True),
     _uses("CATEGORY <node> <name>", "Puts the node into a category."),
     _uses("MAXJOBS <category> <value>", "How many nodes of a category may be in the queue."),
+    _uses(
+        "SITE_GROUP <name> (NODES <node1> [<node2> ...]|SPLICE <splice>|ALL_NODES)",
+        "Nodes that run at one site, which is chosen when the first of them is ready.",
+    )._replace(extension=True),
+    _uses(
+        "SITE_POLICY <group> <key> <value>",
+        "How the site of a group is chosen, and when the choice is taken back.",
+    )._replace(extension=True),
+    _uses(
+        "SITE_MATCHED <group> <site> <round>",
+        "The site of a group whose work has begun there, as in a rescue file.",
+    )._replace(extension=True),
     _uses("DONE <node>", "A node that need not run, as in a rescue file."),
     _uses("SAVE_POINT_FILE <node> [<file>]", "A file that saves the DAG's progress at this node."),
     _submit_only("CONFIG <file>", "A configuration file for this DAG."),

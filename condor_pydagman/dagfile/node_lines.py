@@ -39,7 +39,10 @@ def read_job(words: Words, context: Context, kind: NodeKind = NodeKind.JOB) -> C
     """JOB, FINAL, PROVISIONER or SERVICE."""
     line = context.lines.number
     name = new_node_name(words, context)
-    submit = _submit(words, f"a node needs a submit file, as in: JOB {name[:40]} file.sub")
+    hint = f"a node needs a submit file, as in: JOB {name[:40]} file.sub"
+    if kind == NodeKind.DATA:
+        hint = f"a node needs a request file, as in: DATA {name[:40]} file.dap"
+    submit = _submit(words, hint)
     description = None
     if _opens_description(submit):
         description, words = _description(submit, words, context)
@@ -62,11 +65,8 @@ def read_service(words: Words, context: Context) -> Command:
 
 
 def read_data(words: Words, context: Context) -> Command:
-    """DATA, which stock DAGMan knew until its version 8."""
-    name = new_node_name(words, context)
-    submit = _submit(words, "a data placement node needs a file")
-    options = _options(words)
-    return commands.Job(context.lines.number, name, submit, *options, kind=NodeKind.DATA)
+    """DATA, as stock DAGMan knew it until its version 8; ours may have an inline request."""
+    return read_job(words, context, NodeKind.DATA)
 
 
 def write_job(job: commands.Job) -> str:

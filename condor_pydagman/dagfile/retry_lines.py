@@ -141,8 +141,8 @@ def _many_codes(word: str, words: Words, option: str) -> tuple[int, ...]:
     return codes
 
 
-def _time(words: Words, option: str) -> int:
-    """Seconds."""
+def read_time(words: Words, option: str) -> int:
+    """The time that follows the word `option`, in seconds."""
     word = needed(words, f"{option} missing time value")
     found = _TIME.fullmatch(word)
     seconds = int(found.group(1)) * _SECONDS[found.group(2).lower()] if found else -1
@@ -181,8 +181,12 @@ def _written_factor(factor: float) -> str:
 _RETRY_OPTIONS = {
     "UNLESS-EXIT": _Option(_unless_exit, _written_codes),
     "ONLY-IF": _Option(_only_if, _written_codes),
-    "DELAY": _Option(_time),
+    "DELAY": _Option(read_time),
     "BACKOFF": _Option(_factor, _written_factor),
-    "MAX-DELAY": _Option(_time),
+    "MAX-DELAY": _Option(read_time),
 }
-_TIMEOUT_OPTIONS = {"QUEUED": _Option(_time), "RUNNING": _Option(_time), "TOTAL": _Option(_time)}
+_TIMEOUT_OPTIONS = {
+    "QUEUED": _Option(read_time),
+    "RUNNING": _Option(read_time),
+    "TOTAL": _Option(read_time),
+}

@@ -15,6 +15,7 @@ from condor_pydagman.dagfile import modifier_lines as modifier
 from condor_pydagman.dagfile import node_lines as node
 from condor_pydagman.dagfile import notify_lines as notify
 from condor_pydagman.dagfile import retry_lines as retry
+from condor_pydagman.dagfile import site_lines as site
 from condor_pydagman.dagfile import whole_dag_lines as whole
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.fixed_lines import (
@@ -56,6 +57,9 @@ _SPLICE = name("Missing splice(s) to connect")
 _PRIORITY = whole_number("Missing priority value", "Invalid priority value '{}'")
 _EXIT_CODE = whole_number("Missing exit code", "Invalid exit code '{}'")
 _LIMIT = whole_number("No throttle limit specified", "Invalid throttle limit '{}'", 0)
+_GROUP = name("Missing name of the group")
+_SITE = name("Missing name of the site")
+_ROUND = whole_number("Missing number of the round", "Invalid number of the round '{}'", 1)
 _ATTRIBUTE = rest("No attribute line (key = value) provided")
 _INCLUDE = file("No include file specified")
 _CONFIG = file("No configuration file specified")
@@ -105,6 +109,9 @@ _TABLE = (
     Syntax("TIMEOUT", commands.TimeoutLine, retry.read_timeout, retry.write_timeout),
     _fixed("CATEGORY", commands.Category, NODE, _CATEGORY),
     _fixed("MAXJOBS", commands.MaxJobs, _CATEGORY, _LIMIT),
+    Syntax("SITE_GROUP", commands.SiteGroupLine, site.read_site_group, site.write_site_group),
+    Syntax("SITE_POLICY", commands.SitePolicyLine, site.read_site_policy, site.write_site_policy),
+    _fixed("SITE_MATCHED", commands.SiteMatched, _GROUP, _SITE, _ROUND),
     _fixed("DONE", commands.Done, NODE),
     Syntax(
         "SAVE_POINT_FILE",

@@ -12,6 +12,7 @@ from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Excerpt, Facts
 from condor_pydagman.diagnosis.phrases import capitalized, names_of, nodes_named
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.placement.faults import FaultKind
 from condor_pydagman.printable import message
 from condor_pydagman.report.words import result
 from condor_pydagman.trace.run_history import Attempt, NodeRun, Run, ScriptRun
@@ -170,7 +171,8 @@ def failure_advice(failure: Failure, facts: Facts) -> tuple[str, ...]:
     if failure.cause in ("node.pre", "node.post"):
         advice = _script_advice(failure, facts)
     elif failure.cause == "node.exit":
-        advice = _exit_advice(failure.value)
+        is_data = _is_of_kind(failure.node, facts.dag, NodeKind.DATA)
+        advice = (is_data and _placement_advice(failure.value)) or _exit_advice(failure.value)
     elif failure.cause == "node.signal":
         advice = _SIGNAL_ADVICE.get(failure.value, "")
     else:
@@ -178,6 +180,12 @@ def failure_advice(failure: Failure, facts: Facts) -> tuple[str, ...]:
         found = (text for begin, text in _REMOVALS.items() if failure.reason.startswith(begin))
         advice = next(found, _ADVICE.get(failure.cause, "")).format(job=job, out=facts.out)
     return (advice,) if advice else ()
+
+
+def _placement_advice(code: int) -> str:
+    """What the exit code of a DATA node's worker means; '' if it is none of its own."""
+    meaning = next((kind.meaning for kind in FaultKind if kind.exit_code == code), "")
+    return f"{code} is the exit code of a DATA node for: {meaning}." if meaning else ""
 
 
 def _exit_advice(code: int) -> str:
@@ -257,7 +265,7 @@ def _memory(attempt: Attempt) -> str:
 
 def _excerpt(excerpt: Excerpt) -> Evidence:
     if excerpt.lines:
-        return Evidence(excerpt.path, "its last lines:", lines=excerpt.lines)
+        return Evidence(excerpt.path, excerpt.what, lines=excerpt.lines)
     return Evidence(excerpt.path, excerpt.problem or "is empty")
 
 
@@ -271,7 +279,8 @@ def _submit_file(failure: Failure, facts: Facts) -> str:
     number = dag.find(failure.node.name) if dag is not None else None
     if dag is None or number is None or number in dag.subdags:
         return ""
-    return f", submit file {message(dag.submits[number])}"
+    what = "request file" if dag.kinds[number] == NodeKind.DATA else "submit file"
+    return f", {what} {message(dag.submits[number])}"
 
 
 def _is_of_kind(node: NodeRun, dag: Dag | None, kind: NodeKind) -> bool:

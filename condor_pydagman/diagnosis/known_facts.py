@@ -69,11 +69,12 @@ class Fit(NamedTuple):
 
 
 class Excerpt(NamedTuple):
-    """The last lines of a file; or why there are none."""
+    """The last lines of a file; or why there are none; and what they are called."""
 
     path: str
     lines: tuple[str, ...] = ()
     problem: str = ""
+    what: str = "its last lines:"
 
 
 class DagmanJob(NamedTuple):

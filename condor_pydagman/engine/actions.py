@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Union
 
+from condor_pydagman.sites.choice import Wanted
 from condor_pydagman.vocabulary import ALL_PROCS, DagStatus, JournalRecord, ScriptKind
 
 
@@ -16,6 +17,8 @@ class SubmitNode(NamedTuple):
 
     `on_hold`: they are to wait on hold for a person (DAGMAN_PUT_FAILED_JOBS_ON_HOLD).
     `common_input`: the DAG's list of common input files (see `inputs.CommonInput`), '' so far none.
+    `variables`: keys and values that a person has set, beside the node's VARS or instead of them.
+    `site`, `site_ad`: the site that its group is matched to, and the digest of the site's ad.
     """
 
     node: int
@@ -25,6 +28,9 @@ class SubmitNode(NamedTuple):
     on_hold: bool = False
     common_input: str = ""
     priority: int = 0
+    variables: tuple[tuple[str, str], ...] = ()
+    site: str = ""
+    site_ad: str = ""
 
 
 class SubmitTogether(NamedTuple):
@@ -52,12 +58,40 @@ class RemoveJobs(NamedTuple):
     proc: int = ALL_PROCS
 
 
+class HoldJobs(NamedTuple):
+    """Put the jobs of a node on hold, or release them.  `cluster` and `proc` as in RemoveJobs; the
+    log tells whether it was done."""
+
+    cluster: int
+    proc: int
+    reason: str
+    release: bool = False
+
+
+class Steered(NamedTuple):
+    """The answer to a request of NodesSteered.
+
+    Attributes:
+        done: nodes for which it is in force.
+        refused: the others, each with the reason.
+    """
+
+    request: int
+    done: int
+    refused: tuple[tuple[int, str], ...] = ()
+
+
 class RunScript(NamedTuple):
-    """Run a script in the node's directory, no shell.  Answered by ScriptEnded."""
+    """Run a script in the node's directory, no shell.  Answered by ScriptEnded.
+
+    `site` and `site_ad` as in SubmitNode.
+    """
 
     node: int
     kind: ScriptKind
     words: tuple[str, ...]
+    site: str = ""
+    site_ad: str = ""
 
 
 class KillScripts(NamedTuple):
@@ -118,6 +152,22 @@ class QueryQueue(NamedTuple):
     history: bool = False
 
 
+class MatchSites(NamedTuple):
+    """Find sites for groups, and keep them for these.  Answered by SitesMatched or SitesUnknown.
+
+    Asked again after a restart, it finds the same sites, as far as they are still kept.
+
+    Attributes:
+        claims: all groups that have a site, and which; all other claims of this DAG are given up.
+        wanted: groups that need one.
+        watched: groups whose policy has a REMATCH_IF, and their sites.
+    """
+
+    claims: tuple[tuple[int, str], ...]
+    wanted: tuple[Wanted, ...]
+    watched: tuple[tuple[int, str], ...] = ()
+
+
 class QueryProvisioner(NamedTuple):
     """Query the `ProvisionerState` of the PROVISIONER's job.  Answered by ProvisionerAnswer."""
 
@@ -144,6 +194,19 @@ class Publish(NamedTuple):
     final: bool = False
     outcome: str = ""
     at_once: bool = False
+
+
+class SetJobPriorities(NamedTuple):
+    """Give jobs in the queue, by cluster and proc as in RemoveJobs, another JobPrio."""
+
+    priority: int
+    jobs: tuple[tuple[int, int], ...]
+
+
+class PublishPriority(NamedTuple):
+    """A person has set the priority of the whole DAG: the job ad is to have it, for a restart."""
+
+    priority: int
 
 
 class PublishLimits(NamedTuple):
@@ -203,6 +266,8 @@ Action = Union[
     SubmitNode,
     SubmitTogether,
     RemoveJobs,
+    HoldJobs,
+    Steered,
     RunScript,
     KillScripts,
     AppendPostEnded,
@@ -211,10 +276,13 @@ Action = Union[
     AppendJournalRecord,
     QueryQueue,
     QueryProvisioner,
+    MatchSites,
     WriteRescue,
     WriteSavePoint,
     Publish,
     PublishLimits,
+    PublishPriority,
+    SetJobPriorities,
     JobState,
     Say,
     SayStatus,

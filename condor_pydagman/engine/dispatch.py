@@ -10,13 +10,19 @@ from collections.abc import Iterator
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import (
+    dag_priority,
     lifecycle,
     log_events,
     operator,
     provisioner,
     reconcile,
+    rerun,
     run_end,
     scripts,
+    site_leaving,
+    site_matching,
+    site_policies,
+    steering,
     submission,
     timeouts,
 )
@@ -44,12 +50,34 @@ def dispatch(run: RunState) -> None:
         _write_save_points(run)
     if run.unconfirmed.actions:
         _rewrite_unconfirmed(run)
+    if run.steering.cancelled:
+        steering.enforce(run)
+    if run.steering.unprioritized:
+        dag_priority.tell_jobs(run)
+    if run.sites:
+        site_policies.fail_siteless(run)
+        site_leaving.enforce(run)
     if run.removals:
         _remove_clusters(run)
+    if run.steering.awaited:
+        steering.rewrite_overdue(run)
+        if steering.keeps_waiting(run):
+            return
+    rerun.settle(run)
+    if run.sites:
+        _match_sites(run)
     if not run.frozen:
         _start_pending(run)
     if run.end.wanted is None or not run_end.end_if_wanted(run):
         run_end.end_if_finished(run)
+
+
+def _match_sites(run: RunState) -> None:
+    """Groups of nodes get sites, keep them, or give them up."""
+    site_policies.check(run)
+    site_matching.look_at_ends(run)
+    site_matching.rewrite_overdue(run)
+    site_matching.ask_if_due(run)
 
 
 def _start_pending(run: RunState) -> None:
@@ -119,9 +147,16 @@ def next_deadline(run: RunState) -> float | None:
 
 def _deadlines(run: RunState) -> Iterator[float | None]:
     yield run.removals.next_time()
+    yield run.unconfirmed.next_time()
+    yield steering.next_time(run)
+    if steering.keeps_waiting(run):
+        return
+    if run.sites:
+        yield site_matching.next_time(run)
+        yield None if run.is_over else site_leaving.next_time(run)
+        yield None if run.is_over or run.starts_nothing else site_policies.next_time(run)
     yield run_end.next_final_deadline(run)
     yield operator.next_drained_deadline(run)
-    yield run.unconfirmed.next_time()
     if run.phase is Phase.RUNNING and run.nodes.counts[State.SUBMITTED]:
         yield log_events.next_silence_report(run)
     if not run.frozen:

@@ -17,20 +17,25 @@ from typing import Any
 from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import (
+    dag_priority,
     dispatch,
     inputs,
     log_events,
+    node_settings,
     operator,
     provisioner,
     reconcile,
     run_end,
     run_start,
     scripts,
+    selection,
+    site_matching,
+    steering,
     submission,
     views,
 )
 from condor_pydagman.engine.dag_states import Phase
-from condor_pydagman.engine.report import NodeReport, Report
+from condor_pydagman.engine.report import GroupReport, NodeReport, Report
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.engine.validate import validate
@@ -118,9 +123,27 @@ class Engine:
         """All nodes in DAG order, one at a time."""
         return views.node_reports(self.run)
 
+    def group_reports(self) -> Iterator[GroupReport]:
+        """All groups of nodes that run at one site, in their order."""
+        return views.group_reports(self.run)
+
     def awaited(self) -> Iterator[str]:
         """Which node waits for what, a line each, for people."""
         return views.awaited(self.run)
+
+    def chosen(self, kind: str, value: str | tuple[str, ...]) -> list[int]:
+        """The nodes that a person means: "names", "pattern", "state" or "category", and its value.
+
+        Raises:
+            SelectionError: there are none; the text says what there is.
+        """
+        run = self.run
+        categories = node_settings.categories_in_force(run.dag.categories, run.steering.settings)
+        return selection.chosen(run.nodes, kind, value, categories)
+
+    def refused(self, wanted: inputs.NodesSteered) -> list[tuple[int, str]]:
+        """The nodes that a command does not fit now, each with the reason."""
+        return steering.refused(self.run, wanted)
 
     def has_ended(self, job: inputs.QueuedJob) -> bool:
         """Whether the end of a job in the queue is known: a removal must leave it out."""
@@ -143,12 +166,16 @@ _HANDLERS: dict[type, Callable[[RunState, Any], None]] = {
     inputs.QueueListed: reconcile.on_listed,
     inputs.QueueUnknown: reconcile.on_unknown,
     inputs.ProvisionerAnswer: provisioner.on_answer,
+    inputs.SitesMatched: site_matching.on_matched,
+    inputs.SitesUnknown: site_matching.on_unknown,
     inputs.RescueWritten: run_end.on_rescue_written,
     inputs.AppendFailed: run_end.on_append_failed,
     inputs.RemoveFailed: dispatch.on_remove_failed,
     inputs.Halt: operator.on_halt,
     inputs.Resume: operator.on_resume,
     inputs.LimitsWanted: operator.on_wanted,
+    inputs.PriorityWanted: dag_priority.on_wanted,
+    inputs.NodesSteered: steering.on_steered,
     inputs.DagRemoved: run_end.on_dag_removed,
     inputs.Shutdown: run_end.on_shutdown,
     inputs.Wake: log_events.on_wake,

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Union
 
-from condor_pydagman.vocabulary import ALL_PROCS, JournalRecord, ScriptKind
+from condor_pydagman.vocabulary import ALL_PROCS, JournalRecord, NodeCommand, ScriptKind
 
 
 class LogEvent(NamedTuple):
@@ -185,6 +185,36 @@ class QueueUnknown(NamedTuple):
     reason: str
 
 
+class SiteClaim(NamedTuple):
+    """A site that is kept for a group; `digest` is of its ad, as it was then."""
+
+    group: int
+    site: str
+    digest: str
+
+
+class SitesMatched(NamedTuple):
+    """Answer to MatchSites.
+
+    Attributes:
+        claims: sites that are kept for groups from now on.
+        sites: all sites that have an ad.
+        reasons: why there is none for groups of a kind that got none.
+        unfit: groups for which the REMATCH_IF of their policy is true.
+    """
+
+    claims: Sequence[SiteClaim] = ()
+    sites: Sequence[str] = ()
+    reasons: Sequence[tuple[int, str]] = ()
+    unfit: Sequence[int] = ()
+
+
+class SitesUnknown(NamedTuple):
+    """Answer to MatchSites: the collector could not be asked, or claims could not be written."""
+
+    reason: str
+
+
 class ProvisionerAnswer(NamedTuple):
     """Answer to QueryProvisioner: `ProvisionerState` of its job; None if that is not known
     (yet)."""
@@ -239,8 +269,39 @@ class LimitsWanted(NamedTuple):
     submits: int | None = None
 
 
+class PriorityWanted(NamedTuple):
+    """Another priority for the whole DAG, jobs in the queue included: it is added to each node's
+    own, as -Priority is.  `restored`: a person had said so to the DAGMan before this one."""
+
+    priority: int
+    by: str = ""
+    restored: bool = False
+
+
+class NodesSteered(NamedTuple):
+    """A person's command for nodes.  Answered by `actions.Steered`, when all of it is in force.
+
+    Attributes:
+        request: a number; a request of many nodes may come in parts with the same number.
+        by: who asks, without blanks.
+        options: "retry" of CANCEL: retries apply; "descendants" of RERUN: they run anew as well;
+            the text of `NodeSettings` of SET; else ''.
+        last: whether no other part of the request follows.
+    """
+
+    request: int
+    command: NodeCommand
+    nodes: Sequence[int]
+    by: str
+    options: str = ""
+    last: bool = True
+
+
 class DagRemoved(NamedTuple):
-    """SIGUSR1: the DAGMan job was removed (condor_rm)."""
+    """SIGUSR1: the DAGMan job was removed (condor_rm); or a person, `by`, wants the DAG to end so,
+    and DAGMan's job stays in the queue until then."""
+
+    by: str = ""
 
 
 class Shutdown(NamedTuple):
@@ -266,12 +327,16 @@ Input = Union[
     QueueListed,
     QueueUnknown,
     ProvisionerAnswer,
+    SitesMatched,
+    SitesUnknown,
     RescueWritten,
     AppendFailed,
     RemoveFailed,
     Halt,
     Resume,
     LimitsWanted,
+    PriorityWanted,
+    NodesSteered,
     DagRemoved,
     Shutdown,
     Wake,

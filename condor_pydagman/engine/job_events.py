@@ -8,7 +8,15 @@ with a rescue file.  Job ids in messages are `cluster.proc.subproc`, as tools pa
 
 from __future__ import annotations
 
-from condor_pydagman.engine import decisions, lifecycle, provisioner, run_end, scripts, timeouts
+from condor_pydagman.engine import (
+    decisions,
+    lifecycle,
+    provisioner,
+    run_end,
+    scripts,
+    site_policies,
+    timeouts,
+)
 from condor_pydagman.engine.decisions import BadEvent
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.jobs import ENDED, Jobs
@@ -43,6 +51,8 @@ def on_submit(run: RunState, node: int, event: LogEvent) -> None:
         jobs.set_factory()
     elif run.job_table.submit_seen(jobs, event.proc):
         timeouts.on_submitted(run, node, event)
+        if run.sites and not jobs.procs.get(event.proc, 0) & ENDED:
+            site_policies.on_job(run, node, event, site_policies.IDLE)
         provisioner.refuse_more_procs(run, node, len(jobs.procs))
     elif event.cluster != NOOP_CLUSTER:  # ours, which we may write twice
         _refuse(run, event, BadEvent.DOUBLED, "submitted, but it had been before")
@@ -117,6 +127,8 @@ def _set_idle(run: RunState, node: int, event: LogEvent, idle: bool) -> None:
         _refuse_if_strict(run, event, BadEvent.BEFORE_SUBMIT, "runs before its submit")
     run.job_table.set_idle(jobs, event.proc, idle)
     timeouts.on_idle(run, node, event, idle)
+    if run.sites:
+        site_policies.on_job(run, node, event, site_policies.IDLE if idle else site_policies.RUNS)
     _say_idle(run)
 
 
@@ -130,6 +142,8 @@ def on_held(run: RunState, node: int, event: LogEvent) -> None:
     if not run.job_table.set_held(jobs, event.proc, True):
         return  # a double: it was on hold
     timeouts.on_idle(run, node, event, True)
+    if run.sites:
+        site_policies.on_job(run, node, event, site_policies.HELD)
     _limit_holds(run, node, jobs)
     scripts.on_held(run, node, event.cluster, event.proc)
 
@@ -152,6 +166,8 @@ def on_released(run: RunState, node: int, event: LogEvent) -> None:
     scripts.on_released_or_ended(run, event.cluster, event.proc)
     if jobs is not None:
         run.job_table.set_held(jobs, event.proc, False)
+        if run.sites:
+            site_policies.on_job(run, node, event, site_policies.IDLE)
 
 
 def on_terminated(run: RunState, node: int, event: LogEvent) -> None:
@@ -187,6 +203,8 @@ def proc_ended(
         _refuse_second_end(run, event, jobs.codes.get(event.proc))
         return
     timeouts.on_ended(run, event)
+    if run.sites:
+        site_policies.on_job_ended(run, event)
     scripts.on_released_or_ended(run, event.cluster, event.proc)
     _say_idle(run)
     if value == 0 and jobs.tolerance_exceeded:
@@ -254,8 +272,11 @@ def _cluster_ended(run: RunState, node: int, jobs: Jobs) -> None:
     run.nodes.returned(node, jobs.value)
     run.jobstate(node, "JOB_FAILURE" if jobs.value else "JOB_SUCCESS", str(jobs.value))
     post = run.dag.script(node, ScriptKind.POST)
-    verdict = decisions.after_jobs(jobs.tolerance_exceeded, has_post=post is not None)
-    if verdict is decisions.NextStep.POST:
+    cancelled = node in run.steering.cancelled and jobs.failed > 0  # whatever is tolerated
+    verdict = decisions.after_jobs(jobs.tolerance_exceeded or cancelled, has_post=post is not None)
+    if cancelled and verdict is decisions.NextStep.FAIL:
+        lifecycle.fail_run(run, node, jobs.value, "its jobs were removed")
+    elif verdict is decisions.NextStep.POST:
         lifecycle.need_post(run, node)
     elif verdict is decisions.NextStep.SUCCEED:
         lifecycle.succeed(run, node)

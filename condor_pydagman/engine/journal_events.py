@@ -14,6 +14,10 @@ from condor_pydagman.engine import (
     provisioner,
     run_end,
     scripts,
+    site_leaving,
+    site_matching,
+    site_policies,
+    steering,
     submission,
     timeouts,
 )
@@ -40,6 +44,12 @@ _OF_ANY_ATTEMPT = (
     JournalRecord.FINAL_STARTED,
     JournalRecord.PROVISIONED,
     JournalRecord.COMMON_INPUT,
+    JournalRecord.STEERED,
+    JournalRecord.SITE_MATCHED,
+    JournalRecord.SITE_TAKEN_BACK,
+    JournalRecord.SITE_LEFT,
+    JournalRecord.SITE_CLEANED,
+    JournalRecord.NO_SITE,
 )  # whatever the retry number
 
 
@@ -153,4 +163,10 @@ _HANDLERS: dict[JournalRecord, Callable[[RunState, int, LogEvent], None]] = {
     JournalRecord.PROVISIONED: _on_provisioned,
     JournalRecord.COMMON_INPUT: _on_common_input,
     JournalRecord.FINAL_STARTED: _on_final_started,
+    JournalRecord.STEERED: steering.on_record,
+    JournalRecord.SITE_MATCHED: site_matching.on_match_read,
+    JournalRecord.SITE_TAKEN_BACK: site_leaving.on_taken_back,
+    JournalRecord.SITE_LEFT: site_leaving.on_left,
+    JournalRecord.SITE_CLEANED: site_leaving.on_cleaned,
+    JournalRecord.NO_SITE: site_policies.on_no_site,
 }

@@ -32,9 +32,8 @@ LATE_MATERIALIZATION = "late materialization"  # text of an ADOPTED record about
 
 def start(run: RunState, node: int, *, first: bool = False) -> None:
     """A node's turn has come: all parents ended, or it is retried."""
-    again = run.nodes.retries.get(node)
-    if node in run.dag.save_points and not again and run.mode is not Mode.DRY_RUN:
-        run.save_points.add(node)
+    if node in run.dag.save_points and run.mode is not Mode.DRY_RUN:
+        run.save_points.starts(node)
     if run.dag.script(node, ScriptKind.PRE) is not None:
         run.nodes.move(node, Cause.NEEDS_PRE, run.now)
         queue_script(run, node, ScriptKind.PRE)
@@ -46,14 +45,18 @@ def start(run: RunState, node: int, *, first: bool = False) -> None:
 
 def start_roots(run: RunState) -> None:
     """Start all nodes without unfinished parents, but for the FINAL node."""
-    _start_all(run, [node for node in run.nodes.roots() if node != run.final])
+    start_all(run, [node for node in run.nodes.roots() if node != run.final])
 
 
-def _start_all(run: RunState, nodes: Sequence[int]) -> None:
-    """Start those of the nodes that may start."""
+def start_all(run: RunState, nodes: Sequence[int]) -> None:
+    """Start those of the nodes, of which no parent is unfinished, that may start."""
     for node in nodes:
         held = run.is_closed_to(node) or run.provisioner.holds_back(node)
-        if run.nodes.states[node] == State.WAITING and not held:
+        if run.nodes.states[node] != State.WAITING or held:
+            continue
+        if run.sites and run.sites.holds_back(node) and run.mode is not Mode.DRY_RUN:
+            run.sites.node_could_start(node, run.now)
+        else:
             start(run, node)
 
 
@@ -127,15 +130,21 @@ def succeed(run: RunState, node: int) -> None:
     if run.provisioner.gave_up(node):
         fail(run, node, "The provisioner's job exited before it gave the go-ahead")
         return
+    if run.sites and _has_cleaned_up(run, node, Cause.SUCCEEDED):
+        return
     run.nodes.move(node, Cause.SUCCEEDED, run.now)
+    run.steering.run_over(node)
     _forget_run(run, node)
-    _start_all(run, run.nodes.release_children(node))
+    start_all(run, run.nodes.release_children(node))
 
 
 def fail(run: RunState, node: int, error: str, *, futile: bool = True) -> None:
     """The node failed for good; unless not `futile`, what depends on it can't run."""
+    if run.sites and _has_cleaned_up(run, node, Cause.FAILED):
+        return
     run.nodes.move(node, Cause.FAILED, run.now)
     run.nodes.set_error(node, error)
+    run.steering.run_over(node)
     run.job_table.close(node)
     if run.provisioner.gave_up(node) and node in run.job_table.by_node:
         name = run.dag.names[node]
@@ -144,7 +153,26 @@ def fail(run: RunState, node: int, error: str, *, futile: bool = True) -> None:
         run.set_status(DagStatus.NODE_FAILED)
     if futile:
         run.nodes.mark_futile(node, run.now)
-        _start_all(run, run.nodes.release_children(node, weak_only=True))
+        start_all(run, run.nodes.release_children(node, weak_only=True))
+    else:
+        run.steering.failed_alone(node)
+
+
+def _has_cleaned_up(run: RunState, node: int, cause: Cause) -> bool:
+    """Whether the node has run to clean up at the old site of its group: then that is all, and its
+    turn in the DAG is still to come."""
+    if not run.sites.cleans_up(node):
+        run.sites.touch(node, failed=cause is Cause.FAILED)
+        return False
+    run.nodes.move(node, cause, run.now)
+    run.steering.run_over(node)
+    run.job_table.close(node)
+    run.nodes.move(node, Cause.RUN_AGAIN, run.now)
+    begin_anew(run, node)
+    group = run.sites.group(node)
+    assert group is not None
+    run.sites.clean_up_over(group)
+    return True
 
 
 def _forget_run(run: RunState, node: int) -> None:
@@ -162,8 +190,16 @@ def _forget_run(run: RunState, node: int) -> None:
 def fail_run(run: RunState, node: int, value: int, error: str) -> None:
     """This run of the node failed with that return value: retry it, or let it fail."""
     run.nodes.returned(node, value)
+    if node in run.steering.cancelled:
+        fail(run, node, f"Cancelled; {error}")
+        return
+    if run.sites:
+        run.sites.run_failed(node)
+        if run.sites.leaves(node):
+            fail(run, node, f"Taken back from site {run.sites.site(node)[0]}; {error}")
+            return
     taken = run.nodes.retries.get(node, 0)
-    retry = run.dag.retries.get(node)
+    retry = run.retry(node)
     verdict = _verdict(run, node, retry, taken, value)
     if verdict is decisions.RetryVerdict.ON_HOLD:
         grant_retry(run, node)
@@ -239,6 +275,19 @@ def _next_run(run: RunState, node: int, delay_s: float) -> None:
         start(run, node, first=run.config.retry_node_first)
 
 
+def begin_anew(run: RunState, node: int) -> None:
+    """A node that had ended is to run anew, with as many retries as it has had.
+
+    The number of its next run goes on, so that nothing of earlier ones is taken for it.
+    """
+    run.retrying.previous_clusters.setdefault(node, set()).add(_run_key(run, node))
+    _forget_run(run, node)
+    taken = run.nodes.retries.get(node, 0) + 1
+    run.nodes.set_retries(node, taken)
+    run.retrying.extra_retries[node] = taken
+    run.nodes.returned(node, 0)
+
+
 def _run_key(run: RunState, node: int) -> int:
     """What tells the events of this run of a node from those of its others."""
     jobs = run.job_table.by_node.get(node)
@@ -268,7 +317,7 @@ def start_retry_now(run: RunState, node: int) -> None:
 
 def use_up_retries(run: RunState, node: int) -> None:
     """A failed submission leaves the node no retries (stock rule)."""
-    retry = run.dag.retries.get(node)
+    retry = run.retry(node)
     limit = run.retrying.extra_retries.get(node, 0) + (retry.limit if retry is not None else 0)
     if limit:
         run.nodes.set_retries(node, limit)
@@ -311,6 +360,7 @@ def adopt(run: RunState, node: int, jobs: Sequence[QueuedJob]) -> None:
     found = open_cluster(run, node, cluster, only=max((*live, *ended)) if shared else None)
     if CLUSTER_ITSELF in live:
         found.set_factory()
+    run.steering.prioritize((node,))
     procs = 1 if shared else max((*live, *ended)) + 1
     # As many as a replay of the record expects; those that are not there will be found to be lost.
     run.job_table.expect(found, found.numbered(procs))

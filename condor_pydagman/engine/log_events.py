@@ -9,7 +9,14 @@ from collections import deque
 from collections.abc import Callable
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import job_events, journal_events, scripts, views
+from condor_pydagman.engine import (
+    job_events,
+    journal_events,
+    rerun,
+    scripts,
+    site_policies,
+    views,
+)
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.inputs import LogEvent, Wake
 from condor_pydagman.engine.jobs import run_key
@@ -70,6 +77,8 @@ def on_event(run: RunState, event: LogEvent) -> None:
             what = ": Common Transfer Shadow" if proc <= HELPER_PROC else ""
             run.say(f"Warning: Skipping event due to non-job proc id {proc}{what}")
             return
+    if run.steering.stale and record is not JournalRecord.STEERED:
+        rerun.settle(run)
     if run.jobstate_lines.keeps_times or node in run.dag.retries:
         run.jobstate_lines.happened(node, event.time)
     if run.unconfirmed.actions and _is_read_back(run, node, event):
@@ -79,6 +88,8 @@ def on_event(run: RunState, event: LogEvent) -> None:
     handler = _HANDLERS.get(kind)
     if handler is not None:
         handler(run, node, event)
+    if run.sites.siteless:
+        site_policies.fail_siteless(run)
     if run.log.unmatched_events and (kind == EventKind.SUBMIT or record is JournalRecord.ADOPTED):
         if run.phase is Phase.ENDED:
             return  # the log is not used

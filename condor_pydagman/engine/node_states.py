@@ -70,7 +70,9 @@ class Cause(IntEnum):
     FAILED = 12
     ANCESTOR_FAILED = 13
     RETRY_LATER = 14  # this run failed; the next one starts after a delay
-    DROPPED = 15  # nothing but the FINAL node is started any more
+    DROPPED = 15  # nothing but the FINAL node is started any more; or a parent is to run anew
+    RUN_AGAIN = 16  # a person wants it to run anew
+    FREED = 17  # no ancestor of it has failed any more
 
 
 _S, _C = State, Cause
@@ -80,6 +82,19 @@ TABLE: dict[tuple[State, Cause], State] = {
     (_S.WAITING, _C.NEEDS_PRE): _S.PRE_WAIT,
     (_S.WAITING, _C.NEEDS_SUBMIT): _S.READY,
     (_S.WAITING, _C.ANCESTOR_FAILED): _S.FUTILE,
+    # a person's commands
+    (_S.WAITING, _C.FAILED): _S.FAILED,
+    (_S.RETRY_WAIT, _C.FAILED): _S.FAILED,
+    (_S.PRE_WAIT, _C.MARKED_DONE): _S.DONE,
+    (_S.READY, _C.MARKED_DONE): _S.DONE,
+    (_S.RETRY_WAIT, _C.MARKED_DONE): _S.DONE,
+    (_S.FAILED, _C.MARKED_DONE): _S.DONE,
+    (_S.FUTILE, _C.MARKED_DONE): _S.DONE,
+    (_S.PRE_WAIT, _C.DROPPED): _S.WAITING,
+    (_S.RETRY_WAIT, _C.DROPPED): _S.WAITING,
+    (_S.DONE, _C.RUN_AGAIN): _S.WAITING,
+    (_S.FAILED, _C.RUN_AGAIN): _S.WAITING,
+    (_S.FUTILE, _C.FREED): _S.WAITING,
     # PRE script
     (_S.PRE_WAIT, _C.SCRIPT_STARTED): _S.PRE_RUN,
     (_S.PRE_RUN, _C.SCRIPT_DEFERRED): _S.PRE_WAIT,
@@ -169,6 +184,9 @@ IN_QUEUE = frozenset((_S.SUBMITTING, _S.UNKNOWN, _S.SUBMITTED))
 IN_SCRIPT = frozenset(
     (_S.PRE_RUN, _S.PRE_UNCONFIRMED, _S.POST_WAIT, _S.POST_RUN, _S.POST_UNCONFIRMED),
 )
+
+# Nothing of the node's present run has begun.
+NOT_BEGUN = frozenset((_S.WAITING, _S.PRE_WAIT, _S.READY, _S.RETRY_WAIT))
 
 # States that a node leaves only when a script or a submission is started for it.
 NEEDS_A_START = frozenset((_S.WAITING, _S.PRE_WAIT, _S.READY, _S.RETRY_WAIT))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from condor_pydagman.engine.node_states import TABLE, Cause, State
 from condor_pydagman.graph.model import Dag
@@ -108,6 +108,10 @@ class Nodes:
         )
         return f"node {self.dag.names[node]}: " + ("; ".join(moves) or "no moves yet")
 
+    def forget_error(self, node: int) -> None:
+        """The node has not failed any more."""
+        self.errors.pop(node, None)
+
     def returned(self, node: int, value: int) -> None:
         """The node's last run, or its jobs so far, returned `value`."""
         if value:
@@ -147,9 +151,11 @@ class Nodes:
         Iterative: junctions without waiting predecessors hand it on.  `weak_only` is for a
         node that failed: it has ended for those that wait for no more than that.
         """
+        return self._release(self._weak(node) if weak_only else self.dag.successors(node))
+
+    def _release(self, first: Sequence[int]) -> list[int]:
         total = len(self.dag)
         released: list[int] = []
-        first = self._weak(node) if weak_only else self.dag.successors(node)
         todo = [first]
         while todo:
             for vertex in todo.pop():
@@ -161,6 +167,39 @@ class Nodes:
                 else:
                     todo.append(self.dag.successors(vertex))
         return released
+
+    def release_strong(self, node: int) -> list[int]:
+        """As `release_children`, of a node that had failed, which has released the weak ones."""
+        return self._release(self._weak(node, weak=False))
+
+    def take_back(self, node: int, *, weak_only: bool = False) -> list[int]:
+        """The reverse of `release_children`: the node is to run anew.  Returns the children that
+        had no unfinished parent, and have one now."""
+        total = len(self.dag)
+        taken: list[int] = []
+        todo = [self._weak(node) if weak_only else self.dag.successors(node)]
+        while todo:
+            for vertex in todo.pop():
+                self.waiting[vertex] += 1
+                if self.waiting[vertex] > 1:
+                    continue
+                if vertex < total:
+                    taken.append(vertex)
+                else:
+                    todo.append(self.dag.successors(vertex))
+        return taken
+
+    def mark_all_futile_anew(self, without: Collection[int], now: float) -> None:
+        """Nodes have ceased to be failed: find out anew which are FUTILE.
+
+        `without`: failed nodes that make none futile.
+        """
+        self._futile_junctions.clear()
+        for node in list(self.in_state(State.FUTILE)):
+            self.move(node, Cause.FREED, now)
+        for node in list(self.in_state(State.FAILED)):
+            if node not in without:
+                self.mark_futile(node, now)
 
     def _weak(self, node: int, weak: bool = True) -> Sequence[int]:
         """The successors of a node by weak edges, or by strong ones."""

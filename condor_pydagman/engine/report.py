@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from condor_pydagman.engine.node_settings import NodeSettings
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.vocabulary import DagStatus, NodeStatus
 
@@ -40,7 +41,7 @@ class Report(NamedTuple):
     """Counts of the whole DAG.  Nodes first (as in the status table), then job procs.
 
     `procs_completed` includes `procs_failed`, and both include procs that were aborted.  `limits`
-    are the throttles in force.
+    are the throttles in force, `priority` is what is added to each node's own.
     """
 
     total: int
@@ -64,6 +65,7 @@ class Report(NamedTuple):
     procs_failed: int = 0
     limits: Throttles = Throttles()
     halts: Halts = Halts()
+    priority: int = 0
 
 
 class NodeReport(NamedTuple):
@@ -71,7 +73,8 @@ class NodeReport(NamedTuple):
 
     `retries_done` counts retries taken so far; `procs_*` are those in the queue now;
     `error` tells why it failed; `job` is `cluster.proc.subproc` of its last job, '' if none;
-    `details` is for people, of a node that waits for something out of the ordinary.
+    `details` is for people, of a node that waits for something out of the ordinary; `settings` what
+    a person has set, None if nothing.
     """
 
     node: int
@@ -86,3 +89,22 @@ class NodeReport(NamedTuple):
     error: str
     job: str
     details: str = ""
+    settings: NodeSettings | None = None
+
+
+class GroupReport(NamedTuple):
+    """A group of nodes that runs at one site.
+
+    `state` is a name of `GroupState`; `site` is '' if it has none; `round` counts the sites that it
+    has been matched to; `done` how many of its `total` nodes are done; `since` is when it began to
+    wait for a site, 0 if it does not; `reason` why it has none.
+    """
+
+    name: str
+    state: str
+    site: str
+    round: int
+    total: int
+    done: int
+    since: float = 0.0
+    reason: str = ""

@@ -61,9 +61,9 @@ def check_abort(run: RunState, node: int, value: int, source: str) -> bool:
     return True
 
 
-def on_dag_removed(run: RunState, _: DagRemoved) -> None:
-    """The DAGMan job was removed."""
-    run.say("Received SIGUSR1", 0)
+def on_dag_removed(run: RunState, removed: DagRemoved) -> None:
+    """The DAGMan job was removed, or the DAG is to end as if it were."""
+    run.say(f"{removed.by} ends the DAG" if removed.by else "Received SIGUSR1", 0)
     request_end(run, decisions.REMOVED_AGAIN if run.final_begun else decisions.REMOVED)
 
 
@@ -181,6 +181,7 @@ def end_if_finished(run: RunState) -> None:
     if (
         counts[State.WAITING] + ended < total
         or run.submission.in_flight
+        or run.sites.under_way
         or _service_is_awaited(run)
     ):
         return

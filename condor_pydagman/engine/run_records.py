@@ -403,14 +403,22 @@ class SavePoints:
         due: the nodes, in the order in which they started.
     """
 
-    __slots__ = ("due",)
+    __slots__ = ("_started", "due")
 
     def __init__(self) -> None:
         self.due: dict[int, None] = {}
+        self._started: set[int] = set()
 
-    def add(self, node: int) -> None:
-        """The node starts for the first time."""
-        self.due[node] = None
+    def starts(self, node: int) -> None:
+        """The node starts; its file is due if that is the first time."""
+        if node not in self._started:
+            self._started.add(node)
+            self.due[node] = None
+
+    def forget(self, node: int) -> None:
+        """Nothing of the node has begun after all."""
+        self.due.pop(node, None)
+        self._started.discard(node)
 
     def discard(self, node: int) -> None:
         """An old log shows that the node had started: its file has been written."""

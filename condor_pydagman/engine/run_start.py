@@ -4,7 +4,14 @@ start.
 
 from __future__ import annotations
 
-from condor_pydagman.engine import lifecycle, log_events, provisioner
+from condor_pydagman.engine import (
+    dag_priority,
+    lifecycle,
+    log_events,
+    provisioner,
+    rerun,
+    site_matching,
+)
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.inputs import Begin, LogCaughtUp
 from condor_pydagman.engine.node_states import Cause, State
@@ -18,6 +25,7 @@ def on_begin(run: RunState, begin: Begin) -> None:
     log_events.start_reading(run)
     run.say("Bootstrapping...")
     _mark_done(run)
+    site_matching.begin(run)
     if begin.recovering:
         run.say("Running in RECOVERY mode... " + ">" * 30)
         if run.config.debug_cache_enable:
@@ -34,6 +42,8 @@ def on_begin(run: RunState, begin: Begin) -> None:
 def on_caught_up(run: RunState, _: LogCaughtUp) -> None:
     """The old log has been read: now the schedd is asked what it really has."""
     if run.recovering:
+        rerun.settle(run)
+        dag_priority.tell_all_jobs(run)
         if run.config.debug_cache_enable:
             run.say("Stopping the caching of log lines.", 0)
         run.say("...done with RECOVERY mode " + "<" * 30)

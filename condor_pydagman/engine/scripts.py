@@ -77,7 +77,7 @@ def _start_script(run: RunState, node: int, kind: ScriptKind) -> None:
     if line:
         run.nodes.move(node, Cause.SCRIPT_STARTED, run.now)
         run.say(f"Running {kind.value} script of Node {run.dag.names[node]}...")
-        run.emit(do.RunScript(node, kind, line))
+        run.emit(do.RunScript(node, kind, line, *run.sites.site(node)))
 
 
 def _script_arguments(run: RunState, node: int, kind: ScriptKind) -> tuple[str, ...]:
@@ -176,7 +176,9 @@ def on_pre_ended(run: RunState, node: int, status: int) -> None:
         has_post=run.dag.script(node, ScriptKind.POST) is not None,
         always_post=run.config.always_run_post,
     )
-    if verdict is decisions.NextStep.SUBMIT:
+    if verdict is decisions.NextStep.SUBMIT and node in run.steering.cancelled:
+        lifecycle.fail_run(run, node, status, "its PRE script had succeeded")
+    elif verdict is decisions.NextStep.SUBMIT:
         lifecycle.make_ready(run, node, first=run.config.submit_depth_first)
     elif verdict is decisions.NextStep.POST:
         run.nodes.returned(node, RETURN_PRE_FAILED)
@@ -227,7 +229,8 @@ def on_post_ended(run: RunState, node: int, event: LogEvent) -> None:
     run.nodes.returned(node, status)
     if run_end.check_abort(run, node, status, "POST script"):
         run.nodes.set_error(node, f"POST Script ended with the ABORT value {status}")
-    if decisions.after_post(status) is decisions.NextStep.SUCCEED:
+    cancelled = node in run.steering.cancelled and jobs is not None and jobs.failed > 0
+    if decisions.after_post(status) is decisions.NextStep.SUCCEED and not cancelled:
         lifecycle.succeed(run, node)
     else:
         before = before_post(jobs_value, run.scripts.pre_values.get(node, 0))
@@ -292,7 +295,7 @@ def start_hold_scripts(run: RunState) -> None:
         if line:
             run.scripts.hold.started()
             run.say(f"Running HOLD script of Node {run.dag.names[held.node]}...")
-            run.emit(do.RunScript(held.node, ScriptKind.HOLD, line))
+            run.emit(do.RunScript(held.node, ScriptKind.HOLD, line, *run.sites.site(held.node)))
 
 
 def _on_hold_ended(run: RunState, ended: ScriptEnded) -> None:

@@ -13,6 +13,7 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine.dag_states import MOVES, Phase
 from condor_pydagman.engine.decisions import ALL_EVENTS
 from condor_pydagman.engine.jobs import JobTable
+from condor_pydagman.engine.node_settings import retry_in_force, timeout_in_force
 from condor_pydagman.engine.node_states import IN_QUEUE, State
 from condor_pydagman.engine.nodes import Nodes
 from condor_pydagman.engine.queues import ReadyQueue, Removals, Timeouts
@@ -31,8 +32,10 @@ from condor_pydagman.engine.run_records import (
     Submission,
     Unconfirmed,
 )
+from condor_pydagman.engine.site_records import SiteMatching
+from condor_pydagman.engine.steering_records import Steering
 from condor_pydagman.engine.throttles import Categories, SubmitPace, Throttles
-from condor_pydagman.graph.model import Dag
+from condor_pydagman.graph.model import Dag, Retry, Timeout
 from condor_pydagman.vocabulary import DagStatus, NodeKind, ScriptKind
 
 
@@ -63,6 +66,7 @@ class RunState:
         ready: nodes that are to be submitted.
         timeouts: clocks of procs whose node has a TIMEOUT.
         removals: clusters that are to be removed.
+        sites: groups of nodes that run at one site.
     """
 
     __slots__ = (
@@ -94,7 +98,9 @@ class RunState:
         "retrying",
         "save_points",
         "scripts",
+        "sites",
         "status",
+        "steering",
         "submission",
         "timeouts",
         "unconfirmed",
@@ -135,6 +141,7 @@ class RunState:
         finals = dag.of_kind(NodeKind.FINAL)
         self.final = finals[0] if finals else None
         self.provisioner = Provisioner(dag)
+        self.sites = SiteMatching(dag)
         self.query = QueueQuery()
         self.log = LogReading()
         self.noop_ids = NoopIds()
@@ -149,6 +156,7 @@ class RunState:
         self.submission = Submission(self.config.max_nodes_in_cluster)
         self.scripts = Scripts(self.config.restart_pre_rate)
         self.retrying = Retrying()
+        self.steering = Steering()
         self.timeouts = Timeouts()
         self.removals = Removals()
         self.save_points = SavePoints()
@@ -260,8 +268,26 @@ class RunState:
         return node != self.final and node not in self.nodes.services
 
     def priority(self, node: int) -> int:
-        """Effective priority of a node."""
-        return self.dag.priorities.get(node, 0)
+        """Effective priority of a node: its own, and what is added for the whole DAG."""
+        priority, steering = self.dag.priorities.get(node, 0), self.steering
+        own = steering.settings.get(node)
+        if own is not None and own.priority is not None:
+            priority = own.priority + self.dag.priority
+        return priority + self.dag_priority - self.dag.priority
+
+    @property
+    def dag_priority(self) -> int:
+        """What is added to the priority of each node."""
+        changed = self.steering.dag_priority
+        return self.dag.priority if changed is None else changed
+
+    def retry(self, node: int) -> Retry | None:
+        """The node's RETRY in force."""
+        return retry_in_force(self.dag.retries.get(node), self.steering.settings.get(node))
+
+    def timeout(self, node: int) -> Timeout | None:
+        """The node's TIMEOUT in force."""
+        return timeout_in_force(self.dag.timeouts.get(node), self.steering.settings.get(node))
 
     def nodes_in_queue(self) -> int:
         """How many nodes hold a place under -MaxJobs."""

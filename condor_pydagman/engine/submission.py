@@ -300,6 +300,7 @@ def _may_join(run: RunState, other: int, node: int) -> bool:
     return (
         _is_plain(run, other)
         and other not in run.retrying.on_hold
+        and other not in run.dag.group_of  # each has the macros of its site
         and other not in run.submission.attempts  # it may be why the reply for others was lost
         and _file(run, other) == _file(run, node)
     )
@@ -326,6 +327,7 @@ def _say_submitting(run: RunState, node: int) -> None:
 
 
 def _submit_action(run: RunState, node: int) -> do.SubmitNode:
+    settings = run.steering.settings.get(node)
     return do.SubmitNode(
         node,
         run.nodes.retries.get(node, 0),
@@ -334,6 +336,8 @@ def _submit_action(run: RunState, node: int) -> do.SubmitNode:
         node in run.retrying.on_hold,
         run.submission.common_input,
         run.priority(node),
+        settings.variables if settings is not None else (),
+        *run.sites.site(node),
     )
 
 

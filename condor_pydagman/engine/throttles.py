@@ -212,6 +212,22 @@ class Categories:
         self._inside[name].discard(node)
         return self._aside.pop(name, [])
 
+    def move(self, node: int, name: str) -> None:
+        """The node, which is neither inside nor set aside, is of another category from now on."""
+        self._of.pop(node, None)
+        if name in self._limits:
+            self._of[node] = name
+
+    def forget(self, node: int) -> None:
+        """The node is not to be submitted for now."""
+        aside = self._aside.get(self._of.get(node, ""), [])
+        if node in aside:
+            aside.remove(node)
+
+    def is_aside(self, node: int) -> bool:
+        """Whether the node waits for room in its category."""
+        return node in self._aside.get(self._of.get(node, ""), ())
+
     def clear(self) -> None:
         """No node is set aside any more."""
         self._aside.clear()

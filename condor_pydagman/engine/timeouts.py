@@ -23,7 +23,7 @@ _WORDS = {QUEUED: "waited", RUNNING: "ran", TOTAL: "has been in the queue"}
 def on_submitted(run: RunState, node: int, event: LogEvent) -> None:
     """A proc is in the queue.  One that was submitted on hold waits for a person, who may take any
     time."""
-    limits = run.dag.timeouts.get(node) if node not in run.retrying.on_hold else None
+    limits = run.timeout(node) if node not in run.retrying.on_hold else None
     if limits is None or event.cluster <= 0:
         return
     if run.job_table.by_node[node].procs.get(event.proc, 0) & ENDED:
@@ -36,7 +36,7 @@ def on_submitted(run: RunState, node: int, event: LogEvent) -> None:
 
 def on_idle(run: RunState, node: int, event: LogEvent, idle: bool) -> None:
     """A proc has begun to wait, or to run."""
-    limits = run.dag.timeouts.get(node)
+    limits = run.timeout(node)
     if limits is not None and event.cluster > 0:
         _enter(run, node, event, QUEUED if idle else RUNNING, limits)
 
@@ -83,7 +83,7 @@ def _is_being_written(run: RunState, node: int) -> bool:
 
 
 def _journal(run: RunState, jobs: Jobs, clock: Clock) -> None:
-    limits = run.dag.timeouts[clock.node]
+    limits = run.timeout(clock.node) or Timeout()
     limit = {QUEUED: limits.queued, RUNNING: limits.running, TOTAL: limits.total}[clock.kind]
     text = f"{_WORDS[clock.kind]} for {limit} s (TIMEOUT {clock.kind} {limit})"
     retry = run.nodes.retries.get(clock.node, 0)

@@ -6,6 +6,7 @@ from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.jobs import ENDED as PROC_ENDED
 from condor_pydagman.engine.jobs import HELD, IDLE
 from condor_pydagman.engine.node_states import State
+from condor_pydagman.engine.site_states import CLAIMING, GroupState
 from condor_pydagman.engine.state import RunState
 
 
@@ -17,6 +18,7 @@ def validate(run: RunState) -> None:
     _parents(run)
     _throttles(run)
     _special(run)
+    _groups(run)
 
 
 def _counts(run: RunState) -> None:
@@ -59,9 +61,14 @@ def _parents(run: RunState) -> None:
     failed."""
     states = run.nodes.states
     for node, state in enumerate(states):
-        if state in (State.WAITING, State.DONE, State.FUTILE):
+        if state in (State.WAITING, State.DONE, State.FUTILE) or run.sites.cleans_up(node):
             continue
         for parent in run.dag.parents(node):
+            if node in run.nodes.errors and state == State.FAILED:
+                continue  # a person may have cancelled it before its parents had ended
+            group = run.sites.group(parent)
+            if group is not None and run.sites.taken_back.get(group):
+                continue  # its parent has been done once
             weak = states[parent] == State.FAILED and run.dag.is_weak(parent, node)
             assert weak or states[parent] == State.DONE, run.nodes.move_history(node)
 
@@ -88,6 +95,23 @@ def _special(run: RunState) -> None:
         for node, state in enumerate(states):
             free = node == run.provisioner.node or node in run.nodes.services
             free = free or node == run.final
-            assert free or state in (State.WAITING, State.DONE, State.FUTILE), node
+            ended = state in (State.DONE, State.FAILED, State.FUTILE)  # by people's commands
+            assert free or ended or state == State.WAITING, node
     for node in run.nodes.in_state(State.RETRY_WAIT):
         assert run.retrying.queue.due(node) is not None, run.nodes.move_history(node)
+
+
+def _groups(run: RunState) -> None:
+    """Nodes of a group run at its site alone, and a site is kept for it while they may."""
+    sites = run.sites
+    for number, group in enumerate(sites.groups):
+        state = GroupState(sites.group_states[number])
+        assert (number in sites.claims) == (state in CLAIMING), (group.name, state)
+        assert (number in sites.waiting[sites.kinds[number]]) <= (state == GroupState.WAITING)
+        if run.recovering or run.is_over or state in (*CLAIMING, GroupState.OVER):
+            continue
+        for node in group.nodes:
+            known = (State.WAITING, State.DONE, State.FAILED, State.FUTILE)
+            assert run.nodes.states[node] in known, run.nodes.move_history(node)
+    for number, site in sites.claims.items():
+        assert site == sites.sites[number], (number, site)

@@ -11,8 +11,9 @@ from condor_pydagman.engine.inputs import QueuedJob
 from condor_pydagman.engine.jobs import ENDED as PROC_ENDED
 from condor_pydagman.engine.jobs import HELD, IDLE, Jobs
 from condor_pydagman.engine.node_states import ENDED, PUBLISHED, State
-from condor_pydagman.engine.report import Deferrals, Halts, NodeReport, Report
+from condor_pydagman.engine.report import Deferrals, GroupReport, Halts, NodeReport, Report
 from condor_pydagman.engine.script_words import exit_code_macros
+from condor_pydagman.engine.site_states import GroupState
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.vocabulary import (
     JOB_ENDS,
@@ -30,6 +31,7 @@ def report(run: RunState) -> Report:
     table, deferrals = run.job_table, run.deferrals.counts
     return Report(
         total=run.nodes.total,
+        priority=run.dag_priority,
         done=by_status[NodeStatus.DONE],
         pre=by_status[NodeStatus.PRERUN],
         queued=by_status[NodeStatus.SUBMITTED],
@@ -65,7 +67,7 @@ def node_reports(run: RunState) -> Iterator[NodeReport]:
     nodes, by_node = run.nodes, run.job_table.by_node
     published = [PUBLISHED[state] for state in State]
     retries, values, errors = nodes.retries.get, nodes.values.get, nodes.errors.get
-    waiting_for_retry = bool(run.retrying.queue)
+    settings, waiting_for_retry = run.steering.settings.get, bool(run.retrying.queue)
     for node, name in enumerate(run.dag.names):
         jobs = by_node.get(node)
         queued, held, running = _NO_PROCS if jobs is None else _procs(jobs)
@@ -82,6 +84,7 @@ def node_reports(run: RunState) -> Iterator[NodeReport]:
             error=errors(node, ""),
             job=last_job(run, node),
             details=_details(run, node) if waiting_for_retry else "",
+            settings=settings(node),
         )
 
 
@@ -123,7 +126,7 @@ def jobstate_job(run: RunState, node: int, kind: ScriptKind) -> str:
 def macros(run: RunState, node: int, kind: ScriptKind) -> dict[str, str]:
     """Values of all macros of a script line (manual: "Special script argument macros")."""
     nodes, counts = run.nodes, run.nodes.counts
-    retry = run.dag.retries.get(node)
+    retry = run.retry(node)
     values = {
         "NODE": run.dag.names[node],
         "JOB": run.dag.names[node],
@@ -179,6 +182,25 @@ def awaited(run: RunState) -> Iterator[str]:
                 f"  Node {run.dag.names[node]}, HTCondor ID {run.nodes.clusters[node]},"
                 f" status STATUS_{PUBLISHED[State(state)].name}"
             )
+
+
+def group_reports(run: RunState) -> Iterator[GroupReport]:
+    """All groups that run at one site, in their order."""
+    sites, states = run.sites, run.nodes.states
+    for number, group in enumerate(sites.groups):
+        kind = sites.kinds[number]
+        since = sites.waiting[kind].get(number, 0.0)
+        reason = sites.reasons.get(kind) or sites.reasons.get(-1, "")
+        yield GroupReport(
+            name=group.name,
+            state=GroupState(sites.group_states[number]).name,
+            site=sites.sites[number],
+            round=sites.rounds[number],
+            total=len(group.nodes),
+            done=sum(states[node] == State.DONE for node in group.nodes),
+            since=since,
+            reason=sites.why_siteless.get(number, reason if since else ""),
+        )
 
 
 def has_ended(run: RunState, job: QueuedJob) -> bool:

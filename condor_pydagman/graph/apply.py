@@ -7,7 +7,7 @@ from typing import Any
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.graph import connect, define, modify, whole
+from condor_pydagman.graph import connect, define, modify, site_groups, whole
 from condor_pydagman.graph.building import Building
 
 
@@ -33,6 +33,9 @@ _FUNCTIONS: dict[type, Callable[[Building, Any], None]] = {
     commands.SavePointFile: modify.save_point_file,
     commands.Category: modify.category,
     commands.Done: modify.done,
+    commands.SiteGroupLine: site_groups.site_group,
+    commands.SitePolicyLine: site_groups.site_policy,
+    commands.SiteMatched: site_groups.site_matched,
     commands.MaxJobs: whole.max_jobs,
     commands.NodeStatusFile: whole.node_status_file,
     commands.JobstateLog: whole.jobstate_log,

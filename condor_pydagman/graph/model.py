@@ -16,6 +16,7 @@ from condor_pydagman.graph.edges import Edges
 from condor_pydagman.graph.places import Places
 from condor_pydagman.graph.variable_table import Variable, VariableTable
 from condor_pydagman.names import logged_name
+from condor_pydagman.sites.policy import NO_POLICY, SitePolicy
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "DotFile",
     "Retry",
     "Script",
+    "SiteGroup",
     "Splice",
     "StatusFile",
     "Timeout",
@@ -110,6 +112,26 @@ class Splice(NamedTuple):
     end: int
 
 
+class SiteGroup(NamedTuple):
+    """A SITE_GROUP command, with what SITE_POLICY commands say of it.
+
+    Attributes:
+        name: its full name, with those of the splices that it is in.
+        nodes: its nodes, in DAG order.
+        policy: how its site is chosen.
+        clean_up: the node of the group that cleans up at an old site, -1 if there is none.
+        matched: the site at which an earlier run of the DAG had begun it, '' if none.
+        round: how many sites it had been matched to by then.
+    """
+
+    name: str
+    nodes: tuple[int, ...]
+    policy: SitePolicy = NO_POLICY
+    clean_up: int = -1
+    matched: str = ""
+    round: int = 0
+
+
 class StatusFile(NamedTuple):
     """A NODE_STATUS_FILE command; `interval` in seconds."""
 
@@ -149,6 +171,7 @@ class Dag:
         self.retries: dict[int, Retry] = {}
         self.aborts: dict[int, Abort] = {}
         self.priorities: dict[int, int] = {}
+        self.priority = 0
         self.pre_skips: dict[int, int] = {}
         self.tolerances: dict[int, Tolerance] = {}
         self.timeouts: dict[int, Timeout] = {}
@@ -157,6 +180,8 @@ class Dag:
         self.category_limits: dict[str, int] = {}
         self.variables = VariableTable()
         self.splices: list[Splice] = []
+        self.site_groups: list[SiteGroup] = []
+        self.group_of: dict[int, int] = {}  # number of a node's site group
         self.status_file: StatusFile | None = None
         self.jobstate_log = ""
         self.notifications: list[Notification] = []
@@ -303,6 +328,13 @@ class Dag:
         self.ids = dict(zip(self.names, range(len(self.names))))
         for name in BY_NODE:
             setattr(self, name, {new[node]: value for node, value in getattr(self, name).items()})
+        self.site_groups = [
+            group._replace(
+                nodes=tuple(sorted(new[node] for node in group.nodes)),
+                clean_up=group.clean_up if group.clean_up < 0 else new[group.clean_up],
+            )
+            for group in self.site_groups
+        ]
         self.variables.renumber(new)
         self.edges.renumber(new)
         self.places.renumber(order)
@@ -321,4 +353,5 @@ BY_NODE = (
     "timeouts",
     "save_points",
     "categories",
+    "group_of",
 )

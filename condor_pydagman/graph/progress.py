@@ -2,15 +2,15 @@
 
 It is read after the DAG files (manual: "The Rescue DAG").  Save files have the same form.
 
-DAGMan, stock's too, writes DONE and RETRY lines into them and nothing else, and nothing else is
-applied here.  Stock applies any line of a DAG file, new nodes and scripts as well: a file that is
-found by its name alone could say which programs run.
+DAGMan, stock's too, writes DONE and RETRY lines into them, ours also what a person has set for
+nodes while the DAG ran; nothing else is applied here.  Stock applies any line of a DAG file, new
+nodes and scripts as well: a file that is found by its name alone could say which programs run.
 """
 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import NamedTuple, Union
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
@@ -19,18 +19,24 @@ from condor_pydagman.dagfile.parser import CommandReader, Reading
 from condor_pydagman.dagfile.quoting import node_word
 from condor_pydagman.graph.apply import apply
 from condor_pydagman.graph.building import Building, BuildOptions, fail
-from condor_pydagman.graph.model import Dag, Retry
+from condor_pydagman.graph.model import Dag, Retry, Variable
 from condor_pydagman.graph.problems import DagFileErrors, ProcessingError
 from condor_pydagman.graph.reading import MAX_ERRORS, placed
 
 # REJECT, too, was written once: it stops the DAG.
-_WRITTEN = (commands.Done, commands.RetryLine, commands.Reject)
+_WRITTEN = (commands.Done, commands.RetryLine, commands.Reject, commands.SiteMatched)
+# What a person sets for nodes (docs/steering.md).
+_SETTINGS = (commands.Priority, commands.TimeoutLine, commands.Category, commands.Vars)
+Setting = Union[commands.Priority, commands.TimeoutLine, commands.Category, commands.Vars]
 _FULL_RESCUE = (
     "a rescue DAG that holds the whole DAG, as versions before 7.7.2 wrote it, is a DAG file of its"
     " own: submit that one"
 )
 
-_ONLY = "A rescue or save file can hold DONE and RETRY lines only"
+_ONLY = (
+    "A rescue or save file can hold DONE, RETRY, PRIORITY, TIMEOUT, CATEGORY, VARS and SITE_MATCHED"
+    " lines only"
+)
 _ELSEWHERE = "put what else the DAG needs into the DAG file itself"
 
 # DONE lines of nodes whose names end with what joins lines, or is cut off the ends of lines.
@@ -98,7 +104,7 @@ def read_saved(text: str, file: str) -> Saved:
             saved.done.append(command.node)
         elif isinstance(command, commands.RetryLine):
             saved.retries[command.node] = command.limit
-        elif not reading.full:
+        elif not isinstance(command, (*_SETTINGS, commands.SiteMatched)) and not reading.full:
             error = ProcessingError(_ONLY, file=file, hint=_ELSEWHERE)
             reading.errors.append(placed(error, file, command.line, reader.text()))
     if reading.errors:
@@ -118,6 +124,9 @@ def _done_at_once(
 
 
 def _apply(building: Building, command: Command, progress: Progress) -> None:
+    if isinstance(command, _SETTINGS):
+        _set(building, command)
+        return
     if not isinstance(command, _WRITTEN):
         if isinstance(command, commands.Job) and building.find(command.name) is not None:
             fail(f"Node {command.name} already exists in DAG.", _FULL_RESCUE)
@@ -130,3 +139,22 @@ def _apply(building: Building, command: Command, progress: Progress) -> None:
     elif isinstance(command, commands.RetryLine):
         for node in building.nodes(command.node):
             progress.retries[node] = building.dag.retries[node]
+
+
+def _set(building: Building, command: Setting) -> None:
+    """What a person had set goes before what the DAG file says, without a warning."""
+    dag = building.dag
+    if isinstance(command, commands.TimeoutLine):
+        apply(building, command)
+        return
+    node = building.needed(command.node)
+    if isinstance(command, commands.Priority):
+        dag.priorities[node] = command.value + dag.priority
+    elif isinstance(command, commands.Category):
+        dag.categories[node] = command.category
+    else:
+        known = {variable.key: variable for variable in dag.variables.get(node, ())}
+        for key, value in command.pairs:
+            old = known.get(key) or Variable(key, value, bool(command.append))
+            known[key] = old._replace(value=value)
+        dag.variables[node] = tuple(known.values())

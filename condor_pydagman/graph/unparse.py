@@ -20,7 +20,8 @@ from operator import gt, lt
 
 from condor_pydagman.dagfile import commands, printer
 from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.graph.model import DONE, NOOP, USER_DONE, Dag, Retry
+from condor_pydagman.dagfile.site_lines import NODES
+from condor_pydagman.graph.model import DONE, NOOP, USER_DONE, Dag, Retry, SiteGroup
 from condor_pydagman.vocabulary import NodeKind
 
 _NO_LINE = 0
@@ -49,6 +50,8 @@ def _commands(dag: Dag) -> Iterator[Command]:
         yield _definition(dag, node)
     for node in range(len(dag)):
         yield from _modifiers(dag, node)
+    for group in dag.site_groups:
+        yield from site_group_lines(dag, group)
     for category, limit in dag.category_limits.items():
         yield commands.MaxJobs(_NO_LINE, category, limit)
     yield from _EdgeLines(dag).commands()
@@ -112,6 +115,17 @@ def retry_line(name: str, retry: Retry) -> commands.RetryLine:
         None if retry.backoff == 1 else retry.backoff,
         retry.max_delay or None,
     )
+
+
+def site_group_lines(dag: Dag, group: SiteGroup) -> Iterator[Command]:
+    """SITE_GROUP, SITE_POLICY and SITE_MATCHED lines of a group."""
+    names = tuple(dag.names[node] for node in group.nodes)
+    yield commands.SiteGroupLine(_NO_LINE, group.name, NODES, names)
+    for key, value in group.policy.lines():
+        said = (dag.names[group.clean_up], value[1]) if key == "CLEAN_UP" else value
+        yield commands.SitePolicyLine(_NO_LINE, group.name, key, said)
+    if group.matched:
+        yield commands.SiteMatched(_NO_LINE, group.name, group.matched, group.round)
 
 
 def _priority(dag: Dag, node: int) -> Command:

@@ -87,6 +87,7 @@ def add_priority(building: Building) -> None:
     """After all files: -Priority and DAGMAN_DEFAULT_PRIORITY go on top of every node's own."""
     dag, more = building.dag, building.options.priority
     if more:
+        dag.priority = more
         for node in range(len(dag)):
             dag.priorities[node] = dag.priorities.get(node, 0) + more
 

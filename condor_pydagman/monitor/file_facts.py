@@ -23,5 +23,8 @@ def changed_at(path: str) -> float:
 
 def shown(path: str) -> str:
     """A path relative to here, if it is below."""
-    relative = os.path.relpath(path)
+    try:
+        relative = os.path.relpath(path)
+    except FileNotFoundError:  # the working directory has been removed
+        relative = ".."
     return os.path.normpath(path) if relative.startswith("..") else relative

@@ -54,8 +54,11 @@ def read_small_plan(found: FoundDag) -> Plan | None:
     """As `read_plan`, for those who have no time to lose: None if the DAG files have more than
     MAX_SMALL_BYTES, or can't be read."""
     files = [os.path.join(found.directory, file) for file in found.files]
-    if sum(map(size_of, files)) > MAX_SMALL_BYTES:
-        return None
+    return read_whole_plan(found) if sum(map(size_of, files)) <= MAX_SMALL_BYTES else None
+
+
+def read_whole_plan(found: FoundDag) -> Plan | None:
+    """As `read_plan`; None if the DAG files can't be read."""
     try:
         return read_plan(found)
     except PydagmanError:

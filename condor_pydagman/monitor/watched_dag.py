@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from condor_pydagman.adapters.lock_holder import living_holder
@@ -14,13 +14,15 @@ from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.file_facts import changed_at, size_of
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag
 from condor_pydagman.monitor.found_state import DagState, state_of_ad, state_of_files
-from condor_pydagman.monitor.plan import Plan, read_small_plan
+from condor_pydagman.monitor.plan import Plan, read_small_plan, read_whole_plan
+from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.overview import Overview, overview
 from condor_pydagman.trace.run_history import NodePlan, Run
 from condor_pydagman.trace.tally import Tally
 from condor_pydagman.vocabulary import NodeStatus
 
 MAX_LOG_BYTES = 32 << 20  # of a nodes log that is read whole; that takes a second
+MAX_WHOLE_BYTES = 1 << 30  # the same where all nodes are wanted
 TAIL_BYTES = 8 << 20  # of the end of a larger one
 ASK_S = 15.0  # between questions to the schedd
 MAX_DEPTH = 4  # of sub-DAGs
@@ -36,21 +38,33 @@ class WatchedDag:
         found: the DAG.
         depth: how many levels of sub-DAGs are followed.
         followed: paths of the DAGs that are followed already, of which this one is a part.
+        whole: the states of all nodes are wanted, even if it takes seconds to find them out.
+        schedd: gives the ad of DAGMan's job in the queue, {} if it is not there, or raises
+            PoolError; without it the schedd is asked in this thread.
+        heard: takes what has happened, as it is read.
 
     Attributes:
         over: whether it has ended, and nothing more will come.
     """
 
     def __init__(
-        self, found: FoundDag, depth: int = MAX_DEPTH, followed: set[str] | None = None
+        self,
+        found: FoundDag,
+        depth: int = MAX_DEPTH,
+        followed: set[str] | None = None,
+        *,
+        whole: bool = False,
+        schedd: Callable[[int], Mapping[str, Any]] | None = None,
+        heard: Callable[[Sequence[DagEvent]], None] | None = None,
     ) -> None:
         self.found = found
+        self._whole, self._schedd, self._heard = whole, schedd, heard
         self._depth = depth
         self._followed = followed if followed is not None else set()
         self._path = os.path.realpath(found.paths.primary)
         self._followed.add(self._path)
         self._plan: Plan | None = None
-        huge = size_of(found.nodes_log) > MAX_LOG_BYTES
+        huge = size_of(found.nodes_log) > (MAX_WHOLE_BYTES if whole else MAX_LOG_BYTES)
         self._monitor = DagMonitor(
             found,
             plans=self._node_plans,
@@ -78,13 +92,26 @@ class WatchedDag:
             return self.found.exit_code
         return self._tally.run.exit_code if self._is_of_this_run() else None
 
+    @property
+    def plan(self) -> Plan | None:
+        """What the DAG files say; None if they are too large, or can't be read."""
+        return self._plan
+
+    @property
+    def tally(self) -> Tally:
+        """Numbers of its run as of the last look, and the run itself."""
+        return self._tally if self.shows_run else Tally(Run())
+
+    @property
+    def shows_run(self) -> bool:
+        """Whether what the logs tell is about it."""
+        return not self._tally.run.starts or self._is_of_this_run()
+
     def look(self) -> Overview:
         """How it stands now."""
         self._read()
         self._set_state()
-        tally = self._tally
-        if tally.run.starts and not self._is_of_this_run():
-            tally = Tally(Run())  # what the logs tell is not about it
+        tally = self.tally
         seen = overview(
             self.found.name,
             self._state.value,
@@ -108,6 +135,8 @@ class WatchedDag:
                 self._tally = self._new_tally()
             else:
                 self._tally.take(events)
+                if self._heard is not None:
+                    self._heard(events)
             if not self._monitor.more:
                 return
 
@@ -115,7 +144,7 @@ class WatchedDag:
         return Tally(self._monitor.run, self._plan.dag if self._plan is not None else None)
 
     def _node_plans(self) -> Mapping[str, NodePlan] | None:
-        self._plan = read_small_plan(self.found)
+        self._plan = read_whole_plan(self.found) if self._whole else read_small_plan(self.found)
         return self._plan.nodes if self._plan is not None else None
 
     def _set_state(self) -> None:
@@ -157,9 +186,11 @@ class WatchedDag:
     def _ask(self, state: DagState) -> None:
         self._note, self._gone = "", False
         try:
-            self._ad = queue.queued_dagman_ad(self.found.cluster) if self.found.cluster else {}
+            ask = self._schedd or queue.queued_dagman_ad
+            self._ad = ask(self.found.cluster) if self.found.cluster else {}
             self._gone = not self._ad and self._can_be_gone(state)
-            if not self._ad and self.found.cluster and not self.found.has_files:
+            by_history = self._schedd is None and not self.found.has_files
+            if not self._ad and self.found.cluster and by_history:
                 self._ad = queue.dagman_ad(self.found.cluster)
         except PoolError as error:
             self._note = str(error)
@@ -210,7 +241,9 @@ class WatchedDag:
                 return None
             if os.path.realpath(found.paths.primary) in self._followed:
                 return None
-            self._inner[node] = WatchedDag(found, self._depth - 1, self._followed)
+            self._inner[node] = WatchedDag(
+                found, self._depth - 1, self._followed, schedd=self._schedd
+            )
         return self._inner[node]
 
     def forget(self) -> None:

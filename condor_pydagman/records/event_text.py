@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, Optional
 
 from condor_pydagman.engine.inputs import LogEvent
-from condor_pydagman.records.own_events import parse_record, with_record
+from condor_pydagman.records.own_events import with_info
 from condor_pydagman.vocabulary import (
     NOOP_PROC,
     RETURN_JOB_ABORTED,
@@ -141,10 +141,10 @@ _NO_REST: _Rest = ("", 0, None, 0, "")
 
 
 def _with_record(event: LogEvent, text: bytes) -> LogEvent:
-    record = parse_record(text.decode())
-    if record is None:
+    noted = with_info(event, text.decode())
+    if noted is event:
         raise _Unsure
-    return with_record(event, record)
+    return noted
 
 
 class CommonEvents:

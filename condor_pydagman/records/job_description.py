@@ -7,7 +7,7 @@ because a bag of a thousand nodes often shares one file.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from condor_pydagman.config import Config
@@ -15,13 +15,15 @@ from condor_pydagman.records.submit_values import NOTHING, attribute, literal, w
 from condor_pydagman.vocabulary import DagStatus, NodeKind
 
 if TYPE_CHECKING:  # large, and condor_submit_dag has none
-    from condor_pydagman.graph.model import Dag
+    from condor_pydagman.graph.model import Dag, Variable
 
 # Events that the schedd and the shadow write into the nodes log.
 NODES_MASK = "0,1,2,4,5,7,8,9,10,11,12,13,16,17,24,27,35,36"
 
 # No further parent is listed once the list has this many characters.
 MAX_PARENT_NAMES_LENGTH = 2000
+
+_ATTRIBUTES = ("my.", "+")  # beginnings of keys that are attributes of the job
 
 _SUBMITTED_BY_DAGMAN = 1  # JobSubmitMethod of jobs that a DAGMan submits itself
 
@@ -106,10 +108,15 @@ def describe(
     dag_status: DagStatus,
     failed_count: int,
     hold: bool = False,
+    attributes_only: bool = False,
+    priority: int | None = None,
+    variables: Sequence[Variable] | None = None,
 ) -> str:
     """The submit text of a node's jobs (manual: "Variable Values Associated with Nodes").
 
-    With `hold` they go on hold at once: see DAGMAN_PUT_FAILED_JOBS_ON_HOLD.
+    `priority` and `variables` are those in force, None for the DAG's.
+    With `hold` they go on hold at once: see DAGMAN_PUT_FAILED_JOBS_ON_HOLD.  With `attributes_only`
+    the node's VARS are left out but for attributes of the job: they are macros of a request.
     The order is stock DAGMan's; a later line wins.  `My.DAGManNodeRetry` is always there, because
     recovery asks the schedd which run of a node a job belongs to.
     """
@@ -121,6 +128,9 @@ def describe(
         dag_status=dag_status,
         failed_count=failed_count,
         hold=hold,
+        attributes_only=attributes_only,
+        priority=priority,
+        variables=variables,
     )
     chunks = [before]
     for body, queue in template.parts:
@@ -137,12 +147,18 @@ def added_lines(
     dag_status: DagStatus,
     failed_count: int,
     hold: bool = False,
+    attributes_only: bool = False,
+    priority: int | None = None,
+    variables: Sequence[Variable] | None = None,
 ) -> tuple[str, str]:
     """What DAGMan adds to a node's submit file: before its own lines, and after them."""
-    variables = dag.variables.get(node, ())
+    if variables is None:
+        variables = dag.variables.get(node, ())
+    if attributes_only:
+        variables = tuple(v for v in variables if v.key.lower().startswith(_ATTRIBUTES))
     before = [
         _node_macros(dag, node, retry, dag_status, failed_count),
-        _defaults(dag, node, workflow, hold),
+        _defaults(dag, node, workflow, hold, priority),
         _recorded(workflow),
         *(_assignment(v.key, v.value) for v in variables if not v.append),
     ]
@@ -209,7 +225,7 @@ def _node_macros(dag: Dag, node: int, retry: int, dag_status: DagStatus, failed_
     )
 
 
-def _defaults(dag: Dag, node: int, workflow: Workflow, hold: bool) -> str:
+def _defaults(dag: Dag, node: int, workflow: Workflow, hold: bool, priority: int | None) -> str:
     config = workflow.config
     lines = []
     if workflow.batch_name.strip():  # a single blank means: no batch name
@@ -218,7 +234,8 @@ def _defaults(dag: Dag, node: int, workflow: Workflow, hold: bool) -> str:
         lines.append('My.JobBatchName = " "\n')  # DAGMan of the sub-DAG reads it
     if workflow.batch_id:
         lines.append(f"batch_id = {literal(workflow.batch_id)}\n")
-    priority = dag.priorities.get(node, 0)
+    if priority is None:
+        priority = dag.priorities.get(node, 0)
     if priority:
         lines.append(f"priority = {priority}\n")
     if hold:

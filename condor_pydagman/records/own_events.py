@@ -18,18 +18,21 @@ from condor_pydagman.vocabulary import NOOP_CLUSTER, NOOP_PROC, EventKind, Journ
 # Readers of the log take 1023 bytes of such a line, time and ids included.
 MAX_RECORD_BYTES = 900
 
+# The beginning of the text of a note that the worker of a DATA node writes.
+PLACEMENT_NOTE = '[ DAGManNote = "PLACEMENT"; '
+
 _END = "...\n"
 _USAGE = ("Run Remote", "Run Local", "Total Remote", "Total Local")
 _BYTES = ("Run Bytes Sent", "Run Bytes Received", "Total Bytes Sent", "Total Bytes Received")
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _PLAIN = {"\\": "\\", '"': '"', "n": "\n", "r": "\r", "t": "\t"}
-_STRING = r'"((?:[^"\\]|\\["\\nrt]|\\x[89a-f][0-9a-f])*)"'
+STRING = r'"((?:[^"\\]|\\["\\nrt]|\\x[89a-f][0-9a-f])*)"'
 _BYTE = 0xDC00  # what Python adds to a byte that it can't decode (PEP 383)
 # Old records have `DAGNodeName`, and the job that they are about in the event's head.
 _RECORD = re.compile(
-    r'\s*\[ DAGManNote = "([A-Z_]+)"; (DAGNodeName|Node) = ' + _STRING + r"; "
+    r'\s*\[ DAGManNote = "([A-Z_]+)"; (DAGNodeName|Node) = ' + STRING + r"; "
     r'(?:Job = "(\d{1,9})\.(-?\d{1,9})"; )?'
-    r"DAGManNodeRetry = (\d{1,10}); Value = (-?\d{1,10}); Text = " + _STRING + r" \]\s*"
+    r"DAGManNodeRetry = (\d{1,10}); Value = (-?\d{1,10}); Text = " + STRING + r" \]\s*"
 )
 _OF_JOBS = (
     JournalRecord.ADOPTED,
@@ -102,20 +105,20 @@ def post_ended(when: str, node: str, status: int, *, cluster: int, proc: int, su
         ending = f"\t(0) Abnormal termination (signal {-status})\n"
     else:
         ending = f"\t(1) Normal termination (return value {status})\n"
-    head = _head(EventKind.POST_SCRIPT_TERMINATED, cluster, proc, subproc, when)
+    head = event_head(EventKind.POST_SCRIPT_TERMINATED, cluster, proc, subproc, when)
     return f"{head} POST Script terminated.\n{ending}    DAG Node: {node}\n{_END}"
 
 
 def pre_skip(when: str, node: str, subproc: int) -> str:
     """Event 034: the PRE script's exit code was the node's PRE_SKIP value."""
-    head = _head(EventKind.PRESKIP, NOOP_CLUSTER, NOOP_PROC, subproc, when)
+    head = event_head(EventKind.PRESKIP, NOOP_CLUSTER, NOOP_PROC, subproc, when)
     return f"{head} PRE script return value is PRE_SKIP value\n    DAG Node: {node}\n{_END}"
 
 
 def noop(when: str, node: str, subproc: int) -> str:
     """Events 000 and 005 of a NOOP node, whose job never existed."""
-    submit = _head(EventKind.SUBMIT, NOOP_CLUSTER, NOOP_PROC, subproc, when)
-    ended = _head(EventKind.JOB_TERMINATED, NOOP_CLUSTER, NOOP_PROC, subproc, when)
+    submit = event_head(EventKind.SUBMIT, NOOP_CLUSTER, NOOP_PROC, subproc, when)
+    ended = event_head(EventKind.JOB_TERMINATED, NOOP_CLUSTER, NOOP_PROC, subproc, when)
     usage = "".join(f"\t\tUsr 0 00:00:00, Sys 0 00:00:00  -  {what} Usage\n" for what in _USAGE)
     size = "".join(f"\t0  -  {what} By Job\n" for what in _BYTES)
     return (
@@ -132,7 +135,7 @@ def record_event(when: str, node: str, action: AppendJournalRecord) -> str:
     Whatever it is about, its head says "no job" and its text not `DAGNodeName`: tools go by these.
     A text that makes the record too long is cut.
     """
-    head = _head(EventKind.GENERIC, -1, -1, -1, when)
+    head = event_head(EventKind.GENERIC, -1, -1, -1, when)
     return f"{head} {_record_text(node, action)}\n{_END}"
 
 
@@ -144,7 +147,16 @@ def parse_record(info: str) -> RecordRead | None:
     name, key, node, cluster, proc, retry, value, text = found.groups()
     job = (int(cluster), int(proc)) if cluster else (-1, -1)
     record, old = JournalRecord[name], key != "Node"
-    return RecordRead(record, _unescaped(node), int(retry), int(value), _unescaped(text), *job, old)
+    return RecordRead(record, unescaped(node), int(retry), int(value), unescaped(text), *job, old)
+
+
+def with_info(event: LogEvent, info: str) -> LogEvent:
+    """A generic event with what its text says: a journal record, or a note of a DATA node's worker,
+    which is kept as text."""
+    read = parse_record(info)
+    if read is not None:
+        return with_record(event, read)
+    return event._replace(text=info) if PLACEMENT_NOTE in info[:60] else event
 
 
 def with_record(event: LogEvent, read: RecordRead) -> LogEvent:
@@ -166,33 +178,35 @@ def with_record(event: LogEvent, read: RecordRead) -> LogEvent:
     )
 
 
-def _head(kind: EventKind, cluster: int, proc: int, subproc: int, when: str) -> str:
+def event_head(kind: EventKind, cluster: int, proc: int, subproc: int, when: str) -> str:
+    """The beginning of an event: `when` is what `stamp` gives; an id of -1 means none."""
     return f"{int(kind):03d} ({cluster:03d}.{proc:03d}.{subproc:03d}) {when}"
 
 
 def _record_text(node: str, action: AppendJournalRecord) -> str:
     job = f' Job = "{action.cluster}.{action.proc}";' if action.cluster >= 0 else ""
     front = (
-        f'[ DAGManNote = "{action.record.value}"; Node = "{_escaped(node)}";{job}'
+        f'[ DAGManNote = "{action.record.value}"; Node = "{escaped(node)}";{job}'
         f" DAGManNodeRetry = {action.retry}; Value = {action.value}; Text = "
     )
     room = max(MAX_RECORD_BYTES - len(front) - len('"" ]'), 0)
-    return f'{front}"{_fitting(action.text, room)}" ]'
+    return f'{front}"{fitting(action.text, room)}" ]'
 
 
-def _fitting(text: str, room: int) -> str:
+def fitting(text: str, room: int) -> str:
     """As much of `text` as has room when escaped; no escape is cut in two."""
     kept = []
     for character in text:
-        escaped = _safe(character)
-        room -= len(escaped.encode("utf-8", "surrogateescape"))
+        one = _safe(character)
+        room -= len(one.encode("utf-8", "surrogateescape"))
         if room < 0:
             break
-        kept.append(escaped)
+        kept.append(one)
     return "".join(kept)
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
+    """`text` inside the quotes of a string of an event."""
     return "".join(map(_safe, text))
 
 
@@ -203,7 +217,8 @@ def _safe(character: str) -> str:
     return _ESCAPES.get(character, max(character, " "))
 
 
-def _unescaped(text: str) -> str:
+def unescaped(text: str) -> str:
+    """The text that `escaped` was given."""
     return re.sub(r"\\(?:x(..)|(.))", _meant, text)
 
 

@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from condor_pydagman.dagfile.quoting import node_word
+from condor_pydagman.dagfile.quoting import name_word, node_word
 from condor_pydagman.dagfile.retry_lines import retry_options
-from condor_pydagman.engine.report import NodeReport
+from condor_pydagman.engine.node_settings import retry_in_force
+from condor_pydagman.engine.report import GroupReport, NodeReport
 from condor_pydagman.errors import UsageError
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.unparse import retry_line
 from condor_pydagman.names import DagPaths
+from condor_pydagman.records.setting_options import setting_lines
 from condor_pydagman.vocabulary import NodeKind, NodeStatus
 
 FORMAT_VERSION = "2.1.0"
@@ -45,7 +47,12 @@ class Selection(NamedTuple):
 
 
 def rescue_text(
-    dag: Dag, nodes: Iterable[NodeReport], *, created: Sequence[int], reset_retries: bool
+    dag: Dag,
+    nodes: Iterable[NodeReport],
+    *,
+    created: Sequence[int],
+    reset_retries: bool,
+    groups: Iterable[GroupReport] = (),
 ) -> Iterator[str]:
     """Lines of a rescue file, newlines included (manual: "Rescue DAGs").
 
@@ -53,10 +60,15 @@ def rescue_text(
         nodes: every node in order.
         created: broken-down time in GMT, as `time.gmtime` gives it.
         reset_retries: DAGMAN_RESET_RETRIES_UPON_RESCUE; if false, retries left are written.
+        groups: groups of nodes; those that are partly done keep their sites.
     """
     head = ["# Rescue DAG file, created after running\n"]
     head.append(f"#   the {dag.files[0] if dag.files else ''} DAG file\n")
-    return _text(dag, nodes, head, created, reset_retries)
+    yield from _text(dag, nodes, head, created, reset_retries)
+    for group in groups:
+        if group.site and 0 < group.done < group.total:
+            words = name_word(group.name), name_word(group.site), str(group.round)
+            yield f"SITE_MATCHED {' '.join(words)}\n"
 
 
 def save_text(
@@ -93,8 +105,10 @@ def _text(
             if dag.has_weak_children_only(report.node) and kind not in _NEVER_DONE:
                 marks.append("# Failed node with only weak child dependencies:\n")
                 marks.append(f"DONE {node_word(report.name)}\n")
-        if not reset_retries and kind not in _NEVER_DONE:
-            marks.extend(_retries(dag, report))
+        if report.settings is not None:
+            marks.extend(setting_lines(report.name, report.settings))
+        if kind not in _NEVER_DONE:
+            marks.extend(_retries(dag, report, reset_retries=reset_retries))
     yield from head
     yield from _counts(created, total, done, failed)
     yield from marks
@@ -213,13 +227,19 @@ def _counts(created: Sequence[int], total: int, done: int, failed: list[str]) ->
     yield "\n"
 
 
-def _retries(dag: Dag, report: NodeReport) -> Iterator[str]:
-    retry = dag.retries.get(report.node)
-    if retry is None or retry.limit <= 0:
+def _retries(dag: Dag, report: NodeReport, *, reset_retries: bool) -> Iterator[str]:
+    """The line that says how many retries are left; with `reset_retries` that of a node for which a
+    person has set how many it has."""
+    retry = retry_in_force(dag.retries.get(report.node), report.settings)
+    was_set = report.settings is not None and report.settings.retries is not None
+    if retry is None or not (was_set or (retry.limit > 0 and not reset_retries)):
         return
-    left = max(retry.limit - report.retries_done, 0)
-    yield (
-        f"# {report.retries_done} of {retry.limit} retries already performed; {left} remaining\n"
-    )
+    left = retry.limit
+    if not reset_retries:
+        left = max(retry.limit - report.retries_done, 0)
+        yield (
+            f"# {report.retries_done} of {retry.limit} retries already performed;"
+            f" {left} remaining\n"
+        )
     options = retry_options(retry_line(report.name, retry))
     yield f"RETRY {node_word(report.name)} {left}{' ' * bool(options)}{options}\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from condor_pydagman.placement.units import size_text
 from condor_pydagman.printable import printable
 from condor_pydagman.report.words import result
 from condor_pydagman.trace.dag_events import DagEvent
@@ -43,6 +44,15 @@ def _status(event: DagEvent) -> str:
     return f"nodes: {shown or 'none'} of {event.data['total']}"
 
 
+def _ends(event: DagEvent) -> str:
+    return f"{printable(event.data['source'])} -> {printable(event.data['destination'])}"
+
+
+def _moved(event: DagEvent) -> str:
+    size = size_text(event.data["bytes"]) if event.data["bytes"] >= 0 else "done"
+    return f"{size} in {event.data['seconds']:.1f} s by {printable(event.data['way'])}"
+
+
 _WORDS: Mapping[str, Callable[[DagEvent], str]] = {
     "dag.start": lambda event: "DAGMan has started",
     "dag.halt": lambda event: "halted",
@@ -53,6 +63,9 @@ _WORDS: Mapping[str, Callable[[DagEvent], str]] = {
     "dag.end": lambda event: f"DAGMan has ended, exit code {event.data['exit_code']}",
     "node.state": _state,
     "node.retry": lambda event: f"is tried again, retry {event.data['retry']}",
+    "node.steered": lambda event: printable(
+        f"{event.data['command']}, asked by {event.data['by']}"
+    ),
     "node.submit_failed": lambda event: f"could not be submitted{_why(event)}",
     "job.submit": lambda event: f"{_job(event)} submitted",
     "job.execute": lambda event: f"{_job(event)} runs on {printable(event.data['host'])}",
@@ -61,6 +74,9 @@ _WORDS: Mapping[str, Callable[[DagEvent], str]] = {
     "job.release": lambda event: f"{_job(event)} was released{_why(event)}",
     "job.terminate": lambda event: f"{_job(event)} ended, {result(event.data.get('value'))}",
     "job.abort": lambda event: f"{_job(event)} was removed{_why(event)}",
+    "data.done": lambda event: f"{_ends(event)}: {_moved(event)}",
+    "data.retry": lambda event: f"{_ends(event)}: attempt {event.data['try']} failed{_why(event)}",
+    "data.fail": lambda event: f"{_ends(event)} has failed{_why(event)}",
     "script.start": lambda event: f"{event.data['script']} script started",
     "script.end": lambda event: (
         f"{event.data['script']} script ended, {result(event.data['value'])}"

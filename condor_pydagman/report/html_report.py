@@ -7,6 +7,7 @@ from html import escape
 from typing import NamedTuple
 
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.placement.units import size_text
 from condor_pydagman.printable import printable
 from condor_pydagman.report.charts import MAX_ROWS, NAMES, concurrency_chart, timeline
 from condor_pydagman.report.concurrency import concurrency
@@ -15,6 +16,7 @@ from condor_pydagman.report.groups import failure_kinds, group_names, groups, re
 from condor_pydagman.report.spans import PARTS, Span, spans
 from condor_pydagman.report.style_sheet import STYLE
 from condor_pydagman.report.words import duration, number
+from condor_pydagman.trace.node_placements import total
 from condor_pydagman.trace.run_history import Run
 from condor_pydagman.vocabulary import NodeStatus
 
@@ -78,6 +80,7 @@ def html_report(subject: Subject) -> Iterator[str]:
         yield from _path(subject, by_node, begin, end)
         yield from _groups(run, found, names)
         yield from _resources(run, names)
+        yield from _placements(run)
         yield from _retries(run)
         yield from _holds(run, subject.clock)
     yield from _picture(subject)
@@ -144,6 +147,8 @@ def _numbers(run: Run, begin: float, end: float) -> Iterator[tuple[str, str]]:
     if evictions:
         yield f"{evictions:,}", "evictions"
     yield duration(cpu), "CPU time of jobs"
+    if run.placements:
+        yield size_text(total(run.placements).moved), "moved by DATA nodes"
 
 
 def _failures(run: Run, excerpts: Mapping[str, Sequence[str]]) -> Iterator[str]:
@@ -282,6 +287,34 @@ def _resources(run: Run, names: dict[str, str]) -> Iterator[str]:
     ]
     head = ("submit description", "resource", "requested", "used, mean", "used, most", "of request")
     yield from _table("As the terminate events of the jobs say", head, rows, (0, 1))
+
+
+def _placements(run: Run) -> Iterator[str]:
+    """What DATA nodes have moved, the slowest first."""
+    if not run.placements:
+        return
+    yield "<h2 id='data'>Data placement</h2>\n"
+    slowest = sorted(run.placements.items(), key=lambda one: one[1].begun - one[1].ended)
+    rows = [
+        (
+            _text(name),
+            f"{of.done:,}",
+            f"{of.skipped:,}" if of.skipped else "",
+            size_text(of.moved),
+            duration(of.ended - of.begun),
+            f"{size_text(of.per_second)}/s" if of.per_second else "",
+            f"{of.retried:,}" if of.retried else "",
+            f"{of.failed:,}" if of.failed else "",
+            _text(", ".join(of.ways)),
+            _text(of.reasons[-1]) if of.reasons else "",
+        )
+        for name, of in slowest[:MAX_TABLE_ROWS]
+    ]
+    head = ("node", "done", "there already", "moved", "took", "rate", "repeated", "failed", "ways",
+            "last fault")  # fmt: skip
+    moved = size_text(total(run.placements).moved)
+    caption = f"{len(run.placements):,} DATA node(s) have moved {moved}"
+    yield from _table(caption, head, rows, (0, 8, 9))
 
 
 def _retries(run: Run) -> Iterator[str]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 from unicodedata import east_asian_width
 
+from condor_pydagman.placement.units import size_text
 from condor_pydagman.printable import printable
 from condor_pydagman.report.words import duration, number, rate, result
 from condor_pydagman.trace.overview import STATES, Overview
@@ -56,6 +58,8 @@ def overview_lines(
     if seen.counts["total"]:
         lines += [_bar(seen, room), *_wrapped(_counts(seen), room)]
         lines += _wrapped(_pace(seen, clock), room)
+    if seen.placements:
+        lines += _wrapped(_placements(seen.placements), room)
     if depth == 0:
         lines += _details(seen, room, clock)
     for inner in seen.subdags:
@@ -148,6 +152,24 @@ def _pace(seen: Overview, clock: Callable[[float], str]) -> list[Piece]:
         pieces.append((f"done in about {duration(seen.remaining_s)}, at {when},", ""))
         window = duration(min(WINDOW_S, seen.now - seen.begun))
         pieces.append((f"if it goes on as in the last {window}", "bright_black"))
+    return pieces
+
+
+def _placements(of: Mapping[str, Any]) -> list[Piece]:
+    """What DATA nodes have moved."""
+    pieces = [(f"data: {size_text(of['bytes'])} moved,", "")]
+    if of["per_second"]:
+        pieces.append((f"{size_text(of['per_second'])}/s on average,", ""))
+    pieces.append((f"{number(of['done'])} placements done", ""))
+    for name, words, style in (
+        ("skipped", "were there already", "bright_black"),
+        ("retried", "attempts repeated", "yellow"),
+        ("failed", "failed", "bold red"),
+    ):
+        if of[name]:
+            pieces.append((f"{number(of[name])} {words}", style))
+    if of["reasons"] and (of["retried"] or of["failed"]):
+        pieces.append((f"last: {printable(of['reasons'][-1])}", "bright_black"))
     return pieces
 
 

@@ -10,10 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from condor_pydagman.engine.node_settings import read_settings
+from condor_pydagman.engine.steering_rules import RETRY, read_text
 from condor_pydagman.records.own_events import parse_record
+from condor_pydagman.records.placement_event import COMPLETED, FAILED, RESCHEDULED, parse_event
 from condor_pydagman.trace import nodes_log_text as log_text
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.job_table import JobTable
+from condor_pydagman.trace.node_placements import NodePlacements, event_fields
 from condor_pydagman.trace.nodes_log_text import NodesLogEvent
 from condor_pydagman.trace.run_history import Attempt, Hold, NodePlan, NodeRun, Run, ScriptRun
 from condor_pydagman.vocabulary import (
@@ -22,10 +26,15 @@ from condor_pydagman.vocabulary import (
     SHARED_CLUSTER,
     EventKind,
     JournalRecord,
+    NodeCommand,
     NodeStatus,
 )
 
 _NO_PLAN = NodePlan()
+
+_MARKS = (NodeCommand.DONE, NodeCommand.SKIP)
+_BUSY = (NodeStatus.PRERUN, NodeStatus.SUBMITTED, NodeStatus.POSTRUN)
+_PLACEMENT_EVENTS = {COMPLETED: "data.done", RESCHEDULED: "data.retry", FAILED: "data.fail"}
 
 
 class NodeTracker:
@@ -119,10 +128,10 @@ class NodeTracker:
             last.pre.started = min(time, last.pre.ended)
             self.tell("script.start", time, node, script="PRE")
             return
-        attempt = self.current(node)
+        attempt = self._last(node) if node.skipped else self.current(node)
         attempt.pre = ScriptRun(time)
         self.tell("script.start", time, node, script="PRE")
-        if not attempt.procs:
+        if not (attempt.procs or node.skipped):
             self.set_status(node, NodeStatus.PRERUN, time)
 
     def pre_ended(self, node: NodeRun, value: int, time: float) -> None:
@@ -342,8 +351,11 @@ class NodeTracker:
 
     def _record(self, event: NodesLogEvent) -> None:
         """One of our DAGMan's own records; a job can't write one (`records.own_events`)."""
-        read = parse_record(event.text) if event.cluster < 0 else None
+        if event.cluster >= 0:
+            return
+        read = parse_record(event.text)
         if read is None:
+            self._placement(event)
             return
         node = self.node(read.node) if read.node else None
         if node is None:
@@ -353,6 +365,8 @@ class NodeTracker:
         elif read.record is JournalRecord.SUBMIT_FAILED:
             self.submit_failed(node, read.text, event.time)
             self._failed(node, event.time, None, read.text)
+        elif read.record is JournalRecord.STEERED:
+            self._steered(node, read.text, event.time)
         elif read.record in (JournalRecord.JOB_LOST, JournalRecord.JOB_ENDED):
             lost = read.record is JournalRecord.JOB_LOST
             job = event._replace(cluster=read.cluster, proc=read.proc)
@@ -362,6 +376,42 @@ class NodeTracker:
                 self.tell("job.abort" if lost else "job.terminate", event.time, node, _job(job))
                 self._proc_ended(job, *found, value)
 
+    def _steered(self, node: NodeRun, text: str, time: float) -> None:
+        """A person's command, which DAGMan obeys unless it comes too late."""
+        words = read_text(text)
+        if words is None:
+            return
+        command = words.command
+        data = {"command": command.value, "by": words.by, "options": words.options}
+        self.tell("node.steered", time, node, **data)
+        ended = node.status in (NodeStatus.DONE, NodeStatus.ERROR)
+        if command is NodeCommand.RERUN and ended:
+            node.no_retry = node.skipped = False
+            node.anew_from = len(node.attempts)
+            self.set_status(node, NodeStatus.READY, time)
+        elif command in _MARKS and node.status not in _BUSY:
+            node.skipped = not node.attempts
+            self.set_status(node, NodeStatus.DONE, time, skipped=command is NodeCommand.SKIP)
+        elif command is NodeCommand.SET:
+            settings = read_settings(words.options)
+            if settings is not None and settings.retries is not None:
+                node.retries = settings.retries
+        elif command is NodeCommand.CANCEL and not ended:
+            node.no_retry = RETRY not in words.options.split()
+            if node.status not in _BUSY:
+                self.set_status(node, NodeStatus.ERROR, time, reason=f"cancelled by {words.by}")
+
+    def _placement(self, event: NodesLogEvent) -> None:
+        """A note of a DATA node's worker."""
+        noted = parse_event(event.text)
+        if noted is None:
+            return
+        node = self.node(noted.node)
+        self.run.placements.setdefault(node.name, NodePlacements()).add(noted, event.time)
+        name, job = _PLACEMENT_EVENTS.get(noted.state), f"{noted.cluster}.{noted.proc}"
+        if name is not None and self._say is not None:
+            self.tell(name, event.time, node, job, **event_fields(noted))
+
     def _done(self, node: NodeRun, time: float, **data: Any) -> None:
         node.attempts[-1].over = True
         self.set_status(node, NodeStatus.DONE, time, **data)
@@ -370,7 +420,9 @@ class NodeTracker:
         """The attempt has failed; the POST script of a failed job comes before this."""
         attempt = self._last(node)
         attempt.over = True
-        if attempt.number < self.plan(node).retries and not node.no_retry:
+        limit = self.plan(node).retries if node.retries is None else node.retries
+        retries = node.anew_from + limit
+        if attempt.number < retries and not node.no_retry:
             self.retried(node, attempt.number + 1, time)
             return
         data: dict[str, Any] = {} if value is None else {"value": value}

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
+from condor_pydagman.names import logged_name
 from condor_pydagman.trace.local_times import LocalTimes
 from condor_pydagman.trace.run_history import Usage
 
@@ -23,7 +24,7 @@ _HEAD = re.compile(
 )
 _ANOTHER_HEAD = re.compile(rb"\n(?=\d{3} \(-?\d{1,10}\.-?\d{1,10}\.-?\d{1,10}\) \d)")
 _NODE = re.compile(r'DAGNodeName = "((?:[^"\\]|\\.)*)"|DAG Node: +([^\n]*)')
-_ESCAPE = re.compile(r"\\(.)")
+_ESCAPE = re.compile(r"(?:\\[0-3][0-7]{2})+|\\(.)")  # of a ClassAd; bytes beyond ASCII are octal
 _SLOT = re.compile(r"SlotName: (\S+)")
 _ADDRESS = re.compile(r"<([^:?>]+)[^>]*>")
 _ALIAS = re.compile(r"[?&]alias=([^&>]+)")
@@ -81,12 +82,19 @@ def log_events(data: bytes, begin: int, times: LocalTimes) -> Iterator[NodesLogE
 
 
 def node_name(text: str) -> str:
-    """The node that an event names; '' if none."""
+    """The node that an event names, as `logged_name` gives it; '' if none."""
     found = _NODE.search(text)
     if found is None:
         return ""
     quoted, plain = found.groups()
-    return _ESCAPE.sub(r"\1", quoted) if quoted is not None else plain.strip()
+    return logged_name(_ESCAPE.sub(_character, quoted)) if quoted is not None else plain.strip()
+
+
+def _character(escape: re.Match[str]) -> str:
+    if escape[1] is not None:
+        return escape[1]
+    data = bytes(int(octal, 8) for octal in escape[0].split("\\")[1:])
+    return data.decode("utf-8", "surrogateescape")
 
 
 def host(text: str) -> str:

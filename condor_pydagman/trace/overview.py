@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.trace.node_placements import total
 from condor_pydagman.trace.run_history import Attempt, NodeRun, Run
 from condor_pydagman.trace.tally import Tally
 from condor_pydagman.vocabulary import NodeStatus
@@ -88,6 +89,8 @@ class Overview(NamedTuple):
         failures: the last nodes that have failed, the newest first.
         throttles: those that hold nodes back, in words.
         subdags: of the nodes that are DAGs and in the queue.
+        placements: of DATA nodes: done, skipped, failed, retried, bytes, per_second and reasons;
+            empty if there are none.
     """
 
     dag: str
@@ -108,6 +111,7 @@ class Overview(NamedTuple):
     failures: Sequence[Failure] = ()
     throttles: Sequence[str] = ()
     subdags: Sequence[Any] = ()
+    placements: Mapping[str, Any] = {}
 
     def as_json(self) -> dict[str, Any]:
         """The fields, and those of its parts, by name."""
@@ -163,6 +167,7 @@ def overview(
         [failure_of(node) for node in reversed(tally.failures)][:MAX_LISTED],
         _full_throttles(run, counts, tally) if running else [],
         subdags,
+        total(run.placements).as_json() if run.placements else {},
     )
 
 

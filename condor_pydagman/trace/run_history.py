@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import NamedTuple
 
+from condor_pydagman.trace.node_placements import NodePlacements
 from condor_pydagman.vocabulary import NodeStatus
 
 
@@ -194,10 +195,22 @@ class NodeRun:
         attempts: oldest first; empty if it has not been started.
         skipped: its PRE script returned PRE_SKIP: it is done without a job.
         no_retry: DAGMan has said that it will not be tried again.
+        retries: how many it has, as a person has set; None: as the DAG says.
         retries_told: how many retries are known of.
+        anew_from: number of the first attempt since somebody has let it run again.
     """
 
-    __slots__ = ("attempts", "name", "no_retry", "retries_told", "since", "skipped", "status")
+    __slots__ = (
+        "anew_from",
+        "attempts",
+        "name",
+        "no_retry",
+        "retries",
+        "retries_told",
+        "since",
+        "skipped",
+        "status",
+    )
 
     def __init__(self, name: str, status: NodeStatus = NodeStatus.NOT_READY) -> None:
         self.name = name
@@ -205,7 +218,9 @@ class NodeRun:
         self.since = 0.0
         self.attempts: list[Attempt] = []
         self.skipped = self.no_retry = False
+        self.retries: int | None = None
         self.retries_told = 0
+        self.anew_from = 0
 
 
 class Start(NamedTuple):
@@ -251,9 +266,11 @@ class Run:
         aborted: DAGMan's words for the ABORT-DAG-ON that ended it, '' if none did.
         removed: whether DAGMan's job was removed (condor_rm).
         complete: whether the nodes log was read from its beginning.
+        placements: of DATA nodes, by node.
     """
 
     def __init__(self) -> None:
+        self.placements: dict[str, NodePlacements] = {}
         self.nodes: dict[str, NodeRun] = {}
         self.starts: list[Start] = []
         self.begun = self.last = self.ended = 0.0

@@ -43,6 +43,7 @@ class Tally:
         self.dag = dag
         self._countdown = Countdown(dag) if dag is not None else None
         self._counted: set[str] = set()  # nodes whose end the countdown knows
+        self._stale = False
         self.ready = self._find_ready() if dag is not None else set()
         self._services = _services(dag)
         nodes = [node for name, node in run.nodes.items() if name not in self._services]
@@ -90,6 +91,11 @@ class Tally:
         for event in events:
             if event.name == "node.state":
                 self._change(event)
+        if self._stale:
+            self._stale = False
+            self._countdown = Countdown(self.dag) if self.dag is not None else None
+            self._counted.clear()
+            self.ready = self._find_ready()
 
     def _change(self, event: DagEvent) -> None:
         node = self.run.nodes.get(event.node)
@@ -99,6 +105,7 @@ class Tally:
         if self.by_status[was]:
             self.by_status[was] -= 1
         self.by_status[status] += 1
+        self._stale |= was in _ENDED  # it runs again, and its children wait for it
         self.ready.discard(node.name)
         self.ready |= self._freed_by(node.name, status)
         if was is NodeStatus.SUBMITTED:

@@ -36,6 +36,9 @@ class Side(Protocol):
     def remove(self, cluster: int, ended: int = -1) -> None:
         """Remove a cluster, or (0) all, but for a proc that DAGMan knows has ended."""
 
+    def hold(self, cluster: int, *, release: bool = False) -> None:
+        """Put a cluster on hold, or release it."""
+
     def jobs(self) -> list[QueuedJob]: ...
 
     def until_ended(self, cluster: int) -> list[LogEvent]:
@@ -43,6 +46,9 @@ class Side(Protocol):
 
     def until_running(self, cluster: int) -> list[LogEvent]:
         """Let time pass until a proc runs; all events of the log so far."""
+
+    def until_told(self, cluster: int, kind: EventKind) -> list[LogEvent]:
+        """Let time pass until the log has such an event; all events of the log so far."""
 
 
 def of(cluster: int, events: list[LogEvent]) -> list[LogEvent]:
@@ -90,6 +96,19 @@ class ScheddContract:
         events = of(answer.cluster, side.until_ended(answer.cluster))
         ends = [e for e in events if e.kind in (EventKind.JOB_ABORTED, EventKind.JOB_TERMINATED)]
         assert sorted((e.kind, e.proc) for e in ends) == [(9, 0), (9, 1)]
+
+    def test_a_held_job_runs_again_when_it_is_released(self, side: Side) -> None:
+        answer = side.submit(Wish(lasting=True))
+        side.until_running(answer.cluster)
+        side.hold(answer.cluster)
+        side.hold(answer.cluster)  # it is so already
+        side.until_told(answer.cluster, EventKind.JOB_HELD)
+        side.hold(answer.cluster, release=True)
+        side.until_told(answer.cluster, EventKind.JOB_RELEASED)
+        side.remove(answer.cluster)
+        events = kinds(of(answer.cluster, side.until_ended(answer.cluster)))
+        wanted = [EventKind.JOB_HELD, EventKind.JOB_RELEASED, EventKind.JOB_ABORTED]
+        assert [kind for kind in events if kind in wanted] == wanted
 
     def test_removing_one_cluster_leaves_the_others(self, side: Side) -> None:
         gone, stays = side.submit(Wish("A", lasting=True)), side.submit(Wish("B", lasting=True))

@@ -1,9 +1,10 @@
 """Uses the real schedd adapter for a test that may not: as root, the test can't submit jobs.
 
 Reads requests from standard input, one a line, in JSON: `["submit", TEXT, DIRECTORY]`,
-`["remove", CLUSTER, ENDED_PROC]`, `["remove but services"]`, `["jobs"]`, or the name and arguments
-of another method of the adapter; answers each with a line.  Arguments: DAGMan's cluster, and
-`adapter`, or `process` to have them done by the process that asks the schedd for DAGMan.
+`["remove", CLUSTER, ENDED_PROC]`, `["hold", CLUSTER, RELEASE]`, `["remove but services"]`,
+`["jobs"]`, or the name and arguments of another method of the adapter; answers each with a line.
+Arguments: DAGMan's cluster, and `adapter`, or `process` to have them done by the process that asks
+the schedd for DAGMan.
 """
 
 from __future__ import annotations
@@ -48,6 +49,9 @@ class ByProcess:
     def remove(self, reason: str, cluster: int = 0, **how: Any) -> None:
         self._result(ask.Remove(reason, cluster, **how))
 
+    def hold(self, cluster: int, proc: int, reason: str, *, release: bool) -> None:
+        self._result(ask.Hold(cluster, proc, reason, release))
+
     def jobs(self) -> list[QueuedJob]:
         return list(self._result(ask.ListQueue()).jobs)
 
@@ -84,6 +88,9 @@ def answer(adapter: Any, request: list[Any]) -> Any:
         cluster, ended = words
         left_out = [job[:2] for job in adapter.removable(cluster) if job.proc == ended]
         return adapter.remove("the test says so", cluster, ended=left_out)
+    if what == "hold":
+        cluster, release = words
+        return adapter.hold(cluster, ALL_PROCS, "the test says so", release=release)
     if what == "remove but services":
         return adapter.remove("the test says so", spare_services=True)
     if what in ("jobs", "ended_jobs"):

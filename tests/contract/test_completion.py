@@ -39,7 +39,7 @@ def offered(place: Path, *words: str) -> list[str]:
     done = subprocess.run(
         ["bash", "--norc", "-u", "-c", SCRIPT, str(COMPLETIONS / words[0]), *words],
         cwd=place,
-        env={"PATH": "/usr/bin:/bin", "MY_VARIABLE": "1"},
+        env={"PATH": f"{place}/bin:/usr/bin:/bin", "MY_VARIABLE": "1"},
         capture_output=True,
         text=True,
         check=True,
@@ -118,3 +118,26 @@ def test_the_commands_of_condor_pydagman(place: Path) -> None:
     assert offered(place, "condor_pydagman", "draw", "my.dag", "--no") == ["--no-status"]
     assert "condor_pydagman" not in offered(place, "condor_pydagman", "pool", "run", "ech")
     assert "echo" in offered(place, "condor_pydagman", "pool", "run", "ech")
+
+
+NAMES = """\
+#!/bin/sh
+[ "$1 $2 $3" = "steer names my.dag" ] || exit 1
+printf '%s\\n' align_1 align_2 'odd$name' | grep "^$4"
+"""
+
+
+def test_nodes_of_a_dag_that_runs(place: Path) -> None:
+    """DAGMan names them; a program that answers as it does is on the path here."""
+    program = place / "bin" / "condor_pydagman"
+    program.parent.mkdir()
+    program.write_text(NAMES)
+    program.chmod(0o755)
+    steer = ("condor_pydagman", "steer")
+    assert offered(place, *steer, "cancel", "m") == ["my.dag"]
+    assert offered(place, *steer, "cancel", "my.dag", "al") == ["align_1", "align_2"]
+    assert offered(place, *steer, "rerun", "--descendants", "my.dag", "align_1", "o") == [
+        r"odd\$name"
+    ]
+    assert offered(place, *steer, "cancel", "other.dag", "") == []
+    assert offered(place, *steer, "halt", "m") == ["my.dag"]

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from condor_pydagman.adapters.schedd_requests import LostReply, Remove
+from condor_pydagman.adapters.schedd_requests import Hold, LostReply, Remove
 from condor_pydagman.engine.actions import SubmitNode
 from condor_pydagman.engine.inputs import LogEvent, QueuedJob
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.errors import PoolError
-from condor_pydagman.vocabulary import DagStatus, NodeKind
+from condor_pydagman.vocabulary import ALL_PROCS, DagStatus, EventKind, NodeKind
 from tests.contract import worlds
 from tests.contract.schedd import Answer, ScheddContract, Wish
 from tests.sim.fake_jobs import Job
@@ -52,6 +52,9 @@ class FakeSide:
         left_out = [job[:2] for job in self.jobs() if job.proc == ended]
         assert not schedd.remove(Remove("", cluster, ended=left_out), era, frozenset())
 
+    def hold(self, cluster: int, *, release: bool = False) -> None:
+        assert self.world.schedd.hold(Hold(cluster, ALL_PROCS, "", release)) is None
+
     def jobs(self) -> list[QueuedJob]:
         return self.world.schedd.listed(self.world.era)
 
@@ -65,6 +68,13 @@ class FakeSide:
             job.status == "running" for (number, _), job in queue.items() if number == cluster
         )
         worlds.until(self.world, running)
+        return self._events()
+
+    def until_told(self, cluster: int, kind: EventKind) -> list[LogEvent]:
+        def told() -> bool:
+            return (kind, cluster) in {(event.kind, event.cluster) for event in self._events()}
+
+        worlds.until(self.world, told)
         return self._events()
 
     def _events(self) -> list[LogEvent]:

@@ -26,11 +26,15 @@ HALTED = 6  # DAG_Status
 HTCONDOR = "import sys; from htcondor_cli.cli import main; sys.exit(main())"
 # Asks what the arguments say, each a ClassAd as JSON; prints the answers, and the secret.
 CLIENT = """\
-import json, sys
+import json, sys, time
 import classad2, htcondor2
 from htcondor2.htcondor2_impl import _send_generic_payload_command
 
-contact = htcondor2.Schedd()._get_dag_contact_info(int(sys.argv[1]))
+for _ in range(600):
+    contact = htcondor2.Schedd()._get_dag_contact_info(int(sys.argv[1]))
+    if "Secret" in contact:
+        break
+    time.sleep(0.1)  # DAGMan's job ad is edited while the first nodes run
 if "Secret" not in contact:
     sys.exit(contact.get("ErrorString"))
 answers = []

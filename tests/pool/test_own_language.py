@@ -190,7 +190,10 @@ def a_timeout_is_not_set_back_by_a_restart(s: Scene) -> None:
     assert s.ends() == 1
     ((first,), (last,)) = s.times(1), s.times(9)
     assert last - first >= 12.9  # an old log is read to the second
-    assert s.said_at("TIMEOUT RUNNING 14") < max(first + 14, s.recovered_at()) + 8
+    assert (
+        s.said_at(r"TIMEOUT RUNNING 14\): removing its jobs")
+        < max(first + 14, s.recovered_at()) + 8
+    )
 
 
 @STAGE.scene

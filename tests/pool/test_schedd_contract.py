@@ -70,6 +70,9 @@ class RealSide:
     def remove(self, cluster: int, ended: int = -1) -> None:
         assert "ok" in _ask(self._here, "remove", cluster, ended)
 
+    def hold(self, cluster: int, *, release: bool = False) -> None:
+        assert "ok" in _ask(self._here, "hold", cluster, release)
+
     def jobs(self) -> list[QueuedJob]:
         return [QueuedJob(*job) for job in _ask(self._here, "jobs")["ok"]]
 
@@ -80,8 +83,11 @@ class RealSide:
         return self._until(lambda: cluster not in {job.cluster for job in self.jobs()})
 
     def until_running(self, cluster: int) -> list[LogEvent]:
-        started = (EventKind.EXECUTE, cluster)
-        return self._until(lambda: started in {(e.kind, e.cluster) for e in self._read()})
+        return self.until_told(cluster, EventKind.EXECUTE)
+
+    def until_told(self, cluster: int, kind: EventKind) -> list[LogEvent]:
+        told = (kind, cluster)
+        return self._until(lambda: told in {(e.kind, e.cluster) for e in self._read()})
 
     def submit_text(self, text: str, node: str = "A") -> Answer:
         """Submit a description as the node's."""

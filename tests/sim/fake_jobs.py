@@ -48,6 +48,7 @@ class Cluster:
         touched: somebody removed some of it.
         over: nothing of it is left.
         ready_at: when a PROVISIONER's job says that all is ready; None if never.
+        site: the site that its node's group is at, '' if it is in no group.
     """
 
     number: int
@@ -66,6 +67,7 @@ class Cluster:
     touched: bool = False
     over: bool = False
     ready_at: float | None = None
+    site: str = ""
 
     @property
     def target(self) -> tuple[int, int]:
@@ -124,6 +126,10 @@ class FakeJobs:
             job.status = "held"
             self.write(job.cluster, job.proc, EventKind.JOB_HELD)
             self.later(job, self._release)
+
+    def release(self, job: Job) -> None:
+        """Somebody releases a proc."""
+        self._release(job)
 
     def end_factory(self, cluster: Cluster) -> None:
         """A cluster with late materialization that was removed has no procs left."""

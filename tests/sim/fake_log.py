@@ -233,7 +233,7 @@ class FakeNodesLog:
         if world.disk_is_full():
             raise FileError("can't write the nodes log: disk full")
         data = _YEAR.sub("20", text).encode()
-        events, end = self._text.read(data, 0, 10)
+        events, end = self._text.read(data, 0, 10_000)
         assert end == len(data), text
         for event in events:
             world.log.append_own(event._replace(time=world.clock(), stamp=""))

@@ -9,7 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Union
 
-from condor_pydagman.adapters.schedd_requests import Accepted, ListRemovable, LostReply, Remove
+from condor_pydagman.adapters.schedd_requests import (
+    Accepted,
+    Hold,
+    ListRemovable,
+    LostReply,
+    Remove,
+)
 from condor_pydagman.engine.actions import SubmitNode
 from condor_pydagman.engine.inputs import EndedJob, QueuedJob
 from condor_pydagman.engine.queues import Target
@@ -104,6 +110,24 @@ class FakeSchedd:
             QueuedJob(job.cluster.number, job.proc, job.cluster.node, job.cluster.retry)
             for job in found
         ]
+
+    def hold(self, wanted: Hold) -> PoolError | None:
+        """Put jobs of a cluster on hold, or release them: some of them release themselves later."""
+        if self._world.hit("no_remove"):
+            return PoolError("it is too busy", transient=True)
+        for job in list(self.queue.values()):
+            mine = job.cluster.number == wanted.cluster and wanted.proc in (ALL_PROCS, job.proc)
+            if mine and not wanted.release:
+                self.jobs.hold(job)
+            elif mine and job.status == "held":
+                self.jobs.release(job)
+        return None
+
+    def prioritize(self) -> PoolError | None:
+        """Jobs get another priority, of which nothing depends here."""
+        if self._world.hit("no_remove"):
+            return PoolError("it is too busy", transient=True)
+        return None
 
     def remove(self, wanted: Remove, era: int, heard: frozenset[tuple[int, int]]) -> str:
         """Remove one cluster, or all of an era, but what has `ended`; says why it can't, '' if it
@@ -256,6 +280,7 @@ class FakeSchedd:
         cluster = Cluster(
             number, node, kind, retry, world.era, procs, factory, action.on_hold, only
         )
+        cluster.site = action.site
         self.clusters[cluster.target] = cluster
         world.oracles.cluster_taken(cluster, limits)
         world.trace("took", f"{node} retry {retry} cluster {number} procs {procs} {factory}")

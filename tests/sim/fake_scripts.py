@@ -41,7 +41,7 @@ class FakeScripts:
         self._retry_at = 0.0
 
     def start(
-        self, action: RunScript, script: Script, name: str, directory: str
+        self, action: RunScript, script: Script, name: str, directory: str, more: object = None
     ) -> ScriptEnded | None:
         """Start a script; an answer at once means that it could not start."""
         self._world.boundary()

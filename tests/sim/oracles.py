@@ -18,7 +18,10 @@ O15 What the log says of a script's end is how it ended.
 O28 A proc whose end DAGMan has heard of is not removed.
 O29 No sound log counts as one that can't be true (checked by world.py).
 O30 A job with a list of common input files is submitted when the log has the list.
-O16 to O27, O31: see oracles_special.py.
+O16 to O27, O31: see oracles_special.py.  O32: see steerers.py.
+
+Of a node that people's commands may have changed, O5, O8 and O14 are not asked: a command that was
+in the log when DAGMan was killed may come too late.  O1, O2, O4, O6 and O7 are.
 
 A garbled event is information lost for good: O1 to O9 are not asked of a run that has had one; but
 for O4, and that no node's parents have jobs in the queue when it is submitted.
@@ -30,12 +33,15 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import inputs
+from condor_pydagman.engine import inputs, rerun
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.engine.node_settings import categories_in_force
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.report import Report
+from condor_pydagman.engine.site_records import SiteMatching
+from condor_pydagman.engine.site_states import GroupState
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.graph.progress import apply_progress
@@ -183,12 +189,18 @@ class Oracles:
         node = dag.ids[name]
         live = world.schedd.live(world.era)
         before = {dag.names[parent] for parent in dag.parents(node)}
+        sites = world.process.engine.run.sites
+        before -= {dag.names[one] for one in dag.parents(node) if _was_done_once(sites, one, node)}
+        before = set() if sites.cleans_up(node) else before
         early = [c.node for c in live if c.node in before]
         require(not early, f"O1: {name} submitted while {early} are in the queue")
         if world.ever_garbled:
             return
         states = world.process.engine.run.nodes.states
+        world.sites.submitted(dag, cluster)
         for parent in dag.parents(node):
+            if sites.cleans_up(node) or _was_done_once(sites, parent, node):
+                continue
             failed = dag.is_weak(parent, node) and states[parent] == State.FAILED
             require(
                 failed or dag.names[parent] in self.truth.done,
@@ -201,13 +213,14 @@ class Oracles:
                 entry.event.record is JournalRecord.COMMON_INPUT for entry in world.log.entries
             )
             require(recorded, f"O30: {name} has common input files of which the log says nothing")
-        retry = dag.retries.get(node)
-        limit = (retry.limit if retry else 0) + self.truth.extra[name]
+        both = dag.retries.get(node), world.process.engine.run.retry(node)
+        limit = max(retry.limit if retry else 0 for retry in both) + self.truth.extra[name]
         config = world.process.engine.run.config
         post = dag.script(node, ScriptKind.POST)
         by_hand = cluster.on_hold and config.put_failed_jobs_on_hold and post is None
         require(by_hand or cluster.retry <= limit, f"O4: {name} retried more than {limit} times")
-        require(name not in self.truth.done, f"O5: done node {name} is submitted")
+        done = self.truth.done - self.truth.steered
+        require(name not in done, f"O5: done node {name} is submitted")
         self._limits_hold(world.process, cluster, live, limits)
 
     def removed(self, job: Job, known: frozenset[tuple[int, int]]) -> None:
@@ -228,9 +241,10 @@ class Oracles:
         require(marked(fresh) == done | over, f"O8: marks {marked(fresh)}, not {done | over}")
         if self._world.ever_garbled:
             return
+        done -= self.truth.steered  # a command may have come too late
         require(done <= self.truth.done, f"O8: {done - self.truth.done} marked, but not done")
         if process.idle:
-            really = self.truth.done & {dag.names[n] for n in ordinary}
+            really = self.truth.done & {dag.names[n] for n in ordinary} - self.truth.steered
             require(done == really, f"O8: {really - done} done, but not marked")
 
     def exited(self, process: Process, code: int) -> None:
@@ -244,8 +258,9 @@ class Oracles:
         if any(dag.names[n] in self.truth.done for n in dag.of_kind(NodeKind.FINAL)):
             return
         services = {dag.names[n] for n in dag.of_kind(NodeKind.SERVICE)}
-        missing = set(dag.names) - services - self.truth.done
+        missing = set(dag.names) - services - self.truth.done - self.truth.steered
         require(not missing, f"O14: exit code 0, but {missing} not done")
+        self._world.sites.ended(dag, self.truth.done)
 
     # The longer ones.
 
@@ -268,7 +283,9 @@ class Oracles:
         names = {c.node for c in live if c.kind is not NodeKind.SERVICE} | {cluster.node}
         if limits.jobs and cluster.kind is not NodeKind.SERVICE:
             require(len(names) <= limits.jobs, f"O3: {len(names)} nodes in the queue")
-        counts = Counter(dag.categories.get(dag.ids[name]) for name in names)
+        settings = process.engine.run.steering.settings
+        categories = categories_in_force(dag.categories, settings) if settings else dag.categories
+        counts = Counter(categories.get(dag.ids[name]) for name in names)
         for category, limit in dag.category_limits.items():
             require(counts[category] <= limit, f"O3: category {category} has {counts[category]}")
 
@@ -284,11 +301,14 @@ class Oracles:
         require(not limit or len(running) < limit, f"O3: {len(running) + 1} {kind} scripts")
         if kind is ScriptKind.HOLD:
             return
+        if action.site:
+            self._world.sites.last_site[name] = action.site
         require(
             all(other.node != action.node for other in running), f"O6: {name} runs {kind} twice"
         )
         if not self._world.ever_garbled:
-            require(name not in self.truth.done, f"O5: {kind} of done node {name}")
+            done = self.truth.done - self.truth.steered
+            require(name not in done, f"O5: {kind} of done node {name}")
             require((name, retry, kind) not in self.truth.recorded, f"O6: {kind} of {name} again")
 
     def _record_script(self, process: Process, event: LogEvent) -> None:
@@ -335,6 +355,20 @@ class Oracles:
         return new and action.cluster in self._in_queue
 
 
+def _was_done_once(sites: SiteMatching, parent: int, child: int) -> bool:
+    """Whether the child may have used what its parent did at a site before."""
+    group = sites.group(parent)
+    if group is None or group == sites.group(child):
+        return False
+    return bool(sites.taken_back.get(group)) or sites.group_states[group] == GroupState.LEAVING
+
+
+def _is_leaving(engine: Engine, node: int) -> bool:
+    sites = engine.run.sites
+    group = sites.group(node)
+    return group is not None and sites.group_states[group] == GroupState.LEAVING
+
+
 def marked(dag: Dag) -> set[str]:
     """Names of the nodes that the DAG or its rescue file marks DONE."""
     return {name for name, flags in zip(dag.names, dag.flags) if flags & DONE}
@@ -372,14 +406,18 @@ def replay_agrees(live: Engine, log: list[LogEvent]) -> None:
     other.handle(inputs.Begin(True), live.run.now)
     for event in log:
         other.handle(event, live.run.now)
+    rerun.settle(other.run)  # as at the end of a recovery
     for node, name in enumerate(live.run.dag.names):
         want, have = State(live.run.nodes.states[node]), State(other.run.nodes.states[node])
         if live.run.phase is Phase.FINISHING and have in _LEFT and want in (*_LEFT, State.UNKNOWN):
             continue  # the log does not show what came just before the record that FINAL begins
         unseen = have is State.RETRY_WAIT and want in _UNSEEN
+        # A node that has not begun leaves with its group, when it is next asked whether all have.
+        leaves = (want, have) == (State.WAITING, State.READY) and _is_leaving(other, node)
         require(
-            unseen or make.LOGGED.get(want, want) == have,
-            f"O7: {name} is {want.name}, replayed {have.name}: {live.run.nodes.move_history(node)}",
+            unseen or leaves or make.LOGGED.get(want, want) == have,
+            f"O7: {name} is {want.name}, replayed {have.name}: {live.run.nodes.move_history(node)};"
+            f" replayed {other.run.nodes.move_history(node)}",
         )
         for what, one, two in (
             ("retries", live.run.nodes.retries, other.run.nodes.retries),

@@ -28,6 +28,7 @@ from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.decisions import ALL_EVENTS, STRICT_IN_FINAL
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.jobs import ENDED
+from condor_pydagman.engine.node_settings import categories_in_force
 from condor_pydagman.engine.node_states import IN_QUEUE, State
 from condor_pydagman.engine.queues import REMOVAL_GRACE_S, Target
 from condor_pydagman.vocabulary import (
@@ -57,6 +58,8 @@ _HELD_NO_MORE = (
     EventKind.JOB_ABORTED,
 )
 REMOVED_AGAIN = 15.0  # seconds after which a removal that failed is repeated
+# After these, a node may run anew without the delay of a retry.
+_NEXT_RUN_AT_ONCE = (JournalRecord.STEERED, JournalRecord.SITE_LEFT, JournalRecord.SITE_CLEANED)
 _JITTER = 1e-5  # seconds that sums of times may be off
 
 
@@ -213,6 +216,7 @@ class SpecialOracles:
         elif isinstance(action, do.RunScript):
             frozen = "pause" in self._halts and not self._truth.final_begun
             frozen &= not self._world.ever_garbled  # the record that FINAL begins, perhaps
+            frozen &= process.engine.run.phase is not Phase.FINISHING  # it is being written
             require(not frozen, f"O20: {action.kind} script started while paused")
             if action.kind is ScriptKind.HOLD:
                 self._hold_scripts[action.node] -= 1
@@ -239,7 +243,10 @@ class SpecialOracles:
         self._begun.add(cluster.node)
 
     def save_point_written(self, process: Process, name: str, text: str) -> None:
-        """O24."""
+        """O24; a node that was steered may begin more than once."""
+        if name in self._truth.steered:
+            self._saved.add(name)
+            return
         require(name not in self._saved_now, f"O24: save file of {name} written twice")
         retry = process.engine.run.nodes.retries.get(process.dag.ids[name], 0)
         require(not retry, f"O24: save file of {name} written in retry {retry}")
@@ -294,7 +301,8 @@ class SpecialOracles:
         due = self._due.get((name, engine.run.nodes.retries.get(node, 0)), 0.0)
         require(now >= due - _JITTER, f"O21: {what} of {name} started {due - now:.3f} s early")
         if node in dag.save_points:
-            require(name in self._saved, f"O24: {what} of {name} started before its save file")
+            known = name in self._saved | self._truth.steered
+            require(known, f"O24: {what} of {name} started before its save file")
 
     def _final_may_start(self, engine: Engine, name: str) -> None:
         if self._ended or self._world.ever_garbled:
@@ -320,7 +328,8 @@ class SpecialOracles:
             self._not_early(process, action)
 
     def _not_early(self, process: Process, action: do.AppendJournalRecord) -> None:
-        job, limits = (action.cluster, action.proc), process.dag.timeouts[action.node]
+        job, limits = (action.cluster, action.proc), process.engine.run.timeout(action.node)
+        assert limits is not None
         word = action.text.split("TIMEOUT ")[1].split()[0]
         limit = {"QUEUED": limits.queued, "RUNNING": limits.running, "TOTAL": limits.total}[word]
         doing, since = self._since[job]
@@ -350,12 +359,15 @@ class SpecialOracles:
     def _record_retries(self, process: Process, an_input: inputs.Input) -> None:
         """What the delay of a retry is, when an event has just led to one."""
         engine = process.engine
+        steered = getattr(an_input, "record", None) in _NEXT_RUN_AT_ONCE
+        if steered:
+            self._due.clear()  # a person may have asked for the next run at once
         for node, retry in engine.run.dag.retries.items():
             number = engine.run.nodes.retries.get(node, 0)
             if number == self._retries.get(node, 0):
                 continue
             self._retries[node] = number
-            if not isinstance(an_input, LogEvent):
+            if not isinstance(an_input, LogEvent) or steered:
                 continue
             name = engine.run.dag.names[node]
             by_hand = node in engine.run.retrying.on_hold
@@ -419,8 +431,9 @@ def work_is_started(engine: Engine) -> None:
         return
     if limits.jobs and sum(node not in nodes.services for node in inside) >= limits.jobs:
         return
-    counts = Counter(dag.categories.get(node) for node in inside)
+    categories = categories_in_force(dag.categories, engine.run.steering.settings)
+    counts = Counter(categories.get(node) for node in inside)
     for node in ready:
-        limit = dag.category_limits.get(dag.categories.get(node, ""))
-        full = limit is not None and counts[dag.categories[node]] >= limit
+        limit = dag.category_limits.get(categories.get(node, ""))
+        full = limit is not None and counts[categories[node]] >= limit
         require(full, f"O26: {dag.names[node]} is ready, and nothing holds it back")

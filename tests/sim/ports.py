@@ -11,9 +11,11 @@ from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from condor_pydagman.daemon.ports import Source
+from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.errors import FileError
 from condor_pydagman.names import DagPaths
+from condor_pydagman.records.ad_attributes import PRIORITY
 
 if TYPE_CHECKING:
     from tests.sim.process import Process
@@ -111,7 +113,13 @@ class FakeControl:
 
     def open(self) -> list[inputs.Input]:
         halted = sorted(self._world.users.halted - {"file"})
-        return [inputs.Halt("somebody says so", pause=how == "pause") for how in halted]
+        said: list[inputs.Input] = [
+            inputs.Halt("somebody says so", pause=how == "pause") for how in halted
+        ]
+        priority = self._world.schedd.own_ad.values().get(PRIORITY)
+        if isinstance(priority, int):
+            said.append(inputs.PriorityWanted(priority, restored=True))
+        return said
 
     def announce(self) -> None:
         pass
@@ -125,6 +133,9 @@ class FakeControl:
 
     def input_handled(self, an_input: inputs.Input) -> None:
         pass
+
+    def steered(self, answer: do.Steered) -> None:
+        self._world.users.steerers.answered(answer)
 
     def retry_publishing(self) -> None:
         pass

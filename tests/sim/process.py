@@ -16,6 +16,7 @@ from condor_pydagman.records.job_description import Workflow
 from tests.sim import ports
 from tests.sim.fake_log import FakeNodesLog
 from tests.sim.fake_scripts import FakeScripts
+from tests.sim.fake_sites import Desk
 from tests.sim.requests import FakeRequests
 
 if TYPE_CHECKING:
@@ -105,7 +106,10 @@ class Process:
             self.halt_file,
             self.control,
         )
-        self.loop = Loop(self._run(recovering), sources)
+        run = self._run(recovering)
+        if self.dag.site_groups:
+            run.sites = Desk(world.sites, self)
+        self.loop = Loop(run, sources)
 
     def _run(self, recovering: bool) -> DagRun:
         world, config = self.world, self.world.workload.config

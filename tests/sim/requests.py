@@ -43,6 +43,8 @@ class FakeRequests:
         self._handlers: dict[type, Callable[[Any], Any]] = {
             ask.ListRemovable: self._list_removable,
             ask.ListQueue: self._list_queue,
+            ask.Hold: lambda wanted: world.schedd.hold(wanted),
+            ask.Prioritize: lambda _: world.schedd.prioritize(),
             ask.ReadAttribute: lambda wanted: world.schedd.provisioner_state(wanted.cluster),
             ask.ReadLimits: lambda _: world.schedd.own_ad.limits(),
             ask.ReadOwnAd: lambda _: world.schedd.own_ad.values(),

@@ -1,4 +1,4 @@
-"""Run seeds: `python -m tests.sim.run --seed N [--count M] [--verbose] [--twice]`.
+"""Run seeds: `python -m tests.sim.run --seed N [--count M] [--steered] [--matched] [--twice]`.
 
 Prints the rates of faults of each failing seed with its trace; `--verbose` does so for all.
 """
@@ -24,9 +24,11 @@ class Verdict(NamedTuple):
     error: str
 
 
-def judge(seed: int, *, together: bool = True) -> Verdict:
+def judge(
+    seed: int, *, together: bool = True, steered: bool = False, matched: bool = False
+) -> Verdict:
     """Run one seed; its nodes may be submitted together, unless not `together`."""
-    world = World(seed, together=together)
+    world = World(seed, together=together, steered=steered, matched=matched)
     try:
         world.run()
     except Exception as error:  # whatever it is, the trace is wanted
@@ -55,6 +57,10 @@ def show(seed: int, verdict: Verdict, *, trace: bool) -> None:
     print(f"seed {seed}: {verdict.error or 'well'}")
 
 
+def _trace(seed: int, options: argparse.Namespace) -> str:
+    return judge(seed, steered=options.steered, matched=options.matched).world.trace_text()
+
+
 def main() -> int:
     """The command."""
     parser = argparse.ArgumentParser(prog="python -m tests.sim.run")
@@ -62,14 +68,16 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=1, help="how many seeds")
     parser.add_argument("--verbose", action="store_true", help="show every seed")
     parser.add_argument("--quiet", action="store_true", help="no traces of failing seeds")
+    parser.add_argument("--steered", action="store_true", help="people steer nodes")
+    parser.add_argument("--matched", action="store_true", help="groups of nodes run at sites")
     parser.add_argument("--twice", action="store_true", help="same seed, same trace?")
     options = parser.parse_args()
     failed: list[int] = []
     codes: Counter[int] = Counter()
     for seed in range(options.seed, options.seed + options.count):
-        verdict = judge(seed)
+        verdict = judge(seed, steered=options.steered, matched=options.matched)
         codes.update(verdict.world.exit_codes[-1:])
-        if options.twice and judge(seed).world.trace_text() != verdict.world.trace_text():
+        if options.twice and _trace(seed, options) != verdict.world.trace_text():
             verdict = Verdict(verdict.world, verdict.error + " O11: another trace")
         if verdict.error:
             failed.append(seed)

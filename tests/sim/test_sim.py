@@ -9,21 +9,39 @@ from tests.sim.run import judge, known_seeds
 from tests.sim.verdicts import Violation
 from tests.sim.world import World
 
-FRESH = 3000
+FRESH = 1000
+STEERED = 500
 SLICE = 100
 
 
-def verdicts(seeds: list[int], *, together: bool = True) -> str:
+def verdicts(seeds: list[int], *, together: bool = True, steered: bool = False) -> str:
     """What is wrong with these seeds, with the command that shows it."""
-    errors = ((seed, judge(seed, together=together).error) for seed in seeds)
+    found = ((seed, judge(seed, together=together, steered=steered)) for seed in seeds)
+    errors = ((seed, verdict.error) for seed, verdict in found)
+    more = " --steered" * steered
     return "\n".join(
-        f"python -m tests.sim.run --seed {seed}: {error}" for seed, error in errors if error
+        f"python -m tests.sim.run --seed {seed}{more}: {error}" for seed, error in errors if error
     )
 
 
 @pytest.mark.parametrize("first", range(1, FRESH + 1, SLICE))
 def test_fresh_seeds(first: int) -> None:
     assert not verdicts(list(range(first, first + SLICE)))
+
+
+@pytest.mark.parametrize("first", range(1, STEERED + 1, SLICE))
+def test_fresh_seeds_with_people_who_steer(first: int) -> None:
+    assert not verdicts(list(range(first, first + SLICE)), steered=True)
+
+
+@pytest.mark.parametrize("seed", [4, 34])
+def test_a_crash_at_every_step_of_a_run_that_is_steered(seed: int) -> None:
+    quiet = faults.Faults(until=300.0)
+    calm = World(seed, faults=quiet, steered=True)
+    calm.run()
+    assert calm.users.steerers.asked > 3
+    for step in range(seed % 7, calm.boundaries, 7):
+        World(seed, faults=quiet, steered=True, crash_at={step}).run()
 
 
 @pytest.mark.parametrize("together", [False, True])

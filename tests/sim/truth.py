@@ -10,16 +10,19 @@ from collections import Counter
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.queues import Target
+from condor_pydagman.engine.steering_rules import BEGUN, DESCENDANTS, read_text
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import (
     HELPER_PROC,
     NOOP_CLUSTER,
     EventKind,
     JournalRecord,
+    NodeCommand,
     ScriptKind,
 )
 from tests.sim.fake_jobs import Cluster
 
+NO_LIMIT = 10**6  # retries of a node that runs anew with an ancestor
 _ENDS = (EventKind.JOB_TERMINATED, EventKind.JOB_ABORTED)
 _WAITS_AGAIN = (
     EventKind.JOB_EVICTED,
@@ -38,6 +41,7 @@ class Truth:
         recorded: (node, retry, kind) of scripts whose end is in the log.
         timed_out: clusters of which DAGMan recorded, in time, that a TIMEOUT passed.
         extra: retries that nodes were given beyond their RETRY command.
+        steered: nodes that people's commands may have changed.
         final_begun, provisioned: whether the log says so.
     """
 
@@ -51,6 +55,12 @@ class Truth:
         self._failed: set[Target] = set()  # clusters that ended before all procs were made
         self._surplus: set[Target] = set()
         self.done = done
+        self.steered: set[str] = set()
+        self._anew: Counter[str] = Counter()  # number of the run that a person has asked for
+        self._cancelled: set[str] = set()
+        self._clusters: dict[str, set[Target]] = {}
+        self._old: set[Target] = set()  # of nodes that have run anew since
+        self._any_failed: set[str] = set()  # nodes of whose last jobs one has
         self.recorded: set[tuple[str, int, ScriptKind]] = set()
         self.timed_out: set[Target] = set()
         self.extra: Counter[str] = Counter()
@@ -63,16 +73,72 @@ class Truth:
         if cluster is not None:
             self._of_cluster(event, cluster)
         posted = event.kind == EventKind.POST_SCRIPT_TERMINATED and event.value == 0
-        if posted or event.kind == EventKind.PRESKIP:
+        spoiled = event.node in self._cancelled & self._any_failed
+        if (posted and not spoiled) or event.kind == EventKind.PRESKIP:
             self.done.add(event.node)
+        if event.record is JournalRecord.STEERED:
+            self._steer(event)
+        if event.record is JournalRecord.SITE_LEFT:
+            self._start_over(event.node)
+        elif event.record in (JournalRecord.NO_SITE, JournalRecord.SITE_CLEANED):
+            self._note_group(event.node)
         noop = event.kind == EventKind.SUBMIT and event.cluster == NOOP_CLUSTER
         if noop and not self._has_post(event.node):
             self.done.add(event.node)  # its end is written in the same breath
         self.final_begun |= event.record is JournalRecord.FINAL_STARTED
         self.provisioned |= event.record is JournalRecord.PROVISIONED
 
+    def _steer(self, event: LogEvent) -> None:
+        """A person's command; DAGMan has checked that it fits."""
+        self.steered |= {event.node, *self._descendants(event.node)}
+        words = read_text(event.text)
+        assert words is not None
+        name = event.node
+        if words.command in (NodeCommand.DONE, NodeCommand.SKIP):
+            self.done.add(name)
+        elif words.command is NodeCommand.CANCEL and words.options == BEGUN:
+            self._cancelled.add(name)
+        elif words.command is NodeCommand.RERUN and event.retry >= self._anew[name]:
+            self._run_anew(name, event.retry)
+            for other in self._descendants(name):
+                if words.options == DESCENDANTS:
+                    self._run_anew(other, NO_LIMIT)
+                else:  # one that was ready waits again
+                    self.extra[other] += 1
+
+    def _start_over(self, first: str) -> None:
+        """Nothing of a group of nodes runs at its old site, and what they have done counts no
+        more; `first` is one of them."""
+        for name in self._note_group(first):
+            self._run_anew(name, NO_LIMIT)
+
+    def _note_group(self, first: str) -> list[str]:
+        group = self._dag.site_groups[self._dag.group_of[self._dag.ids[first]]]
+        names = [self._dag.names[node] for node in group.nodes]
+        for name in names:
+            self.steered |= {name, *self._descendants(name)}
+        return names
+
+    def _run_anew(self, name: str, retry: int) -> None:
+        self.done.discard(name)
+        self._cancelled.discard(name)
+        self._old |= self._clusters.pop(name, set())
+        self.extra[name] = max(self.extra[name], retry + 1)
+        if retry != NO_LIMIT:
+            self._anew[name] = retry + 1
+
+    def _descendants(self, name: str) -> list[str]:
+        found, todo = {}, [self._dag.ids[name]]
+        while todo:
+            for child in self._dag.children(todo.pop()):
+                if child not in found:
+                    found[child] = self._dag.names[child]
+                    todo.append(child)
+        return list(found.values())
+
     def _of_cluster(self, event: LogEvent, cluster: Cluster) -> None:
         number = cluster.target
+        self._clusters.setdefault(cluster.node, set()).add(number)
         ends = self._ends.setdefault(number, {})
         if event.kind in (EventKind.JOB_TERMINATED, EventKind.JOB_ABORTED):
             ends.setdefault(event.proc, event.kind == EventKind.JOB_ABORTED or event.value != 0)
@@ -93,11 +159,14 @@ class Truth:
         elif event.record is JournalRecord.SURPLUS and number not in self._surplus:
             self._surplus.add(number)
             self.extra[cluster.node] += 1
-        failed = sum(ends.values())
-        if not self._all_ended(cluster) or self._has_post(cluster.node):
+        if not self._all_ended(cluster) or number in self._old:
             return
         given_up = number in self.timed_out or number in self._failed
-        if not given_up and failed <= self._allowed(cluster):
+        spoiled = cluster.node in self._cancelled and any(ends.values())
+        failed = given_up or spoiled or sum(ends.values()) > self._allowed(cluster)
+        bad = any(ends.values())
+        (self._any_failed.add if bad else self._any_failed.discard)(cluster.node)
+        if not failed and not self._has_post(cluster.node):
             self.done.add(cluster.node)
 
     def _end_factory(self, number: Target, *, failed: bool) -> None:

@@ -16,6 +16,7 @@ from condor_pydagman.vocabulary import ScriptKind
 from tests.sim import faults as fault_rates
 from tests.sim.fake_log import FakeLog
 from tests.sim.fake_schedd import FakeSchedd
+from tests.sim.fake_sites import FakeSites
 from tests.sim.faults import Faults
 from tests.sim.oracles import Oracles
 from tests.sim.process import Killed, Process
@@ -38,6 +39,8 @@ class World:
         workload, faults: instead of those drawn from the seed.
         crash_at: numbers of boundaries at which DAGMan is killed.
         together: whether nodes may be submitted together, if no workload is given.
+        steered: whether people steer nodes.
+        matched: whether there are groups of nodes that run at sites, if no workload is given.
 
     Attributes:
         now: seconds.
@@ -59,10 +62,14 @@ class World:
         faults: Faults | None = None,
         crash_at: Collection[int] = (),
         together: bool = True,
+        steered: bool = False,
+        matched: bool = False,
     ) -> None:
         self.seed = seed
+        self.steered = steered
+        self.matched = matched
         self.rng = Random(seed)
-        self.workload = workload or draw(seed, self.rng, together=together)
+        self.workload = workload or draw(seed, self.rng, together=together, matched=matched)
         self.faults = fault_rates.swarm(self.rng) if faults is None else faults
         self.now = 0.0
         self.era = 0
@@ -88,6 +95,7 @@ class World:
         self.oracles = Oracles(self)
         self.log = FakeLog(self)
         self.schedd = FakeSchedd(self)
+        self.sites = FakeSites(self)
         self.users = Users(self)
         self.every(20.0, self._maybe_clock_step)
 

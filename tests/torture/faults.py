@@ -33,6 +33,10 @@ ACTIONS = (
     *("Publish", "PublishLimits", "JobState"),
     *("Say", "SayStatus", "SayDeferrals", "SayFailed", "Exit"),
 )
+# Asked for only where people steer nodes: the simulator kills DAGMan there (tests/sim/steerers.py).
+OF_STEERING = ("HoldJobs", "SetJobPriorities", "PublishPriority", "Steered")
+# Asked for only where groups of nodes are matched to sites.
+OF_SITES = ("MatchSites",)
 APPENDS = tuple(action for action in ACTIONS if action.startswith("Append"))
 
 # Where a process can be killed, in the order in which they come at a start and at an end.

@@ -6,7 +6,8 @@ OWNER is the cluster of the DAGMan job that decided on it, RETRY the attempt.  W
 `end` of a job; `pre`, `pre-end`, `post` or `post-end` of a script.  ID is the job, or for a script
 the process id of its DAGMan; EXTRA the exit code, or for the begin of a POST script its $RETURN.
 Each line is one write of the shell's own echo to a file opened for appending, so lines never mix,
-and one that stands before another was written before it.
+and one that stands before another was written before it.  Nothing is written without the time: its
+program, killed with the shell's process group, may end before the shell.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import NamedTuple
 JOB = """\
 #!/bin/sh
 # job.sh OWNER NODE RETRY ID SECONDS FAILS: fails in its first so many attempts
-note() {{ echo "$owner $node $retry $1 $id $2 $(date +%s.%N)" >> {ledger}; }}
+note() {{ now=$(date +%s.%N) && echo "$owner $node $retry $1 $id $2 $now" >> {ledger}; }}
 owner=${{1%%.*}} node=$2 retry=$3 id=$4 code=0
 note start 0
 sleep "$5"
@@ -30,7 +31,7 @@ exit $code
 SCRIPT = """\
 #!/bin/sh
 # script.sh pre|post NODE RETRY RETURN FAILS|skip
-note() {{ echo "$owner $node $retry $1 $PPID $2 $(date +%s.%N)" >> {ledger}; }}
+note() {{ now=$(date +%s.%N) && echo "$owner $node $retry $1 $PPID $2 $now" >> {ledger}; }}
 owner=${{CONDOR_ID:-0}}; owner=${{owner%%.*}} what=$1 node=$2 retry=$3 code=0
 note "$what" "$4"
 sleep 0.1

@@ -12,7 +12,8 @@ from typing import NamedTuple, Protocol, TypeVar
 from condor_pydagman.dagfile import commands
 from condor_pydagman.errors import FileError
 from condor_pydagman.graph.lint.findings import FileKind, World
-from condor_pydagman.vocabulary import COMMON_INPUT_DIFFERS
+from condor_pydagman.placement.request_ads import is_submit_file
+from condor_pydagman.vocabulary import COMMON_INPUT_DIFFERS, NodeKind
 
 _MAX_CACHED = 1000
 
@@ -90,7 +91,9 @@ class External:
         missing = bool(command.directory) and not self._world.is_directory(inside)
         if command.description is not None:
             empty = not command.description.strip()
-            return "" if empty or missing else self.description(command.description, inside)
+            if empty or missing:
+                return ""
+            return self._node_text(command, command.description, inside, _INLINE)
         if missing:
             return "No such file or directory"
         try:
@@ -99,7 +102,12 @@ class External:
             return NO_DESCRIPTION if self._options.strict else ""
         except (OSError, FileError, ValueError) as error:
             return f"Failed to open file ({error})"
-        return self.description(text, inside, command.submit)
+        return self._node_text(command, text, inside, command.submit)
+
+    def _node_text(self, command: commands.Job, text: str, directory: str, name: str) -> str:
+        if command.kind == NodeKind.DATA and not is_submit_file(text):
+            return ""  # a request, which depends on the node's macros: see `request_rules`
+        return self.description(text, directory, name)
 
     def description(self, text: str, directory: str, name: str = _INLINE) -> str:
         """What is wrong with a submit description; each is looked at once."""

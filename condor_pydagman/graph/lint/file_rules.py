@@ -87,10 +87,11 @@ def _submit_files(dag: Dag, world: World, findings: Findings, firsts: _Firsts) -
             uses.add((dag.directories.get(node, ""), submit), node, firsts.job_is_first(node))
     for (directory, submit), use in uses:
         kind = world.kind(os.path.join(directory, submit))
+        what = "request file" if dag.kinds[use.node] == NodeKind.DATA else "submit file"
         if kind is FileKind.MISSING:
-            _missing(dag, findings, "DAG301", f"submit file {submit}", directory, use)
+            _missing(dag, findings, "DAG301", f"{what} {submit}", directory, use)
         elif kind is FileKind.OTHER:
-            message = f"submit file {submit} of {_nodes(dag, use)} is no ordinary file"
+            message = f"{what} {submit} of {_nodes(dag, use)} is no ordinary file"
             name = dag.names[use.node]
             findings.add("DAG307", message, place=dag.place(use.node), node=name)
 

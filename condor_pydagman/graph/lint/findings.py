@@ -151,6 +151,7 @@ CODES: dict[str, Code] = {
     ),
     "DAG307": Code(_WARNING, "a submit file that can't be read"),
     "DAG308": Code(_ERROR, "a CONFIG file that condor_submit_dag refuses", "check its name"),
+    "DAG309": Code(_ERROR, "a request of a DATA node with an error"),
     "DAG401": Code(
         _WARNING,
         "a macro of VARS that no submit description uses",

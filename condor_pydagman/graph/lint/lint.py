@@ -21,6 +21,7 @@ from condor_pydagman.graph.lint.macro_rules import check_macros
 from condor_pydagman.graph.lint.outline import Place, read_outline
 from condor_pydagman.graph.lint.partial import build_partial
 from condor_pydagman.graph.lint.references import word_of
+from condor_pydagman.graph.lint.request_rules import check_requests
 
 MAX_TEXT_LENGTH = 160
 _CUT_OFF = "The command is ignored: its last line ends in"
@@ -50,6 +51,7 @@ def lint(files: Sequence[str], world: World, options: BuildOptions) -> Findings:
         check_macros(dag, world, findings)
     _add_remarks(dag.remarks, findings)
     check_files(dag, world, findings)
+    check_requests(dag, world, findings)
     check_config(files, world, findings, use_dag_dir=options.use_dag_dir)
     del dag
     _Locator(findings, world).locate(files, options)

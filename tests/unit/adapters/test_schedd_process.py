@@ -41,7 +41,7 @@ from condor_pydagman.engine.inputs import EndedJob, QueuedJob
 from condor_pydagman.errors import PoolError
 from condor_pydagman.vocabulary import DagStatus
 
-LIMIT_S = 20.0
+LIMIT_S = 60.0
 SUBMIT = Submit(SubmitNode(3, 0, DagStatus.OK, 0), "queue", "", Checks(name="a.sub"))
 ENDED = [EndedJob(5, proc, "A", 0, 0) for proc in range(5000)]
 HANGS, DIES, REFUSES = "hangs", "dies", "refuses"
@@ -279,7 +279,9 @@ def test_nobody_is_answered_behind_the_end(bench: Bench) -> None:
 
     bench.schedd.ask(ListQueue(history=True), lambda _: answered.append("second"))
     bench.until_asked("jobs")
+    until = time.monotonic() + LIMIT_S
     while not bench.schedd._search._waiting:
+        assert time.monotonic() < until
         bench.schedd.deliver()
     bench.schedd.ask(ReadLimits(), end)
     for watched in (bench.schedd._search._child, bench.schedd._child):

@@ -119,3 +119,16 @@ def test_dags_in_each_other(here: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert text.count("1.dag, as above") == 8
     (here / "t.dag").write_text("SUBDAG EXTERNAL S t.dag\n")
     assert "    t.dag, as above" in said(capsys, "t.dag")
+
+
+def test_data_nodes(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    request = "dap_type = transfer\nsrc_url = http://h/$(file)\ndest_url = b\n"
+    (here / "in.dap").write_text(request)
+    (here / "wrong.dap").write_text(request.replace("dest_url", "dst_url"))
+    (here / "t.dag").write_text('DATA A in.dap\nVARS A file="x"\nDATA B a.sub\n')
+    text = said(capsys, "t.dag")
+    assert "in.dap: 1 node(s), 1 job(s)" in text
+    assert "a.sub: 1 node(s), 2 job(s)" in text
+    (here / "t.dag").write_text("DATA A wrong.dap\n")
+    text = said(capsys, "t.dag", code=1)
+    assert "wrong.dap: 1 node(s), can't be read: line 2: src_url: $(file) is not defined" in text

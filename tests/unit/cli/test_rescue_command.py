@@ -85,7 +85,7 @@ def test_bad_input(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "u.dag").write_text("JOB A a.sub\n")
     assert "u.dag has no rescue file: none is written until" in said(capsys, "u.dag", code=1)
     (here / "t.dag.rescue003").write_text("JOB X x\n")
-    assert "DONE and RETRY lines only" in said(capsys, "t.dag", code=1)
+    assert "DONE, RETRY, PRIORITY" in said(capsys, "t.dag", code=1)
 
 
 def test_a_later_run_has_succeeded(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

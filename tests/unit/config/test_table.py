@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.config import Config, Kind, Knob, knobs
-from condor_pydagman.config.knob import DAGMAN, SUBMIT
+from condor_pydagman.config.knob import DAGMAN, SUBMIT, TRANSFER
 from tools import config_example, knob_page
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -35,7 +35,7 @@ def test_names_are_there_once_and_say_whose_they_are() -> None:
 def test_every_row_is_whole(knob: Knob) -> None:
     assert knob.meaning.endswith(".")
     assert not knob.no_effect.endswith(".")
-    assert set(knob.programs) <= {DAGMAN, SUBMIT}
+    assert set(knob.programs) <= {DAGMAN, SUBMIT, TRANSFER}
     assert (knob.stock is not None) == bool(knob.why), "say why ours differs"
     assert not knob.no_effect_in_stock or knob.no_effect
     assert knob.within(knob.default) == knob.default

@@ -18,6 +18,11 @@ ONLY_OF_CONDOR_SUBMIT_DAG = {"condor_pydagman.dagman_job.submit_to_schedd"}
 LATE = {
     "daemon/subdag_nodes.py": {"preload", "prepare"},
     "adapters/knobs.py": {"apply_config_file"},
+    # What DATA nodes take, which `_preload` loads at the start if there are any.
+    "daemon/startup.py": {"_preload", "_site_desk"},
+    "daemon/submit.py": {"_data_template"},
+    # What the first client of the local socket takes.
+    "daemon/clients.py": {"read_requests"},
 }
 # What condor_dag_checker uses, and no DAGMan.
 NOT_OF_DAGMAN = {"adapters/lint_world.py"}
@@ -50,7 +55,8 @@ def test_modules_for_sub_dags_are_loaded_at_the_start() -> None:
     """Whatever a function of theirs imports is one of what is there by then."""
     code = (
         "import sys; from condor_pydagman.cli import dagman; from condor_pydagman.daemon import "
-        "loop, initialize, startup, subdag_nodes; subdag_nodes.preload(); print(*sys.modules)"
+        "data_nodes, loop, initialize, site_desk, startup, subdag_nodes; subdag_nodes.preload();"
+        " print(*sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     there = {name for name in done.stdout.split() if name.startswith("condor_pydagman.")}

@@ -154,3 +154,23 @@ def test_an_event_of_another_writer_delays_ours_silently() -> None:
     assert bench.log == ["a", "b"]
     assert not bench.said
     assert not bench.inputs
+
+
+def test_events_of_a_block_are_written_together() -> None:
+    bench = Bench(full=False)
+    with bench.writer.gathered():
+        bench.writer.append(A, "a;")
+        bench.writer.append(B, "b;")
+        assert bench.log == []
+    assert bench.log == ["a;b;"]
+    assert not bench.writer
+
+
+def test_a_block_that_the_disk_has_no_room_for_is_written_later() -> None:
+    bench = Bench(full=True)
+    with bench.writer.gathered():
+        bench.writer.append(A, "a;")
+        bench.writer.append(B, "b;")
+    bench.full = False
+    bench.wait()
+    assert bench.log == ["a;b;"]

@@ -105,6 +105,8 @@ def _commands(draw: Any) -> Command:
             values[field] = draw(_of(field, kind.__forward_arg__))
     if cls is commands.Job and values["description"] is not None:
         values["submit"] = draw(st.sampled_from(["{", "@=E", "@=1"]))
+    if cls is commands.SitePolicyLine:
+        values["key"], values["value"] = draw(_POLICY)
     command: Command = cls(**values)
     return command
 
@@ -119,6 +121,7 @@ def _of(field: str, kind: str) -> st.SearchStrategy[Any]:
         "pairs": st.lists(st.tuples(st.text("kq_.+Q", min_size=1), _LINE), max_size=3).map(tuple),
         "name": _NAME,
         "node": _NAME,
+        "members": st.sampled_from(["NODES", "SPLICE", "ALL_NODES"]),
     }
     by_kind: dict[str, st.SearchStrategy[Any]] = {
         "str": _LINE,
@@ -128,6 +131,8 @@ def _of(field: str, kind: str) -> st.SearchStrategy[Any]:
         "int | None": st.one_of(st.none(), _NUMBER),
         "float | None": st.one_of(st.none(), _FACTOR),
         "tuple[int, ...] | None": st.one_of(st.none(), _CODES),
+        "tuple[str, ...]": st.lists(_NAME, max_size=3).map(tuple),
+        "str | int | tuple[str, str] | tuple[str, int]": st.none(),  # see _POLICY
     }
     return special[field] if field in special else by_kind[kind]
 
@@ -140,6 +145,13 @@ def _word(text: str) -> str | None:
 
 
 _NAME = _TEXT.map(_word).filter(bool)
+_POLICY = st.one_of(
+    st.tuples(st.sampled_from(["REQUIREMENTS", "RANK", "REMATCH_IF"]), _LINE),
+    st.tuples(st.just("ATTRIBUTE"), st.tuples(st.text("ax_1 ", max_size=3), _LINE)),
+    st.tuples(st.sampled_from(["WAIT", "IDLE", "FAILURES", "ROUNDS"]), _NUMBER),
+    st.tuples(st.just("CLEAN_UP"), st.tuples(_NAME, _NUMBER)),
+    st.tuples(st.just("OLD_SITE"), st.sampled_from(["LAST", "NEVER"])),
+)
 
 
 @given(_commands())

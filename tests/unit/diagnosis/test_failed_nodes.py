@@ -184,3 +184,9 @@ def test_names_are_printable() -> None:
     facts = failed(None, name, attempt(value=3))
     found = the_finding(facts)
     assert "\x1b" not in found.sentence + "".join(texts(found))
+
+
+def test_exit_codes_of_data_nodes() -> None:
+    found = the_finding(failed("DATA A a.dap\n", "A", attempt(value=12)))
+    assert found.advice == ("12 is the exit code of a DATA node for: the source is not there.",)
+    assert the_finding(failed(TEXT, "A", attempt(value=12))).advice == ()

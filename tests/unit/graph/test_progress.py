@@ -9,7 +9,10 @@ from condor_pydagman.graph.model import DONE, Dag, Retry, Timeout
 from condor_pydagman.graph.progress import apply_progress, read_saved
 from tests.unit.graph.texts import build_text
 
-ONLY = "ERROR: A rescue or save file can hold DONE and RETRY lines only"
+ONLY = (
+    "ERROR: A rescue or save file can hold DONE, RETRY, PRIORITY, TIMEOUT, CATEGORY, VARS and"
+    " SITE_MATCHED lines only"
+)
 
 
 @pytest.fixture
@@ -34,6 +37,18 @@ def test_nodes_of_splices_have_their_full_names() -> None:
     assert {dag.names[node] for node in progress.retries} == {"S+A", "S+B"}
 
 
+def test_what_a_person_had_set_goes_before_what_the_dag_file_says() -> None:
+    options = BuildOptions(priority=10)
+    text = 'JOB A x\nVARS A x="1" y="2"\nTIMEOUT A TOTAL 9\nCATEGORY A c\nPRIORITY A 1\n'
+    dag = build(["a.dag"], lambda _: text, options)
+    rescue = 'PRIORITY A 5\nTIMEOUT A RUNNING 7\nCATEGORY A s+d\nVARS A PREPEND y="3"\n'
+    apply_progress(dag, rescue, "r", options)
+    assert dag.priorities == {0: 15}
+    assert dag.timeouts == {0: Timeout(0, 7, 9)}
+    assert dag.categories == {0: "s+d"}
+    assert [(one.key, one.value) for one in dag.variables[0]] == [("x", "1"), ("y", "3")]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -41,7 +56,8 @@ def test_nodes_of_splices_have_their_full_names() -> None:
         ("DONE", "ERROR: r:1 Failed to parse DONE command: No node name specified"),
         ("JOB C x", ONLY),
         ("SCRIPT PRE 0.A x", ONLY),
-        ('VARS 0.A x="1"', ONLY),
+        ('VARS Z x="1"', "ERROR: Unknown node Z referenced"),
+        ("PRIORITY Z 1", "ERROR: Unknown node Z referenced"),
         ("FINAL F x", ONLY),
         ("CONFIG x", ONLY),
         ("SUBMIT-DESCRIPTION d {\nx = 1\n}", ONLY),

@@ -24,3 +24,12 @@ def test_names_are_relative_to_here_if_they_are_below(
     monkeypatch.chdir(tmp_path)
     assert shown(str(tmp_path / "d" / ".." / "a")) == "a"
     assert shown("/etc/../etc/passwd") == "/etc/passwd"
+
+
+def test_names_where_the_working_directory_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert shown("/etc/../etc/passwd") == "/etc/passwd"

@@ -110,3 +110,28 @@ def test_what_a_script_has_written() -> None:
 
 def test_other_failures_have_no_file() -> None:
     assert excerpt("JOB A a.sub\n", "error = e\n", without_jobs(reason="no")) is None
+
+
+def of_a_worker(lines: list[str]) -> Excerpt | None:
+    """Of node A, a DATA node whose worker printed these lines."""
+    Path("t.dag.placements").mkdir(exist_ok=True)
+    text = "".join(f"11/23/26 10:52:54 {line}\n" for line in lines)
+    Path("t.dag.placements/A.out").write_text(text)
+    return excerpt("DATA A a.dap\n", 'dap_type = "release"\n', attempt(value=12))
+
+
+def test_failed_placements_with_their_reasons() -> None:
+    long = f"FAILED: http://h/{'x' * 300} -> /b: the source is not there"
+    earlier = ["FAILED: old: refused", "0 placements done; 1 failed; 0 s"]
+    found = of_a_worker(
+        [*earlier, long, "done: a -> b: 6 bytes", "1 placement done; 1 failed; 0 s"]
+    )
+    expected = (f"11/23/26 10:52:54 {long}",)
+    assert found == Excerpt("t.dag.placements/A.out", expected, what="what failed:")
+
+
+def test_a_worker_that_did_not_come_to_its_end() -> None:
+    found = of_a_worker(["FAILED: old: no", "0 placements done; 1 failed; 0 s", "ERROR: a.dap:1"])
+    assert found is not None
+    assert found.lines[-1] == "11/23/26 10:52:54 ERROR: a.dap:1"
+    assert found.what == "its last lines:"

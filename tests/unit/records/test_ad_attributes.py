@@ -42,6 +42,7 @@ REPORT = Report(
 
 def test_every_number_has_its_name() -> None:
     assert attributes(REPORT, 1795253067.9) == {
+        "PYDAGMAN_HaltedByCommand": "false",
         "DAG_Status": "4",
         "DAG_InRecovery": "1",
         "DAG_NodesTotal": "1",

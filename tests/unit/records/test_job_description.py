@@ -105,6 +105,18 @@ def test_a_priority_of_zero_is_not_said() -> None:
     assert "priority" not in described(dag, 0)
 
 
+def test_a_priority_that_a_person_has_set_counts() -> None:
+    dag = chain("A")
+    dag.finish()
+    dag.priorities[0] = 5
+    text = describe(
+        dag, 0, split("queue\n"), WORKFLOW,
+        retry=0, dag_status=DagStatus.OK, failed_count=0, priority=-7,
+    )  # fmt: skip
+    assert "priority = -7\n" in text
+    assert "priority = 5" not in text
+
+
 def test_service_jobs_live_as_long_as_the_dag() -> None:
     dag = Dag()
     dag.add_node("V", "v.sub", NodeKind.SERVICE)

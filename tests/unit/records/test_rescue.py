@@ -6,6 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from condor_pydagman.engine.node_settings import NodeSettings
 from condor_pydagman.engine.report import NodeReport
 from condor_pydagman.errors import UsageError
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, build
@@ -68,6 +69,19 @@ def test_text_counts_final_but_never_marks_it_and_leaves_service_out() -> None:
 def test_text_without_failures() -> None:
     dag = small_dag()
     assert "# Nodes that failed: 0\n#   <ENDLIST>\n\n" in text(dag, [])
+
+
+def test_what_a_person_has_set_is_in_the_dag_language() -> None:
+    dag = small_dag()
+    settings = NodeSettings(7, 0, (60, None, None), "big", (("x", 'a "b"'),))
+    nodes = [one._replace(settings=settings) if one.name == "A" else one for one in reports(dag)]
+    lines = (
+        'DONE A\nPRIORITY A 7\nTIMEOUT A QUEUED 60\nCATEGORY A big\nVARS A PREPEND x="a \\"b\\""\n'
+    )
+    assert text(dag, nodes).endswith(f"{lines}RETRY A 0 UNLESS-EXIT 4\n")
+    kept = text(dag, nodes, reset=False)
+    left = "# 0 of 0 retries already performed; 0 remaining\nRETRY A 0 UNLESS-EXIT 4\n"
+    assert f"{lines}{left}# 1 of 1" in kept
 
 
 def test_kept_retries_follow_their_node() -> None:

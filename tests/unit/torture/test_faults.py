@@ -16,7 +16,8 @@ from tests.torture.faults import KILL, POINTS, Fault, FaultSchedule, Fired
 
 def test_every_action_has_its_points() -> None:
     """A new action is to be put into ACTIONS, and into a DAG of each_point.py that asks for it."""
-    assert {kind.__name__ for kind in get_args(actions.Action)} == set(faults.ACTIONS)
+    known = {*faults.ACTIONS, *faults.OF_STEERING, *faults.OF_SITES}
+    assert {kind.__name__ for kind in get_args(actions.Action)} == known
     for action in faults.ACTIONS:
         assert KILL in POINTS[f"before {action}"]
         assert KILL in POINTS[f"after {action}"]

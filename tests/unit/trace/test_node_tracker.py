@@ -38,8 +38,10 @@ class Bench(DagLogs):
     def node(self, **plan: int) -> NodeRun:
         return self.track({"A": NodePlan(**plan)}).nodes["A"]  # type: ignore[arg-type]
 
-    def record(self, record: JournalRecord, value: int = 0, cluster: int = -1) -> None:
-        action = AppendJournalRecord(record, 0, retry=0, value=value, text="why", cluster=cluster)
+    def record(
+        self, record: JournalRecord, value: int = 0, cluster: int = -1, text: str = "why"
+    ) -> None:
+        action = AppendJournalRecord(record, 0, retry=0, value=value, text=text, cluster=cluster)
         with open(self.log, "a") as file:
             file.write(record_event("2026-11-21 11:56:29", "A", action._replace(proc=0)))
 
@@ -187,6 +189,30 @@ def test_pre_scripts_by_our_records(bench: Bench) -> None:
     assert (node.status, node.skipped, len(node.attempts)) == (DONE, True, 1)
 
 
+def test_a_skipped_node_whose_pre_script_is_told_late(bench: Bench) -> None:
+    """The two logs are read in turn, and their times are of seconds and of milliseconds."""
+    bench.event(34, "PRE script return value is PRE_SKIP value\n    DAG Node: A\n", "000.2.001")
+    bench.node(has_pre=1, pre_skip=4)
+    tracker = bench.tracker
+    tracker.pre_started(tracker.node("A"), 5.0)
+    tracker.pre_ended(tracker.node("A"), 4, 6.0)
+    node = tracker.node("A")
+    assert (node.status, len(node.attempts)) == (DONE, 1)
+    assert node.attempts[0].pre is not None
+
+
+def test_retries_that_a_person_has_set_count(bench: Bench) -> None:
+    bench.record(JournalRecord.STEERED, 1, text='ann set {"retries":1}')
+    bench.submit("A", 7)
+    bench.abort(7)
+    assert bench.node().status is READY
+    bench.log.write_text("")
+    bench.record(JournalRecord.STEERED, 1, text='ann set {"retries":0}')
+    bench.submit("A", 7)
+    bench.abort(7)
+    assert bench.node(retries=3).status is ERROR
+
+
 def test_jobs_that_could_not_be_submitted_and_jobs_that_were_lost(bench: Bench) -> None:
     bench.record(JournalRecord.SUBMIT_FAILED)
     node = bench.node(retries=3)
@@ -240,3 +266,42 @@ def test_jobs_that_are_of_no_node(bench: Bench) -> None:
     bench.terminate(7)
     assert bench.track().nodes == {}
     assert bench.events == []
+
+
+def steered(bench: Bench, text: str) -> None:
+    bench.record(JournalRecord.STEERED, 1, text=text)
+
+
+def test_a_failed_node_that_runs_again_has_its_retries_once_more(bench: Bench) -> None:
+    bench.submit("A", 7)
+    bench.terminate(7, value=3)
+    bench.submit("A", 8)
+    bench.terminate(8, value=3)
+    steered(bench, "ann rerun descendants")
+    bench.submit("A", 9)
+    bench.terminate(9, value=3)
+    assert bench.node(retries=1).status is READY
+    (told,) = bench.told("node.steered")
+    assert told.data == {"command": "rerun", "by": "ann", "options": "descendants"}
+
+
+@pytest.mark.parametrize(("command", "status"), [("skip", DONE), ("done", DONE), ("cancel", ERROR)])
+def test_a_node_that_has_not_begun_is_steered(
+    bench: Bench, command: str, status: NodeStatus
+) -> None:
+    steered(bench, f"ann {command}")
+    node = bench.node()
+    assert (node.status, node.attempts) == (status, [])
+
+
+def test_a_cancelled_node_is_not_tried_again(bench: Bench) -> None:
+    bench.submit("A", 7)
+    steered(bench, "ann cancel begun")
+    bench.terminate(7, value=3)
+    assert bench.node(retries=3).status is ERROR
+
+
+def test_a_command_of_a_later_version_is_passed_over(bench: Bench) -> None:
+    steered(bench, "ann teleport")
+    bench.track()
+    assert not bench.told("node.steered")

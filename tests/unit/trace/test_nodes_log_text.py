@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from condor_pydagman.trace import nodes_log_text as log_text
 from condor_pydagman.trace.local_times import LocalTimes
 from condor_pydagman.trace.nodes_log_text import NodesLogEvent, log_events
@@ -41,6 +43,20 @@ def test_nodes_of_both_forms_and_with_quotes() -> None:
     assert log_text.node_name(submitted('    [ DAGNodeName = "a \\"b\\\\" ]\n')) == 'a "b\\'
     assert log_text.node_name(submitted("    DAG Node: Bö x\n")) == "Bö x"
     assert log_text.node_name(submitted("")) == ""
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        (r"gr\303\266\303\237e", "größe"),
+        (r"\303\266\\303", r"ö\303"),
+        (r"\377x", "?x~8c231683"),
+        (r"a\342\200\256b", "a?b~6c0baac0"),
+    ],
+)
+def test_names_that_are_not_ascii(written: str, name: str) -> None:
+    """The schedd writes them as a ClassAd's string; events of DAGMan have `logged_name`."""
+    assert log_text.node_name(log_samples.submitted(f'    [ DAGNodeName = "{written}" ]\n')) == name
 
 
 def test_where_a_job_runs() -> None:

@@ -1,0 +1,153 @@
+"""Asks a running DAGMan through its local socket (docs/steering.md)."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from collections.abc import Generator, Mapping, Sequence
+from typing import Any, NamedTuple, Union
+
+from condor_pydagman.adapters import request_socket
+from condor_pydagman.errors import FileError, UsageError
+
+TIMEOUT_S = 30.0  # for an answer
+_READ_BYTES = 65536
+
+StrPath = Union[str, "os.PathLike[str]"]
+Events = Generator[Mapping[str, Any], None, None]
+
+
+class SteeringAnswer(NamedTuple):
+    """What has become of a request.
+
+    Attributes:
+        done: for how many nodes it is in force (or would be, if it was dry); 1 for the DAG itself.
+        refused: the nodes that it does not fit, each with the reason; 1,000 at most.
+        refused_count: how many there are.
+        fields: the whole answer.
+    """
+
+    done: int
+    refused: tuple[tuple[str, str], ...]
+    refused_count: int
+    fields: Mapping[str, Any]
+
+
+def steer(
+    dag: StrPath,
+    command: str,
+    names: Sequence[str] = (),
+    *,
+    pattern: str = "",
+    state: str = "",
+    category: str = "",
+    dry: bool = False,
+    **options: Any,
+) -> SteeringAnswer:
+    """Ask something of nodes of a running DAG, or of the DAG.
+
+    Args:
+        dag: its first DAG file.
+        command: `cancel`, `hold`, `release`, `rerun`, `done`, `skip`, `set`; of the DAG `halt`,
+            `resume`, `limits`, `priority`, `cancel-all`, `info`.
+        names, pattern, state, category: which nodes; one of them.
+        dry: change nothing; tell what would be refused.
+        options: of the command: `retry` of `cancel`; `descendants` of `rerun`; `priority`,
+            `retries`, `timeout`, `new_category`, `vars` (a dictionary) of `set`; `reason` of
+            `halt`; `jobs`, `idle`, `pre`, `post`, `hold`, `submits` of `limits`; `value` of
+            `priority`.
+
+    Raises:
+        FileError: no DAGMan of the caller's runs this DAG on this machine.
+        UsageError: the request is wrong; the message of DAGMan says why.
+    """
+    chosen = _selector(names, pattern, state, category)
+    request = {"version": 1, "id": 1, "command": command, "options": options, "dry": dry}
+    if chosen is not None:
+        request["nodes"] = chosen
+    fields = _asked(os.fspath(dag), request)
+    if "error" in fields:
+        raise UsageError(str(fields["error"]))
+    refused = tuple((str(one["node"]), str(one["reason"])) for one in fields.get("refused", ()))
+    count = int(fields.get("refused_count", len(refused)))
+    return SteeringAnswer(int(fields.get("done", 0)), refused, count, fields)
+
+
+def subscribe(dag: StrPath, since: str = "", *, before: bool = True) -> Events:
+    """What happens in a running DAG, until it has ended: the fields of each event, as
+    `condor_pydagman events` prints them.
+
+    Args:
+        dag: its first DAG file.
+        since: `id` of the last event that is known; '' for the beginning of the run.
+        before: whether what has happened so far is told as well.
+
+    Raises:
+        FileError: no DAGMan of the caller's runs this DAG on this machine, or it has gone before
+            the end of the DAG.
+        UsageError: `since` is no id, or too many are told of events.
+    """
+    path = os.fspath(dag)
+    options = {"since": since, "before": before}
+    request = {"version": 1, "id": 1, "command": "events", "options": options}
+    with _connected(path) as connection, connection.makefile("rwb") as stream:
+        stream.write(json.dumps(request).encode() + b"\n")
+        stream.flush()
+        connection.settimeout(None)
+        for line in stream:
+            told: Mapping[str, Any] = json.loads(line)
+            if "event" in told:
+                yield told
+            elif "error" in told:
+                raise UsageError(str(told["error"]))
+            elif told.get("ended"):
+                return
+    raise FileError(f"the DAGMan of {path} has gone; go on with `since` when it is back")
+
+
+def _selector(
+    names: Sequence[str], pattern: str, state: str, category: str
+) -> dict[str, Any] | None:
+    given: dict[str, Any] = {"pattern": pattern, "state": state, "category": category}
+    given = {name: value for name, value in given.items() if value}
+    if names:
+        given["names"] = list(names)
+    if len(given) > 1:
+        raise UsageError(f"say which nodes by one of {', '.join(given)}, not by several")
+    return given or None
+
+
+def _asked(dag: str, request: Mapping[str, Any]) -> Mapping[str, Any]:
+    with _connected(dag) as connection:
+        try:
+            connection.sendall(json.dumps(request).encode() + b"\n")
+            line = _line(connection)
+        except socket.timeout:
+            raise FileError(f"DAGMan has not answered for {TIMEOUT_S:.0f} s") from None
+        except OSError as error:
+            raise FileError(f"DAGMan has broken off: {error.strerror or error}") from None
+    if not line:
+        raise FileError("DAGMan has ended")
+    answer: Mapping[str, Any] = json.loads(line)
+    return answer
+
+
+def _connected(dag: str) -> socket.socket:
+    connection = request_socket.connected(dag, TIMEOUT_S)
+    if connection is None:
+        raise FileError(
+            f"no DAGMan of yours runs {dag} on this machine, or it is the stock one or an older"
+            " one: condor_pydagman ls tells what runs"
+        )
+    return connection
+
+
+def _line(connection: socket.socket) -> bytes:
+    found = bytearray()
+    while not found.endswith(b"\n"):
+        data = connection.recv(_READ_BYTES)
+        if not data:
+            return b""
+        found += data
+    return bytes(found)

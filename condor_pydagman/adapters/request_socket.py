@@ -1,0 +1,219 @@
+"""The local socket on which a running DAGMan takes requests of its own user: lines of JSON.
+
+It is in Linux's abstract namespace (unix(7)): there is no file to be left behind, planted, too long
+a path, or on NFS.  Its name follows from the user and the DAG file, so clients find it; either side
+asks the kernel who the other one is (SO_PEERCRED) and talks to its own user only.  If somebody else
+has the name, the next of MAX_NAMES is taken.
+
+Nothing blocks: data are read when the kernel reports them, for at most SERVE_SLICE_S seconds per
+pass of the loop; a client that does not read its answers is dropped.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import select
+import socket
+import struct
+import time
+import zlib
+from collections.abc import Iterator
+
+MAX_NAMES = 4
+MAX_CLIENTS = 64
+MAX_ACCEPTS = 16  # in one pass
+SERVE_SLICE_S = 0.01
+MAX_LINE_BYTES = 4 << 20  # some 100,000 names
+MAX_UNREAD_BYTES = 4 << 20  # of answers that a client has not read
+_READ_BYTES = 65536
+_CREDENTIALS = struct.Struct("3i")  # pid, uid, gid
+
+
+def addresses(dag_file: str, uid: int) -> Iterator[bytes]:
+    """The names of the socket of a DAG, in the order in which they are tried.
+
+    `dag_file`: as it was submitted; links are resolved.
+    """
+    path = os.fsencode(os.path.realpath(dag_file))
+    place = f"{zlib.crc32(path):08x}{zlib.crc32(path[::-1], 1):08x}"
+    for number in range(MAX_NAMES):
+        yield f"\0condor_pydagman/{uid}/{place}/{number}".encode()
+
+
+def peer_uid(connection: socket.socket) -> int:
+    """The user of the process at the other end, when it connected or listened."""
+    raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    return int(_CREDENTIALS.unpack(raw)[1])
+
+
+class Client:
+    """One connection.
+
+    Attributes:
+        closed: whether it is over; answers to it are dropped.
+    """
+
+    def __init__(self, connection: socket.socket) -> None:
+        self.connection = connection
+        self.closed = False
+        self._received = bytearray()
+        self._unsent = bytearray()
+
+    def lines(self) -> list[bytes]:
+        """Whole lines that have come; sets `closed` at the end, or if a line is too long."""
+        try:
+            data = self.connection.recv(_READ_BYTES)
+        except BlockingIOError:
+            return []
+        except OSError:
+            data = b""
+        if not data:
+            self.closed = True
+            return []
+        self._received += data
+        if b"\n" not in data:
+            self.closed = len(self._received) > MAX_LINE_BYTES
+            return []
+        *lines, rest = bytes(self._received).split(b"\n")
+        self._received = bytearray(rest)
+        return [line for line in lines if line.strip()]
+
+    def send(self, data: bytes) -> None:
+        """Send as much as goes out at once; the rest when the client has read."""
+        self._unsent += data
+        self.flush()
+
+    def flush(self) -> None:
+        """Send what goes out now."""
+        try:
+            while self._unsent:
+                count = self.connection.send(self._unsent)
+                del self._unsent[:count]
+        except BlockingIOError:
+            self.closed |= len(self._unsent) > MAX_UNREAD_BYTES
+        except OSError:
+            self.closed = True
+
+    @property
+    def waits(self) -> bool:
+        """Whether something is still to be sent."""
+        return bool(self._unsent) and not self.closed
+
+
+class RequestSocket:
+    """Listens, and reads lines.
+
+    `dag_file`: of the DAG.
+
+    Raises:
+        OSError: all names are taken, or there can be no socket.
+    """
+
+    def __init__(self, dag_file: str) -> None:
+        self._uid = os.geteuid()
+        self._clients: dict[int, Client] = {}
+        self._listener = _listening(dag_file, self._uid)
+        self._epoll = select.epoll()
+        self._epoll.register(self._listener, select.EPOLLIN)
+        self._unread: list[tuple[Client, bytes]] = []
+
+    def fileno(self) -> int:
+        """Readable when `work` is to be called."""
+        return self._epoll.fileno()
+
+    def work(self) -> list[tuple[Client, bytes]]:
+        """Lines of clients, with the client that each is of."""
+        until = time.monotonic() + SERVE_SLICE_S
+        found: list[tuple[Client, bytes]] = []
+        for fd, events in self._epoll.poll(0):
+            if fd == self._listener.fileno():
+                self._accept()
+                continue
+            client = self._clients[fd]
+            if events & select.EPOLLOUT:
+                client.flush()
+            if events & ~select.EPOLLOUT:
+                found += [(client, line) for line in client.lines()]
+            self._settle(fd, client)
+            if time.monotonic() > until:
+                break  # the kernel reports the others again
+        return found
+
+    def answer(self, client: Client, data: bytes) -> None:
+        """Send an answer, unless the client has gone."""
+        if not client.closed:
+            client.send(data)
+            self._settle(client.connection.fileno(), client)
+
+    def hand_over(self, client: Client) -> socket.socket | None:
+        """Give a client's connection away; None if it has gone, or has not read its answers."""
+        if client.closed or client.waits:
+            return None
+        client.closed = True
+        fd = client.connection.fileno()
+        del self._clients[fd]
+        self._epoll.unregister(fd)
+        return client.connection
+
+    def close(self) -> None:
+        """End all connections."""
+        for client in self._clients.values():
+            client.closed = True
+            client.connection.close()
+        self._clients.clear()
+        self._listener.close()
+        self._epoll.close()
+
+    def _accept(self) -> None:
+        for _ in range(MAX_ACCEPTS):
+            try:
+                connection, _address = self._listener.accept()
+            except OSError:
+                return
+            strange = peer_uid(connection) != self._uid
+            if strange or len(self._clients) >= MAX_CLIENTS:
+                connection.close()
+                continue
+            connection.setblocking(False)
+            self._clients[connection.fileno()] = Client(connection)
+            self._epoll.register(connection, select.EPOLLIN)
+
+    def _settle(self, fd: int, client: Client) -> None:
+        """Watch for what the client is waited for; end it if it is over."""
+        if not client.closed:
+            wanted = select.EPOLLIN | (select.EPOLLOUT if client.waits else 0)
+            self._epoll.modify(fd, wanted)
+        elif self._clients.pop(fd, None) is not None:
+            self._epoll.unregister(fd)
+            client.connection.close()
+
+
+def _listening(dag_file: str, uid: int) -> socket.socket:
+    for address in addresses(dag_file, uid):
+        made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            made.bind(address)
+            made.listen(MAX_CLIENTS)
+            made.setblocking(False)
+            return made
+        except OSError as error:
+            made.close()
+            if error.errno != errno.EADDRINUSE:
+                raise
+    raise OSError(errno.EADDRINUSE, "somebody else has all names of it")
+
+
+def connected(dag_file: str, timeout_s: float) -> socket.socket | None:
+    """A connection to the DAGMan of a DAG that is the caller's own; None if there is none."""
+    uid = os.geteuid()
+    for address in addresses(dag_file, uid):
+        made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        made.settimeout(timeout_s)
+        with contextlib.suppress(OSError):
+            made.connect(address)
+            if peer_uid(made) == uid:
+                return made
+        made.close()
+    return None

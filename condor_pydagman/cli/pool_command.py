@@ -1,0 +1,118 @@
+"""`condor_pydagman pool`: starts, uses and stops a personal HTCondor."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from condor_pydagman.pool import Pool
+from condor_pydagman.pool.paths import POOL_VARIABLE
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+else:
+    Subparsers = Any
+Action = Callable[[argparse.Namespace], int]
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the subcommand."""
+    parser = subparsers.add_parser(
+        "pool",
+        help="a personal HTCondor on this machine",
+        description="A personal HTCondor on this machine: start, use and stop it.",
+    )
+    inner = parser.add_subparsers(metavar="ACTION", required=True)
+    start = _pool_action(inner, "start", _start, "start it, fetching HTCondor if there is none")
+    start.add_argument(
+        "--timeout", type=_positive, default=60, metavar="SECONDS", help="how long to wait for it"
+    )
+    start.add_argument(
+        "--slots", type=_positive, default=16, metavar="N", help="how many jobs run at a time"
+    )
+    _pool_action(inner, "stop", _stop, "stop it and all its jobs; the queue is kept")
+    _pool_action(inner, "status", _status, "say whether it is up (exit code 0) or not (1)")
+    _pool_action(inner, "env", _env, 'print settings for a shell: eval "$(... pool env)"')
+    run = _pool_action(inner, "run", _run, "run a command in its environment")
+    run.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND ...")
+
+
+def _pool_action(
+    inner: Subparsers, name: str, action: Action, summary: str
+) -> argparse.ArgumentParser:
+    parser = inner.add_parser(name, help=summary, description=summary, allow_abbrev=False)
+    parser.add_argument(
+        "--dir",
+        metavar="DIR",
+        help=f"directory of the pool (default: ${POOL_VARIABLE}, else your own)",
+    )
+    parser.set_defaults(action=action, parser=parser)
+    return parser
+
+
+def _positive(text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive integer")
+    return int(text)
+
+
+def _pool(arguments: argparse.Namespace) -> Pool:
+    return Pool(arguments.dir, say=lambda text: print(text, flush=True))
+
+
+def _start(arguments: argparse.Namespace) -> int:
+    pool = _pool(arguments)
+    fresh = pool.start(arguments.timeout, arguments.slots)
+    print(f"the pool in {pool.directory} {'is up' if fresh else 'was up already'}")
+    chosen = f"--dir {shlex.quote(arguments.dir)} " if arguments.dir else ""
+    print(f"use it with: condor_pydagman pool run {chosen}COMMAND")
+    return 0
+
+
+def _stop(arguments: argparse.Namespace) -> int:
+    pool = _pool(arguments)
+    ran = pool.stop()
+    print(f"the pool in {pool.directory} {'is stopped' if ran else 'was not running'}")
+    return 0
+
+
+def _status(arguments: argparse.Namespace) -> int:
+    pool = _pool(arguments)
+    status = pool.status()
+    if not status.up:
+        print(f"the pool in {pool.directory} is {'not answering' if status.master else 'down'}")
+        return 1
+    print(f"the pool in {pool.directory} is up (condor_master: process {status.master})")
+    for daemon, address in status.addresses.items():
+        print(f"{daemon}: {address}")
+    counts = ", ".join(f"{number} {state}" for state, number in sorted(status.jobs.items()))
+    print(f"jobs: {counts or 'none'}")
+    return 0
+
+
+def _env(arguments: argparse.Namespace) -> int:
+    pool = _pool(arguments)
+    environment = pool.environment()
+    for name in ("CONDOR_CONFIG", "PATH", POOL_VARIABLE):
+        print(f"export {name}={shlex.quote(environment[name])}")
+    if pool.identity.way:
+        print("As root, submit with: condor_pydagman pool run COMMAND", file=sys.stderr)
+    return 0
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    command = arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command
+    if not command:
+        arguments.parser.error("say which command to run")
+    pool = _pool(arguments)
+    environment = pool.environment()
+    wrapped = pool.command(command)
+    try:
+        os.execvpe(wrapped[0], wrapped, environment)
+    except OSError as error:
+        print(f"condor_pydagman: {command[0]}: {error.strerror}", file=sys.stderr)
+        return 127 if isinstance(error, FileNotFoundError) else 126

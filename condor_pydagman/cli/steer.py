@@ -1,0 +1,202 @@
+"""`condor_pydagman steer`: commands for nodes of a DAG that runs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import TYPE_CHECKING, Any
+
+from condor_pydagman.adapters.request_client import SteeringAnswer, steer
+from condor_pydagman.cli.which_dag import chosen_dag
+from condor_pydagman.printable import printable
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+else:
+    Subparsers = Any
+
+MAX_LISTED = 20  # refused nodes that are shown
+_DESCRIPTION = """\
+Change a DAG while it runs: single nodes, many of them, or the DAG itself. A command for nodes is
+written into the nodes log before it acts, so a restart and a rescue file know of it. What can't be
+done is refused, with the reason. Only for one's own DAGs, on the machine where DAGMan runs. Exit
+code: 0 if all is done; 1 if something was refused, or DAGMan can't be reached; 2 if the command
+line is wrong."""
+_NODE_COMMANDS = {
+    "cancel": "remove the nodes' jobs; they fail, without their retries",
+    "hold": "put the nodes' jobs on hold",
+    "release": "release the nodes' jobs",
+    "rerun": "let nodes that have failed, or are done, run again",
+    "done": "count nodes as done: somebody has done what they were to do",
+    "skip": "do not run nodes that have not begun; they count as done",
+    "set": "set priority, retries, limits in time, category or VARS of nodes that have not begun",
+}
+_DAG_COMMANDS = {
+    "halt": "start nothing more; jobs in the queue go on",
+    "resume": "take a halt back",
+    "limits": "set throttles",
+    "priority": "set what is added to the priority of every node, jobs in the queue included",
+    "cancel-all": "end the DAG as condor_rm does: rescue file, jobs removed, FINAL node",
+    "names": "list names of nodes that begin with a text, for shells: 1,000 at most",
+    "info": "show who runs the DAG, whether it is halted, and its throttles",
+}
+_LIMITS = ("jobs", "idle", "pre", "post")
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the subcommand."""
+    parser = subparsers.add_parser(
+        "steer",
+        help="change a DAG while it runs",
+        description=_DESCRIPTION,
+        allow_abbrev=False,
+    )
+    inner = parser.add_subparsers(metavar="ACTION", required=True)
+    for name, text in _NODE_COMMANDS.items():
+        _add_options(name, _add_selectors(_action(inner, name, text)))
+    for name, text in _DAG_COMMANDS.items():
+        _add_options(name, _action(inner, name, text))
+
+
+def _action(inner: Subparsers, name: str, text: str) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = inner.add_parser(
+        name, help=text, description=f"{text[0].upper()}{text[1:]}.", allow_abbrev=False
+    )
+    parser.add_argument(
+        "dag", metavar="DAG", help="the first DAG file, or the cluster of DAGMan's job"
+    )
+    parser.add_argument("--json", action="store_true", help="print DAGMan's answer as JSON")
+    parser.set_defaults(action=run, parser=parser, command=name)
+    return parser
+
+
+def _add_selectors(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    parser.add_argument("nodes", nargs="*", metavar="NODE", help="names of nodes")
+    parser.add_argument("--pattern", default="", help="nodes whose names match, with * and ?")
+    parser.add_argument("--state", default="", help="all nodes in a state: failed, ready, ...")
+    parser.add_argument("--category", default="", help="all nodes of a category")
+    parser.add_argument("--dry", action="store_true", help="only tell what would be done")
+    parser.set_defaults(more_words="nodes")
+    return parser
+
+
+def _add_options(name: str, parser: argparse.ArgumentParser) -> None:
+    if name == "cancel":
+        parser.add_argument("--retry", action="store_true", help="let the nodes' retries apply")
+    elif name == "rerun":
+        parser.add_argument(
+            "--descendants", action="store_true", help="what depends on the nodes runs again, too"
+        )
+    elif name == "set":
+        _add_settings(parser)
+    elif name == "priority":
+        parser.add_argument("value", type=int, metavar="N", help="as -Priority at submission")
+    elif name == "names":
+        parser.add_argument("prefix", nargs="?", metavar="TEXT", help="how the names begin")
+    elif name == "halt":
+        parser.add_argument("--reason", help="for .dagman.out")
+    elif name == "limits":
+        for limit in _LIMITS:
+            parser.add_argument(f"--{limit}", type=int, metavar="N", help="0: no limit")
+
+
+def _add_settings(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--priority", type=int, metavar="N", help="higher goes first")
+    parser.add_argument("--retries", type=int, metavar="N", help="as RETRY")
+    parser.add_argument("--timeout", metavar="LIMITS", help='as TIMEOUT: "QUEUED 1h RUNNING 30m"')
+    parser.add_argument("--new-category", metavar="NAME", help="as CATEGORY; one that the DAG has")
+    parser.add_argument(
+        "--var", action="append", metavar="NAME=VALUE", help="as VARS; may be given several times"
+    )
+
+
+def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The options of `set`, as a request has them."""
+    found: dict[str, Any] = {
+        name: getattr(arguments, name)
+        for name in ("priority", "retries", "timeout", "new_category")
+        if getattr(arguments, name) is not None
+    }
+    pairs = [pair.partition("=") for pair in arguments.var or ()]
+    if not all(key and equals for key, equals, _ in pairs):
+        arguments.parser.error("--var takes NAME=VALUE")
+    if pairs:
+        found["vars"] = {key: value for key, _, value in pairs}
+    if not found:
+        arguments.parser.error("say what to set: --priority, --retries, --timeout, ...")
+    return found
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Ask; returns the exit code.
+
+    Raises:
+        PydagmanError: DAGMan can't be reached, or has refused the request as a whole.
+    """
+    command = arguments.command
+    wanted = {name: getattr(arguments, name, None) for name in _OPTIONS}
+    options = {name: value for name, value in wanted.items() if value not in (None, False)}
+    if command == "set":
+        options = _settings(arguments)
+    which: dict[str, Any] = {}
+    if command in _NODE_COMMANDS:
+        which = {name: getattr(arguments, name) for name in ("pattern", "state", "category", "dry")}
+        which["names"] = arguments.nodes
+        if not (arguments.nodes or arguments.pattern or arguments.state or arguments.category):
+            arguments.parser.error("say which nodes: names, --pattern, --state or --category")
+    if command == "limits" and not options:
+        arguments.parser.error(f"say which: {', '.join(f'--{limit}' for limit in _LIMITS)}")
+    answer = steer(chosen_dag(arguments.dag).paths.primary, command, **which, **options)
+    if arguments.json:
+        print(json.dumps(answer.fields, indent=4))
+    else:
+        _show(command, answer, dry=getattr(arguments, "dry", False))
+    return int(answer.refused_count > 0)
+
+
+_OPTIONS = ("retry", "descendants", "reason", "value", "prefix", *_LIMITS)
+
+
+def _show(command: str, answer: SteeringAnswer, *, dry: bool) -> None:
+    if command in _DAG_COMMANDS:
+        _show_dag(command, answer)
+        return
+    would = "would be " if dry else ""
+    nodes = "node" if answer.done == 1 else "nodes"
+    print(f"{answer.done} {nodes} {would}{_DONE[command]}")
+    for name, reason in answer.refused[:MAX_LISTED]:
+        print(printable(f"refused: {name}: {reason}"))
+    more = answer.refused_count - min(len(answer.refused), MAX_LISTED)
+    if more > 0:
+        print(f"and {more} more")
+
+
+_DONE = {
+    "cancel": "cancelled",
+    "hold": "put on hold",
+    "release": "released",
+    "rerun": "run again",
+    "done": "marked done",
+    "skip": "skipped",
+    "set": "changed",
+}
+
+
+def _show_dag(command: str, answer: SteeringAnswer) -> None:
+    fields = answer.fields
+    if command == "names":
+        for name in fields["names"]:
+            print(printable(name))
+        return
+    if command == "cancel-all":
+        print("the DAG is ending; the rescue file has the rest")
+        return
+    if command == "info":
+        for name in ("dag", "cluster", "pid", "program", "nodes"):
+            print(printable(f"{name}: {fields[name]}"))
+    print(f"halted: {'yes' if fields['halted'] else 'no'}")
+    limits = (f"{name} {value or 'no limit'}" for name, value in fields["limits"].items())
+    print(f"limits: {', '.join(limits)}")
+    print(f"priority: {fields['priority']}")
+    if fields.get("recorded") is False:
+        print("the schedd does not answer: a DAGMan that is started again would not know of this")

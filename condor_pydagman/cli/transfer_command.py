@@ -1,0 +1,314 @@
+"""`condor_pydagman transfer`: performs the request files of DATA nodes by hand."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from condor_pydagman.adapters import files
+from condor_pydagman.errors import DagFileError, FileError
+from condor_pydagman.placement.faults import FaultKind, exit_code
+from condor_pydagman.placement.request_keys import read_checksum
+from condor_pydagman.placement.request_macros import Macros
+from condor_pydagman.placement.request_text import read_requests
+from condor_pydagman.placement.requests import Placement, Transfer
+from condor_pydagman.placement.settings import Settings
+from condor_pydagman.placement.units import size_text
+from condor_pydagman.placement.urls import masked_text, parse_url
+from condor_pydagman.printable import printable
+from condor_pydagman.records.placement_event import COMPLETED
+from condor_pydagman.transfer.attempt_lines import attempt_line, name_of, rate_text
+from condor_pydagman.transfer.configured_settings import configured_settings
+from condor_pydagman.transfer.make_worker import make_worker
+from condor_pydagman.transfer.progress_sum import ProgressSum
+from condor_pydagman.transfer.way import Surroundings
+from condor_pydagman.transfer.worker import AttemptEnd, Worker
+from condor_pydagman.transfer.worker_processes import WorkerProcesses
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+else:
+    Subparsers = Any
+
+REFRESH_S = 0.2
+MAX_LISTED = 50  # placements that are told when they are done; --json tells all
+_DESCRIPTION = """\
+Perform the transfers, allocations and releases of request files, as a DATA node does; or transfer
+one file or directory, SOURCE to DESTINATION. What fails for a reason that may pass is tried again;
+what was broken off goes on where it stopped, if the server can. Exit code: 0 if all is done; 10 to
+30 say why not (docs/data-placement.md); 1: a file can't be read; 2: the command line is wrong."""
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the subcommand."""
+    parser = subparsers.add_parser(
+        "transfer",
+        help="perform a request file, or transfer one file",
+        description=_DESCRIPTION,
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "what", nargs="+", metavar="FILE", help="request files; or SOURCE DESTINATION, with --copy"
+    )
+    parser.add_argument(
+        "--copy", action="store_true", help="transfer SOURCE to DESTINATION; both are URLs or paths"
+    )
+    parser.add_argument(
+        "--define",
+        "-D",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a macro of the request files, as VARS sets for a node",
+    )
+    parser.add_argument("--checksum", metavar="ALGORITHM:DIGITS", help="of the file, with --copy")
+    parser.add_argument(
+        "--if-exists",
+        choices=("overwrite", "skip", "fail"),
+        help="with --copy (default: overwrite)",
+    )
+    parser.add_argument("--streams", type=_positive, metavar="N", help="placements at once")
+    parser.add_argument("--retries", type=_count, metavar="N", help="attempts after the first")
+    parser.add_argument("--quiet", "-q", action="store_true", help="say only what fails")
+    parser.add_argument("--json", action="store_true", help="print a line of JSON for each attempt")
+    parser.set_defaults(action=run, parser=parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do it; returns the exit code.
+
+    Raises:
+        PydagmanError: the configuration is wrong.
+    """
+    settings = _settings(arguments)
+    try:
+        placements = _placements(arguments)
+    except DagFileError as error:
+        print(error.detail(), file=sys.stderr)
+        return FaultKind.REQUEST.exit_code
+    stop = _stop_by_signal()
+    show = _JsonShow() if arguments.json else _Show(quiet=arguments.quiet)
+    surroundings = Surroundings(settings, os.environ, os.getcwd(), show.say)
+    worker = make_worker(placements, surroundings, show, stop, may_fork=True)
+    worker.start()
+    told = False
+    while not worker.join(REFRESH_S):
+        show.refresh(worker)
+        if stop.is_set() and not told:
+            told = True
+            show.say("it stops when the servers answer; a second Ctrl-C ends it at once")
+    show.end()
+    kinds = worker.result()
+    return exit_code({FaultKind.STOPPED} if stop.is_set() and kinds else kinds)
+
+
+def _stop_by_signal() -> threading.Event:
+    """Set by the first signal; the second ends the process, as a library may wait for long."""
+    stop = threading.Event()
+
+    def end(number: int, frame: object) -> None:
+        if stop.is_set():
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+        stop.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, end)
+    return stop
+
+
+def _positive(text: str) -> int:
+    if not text.isdigit() or not 1 <= int(text) <= 64:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 to 64")
+    return int(text)
+
+
+def _count(text: str) -> int:
+    if not text.isdigit() or int(text) > 1000:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 to 1000")
+    return int(text)
+
+
+def _settings(arguments: argparse.Namespace) -> Settings:
+    settings = configured_settings()
+    if arguments.streams is not None:
+        settings = settings._replace(max_streams=arguments.streams)
+    if arguments.retries is not None:
+        settings = settings._replace(max_retries=arguments.retries)
+    return settings
+
+
+def _placements(arguments: argparse.Namespace) -> Sequence[Placement]:
+    if arguments.copy:
+        return [_copy(arguments)]
+    if "://" in arguments.what[0]:
+        arguments.parser.error(
+            "to transfer a file without a request file: --copy SOURCE DESTINATION"
+        )
+    macros = Macros(_defined(arguments), os.environ)
+    placements: list[Placement] = []
+    for name in arguments.what:
+        text = _text(name)
+        directory = os.path.abspath(os.path.dirname(name))
+        placements += read_requests(text, name, macros, directory).placements
+    return placements
+
+
+def _text(name: str) -> str:
+    try:
+        return files.read_text(name)
+    except OSError as error:
+        raise FileError(f"can't read the request file {name}: {error.strerror}") from None
+
+
+def _defined(arguments: argparse.Namespace) -> dict[str, str]:
+    macros = {}
+    for word in arguments.define:
+        name, mark, value = word.partition("=")
+        if not mark or not name:
+            arguments.parser.error(f"--define {word!r} is not like NAME=VALUE")
+        macros[name] = value
+    return macros
+
+
+def _copy(arguments: argparse.Namespace) -> Transfer:
+    if len(arguments.what) != 2:
+        arguments.parser.error("--copy takes SOURCE and DESTINATION")
+    ends = []
+    for text in arguments.what:
+        try:
+            ends.append(parse_url(text, os.getcwd()))
+        except ValueError as error:
+            arguments.parser.error(masked_text(f"{text}: {error}"))
+    source, destination = ends
+    if destination.is_local and os.path.isdir(destination.path) and not destination.is_directory:
+        destination = destination._replace(path=destination.path + "/")
+    if source.is_local and os.path.isdir(source.path) and not source.is_directory:
+        source = source._replace(path=source.path + "/")
+    return Transfer(
+        source,
+        destination,
+        checksum=_checksum(arguments),
+        if_exists=arguments.if_exists or "overwrite",
+    )
+
+
+def _checksum(arguments: argparse.Namespace) -> str:
+    checksum = ""
+    if arguments.checksum is not None:
+        try:
+            checksum = read_checksum(arguments.checksum)
+        except ValueError as error:
+            arguments.parser.error(f"--checksum: {error}")
+    return checksum
+
+
+class _Show:
+    """Shows what happens: lines, and on a terminal a last line with what is under way."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._quiet = quiet
+        self._bar = not quiet and sys.stderr.isatty()
+        self._sum = ProgressSum()
+        self._lock = threading.Lock()
+        self._last: tuple[float, int] = (time.monotonic(), 0)
+        self._rate = 0.0
+
+    def say(self, text: str) -> None:
+        """A line for a person."""
+        if not self._quiet:
+            self._line(text)
+
+    def attempt_ended(self, end: AttemptEnd) -> None:
+        """See `transfer.worker.Listener`."""
+        self._sum.add(end)
+        if end.state != COMPLETED:
+            self._line(attempt_line(end))
+        elif not self._quiet and self._sum.done <= MAX_LISTED:
+            more = "; further ones are not listed" * (self._sum.done == MAX_LISTED)
+            self._line(attempt_line(end) + more)
+
+    def refresh(self, worker: Worker | WorkerProcesses) -> None:
+        """Show the present state."""
+        if not self._bar:
+            return
+        running = list(worker.running)
+        now, moved = time.monotonic(), self._sum.bytes_so_far(running)
+        before, old = self._last
+        self._rate = 0.7 * self._rate + 0.3 * max(moved - old, 0) / max(now - before, 0.001)
+        self._last = now, moved
+        width = os.get_terminal_size(sys.stderr.fileno()).columns
+        with self._lock:
+            sys.stderr.write("\r\x1b[K" + self._bar_text(running)[: max(width - 1, 10)])
+            sys.stderr.flush()
+
+    def end(self) -> None:
+        """The last line."""
+        if self._bar:
+            sys.stderr.write("\r\x1b[K")
+        if not self._quiet:
+            print(self._sum.summary(), file=sys.stderr)
+
+    def _bar_text(self, running: list[Any]) -> str:
+        known = [one.progress for one in running if one.progress.total]
+        parts = [f"{self._sum.done} done", f"{len(running)} running"]
+        if known:
+            total = sum(one.total for one in known)
+            there = sum(one.offset + one.moved for one in known)
+            share = min(there / total, 1.0)
+            bar = "#" * round(20 * share)
+            left = (total - there) / self._rate if self._rate > 1 else 0
+            parts.append(f"[{bar:<20}] {share:4.0%} of {size_text(total)}")
+            parts.append(f"{rate_text(self._rate, 1)}" + (f", {left:.0f} s left" if left else ""))
+        if running:
+            parts.append(printable(name_of(running[0].placement)))
+        return "  ".join(parts)
+
+    def _line(self, text: str) -> None:
+        with self._lock:
+            if self._bar:
+                sys.stderr.write("\r\x1b[K")
+            lines = map(printable, masked_text(text).split("\n"))
+            print("\n".join(lines), file=sys.stderr, flush=True)
+
+
+class _JsonShow(_Show):
+    """A line of JSON for each attempt, on standard output."""
+
+    def __init__(self) -> None:
+        super().__init__(quiet=True)
+
+    def attempt_ended(self, end: AttemptEnd) -> None:
+        """See `transfer.worker.Listener`."""
+        self._sum.add(end)
+        with self._lock:
+            print(json.dumps(as_json(end)), flush=True)
+
+
+def as_json(end: AttemptEnd) -> dict[str, Any]:
+    """The end of an attempt as fields; see docs/data-placement.md."""
+    outcome, one = end.outcome, end.placement
+    fields: dict[str, Any] = {
+        "state": end.state,
+        "attempt": end.attempt,
+        "way": end.way,
+        "seconds": round(end.seconds, 3),
+    }
+    if isinstance(one, Transfer):
+        fields.update(source=str(one.source), destination=str(one.destination))
+    else:
+        fields.update(host=masked_text(one.host), allocation_id=one.allocation_id)
+    if outcome is not None:
+        fields.update(size=outcome.size, moved=outcome.moved, skipped=outcome.skipped)
+    if end.fault is not None:
+        fields.update(fault=end.fault.kind.name.lower(), reason=masked_text(end.fault.reason))
+    if end.delay_s:
+        fields["delay_s"] = round(end.delay_s, 3)
+    return fields

@@ -1,0 +1,90 @@
+"""All clients of a running DAGMan: stock's commands by the command socket, and the local socket.
+
+What serves the local socket is loaded when the first client comes, since most DAGMans have none.
+"""
+
+from __future__ import annotations
+
+import select
+from typing import TYPE_CHECKING
+
+from condor_pydagman.adapters.request_socket import RequestSocket
+from condor_pydagman.daemon.control import Control
+from condor_pydagman.daemon.run import DagRun
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import inputs
+
+if TYPE_CHECKING:
+    from condor_pydagman.daemon.steering_desk import SteeringDesk
+
+
+class Clients:
+    """Both sockets as one source of the loop; see `ports.Control`."""
+
+    def __init__(self, run: DagRun) -> None:
+        self._run = run
+        self._control = Control(run)
+        self._socket: RequestSocket | None = None
+        self._desk: SteeringDesk | None = None
+        self._epoll = select.epoll()
+
+    def open(self) -> list[inputs.Input]:
+        """See `ports.Control`."""
+        earlier = self._control.open()
+        self._listen()
+        for fd in (self._control.fileno(), -1 if self._socket is None else self._socket.fileno()):
+            if fd >= 0:
+                self._epoll.register(fd, select.EPOLLIN)
+        return earlier
+
+    def _listen(self) -> None:
+        try:
+            self._socket = RequestSocket(self._run.paths.primary)
+        except OSError as error:
+            reason = error.strerror or error
+            self._run.out.say(f"Warning: condor_pydagman steer can't reach this DAGMan: {reason}")
+
+    def announce(self) -> None:
+        """See `ports.Control`."""
+        self._control.announce()
+
+    def fileno(self) -> int:
+        """Readable when a client wants something."""
+        return self._epoll.fileno()
+
+    def next_deadline(self) -> float | None:
+        """See `ports.Control`."""
+        times = [self._control.next_deadline()]
+        if self._desk is not None:
+            times.append(self._desk.next_deadline())
+        return min((time for time in times if time is not None), default=None)
+
+    def read_requests(self) -> list[inputs.Input]:
+        """See `ports.Control`."""
+        found = self._control.read_requests()
+        if self._socket is not None:
+            lines = self._socket.work()
+            if lines and self._desk is None:
+                from condor_pydagman.daemon.steering_desk import SteeringDesk
+
+                self._desk = SteeringDesk(self._run, self._socket)
+            if self._desk is not None:
+                found += self._desk.taken(lines)
+        return found
+
+    def input_handled(self, an_input: inputs.Input) -> None:
+        """See `ports.Control`."""
+        self._control.input_handled(an_input)
+        if self._desk is not None and self._desk.has_asked(an_input):
+            if isinstance(an_input, (inputs.Halt, inputs.Resume)):
+                self._control.publish_halt()
+            self._desk.input_handled()
+
+    def steered(self, answer: do.Steered) -> None:
+        """See `ports.Control`."""
+        if self._desk is not None:
+            self._desk.steered(answer)
+
+    def retry_publishing(self) -> None:
+        """See `ports.Control`."""
+        self._control.retry_publishing()

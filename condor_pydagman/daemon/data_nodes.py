@@ -1,0 +1,182 @@
+"""Makes the job of a DATA node when the node is about to be submitted.
+
+The request file is read and checked; a work order is written for the worker, which is the job.  A
+file that is an ordinary submit file makes an ordinary job, as of a JOB node.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import time
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from condor_pydagman.adapters import files
+from condor_pydagman.adapters.knobs import lookup
+from condor_pydagman.adapters.work_orders import SUFFIX
+from condor_pydagman.daemon.run import DagRun
+from condor_pydagman.engine.actions import SubmitNode
+from condor_pydagman.engine.node_settings import variables_in_force
+from condor_pydagman.errors import ConfigError, DagFileError, FileError, PoolError
+from condor_pydagman.placement.knob_settings import OF_HTCONDOR, settings_of
+from condor_pydagman.placement.request_ads import is_submit_file
+from condor_pydagman.placement.request_macros import Macros
+from condor_pydagman.placement.request_text import RequestFile, read_requests
+from condor_pydagman.placement.settings import Settings
+from condor_pydagman.placement.work_order import WorkOrder, file_stem, passed_on
+from condor_pydagman.records import job_description, placement_job
+from condor_pydagman.records.placement_job import WorkerCommand
+
+# A longer request file is checked by the worker: the loop must not wait for that.
+MAX_CHECKED = 200_000  # characters
+_OUTPUT, JOURNAL = ".out", ".journal"
+# Variables of DAGMan's environment that are no secrets, and that the worker needs to start.
+_TO_START = ("CONDOR_CONFIG", "PYTHONPATH", "HOME")
+
+
+class Place(NamedTuple):
+    """Where a node's request comes from: its name for messages, and the node's directory."""
+
+    name: str
+    directory: str
+
+
+class DataNodes:
+    """Makes the jobs of the DATA nodes of a run."""
+
+    def __init__(self, run: DagRun) -> None:
+        self._run = run
+        self._directory = os.path.abspath(run.paths.placements)
+        self._settings: Settings | None = None
+        self._ready = False
+
+    def template(self, action: SubmitNode, text: str) -> job_description.Template | None:
+        """The description of a node's job; None if `text` is an ordinary submit file.
+
+        Raises:
+            PoolError: the request is wrong, or the configuration.
+            FileError: the work order can't be written.
+        """
+        if is_submit_file(text):
+            return None
+        node, dag = action.node, self._run.dag
+        place = Place(dag.submits[node], os.path.abspath(dag.directories.get(node, "")))
+        if dag.submits[node] in dag.descriptions:
+            place = place._replace(name=f"{dag.place(node) or 'inline'} (inline request)")
+        macros = self._macros(action)
+        request = self._checked(text, place, macros)
+        stem = os.path.join(self._made_directory(), file_stem(dag.names[node]))
+        self._write_order(action, text, place, macros, stem)
+        job = placement_job.job_text(
+            worker_command(),
+            stem + SUFFIX,
+            stem + _OUTPUT,
+            request.log,
+            request.placements,
+            [(name, os.environ[name]) for name in _TO_START if name in os.environ],
+        )
+        return job_description.split(job)
+
+    def _checked(self, text: str, place: Place, macros: Mapping[str, str]) -> RequestFile:
+        if len(text) > MAX_CHECKED:
+            return RequestFile(())
+        try:
+            return read_requests(text, place.name, Macros(macros, os.environ), place.directory)
+        except DagFileError as error:
+            for line in error.detail().split("\n"):
+                self._run.out.say(line, 0)
+            hint = f" ({error.hint})" if error.hint else ""
+            where = f"{error.file}:{error.line}: " if error.line else f"{error.file}: "
+            raise PoolError(f"{where}{error.message}{hint}", transient=False) from None
+
+    def _macros(self, action: SubmitNode) -> dict[str, str]:
+        """Macros of a request: the node's VARS, and those that DAGMan sets for every job."""
+        dag, node = self._run.dag, action.node
+        own = {
+            "JOB": dag.names[node],
+            "RETRY": str(action.retry),
+            "DAG_STATUS": str(int(action.dag_status)),
+            "FAILED_COUNT": str(action.failed_count),
+            "DAG_PARENT_NAMES": job_description.parent_names(dag, node),
+            "DAGManJobId": str(self._run.workflow.dagman_cluster),
+            "SUBMIT_FILE": dag.submits[node],
+        }
+        variables = variables_in_force(dag.variables.get(node, ()), action.variables)
+        return {**own, **{one.key: one.value for one in variables}}
+
+    def _write_order(
+        self, action: SubmitNode, text: str, place: Place, macros: Mapping[str, str], stem: str
+    ) -> None:
+        run = self._run
+        order = WorkOrder(
+            token=f"{time.time_ns():x}.{os.getpid():x}",
+            node=run.dag.names[action.node],
+            retry=action.retry,
+            name=place.name,
+            text=text,
+            macros=macros,
+            directory=place.directory,
+            nodes_log=run.workflow.nodes_log,
+            environment=passed_on(os.environ),
+            settings=self._read_settings(),
+        )
+        files.replace(stem + SUFFIX, [order.to_text()])
+
+    def _read_settings(self) -> Settings:
+        if self._settings is None:
+            of_htcondor = {name: lookup(name) or "" for name in OF_HTCONDOR}
+            try:
+                self._settings = settings_of(self._run.config, of_htcondor)
+            except ConfigError as error:
+                raise PoolError(str(error), transient=False) from None
+        return self._settings
+
+    def _made_directory(self) -> str:
+        """The directory for the orders.  At its start, a run that continues no other removes what
+        workers of earlier runs have noted as done."""
+        if not self._ready:
+            files.make_directory(self._directory, 0o700)
+            try:
+                _make_private(self._directory)
+                if not (self._run.recovering or self._run.rescue_number):
+                    _remove_journals(self._directory)
+            except OSError as error:
+                raise FileError(
+                    f"can't use the directory {self._directory}: {error.strerror or error}"
+                ) from None
+            self._ready = True
+        return self._directory
+
+
+def worker_command() -> WorkerCommand:
+    """The installed `condor_pydagman`, beside this program or its Python; else Python itself."""
+    for program in filter(os.path.isabs, (sys.argv[0], sys.executable)):
+        path = os.path.join(os.path.dirname(program), "condor_pydagman")
+        if os.access(path, os.X_OK) and os.path.isfile(path):
+            return WorkerCommand(path, ("transfer", "--order"))
+    program = (
+        f"import sys; sys.path[:] = {sys.path!r};"
+        " from condor_pydagman.transfer.data_node import main; sys.exit(main(sys.argv[1]))"
+    )
+    return WorkerCommand(sys.executable, ("-c", program))
+
+
+def _make_private(directory: str) -> None:
+    fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        found = os.fstat(fd)
+        if found.st_uid != os.geteuid():
+            raise OSError(errno.EPERM, f"it belongs to user {found.st_uid}; move it away")
+        if found.st_mode & 0o077:
+            os.fchmod(fd, 0o700)
+    finally:
+        os.close(fd)
+
+
+def _remove_journals(directory: str) -> None:
+    with os.scandir(directory) as entries:
+        for entry in entries:
+            if entry.name.endswith(JOURNAL):
+                os.unlink(entry.path)

@@ -1,0 +1,252 @@
+"""Takes requests from the local socket, gives them to the engine in parts, and answers.
+
+A request of thousands of nodes is handed to the engine PART nodes at a time, one part in a pass of
+the loop, so that log events and other requests get their turn in between.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
+
+from condor_pydagman import __version__
+from condor_pydagman.adapters.request_socket import Client, RequestSocket
+from condor_pydagman.daemon.run import DagRun
+from condor_pydagman.daemon.subscriptions import Subscriptions
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import inputs
+from condor_pydagman.engine.report import Report
+from condor_pydagman.engine.selection import SelectionError
+from condor_pydagman.errors import PoolError
+from condor_pydagman.printable import message
+from condor_pydagman.records.steering_messages import (
+    LIMITS,
+    MAX_NAMES,
+    VERSION,
+    RequestError,
+    Wanted,
+    answer_line,
+    read_request,
+    refusals,
+    user_word,
+)
+from condor_pydagman.vocabulary import NodeCommand
+
+PART = 200  # nodes that are handed to the engine at once
+ANSWER_TIMEOUT_S = 20.0  # that the schedd may take before a client is answered
+
+
+class _Asked(NamedTuple):
+    """A request that has not been answered."""
+
+    client: Client
+    wanted: Wanted
+
+
+class _Unanswered(NamedTuple):
+    """An answer that waits for the schedd until `deadline_at` (monotonic): the command is obeyed
+    whether or not the schedd answers, of which `send` is told."""
+
+    deadline_at: float
+    send: Callable[[bool], None]
+
+
+class SteeringDesk:
+    """What clients of the local socket want."""
+
+    def __init__(self, run: DagRun, socket: RequestSocket) -> None:
+        self._run = run
+        self._socket = socket
+        self._asked: dict[int, _Asked] = {}
+        self._parts: deque[inputs.NodesSteered] = deque()
+        self._commands: deque[tuple[inputs.Input, _Asked]] = deque()
+        self._unanswered: deque[_Unanswered] = deque()
+        self._subscriptions = Subscriptions(run.paths.primary)
+        self._number = 0
+        self._by = ""
+
+    def next_deadline(self) -> float | None:
+        """When `taken` is to be called though no client has written (monotonic clock)."""
+        if self._parts:
+            return 0.0
+        return self._unanswered[0].deadline_at if self._unanswered else None
+
+    def taken(self, lines: Iterable[tuple[Client, bytes]]) -> list[inputs.Input]:
+        """Requests of clients, as inputs; of those of many nodes one part."""
+        found: list[inputs.Input] = []
+        now = self._run.clock.monotonic()
+        while self._unanswered and self._unanswered[0].deadline_at <= now:
+            self._unanswered.popleft().send(False)
+        for client, line in lines:
+            try:
+                wanted = read_request(line)
+                command = self._inputs_of(_Asked(client, wanted))
+            except RequestError as error:
+                self._answer(client, error.identity, {"error": error.reason})
+            except SelectionError as error:
+                self._answer(client, wanted.identity, {"error": str(error)})
+            else:
+                found += command
+        if self._parts:
+            found.append(self._parts.popleft())
+        return found
+
+    def has_asked(self, an_input: inputs.Input) -> bool:
+        """Whether an input that the engine has handled is a command of this desk."""
+        return bool(self._commands) and self._commands[0][0] is an_input
+
+    def input_handled(self) -> None:
+        """The engine has handled a command, and what is to be in the job ad is on its way: the
+        client is answered when the schedd has it, since the next DAGMan reads it there."""
+        an_input, asked = self._commands.popleft()
+        told = {"done": 1, **_state(self._run.engine.report())}
+        answer = _Unanswered(
+            self._run.clock.monotonic() + ANSWER_TIMEOUT_S,
+            lambda recorded: self._answer(
+                asked.client, asked.wanted.identity, {**told, "recorded": recorded}
+            ),
+        )
+        if isinstance(an_input, inputs.DagRemoved):
+            answer.send(True)  # DAGMan may be gone soon
+            return
+        self._unanswered.append(answer)
+        self._run.job_ad.edit({}, lambda error: self._published(answer, error))
+
+    def _published(self, answer: _Unanswered, error: PoolError | None) -> None:
+        if answer in self._unanswered:
+            self._unanswered.remove(answer)
+            answer.send(error is None)
+
+    def steered(self, answer: do.Steered) -> None:
+        """A request for nodes is in force."""
+        asked = self._asked.pop(answer.request, None)
+        if asked is not None:
+            told = {"done": answer.done, **refusals(self._named(answer.refused))}
+            self._answer(asked.client, asked.wanted.identity, told)
+
+    def _inputs_of(self, asked: _Asked) -> list[inputs.Input]:
+        """What is to be given to the engine for a request at once."""
+        wanted = asked.wanted
+        if not isinstance(wanted.command, NodeCommand):
+            return self._dag_command(asked)
+        assert wanted.selector is not None
+        nodes = self._run.engine.chosen(*wanted.selector)
+        if wanted.dry or not nodes:
+            self._answer_dry(asked, nodes)
+            return []
+        self._number += 1
+        self._asked[self._number] = asked
+        assert isinstance(wanted.options, str)
+        for begin in range(0, len(nodes), PART):
+            last = begin + PART >= len(nodes)
+            part = nodes[begin : begin + PART]
+            self._parts.append(
+                inputs.NodesSteered(
+                    self._number, wanted.command, part, self._who(), wanted.options, last
+                )
+            )
+        return []
+
+    def _dag_command(self, asked: _Asked) -> list[inputs.Input]:
+        wanted = asked.wanted
+        options = wanted.options
+        assert not isinstance(options, str)
+        if wanted.command == "info" or wanted.dry:
+            self._answer(asked.client, wanted.identity, self._info())
+            return []
+        if wanted.command == "names":
+            names = self._names(str(options.get("prefix", "")))
+            self._answer(asked.client, wanted.identity, {"done": 1, "names": names})
+            return []
+        if wanted.command == "events":
+            self._tell_events(asked)
+            return []
+        asks = " ".join(
+            [str(wanted.command), *(f"{name} {value}" for name, value in options.items())]
+        )
+        self._run.out.say(f"{self._who()} asks for the DAG: {message(asks)}")
+        an_input: inputs.Input
+        if wanted.command == "halt":
+            an_input = inputs.Halt(message(str(options.get("reason", ""))))
+        elif wanted.command == "resume":
+            an_input = inputs.Resume()
+        elif wanted.command == "cancel-all":
+            an_input = inputs.DagRemoved(self._who())
+        elif wanted.command == "priority":
+            an_input = inputs.PriorityWanted(options["value"], self._who())
+        else:
+            an_input = inputs.LimitsWanted(**options)
+        self._commands.append((an_input, asked))
+        return [an_input]
+
+    def _names(self, prefix: str) -> list[str]:
+        """Names of nodes that begin so, in the order of the DAG."""
+        begin_so = (name for name in self._run.dag.names if name.startswith(prefix))
+        return list(islice(begin_so, MAX_NAMES))
+
+    def _tell_events(self, asked: _Asked) -> None:
+        """A process of its own tells the client of events."""
+        identity, options = asked.wanted.identity, asked.wanted.options
+        assert not isinstance(options, str)
+        refusal = self._subscriptions.refusal()
+        if refusal:
+            self._answer(asked.client, identity, {"error": refusal})
+            return
+        connection = self._socket.hand_over(asked.client)
+        if connection is None:
+            return
+        since, before = options.get("since", ""), options.get("before", True)
+        try:
+            self._subscriptions.start(connection, identity, since, before=before)
+        except OSError as error:
+            self._run.out.say(f"Warning: can't tell a client of events: {error.strerror}")
+
+    def _info(self) -> dict[str, Any]:
+        run, report = self._run, self._run.engine.report()
+        return {
+            "program": f"condor_pydagman {__version__}",
+            "protocol": VERSION,
+            "dag": run.paths.primary,
+            "cluster": run.cluster,
+            "pid": run.pid,
+            "nodes": report.total,
+            **_state(report),
+        }
+
+    def _answer_dry(self, asked: _Asked, nodes: Sequence[int]) -> None:
+        """What would be done; only reads."""
+        wanted, engine = asked.wanted, self._run.engine
+        assert isinstance(wanted.command, NodeCommand)
+        assert isinstance(wanted.options, str)
+        what = inputs.NodesSteered(0, wanted.command, nodes, self._who(), wanted.options)
+        refused = engine.refused(what)
+        told = {"dry": True, "done": len(nodes) - len(refused), **refusals(self._named(refused))}
+        self._answer(asked.client, wanted.identity, told)
+
+    def _named(self, refused: Sequence[tuple[int, str]]) -> list[tuple[str, str]]:
+        names = self._run.dag.names
+        return [(names[node], why) for node, why in refused]
+
+    def _who(self) -> str:
+        """Only the DAG's own user is let in."""
+        if not self._by:
+            uid = os.geteuid()
+            try:
+                name = pwd.getpwuid(uid).pw_name
+            except KeyError:
+                name = ""
+            self._by = user_word(name, uid)
+        return self._by
+
+    def _answer(self, client: Client, identity: Any, fields: Mapping[str, Any]) -> None:
+        self._socket.answer(client, answer_line(identity, fields))
+
+
+def _state(report: Report) -> dict[str, Any]:
+    """What commands for the whole DAG change."""
+    limits = {name: getattr(report.limits, name) for name in LIMITS}
+    return {"halted": report.halts.halted, "limits": limits, "priority": report.priority}

@@ -1,0 +1,127 @@
+"""What a person has set for a node instead of what its DAG file says, as the nodes log has it.
+
+No state of the run is needed here: `steering` sets, `RunState` answers with the values in force.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple, Optional
+
+from condor_pydagman.graph.model import Retry, Timeout, Variable
+
+# Bytes of a text and its node's name together.  A record in the nodes log takes 900 with its frame
+# and the number of the command (see `records.own_events`).
+MAX_BYTES = 700
+
+# Seconds that jobs may wait, run and live; 0 for no limit, None: as the DAG file says.
+TimeoutSetting = tuple[Optional[int], Optional[int], Optional[int]]
+_UNSAID: TimeoutSetting = (None, None, None)
+
+
+class NodeSettings(NamedTuple):
+    """What is set; None, or no variables: as the DAG file says.
+
+    Attributes:
+        priority: the node's own, without what is added for the whole DAG.
+        retries: how many times it runs again after a failure.
+        timeout: how long its jobs may wait, run and live; what is not said stays.
+        category: which throttle counts it.
+        variables: keys and values that are added to its VARS, or replace them.
+    """
+
+    priority: int | None = None
+    retries: int | None = None
+    timeout: TimeoutSetting | None = None
+    category: str | None = None
+    variables: tuple[tuple[str, str], ...] = ()
+
+    def merged(self, later: NodeSettings) -> NodeSettings:
+        """These, and what was set later."""
+        said = {name: value for name, value in later._asdict().items() if value not in (None, ())}
+        variables = tuple({**dict(self.variables), **dict(later.variables)}.items())
+        if self.timeout is not None and later.timeout is not None:
+            limits = zip(self.timeout, later.timeout)
+            said["timeout"] = tuple(old if new is None else new for old, new in limits)
+        return self._replace(**{**said, "variables": variables})
+
+
+NOTHING = NodeSettings()
+
+
+def settings_text(settings: NodeSettings) -> str:
+    """One line of ASCII; `read_settings` reads it back."""
+    said = {name: value for name, value in settings._asdict().items() if value not in (None, ())}
+    return json.dumps(said, separators=(",", ":"), ensure_ascii=True)
+
+
+def read_settings(text: str) -> NodeSettings | None:
+    """Read a text; None if it is of a later version, or damaged."""
+    try:
+        found: Any = json.loads(text)
+        timeout, variables = found.pop("timeout", None), found.pop("variables", ())
+        return NodeSettings(
+            timeout=None if timeout is None else tuple(timeout),
+            variables=tuple((str(key), str(value)) for key, value in variables),
+            **found,
+        )
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def recorded_bytes(name: str, text: str) -> int:
+    """How many bytes a node's name and a text take in the nodes log, at most."""
+    return sum(len(one.encode("utf-8", "replace")) + _escaped(one) for one in (name, text))
+
+
+def _escaped(text: str) -> int:
+    return text.count('"') + text.count("\\")
+
+
+def shown(settings: NodeSettings) -> str:
+    """What is set, for `.dagman.out`."""
+    said = [
+        f"{name} {getattr(settings, name)}"
+        for name in ("priority", "retries", "category")
+        if getattr(settings, name) is not None
+    ]
+    if settings.timeout is not None:
+        kinds = zip(Timeout._fields, settings.timeout)
+        said += [f"timeout {kind} {limit} s" for kind, limit in kinds if limit is not None]
+    said += [f"VARS {key}" for key, _ in settings.variables]  # a value may be long, or a secret
+    return ", ".join(said)
+
+
+def retry_in_force(retry: Retry | None, settings: NodeSettings | None) -> Retry | None:
+    """A node's RETRY command with what was set."""
+    if settings is None or settings.retries is None:
+        return retry
+    return (retry or Retry(0))._replace(limit=settings.retries)
+
+
+def timeout_in_force(timeout: Timeout | None, settings: NodeSettings | None) -> Timeout | None:
+    """A node's TIMEOUT command with what was set."""
+    if settings is None or settings.timeout is None:
+        return timeout
+    limits = zip(timeout or Timeout(), settings.timeout)
+    return Timeout(*(old if new is None else new for old, new in limits))
+
+
+def variables_in_force(
+    variables: Iterable[Variable], set_by_person: Iterable[tuple[str, str]]
+) -> tuple[Variable, ...]:
+    """A node's VARS with what was set; a key that is named again keeps its placement."""
+    merged = {variable.key: variable for variable in variables}
+    for key, value in set_by_person:
+        known = merged.get(key) or Variable(key, value, False)
+        merged[key] = known._replace(value=value)
+    return tuple(merged.values())
+
+
+def categories_in_force(
+    categories: Mapping[int, str], settings: Mapping[int, NodeSettings]
+) -> dict[int, str]:
+    """The category of each node that has one."""
+    changed = {node: one.category for node, one in settings.items() if one.category is not None}
+    return {**categories, **changed}

@@ -1,0 +1,128 @@
+"""A node that has ended runs anew: its result is taken back, and its children wait for it again.
+
+Children that have begun have used the old result.  So they must run anew as well, with all that
+follows from them, or the node must not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from condor_pydagman.engine import lifecycle
+from condor_pydagman.engine.node_states import NOT_BEGUN, Cause, State
+from condor_pydagman.engine.state import RunState
+from condor_pydagman.engine.steering_rules import shown
+from condor_pydagman.vocabulary import DagStatus, ScriptKind
+
+_ENDED = (State.DONE, State.FAILED)
+_UNTOUCHED = NOT_BEGUN | {State.FUTILE}
+
+
+def obstacle(run: RunState, node: int, *, with_descendants: bool) -> str:
+    """Why a node that has ended can't run anew; '' if it can."""
+    states = run.nodes.states
+    if not with_descendants:
+        for child in _released(run, node):
+            if states[child] not in _UNTOUCHED:
+                name = run.dag.names[child]
+                return f"its child {name} has begun; it would have to run anew, too"
+        return ""
+    for other in _with_descendants(run, node):
+        for child in _released(run, other):
+            if states[child] not in _UNTOUCHED and states[child] not in _ENDED:
+                name, state = run.dag.names[child], shown(State(states[child]))
+                return f"its descendant {name} has not ended: {state}"
+    return ""
+
+
+def run_again(run: RunState, node: int, *, with_descendants: bool) -> None:
+    """Take back what has ended; what has no unfinished parent starts."""
+    nodes = _with_descendants(run, node) if with_descendants else [node]
+    for one in nodes:
+        for child in take_back(run, one):
+            if run.nodes.states[child] in NOT_BEGUN and run.nodes.states[child] != State.WAITING:
+                _wait_again(run, child)
+        group = run.sites.group(one)
+        if group is not None:
+            run.sites.begin_anew(group)
+    lifecycle.start_all(run, [one for one in nodes if not run.nodes.waiting[one]])
+
+
+def take_back(run: RunState, node: int) -> list[int]:
+    """What a node that has ended has done counts no more; returns the children that had no
+    unfinished parent, and have one now."""
+    failed = run.nodes.states[node] == State.FAILED
+    run.nodes.move(node, Cause.RUN_AGAIN, run.now)
+    if not failed:
+        taken = run.nodes.take_back(node)
+    elif node in run.steering.barren:
+        taken = []
+    else:
+        taken = run.nodes.take_back(node, weak_only=True)
+    if failed:
+        run.nodes.forget_error(node)
+    run.steering.not_failed(node)
+    lifecycle.begin_anew(run, node)
+    return taken
+
+
+def _wait_again(run: RunState, child: int) -> None:
+    """A child of which nothing is in the queue waits for its parents again; its PRE script, if it
+    has run, is to run anew."""
+    had_pre = run.nodes.states[child] == State.READY and (
+        run.dag.script(child, ScriptKind.PRE) is not None
+    )
+    leave_queues(run, child)
+    run.nodes.move(child, Cause.DROPPED, run.now)
+    if had_pre:
+        lifecycle.begin_anew(run, child)
+
+
+def forget_failure(run: RunState, node: int) -> None:
+    """The node has failed no more: what it made futile is found out anew."""
+    run.nodes.forget_error(node)
+    run.steering.not_failed(node)
+
+
+def settle(run: RunState) -> None:
+    """Nodes have ceased to be failed: nodes that no failed ancestor keeps from running wait again.
+
+    Once for many commands in a row, since all nodes are looked at.
+    """
+    if not run.steering.stale:
+        return
+    run.steering.settled()
+    run.nodes.mark_all_futile_anew(run.steering.barren, run.now)
+    waiting = (node for node in run.nodes.in_state(State.WAITING) if node != run.final)
+    lifecycle.start_all(run, [node for node in waiting if not run.nodes.waiting[node]])
+    if run.status is DagStatus.NODE_FAILED and not run.nodes.counts[State.FAILED]:
+        run.set_status(DagStatus.OK)
+
+
+def leave_queues(run: RunState, node: int) -> None:
+    """The node, of which nothing has begun, is not started for now."""
+    run.ready.discard(node)
+    run.categories.forget(node)
+    run.scripts.pre.discard(node)
+    run.retrying.queue.discard(node)
+    run.save_points.forget(node)
+
+
+def _released(run: RunState, node: int) -> Iterable[int]:
+    """The children for which the node counts as ended."""
+    if run.nodes.states[node] != State.FAILED:
+        return run.dag.children(node)
+    if node in run.steering.barren:
+        return ()
+    return (child for child in run.dag.children(node) if run.dag.is_weak(node, child))
+
+
+def _with_descendants(run: RunState, node: int) -> list[int]:
+    """The node and those of its descendants that have ended."""
+    found, known = [node], {node}
+    for one in found:  # which grows meanwhile
+        for child in _released(run, one):
+            if run.nodes.states[child] in _ENDED and child not in known:
+                known.add(child)
+                found.append(child)
+    return found

@@ -1,0 +1,103 @@
+"""Which nodes a person means: by names, a pattern, a state, or a category."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Mapping
+
+from condor_pydagman.dagfile.hints import nearest
+from condor_pydagman.engine.node_states import PUBLISHED, State
+from condor_pydagman.engine.nodes import Nodes
+from condor_pydagman.vocabulary import NodeStatus
+
+MAX_NAME = 200  # characters of one that is not there
+MAX_COMPARED = 20_000  # names; to compare more takes too long
+# Words for states, as watch shows them, and what they stand for.
+STATE_WORDS = {
+    "waiting": NodeStatus.NOT_READY,
+    "ready": NodeStatus.READY,
+    "pre": NodeStatus.PRERUN,
+    "queued": NodeStatus.SUBMITTED,
+    "post": NodeStatus.POSTRUN,
+    "done": NodeStatus.DONE,
+    "failed": NodeStatus.ERROR,
+    "futile": NodeStatus.FUTILE,
+}
+
+
+class SelectionError(Exception):
+    """There are no such nodes; the text says what there is."""
+
+
+def chosen(
+    nodes: Nodes, kind: str, value: str | tuple[str, ...], categories: Mapping[int, str]
+) -> list[int]:
+    """The nodes of "names", a "pattern", a "state" or a "category".
+
+    `categories`: that of each node that has one.
+
+    Raises:
+        SelectionError: there are none.
+    """
+    if isinstance(value, tuple):
+        return by_names(nodes, value)
+    if kind == "category":
+        return by_category(categories, value)
+    return by_pattern(nodes, value) if kind == "pattern" else by_state(nodes, value)
+
+
+def by_names(nodes: Nodes, names: tuple[str, ...]) -> list[int]:
+    """The nodes of these names, each once.
+
+    Raises:
+        SelectionError: one of them is not there.
+    """
+    found: dict[int, None] = {}
+    for name in names:
+        node = nodes.dag.find(name)
+        if node is None:
+            names_known = nodes.dag.names[:MAX_COMPARED]
+            near = nearest(name[:MAX_NAME], names_known)
+            meant = f"; did you mean {near}?" if near else ""
+            raise SelectionError(f"there is no node {name[:MAX_NAME]!r}{meant}")
+        found[node] = None
+    return list(found)
+
+
+def by_pattern(nodes: Nodes, pattern: str) -> list[int]:
+    """The nodes whose names match `*`, `?` and `[...]`.
+
+    Raises:
+        SelectionError: there are none.
+    """
+    matches = re.compile(fnmatch.translate(pattern)).match
+    found = [node for node, name in enumerate(nodes.dag.names) if matches(name)]
+    if not found:
+        raise SelectionError(f"no node's name matches {pattern!r}")
+    return found
+
+
+def by_state(nodes: Nodes, word: str) -> list[int]:
+    """The nodes in a state; there may be none.
+
+    Raises:
+        SelectionError: there is no such state.
+    """
+    status = STATE_WORDS.get(word)
+    if status is None:
+        raise SelectionError(f"there is no state {word!r}; the states are {', '.join(STATE_WORDS)}")
+    return list(nodes.in_state(*(state for state in State if PUBLISHED[state] is status)))
+
+
+def by_category(categories: Mapping[int, str], category: str) -> list[int]:
+    """The nodes of a category.
+
+    Raises:
+        SelectionError: there is no such category.
+    """
+    found = sorted(node for node, name in categories.items() if name == category)
+    if not found:
+        known = ", ".join(sorted(set(categories.values()))) or "none"
+        raise SelectionError(f"there is no category {category!r}; the categories are {known}")
+    return found

@@ -1,0 +1,285 @@
+"""What people ask of single nodes: cancel, hold, release, run again, mark done, skip, set.
+
+A command is checked against the node's state and written into the nodes log; it takes effect when
+it has been read back from there, live and in recovery mode alike.  Until then nothing new is
+started and the DAG does not end, so what was checked still holds.  The person is answered when all
+of a request is in force.
+
+Holding and releasing jobs needs no record: the schedd's own events tell.  A node that is cancelled
+while something of it runs is marked; it fails when that has ended, and is not retried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import lifecycle, node_settings, rerun
+from condor_pydagman.engine import steering_rules as rules
+from condor_pydagman.engine.dag_states import Phase
+from condor_pydagman.engine.inputs import LogEvent, NodesSteered
+from condor_pydagman.engine.node_settings import NodeSettings
+from condor_pydagman.engine.node_states import NOT_BEGUN, Cause, State
+from condor_pydagman.engine.run_records import CONFIRM_TIMEOUT_S
+from condor_pydagman.engine.state import RunState
+from condor_pydagman.engine.steering_records import SteeringRequest
+from condor_pydagman.engine.steering_rules import Words
+from condor_pydagman.vocabulary import (
+    ORDINARY_KINDS,
+    JournalRecord,
+    NodeCommand,
+    NodeKind,
+)
+
+_JOBS = (NodeCommand.HOLD, NodeCommand.RELEASE)
+_DAGMAN = "DAGMan"  # asks for what follows from an earlier command
+
+
+# A request comes.
+
+
+def on_steered(run: RunState, wanted: NodesSteered) -> None:
+    """Check a command for each of its nodes; journal it where it fits."""
+    request = run.steering.requests.setdefault(wanted.request, SteeringRequest())
+    request.complete = wanted.last
+    for node in wanted.nodes:
+        why = _obstacle(run, node, wanted)
+        if why:
+            request.refused.append((node, why))
+        elif wanted.command in _JOBS:
+            _hold_or_release(run, node, wanted)
+            request.done += 1
+        else:
+            words = Words(wanted.by, wanted.command, wanted.options)
+            request.awaited.add(_journal(run, node, words))
+    _answer_if_over(run, wanted.request)
+
+
+def refused(run: RunState, wanted: NodesSteered) -> list[tuple[int, str]]:
+    """The nodes that a command does not fit now, each with the reason."""
+    pairs = ((node, _obstacle(run, node, wanted)) for node in wanted.nodes)
+    return [(node, why) for node, why in pairs if why]
+
+
+def _obstacle(run: RunState, node: int, wanted: NodesSteered) -> str:
+    """Why a command can't be obeyed; '' if it can."""
+    if run.phase is not Phase.RUNNING and not run.is_over:
+        return "DAGMan is recovering: ask again"
+    if run.is_over or run.end.rescue_asked:
+        return "the DAG is ending"
+    kind = NodeKind(run.dag.kinds[node])
+    if wanted.command not in _JOBS and kind not in ORDINARY_KINDS:
+        return f"it is the {kind.name} node" if kind in _SINGLE else f"it is a {kind.name} node"
+    state = State(run.nodes.states[node])
+    why = rules.obstacle(wanted.command, state, wanted.options)
+    if not why and wanted.command is NodeCommand.RERUN:
+        why = rerun.obstacle(run, node, with_descendants=wanted.options == rules.DESCENDANTS)
+    if not why and wanted.command is NodeCommand.SET:
+        why = _obstacle_to_set(run, node, wanted.options)
+    return why
+
+
+def _obstacle_to_set(run: RunState, node: int, options: str) -> str:
+    settings = node_settings.read_settings(options)
+    assert settings is not None, options
+    taken = node_settings.recorded_bytes(run.dag.names[node], options)
+    if taken > node_settings.MAX_BYTES:
+        return (
+            f"what is to be set and the node's name take {taken} bytes of the nodes log,"
+            f" of which a record has {node_settings.MAX_BYTES}: set fewer at once"
+        )
+    if settings.category not in (None, *run.dag.category_limits, *run.dag.categories.values()):
+        known = ", ".join(sorted({*run.dag.category_limits, *run.dag.categories.values()}))
+        return f"there is no category {settings.category!r}; the categories are {known or 'none'}"
+    return ""
+
+
+_SINGLE = (NodeKind.FINAL, NodeKind.PROVISIONER)
+
+
+def _hold_or_release(run: RunState, node: int, wanted: NodesSteered) -> None:
+    jobs = run.job_table.by_node[node]
+    release = wanted.command is NodeCommand.RELEASE
+    verb = "released" if release else "put on hold"
+    run.say(f"Node {run.dag.names[node]} is {verb}, as {wanted.by} wants")
+    reason = f"{verb} by {wanted.by} (condor_pydagman steer)"
+    run.emit(do.HoldJobs(*jobs.target, reason, release))
+
+
+def _journal(run: RunState, node: int, words: Words) -> int:
+    """Write a command into the log; returns the number of its record."""
+    begun = run.nodes.states[node] not in NOT_BEGUN
+    if words.command is NodeCommand.CANCEL and begun:
+        words = words._replace(options=f"{words.options} {rules.BEGUN}".strip())
+    number = run.steering.number()
+    action = do.AppendJournalRecord(
+        JournalRecord.STEERED,
+        node,
+        run.nodes.retries.get(node, 0),
+        number,
+        text=rules.record_text(words),
+    )
+    run.steering.awaited[node, number] = run.now + CONFIRM_TIMEOUT_S, action
+    run.emit(action)
+    return number
+
+
+def rewrite_overdue(run: RunState) -> None:
+    """Write records again that were not read back: they may be lost in the log."""
+    for key, (when, action) in list(run.steering.awaited.items()):
+        if when > run.now:
+            return
+        del run.steering.awaited[key]
+        run.steering.awaited[key] = run.now + CONFIRM_TIMEOUT_S, action
+        run.emit(action)
+
+
+def keeps_waiting(run: RunState) -> bool:
+    """Whether nothing may start, and the DAG may not end: what has been checked must hold until it
+    is in force."""
+    return bool(run.steering.awaited) and run.phase is not Phase.FINISHING
+
+
+def next_time(run: RunState) -> float | None:
+    """When the first record is to be written once more."""
+    return next((when for when, _ in run.steering.awaited.values()), None)
+
+
+# A record has been read.
+
+
+def on_record(run: RunState, node: int, event: LogEvent) -> None:
+    """Obey a command that the log has."""
+    words = rules.read_text(event.text)
+    if words is None:
+        run.say(f"Warning: ignoring the command {event.text!r} of a later version")
+        return
+    if run.nodes.states[node] == State.FUTILE:
+        rerun.settle(run)
+    late = _apply(run, node, event, words)
+    if late:
+        name = run.dag.names[node]
+        run.say(f"Node {name}: {words.command.value} by {words.by} comes too late: {late}")
+    if run.steering.awaited.pop((node, event.value), None) is None:
+        return
+    for number, request in run.steering.requests.items():
+        if event.value in request.awaited:
+            request.awaited.discard(event.value)
+            if late:
+                request.refused.append((node, late))
+            else:
+                request.done += 1
+            _answer_if_over(run, number)
+            return
+
+
+def _answer_if_over(run: RunState, number: int) -> None:
+    request = run.steering.requests[number]
+    if request.complete and not request.awaited:
+        del run.steering.requests[number]
+        run.emit(do.Steered(number, request.done, tuple(request.refused)))
+
+
+def _apply(run: RunState, node: int, event: LogEvent, words: Words) -> str:
+    """Obey; why it comes too late, '' if it does not."""
+    state = State(run.nodes.states[node])
+    command = words.command
+    another_run = event.retry != run.nodes.retries.get(node, 0)
+    if command is NodeCommand.SET:
+        return _set(run, node, words.options, words.by)
+    if command is NodeCommand.CANCEL:
+        return _cancel(run, node, state, words)
+    late = rules.obstacle(command, state, words.options)
+    if late or another_run:
+        return late or "another run of it has begun"
+    run.say(f"Node {run.dag.names[node]}: {_SAID[command]} {words.by}")
+    if command is NodeCommand.RERUN:
+        rerun.run_again(run, node, with_descendants=words.options == rules.DESCENDANTS)
+    else:
+        _mark_done(run, node, state)
+    return ""
+
+
+_SAID = {
+    NodeCommand.RERUN: "it runs again, for",
+    NodeCommand.DONE: "marked done by",
+    NodeCommand.SKIP: "skipped by",
+    NodeCommand.CANCEL: "cancelled by",
+}
+
+
+def _cancel(run: RunState, node: int, state: State, words: Words) -> str:
+    late = rules.obstacle(NodeCommand.CANCEL, state, "")
+    if late:
+        return late
+    run.say(f"Node {run.dag.names[node]}: {_SAID[words.command]} {words.by}")
+    options = words.options.split()
+    if state in NOT_BEGUN and rules.BEGUN not in options:
+        rerun.leave_queues(run, node)
+        lifecycle.fail(run, node, f"Cancelled by {words.by}")
+        return ""
+    if rules.RETRY not in options:
+        run.steering.cancelled.add(node)
+    if state == State.SUBMITTED:
+        _remove(run, node, words.by)
+    return ""
+
+
+def _remove(run: RunState, node: int, by: str) -> None:
+    name = run.dag.names[node]
+    lifecycle.remove_rest(run, run.job_table.by_node[node], f"Node {name} was cancelled by {by}")
+
+
+def _mark_done(run: RunState, node: int, state: State) -> None:
+    """The node counts as done; its children may start."""
+    failed, barren = state == State.FAILED, node in run.steering.barren
+    rerun.leave_queues(run, node)
+    run.nodes.move(node, Cause.MARKED_DONE, run.now)
+    if failed:
+        rerun.forget_failure(run, node)
+    weak_are_released = failed and not barren
+    released = (
+        run.nodes.release_strong(node) if weak_are_released else run.nodes.release_children(node)
+    )
+    lifecycle.start_all(run, released)
+
+
+def _set(run: RunState, node: int, options: str, by: str) -> str:
+    settings = node_settings.read_settings(options)
+    if settings is None:
+        return f"{options} is not known to this version"
+    run.steering.set(node, settings)
+    run.say(f"Node {run.dag.names[node]}: {node_settings.shown(settings)}, set by {by}")
+    _place_anew(run, node, settings)
+    return ""
+
+
+def _place_anew(run: RunState, node: int, settings: NodeSettings) -> None:
+    """Another priority or category: another place in the queue of what is ready."""
+    is_ready = node in run.ready or run.categories.is_aside(node)
+    run.ready.discard(node)
+    run.categories.forget(node)
+    if settings.category is not None:
+        run.categories.move(node, settings.category)
+    if is_ready:
+        run.ready.add(node, run.priority(node))
+
+
+# What follows from commands.
+
+
+def enforce(run: RunState) -> None:
+    """Remove the jobs of cancelled nodes that were being submitted; fail those whose submission
+    has come to nothing."""
+    for node in list(run.steering.cancelled):
+        state = run.nodes.states[node]
+        if state == State.SUBMITTED:
+            if run.job_table.by_node[node].unfinished:
+                _remove(run, node, _DAGMAN)
+        elif state in NOT_BEGUN and node not in _awaited(run):
+            run.steering.cancelled.discard(node)
+            _journal(run, node, Words(_DAGMAN, NodeCommand.CANCEL))
+
+
+def _awaited(run: RunState) -> Iterator[int]:
+    return (node for node, _ in run.steering.awaited)

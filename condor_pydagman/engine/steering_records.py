@@ -1,0 +1,110 @@
+"""What is known of people's commands for nodes: those on their way, and what they have left.
+
+Data and its bookkeeping, as in `run_records`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine.node_settings import NOTHING, NodeSettings
+
+
+class Steering:
+    """What people have asked of nodes.  Written by `steering` alone, or by its own methods.
+
+    Attributes:
+        awaited: records that have been written and not been read back, by node and number: when
+            each is to be written once more (seconds since the epoch), and the action.
+        requests: those that have not been answered, by number.
+        cancelled: nodes whose present run is to fail, whatever becomes of it.
+        settings: what was set for nodes, by node.
+        dag_priority: what is added to the priority of each node; None: as the DAG was read.
+        unprioritized: nodes whose jobs may have another priority in the queue than is in force.
+        barren: nodes that failed and make no other futile (UNLESS-EXIT).
+        stale: nodes have ceased to be failed, and it is not known yet which are futile now.
+    """
+
+    __slots__ = (
+        "_number",
+        "awaited",
+        "barren",
+        "cancelled",
+        "dag_priority",
+        "requests",
+        "settings",
+        "stale",
+        "unprioritized",
+    )
+
+    def __init__(self) -> None:
+        self.awaited: dict[tuple[int, int], tuple[float, do.AppendJournalRecord]] = {}
+        self.requests: dict[int, SteeringRequest] = {}
+        self.cancelled: set[int] = set()
+        self.settings: dict[int, NodeSettings] = {}
+        self.dag_priority: int | None = None
+        self.unprioritized: set[int] = set()
+        self.barren: set[int] = set()
+        self.stale = False
+        self._number = 0
+
+    def number(self) -> int:
+        """For a record; unique in this run of DAGMan."""
+        self._number += 1
+        return self._number
+
+    def set(self, node: int, settings: NodeSettings) -> None:
+        """More is set for a node."""
+        self.settings[node] = self.settings.get(node, NOTHING).merged(settings)
+
+    def set_dag_priority(self, priority: int) -> None:
+        """Another priority is in force for the whole DAG."""
+        self.dag_priority = priority
+
+    def prioritize(self, nodes: Iterable[int]) -> None:
+        """Jobs of these nodes may have another priority in the queue."""
+        if self.dag_priority is not None:
+            self.unprioritized.update(nodes)
+
+    def prioritized(self, node: int) -> None:
+        """The schedd is told of the node's jobs, or there are none."""
+        self.unprioritized.discard(node)
+
+    def run_over(self, node: int) -> None:
+        """The node's run has ended."""
+        self.cancelled.discard(node)
+
+    def failed_alone(self, node: int) -> None:
+        """The node failed and makes no other futile."""
+        self.barren.add(node)
+
+    def settled(self) -> None:
+        """It is known which nodes are futile."""
+        self.stale = False
+
+    def not_failed(self, node: int) -> None:
+        """The node has failed no more, or is to run anew: what is futile is found out anew."""
+        if node in self.barren:
+            self.barren.discard(node)
+        else:
+            self.stale = True
+
+
+class SteeringRequest:
+    """How far a request is.  Written by `steering` alone.
+
+    Attributes:
+        awaited: numbers of its records that have not been read back.
+        done: nodes for which it is in force.
+        refused: nodes that it does not fit, and why.
+        complete: whether all its parts have come.
+    """
+
+    __slots__ = ("awaited", "complete", "done", "refused")
+
+    def __init__(self) -> None:
+        self.awaited: set[int] = set()
+        self.done = 0
+        self.refused: list[tuple[int, str]] = []
+        self.complete = False

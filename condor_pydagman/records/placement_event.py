@@ -1,0 +1,105 @@
+"""The event that the worker of a DATA node adds to the nodes log for each attempt at a placement.
+
+It is a generic event (008) with the form of a journal record of DAGMan's, and like these has "no
+job" in its head, so that other readers of the log skip it.  It decides nothing: DAGMan, `watch` and
+`report` add it up.
+
+    008 (-01.-01.-01) 2026-11-23 12:08:04 [ DAGManNote = "PLACEMENT"; Node = "in"; Job = "12.0";
+        DAGManNodeRetry = 0; State = "request_completed"; ... ]      (on one line)
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from condor_pydagman.records.own_events import (
+    PLACEMENT_NOTE,
+    STRING,
+    escaped,
+    event_head,
+    fitting,
+    unescaped,
+)
+from condor_pydagman.vocabulary import EventKind
+
+# Stork's states of a request that end an attempt.
+COMPLETED, RESCHEDULED, FAILED = "request_completed", "request_rescheduled", "request_failed"
+
+_MAX_URL = 150  # bytes of a URL
+_MAX_REASON = 200  # bytes
+_EVENT = re.compile(
+    r'\s*\[ DAGManNote = "PLACEMENT"; Node = ' + STRING + r'; Job = "(\d{1,9})\.(\d{1,9})";'
+    r' DAGManNodeRetry = (\d{1,9}); State = "([a-z_]{1,40})"; Attempt = (\d{1,9});'
+    r" Bytes = (-?\d{1,18}); Moved = (\d{1,18}); Files = (\d{1,9}); Seconds = (\d{1,9}\.\d{1,3});"
+    r" Way = " + STRING + r"; Source = " + STRING + r"; Destination = " + STRING + r"; Text = "
+    + STRING + r" \]\s*"
+)  # fmt: skip
+
+
+class PlacementEvent(NamedTuple):
+    """The end of an attempt at a placement.
+
+    Attributes:
+        node, retry: run of the DATA node.
+        cluster, proc: its job.
+        state: COMPLETED; RESCHEDULED, it is tried again; or FAILED, for good.
+        attempt: number from 1.
+        size: bytes at the destination; -1 if unknown.
+        moved: bytes moved by this attempt.
+        files: how many files it is of; 0 if all were there already.
+        seconds: that the attempt took.
+        way: "direct http-file", "module stork.transfer.http-file", "allocate", ...
+        source, destination: URLs without secrets, their ends if they are long.
+        reason: of a failure.
+    """
+
+    node: str
+    retry: int
+    cluster: int
+    proc: int
+    state: str
+    attempt: int
+    size: int
+    moved: int
+    files: int
+    seconds: float
+    way: str
+    source: str
+    destination: str
+    reason: str = ""
+
+
+def event_text(when: str, event: PlacementEvent) -> str:
+    """Text of the event in the nodes log; `when` is what `own_events.stamp` gives."""
+    head = event_head(EventKind.GENERIC, -1, -1, -1, when)
+    seconds = min(max(event.seconds, 0), 999_999_999)
+    job = f"{event.cluster}.{event.proc}"
+    return (
+        f'{head} {PLACEMENT_NOTE}Node = "{escaped(event.node)}"; Job = "{job}";'
+        f' DAGManNodeRetry = {event.retry}; State = "{event.state}"; Attempt = {event.attempt};'
+        f" Bytes = {event.size}; Moved = {event.moved}; Files = {event.files};"
+        f' Seconds = {seconds:.3f}; Way = "{fitting(event.way, 80)}";'
+        f' Source = "{_url(event.source)}"; Destination = "{_url(event.destination)}";'
+        f' Text = "{fitting(event.reason, _MAX_REASON)}" ]\n...\n'
+    )
+
+
+def parse_event(info: str) -> PlacementEvent | None:
+    """Read the text of a generic event; None if it is none of these, or damaged."""
+    found = _EVENT.fullmatch(info) if PLACEMENT_NOTE in info else None
+    if found is None:
+        return None
+    node, cluster, proc, retry, state, attempt, size, moved, files, seconds = found.groups()[:10]
+    way, source, destination, reason = map(unescaped, found.groups()[10:])
+    return PlacementEvent(
+        unescaped(node), int(retry), int(cluster), int(proc), state, int(attempt), int(size),
+        int(moved), int(files), float(seconds), way, source, destination, reason,
+    )  # fmt: skip
+
+
+def _url(text: str) -> str:
+    """A URL as a string of the event; of a long one its beginning and its end."""
+    if len(text) > _MAX_URL:
+        text = f"{text[:40]}...{text[-(_MAX_URL - 43) :]}"
+    return fitting(text, _MAX_URL + 60)

@@ -1,0 +1,196 @@
+"""Requests to a running DAGMan, and its answers: a line of JSON each (docs/steering.md).
+
+A request is an object: `version`, `id` (any string or number, which the answer repeats), `command`,
+`nodes` (which; for commands on nodes), `options`, `dry` (tell only what would be refused).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Union
+
+from condor_pydagman.engine.node_settings import settings_text
+from condor_pydagman.engine.steering_rules import DESCENDANTS, RETRY
+from condor_pydagman.records.setting_options import (
+    MAX_NUMBER,
+    SettingError,
+    read_setting_options,
+)
+from condor_pydagman.vocabulary import NodeCommand
+
+VERSION = 1
+MAX_NAMES = 1000  # of an answer to `names`
+MAX_SHOWN_REFUSALS = 1000  # of an answer, which tells how many there are
+DAG_COMMANDS = ("info", "halt", "resume", "limits", "priority", "cancel-all", "events", "names")
+LIMITS = ("jobs", "idle", "pre", "post", "hold", "submits")
+SELECTORS = ("names", "pattern", "state", "category")
+_OPTIONS: dict[NodeCommand, dict[str, type]] = {
+    NodeCommand.CANCEL: {RETRY: bool},
+    NodeCommand.RERUN: {DESCENDANTS: bool},
+}
+
+_DAG_OPTIONS: dict[str, tuple[str, ...]] = {
+    "halt": ("reason",),
+    "limits": LIMITS,
+    "priority": ("value",),
+    "events": ("since", "before"),
+    "names": ("prefix",),
+}
+
+Identity = Union[str, int, None]
+
+
+class RequestError(Exception):
+    """A request that can't be understood; `identity` of it, if that is known."""
+
+    def __init__(self, reason: str, identity: Identity = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.identity = identity
+
+
+class Selector(NamedTuple):
+    """Which nodes: one of SELECTORS, and its value: a list of names, or a string."""
+
+    kind: str
+    value: str | tuple[str, ...]
+
+
+class Wanted(NamedTuple):
+    """A request.
+
+    Attributes:
+        command: a NodeCommand, or one of DAG_COMMANDS.
+        options: of a NodeCommand as the engine takes them, else as they came.
+        dry: nothing is done.
+    """
+
+    identity: Identity
+    command: NodeCommand | str
+    selector: Selector | None
+    options: str | Mapping[str, Any]
+    dry: bool = False
+
+
+def read_request(line: bytes) -> Wanted:
+    """Read a request.
+
+    Raises:
+        RequestError: it can't be understood; the reason says what was expected.
+    """
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError):
+        raise RequestError("a request is a line of JSON") from None
+    if not isinstance(message, dict):
+        raise RequestError("a request is an object of JSON: {...}")
+    identity = message.get("id")
+    if not (identity is None or isinstance(identity, (str, int))):
+        raise RequestError("id is a string or a number")
+    try:
+        return _read(identity, message)
+    except RequestError as error:
+        error.identity = identity
+        raise
+
+
+def _read(identity: Identity, message: Mapping[str, Any]) -> Wanted:
+    version = message.get("version", VERSION)
+    if version != VERSION:
+        raise RequestError(f"this DAGMan speaks version {VERSION} of the protocol, not {version!r}")
+    word = message.get("command")
+    options = message.get("options") or {}
+    if not isinstance(options, dict):
+        raise RequestError("options is an object of JSON: {...}")
+    dry = message.get("dry", False)
+    if not isinstance(dry, bool):
+        raise RequestError("dry is true or false")
+    if word in DAG_COMMANDS:
+        return Wanted(identity, str(word), None, _dag_options(str(word), options), dry)
+    commands = [command.value for command in NodeCommand]
+    if word not in commands:
+        known = ", ".join((*commands, *DAG_COMMANDS))
+        raise RequestError(f"there is no command {word!r}; the commands are {known}")
+    command = NodeCommand(word)
+    return Wanted(
+        identity, command, _selector(message.get("nodes")), _node_options(command, options), dry
+    )
+
+
+def _selector(nodes: Any) -> Selector:
+    expected = f"nodes is an object with one of {', '.join(SELECTORS)}"
+    if not isinstance(nodes, dict) or len(nodes) != 1:
+        raise RequestError(expected)
+    ((kind, value),) = nodes.items()
+    if kind == "names":
+        if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+            raise RequestError("names is a list of strings")
+        return Selector(kind, tuple(value))
+    if kind not in SELECTORS:
+        raise RequestError(expected)
+    if not isinstance(value, str):
+        raise RequestError(f"{kind} is a string")
+    return Selector(kind, value)
+
+
+def _node_options(command: NodeCommand, options: Mapping[str, Any]) -> str:
+    """The options as the engine takes them."""
+    if command is NodeCommand.SET:
+        try:
+            return settings_text(read_setting_options(options))
+        except SettingError as error:
+            raise RequestError(str(error)) from None
+    known = _OPTIONS.get(command, {})
+    for name, value in options.items():
+        if name not in known:
+            takes = f"it takes {', '.join(known)}" if known else "it takes none"
+            raise RequestError(f"{command.value} has no option {name!r}; {takes}")
+        if type(value) is not known[name]:
+            raise RequestError(f"{name} is true or false")
+    return next((name for name, value in options.items() if value), "")
+
+
+def _dag_options(command: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    known = _DAG_OPTIONS.get(command, ())
+    for name, value in options.items():
+        if name not in known:
+            takes = f"it takes {', '.join(known)}" if known else "it takes none"
+            raise RequestError(f"{command} has no option {name!r}; {takes}")
+        if command == "limits" and (type(value) is not int or not 0 <= value <= MAX_NUMBER):
+            raise RequestError(f"{name} is a whole number, 0 for no limit")
+        if command == "halt" and not isinstance(value, str):
+            raise RequestError(f"{name} is a string")
+    if command == "events":
+        if not isinstance(options.get("since", ""), str):
+            raise RequestError("since is the id of an event, a string")
+        if not isinstance(options.get("before", True), bool):
+            raise RequestError("before is true or false")
+    if command == "names" and not isinstance(options.get("prefix", ""), str):
+        raise RequestError("prefix is a string")
+    if command == "priority":
+        value = options.get("value")
+        if type(value) is not int or abs(value) > MAX_NUMBER:
+            raise RequestError("priority takes value, a whole number")
+    return options
+
+
+def answer_line(identity: Identity, fields: Mapping[str, Any]) -> bytes:
+    """An answer."""
+    message = {"version": VERSION, "id": identity, **fields}
+    return json.dumps(message, ensure_ascii=True).encode("ascii") + b"\n"
+
+
+def refusals(refused: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """The part of an answer about nodes that a command does not fit: name and reason."""
+    shown = refused[:MAX_SHOWN_REFUSALS]
+    return {
+        "refused": [{"node": node, "reason": reason} for node, reason in shown],
+        "refused_count": len(refused),
+    }
+
+
+def user_word(name: str, uid: int) -> str:
+    """Who asks, as one word for the nodes log."""
+    return name if re.fullmatch(r"[A-Za-z0-9_.@+-]{1,64}", name) else f"uid-{uid}"

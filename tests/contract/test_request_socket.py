@@ -1,0 +1,216 @@
+"""The local socket: who is let in, and that no client holds up the others."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.adapters import request_socket
+from condor_pydagman.adapters.request_client import steer
+from condor_pydagman.adapters.request_socket import (
+    MAX_CLIENTS,
+    MAX_LINE_BYTES,
+    MAX_NAMES,
+    RequestSocket,
+    addresses,
+    connected,
+)
+from condor_pydagman.errors import FileError
+from tests.installation import CHECKOUT
+
+
+@pytest.fixture
+def dag(tmp_path: Path) -> str:
+    return str(tmp_path / "t.dag")
+
+
+@pytest.fixture
+def server(dag: str) -> Iterator[RequestSocket]:
+    made = RequestSocket(dag)
+    yield made
+    made.close()
+
+
+def client(dag: str) -> socket.socket:
+    made = connected(dag, 5.0)
+    assert made is not None
+    return made
+
+
+def served(server: RequestSocket, count: int = 1) -> list[bytes]:
+    """Let it work until so many lines have come; each is answered by itself."""
+    found: list[bytes] = []
+    until = time.monotonic() + 10
+    while len(found) < count and time.monotonic() < until:
+        if select.select([server], [], [], 0.1)[0]:
+            for one, line in server.work():
+                found.append(line)
+                server.answer(one, line + b"!\n")
+    return found
+
+
+def test_lines_and_answers(server: RequestSocket, dag: str) -> None:
+    with client(dag) as one, client(dag) as two:
+        one.sendall(b'{"a": 1}\n\n{"b"')
+        two.sendall(b"x\n")
+        assert sorted(served(server, 2)) == [b"x", b'{"a": 1}']
+        one.sendall(b": 2}\n")
+        assert served(server) == [b'{"b": 2}']
+        assert one.recv(100) == b'{"a": 1}!\n{"b": 2}!\n'
+
+
+def test_a_dag_that_is_not_running(dag: str) -> None:
+    assert connected(dag, 1.0) is None
+    with pytest.raises(FileError, match="no DAGMan of yours runs"):
+        steer(dag, "info")
+
+
+def test_another_dag_has_another_socket(server: RequestSocket, tmp_path: Path) -> None:
+    assert connected(str(tmp_path / "other.dag"), 1.0) is None
+
+
+def test_a_link_to_the_dag_leads_to_it(server: RequestSocket, dag: str, tmp_path: Path) -> None:
+    Path(dag).write_text("")
+    (tmp_path / "link.dag").symlink_to(dag)
+    client(str(tmp_path / "link.dag")).close()
+
+
+def test_the_name_is_taken(dag: str) -> None:
+    """By somebody's program: the next name serves."""
+    names = list(addresses(dag, os.geteuid()))
+    with socket.socket(socket.AF_UNIX) as squatter:
+        squatter.bind(names[0])
+        server = RequestSocket(dag)
+        with client(dag):
+            pass
+        server.close()
+
+
+def test_all_names_are_taken(dag: str) -> None:
+    squatters = []
+    for name in addresses(dag, os.geteuid()):
+        squatters.append(socket.socket(socket.AF_UNIX))
+        squatters[-1].bind(name)
+    assert len(squatters) == MAX_NAMES
+    with pytest.raises(OSError, match="somebody else"):
+        RequestSocket(dag)
+    for one in squatters:
+        one.close()
+
+
+_OTHER = """\
+import os, socket, sys
+os.setuid(65534)
+made = socket.socket(socket.AF_UNIX)
+name = bytes.fromhex(sys.argv[2])
+if sys.argv[1] == "connect":
+    made.settimeout(5)
+    made.connect(name)
+    print(made.recv(10))
+else:
+    made.bind(name)
+    made.listen(1)
+    print("listens", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs a second user")
+def test_another_user_is_sent_away(server: RequestSocket, dag: str) -> None:
+    name = next(addresses(dag, 0)).hex()
+    other = subprocess.Popen(
+        [sys.executable, "-c", _OTHER, "connect", name], stdout=subprocess.PIPE, cwd="/"
+    )
+    while other.poll() is None:
+        assert not served_once(server)
+    assert other.communicate()[0] == b"b''\n"
+
+
+def served_once(server: RequestSocket) -> list[tuple[object, bytes]]:
+    ready = select.select([server], [], [], 0.05)[0]
+    return list(server.work()) if ready else []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs a second user")
+def test_a_server_of_another_user_is_not_talked_to(dag: str) -> None:
+    name = next(addresses(dag, 0)).hex()
+    other = subprocess.Popen(
+        [sys.executable, "-c", _OTHER, "listen", name],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd="/",
+    )
+    assert other.stdout is not None
+    other.stdout.readline()
+    assert connected(dag, 2.0) is None
+    other.communicate()
+
+
+def test_a_line_that_is_too_long_ends_the_connection(server: RequestSocket, dag: str) -> None:
+    with client(dag) as one:
+        one.settimeout(0.01)
+        sent = 0
+        with pytest.raises(OSError):  # whichever: it is closed
+            while sent < 4 * MAX_LINE_BYTES:
+                served_once(server)
+                try:
+                    sent += one.send(b"x" * 65536)
+                except socket.timeout:
+                    continue
+        assert sent <= 2 * MAX_LINE_BYTES
+
+
+def test_a_client_that_reads_nothing_is_dropped(
+    server: RequestSocket, dag: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(request_socket, "MAX_UNREAD_BYTES", 1 << 20)
+    with client(dag) as silent, client(dag) as other:
+        silent.sendall(b"x\n")
+        ((one, _),) = wait_for_lines(server)
+        for _ in range(100):
+            server.answer(one, b"y" * 65536)
+        assert one.closed
+        other.sendall(b"z\n")
+        assert served(server) == [b"z"]
+
+
+def wait_for_lines(server: RequestSocket) -> list[tuple[request_socket.Client, bytes]]:
+    while True:
+        if select.select([server], [], [], 1)[0]:
+            found = server.work()
+            if found:
+                return found
+
+
+def test_silent_clients_do_not_keep_others_out(server: RequestSocket, dag: str) -> None:
+    silent = [client(dag) for _ in range(MAX_CLIENTS - 1)]
+    with client(dag) as one:
+        one.sendall(b"x\n")
+        assert served(server) == [b"x"]
+    for other in silent:
+        other.close()
+    with client(dag) as one:
+        one.sendall(b"y\n")
+        assert served(server) == [b"y"]
+
+
+def test_a_client_in_another_process(server: RequestSocket, dag: str) -> None:
+    words = (
+        "import sys; from condor_pydagman import steer; print(steer(sys.argv[1], 'info').fields)"
+    )
+    asked = subprocess.Popen(
+        [sys.executable, "-c", words, dag], stdout=subprocess.PIPE, cwd=CHECKOUT
+    )
+    ((one, line),) = wait_for_lines(server)
+    assert json.loads(line)["command"] == "info"
+    server.answer(one, b'{"version": 1, "id": 1, "done": 1}\n')
+    assert b"'done': 1" in asked.communicate(timeout=20)[0]

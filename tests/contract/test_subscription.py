@@ -1,0 +1,154 @@
+"""Clients of the local socket who are told of events, by real processes that DAGMan starts."""
+
+from __future__ import annotations
+
+import json
+import select
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman import subscribe
+from condor_pydagman.adapters.request_socket import RequestSocket, connected
+from condor_pydagman.daemon import subscriptions
+from condor_pydagman.daemon.subscriptions import Subscriptions
+from condor_pydagman.errors import FileError, UsageError
+from tests.dag_logs import DagLogs
+
+
+class Dagman(threading.Thread):
+    """What a DAGMan does with those who want events, and nothing else."""
+
+    def __init__(self, dag: str) -> None:
+        super().__init__()
+        self._socket = RequestSocket(dag)
+        self._dag = dag
+        self._over = threading.Event()
+        self.subscriptions = Subscriptions(dag)
+        self.start()
+
+    def run(self) -> None:
+        while not self._over.is_set():
+            if not select.select([self._socket], [], [], 0.02)[0]:
+                continue
+            for client, line in self._socket.work():
+                asked = json.loads(line)
+                refusal = self.subscriptions.refusal()
+                if refusal:
+                    text = json.dumps({"error": refusal})
+                    self._socket.answer(client, text.encode() + b"\n")
+                    continue
+                connection = self._socket.hand_over(client)
+                assert connection is not None
+                options = asked["options"]
+                self.subscriptions.start(
+                    connection, asked["id"], options["since"], before=options["before"]
+                )
+
+    def end(self) -> None:
+        if not self._over.is_set():
+            self._over.set()
+            self.join()
+            self._socket.close()
+            self.subscriptions.close()
+
+
+@pytest.fixture
+def dag(tmp_path: Path) -> str:
+    (tmp_path / "t.dag").write_text("JOB A a.sub\n")
+    return str(tmp_path / "t.dag")
+
+
+@pytest.fixture
+def logs(tmp_path: Path, dag: str) -> DagLogs:
+    made = DagLogs(tmp_path)
+    made.start()
+    made.submit("A", 7)
+    return made
+
+
+@pytest.fixture
+def dagman(dag: str, logs: DagLogs) -> Iterator[Dagman]:
+    made = Dagman(dag)
+    yield made
+    made.end()
+
+
+def test_events_come_as_they_happen_until_the_dag_ends(
+    dagman: Dagman, dag: str, logs: DagLogs
+) -> None:
+    events = subscribe(dag)
+    first = [next(events)["event"] for _ in range(3)]
+    assert first == ["dag.start", "job.submit", "node.state"]
+    logs.execute(7)
+    assert next(events)["event"] == "job.execute"
+    logs.terminate(7)
+    logs.end()
+    told = list(events)
+    assert [event["event"] for event in told] == ["job.terminate", "node.state", "dag.end"]
+    again = subscribe(dag, told[0]["id"])
+    assert [event["event"] for event in again] == ["node.state", "dag.end"]
+
+
+def test_only_what_happens_from_now_on(dagman: Dagman, dag: str, logs: DagLogs) -> None:
+    events = subscribe(dag, before=False)
+    found: list[str] = []
+    reader = threading.Thread(target=lambda: found.extend(str(e["event"]) for e in events))
+    reader.start()
+    for _ in range(200):  # the process may not have looked at the logs before
+        logs.execute(7)
+        time.sleep(0.05)
+        if found:
+            break
+    logs.end()
+    reader.join(20)
+    assert "job.submit" not in found
+    assert found[-1] == "dag.end"
+
+
+def test_a_dagman_that_goes_away_is_told(dagman: Dagman, dag: str) -> None:
+    events = subscribe(dag)
+    next(events)
+    dagman.end()
+    with pytest.raises(FileError, match="has gone; go on with `since`"):
+        list(events)
+
+
+def test_wrong_ids_and_too_many_clients(
+    dagman: Dagman, dag: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(UsageError, match="x"):
+        next(subscribe(dag, "x"))
+    _wait_for_room(dagman)
+    monkeypatch.setattr(subscriptions, "MAX_PROCESSES", 1)
+    events = subscribe(dag)
+    next(events)
+    with pytest.raises(UsageError, match="1 clients are told of events already"):
+        next(subscribe(dag))
+    events.close()
+    _wait_for_room(dagman)
+    next(subscribe(dag))
+
+
+def _wait_for_room(dagman: Dagman) -> None:
+    """Until the process of a client that has gone has seen it."""
+    limit = time.monotonic() + 20
+    while dagman.subscriptions._lines and time.monotonic() < limit:
+        dagman.subscriptions.refusal()
+        time.sleep(0.02)
+
+
+def test_a_client_that_reads_nothing_is_given_away(dagman: Dagman, dag: str) -> None:
+    connection = connected(dag, 5.0)
+    assert connection is not None
+    with connection:
+        options = {"since": "", "before": True}
+        message = {"id": 1, "command": "events", "options": options}
+        connection.sendall(json.dumps(message).encode() + b"\n")
+        limit = time.monotonic() + 20
+        while not dagman.subscriptions._lines and time.monotonic() < limit:
+            time.sleep(0.02)
+        assert [event["event"] for event, _ in zip(subscribe(dag), range(1))] == ["dag.start"]

@@ -1,0 +1,251 @@
+"""People steer nodes of DAGs that run: by the command, from Python, and across kills of DAGMan."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from tests.pool import dags
+from tests.pool.scenes import FIRST, Played, Scene, Stage
+
+pytestmark = pytest.mark.pool
+
+STAGE = Stage()
+# A told to go on by `go.A`, F fails when it first runs; K keeps the DAG alive until `go.K`.
+PAIR = "JOB A told.sub\nJOB B job.sub\nPARENT A CHILD B\nJOB K told.sub\n"
+FAILING = (
+    'JOB F first.sub\nVARS F code="3"\nJOB G job.sub\nPARENT F CHILD G\nJOB K told.sub\n' + FIRST
+)
+PYTHON = """\
+import json, sys
+from condor_pydagman import steer
+print(json.dumps([steer("t.dag", **json.loads(one)).fields for one in sys.argv[1:]]))
+"""
+
+
+SUBSCRIBER = """\
+import time
+from condor_pydagman import FileError, subscribe
+last = ""
+while last is not None:
+    try:
+        for event in subscribe("t.dag", last):
+            last = event["id"] or last
+            print(event["event"], flush=True)
+        last = None
+    except FileError:
+        time.sleep(0.1)
+"""
+
+
+def steer(s: Scene, *words: str, code: int = 0) -> str:
+    """`condor_pydagman steer WORDS...`; what it says."""
+    command, *others = words
+    argv = ["condor_pydagman", "steer", command, "t.dag", *others]
+    done = s.access_point.run(*argv, cwd=s.work, check=False)
+    while "DAGMan is recovering" in done.stdout:
+        done = s.access_point.run(*argv, cwd=s.work, check=False)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+@STAGE.scene
+def a_failed_node_runs_again(s: Scene) -> None:
+    s.submit(FAILING)
+    s.says("Node F job proc .* failed with status 3")
+    assert steer(s, "names", "F") == "F\n"
+    assert "1 node run again" in steer(s, "rerun", "F")
+    s.ran("G 0")
+    s.touch("go.K")
+    assert s.ends() == 0
+    assert dags.runs(s.work) == {"F 0": 1, "F 1": 1, "G 0": 1, "K 0": 1}
+
+
+@STAGE.scene
+def a_node_is_cancelled_and_its_retries_do_not_apply(s: Scene) -> None:
+    s.submit(PAIR + "RETRY A 3\n")
+    s.started("A 0")
+    assert "1 node cancelled" in steer(s, "cancel", "A")
+    s.says("Node A: cancelled by ")
+    s.has(DAG_NodesFailed=1, DAG_NodesFutile=1)
+    assert "refused: A: it has failed" in steer(s, "cancel", "A", code=1)
+    assert "refused: B: an ancestor" in steer(s, "rerun", "B", code=1)
+    s.touch("go.K")
+    assert s.ends() == 1
+    assert dags.starts(s.work) == {"A 0": 1, "K 0": 1}
+
+
+@STAGE.scene
+def nodes_are_skipped_and_marked_done(s: Scene) -> None:
+    s.submit(PAIR + 'JOB F job.sub\nVARS F code="1"\nJOB G job.sub\nPARENT F CHILD G\n')
+    s.says("Node F job proc .* failed with status 1")
+    steer(s, "skip", "B")
+    assert "would be marked done" in steer(s, "done", "--state", "failed", "--dry")
+    steer(s, "done", "--state", "failed")
+    s.ran("G 0")
+    s.touch("go.A", "go.K")
+    assert s.ends() == 0
+    assert "B 0" not in dags.starts(s.work)
+
+
+@STAGE.scene
+def jobs_are_held_and_released(s: Scene) -> None:
+    s.submit(PAIR)
+    s.started("A 0")
+    steer(s, "hold", "--pattern", "A*")
+    s.has(DAG_JobsHeld=1)
+    assert "steer" in s.text("t.dag.nodes.log")
+    steer(s, "release", "A")
+    s.has(DAG_JobsHeld=0)
+    s.touch("go.A", "go.K")
+    assert s.ends() == 0
+
+
+@STAGE.scene
+def from_python(s: Scene) -> None:
+    s.submit(PAIR + "CATEGORY A big\nCATEGORY B big\n")
+    s.started("A 0")
+    requests = [
+        {"command": "info"},
+        {"command": "set", "category": "big", "priority": 4},
+        {"command": "halt", "reason": "tea"},
+        {"command": "limits", "jobs": 7},
+        {"command": "resume"},
+    ]
+    argv = [sys.executable, "-c", PYTHON, *map(json.dumps, requests)]
+    info, chosen, halted, limited, resumed = json.loads(s.run(*argv))
+    assert info["cluster"] == s.cluster
+    assert chosen["done"] == 1
+    assert [one["node"] for one in chosen["refused"]] == ["A"]
+    assert halted["halted"]
+    assert limited["limits"]["jobs"] == 7
+    assert not resumed["halted"]
+    s.says("Halt reason: tea")
+    s.touch("go.A", "go.K")
+    assert s.ends() == 0
+
+
+@STAGE.scene
+def what_was_asked_is_known_after_kills(s: Scene) -> None:
+    """Of DAGMan, right after each command: nothing runs twice, nothing is forgotten."""
+    s.submit("JOB S job.sub\nJOB H told.sub\nPARENT H CHILD S\n" + FAILING)
+    s.says("Node F job proc .* failed with status 3")
+    s.started("H 0")
+    steer(s, "skip", "S")
+    s.kill()
+    s.says("...done with RECOVERY mode")
+    steer(s, "rerun", "F")
+    s.kill()
+    s.says("...done with RECOVERY mode", 2)
+    s.ran("G 0")
+    steer(s, "cancel", "H")
+    s.kill()
+    s.says("...done with RECOVERY mode", 3)
+    s.touch("go.K")
+    assert s.ends() == 1
+    assert dags.runs(s.work) == {"F 0": 1, "F 1": 1, "G 0": 1, "K 0": 1}
+    assert sorted(s.rescue()) == ["F", "G", "K", "S"]
+
+
+@STAGE.scene
+def a_halt_by_the_socket_outlives_dagman(s: Scene) -> None:
+    s.submit(PAIR)
+    s.started("A 0")
+    steer(s, "halt", "--reason", "tea")
+    s.has(DAG_Status=6)
+    s.kill()
+    s.says("Restoring halted state")
+    s.touch("go.A")
+    s.ran("A 0")
+    steer(s, "resume")
+    s.ran("B 0")
+    s.touch("go.K")
+    assert s.ends() == 0
+
+
+@STAGE.scene
+def all_is_cancelled(s: Scene) -> None:
+    s.submit(PAIR + "FINAL Z job.sub\n")
+    s.started("A 0")
+    assert "rescue file" in steer(s, "cancel-all")
+    s.ran("Z 0")
+    assert s.ends() == 0  # the FINAL node decides
+    assert s.rescue() == []
+    assert "B 0" not in dags.starts(s.work)
+
+
+@STAGE.scene
+def events_by_the_socket(s: Scene) -> None:
+    """Each once, also across a kill of DAGMan."""
+    s.submit(PAIR)
+    s.started("A 0")
+    argv = s.access_point.pool.command([sys.executable, "-c", SUBSCRIBER])
+    environment = s.access_point.environment
+    with subprocess.Popen(
+        argv, cwd=s.work, env=environment, stdout=subprocess.PIPE, text=True
+    ) as reader:
+        assert reader.stdout is not None
+        s.kill()
+        told: list[str] = []
+        while told.count("dag.start") < 2:  # it is told by the second DAGMan then
+            told.append(reader.stdout.readline().strip())
+            assert told[-1]
+        s.touch("go.A", "go.K")
+        assert s.ends() == 0
+        told += reader.stdout.read().split()
+    assert reader.returncode == 0
+    events = s.run("condor_pydagman", "events", "--since", "0", "t.dag").splitlines()
+    # Where the two logs tell of one moment, the order depends on when they are read.
+    assert sorted(told) == sorted(json.loads(line)["event"] for line in events)
+
+
+@STAGE.scene
+def settings_are_in_the_next_submission(s: Scene) -> None:
+    """And behind a kill, and in the rescue file."""
+    s.submit("JOB A told.sub\nJOB B told.sub\nPARENT A CHILD B\nRETRY B 1\nJOB K told.sub\n")
+    s.started("A 0")
+    chosen = ("set", "B", "--var", '+Colour="red"', "--priority", "4", "--retries", "0")
+    assert "1 node changed" in steer(s, *chosen)
+    steer(s, "priority", "7")
+    s.kill()
+    s.says("Restoring the priority of the DAG: 7")
+    s.until(lambda: _attribute(s, "A", "JobPrio") == 7, "the job's priority")
+    s.touch("go.A")
+    s.started("B 0")
+    assert _attribute(s, "B", "JobPrio") == 11
+    assert _attribute(s, "B", "Colour") == "red"
+    steer(s, "cancel", "B")
+    s.touch("go.K")
+    assert s.ends() == 1
+    rescue = s.text("t.dag.rescue001")
+    assert "PRIORITY B 4\n" in rescue
+    assert 'VARS B PREPEND My.Colour="\\"red\\""\n' in rescue
+    assert "RETRY B 0\n" in rescue
+
+
+def _attribute(s: Scene, node: str, name: str) -> Any:
+    """Of the node's job in the queue."""
+    found = s.access_point.queue(f'DAGNodeName == "{node}" && DAGManJobId == {s.cluster}')
+    return found[0].get(name) if found else None
+
+
+@STAGE.scene
+def a_wrong_request(s: Scene) -> None:
+    s.submit(PAIR)
+    s.started("A 0")
+    assert "no node 'AB'" in steer(s, "cancel", "AB", code=1)
+    assert "no state 'dead'; the states are" in steer(s, "cancel", "--state", "dead", code=1)
+    assert "say which nodes" in steer(s, "cancel", code=2)
+    assert "one of" in steer(s, "cancel", "A", "--state", "failed", code=1)
+    s.touch("go.A", "go.K")
+    assert s.ends() == 0
+    assert "no DAGMan of yours runs" in steer(s, "cancel", "A", code=1)
+
+
+@pytest.mark.parametrize("name", STAGE.scenes)
+def test_steering(played: Played, name: str) -> None:
+    played.check(name)

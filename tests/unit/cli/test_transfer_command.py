@@ -1,0 +1,114 @@
+"""`condor_pydagman transfer`, as a person types it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.cli import pydagman
+from condor_pydagman.placement.settings import Settings
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    settings = Settings(directory=str(tmp_path / "shared"), max_retries=0)
+    monkeypatch.setattr(
+        "condor_pydagman.cli.transfer_command.configured_settings", lambda: settings
+    )
+    (tmp_path / "a").write_text("content")
+    return tmp_path
+
+
+def transfer(*words: str) -> int:
+    return pydagman.main(["transfer", *words])
+
+
+def test_one_file(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert transfer("--copy", "a", "b") == 0
+    assert (here / "b").read_text() == "content"
+    said = capsys.readouterr().err.splitlines()
+    assert said[0].startswith(f"done: {here}/a -> {here}/b: 7 bytes, ")
+    assert said[1].startswith("1 placement done; 7 bytes")
+    (here / "d").mkdir()
+    assert transfer("--copy", "-q", "a", "d") == 0
+    assert (here / "d" / "a").exists()
+    assert transfer("--copy", "--if-exists", "fail", "a", "b") == 14
+
+
+def test_a_request_file_with_macros(here: Path) -> None:
+    (here / "sub").mkdir()
+    (here / "sub" / "x.dap").write_text("dap_type = transfer\nsrc_url = ../$(what)\ndest_url = c\n")
+    assert transfer("-D", "what=a", "sub/x.dap") == 0
+    assert (here / "sub" / "c").read_text() == "content"
+
+
+def test_json(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert transfer("--json", "--copy", "a", "b") == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    said = json.loads(line)
+    assert (said["state"], said["size"], said["way"]) == (
+        "request_completed", 7, "direct file-file",
+    )  # fmt: skip
+    assert transfer("--json", "--copy", "nothing", "b") == 12
+    said = json.loads(capsys.readouterr().out)
+    assert said["fault"] == "missing"
+
+
+def test_a_wrong_request(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "x.dap").write_text("dap_type = transfer\nsrc_ur = a\n")
+    assert transfer("x.dap") == 10
+    said = capsys.readouterr().err
+    assert "x.dap:2:1:" in said
+    assert "did you mean src_url?" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["nothing.dap"], 1, "can't read the request file nothing.dap"),
+        (["--copy", "a"], 2, "--copy takes SOURCE and DESTINATION"),
+        (["--copy", "http://", "b"], 2, "no host"),
+        (["http://h/a", "b"], 2, "without a request file: --copy SOURCE DESTINATION"),
+        (["--copy", "--checksum", "md5:12", "a", "b"], 2, "md5 has 32 hexadecimal digits"),
+        (["--copy", "--checksum", "12", "a", "b"], 2, "written like md5:<digits>"),
+        (["-D", "x", "y.dap"], 2, "is not like NAME=VALUE"),
+        (["--streams", "0", "y.dap"], 2, "no number from 1 to 64"),
+        (["--retries", "-1", "y.dap"], 2, "no number from 0 to 1000"),
+        ([], 2, "FILE"),
+    ],
+)
+def test_wrong_words(
+    words: list[str], code: int, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        found = transfer(*words)
+    except SystemExit as leaving:
+        found = int(str(leaving.code))
+    assert found == code
+    assert message in capsys.readouterr().err
+
+
+def test_a_second_signal_does_not_wait_for_a_server(here: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:  # it accepts, and says nothing
+        url = f"http://127.0.0.1:{server.getsockname()[1]}/a"
+        program = "import sys; from condor_pydagman.cli import pydagman; sys.exit(pydagman.main())"
+        command = [sys.executable, "-c", program, "transfer", "--copy", url, "b"]
+        environment = {**os.environ, "_CONDOR_PYDAGMAN_PLACEMENT_DIR": str(here / "shared")}
+        with subprocess.Popen(
+            command, stderr=subprocess.PIPE, env=environment, text=True
+        ) as running:
+            connection, _ = server.accept()
+            running.send_signal(signal.SIGINT)
+            assert running.stderr is not None
+            assert "a second Ctrl-C ends it at once" in running.stderr.readline()
+            running.send_signal(signal.SIGINT)
+            assert running.wait(timeout=30) == -signal.SIGINT
+            connection.close()

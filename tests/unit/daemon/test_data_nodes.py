@@ -1,0 +1,125 @@
+"""Jobs of DATA nodes: the request is checked, and an order is written for the worker."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from condor_pydagman.config import Config
+from condor_pydagman.daemon import data_nodes
+from condor_pydagman.daemon.data_nodes import DataNodes
+from condor_pydagman.engine.actions import SubmitNode
+from condor_pydagman.errors import FileError, PoolError
+from condor_pydagman.graph.build import BuildOptions, build
+from condor_pydagman.names import DagPaths
+from condor_pydagman.placement.work_order import WorkOrder, parse_work_order
+from condor_pydagman.records.job_description import Workflow
+from condor_pydagman.vocabulary import DagStatus
+
+DAG = 'DATA in in.dap\nVARS in file="a b" My.X="1"\n'
+REQUEST = "dap_type = transfer\nsrc_url = http://me:geheim@h/$(file)\ndest_url = $(JOB)\n"
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(data_nodes, "lookup", lambda name: f"/{name}")
+    said: list[str] = []
+    return SimpleNamespace(
+        dag=build(["t.dag"], lambda _path: DAG, BuildOptions()),
+        paths=DagPaths("t.dag"),
+        workflow=Workflow(7, "/log", Config()),
+        config=Config(),
+        recovering=False,
+        rescue_number=0,
+        said=said,
+        out=SimpleNamespace(say=lambda text, level=3: said.append(text)),
+    )
+
+
+def action(retry: int = 0) -> SubmitNode:
+    return SubmitNode(0, retry, DagStatus.OK, 0)
+
+
+def order(tmp_path: Path) -> WorkOrder:
+    found = parse_work_order((tmp_path / "t.dag.placements/in.order").read_text())
+    assert isinstance(found, WorkOrder)
+    return found
+
+
+def test_an_ordinary_submit_file_stays_one(run: Any, tmp_path: Path) -> None:
+    assert DataNodes(run).template(action(), "executable = a\nqueue\n") is None
+    assert not (tmp_path / "t.dag.placements").exists()
+
+
+def test_the_job_and_its_order(run: Any, tmp_path: Path) -> None:
+    template = DataNodes(run).template(action(2), REQUEST)
+    assert template is not None
+    ((text, queue),) = template.parts
+    assert "universe = local" in text
+    assert "description = transfer a b" in text
+    assert "geheim" not in text
+    assert queue == "queue\n"
+    made = order(tmp_path)
+    assert (made.node, made.retry, made.nodes_log, made.directory) == (
+        "in",
+        2,
+        "/log",
+        str(tmp_path),
+    )
+    assert made.macros["file"] == "a b"
+    assert made.macros["JOB"] == "in"
+    assert made.settings.module_directories == ("/LIBEXEC",)
+    mode = os.stat(tmp_path / "t.dag.placements").st_mode
+    assert stat.S_IMODE(mode) == 0o700
+
+
+def test_a_wrong_request_is_said_with_its_place(run: Any) -> None:
+    with pytest.raises(PoolError, match=r"in.dap:2: \$\(fil\) is not|src_url: \$\(fil\)") as error:
+        DataNodes(run).template(action(), REQUEST.replace("$(file)", "$(fil)"))
+    assert not error.value.transient
+    assert "did you mean $(file)?" in str(error.value)
+    assert any("^" in line for line in run.said)
+    assert not any("geheim" in line for line in run.said)
+
+
+def test_notes_of_earlier_runs(run: Any, tmp_path: Path) -> None:
+    """Count in a rescue run, and after a restart."""
+    directory = tmp_path / "t.dag.placements"
+    for recovering, rescue_number, stays in ((False, 0, False), (True, 0, True), (False, 1, True)):
+        directory.mkdir(exist_ok=True)
+        (directory / "in.journal").write_text("")
+        run.recovering, run.rescue_number = recovering, rescue_number
+        DataNodes(run).template(action(), REQUEST)
+        assert (directory / "in.journal").exists() is stays
+
+
+def test_a_directory_that_can_not_be_used(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "t.dag.placements").write_text("")
+    with pytest.raises(FileError, match=r"t\.dag\.placements"):
+        DataNodes(run).template(action(), REQUEST)
+
+
+def test_a_wrong_knob(run: Any) -> None:
+    run.config = Config(placement_limits="x")
+    with pytest.raises(PoolError, match="PYDAGMAN_PLACEMENT_LIMITS"):
+        DataNodes(run).template(action(), REQUEST)
+
+
+def test_the_command_of_the_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "condor_pydagman"
+    program.write_text("")
+    program.chmod(0o755)
+    monkeypatch.setattr("sys.argv", [str(tmp_path / "condor_dagman")])
+    assert data_nodes.worker_command().program == str(program)
+    monkeypatch.setattr("sys.argv", ["condor_dagman"])  # not the one of the working directory
+    monkeypatch.chdir(tmp_path)
+    assert data_nodes.worker_command().program != str(program)
+    monkeypatch.setattr("sys.executable", "/nowhere/python")
+    command = data_nodes.worker_command()
+    assert (command.program, command.arguments[0]) == ("/nowhere/python", "-c")

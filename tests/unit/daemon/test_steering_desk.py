@@ -1,0 +1,76 @@
+"""When a client of the local socket is answered: what it asked of the DAG survives DAGMan then."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+from condor_pydagman.daemon.steering_desk import ANSWER_TIMEOUT_S, SteeringDesk
+from condor_pydagman.engine import inputs
+from condor_pydagman.engine.report import Halts
+from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.errors import PoolError
+
+
+class Bench:
+    """A desk whose schedd answers when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+        self.edits: list[Callable[[PoolError | None], None]] = []
+        self.answers: list[dict[str, Any]] = []
+        self.said: list[str] = []
+        report = SimpleNamespace(halts=Halts(), limits=Throttles(), priority=7)
+        run: Any = SimpleNamespace(
+            paths=SimpleNamespace(primary="t.dag"),
+            out=SimpleNamespace(say=self.said.append),
+            clock=SimpleNamespace(monotonic=lambda: self.now),
+            engine=SimpleNamespace(report=lambda: report),
+            job_ad=SimpleNamespace(edit=lambda _, done: self.edits.append(done)),
+        )
+        socket: Any = SimpleNamespace(
+            answer=lambda _, line: self.answers.append(json.loads(line)),
+        )
+        self.desk = SteeringDesk(run, socket)
+
+    def ask(self, **message: Any) -> None:
+        """A client asks, and the engine handles it."""
+        client: Any = object()
+        (an_input,) = self.desk.taken([(client, json.dumps(message).encode())])
+        assert self.desk.has_asked(an_input)
+        assert not self.desk.has_asked(inputs.Resume())
+        self.desk.input_handled()
+
+
+def test_the_answer_comes_when_the_job_ad_has_it() -> None:
+    bench = Bench()
+    bench.ask(id=3, command="priority", options={"value": 7})
+    assert not bench.answers
+    bench.edits[0](None)
+    (answer,) = bench.answers
+    assert (answer["id"], answer["done"], answer["priority"]) == (3, 1, 7)
+    assert answer["recorded"]
+    assert bench.said[0].endswith(" asks for the DAG: priority value 7")
+    assert bench.desk.next_deadline() is None
+
+
+def test_a_schedd_that_hangs_is_not_waited_for() -> None:
+    bench = Bench()
+    bench.ask(command="halt")
+    assert bench.desk.next_deadline() == bench.now + ANSWER_TIMEOUT_S
+    assert bench.desk.taken([]) == []
+    assert not bench.answers
+    bench.now += ANSWER_TIMEOUT_S
+    bench.desk.taken([])
+    (answer,) = bench.answers
+    assert not answer["recorded"]
+    bench.edits[0](None)
+    assert len(bench.answers) == 1
+
+
+def test_the_end_of_the_dag_is_answered_at_once() -> None:
+    bench = Bench()
+    bench.ask(command="cancel-all")
+    assert len(bench.answers) == 1

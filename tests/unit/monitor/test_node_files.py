@@ -1,0 +1,51 @@
+"""Which files a node's jobs and scripts write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.monitor.found_dag import find_dag
+from condor_pydagman.monitor.node_files import node_files
+from condor_pydagman.monitor.plan import read_plan
+from condor_pydagman.trace.run_history import Attempt
+
+pytest.importorskip("htcondor2")
+
+
+def files_of(directory: Path, node: str, attempt: Attempt | None = None) -> dict[str, str]:
+    found = find_dag(str(directory / "t.dag"), ask=False)
+    dag = read_plan(found).dag
+    return node_files(found, dag, dag.ids[node], attempt)
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    (tmp_path / "t.dag").write_text(
+        'JOB A a.sub DIR sub\nVARS A name="x y"\nSCRIPT DEBUG p.txt ALL PRE A x\n'
+        "JOB B gone.sub\nJOB C command.sub\n"
+    )
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "a.sub").write_text(
+        "executable = /bin/true\ninitialdir = deep\noutput = $(name).$(Cluster).$(Process)\n"
+        "error = /abs/$(RETRY).err\nlog = /dev/null\nqueue\n"
+    )
+    (tmp_path / "command.sub").write_text("include command : touch ran\nqueue\n")
+    return tmp_path
+
+
+def test_with_the_numbers_of_the_attempt(directory: Path) -> None:
+    attempt = Attempt(2)
+    attempt.cluster, attempt.proc = 77, 1
+    assert files_of(directory, "A", attempt) == {
+        "output": str(directory / "sub" / "deep" / "x y.77.1"),
+        "error": "/abs/2.err",
+        "script-pre": str(directory / "sub" / "p.txt"),
+    }
+
+
+def test_descriptions_that_tell_nothing(directory: Path) -> None:
+    assert files_of(directory, "B") == {}
+    assert files_of(directory, "C") == {}
+    assert not (directory / "ran").exists()
