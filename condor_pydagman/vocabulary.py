@@ -147,6 +147,7 @@ class NodeCommand(Enum):
     DONE = "done"  # somebody has done what it was to do
     SKIP = "skip"  # it is not to run, and counts as done
     SET = "set"  # another priority or number of retries
+    REMATCH = "rematch"  # its group of nodes leaves its site, and is matched to another one
 
 
 # Return values of a node that no job can give (manual: "DAGMan return values" of $RETURN).

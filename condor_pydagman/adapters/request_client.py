@@ -42,6 +42,7 @@ def steer(
     pattern: str = "",
     state: str = "",
     category: str = "",
+    group: str = "",
     dry: bool = False,
     **options: Any,
 ) -> SteeringAnswer:
@@ -49,9 +50,9 @@ def steer(
 
     Args:
         dag: its first DAG file.
-        command: `cancel`, `hold`, `release`, `rerun`, `done`, `skip`, `set`; of the DAG `halt`,
-            `resume`, `limits`, `priority`, `cancel-all`, `info`.
-        names, pattern, state, category: which nodes; one of them.
+        command: `cancel`, `hold`, `release`, `rerun`, `done`, `skip`, `set`, `rematch`; of the DAG
+            `halt`, `resume`, `limits`, `priority`, `cancel-all`, `info`.
+        names, pattern, state, category, group: which nodes; one of them.
         dry: change nothing; tell what would be refused.
         options: of the command: `retry` of `cancel`; `descendants` of `rerun`; `priority`,
             `retries`, `timeout`, `new_category`, `vars` (a dictionary) of `set`; `reason` of
@@ -62,7 +63,7 @@ def steer(
         FileError: no DAGMan of the caller's runs this DAG on this machine.
         UsageError: the request is wrong; the message of DAGMan says why.
     """
-    chosen = _selector(names, pattern, state, category)
+    chosen = _selector(names, pattern=pattern, state=state, category=category, group=group)
     request = {"version": 1, "id": 1, "command": command, "options": options, "dry": dry}
     if chosen is not None:
         request["nodes"] = chosen
@@ -106,11 +107,8 @@ def subscribe(dag: StrPath, since: str = "", *, before: bool = True) -> Events:
     raise FileError(f"the DAGMan of {path} has gone; go on with `since` when it is back")
 
 
-def _selector(
-    names: Sequence[str], pattern: str, state: str, category: str
-) -> dict[str, Any] | None:
-    given: dict[str, Any] = {"pattern": pattern, "state": state, "category": category}
-    given = {name: value for name, value in given.items() if value}
+def _selector(names: Sequence[str], **others: str) -> dict[str, Any] | None:
+    given: dict[str, Any] = {name: value for name, value in others.items() if value}
     if names:
         given["names"] = list(names)
     if len(given) > 1:

@@ -104,6 +104,7 @@ SUBCOMMANDS = {
     "steer": "steer",
     "rescue": "rescue_command",
     "transfer": "transfer_command",
+    "sites": "sites_command",
     "draw": "draw",
     "flatten": "flatten",
     "knobs": "knobs_command",

@@ -29,6 +29,7 @@ _NODE_COMMANDS = {
     "rerun": "let nodes that have failed, or are done, run again",
     "done": "count nodes as done: somebody has done what they were to do",
     "skip": "do not run nodes that have not begun; they count as done",
+    "rematch": "have groups of nodes leave their sites, and matched to other ones",
     "set": "set priority, retries, limits in time, category or VARS of nodes that have not begun",
 }
 _DAG_COMMANDS = {
@@ -40,6 +41,7 @@ _DAG_COMMANDS = {
     "names": "list names of nodes that begin with a text, for shells: 1,000 at most",
     "info": "show who runs the DAG, whether it is halted, and its throttles",
 }
+_SELECTORS = ("pattern", "state", "category", "group")
 _LIMITS = ("jobs", "idle", "pre", "post")
 
 
@@ -75,6 +77,7 @@ def _add_selectors(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     parser.add_argument("--pattern", default="", help="nodes whose names match, with * and ?")
     parser.add_argument("--state", default="", help="all nodes in a state: failed, ready, ...")
     parser.add_argument("--category", default="", help="all nodes of a category")
+    parser.add_argument("--group", default="", help="all nodes of a SITE_GROUP")
     parser.add_argument("--dry", action="store_true", help="only tell what would be done")
     parser.set_defaults(more_words="nodes")
     return parser
@@ -140,10 +143,11 @@ def run(arguments: argparse.Namespace) -> int:
         options = _settings(arguments)
     which: dict[str, Any] = {}
     if command in _NODE_COMMANDS:
-        which = {name: getattr(arguments, name) for name in ("pattern", "state", "category", "dry")}
+        which = {name: getattr(arguments, name) for name in (*_SELECTORS, "dry")}
         which["names"] = arguments.nodes
-        if not (arguments.nodes or arguments.pattern or arguments.state or arguments.category):
-            arguments.parser.error("say which nodes: names, --pattern, --state or --category")
+        if not (arguments.nodes or any(which[name] for name in _SELECTORS)):
+            options_text = ", ".join(f"--{name}" for name in _SELECTORS)
+            arguments.parser.error(f"say which nodes: names, or one of {options_text}")
     if command == "limits" and not options:
         arguments.parser.error(f"say which: {', '.join(f'--{limit}' for limit in _LIMITS)}")
     answer = steer(chosen_dag(arguments.dag).paths.primary, command, **which, **options)
@@ -178,6 +182,7 @@ _DONE = {
     "rerun": "run again",
     "done": "marked done",
     "skip": "skipped",
+    "rematch": "asked to leave its site",
     "set": "changed",
 }
 

@@ -20,7 +20,7 @@ from condor_pydagman.daemon.subscriptions import Subscriptions
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.report import Report
-from condor_pydagman.engine.selection import SelectionError
+from condor_pydagman.engine.selection import SelectionError, one_of_each_group
 from condor_pydagman.errors import PoolError
 from condor_pydagman.printable import message
 from condor_pydagman.records.steering_messages import (
@@ -135,6 +135,8 @@ class SteeringDesk:
             return self._dag_command(asked)
         assert wanted.selector is not None
         nodes = self._run.engine.chosen(*wanted.selector)
+        if wanted.command is NodeCommand.REMATCH:
+            nodes = one_of_each_group(self._run.dag, nodes)
         if wanted.dry or not nodes:
             self._answer_dry(asked, nodes)
             return []

@@ -132,7 +132,7 @@ class Engine:
         return views.awaited(self.run)
 
     def chosen(self, kind: str, value: str | tuple[str, ...]) -> list[int]:
-        """The nodes that a person means: "names", "pattern", "state" or "category", and its value.
+        """The nodes that a person means: a selector and its value; see `selection.chosen`.
 
         Raises:
             SelectionError: there are none; the text says what there is.

@@ -1,14 +1,16 @@
-"""Which nodes a person means: by names, a pattern, a state, or a category."""
+"""Which nodes a person means: by names, a pattern, a state, a category, or a group of nodes that
+run at one site."""
 
 from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from condor_pydagman.dagfile.hints import nearest
 from condor_pydagman.engine.node_states import PUBLISHED, State
 from condor_pydagman.engine.nodes import Nodes
+from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import NodeStatus
 
 MAX_NAME = 200  # characters of one that is not there
@@ -33,7 +35,7 @@ class SelectionError(Exception):
 def chosen(
     nodes: Nodes, kind: str, value: str | tuple[str, ...], categories: Mapping[int, str]
 ) -> list[int]:
-    """The nodes of "names", a "pattern", a "state" or a "category".
+    """The nodes of "names", a "pattern", a "state", a "category" or a "group".
 
     `categories`: that of each node that has one.
 
@@ -44,6 +46,8 @@ def chosen(
         return by_names(nodes, value)
     if kind == "category":
         return by_category(categories, value)
+    if kind == "group":
+        return by_group(nodes, value)
     return by_pattern(nodes, value) if kind == "pattern" else by_state(nodes, value)
 
 
@@ -101,3 +105,25 @@ def by_category(categories: Mapping[int, str], category: str) -> list[int]:
         known = ", ".join(sorted(set(categories.values()))) or "none"
         raise SelectionError(f"there is no category {category!r}; the categories are {known}")
     return found
+
+
+def by_group(nodes: Nodes, name: str) -> list[int]:
+    """The nodes of a site group.
+
+    Raises:
+        SelectionError: there is no such group.
+    """
+    groups = nodes.dag.site_groups
+    for group in groups:
+        if group.name == name:
+            return list(group.nodes)
+    near = nearest(name[:MAX_NAME], [group.name for group in groups[:MAX_COMPARED]])
+    meant = f"; did you mean {near}?" if near else ""
+    has_none = "" if groups else "; the DAG has none (SITE_GROUP)"
+    raise SelectionError(f"there is no group {name[:MAX_NAME]!r}{meant}{has_none}")
+
+
+def one_of_each_group(dag: Dag, chosen_nodes: Iterable[int]) -> list[int]:
+    """Of nodes of the same group the first one alone; nodes of none stay."""
+    found = {dag.group_of.get(node, ~node): node for node in reversed(list(chosen_nodes))}
+    return sorted(found.values())

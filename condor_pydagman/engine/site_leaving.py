@@ -56,6 +56,59 @@ def leave(run: RunState, group: int, reason: str) -> None:
     run.say(f"Group {name} is taken back from site {site}: {reason}")
 
 
+# A person wants it.
+
+_NOTHING_TO_LEAVE = {
+    GroupState.UNMATCHED: "has no site yet",
+    GroupState.WAITING: "waits for a site",
+    GroupState.CLAIMED: "is just being matched: ask again",
+    GroupState.LEAVING: "is leaving its site already",
+    GroupState.CLEANING: "is leaving its site already",
+    GroupState.OVER: "has ended: run its nodes again",
+    GroupState.SITELESS: "gets no site any more: run its failed nodes again",
+}
+
+
+def obstacle(run: RunState, node: int) -> str:
+    """Why a person can't have the node's group matched again; '' if that can be done."""
+    sites = run.sites
+    group = sites.group(node)
+    if group is None:
+        return "it is in no group of nodes that are matched to sites"
+    name, limit = sites.groups[group].name, sites.groups[group].policy.rounds
+    state = GroupState(sites.group_states[group])
+    if state != GroupState.MATCHED:
+        return f"its group {name} {_NOTHING_TO_LEAVE[state]}"
+    if group in sites.awaited:
+        return f"its group {name} is leaving its site already"
+    if sites.rounds[group] >= limit:
+        return f"its group {name} has been matched {limit} times (ROUNDS {limit})"
+    return ""
+
+
+def round_of(run: RunState, node: int) -> int:
+    """The number of the present match of the node's group."""
+    group = run.sites.group(node)
+    return 0 if group is None else run.sites.rounds[group]
+
+
+def rematch(run: RunState, node: int, number: str, by: str) -> str:
+    """A person's wish has been read: the node's group leaves the site of that match.
+
+    Returns why it comes too late, '' if it does not.
+    """
+    group = run.sites.group(node)
+    if group is None:
+        return "the DAG has no such group any more"
+    if number != str(run.sites.rounds[group]):
+        return "the group has been matched again since"
+    late = GroupState(run.sites.group_states[group])
+    if late in _ENDS:
+        return _NOTHING_TO_LEAVE[late]
+    leave(run, group, f"{by} wants another one")
+    return ""
+
+
 # Live: what is left of it there.
 
 

@@ -1,4 +1,5 @@
-"""What people ask of single nodes: cancel, hold, release, run again, mark done, skip, set.
+"""What people ask of single nodes: cancel, hold, release, run again, mark done, skip, set; and of
+groups of nodes, by one of them: leave the site.
 
 A command is checked against the node's state and written into the nodes log; it takes effect when
 it has been read back from there, live and in recovery mode alike.  Until then nothing new is
@@ -14,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import lifecycle, node_settings, rerun
+from condor_pydagman.engine import lifecycle, node_settings, rerun, site_leaving
 from condor_pydagman.engine import steering_rules as rules
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.inputs import LogEvent, NodesSteered
@@ -76,6 +77,8 @@ def _obstacle(run: RunState, node: int, wanted: NodesSteered) -> str:
         why = rerun.obstacle(run, node, with_descendants=wanted.options == rules.DESCENDANTS)
     if not why and wanted.command is NodeCommand.SET:
         why = _obstacle_to_set(run, node, wanted.options)
+    if not why and wanted.command is NodeCommand.REMATCH:
+        why = site_leaving.obstacle(run, node)
     return why
 
 
@@ -111,6 +114,8 @@ def _journal(run: RunState, node: int, words: Words) -> int:
     begun = run.nodes.states[node] not in NOT_BEGUN
     if words.command is NodeCommand.CANCEL and begun:
         words = words._replace(options=f"{words.options} {rules.BEGUN}".strip())
+    if words.command is NodeCommand.REMATCH:
+        words = words._replace(options=str(site_leaving.round_of(run, node)))
     number = run.steering.number()
     action = do.AppendJournalRecord(
         JournalRecord.STEERED,
@@ -189,6 +194,8 @@ def _apply(run: RunState, node: int, event: LogEvent, words: Words) -> str:
         return _set(run, node, words.options, words.by)
     if command is NodeCommand.CANCEL:
         return _cancel(run, node, state, words)
+    if command is NodeCommand.REMATCH:
+        return site_leaving.rematch(run, node, words.options, words.by)
     late = rules.obstacle(command, state, words.options)
     if late or another_run:
         return late or "another run of it has begun"

@@ -50,6 +50,8 @@ def obstacle(command: NodeCommand, state: State, options: str) -> str:
     """Why a command does not fit a node in this state, in words; '' if it does."""
     if command in _JOBS:
         return "" if state == State.SUBMITTED else f"it has no jobs in the queue: {shown(state)}"
+    if command is NodeCommand.REMATCH:
+        return ""  # its group's state counts
     if command is NodeCommand.CANCEL:
         if state in _ENDED:
             return _ENDED[state]

@@ -8,7 +8,7 @@ the site's own, and can be used in submit descriptions as $(MATCH_<attribute>).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import classad2
@@ -117,3 +117,35 @@ def known(site: SiteAd) -> KnownAd:
     environment = parse_environment(text) if isinstance(text, str) else {}
     digest = hashlib.sha256("\n".join(lines).encode("utf-8", "surrogateescape")).hexdigest()
     return KnownAd(digest[:12], values, environment)
+
+
+def publish(ads: Sequence[Any]) -> None:
+    """Have the collector know these ads of sites.
+
+    Raises:
+        PoolError: it does not take them.
+    """
+    _advertise(list(ads), "UPDATE_AD_GENERIC")
+
+
+def take_back(names: Iterable[str]) -> None:
+    """Have the collector forget the ads of these sites.
+
+    Raises:
+        PoolError: it does not.
+    """
+    _advertise([_invalidation(name) for name in names], "INVALIDATE_ADS_GENERIC")
+
+
+def _invalidation(name: str) -> Any:
+    wanted = f'MyType == "{MY_TYPE}" && Name == {classad2.quote(name)}'
+    ad = classad2.ClassAd({"MyType": "Query", "TargetType": MY_TYPE, "Name": name})
+    ad["Requirements"] = classad2.ExprTree(wanted)
+    return ad
+
+
+def _advertise(ads: list[Any], command: str) -> None:
+    try:
+        htcondor2.Collector().advertise(ads, command, True)
+    except BINDINGS as error:
+        raise PoolError(f"the collector: {reason_of(error)}", transient=True) from None

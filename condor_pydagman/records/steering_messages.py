@@ -25,7 +25,7 @@ MAX_NAMES = 1000  # of an answer to `names`
 MAX_SHOWN_REFUSALS = 1000  # of an answer, which tells how many there are
 DAG_COMMANDS = ("info", "halt", "resume", "limits", "priority", "cancel-all", "events", "names")
 LIMITS = ("jobs", "idle", "pre", "post", "hold", "submits")
-SELECTORS = ("names", "pattern", "state", "category")
+SELECTORS = ("names", "pattern", "state", "category", "group")
 _OPTIONS: dict[NodeCommand, dict[str, type]] = {
     NodeCommand.CANCEL: {RETRY: bool},
     NodeCommand.RERUN: {DESCENDANTS: bool},

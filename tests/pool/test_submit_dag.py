@@ -383,6 +383,10 @@ def test_a_dag_that_runs_is_not_submitted_again(
     access_point.run("condor_hold", str(cluster))
     held = f"ClusterId == {cluster} && JobStatus == 5"
     access_point.wait_for(lambda: access_point.queue(held), say="its hold")
+    access_point.wait_for(
+        lambda: "is on hold" in access_point.run(command, "t.dag", cwd=work, check=False).stderr,
+        say="the end of its process, which has the lock until then",
+    )
     for words in (["-f"], []):
         done = access_point.run(command, *words, "t.dag", cwd=work, check=False)
         assert (done.returncode, done.stdout) == (1, "")

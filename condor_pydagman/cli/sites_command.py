@@ -1,0 +1,163 @@
+"""`condor_pydagman sites`: the sites that groups of nodes are matched to, and their monitor."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from typing import TYPE_CHECKING, Any
+
+from condor_pydagman.adapters.knobs import lookup
+from condor_pydagman.adapters.request_client import steer
+from condor_pydagman.cli.which_dag import chosen_dag
+from condor_pydagman.matchmaking import site_ads, site_overview
+from condor_pydagman.matchmaking.site_monitor import INTERVAL_S, PROBE_TIMEOUT_S
+from condor_pydagman.matchmaking.site_overview import SiteRow
+from condor_pydagman.printable import printable
+from condor_pydagman.report.words import duration
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+else:
+    Subparsers = Any
+
+_COLUMNS = ("SITE", "GROUPS", "ROOM", "RUN", "IDLE", "HELD", "FAILED", "AD")
+_MONITOR = """\
+Publish sites in the collector, for DAGs with SITE_GROUP. DIRECTORY has a file NAME.ad for each
+site, of lines "Attribute = expression"; a program NAME.probe beside it may print more of them. The
+monitor goes on until it gets SIGTERM or Ctrl-C, and takes its ads back then. Exit code: 0 if all is
+well; 1 if a site is wrong (with --once or --check), or the collector does not take them."""
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the subcommand."""
+    parser = subparsers.add_parser(
+        "sites",
+        help="sites that groups of nodes are matched to",
+        description="The sites that groups of nodes are matched to (SITE_GROUP).",
+        allow_abbrev=False,
+    )
+    inner = parser.add_subparsers(metavar="ACTION", required=True)
+    _add_list(inner)
+    _add_monitor(inner)
+    _add_rematch(inner)
+
+
+def _add_list(inner: Subparsers) -> None:
+    about = (
+        "List the sites: groups that are matched to them by DAGMans of this access point, room for"
+        " more, jobs of this schedd, jobs that failed within the last hour, and the age of the ad."
+    )
+    parser = inner.add_parser("list", help="list them", description=about, allow_abbrev=False)
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.set_defaults(action=_list)
+
+
+def _add_monitor(inner: Subparsers) -> None:
+    parser = inner.add_parser(
+        "monitor", help="publish sites", description=_MONITOR, allow_abbrev=False
+    )
+    parser.add_argument("directory", metavar="DIRECTORY", help="with descriptions of sites")
+    parser.add_argument(
+        "--interval", type=_seconds, default=INTERVAL_S, metavar="SECONDS", help="between rounds"
+    )
+    parser.add_argument(
+        "--probe-timeout",
+        type=_seconds,
+        default=PROBE_TIMEOUT_S,
+        metavar="SECONDS",
+        help="that a probe may take",
+    )
+    parser.add_argument("--once", action="store_true", help="publish them once; the ads stay")
+    parser.add_argument("--check", action="store_true", help="only check the descriptions")
+    parser.set_defaults(action=_monitor)
+
+
+def _add_rematch(inner: Subparsers) -> None:
+    about = (
+        "Have a group leave its site: its jobs are removed, its clean-up node runs, and all its"
+        " nodes start over at another site."
+    )
+    parser = inner.add_parser(
+        "rematch", help="have a group leave its site", description=about, allow_abbrev=False
+    )
+    parser.add_argument(
+        "dag", metavar="DAG", help="the first DAG file, or the cluster of DAGMan's job"
+    )
+    parser.add_argument("group", metavar="GROUP", help="name of the SITE_GROUP")
+    parser.set_defaults(action=_rematch)
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value <= 1e6:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds")
+    return value
+
+
+def _monitor(arguments: argparse.Namespace) -> int:
+    from condor_pydagman.cli import sites_monitor
+
+    return sites_monitor.run(arguments)
+
+
+def _rematch(arguments: argparse.Namespace) -> int:
+    dag = chosen_dag(arguments.dag).paths.primary
+    answer = steer(dag, "rematch", group=arguments.group)
+    for _, reason in answer.refused:
+        print(printable(f"refused: {reason}"))
+    if answer.done:
+        print(printable(f"group {arguments.group} leaves its site"))
+    return int(answer.refused_count > 0)
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    """Print the sites; returns the exit code.
+
+    Raises:
+        PydagmanError: the collector, the schedd or the claims can't be asked.
+    """
+    now = time.time()
+    found = site_overview.rows(
+        site_ads.query(),
+        site_overview.all_claims(lookup("PYDAGMAN_SITES_DIR") or "", lambda text: print(text)),
+        site_overview.queued_jobs(),
+        site_overview.failed_jobs(now),
+        now,
+    )
+    if arguments.json:
+        print(json.dumps([{**row._asdict(), "room": row.room} for row in found], indent=4))
+        return 0
+    if not found:
+        print("no site has an ad (condor_pydagman sites monitor publishes them)")
+    for line in table(found):
+        print(printable(line))
+    return 0
+
+
+def table(found: list[SiteRow]) -> list[str]:
+    """The sites in columns; nothing if there are none."""
+    if not found:
+        return []
+    lines = [_COLUMNS, *map(_cells, found)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(_COLUMNS))]
+    shown = []
+    for line in lines:
+        first, *others = (
+            cell.rjust(width) if column else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(line, widths))
+        )
+        shown.append("  ".join((first, *others)).rstrip())
+    notes = [f"{row.name}: {row.problem}" for row in found if row.problem]
+    return [*shown, *notes]
+
+
+def _cells(row: SiteRow) -> tuple[str, ...]:
+    limit = "?" if row.most is None or row.problem else str(row.most)
+    age = "none" if row.age_s is None else duration(max(0.0, row.age_s))
+    room = "-" if row.most is None else str(row.room)
+    counts = (row.running, row.idle, row.held, row.failed)
+    return (row.name, f"{row.groups}/{limit}", room, *map(str, counts), age)

@@ -1,0 +1,117 @@
+"""`condor_pydagman sites monitor`: rounds of the monitor, until somebody ends it."""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import os
+import signal
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from types import FrameType
+
+from condor_pydagman.adapters.knobs import lookup
+from condor_pydagman.errors import FileError, PydagmanError
+from condor_pydagman.matchmaking import site_ads, site_overview
+from condor_pydagman.matchmaking.site_files import read_sites
+from condor_pydagman.matchmaking.site_monitor import Collected, Monitor
+from condor_pydagman.printable import printable
+
+
+class _Ended(Exception):
+    """Somebody ends the monitor."""
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Publish the sites of a directory; returns the exit code.
+
+    Raises:
+        FileError: the directory can't be read, or another monitor has it.
+        PydagmanError: with --once, the collector does not take the ads.
+    """
+    directory = Path(arguments.directory)
+    if arguments.check:
+        return _check(directory)
+    lock = _locked(directory)
+    try:
+        monitor = Monitor(
+            directory,
+            Collected(site_ads.publish, site_ads.take_back),
+            _counts,
+            _say,
+            interval_s=arguments.interval,
+            probe_timeout_s=arguments.probe_timeout,
+        )
+        if arguments.once:
+            outcome = monitor.round()
+            return int(bool(outcome.problems))
+        return _go_on(monitor, arguments.interval)
+    finally:
+        os.close(lock)
+
+
+def _check(directory: Path) -> int:
+    try:
+        sites = read_sites(directory)
+    except OSError as error:
+        raise FileError(f"{directory}: {error.strerror}") from None
+    for site in sites:
+        for line in (*site.problems, *site.warnings):
+            print("\n".join(map(printable, line.split("\n"))))
+    wrong = sum(bool(site.problems) for site in sites)
+    print(f"{len(sites)} sites, {wrong} of them wrong")
+    return int(wrong > 0)
+
+
+def _go_on(monitor: Monitor, interval_s: float) -> int:
+    """Round after round; SIGTERM and Ctrl-C end it, SIGHUP begins the next one."""
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):
+        signal.signal(number, _end)
+    signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGHUP,))
+    try:
+        while True:
+            try:
+                monitor.round()
+            except PydagmanError as error:
+                _say(f"{error}; next try in {interval_s:g} s")
+            signal.sigtimedwait((signal.SIGHUP,), interval_s)
+    except _Ended:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        monitor.end()
+    except PydagmanError as error:
+        _say(f"the ads stay until they are too old: {error}")
+        return 1
+    return 0
+
+
+def _end(_number: int, _frame: FrameType | None) -> None:
+    raise _Ended
+
+
+def _locked(directory: Path) -> int:
+    """The directory, which one monitor alone may publish."""
+    try:
+        fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise FileError(f"{directory}: {error.strerror}") from None
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(fd)
+        raise FileError(f"{directory}: another monitor publishes these sites") from None
+    return fd
+
+
+def _counts() -> Counter[str]:
+    claims = site_overview.all_claims(lookup("PYDAGMAN_SITES_DIR") or "", _say)
+    return sum((one.counts() for one in claims), Counter[str]())
+
+
+def _say(text: str) -> None:
+    when = time.strftime("%m/%d/%y %H:%M:%S")
+    lines = text.split("\n")
+    print("\n".join([f"{when} {printable(lines[0])}", *map(printable, lines[1:])]))
+    sys.stdout.flush()

@@ -1,0 +1,211 @@
+"""Descriptions of sites in a directory, a file `NAME.ad` each: lines `Attribute = expression`, with
+comments that begin with `#`, and lines that go on after a backslash.
+
+A file is checked as a whole, so its author hears of all mistakes at once: FILE:LINE, the line, and
+a mark under the first character that is wrong, as far as that is known.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import classad2
+
+from condor_pydagman.adapters.descriptions import BINDINGS
+from condor_pydagman.dagfile.hints import nearest
+from condor_pydagman.matchmaking.site_ads import MAX_SITES, value_of
+from condor_pydagman.sites.environment import parse_environment
+from condor_pydagman.sites.expression_text import first_mistake
+
+SUFFIX = ".ad"
+MAX_BYTES = 1_000_000  # of a file
+MAX_PROBLEMS = 20  # of a file
+_LINE = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*=(?!=)\s*(.*?)\s*", re.DOTALL)
+# What the monitor sets itself, or what would make the ad another one.
+_OWN = ("MyType", "CurMatches", "UpdateSequenceNumber", "ClassAdLifetime")
+_USED = ("Name", "MaxMatches", "Requirements", "Rank", "SiteEnvironment")
+
+
+class Described(NamedTuple):
+    """A site as its file describes it.
+
+    Attributes:
+        path: the file.
+        name: of the site; '' if the file has none.
+        attributes: its expressions as text, by attribute.
+        problems: what is wrong, each with file and line; a site with any is not published.
+        warnings: what may be wrong.
+    """
+
+    path: Path
+    name: str
+    attributes: dict[str, str]
+    problems: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def ad(self) -> Any:
+        """Its ClassAd; `problems` must be empty."""
+        return ad_of(self.attributes)
+
+
+class _Line(NamedTuple):
+    """A line, or several that were joined; `number` of the first."""
+
+    number: int
+    text: str
+
+
+def ad_of(attributes: dict[str, str]) -> Any:
+    """The ClassAd of these expressions."""
+    ad = classad2.ClassAd()
+    for name, text in attributes.items():
+        ad[name] = classad2.ExprTree(text)
+    return ad
+
+
+def read_sites(directory: Path) -> list[Described]:
+    """All sites of a directory, by file name; of two with the same name the second has a problem.
+
+    Raises:
+        OSError: the directory can't be read.
+    """
+    found: list[Described] = []
+    first: dict[str, Path] = {}
+    for name in sorted(os.listdir(directory)):
+        if not name.endswith(SUFFIX) or name.startswith("."):
+            continue
+        site = read_site(directory / name)
+        other = first.setdefault(site.name.lower(), site.path) if site.name else site.path
+        if other != site.path:
+            twice = f"{site.path}: Name {site.name!r} is that of {other} as well"
+            site = site._replace(problems=(*site.problems, twice))
+        found.append(site)
+        if len(found) == MAX_SITES:
+            break
+    return found
+
+
+def read_site(path: Path) -> Described:
+    """What a file describes."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        return Described(path, "", {}, (f"{path}: {error.strerror}",))
+    if len(data) > MAX_BYTES:
+        return Described(path, "", {}, (f"{path}: more than {MAX_BYTES:,} bytes",))
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        return Described(path, "", {}, (f"{path}:{line}: this is not UTF-8",))
+    return _checked(path, text)
+
+
+def _checked(path: Path, text: str) -> Described:
+    attributes, problems = parse(text, str(path))
+    lines = {name: number for name, (number, _) in attributes.items()}
+    plain = {name: expression for name, (_, expression) in attributes.items()}
+    if not problems:
+        problems += [f"{path}:{lines.get(name, 1)}: {why}" for name, why in _mistakes(plain)]
+    name = ""
+    if not problems:
+        name = value_of(ad_of(plain), "Name")
+    warnings = tuple(f"{path}:{lines[name]}: {why}" for name, why in _doubts(plain))
+    return Described(path, name, plain, tuple(problems[:MAX_PROBLEMS]), warnings)
+
+
+def parse(text: str, where: str) -> tuple[dict[str, tuple[int, str]], list[str]]:
+    """The attributes of a text, with line number and expression, and what can't be read.
+
+    Args:
+        where: the file, for messages.
+    """
+    found: dict[str, tuple[int, str]] = {}
+    problems: list[str] = []
+    known: dict[str, int] = {}
+    for line in _lines(text):
+        parts = _LINE.fullmatch(line.text)
+        if parts is None:
+            problems.append(_shown(where, line, 0, "expected: Attribute = expression"))
+            continue
+        name, expression = parts[1], parts[2]
+        column = parts.start(2)
+        why = _wrong(expression)
+        if name.lower() in known:
+            first = f"{name} is set in line {known[name.lower()]} already"
+            problems.append(_shown(where, line, parts.start(1), first))
+        elif why:
+            at, reason = why
+            problems.append(_shown(where, line, column + at, reason))
+        else:
+            known[name.lower()] = line.number
+            found[name] = line.number, expression
+    return found, problems
+
+
+def _lines(text: str) -> Iterator[_Line]:
+    begun: list[str] = []
+    first = 0
+    for number, line in enumerate(text.splitlines(), 1):
+        if not begun:
+            if not line.strip() or line.lstrip().startswith("#"):
+                continue
+            first = number
+        begun.append(line.rstrip())
+        if begun[-1].endswith("\\"):
+            begun[-1] = begun[-1][:-1]
+            continue
+        yield _Line(first, " ".join(begun))
+        begun = []
+    if begun:
+        yield _Line(first, " ".join(begun))
+
+
+def _wrong(expression: str) -> tuple[int, str] | None:
+    """Where an expression is wrong, and why; None if it is not."""
+    if not expression:
+        return 0, "there is no expression"
+    try:
+        classad2.ExprTree(expression)
+    except (classad2.ClassAdException, *BINDINGS):
+        return first_mistake(expression)
+    return None
+
+
+def _shown(where: str, line: _Line, column: int, reason: str) -> str:
+    return f"{where}:{line.number}: {reason}\n    {line.text}\n    {' ' * column}^"
+
+
+def _mistakes(attributes: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """Attributes whose values can't be used, and why."""
+    ad = ad_of(attributes)
+    by_name = {name.lower(): name for name in attributes}
+    for own in _OWN:
+        if own.lower() in by_name:
+            yield by_name[own.lower()], f"{own} is set by the monitor; leave it out"
+    name = value_of(ad, "Name")
+    if not isinstance(name, str) or not name or not name.isprintable():
+        yield by_name.get("name", ""), 'a site needs a Name = "..." of printable characters'
+    most = value_of(ad, "MaxMatches")
+    if isinstance(most, bool) or not isinstance(most, int) or most < 0:
+        expected = "a site needs MaxMatches = N, a whole number that is not negative"
+        yield by_name.get("maxmatches", ""), expected
+    text = value_of(ad, "SiteEnvironment") if "siteenvironment" in by_name else ""
+    if not isinstance(text, str):
+        yield by_name["siteenvironment"], 'SiteEnvironment is text: "NAME=value;NAME=value"'
+    elif text and not parse_environment(text):
+        yield by_name["siteenvironment"], 'SiteEnvironment is "NAME=value;NAME=value"'
+
+
+def _doubts(attributes: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """Attributes that may be misspelt, of those that matchmaking uses."""
+    there = {name.lower() for name in attributes}
+    for name in attributes:
+        near = nearest(name, _USED)
+        if near and near.lower() != name.lower() and near.lower() not in there:
+            yield name, f"warning: {name}: did you mean {near}?"

@@ -1,0 +1,91 @@
+"""Probes of sites: programs beside the descriptions, `NAME.probe`, which print attributes that
+change, such as the length of the site's queue, as lines `Attribute = expression`.
+
+A probe that fails, or that takes too long, says that its site can't be used now.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from condor_pydagman.matchmaking.site_files import parse
+from condor_pydagman.printable import message
+
+SUFFIX = ".probe"
+MAX_OUTPUT = 100_000  # bytes of what a probe prints
+_MAX_SHOWN = 200  # characters of what a probe says of its failure
+# What a site is, which its description says.
+_FIXED = frozenset(("name", "mytype", "curmatches", "updatesequencenumber", "classadlifetime"))
+
+
+class Probed(NamedTuple):
+    """What a probe has come to.
+
+    Attributes:
+        attributes: the expressions that it printed, as text.
+        problem: why the site can't be used now; '' if it can.
+    """
+
+    attributes: dict[str, str]
+    problem: str = ""
+
+
+def probe_of(description: Path) -> Path | None:
+    """The probe beside a description; None if there is none."""
+    path = description.with_suffix(SUFFIX)
+    return path if path.exists() else None
+
+
+def ask(probe: Path, name: str, timeout_s: float) -> Probed:
+    """Run a probe with the site's name as its argument, in its own directory."""
+    with tempfile.TemporaryFile() as output:
+        try:
+            process = subprocess.Popen(  # noqa: S603 - the program that the site's owner has named
+                [os.fspath(probe.absolute()), name],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                cwd=probe.absolute().parent,
+                start_new_session=True,
+            )
+        except OSError as error:
+            return Probed({}, f"{probe}: {error.strerror}")
+        try:
+            code = process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            return Probed({}, f"{probe}: no answer within {timeout_s:g} s")
+        finally:
+            _end(process)
+        output.seek(0)
+        data = output.read(MAX_OUTPUT + 1)
+    return _read(probe, code, data)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End what is left of a probe, and what it has started."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _read(probe: Path, code: int, data: bytes) -> Probed:
+    text = data.decode("utf-8", "replace")
+    if code:
+        ended = f"exit code {code}" if code > 0 else f"signal {-code}"
+        said = message(text.strip().rpartition("\n")[2][:_MAX_SHOWN])
+        return Probed({}, f"{probe}: {ended}{f': {said}' if said else ''}")
+    if len(data) > MAX_OUTPUT:
+        return Probed({}, f"{probe} prints more than {MAX_OUTPUT:,} bytes")
+    attributes, problems = parse(text, f"output of {probe}")
+    if problems:
+        return Probed({}, problems[0])
+    fixed = next((name for name in attributes if name.lower() in _FIXED), "")
+    if fixed:
+        return Probed({}, f"{probe} prints {fixed}, which a probe can't set")
+    return Probed({name: expression for name, (_, expression) in attributes.items()})

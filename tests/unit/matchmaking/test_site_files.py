@@ -1,0 +1,96 @@
+"""Descriptions of sites, and what is wrong with them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.matchmaking.site_files import MAX_BYTES, read_site, read_sites
+
+NORTH = """\
+# The cluster in the north.
+Name = "north"
+MaxMatches = 2 + 1
+Requirements = TARGET.WantsCpus <= 64 && \\
+    TARGET.Owner != "guest"
+
+SiteEnvironment = "QUEUE=long;AREA=/scratch"
+"""
+
+
+def described(tmp_path: Path, text: str, name: str = "north.ad") -> Path:
+    path = tmp_path / name
+    path.write_text(text)
+    return path
+
+
+def test_a_site(tmp_path: Path) -> None:
+    site = read_site(described(tmp_path, NORTH))
+    assert (site.name, site.problems, site.warnings) == ("north", (), ())
+    ad = site.ad()
+    assert ad.eval("MaxMatches") == 3
+    assert str(ad.lookup("Requirements")).endswith('TARGET.Owner != "guest"')
+
+
+MISTAKES = [
+    ("Name = ", ":1: there is no expression\n    Name ="),
+    ('Name "x"', ":1: expected: Attribute = expression\n"),
+    ('Name = "x', ":1: this text has no end: a quote is missing\n" + '    Name = "x\n           ^'),
+    (
+        '\nName = "x"\nMaxMatches = (3',
+        ":3: '(' is not closed\n    MaxMatches = (3\n                 ^",
+    ),
+    ('Name = "x"\nname = "y"\nMaxMatches = 1', ":2: name is set in line 1 already\n"),
+    ('Name = "x"\nMaxMatches = -1', ":2: a site needs MaxMatches = N, a whole number"),
+    ('Name = "x"\nMaxMatches = "many"', ":2: a site needs MaxMatches = N, a whole number"),
+    ('Name = "x"\nMaxMatches = nothing', ":2: a site needs MaxMatches = N, a whole number"),
+    ("MaxMatches = 1", ":1: a site needs a Name"),
+    ("Name = 7\nMaxMatches = 1", ":1: a site needs a Name"),
+    ('Name = "x"\nMaxMatches = 1\nCurMatches = 0', ":3: CurMatches is set by the monitor"),
+    ('Name = "x"\nMaxMatches = 1\nSiteEnvironment = 3', ":3: SiteEnvironment is text"),
+    ('Name = "x"\nMaxMatches = 1\nSiteEnvironment = "3"', ":3: SiteEnvironment is"),
+]
+
+
+@pytest.mark.parametrize(("text", "problem"), MISTAKES)
+def test_a_mistake_is_shown_where_it_is(tmp_path: Path, text: str, problem: str) -> None:
+    path = described(tmp_path, text)
+    assert read_site(path).problems[0].startswith(f"{path}{problem}")
+
+
+def test_all_mistakes_are_told_together(tmp_path: Path) -> None:
+    site = read_site(described(tmp_path, 'Name = "x\nMaxMatches = 1 +\nRank ='))
+    assert [problem.split(":")[1] for problem in site.problems] == ["1", "2", "3"]
+
+
+def test_a_misspelt_attribute_is_doubted(tmp_path: Path) -> None:
+    text = 'Name = "x"\nMaxMatches = 1\nRequirement = true'
+    site = read_site(described(tmp_path, text))
+    assert not site.problems
+    assert site.warnings == (
+        f"{tmp_path}/north.ad:3: warning: Requirement: did you mean Requirements?",
+    )
+
+
+def test_of_two_with_one_name_the_second_is_wrong(tmp_path: Path) -> None:
+    described(tmp_path, NORTH, "a.ad")
+    described(tmp_path, NORTH.replace("north", "North"), "b.ad")
+    described(tmp_path, "this is none", "notes.txt")
+    one, other = read_sites(tmp_path)
+    assert not one.problems
+    assert other.problems == (f"{tmp_path}/b.ad: Name 'North' is that of {tmp_path}/a.ad as well",)
+
+
+def test_what_is_no_description(tmp_path: Path) -> None:
+    (tmp_path / "bytes.ad").write_bytes(b'Name = "x"\nMaxMatches = \xff')
+    (tmp_path / "folder.ad").mkdir()
+    (tmp_path / "gone.ad").symlink_to("nowhere")
+    (tmp_path / "large.ad").write_bytes(b"#" * (MAX_BYTES + 1))
+    problems = [site.problems[0].removeprefix(f"{tmp_path}/") for site in read_sites(tmp_path)]
+    assert problems == [
+        "bytes.ad:2: this is not UTF-8",
+        "folder.ad: Is a directory",
+        "gone.ad: No such file or directory",
+        "large.ad: more than 1,000,000 bytes",
+    ]

@@ -1,0 +1,150 @@
+"""Rounds of the monitor: what is published, what is taken back, what is told."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from condor_pydagman.errors import FileError, PoolError
+from condor_pydagman.matchmaking.site_monitor import Collected, Monitor
+
+
+class Collector:
+    """Keeps ads by name, as the collector does."""
+
+    def __init__(self) -> None:
+        self.ads: dict[str, Any] = {}
+        self.is_gone = False
+
+    def publish(self, ads: Sequence[Any]) -> None:
+        if self.is_gone:
+            raise PoolError("the collector: gone", transient=True)
+        self.ads.update({ad.eval("Name"): ad for ad in ads})
+
+    def take_back(self, names: Sequence[str]) -> None:
+        if self.is_gone:
+            raise PoolError("the collector: gone", transient=True)
+        for name in names:
+            del self.ads[name]
+
+
+class Watched:
+    """A monitor of the sites in a directory, and what it says."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.collector = Collector()
+        self.counts: Counter[str] = Counter()
+        self.said: list[str] = []
+        self.monitor = Monitor(
+            directory,
+            Collected(self.collector.publish, self.collector.take_back),
+            lambda: self.counts,
+            self.said.append,
+            interval_s=10,
+            clock=lambda: 1234.5,
+        )
+
+    def site(self, name: str, more: str = "MaxMatches = 3") -> Path:
+        path = self.directory / f"{name}.ad"
+        path.write_text(f'Name = "{name}"\n{more}\n')
+        return path
+
+    def round(self) -> list[str]:
+        """Names of the sites that are published then."""
+        self.said.clear()
+        return sorted({*self.monitor.round().published} & {*self.collector.ads})
+
+
+@pytest.fixture
+def watched(tmp_path: Path) -> Watched:
+    return Watched(tmp_path)
+
+
+def test_ads_have_what_the_collector_and_matchmaking_need(watched: Watched) -> None:
+    watched.site("north", "MaxMatches = 3\nRank = TARGET.Cpus")
+    watched.counts = Counter(north=2)
+    assert watched.round() == ["north"]
+    ad = watched.collector.ads["north"]
+    assert {name: ad.eval(name) for name in ad if name != "Rank"} == {
+        "MyType": "PydagmanSite",
+        "Name": "north",
+        "MaxMatches": 3,
+        "CurMatches": 2,
+        "UpdateSequenceNumber": 1234,
+        "ClassAdLifetime": 30,
+    }
+    assert str(ad.lookup("Rank")) == "TARGET.Cpus"
+
+
+def test_a_site_whose_file_goes_or_becomes_wrong_is_taken_back(watched: Watched) -> None:
+    paths = [watched.site(name) for name in ("east", "north", "west")]
+    assert watched.round() == ["east", "north", "west"]
+    assert watched.said == ["published: east, north, west"]
+    paths[0].unlink()
+    paths[1].write_text("Name = ")
+    assert watched.round() == ["west"]
+    assert watched.said[0].startswith(f"{paths[1]}:1: there is no expression")
+    assert watched.said[1:] == ["taken back: east, north"]
+    assert watched.round() == ["west"]
+    assert watched.said == []
+    watched.site("north")
+    assert watched.round() == ["north", "west"]
+    paths[1].write_text("Name = ")
+    watched.round()
+    assert watched.said  # it was right in between
+
+
+def test_a_probe_adds_to_the_ad_or_takes_it_back(watched: Watched) -> None:
+    path = watched.site("north").with_suffix(".probe")
+    path.write_text("#!/bin/sh\necho maxmatches = 7; echo Depth = 2\n")
+    path.chmod(0o755)
+    assert watched.round() == ["north"]
+    ad = watched.collector.ads["north"]
+    assert (ad.eval("MaxMatches"), ad.eval("Depth")) == (7, 2)
+    path.write_text("#!/bin/sh\necho MaxMatches = -7\n")
+    assert watched.round() == []
+    assert watched.said[0] == f"{path}: MaxMatches is a whole number, not negative"
+
+
+def test_all_are_taken_back_at_the_end(watched: Watched) -> None:
+    watched.site("north")
+    watched.round()
+    watched.monitor.end()
+    assert not watched.collector.ads
+    watched.monitor.end()
+
+
+def test_a_collector_that_is_gone_is_asked_again(watched: Watched) -> None:
+    watched.site("north")
+    watched.collector.is_gone = True
+    with pytest.raises(PoolError):
+        watched.monitor.round()
+    watched.collector.is_gone = False
+    assert watched.round() == ["north"]
+
+
+def test_matches_that_can_not_be_counted_do_not_keep_sites_away(tmp_path: Path) -> None:
+    watched = Watched(tmp_path)
+    watched.site("north")
+
+    def refuse() -> Counter[str]:
+        raise PoolError("the schedd: gone", transient=True)
+
+    monitor = Monitor(
+        tmp_path,
+        Collected(watched.collector.publish, watched.collector.take_back),
+        refuse,
+        watched.said.append,
+    )
+    assert monitor.round().published == ("north",)
+    assert watched.said == ["matches can't be counted: the schedd: gone", "published: north"]
+
+
+def test_a_directory_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="No such file"):
+        Watched(tmp_path / "none").monitor.round()

@@ -1,0 +1,62 @@
+"""Probes of sites: what they print, how they fail."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.matchmaking.site_probe import MAX_OUTPUT, ask, probe_of
+
+
+def probe(tmp_path: Path, body: str, mode: int = 0o755) -> Path:
+    path = tmp_path / "north.probe"
+    path.write_text(f"#!/bin/sh\n{body}\n")
+    path.chmod(mode)
+    return path
+
+
+def test_it_is_beside_the_description(tmp_path: Path) -> None:
+    assert probe_of(tmp_path / "north.ad") is None
+    path = probe(tmp_path, "")
+    assert probe_of(tmp_path / "north.ad") == path
+
+
+def test_what_it_prints_are_attributes(tmp_path: Path) -> None:
+    found = ask(probe(tmp_path, 'echo "QueueDepth = 12"; echo "Site_$1 = true"'), "north", 20)
+    assert found == ({"QueueDepth": "12", "Site_north": "true"}, "")
+
+
+FAILURES = [
+    ("echo all; echo login failed >&2; exit 3", "exit code 3: login failed"),
+    ("exit 1", "exit code 1"),
+    ("kill -9 $$", "signal 9"),
+    ("echo QueueDepth", "output of {probe}:1: expected: Attribute = expression"),
+    ('echo "Name = 1"', "{probe} prints Name, which a probe can't set"),
+]
+
+
+@pytest.mark.parametrize(("body", "why"), FAILURES)
+def test_a_probe_that_fails_says_that_the_site_is_down(tmp_path: Path, body: str, why: str) -> None:
+    path = probe(tmp_path, body)
+    attributes, problem = ask(path, "north", 20)
+    assert not attributes
+    assert why.format(probe=path) in problem
+
+
+def test_a_probe_that_hangs_is_ended_with_all_that_it_has_started(tmp_path: Path) -> None:
+    path = probe(tmp_path, "(sleep 1; touch late) &\nsleep 100")
+    assert ask(path, "north", 0.2).problem == f"{path}: no answer within 0.2 s"
+    time.sleep(1.2)
+    assert not (tmp_path / "late").exists()
+
+
+def test_a_probe_that_can_not_be_run(tmp_path: Path) -> None:
+    path = probe(tmp_path, "", mode=0o644)
+    assert ask(path, "north", 20).problem == f"{path}: Permission denied"
+
+
+def test_a_probe_that_prints_without_end(tmp_path: Path) -> None:
+    path = probe(tmp_path, f"head -c {MAX_OUTPUT + 1} /dev/zero")
+    assert ask(path, "north", 20).problem == f"{path} prints more than 100,000 bytes"
