@@ -239,6 +239,7 @@ PROCESS_STARTERS = {
     "adapters/graphviz.py": "the program dot, as words, where pygraphviz is not installed",
     "adapters/script_runner.py": "the scripts of a DAG, as words",
     "cli/pool_command.py": "`pool run COMMAND` becomes the command",
+    "matchmaking/site_probe.py": "the probes of sites, as words",
     "monitor/notifier.py": "the program of a NOTIFY, as words",
     "transfer/child_process.py": "modules and plugins of data placement, as words",
     "transfer/child_supervisor.py": "the same: it runs them",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import getpass
 import json
+import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from condor_pydagman.matchmaking.claims_directory import ClaimsDirectory
 from condor_pydagman.matchmaking.evaluation import BadPolicy, group_ad
 from condor_pydagman.matchmaking.match_process import FindSites, MatchProcess
 from condor_pydagman.matchmaking.matcher import Matcher, Round
-from condor_pydagman.matchmaking.queued_dagmans import in_queue, schedd_name
+from condor_pydagman.matchmaking.queued_dagmans import in_queue, queue_name
 from condor_pydagman.matchmaking.site_ads import KnownAd, query
 from condor_pydagman.records.job_description import Template
 from condor_pydagman.records.site_description import with_site
@@ -135,13 +136,14 @@ def open_desk(run: DagRun, schedd: ScheddProcess) -> SiteDesk:
 def _matcher(run: DagRun) -> Matcher:
     groups = run.dag.site_groups
     kinds = {policy: number for number, policy in enumerate({one.policy: None for one in groups})}
+    dag_file = os.path.abspath(run.paths.primary)
     facts: dict[str, Any] = {
         "Owner": getpass.getuser(),
         "DAGManJobId": run.cluster,
-        "DAGFile": run.paths.primary,
+        "DAGFile": dag_file,
     }
     return Matcher(
-        run.paths.primary,
+        dag_file,
         [group.name for group in groups],
         list(kinds),
         [kinds[group.policy] for group in groups],
@@ -153,7 +155,7 @@ def _matcher(run: DagRun) -> Matcher:
 
 
 def _directory(run: DagRun) -> ClaimsDirectory:
-    schedd = schedd_name(run.own_ad.get("GlobalJobId"))
+    schedd = queue_name(run.own_ad.get("GlobalJobId"))
     number = run.cluster or run.pid
     lookup = in_queue if run.cluster else _runs
     return ClaimsDirectory(

@@ -17,6 +17,7 @@ from condor_pydagman.engine.run_records import CONFIRM_TIMEOUT_S
 from condor_pydagman.engine.site_states import GroupCause, GroupState
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.sites.choice import Wanted
+from condor_pydagman.sites.policy import SitePolicy
 from condor_pydagman.vocabulary import JournalRecord
 
 MAX_WANTED = 500  # groups with the same policy that one request asks sites for
@@ -63,8 +64,13 @@ def _watched(run: RunState) -> tuple[tuple[int, str], ...]:
     return tuple(
         (group, site)
         for group, site in sites.claims.items()
-        if sites.groups[group].policy.rematch_if and sites.group_states[group] == GroupState.MATCHED
+        if _looks_at_ad(sites.groups[group].policy)
+        and sites.group_states[group] == GroupState.MATCHED
     )
+
+
+def _looks_at_ad(policy: SitePolicy) -> bool:
+    return bool(policy.gone or policy.rematch_if)
 
 
 def on_matched(run: RunState, answer: SitesMatched) -> None:
@@ -92,7 +98,7 @@ def _next_time(run: RunState) -> float | None:
     """When sites are to be looked at though nothing happens here: while groups wait, or a policy
     is about the ads of sites."""
     sites = run.sites
-    looked_at = any(one.gone or one.rematch_if for one in sites.policies) and sites.claims
+    looked_at = any(map(_looks_at_ad, sites.policies)) and sites.claims
     if looked_at or any(sites.waiting):
         return run.now + run.config.sites_interval
     return None

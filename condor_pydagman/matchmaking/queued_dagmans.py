@@ -31,7 +31,22 @@ def in_queue(clusters: list[int]) -> set[int]:
     return found
 
 
-def schedd_name(global_job_id: object) -> str:
-    """The schedd's name, as in the id of one of its jobs; the machine's if there is none."""
+def queue_name(global_job_id: object = None) -> str:
+    """What tells the queue of this schedd from those of others on the machine: its name, and where
+    the queue is kept, since personal pools have schedds of the same name.
+
+    Args:
+        global_job_id: of one of its jobs; without one the collector is asked for the name.
+    """
     name, mark, _ = str(global_job_id or "").partition("#")
-    return name if mark else socket.gethostname()
+    if not mark:
+        name = _asked_name()
+    return f"{name} {htcondor2.param.get('SPOOL', '')}"
+
+
+def _asked_name() -> str:
+    try:
+        ad = htcondor2.Collector().locate(htcondor2.DaemonType.Schedd)
+    except BINDINGS:
+        return socket.gethostname()
+    return str(ad.get("Name") or socket.gethostname())

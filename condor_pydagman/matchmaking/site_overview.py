@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -13,7 +12,7 @@ import htcondor2
 from condor_pydagman.adapters.descriptions import BINDINGS, reason_of
 from condor_pydagman.errors import PoolError
 from condor_pydagman.matchmaking.claims_directory import ClaimsDirectory
-from condor_pydagman.matchmaking.queued_dagmans import in_queue
+from condor_pydagman.matchmaking.queued_dagmans import in_queue, queue_name
 from condor_pydagman.matchmaking.site_ads import SiteAd, value_of
 from condor_pydagman.records.site_description import SITE_ATTRIBUTE
 from condor_pydagman.sites.claims import Claims
@@ -146,17 +145,8 @@ def all_claims(path: str, say: Callable[[str], None]) -> list[Claims]:
         FileError: the directory can't be read.
         PoolError: the schedd can't be asked which of them count.
     """
-    directory = ClaimsDirectory(path, _own_schedd(), 0, in_queue, say)
+    directory = ClaimsDirectory(path, queue_name(), 0, in_queue, say)
     try:
         return directory.everything()
     finally:
         directory.close()
-
-
-def _own_schedd() -> str:
-    """The name of this machine's schedd; if nobody knows it, claims count without a question."""
-    try:
-        ad = htcondor2.Collector().locate(htcondor2.DaemonType.Schedd)
-    except BINDINGS:
-        return socket.gethostname()
-    return str(ad.get("Name") or socket.gethostname())

@@ -18,7 +18,7 @@ class Wanted(NamedTuple):
         group: its number in the DAG.
         kind: which offers are made to it, see `choose`.
         only: the site that it must have, since its work is there; '' for any.
-        last: sites that it takes only if there is no other one.
+        last: sites that it takes only if there is no other one, the first of them first.
         never: sites that it does not take.
     """
 
@@ -101,7 +101,7 @@ class _Seller:
     def best_for(self, one: Wanted) -> str:
         """As `best`, for a group that does not take every site."""
         fitting = [
-            ((offer.site in one.last, *self._key(offer)), offer.site)
+            ((_place(offer.site, one.last), *self._key(offer)), offer.site)
             for offer in self._offers
             if self._has_room(offer.site)
             and offer.site not in one.never
@@ -117,3 +117,7 @@ class _Seller:
 
     def _has_room(self, site: str) -> bool:
         return self._taken[site] < self._rooms[site].most
+
+
+def _place(site: str, last: Sequence[str]) -> int:
+    return last.index(site) + 1 if site in last else 0

@@ -22,6 +22,7 @@ ALLOWED = {
     (C.RERUN, ""): {S.DONE, S.FAILED},
     (C.DONE, ""): WAITS | {S.FAILED},
     (C.SKIP, ""): WAITS,
+    (C.REMATCH, ""): set(State),  # its group's state counts
     (C.SET, '{"priority":1}'): WAITS | {S.DONE, S.FAILED, S.FUTILE},
 }
 

@@ -1,12 +1,11 @@
-"""The name of a schedd, by the id of its job."""
+"""What tells the queues of a machine's schedds apart."""
 
 from __future__ import annotations
 
-import socket
-
-from condor_pydagman.matchmaking.queued_dagmans import schedd_name
+from condor_pydagman.matchmaking.queued_dagmans import queue_name
 
 
 def test_the_schedd_of_a_job() -> None:
-    assert schedd_name("ap.example.org#12.0#1700000000") == "ap.example.org"
-    assert schedd_name(None) == schedd_name("") == socket.gethostname()
+    assert queue_name("ap.example.org#12.0#1700000000").startswith("ap.example.org ")
+    same = queue_name("ap.example.org#13.0#1700000001")
+    assert queue_name("ap.example.org#12.0#1700000000") == same

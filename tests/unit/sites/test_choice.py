@@ -90,7 +90,7 @@ def test_no_site_is_over_its_limit_and_none_is_left_idle(
         best = min(
             fitting,
             key=lambda offer: (
-                offer.site in one.last,
+                one.last.index(offer.site) + 1 if offer.site in one.last else 0,
                 -offer.rank,
                 taken[offer.site] / rooms[offer.site].most,
                 offer.site,

@@ -1,0 +1,262 @@
+"""Groups of nodes at sites: the monitor, matches, limits, leaving a site, kills, rescue files."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.pool.scenes import Played, Scene, Stage
+
+pytestmark = pytest.mark.pool
+
+STAGE = Stage()
+# The job writes where it runs; it fails at the sites in $(bad), and waits for the file in $(wait).
+JOB = """\
+universe = scheduler
+executable = at.sh
+arguments = "$(JOB) $(MATCH_Name) $(bad) $(wait)"
+queue
+"""
+SCRIPT = """\
+#!/bin/sh
+echo "$1 $2 $AREA" >> at.txt
+case " $3 " in *"-$2-"*) exit 1 ;; esac
+while [ "$4" != no ] && [ ! -e "$4" ]; do sleep 0.1; done
+echo "$1 $2" >> ended.txt
+"""
+ALWAYS = 'bad="none" wait="no"'
+KNOBS = "PYDAGMAN_SITES_INTERVAL = 1\nPYDAGMAN_SITES_DIR = {claims}\n"
+
+
+class Sites:
+    """The sites of a scene, of which no other scene's DAG knows."""
+
+    def __init__(self, s: Scene, **most: int) -> None:
+        self.scene = s
+        self.directory = s.work / "sites"
+        self.directory.mkdir()
+        for name, value in most.items():
+            self.write(name, value)
+        (s.work / "at.sub").write_text(JOB)
+        (s.work / "at.sh").write_text(SCRIPT)
+        (s.work / "at.sh").chmod(0o755)
+        (s.work / "claims").mkdir()
+        (s.work / "claims").chmod(0o1777)
+        (s.work / "t.config").write_text(KNOBS.format(claims=s.work / "claims"))
+        self.publish()
+
+    def write(self, name: str, most: int, more: str = "") -> None:
+        own = f'Scene = "{self.scene.work.name}"\nSiteEnvironment = "AREA=/{name}"\n{more}'
+        text = f'Name = "{self.full(name)}"\nMaxMatches = {most}\n{own}'
+        (self.directory / f"{name}.ad").write_text(text)
+
+    def full(self, name: str) -> str:
+        """Names are unique in the collector, which all scenes share."""
+        return f"{name}-{self.scene.work.name}"
+
+    def publish(self) -> str:
+        done = self.monitor("--once")
+        assert done.returncode == 0, done.stdout + done.stderr
+        return str(done.stdout)
+
+    def monitor(self, *words: str) -> subprocess.CompletedProcess[str]:
+        argv = ("condor_pydagman", "sites", "monitor", str(self.directory), *words)
+        return self.scene.access_point.run(*argv, check=False)
+
+    def start(self) -> subprocess.Popen[bytes]:
+        """A monitor that goes on."""
+        words = ["condor_pydagman", "sites", "monitor", str(self.directory), "--interval", "1"]
+        pool = self.scene.access_point
+        return subprocess.Popen(
+            pool.pool.command(words), env=pool.environment, stdout=subprocess.DEVNULL
+        )
+
+    def listed(self) -> dict[str, dict[str, Any]]:
+        """What `sites list` has of them, by name."""
+        environment = {"_CONDOR_PYDAGMAN_SITES_DIR": str(self.scene.work / "claims")}
+        done = self.scene.access_point.run(
+            "condor_pydagman", "sites", "list", "--json", environment=environment
+        )
+        rows = {row["name"]: row for row in json.loads(done.stdout)}
+        return {name: rows[name] for name in rows if name.endswith(f"-{self.scene.work.name}")}
+
+
+def dag_text(s: Scene, body: str, policy: str = "") -> str:
+    own = f'SITE_POLICY ALL_GROUPS REQUIREMENTS TARGET.Scene == "{s.work.name}"\n'
+    return f"CONFIG t.config\n{body}{own}{policy}"
+
+
+def lines(work: Path, name: str) -> list[str]:
+    path = work / name
+    return path.read_text().splitlines() if path.exists() else []
+
+
+def pair(name: str, first: str = ALWAYS, second: str = ALWAYS) -> str:
+    """A group of two nodes, NAME1 and NAME2."""
+    return (
+        f"JOB {name}1 at.sub\nVARS {name}1 {first}\nJOB {name}2 at.sub\nVARS {name}2 {second}\n"
+        f"PARENT {name}1 CHILD {name}2\nSITE_GROUP {name} NODES {name}1 {name}2\n"
+    )
+
+
+@STAGE.scene
+def groups_run_at_their_sites(s: Scene) -> None:
+    sites = Sites(s, north=2, south=1)
+    held = 'bad="none" wait="go.all"'
+    (s.work / "pre.sh").write_text('#!/bin/sh\necho "$MATCH_Name $AREA" > $1.txt\n')
+    (s.work / "pre.sh").chmod(0o755)
+    body = "".join(pair(name, held) for name in "ABCD") + "SCRIPT PRE A2 pre.sh $JOB\n"
+    s.submit(dag_text(s, body))
+    s.until(lambda: len(lines(s.work, "at.txt")) == 3, "three matches")
+    s.says("No site yet for group D")
+    rows = sites.listed()
+    assert [rows[sites.full(name)]["groups"] for name in ("north", "south")] == [2, 1]
+    assert sum(row["running"] for row in rows.values()) == 3
+    assert rows[sites.full("north")]["dags"] == [str(s.work / "t.dag")]
+    s.touch("go.all")
+    assert s.ends() == 0
+    where = [line.split() for line in lines(s.work, "at.txt")]
+    for name in "ABCD":
+        (site,) = {site for node, site, _ in where if node[0] == name}
+        assert site.endswith(f"-{s.work.name}")
+    assert all(area == f"/{site.partition('-')[0]}" for _, site, area in where)
+    assert [f"A2 {line}" for line in lines(s.work, "A2.txt")] == [
+        line for line in lines(s.work, "at.txt") if line.startswith("A2 ")
+    ]
+    assert not any(row["groups"] for row in sites.listed().values())
+    assert not list((s.work / "claims").glob("claims.*"))
+
+
+@STAGE.scene
+def a_group_that_fails_starts_over_elsewhere(s: Scene) -> None:
+    sites = Sites(s, north=9, south=9)
+    s.submit(
+        dag_text(
+            s,
+            pair("A", ALWAYS, f'bad="-{sites.full("north")}-" wait="no"'),
+            "SITE_POLICY A FAILURES 1\nSITE_POLICY A OLD_SITE NEVER\n"
+            f'SITE_POLICY A RANK TARGET.Name == "{sites.full("north")}"\n',
+        )
+    )
+    assert s.ends() == 0
+    assert [line.split("-")[0] for line in lines(s.work, "ended.txt")] == [
+        "A1 north",
+        "A1 south",
+        "A2 south",
+    ]
+    assert "Group A is taken back from site north-" in s.out()
+
+
+def rematch(s: Scene) -> int:
+    """The exit code of the command."""
+    argv = ("condor_pydagman", "sites", "rematch", "t.dag", "A")
+    return s.access_point.run(*argv, cwd=s.work, check=False).returncode
+
+
+@STAGE.scene
+def by_command_across_kills(s: Scene) -> None:
+    sites = Sites(s, north=9, south=9)
+    s.submit(dag_text(s, pair("A", ALWAYS, 'bad="none" wait="go.A"'), "SITE_POLICY A ROUNDS 9\n"))
+    for number in range(1, 4):
+        s.until(lambda n=number: len(lines(s.work, "at.txt")) == 2 * n, f"match {number}")
+        before = s.pid()
+        s.until(lambda: rematch(s) == 0, "rematch")
+        os.kill(before, signal.SIGKILL)
+    s.until(lambda: len(lines(s.work, "at.txt")) == 8, "match 4")
+    s.touch("go.A")
+    assert s.ends() == 0
+    where = [line.split()[1].partition("-")[0] for line in lines(s.work, "at.txt")]
+    assert where[::2] == where[1::2]
+    assert all(one != other for one, other in zip(where[::2], where[2::2]))
+    assert [line.split()[0] for line in lines(s.work, "ended.txt")] == [*["A1"] * 4, "A2"]
+    assert not any(row["groups"] for row in sites.listed().values())
+
+
+@STAGE.scene
+def a_rescue_file_keeps_the_site(s: Scene) -> None:
+    sites = Sites(s, north=9, south=9)
+    s.submit(dag_text(s, pair("A", ALWAYS, 'bad="none" wait="go.A"')))
+    s.until(lambda: len(lines(s.work, "at.txt")) == 2, "A2")
+    first = lines(s.work, "at.txt")[0].split()[1]
+    s.remove()
+    assert s.ends() == 2
+    s.gone()
+    assert f"SITE_MATCHED A {first} 1" in s.text("t.dag.rescue001")
+    other = {sites.full("north"), sites.full("south")} - {first}
+    sites.write(other.pop().partition("-")[0], 9, "Better = true\n")
+    sites.publish()
+    s.touch("go.A")
+    s.submit_again()
+    assert s.ends() == 0
+    assert [line.split()[1] for line in lines(s.work, "at.txt")] == [first] * 3
+
+
+@STAGE.scene
+def many_dagmans_share_a_limit(s: Scene) -> None:
+    sites = Sites(s, north=2)
+    body = "".join(pair(name) for name in "ABCD")
+    s.submit(dag_text(s, body))
+    for name in ("u.dag", "v.dag"):
+        (s.work / name).write_text(s.text("t.dag"))
+        s.access_point.submit(s.work, name)
+    ends = [s.work / f"{name}.dag.metrics" for name in "tuv"]
+    seen: Counter[int] = Counter()
+    while not all(path.exists() for path in ends):
+        row = sites.listed().get(sites.full("north"), {})
+        seen[row.get("groups", 0)] += 1
+        time.sleep(0.2)
+    assert max(seen) == 2
+    assert len(lines(s.work, "ended.txt")) == 24
+
+
+@STAGE.scene
+def a_site_that_vanishes_and_one_that_never_comes(s: Scene) -> None:
+    sites = Sites(s, south=9)
+    (sites.directory / "south.ad").unlink()
+    sites.write("north", 9)
+    monitor = sites.start()
+    s.submit(
+        dag_text(
+            s,
+            pair("A", 'bad="none" wait="never"') + pair("B"),
+            "SITE_POLICY A GONE 2\nSITE_POLICY A WAIT 4\n"
+            f'SITE_POLICY A REQUIREMENTS TARGET.Name == "{sites.full("north")}"\n'
+            f'SITE_POLICY B REQUIREMENTS TARGET.Name == "{sites.full("south")}"\n',
+        )
+    )
+    s.until(lambda: "A1" in str(lines(s.work, "at.txt")), "A at north")
+    monitor.send_signal(signal.SIGTERM)
+    assert monitor.wait(60) == 0
+    s.says("Group A is taken back from site north-.*: its site has had no ad for")
+    s.says(r"Group A gets no site: there was none for 4 s \(WAIT 4\)")
+    assert s.ends() == 1
+    assert [line.split()[0] for line in lines(s.work, "ended.txt")] == ["B1", "B2"]
+
+
+@STAGE.scene
+def descriptions_that_are_wrong(s: Scene) -> None:
+    sites = Sites(s, north=1)
+    (sites.directory / "odd.ad").write_text('Name = "odd"\nMaxMatches = (1\n')
+    done = sites.monitor("--check")
+    assert done.returncode == 1
+    assert f"{sites.directory}/odd.ad:2: '(' is not closed" in done.stdout
+    assert "2 sites, 1 of them wrong" in done.stdout
+    assert sites.monitor("--once").returncode == 1
+    assert [row["most"] for row in sites.listed().values()] == [1]
+    s.write(dag_text(s, pair("A"), "SITE_POLICY A RANK 1 +\n"))
+    s.submit_again()
+    assert s.ends() == 1
+    assert "SITE_POLICY of group A: Rank = 1 +" in s.out()
+
+
+@pytest.mark.parametrize("name", STAGE.scenes)
+def test_sites(played: Played, name: str) -> None:
+    played.check(name)
