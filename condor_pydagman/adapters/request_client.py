@@ -9,6 +9,7 @@ from collections.abc import Generator, Mapping, Sequence
 from typing import Any, NamedTuple, Union
 
 from condor_pydagman.adapters import request_socket
+from condor_pydagman.engine.report import GroupReport
 from condor_pydagman.errors import FileError, UsageError
 
 TIMEOUT_S = 30.0  # for an answer
@@ -73,6 +74,16 @@ def steer(
     refused = tuple((str(one["node"]), str(one["reason"])) for one in fields.get("refused", ()))
     count = int(fields.get("refused_count", len(refused)))
     return SteeringAnswer(int(fields.get("done", 0)), refused, count, fields)
+
+
+def groups_of(dag: StrPath) -> list[GroupReport]:
+    """The groups of nodes of a running DAG that run at one site.
+
+    Raises:
+        FileError, UsageError: as of `steer`.
+    """
+    fields = steer(dag, "groups").fields
+    return [GroupReport(**one) for one in fields["groups"]]
 
 
 def subscribe(dag: StrPath, since: str = "", *, before: bool = True) -> Events:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.knobs import lookup
-from condor_pydagman.adapters.request_client import steer
+from condor_pydagman.adapters.request_client import groups_of, steer
 from condor_pydagman.cli.which_dag import chosen_dag
 from condor_pydagman.matchmaking import site_ads, site_overview
 from condor_pydagman.matchmaking.site_monitor import INTERVAL_S, PROBE_TIMEOUT_S
@@ -22,6 +23,7 @@ else:
     Subparsers = Any
 
 _COLUMNS = ("SITE", "GROUPS", "ROOM", "RUN", "IDLE", "HELD", "FAILED", "AD")
+_GROUP_COLUMNS = ("GROUP", "SITE", "STATE", "ROUND", "DONE", "WHY")
 _MONITOR = """\
 Publish sites in the collector, for DAGs with SITE_GROUP. DIRECTORY has a file NAME.ad for each
 site, of lines "Attribute = expression"; a program NAME.probe beside it may print more of them. The
@@ -39,6 +41,7 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     inner = parser.add_subparsers(metavar="ACTION", required=True)
     _add_list(inner)
+    _add_groups(inner)
     _add_monitor(inner)
     _add_rematch(inner)
 
@@ -51,6 +54,18 @@ def _add_list(inner: Subparsers) -> None:
     parser = inner.add_parser("list", help="list them", description=about, allow_abbrev=False)
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(action=_list)
+
+
+def _add_groups(inner: Subparsers) -> None:
+    about = "List the groups of a DAG that runs: their sites, how far they are, why they wait."
+    parser = inner.add_parser(
+        "groups", help="list the groups of a DAG", description=about, allow_abbrev=False
+    )
+    parser.add_argument(
+        "dag", metavar="DAG", help="the first DAG file, or the cluster of DAGMan's job"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.set_defaults(action=_groups)
 
 
 def _add_monitor(inner: Subparsers) -> None:
@@ -138,21 +153,46 @@ def _list(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _groups(arguments: argparse.Namespace) -> int:
+    """Print the groups of a DAG; returns the exit code.
+
+    Raises:
+        PydagmanError: DAGMan can't be asked.
+    """
+    groups = groups_of(chosen_dag(arguments.dag).paths.primary)
+    if arguments.json:
+        print(json.dumps([group._asdict() for group in groups], indent=4))
+        return 0
+    if not groups:
+        print("the DAG has no groups of nodes (SITE_GROUP)")
+        return 0
+    rows = [_GROUP_COLUMNS]
+    for group in groups:
+        done = f"{group.done}/{group.total}"
+        state = group.state.lower()
+        rows.append((group.name, group.site or "-", state, str(group.round), done, group.reason))
+    for line in columns(rows, left=(0, 1, 2, 5)):
+        print(printable(line))
+    return 0
+
+
 def table(found: list[SiteRow]) -> list[str]:
     """The sites in columns; nothing if there are none."""
     if not found:
         return []
-    lines = [_COLUMNS, *map(_cells, found)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(_COLUMNS))]
-    shown = []
-    for line in lines:
-        first, *others = (
-            cell.rjust(width) if column else cell.ljust(width)
-            for column, (cell, width) in enumerate(zip(line, widths))
-        )
-        shown.append("  ".join((first, *others)).rstrip())
     notes = [f"{row.name}: {row.problem}" for row in found if row.problem]
-    return [*shown, *notes]
+    return [*columns([_COLUMNS, *map(_cells, found)], left=(0,)), *notes]
+
+
+def columns(rows: Sequence[Sequence[str]], left: Sequence[int]) -> Iterator[str]:
+    """Lines with the cells of each row below each other; the columns `left` begin at their left."""
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    for row in rows:
+        cells = (
+            cell.ljust(width) if column in left else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths))
+        )
+        yield "  ".join(cells).rstrip()
 
 
 def _cells(row: SiteRow) -> tuple[str, ...]:

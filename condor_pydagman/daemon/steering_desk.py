@@ -25,6 +25,7 @@ from condor_pydagman.errors import PoolError
 from condor_pydagman.printable import message
 from condor_pydagman.records.steering_messages import (
     LIMITS,
+    MAX_GROUPS,
     MAX_NAMES,
     VERSION,
     RequestError,
@@ -163,6 +164,11 @@ class SteeringDesk:
         if wanted.command == "names":
             names = self._names(str(options.get("prefix", "")))
             self._answer(asked.client, wanted.identity, {"done": 1, "names": names})
+            return []
+        if wanted.command == "groups":
+            some = islice(self._run.engine.group_reports(), MAX_GROUPS)
+            groups = [group._asdict() for group in some]
+            self._answer(asked.client, wanted.identity, {"done": 1, "groups": groups})
             return []
         if wanted.command == "events":
             self._tell_events(asked)

@@ -16,6 +16,7 @@ from condor_pydagman.diagnosis.idle_jobs import idle_job_findings
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.diagnosis.nodes_on_their_way import running_findings
 from condor_pydagman.diagnosis.phrases import nodes_named, number_of
+from condor_pydagman.diagnosis.waiting_groups import group_findings
 from condor_pydagman.report.words import duration
 from condor_pydagman.trace.run_history import DagState
 from condor_pydagman.vocabulary import NodeKind, NodeStatus
@@ -83,6 +84,7 @@ def explain_dag(facts: Facts) -> Explanation:
         *held_job_findings(facts),
         *idle_job_findings(facts),
         *throttle_findings(facts, state),
+        *group_findings(facts),
         *running_findings(facts, state),
         *_running_subdags(facts, inner),
         *rescue_findings(facts),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from condor_pydagman.engine.report import GroupReport
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.trace.run_history import DagState, Hold, Run
 
@@ -125,6 +126,7 @@ class Facts(NamedTuple):
         rescue: the newest rescue file, None if there is none.
         submit_command: what submits the DAG again; '' if another DAG does that.
         errors: what DAGMan has called an error, of the last run.
+        groups: of nodes that run at one site, as DAGMan says; () if it was not asked.
         inner: what is known of sub-DAGs, by the names of their nodes.
         unknown: what could not be found out, and why: sentences.
     """
@@ -149,6 +151,7 @@ class Facts(NamedTuple):
     rescue: RescueFile | None = None
     submit_command: str = ""
     errors: tuple[str, ...] = ()
+    groups: tuple[GroupReport, ...] = ()
     inner: Mapping[str, Facts] = {}
     unknown: tuple[str, ...] = ()
 

@@ -74,7 +74,7 @@ class NodeReport(NamedTuple):
     `retries_done` counts retries taken so far; `procs_*` are those in the queue now;
     `error` tells why it failed; `job` is `cluster.proc.subproc` of its last job, '' if none;
     `details` is for people, of a node that waits for something out of the ordinary; `settings` what
-    a person has set, None if nothing.
+    a person has set, None if nothing; `site` is that of its group, '' if it has none.
     """
 
     node: int
@@ -90,6 +90,7 @@ class NodeReport(NamedTuple):
     job: str
     details: str = ""
     settings: NodeSettings | None = None
+    site: str = ""
 
 
 class GroupReport(NamedTuple):

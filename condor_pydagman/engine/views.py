@@ -68,6 +68,7 @@ def node_reports(run: RunState) -> Iterator[NodeReport]:
     published = [PUBLISHED[state] for state in State]
     retries, values, errors = nodes.retries.get, nodes.values.get, nodes.errors.get
     settings, waiting_for_retry = run.steering.settings.get, bool(run.retrying.queue)
+    sites = run.sites
     for node, name in enumerate(run.dag.names):
         jobs = by_node.get(node)
         queued, held, running = _NO_PROCS if jobs is None else _procs(jobs)
@@ -85,6 +86,7 @@ def node_reports(run: RunState) -> Iterator[NodeReport]:
             job=last_job(run, node),
             details=_details(run, node) if waiting_for_retry else "",
             settings=settings(node),
+            site=sites.site(node)[0] if sites else "",
         )
 
 

@@ -15,6 +15,7 @@ from condor_pydagman.adapters.files import (
     working_directory,
 )
 from condor_pydagman.adapters.local_time import logged_minute
+from condor_pydagman.adapters.request_client import groups_of
 from condor_pydagman.dagman_job.manager_commands import read_dag_files
 from condor_pydagman.dagman_job.options import SubmitOptions
 from condor_pydagman.diagnosis.failed_nodes import MAX_EXAMPLES, Failure, failures_by_kind
@@ -83,7 +84,7 @@ def collect_facts(found: FoundDag, *, node: str = "", depth: int = 0) -> Facts:
         rescue=_rescue(found, run),
         submit_command="" if depth or (found.ended and not run.starts) else _submit_command(found),
     )
-    facts = _with_queue(facts, found)
+    facts = _with_groups(_with_queue(facts, found), found)
     failures = [
         failure for group in failures_by_kind(run, facts.dag) for failure in _first(group, node)
     ]
@@ -93,6 +94,18 @@ def collect_facts(found: FoundDag, *, node: str = "", depth: int = 0) -> Facts:
         inner=_inner(found, facts, node, depth),
         unknown=(*facts.unknown, *unknown),
     )
+
+
+def _with_groups(facts: Facts, found: FoundDag) -> Facts:
+    """What DAGMan says of groups that run at sites, if the DAG has any."""
+    if not facts.is_live or facts.dag is None or not facts.dag.site_groups:
+        return facts
+    try:
+        groups = groups_of(found.paths.primary)
+    except PydagmanError as error:
+        sentence = f"DAGMan does not say how its groups of nodes stand: {error}"
+        return facts._replace(unknown=(*facts.unknown, sentence))
+    return facts._replace(groups=tuple(groups))
 
 
 def _first(group: list[Failure], node: str) -> list[Failure]:

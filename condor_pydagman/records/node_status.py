@@ -127,12 +127,14 @@ class _NodeParts:
         details = _details(self._dag, node)
         if status == NodeStatus.READY and node.waiting_parents:
             status = NodeStatus.NOT_READY
-        key = (status, details, node.retries_done, queued, held)
+        key = (status, details, node.retries_done, queued, held, node.site)
         tail = self._tails.get(key)
         if tail is None:
             if len(self._tails) >= MAX_CACHED_TAILS:
                 self._tails.clear()
-            tail = self._tails[key] = self._tail(status, details, node.retries_done, queued, held)
+            tail = self._tail(status, details, node.retries_done, queued, held)
+            tail += f"  Site = {quoted(node.site)};\n]\n" if node.site else "]\n"
+            self._tails[key] = tail
         return f'[\n  Type = "NodeStatus";\n  Node = {quoted(node.name)};\n{tail}'
 
     def _tail(self, status: NodeStatus, details: str, retries: int, queued: int, held: int) -> str:
@@ -145,7 +147,7 @@ class _NodeParts:
             f"  StatusDetails = {quoted(details)};\n"
             f"  RetryCount = {retries};\n"
             f"  JobProcsQueued = {queued};\n"
-            f"  JobProcsHeld = {held};\n]\n"
+            f"  JobProcsHeld = {held};\n"
         )
 
 

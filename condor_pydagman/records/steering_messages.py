@@ -23,7 +23,11 @@ from condor_pydagman.vocabulary import NodeCommand
 VERSION = 1
 MAX_NAMES = 1000  # of an answer to `names`
 MAX_SHOWN_REFUSALS = 1000  # of an answer, which tells how many there are
-DAG_COMMANDS = ("info", "halt", "resume", "limits", "priority", "cancel-all", "events", "names")
+DAG_COMMANDS = (
+    *("info", "halt", "resume", "limits", "priority", "cancel-all"),
+    *("events", "names", "groups"),
+)
+MAX_GROUPS = 5_000  # of an answer to `groups`, of which a client may not have read 4 MB
 LIMITS = ("jobs", "idle", "pre", "post", "hold", "submits")
 SELECTORS = ("names", "pattern", "state", "category", "group")
 _OPTIONS: dict[NodeCommand, dict[str, type]] = {

@@ -174,6 +174,9 @@ class FakeJobs:
     def _execute(self, job: Job) -> None:
         if job.status != "idle":
             return
+        if self._world.sites.never_runs(job.cluster):
+            self.later(job, self._execute)
+            return
         job.status = "running"
         self.write(job.cluster, job.proc, EventKind.EXECUTE)
         world = self._world

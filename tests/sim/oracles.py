@@ -38,7 +38,7 @@ from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_settings import categories_in_force
-from condor_pydagman.engine.node_states import State
+from condor_pydagman.engine.node_states import NOT_BEGUN, State
 from condor_pydagman.engine.report import Report
 from condor_pydagman.engine.site_records import SiteMatching
 from condor_pydagman.engine.site_states import GroupState
@@ -413,7 +413,7 @@ def replay_agrees(live: Engine, log: list[LogEvent]) -> None:
             continue  # the log does not show what came just before the record that FINAL begins
         unseen = have is State.RETRY_WAIT and want in _UNSEEN
         # A node that has not begun leaves with its group, when it is next asked whether all have.
-        leaves = (want, have) == (State.WAITING, State.READY) and _is_leaving(other, node)
+        leaves = want is State.WAITING and have in NOT_BEGUN and _is_leaving(other, node)
         require(
             unseen or leaves or make.LOGGED.get(want, want) == have,
             f"O7: {name} is {want.name}, replayed {have.name}: {live.run.nodes.move_history(node)};"

@@ -9,16 +9,21 @@ from tests.sim.run import judge, known_seeds
 from tests.sim.verdicts import Violation
 from tests.sim.world import World
 
-FRESH = 1000
-STEERED = 500
+FRESH = 500
+STEERED = 300
+MATCHED = 300
 SLICE = 100
 
 
-def verdicts(seeds: list[int], *, together: bool = True, steered: bool = False) -> str:
+def verdicts(
+    seeds: list[int], *, together: bool = True, steered: bool = False, matched: bool = False
+) -> str:
     """What is wrong with these seeds, with the command that shows it."""
-    found = ((seed, judge(seed, together=together, steered=steered)) for seed in seeds)
+    found = (
+        (seed, judge(seed, together=together, steered=steered, matched=matched)) for seed in seeds
+    )
     errors = ((seed, verdict.error) for seed, verdict in found)
-    more = " --steered" * steered
+    more = " --steered" * steered + " --matched" * matched
     return "\n".join(
         f"python -m tests.sim.run --seed {seed}{more}: {error}" for seed, error in errors if error
     )
@@ -32,6 +37,21 @@ def test_fresh_seeds(first: int) -> None:
 @pytest.mark.parametrize("first", range(1, STEERED + 1, SLICE))
 def test_fresh_seeds_with_people_who_steer(first: int) -> None:
     assert not verdicts(list(range(first, first + SLICE)), steered=True)
+
+
+@pytest.mark.parametrize("first", range(1, MATCHED + 1, SLICE))
+def test_fresh_seeds_with_groups_at_sites(first: int) -> None:
+    assert not verdicts(list(range(first, first + SLICE)), matched=True)
+
+
+@pytest.mark.parametrize("seed", [15, 59])
+def test_a_crash_at_every_step_of_groups_that_leave_their_sites(seed: int) -> None:
+    quiet = faults.Faults(until=300.0)
+    calm = World(seed, faults=quiet, matched=True)
+    calm.run()
+    assert "is taken back from site" in calm.trace_text()
+    for step in range(seed % 5, calm.boundaries, 5):
+        World(seed, faults=quiet, matched=True, crash_at={step}).run()
 
 
 @pytest.mark.parametrize("seed", [4, 34])

@@ -9,9 +9,11 @@ from typing import Any
 
 from condor_pydagman.daemon.steering_desk import ANSWER_TIMEOUT_S, SteeringDesk
 from condor_pydagman.engine import inputs
-from condor_pydagman.engine.report import Halts
+from condor_pydagman.engine.report import GroupReport, Halts
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.errors import PoolError
+
+GROUPS = [GroupReport("g", "MATCHED", "north", 1, 4, 2)]
 
 
 class Bench:
@@ -27,7 +29,7 @@ class Bench:
             paths=SimpleNamespace(primary="t.dag"),
             out=SimpleNamespace(say=self.said.append),
             clock=SimpleNamespace(monotonic=lambda: self.now),
-            engine=SimpleNamespace(report=lambda: report),
+            engine=SimpleNamespace(report=lambda: report, group_reports=lambda: iter(GROUPS)),
             job_ad=SimpleNamespace(edit=lambda _, done: self.edits.append(done)),
         )
         socket: Any = SimpleNamespace(
@@ -74,3 +76,10 @@ def test_the_end_of_the_dag_is_answered_at_once() -> None:
     bench = Bench()
     bench.ask(command="cancel-all")
     assert len(bench.answers) == 1
+
+
+def test_groups_are_told() -> None:
+    bench = Bench()
+    client: Any = object()
+    assert not bench.desk.taken([(client, b'{"id": 1, "command": "groups"}')])
+    assert [GroupReport(**one) for one in bench.answers[0]["groups"]] == GROUPS

@@ -60,6 +60,13 @@ def test_what_a_node_waits_for_is_told() -> None:
     assert 'StatusDetails = "retry 2 of 3 starts at 12:00:00";' in text(counts(), nodes)
 
 
+def test_the_site_of_a_node_is_told_if_it_has_one() -> None:
+    nodes = [node(0, "A", NodeStatus.DONE, site="north"), node(1, "B", NodeStatus.DONE)]
+    shown = text(counts(), nodes)
+    assert shown.count('  JobProcsHeld = 0;\n  Site = "north";\n]\n') == 1
+    assert shown.count("Site") == 1
+
+
 def test_whole_file_of_a_finished_dag() -> None:
     nodes = [
         node(0, "A", NodeStatus.DONE),

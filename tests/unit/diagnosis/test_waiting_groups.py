@@ -1,0 +1,52 @@
+"""What is said of groups of nodes without a site."""
+
+from __future__ import annotations
+
+from condor_pydagman.diagnosis.explain_dag import explain_dag
+from condor_pydagman.diagnosis.waiting_groups import group_findings
+from condor_pydagman.engine.report import GroupReport
+from condor_pydagman.trace.run_history import DagState
+from tests.unit.diagnosis import NOW, facts_of
+
+DAG = "JOB A a.sub\nSITE_GROUP g NODES A\n"
+
+
+def group(name: str, state: str, **more: object) -> GroupReport:
+    return GroupReport(name, state, "", 0, 4, 0)._replace(**more)  # type: ignore[arg-type]
+
+
+def found(*groups: GroupReport) -> list[tuple[str, str]]:
+    facts = facts_of(DAG, {}, state=DagState.RUNNING)._replace(groups=groups)
+    findings = group_findings(facts)
+    told = explain_dag(facts).findings
+    assert all(finding in told for finding in findings)
+    return [(finding.cause, finding.sentence) for finding in findings]
+
+
+def test_groups_that_wait_for_the_same_reason_are_told_together() -> None:
+    full = [
+        group(name, "WAITING", since=NOW - age, reason="of 1 site, 1 is full (s)")
+        for name, age in (("g1", 60), ("g2", 3600))
+    ]
+    other = group("h", "WAITING", since=NOW - 5, reason="the collector: gone")
+    assert found(*full, other) == [
+        ("group.no_site", "Groups g1 and g2 wait for a site, the longest for 1 h."),
+        ("group.no_site", "Group h waits for a site, the longest for 5 s."),
+    ]
+
+
+def test_groups_that_leave_and_groups_that_get_none() -> None:
+    told = found(
+        group("a", "LEAVING", site="s"),
+        group("b", "SITELESS", reason="it has been matched 5 times (ROUNDS 5)"),
+        group("c", "MATCHED", site="s"),
+        group("d", "OVER", site="s"),
+    )
+    assert told == [
+        ("group.siteless", "Group b gets no site any more, so its nodes fail."),
+        ("group.leaving", "Group a leaves its site, and starts over at another one."),
+    ]
+
+
+def test_a_dag_without_groups_is_as_before() -> None:
+    assert found() == []
