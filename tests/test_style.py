@@ -68,7 +68,7 @@ ENGINE_ORDER = (
     *("decisions", "script_words", "steering_rules", "site_states"),  # pure rules
     *("run_records", "steering_records", "site_records", "state", "views", "dag_priority"),
     *("lifecycle", "run_end", "provisioner", "scripts", "timeouts", "submission", "operator"),
-    *("rerun", "site_matching", "site_leaving", "site_policies", "steering"),
+    *("site_matching", "rerun", "site_leaving", "site_policies", "steering"),
     *("job_events", "journal_events", "log_events", "run_start", "reconcile"),
     *("dispatch", "validate", "engine"),
 )

@@ -70,12 +70,16 @@ def _go_on(monitor: Monitor, interval_s: float) -> int:
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):
         signal.signal(number, _end)
     signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGHUP,))
+    said = ""
     try:
         while True:
             try:
                 monitor.round()
+                said = ""
             except PydagmanError as error:
-                _say(f"{error}; next try in {interval_s:g} s")
+                if str(error) != said:
+                    said = str(error)
+                    _say(f"{said}; trying again every {interval_s:g} s")
             signal.sigtimedwait((signal.SIGHUP,), interval_s)
     except _Ended:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)

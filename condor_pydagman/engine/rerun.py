@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from condor_pydagman.engine import lifecycle
+from condor_pydagman.engine import lifecycle, site_matching
 from condor_pydagman.engine.node_states import NOT_BEGUN, Cause, State
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.engine.steering_rules import shown
@@ -52,6 +52,8 @@ def take_back(run: RunState, node: int) -> list[int]:
     """What a node that has ended has done counts no more; returns the children that had no
     unfinished parent, and have one now."""
     failed = run.nodes.states[node] == State.FAILED
+    run.sites.touch(node)
+    site_matching.look_at_ends(run)
     run.nodes.move(node, Cause.RUN_AGAIN, run.now)
     if not failed:
         taken = run.nodes.take_back(node)
@@ -92,6 +94,8 @@ def settle(run: RunState) -> None:
     if not run.steering.stale:
         return
     run.steering.settled()
+    run.sites.touch_all()
+    site_matching.look_at_ends(run)
     run.nodes.mark_all_futile_anew(run.steering.barren, run.now)
     waiting = (node for node in run.nodes.in_state(State.WAITING) if node != run.final)
     lifecycle.start_all(run, [node for node in waiting if not run.nodes.waiting[node]])

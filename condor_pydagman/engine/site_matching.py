@@ -20,6 +20,8 @@ from condor_pydagman.sites.choice import Wanted
 from condor_pydagman.sites.policy import SitePolicy
 from condor_pydagman.vocabulary import JournalRecord
 
+FEW_CLAIMS = 100  # that requests may have one right after the other
+_PAUSE_S = 0.0002  # seconds for each claim more
 MAX_WANTED = 500  # groups with the same policy that one request asks sites for
 
 
@@ -40,7 +42,7 @@ def ask_if_due(run: RunState) -> None:
     if sites.asked or run.starts_nothing or run.is_over:
         return
     due = sites.ask_at is not None and sites.ask_at <= run.now
-    if not (due or sites.changed):
+    if not (due or sites.changed) or sites.pause_until > run.now:
         return
     wanted = [one for kind in range(len(sites.policies)) for one in _wanted(run, kind)]
     sites.begin_request()
@@ -61,6 +63,8 @@ def _wanted(run: RunState, kind: int) -> list[Wanted]:
 def _watched(run: RunState) -> tuple[tuple[int, str], ...]:
     """The groups whose policy looks at their site's ad while they are there."""
     sites = run.sites
+    if not any(map(_looks_at_ad, sites.policies)):
+        return ()
     return tuple(
         (group, site)
         for group, site in sites.claims.items()
@@ -84,14 +88,19 @@ def on_matched(run: RunState, answer: SitesMatched) -> None:
     _note_reasons(run, answer)
     _note_missing(run, answer)
     sites.note_unfit(answer.unfit)
-    sites.end_request(_next_time(run))
+    sites.end_request(_next_time(run), run.now + _pause_s(run))
 
 
 def on_unknown(run: RunState, answer: SitesUnknown) -> None:
     """The collector, or the directory of claims, could not be asked."""
-    run.sites.end_request(run.now + run.config.sites_interval)
+    run.sites.end_request(run.now + run.config.sites_interval, run.now + _pause_s(run))
     if run.sites.count((GroupState.WAITING,)):
         _say_why(run, -1, answer.reason)
+
+
+def _pause_s(run: RunState) -> float:
+    """Seconds until the next request: each has all claims in it."""
+    return max(0, len(run.sites.claims) - FEW_CLAIMS) * _PAUSE_S
 
 
 def _next_time(run: RunState) -> float | None:
@@ -180,7 +189,11 @@ def on_match_read(run: RunState, node: int, event: LogEvent) -> None:
 
 
 def look_at_ends(run: RunState) -> None:
-    """Groups whose nodes have all ended need their sites no more."""
+    """Groups whose nodes have all ended need their sites no more.
+
+    Also when a node is about to run anew, so that a replay, which does not look after each event,
+    knows as well that the site was given up, and asks for it again.
+    """
     sites = run.sites
     groups = sites.pop_touched()
     for group in groups:
@@ -199,4 +212,5 @@ def next_time(run: RunState) -> float | None:
     times = [when for when, _ in sites.awaited.values()]
     if not (sites.asked or run.starts_nothing or run.is_over):
         times += [sites.ask_at] if sites.ask_at is not None else []
+        times += [sites.pause_until] if sites.changed else []
     return min(times, default=None)

@@ -52,6 +52,8 @@ def check(run: RunState) -> None:
             site_leaving.take_back(run, group, f"{failures} runs of its nodes failed there")
     for group in sites.pop_unfit():
         expression = sites.groups[group].policy.rematch_if
+        if not expression:
+            continue
         site_leaving.take_back(run, group, f"{expression} is true")
     if sites.missing:
         _check_missing(run)

@@ -50,6 +50,7 @@ class SiteMatching:
         all_touched: whether that may be so of any group.
         asked: whether a request for sites is on its way.
         ask_at: when the next one is due (seconds since the epoch); None: when something happens.
+        pause_until: until when there is no other one (seconds since the epoch).
         changed: whether something has happened since the last one.
         unfit: groups for which the REMATCH_IF of their policy has become true.
         siteless: nodes that could start, of groups that get no site any more.
@@ -61,7 +62,8 @@ class SiteMatching:
         *("groups", "group_states", "sites", "digests", "rounds", "policies", "kinds"),
         *("waiting", "only"),
         *("taken_back", "failures", "clocks", "awaited", "claims", "missing", "reasons"),
-        *("cleaned", "clean_up_until", "touched", "all_touched", "asked", "ask_at", "changed"),
+        *("cleaned", "clean_up_until", "touched", "all_touched", "asked", "ask_at"),
+        *("pause_until", "changed"),
         *("unfit", "siteless", "why_siteless", "exhausted"),
         *("_group_of", "_counts"),
     )
@@ -95,6 +97,7 @@ class SiteMatching:
         self.all_touched = False
         self.asked = False
         self.ask_at: float | None = None
+        self.pause_until = 0.0
         self.changed = False
         self.unfit: set[int] = set()
         self.siteless: list[int] = []
@@ -181,6 +184,10 @@ class SiteMatching:
             self.touched.add(group)
         self.all_touched |= failed
 
+    def touch_all(self) -> None:
+        """Nodes of any group may cease to be ended: groups whose nodes all have are over before."""
+        self.all_touched = True
+
     def run_failed(self, node: int) -> None:
         """A run of the node has failed at the group's site."""
         group = self._group_of.get(node)
@@ -203,10 +210,12 @@ class SiteMatching:
         self.changed = False
         self.ask_at = None
 
-    def end_request(self, next_at: float | None) -> None:
-        """The answer is there; the next request is due at `next_at` (seconds since the epoch)."""
+    def end_request(self, next_at: float | None, pause_until: float = 0.0) -> None:
+        """The answer is there; the next request is due at `next_at`, or when something happens,
+        but not before `pause_until` (both seconds since the epoch)."""
         self.asked = False
         self.ask_at = next_at
+        self.pause_until = pause_until
 
     def node_could_start(self, node: int, now: float) -> None:
         """But for its group, which has no site or leaves it."""

@@ -81,7 +81,8 @@ def site_policy(building: Building, command: commands.SitePolicyLine) -> None:
 
 def _clean_up(building: Building, number: int, prefix: str, policy: SitePolicy) -> int:
     dag, name = building.dag, policy.clean_up
-    node = dag.ids.get(prefix + name)
+    node = dag.ids.get(prefix + name)  # a splice's node may also be named from outside
+    node = building.find(name) if node is None else node
     if node is None or dag.group_of.get(node) != number:
         fail(
             f"Node {name} is not in group {dag.site_groups[number].name}",

@@ -242,6 +242,21 @@ def a_site_that_vanishes_and_one_that_never_comes(s: Scene) -> None:
 
 
 @STAGE.scene
+def the_environment_of_dagman_names_the_site(s: Scene) -> None:
+    """The recipe of 2003, without a match: DAGMan is given the site's variables."""
+    (s.work / "at.sh").write_text(SCRIPT)
+    (s.work / "at.sh").chmod(0o755)
+    (s.work / "env.sub").write_text(
+        "universe = scheduler\nexecutable = at.sh\n"
+        'arguments = "$(JOB) $ENV(SiteName) none no"\nenvironment = "AREA=$ENV(SiteArea)"\nqueue\n'
+    )
+    s.write("JOB A env.sub\nJOB B env.sub\nPARENT A CHILD B\n")
+    s.submit_again("-insert_env", "SiteName=north;SiteArea=/data")
+    assert s.ends() == 0
+    assert lines(s.work, "at.txt") == ["A north /data", "B north /data"]
+
+
+@STAGE.scene
 def descriptions_that_are_wrong(s: Scene) -> None:
     sites = Sites(s, north=1)
     (sites.directory / "odd.ad").write_text('Name = "odd"\nMaxMatches = (1\n')
