@@ -83,6 +83,9 @@ def _add_monitor(inner: Subparsers) -> None:
         metavar="SECONDS",
         help="that a probe may take",
     )
+    parser.add_argument(
+        "--log", metavar="FILE", help="write what happens to its end, not to stdout"
+    )
     parser.add_argument("--once", action="store_true", help="publish them once; the ads stay")
     parser.add_argument("--check", action="store_true", help="only check the descriptions")
     parser.set_defaults(action=_monitor)

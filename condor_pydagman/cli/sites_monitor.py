@@ -34,6 +34,8 @@ def run(arguments: argparse.Namespace) -> int:
     directory = Path(arguments.directory)
     if arguments.check:
         return _check(directory)
+    if arguments.log:
+        _log_to(arguments.log)
     lock = _locked(directory)
     try:
         monitor = Monitor(
@@ -50,6 +52,17 @@ def run(arguments: argparse.Namespace) -> int:
         return _go_on(monitor, arguments.interval)
     finally:
         os.close(lock)
+
+
+def _log_to(path: str) -> None:
+    """Standard output and error are that file from now on; condor_master has none for them."""
+    try:
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise FileError(f"{path}: {error.strerror}") from None
+    os.dup2(fd, 1)
+    os.dup2(fd, 2)
+    os.close(fd)
 
 
 def _check(directory: Path) -> int:

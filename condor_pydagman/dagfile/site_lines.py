@@ -1,7 +1,7 @@
 """How the lines are read and written that bind nodes to sites: SITE_GROUP and SITE_POLICY.
 
-Both are ours.  ClassAd expressions are kept as they stand: `adapters.site_ads` checks them, since
-HTCondor's own parser is needed for that.
+Both are ours.  ClassAd expressions are kept as they stand.  What is wrong in them for sure is told
+with its place; the rest is HTCondor's own parser's, see `matchmaking.evaluation`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
+from condor_pydagman.dagfile.expression_text import first_mistake
 from condor_pydagman.dagfile.lexer import Words
 from condor_pydagman.dagfile.line_error import LineError
 from condor_pydagman.dagfile.line_parts import Context, end, needed, normal, number, unexpected
@@ -95,12 +96,29 @@ def _expression(words: Words, key: str) -> str:
     return text
 
 
+def _checked(words: Words, key: str) -> str:
+    text = _expression(words, key)
+    _refuse_mistake(words, key, text)
+    return text
+
+
+def _refuse_mistake(words: Words, key: str, text: str) -> None:
+    """`text` is at the end of the line."""
+    found = first_mistake(text)
+    if found is not None:
+        at, why = found
+        begin = len(words.line.rstrip()) - len(text)
+        message = f"Invalid {key} expression '{text}'"
+        raise LineError(message, words, hint=why, column=begin + at)
+
+
 def _attribute(words: Words, key: str) -> tuple[str, str]:
     text = _expression(words, key)
     found = _ATTRIBUTE.fullmatch(text)
     if found is None:
         hint = "expected the name of an attribute, = and a ClassAd expression"
         raise LineError(f"Invalid {key} '{text}'", words, hint=hint)
+    _refuse_mistake(words, key, found[2])
     return found[1], found[2]
 
 
@@ -121,15 +139,15 @@ def _old_site(words: Words, key: str) -> str:
 
 
 POLICY_KEYS: dict[str, _Key] = {
-    "REQUIREMENTS": _Key(_expression),
-    "RANK": _Key(_expression),
+    "REQUIREMENTS": _Key(_checked),
+    "RANK": _Key(_checked),
     "ATTRIBUTE": _Key(_attribute, " = ".join),
     "WAIT": _Key(read_time),
     "IDLE": _Key(read_time),
     "HELD": _Key(read_time),
     "GONE": _Key(read_time),
     "FAILURES": _Key(_count),
-    "REMATCH_IF": _Key(_expression),
+    "REMATCH_IF": _Key(_checked),
     "ROUNDS": _Key(_count),
     "CLEAN_UP": _Key(_clean_up, lambda value: f"{name_word(value[0])} {value[1]}"),
     "OLD_SITE": _Key(_old_site),

@@ -19,7 +19,7 @@ from condor_pydagman.adapters.descriptions import BINDINGS
 from condor_pydagman.dagfile.hints import nearest
 from condor_pydagman.matchmaking.site_ads import MAX_SITES, value_of
 from condor_pydagman.sites.environment import parse_environment
-from condor_pydagman.sites.expression_text import first_mistake
+from condor_pydagman.dagfile.expression_text import first_mistake
 
 SUFFIX = ".ad"
 MAX_BYTES = 1_000_000  # of a file
@@ -173,7 +173,7 @@ def _wrong(expression: str) -> tuple[int, str] | None:
     try:
         classad2.ExprTree(expression)
     except (classad2.ClassAdException, *BINDINGS):
-        return first_mistake(expression)
+        return first_mistake(expression) or (0, "this is no ClassAd expression")
     return None
 
 

@@ -266,10 +266,10 @@ def descriptions_that_are_wrong(s: Scene) -> None:
     assert "2 sites, 1 of them wrong" in done.stdout
     assert sites.monitor("--once").returncode == 1
     assert [row["most"] for row in sites.listed().values()] == [1]
-    s.write(dag_text(s, pair("A"), "SITE_POLICY A RANK 1 +\n"))
+    s.write(dag_text(s, pair("A"), "SITE_POLICY A RANK 1 ; 2\n"))
     s.submit_again()
     assert s.ends() == 1
-    assert "SITE_POLICY of group A: Rank = 1 +" in s.out()
+    assert "SITE_POLICY of group A: Rank = 1 ; 2" in s.out()
 
 
 @pytest.mark.parametrize("name", STAGE.scenes)

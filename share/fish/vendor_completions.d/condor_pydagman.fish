@@ -218,6 +218,7 @@ complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from sites; and
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from sites; and __fish_seen_subcommand_from groups' -x -k -a '(__fish_complete_suffix .dag)'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from sites; and __fish_seen_subcommand_from monitor' -l interval -x -d 'between rounds (default: 120.0)'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from sites; and __fish_seen_subcommand_from monitor' -l probe-timeout -x -d 'that a probe may take (default: 20.0)'
+complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from sites; and __fish_seen_subcommand_from monitor' -l log -r -F -d 'write what happens to its end, not to stdout'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from sites; and __fish_seen_subcommand_from monitor' -l once -d 'publish them once; the ads stay'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from sites; and __fish_seen_subcommand_from monitor' -l check -d 'only check the descriptions'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from sites; and __fish_seen_subcommand_from monitor' -x

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.dagfile import commands, printer
-from tests.unit.dagfile.one_line import good, message
+from tests.unit.dagfile.one_line import good, message, wrong
 
 ROUND_TRIPS = [
     ("SITE_GROUP g NODES A B A", commands.SiteGroupLine(1, "g", "NODES", ("A", "B", "A"))),
@@ -67,3 +67,17 @@ def test_lines_are_read_and_written(line: str, command: commands.Command) -> Non
 )
 def test_errors(line: str, said: str) -> None:
     assert message(line + "\n").partition(": ")[2] == said
+
+
+@pytest.mark.parametrize(
+    ("line", "at", "why"),
+    [
+        ("SITE_POLICY g RANK  TARGET.x + ", "+", "a value is missing after this"),
+        ("SITE_POLICY g REQUIREMENTS (a && b", "(", "'(' is not closed"),
+        ("SITE_POLICY g REMATCH_IF a && b c", "c", "an operator is missing before 'c'"),
+        ("SITE_POLICY g ATTRIBUTE x = 1 ! 2", "!", "an operator is missing before '!'"),
+    ],
+)
+def test_a_mistake_in_an_expression_is_told_where_it_is(line: str, at: str, why: str) -> None:
+    error = wrong(line + "\n")
+    assert (error.column, error.hint) == (line.rindex(at) + 1, why)

@@ -1,0 +1,99 @@
+"""Where the text of a ClassAd expression is wrong: the bindings say only that it is.
+
+Only what no expression has counts as a mistake here (manual: "ClassAd Syntax"); the bindings have
+the last word on the rest.
+"""
+
+from __future__ import annotations
+
+import re
+
+_PAIRS = {")": "(", "]": "[", "}": "{"}
+_TOKEN = re.compile(
+    r"""(?P<space>\s+ | //[^\n]*\n | /\*.*?\*/)
+    | (?P<value>"(?:[^"\\]|\\.)*" | '(?:[^'\\]|\\.)*'
+        | [A-Za-z_][A-Za-z0-9_.]* | [0-9][0-9A-Za-z_.]*(?:[eE][+-]?[0-9]+)?)
+    | (?P<open_text>["'])
+    | (?P<bracket>[()\[\]{}])
+    | (?P<operator>=\?=|=!=|&&|\|\||[<>=!]=|<<|>>>?|[-+*/%<>!~^&|?:,;.=])""",
+    re.VERBOSE | re.DOTALL,
+)
+_EQUALS = "="
+_WORDS = frozenset(("is", "isnt"))  # that are operators
+_PREFIXES = ("!", "~")
+_BINARY = frozenset(
+    (
+        *("=?=", "=!=", "&&", "||", "<=", ">=", "==", "!=", "<<", ">>", ">>>"),
+        *("*", "/", "%", "<", ">", "^", "&", "|", "?", ":", ",", _EQUALS, *_WORDS),
+    )
+)
+
+
+def first_mistake(expression: str) -> tuple[int, str] | None:
+    """Where an expression is wrong (an index), and why; None if nothing in it is wrong for sure."""
+    reader = _Reader()
+    position = 0
+    while position < len(expression):
+        found = _TOKEN.match(expression, position)
+        if found is None:
+            return position, f"{expression[position]!r} has no meaning here"
+        wrong = reader.take(str(found.lastgroup), found[0], position)
+        if wrong:
+            return position, wrong
+        position = found.end()
+    return reader.end()
+
+
+class _Reader:
+    """Takes an expression apart, token by token."""
+
+    def __init__(self) -> None:
+        self._open: list[tuple[int, str]] = []  # brackets
+        self._before = ""  # the last token
+        self._at = 0  # where that is
+        self._has_value = False  # whether a value has just ended
+
+    def take(self, kind: str, token: str, position: int) -> str:
+        """Why a token can't stand there; '' if it may."""
+        if kind == "space":
+            return ""
+        if kind == "open_text":
+            return "this text has no end: a quote is missing"
+        if token.lower() in _WORDS and self._has_value:
+            kind = "operator"
+        wrong = self._misplaced(kind, token)
+        if kind == "bracket" and not wrong:
+            self._note_bracket(token, position)
+        self._has_value = kind == "value" or token in _PAIRS
+        self._before, self._at = token, position
+        return wrong
+
+    def end(self) -> tuple[int, str] | None:
+        """Where what is there has no end, and why."""
+        if self._open:
+            at, bracket = self._open[-1]
+            return at, f"{bracket!r} is not closed"
+        return None if self._has_value else (self._at, "a value is missing after this")
+
+    def _misplaced(self, kind: str, token: str) -> str:
+        if kind == "value":
+            joined = token[0] == self._before[:1] == '"'  # two texts are one
+            missing = self._has_value and not joined
+            return f"an operator is missing before {token!r}" if missing else ""
+        if token in _PREFIXES and self._has_value:
+            return f"an operator is missing before {token!r}"
+        if token in _PAIRS:
+            closes = self._open and self._open[-1][1] == _PAIRS[token]
+            return "" if closes else f"{token!r} closes nothing"
+        is_default = (self._before, token) == ("?", ":")
+        if token in _BINARY and not self._has_value and not is_default:
+            return f"{token!r} needs a value before it"
+        if token == _EQUALS and not any(bracket == "[" for _, bracket in self._open):
+            return "a single '=' is no comparison: write == or =?="
+        return ""
+
+    def _note_bracket(self, token: str, position: int) -> None:
+        if token in _PAIRS:
+            self._open.pop()
+        else:
+            self._open.append((position, token))
