@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import classad2
 
 from condor_pydagman.adapters.descriptions import BINDINGS
+from condor_pydagman.dagfile.expression_text import first_mistake
 from condor_pydagman.dagfile.hints import nearest
 from condor_pydagman.matchmaking.site_ads import MAX_SITES, value_of
 from condor_pydagman.sites.environment import parse_environment
-from condor_pydagman.dagfile.expression_text import first_mistake
 
 SUFFIX = ".ad"
 MAX_BYTES = 1_000_000  # of a file
