@@ -20,8 +20,10 @@ DIRECTORY = pytest.StashKey[Path]()
 NOTICES = pytest.StashKey[list[str]]()
 
 
-# How long an example takes tells of the machine's load, not of the code.
-settings.register_profile("condor_pydagman", deadline=None)
+# How long an example takes tells of the machine's load, not of the code.  Each run tries the same
+# examples; `--hypothesis-profile=explore` tries new ones, and more of them.
+settings.register_profile("condor_pydagman", deadline=None, derandomize=True)
+settings.register_profile("explore", deadline=None, derandomize=False, max_examples=1000)
 settings.load_profile("condor_pydagman")
 
 

@@ -149,7 +149,7 @@ def answers(
     rows = [row for number, row in enumerate(ROWS) if f"[{number:03}]" in asked]
     levels = [f"-f -l . -Debug {level} -Dag log.dag -DryRun" for level in LEVELS]
     lines = [row.text for row in rows] + (levels if "level" in asked else [])
-    lines += [f"{flags} {SHORT}" for flags in FLAGS if "before" in asked]
+    lines += [f"{flags} {SHORT}" for flags in FLAGS if "headers" in asked]
     pairs = [(line, flavour) for line in lines for flavour in (STOCK, OURS)]
     places = [place / "lines" / str(number) for number in range(len(pairs))]
     with ThreadPoolExecutor(AT_ONCE) as threads:

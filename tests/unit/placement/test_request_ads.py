@@ -30,7 +30,14 @@ def test_any_text_is_read_or_refused(text: str) -> None:
             assert text[value.key_at :].lower().startswith(key)
 
 
-@given(st.dictionaries(st.from_regex(r"[a-z]\w{0,8}", fullmatch=True), st.text(max_size=20)))
+NAMES = st.from_regex(r"[a-z]\w{0,8}", fullmatch=True)
+
+
+@given(
+    st.lists(st.tuples(NAMES, st.text(max_size=20)), unique_by=lambda pair: pair[0].lower()).map(
+        dict
+    )
+)
 def test_what_is_written_is_read(values: dict[str, str]) -> None:
     quoted = {
         key: text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\0", "")
