@@ -171,6 +171,6 @@ def _runs(numbers: list[int]) -> set[int]:
 def _read(line: str) -> KnownAd | None:
     try:
         digest, values, environment = json.loads(line)
+        return KnownAd(str(digest), dict(values), dict(environment))
     except (ValueError, TypeError):
         return None
-    return KnownAd(str(digest), dict(values), dict(environment))

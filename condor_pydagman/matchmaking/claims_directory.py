@@ -179,6 +179,6 @@ class ClaimsDirectory:
 
 def _opened(path: str, say: Callable[[str], None]) -> SharedDirectory:
     try:
-        return open_shared(path or DEFAULT, say)
+        return open_shared(path or DEFAULT, say, "claims of sites")
     except Fault as error:
         raise FileError(str(error)) from None

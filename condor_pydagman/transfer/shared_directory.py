@@ -87,8 +87,13 @@ class SharedDirectory:
             os.unlink(name, dir_fd=self.fd)
 
 
-def open_shared(path: str, say: Callable[[str], None]) -> SharedDirectory:
+def open_shared(
+    path: str, say: Callable[[str], None], kept: str = "limits and rests of hosts"
+) -> SharedDirectory:
     """The directory of the settings ('' for the default), or the user's own if it can't be used.
+
+    Args:
+        kept: what is in it, for people.
 
     Raises:
         Fault: neither can be used.
@@ -98,10 +103,7 @@ def open_shared(path: str, say: Callable[[str], None]) -> SharedDirectory:
     except OSError as error:
         reason = printable(error.strerror or str(error))
     found = open_own(say)
-    say(
-        f"{path or DEFAULT}: {reason}; limits and rests of hosts hold only for this user, in"
-        f" {found.path}"
-    )
+    say(f"{path or DEFAULT}: {reason}; {kept} hold only for this user, in {found.path}")
     return found
 
 
