@@ -126,7 +126,7 @@ def _node_plans(dag: Dag) -> dict[str, NodePlan]:
     plans = dict.fromkeys(map(logged_name, dag.names), _NONE)
     special = {*dag.retries, *dag.scripts, *dag.tolerances, *dag.pre_skips}
     special |= {node for node in range(len(dag)) if dag.kinds[node] == NodeKind.SUBDAG}
-    special |= {node for node in range(len(dag)) if dag.flags[node]}
+    special |= {node for node in range(len(dag)) if dag.flags[node]} | set(dag.group_of)
     for node in special:
         plans[logged_name(dag.names[node])] = _node_plan(dag, node)
     return plans
@@ -143,4 +143,5 @@ def _node_plan(dag: Dag, node: int) -> NodePlan:
         pre_skip=dag.pre_skips.get(node),
         done=bool(dag.flags[node] & DONE),
         tolerance=tolerance.limit if tolerance is not None and not tolerance.percent else 0,
+        group=dag.site_groups[dag.group_of[node]].name if node in dag.group_of else "",
     )

@@ -18,6 +18,7 @@ FIELDS = (
     "post_value", "hosts", "holds", "evictions", "waiting_s", "held_s", "running_s",
     "cpu_s", "bytes_sent", "bytes_received",
     "cpus_requested", "memory_mb_requested", "memory_mb_used", "disk_kb_requested", "disk_kb_used",
+    "site",
 )  # fmt: skip
 _RESOURCES = (
     ("cpus", "Cpus", ("requested",)),
@@ -83,6 +84,7 @@ def _row(node: NodeRun, attempt: Attempt, description: str | None, now: float) -
         row[field] = round(sum(lasted), 3) if attempt.submitted else None
     row.update(cpu_s=attempt.cpu_s, bytes_sent=attempt.bytes_sent)
     row["bytes_received"] = attempt.bytes_received
+    row["site"] = attempt.site or None
     for name, resource, kinds in _RESOURCES:
         usage = attempt.usage.get(resource)
         for kind in kinds:

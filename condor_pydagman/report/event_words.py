@@ -53,6 +53,14 @@ def _moved(event: DagEvent) -> str:
     return f"{size} in {event.data['seconds']:.1f} s by {printable(event.data['way'])}"
 
 
+def _group(event: DagEvent) -> str:
+    return printable(f"group {event.data['group']}")
+
+
+def _site(event: DagEvent) -> str:
+    return printable(str(event.data["site"]))
+
+
 _WORDS: Mapping[str, Callable[[DagEvent], str]] = {
     "dag.start": lambda event: "DAGMan has started",
     "dag.halt": lambda event: "halted",
@@ -61,6 +69,11 @@ _WORDS: Mapping[str, Callable[[DagEvent], str]] = {
     "dag.status": _status,
     "dag.rescue": lambda event: f"rescue file {printable(event.data['file'])} is written",
     "dag.end": lambda event: f"DAGMan has ended, exit code {event.data['exit_code']}",
+    "group.match": lambda event: f"{_group(event)} is matched to site {_site(event)}",
+    "group.leave": lambda event: f"{_group(event)} leaves site {_site(event)}{_why(event)}",
+    "group.left": lambda event: f"{_group(event)} has left site {_site(event)}",
+    "group.cleaned": lambda event: f"{_group(event)} has been cleaned up",
+    "group.no_site": lambda event: f"{_group(event)} gets no site{_why(event)}",
     "node.state": _state,
     "node.retry": lambda event: f"is tried again, retry {event.data['retry']}",
     "node.steered": lambda event: printable(

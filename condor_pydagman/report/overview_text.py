@@ -39,6 +39,7 @@ _STATE_STYLES = {
 }
 _NAMES = {"pre": "PRE", "post": "POST"}
 MIN_WIDTH = 10
+MAX_SITES = 12
 SPACE = "  "
 
 
@@ -60,6 +61,8 @@ def overview_lines(
         lines += _wrapped(_pace(seen, clock), room)
     if seen.placements:
         lines += _wrapped(_placements(seen.placements), room)
+    if seen.sites:
+        lines += _wrapped(_sites(seen.sites), room)
     if depth == 0:
         lines += _details(seen, room, clock)
     for inner in seen.subdags:
@@ -170,6 +173,20 @@ def _placements(of: Mapping[str, Any]) -> list[Piece]:
             pieces.append((f"{number(of[name])} {words}", style))
     if of["reasons"] and (of["retried"] or of["failed"]):
         pieces.append((f"last: {printable(of['reasons'][-1])}", "bright_black"))
+    return pieces
+
+
+def _sites(of: Mapping[str, Any]) -> list[Piece]:
+    """Where groups of nodes run."""
+    most = sorted(of["at"].items(), key=lambda pair: (-pair[1], pair[0]))
+    pieces = [("groups at sites:", "")]
+    pieces += [(f"{printable(site)} {number(count)}", "") for site, count in most[:MAX_SITES]]
+    if len(most) > MAX_SITES:
+        pieces.append((f"{number(len(most) - MAX_SITES)} more sites", "bright_black"))
+    if of["leaving"]:
+        pieces.append((f"{number(of['leaving'])} leave theirs", "yellow"))
+    if of["without"]:
+        pieces.append((f"{number(of['without'])} without a site", "yellow"))
     return pieces
 
 

@@ -12,10 +12,11 @@ from typing import Any
 
 from condor_pydagman.engine.node_settings import read_settings
 from condor_pydagman.engine.steering_rules import RETRY, read_text
-from condor_pydagman.records.own_events import parse_record
+from condor_pydagman.records.own_events import RecordRead, parse_record
 from condor_pydagman.records.placement_event import COMPLETED, FAILED, RESCHEDULED, parse_event
 from condor_pydagman.trace import nodes_log_text as log_text
 from condor_pydagman.trace.dag_events import DagEvent
+from condor_pydagman.trace.group_sites import ENDS_AT_SITE, EVENTS, GroupSites
 from condor_pydagman.trace.job_table import JobTable
 from condor_pydagman.trace.node_placements import NodePlacements, event_fields
 from condor_pydagman.trace.nodes_log_text import NodesLogEvent
@@ -57,6 +58,7 @@ class NodeTracker:
         self._plans = plans if plans is not None else {}
         self._say = say
         self._jobs = JobTable()
+        self._groups = GroupSites(run, self._plans)
         self._do: dict[int, Callable[[NodesLogEvent], None]] = {
             EventKind.SUBMIT: self._submit,
             EventKind.CLUSTER_SUBMIT: self._submit,
@@ -102,6 +104,9 @@ class NodeTracker:
         if not node.attempts or node.attempts[-1].over:
             node.attempts.append(Attempt(len(node.attempts)))
             node.no_retry = False
+            plan = self.plan(node)
+            if plan.group:
+                node.attempts[-1].site = self._groups.site_of(plan.group)
         return node.attempts[-1]
 
     def _last(self, node: NodeRun) -> Attempt:
@@ -367,6 +372,8 @@ class NodeTracker:
             self._failed(node, event.time, None, read.text)
         elif read.record is JournalRecord.STEERED:
             self._steered(node, read.text, event.time)
+        elif read.record in EVENTS:
+            self._group_record(node, read, event.time)
         elif read.record in (JournalRecord.JOB_LOST, JournalRecord.JOB_ENDED):
             lost = read.record is JournalRecord.JOB_LOST
             job = event._replace(cluster=read.cluster, proc=read.proc)
@@ -375,6 +382,26 @@ class NodeTracker:
                 value = RETURN_JOB_ABORTED if lost else read.value
                 self.tell("job.abort" if lost else "job.terminate", event.time, node, _job(job))
                 self._proc_ended(job, *found, value)
+
+    def _group_record(self, node: NodeRun, read: RecordRead, time: float) -> None:
+        """The node's group has a site, or leaves it; then all its nodes are to run anew."""
+        group = self.plan(node).group
+        if not group or not self._groups.take(group, read.record, read.value, read.text):
+            return
+        if self._say is not None:
+            data = {"group": group, **self.run.groups[group].as_json()}
+            self._say(DagEvent(EVENTS[read.record], time, data=data))
+        if read.record in ENDS_AT_SITE:
+            for name in self._groups.members(group):
+                self._start_over(self.node(name), time)
+
+    def _start_over(self, node: NodeRun, time: float) -> None:
+        if not node.attempts:
+            return  # it has not begun, or is done by what the DAG says
+        node.attempts[-1].over = True
+        node.no_retry = node.skipped = False
+        node.anew_from = len(node.attempts)
+        self.set_status(node, NodeStatus.NOT_READY, time)
 
     def _steered(self, node: NodeRun, text: str, time: float) -> None:
         """A person's command, which DAGMan obeys unless it comes too late."""
@@ -420,6 +447,9 @@ class NodeTracker:
         """The attempt has failed; the POST script of a failed job comes before this."""
         attempt = self._last(node)
         attempt.over = True
+        if self._groups.is_leaving(self.plan(node).group):
+            self.set_status(node, NodeStatus.NOT_READY, time, reason="its group leaves its site")
+            return
         limit = self.plan(node).retries if node.retries is None else node.retries
         retries = node.anew_from + limit
         if attempt.number < retries and not node.no_retry:

@@ -91,6 +91,8 @@ class Overview(NamedTuple):
         subdags: of the nodes that are DAGs and in the queue.
         placements: of DATA nodes: done, skipped, failed, retried, bytes, per_second and reasons;
             empty if there are none.
+        sites: of groups of nodes that run at sites, as far as they have had one: `at`, how many are
+            at each site or were when they ended, `leaving` and `without`; empty if there are none.
     """
 
     dag: str
@@ -112,6 +114,7 @@ class Overview(NamedTuple):
     throttles: Sequence[str] = ()
     subdags: Sequence[Any] = ()
     placements: Mapping[str, Any] = {}
+    sites: Mapping[str, Any] = {}
 
     def as_json(self) -> dict[str, Any]:
         """The fields, and those of its parts, by name."""
@@ -168,7 +171,17 @@ def overview(
         _full_throttles(run, counts, tally) if running else [],
         subdags,
         total(run.placements).as_json() if run.placements else {},
+        _sites(run),
     )
+
+
+def _sites(run: Run) -> dict[str, Any]:
+    if not run.groups:
+        return {}
+    at = Counter(found.site for found in run.groups.values())
+    without = at.pop("", 0)
+    leaving = sum(found.leaving for found in run.groups.values())
+    return {"at": dict(sorted(at.items())), "leaving": leaving, "without": without}
 
 
 def _stalled_s(tally: Tally, rate: float, now: float) -> float:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from condor_pydagman.trace.node_placements import NodePlacements
 from condor_pydagman.vocabulary import NodeStatus
@@ -42,6 +42,7 @@ class NodePlan(NamedTuple):
         done: the DAG file or a rescue file says that it is done.
         tolerance: how many of its procs may fail.
         pre_skip: exit code of the PRE script that makes it done, None if there is none.
+        group: name of its group of nodes that run at one site, '' if it is in none.
     """
 
     retries: int = 0
@@ -51,6 +52,7 @@ class NodePlan(NamedTuple):
     done: bool = False
     tolerance: int = 0
     pre_skip: int | None = None
+    group: str = ""
 
 
 class ScriptRun:
@@ -123,6 +125,7 @@ class Attempt:
         bytes_sent, bytes_received: by all jobs, as the terminate events say.
         pre, post: its scripts.
         over: whether it has ended, scripts included.
+        site: where it runs, if the node is in a group that needs a site; '' otherwise.
         factory: whether the schedd is still to make jobs of it (late materialization).
     """
 
@@ -149,6 +152,7 @@ class Attempt:
         "procs",
         "reason",
         "running",
+        "site",
         "started",
         "stopped",
         "submitted",
@@ -166,7 +170,7 @@ class Attempt:
         self.running = self.ended_procs = self.failed_procs = self.held = 0
         self.holds: list[Hold] = []
         self.evictions = 0
-        self.reason = ""
+        self.reason = self.site = ""
         self.usage: Mapping[str, Usage] = {}
         self.cpu_s = 0.0
         self.bytes_sent = self.bytes_received = 0
@@ -223,6 +227,29 @@ class NodeRun:
         self.anew_from = 0
 
 
+class GroupSite(NamedTuple):
+    """Where a group of nodes is.
+
+    Attributes:
+        site: its name; '' if it has none.
+        round: how many sites it has been matched to.
+        old: the site that it has just left, where its clean-up node runs; '' otherwise.
+        leaving: whether what runs of it at the site is being removed.
+        reason: why it has been taken back, or gets no site; '' otherwise.
+    """
+
+    site: str = ""
+    round: int = 0
+    old: str = ""
+    leaving: bool = False
+    reason: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """Fields of the events `group.*`, and of what tools print in JSON."""
+        told = {"site": self.site or self.old, "round": self.round}
+        return {**told, "reason": self.reason} if self.reason else told
+
+
 class Start(NamedTuple):
     """DAGMan was started.
 
@@ -267,9 +294,11 @@ class Run:
         removed: whether DAGMan's job was removed (condor_rm).
         complete: whether the nodes log was read from its beginning.
         placements: of DATA nodes, by node.
+        groups: where groups of nodes that need a site are, by name.
     """
 
     def __init__(self) -> None:
+        self.groups: dict[str, GroupSite] = {}
         self.placements: dict[str, NodePlacements] = {}
         self.nodes: dict[str, NodeRun] = {}
         self.starts: list[Start] = []

@@ -151,6 +151,7 @@ def row_of(reader: DagReader, number: int, now: float) -> dict[str, Any]:
         "state": LEGEND[reader.states[number]],
         "attempt": last.number if last is not None else None,
         "cluster": last.cluster or None if last is not None else None,
+        "site": last.site if last is not None else "",
         "started": (last.started or None) if last is not None else None,
         "ended": ended_at(last) if last is not None else None,
         "runtime_s": runtime_s(last, now) if last is not None else None,

@@ -112,6 +112,7 @@ export class Details {
       ["Reason", shown(node.reason)],
       ["Attempt", typeof node.attempt === "number" ? String(node.attempt + 1) : ""],
       ["Job", shown(job.job || node.cluster)],
+      ["Site", shown(node.site)],
       ["Machine", shown((job.hosts ?? []).slice(-1)[0] ?? job.host)],
       ["Started", node.started ? clock(node.started) : ""],
       ["Ended", node.ended ? clock(node.ended) : ""],

@@ -7,6 +7,7 @@ import pytest
 from condor_pydagman.report import overview_text
 from condor_pydagman.report.overview_text import overview_lines, plain, summary
 from condor_pydagman.trace.overview import Overview
+from condor_pydagman.trace.run_history import GroupSite
 from tests.unit.trace.test_overview import a_run, seen
 
 
@@ -71,3 +72,16 @@ def test_the_end_and_one_line() -> None:
 def test_old_counts_are_said_to_be_old() -> None:
     one = seen(a_run())._replace(counted=700.0)
     assert "(counted 5 min ago)" in text(one)
+
+
+def test_the_sites_of_groups() -> None:
+    run = a_run()
+    assert "groups at sites" not in text(seen(run))
+    names = [f"s{number:02}" for number in range(14)]
+    run.groups = {name: GroupSite(name, 1) for name in names}
+    run.groups["one more"] = GroupSite("s13", 1, leaving=True)
+    run.groups["no"] = GroupSite(reason="none fits")
+    shown = " ".join(text(seen(run)).split())
+    assert "groups at sites: s13 2 s00 1 s01 1" in shown
+    assert "s10 1 2 more sites 1 leave theirs 1 without a site" in shown
+    assert seen(run).as_json()["sites"]["at"]["s13"] == 2
