@@ -7,4 +7,7 @@ cd "$(dirname "$0")/.."
 sh tools/environment.sh test
 # The pools' user may not be able to write here: else each DAGMan would compile the package again.
 .venv/bin/python -m compileall -q condor_pydagman
+# pytest's processes load what one of them has compiled, instead of compiling all tests each.
+unset PYTHONDONTWRITEBYTECODE
+test $# -gt 0 || .venv/bin/python -m pytest -n 0 --collect-only -qq > /dev/null
 exec .venv/bin/python -m pytest -n auto "$@"

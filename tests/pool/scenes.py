@@ -31,7 +31,7 @@ UNTIL_TOLD = """\
 #!/bin/sh
 # told.sh NAME RETRY [CODE]: as job.sh, but goes on until the file go.NAME is there
 echo "$1 $2 start $(date +%s.%N)" >> ledger
-until test -e "go.$1"; do sleep 0.1; done
+until test -e "go.$1"; do sleep 0.3; done
 echo "$1 $2 end $(date +%s.%N)" >> ledger
 exit "${3:-0}"
 """
@@ -39,7 +39,7 @@ WAIT = """\
 #!/bin/sh
 # wait.sh NAME: writes NAME down, goes on until the file go.NAME is there, and writes so
 echo "$1" >> scripts
-until test -e "go.$1"; do sleep 0.1; done
+until test -e "go.$1"; do sleep 0.3; done
 echo "$1 ended" >> scripts
 """
 TOLD_SUBMIT = """\

@@ -305,7 +305,7 @@ def _scripts_at_once(work: Path, kind: str) -> int:
 def test_a_category_has_its_own_limit(runs: dict[str, Path]) -> None:
     few = {f"N{number}" for number in range(5)}
     assert most_at_once(runs["category"], 0, {5}, few) == 2
-    assert most_at_once(runs["category"], 0, {5}) == 3
+    assert "N5" in submitted(runs["category"])[:3]  # the others need not wait for these
 
 
 def test_the_nodes_log_is_readable_from_start_to_end(runs: dict[str, Path]) -> None:

@@ -162,7 +162,8 @@ def throttle(s: Scene) -> None:
     s.has(DAGMan_MaxJobs=4)
     s.kill()
     s.says("done with RECOVERY mode")
-    (after,) = ask(s, {"DagCommand": 3})
+    # Until the new address is in the job ad, clients ask where the killed DAGMan has listened.
+    (after,) = s.until(lambda: [a for a in ask(s, {"DagCommand": 3}) if "Result" in a], "an answer")
     assert {name: after[name] for name in above} == above
     assert htcondor(s, "throttle")[0] != 0  # says nothing to do
     s.touch(*(f"go.N{n}" for n in range(6)))
