@@ -141,6 +141,8 @@ def _picture(dag: Dag, history: Run, title: str) -> tuple[str, str]:
             failure = failure_of(node)
             details = result(failure.value, failure.reason)
             states.set_status(number, node.status, running=running, details=details)
+            if node.attempts and node.attempts[-1].site:
+                states.sites[number] = node.attempts[-1].site
     try:
         made = make_picture(dag, states, title, find_dot(), fold_above=FOLD_ABOVE)
     except PydagmanError as error:

@@ -37,6 +37,8 @@ def make_picture(
         PydagmanError: dot gave no layout.
     """
     sketch = make_sketch(dag, states.of, fold_above)
+    for node, site in states.sites.items():
+        sketch.boxes[sketch.of[node]].sites[site] += 1
     faces = [face(box) for box in sketch.boxes]
     sizes = [(one.width, one.height) for one in faces]
     placement = place(sketch, sizes, run_dot, left_to_right=left_to_right)

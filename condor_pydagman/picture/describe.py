@@ -15,6 +15,7 @@ _MAX_LINE = 200
 _MAX_VALUE = 60
 _MAX_VARIABLES = 6
 _MEMBERS_IN_TITLE = 8
+_MAX_SITES = 8
 
 
 def details(dag: Dag, states: States, box: Box) -> list[str]:
@@ -37,6 +38,8 @@ def _of_node(dag: Dag, states: States, node: int) -> Iterator[str]:
     yield plain(dag.names[node])
     state = WORDS[State(states.of[node])]
     yield f"{state}: {states.details[node]}" if node in states.details else state
+    if node in states.sites:
+        yield f"site: {plain(states.sites[node])}"
     kind = NodeKind(dag.kinds[node])
     if kind != NodeKind.JOB:
         yield f"{kind.name} node"
@@ -83,6 +86,10 @@ def _of_fold(dag: Dag, states: States, box: Box) -> Iterator[str]:
     for state in State:
         if box.counts[state]:
             yield f"{number(box.counts[state])} {WORDS[state]}"
+    for site, count in box.sites.most_common(_MAX_SITES):
+        yield f"{number(count)} at {plain(site)}"
+    if len(box.sites) > _MAX_SITES:
+        yield f"and {len(box.sites) - _MAX_SITES} more sites"
     for node in box.members[:_MEMBERS_IN_TITLE]:
         state = State(states.of[node])
         name = shortened(dag.names[node], _MAX_VALUE)

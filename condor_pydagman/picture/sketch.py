@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -32,6 +33,7 @@ class Box:
         splices: whether the things are splices.
         counts: how many of its nodes are in each State, by its number.
         members: some of its nodes, failed ones first.
+        sites: how many of its nodes are at each site, by its name.
         is_wrong: whether a cycle runs within it.
     """
 
@@ -42,6 +44,7 @@ class Box:
     splices: bool = False
     counts: list[int] = field(default_factory=lambda: [0] * len(State))
     members: list[int] = field(default_factory=list)
+    sites: Counter[str] = field(default_factory=Counter)
     is_wrong: bool = False
 
     @property

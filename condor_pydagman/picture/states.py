@@ -57,7 +57,8 @@ _GAP = r"\s*(?:/\*[^*]*\*/\s*)?"
 _STRING = r'"((?:[^"\\]|\\.)*)"'
 _NODE_AD = re.compile(
     rf"\bNode\s*=\s*{_STRING}\s*;{_GAP}NodeStatus\s*=\s*(\d+)\s*;"
-    rf"(?:{_GAP}StatusDetails\s*=\s*{_STRING}\s*;)?",
+    rf"(?:{_GAP}StatusDetails\s*=\s*{_STRING}\s*;)?"
+    rf"(?:[^\[\]\"]*?\bSite\s*=\s*{_STRING}\s*;)?",
     re.DOTALL,
 )
 _ANY_AD = re.compile(r'\bType\s*=\s*"(?:DagStatus|NodeStatus|StatusEnd)"')
@@ -65,19 +66,21 @@ _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
 class NodeAd(NamedTuple):
-    """One node of a node status file."""
+    """One node of a node status file; `site` is '' for nodes without one."""
 
     name: str
     state: State
     details: str
+    site: str = ""
 
 
 class States:
-    """The state of every node of a Dag, and details in words where a file has any."""
+    """The state of every node of a Dag; details in words, and sites, where a file has any."""
 
     def __init__(self, dag: Dag) -> None:
         self.of = bytearray(State.DONE if flags & DONE else State.WAITING for flags in dag.flags)
         self.details: dict[int, str] = {}
+        self.sites: dict[int, str] = {}
         self.unknown = 0
 
     def apply_ads(self, dag: Dag, ads: Iterable[NodeAd]) -> None:
@@ -90,6 +93,8 @@ class States:
             self.of[node] = ad.state
             if ad.details and ad.state == State.FAILED:
                 self.details[node] = ad.details
+            if ad.site:
+                self.sites[node] = ad.site
 
     def set_status(self, node: int, status: NodeStatus, *, running: bool, details: str) -> None:
         """Show what is known of a node's run.
@@ -126,7 +131,7 @@ def node_ads(text: str, file: str) -> Iterator[NodeAd]:
         state = _SHOWN.get(int(match[2]), State.WAITING)
         if state == State.IDLE and details == "not_idle":
             state = State.RUNNING
-        yield NodeAd(_plain(match[1]), state, details)
+        yield NodeAd(_plain(match[1]), state, details, _plain(match[4] or ""))
 
 
 def _plain(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from condor_pydagman.graph.model import Dag
@@ -11,6 +11,7 @@ from condor_pydagman.picture.box_outlines import body, sheets, side
 from condor_pydagman.picture.describe import details
 from condor_pydagman.picture.layout import Placement, Route, Spot
 from condor_pydagman.picture.shapes import CHIP, SHEETS, Face, is_stack
+from condor_pydagman.picture.site_marks import colours_of, count_sites, site_legend, strip
 from condor_pydagman.picture.sketch import Box, Fold, Sketch
 from condor_pydagman.picture.states import WORDS, State, States
 from condor_pydagman.picture.text import escaped, number, shortened, width
@@ -59,10 +60,11 @@ def svg(picture: Picture, *, with_head: bool = True) -> Iterator[str]:
         )
     for route in placement.routes:
         yield _route(route, placement.left_to_right)
+    colours = colours_of(count_sites(picture.sketch.boxes))
     for index, (box, face, spot) in enumerate(
         zip(picture.sketch.boxes, picture.faces, placement.spots)
     ):
-        yield from _box(picture, index, box, face, spot)
+        yield from _box(picture, index, (box, face, spot), colours)
     yield "</g>\n</svg>\n"
 
 
@@ -110,6 +112,8 @@ def legend(picture: Picture) -> Iterator[tuple[str, str]]:
             mark = '<rect class="chip" width="18" height="18" rx="4"/>' + sign(state, 3, 3)
             words = f"{number(counts[state])} {WORDS[state]}"
             yield f'<g class="{style.class_of(state)}">{mark}</g>', words
+    sites = count_sites(picture.sketch.boxes)
+    yield from site_legend(sites, colours_of(sites))
     if any(line.is_weak for line in picture.sketch.lines):
         yield '<path class="line weak" d="M0 9H18"/>', "weak edge"
     boxes, lines = picture.sketch.boxes, picture.sketch.lines
@@ -154,7 +158,10 @@ def _list(numbers: Sequence[int]) -> str:
     return " ".join(map(str, numbers))
 
 
-def _box(picture: Picture, index: int, box: Box, face: Face, spot: Spot) -> Iterator[str]:
+def _box(
+    picture: Picture, index: int, drawn: tuple[Box, Face, Spot], colours: Mapping[str, str]
+) -> Iterator[str]:
+    box, face, spot = drawn
     state = box.state()
     classes = ["box", style.class_of(state)]
     if box.is_folded:
@@ -169,7 +176,7 @@ def _box(picture: Picture, index: int, box: Box, face: Face, spot: Spot) -> Iter
     if box.fold is Fold.DOT:
         yield '<circle class="chip" cx="5" cy="5" r="5"/>'
     else:
-        yield from _with_words(box, face, spot)
+        yield from _with_words(box, face, spot, colours)
     if box.is_wrong:
         x, y = spot.width, spot.height / 2
         yield (
@@ -184,13 +191,14 @@ def is_noop(dag: Dag, box: Box) -> bool:
     return box.fold is Fold.NODE and bool(box.members) and dag.is_noop(box.members[0])
 
 
-def _with_words(box: Box, face: Face, spot: Spot) -> Iterator[str]:
+def _with_words(box: Box, face: Face, spot: Spot, colours: Mapping[str, str]) -> Iterator[str]:
     wide, high = spot.width, spot.height
     if is_stack(box):
         wide, high = wide - SHEETS, high - SHEETS
         yield f'<g transform="translate(0 {_n(SHEETS)})">'
     yield from sheets(box, wide, high)
     yield body(box, wide, high)
+    yield from strip(box, colours, wide, high)
     if box.is_folded:
         yield from _summary(box, face, wide, high)
         yield "</g>" if is_stack(box) else ""
