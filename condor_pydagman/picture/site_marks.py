@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from condor_pydagman.picture.sketch import Box
 from condor_pydagman.picture.text import escaped, number, shortened
 
-# Distinguishable with colour blindness; sites beyond them share one colour.
+# Distinguishable with colour blindness (Paul Tol, scheme "muted"); further sites share one colour.
 COLOURS = (
     *("#332288", "#88ccee", "#117733", "#ddcc77"),
     *("#cc6677", "#44aa99", "#882255", "#aa4499"),
