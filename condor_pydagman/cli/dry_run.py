@@ -14,7 +14,7 @@ from condor_pydagman.adapters.outlog import OutLog
 from condor_pydagman.config import Config
 from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.errors import PydagmanError
-from condor_pydagman.graph.model import DONE, Dag
+from condor_pydagman.graph.model import DONE, LEFT_OUT, Dag
 from condor_pydagman.graph.steps import Steps, steps
 from condor_pydagman.printable import printable
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
@@ -81,6 +81,14 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--usedagdir", action="store_true", help="as the option of condor_submit_dag"
     )
+    for extent in ("from", "until", "only"):
+        parser.add_argument(
+            f"--choose-{extent}",
+            action="append",
+            default=[],
+            metavar="NODES",
+            help=f"as -choose_{extent} of condor_submit_dag",
+        )
     parser.add_argument("--nodes", action="store_true", help="list all nodes, and which would run")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(action=run, parser=parser)
@@ -96,6 +104,9 @@ def run(arguments: argparse.Namespace) -> int:
         dag_files=tuple(arguments.dag_files),
         use_dag_dir=arguments.usedagdir,
         auto_rescue=0 if arguments.force else None,
+        choose_from=tuple(arguments.choose_from),
+        choose_until=tuple(arguments.choose_until),
+        choose_only=tuple(arguments.choose_only),
     )
     found = _outlook(options, MAX_DEPTH, set())
     if arguments.json:
@@ -184,16 +195,20 @@ def _is_to_run(dag: Dag, node: int) -> bool:
 
 def _lines(found: Outlook) -> Iterator[str]:
     dag, order = found.dag, found.order
+    done = order.done - _left_out(dag)
     yield f"{' '.join(map(printable, found.files))}: {len(dag)} node(s): {_kinds(dag)}"
     if found.running:
         yield "DAGMan runs it now: condor_submit_dag would refuse it. See condor_pydagman watch"
     if found.rescue:
-        yield f"It would begin with {found.rescue}: {order.done} node(s) are done and are skipped"
-    elif order.done:
-        yield f"{order.done} node(s) are marked DONE in the DAG and are skipped"
+        yield f"It would begin with {found.rescue}: {done} node(s) are done and are skipped"
+    elif done:
+        yield f"{done} node(s) are marked DONE in the DAG and are skipped"
+    if dag.choices:
+        chosen = printable("; ".join(map(str, dag.choices)))
+        yield f"{_left_out(dag)} node(s) are left out: CHOOSE {chosen}"
     left = len(dag) - order.done
     if not left:
-        yield "Nothing would run: all nodes are done"
+        yield f"Nothing would run: all nodes are done{' or left out' if dag.choices else ''}"
         return
     jobs = sum(count.jobs for count in found.jobs)
     least = "at least " if any(count.problem or count.uncounted for count in found.jobs) else ""
@@ -210,6 +225,10 @@ def _lines(found: Outlook) -> Iterator[str]:
         yield f"Sub-DAG of node {printable(name)}:"
         lines = [printable(inner)] if isinstance(inner, str) else _lines(inner)
         yield from (_INDENT + line for line in lines)
+
+
+def _left_out(dag: Dag) -> int:
+    return sum(bool(flags & LEFT_OUT) for flags in dag.flags)
 
 
 def _kinds(dag: Dag) -> str:
@@ -267,6 +286,8 @@ def _node_lines(found: Outlook) -> Iterator[str]:
     dag = found.dag
     for node, name in enumerate(dag.names):
         what = "would run" if _is_to_run(dag, node) else "is done"
+        if dag.flags[node] & LEFT_OUT:
+            what = "is left out"
         yield f"{printable(name)}: {what}"
 
 
@@ -277,7 +298,8 @@ def _as_json(found: Outlook, *, nodes: bool) -> dict[str, Any]:
         "running": found.running,
         "rescue": found.rescue,
         "nodes": len(dag),
-        "done": order.done,
+        "done": order.done - _left_out(dag),
+        "left_out": _left_out(dag),
         "jobs": sum(count.jobs for count in found.jobs),
         "descriptions": [count._asdict() for count in found.jobs],
         "steps": order.widths,

@@ -205,6 +205,14 @@ class SiteMatched(NamedTuple):
     round: int
 
 
+class Choose(NamedTuple):
+    """CHOOSE: which nodes run; `extent` is FROM, UNTIL or ONLY, names may be patterns."""
+
+    line: int
+    extent: str
+    names: tuple[str, ...]
+
+
 class SavePointFile(NamedTuple):
     """SAVE_POINT_FILE: a save file is written when the node starts; '' for the default name."""
 
@@ -321,6 +329,7 @@ Command = Union[
     SiteGroupLine,
     SitePolicyLine,
     SiteMatched,
+    Choose,
     MaxJobs,
     Done,
     NodeStatusFile,

@@ -136,6 +136,11 @@ _TABLE = (
         "SITE_MATCHED <group> <site> <round>",
         "The site of a group whose work has begun there, as in a rescue file.",
     )._replace(extension=True),
+    _uses(
+        "CHOOSE (FROM|UNTIL|ONLY) <node1> [<node2> ...]",
+        "Which nodes run: these and what depends on them, all that does not come after them, or"
+        " these and what they need.",
+    )._replace(extension=True),
     _uses("DONE <node>", "A node that need not run, as in a rescue file."),
     _uses("SAVE_POINT_FILE <node> [<file>]", "A file that saves the DAG's progress at this node."),
     _submit_only("CONFIG <file>", "A configuration file for this DAG."),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from condor_pydagman.dagfile import choice_lines as choice
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile import edge_lines as edge
 from condor_pydagman.dagfile import modifier_lines as modifier
@@ -112,6 +113,7 @@ _TABLE = (
     Syntax("SITE_GROUP", commands.SiteGroupLine, site.read_site_group, site.write_site_group),
     Syntax("SITE_POLICY", commands.SitePolicyLine, site.read_site_policy, site.write_site_policy),
     _fixed("SITE_MATCHED", commands.SiteMatched, _GROUP, _SITE, _ROUND),
+    Syntax("CHOOSE", commands.Choose, choice.read_choose, choice.write_choose),
     _fixed("DONE", commands.Done, NODE),
     Syntax(
         "SAVE_POINT_FILE",

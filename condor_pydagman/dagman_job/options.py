@@ -59,6 +59,9 @@ _EXCLUSIVE = (
     ("load_save", "DoRescueFrom"),
     ("load_save", "RescueFile"),
     ("RescueFile", "DoRescueFrom"),
+    ("choose_all", "choose_from"),
+    ("choose_all", "choose_until"),
+    ("choose_all", "choose_only"),
 )
 
 
@@ -75,6 +78,10 @@ class Options(NamedTuple):
     auto_rescue: int | None = None
     batch_name: str = ""
     check_dag: bool | None = None
+    choose_all: bool = False
+    choose_from: tuple[str, ...] = ()
+    choose_only: tuple[str, ...] = ()
+    choose_until: tuple[str, ...] = ()
     config: str = ""
     csd_version: str = ""
     dagman: str = ""
@@ -238,7 +245,7 @@ def deep_arguments(options: Options) -> list[str]:
 _SHALLOW_ORDER = (
     "Debug", "Lockfile", "Dag", "MaxIdle", "MaxJobs", "MaxPre", "MaxPost", "AlwaysRunPost",
     "DontAlwaysRunPost", "DoRecovery", "SetupOnly", "CsdVersion", "Priority", "load_save",
-    "RescueFile",
+    "RescueFile", "choose_all", "choose_from", "choose_until", "choose_only",
 )  # fmt: skip
 _DEEP_ORDER = (
     "Verbose", "Notification", "DAGMan", "UseDagDir", "outfile_dir", "AutoRescue",

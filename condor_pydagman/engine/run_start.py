@@ -16,7 +16,7 @@ from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.inputs import Begin, LogCaughtUp
 from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.engine.state import RunState
-from condor_pydagman.graph.model import DONE
+from condor_pydagman.graph.model import DONE, LEFT_OUT
 
 
 def on_begin(run: RunState, begin: Begin) -> None:
@@ -58,7 +58,7 @@ def _mark_done(run: RunState) -> None:
     for node in done:
         run.nodes.move(node, Cause.MARKED_DONE, run.now)
     for node in done:
-        if run.nodes.waiting[node]:
+        if run.nodes.waiting[node] and not run.dag.flags[node] & LEFT_OUT:
             _warn_done_early(run, node)
     for node in done:
         run.nodes.release_children(node)

@@ -7,7 +7,7 @@ from typing import Any
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.graph import connect, define, modify, site_groups, whole
+from condor_pydagman.graph import chosen_nodes, connect, define, modify, site_groups, whole
 from condor_pydagman.graph.building import Building
 
 
@@ -36,6 +36,7 @@ _FUNCTIONS: dict[type, Callable[[Building, Any], None]] = {
     commands.SiteGroupLine: site_groups.site_group,
     commands.SitePolicyLine: site_groups.site_policy,
     commands.SiteMatched: site_groups.site_matched,
+    commands.Choose: chosen_nodes.choose,
     commands.MaxJobs: whole.max_jobs,
     commands.NodeStatusFile: whole.node_status_file,
     commands.JobstateLog: whole.jobstate_log,

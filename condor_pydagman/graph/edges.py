@@ -130,6 +130,10 @@ class Edges:
         begin, end = self._first_child[vertex], self._first_child[vertex + 1]
         return self._weak_children[begin:end] if self._weak_children else bytes(end - begin)
 
+    def predecessors(self, vertex: int) -> Sequence[int]:
+        """Vertices that `vertex` waits for."""
+        return self._by_child()[self._first_parent[vertex] : self._first_parent[vertex + 1]]
+
     def predecessor_count(self, vertex: int) -> int:
         """How many vertices `vertex` waits for."""
         return self._first_parent[vertex + 1] - self._first_parent[vertex]

@@ -22,6 +22,7 @@ from condor_pydagman.vocabulary import NodeKind, ScriptKind
 __all__ = [
     "BY_NODE",
     "Abort",
+    "Choice",
     "Dag",
     "DotFile",
     "Retry",
@@ -38,6 +39,7 @@ NOOP = 1
 DONE = 2  # is done before the start
 JOIN = 4  # made by us for a PARENT line, see DAGMAN_USE_JOIN_NODES
 USER_DONE = 8  # DONE because `JOB ... DONE` says so, not a rescue file
+LEFT_OUT = 16  # DONE because CHOOSE leaves it out
 
 
 class Script(NamedTuple):
@@ -132,6 +134,16 @@ class SiteGroup(NamedTuple):
     round: int = 0
 
 
+class Choice(NamedTuple):
+    """A CHOOSE command; `extent` is FROM, UNTIL or ONLY, `names` full names or patterns."""
+
+    extent: str
+    names: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.extent} {' '.join(self.names)}"
+
+
 class StatusFile(NamedTuple):
     """A NODE_STATUS_FILE command; `interval` in seconds."""
 
@@ -182,6 +194,7 @@ class Dag:
         self.splices: list[Splice] = []
         self.site_groups: list[SiteGroup] = []
         self.group_of: dict[int, int] = {}  # number of a node's site group
+        self.choices: list[Choice] = []
         self.status_file: StatusFile | None = None
         self.jobstate_log = ""
         self.notifications: list[Notification] = []
@@ -278,6 +291,10 @@ class Dag:
     def successors(self, vertex: int) -> Sequence[int]:
         """Vertices (nodes and junctions) that wait for `vertex`."""
         return self.edges.successors(vertex)
+
+    def predecessors(self, vertex: int) -> Sequence[int]:
+        """Vertices that `vertex` waits for."""
+        return self.edges.predecessors(vertex)
 
     def predecessor_count(self, vertex: int) -> int:
         """How many vertices `vertex` waits for."""

@@ -24,7 +24,8 @@ from condor_pydagman.graph.problems import DagFileErrors, ProcessingError
 from condor_pydagman.graph.reading import MAX_ERRORS, placed
 
 # REJECT, too, was written once: it stops the DAG.
-_WRITTEN = (commands.Done, commands.RetryLine, commands.Reject, commands.SiteMatched)
+_OF_RUN = (commands.SiteMatched, commands.Choose)
+_WRITTEN = (commands.Done, commands.RetryLine, commands.Reject, *_OF_RUN)
 # What a person sets for nodes (docs/steering.md).
 _SETTINGS = (commands.Priority, commands.TimeoutLine, commands.Category, commands.Vars)
 Setting = Union[commands.Priority, commands.TimeoutLine, commands.Category, commands.Vars]
@@ -34,8 +35,8 @@ _FULL_RESCUE = (
 )
 
 _ONLY = (
-    "A rescue or save file can hold DONE, RETRY, PRIORITY, TIMEOUT, CATEGORY, VARS and SITE_MATCHED"
-    " lines only"
+    "A rescue or save file can hold DONE, RETRY, PRIORITY, TIMEOUT, CATEGORY, VARS, SITE_MATCHED"
+    " and CHOOSE lines only"
 )
 _ELSEWHERE = "put what else the DAG needs into the DAG file itself"
 
@@ -104,7 +105,7 @@ def read_saved(text: str, file: str) -> Saved:
             saved.done.append(command.node)
         elif isinstance(command, commands.RetryLine):
             saved.retries[command.node] = command.limit
-        elif not isinstance(command, (*_SETTINGS, commands.SiteMatched)) and not reading.full:
+        elif not isinstance(command, (*_SETTINGS, *_OF_RUN)) and not reading.full:
             error = ProcessingError(_ONLY, file=file, hint=_ELSEWHERE)
             reading.errors.append(placed(error, file, command.line, reader.text()))
     if reading.errors:

@@ -21,7 +21,7 @@ from operator import gt, lt
 from condor_pydagman.dagfile import commands, printer
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.site_lines import NODES
-from condor_pydagman.graph.model import DONE, NOOP, USER_DONE, Dag, Retry, SiteGroup
+from condor_pydagman.graph.model import DONE, LEFT_OUT, NOOP, USER_DONE, Dag, Retry, SiteGroup
 from condor_pydagman.vocabulary import NodeKind
 
 _NO_LINE = 0
@@ -52,6 +52,8 @@ def _commands(dag: Dag) -> Iterator[Command]:
         yield from _modifiers(dag, node)
     for group in dag.site_groups:
         yield from site_group_lines(dag, group)
+    for choice in dag.choices:
+        yield commands.Choose(_NO_LINE, *choice)
     for category, limit in dag.category_limits.items():
         yield commands.MaxJobs(_NO_LINE, category, limit)
     yield from _EdgeLines(dag).commands()
@@ -99,7 +101,7 @@ def _modifiers(dag: Dag, node: int) -> Iterator[Command]:
         yield commands.Category(_NO_LINE, name, dag.categories[node])
     if node in dag.save_points:
         yield commands.SavePointFile(_NO_LINE, name, dag.save_points[node])
-    if flags & DONE and not flags & USER_DONE:
+    if flags & DONE and not flags & (USER_DONE | LEFT_OUT):
         yield commands.Done(_NO_LINE, name)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from condor_pydagman.engine.report import NodeReport, Report
-from condor_pydagman.graph.model import USER_DONE, Dag
+from condor_pydagman.graph.model import LEFT_OUT, USER_DONE, Dag
 from condor_pydagman.records.ad_attributes import quoted
 from condor_pydagman.vocabulary import DagStatus, NodeKind, NodeStatus
 
@@ -160,6 +160,8 @@ def _details(dag: Dag, node: NodeReport) -> str:
         return node.error
     if node.status == NodeStatus.FUTILE:
         return "Had an ancestor node fail"
+    if node.status == NodeStatus.DONE and dag.flags[node.node] & LEFT_OUT and not node.retries_done:
+        return "Left out by CHOOSE"
     if node.status == NodeStatus.DONE and dag.flags[node.node] & USER_DONE:
         return "User defined as DONE"
     return ""

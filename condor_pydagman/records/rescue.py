@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from condor_pydagman.dagfile import commands
+from condor_pydagman.dagfile.choice_lines import write_choose
 from condor_pydagman.dagfile.quoting import name_word, node_word
 from condor_pydagman.dagfile.retry_lines import retry_options
 from condor_pydagman.engine.node_settings import retry_in_force
 from condor_pydagman.engine.report import GroupReport, NodeReport
 from condor_pydagman.errors import UsageError
-from condor_pydagman.graph.model import Dag
+from condor_pydagman.graph.model import LEFT_OUT, Dag
 from condor_pydagman.graph.unparse import retry_line
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records.setting_options import setting_lines
@@ -96,7 +98,7 @@ def _text(
     for report in nodes:
         kind = dag.kinds[report.node]
         total += kind != NodeKind.SERVICE
-        if report.status == NodeStatus.DONE:
+        if report.status == NodeStatus.DONE and not _left_out(dag, report):
             done += kind != NodeKind.SERVICE
             if kind not in _NEVER_DONE:
                 marks.append(f"DONE {node_word(report.name)}\n")
@@ -112,6 +114,13 @@ def _text(
     yield from head
     yield from _counts(created, total, done, failed)
     yield from marks
+    for choice in dag.choices:
+        yield write_choose(commands.Choose(0, *choice)) + "\n"
+
+
+def _left_out(dag: Dag, report: NodeReport) -> bool:
+    """Whether CHOOSE has left the node out, and no person has run it all the same."""
+    return bool(dag.flags[report.node] & LEFT_OUT) and not report.retries_done
 
 
 def newest(existing: Iterable[int]) -> int:

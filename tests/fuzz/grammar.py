@@ -246,6 +246,10 @@ class Writer:
         limits = limits[: self._random.randrange(0 if self._odd() else 1, 4)]
         return self._line("TIMEOUT", self._name(), *" ".join(limits).split(" "))
 
+    def _choose(self) -> str:
+        extent = self._pick(("FROM", "UNTIL", "ONLY"), ("", "ALL"))
+        return self._line("CHOOSE", extent, self._name(), self._maybe(self._name(), "M*", "?"))
+
     def _abort(self) -> str:
         returns = self._maybe(f"RETURN {self._number()}")
         return self._line("ABORT-DAG-ON", self._name(), self._number(), returns)
@@ -335,6 +339,7 @@ _COMMANDS = (
     Writer._pre_skip,
     Writer._tolerance,
     Writer._timeout,
+    Writer._choose,
     Writer._category,
     Writer._maxjobs,
     Writer._save_point,

@@ -254,6 +254,37 @@ def special_nodes_have_timeouts_too(s: Scene) -> None:
         assert f"(TIMEOUT {words})" in s.out()
 
 
+# CHOOSE
+
+LINE = "".join(f"JOB {node} job.sub\n" for node in "ABCDE") + (
+    "PARENT A CHILD B E\nPARENT B CHILD C\nPARENT C CHILD D\n"
+)
+
+
+@STAGE.scene
+def part_of_a_dag_fails_recovers_and_is_run_from_its_rescue_file(s: Scene) -> None:
+    s.submit(
+        LINE.replace("JOB C job.sub", "JOB C told.sub") + 'VARS C code="$(fails:1)"\n',
+        "-choose_from",
+        "B",
+        "-choose_until",
+        "C",
+    )
+    s.started("C 0")
+    s.kill()
+    s.touch("go.C")
+    assert s.ends() == 1
+    assert dags.starts(s.work) == {"B 0": 1, "C 0": 1}
+    assert s.text("t.dag.rescue001").endswith("DONE B\nCHOOSE FROM B\nCHOOSE UNTIL C\n")
+    s.write(LINE)
+    s.submit_again()
+    assert s.ends() == 0
+    assert dags.starts(s.work) == {"B 0": 1, "C 0": 2}
+    s.submit_again("-DoRescueFrom", "1", "-choose_all")
+    assert s.ends() == 0
+    assert dags.starts(s.work) == {"A 0": 1, "B 0": 1, "C 0": 3, "D 0": 1, "E 0": 1}
+
+
 # Knobs
 
 

@@ -67,6 +67,15 @@ def test_what_a_rescue_file_skips(here: Path, capsys: pytest.CaptureFixture[str]
     assert "rescue002" not in said(capsys, "--force", "t.dag")
 
 
+def test_part_of_a_dag(capsys: pytest.CaptureFixture[str]) -> None:
+    text = said(capsys, "--choose-only", "B", "--nodes", "t.dag")
+    assert "3 node(s) are left out: CHOOSE ONLY B\n" in text
+    assert "1 node(s) are marked DONE in the DAG and are skipped\n" in text
+    assert "A: would run\nB: would run\nC: is left out\nD: is done\n" in text
+    found = json.loads(said(capsys, "--choose-from", "B,C", "--json", "--nodes", "t.dag"))
+    assert (found["done"], found["left_out"], found["to_run"]) == (1, 3, ["B", "C", "F"])
+
+
 def test_nothing_is_left(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "one.dag").write_text("JOB A a.sub DONE\n")
     assert "Nothing would run: all nodes are done\n" in said(capsys, "one.dag")

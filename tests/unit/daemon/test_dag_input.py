@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from condor_pydagman.adapters.outlog import OutLog
 from condor_pydagman.config import Config
 from condor_pydagman.daemon.dag_input import CannotStart, read_dag
 from condor_pydagman.dagman_job.options import parse_dagman
-from condor_pydagman.graph.model import DONE, Dag
+from condor_pydagman.graph.model import DONE, LEFT_OUT, Dag
 
 
 @pytest.fixture(autouse=True)
@@ -21,10 +22,10 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def read(text: str, config: Config | None = None) -> tuple[Dag, str]:
+def read(text: str, config: Config | None = None, words: Sequence[str] = ()) -> tuple[Dag, str]:
     """The DAG, and what `.dagman.out` says."""
     Path("x.dag").write_text(text)
-    options = parse_dagman(["-Dag", "x.dag"])
+    options = parse_dagman(["-Dag", "x.dag", *words])
     out = OutLog("x.dag.dagman.out", 3)
     dag, _ = read_dag(options, config or Config(), options.paths(), out)
     out.flush()
@@ -50,6 +51,21 @@ def test_a_rescue_file_marks_nodes_of_splices() -> None:
     dag, said = read("SPLICE S s.dag\n")
     assert [bool(flags & DONE) for flags in dag.flags] == [True, False]
     assert "USING RESCUE DAG x.dag.rescue001" in said
+
+
+def test_part_of_the_dag_is_chosen() -> None:
+    text = "JOB A a\nJOB B b\nJOB C c\nPARENT A CHILD B\nPARENT B CHILD C\n"
+    Path("x.dag.rescue001").write_text("DONE A\nCHOOSE UNTIL B\n")
+    dag, said = read(text)
+    assert [dag.flags[node] & LEFT_OUT for node in range(3)] == [0, 0, LEFT_OUT]
+    assert "1 nodes are left out: CHOOSE UNTIL B" in said
+    dag, said = read(text, words=["-choose_from", "C", "-choose_from", "B, C"])
+    assert [dag.flags[node] & DONE for node in range(3)] == [DONE, 0, 0]
+    assert "0 nodes are left out: CHOOSE FROM C B C" in said
+    dag, said = read(text, words=["-choose_all"])
+    assert [dag.flags[node] & DONE for node in range(3)] == [DONE, 0, 0]
+    with pytest.raises(CannotStart, match="ERROR: CHOOSE: No node is called D"):
+        read(text, words=["-choose_only", "D"])
 
 
 def test_a_newer_rescue_file_that_cannot_be_set_aside() -> None:

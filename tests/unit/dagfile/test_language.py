@@ -18,10 +18,10 @@ from condor_pydagman.dagfile.parser import manager_commands
 
 
 def test_every_word_of_the_language_is_known() -> None:
-    assert len(LANGUAGE) == 37
+    assert len(LANGUAGE) == 38
     assert all(about.word == word == normal(word) for word, about in LANGUAGE.items())
     assert [word for word, about in LANGUAGE.items() if about.extension] == [
-        *("NOTIFY", "TIMEOUT", "SITE_GROUP", "SITE_POLICY", "SITE_MATCHED")
+        *("NOTIFY", "TIMEOUT", "SITE_GROUP", "SITE_POLICY", "SITE_MATCHED", "CHOOSE")
     ]
 
 

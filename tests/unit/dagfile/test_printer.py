@@ -121,6 +121,7 @@ def _of(field: str, kind: str) -> st.SearchStrategy[Any]:
         "pairs": st.lists(st.tuples(st.text("kq_.+Q", min_size=1), _LINE), max_size=3).map(tuple),
         "name": _NAME,
         "node": _NAME,
+        "extent": st.sampled_from(["FROM", "UNTIL", "ONLY"]),
         "members": st.sampled_from(["NODES", "SPLICE", "ALL_NODES"]),
     }
     by_kind: dict[str, st.SearchStrategy[Any]] = {

@@ -198,6 +198,7 @@ def test_of_the_options_that_are_for_tests_only_one_is_handed_on() -> None:
         (["-load_save", "s.save"], "load_save", "s.save"),
         (["-DoRescueFrom", "3"], "do_rescue_from", 3),
         (["-RescueFile", "t.dag.rescue002"], "rescue_file", "t.dag.rescue002"),
+        (["-choose_from", "A,B*"], "choose_from", ("A,B*",)),
     ],
 )
 def test_where_a_run_starts_from_is_handed_on_to_dagman(
@@ -317,6 +318,6 @@ def test_they_take_no_abbreviation_from_those_of_stock(word: str, attribute: str
     words = [word, "x"] if attribute == "config" else [word]
     options = parse_submit([*words, "t.dag"])
     assert getattr(options, attribute) == ("x" if attribute == "config" else False)
-    for part in ("-check", "-check_da", "-no_c", "-no_check"):
+    for part in ("-check", "-check_da", "-no_c", "-no_check", "-choose", "-choose_f"):
         with pytest.raises(UsageError):
             parse_submit([part, "t.dag"])

@@ -35,6 +35,7 @@ LINES = {
     commands.SitePolicyLine: "SITE_GROUP g NODES A\nSITE_POLICY g WAIT 5",
     commands.SiteMatched: "SITE_GROUP g NODES A\nSITE_MATCHED g s 1",
     commands.SavePointFile: "SAVE_POINT_FILE A",
+    commands.Choose: "CHOOSE FROM A",
     commands.Category: "CATEGORY A c",
     commands.Done: "DONE A",
     commands.MaxJobs: "MAXJOBS c 1",

@@ -10,8 +10,8 @@ from condor_pydagman.graph.progress import apply_progress, read_saved
 from tests.unit.graph.texts import build_text
 
 ONLY = (
-    "ERROR: A rescue or save file can hold DONE, RETRY, PRIORITY, TIMEOUT, CATEGORY, VARS and"
-    " SITE_MATCHED lines only"
+    "ERROR: A rescue or save file can hold DONE, RETRY, PRIORITY, TIMEOUT, CATEGORY, VARS,"
+    " SITE_MATCHED and CHOOSE lines only"
 )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import pytest
 
 from condor_pydagman.engine.report import Deferrals, NodeReport, Report
-from condor_pydagman.graph.model import DONE, USER_DONE, Dag
+from condor_pydagman.graph.model import DONE, LEFT_OUT, USER_DONE, Dag
 from condor_pydagman.records import node_status
 from condor_pydagman.records.node_status import asctime, node_status_text
 from condor_pydagman.vocabulary import DagStatus, NodeKind, NodeStatus
@@ -134,6 +134,15 @@ def test_whole_file_of_a_finished_dag() -> None:
 )
 def test_state_of_the_dag(final: bool, outcome: str, state: str) -> None:
     assert f"  DagStatus = {state}\n" in text(counts(), [], final, outcome)
+
+
+def test_a_node_that_is_left_out() -> None:
+    dag = small_dag()
+    dag.flags[0] |= DONE | LEFT_OUT
+    pieces = node_status_text(
+        dag, counts(), [node(0, "A", NodeStatus.DONE)], now=NOW, now_local=LOCAL
+    )
+    assert '  StatusDetails = "Left out by CHOOSE";\n' in "".join(pieces)
 
 
 def test_next_update_is_told_while_running() -> None:

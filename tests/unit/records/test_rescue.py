@@ -10,7 +10,7 @@ from condor_pydagman.engine.node_settings import NodeSettings
 from condor_pydagman.engine.report import NodeReport
 from condor_pydagman.errors import UsageError
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, build
-from condor_pydagman.graph.model import Dag, Retry
+from condor_pydagman.graph.model import DONE, LEFT_OUT, Choice, Dag, Retry
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records import rescue
@@ -82,6 +82,17 @@ def test_what_a_person_has_set_is_in_the_dag_language() -> None:
     kept = text(dag, nodes, reset=False)
     left = "# 0 of 0 retries already performed; 0 remaining\nRETRY A 0 UNLESS-EXIT 4\n"
     assert f"{lines}{left}# 1 of 1" in kept
+
+
+def test_nodes_that_are_left_out_are_not_called_done() -> None:
+    dag = small_dag()
+    dag.choices = [Choice("FROM", ("B", "C"))]
+    dag.flags[0] |= LEFT_OUT | DONE
+    assert text(dag, reports(dag)).endswith(
+        "# Nodes premarked DONE: 1\n# Nodes that failed: 1\n#   B,<ENDLIST>\n\nCHOOSE FROM B C\n"
+    )
+    run_by_hand = [node(dag, "A", NodeStatus.DONE, retries=1), *reports(dag)[1:]]
+    assert "\nDONE A\nCHOOSE FROM B C\n" in text(dag, run_by_hand)
 
 
 def test_kept_retries_follow_their_node() -> None:

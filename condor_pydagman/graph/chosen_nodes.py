@@ -1,0 +1,152 @@
+"""Which nodes run: CHOOSE, and the options -choose_from, -choose_until and -choose_only.
+
+Nodes that are not chosen are *left out*: they count as done from the start.  All choices of an
+extent count as one, and a node runs if each of these includes it:
+
+- FROM: the nodes named, and all that depend on them;
+- UNTIL: all but what comes after the nodes named, and is not needed for one of them;
+- ONLY: the nodes named, and all that they depend on.
+
+Nodes that are done are not left out, so that a rescue file still calls them DONE.  FINAL,
+PROVISIONER and SERVICE nodes run in every run of a DAG, also here.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+from condor_pydagman.dagfile import commands
+from condor_pydagman.dagfile.choice_lines import FROM, ONLY, UNTIL
+from condor_pydagman.dagfile.hints import nearest
+from condor_pydagman.errors import UsageError
+from condor_pydagman.graph.building import Building, fail
+from condor_pydagman.graph.model import DONE, LEFT_OUT, Choice, Dag
+from condor_pydagman.vocabulary import ORDINARY_KINDS, NodeKind
+
+MAX_COMPARED = 20_000  # names among which one like a misspelt one is looked for
+MAX_NAME = 200  # characters of a misspelt one
+_PATTERN = re.compile(r"[*?\[]")
+
+
+def choose(building: Building, command: commands.Choose) -> None:
+    """CHOOSE."""
+    if building.scope.outer is not None:
+        fail(
+            "CHOOSE can't be used in a splice",
+            "it is about a whole DAG: put it into the DAG file, with S+A for node A of splice S",
+        )
+    names = tuple(building.scope.full(name) for name in command.names)
+    for given, name in zip(command.names, names):
+        try:
+            chosen(building.dag, name)
+        except UsageError as error:
+            fail(str(error), "a name, or a pattern with *, ? and [...]", at=given)
+    building.dag.choices.append(Choice(command.extent, names))
+
+
+def chosen(dag: Dag, name: str) -> Sequence[int]:
+    """The nodes of that name, or whose names match it: `*`, `?` and `[...]` as in a shell.
+
+    Raises:
+        UsageError: there are none, or one that runs in any case.
+    """
+    node = dag.ids.get(name)
+    found = [node] if node is not None else _matching(dag, name)
+    if not found:
+        near = nearest(name[:MAX_NAME], dag.names[:MAX_COMPARED])
+        meant = f"; did you mean {near}?" if near else ""
+        raise UsageError(f"No node is called {name[:MAX_NAME]}{meant}")
+    for node in found:
+        kind = NodeKind(dag.kinds[node])
+        if kind not in ORDINARY_KINDS:
+            raise UsageError(f"{kind.name} node {dag.names[node]} runs in any case")
+    return found
+
+
+def _matching(dag: Dag, pattern: str) -> list[int]:
+    if not _PATTERN.search(pattern):
+        return []
+    matches = re.compile(fnmatch.translate(pattern)).match
+    kinds = dag.kinds
+    return [
+        node
+        for node, name in enumerate(dag.names)
+        if kinds[node] in ORDINARY_KINDS and matches(name)
+    ]
+
+
+def listed(extent: str, texts: Iterable[str]) -> list[Choice]:
+    """The choice that an option means: texts with names and commas between them; none if empty."""
+    names = (name.strip() for text in texts for name in text.split(","))
+    found = tuple(name for name in names if name)
+    return [Choice(extent, found)] if found else []
+
+
+def leave_out(dag: Dag, choices: Sequence[Choice]) -> int:
+    """Mark the nodes of a finished Dag that the choices do not include; returns how many.
+
+    The choices are the Dag's from now on.
+
+    Raises:
+        UsageError: a name stands for no node, or no node is chosen.
+    """
+    dag.choices = list(choices)
+    if not choices:
+        return 0
+    runs = _chosen_by_all(dag, choices)
+    left = 0
+    for node, kind in enumerate(dag.kinds):
+        if not runs[node] and kind in ORDINARY_KINDS and not dag.flags[node] & DONE:
+            dag.flags[node] |= DONE | LEFT_OUT
+            left += 1
+    return left
+
+
+def _chosen_by_all(dag: Dag, choices: Iterable[Choice]) -> bytearray:
+    """By vertex, whether the choices of each extent include it."""
+    named: dict[str, dict[int, None]] = {}
+    for choice in choices:
+        for name in choice.names:
+            named.setdefault(choice.extent, {}).update(dict.fromkeys(chosen(dag, name)))
+    runs = bytearray(b"\1") * dag.vertex_count
+    for extent, nodes in named.items():
+        included = _INCLUDED[extent](dag, nodes)
+        runs = bytearray(map(int.__and__, runs, included))
+    if not any(runs[: len(dag)]):
+        raise UsageError("No node is chosen by all of " + "; ".join(map(str, choices)))
+    return runs
+
+
+def _after(dag: Dag, nodes: Iterable[int]) -> bytearray:
+    return _reached(dag.vertex_count, nodes, dag.successors)
+
+
+def _before(dag: Dag, nodes: Iterable[int]) -> bytearray:
+    return _reached(dag.vertex_count, nodes, dag.predecessors)
+
+
+def _not_beyond(dag: Dag, nodes: Iterable[int]) -> bytearray:
+    """All but what is after these and not before one of them."""
+    after, before = _after(dag, nodes), _before(dag, nodes)
+    return bytearray(not late or early for late, early in zip(after, before))
+
+
+def _reached(
+    vertices: int, nodes: Iterable[int], neighbours: Callable[[int], Sequence[int]]
+) -> bytearray:
+    """1 for each vertex that can be reached, the first ones among them."""
+    marks = bytearray(vertices)
+    todo = list(nodes)
+    for vertex in todo:
+        marks[vertex] = 1
+    while todo:
+        for vertex in neighbours(todo.pop()):
+            if not marks[vertex]:
+                marks[vertex] = 1
+                todo.append(vertex)
+    return marks
+
+
+_INCLUDED = {FROM: _after, UNTIL: _not_beyond, ONLY: _before}

@@ -1,0 +1,34 @@
+"""CHOOSE: how its line is read and written."""
+
+from __future__ import annotations
+
+import pytest
+
+from condor_pydagman.dagfile import commands, printer
+from condor_pydagman.dagfile.parser import parse
+
+
+@pytest.mark.parametrize(
+    ("line", "command"),
+    [
+        ("CHOOSE FROM A", commands.Choose(1, "FROM", ("A",))),
+        ("choose until A S+B c", commands.Choose(1, "UNTIL", ("A", "S+B", "c"))),
+        ("CHOOSE Only sim_*", commands.Choose(1, "ONLY", ("sim_*",))),
+    ],
+)
+def test_lines(line: str, command: commands.Choose) -> None:
+    assert parse(line, "x.dag").commands == [command]
+    assert parse(printer.lines(command), "x.dag").commands == [command]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("CHOOSE", "Missing which nodes are chosen"),
+        ("CHOOSE A", "Unexpected token 'A'"),
+        ("CHOOSE FROM", "FROM missing the names of nodes"),
+    ],
+)
+def test_mistakes(line: str, message: str) -> None:
+    (error,) = parse(line, "x.dag").errors
+    assert message in str(error)
