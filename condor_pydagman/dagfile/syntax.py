@@ -17,6 +17,7 @@ from condor_pydagman.dagfile import node_lines as node
 from condor_pydagman.dagfile import notify_lines as notify
 from condor_pydagman.dagfile import retry_lines as retry
 from condor_pydagman.dagfile import site_lines as site
+from condor_pydagman.dagfile import sweep_lines as sweep
 from condor_pydagman.dagfile import whole_dag_lines as whole
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.fixed_lines import (
@@ -72,6 +73,7 @@ _TABLE = (
     Syntax("SERVICE", commands.Job, node.read_service, node.write_job),
     Syntax("DATA", commands.Job, node.read_data, node.write_job),
     Syntax("SUBDAG", commands.Subdag, node.read_subdag, node.write_subdag),
+    Syntax("SWEEP", commands.Sweep, sweep.read_sweep, sweep.write_sweep),
     Syntax("SPLICE", commands.Splice, node.read_splice, node.write_splice),
     Syntax(
         "SUBMIT_DESCRIPTION",
@@ -92,6 +94,7 @@ _TABLE = (
     _fixed("INCLUDE", commands.Include, _INCLUDE),
     Syntax("PARENT", commands.ParentChild, edge.read_parent, edge.write_parent),
     Syntax("WEAK", commands.ParentChild, edge.read_weak, edge.write_parent),
+    Syntax("SWEEP_PARENT", commands.SweepParent, sweep.read_sweep_parent, sweep.write_sweep_parent),
     _fixed("CONNECT", commands.Connect, _SPLICE, _SPLICE),
     Syntax("PIN_IN", commands.Pin, edge.read_pin_in, edge.write_pin),
     Syntax("PIN_OUT", commands.Pin, edge.read_pin_out, edge.write_pin),

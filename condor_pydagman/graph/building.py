@@ -141,6 +141,9 @@ class Building:
         node = self.find(name)
         if node is not None:
             return (node,)
+        sweep = self.scope.sweeps.get(self.scope.munge + name)
+        if sweep is not None:
+            return sweep.nodes
         if name.upper() != ALL_NODES:
             self.unknown(name)
         found: Iterable[int] = chain.from_iterable(self.scope.ranges())

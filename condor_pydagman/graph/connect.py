@@ -32,15 +32,23 @@ def parent_child(building: Building, command: commands.ParentChild) -> None:
             "the splice is empty, or each of its nodes is a parent or a child of another one",
             also="failed to add dependency between nodes",
         )
-    join = len(parents) > 1 and len(children) > 1 and building.options.use_join_nodes
+    join(building, parents, children, weak=command.weak)
+
+
+def join(
+    building: Building, parents: Sequence[int], children: Sequence[int], *, weak: bool = False
+) -> None:
+    """Make each of `parents` a parent of each of `children`, through a join node if those are to be
+    used."""
+    with_node = len(parents) > 1 and len(children) > 1 and building.options.use_join_nodes
     if building.special:
-        _refuse_special(building, parents, children, join)
-    if join:
+        _refuse_special(building, parents, children, with_node)
+    if with_node:
         node = _join_node(building)
-        building.dag.add_edges(parents, (node,), weak=command.weak)
+        building.dag.add_edges(parents, (node,), weak=weak)
         building.dag.add_edges((node,), children)
     else:
-        building.dag.add_edges(parents, children, weak=command.weak)
+        building.dag.add_edges(parents, children, weak=weak)
 
 
 def pin(building: Building, command: commands.Pin) -> None:
@@ -92,6 +100,10 @@ def _ends(building: Building, names: tuple[str, ...], which: str) -> Sequence[in
         node = building.find(name)
         if node is not None:
             found.add(node)
+            continue
+        sweep = scope.sweeps.get(scope.munge + name)
+        if sweep is not None:
+            found.update(sweep.nodes)
             continue
         splice = scope.splices.get(scope.munge + name)
         if splice is None:

@@ -203,6 +203,8 @@ class DagReader:
                     self._leave_splice(good=self._wrong() == before)
                 elif isinstance(item, commands.Include):
                     yield self._file(item.file)
+                elif isinstance(item, commands.Sweep) and item.rows:
+                    self._sweep(item)
                 else:
                     apply(self._building, item)
             except ProcessingError as error:
@@ -211,6 +213,14 @@ class DagReader:
                 if self._wrong() > before:
                     self._add_trail(reading, before, item, reader.text())
         self._note(reading)
+
+    def _sweep(self, command: commands.Sweep) -> None:
+        """A sweep whose values are in a file."""
+        from condor_pydagman.graph.sweeps import sweep  # imported late: few DAGs have any
+
+        self._files_read += 1
+        path = os.path.join(self._building.scope.where, command.rows)
+        sweep(self._building, command, "".join(self._text(path, command.rows)))
 
     def _begin_simple(self, simple: SimpleLines, reading: Reading, progress: _Progress) -> None:
         """The first time: what can be applied already."""

@@ -8,10 +8,17 @@ into it.  (Manual: "Splices"; the order is the stock program's.)
 from __future__ import annotations
 
 import os.path
-from collections.abc import Iterator
-from typing import Union
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple, Union
 
 Piece = Union[range, "Scope"]
+
+
+class Swept(NamedTuple):
+    """A SWEEP: its nodes, and by variable the values of all of them."""
+
+    nodes: range
+    columns: Mapping[str, Sequence[str]]
 
 
 class Scope:
@@ -26,6 +33,7 @@ class Scope:
         directory: what node directories in it are relative to; '' for DAGMan's own.
         where: directory that names of files are relative to while it is read; '' as above.
         splices: those not lifted yet, by name.
+        sweeps: by name, braces included.
         pins: nodes by PIN_IN (False) or PIN_OUT (True) and number.
         categories: those that CATEGORY commands name.
         limits: MAXJOBS by category.
@@ -43,6 +51,7 @@ class Scope:
         self.directory: str = outer.directory if outer else ""
         self.where: str = outer.where if outer else ""
         self.splices: dict[str, Scope] = {}
+        self.sweeps: dict[str, Swept] = {}
         self.pins: dict[bool, dict[int, list[int]]] = {False: {}, True: {}}
         self.categories: set[str] = set()
         self.limits: dict[str, int] = {}

@@ -246,6 +246,17 @@ class Writer:
         limits = limits[: self._random.randrange(0 if self._odd() else 1, 4)]
         return self._line("TIMEOUT", self._name(), *" ".join(limits).split(" "))
 
+    def _sweep(self) -> str:
+        values = self._pick(("1 2", "1..3", "a b", "0..1..0.5"), ("", "1..", "1..2..0"))
+        clauses = self._maybe(f"OVER y IN {values}", "ALONG y IN 1 2", 'VARS k="{x}"', "DIR d{x}")
+        name = self._pick(("s{x}", "t{x}{y}"), ("s", "A", "s{z}"))
+        return self._line("SWEEP", name, "a.sub", *f"OVER x IN {values} {clauses}".split(" "))
+
+    def _sweep_parent(self) -> str:
+        how = self._pick(("ONE_TO_ONE", "BY x"), ("", "BY", "BY z"))
+        names = [self._pick(("s{x}", "t{x}{y}"), ("A", "")) for _ in range(2)]
+        return self._line("SWEEP_PARENT", names[0], "CHILD", names[1], *how.split(" "))
+
     def _choose(self) -> str:
         extent = self._pick(("FROM", "UNTIL", "ONLY"), ("", "ALL"))
         return self._line("CHOOSE", extent, self._name(), self._maybe(self._name(), "M*", "?"))
@@ -340,6 +351,8 @@ _COMMANDS = (
     Writer._tolerance,
     Writer._timeout,
     Writer._choose,
+    Writer._sweep,
+    Writer._sweep_parent,
     Writer._category,
     Writer._maxjobs,
     Writer._save_point,

@@ -6,8 +6,10 @@ after a restart, a job that the schedd has lost is noticed.
 from __future__ import annotations
 
 import re
+import shutil
 import time
 from datetime import datetime
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +19,7 @@ from tests.pool.scenes import STATUS, Played, Scene, Stage
 pytestmark = pytest.mark.pool
 
 STAGE = Stage()
+ROOT = Path(__file__).parents[2]
 
 
 def fails(node: str, code: int = 1, seconds: float = 0) -> str:
@@ -283,6 +286,20 @@ def part_of_a_dag_fails_recovers_and_is_run_from_its_rescue_file(s: Scene) -> No
     s.submit_again("-DoRescueFrom", "1", "-choose_all")
     assert s.ends() == 0
     assert dags.starts(s.work) == {"A 0": 1, "B 0": 1, "C 0": 3, "D 0": 1, "E 0": 1}
+
+
+# SWEEP
+
+
+@STAGE.scene
+def the_example_of_a_sweep(s: Scene) -> None:
+    for file in (ROOT / "examples/sweep").iterdir():
+        shutil.copy(file, s.work / file.name)
+    s.submit((s.work / "sweep.dag").read_text())
+    assert s.ends() == 0
+    lines = s.text("table.txt").splitlines()
+    assert len(lines) == 12
+    assert lines[-1] == "energy 50 seed 04 result 200"
 
 
 # Knobs

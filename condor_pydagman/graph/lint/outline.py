@@ -19,7 +19,7 @@ from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.bulk import SimpleLines
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.parser import CommandReader, Reading
-from condor_pydagman.errors import DagFileError, FileError
+from condor_pydagman.errors import DagFileError, FileError, UsageError
 from condor_pydagman.graph.file_cache import FileCache, Player, Recorder
 from condor_pydagman.graph.lint.external import (
     NO_DESCRIPTION,
@@ -29,6 +29,7 @@ from condor_pydagman.graph.lint.external import (
 )
 from condor_pydagman.graph.lint.findings import FileKind, World
 from condor_pydagman.graph.lint.outline_graph import JOIN_NAME, OutlineGraph
+from condor_pydagman.graph.lint.outline_sweeps import add_sweep, join_sweeps
 from condor_pydagman.graph.lint.references import (
     LATER,
     Deferred,
@@ -39,6 +40,7 @@ from condor_pydagman.graph.lint.references import (
     word_of,
 )
 from condor_pydagman.graph.model import JOIN, Dag
+from condor_pydagman.graph.scope import Swept
 from condor_pydagman.vocabulary import NodeKind
 
 MAX_ERRORS = 10_000  # of a file, and as many again of commands that can't be applied
@@ -63,6 +65,7 @@ class Scope:
         self.provisioner = ""
         self.has_config = False
         self.splices: dict[str, Ends] = {}
+        self.sweeps: dict[str, Swept] = {}
         self.inner: list[Scope] = []
         self.splice_count = 0  # splices of its own, those that can't be read included
         self.counted = 0  # the stock tool's count, which it adds up anew at every INCLUDE
@@ -259,6 +262,19 @@ class _Reader:
             yield from self._include(place, command)
         elif isinstance(command, commands.Splice):
             yield from self._splice(place, command)
+        elif isinstance(command, commands.Sweep):
+            self._report_if(place, command, self._sweep(place, command))
+
+    def _sweep(self, place: Place, command: commands.Sweep) -> str:
+        """Add the nodes of a sweep; the result is why that can't be done, or ''."""
+        table = Place(command.rows, place.directory, place.scope)
+        reason = self.open(table, command.rows) if command.rows else ""
+        if reason:
+            return f"Failed to read {command.rows}: {reason}"
+        try:
+            return add_sweep(self._graph, place.scope, command, "".join(table.blocks))
+        except (OSError, FileError, UsageError) as error:
+            return str(error)
 
     def _check_job(self, place: Place, command: commands.Job) -> None:
         known = command.description is None and command.submit in self._descriptions
@@ -394,7 +410,7 @@ class _Reader:
 
     def _is_to_wait(self, place: Place, command: Command, resolver: Resolver) -> bool:
         """Whether a command that names a node is to be looked at again at the end of the file."""
-        if isinstance(command, (commands.ConfigFile, commands.Reject)):
+        if isinstance(command, (commands.ConfigFile, commands.Reject, commands.SweepParent)):
             return True
         if isinstance(command, commands.ScriptLine):
             missing = self._external.script(command, place.directory)
@@ -408,6 +424,9 @@ class _Reader:
             for reason in reasons:
                 self._report(place, command, reason)
             self._graph.add_edges(parents, children)
+            return
+        if isinstance(command, commands.SweepParent):
+            self._report_if(place, command, join_sweeps(self._graph, scope, command))
             return
         if isinstance(command, commands.SubmitDescription):
             reason = self._external.description(command.description, place.directory)

@@ -135,7 +135,9 @@ class _Reader(DagReader):
         return [
             name
             for name in dict.fromkeys(names)
-            if building.find(name) is None and building.scope.munge + name not in known
+            if building.find(name) is None
+            and building.scope.munge + name not in known
+            and building.scope.munge + name not in building.scope.sweeps
         ]
 
     def _is_empty_splice(self, names: Iterable[str]) -> bool:

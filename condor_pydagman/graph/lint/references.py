@@ -14,6 +14,7 @@ from condor_pydagman.dagfile.bulk import SimpleLines
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.syntax import SYNTAX_OF
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.graph.scope import Swept
 from condor_pydagman.vocabulary import NodeKind
 
 # Commands that are applied when all nodes of their file are known, in this order.
@@ -21,6 +22,7 @@ _ORDER: tuple[type, ...] = (
     commands.SubmitDescription,
     commands.Category,
     commands.ParentChild,
+    commands.SweepParent,
     commands.ScriptLine,
     commands.RetryLine,
     commands.AbortDagOn,
@@ -56,6 +58,10 @@ class Names(Protocol):
     @property
     def splices(self) -> dict[str, Ends]:
         """The splices so far."""
+
+    @property
+    def sweeps(self) -> dict[str, Swept]:
+        """The sweeps so far."""
 
 
 def word_of(command: Command) -> str:
@@ -143,6 +149,8 @@ class Resolver:
         name = getattr(command, "node", None)
         if name is None or self._scope.prefix + name in self._dag.ids:
             return ""
+        if name in self._scope.sweeps and not isinstance(command, commands.Done):
+            return ""
         if isinstance(command, commands.Done) and name.upper() == _ALL_NODES:
             return "ALL_NODES can not be used with DONE command"
         if name.upper() == _ALL_NODES:
@@ -167,6 +175,8 @@ class Resolver:
                 found[node] = None
             elif name in splices:
                 found.update(dict.fromkeys(splices[name][as_parents]))
+            elif name in self._scope.sweeps:
+                found.update(dict.fromkeys(self._scope.sweeps[name].nodes))
             else:
                 return None
         return sorted(found)
@@ -181,6 +191,8 @@ class Resolver:
             node = self._dag.ids.get(self._scope.prefix + name)
             if node is None and name in self._scope.splices:
                 known.update(dict.fromkeys(self._scope.splices[name][as_parents]))
+            elif node is None and name in self._scope.sweeps:
+                known.update(dict.fromkeys(self._scope.sweeps[name].nodes))
             elif node is None:
                 unknown.append(name)
             elif self._dag.kinds[node] in WITH_EDGES:

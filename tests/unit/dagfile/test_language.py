@@ -18,17 +18,26 @@ from condor_pydagman.dagfile.parser import manager_commands
 
 
 def test_every_word_of_the_language_is_known() -> None:
-    assert len(LANGUAGE) == 38
+    assert len(LANGUAGE) == 40
     assert all(about.word == word == normal(word) for word, about in LANGUAGE.items())
     assert [word for word, about in LANGUAGE.items() if about.extension] == [
-        *("NOTIFY", "TIMEOUT", "SITE_GROUP", "SITE_POLICY", "SITE_MATCHED", "CHOOSE")
+        *(
+            "SWEEP",
+            "NOTIFY",
+            "SWEEP_PARENT",
+            "TIMEOUT",
+            "SITE_GROUP",
+            "SITE_POLICY",
+            "SITE_MATCHED",
+            "CHOOSE",
+        )
     ]
 
 
 def test_what_is_applied_first() -> None:
     """The manual does not say; the order is that of stock DAGMan, and DATA is a node as well."""
     words = "SUBMIT_DESCRIPTION JOB FINAL PROVISIONER SERVICE SUBDAG SPLICE REJECT DOT"
-    assert {*words.split(), "NODE_STATUS_FILE", "JOBSTATE_LOG", "DATA"} == DEFINING
+    assert {*words.split(), "SWEEP", "NODE_STATUS_FILE", "JOBSTATE_LOG", "DATA"} == DEFINING
     assert {"CONFIG", "SET_JOB_ATTR", "ENV"} == SUBMIT_ONLY
     assert set(LANGUAGE) == DEFINING | USING | SUBMIT_ONLY
     assert not USING & (DEFINING | SUBMIT_ONLY)

@@ -122,6 +122,11 @@ def _of(field: str, kind: str) -> st.SearchStrategy[Any]:
         "name": _NAME,
         "node": _NAME,
         "extent": st.sampled_from(["FROM", "UNTIL", "ONLY"]),
+        "dimensions": st.just(
+            (commands.Dimension("x", ("1..3",)), commands.Dimension("y", ("a",)))
+        ),
+        "rows": st.just(""),
+        "keys": st.lists(_NAME, max_size=3).map(tuple),
         "members": st.sampled_from(["NODES", "SPLICE", "ALL_NODES"]),
     }
     by_kind: dict[str, st.SearchStrategy[Any]] = {

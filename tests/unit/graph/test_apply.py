@@ -17,6 +17,8 @@ from tests.unit.graph.texts import JOBS, build_text, seen
 LINES = {
     commands.Job: "JOB D x",
     commands.Subdag: "SUBDAG EXTERNAL D x.dag",
+    commands.Sweep: "SWEEP s{x} s OVER x IN 1..3",
+    commands.SweepParent: "SWEEP s{x} s OVER x IN 1..3\nSWEEP_PARENT s{x} CHILD s{x} ONE_TO_ONE",
     commands.Splice: "SPLICE S s.dag",
     commands.Include: "INCLUDE s.dag",
     commands.SubmitDescription: "SUBMIT-DESCRIPTION s {\n}",

@@ -1,0 +1,72 @@
+"""SWEEP and SWEEP_PARENT: how their lines are read and written."""
+
+from __future__ import annotations
+
+import pytest
+
+from condor_pydagman.dagfile import printer
+from condor_pydagman.dagfile.commands import Command, Dimension, Sweep, SweepParent
+from condor_pydagman.dagfile.parser import parse
+
+
+@pytest.mark.parametrize(
+    ("line", "command"),
+    [
+        (
+            "SWEEP s{x} a.sub OVER x IN 1..3",
+            Sweep(1, "s{x}", "a.sub", (Dimension("x", ("1..3",)),)),
+        ),
+        (
+            'sweep s{x}{y} a over x in 1 2 along y in "b c" d dir r/{x} vars prepend k="{y}" l=m',
+            Sweep(
+                1,
+                "s{x}{y}",
+                "a",
+                (Dimension("x", ("1", "2")), Dimension("y", ("b c", "d"), True)),
+                "",
+                "r/{x}",
+                False,
+                (("k", "{y}"), ("l", "m")),
+            ),
+        ),
+        ('SWEEP s{i} a ROWS "my t.csv" DIR d', Sweep(1, "s{i}", "a", (), "my t.csv", "d")),
+        ("SWEEP_PARENT a{x} CHILD b{x} ONE-TO-ONE", SweepParent(1, "a{x}", "b{x}")),
+        ("sweep-parent a{x} child b{x} by x y", SweepParent(1, "a{x}", "b{x}", ("x", "y"))),
+    ],
+)
+def test_lines(line: str, command: Command) -> None:
+    assert parse(line, "x.dag").commands == [command]
+    assert parse(printer.lines(command), "x.dag").commands == [command]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("SWEEP", "Missing node name"),
+        ("SWEEP s", "No submit description provided"),
+        ("SWEEP s a", "Missing OVER or ROWS"),
+        ("SWEEP s a OVER", "OVER missing its variable"),
+        ("SWEEP s a OVER 1x IN 2", "Invalid variable '1x'"),
+        ("SWEEP s a OVER queues IN 2", "Invalid variable 'queues'"),
+        ("SWEEP s a OVER x 2", "OVER x missing IN"),
+        ("SWEEP s a OVER x IN", "OVER x missing its values"),
+        ("SWEEP s a OVER x IN 1..", "Invalid range '1..'"),
+        ("SWEEP s a ALONG x IN 1", "ALONG needs an OVER before it"),
+        ("SWEEP s a ROWS", "ROWS missing its file"),
+        ("SWEEP s a ROWS f OVER x IN 1", "A sweep has either OVER or ROWS"),
+        ("SWEEP s a ROWS f NOOP", "Unexpected token 'NOOP'"),
+        ("SWEEP s a ROWS f VARS x", "Key value pair missing operator and value"),
+        ("SWEEP_PARENT a", "Missing CHILD specifier"),
+        ("SWEEP_PARENT a CHILD b", "Missing which nodes belong together"),
+        ("SWEEP_PARENT a CHILD b BY", "BY missing its variables"),
+        ("SWEEP_PARENT a CHILD b ALL", "Unexpected token 'ALL'"),
+    ],
+)
+def test_mistakes(line: str, message: str) -> None:
+    (error,) = parse(line, "x.dag").errors
+    assert message in str(error)
+
+
+def test_what_is_wrong_is_marked() -> None:
+    (error,) = parse("SWEEP s{x} a.sub OVER x IN 1..3 4..5..0", "x.dag").errors
+    assert error.column == len("SWEEP s{x} a.sub OVER x IN 1..3 ") + 1
