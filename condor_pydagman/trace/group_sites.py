@@ -50,12 +50,17 @@ class GroupSites:
                     self._members.setdefault(plan.group, []).append(name)
         return self._members.get(group, [])
 
-    def take(self, group: str, record: JournalRecord, value: int, text: str) -> bool:
+    def take(
+        self, group: str, record: JournalRecord, value: int, text: str, time: float = 0.0
+    ) -> bool:
         """Take in a record of the group; returns whether it says something new."""
         was = self._now.get(group, _NONE)
-        now = _after(was, record, value, text)
-        self._now[group] = now
-        return now != was
+        now = _after(was, record, value, text)._replace(since=was.since)
+        if now == was:
+            self._now.setdefault(group, was)
+            return False
+        self._now[group] = now._replace(since=time)
+        return True
 
 
 _NONE = GroupSite()

@@ -386,7 +386,9 @@ class NodeTracker:
     def _group_record(self, node: NodeRun, read: RecordRead, time: float) -> None:
         """The node's group has a site, or leaves it; then all its nodes are to run anew."""
         group = self.plan(node).group
-        if not group or not self._groups.take(group, read.record, read.value, read.text):
+        if not group:
+            return
+        if not self._groups.take(group, read.record, read.value, read.text, time):
             return
         if self._say is not None:
             data = {"group": group, **self.run.groups[group].as_json()}

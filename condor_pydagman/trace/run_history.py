@@ -236,6 +236,7 @@ class GroupSite(NamedTuple):
         old: the site that it has just left, where its clean-up node runs; '' otherwise.
         leaving: whether what runs of it at the site is being removed.
         reason: why it has been taken back, or gets no site; '' otherwise.
+        since: when it has come into this state.
     """
 
     site: str = ""
@@ -243,6 +244,7 @@ class GroupSite(NamedTuple):
     old: str = ""
     leaving: bool = False
     reason: str = ""
+    since: float = 0.0
 
     def as_json(self) -> dict[str, Any]:
         """Fields of the events `group.*`, and of what tools print in JSON."""

@@ -41,3 +41,13 @@ def test_no_site() -> None:
     run = Run()
     assert GroupSites(run, PLANS).take("g", JournalRecord.NO_SITE, 0, "none fits")
     assert run.groups == {"g": GroupSite(reason="none fits")}
+
+
+def test_since_when() -> None:
+    run = Run()
+    sites = GroupSites(run, PLANS)
+    sites.take("g", JournalRecord.SITE_MATCHED, 1, "1 north", 10.0)
+    assert not sites.take("g", JournalRecord.SITE_MATCHED, 1, "1 north", 20.0)
+    assert run.groups["g"].since == 10.0
+    sites.take("g", JournalRecord.SITE_TAKEN_BACK, 1, "it was told to", 30.0)
+    assert run.groups["g"].since == 30.0

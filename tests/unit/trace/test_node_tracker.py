@@ -317,7 +317,7 @@ def test_the_site_of_a_group(bench: Bench) -> None:
     bench.submit("B", 7)
     bench.submit("C", 8)
     run = bench.track(GROUP)
-    assert run.groups == {"g": GroupSite("the north", 1)}
+    assert run.groups == {"g": GroupSite("the north", 1, since=run.groups["g"].since)}
     assert (run.nodes["B"].attempts[0].site, run.nodes["C"].attempts[0].site) == ("the north", "")
     (event,) = bench.told("group.match")
     assert (event.node, event.data) == ("", {"group": "g", "site": "the north", "round": 1})
@@ -386,7 +386,7 @@ def test_retries_at_a_new_site_are_counted_anew(bench: Bench) -> None:
 def test_a_group_without_a_site(bench: Bench) -> None:
     bench.record(JournalRecord.NO_SITE, 3, text="none fits")
     run = bench.track(GROUP)
-    assert run.groups == {"g": GroupSite(reason="none fits")}
+    assert run.groups == {"g": GroupSite(reason="none fits", since=run.last)}
 
 
 def test_records_of_groups_without_the_dag(bench: Bench) -> None:
