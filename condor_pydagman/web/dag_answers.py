@@ -79,8 +79,10 @@ class DagAnswers:
             for word, number in zip(LIMITS, given)
         }
         shown["priority"] = int(options.priority or 0)
+        groups = {} if dag.places is None else {"groups": len(dag.places.of)}
         return {
             **dag.overview,
+            **groups,
             "version": dag.ring.version,
             "problem": dag.problem,
             "controls": {
@@ -114,9 +116,9 @@ class DagAnswers:
             raise Refused(404, "the DAG files can't be read, so there is no picture")
         if dag.picture is None or dag.picture.dag is not graph:
             dag.picture = PictureBoxes(graph)
-        states, version = dag.states, dag.ring.version
+        states, version, places = dag.states, dag.ring.version, dag.places
         make = dag.picture.picture
-        return dumped(await self._threads.with_picture(make, opened, states, version))
+        return dumped(await self._threads.with_picture(make, opened, states, version, places))
 
     async def states(self, request: web.Request) -> web.Response:
         """The states of all nodes."""

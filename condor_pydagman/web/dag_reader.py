@@ -13,7 +13,7 @@ from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.monitor.watched_dag import WatchedDag
 from condor_pydagman.names import logged_name
 from condor_pydagman.trace.dag_events import DagEvent
-from condor_pydagman.trace.run_history import NodeRun, Run
+from condor_pydagman.trace.run_history import GroupSite, NodeRun, Run
 from condor_pydagman.web.shown_states import (
     FAILED,
     FUTILE,
@@ -22,8 +22,10 @@ from condor_pydagman.web.shown_states import (
     FutileNodes,
     shown_state,
 )
+from condor_pydagman.web.site_places import SitePlaces, SitesSeen
 
 _NOTHING: Mapping[str, NodeRun] = {}
+_NO_SITE = GroupSite()
 
 
 class Glimpse(NamedTuple):
@@ -38,6 +40,7 @@ class Glimpse(NamedTuple):
         states: of all nodes, if they are to be read anew; else None.
         over: whether the DAG has ended, and nothing more will come.
         names: of all nodes; another list than before if `states` is given.
+        places: of the groups that run at sites; None if the DAG has none.
     """
 
     overview: dict[str, Any]
@@ -46,6 +49,7 @@ class Glimpse(NamedTuple):
     states: bytes | None
     over: bool
     names: Sequence[str]
+    places: SitePlaces | None = None
 
 
 class DagReader:
@@ -71,6 +75,9 @@ class DagReader:
         self._known: tuple[object, ...] = ()
         self._ready: set[str] = set()
         self._futile: FutileNodes | None = None
+        self._sites: SitesSeen | None = None
+        self._have_moved = False  # groups, since the last look
+        self._places: SitePlaces | None = None
 
     @property
     def dag(self) -> Dag | None:
@@ -90,6 +97,10 @@ class DagReader:
     def node_run(self, number: int) -> NodeRun | None:
         """What has happened to a node; None if nothing has."""
         return self._runs().get(self._keys[number])
+
+    def group_site(self, name: str) -> GroupSite:
+        """Where a group is, as the logs tell."""
+        return self._groups().get(name, _NO_SITE)
 
     def find(self, name: str) -> int | None:
         """The number of the node with this name, as the logs have it."""
@@ -113,12 +124,13 @@ class DagReader:
             self._begin()
             changes, states = [], bytes(self.states)
             self._known = known
+        self._place_groups()
         overview = seen.as_json()
         overview["states"] = dict(zip(LEGEND, self._counts))
         overview["partial"] = not self.run.complete
         overview["limits"] = dict(self.run.limits)
         over = self._watched.over
-        return Glimpse(overview, self.found, changes, states, over, self.names)
+        return Glimpse(overview, self.found, changes, states, over, self.names, self._places)
 
     def _identity(self) -> tuple[object, ...]:
         """What the numbers of nodes, and all their states, rest on."""
@@ -128,7 +140,20 @@ class DagReader:
     def _runs(self) -> Mapping[str, NodeRun]:
         return self._watched.tally.run.nodes if self._watched.shows_run else _NOTHING
 
+    def _place_groups(self) -> None:
+        if self._sites is not None and self._have_moved:
+            self._have_moved = False
+            places = self._sites.places(self._groups())
+            if places != self._places:  # another one is news
+                self._places = places
+
+    def _groups(self) -> Mapping[str, GroupSite]:
+        return self._watched.tally.run.groups if self._watched.shows_run else {}
+
     def _hear(self, events: Iterable[DagEvent]) -> None:
+        if self._sites is not None:
+            events = list(events)
+            self._have_moved |= any("group" in event.data for event in events)
         self._touched.update(event.node for event in events if event.node)
 
     def _begin(self) -> None:
@@ -149,6 +174,8 @@ class DagReader:
         )
         self._futile = FutileNodes(dag) if dag is not None else None
         self._mark_futile()
+        self._sites = SitesSeen(dag) if dag is not None and dag.site_groups else None
+        self._places, self._have_moved = None, True
         self._counts = [self.states.count(state) for state in range(len(LEGEND))]
 
     def _mark_futile(self) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from condor_pydagman.adapters import request_client
 from condor_pydagman.adapters.request_client import SteeringAnswer
+from condor_pydagman.engine.report import GroupReport
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.web.steering_seam import LIMITS, Answer, Controls, Request
@@ -21,6 +22,11 @@ _EFFECTS: Mapping[str, tuple[str, bool]] = {
     "rerun": ("{nodes} run again, with all their retries.", False),
     "done": ("{nodes} count as done; what depends on them starts.", False),
     "skip": ("{nodes} are not run, and count as done.", False),
+    "rematch": (
+        "{group} leaves its site. Its jobs are removed, its clean-up node runs there if it has one,"
+        " and all its nodes start over at another site, also those that are done.",
+        True,
+    ),
     "set": ("{nodes} are changed, from their next submission on.", False),
     "halt": ("Nothing more is started; jobs in the queue go on.", False),
     "resume": ("The DAG goes on.", False),
@@ -62,6 +68,14 @@ class SocketSteering:
         )
         return _answer(request, found)
 
+    def groups(self, dag: FoundDag) -> Sequence[GroupReport]:
+        """What DAGMan says of groups that run at sites.
+
+        Raises:
+            PydagmanError: it does not answer.
+        """
+        return request_client.groups_of(dag.paths.primary)
+
 
 def _selector(nodes: Mapping[str, Any]) -> dict[str, Any]:
     return {kind: value for kind, value in nodes.items() if kind != "numbers"}
@@ -78,7 +92,8 @@ def _answer(request: Request, found: SteeringAnswer) -> Answer:
 def _effect(request: Request, count: int) -> dict[str, Any]:
     text, loses_work = _EFFECTS[request.command]
     nodes = "1 node" if count == 1 else f"{count:,} nodes"
-    effect = text.format(nodes=nodes)
+    group = request.nodes.get("group")
+    effect = text.format(nodes=nodes, group=f"Group {group}" if group else "The nodes' group")
     if request.options.get("descendants"):
         effect += " So does all that depends on them."
         loses_work = True

@@ -12,6 +12,7 @@ from aiohttp import web
 from condor_pydagman.web.access import Refused
 from condor_pydagman.web.dag_answers import DagAnswers
 from condor_pydagman.web.live_dag import LiveDag
+from condor_pydagman.web.site_places import NOWHERE, SitePlaces
 
 MAX_STREAMS = 80  # so that there is always room for requests
 COMMENT_S = 15.0
@@ -77,6 +78,7 @@ class _Stream:
         self._last: dict[str, Any] = {}
         self._told = self._written = 0.0
         self._has_ended = False
+        self._places: SitePlaces | None = None
 
     async def run(self) -> None:
         """Until the client leaves."""
@@ -100,6 +102,7 @@ class _Stream:
             await self._send("nodes", {"version": self._version, "changes": changes})
         if self._dag.glimpse is None:
             return
+        await self._tell_sites()
         seen = {key: value for key, value in self._dag.overview.items() if key not in _DRIFTING}
         if seen != self._last or time.monotonic() > self._told + OVERVIEW_S:
             self._last, self._told = seen, time.monotonic()
@@ -108,6 +111,13 @@ class _Stream:
         if over and not self._has_ended:
             await self._send("ended", {"version": self._version})
         self._has_ended = over
+
+    async def _tell_sites(self) -> None:
+        """Where groups are: all at first, then what is different; of a DAG without any nothing."""
+        places, known = self._dag.places, self._places
+        if places is not known:
+            self._places = places
+            await self._send("sites", (places or NOWHERE).news(known))
 
     async def _send(self, event: str, data: dict[str, Any]) -> None:
         text = json.dumps(data, separators=(",", ":"))  # ASCII, in one line

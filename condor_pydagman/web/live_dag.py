@@ -18,9 +18,11 @@ from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.web.access import Refused
 from condor_pydagman.web.change_ring import ChangeRing
 from condor_pydagman.web.dag_reader import DagReader, Glimpse
+from condor_pydagman.web.group_rows import GroupTable
 from condor_pydagman.web.node_rows import NodeTable
 from condor_pydagman.web.picture_boxes import PictureBoxes
 from condor_pydagman.web.shown_states import LEGEND
+from condor_pydagman.web.site_places import SitePlaces
 from condor_pydagman.web.threads import Threads
 
 INTERVAL_S = 0.5  # between looks
@@ -49,7 +51,7 @@ class LiveDag:
         looks: how many looks there were.
         clients: how many follow it.
         picture: to be used in the thread for pictures only; None until it is asked for.
-        table: to be used in the thread for files only.
+        table, group_table: to be used in the thread for files only.
     """
 
     def __init__(
@@ -68,6 +70,7 @@ class LiveDag:
         self.asked = time.monotonic()
         self.picture: PictureBoxes | None = None
         self.table: NodeTable | None = None
+        self.group_table: GroupTable | None = None
         self.names: Sequence[str] = []
         self._states = bytearray()
         self._mark = _NO_FILE
@@ -91,6 +94,11 @@ class LiveDag:
         """As of the last look."""
         assert self.glimpse is not None
         return self.glimpse.overview
+
+    @property
+    def places(self) -> SitePlaces | None:
+        """Of the groups that run at sites, as of the last look; None if the DAG has none."""
+        return self.glimpse.places if self.glimpse is not None else None
 
     async def awake(self) -> None:
         """Somebody asks: look, if nobody has for a while.

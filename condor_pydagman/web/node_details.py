@@ -21,6 +21,7 @@ from condor_pydagman.trace.run_history import Attempt
 from condor_pydagman.vocabulary import NodeKind, NodeStatus
 from condor_pydagman.web.access import Refused
 from condor_pydagman.web.dag_reader import DagReader
+from condor_pydagman.web.group_rows import group_of_node
 from condor_pydagman.web.node_rows import row_of
 from condor_pydagman.web.shown_states import LEGEND
 
@@ -54,6 +55,7 @@ def details_of(reader: DagReader, number: int, state: str) -> dict[str, Any]:
         **found,
         **_near(reader, "parents", dag.parents(number)),
         **_near(reader, "children", dag.children(number)),
+        **group_of_node(reader, number),
         "kind": NodeKind(dag.kinds[number]).name,
         "submit": dag.submits[number] if dag.submits[number] not in dag.descriptions else "",
         "vars": _variables(dag, number),

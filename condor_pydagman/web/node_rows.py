@@ -90,14 +90,14 @@ class NodeTable:
         reader = self.reader
         if self._names is not reader.names:
             self._names = reader.names
-            keys = [_natural(name) for name in reader.names]
+            keys = [natural(name) for name in reader.names]
             self._by_name = sorted(range(len(keys)), key=keys.__getitem__)
         found: Iterable[int] = self._by_name
         if wanted.state >= 0:
             states, state = reader.states, wanted.state
             found = [number for number in found if states[number] == state]
         if wanted.search:
-            fits = _search(wanted.search)
+            fits = search_for(wanted.search)
             names = reader.names
             found = [number for number in found if fits(names[number].casefold())]
         return found if isinstance(found, list) else list(found)
@@ -122,13 +122,14 @@ class NodeTable:
         return [-1.0 if last is None else runtime_s(last, now) or 0.0 for last in lasts]
 
 
-def _natural(name: str) -> tuple[Any, ...]:
-    """Numbers in names by their size: a9 before a10."""
+def natural(name: str) -> tuple[Any, ...]:
+    """A key to sort by: numbers in names by their size: a9 before a10."""
     parts = _DIGITS.split(name.casefold())
     return tuple(int(part) if place % 2 else part for place, part in enumerate(parts))
 
 
-def _search(text: str) -> Callable[[str], bool]:
+def search_for(text: str) -> Callable[[str], bool]:
+    """Whether a name, in small letters, has the text in it, or matches it if that has * or ?."""
     text = text.casefold()
     if "*" in text or "?" in text:
         pattern = re.compile(fnmatch.translate(_few_stars(text)))

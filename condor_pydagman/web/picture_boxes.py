@@ -7,7 +7,7 @@ the counts are made anew.  For the thread for pictures.
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from condor_pydagman.adapters.graphviz import find_dot
@@ -20,12 +20,14 @@ from condor_pydagman.picture.sketch import Box, Sketch
 from condor_pydagman.picture.text import plain
 from condor_pydagman.picture.unfold import Unfolded, Unfolding
 from condor_pydagman.web.shown_states import LEGEND
+from condor_pydagman.web.site_places import SitePlaces, at_sites, shares
 
 FOLD_ABOVE = 120  # boxes before any is opened, and in each that is
 MAX_BOXES = 500
 MAX_OPEN = 200  # names in a request
 _KEPT = 4  # layouts of a DAG
 _STEPS = 6  # straight pieces of a curve
+_Fields = dict[str, Any]
 
 
 class PictureBoxes:
@@ -40,31 +42,39 @@ class PictureBoxes:
         self._unfolding: Unfolding | None = None
         self._kept: OrderedDict[tuple[str, ...], _Picture] = OrderedDict()
 
-    def picture(self, opened: Collection[str], states: bytes, version: int) -> dict[str, Any]:
+    def picture(
+        self,
+        opened: Collection[str],
+        states: bytes,
+        version: int,
+        places: SitePlaces | None = None,
+    ) -> dict[str, Any]:
         """The picture with the nodes' states.
 
         Args:
             opened: names of groups.
             states: of all nodes, as in LEGEND.
+            places: of the groups that run at sites.
         """
         key = tuple(sorted(set(opened)))
         picture = self._kept.get(key)
         if picture is None:
             if self._unfolding is None:
                 self._unfolding = Unfolding(self.dag, FOLD_ABOVE, MAX_BOXES)
-            picture = self._kept[key] = _Picture(self._unfolding.sketch(key), len(self.dag))
+            picture = self._kept[key] = _Picture(self._unfolding.sketch(key), self.dag)
         self._kept.move_to_end(key)
         while len(self._kept) > _KEPT:
             self._kept.popitem(last=False)
-        return {"version": version, **picture.with_states(states)}
+        return {"version": version, **picture.with_states(states, places)}
 
 
 class _Picture:
     """A layout, as JSON but for the states."""
 
-    def __init__(self, found: Unfolded, nodes: int) -> None:
+    def __init__(self, found: Unfolded, dag: Dag) -> None:
         sketch = found.sketch
-        self._of = sketch.of[:nodes]
+        self._of = sketch.of[: len(dag)]
+        self._groups, self._group_count = shares(dag, self._of), len(dag.site_groups)
         faces = [face(box) for box in sketch.boxes]
         placement = _placed(sketch, [(one.width, one.height) for one in faces])
         self._boxes = [
@@ -92,12 +102,22 @@ class _Picture:
             "shut": found.shut,
         }
 
-    def with_states(self, states: bytes) -> dict[str, Any]:
+    def with_states(self, states: bytes, places: SitePlaces | None) -> dict[str, Any]:
         counts: list[dict[str, int]] = [{} for _ in self._boxes]
         for (box, state), count in sorted(Counter(zip(self._of, states)).items()):
             counts[box][LEGEND[state]] = count
         boxes = [{**box, "states": own} for box, own in zip(self._boxes, counts)]
+        if places is not None and len(places.of) == self._group_count:
+            for number, groups in self._groups.items():
+                boxes[number].update(_of_sites(boxes[number], groups, places))
         return {**self._whole, "boxes": boxes}
+
+
+def _of_sites(box: Mapping[str, Any], groups: Mapping[int, int], places: SitePlaces) -> _Fields:
+    """The group of a node, whose site the page knows; the sites of a box of several nodes."""
+    if box["node"] is not None:
+        return {"site_group": next(iter(groups))}
+    return {"sites": list(at_sites(groups, places))}
 
 
 def _id_of(box: Box, number: int) -> str:

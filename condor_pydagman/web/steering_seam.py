@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, Union
 
+from condor_pydagman.engine.report import GroupReport
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.web.access import Refused
 
@@ -24,6 +25,7 @@ _NODE_COMMANDS: Mapping[str, _Shape] = {
     "rerun": {"descendants": bool},
     "done": {},
     "skip": {},
+    "rematch": {},
     "set": {"priority": int, "retries": int, "timeout": str, "category": str, "vars": dict},
 }
 _DAG_COMMANDS: Mapping[str, _Shape] = {
@@ -38,6 +40,7 @@ _SELECTORS: _Shape = {
     "pattern": str,
     "state": str,
     "category": str,
+    "group": str,
     "numbers": list,
 }
 
@@ -58,7 +61,7 @@ class Request(NamedTuple):
 
     Attributes:
         command: `cancel`, `hold`, ...
-        nodes: one of names, pattern, state, category; {} for a command on the DAG.
+        nodes: one of names, pattern, state, category, group; {} for a command on the DAG.
         options: of the command.
         seen: version of the states that the person saw; -1 if that is not told.
         dry: only say what it would do.
@@ -94,7 +97,7 @@ class Answer(NamedTuple):
 
 
 class Steering(Protocol):
-    """Steers DAGs.  Both methods may block; they are called in a thread of their own."""
+    """Steers DAGs.  All methods may block; they are called in a thread of their own."""
 
     def controls(self, dag: FoundDag) -> Controls:
         """Whether this DAG can be steered now."""
@@ -104,6 +107,13 @@ class Steering(Protocol):
 
         Raises:
             PydagmanError: nothing of it is done; the message says why.
+        """
+
+    def groups(self, dag: FoundDag) -> Sequence[GroupReport]:
+        """What its DAGMan says of groups that run at sites; () if it is not asked.
+
+        Raises:
+            PydagmanError: it does not answer.
         """
 
 
@@ -119,6 +129,10 @@ class NoSteering:
     def steer(self, dag: FoundDag, request: Request) -> Answer:
         """Refuses."""
         raise Refused(503, self._WHY)
+
+    def groups(self, dag: FoundDag) -> Sequence[GroupReport]:
+        """Nobody is asked."""
+        return ()
 
 
 def read_request(message: Any) -> Request:

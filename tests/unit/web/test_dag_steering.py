@@ -13,11 +13,13 @@ from typing import Any
 import pytest
 
 from condor_pydagman.adapters.request_socket import RequestSocket
+from condor_pydagman.engine.report import GroupReport
 from condor_pydagman.web.dag_steering import SocketSteering
 from condor_pydagman.web.steering_seam import Controls, Request
 
 LIMITS = {"jobs": 1, "idle": 2, "pre": 3, "post": 4, "hold": 5, "submits": 6}
 NODES = {"names": ["A", "B"]}
+GROUP = GroupReport("g", "WAITING", "", 0, 4, 1, 1795000000.0, "of 0 sites")
 
 
 class Dagman(threading.Thread):
@@ -40,6 +42,8 @@ class Dagman(threading.Thread):
 
     def _answer(self, asked: dict[str, Any]) -> bytes:
         refused = [{"node": "B", "reason": "it is done"}] if "nodes" in asked else []
+        if asked["command"] == "groups":
+            return json.dumps({"done": 1, "groups": [GROUP._asdict()]}).encode() + b"\n"
         told = {"done": 1, "refused": refused, "limits": LIMITS, "priority": 7}
         return json.dumps(told).encode() + b"\n"
 
@@ -98,3 +102,14 @@ def test_descendants_lose_work(dagman: Dagman, place: Any) -> None:
     assert dagman.asked[0]["dry"]
     assert answer.loses_work
     assert "all that depends" in answer.effect
+
+
+def test_a_group_leaves_its_site(dagman: Dagman, place: Any) -> None:
+    answer = SocketSteering().steer(place, Request("rematch", {"group": "g{x}"}, {}, dry=True))
+    assert dagman.asked[0]["nodes"] == {"group": "g{x}"}
+    assert answer.loses_work
+    assert answer.effect.startswith("Group g{x} leaves its site. Its jobs are removed")
+
+
+def test_groups(dagman: Dagman, place: Any) -> None:
+    assert SocketSteering().groups(place) == [GROUP]
