@@ -11,6 +11,7 @@ import pytest
 
 from tests.pool import dags
 from tests.pool.scenes import FIRST, Played, Scene, Stage
+from tests.pool.test_sites import Sites, dag_text, lines, pair
 from tests.web import browsers
 
 pytestmark = [pytest.mark.pool, browsers.needed]
@@ -123,6 +124,39 @@ def buttons_and_dials_of_the_dag(s: Scene) -> None:
         page.get_by_role("dialog").locator("button.deed").click()
         assert s.ends() == 2
         page.locator(".why-not", has_text="The DAG has ended").wait_for()
+
+
+@STAGE.scene
+def a_group_and_its_sites(s: Scene) -> None:
+    sites = Sites(s, north=1)
+    s.submit(
+        dag_text(
+            s,
+            pair("A", second='bad="none" wait="go.A"') + pair("B"),
+            "SITE_POLICY A OLD_SITE NEVER\n",
+        )
+    )
+    s.until(lambda: lines(s.work, "ended.txt"), "A1 to end")
+    with opened(s) as page:
+        page.get_by_label("A2: running, at north").wait_for(state="attached")
+        page.get_by_role("tab", name="Sites").click()
+        rows = page.locator(".groups .rows .row:visible")
+        rows.filter(has_text="of 1 site, 1 is full").filter(has_text="waits for a site").wait_for()
+        rows.filter(has_text="at its site").get_by_role("button", name="Rematch").click()
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_text("also those that are done").wait_for()
+        dialog.locator("button.deed").click()
+        s.says("Group A is taken back from site")
+        s.touch("go.A")
+        sites.write("south", 9)
+        sites.publish()
+        rows.filter(has_text="has ended").filter(has_text=sites.full("north")).wait_for()
+        assert s.ends() == 0
+        rows.filter(has_text=sites.full("south")).filter(has_text="2 of 2").wait_for()
+    assert [line.split("-")[0] for line in lines(s.work, "at.txt") if line.startswith("A1")] == [
+        "A1 north",
+        "A1 south",
+    ]
 
 
 @pytest.mark.parametrize("name", STAGE.scenes)

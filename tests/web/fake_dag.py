@@ -13,6 +13,8 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from tests.web.fake_groups import FakeGroups
+
 LEGEND = ("waiting", "ready", "pre", "idle", "running", "held", "post", "retry", "done", "failed",
           "futile")  # fmt: skip
 COUNTED = ("done", "running", "idle", "held", "pre", "post", "ready", "waiting", "failed", "futile")
@@ -50,6 +52,7 @@ class FakeDag:
         self.changes: list[tuple[int, str]] = []
         self.version = 1
         self.changed = threading.Condition()
+        self.at_sites: FakeGroups | None = None
 
     def set(self, number: int, state: str) -> None:
         """A node is in another state now."""
@@ -85,7 +88,10 @@ class FakeDag:
         counts = {word: states.get(word, 0) for word in COUNTED} | {"total": len(self.names)}
         now = time.time()
         done, total = counts["done"], len(self.names)
+        own = self.at_sites
+        at = {"groups": len(own.names), "sites": own.counted()} if own is not None else {}
         return {
+            **at,
             "dag": f"/home/physicist/study/{self.file}", "state": self.word, "note": self.note,
             "cluster": 4711, "begun": self.begun, "ended": self.ended, "now": now,
             "exit_code": self.exit_code, "counts": counts, "counted": now, "states": states,
@@ -127,6 +133,9 @@ class FakeDag:
                 made = [[self._group_box(group or "", numbers)]]
             rows += made
             boxes += [box for row in made for box in row]
+        if self.at_sites is not None:
+            for box in boxes:
+                self.at_sites.of_box(box, self.groups.get(box["group"] or "", range(0)))
         width = max(sum(box["w"] + 20 for box in row) for row in rows)
         y = 0.0
         for row in rows:
@@ -193,8 +202,10 @@ class FakeDag:
         finding = {"weight": "problem", "finding": f"{self.names[number]} has failed",
                    "evidence": ["study.dag.nodes.log: exit code 1\nTraceback: <b>no</b>"],
                    "advice": ["look at its error file"], "nodes": []}  # fmt: skip
+        own = self.at_sites
+        group = own.group_of.get(number) if own is not None else None
         return {
-            **self.row(number),
+            **self.row(number), **({} if group is None else {"group": self.group_row(group)}),
             **{what: [{"number": n, "name": self.names[n], "state": self.state_of(n)} for n in some]
                for what, some in near.items()},
             "parents_count": len(near["parents"]), "children_count": len(near["children"]),
@@ -204,6 +215,35 @@ class FakeDag:
             "files": [{"kind": "output", "path": f"out/{number}.out", "exists": True},
                       {"kind": "error", "path": f"out/{number}.err", "exists": True}],
         }  # fmt: skip
+
+    def group_row(self, group: int) -> dict[str, Any]:
+        """As in the table of groups."""
+        assert self.at_sites is not None
+        states = [self.state_of(node) for node in self.at_sites.nodes[group]]
+        return self.at_sites.row(group, states.count("done"))
+
+    def group_rows(self, query: dict[str, str]) -> dict[str, Any]:
+        """Searched, filtered, sorted; a page."""
+        own = self.at_sites
+        assert own is not None
+        found = [self.group_row(group) for group in own.matching(query)]
+        sort = query.get("sort", "name")
+        found.sort(key=lambda row: row[sort] or 0, reverse=bool(query.get("descending")))
+        offset, limit = int(query.get("offset", 0)), min(int(query.get("limit", 200)), 200)
+        return {"problem": own.problem, "total": len(own.names), "matches": len(found),
+                "rows": found[offset : offset + limit]}  # fmt: skip
+
+    def group(self, number: int) -> dict[str, Any]:
+        """All of one group."""
+        own = self.at_sites
+        assert own is not None
+        nodes = [{"number": node, "name": self.names[node], "state": self.state_of(node)}
+                 for node in own.nodes[number]]  # fmt: skip
+        states = {node["state"]: 0 for node in nodes}
+        for node in nodes:
+            states[node["state"]] += 1
+        return {**self.group_row(number), "problem": own.problem, "states": states,
+                "nodes": nodes[:50]}  # fmt: skip
 
     def timeline(self, query: dict[str, str]) -> dict[str, Any]:
         """A hill, and a few failures on it."""
@@ -232,6 +272,10 @@ class FakeDag:
     def command(self, body: dict[str, Any]) -> dict[str, Any]:
         """Do what a command says, or tell what it would do."""
         word, options, dry = body["command"], body.get("options") or {}, body.get("dry", False)
+        if word == "rematch" and self.at_sites is not None:
+            answer = self.at_sites.command(body["nodes"]["group"], dry=dry)
+            self.touch()
+            return answer
         if not body.get("nodes"):
             return self._dag_command(word, options, dry)
         chosen = list(self._selected(body["nodes"]))

@@ -141,12 +141,14 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True
         known = len(dag.changes) if since < 0 else since - 1
         told: dict[str, Any] = {}
+        places: dict[str, Any] = {}
         while not self.own.is_over:
             while known < len(dag.changes) and not self.own.is_over:
                 part = dag.changes[known : known + MOST_CHANGES]
                 known += len(part)
                 changes = [[number, LEGEND.index(state)] for number, state in part]
                 self._event("nodes", known + 1, {"version": known + 1, "changes": changes})
+            places = self._tell_places(dag, places, known)
             seen = dag.overview()
             about = {key: value for key, value in seen.items()
                      if key not in ("now", "counted", "remaining_s")}  # fmt: skip
@@ -157,6 +159,18 @@ class _Handler(BaseHTTPRequestHandler):
                 told = about
             with dag.changed:
                 dag.changed.wait(timeout=0.2 if known == len(dag.changes) else 0)
+
+    def _tell_places(self, dag: FakeDag, told: dict[str, Any], known: int) -> dict[str, Any]:
+        """Where groups are: all at first, then what is different."""
+        now = dag.at_sites.places() if dag.at_sites is not None else {}
+        if now == told:
+            return told
+        changes = [[group, site] for group, (was, site) in
+                   enumerate(zip(told.get("of", ()), now["of"])) if was != site]  # fmt: skip
+        parts = {**now, "changes": changes}
+        del parts["of" if told else "changes"]
+        self._event("sites", known + 1, parts)
+        return now
 
     def _event(self, name: str, version: int, data: Any) -> None:
         text = f"id: {version}\nevent: {name}\ndata: {json.dumps(data)}\n\n"
@@ -190,6 +204,8 @@ def _answer(dag: FakeDag, parts: list[str], query: dict[str, str]) -> Any:
         return dag.overview()
     if parts[0] == "nodes" and len(parts) == 2:
         return dag.node(int(parts[1]))
+    if parts[0] == "groups" and len(parts) == 2:
+        return dag.group(int(parts[1]))
     if parts == ["picture"]:
         return dag.picture([group for group in query.get("open", "").split(",") if group])
     if parts == ["text"]:
@@ -197,6 +213,7 @@ def _answer(dag: FakeDag, parts: list[str], query: dict[str, str]) -> Any:
     return {
         "states": dag.packed_states,
         "nodes": lambda: dag.rows(query),
+        "groups": lambda: dag.group_rows(query),
         "timeline": lambda: dag.timeline(query),
         "explain": lambda: {"findings": dag.findings},
     }[parts[0]]()

@@ -70,6 +70,14 @@ export class DagApi {
     return ask(dagPath(this.id, `/nodes/${number}`));
   }
 
+  groups(parameters) {
+    return ask(dagPath(this.id, `/groups${query(parameters)}`));
+  }
+
+  group(number) {
+    return ask(dagPath(this.id, `/groups/${number}`));
+  }
+
   timeline(parameters) {
     return ask(dagPath(this.id, `/timeline${query(parameters)}`));
   }

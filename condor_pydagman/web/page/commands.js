@@ -7,7 +7,7 @@ import { ask } from "./ask.js";
 import { shown } from "./dom.js";
 import { failure, notice } from "./notices.js";
 import { word } from "./states.js";
-import { amount } from "./words.js";
+import { amount, number } from "./words.js";
 
 const MAX_TOLD = 5; // refusals that are shown one by one
 
@@ -51,6 +51,10 @@ export const NODE_COMMANDS = {
   },
 };
 
+export const GROUP_COMMANDS = {
+  rematch: { label: "Rematch", deed: "Rematch", asks: true, tells: "It leaves its site and starts over at another one" },
+};
+
 export const DAG_COMMANDS = {
   halt: {
     label: "Halt", deed: "Halt the DAG", tells: "Submits no more jobs until you resume; jobs in the queue go on",
@@ -78,6 +82,12 @@ export function nodesInState(state, count) {
 /** All nodes whose names match a pattern. */
 export function nodesLike(pattern, count) {
   return { selector: { pattern }, words: `all ${amount(count, "node")} named ${shown(pattern)}` };
+}
+
+/** A group of nodes that run at one site. */
+export function oneGroup({ name, site, done, total }) {
+  const at = site ? ` at ${shown(site)}` : "";
+  return { selector: { group: name }, words: `group ${shown(name)}${at}, ${number(done)} of ${amount(total, "node")} done` };
 }
 
 /** A refusal as a line. */
@@ -111,7 +121,7 @@ async function perform(live, command, nodes, options) {
  * @returns whether it was done
  */
 export async function run(live, command, nodes = null, options = {}) {
-  const known = (nodes ? NODE_COMMANDS : DAG_COMMANDS)[command] ?? { deed: "Set limits" };
+  const known = (nodes ? { ...NODE_COMMANDS, ...GROUP_COMMANDS } : DAG_COMMANDS)[command] ?? { deed: "Set limits" };
   const dry = async (chosen) => live.api.command(bodyOf(live, command, nodes, chosen, true));
   try {
     const free = known.options?.every((option) => option.kind !== "flag"); // `set` with nothing to set says nothing

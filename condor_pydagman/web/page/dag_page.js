@@ -3,6 +3,7 @@
 import { button, el, shown } from "./dom.js";
 import { Details } from "./details.js";
 import { ExplanationView } from "./explanation.js";
+import { GroupsView } from "./groups.js";
 import { Head } from "./head.js";
 import { LiveDag } from "./live.js";
 import { announce, failure } from "./notices.js";
@@ -13,7 +14,10 @@ import { TextView } from "./text_view.js";
 import { Timeline } from "./timeline.js";
 import { amount } from "./words.js";
 
-const VIEWS = { picture: "Picture", nodes: "Nodes", timeline: "Timeline", explain: "Explanation", files: "Files" };
+const VIEWS = {
+  picture: "Picture", nodes: "Nodes", sites: "Sites", timeline: "Timeline", explain: "Explanation", files: "Files",
+};
+const ONLY_WITH_GROUPS = "sites";
 
 export class DagPage {
   /** @param work `setLink(link)`, `go(view, node)` changes the address */
@@ -23,11 +27,13 @@ export class DagPage {
     const choose = (node) => this.chooseNode(node);
     this.head = new Head(this.live, (state) => this.showState(state));
     this.details = new Details(this.live, {
-      chooseNode: choose, close: () => this.closeNode(), openFile: (...file) => this.openFile(...file),
+      chooseNode: choose, chooseGroup: (group) => this.chooseGroup(group), close: () => this.closeNode(),
+      openFile: (...file) => this.openFile(...file),
     });
     this.views = {
       picture: new Picture(this.live, choose),
       nodes: new Table(this.live, choose),
+      sites: new GroupsView(this.live, choose),
       timeline: new Timeline(this.live, choose),
       explain: new ExplanationView(this.live, choose),
       files: new TextView(this.live),
@@ -56,6 +62,12 @@ export class DagPage {
       this.views.picture.update(detail);
       this.views.nodes.update(detail);
       this.details.update(detail);
+      this.views.sites.update();
+    });
+    this.live.addEventListener("sites", ({ detail }) => {
+      this.views.picture.updateSites();
+      this.details.updateSites(detail);
+      this.views.sites.update();
     });
     this.live.addEventListener("link", ({ detail }) => {
       this.work.setLink(detail);
@@ -79,6 +91,8 @@ export class DagPage {
     this.body.hidden = false;
     this.head.show(overview);
     this.views.nodes.showSelection();
+    this.tabs[ONLY_WITH_GROUPS].hidden = !overview.groups;
+    this.views.sites.update();
     this.details.showState();
     const file = shown(overview.dag.split("/").pop());
     const { total = 0, done = 0 } = overview.counts ?? {};
@@ -106,7 +120,8 @@ export class DagPage {
   }
 
   apply() {
-    const { view, node } = this.wanted;
+    const { node } = this.wanted;
+    const view = this.tabs[this.wanted.view].hidden ? "picture" : this.wanted.view;
     if (view !== this.view) {
       if (this.view) this.hideView(this.view);
       this.view = view;
@@ -164,6 +179,11 @@ export class DagPage {
     }
   }
 
+  chooseGroup(group) {
+    this.work.go(ONLY_WITH_GROUPS, this.node);
+    this.views.sites.choose(group);
+  }
+
   closeNode() {
     this.work.go(this.view, null);
     this.tabs[this.view].focus({ preventScroll: true });
@@ -175,7 +195,7 @@ export class DagPage {
   }
 
   tabKey(event) {
-    const names = Object.keys(VIEWS);
+    const names = Object.keys(VIEWS).filter((view) => !this.tabs[view].hidden);
     const place = names.indexOf(this.view);
     const next = { ArrowRight: place + 1, ArrowLeft: place - 1, Home: 0, End: names.length - 1 }[event.key];
     if (next === undefined) return;

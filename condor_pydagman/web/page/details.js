@@ -4,6 +4,7 @@
 import { NODE_COMMANDS, run, someNodes } from "./commands.js";
 import { button, calmly, el, name, shown } from "./dom.js";
 import { findingCard } from "./explanation.js";
+import { groupOfNode } from "./group_deeds.js";
 import { chip, meaning, word } from "./states.js";
 import { clock, duration, number, result, size } from "./words.js";
 
@@ -11,7 +12,7 @@ const REFRESH_MS = 1500;
 const MAX_VALUE = 300;
 
 export class Details {
-  /** @param work `chooseNode(number)`, `openFile(node, kind, path)`, `close()` */
+  /** @param work `chooseNode(number)`, `chooseGroup(number)`, `openFile(node, kind, path)`, `close()` */
   constructor(live, work) {
     this.live = live;
     this.work = work;
@@ -56,6 +57,12 @@ export class Details {
     this.refresh();
   }
 
+  /** Groups have moved to other sites: those `groups`, or all. */
+  updateSites({ groups }) {
+    const group = this.node?.group?.number;
+    if (group !== undefined && (!groups || groups.includes(group))) this.refresh();
+  }
+
   async load() {
     const { number } = this;
     if (number === null || number === undefined) return;
@@ -92,7 +99,7 @@ export class Details {
     this.showState();
     const open = new Set([...this.content.querySelectorAll("details[open]")].map((one) => one.dataset.part));
     const parts = [
-      this.facts(node), this.explained(node), this.files(node),
+      this.facts(node), groupOfNode(this.live, node.group, this.work.chooseGroup), this.explained(node), this.files(node),
       this.near("Parents", node.parents, node.parents_count), this.near("Children", node.children, node.children_count),
       this.usage(node), this.variables(node),
     ].filter(Boolean);

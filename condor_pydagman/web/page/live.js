@@ -4,7 +4,8 @@
 // time that grows, and then reads all states anew: what has been missed does not matter. A page that nobody looks at
 // closes its stream, as browsers allow only a few to one server.
 //
-// Events: `overview`, `states` (detail: {numbers}, or {all: true}), `link` (detail: {state, sentence, retryAt}).
+// Events: `overview`, `states` (detail: {numbers}, or {all: true}), `sites` (detail: {groups}, or {}: all),
+// `link` (detail: {state, sentence, retryAt}).
 
 import { DagApi } from "./api.js";
 
@@ -31,6 +32,7 @@ export class LiveDag extends EventTarget {
     this.version = -1;
     this.states = new Uint8Array(0);
     this.legend = [];
+    this.sites = null; // of a DAG with groups: names of sites, nodes at each, number of the site of each group
     this.link = { state: "connecting" };
     this.failures = 0;
     this.stopped = false;
@@ -129,6 +131,7 @@ export class LiveDag extends EventTarget {
     on("open", () => {});
     on("overview", (overview) => this.takeOverview(overview));
     on("nodes", (message) => this.change(message));
+    on("sites", (message) => this.move(message));
     on("reload", () => this.load());
     on("ended", () => this.end());
     // The browser would try again by itself, but not say so, nor wait longer each time.
@@ -151,6 +154,14 @@ export class LiveDag extends EventTarget {
     }
     this.version = version ?? this.version;
     if (numbers.length) this.tell("states", { numbers });
+  }
+
+  /** Groups have moved to other sites; `of` is for all groups. */
+  move({ names, nodes, of, changes }) {
+    if (!of && !this.sites) return;
+    this.sites = { names, nodes, of: of ? Uint32Array.from(of) : this.sites.of };
+    for (const [group, site] of changes ?? []) this.sites.of[group] = site;
+    this.tell("sites", { groups: changes?.map(([group]) => group) });
   }
 
   /** The DAG has ended. The stream may stay: a DAG can be submitted again. */

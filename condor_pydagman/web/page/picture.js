@@ -5,6 +5,7 @@ import { button, calmly, el, name, shortened, shown, svg } from "./dom.js";
 import { PictureBox } from "./picture_box.js";
 import { Camera } from "./camera.js";
 import { notice } from "./notices.js";
+import { SiteMarks } from "./site_marks.js";
 
 const FRESH_MS = 2000; // between two questions for the shares of folded boxes
 const SLOW = 10; // times as long as the last one took, at least
@@ -27,9 +28,11 @@ export class Picture {
     this.drawing = svg("g", {}, this.edges, this.layer);
     this.svg = svg("svg", { class: "drawing", tabindex: 0, role: "group", "aria-label": LABEL }, arrowHead(), this.drawing);
     this.camera = new Camera(this.svg, this.drawing);
+    this.sites = new SiteMarks(live, this.layer);
     this.unfolded = el("div", { class: "unfolded", role: "group", "aria-label": "Unfolded groups" });
     this.message = el("p", { class: "soft picture-message", role: "status" });
-    this.element = el("div", { class: "picture" }, this.tools(), el("div", { class: "frame" }, this.svg, this.message));
+    this.element = el("div", { class: "picture" }, this.tools(), this.sites.element,
+      el("div", { class: "frame" }, this.svg, this.message));
     this.ask = calmly(() => this.load(), FRESH_MS);
     this.svg.addEventListener("keydown", (event) => this.key(event));
     this.svg.addEventListener("click", (event) => this.click(event));
@@ -63,6 +66,14 @@ export class Picture {
       else hidden = true;
     }
     if (!hidden || !this.answer) return;
+    this.isStale = true;
+    if (this.isShown) this.ask();
+  }
+
+  /** Groups have moved to other sites. */
+  updateSites() {
+    this.sites.update();
+    if (!this.sites.hasFolded) return;
     this.isStale = true;
     if (this.isShown) this.ask();
   }
@@ -107,6 +118,7 @@ export class Picture {
     this.shape = shape;
     if (isNew) this.draw(answer, opened, isFirst);
     else for (const box of answer.boxes) this.boxes.get(box.id)?.take(box);
+    this.sites.begin([...this.boxes.values()]);
     for (const [number, box] of this.byNode) {
       const state = this.live.stateOf(number);
       if (state) box.setState(state, false);

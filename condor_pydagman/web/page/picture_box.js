@@ -25,6 +25,7 @@ function singleState(states) {
 export class PictureBox {
   constructor(box) {
     this.box = box;
+    this.where = ""; // its sites, in words
     this.isFolded = Boolean(box.group) && typeof box.node !== "number";
     this.isDot = Math.min(box.w, box.h) < DOT;
     this.title = svg("title");
@@ -78,13 +79,27 @@ export class PictureBox {
     this.state = state;
     this.paint(stateClass(state));
     this.sign?.setAttribute("d", signPath(state));
-    const words = `${shown(this.box.label)}: ${word(state)}`;
-    this.title.textContent = words;
-    this.element.setAttribute("aria-label", words);
+    this.tell();
     if (!isNews) return;
     this.element.classList.remove("news");
     this.element.getBBox(); // lets the animation begin anew
     this.element.classList.add("news");
+  }
+
+  /** What it says of its sites from now on. */
+  setWhere(where) {
+    if (where === this.where) return;
+    this.where = where;
+    this.tell();
+  }
+
+  /** Name, state and sites, for the mouse and for screen readers. */
+  tell() {
+    const label = shown(this.box.label);
+    const told = [this.isFolded ? this.told : word(this.state), this.where].filter(Boolean);
+    this.title.textContent = this.isFolded ? [label, ...told, "Click to unfold"].join("\n") : `${label}: ${told.join(", ")}`;
+    const words = this.isFolded ? `${label}, ${told.join(", ")}. Unfold` : `${label}: ${told.join(", ")}`;
+    this.element.setAttribute("aria-label", words);
   }
 
   paint(className) {
@@ -103,10 +118,9 @@ export class PictureBox {
     const total = Object.values(merged).reduce((sum, count) => sum + count, 0) || 1;
     let x = 0;
     for (const state of STATES) this.setPart(state, x, (x += (this.wide * (merged[state] ?? 0)) / total));
-    const words = sharesInWords(merged, this.box.count ?? total);
+    this.told = sharesInWords(merged, this.box.count ?? total);
     this.words.textContent = this.shortWords(merged);
-    this.title.textContent = `${shown(this.box.label)}\n${words}\nClick to unfold`;
-    this.element.setAttribute("aria-label", `${shown(this.box.label)}, ${words}. Unfold`);
+    this.tell();
     if (this.hasLabel) fit(this.words, this.room, 10);
   }
 

@@ -1,4 +1,4 @@
-// Rows of the table of nodes, asked for in pages when they come into view. Only a few pages are kept.
+// Rows of a table of nodes or groups, asked for in pages when they come into view. Only a few pages are kept.
 
 import { ApiError } from "./api.js";
 
@@ -6,9 +6,12 @@ export const PAGE = 100;
 const KEPT = 12; // pages
 
 export class Rows {
-  /** @param changed called when there are new rows, or another number of them */
-  constructor(api, changed) {
-    this.api = api;
+  /**
+   * @param ask called with what is wanted, gives rows, matches and total
+   * @param changed called when there are new rows, or another number of them
+   */
+  constructor(ask, changed) {
+    this.ask = ask;
     this.changed = changed;
     this.pages = new Map(); // in the order of their use
     this.asked = new Set();
@@ -56,7 +59,7 @@ export class Rows {
     try {
       const { descending, ...wanted } = this.wanted;
       const range = { offset: page * PAGE, limit: PAGE };
-      const answer = await this.api.nodes({ ...wanted, descending: descending ? "1" : "", ...range });
+      const answer = await this.ask({ ...wanted, descending: descending ? "1" : "", ...range });
       if (round !== this.round) return;
       this.pages.delete(page);
       this.pages.set(page, answer.rows);

@@ -18,7 +18,7 @@ export class Table {
     this.live = live;
     this.chooseNode = chooseNode;
     this.ticked = new Map(); // number of the node: what is known of it
-    this.rows = new Rows(live.api, () => this.show());
+    this.rows = new Rows((wanted) => live.api.nodes(wanted), () => this.show());
     this.list = new VirtualList({
       label: "Nodes",
       make: () => new TableRow(this),

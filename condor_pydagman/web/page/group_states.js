@@ -1,0 +1,52 @@
+// States of groups of nodes that run at sites, and the marks of sites: words, signs and classes.
+
+import { el, name, shown } from "./dom.js";
+import { chip } from "./states.js";
+
+const COLOURS = 8; // further sites share one colour, as in the pictures of `condor_pydagman draw`
+
+// In the order of a life: what people read, the state of nodes whose sign it has, what it means.
+const STATES = {
+  unmatched: ["not begun", "waiting", "none of its nodes can start yet"],
+  waiting: ["waits for a site", "idle", "a site is looked for"],
+  claimed: ["is matched", "ready", "a site is claimed for it"],
+  matched: ["at its site", "running", "its nodes run there"],
+  leaving: ["leaves its site", "retry", "its jobs are removed, then it is matched again"],
+  cleaning: ["cleans up", "post", "its clean-up node runs at the old site"],
+  over: ["has ended", "done", "all its nodes have ended"],
+  siteless: ["gets no site", "failed", "it has waited or tried for long enough, and its nodes fail"],
+};
+
+export const GROUP_STATES = Object.keys(STATES);
+
+/** The word that people read. */
+export function groupWord(state) {
+  return STATES[state]?.[0] ?? shown(state);
+}
+
+/** What it means, in a few words. */
+export function groupMeaning(state) {
+  return STATES[state]?.[2] ?? "";
+}
+
+/** Its sign, for beside the word. */
+export function groupChip(state) {
+  return chip(STATES[state]?.[1] ?? "waiting");
+}
+
+/** The class with the colour of a site, by its number; 1 is the first. */
+export function siteClass(number) {
+  return number <= COLOURS ? `site-${number}` : "site-more";
+}
+
+/** A piece of the site's colour. */
+export function swatch(className) {
+  return el("span", { class: `swatch ${className}`, "aria-hidden": "true" });
+}
+
+/** A site by its name, with its colour if it has one. */
+export function siteName(live, site) {
+  if (!site) return null;
+  const number = (live.sites?.names.indexOf(site) ?? -1) + 1;
+  return el("span", { class: "at-place" }, number ? swatch(siteClass(number)) : null, name(site));
+}
