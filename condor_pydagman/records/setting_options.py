@@ -5,12 +5,13 @@ Both are in the DAG language's own terms, so the parser of DAG files decides wha
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from condor_pydagman.dagfile import commands, printer
 from condor_pydagman.dagfile.parser import parse
-from condor_pydagman.engine.node_settings import NodeSettings
+from condor_pydagman.engine.node_settings import MAX_BYTES, NodeSettings
 
 MAX_NUMBER = 2**31 - 1
 SETTINGS = ("priority", "retries", "timeout", "new_category", "vars")
@@ -54,7 +55,7 @@ def _retries(value: Any) -> dict[str, Any]:
 
 def _timeout(value: Any) -> dict[str, Any]:
     expected = 'timeout is as in the TIMEOUT command, "QUEUED 1h RUNNING 30m" for example'
-    if not isinstance(value, str) or "\n" in value:
+    if not isinstance(value, str) or "\n" in value or len(value) > MAX_BYTES:
         raise SettingError(expected)
     found = parse(f"TIMEOUT {_ANY} {value}\n", "")
     if found.errors or len(found.commands) != 1:
@@ -73,6 +74,8 @@ def _category(value: Any) -> dict[str, Any]:
 def _vars(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict) or not value:
         raise SettingError("vars is an object of JSON: names and values")
+    if len(json.dumps(value)) > MAX_BYTES:  # no record has room for it; to read it takes long
+        raise SettingError(f"vars takes more than {MAX_BYTES} bytes: set fewer at once")
     found: dict[str, str] = {}
     for key, text in value.items():
         if not isinstance(text, str):
@@ -85,7 +88,9 @@ def _vars(value: Any) -> dict[str, Any]:
 
 
 def _fits(key: str, value: str) -> bool:
+    """Whether a DAG file can have it: JSON can have halves of characters, which no file can."""
     try:
+        (key + value).encode("utf-8", "surrogateescape")
         printer.lines(commands.Vars(_NO_LINE, _ANY, False, ((key, value),)))
     except ValueError:
         return False

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from condor_pydagman.dagfile.parser import parse
-from condor_pydagman.engine.node_settings import NodeSettings
+from condor_pydagman.engine.node_settings import MAX_BYTES, NodeSettings
+from condor_pydagman.records import setting_options
 from condor_pydagman.records.setting_options import (
     SettingError,
     read_setting_options,
@@ -47,12 +48,32 @@ def test_all_of_them() -> None:
         ({"vars": {"a b": "1"}}, "VARS can't have 'a b'"),
         ({"vars": {"x": "1\nqueue"}}, "VARS can't have 'x'"),
         ({"vars": {"queue": "1"}}, "VARS can't have 'queue'"),
+        ({"vars": {"x": "\ud800"}}, "VARS can't have 'x'"),  # no rescue file could be written
+        ({"vars": {"\ud800": "1"}}, "VARS can't have"),
     ],
 )
 def test_what_is_refused(options: dict[str, Any], words: str) -> None:
     with pytest.raises(SettingError) as error:
         read_setting_options(options)
     assert words in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"timeout": "QUEUED 1h " * 100},
+        {"vars": {"x": "1" * MAX_BYTES}},
+        {"vars": {f"x{number}": "" for number in range(MAX_BYTES // 4)}},
+    ],
+)
+def test_what_no_record_has_room_for_is_not_read(
+    options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The loop of DAGMan would stand still for a minute."""
+    monkeypatch.setattr(setting_options, "parse", None)
+    monkeypatch.setattr(setting_options, "printer", None)
+    with pytest.raises(SettingError):
+        read_setting_options(options)
 
 
 def test_the_lines_of_a_rescue_file_are_read_as_the_same() -> None:
