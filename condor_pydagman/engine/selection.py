@@ -14,7 +14,8 @@ from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import NodeStatus
 
 MAX_NAME = 200  # characters of one that is not there
-MAX_COMPARED = 20_000  # names; to compare more takes too long
+MAX_PATTERN = 1000  # characters; to compile a longer one takes too long
+MAX_COMPARED = 200  # names; to compare more takes too long, while nothing else is done
 # Words for states, as watch shows them, and what they stand for.
 STATE_WORDS = {
     "waiting": NodeStatus.NOT_READY,
@@ -73,9 +74,14 @@ def by_pattern(nodes: Nodes, pattern: str) -> list[int]:
     """The nodes whose names match `*`, `?` and `[...]`.
 
     Raises:
-        SelectionError: there are none.
+        SelectionError: there are none, or it is no pattern.
     """
-    matches = re.compile(fnmatch.translate(pattern)).match
+    if len(pattern) > MAX_PATTERN:
+        raise SelectionError(f"a pattern has at most {MAX_PATTERN} characters")
+    try:
+        matches = re.compile(fnmatch.translate(pattern)).match
+    except re.error as error:  # Python 3.9 does not understand [[-!]
+        raise SelectionError(f"{pattern!r} is no pattern: {error}") from None
     found = [node for node, name in enumerate(nodes.dag.names) if matches(name)]
     if not found:
         raise SelectionError(f"no node's name matches {pattern!r}")
@@ -90,7 +96,9 @@ def by_state(nodes: Nodes, word: str) -> list[int]:
     """
     status = STATE_WORDS.get(word)
     if status is None:
-        raise SelectionError(f"there is no state {word!r}; the states are {', '.join(STATE_WORDS)}")
+        raise SelectionError(
+            f"there is no state {word[:MAX_NAME]!r}; the states are {', '.join(STATE_WORDS)}"
+        )
     return list(nodes.in_state(*(state for state in State if PUBLISHED[state] is status)))
 
 
@@ -103,7 +111,8 @@ def by_category(categories: Mapping[int, str], category: str) -> list[int]:
     found = sorted(node for node, name in categories.items() if name == category)
     if not found:
         known = ", ".join(sorted(set(categories.values()))) or "none"
-        raise SelectionError(f"there is no category {category!r}; the categories are {known}")
+        name = category[:MAX_NAME]
+        raise SelectionError(f"there is no category {name!r}; the categories are {known}")
     return found
 
 

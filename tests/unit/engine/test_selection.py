@@ -39,6 +39,7 @@ def test_by_each_kind(nodes: Nodes) -> None:
         ("names", ("aling_1",), "no node 'aling_1'; did you mean align_1"),
         ("names", ("x" * 100_000,), "no node"),
         ("pattern", "b*", "no node's name matches 'b*'"),
+        ("pattern", "?" * 100_000, "at most 1000 characters"),
         ("state", "dead", "no state 'dead'; the states are waiting"),
         ("category", "small", "no category 'small'; the categories are big"),
     ],
@@ -47,6 +48,15 @@ def test_what_is_not_there(nodes: Nodes, kind: str, value: Any, words: str) -> N
     with pytest.raises(SelectionError) as error:
         chosen(nodes, kind, value, nodes.dag.categories)
     assert words in str(error.value)
+
+
+def test_what_this_python_takes_for_no_pattern(
+    nodes: Nodes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python 3.9 makes this of [[-!], which newer ones match."""
+    monkeypatch.setattr("fnmatch.translate", lambda _: r"[\[-!]")
+    with pytest.raises(SelectionError, match="is no pattern: bad character range"):
+        chosen(nodes, "pattern", "[[-!]", nodes.dag.categories)
 
 
 def test_each_state_has_a_word() -> None:
