@@ -18,21 +18,45 @@ _ENDED = (State.DONE, State.FAILED)
 _UNTOUCHED = NOT_BEGUN | {State.FUTILE}
 
 
-def obstacle(run: RunState, node: int, *, with_descendants: bool) -> str:
-    """Why a node that has ended can't run anew; '' if it can."""
-    states = run.nodes.states
-    if not with_descendants:
-        for child in _released(run, node):
-            if states[child] not in _UNTOUCHED:
-                name = run.dag.names[child]
-                return f"its child {name} has begun; it would have to run anew, too"
-        return ""
-    for other in _with_descendants(run, node):
-        for child in _released(run, other):
-            if states[child] not in _UNTOUCHED and states[child] not in _ENDED:
-                name, state = run.dag.names[child], shown(State(states[child]))
-                return f"its descendant {name} has not ended: {state}"
+def obstacle(run: RunState, node: int) -> str:
+    """Why a node that has ended can't run anew by itself; '' if it can."""
+    for child in _released(run, node):
+        if run.nodes.states[child] not in _UNTOUCHED:
+            return f"its child {run.dag.names[child]} has begun; it would have to run anew, too"
     return ""
+
+
+def obstacle_below(run: RunState, node: int, known: dict[int, str]) -> str:
+    """Why a node that has ended can't run anew with its descendants; '' if it can.
+
+    `known`: what was found at the same time, so that each node is looked at once for many.
+    """
+    waiting = [node]
+    while waiting:
+        one = waiting.pop()
+        if one in known:
+            continue
+        why, unknown = _obstacle_beside(run, one, known)
+        if why or not unknown:
+            known[one] = why
+        else:
+            waiting += [one, *unknown]
+    return known[node]
+
+
+def _obstacle_beside(run: RunState, node: int, known: dict[int, str]) -> tuple[str, list[int]]:
+    """Why the node's children are in its way, and those of which that is not known yet."""
+    unknown = []
+    for child in _released(run, node):
+        state = State(run.nodes.states[child])
+        if state in _ENDED:
+            if child not in known:
+                unknown.append(child)
+            elif known[child]:
+                return known[child], []
+        elif state not in _UNTOUCHED:
+            return f"its descendant {run.dag.names[child]} has not ended: {shown(state)}", []
+    return "", unknown
 
 
 def run_again(run: RunState, node: int, *, with_descendants: bool) -> None:

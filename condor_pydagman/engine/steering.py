@@ -43,8 +43,9 @@ def on_steered(run: RunState, wanted: NodesSteered) -> None:
     """Check a command for each of its nodes; journal it where it fits."""
     request = run.steering.requests.setdefault(wanted.request, SteeringRequest())
     request.complete = wanted.last
+    known: dict[int, str] = {}
     for node in wanted.nodes:
-        why = _obstacle(run, node, wanted)
+        why = _obstacle(run, node, wanted, known)
         if why:
             request.refused.append((node, why))
         elif wanted.command in _JOBS:
@@ -58,12 +59,16 @@ def on_steered(run: RunState, wanted: NodesSteered) -> None:
 
 def refused(run: RunState, wanted: NodesSteered) -> list[tuple[int, str]]:
     """The nodes that a command does not fit now, each with the reason."""
-    pairs = ((node, _obstacle(run, node, wanted)) for node in wanted.nodes)
+    known: dict[int, str] = {}
+    pairs = ((node, _obstacle(run, node, wanted, known)) for node in wanted.nodes)
     return [(node, why) for node, why in pairs if why]
 
 
-def _obstacle(run: RunState, node: int, wanted: NodesSteered) -> str:
-    """Why a command can't be obeyed; '' if it can."""
+def _obstacle(run: RunState, node: int, wanted: NodesSteered, known: dict[int, str]) -> str:
+    """Why a command can't be obeyed; '' if it can.
+
+    `known`: see `rerun.obstacle_below`.
+    """
     if run.phase is not Phase.RUNNING and not run.is_over:
         return "DAGMan is recovering: ask again"
     if run.is_over or run.end.rescue_asked:
@@ -74,7 +79,8 @@ def _obstacle(run: RunState, node: int, wanted: NodesSteered) -> str:
     state = State(run.nodes.states[node])
     why = rules.obstacle(wanted.command, state, wanted.options)
     if not why and wanted.command is NodeCommand.RERUN:
-        why = rerun.obstacle(run, node, with_descendants=wanted.options == rules.DESCENDANTS)
+        below = wanted.options == rules.DESCENDANTS
+        why = rerun.obstacle_below(run, node, known) if below else rerun.obstacle(run, node)
     if not why and wanted.command is NodeCommand.SET:
         why = _obstacle_to_set(run, node, wanted.options)
     if not why and wanted.command is NodeCommand.REMATCH:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+import pytest
+
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import inputs
+from condor_pydagman.engine import inputs, rerun
 from condor_pydagman.engine.node_states import State
+from condor_pydagman.engine.state import RunState
 from condor_pydagman.vocabulary import DagStatus, NodeCommand, NodeKind
 from tests import make
 from tests.unit.engine.steered import steered
@@ -154,3 +159,30 @@ def test_a_child_that_waits_for_its_retry_waits_for_its_parent() -> None:
     assert harness.state("C") is State.WAITING
     harness.run_node("A", 3)
     assert harness.submits() == ["C"]
+
+
+@pytest.mark.parametrize("end", ["", "the last has not ended"])
+def test_of_many_nodes_each_is_looked_at_once(end: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A chain of 2,000 would take seconds, in which nothing else is done."""
+    length = 50
+    harness = steered(" -> ".join(f"N{number}" for number in range(length)) + "; D")
+    harness.take("D", 99)
+    for number in range(length - 1):
+        harness.run_node(f"N{number}", number + 1)
+    if end:
+        harness.take(f"N{length - 1}", length)
+    else:
+        harness.run_node(f"N{length - 1}", length)
+    looks: list[int] = []
+    released = rerun._released
+
+    def counted(run: RunState, node: int) -> Iterable[int]:
+        looks.append(node)
+        return released(run, node)
+
+    monkeypatch.setattr(rerun, "_released", counted)
+    wanted = inputs.NodesSteered(0, C.RERUN, range(length - 1), "ann", "descendants")
+    refused = harness.engine.refused(wanted)
+    assert len(looks) <= 2 * length
+    assert len(refused) == (length - 1 if end else 0)
+    assert all(f"its descendant N{length - 1} has not ended" in why for _, why in refused)
