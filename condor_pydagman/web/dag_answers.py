@@ -177,7 +177,7 @@ class DagAnswers:
     async def command(self, request: web.Request) -> web.Response:
         """Do something with the DAG."""
         try:
-            wanted = read_request(await request.json())
+            wanted = read_request(json.loads(await request.read()))
         except (ValueError, RecursionError):
             raise Refused(400, "a command is JSON") from None
         dag = await self.dag_of(request)

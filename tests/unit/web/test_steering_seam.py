@@ -37,6 +37,16 @@ class Steered:
         return Answer(len(names), refused, len(refused), f"holds {len(names)}", False)
 
 
+def test_a_command_in_an_encoding_that_there_is_not(logs: DagLogs, dag_file: Path) -> None:
+    async def test() -> None:
+        async with a_page(dag_file, steering=Steered()) as page:
+            kind = {"Content-Type": "application/json; charset=nonsense"}
+            await page.command({"command": "hold", "nodes": {"names": ["A"]}}, **kind)
+            await page.command("[", 400, **kind)
+
+    run(test)
+
+
 def test_a_command(logs: DagLogs, dag_file: Path) -> None:
     async def test() -> None:
         steered = Steered()
