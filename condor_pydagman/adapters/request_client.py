@@ -137,7 +137,7 @@ def _asked(dag: str, request: Mapping[str, Any]) -> Mapping[str, Any]:
         except OSError as error:
             raise FileError(f"DAGMan has broken off: {error.strerror or error}") from None
     if not line:
-        raise FileError("DAGMan has ended")
+        raise FileError("DAGMan has ended, or too many programs are connected to it")
     answer: Mapping[str, Any] = json.loads(line)
     return answer
 

@@ -5,13 +5,13 @@ a path, or on NFS.  Its name follows from the user and the DAG file, so clients 
 asks the kernel who the other one is (SO_PEERCRED) and talks to its own user only.  If somebody else
 has the name, the next of MAX_NAMES is taken.
 
-Nothing blocks: data are read when the kernel reports them, for at most SERVE_SLICE_S seconds per
-pass of the loop; a client that does not read its answers is dropped.
+Nothing blocks: data are read when the kernel reports them, and requests are given out, one of each
+client in turn, for at most SERVE_SLICE_S seconds per pass of the loop; a client that does not read
+its answers is dropped.
 """
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import select
@@ -19,6 +19,7 @@ import socket
 import struct
 import time
 import zlib
+from collections import deque
 from collections.abc import Iterator
 
 MAX_NAMES = 4
@@ -28,6 +29,7 @@ SERVE_SLICE_S = 0.01
 MAX_LINE_BYTES = 4 << 20  # some 100,000 names
 MAX_UNREAD_BYTES = 4 << 20  # of answers that a client has not read
 _READ_BYTES = 65536
+_WAITING_S = 0.01  # between tries to connect while too many others wait
 _CREDENTIALS = struct.Struct("3i")  # pid, uid, gid
 
 
@@ -53,32 +55,34 @@ class Client:
 
     Attributes:
         closed: whether it is over; answers to it are dropped.
+        lines: whole ones that have come.
     """
 
     def __init__(self, connection: socket.socket) -> None:
         self.connection = connection
         self.closed = False
+        self.lines: deque[bytes] = deque()
         self._received = bytearray()
         self._unsent = bytearray()
 
-    def lines(self) -> list[bytes]:
-        """Whole lines that have come; sets `closed` at the end, or if a line is too long."""
+    def receive(self) -> None:
+        """Read lines; sets `closed` at the end, or if a line is too long."""
         try:
             data = self.connection.recv(_READ_BYTES)
         except BlockingIOError:
-            return []
+            return
         except OSError:
             data = b""
         if not data:
             self.closed = True
-            return []
+            return
         self._received += data
         if b"\n" not in data:
             self.closed = len(self._received) > MAX_LINE_BYTES
-            return []
+            return
         *lines, rest = bytes(self._received).split(b"\n")
         self._received = bytearray(rest)
-        return [line for line in lines if line.strip()]
+        self.lines.extend(line for line in lines if line.strip())
 
     def send(self, data: bytes) -> None:
         """Send as much as goes out at once; the rest when the client has read."""
@@ -117,16 +121,20 @@ class RequestSocket:
         self._listener = _listening(dag_file, self._uid)
         self._epoll = select.epoll()
         self._epoll.register(self._listener, select.EPOLLIN)
-        self._unread: list[tuple[Client, bytes]] = []
+        self._ready: deque[Client] = deque()  # lines of theirs wait
 
     def fileno(self) -> int:
         """Readable when `work` is to be called."""
         return self._epoll.fileno()
 
-    def work(self) -> list[tuple[Client, bytes]]:
-        """Lines of clients, with the client that each is of."""
+    @property
+    def ready(self) -> bool:
+        """Whether lines wait."""
+        return bool(self._ready)
+
+    def work(self) -> None:
+        """Read what clients have sent; not of those whose lines wait already."""
         until = time.monotonic() + SERVE_SLICE_S
-        found: list[tuple[Client, bytes]] = []
         for fd, events in self._epoll.poll(0):
             if fd == self._listener.fileno():
                 self._accept()
@@ -134,12 +142,25 @@ class RequestSocket:
             client = self._clients[fd]
             if events & select.EPOLLOUT:
                 client.flush()
-            if events & ~select.EPOLLOUT:
-                found += [(client, line) for line in client.lines()]
+            if events & ~select.EPOLLOUT and not client.lines:
+                client.receive()
+                if client.lines:
+                    self._ready.append(client)
             self._settle(fd, client)
             if time.monotonic() > until:
                 break  # the kernel reports the others again
-        return found
+
+    def lines(self) -> Iterator[tuple[Client, bytes]]:
+        """Lines of clients, one of each in turn, until their time is over; at least one."""
+        until = time.monotonic() + SERVE_SLICE_S
+        while self._ready:
+            client = self._ready.popleft()
+            line = client.lines.popleft()
+            if client.lines:
+                self._ready.append(client)
+            yield client, line
+            if time.monotonic() > until:
+                return
 
     def answer(self, client: Client, data: bytes) -> None:
         """Send an answer, unless the client has gone."""
@@ -206,14 +227,23 @@ def _listening(dag_file: str, uid: int) -> socket.socket:
 
 
 def connected(dag_file: str, timeout_s: float) -> socket.socket | None:
-    """A connection to the DAGMan of a DAG that is the caller's own; None if there is none."""
-    uid = os.geteuid()
-    for address in addresses(dag_file, uid):
-        made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        made.settimeout(timeout_s)
-        with contextlib.suppress(OSError):
-            made.connect(address)
-            if peer_uid(made) == uid:
-                return made
-        made.close()
-    return None
+    """A connection to the DAGMan of a DAG that is the caller's own; None if there is none.
+
+    `timeout_s`: how long to wait while too many others wait for a connection, and later for data.
+    """
+    uid, until = os.geteuid(), time.monotonic() + timeout_s
+    while True:
+        are_waiting = False
+        for address in addresses(dag_file, uid):
+            made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            made.settimeout(timeout_s)
+            try:
+                made.connect(address)
+                if peer_uid(made) == uid:
+                    return made
+            except OSError as error:
+                are_waiting |= error.errno == errno.EAGAIN
+            made.close()
+        if not are_waiting or time.monotonic() > until:
+            return None
+        time.sleep(_WAITING_S)

@@ -63,13 +63,13 @@ class Clients:
         """See `ports.Control`."""
         found = self._control.read_requests()
         if self._socket is not None:
-            lines = self._socket.work()
-            if lines and self._desk is None:
+            self._socket.work()
+            if self._socket.ready and self._desk is None:
                 from condor_pydagman.daemon.steering_desk import SteeringDesk
 
                 self._desk = SteeringDesk(self._run, self._socket)
             if self._desk is not None:
-                found += self._desk.taken(lines)
+                found += self._desk.taken(self._socket.lines())
         return found
 
     def input_handled(self, an_input: inputs.Input) -> None:

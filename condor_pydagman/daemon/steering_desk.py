@@ -38,14 +38,19 @@ from condor_pydagman.records.steering_messages import (
 from condor_pydagman.vocabulary import NodeCommand
 
 PART = 200  # nodes that are handed to the engine at once
+MAX_PARTS = 10_000  # that wait; then no request for nodes is taken
 ANSWER_TIMEOUT_S = 20.0  # that the schedd may take before a client is answered
 
 
 class _Asked(NamedTuple):
-    """A request that has not been answered."""
+    """A request that has not been answered.
+
+    `nodes`: how many it is for.
+    """
 
     client: Client
     wanted: Wanted
+    nodes: int = 0
 
 
 class _Unanswered(NamedTuple):
@@ -64,6 +69,7 @@ class SteeringDesk:
         self._socket = socket
         self._asked: dict[int, _Asked] = {}
         self._parts: deque[inputs.NodesSteered] = deque()
+        self._tried: list[tuple[int, str]] = []  # refused nodes of the dry request that is tried
         self._commands: deque[tuple[inputs.Input, _Asked]] = deque()
         self._unanswered: deque[_Unanswered] = deque()
         self._subscriptions = Subscriptions(run.paths.primary)
@@ -72,7 +78,7 @@ class SteeringDesk:
 
     def next_deadline(self) -> float | None:
         """When `taken` is to be called though no client has written (monotonic clock)."""
-        if self._parts:
+        if self._parts or self._socket.ready:
             return 0.0
         return self._unanswered[0].deadline_at if self._unanswered else None
 
@@ -83,18 +89,34 @@ class SteeringDesk:
         while self._unanswered and self._unanswered[0].deadline_at <= now:
             self._unanswered.popleft().send(False)
         for client, line in lines:
-            try:
-                wanted = read_request(line)
-                command = self._inputs_of(_Asked(client, wanted))
-            except RequestError as error:
-                self._answer(client, error.identity, {"error": error.reason})
-            except SelectionError as error:
-                self._answer(client, wanted.identity, {"error": str(error)})
-            else:
-                found += command
+            found += self._read(client, line)
         if self._parts:
-            found.append(self._parts.popleft())
+            found += self._next_part()
         return found
+
+    def _read(self, client: Client, line: bytes) -> list[inputs.Input]:
+        try:
+            wanted = read_request(line)
+        except RequestError as error:
+            self._answer(client, error.identity, {"error": error.reason})
+            return []
+        try:
+            return self._inputs_of(_Asked(client, wanted))
+        except SelectionError as error:
+            self._answer(client, wanted.identity, {"error": str(error)})
+            return []
+
+    def _next_part(self) -> list[inputs.Input]:
+        """Of the request that came first; the engine only tells what it would refuse of a dry
+        one."""
+        part = self._parts.popleft()
+        asked = self._asked[part.request]
+        if not asked.wanted.dry:
+            return [part]
+        self._tried += self._run.engine.refused(part)
+        if part.last:
+            self._answer_dry(part.request)
+        return []
 
     def has_asked(self, an_input: inputs.Input) -> bool:
         """Whether an input that the engine has handled is a command of this desk."""
@@ -135,16 +157,15 @@ class SteeringDesk:
         if not isinstance(wanted.command, NodeCommand):
             return self._dag_command(asked)
         assert wanted.selector is not None
+        if len(self._parts) >= MAX_PARTS:
+            raise SelectionError("too many requests are not done yet: ask again later")
         nodes = self._run.engine.chosen(*wanted.selector)
         if wanted.command is NodeCommand.REMATCH:
             nodes = one_of_each_group(self._run.dag, nodes)
-        if wanted.dry or not nodes:
-            self._answer_dry(asked, nodes)
-            return []
         self._number += 1
-        self._asked[self._number] = asked
+        self._asked[self._number] = _Asked(asked.client, wanted, len(nodes))
         assert isinstance(wanted.options, str)
-        for begin in range(0, len(nodes), PART):
+        for begin in range(0, len(nodes) or 1, PART):
             last = begin + PART >= len(nodes)
             part = nodes[begin : begin + PART]
             self._parts.append(
@@ -225,15 +246,12 @@ class SteeringDesk:
             **_state(report),
         }
 
-    def _answer_dry(self, asked: _Asked, nodes: Sequence[int]) -> None:
-        """What would be done; only reads."""
-        wanted, engine = asked.wanted, self._run.engine
-        assert isinstance(wanted.command, NodeCommand)
-        assert isinstance(wanted.options, str)
-        what = inputs.NodesSteered(0, wanted.command, nodes, self._who(), wanted.options)
-        refused = engine.refused(what)
-        told = {"dry": True, "done": len(nodes) - len(refused), **refusals(self._named(refused))}
-        self._answer(asked.client, wanted.identity, told)
+    def _answer_dry(self, number: int) -> None:
+        """What would be done."""
+        asked, refused = self._asked.pop(number), self._tried
+        self._tried = []
+        told = {"dry": True, "done": asked.nodes - len(refused), **refusals(self._named(refused))}
+        self._answer(asked.client, asked.wanted.identity, told)
 
     def _named(self, refused: Sequence[tuple[int, str]]) -> list[tuple[str, str]]:
         names = self._run.dag.names

@@ -22,6 +22,7 @@ from condor_pydagman.vocabulary import NodeCommand
 
 VERSION = 1
 MAX_NAMES = 1000  # of an answer to `names`
+MAX_VALUES = 120_000  # of a request: the loop of DAGMan waits while it is read
 MAX_SHOWN_REFUSALS = 1000  # of an answer, which tells how many there are
 DAG_COMMANDS = (
     *("info", "halt", "resume", "limits", "priority", "cancel-all"),
@@ -30,6 +31,7 @@ DAG_COMMANDS = (
 MAX_GROUPS = 5_000  # of an answer to `groups`, of which a client may not have read 4 MB
 LIMITS = ("jobs", "idle", "pre", "post", "hold", "submits")
 SELECTORS = ("names", "pattern", "state", "category", "group")
+_STRUCTURE = (b"[", b"{", b":", b",")  # characters that begin or separate values
 _OPTIONS: dict[NodeCommand, dict[str, type]] = {
     NodeCommand.CANCEL: {RETRY: bool},
     NodeCommand.RERUN: {DESCENDANTS: bool},
@@ -84,6 +86,8 @@ def read_request(line: bytes) -> Wanted:
     Raises:
         RequestError: it can't be understood; the reason says what was expected.
     """
+    if sum(map(line.count, _STRUCTURE)) > MAX_VALUES:
+        raise RequestError(f"a request has at most some {MAX_VALUES} names")
     try:
         message = json.loads(line)
     except (ValueError, RecursionError):
@@ -103,7 +107,9 @@ def read_request(line: bytes) -> Wanted:
 def _read(identity: Identity, message: Mapping[str, Any]) -> Wanted:
     version = message.get("version", VERSION)
     if version != VERSION:
-        raise RequestError(f"this DAGMan speaks version {VERSION} of the protocol, not {version!r}")
+        raise RequestError(
+            f"this DAGMan speaks version {VERSION} of the protocol, not {_shown(version)}"
+        )
     word = message.get("command")
     options = message.get("options") or {}
     if not isinstance(options, dict):
@@ -116,7 +122,7 @@ def _read(identity: Identity, message: Mapping[str, Any]) -> Wanted:
     commands = [command.value for command in NodeCommand]
     if word not in commands:
         known = ", ".join((*commands, *DAG_COMMANDS))
-        raise RequestError(f"there is no command {word!r}; the commands are {known}")
+        raise RequestError(f"there is no command {_shown(word)}; the commands are {known}")
     command = NodeCommand(word)
     return Wanted(
         identity, command, _selector(message.get("nodes")), _node_options(command, options), dry
@@ -150,7 +156,7 @@ def _node_options(command: NodeCommand, options: Mapping[str, Any]) -> str:
     for name, value in options.items():
         if name not in known:
             takes = f"it takes {', '.join(known)}" if known else "it takes none"
-            raise RequestError(f"{command.value} has no option {name!r}; {takes}")
+            raise RequestError(f"{command.value} has no option {_shown(name)}; {takes}")
         if type(value) is not known[name]:
             raise RequestError(f"{name} is true or false")
     return next((name for name, value in options.items() if value), "")
@@ -161,7 +167,7 @@ def _dag_options(command: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
     for name, value in options.items():
         if name not in known:
             takes = f"it takes {', '.join(known)}" if known else "it takes none"
-            raise RequestError(f"{command} has no option {name!r}; {takes}")
+            raise RequestError(f"{command} has no option {_shown(name)}; {takes}")
         if command == "limits" and (type(value) is not int or not 0 <= value <= MAX_NUMBER):
             raise RequestError(f"{name} is a whole number, 0 for no limit")
         if command == "halt" and not isinstance(value, str):
@@ -178,6 +184,10 @@ def _dag_options(command: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
         if type(value) is not int or abs(value) > MAX_NUMBER:
             raise RequestError("priority takes value, a whole number")
     return options
+
+
+def _shown(value: Any) -> str:
+    return repr(value)[:100]
 
 
 def answer_line(identity: Identity, fields: Mapping[str, Any]) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -52,7 +54,8 @@ def served(server: RequestSocket, count: int = 1) -> list[bytes]:
     until = time.monotonic() + 10
     while len(found) < count and time.monotonic() < until:
         if select.select([server], [], [], 0.1)[0]:
-            for one, line in server.work():
+            server.work()
+            for one, line in server.lines():
                 found.append(line)
                 server.answer(one, line + b"!\n")
     return found
@@ -137,7 +140,9 @@ def test_another_user_is_sent_away(server: RequestSocket, dag: str) -> None:
 
 def served_once(server: RequestSocket) -> list[tuple[object, bytes]]:
     ready = select.select([server], [], [], 0.05)[0]
-    return list(server.work()) if ready else []
+    if ready:
+        server.work()
+    return list(server.lines())
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs a second user")
@@ -186,7 +191,8 @@ def test_a_client_that_reads_nothing_is_dropped(
 def wait_for_lines(server: RequestSocket) -> list[tuple[request_socket.Client, bytes]]:
     while True:
         if select.select([server], [], [], 1)[0]:
-            found = server.work()
+            server.work()
+            found = list(server.lines())
             if found:
                 return found
 
@@ -201,6 +207,40 @@ def test_silent_clients_do_not_keep_others_out(server: RequestSocket, dag: str) 
     with client(dag) as one:
         one.sendall(b"y\n")
         assert served(server) == [b"y"]
+
+
+def test_each_client_has_its_turn(
+    server: RequestSocket, dag: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many requests another one sends at once, and however long each of them takes."""
+    monkeypatch.setattr(request_socket, "SERVE_SLICE_S", -1.0)
+    with client(dag) as many, client(dag) as other:
+        many.sendall(b"x\n" * 10_000)
+        other.sendall(b"y\n")
+        lines: list[bytes] = []
+        while b"y" not in lines:
+            server.work()
+            found = [line for _, line in server.lines()]
+            assert len(found) <= 1
+            lines += found
+        assert len(lines) < 100
+        assert server.ready
+
+
+def test_so_many_clients_at_once_that_one_has_to_wait(server: RequestSocket, dag: str) -> None:
+    name = next(addresses(dag, os.geteuid()))
+    with contextlib.ExitStack() as others, ThreadPoolExecutor() as threads:
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                other = others.enter_context(socket.socket(socket.AF_UNIX))
+                other.setblocking(False)
+                other.connect(name)
+        waits = threads.submit(connected, dag, 30.0)
+        while not waits.done():
+            served_once(server)
+    found = waits.result()
+    assert found is not None
+    found.close()
 
 
 def test_a_client_in_another_process(server: RequestSocket, dag: str) -> None:

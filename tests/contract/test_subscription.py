@@ -34,7 +34,8 @@ class Dagman(threading.Thread):
         while not self._over.is_set():
             if not select.select([self._socket], [], [], 0.02)[0]:
                 continue
-            for client, line in self._socket.work():
+            self._socket.work()
+            for client, line in self._socket.lines():
                 asked = json.loads(line)
                 refusal = self.subscriptions.refusal()
                 if refusal:

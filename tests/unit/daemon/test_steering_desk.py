@@ -7,7 +7,10 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from condor_pydagman.daemon.steering_desk import ANSWER_TIMEOUT_S, SteeringDesk
+import pytest
+
+from condor_pydagman.daemon import steering_desk
+from condor_pydagman.daemon.steering_desk import ANSWER_TIMEOUT_S, PART, SteeringDesk
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.report import GroupReport, Halts
 from condor_pydagman.engine.throttles import Throttles
@@ -24,18 +27,36 @@ class Bench:
         self.edits: list[Callable[[PoolError | None], None]] = []
         self.answers: list[dict[str, Any]] = []
         self.said: list[str] = []
+        self.tried: list[int] = []
         report = SimpleNamespace(halts=Halts(), limits=Throttles(), priority=7)
         run: Any = SimpleNamespace(
             paths=SimpleNamespace(primary="t.dag"),
             out=SimpleNamespace(say=self.said.append),
             clock=SimpleNamespace(monotonic=lambda: self.now),
-            engine=SimpleNamespace(report=lambda: report, group_reports=lambda: iter(GROUPS)),
+            dag=SimpleNamespace(names=[f"n{number}" for number in range(3 * PART)]),
+            engine=SimpleNamespace(
+                report=lambda: report,
+                group_reports=lambda: iter(GROUPS),
+                chosen=lambda _, names: [int(name) for name in names],
+                refused=self.refused,
+            ),
             job_ad=SimpleNamespace(edit=lambda _, done: self.edits.append(done)),
         )
         socket: Any = SimpleNamespace(
             answer=lambda _, line: self.answers.append(json.loads(line)),
+            ready=False,
         )
         self.desk = SteeringDesk(run, socket)
+
+    def refused(self, what: inputs.NodesSteered) -> list[tuple[int, str]]:
+        """The first node of each part."""
+        self.tried.append(len(what.nodes))
+        return [(what.nodes[0], "no")]
+
+    def send(self, message: dict[str, Any], count: int = 1) -> list[inputs.Input]:
+        """Clients ask so many times."""
+        client: Any = object()
+        return self.desk.taken([(client, json.dumps(message).encode())] * count)
 
     def ask(self, **message: Any) -> None:
         """A client asks, and the engine handles it."""
@@ -83,3 +104,29 @@ def test_groups_are_told() -> None:
     client: Any = object()
     assert not bench.desk.taken([(client, b'{"id": 1, "command": "groups"}')])
     assert [GroupReport(**one) for one in bench.answers[0]["groups"]] == GROUPS
+
+
+def test_a_dry_request_of_many_nodes_is_tried_in_parts() -> None:
+    bench = Bench()
+    names = [str(number) for number in range(2 * PART + 1)]
+    request = {"id": 1, "command": "skip", "nodes": {"names": names}, "dry": True}
+    assert not bench.send(request)
+    assert not bench.answers
+    assert bench.desk.next_deadline() == 0.0
+    bench.desk.taken([])
+    bench.desk.taken([])
+    assert bench.tried == [PART, PART, 1]
+    (answer,) = bench.answers
+    assert (answer["done"], answer["refused_count"]) == (2 * PART - 2, 3)
+    assert bench.desk.next_deadline() is None
+
+
+def test_no_more_is_taken_than_memory_has_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(steering_desk, "MAX_PARTS", 2)
+    bench = Bench()
+    request = {"command": "skip", "nodes": {"names": ["1"]}}
+    bench.send(request, 3)
+    (answer,) = bench.answers
+    assert "ask again later" in answer["error"]
+    assert len(bench.desk.taken([])) == 1
+    assert not bench.desk.taken([])

@@ -11,6 +11,7 @@ from hypothesis import strategies as some
 
 from condor_pydagman.records.steering_messages import (
     MAX_SHOWN_REFUSALS,
+    MAX_VALUES,
     RequestError,
     Selector,
     Wanted,
@@ -51,6 +52,8 @@ def test_commands_for_the_dag() -> None:
     ("message", "words"),
     [
         ([], "an object of JSON"),
+        ([[]] * MAX_VALUES, "at most some 120000 names"),
+        ({"version": "x" * 1000}, "speaks version 1 of the protocol, not 'xxx"),
         ({"id": {}}, "id is a string or a number"),
         ({"version": 2, "command": "info"}, "speaks version 1 of the protocol, not 2"),
         ({"command": "explode"}, "no command 'explode'; the commands are cancel, hold"),
