@@ -202,6 +202,8 @@ def _apply(run: RunState, node: int, event: LogEvent, words: Words) -> str:
         return _cancel(run, node, state, words)
     if command is NodeCommand.REMATCH:
         return site_leaving.rematch(run, node, words.options, words.by)
+    if command is NodeCommand.RERUN and another_run and state in NOT_BEGUN:
+        return ""  # it runs again already, with what it depends on
     late = rules.obstacle(command, state, words.options)
     if late or another_run:
         return late or "another run of it has begun"

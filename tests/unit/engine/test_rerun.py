@@ -161,6 +161,17 @@ def test_a_child_that_waits_for_its_retry_waits_for_its_parent() -> None:
     assert harness.submits() == ["C"]
 
 
+@pytest.mark.parametrize("names", ["A B", "B A"])
+def test_a_node_and_what_depends_on_it_are_named_together(names: str) -> None:
+    harness = steered("A -> B; D")
+    harness.take("D", 9)
+    harness.run_node("A", 1)
+    harness.run_node("B", 2)
+    answer = harness.ask(C.RERUN, names, "descendants")
+    assert (answer.done, answer.refused) == (2, ())
+    assert harness.replayed() == "A=READY B=WAITING D=SUBMITTED"
+
+
 @pytest.mark.parametrize("end", ["", "the last has not ended"])
 def test_of_many_nodes_each_is_looked_at_once(end: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A chain of 2,000 would take seconds, in which nothing else is done."""
