@@ -23,6 +23,9 @@ from condor_pydagman.vocabulary import NodeCommand
 VERSION = 1
 MAX_NAMES = 1000  # of an answer to `names`
 MAX_VALUES = 120_000  # of a request: the loop of DAGMan waits while it is read
+# Characters of the id of a request or an event.  Those who tell of events get both by a pipe, for
+# which DAGMan would wait if they were longer.
+MAX_ID = 1000
 MAX_SHOWN_REFUSALS = 1000  # of an answer, which tells how many there are
 DAG_COMMANDS = (
     *("info", "halt", "resume", "limits", "priority", "cancel-all"),
@@ -97,6 +100,8 @@ def read_request(line: bytes) -> Wanted:
     identity = message.get("id")
     if not (identity is None or isinstance(identity, (str, int))):
         raise RequestError("id is a string or a number")
+    if len(str(identity)) > MAX_ID:
+        raise RequestError(f"id has at most {MAX_ID} characters")
     try:
         return _read(identity, message)
     except RequestError as error:
@@ -173,7 +178,8 @@ def _dag_options(command: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
         if command == "halt" and not isinstance(value, str):
             raise RequestError(f"{name} is a string")
     if command == "events":
-        if not isinstance(options.get("since", ""), str):
+        since = options.get("since", "")
+        if not isinstance(since, str) or len(since) > MAX_ID:
             raise RequestError("since is the id of an event, a string")
         if not isinstance(options.get("before", True), bool):
             raise RequestError("before is true or false")
