@@ -7,7 +7,7 @@ from typing import Any
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.graph import connect, define, modify, site_groups, whole
+from condor_pydagman.graph import chosen_nodes, connect, define, modify, site_groups, sweeps, whole
 from condor_pydagman.graph.building import Building
 
 
@@ -15,26 +15,11 @@ def _nothing(building: Building, command: Command) -> None:
     """condor_submit_dag has applied it."""
 
 
-def _sweep(building: Building, command: commands.Sweep | commands.SweepParent) -> None:
-    from condor_pydagman.graph import sweeps  # imported late, as below: few DAGs have any
-
-    if isinstance(command, commands.Sweep):
-        sweeps.sweep(building, command)
-    else:
-        sweeps.sweep_parent(building, command)
-
-
-def _choose(building: Building, command: commands.Choose) -> None:
-    from condor_pydagman.graph import chosen_nodes
-
-    chosen_nodes.choose(building, command)
-
-
 _FUNCTIONS: dict[type, Callable[[Building, Any], None]] = {
     commands.Job: define.job,
     commands.Subdag: define.subdag,
-    commands.Sweep: _sweep,
-    commands.SweepParent: _sweep,
+    commands.Sweep: sweeps.sweep,
+    commands.SweepParent: sweeps.sweep_parent,
     commands.SubmitDescription: define.submit_description,
     commands.ParentChild: connect.parent_child,
     commands.Pin: connect.pin,
@@ -53,7 +38,7 @@ _FUNCTIONS: dict[type, Callable[[Building, Any], None]] = {
     commands.SiteGroupLine: site_groups.site_group,
     commands.SitePolicyLine: site_groups.site_policy,
     commands.SiteMatched: site_groups.site_matched,
-    commands.Choose: _choose,
+    commands.Choose: chosen_nodes.choose,
     commands.MaxJobs: whole.max_jobs,
     commands.NodeStatusFile: whole.node_status_file,
     commands.JobstateLog: whole.jobstate_log,

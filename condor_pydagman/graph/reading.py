@@ -25,7 +25,7 @@ from condor_pydagman.dagfile.language import DEFINING, USING
 from condor_pydagman.dagfile.lines import in_blocks
 from condor_pydagman.dagfile.parser import MAX_LOST_ERRORS, CommandReader, Reading
 from condor_pydagman.errors import DagFileError, FileError
-from condor_pydagman.graph import apply_bulk, splices
+from condor_pydagman.graph import apply_bulk, splices, sweeps
 from condor_pydagman.graph.apply import apply
 from condor_pydagman.graph.building import Building, fail
 from condor_pydagman.graph.file_cache import FileCache, Player, Recorder
@@ -216,11 +216,9 @@ class DagReader:
 
     def _sweep(self, command: commands.Sweep) -> None:
         """A sweep whose values are in a file."""
-        from condor_pydagman.graph.sweeps import sweep  # imported late: few DAGs have any
-
         self._files_read += 1
         path = os.path.join(self._building.scope.where, command.rows)
-        sweep(self._building, command, "".join(self._text(path, command.rows)))
+        sweeps.sweep(self._building, command, "".join(self._text(path, command.rows)))
 
     def _begin_simple(self, simple: SimpleLines, reading: Reading, progress: _Progress) -> None:
         """The first time: what can be applied already."""

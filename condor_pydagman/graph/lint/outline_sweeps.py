@@ -7,6 +7,7 @@ from condor_pydagman.errors import UsageError
 from condor_pydagman.graph.lint.outline_graph import OutlineGraph
 from condor_pydagman.graph.lint.references import Names
 from condor_pydagman.graph.scope import Swept
+from condor_pydagman.graph.sweep_nodes import matched, node_names, table_of
 from condor_pydagman.vocabulary import NodeKind
 
 
@@ -16,8 +17,6 @@ def add_sweep(graph: OutlineGraph, scope: Names, command: commands.Sweep, text: 
     Raises:
         UsageError: the sweep or its table, whose text is given, is wrong.
     """
-    from condor_pydagman.graph.sweep_nodes import node_names, table_of  # few DAGs have any
-
     if command.name in scope.sweeps:
         return f"Sweep {command.name} is already defined in the DAG"
     table = table_of(command, text)
@@ -34,8 +33,6 @@ def add_sweep(graph: OutlineGraph, scope: Names, command: commands.Sweep, text: 
 
 def join_sweeps(graph: OutlineGraph, scope: Names, command: commands.SweepParent) -> str:
     """Add the edges of a SWEEP_PARENT; the result is why that can't be done, or ''."""
-    from condor_pydagman.graph.sweep_nodes import matched
-
     for name in (command.parent, command.child):
         if name not in scope.sweeps:
             return f"References undefined sweep {name}"
