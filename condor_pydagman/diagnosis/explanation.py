@@ -24,6 +24,7 @@ CAUSES: Mapping[str, str] = {
     "node.signal": "jobs were killed by a signal",
     "node.post": "POST scripts have failed",
     "node.removed": "jobs were removed",
+    "node.cancelled": "nodes were cancelled by a person (condor_pydagman steer)",
     "node.subdag": "sub-DAGs have failed",
     "node.failed": "nodes have failed for a reason that the logs do not tell",
     "node.stopped": "DAGMan has removed jobs because the DAG ended",

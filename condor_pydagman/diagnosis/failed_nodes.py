@@ -42,6 +42,8 @@ _ADVICE = {
     "node.submit": "Correct the submit file; condor_dag_checker -lint checks all of them.",
     "node.removed": "If nobody meant the job to be removed, the history has its RemoveReason:"
     " condor_history -l {job}",
+    "node.cancelled": "To run them after all: condor_pydagman steer rerun while the DAG runs; or"
+    " submit the DAG again.",
     "node.failed": "Look for the node's name in {out}.",
 }
 
@@ -53,7 +55,8 @@ class Failure(NamedTuple):
         node: what has happened to it.
         cause: one of `explanation.CAUSES`.
         value: exit code of its jobs or script, negative for a signal; 0 if there is none.
-        reason: in words, of jobs that can't be submitted or were removed.
+        reason: in words, of jobs that can't be submitted or were removed; who has cancelled
+            the node.
     """
 
     node: NodeRun
@@ -84,6 +87,8 @@ def failure_of(node: NodeRun, dag: Dag | None) -> Failure:
     attempt = node.attempts[-1] if node.attempts else Attempt(0)
     if attempt.post is not None and attempt.post.value:
         return Failure(node, "node.post", attempt.post.value)
+    if node.cancelled_by:
+        return Failure(node, "node.cancelled", reason=message(node.cancelled_by))
     if not attempt.procs:
         return _failure_before_jobs(node, attempt)
     if attempt.value == RETURN_JOB_ABORTED:
@@ -116,6 +121,9 @@ def futile_findings(state: GraphState) -> list[Finding]:
 def failure_sentence(group: Sequence[Failure]) -> str:
     """What has happened to nodes that failed alike."""
     names = [failure.node.name for failure in group]
+    if group[0].cause == "node.cancelled":
+        were = "was" if len(group) == 1 else "were"
+        return f"{capitalized(nodes_named(names))} {were} cancelled by {group[0].reason}."
     text = f"{capitalized(nodes_named(names))} failed: {_what(group[0], many=len(group) > 1)}"
     attempts = len(group[0].node.attempts)
     if len(group) == 1 and attempts > 1:
@@ -128,7 +136,8 @@ def failure_evidence(
 ) -> Iterator[Evidence]:
     """What says so: event, place of the node in its DAG file, last lines of its error file."""
     attempt = failure.node.attempts[-1] if failure.node.attempts else None
-    if attempt is not None and failure.cause != "node.submit":  # the sentence has the reason
+    said = ("node.submit", "node.cancelled")  # the sentence has the reason
+    if attempt is not None and failure.cause not in said:
         yield _event(failure, attempt, facts)
     place = _place(failure.node, facts.dag)
     if place and with_place:
@@ -232,7 +241,7 @@ def _jobs(failure: Failure) -> str:
 
 
 def _before_post(failure: Failure, many: bool) -> str:
-    value = failure.node.attempts[-1].value
+    value = failure.node.attempts[-1].value if failure.node.attempts else None
     if many or not value or value == RETURN_JOB_ABORTED:
         return ""
     return f", after its job had ended with {result(value)}"

@@ -402,6 +402,7 @@ class NodeTracker:
             return  # it has not begun, or is done by what the DAG says
         node.attempts[-1].over = True
         node.no_retry = node.skipped = False
+        node.cancelled_by = ""
         node.anew_from = len(node.attempts)
         self.set_status(node, NodeStatus.NOT_READY, time)
 
@@ -416,6 +417,7 @@ class NodeTracker:
         ended = node.status in (NodeStatus.DONE, NodeStatus.ERROR)
         if command is NodeCommand.RERUN and ended:
             node.no_retry = node.skipped = False
+            node.cancelled_by = ""
             node.anew_from = len(node.attempts)
             self.set_status(node, NodeStatus.READY, time)
         elif command in _MARKS and node.status not in _BUSY:
@@ -427,7 +429,10 @@ class NodeTracker:
                 node.retries = settings.retries
         elif command is NodeCommand.CANCEL and not ended:
             node.no_retry = RETRY not in words.options.split()
-            if node.status not in _BUSY:
+            is_busy = node.status in _BUSY
+            if node.no_retry or not is_busy:
+                node.cancelled_by = node.cancelled_by or words.by
+            if not is_busy:
                 self.set_status(node, NodeStatus.ERROR, time, reason=f"cancelled by {words.by}")
 
     def _placement(self, event: NodesLogEvent) -> None:

@@ -287,8 +287,9 @@ def _holds(tally: Tally) -> Iterator[tuple[str, str, int]]:
 def failure_of(node: NodeRun) -> Failure:
     """How a node has failed, by its last attempt."""
     attempt = node.attempts[-1] if node.attempts else None
-    if attempt is None:
-        return Failure(node.name, node.since, 0, None, "")
+    if attempt is None or node.cancelled_by:
+        cancelled = f"cancelled by {node.cancelled_by}" if node.cancelled_by else ""
+        return Failure(node.name, node.since, len(node.attempts), None, cancelled)
     value, reason = attempt.value, attempt.reason
     if attempt.post is not None and attempt.post.value:
         value, reason = attempt.post.value, "POST script"

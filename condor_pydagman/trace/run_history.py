@@ -202,11 +202,13 @@ class NodeRun:
         retries: how many it has, as a person has set; None: as the DAG says.
         retries_told: how many retries are known of.
         anew_from: number of the first attempt since somebody has let it run again.
+        cancelled_by: who has cancelled it; '' if nobody has, or it was let run again since.
     """
 
     __slots__ = (
         "anew_from",
         "attempts",
+        "cancelled_by",
         "name",
         "no_retry",
         "retries",
@@ -225,6 +227,7 @@ class NodeRun:
         self.retries: int | None = None
         self.retries_told = 0
         self.anew_from = 0
+        self.cancelled_by = ""
 
 
 class GroupSite(NamedTuple):

@@ -179,9 +179,9 @@ def runtime_s(attempt: Attempt, now: float) -> float | None:
 
 def reason_of(run: NodeRun | None) -> str:
     """Why it has failed, or is held; '' if it has not and is not."""
-    if run is None or not run.attempts:
+    if run is None or not (run.attempts or run.cancelled_by):
         return ""
-    last = run.attempts[-1]
+    last = run.attempts[-1] if run.attempts else Attempt(0)
     if run.status is NodeStatus.ERROR or (last.over and run.status is NodeStatus.READY):
         failure = failure_of(run)
         return result(failure.value, failure.reason)

@@ -73,6 +73,20 @@ def test_a_node_without_any_attempt() -> None:
     assert failure_of(NodeRun("A", NodeStatus.ERROR), None).cause == "node.failed"
 
 
+def test_a_failed_node_without_any_attempt_has_a_finding() -> None:
+    found = the_finding(failed())
+    assert found.sentence == "Node A failed: the logs do not tell why."
+
+
+@pytest.mark.parametrize("attempts", [(), (attempt(value=RETURN_JOB_ABORTED, reason="gone"),)])
+def test_a_cancelled_node(attempts: tuple[Attempt, ...]) -> None:
+    facts = failed(TEXT, "A", *attempts)
+    facts.run.nodes["A"].cancelled_by = "ann"
+    found = the_finding(facts)
+    assert (found.cause, found.sentence) == ("node.cancelled", "Node A was cancelled by ann.")
+    assert [evidence.source for evidence in found.evidence] == ["t.dag:1"]
+
+
 def test_evidence_is_the_event_the_place_and_the_error_file() -> None:
     excerpts = {"A": Excerpt("err.A", ("bad",))}
     found = the_finding(failed(TEXT, "A", attempt(value=2), attempt(1, 3), excerpts=excerpts))

@@ -301,6 +301,19 @@ def test_a_cancelled_node_is_not_tried_again(bench: Bench) -> None:
     assert bench.node(retries=3).status is ERROR
 
 
+def test_who_has_cancelled_a_node_is_known_until_it_runs_again(bench: Bench) -> None:
+    steered(bench, "ann cancel")
+    steered(bench, "ann rerun")
+    steered(bench, "bob cancel")
+    assert bench.node().cancelled_by == "bob"
+
+
+def test_a_retry_after_a_cancelled_attempt_is_not_cancelled(bench: Bench) -> None:
+    bench.submit("A", 7)
+    steered(bench, "ann cancel begun retry")
+    assert bench.node().cancelled_by == ""
+
+
 def test_a_command_of_a_later_version_is_passed_over(bench: Bench) -> None:
     steered(bench, "ann teleport")
     bench.track()

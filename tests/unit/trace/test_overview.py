@@ -97,6 +97,15 @@ def test_what_runs_is_held_and_has_failed() -> None:
     ]  # fmt: skip
 
 
+def test_who_has_cancelled_a_node_is_why_it_has_failed() -> None:
+    run = Run()
+    run.nodes["A"] = NodeRun("A", NodeStatus.ERROR)
+    run.nodes["A"].cancelled_by = "ann"
+    run.nodes["A"].since = 900.0
+    (failure,) = seen(run).failures
+    assert (failure.value, failure.reason, failure.attempts) == (None, "cancelled by ann", 0)
+
+
 def test_throttles_that_are_full_while_nodes_wait() -> None:
     run = a_run()
     run.limits = {"DAGMan_MaxJobs": 5, "DAGMan_MaxIdle": 3, "DAGMan_MaxPreScripts": 2}
