@@ -14,20 +14,24 @@ from condor_pydagman.web.steering_seam import LIMITS, Answer, Controls, Request
 
 SHOWN = 50  # refused nodes that the page is told of
 _OTHER_NAMES = {"category": "new_category"}  # of options, in the protocol of DAGMan
-# What a command does, for one node, for several, and whether work is lost by it.
+# What a command does, for one node or for several, and whether work is lost by it.
 _EFFECTS: Mapping[str, tuple[str, bool]] = {
-    "cancel": ("The jobs of {nodes} are removed and they fail, without their retries.", True),
-    "hold": ("The jobs of {nodes} are put on hold: they stop, and keep their place.", True),
+    "cancel": ("The jobs of {nodes} are removed, and {they} fail{s}, without retries.", True),
+    "hold": (
+        "The jobs of {nodes} are put on hold: those that run stop, and start again when they are"
+        " released.",
+        True,
+    ),
     "release": ("The jobs of {nodes} are released.", False),
-    "rerun": ("{nodes} run again, with all their retries.", False),
-    "done": ("{nodes} count as done; what depends on them starts.", False),
-    "skip": ("{nodes} are not run, and count as done.", False),
+    "rerun": ("{nodes} run{s} again, with all retries.", False),
+    "done": ("{nodes} count{s} as done without being run; what waits for {them} can start.", False),
+    "skip": ("{nodes} {are} not run, and count{s} as done.", False),
     "rematch": (
         "{group} leaves its site. Its jobs are removed, its clean-up node runs there if it has one,"
         " and all its nodes start over at another site, also those that are done.",
         True,
     ),
-    "set": ("{nodes} are changed, from their next submission on.", False),
+    "set": ("{nodes} {are} changed, from the next submission on.", False),
     "halt": ("Nothing more is started; jobs in the queue go on.", False),
     "resume": ("The DAG goes on.", False),
     "limits": ("Throttles are changed.", False),
@@ -37,6 +41,10 @@ _EFFECTS: Mapping[str, tuple[str, bool]] = {
         True,
     ),
 }
+_CANCEL_WITH_RETRIES = (
+    "The jobs of {nodes} are removed; {they} {are} tried again if retries are left."
+)
+_RERUN_DESCENDANTS = " So does all that depends on {them}."
 
 
 class SocketSteering:
@@ -78,7 +86,18 @@ class SocketSteering:
 
 
 def _selector(nodes: Mapping[str, Any]) -> dict[str, Any]:
+    if "pattern" in nodes:
+        return {"pattern": "".join(map(_either_case, nodes["pattern"]))}
     return {kind: value for kind, value in nodes.items() if kind != "numbers"}
+
+
+def _either_case(letter: str) -> str:
+    """What stands in a pattern of DAGMan for a letter of the page's search, which takes capitals
+    and small letters for the same, and brackets for themselves."""
+    lower, upper = letter.lower(), letter.upper()
+    if letter == "[" or (lower != upper and len(lower) == len(upper) == 1):
+        return f"[{lower}{upper}]"
+    return letter
 
 
 def _answer(request: Request, found: SteeringAnswer) -> Answer:
@@ -91,12 +110,15 @@ def _answer(request: Request, found: SteeringAnswer) -> Answer:
 
 def _effect(request: Request, count: int) -> dict[str, Any]:
     text, loses_work = _EFFECTS[request.command]
-    nodes = "1 node" if count == 1 else f"{count:,} nodes"
-    group = request.nodes.get("group")
-    effect = text.format(nodes=nodes, group=f"Group {group}" if group else "The nodes' group")
     if request.options.get("descendants"):
-        effect += " So does all that depends on them."
-        loses_work = True
+        text, loses_work = text + _RERUN_DESCENDANTS, True
     if request.options.get("retry"):
-        effect = effect.replace("without their retries", "and are tried again")
+        text = _CANCEL_WITH_RETRIES
+    if not count:
+        return {"effect": "Nothing is changed.", "loses_work": False}
+    one = {"nodes": "1 node", "they": "it", "them": "it", "are": "is", "s": "s"}
+    many = {"nodes": f"{count:,} nodes", "they": "they", "them": "them", "are": "are", "s": ""}
+    name = request.nodes.get("group")
+    group = f"Group {name}" if name else "The nodes' group"
+    effect = text.format(group=group, **(one if count == 1 else many))
     return {"effect": effect, "loses_work": loses_work}

@@ -21,8 +21,8 @@ NODE_BUTTONS = [
     ("Run again", "done", ["all nodes after it"], "rerun", {"descendants": True}, "ready"),
     ("Hold", "running", [], "hold", {}, "held"),
     ("Release", "held", None, "release", {}, "idle"),
-    ("Mark done", "failed", None, "done", {}, "done"),
-    ("Skip", "waiting", None, "skip", {}, "done"),
+    ("Mark done", "failed", [], "done", {}, "done"),
+    ("Skip", "waiting", [], "skip", {}, "done"),
 ]
 
 
@@ -123,6 +123,7 @@ def test_a_refusal_is_told(serve: Serve, open_page: Open, dag: FakeDag) -> None:
     page.locator(".selection").get_by_role("button", name="Release").click()
     told = page.locator(".notice").inner_text()
     assert dag.names[node] in told and "not for nodes in this state" in told
+    assert "1 node stays as it is:" in told
     assert not sent(server, dry=False)
 
 
@@ -227,6 +228,19 @@ def test_all_that_match(
     page.get_by_role("dialog").wait_for()
     assert server.commands[-1]["nodes"] == selector
     page.keyboard.press("Escape")
+
+
+def test_nodes_that_are_all_chosen_are_not_those_of_another_search(
+    serve: Serve, open_page: Open, dag: FakeDag
+) -> None:
+    page = open_page(serve(dag), "/study/nodes")
+    page.get_by_label("Search").fill(dag.names[1])
+    found = dag.rows({"search": dag.names[1]})["matches"]
+    page.get_by_role("button", name=f"Choose all {found}").click()
+    page.get_by_label("Search").fill("")
+    page.get_by_role("button", name=f"Choose all {len(dag.names)}").wait_for()
+    assert page.locator(".selected-words").inner_text() == "Tick nodes to steer them"
+    assert page.locator(".selection .buttons button").first.is_disabled()
 
 
 def test_ticked_nodes(serve: Serve, open_page: Open, dag: FakeDag) -> None:

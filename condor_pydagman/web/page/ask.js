@@ -49,7 +49,7 @@ function field(option, value) {
  * Show the dialog.
  *
  * @param question title, deed, options; `first`: {answer, values} of the first dry run; `dry(values)` asks again;
- *   `refusals(answer)` gives lines; `act(values)` does it
+ *   `refusals(answer)` gives {heading, lines}; `act(values)` does it
  * @returns {Promise<boolean>} whether it was done
  */
 export function ask(question) {
@@ -66,12 +66,14 @@ class Question {
     const title = freshId("title");
     const effect = freshId("effect");
     this.effect = el("p", { class: "effect", id: effect, "aria-live": "polite" });
+    this.heading = el("p", { class: "refused" });
     this.refused = el("ul", { class: "refused" });
     this.problem = el("p", { class: "problem", role: "alert" });
     this.deed = el("button", { type: "submit", class: "deed" }, question.deed);
     this.leave = button("Leave it", () => this.dialog.close());
     this.form = el("form", { method: "dialog", novalidate: true },
-      el("h2", { id: title }, question.title), this.effect, this.refused, this.fields.map((one) => one.element),
+      el("h2", { id: title }, question.title), this.effect, this.heading, this.refused,
+      this.fields.map((one) => one.element),
       this.problem, el("div", { class: "choices" }, this.leave, this.deed));
     this.dialog = el("dialog", { "aria-labelledby": title, "aria-describedby": effect }, this.form);
   }
@@ -102,7 +104,9 @@ class Question {
     this.effect.hidden = !answer.effect;
     this.effect.classList.toggle("loses", Boolean(answer.loses_work));
     this.deed.classList.toggle("danger", Boolean(answer.loses_work));
-    this.refused.replaceChildren(...this.question.refusals(answer).map((line) => el("li", {}, line)));
+    const { heading, lines } = this.question.refusals(answer);
+    setText(this.heading, heading);
+    this.refused.replaceChildren(...lines.map((line) => el("li", {}, line)));
     this.deed.disabled = answer.done === 0 && (answer.refused?.length ?? 0) > 0;
   }
 

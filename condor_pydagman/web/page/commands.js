@@ -1,7 +1,7 @@
 // Commands to a DAG and to its nodes: what they are called, and the way from a click to the deed.
 //
-// The server is first asked what the command would do (`dry`). A command that loses work, or has options, is shown in a
-// dialog with that sentence, once; all else is done at once and told afterwards.
+// The server is first asked what the command would do (`dry`). A command that loses work, leaves out nodes, or has
+// options, is shown in a dialog with that sentence, once; all else is done at once and told afterwards.
 
 import { ask } from "./ask.js";
 import { shown } from "./dom.js";
@@ -11,6 +11,7 @@ import { amount, number } from "./words.js";
 
 const MAX_TOLD = 5; // refusals that are shown one by one
 
+const STAYS = "What is left empty stays as it is."; // before something is typed that is to be set
 const COUNT = { kind: "number", min: 0, step: 1 };
 const SETTINGS = [
   { name: "priority", label: "Priority", kind: "number", step: 1, hint: "of its jobs; larger is sooner" },
@@ -23,7 +24,8 @@ const SETTINGS = [
 // `states`: those of a single node in which the command makes sense; the server decides.
 export const NODE_COMMANDS = {
   cancel: {
-    label: "Cancel", deed: "Cancel", tells: "Removes its jobs from the queue; the node fails, or is tried again",
+    label: "Cancel", title: "Cancel", deed: "Yes, cancel", // a button "Cancel" alone would seem to close the dialog
+    tells: "Removes its jobs from the queue; the node fails, or is tried again",
     options: [{ name: "retry", label: "Try again afterwards, if it has retries left", kind: "flag" }],
     states: ["waiting", "ready", "pre", "idle", "running", "held", "post", "retry"],
   },
@@ -38,11 +40,13 @@ export const NODE_COMMANDS = {
   },
   release: { label: "Release", deed: "Release", tells: "Lets its held jobs go on", states: ["held"] },
   done: {
-    label: "Mark done", deed: "Mark as done", tells: "Takes it as done without running it; its children may start",
+    label: "Mark done", deed: "Mark as done", asks: true,
+    tells: "Takes it as done without running it; its children may start",
     states: ["waiting", "ready", "retry", "failed"],
   },
   skip: {
-    label: "Skip", deed: "Skip", tells: "Leaves it out; it counts as done, and its children run all the same",
+    label: "Skip", deed: "Skip", asks: true,
+    tells: "Leaves it out; it counts as done, and its children run all the same",
     states: ["waiting", "ready", "retry"],
   },
   set: {
@@ -58,7 +62,7 @@ export const GROUP_COMMANDS = {
 export const DAG_COMMANDS = {
   halt: {
     label: "Halt", deed: "Halt the DAG", tells: "Submits no more jobs until you resume; jobs in the queue go on",
-    options: [{ name: "reason", label: "Reason", kind: "text", hint: "for whoever looks at the DAG; may be empty" }],
+    options: [{ name: "reason", label: "Reason", kind: "text", hint: "shown in the explanation; may be empty" }],
   },
   resume: { label: "Resume", deed: "Resume the DAG", tells: "Submits jobs again" },
   "cancel-all": {
@@ -81,7 +85,8 @@ export function nodesInState(state, count) {
 
 /** All nodes whose names match a pattern. */
 export function nodesLike(pattern, count) {
-  return { selector: { pattern }, words: `all ${amount(count, "node")} named ${shown(pattern)}` };
+  const all = count === 1 ? "the node" : `all ${amount(count, "node")}`;
+  return { selector: { pattern }, words: pattern === "*" ? all : `${all} named ${shown(pattern)}` };
 }
 
 /** A group of nodes that run at one site. */
@@ -95,10 +100,13 @@ function refusal({ node, state, reason }) {
   return `${shown(node)}${state ? ` (${word(state)})` : ""}: ${shown(reason)}`;
 }
 
+/** Lines about the nodes that a command does not fit, and a heading, "" without any. */
 function refusals(answer) {
   const told = (answer.refused ?? []).slice(0, MAX_TOLD).map(refusal);
-  const more = (answer.refused_count ?? told.length) - told.length;
-  return more > 0 ? [...told, `and ${amount(more, "other")}`] : told;
+  const count = answer.refused_count ?? told.length;
+  const lines = count > told.length ? [...told, `and ${amount(count - told.length, "other")}`] : told;
+  const heading = count === 1 ? "1 node stays as it is:" : `${amount(count, "node")} stay as they are:`;
+  return { heading: count ? heading : "", lines };
 }
 
 function bodyOf(live, command, nodes, options, dry) {
@@ -108,7 +116,7 @@ function bodyOf(live, command, nodes, options, dry) {
 async function perform(live, command, nodes, options) {
   const answer = await live.api.command(bodyOf(live, command, nodes, options, false));
   const refused = refusals(answer);
-  notice(shown(answer.effect) || "Done.", { bad: refused.length > 0 && !answer.done, details: refused });
+  notice(shown(answer.effect) || "Done.", { bad: refused.lines.length > 0 && !answer.done, details: refused });
   return answer;
 }
 
@@ -122,20 +130,20 @@ async function perform(live, command, nodes, options) {
  */
 export async function run(live, command, nodes = null, options = {}) {
   const known = (nodes ? { ...NODE_COMMANDS, ...GROUP_COMMANDS } : DAG_COMMANDS)[command] ?? { deed: "Set limits" };
+  const title = known.title ?? known.deed;
   const dry = async (chosen) => live.api.command(bodyOf(live, command, nodes, chosen, true));
   try {
-    const free = known.options?.every((option) => option.kind !== "flag"); // `set` with nothing to set says nothing
-    const first = command === "set" && free ? { effect: "", refused: [] } : await dry(options);
+    const first = command === "set" ? { effect: STAYS, refused: [] } : await dry(options);
+    if (!known.options && !first.done && first.refused?.length) {
+      notice(shown(first.effect) || `${title}: not possible`, { bad: true, details: refusals(first) });
+      return false;
+    }
     if (!known.options && !known.asks && !first.loses_work) {
-      if (!first.done && first.refused?.length) {
-        notice(shown(first.effect) || `${known.deed}: not possible`, { bad: true, details: refusals(first) });
-        return false;
-      }
       await perform(live, command, nodes, options);
       return true;
     }
     return await ask({
-      title: nodes ? `${known.deed}: ${nodes.words}` : known.deed,
+      title: nodes ? `${title}: ${nodes.words}` : title,
       deed: known.deed,
       options: known.options ?? [],
       first: { answer: first, values: options },
@@ -144,7 +152,7 @@ export async function run(live, command, nodes = null, options = {}) {
       act: (chosen) => perform(live, command, nodes, chosen),
     });
   } catch (error) {
-    failure(known.deed, error);
+    failure(title, error);
     return false;
   }
 }

@@ -5,11 +5,12 @@ import { button, el, setText } from "./dom.js";
 const STAYS_MS = 8000;
 const CALM_MS = 5000; // between two announcements
 
-/** Show a sentence for a while; errors stay until they are closed. `details` are further lines. */
-export function notice(sentence, { bad = false, details = [] } = {}) {
+/** Show a sentence for a while; errors stay until they are closed. `details`: further lines and their heading. */
+export function notice(sentence, { bad = false, details: { heading, lines } = { heading: "", lines: [] } } = {}) {
   const box = el("div", { class: `notice${bad ? " bad" : ""}` },
     el("div", { class: "notice-text" }, el("p", {}, sentence),
-      details.length ? el("ul", {}, details.map((line) => el("li", {}, line))) : null),
+      heading ? el("p", {}, heading) : null,
+      lines.length ? el("ul", {}, lines.map((line) => el("li", {}, line))) : null),
     button("×", () => box.remove(), { class: "quiet close", "aria-label": "Close this notice" }));
   const all = document.getElementById("notices");
   while (all.children.length >= 4) all.firstElementChild.remove();

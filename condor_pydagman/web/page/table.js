@@ -31,14 +31,11 @@ export class Table {
   }
 
   filters() {
-    const search = calmly(() => this.rows.want({ search: this.search.value }), TYPING_MS);
+    const search = calmly(() => this.want({ search: this.search.value }), TYPING_MS);
     const id = freshId("search");
     this.search = el("input", {
       type: "search", id, placeholder: "Part of a name, or with * and ?", autocomplete: "off", spellcheck: "false",
-      maxlength: 1000, oninput: () => {
-        this.list.toTop();
-        search();
-      },
+      maxlength: 1000, oninput: () => search(),
     });
     this.state = el("select", { id: `${id}-state`, onchange: () => this.want({ state: this.state.value }) },
       el("option", { value: "" }, "any state"), STATES.map((state) => el("option", { value: state }, word(state))));
@@ -131,7 +128,7 @@ export class Table {
   allMatching() {
     const { search, state } = this.rows.wanted;
     if (state && !search) return nodesInState(state, this.rows.matches);
-    if (state || /[[\]{}\\]/.test(search)) return null;
+    if (state) return null;
     return nodesLike(/[*?]/.test(search) ? search : `*${search}*`.replace("**", "*"), this.rows.matches);
   }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import json
 import select
 import threading
@@ -28,6 +29,7 @@ class Dagman(threading.Thread):
     def __init__(self, dag: str) -> None:
         super().__init__()
         self.asked: list[dict[str, Any]] = []
+        self.done = 1
         self._socket = RequestSocket(dag)
         self._over = threading.Event()
         self.start()
@@ -45,6 +47,9 @@ class Dagman(threading.Thread):
         if asked["command"] == "groups":
             return json.dumps({"done": 1, "groups": [GROUP._asdict()]}).encode() + b"\n"
         told = {"done": 1, "refused": refused, "limits": LIMITS, "priority": 7}
+
+
+told = {"done": self.done, "refused": refused, "limits": LIMITS, "priority": 7}
         return json.dumps(told).encode() + b"\n"
 
     def end(self) -> None:
@@ -113,3 +118,35 @@ def test_a_group_leaves_its_site(dagman: Dagman, place: Any) -> None:
 
 def test_groups(dagman: Dagman, place: Any) -> None:
     assert SocketSteering().groups(place) == [GROUP]
+
+
+@pytest.mark.parametrize(
+    ("command", "options", "effect"),
+    [
+        ("skip", {}, "1 node is not run, and counts as done."),
+        ("cancel", {}, "The jobs of 1 node are removed, and it fails, without retries."),
+        (
+            "cancel",
+            {"retry": True},
+            "The jobs of 1 node are removed; it is tried again if retries are left.",
+        ),
+    ],
+)
+def test_sentences_about_one_node(
+    dagman: Dagman, place: Any, command: str, options: dict[str, Any], effect: str
+) -> None:
+    answer = SocketSteering().steer(place, Request(command, NODES, options, dry=True))
+    assert answer.effect == effect
+
+
+def test_a_command_that_fits_no_node_changes_nothing(dagman: Dagman, place: Any) -> None:
+    dagman.done = 0
+    answer = SocketSteering().steer(place, Request("cancel", NODES, {}))
+    assert (answer.effect, answer.loses_work) == ("Nothing is changed.", False)
+
+
+def test_a_pattern_means_what_the_search_of_the_page_has_found(dagman: Dagman, place: Any) -> None:
+    SocketSteering().steer(place, Request("hold", {"pattern": "*Run[1]+*?"}, {}))
+    pattern = dagman.asked[0]["nodes"]["pattern"]
+    names = ["run[1]+a", "RUN[1]+ab", "run1+a"]
+    assert [fnmatch.fnmatchcase(name, pattern) for name in names] == [True, True, False]
