@@ -192,7 +192,9 @@ def _halted(facts: Facts) -> Iterator[Finding]:
     sentence = f"The DAG is halted{age}: jobs in the queue go on, nothing new is submitted."
     if not live:
         sentence = "The DAG was halted, and DAGMan has ended when nothing was left to wait for."
-    evidence, advice = [Evidence(facts.out, "Halting DAGMan", begun)], ""
+    reason = message(run.halts[-1].reason) if run.halted else ""
+    said = f"Halt reason: {reason}" if reason else "Halting DAGMan"
+    evidence, advice = [Evidence(facts.out, said, begun)], ""
     if facts.has_halt_file:
         evidence.append(Evidence(facts.halt_file, "is there"))
         advice = f"To resume it: rm {shlex.quote(facts.halt_file)}"

@@ -35,6 +35,7 @@ class OutKind(Enum):
     NO_RETRY = "no_retry"
     SUBMIT_FAILURE = "submit_failure"  # text: why
     HALT = "halt"
+    HALT_REASON = "halt_reason"  # text: what was said when it was halted
     RESUME = "resume"
     LIMIT = "limit"  # text: name in the job ad; number: 0 for none
     STATUS = "status"  # number: of the DAG's state
@@ -113,6 +114,8 @@ _FORMS: Mapping[str, tuple[OutKind, str]] = {
     **dict.fromkeys(" 123456789", (OutKind.COUNTS, r" *(?P<text>\d{1,10}(?: +\d{1,10}){7}) *")),
     "DAG status": (OutKind.STATUS, r"DAG status: (?P<number>\d) \(DAG_STATUS_\w+\)"),
     "Halting": (OutKind.HALT, r"Halting DAGMan prog\w+\.\.\."),
+    "Halt r": (OutKind.HALT_REASON, r"Halt reason: (?P<text>.+)"),
+    "Pause r": (OutKind.HALT_REASON, r"Pause reason: (?P<text>.+)"),
     "DAG Pause": (OutKind.HALT, r"DAG Pause: Freezing all work\.\.\."),
     "Restoring": (OutKind.HALT, r"Restoring halted state\."),
     "The DAG stays": (OutKind.HALT, r"(?P<text>The DAG stays halted by [\w ]+)"),

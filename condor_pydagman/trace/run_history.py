@@ -270,10 +270,14 @@ class Start(NamedTuple):
 
 
 class Halted(NamedTuple):
-    """The DAG was halted from one time to another (0.0: it still is, or DAGMan has ended)."""
+    """The DAG was halted from one time to another (0.0: it still is, or DAGMan has ended).
+
+    `reason`: what was said about it, last; '' if nothing was.
+    """
 
     begun: float
     ended: float = 0.0
+    reason: str = ""
 
 
 class Run:

@@ -69,6 +69,7 @@ class RunTracker:
             OutKind.NO_RETRY: self._no_retry,
             OutKind.SUBMIT_FAILURE: self._submit_failure,
             OutKind.HALT: self._halt,
+            OutKind.HALT_REASON: self._halt_reason,
             OutKind.RESUME: self._resume,
             OutKind.LIMIT: self._limit,
             OutKind.STATUS: self._status,
@@ -196,6 +197,10 @@ class RunTracker:
         if not self.run.halted:
             self.run.halts.append(Halted(line.time))
             self._tell("dag.halt", line.time)
+
+    def _halt_reason(self, line: OutLine) -> None:
+        if self.run.halted:
+            self.run.halts[-1] = self.run.halts[-1]._replace(reason=line.text)
 
     def _resume(self, line: OutLine) -> None:
         if self.run.halted:

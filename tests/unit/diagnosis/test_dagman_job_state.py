@@ -97,6 +97,13 @@ def test_states(fields: dict[str, Any], cause: str, words: str, advice: str) -> 
     assert advice in " ".join(finding.advice)
 
 
+def test_the_reason_of_a_halt_is_told() -> None:
+    facts = facts_of(TEXT, {}, state=DagState.HALTED)
+    facts.run.halts = [Halted(NOW - 9, reason="new calibration")]
+    (finding,) = dagman_findings(facts)
+    assert finding.evidence[0].text == "Halt reason: new calibration"
+
+
 def test_an_interrupted_dag_whose_job_is_queued_goes_on_by_itself() -> None:
     assert found(state=DagState.INTERRUPTED, ad={"JobStatus": 1}).weight is Weight.WAITING
     assert found(state=DagState.INTERRUPTED).weight is Weight.PROBLEM

@@ -43,6 +43,7 @@ def read(text: str) -> list[tuple[OutKind, str, int, str]]:
             (OutKind.SUBMIT_FAILURE, "F", 0, "no file"),
         ),
         ("Halting DAGMan progess...", (OutKind.HALT, "", 0, "")),
+        ("Halt reason: new calibration", (OutKind.HALT_REASON, "", 0, "new calibration")),
         ("DAG Un-Pause: Resuming work...", (OutKind.RESUME, "", 0, "")),
         ("\tMaximum Submitted Nodes-------: 7", (OutKind.LIMIT, "", 7, "DAGMan_MaxJobs")),
         ("DAG status: 2 (DAG_STATUS_NODE_FAILED)", (OutKind.STATUS, "", 2, "")),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from condor_pydagman.trace.out_log_text import OutKind, OutLine
-from condor_pydagman.trace.run_history import NodePlan
+from condor_pydagman.trace.run_history import Halted, NodePlan
 from condor_pydagman.trace.run_tracker import RunTracker, order
 from condor_pydagman.vocabulary import NodeStatus
 
@@ -63,17 +63,20 @@ def test_halts_by_file_of_which_stock_writes_only_the_state() -> None:
     lines = [line(OutKind.STATUS, float(at), number=n) for at, n in enumerate((0, 6, 6, 2, 6, 4))]
     told = [name for one in lines for name in names(tracker, one)]
     assert told == ["dag.halt", "dag.resume", "dag.halt"]
-    assert tracker.run.halts == [(1.0, 3.0), (4.0, 0.0)]
+    assert tracker.run.halts == [Halted(1.0, 3.0), Halted(4.0)]
 
 
 def test_halts() -> None:
     tracker = RunTracker()
     halt = line(OutKind.HALT)
-    assert names(tracker, halt, halt, line(OutKind.RESUME, 5.0), line(OutKind.RESUME, 5.0)) == [
+    reason = line(OutKind.HALT_REASON, text="new calibration")
+    assert names(
+        tracker, halt, reason, halt, line(OutKind.RESUME, 5.0), line(OutKind.RESUME, 5.0)
+    ) == [
         "dag.halt",
         "dag.resume",
     ]
-    assert tracker.run.halts == [(1.0, 5.0)]
+    assert tracker.run.halts == [Halted(1.0, 5.0, "new calibration")]
     assert not tracker.run.halted
 
 
