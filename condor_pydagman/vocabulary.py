@@ -32,6 +32,19 @@ class NodeStatus(IntEnum):
     FUTILE = 7
 
 
+# Words for states, as watch shows them, and what they stand for.
+STATE_WORDS = {
+    "waiting": NodeStatus.NOT_READY,
+    "ready": NodeStatus.READY,
+    "pre": NodeStatus.PRERUN,
+    "queued": NodeStatus.SUBMITTED,
+    "post": NodeStatus.POSTRUN,
+    "done": NodeStatus.DONE,
+    "failed": NodeStatus.ERROR,
+    "futile": NodeStatus.FUTILE,
+}
+
+
 class DagStatus(IntEnum):
     """The state of the whole DAG: `DAG_Status` in the job ad, `$DAG_STATUS` in script lines."""
 

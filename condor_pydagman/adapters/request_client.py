@@ -119,6 +119,8 @@ def subscribe(dag: StrPath, since: str = "", *, before: bool = True) -> Events:
 
 
 def _selector(names: Sequence[str], **others: str) -> dict[str, Any] | None:
+    if isinstance(names, str):  # not a node for each of its letters
+        raise UsageError(f"names is a list of names: [{names!r}]")
     given: dict[str, Any] = {name: value for name, value in others.items() if value}
     if names:
         given["names"] = list(names)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from condor_pydagman.adapters.request_client import SteeringAnswer, steer
 from condor_pydagman.cli.which_dag import chosen_dag
 from condor_pydagman.printable import printable
+from condor_pydagman.vocabulary import STATE_WORDS
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -74,8 +75,10 @@ def _action(inner: Subparsers, name: str, text: str) -> argparse.ArgumentParser:
 
 def _add_selectors(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     parser.add_argument("nodes", nargs="*", metavar="NODE", help="names of nodes")
-    parser.add_argument("--pattern", default="", help="nodes whose names match, with * and ?")
-    parser.add_argument("--state", default="", help="all nodes in a state: failed, ready, ...")
+    parser.add_argument("--pattern", default="", help="nodes whose names match *, ? and [...]")
+    parser.add_argument(
+        "--state", default="", choices=tuple(STATE_WORDS), help="all nodes in this state"
+    )
     parser.add_argument("--category", default="", help="all nodes of a category")
     parser.add_argument("--group", default="", help="all nodes of a SITE_GROUP")
     parser.add_argument("--dry", action="store_true", help="only tell what would be done")

@@ -42,7 +42,7 @@ _ADVICE = {
     "node.submit": "Correct the submit file; condor_dag_checker -lint checks all of them.",
     "node.removed": "If nobody meant the job to be removed, the history has its RemoveReason:"
     " condor_history -l {job}",
-    "node.cancelled": "While the DAG runs, condor_pydagman steer rerun takes that back; later, submit"
+    "node.cancelled": "While the DAG runs, condor_pydagman steer rerun takes it back; later, submit"
     " the DAG again.",
     "node.failed": "Look for the node's name in {out}.",
 }

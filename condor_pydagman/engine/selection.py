@@ -11,22 +11,11 @@ from condor_pydagman.dagfile.hints import nearest
 from condor_pydagman.engine.node_states import PUBLISHED, State
 from condor_pydagman.engine.nodes import Nodes
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.vocabulary import NodeStatus
+from condor_pydagman.vocabulary import STATE_WORDS
 
 MAX_NAME = 200  # characters of one that is not there
 MAX_PATTERN = 1000  # characters; to compile a longer one takes too long
 MAX_COMPARED = 200  # names; to compare more takes too long, while nothing else is done
-# Words for states, as watch shows them, and what they stand for.
-STATE_WORDS = {
-    "waiting": NodeStatus.NOT_READY,
-    "ready": NodeStatus.READY,
-    "pre": NodeStatus.PRERUN,
-    "queued": NodeStatus.SUBMITTED,
-    "post": NodeStatus.POSTRUN,
-    "done": NodeStatus.DONE,
-    "failed": NodeStatus.ERROR,
-    "futile": NodeStatus.FUTILE,
-}
 
 
 class SelectionError(Exception):
@@ -106,13 +95,13 @@ def by_category(categories: Mapping[int, str], category: str) -> list[int]:
     """The nodes of a category.
 
     Raises:
-        SelectionError: there is no such category.
+        SelectionError: no node is in it.
     """
     found = sorted(node for node, name in categories.items() if name == category)
     if not found:
-        known = ", ".join(sorted(set(categories.values()))) or "none"
-        name = category[:MAX_NAME]
-        raise SelectionError(f"there is no category {name!r}; the categories are {known}")
+        known = ", ".join(sorted(set(categories.values())))
+        there = f"those with nodes are {known}" if known else "no node has one"
+        raise SelectionError(f"no node has the category {category[:MAX_NAME]!r}; {there}")
     return found
 
 

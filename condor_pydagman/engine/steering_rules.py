@@ -86,7 +86,7 @@ def _obstacle_to_mark(command: NodeCommand, state: State) -> str:
 
 
 _SHOWN = {
-    State.WAITING: "it waits for its parents",
+    State.WAITING: "it waits for other nodes",
     State.PRE_WAIT: "its PRE script is to start",
     State.PRE_RUN: "its PRE script runs",
     State.PRE_UNCONFIRMED: "its PRE script has just ended",

@@ -40,16 +40,14 @@ def read_setting_options(options: Mapping[str, Any]) -> NodeSettings:
 
 
 def _priority(value: Any) -> dict[str, Any]:
-    if type(value) is not int:
-        raise SettingError("priority is a whole number")
-    if abs(value) > MAX_NUMBER:
-        raise SettingError(f"priority is at most {MAX_NUMBER}")
+    if type(value) is not int or abs(value) > MAX_NUMBER:
+        raise SettingError(f"priority is a whole number from -{MAX_NUMBER} to {MAX_NUMBER}")
     return {"priority": value}
 
 
 def _retries(value: Any) -> dict[str, Any]:
     if type(value) is not int or not 0 <= value <= MAX_NUMBER:
-        raise SettingError("retries is a whole number, 0 or more")
+        raise SettingError(f"retries is a whole number from 0 to {MAX_NUMBER}")
     return {"retries": value}
 
 
@@ -67,7 +65,7 @@ def _timeout(value: Any) -> dict[str, Any]:
 
 def _category(value: Any) -> dict[str, Any]:
     if not isinstance(value, str) or not value:
-        raise SettingError("new_category is the name of one")
+        raise SettingError("new_category is the name of a category that the DAG has")
     return {"category": value}
 
 
@@ -82,7 +80,10 @@ def _vars(value: Any) -> dict[str, Any]:
             raise SettingError(f"the value of {key!r} in vars is a string")
         full = f"My.{key[1:]}" if key.startswith("+") else key
         if not _fits(full, text):
-            raise SettingError(f"VARS can't have {key[:100]!r} with the value {text[:100]!r}")
+            raise SettingError(
+                f"VARS can't have {key[:100]!r} with the value {text[:100]!r}: a name has no blank"
+                " and does not begin with queue, a value is one line"
+            )
         found[full] = text
     return {"variables": tuple(found.items())}
 

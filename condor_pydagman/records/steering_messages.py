@@ -124,6 +124,8 @@ def _read(identity: Identity, message: Mapping[str, Any]) -> Wanted:
     if not isinstance(dry, bool):
         raise RequestError("dry is true or false")
     if word in DAG_COMMANDS:
+        if message.get("nodes"):
+            raise RequestError(f"{word} is for the whole DAG: it takes no nodes")
         return Wanted(identity, str(word), None, _dag_options(str(word), options), dry)
     commands = [command.value for command in NodeCommand]
     if word not in commands:
@@ -175,7 +177,7 @@ def _dag_options(command: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
             takes = f"it takes {', '.join(known)}" if known else "it takes none"
             raise RequestError(f"{command} has no option {_shown(name)}; {takes}")
         if command == "limits" and (type(value) is not int or not 0 <= value <= MAX_NUMBER):
-            raise RequestError(f"{name} is a whole number, 0 for no limit")
+            raise RequestError(f"{name} is a whole number from 0, no limit, to {MAX_NUMBER}")
         if command == "halt" and not isinstance(value, str):
             raise RequestError(f"{name} is a string")
     if command == "events":
@@ -189,7 +191,9 @@ def _dag_options(command: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
     if command == "priority":
         value = options.get("value")
         if type(value) is not int or abs(value) > MAX_NUMBER:
-            raise RequestError("priority takes value, a whole number")
+            raise RequestError(
+                f"priority takes value, a whole number from -{MAX_NUMBER} to {MAX_NUMBER}"
+            )
     return options
 
 

@@ -26,7 +26,7 @@ from condor_pydagman.adapters.request_socket import (
     addresses,
     connected,
 )
-from condor_pydagman.errors import FileError
+from condor_pydagman.errors import FileError, UsageError
 from tests.installation import CHECKOUT
 
 
@@ -75,6 +75,11 @@ def test_a_dag_that_is_not_running(dag: str) -> None:
     assert connected(dag, 1.0) is None
     with pytest.raises(FileError, match="no DAGMan of yours runs"):
         steer(dag, "info")
+
+
+def test_a_name_is_not_taken_for_a_list_of_names(dag: str) -> None:
+    with pytest.raises(UsageError, match=r"names is a list of names: \['ab'\]"):
+        steer(dag, "cancel", "ab")
 
 
 def test_another_dag_has_another_socket(server: RequestSocket, tmp_path: Path) -> None:

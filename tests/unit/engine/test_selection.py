@@ -8,8 +8,8 @@ import pytest
 
 from condor_pydagman.engine.node_states import Cause
 from condor_pydagman.engine.nodes import Nodes
-from condor_pydagman.engine.selection import STATE_WORDS, SelectionError, chosen
-from condor_pydagman.vocabulary import NodeStatus
+from condor_pydagman.engine.selection import SelectionError, chosen
+from condor_pydagman.vocabulary import STATE_WORDS, NodeStatus
 from tests import make
 
 
@@ -41,7 +41,7 @@ def test_by_each_kind(nodes: Nodes) -> None:
         ("pattern", "b*", "no node's name matches 'b*'"),
         ("pattern", "?" * 100_000, "at most 1000 characters"),
         ("state", "dead", "no state 'dead'; the states are waiting"),
-        ("category", "small", "no category 'small'; the categories are big"),
+        ("category", "small", "no node has the category 'small'; those with nodes are big"),
     ],
 )
 def test_what_is_not_there(nodes: Nodes, kind: str, value: Any, words: str) -> None:
