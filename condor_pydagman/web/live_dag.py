@@ -112,7 +112,9 @@ class LiveDag:
             self._task = asyncio.create_task(self._follow())
             await self.wait(before)
         if self.glimpse is None:
-            raise Refused(503, self.problem or "the DAG's files are being read; try again")
+            raise Refused(
+                503, self.problem or "the DAG's files are being read; large ones take a while"
+            )
 
     async def wait(self, looks: int, seconds: float = 30.0) -> bool:
         """Wait until there were more looks than that; False if it takes longer."""

@@ -45,6 +45,7 @@ class FakeServer:
         self.commands: list[dict[str, Any]] = []
         self.asked: list[str] = []
         self.refusal: tuple[int, str] | None = None
+        self.is_reading = False  # the DAG's files, for the first time
         self._server: _Server | None = None
 
     @property
@@ -128,6 +129,8 @@ class _Handler(BaseHTTPRequestHandler):
         dag = fake.dags.get(unquote(parts[1]))
         if dag is None:
             self._send_json(404, {"error": "there is no such DAG"})
+        elif fake.is_reading:
+            self._send_json(503, {"error": "the DAG's files are being read"})
         elif parts[2:] == ["live"]:
             self._stream(dag, int(self.headers.get("Last-Event-ID") or query.get("since", "-1")))
         else:

@@ -91,6 +91,22 @@ def test_another_start_of_the_server_is_told(serve: Serve, open_page: Open, dag:
     assert page.locator(".link-state").inner_text() == "not connected"
 
 
+def test_a_server_that_reads_the_files_is_connected(
+    serve: Serve, open_page: Open, dag: FakeDag
+) -> None:
+    server = serve(dag)
+    server.is_reading = True
+    page = open_page(server, expected="status of 503")
+    page.evaluate("() => { location.hash = '#/study' }")
+    banner = page.locator("#banner", has_text="The server is not ready: the DAG's files are being")
+    banner.wait_for()
+    assert "Not connected" not in banner.inner_text()
+    assert page.locator(".waiting-words").inner_text() == "Reading the DAG…"
+    server.is_reading = False
+    page.locator(".link-state[data-state=live]").wait_for()
+    banner.wait_for(state="hidden")
+
+
 def test_a_dag_that_is_not_known(serve: Serve, open_page: Open, dag: FakeDag) -> None:
     page = open_page(serve(dag), expected="status of 404")
     page.evaluate("() => { location.hash = '#/%3Cnothing%3E/nodes' }")

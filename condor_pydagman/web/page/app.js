@@ -17,8 +17,10 @@ let shownId = null;
 let link = { state: "connecting" };
 let counting = 0;
 
+const TRIES_AGAIN = ["away", "slow"]; // states of the link
 const LINK_WORDS = {
   live: "live", connecting: "connecting…", ended: "ended", away: "not connected", unknown: "not connected", gone: "gone",
+  slow: "waiting…",
 };
 
 function setLink(next) {
@@ -31,7 +33,7 @@ function setLink(next) {
 /** What is wrong with the way to the server, and when it is tried again. */
 function showBanner() {
   clearTimeout(counting);
-  const isWrong = ["away", "unknown", "gone"].includes(link.state);
+  const isWrong = [...TRIES_AGAIN, "unknown", "gone"].includes(link.state);
   document.body.classList.toggle("stale", isWrong);
   if (!isWrong) {
     banner.hidden = true;
@@ -41,7 +43,7 @@ function showBanner() {
   if (banner.hidden || banner.dataset.sentence !== `${link.state} ${link.sentence}`) {
     banner.dataset.sentence = `${link.state} ${link.sentence}`;
     banner.replaceChildren(el("span", {}, bannerWords()), el("span", { class: "countdown", "aria-hidden": "true" }),
-      link.state === "away" ? el("button", { type: "button", onclick: () => page?.retryNow() }, "Try now") : "");
+      TRIES_AGAIN.includes(link.state) ? el("button", { type: "button", onclick: () => page?.retryNow() }, "Try now") : "");
     banner.hidden = false;
   }
   countDown();
@@ -49,6 +51,7 @@ function showBanner() {
 
 function bannerWords() {
   const sentence = shown(link.sentence);
+  if (link.state === "slow") return `The server is not ready: ${sentence}.`;
   if (link.state === "unknown") return `${sentence}.`.replace(/\.\.$/, ".");
   if (link.state === "gone") return `This DAG is not known any more: ${sentence}`;
   return `Not connected: ${sentence}. What is shown may be old. Perhaps \`condor_pydagman web\` has ended, or the `
@@ -56,7 +59,7 @@ function bannerWords() {
 }
 
 function countDown() {
-  if (link.state !== "away") return;
+  if (!TRIES_AGAIN.includes(link.state)) return;
   const left = Math.max(Math.ceil((link.retryAt - Date.now()) / 1000), 0);
   setText(banner.querySelector(".countdown"), left ? `Next try in ${left} s.` : "Trying…");
   counting = setTimeout(countDown, 500);

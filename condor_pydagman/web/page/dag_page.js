@@ -71,7 +71,8 @@ export class DagPage {
     });
     this.live.addEventListener("link", ({ detail }) => {
       this.work.setLink(detail);
-      if (!this.live.overview && detail.sentence) this.waiting.textContent = shown(detail.sentence);
+      const isRead = detail.state === "slow"; // by the server; the banner says so
+      if (!this.live.overview && detail.sentence && !isRead) this.waiting.textContent = shown(detail.sentence);
     });
   }
 

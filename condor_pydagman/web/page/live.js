@@ -13,6 +13,8 @@ const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 30000;
 const SILENCE_MS = 20000; // after which the server is asked whether it lives
 const PATIENCE_MS = 8000;
+const FIRST_PATIENCE_MS = 40000; // the server reads the DAG's files
+const SLOW_WAIT_MS = 3000; // after an answer that it is not ready
 const UNSEEN_MS = 20000; // a page that is hidden for so long closes its stream
 const ENDED_POLL_MS = 15000; // an ended DAG may be submitted again
 
@@ -62,7 +64,7 @@ export class LiveDag extends EventTarget {
 
   /** Ask at once, if the page waits to ask again. */
   retryNow() {
-    if (this.link.state === "away") this.load();
+    if (["away", "slow"].includes(this.link.state)) this.load();
   }
 
   tell(type, detail) {
@@ -87,7 +89,7 @@ export class LiveDag extends EventTarget {
     this.close();
     const round = this.round;
     try {
-      const overview = await this.api.overview(PATIENCE_MS);
+      const overview = await this.api.overview(this.overview ? PATIENCE_MS : FIRST_PATIENCE_MS);
       if (round !== this.round || this.stopped) return;
       const states = await this.api.states();
       if (round !== this.round || this.stopped) return;
@@ -185,6 +187,11 @@ export class LiveDag extends EventTarget {
     if (error.status === 404) {
       this.setLink("gone", { sentence: error.message });
       this.timer = setTimeout(() => this.load(), ENDED_POLL_MS);
+      return;
+    }
+    if (error.status === 503) {
+      this.setLink("slow", { sentence: error.message, retryAt: Date.now() + SLOW_WAIT_MS });
+      this.timer = setTimeout(() => this.load(), SLOW_WAIT_MS);
       return;
     }
     const wait = Math.min(FIRST_WAIT_MS * 2 ** this.failures, LONGEST_WAIT_MS) * (0.75 + Math.random() / 2);
