@@ -230,6 +230,18 @@ def test_all_that_match(
     page.keyboard.press("Escape")
 
 
+def test_labels_stand_beside_their_fields_in_a_narrow_window(
+    serve: Serve, open_page: Open, dag: FakeDag
+) -> None:
+    page = open_page(serve(dag), "/study/nodes", width=400)
+    boxes = [
+        page.locator(f".filters {what}").bounding_box() for what in ("label >> nth=1", "select")
+    ]
+    label, select = boxes
+    assert select["y"] <= label["y"] and label["x"] + label["width"] <= select["x"]
+    assert label["y"] + label["height"] <= select["y"] + select["height"]
+
+
 def test_nodes_that_are_all_chosen_are_not_those_of_another_search(
     serve: Serve, open_page: Open, dag: FakeDag
 ) -> None:

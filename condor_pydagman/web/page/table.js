@@ -40,8 +40,9 @@ export class Table {
     this.state = el("select", { id: `${id}-state`, onchange: () => this.want({ state: this.state.value }) },
       el("option", { value: "" }, "any state"), STATES.map((state) => el("option", { value: state }, word(state))));
     this.found = el("span", { class: "soft found", role: "status" });
-    const form = el("form", { class: "filters", role: "search", "aria-label": "Nodes" }, el("label", { for: id }, "Search"),
-      this.search, el("label", { for: `${id}-state` }, "State"), this.state, this.found);
+    const form = el("form", { class: "filters", role: "search", "aria-label": "Nodes" },
+      el("div", { class: "pair grows" }, el("label", { for: id }, "Search"), this.search),
+      el("div", { class: "pair" }, el("label", { for: `${id}-state` }, "State"), this.state), this.found);
     form.addEventListener("submit", (event) => event.preventDefault());
     return form;
   }
