@@ -329,7 +329,7 @@ class NodeTracker:
         plan = self.plan(node)
         if plan.has_post:
             self.set_status(node, NodeStatus.POSTRUN, time)
-        elif attempt.failed_procs > plan.tolerance:
+        elif attempt.failed_procs > plan.tolerance or _is_cancelled(node, attempt):
             self._failed(node, time, attempt.value, attempt.reason)
         else:
             self._done(node, time)
@@ -345,6 +345,8 @@ class NodeTracker:
         self.tell("script.end", event.time, node, script="POST", value=value)
         if value:
             self._failed(node, event.time, value, "POST script")
+        elif _is_cancelled(node, attempt):
+            self._failed(node, event.time, attempt.value, attempt.reason)
         else:
             self._done(node, event.time)
 
@@ -466,6 +468,12 @@ class NodeTracker:
         if why:
             data["reason"] = why
         self.set_status(node, NodeStatus.ERROR, time, **data)
+
+
+def _is_cancelled(node: NodeRun, attempt: Attempt) -> bool:
+    """Whether its jobs were removed by a command, so that it fails whatever its POST script says,
+    and however many failed jobs it may have."""
+    return bool(node.cancelled_by) and attempt.failed_procs > 0
 
 
 def _noop(event: NodesLogEvent) -> int:

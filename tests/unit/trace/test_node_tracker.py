@@ -308,6 +308,14 @@ def test_who_has_cancelled_a_node_is_known_until_it_runs_again(bench: Bench) -> 
     assert bench.node().cancelled_by == "bob"
 
 
+def test_a_cancelled_node_fails_though_its_post_script_succeeds(bench: Bench) -> None:
+    bench.submit("A", 7)
+    steered(bench, "ann cancel begun")
+    bench.terminate(7, value=3)
+    bench.post("A", 0)
+    assert bench.node(has_post=1).status is ERROR
+
+
 def test_a_retry_after_a_cancelled_attempt_is_not_cancelled(bench: Bench) -> None:
     bench.submit("A", 7)
     steered(bench, "ann cancel begun retry")

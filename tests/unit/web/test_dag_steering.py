@@ -46,10 +46,7 @@ class Dagman(threading.Thread):
         refused = [{"node": "B", "reason": "it is done"}] if "nodes" in asked else []
         if asked["command"] == "groups":
             return json.dumps({"done": 1, "groups": [GROUP._asdict()]}).encode() + b"\n"
-        told = {"done": 1, "refused": refused, "limits": LIMITS, "priority": 7}
-
-
-told = {"done": self.done, "refused": refused, "limits": LIMITS, "priority": 7}
+        told = {"done": self.done, "refused": refused, "limits": LIMITS, "priority": 7}
         return json.dumps(told).encode() + b"\n"
 
     def end(self) -> None:
