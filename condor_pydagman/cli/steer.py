@@ -30,7 +30,7 @@ _NODE_COMMANDS = {
     "rerun": "let nodes that have failed, or are done, run again",
     "done": "count nodes as done: somebody has done what they were to do",
     "skip": "do not run nodes that have not begun; they count as done",
-    "rematch": "have groups of nodes leave their sites, and matched to other ones",
+    "rematch": "have groups of nodes leave their sites and start over at other ones",
     "set": "set priority, retries, limits in time, category or VARS of nodes that have not begun",
 }
 _DAG_COMMANDS = {
