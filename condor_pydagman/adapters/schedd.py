@@ -215,11 +215,14 @@ class ScheddAdapter:
         spare_services: bool = False,
         ended: Iterable[tuple[int, int]] = (),
         proc: int = ALL_PROCS,
+        force: bool = False,
     ) -> None:
         """Remove one cluster of this DAG or one proc of it, or all its jobs, with `spare_services`
         except those of SERVICE nodes.
 
         `ended`: cluster and proc of jobs that are excluded, see `removable`.
+        `force`: of those that are being removed, whatever removes them has not answered; they leave
+        the queue all the same, as by `condor_rm -forcex`.
 
         Raises:
             PoolError: the schedd did not answer.
@@ -227,8 +230,9 @@ class ScheddAdapter:
         with self._connection() as schedd:
             target = cluster, proc
             which = self._removal_constraint(schedd, target, spare_services) + _exclude(ended)
+            action = htcondor2.JobAction.RemoveX if force else htcondor2.JobAction.Remove
             # The bindings ignore a reason without a code.
-            schedd.act(htcondor2.JobAction.Remove, which, (reason, 0))
+            schedd.act(action, which, (reason, 0))
 
     def hold(self, cluster: int, proc: int, reason: str, *, release: bool = False) -> None:
         """Put jobs of this DAG on hold, or release them; those that are so already stay so.

@@ -89,6 +89,7 @@ _HANDLERS: dict[type, Callable[[ScheddAdapter, Any], Any]] = {
         spare_services=wanted.spare_services,
         ended=wanted.ended,
         proc=wanted.proc,
+        force=wanted.force,
     ),
     ask.Hold: lambda adapter, wanted: adapter.hold(
         wanted.cluster, wanted.proc, wanted.reason, release=wanted.release

@@ -114,6 +114,7 @@ class Remove(NamedTuple):
     spare_services: bool = False
     ended: Sequence[tuple[int, int]] = ()
     proc: int = ALL_PROCS
+    force: bool = False
 
 
 class Hold(NamedTuple):

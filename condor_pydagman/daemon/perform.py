@@ -220,7 +220,7 @@ class Performer:
 
     def _request_removal(self, action: do.RemoveJobs, ended: list[tuple[int, int]]) -> None:
         spared = action.spare_services, ended
-        request = Remove(action.reason, action.cluster, *spared, action.proc)
+        request = Remove(action.reason, action.cluster, *spared, action.proc, action.force)
         self.run.schedd.ask(request, lambda result: self._removed(action, result))
 
     def _removed(self, action: do.RemoveJobs, error: PoolError | None) -> None:

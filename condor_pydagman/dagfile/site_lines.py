@@ -150,5 +150,6 @@ POLICY_KEYS: dict[str, _Key] = {
     "REMATCH_IF": _Key(_checked),
     "ROUNDS": _Key(_count),
     "CLEAN_UP": _Key(_clean_up, lambda value: f"{name_word(value[0])} {value[1]}"),
+    "REMOVAL": _Key(read_time),
     "OLD_SITE": _Key(_old_site),
 }

@@ -49,13 +49,15 @@ class RemoveJobs(NamedTuple):
 
     Jobs in the queue whose end has been read are left out: see `Engine.has_ended`.  Answered by
     RemoveFailed if a cluster could not be removed.  `spare_services`: those of SERVICE
-    nodes stay, since a FINAL node is still to run.
+    nodes stay, since a FINAL node is still to run.  `force`: jobs that are being removed leave the
+    queue at once, though nobody has confirmed that they do not run any more.
     """
 
     reason: str
     cluster: int = 0
     spare_services: bool = False
     proc: int = ALL_PROCS
+    force: bool = False
 
 
 class HoldJobs(NamedTuple):

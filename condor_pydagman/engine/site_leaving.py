@@ -1,7 +1,7 @@
 """A group is taken back from its site, step by step; each step is in the nodes log before the next.
 
-1. SITE_TAKEN_BACK: nothing of the group is started any more; its jobs are removed, and what else of
-   it runs goes on to its end.
+1. SITE_TAKEN_BACK: nothing of the group is started any more; its jobs are removed, by force if the
+   site does not confirm that, and what else of it runs goes on to its end.
 2. SITE_LEFT: nothing of it runs.  All its nodes are to run anew, those that are done as well, since
    their files are at the old site.  If it has a clean-up node, that runs, at the old site.
 3. SITE_CLEANED: the clean-up has ended, in whatever way.  The claim is given up, and the group gets
@@ -12,6 +12,7 @@ A crash at any point goes on with the same step.
 
 from __future__ import annotations
 
+from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle, rerun, site_matching
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import ENDED, NOT_BEGUN, Cause, State
@@ -132,17 +133,38 @@ def enforce(run: RunState) -> None:
 
 def _is_busy(run: RunState, group: int) -> bool:
     """Whether anything of the group runs; what has not begun is dropped, jobs are removed."""
-    busy = False
+    busy, submitted = False, []
     for node in run.sites.groups[group].nodes:
         state = State(run.nodes.states[node])
         if state == State.SUBMITTED:
-            reason = f"Group {run.sites.groups[group].name} leaves site {run.sites.sites[group]}"
-            lifecycle.remove_rest(run, run.job_table.by_node[node], reason)
+            submitted.append(node)
         if state in NOT_BEGUN:
             _drop(run, node)
         elif state not in ENDED:
             busy = True
+    if submitted:
+        _remove(run, group, submitted)
     return busy
+
+
+def _remove(run: RunState, group: int, nodes: list[int]) -> None:
+    """Remove the jobs of these nodes; by force if that takes too long, as at a site that is dead,
+    where nobody can say that they do not run any more."""
+    sites = run.sites
+    name, site = sites.groups[group].name, sites.sites[group]
+    reason = f"Group {name} leaves site {site}"
+    for node in nodes:
+        lifecycle.remove_rest(run, run.job_table.by_node[node], reason)
+    if not sites.may_force(group, run.now):
+        return
+    limit = sites.groups[group].policy.removal
+    run.say(
+        f"Warning: site {site} has not confirmed for {limit} s that jobs of group {name} are"
+        " removed; they are removed from the queue by force, and may still run there"
+    )
+    for node in nodes:
+        cluster, proc = run.job_table.by_node[node].target
+        run.emit(do.RemoveJobs(f"{reason}, which does not answer", cluster, proc=proc, force=True))
 
 
 def _drop(run: RunState, node: int) -> None:
@@ -153,9 +175,10 @@ def _drop(run: RunState, node: int) -> None:
 
 
 def next_time(run: RunState) -> float | None:
-    """When a clean-up must have ended."""
-    sites = run.sites
-    return min((sites.clean_up_until[group] for group in _cleaning(run)), default=None)
+    """When a clean-up must have ended, or a removal."""
+    until = run.sites.clean_up_until
+    times = [*(until[group] for group in _cleaning(run)), *run.sites.force_at.values()]
+    return min(times, default=None)
 
 
 def _cleaning(run: RunState) -> list[int]:

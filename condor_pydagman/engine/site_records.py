@@ -18,6 +18,8 @@ from condor_pydagman.graph.model import Dag, SiteGroup
 from condor_pydagman.sites.policy import SitePolicy
 from condor_pydagman.vocabulary import JournalRecord
 
+FORCE_AGAIN_S = 60.0  # a removal by force is repeated while it has no effect
+
 
 class IllegalGroupMove(Exception):
     """A bug of ours: a group has been moved as the table does not allow."""
@@ -46,6 +48,7 @@ class SiteMatching:
         reasons: by kind, why no site fits.
         cleaned: groups whose clean-up is over, by its end or by its time.
         clean_up_until: by group, when its clean-up must have ended.
+        force_at: by group whose jobs are being removed, when they are to be removed by force.
         touched: groups of which a node has ended since they were last looked at.
         all_touched: whether that may be so of any group.
         asked: whether a request for sites is on its way.
@@ -62,7 +65,7 @@ class SiteMatching:
         *("groups", "group_states", "sites", "digests", "rounds", "policies", "kinds"),
         *("waiting", "only"),
         *("taken_back", "failures", "clocks", "awaited", "claims", "missing", "reasons"),
-        *("cleaned", "clean_up_until", "touched", "all_touched", "asked", "ask_at"),
+        *("cleaned", "clean_up_until", "force_at", "touched", "all_touched", "asked", "ask_at"),
         *("pause_until", "changed"),
         *("unfit", "siteless", "why_siteless", "exhausted"),
         *("_group_of", "_counts"),
@@ -93,6 +96,7 @@ class SiteMatching:
         self.reasons: dict[int, str] = {}
         self.cleaned: set[int] = set()
         self.clean_up_until: dict[int, float] = {}
+        self.force_at: dict[int, float] = {}
         self.touched: set[int] = set()
         self.all_touched = False
         self.asked = False
@@ -316,6 +320,16 @@ class SiteMatching:
             known.remove(self.sites[group])
         known.append(self.sites[group])
         self.failures.pop(group, None)
+        self.force_at.pop(group, None)
+
+    def may_force(self, group: int, now: float) -> bool:
+        """Whether the group's jobs are to be removed by force now, since their removal, of which
+        the first call counts as the begin, has taken as long as it may."""
+        limit = self.groups[group].policy.removal
+        if self.force_at.setdefault(group, now + limit) > now:
+            return False
+        self.force_at[group] = now + FORCE_AGAIN_S
+        return True
 
     def begin_clean_up(self, group: int, until: float) -> None:
         """The group's clean-up node runs, to its end or until then (seconds since the epoch)."""
@@ -329,6 +343,7 @@ class SiteMatching:
     def end_clean_up(self, group: int) -> None:
         """The clean-up counts as ended."""
         self.clean_up_until.pop(group, None)
+        self.force_at.pop(group, None)
         self.cleaned.discard(group)
 
     def pop_unfit(self) -> list[int]:

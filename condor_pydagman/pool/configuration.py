@@ -100,6 +100,12 @@ DEFAULT_USERLOG_FORMAT_OPTIONS = SUB_SECOND
 # What ties every process to this pool, so that `stop` finds it.
 STARTER_JOB_ENVIRONMENT = "{mark}={directory}"
 
+# What serves jobs of the grid universe keeps its logs here, too, not in /tmp.
+C_GAHP_LOG = $(LOG)/CGAHPLog
+C_GAHP_LOCK = $(LOCK)/CGAHPLock
+C_GAHP_WORKER_THREAD_LOG = $(LOG)/CGAHPWorkerLog
+C_GAHP_WORKER_THREAD_LOCK = $(LOCK)/CGAHPWorkerLock
+
 DISCARD_SESSION_KEYRING_ON_STARTUP = False
 SINGULARITY = /bin/false
 MAIL = /bin/true

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 ROUNDS = 5  # sites that a group is matched to before it fails, unless its policy says otherwise
+REMOVAL_S = 600  # that the removal of a group's jobs may take, unless its policy says otherwise
 
 
 class SitePolicy(NamedTuple):
@@ -23,6 +24,8 @@ class SitePolicy(NamedTuple):
         rounds: how many sites it is matched to at most.
         clean_up: the node that runs at the old site when the group has been taken back; '' if none.
         clean_up_time: how long it may take.
+        removal: how long the removal of jobs may take when the group leaves its site, before they
+            are removed by force: a site that is dead does not confirm it.
         old_site: LAST or NEVER: whether sites that the group was taken back from are chosen again.
     """
 
@@ -38,6 +41,7 @@ class SitePolicy(NamedTuple):
     rounds: int = ROUNDS
     clean_up: str = ""
     clean_up_time: int = 0
+    removal: int = REMOVAL_S
     old_site: str = "LAST"
 
     def said(self, key: str, value: Any) -> SitePolicy:

@@ -21,6 +21,14 @@ DAGMAN_USER_LOG_SCAN_INTERVAL = 1
 DAGMAN_AVOID_SLASH_TMP = False
 DAGMAN_QUEUE_UPDATE_INTERVAL = 1
 """
+# Jobs for other pools, by the grid universe: how they are is asked once a second.
+GRID_KNOBS = """
+CONDOR_JOB_POLL_INTERVAL = 1
+GRIDMANAGER_JOB_PROBE_INTERVAL = 1
+GRIDMANAGER_CONTACT_SCHEDD_DELAY = 1
+C_GAHP_CONTACT_SCHEDD_DELAY = 1
+CGAHP_SCHEDD_INTERACTION_TIME = 1
+"""
 
 
 @pytest.fixture(scope="session")
@@ -32,7 +40,7 @@ def place(run_directory: Path) -> Path:
 def set_knobs(pool: Path) -> None:
     """Give a pool that has not been started yet the knobs of the tests."""
     (pool / "config.d").mkdir(parents=True)
-    knobs = KNOBS + second_user.KNOBS + record_submit_corpus.KNOBS
+    knobs = KNOBS + GRID_KNOBS + second_user.KNOBS + record_submit_corpus.KNOBS
     (pool / "config.d" / "tests").write_text(knobs)
 
 

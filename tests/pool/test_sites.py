@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
-import subprocess
 import time
 from collections import Counter
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.pool.scenes import Played, Scene, Stage
+from tests.pool.sites import Sites, dag_text, lines
 
 pytestmark = pytest.mark.pool
 
@@ -33,70 +30,14 @@ while [ "$4" != no ] && [ ! -e "$4" ]; do sleep 0.1; done
 echo "$1 $2" >> ended.txt
 """
 ALWAYS = 'bad="none" wait="no"'
-KNOBS = "PYDAGMAN_SITES_INTERVAL = 1\nPYDAGMAN_SITES_DIR = {claims}\n"
 
 
-class Sites:
-    """The sites of a scene, of which no other scene's DAG knows."""
-
-    def __init__(self, s: Scene, **most: int) -> None:
-        self.scene = s
-        self.directory = s.work / "sites"
-        self.directory.mkdir()
-        for name, value in most.items():
-            self.write(name, value)
-        (s.work / "at.sub").write_text(JOB)
-        (s.work / "at.sh").write_text(SCRIPT)
-        (s.work / "at.sh").chmod(0o755)
-        (s.work / "claims").mkdir()
-        (s.work / "claims").chmod(0o1777)
-        (s.work / "t.config").write_text(KNOBS.format(claims=s.work / "claims"))
-        self.publish()
-
-    def write(self, name: str, most: int, more: str = "") -> None:
-        own = f'Scene = "{self.scene.work.name}"\nSiteEnvironment = "AREA=/{name}"\n{more}'
-        text = f'Name = "{self.full(name)}"\nMaxMatches = {most}\n{own}'
-        (self.directory / f"{name}.ad").write_text(text)
-
-    def full(self, name: str) -> str:
-        """Names are unique in the collector, which all scenes share."""
-        return f"{name}-{self.scene.work.name}"
-
-    def publish(self) -> str:
-        done = self.monitor("--once")
-        assert done.returncode == 0, done.stdout + done.stderr
-        return str(done.stdout)
-
-    def monitor(self, *words: str) -> subprocess.CompletedProcess[str]:
-        argv = ("condor_pydagman", "sites", "monitor", str(self.directory), *words)
-        return self.scene.access_point.run(*argv, check=False)
-
-    def start(self) -> subprocess.Popen[bytes]:
-        """A monitor that goes on."""
-        words = ["condor_pydagman", "sites", "monitor", str(self.directory), "--interval", "1"]
-        pool = self.scene.access_point
-        return subprocess.Popen(
-            pool.pool.command(words), env=pool.environment, stdout=subprocess.DEVNULL
-        )
-
-    def listed(self) -> dict[str, dict[str, Any]]:
-        """What `sites list` has of them, by name."""
-        environment = {"_CONDOR_PYDAGMAN_SITES_DIR": str(self.scene.work / "claims")}
-        done = self.scene.access_point.run(
-            "condor_pydagman", "sites", "list", "--json", environment=environment
-        )
-        rows = {row["name"]: row for row in json.loads(done.stdout)}
-        return {name: rows[name] for name in rows if name.endswith(f"-{self.scene.work.name}")}
-
-
-def dag_text(s: Scene, body: str, policy: str = "") -> str:
-    own = f'SITE_POLICY ALL_GROUPS REQUIREMENTS TARGET.Scene == "{s.work.name}"\n'
-    return f"CONFIG t.config\n{body}{own}{policy}"
-
-
-def lines(work: Path, name: str) -> list[str]:
-    path = work / name
-    return path.read_text().splitlines() if path.exists() else []
+def with_jobs(s: Scene, **most: int) -> Sites:
+    """Sites, and what the nodes of DAGs run there."""
+    (s.work / "at.sub").write_text(JOB)
+    (s.work / "at.sh").write_text(SCRIPT)
+    (s.work / "at.sh").chmod(0o755)
+    return Sites(s, **most)
 
 
 def pair(name: str, first: str = ALWAYS, second: str = ALWAYS) -> str:
@@ -109,7 +50,7 @@ def pair(name: str, first: str = ALWAYS, second: str = ALWAYS) -> str:
 
 @STAGE.scene
 def groups_run_at_their_sites(s: Scene) -> None:
-    sites = Sites(s, north=2, south=1)
+    sites = with_jobs(s, north=2, south=1)
     held = 'bad="none" wait="go.all"'
     (s.work / "pre.sh").write_text('#!/bin/sh\necho "$MATCH_Name $AREA" > $1.txt\n')
     (s.work / "pre.sh").chmod(0o755)
@@ -137,7 +78,7 @@ def groups_run_at_their_sites(s: Scene) -> None:
 
 @STAGE.scene
 def a_group_that_fails_starts_over_elsewhere(s: Scene) -> None:
-    sites = Sites(s, north=9, south=9)
+    sites = with_jobs(s, north=9, south=9)
     s.submit(
         dag_text(
             s,
@@ -163,7 +104,7 @@ def rematch(s: Scene) -> int:
 
 @STAGE.scene
 def by_command_across_kills(s: Scene) -> None:
-    sites = Sites(s, north=9, south=9)
+    sites = with_jobs(s, north=9, south=9)
     s.submit(dag_text(s, pair("A", ALWAYS, 'bad="none" wait="go.A"'), "SITE_POLICY A ROUNDS 9\n"))
     for number in range(1, 4):
         s.until(lambda n=number: len(lines(s.work, "at.txt")) == 2 * n, f"match {number}")
@@ -182,7 +123,7 @@ def by_command_across_kills(s: Scene) -> None:
 
 @STAGE.scene
 def a_rescue_file_keeps_the_site(s: Scene) -> None:
-    sites = Sites(s, north=9, south=9)
+    sites = with_jobs(s, north=9, south=9)
     s.submit(dag_text(s, pair("A", ALWAYS, 'bad="none" wait="go.A"')))
     s.until(lambda: len(lines(s.work, "at.txt")) == 2, "A2")
     first = lines(s.work, "at.txt")[0].split()[1]
@@ -201,7 +142,7 @@ def a_rescue_file_keeps_the_site(s: Scene) -> None:
 
 @STAGE.scene
 def many_dagmans_share_a_limit(s: Scene) -> None:
-    sites = Sites(s, north=2)
+    sites = with_jobs(s, north=2)
     body = "".join(pair(name) for name in "ABCD")
     s.submit(dag_text(s, body))
     for name in ("u.dag", "v.dag"):
@@ -219,22 +160,20 @@ def many_dagmans_share_a_limit(s: Scene) -> None:
 
 @STAGE.scene
 def a_site_that_vanishes_and_one_that_never_comes(s: Scene) -> None:
-    sites = Sites(s, south=9)
+    sites = with_jobs(s, south=9)
     (sites.directory / "south.ad").unlink()
     sites.write("north", 9)
-    monitor = sites.start()
-    s.submit(
-        dag_text(
-            s,
-            pair("A", 'bad="none" wait="never"') + pair("B"),
-            "SITE_POLICY A GONE 2\nSITE_POLICY A WAIT 4\n"
-            f'SITE_POLICY A REQUIREMENTS TARGET.Name == "{sites.full("north")}"\n'
-            f'SITE_POLICY B REQUIREMENTS TARGET.Name == "{sites.full("south")}"\n',
+    with sites.monitored():
+        s.submit(
+            dag_text(
+                s,
+                pair("A", 'bad="none" wait="never"') + pair("B"),
+                "SITE_POLICY A GONE 2\nSITE_POLICY A WAIT 4\n"
+                f'SITE_POLICY A REQUIREMENTS TARGET.Name == "{sites.full("north")}"\n'
+                f'SITE_POLICY B REQUIREMENTS TARGET.Name == "{sites.full("south")}"\n',
+            )
         )
-    )
-    s.until(lambda: "A1" in str(lines(s.work, "at.txt")), "A at north")
-    monitor.send_signal(signal.SIGTERM)
-    assert monitor.wait(60) == 0
+        s.until(lambda: "A1" in str(lines(s.work, "at.txt")), "A at north")
     s.says("Group A is taken back from site north-.*: its site has had no ad for")
     s.says(r"Group A gets no site: there was none for 4 s \(WAIT 4\)")
     assert s.ends() == 1
@@ -258,7 +197,7 @@ def the_environment_of_dagman_names_the_site(s: Scene) -> None:
 
 @STAGE.scene
 def descriptions_that_are_wrong(s: Scene) -> None:
-    sites = Sites(s, north=1)
+    sites = with_jobs(s, north=1)
     (sites.directory / "odd.ad").write_text('Name = "odd"\nMaxMatches = (1\n')
     done = sites.monitor("--check")
     assert done.returncode == 1

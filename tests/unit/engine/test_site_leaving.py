@@ -7,6 +7,7 @@ import pytest
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.node_states import State
+from condor_pydagman.engine.site_records import FORCE_AGAIN_S
 from condor_pydagman.graph.model import USER_DONE
 from condor_pydagman.sites.policy import SitePolicy
 from condor_pydagman.vocabulary import EventKind, JournalRecord
@@ -252,3 +253,44 @@ def test_nodes_that_the_user_has_marked_done_stay_done() -> None:
     harness.run_node("B", 1, value=1)
     harness.back()
     assert harness.states() == "A=DONE B=WAITING"
+
+
+def test_jobs_at_a_dead_site_are_removed_by_force() -> None:
+    policy = SitePolicy(failures=1, removal=300)
+    harness = matched("A; B", "s:1 t:1", groups={"g": "A B"}, policies={"g": policy})
+    harness.answer()
+    harness.take("A", 1)
+    harness.take("B", 2)
+    harness.tell(make.terminated(1, value=3))
+    harness.back()
+    (removal,) = harness.asked(do.RemoveJobs)
+    assert not removal.force
+    harness.wait(299)
+    assert not harness.asked(do.RemoveJobs)
+    harness.wait(1)
+    (removal,) = harness.asked(do.RemoveJobs)
+    assert removal.force
+    assert removal.cluster == 2
+    assert harness.said("site s has not confirmed for 300 s")
+    harness.wait(FORCE_AGAIN_S)
+    assert [one.force for one in harness.asked(do.RemoveJobs)] == [True]
+    harness.tell(make.of_job(EventKind.JOB_ABORTED, 2))
+    harness.back()
+    assert harness.groups() == "g=WAITING"
+    assert not harness.engine.run.sites.force_at
+
+
+def test_the_job_of_a_clean_up_at_a_dead_site_is_removed_by_force() -> None:
+    policy = SitePolicy(failures=1, clean_up="C", clean_up_time=100, removal=300)
+    harness = unit(policy)
+    harness.run_node("A", 1, value=1)
+    harness.back()
+    harness.take("C", 2)
+    harness.wait(100)
+    (removal,) = harness.asked(do.RemoveJobs)
+    assert not removal.force
+    harness.wait(300)
+    assert [one.force for one in harness.asked(do.RemoveJobs)] == [True]
+    harness.tell(make.of_job(EventKind.JOB_ABORTED, 2))
+    harness.back()
+    assert harness.groups() == "g=WAITING"

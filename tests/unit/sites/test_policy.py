@@ -18,13 +18,14 @@ SAID = [
     ("REMATCH_IF", "TARGET.Bad"),
     ("ROUNDS", 2),
     ("CLEAN_UP", ("clean", 100)),
+    ("REMOVAL", 63),
     ("OLD_SITE", "NEVER"),
 ]
 POLICY = SitePolicy(
     "TARGET.Is_X_Site =?= true",
     "-CurMatches",
     (("Size", "3"), ("want_x", "false")),
-    *(3600, 60, 61, 62, 3, "TARGET.Bad", 2, "clean", 100, "NEVER"),
+    *(3600, 60, 61, 62, 3, "TARGET.Bad", 2, "clean", 100, 63, "NEVER"),
 )
 
 
