@@ -19,6 +19,8 @@ from condor_pydagman.matchmaking.site_files import read_sites
 from condor_pydagman.matchmaking.site_monitor import Collected, Monitor
 from condor_pydagman.printable import printable
 
+_TRIES, _PAUSE_S = 5, 1.0  # to take the ads back in the end
+
 
 class _Ended(Exception):
     """Somebody ends the monitor."""
@@ -96,12 +98,20 @@ def _go_on(monitor: Monitor, interval_s: float) -> int:
             signal.sigtimedwait((signal.SIGHUP,), interval_s)
     except _Ended:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    try:
-        monitor.end()
-    except PydagmanError as error:
-        _say(f"the ads stay until they are too old: {error}")
-        return 1
-    return 0
+    return _take_back(monitor)
+
+
+def _take_back(monitor: Monitor) -> int:
+    """All ads; the collector may be too busy at first."""
+    for left in reversed(range(_TRIES)):
+        try:
+            monitor.end()
+            return 0
+        except PydagmanError as error:
+            if not left:
+                _say(f"the ads stay until they are too old: {error}")
+        time.sleep(bool(left) * _PAUSE_S)
+    return 1
 
 
 def _end(_number: int, _frame: FrameType | None) -> None:

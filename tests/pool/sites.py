@@ -56,15 +56,16 @@ class Sites:
             yield monitor
         finally:
             monitor.terminate()
-            assert monitor.wait(60) == 0
+            assert monitor.wait(60) == 0, self.scene.text("monitor.out")
 
     def _start(self, interval: int) -> subprocess.Popen[bytes]:
         words = ["condor_pydagman", "sites", "monitor", str(self.directory)]
         words += ["--interval", str(interval)]
         pool = self.scene.access_point
-        return subprocess.Popen(
-            pool.pool.command(words), env=pool.environment, stdout=subprocess.DEVNULL
-        )
+        with (self.scene.work / "monitor.out").open("wb") as output:
+            return subprocess.Popen(
+                pool.pool.command(words), env=pool.environment, stdout=output, stderr=output
+            )
 
     def listed(self) -> dict[str, dict[str, Any]]:
         """What `sites list` has of them, by name."""
