@@ -22,8 +22,9 @@ stop() {
     trap - EXIT
     [ -z "$monitor" ] || { kill "$monitor" && wait "$monitor"; } 2>/dev/null || true
     for pool in access north south west; do
-        condor_pydagman pool stop --dir "$home/$pool" || true
+        condor_pydagman pool stop --dir "$home/$pool" &
     done
+    wait
     exit "$1"
 }
 trap 'stop $?' EXIT
@@ -38,17 +39,20 @@ at() {
 
 mkdir -p "$home/access/config.d"
 cat >"$home/access/config.d/sites" <<EOF
-# Sites are near here: ask them often how jobs are.
-CONDOR_JOB_POLL_INTERVAL = 2
-GRIDMANAGER_JOB_PROBE_INTERVAL = 2
+# Sites are near here: ask them often how jobs are, and do not wait for more jobs before a call.
+CONDOR_JOB_POLL_INTERVAL = 1
+GRIDMANAGER_JOB_PROBE_INTERVAL = 1
 GRIDMANAGER_CONTACT_SCHEDD_DELAY = 1
+C_GAHP_CONTACT_SCHEDD_DELAY = 1
+CGAHP_SCHEDD_INTERACTION_TIME = 1
 PYDAGMAN_SITES_INTERVAL = 2
 PYDAGMAN_SITES_DIR = $home/claims
 EOF
 mkdir -m 1777 "$home/claims"
 for pool in access north south west; do
-    condor_pydagman pool start --slots 8 --dir "$home/$pool"
+    condor_pydagman pool start --slots 8 --dir "$home/$pool" &
 done
+wait
 
 # What the administrator of the access point writes: a description of each site, and a probe.
 at access sh -c 'cp -R "$1" "$2" && mkdir "$2/sites"' copy "$root/examples/sites" "$home/access/work"
@@ -60,7 +64,7 @@ for site in north south west; do
     schedd=$(at "$site" condor_status -schedd -af Name)
     cat >"$work/sites/$site.ad" <<EOF
 Name            = "$site"
-MaxMatches      = 2
+MaxMatches      = 3
 Grid            = "example"
 Schedd          = "$schedd"
 Pool            = "$pool"

@@ -21,13 +21,16 @@ DAGMAN_USER_LOG_SCAN_INTERVAL = 1
 DAGMAN_AVOID_SLASH_TMP = False
 DAGMAN_QUEUE_UPDATE_INTERVAL = 1
 """
-# Jobs for other pools, by the grid universe: how they are is asked once a second.
+# Jobs for other pools and batch systems, by the grid universe: how they are is asked once a second.
+# BATCH_GAHP is written by the test that needs it.
 GRID_KNOBS = """
 CONDOR_JOB_POLL_INTERVAL = 1
 GRIDMANAGER_JOB_PROBE_INTERVAL = 1
 GRIDMANAGER_CONTACT_SCHEDD_DELAY = 1
 C_GAHP_CONTACT_SCHEDD_DELAY = 1
 CGAHP_SCHEDD_INTERACTION_TIME = 1
+INFN_JOB_POLL_INTERVAL = 1
+BATCH_GAHP = $(LOCAL_DIR)/bin/blahpd
 """
 
 

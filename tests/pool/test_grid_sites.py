@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import re
+import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
 from condor_pydagman.pool import Pool
+from tests.installation import CHECKOUT
 from tests.pool.access_point import new_directory
 from tests.pool.scenes import Played, Scene, Stage
 from tests.pool.sites import Sites, dag_text, lines
@@ -17,6 +21,7 @@ from tests.pool.sites import Sites, dag_text, lines
 pytestmark = pytest.mark.pool
 
 STAGE = Stage()
+EXAMPLE = CHECKOUT / "examples/sites"
 NAMES = ("north", "south", "west")
 JOB = """\
 universe = grid
@@ -52,9 +57,9 @@ jobs=$(condor_status -pool "{pool}" -schedd -af TotalIdleJobs) && test -n "$jobs
 
 
 @contextlib.contextmanager
-def pools(s: Scene) -> Iterator[dict[str, Pool]]:
+def pools(s: Scene, names: Sequence[str] = NAMES) -> Iterator[dict[str, Pool]]:
     """A running pool for each site; not in the scene's directory, to which all may write."""
-    found = {name: Pool(f"{s.access_point.pool.directory}-{name}") for name in NAMES}
+    found = {name: Pool(f"{s.access_point.pool.directory}-{name}") for name in names}
     with ThreadPoolExecutor() as threads:
         try:
             list(threads.map(lambda pool: pool.start(timeout_s=120, slots=4), found.values()))
@@ -130,6 +135,49 @@ def a_site_dies_in_the_middle(s: Scene) -> None:
         }, name
         for group in {node[0] for node in nodes}:
             assert s.text(f"{group}2.out") == f"from {s.work}/areas/{name}\n"
+
+
+def old_ad(s: Scene, pool: Pool) -> str:
+    """The example's ad of a site, for this pool."""
+    address = ask(pool, "condor_status", "-collector", "-af", "MyAddress")
+    schedd = ask(pool, "condor_status", "-schedd", "-af", "Name")
+    text = (EXAMPLE / "gatekeeper.ad").read_text()
+    text = text.replace("ce.north.example.org ce.north.example.org:9618", f"{schedd} {address}")
+    return text.replace("/scratch/units", f"{new_directory(s.work / 'area')}")
+
+
+def copy_example(directory: Path, unit: str, dag: str) -> None:
+    """Copy the example's files; its DAG works on `unit`, and `t.dag` is that or the other one."""
+    for path in EXAMPLE.glob("*.*"):
+        shutil.copy(path, directory)
+    text = (EXAMPLE / "gatekeeper.dag").read_text()
+    (directory / "gatekeeper.dag").write_text(text.replace("unit1", unit))
+    (directory / "t.dag").write_text(f"CONFIG ../t.config\nINCLUDE {dag}\n")
+
+
+@STAGE.scene
+def the_recipe_of_2003(s: Scene) -> None:
+    """A whole DAG at a site, of which DAGMan is told, or which it finds itself."""
+    told, finds = (new_directory(s.work / name) for name in ("told", "finds"))
+    copy_example(told, "unit1", "gatekeeper.dag")
+    copy_example(finds, "unit2", "matched.dag")
+    with pools(s, ["gatekeeper"]) as found:
+        sites = Sites(s)
+        (sites.directory / "x.ad").write_text(old_ad(s, found["gatekeeper"]))
+        sites.publish()
+        which = ("-any", "-constraint", "Is_X_Site =?= True", "-af", "SiteEnvironment")
+        site = s.run("condor_status", *which).strip()
+        s.access_point.submit(told, "-insert_env", site, "t.dag")
+        s.access_point.submit(finds, "t.dag")
+        for directory in (told, finds):
+            assert s.access_point.wait(directory / "t.dag").code == 0
+    assert (told / "out.out").read_text() == f"DATA OF UNIT1\nfrom {s.work}/area\n"
+    assert (finds / "out.out").read_text() == f"DATA OF UNIT2\nfrom {s.work}/area\n"
+    said = (finds / "t.dag.dagman.out").read_text()
+    assert "Group unit is matched to site x-north" in said
+    job = re.search(r"ULOG_SUBMIT for HTCondor Node out \((\d+)\.", said)
+    assert job
+    assert s.access_point.history(int(job[1]))["MATCH_SiteEnvironment"] == site
 
 
 @pytest.mark.parametrize("name", STAGE.scenes)
