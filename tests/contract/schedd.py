@@ -33,7 +33,7 @@ class Side(Protocol):
 
     def submit(self, wish: Wish) -> Answer: ...
 
-    def remove(self, cluster: int, ended: int = -1) -> None:
+    def remove(self, cluster: int, ended: int = -1, *, force: bool = False) -> None:
         """Remove a cluster, or (0) all, but for a proc that DAGMan knows has ended."""
 
     def hold(self, cluster: int, *, release: bool = False) -> None:
@@ -128,6 +128,16 @@ class ScheddContract:
             assert listed == [0]
         side.remove(answer.cluster)
         side.until_ended(answer.cluster)
+
+    def test_force_is_for_what_is_being_removed(self, side: Side) -> None:
+        answer = side.submit(Wish(lasting=True))
+        side.until_running(answer.cluster)
+        side.remove(answer.cluster, force=True)
+        assert [job.cluster for job in side.jobs() if not job.leaving] == [answer.cluster]
+        side.remove(answer.cluster)
+        side.remove(answer.cluster, force=True)
+        events = of(answer.cluster, side.until_ended(answer.cluster))
+        assert kinds(events).count(EventKind.JOB_ABORTED) == 1
 
     def test_a_proc_that_left_the_queue_has_its_end_in_the_log(self, side: Side) -> None:
         answer = side.submit(Wish())

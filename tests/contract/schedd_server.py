@@ -1,8 +1,9 @@
 """Uses the real schedd adapter for a test that may not: as root, the test can't submit jobs.
 
 Reads requests from standard input, one a line, in JSON: `["submit", TEXT, DIRECTORY]`,
-`["remove", CLUSTER, ENDED_PROC]`, `["hold", CLUSTER, RELEASE]`, `["remove but services"]`,
-`["jobs"]`, or the name and arguments of another method of the adapter; answers each with a line.
+`["remove", CLUSTER, ENDED_PROC, FORCE]`, `["hold", CLUSTER, RELEASE]`, `["jobs"]`,
+`["remove but services"]`, or the name and arguments of another method of the adapter; answers each
+with a line.
 Arguments: DAGMan's cluster, and `adapter`, or `process` to have them done by the process that asks
 the schedd for DAGMan.
 """
@@ -85,9 +86,9 @@ class ByProcess:
 def answer(adapter: Any, request: list[Any]) -> Any:
     what, *words = request
     if what == "remove":
-        cluster, ended = words
+        cluster, ended, force = words
         left_out = [job[:2] for job in adapter.removable(cluster) if job.proc == ended]
-        return adapter.remove("the test says so", cluster, ended=left_out)
+        return adapter.remove("the test says so", cluster, ended=left_out, force=force)
     if what == "hold":
         cluster, release = words
         return adapter.hold(cluster, ALL_PROCS, "the test says so", release=release)

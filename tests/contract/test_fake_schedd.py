@@ -47,10 +47,11 @@ class FakeSide:
         self._lasting |= {reply.cluster} if wish.lasting else set()
         return Answer(reply.cluster, reply.procs)
 
-    def remove(self, cluster: int, ended: int = -1) -> None:
+    def remove(self, cluster: int, ended: int = -1, *, force: bool = False) -> None:
         schedd, era = self.world.schedd, self.world.era
         left_out = [job[:2] for job in self.jobs() if job.proc == ended]
-        assert not schedd.remove(Remove("", cluster, ended=left_out), era, frozenset())
+        wanted = Remove("", cluster, ended=left_out, force=force)
+        assert not schedd.remove(wanted, era, frozenset())
 
     def hold(self, cluster: int, *, release: bool = False) -> None:
         assert self.world.schedd.hold(Hold(cluster, ALL_PROCS, "", release)) is None

@@ -67,8 +67,8 @@ class RealSide:
             return Answer(*reply["ok"])
         return Answer(0, 0, not reply["transient"], reply["unknown"])
 
-    def remove(self, cluster: int, ended: int = -1) -> None:
-        assert "ok" in _ask(self._here, "remove", cluster, ended)
+    def remove(self, cluster: int, ended: int = -1, *, force: bool = False) -> None:
+        assert "ok" in _ask(self._here, "remove", cluster, ended, force)
 
     def hold(self, cluster: int, *, release: bool = False) -> None:
         assert "ok" in _ask(self._here, "hold", cluster, release)

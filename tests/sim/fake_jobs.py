@@ -29,6 +29,7 @@ _OF_HELPERS = (
 )
 SERVES = 400.0  # seconds that the job of a SERVICE node runs at most
 PREPARES = 60.0  # seconds until the PROVISIONER's job says that all is ready
+DEAF_S = 5000.0  # seconds until a site confirms a removal that seemed to be dead
 
 
 @dataclass
@@ -118,7 +119,14 @@ class FakeJobs:
         elif job.status not in ("leaving", "removed"):
             job.status = "removed"
             job.cluster.touched = True
-            self.later(job, self._aborted)
+            if self._world.sites.is_deaf(job.cluster):
+                self._world.after(DEAF_S, lambda: self._aborted(job))
+            else:
+                self.later(job, self._aborted)
+
+    def force(self, job: Job) -> None:
+        """Somebody wants a proc that is being removed out of the queue."""
+        self._aborted(job)
 
     def hold(self, job: Job) -> None:
         """Somebody holds a proc, and releases it later."""

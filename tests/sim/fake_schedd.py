@@ -142,7 +142,10 @@ class FakeSchedd:
             return "it is too busy"
         known = heard & self._looked_at  # the others did not run when it asked which do
         for cluster in self._meant(wanted, era):
-            self._remove(cluster, frozenset(wanted.ended), known)
+            if wanted.force:
+                self._force(cluster)
+            else:
+                self._remove(cluster, frozenset(wanted.ended), known)
         return ""
 
     def _meant(self, wanted: ListRemovable | Remove, era: int) -> list[Cluster]:
@@ -178,6 +181,10 @@ class FakeSchedd:
             self.jobs.remove(job)
         if cluster.factory and not there:
             self.jobs.end_factory(cluster)
+
+    def _force(self, cluster: Cluster) -> None:
+        for job in [job for job in self.queue.values() if job.cluster is cluster]:
+            self.jobs.force(job)
 
     def listed(self, era: int) -> list[QueuedJob]:
         """Every proc of an era in the queue, those on their way out included; and the clusters that

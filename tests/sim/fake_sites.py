@@ -1,5 +1,6 @@
 """Sites in a simulated world: they have room, or none; their ads vanish and come back; at some of
-them no job ever runs.  And the claims of all DAGMans, of which this one keeps some.
+them no job ever runs, and some removals are not confirmed for long.  And the claims of all DAGMans,
+of which this one keeps some.
 
 O33: a group runs at one site at a time, at the one that is kept for it.  O34: no site is over its
 limit.  O35: a site is given up only when nothing of the group is in the queue.  O36: a node that is
@@ -102,6 +103,10 @@ class FakeSites:
     def never_runs(self, cluster: Cluster) -> bool:
         """Whether the site of a job takes jobs and never runs them."""
         return cluster.site in self.dead
+
+    def is_deaf(self, cluster: Cluster) -> bool:
+        """Whether the site of a job does not confirm for long that it is removed."""
+        return cluster.site in self.dead and not cluster.number % 3
 
     def submitted(self, dag: Dag, cluster: Cluster) -> None:
         """The schedd takes a node's jobs."""
