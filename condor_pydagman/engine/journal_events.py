@@ -22,7 +22,7 @@ from condor_pydagman.engine import (
     timeouts,
 )
 from condor_pydagman.engine.inputs import LogEvent
-from condor_pydagman.engine.jobs import CLUSTER_ITSELF
+from condor_pydagman.engine.jobs import CLUSTER_ITSELF, ENDED
 from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.vocabulary import (
@@ -111,6 +111,8 @@ def _on_adopted(run: RunState, node: int, event: LogEvent) -> None:
         run.job_table.expect(jobs, jobs.numbered(event.value))
     for proc in jobs.numbered(event.value):
         timeouts.on_submitted(run, node, event._replace(proc=proc))
+        if run.sites and not jobs.procs.get(proc, 0) & ENDED:
+            site_policies.on_adopted(run, node, event._replace(proc=proc))
 
 
 def _on_job_lost(run: RunState, node: int, event: LogEvent) -> None:

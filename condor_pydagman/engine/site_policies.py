@@ -35,6 +35,13 @@ def on_job(run: RunState, node: int, event: LogEvent, does: str) -> None:
             clocks.set(Clock(since + limit, node, event.cluster, event.proc, does, since))
 
 
+def on_adopted(run: RunState, node: int, event: LogEvent) -> None:
+    """A proc is in the queue whose submission the log does not show: it is taken to be idle from
+    now on, unless the log shows what it does."""
+    if not run.sites.clocks.knows(event.cluster, event.proc):
+        on_job(run, node, event, IDLE)
+
+
 def on_job_ended(run: RunState, event: LogEvent) -> None:
     """A proc has ended."""
     run.sites.clocks.forget(event.cluster, event.proc)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from condor_pydagman.engine import inputs
+from condor_pydagman.engine.actions import AppendJournalRecord
 from condor_pydagman.sites.policy import SitePolicy
-from condor_pydagman.vocabulary import EventKind
+from condor_pydagman.vocabulary import EventKind, JournalRecord
 from tests import make
 from tests.unit.engine.matched import Matched, matched
 
@@ -56,6 +57,27 @@ def test_a_restart_does_not_set_the_clock_back() -> None:
     harness.wait(50)
     other = harness.restart()
     assert other.engine.next_deadline() == harness.now + 10
+
+
+def test_a_job_whose_submission_the_log_has_lost_is_idle() -> None:
+    harness = matched("A", "s:1", groups={"g": "A"}, policies={"g": SitePolicy(idle=60)})
+    harness.answer()
+    later = harness.restart()
+    later.tell(inputs.QueueListed((inputs.QueuedJob(1, 0, "A", 0),)))
+    later.read_back()
+    later.wait(59)
+    assert not later.ever(AppendJournalRecord)[1:]
+    (taken_back,) = (one for one in later.wait(1) if isinstance(one, AppendJournalRecord))
+    assert taken_back.record is JournalRecord.SITE_TAKEN_BACK
+    assert taken_back.text == "job 1.0 of node A has been idle for 60 s"
+
+
+def test_a_job_that_is_known_to_run_is_not_idle_when_it_is_adopted() -> None:
+    harness = one_job(idle=60)
+    harness.tell(make.of_job(EventKind.EXECUTE, 1))
+    harness.tell(make.record(JournalRecord.ADOPTED, "A", value=1, cluster=1))
+    harness.wait(100)
+    assert taken_back_for(harness) == ""
 
 
 def test_a_job_that_is_held_for_too_long() -> None:
