@@ -40,18 +40,18 @@ def place(run_directory: Path) -> Path:
     return run_directory
 
 
-def set_knobs(pool: Path) -> None:
-    """Give a pool that has not been started yet the knobs of the tests."""
+def set_knobs(pool: Path, more: str = "") -> None:
+    """Give a pool that has not been started yet the knobs of the tests, and `more`."""
     (pool / "config.d").mkdir(parents=True)
-    knobs = KNOBS + GRID_KNOBS + second_user.KNOBS + record_submit_corpus.KNOBS
+    knobs = KNOBS + GRID_KNOBS + second_user.KNOBS + record_submit_corpus.KNOBS + more
     (pool / "config.d" / "tests").write_text(knobs)
 
 
 @contextlib.contextmanager
-def running_pool(directory: Path) -> Iterator[Pool]:
-    """A new pool with the knobs of the tests; stopped afterwards."""
+def running_pool(directory: Path, more: str = "") -> Iterator[Pool]:
+    """A new pool with the knobs of the tests, and `more`; stopped afterwards."""
     pool = Pool(directory)
-    set_knobs(directory)
+    set_knobs(directory, more)
     pool.start(timeout_s=120)
     try:
         yield pool
