@@ -17,12 +17,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 from condor_pydagman.errors import FileError
-from condor_pydagman.placement.faults import Fault
+from condor_pydagman.printable import printable
 from condor_pydagman.sites import claims
 from condor_pydagman.sites.claims import Claims
-from condor_pydagman.transfer.shared_directory import SharedDirectory, label, open_shared
+from condor_pydagman.transfer.shared_directory import SharedDirectory, Usual, label, open_this
 
 DEFAULT = "/var/tmp/condor_pydagman-sites"  # noqa: S108 - checked, and never trusted
+KNOB = "PYDAGMAN_SITES_DIR"
 LOCK_TIMEOUT_S = 20.0  # for others to decide
 _LOCK_PAUSE_S = 0.02
 CHECK_S = 60.0  # seconds for which a DAGMan job that was in the queue is taken to be there
@@ -178,7 +179,11 @@ class ClaimsDirectory:
 
 
 def _opened(path: str, say: Callable[[str], None]) -> SharedDirectory:
+    """The one directory: in another one the claims of other users would not be seen."""
     try:
-        return open_shared(path or DEFAULT, say, "claims of sites")
-    except Fault as error:
-        raise FileError(str(error)) from None
+        return open_this(path, say, Usual(DEFAULT, KNOB))
+    except OSError as error:
+        reason = printable(error.strerror or str(error))
+    raise FileError(
+        f"the directory of claims of sites, {path or DEFAULT}: {reason}; {KNOB} may name another"
+    )

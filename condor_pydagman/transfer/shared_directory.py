@@ -14,6 +14,7 @@ import pwd
 import stat
 import time
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from condor_pydagman.adapters.inotify import is_remote
 from condor_pydagman.placement.faults import Fault, FaultKind
@@ -23,6 +24,13 @@ DEFAULT = "/var/tmp/condor_pydagman-placement"  # noqa: S108 - checked, and neve
 MAX_ENTRIES = 20_000  # names; more of them are an attack, or a directory for something else
 _MAKING_S = 2.0  # seconds between mkdir and chmod, at most
 _OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class Usual(NamedTuple):
+    """The directory that is used if the settings name none, and the knob that names another."""
+
+    path: str
+    knob: str
 
 
 class Crowded(Exception):
@@ -87,23 +95,40 @@ class SharedDirectory:
             os.unlink(name, dir_fd=self.fd)
 
 
-def open_shared(
-    path: str, say: Callable[[str], None], kept: str = "limits and rests of hosts"
-) -> SharedDirectory:
+def open_shared(path: str, say: Callable[[str], None]) -> SharedDirectory:
     """The directory of the settings ('' for the default), or the user's own if it can't be used.
-
-    Args:
-        kept: what is in it, for people.
 
     Raises:
         Fault: neither can be used.
     """
     try:
-        return _open(path or DEFAULT, 0o1777, say)
+        return open_this(path, say, Usual(DEFAULT, "PYDAGMAN_PLACEMENT_DIR"))
     except OSError as error:
         reason = printable(error.strerror or str(error))
     found = open_own(say)
-    say(f"{path or DEFAULT}: {reason}; {kept} hold only for this user, in {found.path}")
+    kept = "limits and rests of hosts hold only for this user"
+    say(f"{path or DEFAULT}: {reason}; {kept}, in {found.path}")
+    return found
+
+
+def open_this(path: str, say: Callable[[str], None], usual: Usual) -> SharedDirectory:
+    """The directory of the settings ('' for the usual one), and no other.
+
+    Raises:
+        OSError: it can't be used; the reason says why.
+    """
+    found = _open(path or usual.path, 0o1777, say)
+    owner = os.fstat(found.fd).st_uid
+    if owner in (0, os.geteuid(), _user_number("condor")):
+        return found
+    whose = f"belongs to the user {_user_name(owner)}"
+    if path not in ("", usual.path):
+        found.close()
+        raise PermissionError(0, f"it {whose}")
+    say(
+        f"{found.path} {whose}, who could remove files of others in it; the administrator may set"
+        f" {usual.knob}"
+    )
     return found
 
 
@@ -186,7 +211,7 @@ def _open(path: str, mode: int, say: Callable[[str], None]) -> SharedDirectory:
     try:
         if mode != 0o700:
             _finish(fd, mode)
-        _check(path, os.fstat(fd), mode == 0o1777, say)
+        _check(os.fstat(fd), mode == 0o1777)
         if not os.access(path, os.W_OK | os.X_OK, effective_ids=True):
             raise PermissionError(0, "it can't be written to")
     except OSError:
@@ -221,21 +246,12 @@ def _finish(fd: int, mode: int) -> None:
         time.sleep(0.01)
 
 
-def _check(path: str, there: os.stat_result, is_shared: bool, say: Callable[[str], None]) -> None:
-    user = os.geteuid()
+def _check(there: os.stat_result, is_shared: bool) -> None:
     if not is_shared:
-        if there.st_uid != user or there.st_mode & 0o022:
+        if there.st_uid != os.geteuid() or there.st_mode & 0o022:
             raise PermissionError(0, "it is another user's, or others can write to it")
-        return
-    if there.st_mode & 0o022 and not there.st_mode & stat.S_ISVTX:
+    elif there.st_mode & 0o022 and not there.st_mode & stat.S_ISVTX:
         raise PermissionError(0, "others can write to it and it has no sticky bit (mode 1777)")
-    if there.st_uid not in (0, user, _user_number("condor")):
-        if path != DEFAULT:
-            raise PermissionError(0, f"it belongs to the user {_user_name(there.st_uid)}")
-        say(
-            f"{path} belongs to the user {_user_name(there.st_uid)}, who could remove files of"
-            " others in it; the administrator may set PYDAGMAN_PLACEMENT_DIR"
-        )
 
 
 def _user_number(name: str) -> int:

@@ -23,7 +23,6 @@ from condor_pydagman.matchmaking.queued_dagmans import in_queue, queue_name
 from condor_pydagman.matchmaking.site_ads import KnownAd
 from condor_pydagman.records.job_description import Template
 from condor_pydagman.sites.policy import SitePolicy
-from condor_pydagman.transfer import shared_directory
 from condor_pydagman.vocabulary import DagStatus
 
 NORTH = KnownAd("d1", {"Entry": "north's", "Cores": 8}, {"STORE": "/n"})
@@ -151,17 +150,12 @@ def test_claims_are_given_up_at_the_end(bench: Bench) -> None:
     assert bench.said == []
 
 
-def test_claims_that_cannot_be_given_up(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    bench.claims.write_text("")
-    monkeypatch.setattr(shared_directory, "_own_paths", list)
-    bench.desk.give_up()
-    assert [line for line in bench.said if "claims of sites stay until later" in line]
-
-
-def test_a_directory_of_claims_that_cannot_be_used_is_told(bench: Bench) -> None:
+def test_claims_that_cannot_be_given_up(bench: Bench) -> None:
     bench.claims.write_text("")
     bench.desk.give_up()
-    assert f"{bench.claims}: Not a directory; claims of sites hold only" in bench.said[0]
+    (said,) = bench.said
+    assert said.startswith("Warning: claims of sites stay until later: the directory of claims of")
+    assert f"{bench.claims}: Not a directory; PYDAGMAN_SITES_DIR may name another" in said
 
 
 def test_mistakes_in_policies_are_told_with_the_first_group(bench: Bench) -> None:

@@ -78,6 +78,32 @@ def test_files_that_are_none(pool: Pool) -> None:
     assert not here.taken_by_others()
 
 
+@pytest.mark.parametrize("wrong", ["a file", "open to all"])
+def test_a_directory_that_cannot_be_used_is_replaced_by_none(pool: Pool, wrong: str) -> None:
+    """In a directory of the user's own the claims of other users would not be seen."""
+    pool.path.rmdir()
+    if wrong == "a file":
+        pool.path.touch()
+    else:
+        pool.path.mkdir()
+        pool.path.chmod(0o777)
+    with pytest.raises(FileError, match=f"claims of sites, {pool.path}: .*PYDAGMAN_SITES_DIR may"):
+        pool.of(1)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs a second user")
+def test_the_usual_directory_is_used_whoever_has_made_it(
+    pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first user of the access point makes it; the claims in it are those of all users."""
+    os.chown(pool.path, 65534, -1)
+    monkeypatch.setattr(claims_directory, "DEFAULT", str(pool.path))
+    ClaimsDirectory("", "here", 1, set, pool.said.append).write("a.dag", [("g", "north")])
+    assert len(os.listdir(pool.path)) == 1
+    assert "could remove files of others in it" in pool.said[0]
+    assert "PYDAGMAN_SITES_DIR" in pool.said[0]
+
+
 def test_a_lock_that_somebody_keeps(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(claims_directory, "LOCK_TIMEOUT_S", 0.1)
     refused = pytest.raises(FileError, match="locked by another process")
