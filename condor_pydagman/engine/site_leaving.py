@@ -237,6 +237,11 @@ def _has_begun(run: RunState, node: int) -> bool:
     return had_jobs or node in run.scripts.pre_values
 
 
+def _has_retried(run: RunState, node: int) -> bool:
+    """Whether the node has used up retries since it began anew."""
+    return run.nodes.retries.get(node, 0) != run.retrying.extra_retries.get(node, 0)
+
+
 def on_cleaned(run: RunState, node: int, event: LogEvent) -> None:
     """The clean-up has ended."""
     sites = run.sites
@@ -248,7 +253,7 @@ def on_cleaned(run: RunState, node: int, event: LogEvent) -> None:
         return
     clean_up = sites.groups[group].clean_up
     _drop(run, clean_up)  # an old log may not show that it had no time left
-    if clean_up in run.scripts.pre_values:
+    if clean_up in run.scripts.pre_values or _has_retried(run, clean_up):
         lifecycle.begin_anew(run, clean_up)
     sites.end_clean_up(group)
     run.steering.not_failed(clean_up)  # it may be futile again

@@ -200,6 +200,8 @@ def look_at_ends(run: RunState) -> None:
         state = sites.group_states[group]
         if state not in (GroupState.MATCHED, GroupState.WAITING) or group in sites.awaited:
             continue
+        if sites.has_failed_there(group):
+            continue  # it is about to be taken back
         if all(run.nodes.states[node] in ENDED for node in sites.groups[group].nodes):
             sites.wait_no_more(group)
             sites.move(group, GroupCause.NODES_ENDED)

@@ -54,8 +54,7 @@ def check(run: RunState) -> None:
         return
     _check_clocks(run)
     for group, failures in list(sites.failures.items()):
-        limit = sites.groups[group].policy.failures
-        if limit and failures >= limit:
+        if sites.has_failed_there(group):
             site_leaving.take_back(run, group, f"{failures} runs of its nodes failed there")
     for group in sites.pop_unfit():
         expression = sites.groups[group].policy.rematch_if

@@ -199,6 +199,11 @@ class SiteMatching:
             self.failures[group] = self.failures.get(group, 0) + 1
             self.touched.add(group)
 
+    def has_failed_there(self, group: int) -> bool:
+        """Whether so many runs of its nodes have failed at its site that it is to leave it."""
+        limit = self.groups[group].policy.failures
+        return 0 < limit <= self.failures.get(group, 0)
+
     def pop_touched(self) -> list[int]:
         """The groups of which a node may have ended since the last call."""
         found = sorted(self.touched)

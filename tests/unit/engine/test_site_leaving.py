@@ -150,6 +150,40 @@ def test_a_clean_up_has_so_much_time() -> None:
     assert harness.groups() == "g=WAITING"
 
 
+def test_retries_of_a_clean_up_do_not_count_at_the_next_site() -> None:
+    """It fails when its time is over: the retry that this has cost is given back."""
+    harness = unit(CLEAN._replace(failures=2), retries={"A": 1, "C": 1})
+    harness.run_node("A", 1, value=1)
+    harness.run_node("A", 3, value=1)
+    harness.back()
+    harness.take("C", 2)
+    harness.wait(100)
+    harness.tell(make.terminated(2, value=1))
+    harness.back()
+    harness.answer()
+    harness.run_node("A", 11)
+    harness.run_node("B", 12)
+    harness.run_node("C", 13, value=1)
+    assert harness.submits() == ["C"]
+    harness.run_node("C", 14)
+    assert harness.asked(do.Exit)[0].code == 0
+
+
+def test_a_group_that_is_to_leave_is_not_over_in_a_recovery_in_which_another_one_leaves() -> None:
+    """All of its nodes have ended, the last one by the failure because of which it leaves."""
+    policies = dict.fromkeys("gh", FIRST_FAILURE)
+    harness = matched("A; B", "s:2 t:2", groups={"g": "A", "h": "B"}, policies=policies)
+    harness.answer()
+    harness.take("A", 1)
+    harness.take("B", 2)
+    harness.tell(make.terminated(1, value=1))
+    left = harness.echo(harness.tell(*harness.echo(harness.last)))
+    harness.tell(make.terminated(2, value=1), *left)
+    later = harness.restart()
+    (record,) = later.ever(do.AppendJournalRecord)
+    assert (record.record, record.node) == (JournalRecord.SITE_TAKEN_BACK, 1)
+
+
 def test_a_clean_up_that_never_began() -> None:
     harness = unit(CLEAN)
     harness.run_node("A", 1, value=1)
