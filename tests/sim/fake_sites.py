@@ -71,6 +71,7 @@ class FakeSites:
 
     Attributes:
         claims: group and site that are kept for the present DAGMan job.
+        trouble: why no round can be made, '' if one can.
         last_site: at which each node has last been submitted.
     """
 
@@ -83,6 +84,7 @@ class FakeSites:
         self.dead = {name for name in NAMES if rng.random() < 0.2}
         self.missing: set[str] = set()
         self.claims: dict[int, str] = {}
+        self.trouble = ""
         self.last_site: dict[str, str] = {}
         if world.matched:
             world.every(30.0, self._change)
@@ -129,6 +131,8 @@ class FakeSites:
                 require(not left, f"O35: {site} is given up, but {left} are in the queue")
         if self.rng.random() < 0.1 and self.world.now < self.world.faults.until:
             return inputs.SitesUnknown("the collector does not answer")
+        if self.trouble:
+            return inputs.SitesUnknown(self.trouble)
         kept = dict(action.claims)
         there = [name for name in NAMES if name not in self.missing]
         taken = Counter(kept.values())

@@ -1,0 +1,70 @@
+"""Starts what finds sites for a DAGMan, as DAGMan does, for a test that may not: as root, the test
+can't ask the pool.
+
+    python -m tests.contract.sites_server CLUSTER DIRECTORY SCENE full|free CLAIMS GROUP...
+
+Makes one round for a DAG of three groups that want sites with that Scene, with DIRECTORY for the
+claims.  CLAIMS is JSON, an object.  Prints the answer in JSON: claims, or text.  `full`: no file
+takes a byte.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import select
+import sys
+import time
+from types import SimpleNamespace
+from typing import Any
+
+from condor_pydagman.adapters.schedd import ScheddAdapter
+from condor_pydagman.adapters.schedd_process import ScheddProcess
+from condor_pydagman.config import Config
+from condor_pydagman.daemon.site_desk import open_desk
+from condor_pydagman.engine import inputs
+from condor_pydagman.engine.actions import MatchSites
+from condor_pydagman.sites.choice import Wanted
+from condor_pydagman.sites.policy import SitePolicy
+
+
+def answer(cluster: int, directory: str, scene: str, claims: dict[str, str], groups: Any) -> Any:
+    """What the first round brings."""
+    schedd = ScheddProcess(ScheddAdapter(cluster))
+    policy = SitePolicy(requirements=f'TARGET.Scene == "{scene}"')
+    run: Any = SimpleNamespace(
+        dag=SimpleNamespace(site_groups=[SimpleNamespace(name=n, policy=policy) for n in "012"]),
+        paths=SimpleNamespace(primary="t.dag", sites=f"{directory}.sites"),
+        out=SimpleNamespace(say=lambda *_: None),
+        files=SimpleNamespace(replace=lambda *_: None),
+        clock=SimpleNamespace(monotonic=time.monotonic),
+        config=Config(sites_dir=directory),
+        own_ad={"GlobalJobId": "ap#1.0#1"},
+        schedd=schedd,
+        cluster=cluster,
+    )
+    kept = tuple((int(group), site) for group, site in claims.items())
+    told: list[inputs.Input] = []
+    wanted = tuple(Wanted(int(group), 0) for group in groups)
+    open_desk(run, schedd).match(MatchSites(kept, wanted, ()), told.append)
+    while not told:
+        if not schedd.ready:
+            select.select([schedd], [], [])
+        schedd.deliver()
+    schedd.close()
+    found = told[0]
+    if isinstance(found, inputs.SitesUnknown):
+        return found.reason
+    assert isinstance(found, inputs.SitesMatched)
+    return {claim.group: claim.site for claim in found.claims}
+
+
+def main() -> None:
+    cluster, directory, scene, disk, claims, *groups = sys.argv[1:]
+    if disk == "full":
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    print(json.dumps(answer(int(cluster), directory, scene, json.loads(claims), groups)))
+
+
+if __name__ == "__main__":
+    main()
