@@ -487,4 +487,5 @@ def _secret_hidden() -> Iterator[None]:
 
 
 def _literal(value: Any) -> Any:
-    return None if isinstance(value, classad2.ExprTree) else value
+    """None for expressions, undefined and errors (the bindings have the latter as numbers)."""
+    return None if isinstance(value, (classad2.ExprTree, classad2.Value)) else value

@@ -17,6 +17,7 @@ from condor_pydagman.adapters.schedd import ScheddAdapter
 from condor_pydagman.adapters.schedd_requests import LostReply
 from condor_pydagman.engine.inputs import EndedJob, QueuedJob
 from condor_pydagman.errors import PoolError
+from condor_pydagman.records.ad_attributes import begun_anew
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED
 
 
@@ -96,6 +97,16 @@ def test_a_dagman_without_a_job_asks_and_tells_nothing() -> None:
     adapter = ScheddAdapter(0)
     assert adapter.own_ad() == {}
     adapter.publish({"DAG_Status": "0"})
+
+
+def test_what_is_undefined_in_the_own_ad_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PYDAGMAN_Ended is, after a run that began anew: the next DAGMan must not begin once more."""
+    ad = classad2.ClassAd("[ PYDAGMAN_Ended = undefined; PYDAGMAN_BegunAnew = 1000 ]")
+    adapter = ScheddAdapter(5)
+    monkeypatch.setattr(adapter, "_ad", lambda *_: ad)
+    own = adapter.own_ad()
+    assert own["PYDAGMAN_Ended"] is None
+    assert begun_anew({**own, "JobRunCount": 3}, 2000.0, recovers=True) == {}
 
 
 def test_a_reason_is_one_line() -> None:
