@@ -37,6 +37,9 @@ ACTIONS = (
 OF_STEERING = ("HoldJobs", "SetJobPriorities", "PublishPriority", "Steered")
 # Asked for only where groups of nodes are matched to sites.
 OF_SITES = ("MatchSites",)
+# Records of a group's way from site to site, in their order; DAGMan can be killed at each.
+SITE_RECORDS = ("SITE_MATCHED", "SITE_TAKEN_BACK", "SITE_LEFT", "SITE_CLEANED", "NO_SITE")
+CLAIMING, CLAIMED = "claims: about to be written", "claims: written"
 APPENDS = tuple(action for action in ACTIONS if action.startswith("Append"))
 
 # Where a process can be killed, in the order in which they come at a start and at an end.
@@ -109,13 +112,18 @@ def _points() -> Iterator[tuple[str, tuple[str, ...]]]:
 
 # Every point, with what can happen there: KILL, LOSE, REFUSE, or the name of an errno.
 POINTS: dict[str, tuple[str, ...]] = dict(_points())
+# Where DAGMan can be killed besides, if groups of nodes are matched to sites.
+SITE_POINTS = (
+    *("before MatchSites", "after MatchSites", CLAIMING, CLAIMED),
+    *(f"{when} {record}" for record in SITE_RECORDS for when in ("before", "half", "after")),
+)
 
 
 class Fault(NamedTuple):
     """One fault of a plan.
 
     Attributes:
-        at: one of POINTS.
+        at: one of POINTS, or of SITE_POINTS.
         do: one of its effects.
         nth: the how-manieth time that the process comes to the point; later times count as well.
         times: how often, over all starts of DAGMan.
@@ -162,7 +170,8 @@ def write_plan(directory: str | Path, faults: Iterable[Fault]) -> None:
     """
     wanted = list(faults)
     for fault in wanted:
-        if fault.do not in POINTS.get(fault.at, ()):
+        of_sites = fault.at in SITE_POINTS and fault.do == KILL
+        if not of_sites and fault.do not in POINTS.get(fault.at, ()):
             raise ValueError(f"{fault.do} can't happen at {fault.at!r}: see POINTS")
     path = Path(directory, PLAN)
     path.write_text(json.dumps([fault._asdict() for fault in wanted], indent=1) + "\n")

@@ -27,9 +27,11 @@ from condor_pydagman.cli import dagman
 from condor_pydagman.daemon import initialize, startup
 from condor_pydagman.daemon.loop import Loop
 from condor_pydagman.daemon.perform import Performer
+from condor_pydagman.matchmaking.claims_directory import ClaimsDirectory
 from tests.torture import faults
 
-_SUBMITS = (faults.SUBMIT_CALL, faults.SUBMIT_REPLY)
+# Points of the processes that submit, and look for sites, for DAGMan.
+_OF_HELPERS = (faults.SUBMIT_CALL, faults.SUBMIT_REPLY, faults.CLAIMING, faults.CLAIMED)
 _WRITES = os.O_WRONLY | os.O_RDWR
 
 _open, _write, _fsync, _close = os.open, os.write, os.fsync, os.close
@@ -51,9 +53,9 @@ class _Injector:
         self._schedule = faults.FaultSchedule(plan, faults.fired(directory))
         self._files: dict[int, str] = {1: "lib.out", 2: "lib.err"}
         self._failing: dict[int, str] = {}  # descriptors whose next write fails
-        self._action = ""
+        self._action = self._record = ""
         self._owner = os.getpid()  # a child of ours may fork off before it becomes another program
-        self._submits_in = 0  # the process that submits for it
+        self._helper = 0  # a process that asks the schedd, or looks for sites, for it
 
     def _note(self, entry: faults.Fired) -> None:
         fd = _open(self._fired, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
@@ -64,7 +66,7 @@ class _Injector:
     def at(self, point: str) -> str:
         """The process comes to a point: it dies, or goes on with what goes wrong ('' nothing)."""
         if os.getpid() != self._owner:
-            return self._at_submit(point) if point in _SUBMITS else ""
+            return self._at_helper(point) if point in _OF_HELPERS else ""
         effect, entry = self._schedule.reach(point, time.time())
         if entry is not None:
             self._note(entry)
@@ -72,12 +74,12 @@ class _Injector:
             os.kill(os.getpid(), signal.SIGKILL)
         return effect
 
-    def _at_submit(self, point: str) -> str:
-        """The process that submits for DAGMan comes to a point; it is DAGMan that dies there."""
+    def _at_helper(self, point: str) -> str:
+        """A process that works for DAGMan comes to a point; it is DAGMan that dies there."""
         if os.getppid() != self._owner:
             return ""
-        if self._submits_in != os.getpid():  # what was done for DAGMan's process before this one?
-            self._submits_in = os.getpid()
+        if self._helper != os.getpid():  # what was done for DAGMan's process before this one?
+            self._helper = os.getpid()
             self._schedule = faults.FaultSchedule(self._plan, faults.fired(self._directory))
         effect, entry = self._schedule.reach(point, time.time())
         if entry is not None:
@@ -97,6 +99,7 @@ class _Injector:
         self._wrap_actions()
         self._wrap_steps()
         self._wrap_submit()
+        self._step(ClaimsDirectory, "write", before=faults.CLAIMING, after=faults.CLAIMED)
         self._wrap_scripts()
         self._wrap_descriptors()
         self._wrap_names()
@@ -119,13 +122,21 @@ class _Injector:
 
     def _around(self, name: str, effect: Callable[[Any], None]) -> Callable[[Any], None]:
         def do(action: Any) -> None:
+            record = getattr(action, "record", None)
+            self._record = record.name if record is not None else ""
+            self._step_of_group("before")
             self.at(f"before {name}")
             self._action = name
             effect(action)
             self._action = ""
             self.at(f"after {name}")
+            self._step_of_group("after")
 
         return do
+
+    def _step_of_group(self, when: str) -> None:
+        if self._record in faults.SITE_RECORDS:
+            self.at(f"{when} {self._record}")
 
     def _wrap_steps(self) -> None:
         self._step(initialize, "open_log", after="start: log opened")
@@ -245,6 +256,7 @@ class _Injector:
         points = [f"{file}: short", f"{file}: torn"]
         if file == "nodes log" and self._action in faults.APPENDS:
             points.append(f"half {self._action}")
+            points += [f"half {self._record}"] * (self._record in faults.SITE_RECORDS)
         return self._half(real, fd, data, points)
 
     def _half(self, real: Any, fd: int, data: Any, points: list[str]) -> int:
