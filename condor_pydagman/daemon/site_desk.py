@@ -55,7 +55,9 @@ class SiteDesk:
         except FileError as error:
             return inputs.SitesUnknown(str(error))
         claims = [inputs.SiteClaim(*match) for match in result.matches]
-        return inputs.SitesMatched(claims, result.sites, result.reasons, result.unfit)
+        return inputs.SitesMatched(
+            claims, result.sites, result.reasons, result.unfit, result.without_room
+        )
 
     def template(self, template: Template, action: do.SubmitNode) -> Template:
         """A submit description for a node, with what its site gives."""

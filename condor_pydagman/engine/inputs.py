@@ -201,12 +201,14 @@ class SitesMatched(NamedTuple):
         sites: all sites that have an ad.
         reasons: why there is none for groups of a kind that got none.
         unfit: groups for which the REMATCH_IF of their policy is true.
+        without_room: groups whose site has been given to others meanwhile: it is not kept for them.
     """
 
     claims: Sequence[SiteClaim] = ()
     sites: Sequence[str] = ()
     reasons: Sequence[tuple[int, str]] = ()
     unfit: Sequence[int] = ()
+    without_room: Sequence[int] = ()
 
 
 class SitesUnknown(NamedTuple):

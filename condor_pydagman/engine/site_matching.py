@@ -88,6 +88,7 @@ def on_matched(run: RunState, answer: SitesMatched) -> None:
     _note_reasons(run, answer)
     _note_missing(run, answer)
     sites.note_unfit(answer.unfit)
+    sites.note_without_room(answer.without_room)
     sites.end_request(_next_time(run), run.now + _pause_s(run))
 
 

@@ -56,6 +56,7 @@ class SiteMatching:
         pause_until: until when there is no other one (seconds since the epoch).
         changed: whether something has happened since the last one.
         unfit: groups for which the REMATCH_IF of their policy has become true.
+        without_room: groups whose site has been given to others while they were not there.
         siteless: nodes that could start, of groups that get no site any more.
         why_siteless: by such a group, why.
         exhausted: groups that have been matched as often as their policy allows, and wait again.
@@ -67,7 +68,7 @@ class SiteMatching:
         *("taken_back", "failures", "clocks", "awaited", "claims", "missing", "reasons"),
         *("cleaned", "clean_up_until", "force_at", "touched", "all_touched", "asked", "ask_at"),
         *("pause_until", "changed"),
-        *("unfit", "siteless", "why_siteless", "exhausted"),
+        *("unfit", "without_room", "siteless", "why_siteless", "exhausted"),
         *("_group_of", "_counts"),
     )
 
@@ -104,6 +105,7 @@ class SiteMatching:
         self.pause_until = 0.0
         self.changed = False
         self.unfit: set[int] = set()
+        self.without_room: set[int] = set()
         self.siteless: list[int] = []
         self.why_siteless: dict[int, str] = {}
         self.exhausted: set[int] = set()
@@ -308,6 +310,10 @@ class SiteMatching:
         """The REMATCH_IF of their policies has become true."""
         self.unfit.update(groups)
 
+    def note_without_room(self, groups: Iterable[int]) -> None:
+        """Their sites have been given to others."""
+        self.without_room.update(groups)
+
     def pop_siteless(self) -> list[int]:
         """The nodes that could start but for their groups, which get no site any more."""
         found, self.siteless = self.siteless, []
@@ -354,6 +360,11 @@ class SiteMatching:
     def pop_unfit(self) -> list[int]:
         """The groups whose REMATCH_IF has become true since the last call."""
         found, self.unfit = sorted(self.unfit), set()
+        return found
+
+    def pop_without_room(self) -> list[int]:
+        """The groups whose sites others have got, as far as known since the last call."""
+        found, self.without_room = sorted(self.without_room), set()
         return found
 
     def pop_exhausted(self) -> list[int]:

@@ -150,11 +150,12 @@ def _wanted(group: int, kind: int, only: str, last: list[str], never: list[str])
 
 
 def _round(told: list[Any]) -> Round:
-    matches, sites, reasons, unfit, ads = told
+    matches, sites, reasons, unfit, ads, without_room = told
     return Round(
         [Match(*one) for one in matches],
         sites,
         [(kind, text) for kind, text in reasons],
         unfit,
         {digest: KnownAd(*ad) for digest, ad in ads.items()},
+        without_room,
     )

@@ -35,6 +35,7 @@ class Round(NamedTuple):
         reasons: by kind of groups that got none, why.
         unfit: groups for which the REMATCH_IF of their policy is true.
         ads: ads of sites in `matches`, by digest.
+        without_room: groups whose site others have got: it is not kept.
     """
 
     matches: list[Match]
@@ -42,6 +43,7 @@ class Round(NamedTuple):
     reasons: list[tuple[int, str]]
     unfit: list[int]
     ads: dict[str, KnownAd]
+    without_room: list[int]
 
 
 class Matcher:
@@ -82,6 +84,7 @@ class Matcher:
         self._clock = clock
         self._sites: list[SiteAd] = []
         self._known_until = float("-inf")
+        self._written: set[tuple[str, str]] | None = None  # claims in the own file
 
     def round(
         self,
@@ -94,10 +97,14 @@ class Matcher:
         Raises:
             PoolError, FileError: that can't be done; nothing has changed.
         """
-        sites = self._present() if wanted or watched else self._sites
+        proven = self._proven()
+        new = [one for one in claims if (self._names[one[0]], one[1]) not in proven]
+        sites = self._present() if wanted or watched or new else self._sites
         with self._directory.decision():
-            mine = Counter(site for _, site in claims)
-            taken = self._directory.taken_by_others() + mine if wanted else mine
+            others = self._directory.taken_by_others() if wanted or new else Counter()
+            without_room = self._without_room(claims, new, others) if new else []
+            claims = [one for one in claims if one[0] not in without_room]
+            taken = others + Counter(site for _, site in claims)
             rooms = {site.name: Room(site.most, taken[site.name]) for site in sites}
             judged = self._judged(wanted, sites, rooms)
             offers = {
@@ -107,9 +114,39 @@ class Matcher:
             chosen = choose(wanted, offers, rooms)
             kept = [(self._names[group], site) for group, site in (*claims, *chosen)]
             self._directory.write(self._dag, kept)
+            self._written = set(kept)
         full = Counter(site for _, site in chosen) + taken
         self._note_full(judged, rooms, full)
-        return self._told(chosen, wanted, watched, sites, judged)
+        told = self._told(chosen, wanted, watched, sites, judged)
+        return told._replace(without_room=without_room)
+
+    def _proven(self) -> set[tuple[str, str]]:
+        """The claims that the own file has: nobody else has got them."""
+        if self._written is None:
+            read = self._directory.read(self._directory.name)
+            self._written = set(read.sites) if read is not None else set()
+        return self._written
+
+    def _without_room(
+        self,
+        claims: Sequence[tuple[int, str]],
+        new: Sequence[tuple[int, str]],
+        others: Counter[str],
+    ) -> list[int]:
+        """Of the new claims those for which there is no room.
+
+        A DAG that was recovered by another DAGMan job has claims that ended with the job before it.
+        A site without an ad has room: nobody can be matched to it.
+        """
+        most = {site.name: site.most for site in self._sites}
+        taken = others + Counter(site for one, site in claims if (one, site) not in new)
+        found = []
+        for group, site in new:
+            if taken[site] >= most.get(site, taken[site] + 1):
+                found.append(group)
+            else:
+                taken[site] += 1
+        return found
 
     def _present(self) -> list[SiteAd]:
         if self._clock() >= self._known_until:
@@ -162,4 +199,5 @@ class Matcher:
             [(kind, analysis(judged[kind])) for kind in left],
             unfit,
             {ad.digest: ad for ad in ads.values()},
+            [],
         )

@@ -27,7 +27,7 @@ from condor_pydagman.vocabulary import DagStatus
 
 NORTH = KnownAd("d1", {"Entry": "north's", "Cores": 8}, {"STORE": "/n"})
 MATCHED = Round(
-    [Match(0, "north", "d1")], ["north", "south"], [(1, "all are full")], [2], {"d1": NORTH}
+    [Match(0, "north", "d1")], ["north", "south"], [(1, "all are full")], [2], {"d1": NORTH}, [3]
 )
 TEMPLATE = Template((("executable = a\n", "queue\n"),))
 
@@ -83,7 +83,7 @@ def test_a_round_is_told_and_the_ads_are_kept(bench: Bench) -> None:
     told = bench.match()
     assert bench.asked[0].claims == ((1, "south"),)
     assert told == inputs.SitesMatched(
-        [inputs.SiteClaim(0, "north", "d1")], ["north", "south"], [(1, "all are full")], [2]
+        [inputs.SiteClaim(0, "north", "d1")], ["north", "south"], [(1, "all are full")], [2], [3]
     )
     assert json.loads(bench.path.read_text()) == list(NORTH)
 

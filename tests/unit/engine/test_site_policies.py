@@ -111,6 +111,14 @@ def test_an_ad_that_comes_back() -> None:
         assert taken_back_for(harness) == ""
 
 
+def test_a_place_that_others_have_got() -> None:
+    harness = one_job()
+    harness.tell(inputs.SitesMatched((), ["s"], without_room=[0]))
+    assert taken_back_for(harness) == (
+        "others have got its place while DAGMan's job was not in the queue"
+    )
+
+
 def test_an_expression_that_becomes_true() -> None:
     harness = one_job(rematch_if="TARGET.Bad")
     harness.wait(60)

@@ -101,6 +101,26 @@ def test_the_same_request_again_finds_the_same(directory: Path) -> None:
     assert bench.round(wanted=[0, 1]) == bench.round(wanted=[0, 1])
 
 
+def test_claims_of_an_earlier_dagman_job_are_kept_if_there_is_room(directory: Path) -> None:
+    """A DAG that another DAGMan job recovers; the first one left the queue."""
+    south = [(0, "south"), (1, "south"), (2, "north"), (3, "gone")]
+    Bench(directory, 2).round(wanted=[4, 5])  # one each at north and south
+    bench = Bench(directory, 3)
+    assert bench.round(south).without_room == [1, 2]
+    again = Bench(directory, 3).round([south[0], south[3]])
+    assert again.without_room == []
+    counts = ClaimsDirectory(str(directory), "here", 99, set, print).everything()
+    assert sum((one.counts() for one in counts), Counter()) == {"north": 1, "south": 2, "gone": 1}
+
+
+def test_claims_of_the_own_file_are_kept_without_a_look_at_others(directory: Path) -> None:
+    bench = Bench(directory)
+    bench.round(wanted=[0])
+    restarted = Bench(directory)
+    restarted.sites = []
+    assert restarted.round([(0, "north")]).without_room == []
+
+
 def test_the_expression_of_a_policy(directory: Path) -> None:
     bench = Bench(directory, 1, SitePolicy(rematch_if="TARGET.Bad"))
     watched = [(0, "north"), (1, "south"), (2, "gone")]
