@@ -234,10 +234,8 @@ def test_labels_stand_beside_their_fields_in_a_narrow_window(
     serve: Serve, open_page: Open, dag: FakeDag
 ) -> None:
     page = open_page(serve(dag), "/study/nodes", width=400)
-    boxes = [
-        page.locator(f".filters {what}").bounding_box() for what in ("label >> nth=1", "select")
-    ]
-    label, select = boxes
+    select = page.get_by_label("State", exact=True).bounding_box()
+    label = page.locator(".filters label:visible", has_text="State").first.bounding_box()
     assert select["y"] <= label["y"] and label["x"] + label["width"] <= select["x"]
     assert label["y"] + label["height"] <= select["y"] + select["height"]
 
