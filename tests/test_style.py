@@ -27,6 +27,7 @@ LAYERS = (
     ("dagfile",),
     ("placement",),
     ("sites",),
+    ("shared_limits",),
     ("graph",),
     ("engine",),
     ("records",),
@@ -36,6 +37,7 @@ LAYERS = (
     ("adapters", "pool"),
     ("transfer",),
     ("matchmaking",),
+    ("limit_claims",),
     ("dagman_job",),
     ("monitor",),
     ("daemon",),
@@ -52,6 +54,7 @@ PURE = (
     "dagfile",
     "placement",
     "sites",
+    "shared_limits",
     "graph",
     "engine",
     "records",
@@ -64,11 +67,26 @@ PURE = (
 # Lowest first: a module of the engine imports only what stands before it, TYPE_CHECKING included.
 ENGINE_ORDER = (
     *("dag_states", "node_states", "node_settings", "inputs", "actions", "throttles", "report"),
-    *("jobs", "nodes", "queues", "selection"),  # data structures that know no engine
+    *(
+        "jobs",
+        "nodes",
+        "queues",
+        "limited_queues",
+        "selection",
+    ),  # data structures that know no engine
     *("decisions", "script_words", "steering_rules", "site_states"),  # pure rules
-    *("run_records", "steering_records", "site_records", "state", "views", "dag_priority"),
+    *(
+        "run_records",
+        "steering_records",
+        "limit_records",
+        "site_records",
+        "limit_records",
+        "state",
+        "views",
+        "dag_priority",
+    ),
     *("lifecycle", "run_end", "provisioner", "scripts", "timeouts", "submission", "operator"),
-    *("site_matching", "rerun", "site_leaving", "site_policies", "steering"),
+    *("site_matching", "rerun", "site_leaving", "site_policies", "steering", "shared_limits"),
     *("job_events", "journal_events", "log_events", "run_start", "reconcile"),
     *("dispatch", "validate", "engine"),
 )
@@ -326,6 +344,7 @@ def test_every_module_of_the_package_has_a_test_or_is_shown_by_others() -> None:
         "dag_states",
         "run_records",
         "steering_records",
+        "limit_records",
     }
     data_only |= {"commands", "line_error", "page_parts", "submit_commands"}
     tests = {path.stem[len("test_") :] for path in (ROOT / "tests").rglob("test_*.py")}

@@ -106,13 +106,18 @@ class ScheddProcess:
         self._closed = False
         self._search = HistorySearch(adapter, self._epoll, clock)
         self._helpers: dict[type, Helper] = {}
+        self._kinds: dict[type, Helper] = {}  # the same, and further kinds
         self._shortage = ProcessShortage(
             "ask the schedd", clock, lambda text: self._adapter.warn(text)
         )
 
     def add_helper(self, kind: type, make: Callable[[select.epoll], Helper]) -> None:
         """From now on, requests of that kind are done by the helper that `make` gives."""
-        self._helpers[kind] = make(self._epoll)
+        self._helpers[kind] = self._kinds[kind] = make(self._epoll)
+
+    def share_helper(self, of: type, kind: type) -> None:
+        """From now on, requests of `kind` are done by the helper for those of another kind."""
+        self._kinds[kind] = self._helpers[of]
 
     @property
     def ready(self) -> bool:
@@ -148,7 +153,7 @@ class ScheddProcess:
     def ask(self, request: Request, then: Then) -> None:
         """Hand over a request; `then` is given its result by a later `deliver`."""
         assert not self._closed
-        helper = self._helpers.get(type(request))
+        helper = self._kinds.get(type(request))
         if helper is not None:
             helper.ask(request, then)
             return

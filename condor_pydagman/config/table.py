@@ -18,6 +18,7 @@ from condor_pydagman.config.knob import (
     real,
     text,
 )
+from condor_pydagman.config.limit_knobs import LimitKnobs
 from condor_pydagman.config.placement_knobs import PlacementKnobs
 from condor_pydagman.config.site_knobs import SiteKnobs
 
@@ -25,7 +26,7 @@ MAX_SUBMITS = "DAGMAN_MAX_SUBMITS_PER_INTERVAL"
 _BINDINGS_ONLY = "node jobs are submitted and removed through HTCondor's Python bindings only"
 
 
-class Config(PlacementKnobs, SiteKnobs):
+class Config(PlacementKnobs, SiteKnobs, LimitKnobs):
     """Values of all knobs in force.  Times in seconds; throttles: 0 means no limit.
 
     `explicit` are names of knobs that are set, if their defaults mean another thing than
@@ -482,7 +483,7 @@ class Config(PlacementKnobs, SiteKnobs):
         return MAX_SUBMITS in self.explicit or self.max_submits_per_interval != 100
 
 
-_ROWS = {**vars(Config), **vars(PlacementKnobs), **vars(SiteKnobs)}
+_ROWS = {**vars(Config), **vars(PlacementKnobs), **vars(SiteKnobs), **vars(LimitKnobs)}
 _TABLE = {name: row for name, row in _ROWS.items() if isinstance(row, Knob)}
 _DEFAULTS: dict[str, Any] = {name: knob.default for name, knob in _TABLE.items()}
 _DEFAULTS.update(explicit=Config.explicit, remarks=Config.remarks)

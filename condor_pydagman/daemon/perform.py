@@ -106,6 +106,7 @@ class Performer:
             do.QueryQueue: self._query,
             do.QueryProvisioner: self._ask_provisioner,
             do.MatchSites: self._match_sites,
+            do.TakePlaces: self._take_places,
             do.WriteRescue: self._write_rescue,
             do.WriteSavePoint: self._write_save_point,
             do.Publish: self._publish,
@@ -292,6 +293,10 @@ class Performer:
         assert self.run.sites is not None
         self.run.sites.match(action, self._answers.append)
 
+    def _take_places(self, action: do.TakePlaces) -> None:
+        assert self.run.shared_limits is not None
+        self.run.shared_limits.take(action, self._answers.append)
+
     # Scripts
 
     def _run_script(self, action: do.RunScript) -> None:
@@ -450,6 +455,8 @@ class Performer:
                 work_orders.forget(run.paths.placements)
             if run.sites is not None:
                 run.sites.give_up()
+            if run.shared_limits is not None:
+                run.shared_limits.give_up()
             run.lock.remove()
         self._say(banner.exit_line(run.pid, action.code), 0)
         run.out.flush()

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from condor_pydagman.adapters.schedd_requests import Request
-from condor_pydagman.engine.actions import MatchSites, RunScript, Steered, SubmitNode
+from condor_pydagman.engine.actions import MatchSites, RunScript, Steered, SubmitNode, TakePlaces
 from condor_pydagman.engine.inputs import Input, LogBroken, LogEvent, ScriptEnded
 from condor_pydagman.graph.model import Script
 from condor_pydagman.names import DagPaths
@@ -141,6 +141,17 @@ class Sites(Protocol):
 
     def give_up(self) -> None:
         """The DAG has ended: no site is kept for it any more."""
+
+
+class SharedLimits(Protocol):
+    """Asks for places of limits that DAGs share."""
+
+    def take(self, action: TakePlaces, tell: Callable[[Input], None]) -> None:
+        """Ask for places; `tell` is given PlacesGiven or PlacesUnknown later, and PlacesWanted
+        whenever others want something."""
+
+    def give_up(self) -> None:
+        """The DAG has ended: all its places are given up."""
 
 
 class Scripts(Protocol):

@@ -47,6 +47,7 @@ class DagRun:
         pid: of this process, if no other is given.
         job_ad: edits of DAGMan's own ad.
         placements: what DATA nodes have moved; None if the DAG has none.
+        shared_limits: what is done about limits that DAGs share; None if there are none.
         sites: what is done about sites; None if the DAG has no groups that need one.
     """
 
@@ -107,6 +108,7 @@ class DagRun:
         self.pid = pid or os.getpid()
         self.job_ad = JobAd(schedd)
         self.sites: ports.Sites | None = None
+        self.shared_limits: ports.SharedLimits | None = None
         self.placements = PlacementTotals() if NodeKind.DATA in dag.kinds else None
 
     def note_placement(self, event: LogEvent) -> None:

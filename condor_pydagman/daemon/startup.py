@@ -9,12 +9,10 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Sequence
-from types import ModuleType
 from typing import NamedTuple
 
 import htcondor2
 
-from condor_pydagman.adapters import script_runner
 from condor_pydagman.adapters.files import LockFile
 from condor_pydagman.adapters.joblog import NodesLog
 from condor_pydagman.adapters.jobstate_log import JobstateLog
@@ -25,7 +23,7 @@ from condor_pydagman.adapters.schedd_process import ScheddProcess
 from condor_pydagman.adapters.script_runner import ScriptRunner
 from condor_pydagman.adapters.submit_event_search import has_submit_events
 from condor_pydagman.config import Config
-from condor_pydagman.daemon import nodes_log_path, subdag_nodes
+from condor_pydagman.daemon import desks, nodes_log_path
 from condor_pydagman.daemon.dag_input import CannotStart, read_dag
 from condor_pydagman.daemon.run import DagRun, by_condor_submit
 from condor_pydagman.dagman_job.options import DagmanOptions
@@ -45,7 +43,7 @@ from condor_pydagman.records.ad_attributes import (
 )
 from condor_pydagman.records.job_description import Workflow, inheritance, inherited
 from condor_pydagman.records.own_events import stamp_form
-from condor_pydagman.vocabulary import EXIT_RESTART, NodeKind
+from condor_pydagman.vocabulary import EXIT_RESTART
 
 MAX_OWN_AD_TRIES = 4
 NODES_VERBOSITY = 5  # verbosity from which on all nodes are shown at the start
@@ -127,7 +125,7 @@ def prepare(
     _refuse_ended(it)
     schedd = _schedd_process(it, options)
     dag, rescue_number = read_dag(options, config, it.paths, out)
-    _preload(dag)
+    desks.preload(dag, admin)
     recovering = _is_recovering(options, it, out)
     if recovering or not it.job.cluster:
         it.schedd.select_by_log(it.nodes_log)
@@ -156,32 +154,10 @@ def prepare(
         stamps=stamp_form(lookup("DEFAULT_USERLOG_FORMAT_OPTIONS") or ""),
         orphaned=_orphaned(),
     )
-    if dag.site_groups:
-        run.sites = _site_desk().open_desk(run, schedd)
+    desks.open_desks(run, schedd, admin)
     _begin_jobstate(run)
     _log_nodes(run)
     return run
-
-
-def _site_desk() -> ModuleType:
-    """What DAGs with groups of nodes need; they are few, so that others do not load it."""
-    from condor_pydagman.daemon import site_desk
-
-    return site_desk
-
-
-def _preload(dag: Dag) -> None:
-    """Import now what nodes of this DAG need later; see each `preload` for the reason."""
-    if dag.subdags:
-        subdag_nodes.preload()
-    if dag.scripts:
-        script_runner.preload()
-    if NodeKind.DATA in dag.kinds:
-        from condor_pydagman.daemon import data_nodes  # noqa: F401  (large, and few DAGs have any)
-    if dag.site_groups:
-        wrong = _site_desk().refuse_bad_policies(dag)
-        if wrong:
-            raise CannotStart(f"ERROR: {wrong}", 1)
 
 
 def _engine(

@@ -150,6 +150,10 @@ _TABLE = (
         "Which nodes run: these and what depends on them, all that does not come after them, or"
         " these and what they need.",
     )._replace(extension=True),
+    _uses(
+        "SHARED_LIMIT <limit> (ALL_NODES|CATEGORY <category>|NODES <node1> [<node2> ...])",
+        "Nodes that keep to a limit which several DAGs share.",
+    )._replace(extension=True),
     _uses("DONE <node>", "A node that need not run, as in a rescue file."),
     _uses("SAVE_POINT_FILE <node> [<file>]", "A file that saves the DAG's progress at this node."),
     _submit_only("CONFIG <file>", "A configuration file for this DAG."),

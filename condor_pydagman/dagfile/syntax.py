@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from condor_pydagman.dagfile import choice_lines as choice
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile import edge_lines as edge
+from condor_pydagman.dagfile import limit_lines as limit
 from condor_pydagman.dagfile import modifier_lines as modifier
 from condor_pydagman.dagfile import node_lines as node
 from condor_pydagman.dagfile import notify_lines as notify
@@ -117,6 +118,7 @@ _TABLE = (
     Syntax("SITE_POLICY", commands.SitePolicyLine, site.read_site_policy, site.write_site_policy),
     _fixed("SITE_MATCHED", commands.SiteMatched, _GROUP, _SITE, _ROUND),
     Syntax("CHOOSE", commands.Choose, choice.read_choose, choice.write_choose),
+    Syntax("SHARED_LIMIT", commands.SharedLimit, limit.read_shared_limit, limit.write_shared_limit),
     _fixed("DONE", commands.Done, NODE),
     Syntax(
         "SAVE_POINT_FILE",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Union
 
+from condor_pydagman.shared_limits.rounds import Demand
 from condor_pydagman.sites.choice import Wanted
 from condor_pydagman.vocabulary import ALL_PROCS, DagStatus, JournalRecord, ScriptKind
 
@@ -170,6 +171,17 @@ class MatchSites(NamedTuple):
     watched: tuple[tuple[int, str], ...] = ()
 
 
+class TakePlaces(NamedTuple):
+    """Ask for places of limits that DAGs share, and give up those that are not kept.  Answered by
+    PlacesGiven or PlacesUnknown.
+
+    Attributes:
+        demands: by class of nodes, from 1; all places that the DAG has are in it.
+    """
+
+    demands: tuple[Demand, ...]
+
+
 class QueryProvisioner(NamedTuple):
     """Query the `ProvisionerState` of the PROVISIONER's job.  Answered by ProvisionerAnswer."""
 
@@ -279,6 +291,7 @@ Action = Union[
     QueryQueue,
     QueryProvisioner,
     MatchSites,
+    TakePlaces,
     WriteRescue,
     WriteSavePoint,
     Publish,

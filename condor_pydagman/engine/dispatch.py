@@ -19,6 +19,7 @@ from condor_pydagman.engine import (
     rerun,
     run_end,
     scripts,
+    shared_limits,
     site_leaving,
     site_matching,
     site_policies,
@@ -68,6 +69,8 @@ def dispatch(run: RunState) -> None:
         _match_sites(run)
     if not run.frozen:
         _start_pending(run)
+    if run.shared:
+        shared_limits.ask_if_due(run)
     if run.end.wanted is None or not run_end.end_if_wanted(run):
         run_end.end_if_finished(run)
 
@@ -155,6 +158,8 @@ def _deadlines(run: RunState) -> Iterator[float | None]:
         yield site_matching.next_time(run)
         yield None if run.is_over else site_leaving.next_time(run)
         yield None if run.is_over or run.starts_nothing else site_policies.next_time(run)
+    if run.shared:
+        yield shared_limits.next_time(run)
     yield run_end.next_final_deadline(run)
     yield operator.next_drained_deadline(run)
     if run.phase is Phase.RUNNING and run.nodes.counts[State.SUBMITTED]:
@@ -173,3 +178,5 @@ def _deadlines_of_starts(run: RunState) -> Iterator[float | None]:
         yield run.retrying.queue.next_time()
     if len(run.ready) and not run.submission.in_flight:
         yield run.pace.blocked_until(run.now, run.limits) or None
+        if run.starts:
+            yield run.starts.next_time()

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Union
 
+from condor_pydagman.shared_limits.rounds import Grant
 from condor_pydagman.vocabulary import ALL_PROCS, JournalRecord, NodeCommand, ScriptKind
 
 
@@ -217,6 +218,24 @@ class SitesUnknown(NamedTuple):
     reason: str
 
 
+class PlacesGiven(NamedTuple):
+    """Answer to TakePlaces; see `shared_limits.rounds.Outcome`."""
+
+    grants: Sequence[Grant]
+    contested: bool = False
+    again_s: float | None = None
+
+
+class PlacesUnknown(NamedTuple):
+    """Answer to TakePlaces: nothing has changed."""
+
+    reason: str
+
+
+class PlacesWanted(NamedTuple):
+    """Other DAGs have given places of shared limits back, or want some."""
+
+
 class ProvisionerAnswer(NamedTuple):
     """Answer to QueryProvisioner: `ProvisionerState` of its job; None if that is not known
     (yet)."""
@@ -331,6 +350,9 @@ Input = Union[
     ProvisionerAnswer,
     SitesMatched,
     SitesUnknown,
+    PlacesGiven,
+    PlacesUnknown,
+    PlacesWanted,
     RescueWritten,
     AppendFailed,
     RemoveFailed,

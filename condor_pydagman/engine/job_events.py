@@ -54,6 +54,8 @@ def on_submit(run: RunState, node: int, event: LogEvent) -> None:
         if run.sites and not jobs.procs.get(event.proc, 0) & ENDED:
             site_policies.on_job(run, node, event, site_policies.IDLE)
         provisioner.refuse_more_procs(run, node, len(jobs.procs))
+        if run.recovering and run.starts and len(jobs.procs) == 1:
+            run.starts.started(min(event.time, run.now))
     elif event.cluster != NOOP_CLUSTER:  # ours, which we may write twice
         _refuse(run, event, BadEvent.DOUBLED, "submitted, but it had been before")
         return

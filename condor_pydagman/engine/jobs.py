@@ -47,6 +47,7 @@ class Jobs:
         lost: the user has been told that the schedd does not know all of its procs any more.
         adopted: a record in the log tells what its submit events do not.
         removing: the rest of the cluster is being removed since a proc failed.
+        group: the class of the node, where idle procs are counted by class.
         error: why the node failed, where it is not the end of `failed_proc` that says so.
     """
 
@@ -58,6 +59,7 @@ class Jobs:
         "factory",
         "failed",
         "failed_proc",
+        "group",
         "held",
         "last_proc",
         "lost",
@@ -86,10 +88,15 @@ class Jobs:
         self.tolerance_exceeded = False
         self.failed_proc = 0
         self.error = ""
+        self.group = 0
 
     def live(self) -> list[int]:
         """Procs that have not ended."""
         return [proc for proc, flags in self.procs.items() if not flags & ENDED]
+
+    def set_group(self, group: int) -> None:
+        """The class of the node, by which its idle procs are counted."""
+        self.group = group
 
     def set_factory(self) -> None:
         """The cluster makes its procs with late materialization."""
@@ -155,6 +162,7 @@ class JobTable:
         submitted, completed: procs so far; completed includes aborted ones (stock's counting).
         failed: how many of the completed ones failed.
         idle: procs that wait in the queue, held ones included.
+        idle_of: the same by class of nodes; empty where nobody wants to know.
         held: procs on hold.
         changes: number of changes so far; tells whether anything has to be published again.
     """
@@ -164,10 +172,12 @@ class JobTable:
         "by_cluster",
         "by_node",
         "changes",
+        "class_of",
         "completed",
         "failed",
         "held",
         "idle",
+        "idle_of",
         "shared",
         "submitted",
     )
@@ -180,14 +190,23 @@ class JobTable:
         self.completed = 0
         self.failed = 0
         self.idle = 0
+        self.idle_of: list[int] = []
+        self.class_of: Sequence[int] = ()
         self.held = 0
         self.changes = 0
         # Those that have ended, by `target`; kept only for those who check events strictly.
         self._ended: dict[tuple[int, int], Jobs] | None = {} if keep_ended else None
 
+    def count_idle(self, class_of: Sequence[int], classes: int) -> None:
+        """Count idle procs of each class of nodes as well, from now on; there are none yet."""
+        self.class_of = class_of
+        self.idle_of = [0] * classes
+
     def open(self, node: int, cluster: int, subproc: int = 0, only: int | None = None) -> Jobs:
         """Add a node's new cluster; `subproc` and `only` as in Jobs."""
         jobs = Jobs(cluster, subproc, only)
+        if self.idle_of:
+            jobs.set_group(self.class_of[node])
         self.by_node[node] = jobs
         if only is not None:
             owner = self.by_cluster.pop(cluster, None)
@@ -296,6 +315,8 @@ class JobTable:
         if not flags & ENDED and bool(flags & IDLE) != idle:
             jobs.procs[proc] = flags ^ IDLE
             self.idle += 1 if idle else -1
+            if self.idle_of:
+                self.idle_of[jobs.group] += 1 if idle else -1
             self.changes += 1
             if not idle:
                 self.set_held(jobs, proc, False)
@@ -350,4 +371,6 @@ class JobTable:
         jobs.procs[proc] = flags
         self.submitted += 1
         self.idle += 1
+        if self.idle_of:
+            self.idle_of[jobs.group] += 1
         self.changes += 1

@@ -19,6 +19,7 @@ _NEXT = [-1] * (len(State) * _CAUSES)
 for (_state, _cause), _new in TABLE.items():
     _NEXT[_state * _CAUSES + _cause] = _new
 
+_NO_CLASSES = array("H")
 MAX_REMEMBERED_MOVES = 2000  # how many moves of all nodes are remembered for error messages
 
 
@@ -42,13 +43,17 @@ class Nodes:
         errors: why a node failed, in words.
         clusters: last cluster of each node, 0 if none.
         procs: its first proc there, None if no node has shared a cluster with others.
+        class_of: the class of each node (`graph.limit_uses`), empty if nobody wants to know.
+        by_class: as `counts`, by class, services included.
         changes: number of moves so far; tells whether anything has to be published again.
     """
 
     __slots__ = (
         "_futile_junctions",
         "_recent_moves",
+        "by_class",
         "changes",
+        "class_of",
         "clusters",
         "counts",
         "dag",
@@ -79,8 +84,17 @@ class Nodes:
         self.clusters = array("i", bytes(4 * len(dag)))
         self.procs: array[int] | None = None
         self.changes = 0
+        self.class_of: array[int] = _NO_CLASSES
+        self.by_class: list[list[int]] = []
         self._futile_junctions: set[int] = set()  # below which all is futile
         self._recent_moves: deque[tuple[float, int, int, int]] = deque(maxlen=MAX_REMEMBERED_MOVES)
+
+    def count_classes(self, class_of: array[int], classes: int) -> None:
+        """Keep counts of each class of nodes as well, from now on; no node has moved yet."""
+        self.class_of = class_of
+        self.by_class = [[0] * len(State) for _ in range(classes)]
+        for number in class_of:
+            self.by_class[number][State.WAITING] += 1
 
     def move(self, node: int, cause: Cause, now: float) -> None:
         """Change the state of one node.
@@ -96,6 +110,10 @@ class Nodes:
         counts = self.service_counts if node in self.services else self.counts
         counts[old] -= 1
         counts[new] += 1
+        if self.by_class:
+            counts = self.by_class[self.class_of[node]]
+            counts[old] -= 1
+            counts[new] += 1
         self.changes += 1
         self._recent_moves.append((now, node, old, cause))
 

@@ -58,7 +58,10 @@ class ReadyQueue:
             self._last += 1
             ticket = self._last
         self._tickets[node] = ticket
-        heapq.heappush(self._heap, (-priority, ticket, node))
+        self._push((-priority, ticket, node))
+
+    def _push(self, entry: tuple[int, int, int]) -> None:
+        heapq.heappush(self._heap, entry)
 
     def discard(self, node: int) -> None:
         """The node needs no submission any more."""
@@ -84,9 +87,13 @@ class ReadyQueue:
         """Take the next node out; None if the queue is empty."""
         node = self.first()
         if node is not None:
-            heapq.heappop(self._heap)
+            self._drop(node)
             del self._tickets[node]
         return node
+
+    def _drop(self, node: int) -> None:
+        """`node`, which is the first, leaves the heap."""
+        heapq.heappop(self._heap)
 
 
 class ScriptQueue:
@@ -114,6 +121,9 @@ class ScriptQueue:
     def add(self, node: int) -> None:
         """The node's script is to be started."""
         self._queued.add(node)
+        self._enter(node)
+
+    def _enter(self, node: int) -> None:
         self._waiting.append(node)
 
     def defer(self, node: int, until: float) -> None:
@@ -138,11 +148,16 @@ class ScriptQueue:
             until, node = heapq.heappop(self._deferred)
             if self._put_off.get(node) == until:
                 del self._put_off[node]
-                self._waiting.append(node)
+                self._enter(node)
+        first = self._take()
+        if first is not None:
+            self._queued.discard(first)
+        return first
+
+    def _take(self) -> int | None:
         while self._waiting:
             node = self._waiting.popleft()  # perhaps of a time before it was discarded
             if node in self._queued and node not in self._put_off:
-                self._queued.discard(node)
                 return node
         return None
 

@@ -130,6 +130,11 @@ class Scripts:
         self.pre_values: dict[int, int] = {}
         self.posts_without_job: set[int] = set()
 
+    def use(self, pre: ScriptQueue, post: ScriptQueue) -> None:
+        """Use these queues; nothing has been queued yet."""
+        self.pre, self.post = pre, post
+        self.by_kind = {ScriptKind.PRE: pre, ScriptKind.POST: post}
+
 
 class Retrying:
     """What goes beyond RETRY, and what earlier runs have left.  Written by `lifecycle` alone.

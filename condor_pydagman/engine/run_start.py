@@ -15,7 +15,7 @@ from condor_pydagman.engine import (
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.inputs import Begin, LogCaughtUp
 from condor_pydagman.engine.node_states import Cause, State
-from condor_pydagman.engine.state import RunState
+from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.graph.model import DONE, LEFT_OUT
 
 
@@ -49,7 +49,10 @@ def on_caught_up(run: RunState, _: LogCaughtUp) -> None:
         run.say("...done with RECOVERY mode " + "<" * 30)
         run.enter(Phase.RECONCILING)
         run.query.plan(run.now)
-        run.scripts.restart_pace.begin(len(run.scripts.pre))
+        waiting = len(run.scripts.pre)
+        run.scripts.restart_pace.begin(waiting)
+        if run.admin.all_restart_pre_rate and run.mode is Mode.RUN:
+            run.shared.begin_pace(waiting)
 
 
 def _mark_done(run: RunState) -> None:

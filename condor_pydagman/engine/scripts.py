@@ -61,7 +61,7 @@ def start_scripts(run: RunState, kind: ScriptKind) -> None:
     """Start scripts of one kind while the throttle allows."""
     queue = run.scripts.by_kind[kind]
     while run.end.wanted is None and run.script_room(kind) > 0 and not _held_back(run, kind):
-        if kind is ScriptKind.PRE and not run.scripts.restart_pace.allows(run.now):
+        if kind is ScriptKind.PRE and not _pace_allows(run):
             return
         node = queue.pop(run.now)
         if node is None:
@@ -69,10 +69,18 @@ def start_scripts(run: RunState, kind: ScriptKind) -> None:
         _start_script(run, node, kind)
 
 
+def _pace_allows(run: RunState) -> bool:
+    """Whether the paces of PRE scripts after a restart, of this DAG and of all, allow one now."""
+    if run.shared.pace_left and not run.shared.pre_allowed():
+        return False
+    return run.scripts.restart_pace.allows(run.now)
+
+
 def _start_script(run: RunState, node: int, kind: ScriptKind) -> None:
     run.jobstate(node, f"{kind.value}_SCRIPT_STARTED", views.jobstate_job(run, node, kind))
     if kind is ScriptKind.PRE:
         run.scripts.restart_pace.started(run.now)
+        run.shared.pre_started()
     line = _script_arguments(run, node, kind)
     if line:
         run.nodes.move(node, Cause.SCRIPT_STARTED, run.now)

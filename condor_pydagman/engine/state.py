@@ -13,6 +13,12 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine.dag_states import MOVES, Phase
 from condor_pydagman.engine.decisions import ALL_EVENTS
 from condor_pydagman.engine.jobs import JobTable
+from condor_pydagman.engine.limit_records import SharedLimits
+from condor_pydagman.engine.limited_queues import (
+    LimitedQueues,
+    LimitedReadyQueue,
+    LimitedScriptQueue,
+)
 from condor_pydagman.engine.node_settings import retry_in_force, timeout_in_force
 from condor_pydagman.engine.node_states import IN_QUEUE, State
 from condor_pydagman.engine.nodes import Nodes
@@ -34,7 +40,7 @@ from condor_pydagman.engine.run_records import (
 )
 from condor_pydagman.engine.site_records import SiteMatching
 from condor_pydagman.engine.steering_records import Steering
-from condor_pydagman.engine.throttles import Categories, SubmitPace, Throttles
+from condor_pydagman.engine.throttles import Categories, StartPace, SubmitPace, Throttles
 from condor_pydagman.graph.model import Dag, Retry, Timeout
 from condor_pydagman.vocabulary import DagStatus, NodeKind, ScriptKind
 
@@ -67,6 +73,9 @@ class RunState:
         timeouts: clocks of procs whose node has a TIMEOUT.
         removals: clusters that are to be removed.
         sites: groups of nodes that run at one site.
+        shared: limits that the DAG shares with others.
+        starts: how many nodes may be submitted in a minute.
+        limited_queues: `ready` and those of scripts, if nodes keep to shared limits; else None.
     """
 
     __slots__ = (
@@ -81,6 +90,7 @@ class RunState:
         "halt",
         "job_table",
         "jobstate_lines",
+        "limited_queues",
         "limits",
         "limits_changed",
         "log",
@@ -98,7 +108,9 @@ class RunState:
         "retrying",
         "save_points",
         "scripts",
+        "shared",
         "sites",
+        "starts",
         "status",
         "steering",
         "submission",
@@ -142,6 +154,8 @@ class RunState:
         self.final = finals[0] if finals else None
         self.provisioner = Provisioner(dag)
         self.sites = SiteMatching(dag)
+        active = self.mode is Mode.RUN
+        self.shared = SharedLimits(dag, self.nodes, self.job_table, active=active)
         self.query = QueueQuery()
         self.log = LogReading()
         self.noop_ids = NoopIds()
@@ -150,17 +164,33 @@ class RunState:
 
     def _reset_pending(self) -> None:
         """What is to be done: nothing yet."""
-        self.ready = ReadyQueue()
+        self.ready: ReadyQueue = ReadyQueue()
+        self.limited_queues = self._limited_queues()
         self.categories = Categories(self.dag.categories, self.dag.category_limits)
         self.pace = SubmitPace(self.config.submit_delay)
         self.submission = Submission(self.config.max_nodes_in_cluster)
+        self.starts = StartPace(self.config.max_starts_per_minute)
         self.scripts = Scripts(self.config.restart_pre_rate)
+        if self.limited_queues is not None:
+            self.ready = self.limited_queues.ready
+            self.scripts.use(self.limited_queues.pre, self.limited_queues.post)
         self.retrying = Retrying()
         self.steering = Steering()
         self.timeouts = Timeouts()
         self.removals = Removals()
         self.save_points = SavePoints()
         self.unconfirmed = Unconfirmed()
+
+    def _limited_queues(self) -> LimitedQueues | None:
+        shared = self.shared
+        if not shared.limited:
+            return None
+        sort = shared.class_of, len(shared.names)
+        return LimitedQueues(
+            LimitedReadyQueue(*sort, shared.may_submit),
+            LimitedScriptQueue(*sort, shared.may_run_pre),
+            LimitedScriptQueue(*sort, shared.may_run_post),
+        )
 
     # Actions.
 

@@ -235,6 +235,10 @@ def _blocked(run: RunState) -> str:
 def _throttled(run: RunState) -> str:
     """Which throttle forbids one more submission now; '' if none does."""
     in_flight = len(run.submission.in_flight)
+    if run.starts and run.starts.next_time() > run.now:
+        return "starts"
+    if run.shared.limited and run.ready.first() is None:
+        return "shared"
     if run.pace.blocked_until(run.now, run.limits, in_flight) > run.now:
         return "pace"
     if run.limits.jobs and run.nodes_in_queue() >= run.limits.jobs:
@@ -247,6 +251,7 @@ def _throttled(run: RunState) -> str:
 def _submit_node(run: RunState, node: int) -> None:
     run.nodes.move(node, Cause.SUBMIT_STARTED, run.now)
     run.categories.enter(node)
+    _count_start(run, node)
     if run.mode is Mode.DRY_RUN:
         _finish_dry_run(run, node)
         return
@@ -268,6 +273,13 @@ def _submit_node(run: RunState, node: int) -> None:
         run.emit(_submit_action(run, node))
 
 
+def _count_start(run: RunState, node: int) -> None:
+    if run.starts and run.mode is Mode.RUN and not run.dag.is_noop(node):
+        run.starts.started(run.now)
+    if run.shared.limited:
+        run.shared.submitted(node)
+
+
 def _take_others(run: RunState, node: int) -> list[int]:
     """Take nodes out of the ready queue that are submitted together with `node`."""
     others: list[int] = []
@@ -282,6 +294,7 @@ def _take_others(run: RunState, node: int) -> list[int]:
         run.ready.pop()
         run.nodes.move(other, Cause.SUBMIT_STARTED, run.now)
         run.categories.enter(other)
+        _count_start(run, other)
         run.submission.unsaid.add(other)
         run.submission.in_flight.append(other)
         others.append(other)

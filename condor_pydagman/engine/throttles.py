@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import NamedTuple
 
 from condor_pydagman.config import Config, effective_limit
 from condor_pydagman.engine.inputs import LimitsWanted
+from condor_pydagman.shared_limits.rounds import burst_of
+from condor_pydagman.shared_limits.stakes import MINUTE_S
 
 
 class Throttles(NamedTuple):
@@ -121,6 +124,39 @@ class RestartPace:
     def next_time(self) -> float | None:
         """When the next one may start; None if that is at once."""
         return self._next if self._left else None
+
+
+class StartPace:
+    """Lets so many nodes be submitted in a minute, evenly rather than all at its beginning.
+
+    Args:
+        most: in any minute (PYDAGMAN_MAX_STARTS_PER_MINUTE); 0 for no limit.
+    """
+
+    __slots__ = ("_burst", "_burst_s", "_most", "_times")
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        burst, burst_s = burst_of(most) if most else (0, 0.0)
+        self._burst = burst
+        self._burst_s = burst_s
+        self._times: deque[float] = deque(maxlen=most)
+
+    def __bool__(self) -> bool:
+        """Whether there is a limit."""
+        return self._most > 0
+
+    def started(self, now: float) -> None:
+        """A node is submitted, or the log shows that one was."""
+        if self._most:
+            self._times.append(now)
+
+    def next_time(self) -> float:
+        """When the next one may be."""
+        times = self._times
+        of_minute = times[0] + MINUTE_S if len(times) == self._most else 0.0
+        of_burst = times[-self._burst] + self._burst_s if len(times) >= self._burst else 0.0
+        return max(of_minute, of_burst)
 
 
 class SubmitPace:

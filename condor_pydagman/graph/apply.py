@@ -7,7 +7,16 @@ from typing import Any
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.graph import chosen_nodes, connect, define, modify, site_groups, sweeps, whole
+from condor_pydagman.graph import (
+    chosen_nodes,
+    connect,
+    define,
+    limit_uses,
+    modify,
+    site_groups,
+    sweeps,
+    whole,
+)
 from condor_pydagman.graph.building import Building
 
 
@@ -39,6 +48,7 @@ _FUNCTIONS: dict[type, Callable[[Building, Any], None]] = {
     commands.SitePolicyLine: site_groups.site_policy,
     commands.SiteMatched: site_groups.site_matched,
     commands.Choose: chosen_nodes.choose,
+    commands.SharedLimit: limit_uses.shared_limit,
     commands.MaxJobs: whole.max_jobs,
     commands.NodeStatusFile: whole.node_status_file,
     commands.JobstateLog: whole.jobstate_log,

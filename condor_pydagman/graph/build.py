@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from condor_pydagman.graph import splices, whole
+from condor_pydagman.graph import limit_uses, splices, whole
 from condor_pydagman.graph.apply_bulk import NotSimple
 from condor_pydagman.graph.building import Building, BuildOptions
 from condor_pydagman.graph.model import Dag
@@ -47,6 +47,7 @@ def _complete(building: Building, reader: DagReader) -> None:
     gather(building)
     try:
         whole.warn_of_categories(building)
+        limit_uses.warn_of_empty_limits(building)
     except ProcessingError as error:
         reader.errors.append(error)
     whole.add_priority(building)

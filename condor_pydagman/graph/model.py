@@ -25,6 +25,7 @@ __all__ = [
     "Choice",
     "Dag",
     "DotFile",
+    "LimitUse",
     "Retry",
     "Script",
     "SiteGroup",
@@ -144,6 +145,20 @@ class Choice(NamedTuple):
         return f"{self.extent} {' '.join(self.names)}"
 
 
+class LimitUse(NamedTuple):
+    """A SHARED_LIMIT command.
+
+    Attributes:
+        limit: name of the limit.
+        category: full name of the category whose nodes keep to it, '' if it is not about one.
+        nodes: the nodes that keep to it; None: those of the category, or all.
+    """
+
+    limit: str
+    category: str = ""
+    nodes: tuple[int, ...] | None = None
+
+
 class StatusFile(NamedTuple):
     """A NODE_STATUS_FILE command; `interval` in seconds."""
 
@@ -195,6 +210,7 @@ class Dag:
         self.site_groups: list[SiteGroup] = []
         self.group_of: dict[int, int] = {}  # number of a node's site group
         self.choices: list[Choice] = []
+        self.limit_uses: list[LimitUse] = []
         self.status_file: StatusFile | None = None
         self.jobstate_log = ""
         self.notifications: list[Notification] = []
@@ -351,6 +367,12 @@ class Dag:
                 clean_up=group.clean_up if group.clean_up < 0 else new[group.clean_up],
             )
             for group in self.site_groups
+        ]
+        self.limit_uses = [
+            use
+            if use.nodes is None
+            else use._replace(nodes=tuple(sorted(new[node] for node in use.nodes)))
+            for use in self.limit_uses
         ]
         self.variables.renumber(new)
         self.edges.renumber(new)

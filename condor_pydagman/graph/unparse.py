@@ -20,8 +20,18 @@ from operator import gt, lt
 
 from condor_pydagman.dagfile import commands, printer
 from condor_pydagman.dagfile.commands import Command
+from condor_pydagman.dagfile.limit_lines import ALL_NODES, CATEGORY
 from condor_pydagman.dagfile.site_lines import NODES
-from condor_pydagman.graph.model import DONE, LEFT_OUT, NOOP, USER_DONE, Dag, Retry, SiteGroup
+from condor_pydagman.graph.model import (
+    DONE,
+    LEFT_OUT,
+    NOOP,
+    USER_DONE,
+    Dag,
+    LimitUse,
+    Retry,
+    SiteGroup,
+)
 from condor_pydagman.vocabulary import NodeKind
 
 _NO_LINE = 0
@@ -54,6 +64,8 @@ def _commands(dag: Dag) -> Iterator[Command]:
         yield from site_group_lines(dag, group)
     for choice in dag.choices:
         yield commands.Choose(_NO_LINE, *choice)
+    for use in dag.limit_uses:
+        yield _limit_line(dag, use)
     for category, limit in dag.category_limits.items():
         yield commands.MaxJobs(_NO_LINE, category, limit)
     yield from _EdgeLines(dag).commands()
@@ -128,6 +140,16 @@ def site_group_lines(dag: Dag, group: SiteGroup) -> Iterator[Command]:
         yield commands.SitePolicyLine(_NO_LINE, group.name, key, said)
     if group.matched:
         yield commands.SiteMatched(_NO_LINE, group.name, group.matched, group.round)
+
+
+def _limit_line(dag: Dag, use: LimitUse) -> Command:
+    if use.nodes is not None:
+        names = tuple(dag.names[node] for node in use.nodes)
+        return commands.SharedLimit(_NO_LINE, use.limit, NODES, names)
+    members = CATEGORY if use.category else ALL_NODES
+    return commands.SharedLimit(
+        _NO_LINE, use.limit, members, (use.category,) if use.category else ()
+    )
 
 
 def _priority(dag: Dag, node: int) -> Command:

@@ -18,8 +18,8 @@ ONLY_OF_CONDOR_SUBMIT_DAG = {"condor_pydagman.dagman_job.submit_to_schedd"}
 LATE = {
     "daemon/subdag_nodes.py": {"preload", "prepare"},
     "adapters/knobs.py": {"apply_config_file"},
-    # What DATA nodes take, which `_preload` loads at the start if there are any.
-    "daemon/startup.py": {"_preload", "_site_desk"},
+    # What DATA nodes, groups at sites and shared limits take, loaded if there are any.
+    "daemon/desks.py": {"preload", "_site_desk", "_limits_desk"},
     "daemon/submit.py": {"_data_template"},
     # What the first client of the local socket takes.
     "daemon/clients.py": {"read_requests"},
@@ -55,7 +55,8 @@ def test_modules_for_sub_dags_are_loaded_at_the_start() -> None:
     """Whatever a function of theirs imports is one of what is there by then."""
     code = (
         "import sys; from condor_pydagman.cli import dagman; from condor_pydagman.daemon import "
-        "data_nodes, loop, initialize, site_desk, startup, subdag_nodes; subdag_nodes.preload();"
+        "data_nodes, loop, initialize, limits_desk, site_desk, startup, subdag_nodes;"
+        " subdag_nodes.preload();"
         " print(*sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -74,7 +75,7 @@ def test_modules_for_sub_dags_are_loaded_at_the_start() -> None:
         }
         modules = {word for word in wanted if (PACKAGE.parent / _file(word)).exists()}
         assert modules - there <= ONLY_OF_CONDOR_SUBMIT_DAG, name
-    assert "subdag_nodes.preload()" in (PACKAGE / "daemon/startup.py").read_text("utf-8")
+    assert "subdag_nodes.preload()" in (PACKAGE / "daemon/desks.py").read_text("utf-8")
 
 
 def test_rarely_needed_modules_are_not_loaded() -> None:
@@ -95,7 +96,7 @@ def test_modules_for_scripts_are_loaded_at_the_start_if_there_are_scripts() -> N
     code += "script_runner.preload(); print('subprocess' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "True\n"
-    assert "script_runner.preload()" in (PACKAGE / "daemon/startup.py").read_text("utf-8")
+    assert "script_runner.preload()" in (PACKAGE / "daemon/desks.py").read_text("utf-8")
 
 
 def _file(module: str) -> str:

@@ -36,6 +36,7 @@ LINES = {
     commands.SiteGroupLine: "SITE_GROUP g NODES A",
     commands.SitePolicyLine: "SITE_GROUP g NODES A\nSITE_POLICY g WAIT 5",
     commands.SiteMatched: "SITE_GROUP g NODES A\nSITE_MATCHED g s 1",
+    commands.SharedLimit: "SHARED_LIMIT a ALL_NODES",
     commands.SavePointFile: "SAVE_POINT_FILE A",
     commands.Choose: "CHOOSE FROM A",
     commands.Category: "CATEGORY A c",

@@ -1,0 +1,59 @@
+"""What DAGs need that have sub-DAGs, scripts, DATA nodes, groups at sites or shared limits.
+
+Others do not load it.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from condor_pydagman.adapters import script_runner
+from condor_pydagman.daemon import subdag_nodes
+from condor_pydagman.daemon.dag_input import CannotStart
+from condor_pydagman.vocabulary import NodeKind
+
+if TYPE_CHECKING:
+    from condor_pydagman.adapters.schedd_process import ScheddProcess
+    from condor_pydagman.config import Config
+    from condor_pydagman.daemon.run import DagRun
+    from condor_pydagman.graph.model import Dag
+
+
+def preload(dag: Dag, admin: Config) -> None:
+    """Import now what nodes of this DAG need later; see each `preload` for the reason.
+
+    Raises:
+        CannotStart: it names what there is not, or what can't be read.
+    """
+    if dag.subdags:
+        subdag_nodes.preload()
+    if dag.scripts:
+        script_runner.preload()
+    if NodeKind.DATA in dag.kinds:
+        from condor_pydagman.daemon import data_nodes  # noqa: F401  (large, and few DAGs have any)
+    wrong = _site_desk().refuse_bad_policies(dag) if dag.site_groups else ""
+    if dag.limit_uses and not wrong:
+        wrong = _limits_desk().refuse_unknown_limits(dag, admin)
+    if wrong:
+        raise CannotStart(f"ERROR: {wrong}", 1)
+
+
+def open_desks(run: DagRun, schedd: ScheddProcess, admin: Config) -> None:
+    """Begin what is done beside the schedd for this DAG."""
+    if run.dag.site_groups:
+        run.sites = _site_desk().open_desk(run, schedd)
+    if run.dag.limit_uses or (admin.all_restart_pre_rate and run.recovering):
+        run.shared_limits = _limits_desk().open_desk(run, schedd, admin)
+
+
+def _site_desk() -> ModuleType:
+    from condor_pydagman.daemon import site_desk
+
+    return site_desk
+
+
+def _limits_desk() -> ModuleType:
+    from condor_pydagman.daemon import limits_desk
+
+    return limits_desk

@@ -1,0 +1,48 @@
+"""How SHARED_LIMIT lines are read and written: nodes that keep to a limit which DAGs share.
+
+The command is ours.  Whether there is a limit of that name is found out when DAGMan starts: limits
+are defined in the configuration, see `shared_limits.definitions`.
+"""
+
+from __future__ import annotations
+
+from condor_pydagman.dagfile import commands
+from condor_pydagman.dagfile.commands import Command
+from condor_pydagman.dagfile.lexer import Words
+from condor_pydagman.dagfile.line_parts import Context, end, needed, normal, unexpected
+from condor_pydagman.dagfile.quoting import name_word
+
+ALL_NODES, CATEGORY, NODES = _KINDS = ("ALL_NODES", "CATEGORY", "NODES")
+
+
+def read_shared_limit(words: Words, context: Context) -> Command:
+    """SHARED_LIMIT."""
+    limit = needed(words, "Missing name of the limit")
+    word = needed(words, "Missing what keeps to the limit", _KINDS)
+    members = normal(word)
+    names: tuple[str, ...] = ()
+    if members == CATEGORY:
+        names = (needed(words, "Missing name of the category"),)
+        end(words)
+    elif members == NODES:
+        names = _names(words)
+    elif members == ALL_NODES:
+        end(words)
+    else:
+        unexpected(word, words, *_KINDS)
+    return commands.SharedLimit(context.lines.number, limit, members, names)
+
+
+def _names(words: Words) -> tuple[str, ...]:
+    names = [needed(words, "The limit has no nodes")]
+    while True:
+        name = words.next()
+        if not name:
+            return tuple(names)
+        names.append(name)
+
+
+def write_shared_limit(command: commands.SharedLimit) -> str:
+    """SHARED_LIMIT."""
+    words = (command.limit, command.members, *command.names)
+    return " ".join(["SHARED_LIMIT", *map(name_word, words)])

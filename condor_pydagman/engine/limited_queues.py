@@ -1,0 +1,159 @@
+"""The queues of what is to start in a DAG whose nodes keep to limits that DAGs share.
+
+As `queues.ReadyQueue` and `queues.ScriptQueue`, but nodes with the same limits, a class, have a
+queue of their own, and the next node is the first of those whose class has room.  So nodes that
+wait for a limit are neither looked at nor in the way of others.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from condor_pydagman.engine.queues import ReadyQueue, ScriptQueue
+
+Room = Callable[[int], bool]
+
+
+class LimitedReadyQueue(ReadyQueue):
+    """The ready queue.
+
+    Args:
+        class_of: the class of each node.
+        classes: how many there are.
+        room: whether a node of this class may be submitted now.
+    """
+
+    __slots__ = ("_class_of", "_counts", "_heaps", "_room")
+
+    def __init__(self, class_of: Sequence[int], classes: int, room: Room) -> None:
+        super().__init__()
+        self._class_of = class_of
+        self._room = room
+        self._heaps: list[list[tuple[int, int, int]]] = [[] for _ in range(classes)]
+        self._counts = [0] * classes
+
+    def waiting(self, number: int) -> int:
+        """How many nodes of a class are in the queue."""
+        return self._counts[number]
+
+    def _push(self, entry: tuple[int, int, int]) -> None:
+        number = self._class_of[entry[2]]
+        self._counts[number] += 1
+        heapq.heappush(self._heaps[number], entry)
+
+    def discard(self, node: int) -> None:
+        """The node needs no submission any more."""
+        if node not in self:
+            return
+        super().discard(node)
+        number = self._class_of[node]
+        self._counts[number] -= 1
+        heap = self._heaps[number]
+        if len(heap) > self.MIN_COMPACT_LENGTH and len(heap) > 2 * self._counts[number]:
+            heap = [entry for entry in heap if self._tickets.get(entry[2]) == entry[1]]
+            heapq.heapify(heap)
+            self._heaps[number] = heap
+
+    def clear(self) -> None:
+        """No node needs a submission any more."""
+        super().clear()
+        self._counts = [0] * len(self._counts)
+
+    def first(self) -> int | None:
+        """The next node that may be submitted; None if there is none."""
+        best: tuple[int, int, int] | None = None
+        for number, count in enumerate(self._counts):
+            if count and self._room(number):
+                head = self._head(self._heaps[number])
+                if head is not None and (best is None or head < best):
+                    best = head
+        return None if best is None else best[2]
+
+    def _head(self, heap: list[tuple[int, int, int]]) -> tuple[int, int, int] | None:
+        while heap:
+            if self._tickets.get(heap[0][2]) == heap[0][1]:
+                return heap[0]
+            heapq.heappop(heap)
+        return None
+
+    def _drop(self, node: int) -> None:
+        number = self._class_of[node]
+        heapq.heappop(self._heaps[number])
+        self._counts[number] -= 1
+
+
+class LimitedScriptQueue(ScriptQueue):
+    """PRE or POST scripts that are to start; arguments as of LimitedReadyQueue."""
+
+    __slots__ = ("_class_of", "_counts", "_lines", "_places", "_room", "_taken")
+
+    def __init__(self, class_of: Sequence[int], classes: int, room: Room) -> None:
+        super().__init__()
+        self._class_of = class_of
+        self._room = room
+        self._lines: list[list[tuple[int, int]]] = [[] for _ in range(classes)]
+        self._places: dict[int, int] = {}
+        self._counts = [0] * classes
+        self._taken = 0
+
+    def waiting(self, number: int) -> int:
+        """How many scripts of a class want to start, without those put off."""
+        return self._counts[number]
+
+    def _enter(self, node: int) -> None:
+        if node not in self._places:
+            self._taken += 1
+            self._places[node] = self._taken
+            number = self._class_of[node]
+            self._counts[number] += 1
+            heapq.heappush(self._lines[number], (self._taken, node))
+
+    def _leave(self, node: int) -> None:
+        if self._places.pop(node, None) is not None:
+            self._counts[self._class_of[node]] -= 1
+
+    def defer(self, node: int, until: float) -> None:
+        """The node's script is to be started again at `until` (seconds since the epoch)."""
+        self._leave(node)
+        super().defer(node, until)
+
+    def discard(self, node: int) -> None:
+        """The node needs no script any more."""
+        self._leave(node)
+        super().discard(node)
+
+    def clear(self) -> None:
+        """Start none of them."""
+        super().clear()
+        self._places.clear()
+        self._counts = [0] * len(self._counts)
+
+    def _take(self) -> int | None:
+        best: tuple[int, int] | None = None
+        for number, count in enumerate(self._counts):
+            if count and self._room(number):
+                head = self._head(self._lines[number])
+                if head is not None and (best is None or head < best):
+                    best = head
+        if best is None:
+            return None
+        heapq.heappop(self._lines[self._class_of[best[1]]])
+        self._leave(best[1])
+        return best[1]
+
+    def _head(self, line: list[tuple[int, int]]) -> tuple[int, int] | None:
+        while line:
+            if self._places.get(line[0][1]) == line[0][0]:
+                return line[0]
+            heapq.heappop(line)
+        return None
+
+
+class LimitedQueues(NamedTuple):
+    """The three of them."""
+
+    ready: LimitedReadyQueue
+    pre: LimitedScriptQueue
+    post: LimitedScriptQueue

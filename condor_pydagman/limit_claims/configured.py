@@ -1,0 +1,46 @@
+"""Where limits are defined: the administrator's knob, and a file of each user's own."""
+
+from __future__ import annotations
+
+import os
+import pwd
+
+from condor_pydagman.errors import ConfigError
+from condor_pydagman.shared_limits.definitions import Limit, parse, together
+
+KNOB = "PYDAGMAN_SHARED_LIMITS"
+OWN_FILE = ".condor/pydagman_limits"
+PLACES = f"the administrator's {KNOB} and by ~/{OWN_FILE}"
+_MAX_BYTES = 100_000
+
+
+def own_path() -> str:
+    """The file with this user's own limits; '' if the user has no home."""
+    home = os.environ.get("HOME", "")
+    if not home.startswith("/"):
+        try:
+            home = pwd.getpwuid(os.geteuid()).pw_dir
+        except KeyError:
+            return ""
+    return os.path.join(home, OWN_FILE)
+
+
+def limits(knob: str) -> dict[str, Limit]:
+    """All limits that this user's DAGs can name, by name in lower case.
+
+    Args:
+        knob: value of PYDAGMAN_SHARED_LIMITS without a DAG's own configuration.
+
+    Raises:
+        ConfigError: the definitions have mistakes, or can't be read.
+    """
+    shared = parse(knob, KNOB)
+    path = own_path()
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            own = parse(file.read(_MAX_BYTES), path, own=True)
+    except (FileNotFoundError, NotADirectoryError):
+        own = []
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}") from None
+    return together(shared, own)

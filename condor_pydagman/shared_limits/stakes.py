@@ -1,0 +1,134 @@
+"""What a DAGMan has taken of shared limits and what it waits for: the text of its file.
+
+The file is in a directory that all users of the access point share, so nothing in it is trusted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from condor_pydagman.shared_limits.definitions import PLACES, Kind
+
+MAX_BYTES = 256_000  # of a file; more is none of ours
+MAX_LIMITS = 200
+MINUTE_S = 60.0
+_BLOCK = 4096  # files have multiples of this length: written in place, they need no more room
+
+
+class Stake(NamedTuple):
+    """A DAGMan's part of one kind of one limit.
+
+    Attributes:
+        held: places that nobody else may have.
+        granted: places that it may use; fewer than `held` while it is to give some back.
+        wanted: places that it could use, those in use included.
+        since: since when it waits for more, seconds since the epoch; 0 if it does not.
+        used: places that were in use when this was written, for people.
+    """
+
+    held: int = 0
+    granted: int = 0
+    wanted: int = 0
+    since: float = 0.0
+    used: int = 0
+
+
+NONE = Stake()
+
+
+class Part(NamedTuple):
+    """A DAGMan's part of one limit.
+
+    Attributes:
+        places: by kind, but for starts.
+        starts: when it took how many starts, in the last minute.
+        starts_wanted: nodes that wait for a start.
+        since: since when they do; 0 if none does.
+    """
+
+    places: Mapping[Kind, Stake]
+    starts: tuple[tuple[float, int], ...] = ()
+    starts_wanted: int = 0
+    since: float = 0.0
+
+
+NOTHING = Part({})
+
+
+class Stakes(NamedTuple):
+    """What one DAGMan says.
+
+    Attributes:
+        dag: its DAG file, for people.
+        address: where it is woken.
+        parts: by key of the limit.
+        name: of the file, which tells it from all others; '' for the own one.
+    """
+
+    dag: str
+    address: str
+    parts: Mapping[str, Part]
+    name: str = ""
+
+    def stake(self, key: str, kind: Kind) -> Stake:
+        """Its part of one kind of a limit."""
+        return self.parts.get(key, NOTHING).places.get(kind, NONE)
+
+
+def text_of(stakes: Stakes) -> bytes:
+    """The contents of a file."""
+    parts = {
+        key: {
+            "places": {str(int(kind)): list(stake) for kind, stake in part.places.items()},
+            "starts": [list(one) for one in part.starts],
+            "wanted": part.starts_wanted,
+            "since": part.since,
+        }
+        for key, part in stakes.parts.items()
+    }
+    known = {"version": 1, "dag": stakes.dag, "address": stakes.address, "limits": parts}
+    text = json.dumps(known).encode("ascii") + b"\n"
+    return text.ljust(-(-len(text) // _BLOCK) * _BLOCK)
+
+
+def parse(data: bytes) -> Stakes | None:
+    """What a file says; None if it is none of ours."""
+    try:
+        known = json.loads(data)
+        dag, address, parts = known["dag"], known["address"], known["limits"]
+        if not isinstance(dag, str) or not isinstance(address, str) or len(parts) > MAX_LIMITS:
+            return None
+        return Stakes(dag, address, {str(key): _part(part) for key, part in parts.items()})
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError):
+        return None
+
+
+def _part(part: Mapping[str, object]) -> Part:
+    places = part["places"]
+    starts = part["starts"]
+    if not isinstance(places, dict) or not isinstance(starts, list) or len(starts) > 10_000:
+        raise ValueError("no part")
+    stakes = {Kind(int(kind)): _stake(stake) for kind, stake in places.items()}
+    if not stakes.keys() <= set(PLACES):
+        raise ValueError("no places")
+    taken = tuple((float(when), _count(number)) for when, number in starts)
+    return Part(stakes, taken, _count(part["wanted"]), float(part["since"]))  # type: ignore[arg-type]
+
+
+def _stake(stake: list[object]) -> Stake:
+    held, granted, wanted, since, used = stake
+    return Stake(
+        _count(held),
+        _count(granted),
+        _count(wanted),
+        float(since),  # type: ignore[arg-type]
+        _count(used),
+    )
+
+
+def _count(value: object) -> int:
+    if not isinstance(value, int) or not 0 <= value <= 10**9:
+        raise ValueError("no count")
+    return value

@@ -1,0 +1,124 @@
+"""Limits that DAGs share: three DAGMans, one of which is killed, and one that is held."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+
+from tests.pool import waiting
+from tests.pool.dagmans import dagmans_in
+from tests.pool.scenes import Played, Scene, Stage
+
+pytestmark = pytest.mark.pool
+
+STAGE = Stage()
+JOB = """\
+universe = scheduler
+executable = short.sh
+arguments = "$(JOB) $(time)"
+queue
+"""
+SCRIPT = """\
+#!/bin/sh
+echo "$(date +%s.%N) 1 $1" >> ledger
+sleep $2
+echo "$(date +%s.%N) -1 $1" >> ledger
+"""
+MOST = 4
+
+
+class Shared:
+    """Several DAGs in the directory of a scene, under a limit of their user's own."""
+
+    def __init__(self, s: Scene, limit: str) -> None:
+        self.scene = s
+        (s.work / "places").mkdir()
+        (s.work / "places").chmod(0o1777)
+        (s.work / ".condor").mkdir()
+        (s.work / ".condor/pydagman_limits").write_text(limit)
+        (s.work / "t.config").write_text(f"PYDAGMAN_LIMITS_DIR = {s.work / 'places'}\n")
+        (s.work / "short.sub").write_text(JOB)
+        (s.work / "short.sh").write_text(SCRIPT)
+        (s.work / "short.sh").chmod(0o755)
+        self.clusters: dict[str, int] = {}
+
+    def submit(self, name: str, nodes: int, time: str = "0.5", limit: str = "few") -> None:
+        text = f"CONFIG t.config\nENV SET HOME={self.scene.work}\nSHARED_LIMIT {limit} ALL_NODES\n"
+        for number in range(nodes):
+            text += f'JOB {name}{number} short.sub\nVARS {name}{number} time="{time}"\n'
+        (self.scene.work / f"{name}.dag").write_text(text)
+        self.clusters[name] = self.scene.access_point.submit(self.scene.work, f"{name}.dag")
+
+    def pid(self, name: str) -> int:
+        locks = dagmans_in(self.scene.work)
+        return next((pid for pid, lock in locks.items() if lock == f"{name}.dag.lock"), 0)
+
+    def until(self, what: object, say: str) -> None:
+        waiting.until(what, say, None)  # type: ignore[arg-type]
+
+    def ended(self, name: str) -> int:
+        return self.scene.access_point.wait(self.scene.work / f"{name}.dag").code
+
+    def most(self) -> int:
+        """How many jobs ran at the same time at most."""
+        lines = sorted(self.scene.text("ledger").splitlines())
+        now = most = 0
+        for line in lines:
+            now += int(line.split()[1])
+            most = max(most, now)
+        return most
+
+    def runs(self, name: str) -> int:
+        return sum(f" 1 {name}" in line for line in self.scene.text("ledger").splitlines())
+
+
+@STAGE.scene
+def three_dags_share_a_limit_and_one_is_killed(s: Scene) -> None:
+    shared = Shared(s, f"few = JOBS {MOST}\n")
+    for name in "abc":
+        shared.submit(name, 10)
+    shared.until(lambda: all(shared.runs(name) for name in "abc"), "a job of each DAG")
+    shared.until(lambda: shared.pid("b"), "a DAGMan")
+    os.kill(shared.pid("b"), signal.SIGKILL)
+    assert [shared.ended(name) for name in "abc"] == [0, 0, 0]
+    assert [shared.runs(name) for name in "abc"] == [10, 10, 10]
+    assert shared.most() <= MOST
+    assert not list((s.work / "places").glob("limits.*"))
+
+
+@STAGE.scene
+def a_dag_that_is_held_or_removed_keeps_no_place_without_a_job(s: Scene) -> None:
+    shared = Shared(s, "few = JOBS 3\n")
+    shared.submit("a", 6, "600")
+    shared.until(lambda: shared.runs("a") == 3, "three jobs")
+    shared.submit("b", 2, "0.1")
+    shared.until(lambda: "wait for shared limit few" in s.text("b.dag.dagman.out"), "it waits")
+    s.run("condor_hold", str(shared.clusters["a"]))
+    shared.until(lambda: not shared.pid("a"), "DAGMan to leave")
+    s.run(
+        "condor_rm", "-constraint", f'DAGManJobId == {shared.clusters["a"]} && DAGNodeName == "a0"'
+    )
+    assert shared.ended("b") == 0
+    shared.submit("c", 1, "0.1")
+    assert shared.ended("c") == 0
+    assert shared.runs("a") == 3
+    s.run("condor_rm", str(shared.clusters["a"]))
+    shared.submit("d", 3, "0.1")
+    assert shared.ended("d") == 0
+
+
+@STAGE.scene
+def a_limit_that_is_not_defined_is_told_with_those_that_are(s: Scene) -> None:
+    shared = Shared(s, "few = JOBS 3\nmany = JOBS 9\n")
+    shared.submit("a", 1, limit="fwe")
+    assert shared.ended("a") == 1
+    out = s.text("a.dag.dagman.out")
+    assert "SHARED_LIMIT fwe: no such limit; there are: few, many" in out
+    assert "did you mean few?" in out
+
+
+@pytest.mark.parametrize("name", STAGE.scenes)
+def test_limits(played: Played, name: str) -> None:
+    played.check(name)

@@ -1,0 +1,87 @@
+"""Queues of nodes that keep to shared limits: the order is that of the usual ones, where there is
+room."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from condor_pydagman.engine.limited_queues import LimitedReadyQueue, LimitedScriptQueue
+from condor_pydagman.engine.queues import ReadyQueue, ScriptQueue
+
+CLASS_OF = [node % 3 for node in range(30)]
+
+
+def test_a_class_without_room_is_passed_over_and_is_not_lost() -> None:
+    full = {1}
+    queue = LimitedReadyQueue(CLASS_OF, 3, lambda number: number not in full)
+    for node in (1, 4, 2, 0):
+        queue.add(node, 5 if node == 4 else 0)
+    assert queue.waiting(1) == 2 and len(queue) == 4
+    assert [queue.pop(), queue.pop(), queue.pop()] == [2, 0, None]
+    full.clear()
+    assert [queue.pop(), queue.pop(), queue.pop()] == [4, 1, None]
+
+
+def test_a_script_without_room_waits_and_one_put_off_comes_back() -> None:
+    full = {1}
+    queue = LimitedScriptQueue(CLASS_OF, 3, lambda number: number not in full)
+    for node in (1, 2):
+        queue.add(node)
+    queue.defer(4, 10.0)
+    assert (queue.pop(0.0), queue.pop(11.0)) == (2, None)
+    assert queue.waiting(1) == 2 and queue
+    full.clear()
+    assert [queue.pop(11.0), queue.pop(11.0), queue.pop(11.0)] == [1, 4, None]
+    assert not queue
+
+
+STEPS = st.lists(
+    st.tuples(st.sampled_from(["add", "add-first", "discard", "pop", "clear"]), st.integers(0, 29)),
+    max_size=60,
+)
+
+
+@given(STEPS)
+def test_with_room_for_all_it_is_the_usual_ready_queue(steps: list[tuple[str, int]]) -> None:
+    usual, limited = ReadyQueue(), LimitedReadyQueue(CLASS_OF, 3, lambda number: True)
+    for what, node in steps:
+        for queue in (usual, limited):
+            if what.startswith("add") and node not in queue:
+                queue.add(node, node % 4, first=what == "add-first")
+            elif what == "discard":
+                queue.discard(node)
+            elif what == "clear" and node > 25:
+                queue.clear()
+        if what == "pop":
+            assert usual.pop() == limited.pop()
+        assert len(usual) == len(limited) == sum(map(limited.waiting, range(3)))
+        assert usual.first() == limited.first()
+
+
+@given(STEPS)
+def test_with_room_for_all_it_is_the_usual_script_queue(steps: list[tuple[str, int]]) -> None:
+    usual, limited = ScriptQueue(), LimitedScriptQueue(CLASS_OF, 3, lambda number: True)
+    queued: set[int] = set()
+    for now, (what, node) in enumerate(steps):
+        if what == "pop":
+            first = usual.pop(now)
+            assert first == limited.pop(now)
+            queued.discard(-1 if first is None else first)
+            continue
+        for queue in (usual, limited):
+            if what == "add" and node not in queued:
+                queue.add(node)
+            elif what == "add-first" and node not in queued:
+                queue.defer(node, now + node)
+            elif what == "discard":
+                queue.discard(node)
+            elif what == "clear" and node > 25:
+                queue.clear()
+        if what.startswith("add"):
+            queued.add(node)
+        elif what == "discard":
+            queued.discard(node)
+        elif what == "clear" and node > 25:
+            queued.clear()
+        assert bool(usual) == bool(limited) and len(usual) == len(limited)

@@ -1,0 +1,300 @@
+"""A DAG keeps to limits that it shares: what it asks for, what it starts, what it gives back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import inputs, shared_limits
+from condor_pydagman.graph.model import LimitUse
+from condor_pydagman.shared_limits.definitions import Kind, Limit, parse
+from condor_pydagman.shared_limits.rounds import Outcome, decide
+from condor_pydagman.shared_limits.stakes import Part, Stake, Stakes
+from condor_pydagman.vocabulary import NodeKind, ScriptKind
+from tests import make
+from tests.make import QUIET, quiet
+
+
+class Sharing(make.EngineHarness):
+    """A DAG, and the limits as others leave them.
+
+    Attributes:
+        limits: by name.
+        others: what others hold and want.
+        own: what its file says.
+    """
+
+    limits: dict[str, Limit]
+    others: list[Stakes]
+    own: Stakes
+
+    def answer(self) -> Outcome:
+        """Answer its request."""
+        assert self.engine.run.shared.asked
+        request = self.ever(do.TakePlaces)[-1]
+        outcome = decide(self.own, self.others, self.limits, request.demands, self.now)
+        self.own = outcome.stakes
+        self.tell(inputs.PlacesGiven(outcome.grants, outcome.contested, outcome.again_s))
+        return outcome
+
+    def other(self, limit: str, held: int, wanted: int, kind: Kind = Kind.JOBS) -> None:
+        """Another DAG has so many places."""
+        since = self.now if wanted > held else 0.0
+        stake = Stake(held, held, wanted, since, held)
+        self.others = [Stakes("o", "o", {limit: Part({kind: stake})}, "o")]
+
+    def holds(self, limit: str = "a", kind: Kind = Kind.JOBS) -> int:
+        return self.own.stake(limit, kind).held
+
+
+def sharing(text: str, limits: str, *uses: LimitUse, **more: Any) -> Sharing:
+    config = more.pop("config", QUIET)
+    recovering = more.pop("recovering", False)
+    dag = make.dag(text, **more)
+    dag.limit_uses = list(uses) or [LimitUse("a")]
+    harness = Sharing(dag, config)
+    harness.limits = {limit.key: limit for limit in parse(limits, "test")}
+    harness.others, harness.own = [], Stakes("t.dag", "t", {})
+    harness.begin(recovering=recovering)
+    return harness
+
+
+def test_nothing_starts_before_there_are_places() -> None:
+    harness = sharing("A; B; C", "a = JOBS 2")
+    assert harness.submits() == [] and harness.asked(do.TakePlaces)
+    harness.answer()
+    assert harness.submits() == ["A"]
+    harness.take("A", 1)
+    assert harness.submits() == ["B"]
+    harness.take("B", 2)
+    assert harness.submits() == []
+    assert harness.said("Nodes wait for shared limit a: JOBS is used up")
+    harness.wait(1)
+    assert not harness.asked(do.TakePlaces)
+
+
+def test_a_place_is_used_again_without_a_request() -> None:
+    harness = sharing("A; B; C", "a = JOBS 1")
+    harness.answer()
+    harness.run_node("A", 1)
+    assert harness.submits() == ["B"]
+    harness.run_node("B", 2)
+    assert harness.submits() == ["C"] and len(harness.ever(do.TakePlaces)) == 1
+
+
+def test_places_without_use_are_given_back_after_a_while() -> None:
+    harness = sharing("A; B; C -> D", "a = JOBS 9")
+    harness.answer()
+    assert harness.holds() == 7  # some ahead
+    for number, name in enumerate("ABC", 1):
+        harness.take(name, number)
+    harness.now += 1
+    harness.tell(make.terminated(1), make.terminated(2))
+    assert not harness.asked(do.TakePlaces)
+    harness.wait(shared_limits.LINGER_S)
+    harness.answer()
+    assert harness.holds() == 5
+
+
+def test_who_is_woken_by_others_gives_back_at_once() -> None:
+    harness = sharing("A; B -> C", "a = JOBS 9")
+    harness.answer()
+    harness.other("a", 0, 9)
+    harness.wait(1)
+    harness.tell(inputs.PlacesWanted())
+    harness.answer()
+    assert harness.holds() == 2  # one runs, one is on its way
+    harness.take("A", 1)
+    harness.take("B", 2)
+    harness.now += 1
+    harness.tell(make.terminated(1))
+    harness.answer()
+    assert harness.holds() == 1
+
+
+def test_who_has_more_than_its_share_starts_nothing_more() -> None:
+    harness = sharing("A; B; C; D; E; F", "a = JOBS 4")
+    harness.answer()
+    for number, name in enumerate("ABCD", 1):
+        harness.take(name, number)
+    harness.other("a", 0, 9)
+    harness.wait(1)
+    harness.tell(inputs.PlacesWanted())
+    harness.answer()
+    assert harness.holds() == 4
+    harness.wait(1)
+    harness.tell(make.terminated(1))
+    assert harness.submits() == []
+    harness.answer()
+    assert harness.holds() == 3
+    harness.tell(make.terminated(2), make.terminated(3))
+    assert harness.submits() == ["E"]
+
+
+def test_a_request_that_fails_is_made_again_and_told_once() -> None:
+    harness = sharing("A", "a = JOBS 4")
+    harness.tell(inputs.PlacesUnknown("the disk is full"))
+    assert harness.said("can't ask for places of shared limits: the disk is full")
+    assert harness.submits() == []
+    deadline = harness.engine.next_deadline()
+    assert deadline == harness.now + shared_limits.RETRY_S
+    harness.wait(shared_limits.RETRY_S)
+    assert harness.asked(do.TakePlaces)
+    harness.answer()
+    assert harness.submits() == ["A"]
+
+
+def test_who_waits_looks_from_time_to_time() -> None:
+    harness = sharing("A", "a = JOBS 4")
+    harness.other("a", 4, 4)
+    harness.answer()
+    harness.wait(shared_limits.LOOK_S - 1)
+    assert not harness.asked(do.TakePlaces)
+    harness.wait(1)
+    assert harness.asked(do.TakePlaces)
+    harness.others = []
+    harness.answer()
+    assert harness.submits() == ["A"]
+
+
+def test_a_restart_claims_what_its_nodes_have() -> None:
+    harness = sharing("A; B; C", "a = JOBS 2")
+    harness.answer()
+    harness.take("A", 1)
+    harness.take("B", 2)
+    other = sharing("A; B; C", "a = JOBS 2", recovering=True)
+    other.tell(*harness.log)
+    other.tell(inputs.LogCaughtUp())
+    assert not other.ever(do.TakePlaces)
+    other.tell(inputs.QueueListed(harness.queue()))
+    (request,) = other.asked(do.TakePlaces)
+    assert request.demands[0].used[Kind.JOBS] == request.demands[0].kept[Kind.JOBS] == 2
+    other.answer()
+    assert other.holds() == 2 and other.submits() == []
+
+
+def test_nodes_of_other_kinds_keep_to_no_limit() -> None:
+    harness = sharing("A; B", "a = JOBS 1", kinds={"B": NodeKind.SUBDAG})
+    assert harness.submits() == ["B"]
+
+
+def test_a_category_alone_keeps_to_a_limit() -> None:
+    harness = sharing("A; B", "a = JOBS 1", LimitUse("a", "big"), categories={"A": "big"})
+    assert harness.submits() == ["B"]
+    harness.take("B", 1)
+    harness.answer()
+    assert harness.submits() == ["A"]
+
+
+def test_scripts_keep_to_the_limit_as_well() -> None:
+    harness = sharing("A; B", "a = PRE 1 POST 1", pre={"A": "p", "B": "p"}, post={"A": "q"})
+    assert not harness.ever(do.RunScript)
+    harness.answer()
+    assert [one.kind for one in harness.ever(do.RunScript)] == [ScriptKind.PRE]
+    harness.pre_ends("A")
+    assert harness.submits() == [] or harness.submits() == ["A"]
+    assert len(harness.ever(do.RunScript)) == 2
+    harness.run_node("A", 1)
+    assert harness.state("A").name == "POST_RUN"
+
+
+def test_a_halted_dag_wants_nothing() -> None:
+    harness = sharing("A; B", "a = JOBS 1")
+    harness.answer()
+    harness.take("A", 1)
+    harness.now += 1
+    harness.tell(inputs.Halt("x", file=True))
+    harness.other("a", 0, 1)
+    harness.tell(inputs.PlacesWanted(), make.terminated(1))
+    harness.answer()
+    harness.wait(shared_limits.PAUSE_S)
+    harness.answer()
+    assert harness.holds() == 0
+
+
+def test_the_dags_own_throttles_bound_what_it_asks_for() -> None:
+    harness = sharing("A; B; C; D; E; F; G; H", "a = JOBS 9", config=quiet())
+    harness.tell(inputs.LimitsWanted(jobs=1))
+    harness.answer()
+    harness.wait(shared_limits.LINGER_S)
+    harness.wait(shared_limits.LINGER_S)
+    if harness.engine.run.shared.asked:
+        harness.answer()
+    assert harness.holds() <= 5
+
+
+def test_starts_are_counted() -> None:
+    harness = sharing("A; B", "a = STARTS-PER-MINUTE 60")
+    harness.answer()
+    assert harness.submits() == ["A"]
+    harness.take("A", 1)
+    assert harness.submits() == []
+    harness.wait(1)
+    assert harness.asked(do.TakePlaces)
+    harness.answer()
+    assert harness.submits() == ["B"]
+
+
+def test_pre_scripts_of_all_dags_start_at_one_pace_after_a_restart() -> None:
+    names = "ABCDEFGH"
+    config = quiet(all_restart_pre_rate=2)
+    dag = make.dag("; ".join(names), pre=dict.fromkeys(names, "p"))
+    harness = Sharing(dag, config)
+    harness.limits = {"*restart*": Limit("*restart*", {Kind.STARTS: 120})}
+    harness.others, harness.own = [], Stakes("t.dag", "t", {})
+    harness.begin(recovering=True)
+    harness.tell(inputs.LogCaughtUp())
+    harness.tell(inputs.QueueListed([]))
+    assert not harness.ever(do.RunScript)
+    started = []
+    for _ in range(5):
+        harness.answer()
+        started.append(len(harness.ever(do.RunScript)))
+        harness.wait(1)
+        if len(started) == 4:
+            break
+    assert started == [2, 4, 6, 8]
+    assert not harness.engine.run.shared
+
+
+def test_a_run_without_shared_limits_asks_for_nothing() -> None:
+    harness = make.harness_of("A; B")
+    assert not harness.engine.run.shared and harness.submits() == ["A"]
+
+
+@pytest.mark.parametrize("most", [1, 7, 60, 130])
+def test_one_dag_starts_so_many_nodes_a_minute(most: int) -> None:
+    harness = make.EngineHarness(
+        "; ".join(f"N{n}" for n in range(2 * most)), quiet(max_starts_per_minute=most)
+    ).begin()
+    times: list[float] = []
+    for _ in range(1000):
+        while len(harness.ever(do.SubmitNode)) > len(times):
+            node = harness.ever(do.SubmitNode)[len(times)].node
+            times.append(harness.now)
+            harness.run_node(harness.dag.names[node], len(times))
+        deadline = harness.engine.next_deadline()
+        if deadline is None or len(times) == 2 * most:
+            break
+        harness.now = max(harness.now, deadline)
+        harness.tell(inputs.Wake())
+    assert len(times) == 2 * most
+    for begin in times:
+        assert sum(begin <= when < begin + 60 for when in times) <= most
+    assert times[-1] - times[0] <= 120.1
+
+
+def test_a_restart_knows_how_many_nodes_were_started_in_the_last_minute() -> None:
+    config = quiet(max_starts_per_minute=2)
+    harness = make.EngineHarness("A; B; C", config).begin()
+    harness.run_node("A", 1)
+    harness.now += 31
+    harness.tell(inputs.Wake())
+    harness.run_node("B", 2)
+    other = harness.restart()
+    assert not other.ever(do.SubmitNode)
+    other.now = 1000.0 + 61
+    other.tell(inputs.Wake())
+    assert other.submits() == ["C"]

@@ -1,0 +1,50 @@
+"""SHARED_LIMIT: which nodes keep to which limits."""
+
+from __future__ import annotations
+
+from condor_pydagman.graph.limit_uses import classes
+from condor_pydagman.graph.model import Dag
+from tests.unit.graph.texts import JOBS, build_text
+
+
+def limits(dag: Dag) -> dict[str, tuple[str, ...]]:
+    """The limits of nodes that have any."""
+    names, of = classes(dag)
+    return {dag.names[node]: names[number] for node, number in enumerate(of) if number}
+
+
+def test_nodes_with_the_same_limits_are_a_class() -> None:
+    text = JOBS + "SHARED_LIMIT a ALL_NODES\nSHARED_LIMIT b NODES C A\nSHARED_LIMIT A NODES B\n"
+    dag = build_text(text)
+    assert limits(dag) == {"A": ("a", "b"), "B": ("a",), "C": ("a", "b")}
+    assert len(set(classes(dag)[1])) == 2
+
+
+def test_a_category_may_get_its_nodes_later() -> None:
+    dag = build_text(JOBS + "SHARED_LIMIT a CATEGORY big\nCATEGORY B big\n")
+    assert limits(dag) == {"B": ("a",)}
+
+
+def test_a_splice_names_its_own_nodes_and_categories() -> None:
+    inner = JOBS + "SHARED_LIMIT a ALL_NODES\nSHARED_LIMIT b CATEGORY c\nCATEGORY A c\n"
+    dag = build_text("SPLICE S s\nJOB Z x\nCATEGORY Z c\nSPLICE T s\n", {"s": inner})
+    assert limits(dag) == {
+        "S+A": ("a", "b"),
+        "S+B": ("a",),
+        "S+C": ("a",),
+        "T+A": ("a", "b"),
+        "T+B": ("a",),
+        "T+C": ("a",),
+    }
+
+
+def test_other_nodes_than_those_with_jobs_of_their_own_keep_to_none() -> None:
+    text = (
+        "FINAL F x\nSERVICE S x\nPROVISIONER P x\nSUBDAG EXTERNAL D d\nSHARED_LIMIT a ALL_NODES\n"
+    )
+    assert limits(build_text(JOBS + text)) == {"A": ("a",), "B": ("a",), "C": ("a",)}
+
+
+def test_a_category_without_nodes_is_told() -> None:
+    dag = build_text(JOBS + "SHARED_LIMIT a CATEGORY big\n")
+    assert any("SHARED_LIMIT a CATEGORY big will have no effect" in one for one in dag.warnings)

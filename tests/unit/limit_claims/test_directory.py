@@ -1,0 +1,226 @@
+"""The shared directory: whose places count, kills, strangers' files, a lock, a full disk."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from condor_pydagman.errors import FileError, PoolError
+from condor_pydagman.limit_claims import directory as module
+from condor_pydagman.limit_claims import own_file
+from condor_pydagman.limit_claims.directory import LimitsDirectory, Queued, open_directory
+from condor_pydagman.limit_claims.own_file import OwnFile, file_name
+from condor_pydagman.shared_limits.definitions import Kind, Limit, parse
+from condor_pydagman.shared_limits.rounds import Demand, Grant
+from condor_pydagman.shared_limits.stakes import Stakes
+
+
+class Dagman:
+    """One DAGMan."""
+
+    def __init__(self, point: AccessPoint, cluster: int, schedd: str) -> None:
+        self.point = point
+        name = file_name(schedd, cluster)
+        self.own = OwnFile(open_directory(str(point.path), point.said.append), name)
+        self.seen = LimitsDirectory(
+            open_directory(str(point.path), point.said.append), schedd, name, point.ask
+        )
+
+    def wants(self, nodes: int, used: int = 0, kept: int | None = None) -> Grant:
+        """Make a round; what it may use."""
+        self.own.keep()
+        most = used if kept is None else kept
+        demand = Demand(("a",), (used, 0, 0, 0), (most, 0, 0, 0), nodes)
+        stakes = Stakes(f"{self.own.name}.dag", self.own.name[-16:], {})
+        return self.seen.round(stakes, self.point.limits, [demand]).grants[0]
+
+    def jobs(self, nodes: int, used: int = 0) -> int:
+        return self.wants(nodes, used).places[Kind.JOBS]
+
+    def is_killed(self) -> None:
+        self.own.close()
+
+
+class AccessPoint:
+    """The directory, and the queue."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.said: list[str] = []
+        self.limits: Mapping[str, Limit] = {one.key: one for one in parse("a = JOBS 10", "test")}
+        self.queue: dict[int, Queued] = {}
+        self.asked: list[list[int]] = []
+        self.dagmans: list[Dagman] = []
+
+    def ask(self, clusters: list[int]) -> dict[int, Queued]:
+        self.asked.append(clusters)
+        return {one: self.queue[one] for one in clusters if one in self.queue}
+
+    def dagman(self, cluster: int, schedd: str = "here") -> Dagman:
+        self.dagmans.append(Dagman(self, cluster, schedd))
+        return self.dagmans[-1]
+
+
+@pytest.fixture
+def point(tmp_path: Path) -> Iterator[AccessPoint]:
+    path = tmp_path / "limits"
+    path.mkdir()
+    path.chmod(0o1777)
+    found = AccessPoint(path)
+    yield found
+    for one in found.dagmans:
+        one.own.close()
+        one.own.directory.close()
+        one.seen.close()
+
+
+def test_places_of_those_that_live_count_without_a_look_at_the_queue(point: AccessPoint) -> None:
+    one, two = point.dagman(1), point.dagman(2)
+    assert one.jobs(7) == 7
+    assert two.jobs(7) == 3
+    assert one.jobs(0, used=2) == 2
+    assert two.jobs(7) == 7
+    assert not point.asked
+
+
+def test_of_a_killed_dagman_what_is_in_the_queue_counts(
+    point: AccessPoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "CHECK_S", 0.0)
+    one, two = point.dagman(1), point.dagman(2)
+    one.jobs(8)
+    one.is_killed()
+    point.queue[1] = Queued(held=False, nodes=3, idle=0)
+    assert two.jobs(20) == 7
+    point.queue[1] = Queued(held=True, nodes=1, idle=0)
+    assert two.jobs(20) == 9
+    again = point.dagman(1)
+    assert again.jobs(0, used=1) == 1  # its nodes log says so
+    del point.queue[1]
+    again.is_killed()
+    assert two.jobs(20) == 10
+    assert not os.path.exists(point.path / one.own.name)
+
+
+def test_a_queue_that_can_not_be_asked_frees_nothing(
+    point: AccessPoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def hangs(clusters: list[int]) -> dict[int, Queued]:
+        raise PoolError("no answer", transient=True)
+
+    one = point.dagman(1)
+    one.jobs(8)
+    one.is_killed()
+    monkeypatch.setattr(point, "ask", hangs)
+    assert point.dagman(2).jobs(20) == 2
+
+
+def test_a_dagman_of_another_queue_counts_while_it_lives_and_ten_minutes_longer(
+    point: AccessPoint,
+) -> None:
+    other = point.dagman(1, "there")
+    other.jobs(8)
+    assert point.dagman(1).jobs(20) == 2
+    other.is_killed()
+    assert point.dagman(2).jobs(20) == 0
+    os.utime(point.path / other.own.name, (0, 0))
+    point.dagmans[1].wants(0)
+    assert point.dagmans[2].jobs(20) == 10
+
+
+def test_what_strangers_plant_does_not_count(point: AccessPoint) -> None:
+    one = point.dagman(1)
+    one.own.keep()
+    (point.path / f"limits.12345.{'0' * 16}.7").write_bytes(b"x" * 5000)
+    (point.path / f"limits.{os.geteuid()}.{'0' * 16}.8").write_bytes(b"[" * 100_000)
+    (point.path / f"limits.{os.geteuid()}.{'0' * 16}.9").write_bytes(b" " * 1_000_000)
+    (point.path / f"limits.{os.geteuid()}.{'0' * 16}.10").mkdir()
+    (point.path / f"limits.{os.geteuid()}.{'0' * 16}.11").symlink_to("/etc/passwd")
+    os.mkfifo(point.path / f"limits.{os.geteuid()}.{'0' * 16}.12")
+    assert one.jobs(20) == 10
+
+
+def test_what_stands_in_the_way_of_the_own_file_is_told(point: AccessPoint) -> None:
+    one = point.dagman(1)
+    (point.path / one.own.name).symlink_to("/etc/passwd")
+    with pytest.raises(FileError, match=one.own.name):
+        one.jobs(1)
+
+
+def test_an_own_file_that_is_removed_is_made_again(point: AccessPoint) -> None:
+    one, two = point.dagman(1), point.dagman(2)
+    one.jobs(4)
+    (point.path / one.own.name).unlink()
+    assert one.jobs(0, used=4) == 4
+    assert two.jobs(20) == 6
+
+
+def test_a_lock_that_somebody_holds_is_told(
+    point: AccessPoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "LOCK_TIMEOUT_S", 0.05)
+    one = point.dagman(1)
+    fd = os.open(point.path, os.O_RDONLY)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        with pytest.raises(FileError, match="has been locked by another process"):
+            one.jobs(1)
+    finally:
+        os.close(fd)
+    assert one.jobs(1) == 1
+
+
+def test_a_lock_that_is_given_up_is_waited_for(point: AccessPoint) -> None:
+    one = point.dagman(1)
+    fd = os.open(point.path, os.O_RDONLY)
+    fcntl.flock(fd, fcntl.LOCK_EX)
+    timer = threading.Timer(0.1, os.close, [fd])
+    timer.start()
+    assert one.jobs(1) == 1
+    timer.join()
+
+
+def test_on_a_full_disk_places_are_given_back_but_no_new_dagman_gets_any(
+    point: AccessPoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = point.dagman(1), point.dagman(2)
+    one.jobs(10)
+
+    def full(*arguments: Any) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    write = os.write
+    monkeypatch.setattr(own_file.os, "write", full)
+    monkeypatch.setattr(own_file.os, "posix_fallocate", full)
+    with pytest.raises(FileError, match="No space left on device"):
+        two.jobs(10)
+    assert not os.path.exists(point.path / two.own.name)
+    assert one.jobs(0, used=3) == 3
+    monkeypatch.setattr(own_file.os, "write", write)
+    assert two.jobs(10) == 7
+
+
+def test_a_users_own_limit_is_no_matter_of_others(point: AccessPoint) -> None:
+    point.limits = {one.key: one for one in parse("a = JOBS 10", "test", own=True)}
+    one = point.dagman(1)
+    one.own.keep()
+    demand = Demand(("~a",), nodes=20)
+    stakes = Stakes("d", "0123", {})
+    assert one.seen.round(stakes, point.limits, [demand]).grants[0].places[Kind.JOBS] == 10
+    (entry,) = one.seen.everything()
+    assert entry.lives and entry.user == os.geteuid() and entry.cluster == 1
+    assert entry.stakes.stake("~a", Kind.JOBS).held == 10
+
+
+def test_an_own_file_that_has_been_removed_proves_nothing_more(point: AccessPoint) -> None:
+    one = point.dagman(1)
+    one.jobs(3)
+    one.own.remove()
+    assert not point.dagman(2).seen.everything()
