@@ -1,0 +1,38 @@
+"""Seeds of several DAGs that share limits, and two that show that the oracles see a mistake."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from condor_pydagman.shared_limits.rounds import Outcome, decide
+from tests.sim import shared
+
+FRESH = 80
+SLICE = 20
+
+
+@pytest.mark.parametrize("first", range(1, FRESH + 1, SLICE))
+def test_fresh_seeds(first: int) -> None:
+    found = [shared.judge(seed) for seed in range(first, first + SLICE)]
+    assert not "\n".join(filter(None, found))
+
+
+def test_a_round_that_overlooks_others_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    def blind(own: Any, others: Sequence[Any], *rest: Any) -> Outcome:
+        return decide(own, [], *rest)
+
+    monkeypatch.setattr(shared, "decide", blind)
+    assert any(shared.judge(seed) for seed in range(1, 4))
+
+
+def test_a_killed_dagman_whose_jobs_do_not_count_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nothing(part: Any, queued: Any) -> Any:
+        places: Mapping[Any, Any] = part.places
+        none = {kind: stake._replace(held=0, granted=0, wanted=0) for kind, stake in places.items()}
+        return part._replace(places=none)
+
+    monkeypatch.setattr(shared, "_left", nothing)
+    assert any(shared.judge(seed) for seed in range(1, 12))
