@@ -12,11 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from condor_pydagman.errors import PoolError, PydagmanError
+from condor_pydagman.limit_claims.listing import all_limits
 from condor_pydagman.monitor import queue
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag, found_by_ad, started_in
 from condor_pydagman.monitor.found_state import state_of_files
 from condor_pydagman.printable import printable
 from condor_pydagman.report.words import duration
+from condor_pydagman.shared_limits.overview import waits_for
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -41,6 +43,7 @@ class Row(NamedTuple):
         since: when it was submitted, or its log was written last; seconds since the epoch.
         dag: path of its first DAG file.
         place: `queue`, `history` or `directory`.
+        waits_for: shared limits that it waits for.
     """
 
     cluster: int
@@ -51,6 +54,7 @@ class Row(NamedTuple):
     since: float
     dag: str
     place: str
+    waits_for: tuple[str, ...] = ()
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -77,6 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
         rows = _of_schedd(arguments.ended, subdags=arguments.subdags)
     except PoolError as error:
         rows, problem = [], str(error)
+    rows = _with_limits(rows)
     known = {os.path.abspath(row.dag) for row in rows}
     rows += [row for row in _of_directory() if os.path.abspath(row.dag) not in known]
     if arguments.json:
@@ -102,6 +107,23 @@ def _of_schedd(most: int, *, subdags: bool) -> list[Row]:
             if row is not None and (place == "queue" or row.dag not in rows):
                 rows[row.dag if place == "history" else f"{row.dag} {row.cluster}"] = row
     return list(rows.values())
+
+
+def _with_limits(rows: list[Row]) -> list[Row]:
+    """The same with the shared limits that DAGs in the queue wait for; these are looked at only
+    where any are defined."""
+    if not any(row.place == "queue" for row in rows):
+        return rows
+    try:
+        limits = all_limits()
+    except PydagmanError:  # `condor_pydagman limits` tells why
+        return rows
+    return [
+        row._replace(waits_for=tuple(one.name for one in waits_for(limits, row.cluster)))
+        if row.place == "queue"
+        else row
+        for row in rows
+    ]
 
 
 def _of_ad(ad: Mapping[str, Any], place: str) -> Row | None:
@@ -144,7 +166,8 @@ def _table(rows: Sequence[Row], now: float, width: int = 0) -> list[str]:
         age = duration(now - row.since) if row.since else "-"
         failed = str(row.failed) if row.total else "-"
         job = str(row.cluster) if row.cluster else "-"
-        cells.append((job, row.state, done, failed, age, printable(row.dag)))
+        waits = f", waits for {', '.join(dict.fromkeys(row.waits_for))}" if row.waits_for else ""
+        cells.append((job, printable(row.state + waits), done, failed, age, printable(row.dag)))
     widths = [max(len(line[column]) for line in cells) for column in range(len(_COLUMNS))]
     room = width - sum(widths[:-1]) - 2 * len(widths[:-1])
     fitting = ((*line[:-1], _end(line[-1], room)) for line in cells)

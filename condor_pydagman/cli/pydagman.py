@@ -105,6 +105,7 @@ SUBCOMMANDS = {
     "rescue": "rescue_command",
     "transfer": "transfer_command",
     "sites": "sites_command",
+    "limits": "limits_command",
     "draw": "draw",
     "flatten": "flatten",
     "knobs": "knobs_command",

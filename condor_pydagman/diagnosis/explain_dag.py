@@ -9,6 +9,7 @@ from condor_pydagman.diagnosis.dagman_job_state import (
 )
 from condor_pydagman.diagnosis.explanation import Explanation, Finding, Weight, in_order
 from condor_pydagman.diagnosis.failed_nodes import failed_node_findings, futile_findings
+from condor_pydagman.diagnosis.full_limits import limit_findings
 from condor_pydagman.diagnosis.full_throttles import idle_jobs, throttle_findings
 from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.held_jobs import held_job_findings
@@ -84,6 +85,7 @@ def explain_dag(facts: Facts) -> Explanation:
         *held_job_findings(facts),
         *idle_job_findings(facts),
         *throttle_findings(facts, state),
+        *limit_findings(facts),
         *group_findings(facts),
         *running_findings(facts, state),
         *_running_subdags(facts, inner),

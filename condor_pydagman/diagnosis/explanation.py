@@ -34,6 +34,7 @@ CAUSES: Mapping[str, str] = {
     "job.no_match": "no machine can run jobs that are idle",
     "subdag.problem": "a sub-DAG that runs has a problem",
     "node.waiting": "the node waits for others",
+    "limit.full": "nodes wait for limits that DAGs share",
     "group.no_site": "groups of nodes wait for a site",
     "group.leaving": "groups of nodes leave their sites",
     "throttle.full": "as many nodes, jobs or scripts are on their way as a throttle permits",

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from condor_pydagman.engine.report import GroupReport
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.shared_limits.overview import LimitRow
 from condor_pydagman.trace.run_history import DagState, Hold, Run
 
 IDLE, RUNNING, HELD = 1, 2, 5  # JobStatus
@@ -127,6 +128,7 @@ class Facts(NamedTuple):
         submit_command: what submits the DAG again; '' if another DAG does that.
         errors: what DAGMan has called an error, of the last run.
         groups: of nodes that run at one site, as DAGMan says; () if it was not asked.
+        limits: that DAGs share; () if the DAG keeps to none.
         inner: what is known of sub-DAGs, by the names of their nodes.
         unknown: what could not be found out, and why: sentences.
     """
@@ -152,6 +154,7 @@ class Facts(NamedTuple):
     submit_command: str = ""
     errors: tuple[str, ...] = ()
     groups: tuple[GroupReport, ...] = ()
+    limits: tuple[LimitRow, ...] = ()
     inner: Mapping[str, Facts] = {}
     unknown: tuple[str, ...] = ()
 

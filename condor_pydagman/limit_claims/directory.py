@@ -39,7 +39,10 @@ KNOB = "PYDAGMAN_LIMITS_DIR"
 LOCK_TIMEOUT_S = 20.0  # for others to make their rounds
 CHECK_S = 10.0  # seconds for which the jobs of a DAGMan that does not live are taken as known
 FORGET_S = 600.0  # after which one of another queue is taken to be over
+LIVES_S = 1.0  # seconds for which a DAGMan that lived is taken to live
 MAX_KEPT_OPEN = 400
+MAX_READ = 2000  # files whose contents are remembered
+_PREFIX = "limits."
 _NAME = re.compile(r"limits\.(\d{1,10})\.([0-9a-f]{16})\.(\d{1,10})", re.ASCII)
 
 
@@ -78,6 +81,20 @@ class Entry(NamedTuple):
     stakes: Stakes
 
 
+class _Look(NamedTuple):
+    """What is known of a file but for its contents, until `until` (monotonic seconds)."""
+
+    user: int
+    schedd: str
+    cluster: int
+    lives: bool
+    changed: float
+    fd: int
+    number: int
+    length: int
+    until: float
+
+
 class _File(NamedTuple):
     """A file as it is now."""
 
@@ -106,9 +123,10 @@ class LimitsDirectory:
         self._schedd = label(schedd)
         self._name = name
         self._ask = ask
-        self._open: dict[str, int] = {}  # descriptors of files that have been read
+        self._looks: dict[str, _Look] = {}
         self._read: dict[str, tuple[bytes, Stakes | None]] = {}
         self._known: dict[str, tuple[float, bytes, Queued | None]] = {}
+        self._doubtful: list[_File] = []  # files whose DAGMan does not live, to be asked about
 
     def round(
         self,
@@ -126,7 +144,15 @@ class LimitsDirectory:
         Raises:
             FileError: that can't be done; nothing has changed.
         """
-        self._look_at_queue()
+        outcome = self._decided(own, limits, demands)
+        if self._doubtful:  # not asked about under the lock: it may take long
+            self._look_at_queue()
+            outcome = self._decided(own, limits, demands)
+        return outcome
+
+    def _decided(
+        self, own: Stakes, limits: Mapping[str, Limit], demands: Sequence[Demand]
+    ) -> Outcome:
         with self._locked():
             mine = self._file(self._name)
             before = mine.stakes._replace(dag=own.dag, address=own.address) if mine else own
@@ -143,8 +169,11 @@ class LimitsDirectory:
         Raises:
             FileError: the directory can't be read.
         """
-        self._look_at_queue()
-        return list(self._entries())
+        found = list(self._entries())
+        if self._doubtful:
+            self._look_at_queue()
+            found = list(self._entries())
+        return found
 
     def _of_others(self, limits: Mapping[str, Limit]) -> Iterator[Entry]:
         """Those that count for the limits of this user."""
@@ -159,6 +188,7 @@ class LimitsDirectory:
             yield one
 
     def _entries(self) -> Iterator[Entry]:
+        self._doubtful = []
         for one in self._files():
             stakes = one.stakes if one.lives else self._of_dead(one)
             if stakes is not None:
@@ -169,7 +199,9 @@ class LimitsDirectory:
         """What counts of a DAGMan that does not live; None: nothing."""
         if one.schedd != self._schedd:
             return one.stakes if time.time() - one.changed < FORGET_S else None
-        _, data, queued = self._known.get(one.name, (0.0, b"", None))
+        when, data, queued = self._known.get(one.name, (0.0, b"", None))
+        if data != one.data or time.monotonic() - when >= CHECK_S:
+            self._doubtful.append(one)
         if data != one.data:
             return one.stakes  # it is not known yet what it has in the queue
         if queued is None:
@@ -184,21 +216,13 @@ class LimitsDirectory:
         self.directory.remove(one.name)
 
     def _look_at_queue(self) -> None:
-        """Ask for the jobs of DAGMans that do not live; not under the lock, it may take long."""
-        now = time.monotonic()
-        asked = []
-        for one in self._files():
-            if one.lives or one.schedd != self._schedd or one.name == self._name:
-                continue
-            when, data, _ = self._known.get(one.name, (-CHECK_S, b"", None))
-            if now - when >= CHECK_S or data != one.data:
-                asked.append(one)
-        if not asked:
-            return
+        """Ask for the jobs of DAGMans that do not live."""
+        asked, self._doubtful = self._doubtful, []
         try:
             found = self._ask([one.cluster for one in asked])
         except PoolError:
             return  # all that they have taken counts until that is known
+        now = time.monotonic()
         for one in asked:
             self._known[one.name] = now, one.data, found.get(one.cluster)
 
@@ -208,48 +232,65 @@ class LimitsDirectory:
             FileError: the directory can't be read.
         """
         try:
-            names = sorted(name for name in self.directory.names() if _NAME.fullmatch(name))
+            entries = self.directory.entries()
         except (OSError, Crowded) as error:
             raise FileError(f"{self.directory.path}: {error}") from None
-        for gone in self._open.keys() - set(names):
+        there = {name: number for name, number in entries if name.startswith(_PREFIX)}
+        for gone in self._looks.keys() - there.keys():
             self._close(gone)
-        found = (self._file(name) for name in names)
+        found = (self._file(name, there[name]) for name in sorted(there))
         return [one for one in found if one is not None]
 
-    def _file(self, name: str) -> _File | None:
-        """A file as it is now; None if it is not of the user in its name, or none of ours."""
-        parts = _NAME.fullmatch(name)
-        if parts is None:
-            return None
+    def _file(self, name: str, number: int = 0) -> _File | None:
+        """A file as it is now; None if it is not of the user in its name, or none of ours.
+
+        `number` tells it from one that was there before, 0 if that is not known.
+        """
+        look = self._looks.get(name)
         try:
-            fd = self._descriptor(name)
-            there = os.fstat(fd)
-            if not there.st_nlink:  # removed, and perhaps made anew
-                self._close(name)
-                fd = self._descriptor(name)
-                there = os.fstat(fd)
-            if there.st_uid != int(parts[1]) or not stat.S_ISREG(there.st_mode):
+            if look is None or number != look.number or time.monotonic() >= look.until:
+                look = self._look(name)
+            if look is None:
                 return None
-            if there.st_size > text.MAX_BYTES:
-                return None
-            data = os.pread(fd, there.st_size, 0)
-            lives = is_alive(fd)
+            data = os.pread(look.fd, look.length + 1, 0)
+            if len(data) > look.length:  # it has grown
+                look = self._look(name)
+                data = os.pread(look.fd, look.length, 0) if look is not None else b""
         except OSError:
             return None
         finally:
-            if len(self._open) > MAX_KEPT_OPEN:
+            if len(self._looks) > MAX_KEPT_OPEN:
                 self._close(name)
         stakes = self._parsed(name, data)
-        if stakes is None:
+        if look is None or stakes is None:
             return None
-        return _File(
-            name, there.st_uid, parts[2], int(parts[3]), lives, there.st_mtime, data, stakes
-        )
+        known = look.user, look.schedd, look.cluster, look.lives, look.changed
+        return _File(name, *known, data, stakes)
 
-    def _descriptor(self, name: str) -> int:
-        if name not in self._open:
-            self._open[name] = open_to_read(self.directory, name)
-        return self._open[name]
+    def _look(self, name: str) -> _Look | None:
+        """Open a file and find out whose it is; what comes of it holds for a second."""
+        self._close(name)
+        parts = _NAME.fullmatch(name)
+        if parts is None:
+            return None
+        fd = open_to_read(self.directory, name)
+        there = os.fstat(fd)
+        is_ours = there.st_uid == int(parts[1]) and stat.S_ISREG(there.st_mode)
+        if not is_ours or there.st_size > text.MAX_BYTES:
+            os.close(fd)
+            return None
+        self._looks[name] = look = _Look(
+            there.st_uid,
+            parts[2],
+            int(parts[3]),
+            is_alive(fd),
+            there.st_mtime,
+            fd,
+            there.st_ino,
+            there.st_size,
+            time.monotonic() + LIVES_S,
+        )
+        return look
 
     def _parsed(self, name: str, data: bytes) -> Stakes | None:
         known = self._read.get(name)
@@ -259,14 +300,15 @@ class LimitsDirectory:
         return known[1]
 
     def _close(self, name: str) -> None:
-        fd = self._open.pop(name, -1)
-        if fd >= 0:
-            os.close(fd)
-        self._read.pop(name, None)
+        look = self._looks.pop(name, None)
+        if look is not None:
+            os.close(look.fd)
+        if name not in self._looks and len(self._read) > MAX_READ:
+            self._read.clear()
 
     def close(self) -> None:
         """Close it and all its files."""
-        for name in list(self._open):
+        for name in list(self._looks):
             self._close(name)
         self.directory.close()
 

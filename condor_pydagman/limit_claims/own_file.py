@@ -47,7 +47,7 @@ class OwnFile:
         Raises:
             FileError: it can't be had.
         """
-        if self._fd >= 0 and os.fstat(self._fd).st_nlink:
+        if self._fd >= 0 and self._is_there():
             return
         self.close()
         try:
@@ -59,6 +59,14 @@ class OwnFile:
             raise FileError(
                 f"{self.directory.path}/{self.name}: {error.strerror}", transient=True
             ) from None
+
+    def _is_there(self) -> bool:
+        """Whether nobody has removed or replaced it."""
+        try:
+            there = os.stat(self.name, dir_fd=self.directory.fd, follow_symlinks=False)
+        except OSError:
+            return False
+        return os.path.samestat(there, os.fstat(self._fd))
 
     def _opened(self) -> int:
         place = self.directory.fd

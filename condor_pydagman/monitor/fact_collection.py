@@ -22,6 +22,7 @@ from condor_pydagman.diagnosis.failed_nodes import MAX_EXAMPLES, Failure, failur
 from condor_pydagman.diagnosis.known_facts import DagmanJob, Excerpt, Facts, RescueFile
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.limit_claims.listing import all_limits
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.file_facts import shown
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag
@@ -84,7 +85,7 @@ def collect_facts(found: FoundDag, *, node: str = "", depth: int = 0) -> Facts:
         rescue=_rescue(found, run),
         submit_command="" if depth or (found.ended and not run.starts) else _submit_command(found),
     )
-    facts = _with_groups(_with_queue(facts, found), found)
+    facts = _with_limits(_with_groups(_with_queue(facts, found), found))
     failures = [
         failure for group in failures_by_kind(run, facts.dag) for failure in _first(group, node)
     ]
@@ -106,6 +107,17 @@ def _with_groups(facts: Facts, found: FoundDag) -> Facts:
         sentence = f"DAGMan does not say how its groups of nodes stand: {error}"
         return facts._replace(unknown=(*facts.unknown, sentence))
     return facts._replace(groups=tuple(groups))
+
+
+def _with_limits(facts: Facts) -> Facts:
+    """What is taken of limits that the DAG shares with others, if it keeps to any."""
+    if not facts.is_live or facts.dag is None or not facts.dag.limit_uses:
+        return facts
+    try:
+        return facts._replace(limits=tuple(all_limits()))
+    except PydagmanError as error:
+        sentence = f"What is taken of shared limits is not known: {error}"
+        return facts._replace(unknown=(*facts.unknown, sentence))
 
 
 def _first(group: list[Failure], node: str) -> list[Failure]:

@@ -119,7 +119,7 @@ class _Round:
         stake = self.own.stake(key, kind)
         wanted = sum(one.used[kind] + one.waiting(kind) for one in mine)
         self.since[key, kind] = (stake.since or self.now) if wanted > stake.granted else 0.0
-        return min(wanted, most)
+        return wanted
 
     def _parties(self, key: str, kind: Kind) -> list[Party]:
         found = []
@@ -134,7 +134,8 @@ class _Round:
         stake = self.own.stake(key, kind)
         me = Party("", stake.granted, self.wanted[key, kind], self.since[key, kind])
         share = shares(most, [*others, me])[""]
-        self.contested |= sum(one.wanted for one in (*others, me)) > most
+        sharing = [one for one in (*others, me) if one.wanted]
+        self.contested |= len(sharing) > 1 and sum(one.wanted for one in sharing) > most
         free = most - sum(one.stake(key, kind).held for one in self.others)
         return min(share, free)
 

@@ -60,7 +60,11 @@ class SharedDirectory:
             self.fd = -1
 
     def names(self) -> list[str]:
-        """Every name in it.
+        """Every name in it; raises as `entries`."""
+        return [name for name, _ in self.entries()]
+
+    def entries(self) -> list[tuple[str, int]]:
+        """Every name in it, and the number that tells its file from others.
 
         Raises:
             Crowded: there are too many.
@@ -69,7 +73,7 @@ class SharedDirectory:
         found = []
         with os.scandir(self.fd) as entries:
             for entry in entries:
-                found.append(entry.name)
+                found.append((entry.name, entry.inode()))
                 if len(found) > MAX_ENTRIES:
                     raise Crowded(f"{self.path} has more than {MAX_ENTRIES} files")
         return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 
@@ -51,6 +52,17 @@ class Shared:
         (self.scene.work / f"{name}.dag").write_text(text)
         self.clusters[name] = self.scene.access_point.submit(self.scene.work, f"{name}.dag")
 
+    def command(self, *words: str) -> str:
+        """What a subcommand of condor_pydagman prints for this user."""
+        environment = {
+            "HOME": str(self.scene.work),
+            "_CONDOR_PYDAGMAN_LIMITS_DIR": str(self.scene.work / "places"),
+        }
+        done = self.scene.access_point.run(
+            "condor_pydagman", *words, cwd=self.scene.work, environment=environment
+        )
+        return str(done.stdout)
+
     def pid(self, name: str) -> int:
         locks = dagmans_in(self.scene.work)
         return next((pid for pid, lock in locks.items() if lock == f"{name}.dag.lock"), 0)
@@ -95,6 +107,13 @@ def a_dag_that_is_held_or_removed_keeps_no_place_without_a_job(s: Scene) -> None
     shared.until(lambda: shared.runs("a") == 3, "three jobs")
     shared.submit("b", 2, "0.1")
     shared.until(lambda: "wait for shared limit few" in s.text("b.dag.dagman.out"), "it waits")
+    (row,) = json.loads(shared.command("limits", "--json"))
+    assert (row["name"], row["taken"], row["most"], row["own"]) == ("few", 3, 3, True)
+    waits = {one["cluster"]: one["waiting"] for one in row["dags"]}
+    assert waits == {shared.clusters["a"]: 3, shared.clusters["b"]: 2}
+    told = " ".join(shared.command("explain", str(shared.clusters["b"])).split())
+    assert "2 nodes wait for shared limit few: 3 of 3 jobs are taken, 3 by " in told
+    assert "waits for few" in shared.command("ls")
     s.run("condor_hold", str(shared.clusters["a"]))
     shared.until(lambda: not shared.pid("a"), "DAGMan to leave")
     s.run(

@@ -69,7 +69,8 @@ class AccessPoint:
 
 
 @pytest.fixture
-def point(tmp_path: Path) -> Iterator[AccessPoint]:
+def point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AccessPoint]:
+    monkeypatch.setattr(module, "LIVES_S", 0.0)
     path = tmp_path / "limits"
     path.mkdir()
     path.chmod(0o1777)
@@ -217,6 +218,18 @@ def test_a_users_own_limit_is_no_matter_of_others(point: AccessPoint) -> None:
     (entry,) = one.seen.everything()
     assert entry.lives and entry.user == os.geteuid() and entry.cluster == 1
     assert entry.stakes.stake("~a", Kind.JOBS).held == 10
+
+
+def test_a_file_that_is_made_anew_is_seen_at_once(
+    point: AccessPoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "LIVES_S", 600.0)
+    one, two = point.dagman(1), point.dagman(2)
+    one.jobs(4)
+    assert two.jobs(20) == 6
+    (point.path / one.own.name).rename(point.path / "old")
+    assert one.jobs(0, used=2) == 2
+    assert two.jobs(20) == 8
 
 
 def test_an_own_file_that_has_been_removed_proves_nothing_more(point: AccessPoint) -> None:

@@ -1,0 +1,57 @@
+"""Nodes that wait for limits that DAGs share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from condor_pydagman.diagnosis.explanation import Evidence, Finding, Weight
+from condor_pydagman.diagnosis.known_facts import Facts
+from condor_pydagman.printable import message
+from condor_pydagman.report.words import duration
+from condor_pydagman.shared_limits.overview import LimitRow, waits_for
+
+_MAX_DAGS = 3
+_WORDS = {
+    "JOBS": ("node", "jobs"),
+    "IDLE": ("node", "idle jobs"),
+    "PRE": ("PRE script", "PRE scripts"),
+    "POST": ("POST script", "POST scripts"),
+    "STARTS-PER-MINUTE": ("node", "starts a minute"),
+}
+
+
+def limit_findings(facts: Facts) -> Iterator[Finding]:
+    """A finding for each limit that the DAG waits for."""
+    for row in waits_for(facts.limits, facts.cluster):
+        (mine,) = [one for one in row.dags if one.cluster == facts.cluster]
+        what, taken = _WORDS[row.kind]
+        s = "s" if mine.waiting > 1 else ""
+        sentence = (
+            f"{mine.waiting:,} {what}{s} wait{'' if s else 's'} for shared limit"
+            f" {message(row.name)}: {row.taken:,} of {row.most:,} {taken} are taken"
+            f"{_by(row, facts.cluster)}."
+        )
+        waited = duration(max(0.0, facts.now - mine.since))
+        evidence = (Evidence("the shared limits", f"the DAG has waited for {waited}", mine.since),)
+        yield Finding(
+            "limit.full",
+            Weight.WAITING,
+            sentence,
+            evidence=evidence,
+            advice=("condor_pydagman limits --dags",),
+        )
+
+
+def _by(row: LimitRow, cluster: int) -> str:
+    """Who has how much of it."""
+    holders = [one for one in row.dags if one.taken]
+    if not holders:
+        return ""
+    parts = [
+        f"{one.taken:,} by {'this DAG' if one.cluster == cluster else message(one.dag)}"
+        for one in holders[:_MAX_DAGS]
+    ]
+    more = len(holders) - _MAX_DAGS
+    if more > 0:
+        parts.append(f"the rest by {more} other DAG{'s' * (more > 1)}")
+    return ", " + ", ".join(parts)

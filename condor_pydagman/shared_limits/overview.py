@@ -1,0 +1,101 @@
+"""Shared limits as people see them: how much is taken, by which DAGs, and who waits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from condor_pydagman.shared_limits.definitions import WORD_OF, Kind, Limit
+from condor_pydagman.shared_limits.stakes import MINUTE_S, NOTHING, Stake, Stakes
+
+
+class DagPart(NamedTuple):
+    """What a DAG has of a limit.
+
+    Attributes:
+        dag: its DAG file.
+        user: whose it is.
+        cluster: of its DAGMan job.
+        taken: places that it has, or starts of the last minute.
+        waiting: how many more it wants.
+        since: since when it waits, 0 if it does not.
+        lives: whether its DAGMan runs.
+    """
+
+    dag: str
+    user: str
+    cluster: int
+    taken: int
+    waiting: int
+    since: float
+    lives: bool
+
+
+class LimitRow(NamedTuple):
+    """A limit of one kind.
+
+    Attributes:
+        name: of the limit.
+        kind: the word for what it limits.
+        most: how much there may be.
+        own: whether it is the user's own.
+        taken, waiting: over all DAGs.
+        dags: those that have or want some of it, the one that has most first.
+    """
+
+    name: str
+    kind: str
+    most: int
+    own: bool
+    taken: int
+    waiting: int
+    dags: tuple[DagPart, ...]
+
+
+class Owned(NamedTuple):
+    """What one DAGMan says, and whose it is."""
+
+    user: str
+    is_mine: bool
+    cluster: int
+    lives: bool
+    stakes: Stakes
+
+
+def rows(limits: Mapping[str, Limit], owned: Sequence[Owned], now: float) -> list[LimitRow]:
+    """All limits, by name, kind after kind; `now` in seconds since the epoch."""
+    found = []
+    for limit in sorted(limits.values(), key=lambda one: one.name.lower()):
+        theirs = [one for one in owned if one.is_mine or not limit.own]
+        for kind in sorted(limit.most):
+            parts = [_part(one, limit, kind, now) for one in theirs]
+            found.append(_row(limit, kind, [one for one in parts if one.taken or one.waiting]))
+    return found
+
+
+def _part(one: Owned, limit: Limit, kind: Kind, now: float) -> DagPart:
+    if kind is Kind.STARTS:
+        part = one.stakes.parts.get(limit.key, NOTHING)
+        taken = sum(number for when, number in part.starts if when > now - MINUTE_S)
+        waiting, since = part.starts_wanted, part.since
+    else:
+        stake = one.stakes.stake(limit.key, kind)
+        taken, waiting, since = stake.held, _waiting(stake), stake.since
+    known = one.stakes.dag, one.user, one.cluster
+    return DagPart(*known, taken, waiting, since if waiting else 0.0, one.lives)
+
+
+def _waiting(stake: Stake) -> int:
+    """How many more it wants; what it has to give back is in use, and does not wait."""
+    return max(stake.wanted - max(stake.granted, stake.used), 0)
+
+
+def _row(limit: Limit, kind: Kind, parts: Iterable[DagPart]) -> LimitRow:
+    dags = tuple(sorted(parts, key=lambda one: (-one.taken, -one.waiting, one.dag)))
+    taken, waiting = sum(one.taken for one in dags), sum(one.waiting for one in dags)
+    return LimitRow(limit.name, WORD_OF[kind], limit.most[kind], limit.own, taken, waiting, dags)
+
+
+def waits_for(found: Sequence[LimitRow], cluster: int) -> list[LimitRow]:
+    """The limits that the DAG of a DAGMan job waits for."""
+    return [row for row in found if any(one.waiting for one in row.dags if one.cluster == cluster)]

@@ -1,0 +1,59 @@
+"""Shared limits as people see them."""
+
+from __future__ import annotations
+
+from condor_pydagman.shared_limits.definitions import Kind, parse, together
+from condor_pydagman.shared_limits.overview import DagPart, LimitRow, Owned, rows, waits_for
+from condor_pydagman.shared_limits.stakes import Part, Stake, Stakes
+
+LIMITS = together(
+    parse("tape = JOBS 10 STARTS-PER-MINUTE 60", "t"), parse("mine = PRE 2", "t", own=True)
+)
+
+
+def owned(dag: str, cluster: int, parts: dict[str, Part], *, mine: bool = True) -> Owned:
+    return Owned("ann" if mine else "bob", mine, cluster, True, Stakes(dag, "0", parts))
+
+
+def test_what_dags_have_and_want() -> None:
+    one = owned(
+        "a.dag", 1, {"tape": Part({Kind.JOBS: Stake(4, 4, 9, 50.0, 4)}, ((95.0, 3), (5.0, 2)))}
+    )
+    two = owned("b.dag", 2, {"tape": Part({Kind.JOBS: Stake(6, 6, 6)}, (), 7, 90.0)}, mine=False)
+    found = rows(LIMITS, [one, two], 100.0)
+    assert found == [
+        LimitRow("mine", "PRE", 2, True, 0, 0, ()),
+        LimitRow(
+            "tape",
+            "JOBS",
+            10,
+            False,
+            10,
+            5,
+            (
+                DagPart("b.dag", "bob", 2, 6, 0, 0.0, True),
+                DagPart("a.dag", "ann", 1, 4, 5, 50.0, True),
+            ),
+        ),
+        LimitRow(
+            "tape",
+            "STARTS-PER-MINUTE",
+            60,
+            False,
+            3,
+            7,
+            (
+                DagPart("a.dag", "ann", 1, 3, 0, 0.0, True),
+                DagPart("b.dag", "bob", 2, 0, 7, 90.0, True),
+            ),
+        ),
+    ]
+    assert [row.kind for row in waits_for(found, 1)] == ["JOBS"]
+    assert [row.kind for row in waits_for(found, 2)] == ["STARTS-PER-MINUTE"]
+    assert waits_for(found, 3) == []
+
+
+def test_a_users_own_limit_is_that_users_alone() -> None:
+    parts = {"~mine": Part({Kind.PRE: Stake(1, 1, 1)})}
+    found = rows(LIMITS, [owned("a", 1, parts), owned("b", 2, parts, mine=False)], 0.0)
+    assert found[0].taken == 1
