@@ -17,7 +17,9 @@ from condor_pydagman.graph.model import (
     DONE,
     NOOP,
     Abort,
+    Condition,
     Dag,
+    Published,
     Retry,
     Script,
     SiteGroup,
@@ -54,6 +56,8 @@ def dag(
     limits: Mapping[str, int] | None = None,
     groups: Mapping[str, str] | None = None,
     policies: Mapping[str, SitePolicy] | None = None,
+    conditions: Mapping[str, str | Condition] | None = None,
+    published: Mapping[str, Published] | None = None,
     noop: str = "",
     done: str = "",
     jobstate_log: str = "",
@@ -69,21 +73,12 @@ def dag(
     sides = [
         [part.split() for part in line.replace("~>", "->").split("->")] for line in text.split(";")
     ]
-    for parts in sides:
-        for name in (name for part in parts for name in part):
-            if name not in made.ids:
-                made.add_node(name, "n.sub")
-    for parts, line in zip(sides, text.split(";")):
-        for parents, children in zip(parts, parts[1:]):
-            tails, heads = [made.ids[n] for n in parents], [made.ids[n] for n in children]
-            made.add_edges(tails, heads, weak="~>" in line)
+    _add_edges(made, sides, text.split(";"))
     given = ((ScriptKind.PRE, pre), (ScriptKind.POST, post), (ScriptKind.HOLD, hold))
     for kind, scripts in given:
         _add_scripts(made, kind, scripts or {})
-    for name, retry in (retries or {}).items():
-        made.retries[made.ids[name]] = _retry(retry)
-    for name, abort in (aborts or {}).items():
-        made.aborts[made.ids[name]] = Abort(abort) if isinstance(abort, int) else Abort(*abort)
+    made.retries = {made.ids[n]: _retry(value) for n, value in (retries or {}).items()}
+    made.aborts = {made.ids[n]: _abort(value) for n, value in (aborts or {}).items()}
     made.pre_skips = {made.ids[n]: value for n, value in (pre_skips or {}).items()}
     made.priorities = {made.ids[n]: value for n, value in (priorities or {}).items()}
     made.categories = {made.ids[n]: value for n, value in (categories or {}).items()}
@@ -91,12 +86,25 @@ def dag(
     made.timeouts = {made.ids[n]: value for n, value in (timeouts or {}).items()}
     _add_groups(made, groups or {}, policies or {})
     made.save_points = {made.ids[n]: value for n, value in (saves or {}).items()}
+    _add_conditions(made, conditions or {})
+    made.published = {made.ids[n]: value for n, value in (published or {}).items()}
     _set_kinds(made, kinds or {})
     _flag(made, noop, NOOP)
     _flag(made, done, DONE)
     made.jobstate_log = jobstate_log
     made.finish()
     return made
+
+
+def _add_edges(made: Dag, sides: list[list[list[str]]], lines: list[str]) -> None:
+    for parts in sides:
+        for name in (name for part in parts for name in part):
+            if name not in made.ids:
+                made.add_node(name, "n.sub")
+    for parts, line in zip(sides, lines):
+        for parents, children in zip(parts, parts[1:]):
+            tails, heads = [made.ids[n] for n in parents], [made.ids[n] for n in children]
+            made.add_edges(tails, heads, weak="~>" in line)
 
 
 def _add_scripts(made: Dag, kind: ScriptKind, scripts: Mapping[str, ScriptLike]) -> None:
@@ -114,10 +122,20 @@ def _add_groups(made: Dag, groups: Mapping[str, str], policies: Mapping[str, Sit
         made.site_groups.append(SiteGroup(name, nodes, policy, clean_up))
 
 
+def _add_conditions(made: Dag, conditions: Mapping[str, str | Condition]) -> None:
+    for name, condition in conditions.items():
+        whole = Condition(condition) if isinstance(condition, str) else condition
+        made.conditions[made.ids[name]] = whole
+
+
 def _retry(value: int | tuple[int, int] | Retry) -> Retry:
     if isinstance(value, Retry):
         return value
     return Retry(value) if isinstance(value, int) else Retry(value[0], (value[1],))
+
+
+def _abort(value: int | tuple[int, int]) -> Abort:
+    return Abort(value) if isinstance(value, int) else Abort(*value)
 
 
 def _set_kinds(made: Dag, kinds: Mapping[str, NodeKind]) -> None:

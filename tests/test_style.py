@@ -67,25 +67,12 @@ PURE = (
 # Lowest first: a module of the engine imports only what stands before it, TYPE_CHECKING included.
 ENGINE_ORDER = (
     *("dag_states", "node_states", "node_settings", "inputs", "actions", "throttles", "report"),
-    *(
-        "jobs",
-        "nodes",
-        "queues",
-        "limited_queues",
-        "selection",
-    ),  # data structures that know no engine
+    # data structures that know no engine
+    *("node_turns", "jobs", "nodes", "queues", "limited_queues", "selection"),
     *("decisions", "script_words", "steering_rules", "site_states"),  # pure rules
-    *(
-        "run_records",
-        "steering_records",
-        "limit_records",
-        "site_records",
-        "limit_records",
-        "state",
-        "views",
-        "dag_priority",
-    ),
-    *("lifecycle", "run_end", "provisioner", "scripts", "timeouts", "submission", "operator"),
+    *("run_records", "steering_records", "limit_records", "site_records", "condition_records"),
+    *("state", "views", "dag_priority", "lifecycle", "conditions", "node_results", "run_end"),
+    *("provisioner", "scripts", "timeouts", "submission", "operator"),
     *("site_matching", "rerun", "site_leaving", "site_policies", "steering", "shared_limits"),
     *("job_events", "journal_events", "log_events", "run_start", "reconcile"),
     *("dispatch", "validate", "engine"),

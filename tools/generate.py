@@ -10,7 +10,14 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from tools import completion, config_example, knob_page, man_pages, state_diagrams
+from tools import (
+    completion,
+    config_example,
+    decision_table,
+    knob_page,
+    man_pages,
+    state_diagrams,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -26,6 +33,7 @@ def files() -> dict[str, str]:
         "man/condor_pydagman_config.5": knob_page.text(),
         "etc/condor_config.d/50-condor-pydagman.config": config_example.text(),
         "docs/states.md": state_diagrams.text(),
+        "docs/decisions.md": decision_table.document(ROOT / "docs/decisions.md"),
         **completion.files(),
     }
 

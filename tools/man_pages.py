@@ -12,6 +12,7 @@ A part is a man page without its title.  Comment lines in it ask for what the ta
     .\\" shortest          how far the options of condor_dag_checker may be shortened
     .\\" findings          the findings of condor_dag_checker -lint
     .\\" language          the commands of the DAG language
+    .\\" conditions        what follows from conditions, and what they see of parents
     .\\" synopsis          the commands of condor_pydagman
     .\\" subcommand A B    heading and description of a command of condor_pydagman; its options come
                           at the end of its section
@@ -31,6 +32,7 @@ from condor_pydagman.dagfile.language import LANGUAGE
 from condor_pydagman.dagman_job.option_table import OPTIONS, WAIT_FOR_DEBUG, Option, Reach
 from condor_pydagman.graph.lint.findings import CODES
 from tools import command_tables as tables
+from tools import decision_table
 
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = ROOT / "man" / "parts"
@@ -203,6 +205,11 @@ def _findings() -> Iterator[str]:
         yield from filter(None, [roff(_sentence(code.hint))])
 
 
+def _conditions() -> Iterator[str]:
+    for name in decision_table.TABLES:
+        yield from decision_table.troff(name).splitlines()
+
+
 def _language() -> Iterator[str]:
     for about in LANGUAGE.values():
         if about.called:
@@ -250,5 +257,6 @@ _LISTS: dict[str, Callable[[], Iterator[str]]] = {
     ),
     "findings": _findings,
     "language": _language,
+    "conditions": _conditions,
     "synopsis": _synopsis,
 }

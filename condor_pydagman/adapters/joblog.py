@@ -26,6 +26,7 @@ import classad2
 import htcondor2
 
 from condor_pydagman.adapters import local_time
+from condor_pydagman.adapters.classad_values import MAX_VALUE_BYTES, literal
 from condor_pydagman.adapters.own_files import open_to_append
 from condor_pydagman.engine.inputs import LogBroken, LogEvent
 from condor_pydagman.errors import FileError, is_machine_error
@@ -423,6 +424,19 @@ def _held(event: Any) -> dict[str, Any]:
     return {"text": str(event.get("HoldReason", ""))[:MAX_TEXT_CHARS]}
 
 
+def _job_ad(event: Any) -> dict[str, Any]:
+    """What a submit description's job_ad_information_attrs asks for, a line for each."""
+    pairs = ((name, literal(event[name])) for name in event if name not in _OF_EVENTS)
+    lines = [f"{name}={text}\n" for name, text in pairs if text and len(text) <= MAX_VALUE_BYTES]
+    return {"value": int(event.get("TriggerEventTypeNumber", -1)), "text": "".join(lines)}
+
+
+_OF_EVENTS = frozenset(
+    (
+        *("EventTypeNumber", "EventTime", "Cluster", "Proc", "Subproc", "MyType"),
+        *("TriggerEventTypeNumber", "TriggerEventTypeName"),
+    )
+)
 _DETAILS = {
     int(EventKind.SUBMIT): _submit,
     int(EventKind.CLUSTER_SUBMIT): _submit,
@@ -432,4 +446,5 @@ _DETAILS = {
     int(EventKind.JOB_ABORTED): _aborted,
     int(EventKind.JOB_HELD): _held,
     int(EventKind.CLUSTER_REMOVE): _cluster_removed,
+    int(EventKind.JOB_AD_INFORMATION): _job_ad,
 }

@@ -1,4 +1,4 @@
-"""What DAGs need that have sub-DAGs, scripts, DATA nodes, groups at sites or shared limits.
+"""What DAGs need that have sub-DAGs, scripts, DATA nodes, groups, shared limits or conditions.
 
 Others do not load it.
 """
@@ -35,6 +35,8 @@ def preload(dag: Dag, admin: Config) -> None:
     wrong = _site_desk().refuse_bad_policies(dag) if dag.site_groups else ""
     if dag.limit_uses and not wrong:
         wrong = _limits_desk().refuse_unknown_limits(dag, admin)
+    if decides(dag) and not wrong:
+        wrong = _condition_desk().refuse_bad_conditions(dag)
     if wrong:
         raise CannotStart(f"ERROR: {wrong}", 1)
 
@@ -45,6 +47,13 @@ def open_desks(run: DagRun, schedd: ScheddProcess, admin: Config) -> None:
         run.sites = _site_desk().open_desk(run, schedd)
     if run.dag.limit_uses or (admin.all_restart_pre_rate and run.recovering):
         run.shared_limits = _limits_desk().open_desk(run, schedd, admin)
+    if decides(run.dag):
+        run.conditions = _condition_desk().open_desk(run, schedd)
+
+
+def decides(dag: Dag) -> bool:
+    """Whether the DAG has conditions, or nodes that publish anything."""
+    return bool(dag.conditions or dag.published)
 
 
 def _site_desk() -> ModuleType:
@@ -57,3 +66,9 @@ def _limits_desk() -> ModuleType:
     from condor_pydagman.daemon import limits_desk
 
     return limits_desk
+
+
+def _condition_desk() -> ModuleType:
+    from condor_pydagman.daemon import condition_desk
+
+    return condition_desk

@@ -107,6 +107,8 @@ class Performer:
             do.QueryProvisioner: self._ask_provisioner,
             do.MatchSites: self._match_sites,
             do.TakePlaces: self._take_places,
+            do.EvaluateConditions: self._decide,
+            do.ReadResult: self._decide,
             do.WriteRescue: self._write_rescue,
             do.WriteSavePoint: self._write_save_point,
             do.Publish: self._publish,
@@ -288,6 +290,10 @@ class Performer:
             self._say(f"Warning: can't ask for the provisioner's state: {state.reason}")
         known = state if isinstance(state, int) else None
         self._answers.append(inputs.ProvisionerAnswer(known))
+
+    def _decide(self, action: do.EvaluateConditions | do.ReadResult) -> None:
+        assert self.run.conditions is not None
+        self.run.conditions.take(action, self._answers.append)
 
     def _match_sites(self, action: do.MatchSites) -> None:
         assert self.run.sites is not None

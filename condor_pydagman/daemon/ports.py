@@ -16,7 +16,15 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from condor_pydagman.adapters.schedd_requests import Request
-from condor_pydagman.engine.actions import MatchSites, RunScript, Steered, SubmitNode, TakePlaces
+from condor_pydagman.engine.actions import (
+    EvaluateConditions,
+    MatchSites,
+    ReadResult,
+    RunScript,
+    Steered,
+    SubmitNode,
+    TakePlaces,
+)
 from condor_pydagman.engine.inputs import Input, LogBroken, LogEvent, ScriptEnded
 from condor_pydagman.graph.model import Script
 from condor_pydagman.names import DagPaths
@@ -152,6 +160,13 @@ class SharedLimits(Protocol):
 
     def give_up(self) -> None:
         """The DAG has ended: all its places are given up."""
+
+
+class Conditions(Protocol):
+    """Evaluates conditions, and reads what nodes publish for them."""
+
+    def take(self, action: EvaluateConditions | ReadResult, tell: Callable[[Input], None]) -> None:
+        """Evaluate conditions, or read what a node publishes; `tell` is given the answer later."""
 
 
 class Scripts(Protocol):

@@ -49,6 +49,7 @@ class DagRun:
         placements: what DATA nodes have moved; None if the DAG has none.
         shared_limits: what is done about limits that DAGs share; None if there are none.
         sites: what is done about sites; None if the DAG has no groups that need one.
+        conditions: what is done about conditions; None if the DAG has none, and publishes nothing.
     """
 
     def __init__(
@@ -109,6 +110,7 @@ class DagRun:
         self.job_ad = JobAd(schedd)
         self.sites: ports.Sites | None = None
         self.shared_limits: ports.SharedLimits | None = None
+        self.conditions: ports.Conditions | None = None
         self.placements = PlacementTotals() if NodeKind.DATA in dag.kinds else None
 
     def note_placement(self, event: LogEvent) -> None:

@@ -264,6 +264,39 @@ class SharedLimit(NamedTuple):
     names: tuple[str, ...] = ()
 
 
+class RunIf(NamedTuple):
+    """RUN_IF: the node runs if the ClassAd expression is true; `otherwise` is SKIP or DONE."""
+
+    line: int
+    node: str
+    expression: str
+    otherwise: str = "SKIP"
+
+
+class Publish(NamedTuple):
+    """PUBLISH: values of the node that conditions can name, of a file or attributes of its job."""
+
+    line: int
+    node: str
+    file: str = ""
+    attributes: tuple[str, ...] = ()
+
+
+class Skipped(NamedTuple):
+    """SKIPPED: the node's RUN_IF was false, or all its parents were skipped; of a rescue file."""
+
+    line: int
+    node: str
+
+
+class NodeResult(NamedTuple):
+    """NODE_RESULT: what conditions can ask of a node that is done; `text` is a ClassAd."""
+
+    line: int
+    node: str
+    text: str
+
+
 class SavePointFile(NamedTuple):
     """SAVE_POINT_FILE: a save file is written when the node starts; '' for the default name."""
 
@@ -377,6 +410,10 @@ Command = Union[
     PreSkip,
     ToleranceLine,
     TimeoutLine,
+    RunIf,
+    Publish,
+    Skipped,
+    NodeResult,
     SavePointFile,
     Category,
     SiteGroupLine,

@@ -154,6 +154,21 @@ _TABLE = (
         "SHARED_LIMIT <limit> (ALL_NODES|CATEGORY <category>|NODES <node1> [<node2> ...])",
         "Nodes that keep to a limit which several DAGs share.",
     )._replace(extension=True),
+    _uses(
+        "RUN_IF <node> [ELSE SKIP|DONE] <ClassAd expression>",
+        "The node runs if the expression is true when its parents have ended; else it is skipped.",
+    )._replace(extension=True),
+    _uses(
+        "PUBLISH <node> (FILE <file>|ATTRIBUTES <name>[,<name>...])",
+        "Values of the node that the RUN_IF of its children can name.",
+    )._replace(extension=True),
+    _uses("SKIPPED <node>", "A node that was skipped, as in a rescue file.")._replace(
+        extension=True
+    ),
+    _uses(
+        "NODE_RESULT <node> <ClassAd>",
+        "What the RUN_IF of other nodes can ask of a node that is done, as in a rescue file.",
+    )._replace(extension=True),
     _uses("DONE <node>", "A node that need not run, as in a rescue file."),
     _uses("SAVE_POINT_FILE <node> [<file>]", "A file that saves the DAG's progress at this node."),
     _submit_only("CONFIG <file>", "A configuration file for this DAG."),

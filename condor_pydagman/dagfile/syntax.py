@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from condor_pydagman.dagfile import choice_lines as choice
 from condor_pydagman.dagfile import commands
+from condor_pydagman.dagfile import condition_lines as condition
 from condor_pydagman.dagfile import edge_lines as edge
 from condor_pydagman.dagfile import limit_lines as limit
 from condor_pydagman.dagfile import modifier_lines as modifier
@@ -119,6 +120,15 @@ _TABLE = (
     _fixed("SITE_MATCHED", commands.SiteMatched, _GROUP, _SITE, _ROUND),
     Syntax("CHOOSE", commands.Choose, choice.read_choose, choice.write_choose),
     Syntax("SHARED_LIMIT", commands.SharedLimit, limit.read_shared_limit, limit.write_shared_limit),
+    Syntax("RUN_IF", commands.RunIf, condition.read_run_if, condition.write_run_if),
+    Syntax("PUBLISH", commands.Publish, condition.read_publish, condition.write_publish),
+    _fixed("SKIPPED", commands.Skipped, NODE),
+    Syntax(
+        "NODE_RESULT",
+        commands.NodeResult,
+        condition.read_node_result,
+        condition.write_node_result,
+    ),
     _fixed("DONE", commands.Done, NODE),
     Syntax(
         "SAVE_POINT_FILE",

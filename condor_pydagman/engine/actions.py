@@ -182,6 +182,37 @@ class TakePlaces(NamedTuple):
     demands: tuple[Demand, ...]
 
 
+class ConditionWanted(NamedTuple):
+    """A condition that is to be evaluated.
+
+    Attributes:
+        number: of the request, which its answer is to have.
+        expression: the ClassAd expression; of the names in it, those of `ad` have a value.
+        ad: a ClassAd, as text.
+        shown: parts of the expression, as people know them, and as they are in it.
+    """
+
+    node: int
+    number: int
+    expression: str
+    ad: str
+    shown: tuple[tuple[str, str], ...] = ()
+
+
+class EvaluateConditions(NamedTuple):
+    """Evaluate conditions.  Answered by ConditionsEvaluated, all of them, in one or several."""
+
+    wanted: tuple[ConditionWanted, ...]
+
+
+class ReadResult(NamedTuple):
+    """Read the file with what the node publishes, a small ClassAd.  Answered by ResultRead."""
+
+    node: int
+    retry: int
+    file: str
+
+
 class QueryProvisioner(NamedTuple):
     """Query the `ProvisionerState` of the PROVISIONER's job.  Answered by ProvisionerAnswer."""
 
@@ -292,6 +323,8 @@ Action = Union[
     QueryProvisioner,
     MatchSites,
     TakePlaces,
+    EvaluateConditions,
+    ReadResult,
     WriteRescue,
     WriteSavePoint,
     Publish,

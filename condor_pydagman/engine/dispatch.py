@@ -10,9 +10,11 @@ from collections.abc import Iterator
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import (
+    conditions,
     dag_priority,
     lifecycle,
     log_events,
+    node_results,
     operator,
     provisioner,
     reconcile,
@@ -65,6 +67,10 @@ def dispatch(run: RunState) -> None:
         if steering.keeps_waiting(run):
             return
     rerun.settle(run)
+    if run.dag.published:
+        node_results.work(run)
+    if run.conditions:
+        conditions.ask_if_due(run)
     if run.sites:
         _match_sites(run)
     if not run.frozen:
@@ -160,6 +166,10 @@ def _deadlines(run: RunState) -> Iterator[float | None]:
         yield None if run.is_over or run.starts_nothing else site_policies.next_time(run)
     if run.shared:
         yield shared_limits.next_time(run)
+    if run.dag.published:
+        yield node_results.next_time(run)
+    if run.conditions:
+        yield conditions.next_time(run)
     yield run_end.next_final_deadline(run)
     yield operator.next_drained_deadline(run)
     if run.phase is Phase.RUNNING and run.nodes.counts[State.SUBMITTED]:

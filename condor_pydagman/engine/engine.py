@@ -17,10 +17,12 @@ from typing import Any
 from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import (
+    conditions,
     dag_priority,
     dispatch,
     inputs,
     log_events,
+    node_results,
     node_settings,
     operator,
     provisioner,
@@ -172,6 +174,8 @@ _HANDLERS: dict[type, Callable[[RunState, Any], None]] = {
     inputs.PlacesGiven: shared_limits.on_given,
     inputs.PlacesUnknown: shared_limits.on_unknown,
     inputs.PlacesWanted: shared_limits.on_wanted,
+    inputs.ConditionsEvaluated: conditions.on_evaluated,
+    inputs.ResultRead: node_results.on_read,
     inputs.RescueWritten: run_end.on_rescue_written,
     inputs.AppendFailed: run_end.on_append_failed,
     inputs.RemoveFailed: dispatch.on_remove_failed,

@@ -236,6 +236,33 @@ class PlacesWanted(NamedTuple):
     """Other DAGs have given places of shared limits back, or want some."""
 
 
+class ConditionResult(NamedTuple):
+    """What a condition comes to: 1 for true, 0 for false, -1 if that can't be said.
+
+    `text` says by which values, or why not; `number` is that of ConditionWanted.
+    """
+
+    node: int
+    number: int
+    value: int
+    text: str
+
+
+class ConditionsEvaluated(NamedTuple):
+    """Answer to EvaluateConditions, or a part of it."""
+
+    results: Sequence[ConditionResult]
+
+
+class ResultRead(NamedTuple):
+    """Answer to ReadResult: names and ClassAd literals, or why there are none."""
+
+    node: int
+    retry: int
+    pairs: Sequence[tuple[str, str]] = ()
+    error: str = ""
+
+
 class ProvisionerAnswer(NamedTuple):
     """Answer to QueryProvisioner: `ProvisionerState` of its job; None if that is not known
     (yet)."""
@@ -353,6 +380,8 @@ Input = Union[
     PlacesGiven,
     PlacesUnknown,
     PlacesWanted,
+    ConditionsEvaluated,
+    ResultRead,
     RescueWritten,
     AppendFailed,
     RemoveFailed,

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from condor_pydagman.engine import (
+    conditions,
     job_events,
     lifecycle,
+    node_results,
     operator,
     provisioner,
     run_end,
@@ -165,6 +167,8 @@ _HANDLERS: dict[JournalRecord, Callable[[RunState, int, LogEvent], None]] = {
     JournalRecord.PROVISIONED: _on_provisioned,
     JournalRecord.COMMON_INPUT: _on_common_input,
     JournalRecord.FINAL_STARTED: _on_final_started,
+    JournalRecord.CONDITION: conditions.on_record,
+    JournalRecord.NODE_RESULT: node_results.on_record,
     JournalRecord.STEERED: steering.on_record,
     JournalRecord.SITE_MATCHED: site_matching.on_match_read,
     JournalRecord.SITE_TAKEN_BACK: site_leaving.on_taken_back,

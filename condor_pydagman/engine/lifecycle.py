@@ -24,6 +24,7 @@ from condor_pydagman.vocabulary import SHARED_CLUSTER, DagStatus, JournalRecord,
 
 Job = TypeVar("Job", QueuedJob, EndedJob)
 
+RESULT_TIMEOUT_S = 60.0  # for the event that has attributes of a job which has ended
 LATE_MATERIALIZATION = "late materialization"  # text of an ADOPTED record about such a cluster
 
 
@@ -49,15 +50,49 @@ def start_roots(run: RunState) -> None:
 
 
 def start_all(run: RunState, nodes: Sequence[int]) -> None:
-    """Start those of the nodes, of which no parent is unfinished, that may start."""
+    """Start those of the nodes, whose turn has come, that may start; skip those whose parents have
+    all been skipped."""
+    followers: list[int] = []
     for node in nodes:
         held = run.is_closed_to(node) or run.provisioner.holds_back(node)
         if run.nodes.states[node] != State.WAITING or held:
             continue
-        if run.sites and run.sites.holds_back(node) and run.mode is not Mode.DRY_RUN:
+        if run.conditions.leads and _follows(run, node):
+            followers.append(node)
+        elif run.sites and run.sites.holds_back(node) and run.mode is not Mode.DRY_RUN:
             run.sites.node_could_start(node, run.now)
         else:
             start(run, node)
+    if followers:
+        skip(run, followers)
+
+
+def _follows(run: RunState, node: int) -> bool:
+    """Whether the node is skipped since all its parents were; a condition of its own decides alone,
+    and a node without parents follows none."""
+    if node in run.dag.conditions or not run.dag.has_parents(node):
+        return False
+    leads = run.conditions.skipped.get
+    return all(leads(parent, False) for parent in run.dag.parents(node))
+
+
+def skip(run: RunState, nodes: Sequence[int]) -> None:
+    """Nodes count as done without having run; children follow of which all parents were skipped."""
+    todo = list(nodes)
+    others: list[int] = []
+    for node in todo:  # which grows meanwhile
+        if run.nodes.states[node] != State.WAITING:
+            continue
+        condition = run.dag.conditions.get(node)
+        run.nodes.move(node, Cause.MARKED_DONE, run.now)
+        run.conditions.skip(node, condition is None or condition.skips_children)
+        run.sites.touch(node)
+        if condition is None:
+            run.say(f"Node {run.dag.names[node]} is skipped: all its parents were skipped")
+        for child in run.nodes.release_children(node):
+            closed = run.is_closed_to(child) or run.provisioner.holds_back(child)
+            (todo if not closed and _follows(run, child) else others).append(child)
+    start_all(run, others)
 
 
 def make_ready(run: RunState, node: int, *, first: bool = False) -> None:
@@ -98,6 +133,8 @@ def open_cluster(
     run.scripts.pre.discard(node)
     run.save_points.discard(node)
     run.nodes.move(node, Cause.JOBS_SEEN, run.now)
+    if run.dag.published and node in run.dag.published:
+        run.results.opened(node, cluster, only)
     run.categories.enter(node)
     if run.query.at is None and run.config.check_queue_interval > 0:
         run.query.plan(run.now + run.config.check_queue_interval)
@@ -125,13 +162,41 @@ def remove_rest(run: RunState, jobs: Jobs, reason: str, *, soon: bool = False) -
 # End.
 
 
-def succeed(run: RunState, node: int) -> None:
-    """The node is done: its children may start."""
+def succeed(run: RunState, node: int, *, publishes: bool = True) -> None:
+    """The node has ended well; if it `publishes` anything, that comes first."""
     if run.provisioner.gave_up(node):
         fail(run, node, "The provisioner's job exited before it gave the go-ahead")
         return
     if run.sites and _has_cleaned_up(run, node, Cause.SUCCEEDED):
         return
+    if run.dag.published and publishes and _needs_result(run, node):
+        return
+    conclude(run, node)
+
+
+def _needs_result(run: RunState, node: int) -> bool:
+    """Whether what the node publishes is to be read."""
+    if node not in run.dag.published or run.mode is Mode.DRY_RUN or is_published(run, node):
+        return False
+    run.nodes.move(node, Cause.NEEDS_RESULT, run.now)
+    run.results.wait(node, run.now + RESULT_TIMEOUT_S)
+    return True
+
+
+def is_published(run: RunState, node: int) -> bool:
+    """Whether the log has all that a node publishes which has ended well."""
+    published, results = run.dag.published[node], run.results
+    if published.file and node not in results.told:
+        return False
+    if not published.attributes or node in results.late:
+        return True
+    jobs = run.job_table.by_node.get(node)
+    ended = len(jobs.codes) if jobs is not None and jobs.cluster > 0 else 0
+    return results.ends_told(node) >= ended
+
+
+def conclude(run: RunState, node: int) -> None:
+    """The node is done: its children may start."""
     run.nodes.move(node, Cause.SUCCEEDED, run.now)
     run.steering.run_over(node)
     _forget_run(run, node)
@@ -265,6 +330,8 @@ def _next_run(run: RunState, node: int, delay_s: float) -> None:
     """Forget the run that failed; start the next one, or wait for it."""
     previous = run.retrying.previous_clusters.setdefault(node, set())
     previous.add(_run_key(run, node))
+    if run.dag.published:
+        run.results.forget(node)
     ended = run.happened(run.jobstate_lines.times.get(node, run.now))
     _forget_run(run, node)
     if delay_s > 0:
@@ -282,6 +349,11 @@ def begin_anew(run: RunState, node: int) -> None:
     """
     run.retrying.previous_clusters.setdefault(node, set()).add(_run_key(run, node))
     _forget_run(run, node)
+    if run.conditions or run.dag.published:
+        run.results.forget(node)
+        run.conditions.forget(node)
+        if node in run.nodes.turns.parents:
+            run.nodes.turns.close(node)
     taken = run.nodes.retries.get(node, 0) + 1
     run.nodes.set_retries(node, taken)
     run.retrying.extra_retries[node] = taken
@@ -331,7 +403,7 @@ def grant_retry(run: RunState, node: int) -> None:
 def restore_dropped(run: RunState, node: int, cause: Cause) -> None:
     """What had begun when the FINAL node began goes on to its end; a replay, which does not know
     that it had, has dropped its node."""
-    dropped = run.nodes.states[node] == State.WAITING and run.nodes.waiting[node] == 0
+    dropped = run.nodes.states[node] == State.WAITING and run.nodes.may_start(node)
     if dropped and run.recovering and run.is_closed_to(node):
         run.nodes.move(node, cause, run.now)
 

@@ -12,6 +12,7 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import (
     job_events,
     journal_events,
+    node_results,
     rerun,
     scripts,
     site_policies,
@@ -169,6 +170,8 @@ def _node_of(run: RunState, event: LogEvent) -> int | None:
         return run.dag.find(event.node)
     if event.cluster == NOOP_CLUSTER:
         return run.noop_ids.nodes.get(event.subproc)
+    if event.kind == EventKind.JOB_AD_INFORMATION and run.dag.published:  # it comes after the end
+        return run.results.node_of(event.cluster, event.proc)
     return run.job_table.node_of(event.cluster, event.proc)
 
 
@@ -200,4 +203,5 @@ _HANDLERS: dict[int, Callable[[RunState, int, LogEvent], None]] = {
     EventKind.POST_SCRIPT_TERMINATED: scripts.on_post_ended,
     EventKind.PRESKIP: scripts.on_pre_skip,
     EventKind.GENERIC: journal_events.on_record,
+    EventKind.JOB_AD_INFORMATION: node_results.on_job_ad,
 }

@@ -16,7 +16,7 @@ Rule 3: throttles, files and the schedd have no part in it.
        |                              |      |
        |                              +-- POST_WAIT -> POST_RUN -> POST_UNCONFIRMED
        |                              |                               |
-       +--an ancestor failed--> FUTILE    FAILED <--------------------+--> DONE
+       +--an ancestor failed--> FUTILE    FAILED <--------------------+--> RESULT --> DONE
 
 An *unconfirmed* state waits for our own event in the nodes log: what DAGMan itself decided counts
 only when it has been read back from there.  Replaying an old log skips the states that only live
@@ -50,6 +50,7 @@ class State(IntEnum):
     DONE = 13  # ended well
     FAILED = 14  # ended badly
     FUTILE = 15  # an ancestor failed
+    RESULT = 16  # ended well; what it publishes (PUBLISH) is not known yet
 
 
 class Cause(IntEnum):
@@ -73,6 +74,7 @@ class Cause(IntEnum):
     DROPPED = 15  # nothing but the FINAL node is started any more; or a parent is to run anew
     RUN_AGAIN = 16  # a person wants it to run anew
     FREED = 17  # no ancestor of it has failed any more
+    NEEDS_RESULT = 18  # what it publishes is to be read
 
 
 _S, _C = State, Cause
@@ -151,6 +153,17 @@ TABLE: dict[tuple[State, Cause], State] = {
     (_S.POST_WAIT, _C.SUCCEEDED): _S.DONE,
     (_S.POST_WAIT, _C.RETRY_LATER): _S.RETRY_WAIT,
     (_S.POST_WAIT, _C.FAILED): _S.FAILED,
+    # what it publishes
+    (_S.PRE_WAIT, _C.NEEDS_RESULT): _S.RESULT,
+    (_S.PRE_UNCONFIRMED, _C.NEEDS_RESULT): _S.RESULT,
+    (_S.SUBMITTED, _C.NEEDS_RESULT): _S.RESULT,
+    (_S.POST_WAIT, _C.NEEDS_RESULT): _S.RESULT,
+    (_S.POST_UNCONFIRMED, _C.NEEDS_RESULT): _S.RESULT,
+    (_S.RESULT, _C.NEEDS_PRE): _S.PRE_WAIT,
+    (_S.RESULT, _C.NEEDS_SUBMIT): _S.READY,
+    (_S.RESULT, _C.SUCCEEDED): _S.DONE,
+    (_S.RESULT, _C.RETRY_LATER): _S.RETRY_WAIT,
+    (_S.RESULT, _C.FAILED): _S.FAILED,
     # the delay before a retry has passed
     (_S.RETRY_WAIT, _C.NEEDS_PRE): _S.PRE_WAIT,
     (_S.RETRY_WAIT, _C.NEEDS_SUBMIT): _S.READY,
@@ -173,6 +186,7 @@ PUBLISHED: dict[State, NodeStatus] = {
     _S.DONE: NodeStatus.DONE,
     _S.FAILED: NodeStatus.ERROR,
     _S.FUTILE: NodeStatus.FUTILE,
+    _S.RESULT: NodeStatus.POSTRUN,
 }
 
 ENDED = frozenset((_S.DONE, _S.FAILED, _S.FUTILE))

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 
 from condor_pydagman.engine.node_states import TABLE, Cause, State
+from condor_pydagman.engine.node_turns import GATE, Turns
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import NodeKind
 
@@ -38,6 +39,7 @@ class Nodes:
         counts: how many nodes are in each state, services left out.
         service_counts: the same of services.
         waiting: for each vertex (nodes, then junctions), how many predecessors have not ended.
+        turns: the nodes that are outside of that countdown.
         retries: retries taken so far, by node; absent means 0.
         values: return value of the last run, by node; absent means 0.
         errors: why a node failed, in words.
@@ -51,6 +53,7 @@ class Nodes:
     __slots__ = (
         "_futile_junctions",
         "_recent_moves",
+        "_watched",
         "by_class",
         "changes",
         "class_of",
@@ -64,6 +67,7 @@ class Nodes:
         "services",
         "states",
         "total",
+        "turns",
         "values",
         "waiting",
     )
@@ -78,6 +82,10 @@ class Nodes:
         self.service_counts = [0] * len(State)
         self.service_counts[State.WAITING] = len(self.services)
         self.waiting = array("i", (dag.predecessor_count(v) for v in range(dag.vertex_count)))
+        self.turns = Turns(dag, dag.conditions)
+        self._watched = self.turns.watched
+        for node in self.turns.parents:
+            self.waiting[node] += GATE
         self.retries: dict[int, int] = {}
         self.values: dict[int, int] = {}
         self.errors: dict[int, str] = {}
@@ -116,6 +124,8 @@ class Nodes:
             counts[new] += 1
         self.changes += 1
         self._recent_moves.append((now, node, old, cause))
+        if self._watched and node in self._watched:
+            self.turns.parent_moved(node, old, new)
 
     def move_history(self, node: int) -> str:
         """The remembered moves of one node, as text."""
@@ -161,6 +171,15 @@ class Nodes:
     def roots(self) -> list[int]:
         """Nodes without unfinished parents."""
         return [node for node in range(len(self.dag)) if self.waiting[node] == 0]
+
+    def may_start(self, node: int) -> bool:
+        """Whether the node's turn has come, as far as its parents decide."""
+        return not self.waiting[node] or node in self.turns.opened
+
+    def unfinished_parents(self, node: int) -> int:
+        """How many predecessors the node waits for."""
+        waiting = self.waiting[node]
+        return waiting if waiting < GATE else self.turns.unfinished[node]
 
     def release_children(self, node: int, *, weak_only: bool = False) -> list[int]:
         """Count `node` as ended for its successors; returns those that now have no unfinished
@@ -229,14 +248,17 @@ class Nodes:
 
         Nodes that are DONE stay so, but what lies below them becomes futile too (stock rule).  A
         weak edge of the failed node makes no child futile; one of a node that is futile does.
+        Nodes whose turn is decided otherwise are passed over, with all that is below them.
         """
-        total = len(self.dag)
+        total, gated = len(self.dag), self.turns.parents
         seen: set[int] = set()
         futile = 0
         todo = [self._weak(node, weak=False)]
         while todo:
             for vertex in todo.pop():
                 if vertex in seen or vertex in self._futile_junctions:
+                    continue
+                if gated and vertex in gated:
                     continue
                 (seen if vertex < total else self._futile_junctions).add(vertex)
                 state = self.states[vertex] if vertex < total else State.WAITING

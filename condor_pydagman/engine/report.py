@@ -74,7 +74,9 @@ class NodeReport(NamedTuple):
     `retries_done` counts retries taken so far; `procs_*` are those in the queue now;
     `error` tells why it failed; `job` is `cluster.proc.subproc` of its last job, '' if none;
     `details` is for people, of a node that waits for something out of the ordinary; `settings` what
-    a person has set, None if nothing; `site` is that of its group, '' if it has none.
+    a person has set, None if nothing; `site` is that of its group, '' if it has none; `skipped`
+    says that it is done without having run, `anew` that a rescue DAG is to decide that again;
+    `result`, a ClassAd, is what a rescue file keeps of it.
     """
 
     node: int
@@ -91,6 +93,9 @@ class NodeReport(NamedTuple):
     details: str = ""
     settings: NodeSettings | None = None
     site: str = ""
+    skipped: bool = False
+    anew: bool = False
+    result: str = ""
 
 
 class GroupReport(NamedTuple):

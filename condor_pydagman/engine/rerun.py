@@ -6,7 +6,8 @@ follows from them, or the node must not.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import chain
 
 from condor_pydagman.engine import lifecycle, site_matching
 from condor_pydagman.engine.node_states import NOT_BEGUN, Cause, State
@@ -63,13 +64,40 @@ def run_again(run: RunState, node: int, *, with_descendants: bool) -> None:
     """Take back what has ended; what has no unfinished parent starts."""
     nodes = _with_descendants(run, node) if with_descendants else [node]
     for one in nodes:
+        if run.nodes.turns.watched:
+            _decide_anew(run, one, nodes)
         for child in take_back(run, one):
             if run.nodes.states[child] in NOT_BEGUN and run.nodes.states[child] != State.WAITING:
                 _wait_again(run, child)
         group = run.sites.group(one)
         if group is not None:
             run.sites.begin_anew(group)
-    lifecycle.start_all(run, [one for one in nodes if not run.nodes.waiting[one]])
+    lifecycle.start_all(run, [one for one in nodes if run.nodes.may_start(one)])
+
+
+def _decide_anew(run: RunState, node: int, nodes: Sequence[int]) -> None:
+    """The node is to run anew: what was decided of nodes by its end counts no more."""
+    turns = run.nodes.turns
+    for child in _decided(run, node):
+        if child in nodes or turns.unfinished[child]:
+            continue  # it ends anew itself, or nothing has been decided
+        if run.nodes.states[child] != State.WAITING:
+            leave_queues(run, child)
+            run.nodes.move(child, Cause.DROPPED, run.now)
+        lifecycle.begin_anew(run, child)
+
+
+def _decided(run: RunState, node: int) -> list[int]:
+    """The nodes whose turn the node's end has decided, or that of nodes which it made futile."""
+    found: dict[int, None] = {}
+    todo, seen = [node], {node}
+    for one in todo:  # which grows meanwhile
+        found.update(dict.fromkeys(run.nodes.turns.children_waiting(one)))
+        for child in run.dag.children(one):
+            if run.nodes.states[child] == State.FUTILE and child not in seen:
+                seen.add(child)
+                todo.append(child)
+    return list(found)
 
 
 def take_back(run: RunState, node: int) -> list[int]:
@@ -122,7 +150,7 @@ def settle(run: RunState) -> None:
     site_matching.look_at_ends(run)
     run.nodes.mark_all_futile_anew(run.steering.barren, run.now)
     waiting = (node for node in run.nodes.in_state(State.WAITING) if node != run.final)
-    lifecycle.start_all(run, [node for node in waiting if not run.nodes.waiting[node]])
+    lifecycle.start_all(run, [node for node in waiting if run.nodes.may_start(node)])
     if run.status is DagStatus.NODE_FAILED and not run.nodes.counts[State.FAILED]:
         run.set_status(DagStatus.OK)
 
@@ -137,12 +165,14 @@ def leave_queues(run: RunState, node: int) -> None:
 
 
 def _released(run: RunState, node: int) -> Iterable[int]:
-    """The children for which the node counts as ended."""
+    """The nodes for which the node counts as ended."""
+    decided = _decided(run, node) if run.nodes.turns.watched else ()
     if run.nodes.states[node] != State.FAILED:
-        return run.dag.children(node)
+        return chain(run.dag.children(node), decided)
     if node in run.steering.barren:
-        return ()
-    return (child for child in run.dag.children(node) if run.dag.is_weak(node, child))
+        return decided
+    weak = (child for child in run.dag.children(node) if run.dag.is_weak(node, child))
+    return chain(weak, decided)
 
 
 def _with_descendants(run: RunState, node: int) -> list[int]:

@@ -16,7 +16,7 @@ from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.inputs import Begin, LogCaughtUp
 from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.engine.state import Mode, RunState
-from condor_pydagman.graph.model import DONE, LEFT_OUT
+from condor_pydagman.graph.model import DONE, LEFT_OUT, SKIPPED
 
 
 def on_begin(run: RunState, begin: Begin) -> None:
@@ -60,8 +60,11 @@ def _mark_done(run: RunState) -> None:
     run.say(f"Number of pre-completed nodes: {len(done)}")
     for node in done:
         run.nodes.move(node, Cause.MARKED_DONE, run.now)
+        if run.dag.flags[node] & SKIPPED:
+            condition = run.dag.conditions.get(node)
+            run.conditions.skip(node, condition is None or condition.skips_children)
     for node in done:
-        if run.nodes.waiting[node] and not run.dag.flags[node] & LEFT_OUT:
+        if run.nodes.unfinished_parents(node) and not run.dag.flags[node] & LEFT_OUT:
             _warn_done_early(run, node)
     for node in done:
         run.nodes.release_children(node)

@@ -266,6 +266,4 @@ def _free(run: RunState, group: int) -> None:
     sites.move(group, GroupCause.FREE_AGAIN)
     sites.forget_site(group)
     rerun.settle(run)
-    lifecycle.start_all(
-        run, [one for one in sites.groups[group].nodes if not run.nodes.waiting[one]]
-    )
+    lifecycle.start_all(run, [one for one in sites.groups[group].nodes if run.nodes.may_start(one)])

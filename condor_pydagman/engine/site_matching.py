@@ -181,9 +181,7 @@ def on_match_read(run: RunState, node: int, event: LogEvent) -> None:
     sites.settle_claim(group)
     name = sites.groups[group].name
     run.say(f"Group {name} is matched to site {site} (round {event.value})")
-    lifecycle.start_all(
-        run, [one for one in sites.groups[group].nodes if not run.nodes.waiting[one]]
-    )
+    lifecycle.start_all(run, [one for one in sites.groups[group].nodes if run.nodes.may_start(one)])
 
 
 # Ends.

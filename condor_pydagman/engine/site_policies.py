@@ -136,9 +136,7 @@ def on_no_site(run: RunState, node: int, event: LogEvent) -> None:
     sites.move(group, GroupCause.GIVEN_UP)
     sites.set_why_siteless(group, event.text)
     run.say(f"Group {sites.groups[group].name} gets no site: {event.text}")
-    lifecycle.start_all(
-        run, [one for one in sites.groups[group].nodes if not run.nodes.waiting[one]]
-    )
+    lifecycle.start_all(run, [one for one in sites.groups[group].nodes if run.nodes.may_start(one)])
 
 
 def fail_siteless(run: RunState) -> None:

@@ -10,6 +10,7 @@ from enum import Enum
 
 from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
+from condor_pydagman.engine.condition_records import Conditions, Results
 from condor_pydagman.engine.dag_states import MOVES, Phase
 from condor_pydagman.engine.decisions import ALL_EVENTS
 from condor_pydagman.engine.jobs import JobTable
@@ -76,11 +77,14 @@ class RunState:
         shared: limits that the DAG shares with others.
         starts: how many nodes may be submitted in a minute.
         limited_queues: `ready` and those of scripts, if nodes keep to shared limits; else None.
+        conditions: nodes that run if a condition is true.
+        results: what nodes have published for conditions.
     """
 
     __slots__ = (
         "admin",
         "categories",
+        "conditions",
         "config",
         "dag",
         "dag_id",
@@ -105,6 +109,7 @@ class RunState:
         "query",
         "ready",
         "removals",
+        "results",
         "retrying",
         "save_points",
         "scripts",
@@ -156,6 +161,8 @@ class RunState:
         self.sites = SiteMatching(dag)
         active = self.mode is Mode.RUN
         self.shared = SharedLimits(dag, self.nodes, self.job_table, active=active)
+        self.conditions = Conditions(dag)
+        self.results = Results(dag)
         self.query = QueueQuery()
         self.log = LogReading()
         self.noop_ids = NoopIds()

@@ -5,7 +5,8 @@ from __future__ import annotations
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.jobs import ENDED as PROC_ENDED
 from condor_pydagman.engine.jobs import HELD, IDLE
-from condor_pydagman.engine.node_states import State
+from condor_pydagman.engine.node_states import ENDED, State
+from condor_pydagman.engine.node_turns import GATE
 from condor_pydagman.engine.site_states import CLAIMING, GroupState
 from condor_pydagman.engine.state import RunState
 
@@ -16,6 +17,7 @@ def validate(run: RunState) -> None:
     _procs(run)
     _ready(run)
     _parents(run)
+    _turns(run)
     _throttles(run)
     _special(run)
     _groups(run)
@@ -63,6 +65,9 @@ def _parents(run: RunState) -> None:
     for node, state in enumerate(states):
         if state in (State.WAITING, State.DONE, State.FUTILE) or run.sites.cleans_up(node):
             continue
+        if node in run.nodes.turns.parents:
+            assert state == State.FAILED or node in run.nodes.turns.opened, node
+            continue
         for parent in run.dag.parents(node):
             if node in run.nodes.errors and state == State.FAILED:
                 continue  # a person may have cancelled it before its parents had ended
@@ -71,6 +76,17 @@ def _parents(run: RunState) -> None:
                 continue  # its parent has been done once
             weak = states[parent] == State.FAILED and run.dag.is_weak(parent, node)
             assert weak or states[parent] == State.DONE, run.nodes.move_history(node)
+
+
+def _turns(run: RunState) -> None:
+    """Nodes that wait for the end of their parents wait for those that have not ended."""
+    turns = run.nodes.turns
+    for node, parents in turns.parents.items():
+        unfinished = sum(run.nodes.states[parent] not in ENDED for parent in parents)
+        assert unfinished == turns.unfinished[node], run.nodes.move_history(node)
+        assert run.nodes.waiting[node] >= GATE, run.nodes.move_history(node)
+    for node in run.conditions.skipped:
+        assert run.nodes.states[node] == State.DONE, run.nodes.move_history(node)
 
 
 def _throttles(run: RunState) -> None:

@@ -68,7 +68,9 @@ def node_reports(run: RunState) -> Iterator[NodeReport]:
     published = [PUBLISHED[state] for state in State]
     retries, values, errors = nodes.retries.get, nodes.values.get, nodes.errors.get
     settings, waiting_for_retry = run.steering.settings.get, bool(run.retrying.queue)
-    sites = run.sites
+    sites, skipped, watched = run.sites, run.conditions.skipped, bool(nodes.turns.watched)
+    anew = _decided_anew(run) if skipped else skipped
+    special = waiting_for_retry or bool(run.conditions)
     for node, name in enumerate(run.dag.names):
         jobs = by_node.get(node)
         queued, held, running = _NO_PROCS if jobs is None else _procs(jobs)
@@ -76,7 +78,7 @@ def node_reports(run: RunState) -> Iterator[NodeReport]:
             node=node,
             name=name,
             status=published[nodes.states[node]],
-            waiting_parents=nodes.waiting[node],
+            waiting_parents=nodes.unfinished_parents(node),
             retries_done=retries(node, 0),
             return_value=values(node, 0),
             procs_queued=queued,
@@ -84,9 +86,12 @@ def node_reports(run: RunState) -> Iterator[NodeReport]:
             proc_running=running,
             error=errors(node, ""),
             job=last_job(run, node),
-            details=_details(run, node) if waiting_for_retry else "",
+            details=_details(run, node) if special else "",
             settings=settings(node),
             site=sites.site(node)[0] if sites else "",
+            skipped=node in skipped,
+            anew=node in anew,
+            result=_result(run, node) if watched else "",
         )
 
 
@@ -101,11 +106,67 @@ def _procs(jobs: Jobs) -> tuple[int, int, bool]:
 
 
 def _details(run: RunState, node: int) -> str:
+    if node in run.conditions.skipped:
+        why = run.conditions.why.get(node)
+        return "skipped" if why is None else f"skipped: RUN_IF is false{': ' * bool(why)}{why}"
+    if node in run.conditions.asked or node in run.conditions.unread:
+        return "its RUN_IF is being evaluated"
     due = run.retrying.queue.due(node)
     if due is None:
         return ""
     number = run.nodes.retries.get(node, 0)
     return f"retry #{number} starts in {max(0.0, due - run.now):.0f} seconds"
+
+
+def outcome(run: RunState, node: int) -> str:
+    """How a node has ended, as conditions call it; '' if it has not."""
+    if node in run.conditions.skipped:
+        return "SKIPPED"
+    return _OUTCOMES.get(State(run.nodes.states[node]), "")
+
+
+_OUTCOMES = {State.DONE: "DONE", State.FAILED: "FAILED", State.FUTILE: "FUTILE"}
+_OF_NO_JOB = -1000  # return values of nodes below this are DAGMan's own
+
+
+def known_of(run: RunState, node: int) -> str:
+    """What conditions can ask of a node that has run, but for its outcome: `name = literal; ...`"""
+    restored = run.results.restored.get(node)
+    if restored is not None:
+        return restored.strip()[1:-1].strip().rstrip("; \t")
+    value = run.nodes.values.get(node, 0)
+    pairs = list(run.results.values.get(node, {}).items())
+    if value >= 0:
+        pairs.append(("ExitCode", str(value)))
+    elif value > _OF_NO_JOB:
+        pairs.append(("Signal", str(-value)))
+    pairs.append(("Retries", str(run.nodes.retries.get(node, 0))))
+    return "; ".join(f"{name} = {literal}" for name, literal in pairs)
+
+
+def _decided_anew(run: RunState) -> set[int]:
+    """Nodes that were skipped because of what is to run again in a rescue DAG: parents that failed,
+    or nodes of this kind."""
+    skipped = run.conditions.skipped
+    ended_badly = (State.FAILED, State.FUTILE)
+    found: dict[int, None] = {}
+    for node in skipped:
+        parents = run.nodes.turns.parents.get(node) or run.dag.parents(node)
+        if any(run.nodes.states[parent] in ended_badly for parent in parents):
+            found[node] = None
+    todo = list(found)
+    for node in todo:  # which grows meanwhile
+        for child in (*run.dag.children(node), *run.nodes.turns.children_waiting(node)):
+            if child in skipped and child not in found:
+                found[child] = None
+                todo.append(child)
+    return set(found)
+
+
+def _result(run: RunState, node: int) -> str:
+    """What a rescue file keeps of a node for the conditions of others, '' for nothing."""
+    asked_of = node in run.nodes.turns.watched and outcome(run, node) == "DONE"
+    return f"[ {known_of(run, node)} ]" if asked_of else ""
 
 
 def last_job(run: RunState, node: int) -> str:

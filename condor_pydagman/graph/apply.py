@@ -9,6 +9,7 @@ from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.graph import (
     chosen_nodes,
+    condition_commands,
     connect,
     define,
     limit_uses,
@@ -43,6 +44,10 @@ _FUNCTIONS: dict[type, Callable[[Building, Any], None]] = {
     commands.TimeoutLine: modify.timeout,
     commands.SavePointFile: modify.save_point_file,
     commands.Category: modify.category,
+    commands.RunIf: condition_commands.run_if,
+    commands.Publish: condition_commands.publish,
+    commands.Skipped: condition_commands.skipped,
+    commands.NodeResult: condition_commands.node_result,
     commands.Done: modify.done,
     commands.SiteGroupLine: site_groups.site_group,
     commands.SitePolicyLine: site_groups.site_policy,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
-from condor_pydagman.graph import limit_uses, splices, whole
+from condor_pydagman.graph import condition_commands, limit_uses, splices, whole
 from condor_pydagman.graph.apply_bulk import NotSimple
 from condor_pydagman.graph.building import Building, BuildOptions
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.problems import DagFileErrors, ProcessingError
-from condor_pydagman.graph.reading import DagReader, ReadText
+from condor_pydagman.graph.reading import MAX_ERRORS, DagReader, ReadText
 
 __all__ = ["BuildOptions", "DagFileErrors", "ProcessingError", "ReadText", "build"]
 
@@ -40,6 +41,10 @@ def _build(files: Sequence[str], read_text: ReadText, options: BuildOptions, in_
     if reader.errors:
         raise DagFileErrors(reader.errors, dag.warnings, reader.lost)
     dag.finish()
+    if dag.conditions:
+        wrong = list(islice(condition_commands.mistakes(dag), MAX_ERRORS))
+        if wrong:
+            raise DagFileErrors(wrong, dag.warnings)
     return dag
 
 

@@ -23,9 +23,11 @@ __all__ = [
     "BY_NODE",
     "Abort",
     "Choice",
+    "Condition",
     "Dag",
     "DotFile",
     "LimitUse",
+    "Published",
     "Retry",
     "Script",
     "SiteGroup",
@@ -41,6 +43,7 @@ DONE = 2  # is done before the start
 JOIN = 4  # made by us for a PARENT line, see DAGMAN_USE_JOIN_NODES
 USER_DONE = 8  # DONE because `JOB ... DONE` says so, not a rescue file
 LEFT_OUT = 16  # DONE because CHOOSE leaves it out
+SKIPPED = 32  # DONE because an earlier run has skipped it
 
 
 class Script(NamedTuple):
@@ -113,6 +116,26 @@ class Splice(NamedTuple):
     directory: str
     begin: int
     end: int
+
+
+class Condition(NamedTuple):
+    """A RUN_IF command, which stock DAGMan does not have.
+
+    Attributes:
+        expression: with full names of parents and categories.
+        skips_children: if it is false, children whose parents have all been skipped are skipped,
+            too (ELSE SKIP).
+    """
+
+    expression: str
+    skips_children: bool = True
+
+
+class Published(NamedTuple):
+    """PUBLISH commands of a node: the file that it writes, attributes of its job."""
+
+    file: str = ""
+    attributes: tuple[str, ...] = ()
 
 
 class SiteGroup(NamedTuple):
@@ -203,6 +226,9 @@ class Dag:
         self.tolerances: dict[int, Tolerance] = {}
         self.timeouts: dict[int, Timeout] = {}
         self.save_points: dict[int, str] = {}  # save file, written at the start
+        self.conditions: dict[int, Condition] = {}
+        self.published: dict[int, Published] = {}
+        self.results: dict[int, str] = {}  # of an earlier run, the text of a ClassAd
         self.categories: dict[int, str] = {}
         self.category_limits: dict[str, int] = {}
         self.variables = VariableTable()
@@ -391,6 +417,9 @@ BY_NODE = (
     "tolerances",
     "timeouts",
     "save_points",
+    "conditions",
+    "published",
+    "results",
     "categories",
     "group_of",
 )

@@ -15,6 +15,7 @@ class Places:
         self._files: list[str] = []
         self._starts: list[int] = []  # first node read after the file of that index was entered
         self._read_as: Sequence[int] | None = None
+        self._conditions: dict[int, str] = {}  # by the number that the node was read as
 
     @property
     def file(self) -> str:
@@ -36,6 +37,14 @@ class Places:
     def add_many(self, lines: Iterable[int]) -> None:
         """As `add`, for several nodes."""
         self._lines.extend(lines)
+
+    def note_condition(self, node: int, line: int) -> None:
+        """The RUN_IF of the node is on `line` of the file entered last."""
+        self._conditions[node] = f"{self.file}:{line}"
+
+    def of_condition(self, node: int) -> str:
+        """`file:line` of the node's RUN_IF; '' if it has none."""
+        return self._conditions.get(node if self._read_as is None else self._read_as[node], "")
 
     def renumber(self, read_as: Sequence[int]) -> None:
         """Node n is the one that was read as number `read_as[n]`."""

@@ -24,7 +24,7 @@ from condor_pydagman.graph.problems import DagFileErrors, ProcessingError
 from condor_pydagman.graph.reading import MAX_ERRORS, placed
 
 # REJECT, too, was written once: it stops the DAG.
-_OF_RUN = (commands.SiteMatched, commands.Choose)
+_OF_RUN = (commands.SiteMatched, commands.Choose, commands.Skipped, commands.NodeResult)
 _WRITTEN = (commands.Done, commands.RetryLine, commands.Reject, *_OF_RUN)
 # What a person sets for nodes (docs/steering.md).
 _SETTINGS = (commands.Priority, commands.TimeoutLine, commands.Category, commands.Vars)
@@ -35,8 +35,8 @@ _FULL_RESCUE = (
 )
 
 _ONLY = (
-    "A rescue or save file can hold DONE, RETRY, PRIORITY, TIMEOUT, CATEGORY, VARS, SITE_MATCHED"
-    " and CHOOSE lines only"
+    "A rescue or save file can hold DONE, RETRY, PRIORITY, TIMEOUT, CATEGORY, VARS, SITE_MATCHED,"
+    " CHOOSE, SKIPPED and NODE_RESULT lines only"
 )
 _ELSEWHERE = "put what else the DAG needs into the DAG file itself"
 
@@ -133,7 +133,7 @@ def _apply(building: Building, command: Command, progress: Progress) -> None:
             fail(f"Node {command.name} already exists in DAG.", _FULL_RESCUE)
         fail(_ONLY, _ELSEWHERE)
     apply(building, command)
-    if isinstance(command, commands.Done):
+    if isinstance(command, (commands.Done, commands.Skipped)):
         node = building.needed(command.node)
         if node not in building.special:
             progress.done.append(node)

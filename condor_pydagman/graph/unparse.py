@@ -20,12 +20,15 @@ from operator import gt, lt
 
 from condor_pydagman.dagfile import commands, printer
 from condor_pydagman.dagfile.commands import Command
+from condor_pydagman.dagfile.condition_lines import DONE as ELSE_DONE
+from condor_pydagman.dagfile.condition_lines import SKIP
 from condor_pydagman.dagfile.limit_lines import ALL_NODES, CATEGORY
 from condor_pydagman.dagfile.site_lines import NODES
 from condor_pydagman.graph.model import (
     DONE,
     LEFT_OUT,
     NOOP,
+    SKIPPED,
     USER_DONE,
     Dag,
     LimitUse,
@@ -113,8 +116,26 @@ def _modifiers(dag: Dag, node: int) -> Iterator[Command]:
         yield commands.Category(_NO_LINE, name, dag.categories[node])
     if node in dag.save_points:
         yield commands.SavePointFile(_NO_LINE, name, dag.save_points[node])
-    if flags & DONE and not flags & (USER_DONE | LEFT_OUT):
+    yield from _decisions(dag, node)
+    if flags & SKIPPED:
+        yield commands.Skipped(_NO_LINE, name)
+    elif flags & DONE and not flags & (USER_DONE | LEFT_OUT):
         yield commands.Done(_NO_LINE, name)
+
+
+def _decisions(dag: Dag, node: int) -> Iterator[Command]:
+    """RUN_IF, PUBLISH and NODE_RESULT lines of a node."""
+    name = dag.names[node]
+    condition, published = dag.conditions.get(node), dag.published.get(node)
+    if condition is not None:
+        otherwise = SKIP if condition.skips_children else ELSE_DONE
+        yield commands.RunIf(_NO_LINE, name, condition.expression, otherwise)
+    if published is not None and published.file:
+        yield commands.Publish(_NO_LINE, name, published.file)
+    if published is not None and published.attributes:
+        yield commands.Publish(_NO_LINE, name, "", published.attributes)
+    if node in dag.results:
+        yield commands.NodeResult(_NO_LINE, name, dag.results[node])
 
 
 def retry_line(name: str, retry: Retry) -> commands.RetryLine:

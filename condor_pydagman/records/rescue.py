@@ -98,10 +98,13 @@ def _text(
     for report in nodes:
         kind = dag.kinds[report.node]
         total += kind != NodeKind.SERVICE
-        if report.status == NodeStatus.DONE and not _left_out(dag, report):
+        if report.status == NodeStatus.DONE and not (report.anew or _left_out(dag, report)):
             done += kind != NodeKind.SERVICE
             if kind not in _NEVER_DONE:
-                marks.append(f"DONE {node_word(report.name)}\n")
+                word = "SKIPPED" if report.skipped else "DONE"
+                marks.append(f"{word} {node_word(report.name)}\n")
+            if report.result:
+                marks.append(f"NODE_RESULT {node_word(report.name)} {report.result}\n")
         elif report.status == NodeStatus.ERROR and kind != NodeKind.SERVICE:
             failed.append(report.name)
             if dag.has_weak_children_only(report.node) and kind not in _NEVER_DONE:

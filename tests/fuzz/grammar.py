@@ -296,6 +296,17 @@ class Writer:
     def _done(self) -> str:
         return self._line("DONE", self._name(""))
 
+    def _condition(self) -> str:
+        name = self._name()
+        return self._random.choice((
+            f"RUN_IF {name} {self._maybe('ELSE DONE', 'ELSE SKIP')} Failed == 0",
+            f"RUN_IF {name} Parents.{self._name()}.n > 1 || Category.c.Done > 0",
+            f"PUBLISH {name} FILE {self._file()}",
+            f"PUBLISH {name} ATTRIBUTES a,b",
+            f"SKIPPED {name}",
+            f"NODE_RESULT {name} [ n = 3 ]",
+        ))  # fmt: skip
+
     def _whole(self) -> str:
         file = self._pick(("f.out", "g.out"), _OTHER_FILES)
         line = self._random.choice((
@@ -357,6 +368,7 @@ _COMMANDS = (
     Writer._maxjobs,
     Writer._save_point,
     Writer._done,
+    Writer._condition,
     Writer._whole,
     Writer._whole,
 )

@@ -1,0 +1,97 @@
+"""Values of ClassAds as they are written in the ClassAd language, and small ClassAds of files."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from typing import Any
+
+import classad2
+
+from condor_pydagman.adapters.descriptions import BINDINGS
+from condor_pydagman.adapters.own_files import open_to_read
+from condor_pydagman.dagfile.condition_lines import OWN_ATTRIBUTES
+
+MAX_FILE_BYTES = 16_384  # of a file with what a node publishes
+MAX_VALUE_BYTES = 500  # of one value, as it is written
+MAX_DEPTH = 3  # of lists in lists
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]{0,99}", re.ASCII)
+_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+class BadResult(Exception):
+    """A file does not have what a node can publish; the text says why."""
+
+
+def literal(value: Any, depth: int = MAX_DEPTH) -> str | None:
+    """A value as the ClassAd language has it; None if it has no form that stays the same."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, classad2.Value):  # which is an int as well
+        return "undefined" if value == classad2.Value.Undefined else None
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return repr(value) if math.isfinite(value) else None
+    if isinstance(value, str):
+        return '"' + "".join(_ESCAPES.get(c, c if c >= " " else " ") for c in value) + '"'
+    if isinstance(value, list) and depth:
+        parts = [literal(one, depth - 1) for one in value]
+        return None if None in parts else "{" + ",".join(map(str, parts)) + "}"
+    return None
+
+
+def read_result(path: str) -> list[tuple[str, str]]:
+    """Names and values of a file that a node has written: a ClassAd, `[ n = 3; s = "x" ]`, or a
+    line `name = value` for each, as HTCondor writes ads.
+
+    Raises:
+        BadResult: it can't be read, or has something else in it.
+    """
+    text = _text(path)
+    try:
+        ad = classad2.ClassAd(text) if text.lstrip()[:1] == "[" else _of_lines(text)
+        names = list(ad.keys())
+    except (classad2.ClassAdException, *BINDINGS):
+        raise BadResult("it is no ClassAd: expected [ name = value; ... ]") from None
+    return [(name, _value(ad, name)) for name in sorted(names, key=str.lower)]
+
+
+def _text(path: str) -> str:
+    try:
+        fd = open_to_read(path)
+        with os.fdopen(fd, "rb") as file:
+            data = file.read(MAX_FILE_BYTES + 1)
+    except OSError as error:
+        raise BadResult(error.strerror or str(error)) from None
+    if len(data) > MAX_FILE_BYTES:
+        raise BadResult(f"it is larger than {MAX_FILE_BYTES} bytes")
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        raise BadResult("it is no text in UTF-8") from None
+    if "\0" in text:
+        raise BadResult("it has a byte 0 in it")
+    return text
+
+
+def _of_lines(text: str) -> Any:
+    lines = (line.strip() for line in text.splitlines())
+    return classad2.ClassAd(
+        "[" + ";\n".join(line for line in lines if line[:1] not in ("", "#")) + "]"
+    )
+
+
+def _value(ad: Any, name: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise BadResult(f"{name[:100]!r} can't be the name of a value")
+    if name.lower() in (own.lower() for own in OWN_ATTRIBUTES):
+        raise BadResult(f"{name} can't be published: every parent has {', '.join(OWN_ATTRIBUTES)}")
+    written = literal(ad.eval(name))
+    if written is None:
+        raise BadResult(f"{name} is no number, text, truth value, or list of these")
+    if len(written.encode()) > MAX_VALUE_BYTES:
+        raise BadResult(f"{name} is longer than {MAX_VALUE_BYTES} bytes")
+    return written

@@ -1,0 +1,162 @@
+"""The commands by which a DAG decides: RUN_IF, PUBLISH; SKIPPED and NODE_RESULT of rescue files.
+
+They are ours.  An expression names parents and categories as its file does; the Dag has it with
+their full names.  That they are parents is known when all files have been read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from condor_pydagman.dagfile import commands
+from condor_pydagman.dagfile.condition_lines import SKIP
+from condor_pydagman.dagfile.condition_text import (
+    CATEGORY,
+    PARENTS,
+    Reference,
+    attribute_name,
+    references,
+    renamed,
+)
+from condor_pydagman.dagfile.excerpts import excerpt
+from condor_pydagman.graph import model
+from condor_pydagman.graph.building import STRICT_HIGH, Building, fail
+from condor_pydagman.graph.model import Condition, Dag, Published
+from condor_pydagman.graph.modify import category_name
+from condor_pydagman.graph.problems import ProcessingError
+from condor_pydagman.vocabulary import NodeKind
+
+_NOTHING = Published()
+_JOIN_NAME = "_condor_join_node"
+
+
+def run_if(building: Building, command: commands.RunIf) -> None:
+    """RUN_IF."""
+    dag = building.dag
+
+    def full(one: Reference) -> str:
+        return attribute_name(_full_name(building, one))
+
+    expression = building.text(renamed(command.expression, full))
+    new = building.share(Condition(expression, command.otherwise == SKIP))
+    for node in building.nodes(command.node):
+        _refuse_special(building, node, "RUN_IF")
+        old = dag.conditions.get(node)
+        if old not in (None, new):
+            building.warn(
+                f"Warning: new RUN_IF of node {building.shown(node)} overrides {old.expression}",
+                STRICT_HIGH,
+            )
+        dag.conditions[node] = new
+        dag.places.note_condition(node, command.line)
+
+
+def _full_name(building: Building, one: Reference) -> str:
+    """What the file calls a node, or a category, by its full name.
+
+    The node may not be of this file: a splice's node may have parents outside of it.
+    """
+    if one.what == CATEGORY:
+        return category_name(building, one.name)
+    node = building.find(one.name)
+    return one.name if node is None else building.dag.names[node]
+
+
+def publish(building: Building, command: commands.Publish) -> None:
+    """PUBLISH: of a node there may be one line with FILE, and several with ATTRIBUTES."""
+    published = building.dag.published
+    for node in building.nodes(command.node):
+        _refuse_special(building, node, "PUBLISH")
+        old = published.get(node, _NOTHING)
+        if command.file and old.file not in ("", command.file):
+            building.warn(
+                f"Warning: new PUBLISH FILE {command.file} of node {building.shown(node)}"
+                f" overrides {old.file}",
+                STRICT_HIGH,
+            )
+        attributes = tuple(dict.fromkeys((*old.attributes, *command.attributes)))
+        published[node] = building.share(Published(command.file or old.file, attributes))
+
+
+def skipped(building: Building, command: commands.Skipped) -> None:
+    """SKIPPED, of rescue files."""
+    node = building.needed(command.node)
+    _refuse_special(building, node, "SKIPPED")
+    building.dag.flags[node] |= model.DONE | model.SKIPPED
+
+
+def node_result(building: Building, command: commands.NodeResult) -> None:
+    """NODE_RESULT, of rescue files."""
+    building.dag.results[building.needed(command.node)] = command.text
+
+
+def _refuse_special(building: Building, node: int, word: str) -> None:
+    if node in building.special:
+        kind = NodeKind(building.dag.kinds[node]).name
+        fail(
+            f"{word} can't be said of node {building.shown(node)}",
+            f"it is a {kind} node, which has neither parents nor children",
+        )
+
+
+# What is known when all files have been read.
+
+
+def parents_of(dag: Dag, node: int) -> tuple[int, ...]:
+    """The parents whose end a conditional node waits for, each once; a node that only joins a
+    PARENT line stands for the parents of that line."""
+    found: dict[int, None] = {}
+    todo, seen = [node], {node}
+    for one in todo:  # which grows meanwhile
+        for parent in dag.parents(one):
+            if not _joins(dag, parent):
+                found[parent] = None
+            elif parent not in seen:
+                seen.add(parent)
+                todo.append(parent)
+    return tuple(found)
+
+
+def _joins(dag: Dag, node: int) -> bool:
+    """Whether the node was made for a PARENT line, by this reading or by that of a DAG which has
+    been written out as one file."""
+    if not dag.is_noop(node):
+        return False
+    return dag.names[node].rpartition("+")[2].startswith(_JOIN_NAME)
+
+
+def mistakes(dag: Dag) -> Iterator[ProcessingError]:
+    """What conditions name that they can't: nodes that are no parents, unknown categories."""
+    categories = {*dag.categories.values(), *dag.category_limits}
+    for node, condition in dag.conditions.items():
+        parents: set[str] | None = None
+        for one in references(condition.expression):
+            if one.what == PARENTS:
+                if parents is None:
+                    parents = {dag.names[parent] for parent in parents_of(dag, node)}
+                if one.name not in parents:
+                    yield _mistake(dag, node, one, _listed("its parents are", parents))
+            elif one.name not in categories:
+                yield _mistake(dag, node, one, _listed("the categories are", categories))
+
+
+def _listed(what: str, names: set[str]) -> str:
+    known = ", ".join(attribute_name(name) for name in sorted(names)[:5]) or "none"
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return f"{what} {known}{more}"
+
+
+def _mistake(dag: Dag, node: int, one: Reference, hint: str) -> ProcessingError:
+    name = dag.names[node]
+    if one.what == PARENTS:
+        what = f"{one.name} is no parent of node {name}, whose RUN_IF names it"
+    else:
+        what = f"There is no category {one.name}, which the RUN_IF of node {name} names"
+    file, _, line = dag.places.of_condition(node).rpartition(":")
+    front = f"RUN_IF {name} "
+    error = ProcessingError(what, file=file, line=int(line or 0), hint=hint)
+    error.place = error.line
+    error.text, error.caret = excerpt(
+        front + dag.conditions[node].expression, len(front) + one.begin
+    )
+    return error

@@ -1,0 +1,180 @@
+"""Conditions on the real pool: branches by exit codes, files and attributes of jobs; kills, rescue
+files, and what people ask."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.pool.scenes import Played, Scene, Stage
+
+pytestmark = pytest.mark.pool
+
+STAGE = Stage()
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "decisions"
+# The job exits with $(code), and writes $(text) into its file first.
+STEP = """\
+universe = scheduler
+executable = step.sh
+arguments = "$(JOB) $(code:0) '$(text)'"
+queue
+"""
+SCRIPT = """\
+#!/bin/sh
+echo "${3:-size = 5}" > "$1.ad"
+echo "$1" >> ran
+while [ -e "hold.$1" ]; do sleep 0.1; done
+exit "$2"
+"""
+
+
+def begin(s: Scene, dag: str, *words: str) -> None:
+    (s.work / "step.sub").write_text(STEP)
+    (s.work / "step.sh").write_text(SCRIPT)
+    (s.work / "step.sh").chmod(0o755)
+    nodes = dict.fromkeys(word for line in dag.splitlines() for word in _edge(line))
+    s.submit("".join(f"JOB {node} step.sub\n" for node in nodes) + dag, *words)
+
+
+def _edge(line: str) -> list[str]:
+    words = line.split()
+    return [one for one in words if one not in ("PARENT", "CHILD")] if "CHILD" in words else []
+
+
+def ran(s: Scene) -> list[str]:
+    return sorted((s.work / "ran").read_text().split())
+
+
+@STAGE.scene
+def a_parent_chooses_the_branch(s: Scene) -> None:
+    begin(
+        s,
+        "PARENT A CHILD small large repair\nPARENT small large CHILD end\n"
+        "PARENT large CHILD more\nPUBLISH A FILE A.ad\n"
+        "RUN_IF small Parents.A.size < 100\nRUN_IF large Parents.A.size >= 100\n"
+        'RUN_IF repair Parents.A.Outcome == "FAILED"\nNODE_STATUS_FILE t.status 1\n',
+    )
+    assert s.ends() == 0, s.out()[-4000:]
+    assert ran(s) == ["A", "end", "small"]
+    s.says(
+        "Node large is skipped, since RUN_IF Parents.A.size >= 100 is false: Parents.A.size is 5"
+    )
+    s.says("Node more is skipped: all its parents were skipped")
+
+
+@STAGE.scene
+def attributes_of_a_job_decide(s: Scene) -> None:
+    begin(
+        s,
+        "PARENT A CHILD X Y\nPUBLISH A ATTRIBUTES NumJobStarts,Cmd\n"
+        'RUN_IF X Parents.A.NumJobStarts >= 0 && regexp("step.sh$", Parents.A.Cmd)\n'
+        "RUN_IF Y Parents.A.NumJobStarts > 5\n",
+    )
+    assert s.ends() == 0, s.out()[-4000:]
+    assert ran(s) == ["A", "X"]
+
+
+@STAGE.scene
+def a_handler_runs_when_its_parent_has_failed(s: Scene) -> None:
+    begin(
+        s,
+        'PARENT A CHILD B repair\nPARENT B CHILD C\nVARS A code="3"\n'
+        "RUN_IF repair Parents.A.ExitCode == 3\n",
+    )
+    assert s.ends() == 1
+    assert ran(s) == ["A", "repair"]
+    assert s.rescue() == ["repair"]
+
+
+@STAGE.scene
+def a_condition_that_says_nothing_fails_its_node(s: Scene) -> None:
+    begin(s, "PARENT A CHILD X\nRUN_IF X Parents.A.size > 3\n")
+    assert s.ends() == 1
+    s.says(r"RUN_IF Parents.A.size > 3 at t.dag:\d+ can't be evaluated: it is undefined")
+
+
+@STAGE.scene
+def a_file_that_is_not_there_fails_its_node(s: Scene) -> None:
+    begin(s, "PARENT A CHILD X\nPUBLISH A FILE B.ad\nRUN_IF X true\n")
+    assert s.ends() == 1
+    s.says("what it publishes can't be read: B.ad: No such file or directory")
+    assert ran(s) == ["A", "X"]
+
+
+@STAGE.scene
+def a_rescue_dag_knows_what_was_decided(s: Scene) -> None:
+    begin(
+        s,
+        "PARENT A CHILD X Y B\nPARENT B CHILD Z\nPARENT A CHILD Z\nPUBLISH A FILE A.ad\n"
+        "RUN_IF X Parents.A.size > 9\nPARENT X CHILD X1\nPARENT X1 B CHILD E\n"
+        'RUN_IF Z Parents.A.size == 5 && Parents.B.Outcome == "DONE"\n'
+        'RUN_IF E Parents.X1.Outcome == "SKIPPED" && Done == 1\n'
+        'RUN_IF Y true\nVARS B code="1"\n',
+    )
+    assert s.ends() == 1
+    rescue = s.text("t.dag.rescue001").splitlines()
+    assert {"SKIPPED X", "SKIPPED X1", "DONE A", "DONE Y"} <= set(rescue)
+    assert "NODE_RESULT A [ size = 5; ExitCode = 0; Retries = 0 ]" in rescue
+    (s.work / "A.ad").unlink()
+    text = (s.work / "t.dag").read_text().replace('VARS B code="1"', "")
+    (s.work / "t.dag").write_text(text)
+    s.submit_again()
+    assert s.ends() == 0, s.out()[-4000:]
+    assert ran(s) == ["A", "B", "B", "E", "Y", "Z"]
+
+
+@STAGE.scene
+def kills_change_nothing(s: Scene) -> None:
+    s.touch("hold.A", "hold.X")
+    begin(
+        s,
+        "PARENT A CHILD X Y\nPARENT X Y CHILD Z\nPUBLISH A FILE A.ad\n"
+        "RUN_IF X Parents.A.size == 5\nRUN_IF Y Parents.A.size == 6\n"
+        'RUN_IF Z Parents.X.ExitCode == 0 && Parents.Y.Outcome == "SKIPPED"\n',
+    )
+    s.until(lambda: (s.work / "ran").exists(), "A runs")
+    s.kill()
+    (s.work / "hold.A").unlink()
+    s.until(lambda: "X" in ran(s), "X runs")
+    (s.work / "A.ad").write_text("size = 6\n")  # too late: what it had counts
+    s.kill()
+    (s.work / "hold.X").unlink()
+    assert s.ends() == 0, s.out()[-4000:]
+    assert ran(s) == ["A", "X", "Z"]
+
+
+@STAGE.scene
+def a_file_that_is_hostile_harms_nobody(s: Scene) -> None:
+    begin(
+        s,
+        "PARENT A CHILD X\nPARENT B CHILD Y\nPUBLISH A FILE A.ad\nPUBLISH B FILE B.ad\n"
+        'RUN_IF X true\nRUN_IF Y true\nVARS A text="[ n = "\nVARS B text="ExitCode = 3"\n',
+    )
+    assert s.ends() == 1
+    s.says("A.ad: it is no ClassAd: expected")
+    s.says("B.ad: ExitCode can't be published")
+
+
+@STAGE.scene
+def the_examples_run(s: Scene) -> None:
+    found = {}
+    for name, code in (("choose", 0), ("switch", 0), ("handler", 1)):
+        for file in EXAMPLES.iterdir():
+            (s.work / file.name).write_text(file.read_text())
+            (s.work / file.name).chmod(0o755)
+        (s.work / "ran").unlink(missing_ok=True)
+        dag = s.work / f"{name}.dag"
+        s.cluster = s.access_point.submit(s.work, dag.name)
+        assert s.access_point.wait(dag).code == code
+        found[name] = ran(s)
+    assert found == {
+        "choose": ["measure", "report", "small"],
+        "switch": ["choose", "two", "two-more"],
+        "handler": ["repair", "tidy", "work"],
+    }
+
+
+@pytest.mark.parametrize("name", STAGE.scenes)
+def test_decisions(played: Played, name: str) -> None:
+    played.check(name)

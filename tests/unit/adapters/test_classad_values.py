@@ -1,0 +1,78 @@
+"""Values as the ClassAd language has them, and files with what nodes publish."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import classad2
+import pytest
+
+from condor_pydagman.adapters.classad_values import (
+    MAX_FILE_BYTES,
+    BadResult,
+    literal,
+    read_result,
+)
+
+
+@pytest.mark.parametrize(
+    "value", [True, False, 0, -5, 2**40, 1.5, 1e300, 'a"b\\c\nd', "", [1, "x", [True]], []]
+)
+def test_a_value_is_read_back(value: Any) -> None:
+    written = literal(value)
+    assert classad2.ExprTree(str(written)).eval(classad2.ClassAd()) == value
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), object(), [[[[1]]]], None])
+def test_what_has_no_form(value: Any) -> None:
+    assert literal(value) is None
+
+
+def test_values_that_are_none() -> None:
+    assert literal(classad2.Value.Undefined) == "undefined"
+    assert literal(classad2.Value.Error) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[ n = 2 + 3; kind = "x"; l = {1,2} ]',
+        'n = 2 + 3\n# a remark\n\nkind = "x"\nl = {1,2}\n',
+        'kind = "x"\r\nn = 5\r\nl = {1,2}',
+    ],
+)
+def test_a_file(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "a.ad"
+    path.write_bytes(text.encode())
+    assert read_result(str(path)) == [("kind", '"x"'), ("l", "{1,2}"), ("n", "5")]
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"[ n = ", "it is no ClassAd"),
+        (b"some words\n", "it is no ClassAd"),
+        (b"x" * (MAX_FILE_BYTES + 1), "it is larger than 16384 bytes"),
+        (b"n = \xff", "it is no text in UTF-8"),
+        (b"n = 1\0", "it has a byte 0 in it"),
+        (b"outcome = 1", "outcome can't be published"),
+        (b"n = [ a = 1 ]", "n is no number, text, truth value, or list"),
+        (b"n = error", "n is no number, text, truth value, or list"),
+        (b"'a b' = 1", "'a b' can't be the name of a value"),
+        (b'n = "' + b"x" * 500 + b'"', "n is longer than 500 bytes"),
+    ],
+)
+def test_files_that_are_refused(tmp_path: Path, data: bytes, why: str) -> None:
+    path = tmp_path / "a.ad"
+    path.write_bytes(data)
+    with pytest.raises(BadResult, match=f"^{why}"):
+        read_result(str(path))
+
+
+def test_what_is_no_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    for name in ("none", "fifo", "."):
+        with pytest.raises(BadResult):
+            read_result(str(tmp_path / name))

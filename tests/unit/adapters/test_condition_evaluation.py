@@ -1,0 +1,45 @@
+"""What conditions come to, by HTCondor's own ClassAds."""
+
+from __future__ import annotations
+
+import pytest
+
+from condor_pydagman.adapters.condition_evaluation import FALSE, TRUE, UNKNOWN, evaluate, mistake
+
+AD = '[Parents=[n0=[n=5;s="x";ExitCode=0;Outcome="DONE"];n1=[Outcome="FUTILE"];];Done=1;Total=2;]'
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("Parents.n0.n > 3", TRUE),
+        ('Parents.n0.s == "X"', TRUE),  # as all of HTCondor compares texts
+        ('Parents.n0.s =?= "X"', FALSE),
+        ('Parents.n1.Outcome == "DONE" || Done + 1 == Total', TRUE),
+        ("isUndefined(Parents.n1.n)", TRUE),
+        ("Parents.n1.n > 3", UNKNOWN),
+        ("Parents.n1.n =?= 3", FALSE),
+        ("Parents.n7.n > 3", UNKNOWN),
+        ("1", UNKNOWN),
+        ("error", UNKNOWN),
+        ('"true"', UNKNOWN),
+        ("true // a remark", TRUE),
+        ("] ; x = [", UNKNOWN),
+    ],
+)
+def test_values(expression: str, value: int) -> None:
+    assert evaluate(expression, AD, ())[0] == value
+
+
+def test_by_which_values() -> None:
+    shown = [("Parents.A.n", "Parents.n0.n"), ("Parents.B.x", "Parents.n1.x"), ("Done", "Done")]
+    assert evaluate("Parents.n0.n > 3", AD, shown) == (
+        TRUE,
+        "Parents.A.n is 5, Parents.B.x is undefined, Done is 1",
+    )
+    assert evaluate("Done", AD, shown[2:]) == (UNKNOWN, "it is 1, not true or false; Done is 1")
+
+
+def test_what_can_be_read_at_all() -> None:
+    assert mistake("Parents.A.n > 3") == ""
+    assert mistake("1 ; 2")

@@ -1,0 +1,78 @@
+"""RUN_IF, PUBLISH, SKIPPED and NODE_RESULT: how their lines are read and written."""
+
+from __future__ import annotations
+
+import pytest
+
+from condor_pydagman.dagfile import commands, printer
+from tests.unit.dagfile.one_line import good, message, wrong
+
+ROUND_TRIPS = [
+    (
+        'RUN_IF C  Parents.A.Outcome == "DONE"  ',
+        commands.RunIf(1, "C", 'Parents.A.Outcome == "DONE"'),
+    ),
+    ("Run-If C else DONE Failed == 0", commands.RunIf(1, "C", "Failed == 0", "DONE")),
+    ("RUN_IF C ELSE skip x", commands.RunIf(1, "C", "x")),
+    ("RUN_IF C Elsewhere > 1", commands.RunIf(1, "C", "Elsewhere > 1")),
+    ("RUN_IF C Parents.'odd-name'.n", commands.RunIf(1, "C", "Parents.'odd-name'.n")),
+    ('RUN_IF C x == "a b"', commands.RunIf(1, "C", 'x == "a b"')),
+    ("PUBLISH A FILE out/a.ad", commands.Publish(1, "A", "out/a.ad")),
+    ('PUBLISH A file "a b"', commands.Publish(1, "A", "a b")),
+    (
+        "PUBLISH A ATTRIBUTES MemoryUsage, x,MemoryUsage",
+        commands.Publish(1, "A", "", ("MemoryUsage", "x")),
+    ),
+    ("SKIPPED S+A", commands.Skipped(1, "S+A")),
+    (
+        "NODE_RESULT A [ ExitCode = 0; n = 3 ]",
+        commands.NodeResult(1, "A", "[ ExitCode = 0; n = 3 ]"),
+    ),
+    ("NODE_RESULT A []", commands.NodeResult(1, "A", "[]")),
+]
+
+
+@pytest.mark.parametrize(("line", "command"), ROUND_TRIPS)
+def test_lines_are_read_and_written(line: str, command: commands.Command) -> None:
+    assert good(line + "\n") == command
+    assert good(printer.lines(command) + "\n") == command
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("RUN_IF", "No node name specified"),
+        ("RUN_IF C", "RUN_IF missing its ClassAd expression"),
+        ("RUN_IF C ELSE", "ELSE missing SKIP or DONE"),
+        ("RUN_IF C ELSE x == 1", "Unexpected token 'x'"),
+        ("RUN_IF C ELSE DONE", "RUN_IF missing its ClassAd expression"),
+        (f"RUN_IF C {'x' * 4001}", "The expression has 4001 characters"),
+        ("PUBLISH A", "Missing where the values come from"),
+        ("PUBLISH A x", "Unexpected token 'x'"),
+        ("PUBLISH A FILE", "Missing name of the file"),
+        ("PUBLISH A FILE x y", "Unexpected token 'y'"),
+        ("PUBLISH A ATTRIBUTES", "Missing names of attributes"),
+        ("PUBLISH A ATTRIBUTES a,,b c", "Invalid name of an attribute 'b c'"),
+        ("PUBLISH A ATTRIBUTES exitcode", "exitcode can't be published"),
+        ("SKIPPED", "No node name specified"),
+        ("SKIPPED A B", "Unexpected token 'B'"),
+        ("NODE_RESULT A n = 3", "NODE_RESULT missing its ClassAd"),
+        ("NODE_RESULT A [ n = ) ]", "Invalid NODE_RESULT expression '[ n = ) ]'"),
+    ],
+)
+def test_wrong_lines(line: str, said: str) -> None:
+    assert message(line + "\n").partition(": ")[2] == said
+
+
+@pytest.mark.parametrize(
+    ("line", "at", "why"),
+    [
+        ("RUN_IF C  Parents.A.n = 3 ", "= 3", "a single '=' is no comparison: write == or =?="),
+        ("RUN_IF C ELSE DONE x && (y", "(y", "'(' is not closed"),
+        ("RUN_IF C 'x", "'x", "this text has no end: a quote is missing"),
+    ],
+)
+def test_a_mistake_in_an_expression_is_shown_where_it_is(line: str, at: str, why: str) -> None:
+    error = wrong(line + "\n")
+    assert (error.line, error.column) == (1, line.index(at) + 1)
+    assert error.hint == why

@@ -1,0 +1,80 @@
+"""A DAG with conditions, whose evaluation and files are answered at once, for tests of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from condor_pydagman.adapters.condition_evaluation import evaluate
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import inputs
+from tests import make
+from tests.make import QUIET
+from tests.unit.engine.steered import Steered
+
+
+class Decided(Steered):
+    """Answers EvaluateConditions by HTCondor's ClassAds, ReadResult by `files`.
+
+    Attributes:
+        files: by name, what a file has in it, or why it can't be read.
+    """
+
+    files: dict[str, list[tuple[str, str]] | str]
+
+    def settle(self) -> list[do.Action]:
+        """Answer what has been asked, and let the log come back, until nothing is left to do."""
+        since = len(self.all) - len(self.last)
+        todo = self.last
+        while todo:
+            answers = [*map(self._evaluated, _of(todo, do.EvaluateConditions))]
+            answers += map(self._read, _of(todo, do.ReadResult))
+            todo = self.tell(*answers, *self.echo(todo))
+        self.last = self.all[since:]
+        self.replayed()
+        return self.last
+
+    def _evaluated(self, action: do.EvaluateConditions) -> inputs.Input:
+        results = [
+            inputs.ConditionResult(one.node, one.number, *evaluate(*one[2:]))
+            for one in action.wanted
+        ]
+        return inputs.ConditionsEvaluated(results)
+
+    def _read(self, action: do.ReadResult) -> inputs.Input:
+        found = self.files[action.file]
+        if isinstance(found, str):
+            return inputs.ResultRead(action.node, action.retry, error=found)
+        return inputs.ResultRead(action.node, action.retry, found)
+
+    def run(self, name: str, cluster: int, value: int = 0) -> list[do.Action]:
+        """A node's job is taken and ends, and all follows that does."""
+        self.last = self.run_node(name, cluster, value)
+        return self.settle()
+
+    def why(self, name: str) -> str:
+        """Why a node failed."""
+        return self.engine.run.nodes.errors[self.dag.ids[name]]
+
+    def replayed(self) -> str:
+        states = super().replayed()
+        other = self.replay()
+        other.tell(inputs.LogCaughtUp())
+        mine, its = self.engine.run, other.engine.run
+        assert mine.conditions.skipped == its.conditions.skipped
+        assert mine.results.values == its.results.values
+        assert mine.nodes.turns.unfinished == its.nodes.turns.unfinished
+        assert mine.nodes.turns.opened == its.nodes.turns.opened
+        return states
+
+
+def _of(actions: list[do.Action], kind: type) -> list[Any]:
+    return [action for action in actions if isinstance(action, kind)]
+
+
+def decided(text: str, **more: Any) -> Decided:
+    """A DAG that has begun; arguments as of `make.dag`."""
+    harness = Decided(make.dag(text, **more), QUIET)
+    harness.files = {}
+    harness.begin()
+    harness.settle()
+    return harness
