@@ -25,7 +25,9 @@ MAX_ASKED = 200  # conditions that one request has
 _COUNTED = {State.DONE: "Done", State.FAILED: "Failed", State.FUTILE: "Futile"}
 _COUNTS = ("Done", "Failed", "Skipped", "Futile")
 _COUNT_WORD = re.compile(
-    r"(?<![\w.'])(?:Done|Failed|Skipped|Futile|Total)(?![\w.'])", re.IGNORECASE
+    r'"(?:[^"\\]|\\.)*"'  # nothing in a text counts
+    r"|(?<![\w.'])(Done|Failed|Skipped|Futile|Total)(?![\w.'])",
+    re.IGNORECASE,
 )
 
 
@@ -35,6 +37,8 @@ _COUNT_WORD = re.compile(
 def ask_if_due(run: RunState) -> None:
     """Have the conditions evaluated of nodes whose parents have all ended."""
     conditions, turns = run.conditions, run.nodes.turns
+    for node in turns.changed:
+        conditions.unread.drop(node)  # what it was found by has changed
     for node, records in conditions.unread.overdue(run.now):
         conditions.unread.drop(node)
         if _is_open(run, node):
@@ -69,6 +73,8 @@ def under_way(run: RunState) -> bool:
         return False
     if conditions.asked or conditions.unread:
         return True
+    if not run.provisioner.ready:  # it may never be
+        return False
     return any(_is_due(run, node) for node in run.nodes.turns.changed)
 
 
@@ -97,7 +103,7 @@ def _wanted(run: RunState, node: int) -> do.ConditionWanted:
         for one, other in zip(references(text), references(expression))
         if one.key
     ]
-    shown += [(word, word) for word in _COUNT_WORD.findall(text)]
+    shown += [(word, word) for word in _COUNT_WORD.findall(text) if word]
     ad = [
         "[",
         _ad("Parents", ((to, _facts(run, run.dag.ids[name])) for name, to in parents.items())),

@@ -216,6 +216,8 @@ def on_left(run: RunState, node: int, event: LogEvent) -> None:
     run.say(f"Node {run.dag.names[clean_up]} cleans up at site {sites.sites[group]}")
     if run.nodes.states[clean_up] == State.FUTILE:  # because of a node outside the group
         run.nodes.move(clean_up, Cause.FREED, run.now)
+    if run.nodes.states[clean_up] == State.DONE:  # all its parents were skipped
+        rerun.take_back(run, clean_up)
     lifecycle.start(run, clean_up)
 
 

@@ -174,6 +174,7 @@ class Oracles:
         """An event can be read in the log, now or soon."""
         cluster = self._world.schedd.cluster_of(event.cluster, event.proc)
         mine = cluster is not None and cluster.era == self._world.era
+        self.truth.garbled = self._world.ever_garbled
         self.truth.event(event, cluster if mine else None)
 
     def cluster_taken(self, cluster: Cluster, limits: Throttles) -> None:
@@ -198,7 +199,10 @@ class Oracles:
             return
         states = world.process.engine.run.nodes.states
         world.sites.submitted(dag, cluster)
-        for parent in dag.parents(node):
+        conditional = node in dag.conditions
+        said = name in self.truth.decisions.true or name in self.truth.steered
+        require(said or not conditional, f"O37: {name} is submitted, its condition is not true")
+        for parent in () if conditional else dag.parents(node):
             if sites.cleans_up(node) or _was_done_once(sites, parent, node):
                 continue
             failed = dag.is_weak(parent, node) and states[parent] == State.FAILED
@@ -238,13 +242,16 @@ class Oracles:
         done = {dag.names[n] for n in ordinary if states[n] == State.DONE}
         failed = (n for n in ordinary if states[n] == State.FAILED)
         over = {dag.names[n] for n in failed if dag.has_weak_children_only(n)}
+        anew = self.truth.decisions.decided_anew()
+        done -= anew
         require(marked(fresh) == done | over, f"O8: marks {marked(fresh)}, not {done | over}")
         if self._world.ever_garbled:
             return
         done -= self.truth.steered  # a command may have come too late
         require(done <= self.truth.done, f"O8: {done - self.truth.done} marked, but not done")
         if process.idle:
-            really = self.truth.done & {dag.names[n] for n in ordinary} - self.truth.steered
+            ordinary_names = {dag.names[n] for n in ordinary}
+            really = (self.truth.done - anew) & ordinary_names - self.truth.steered
             require(done == really, f"O8: {really - done} done, but not marked")
 
     def exited(self, process: Process, code: int) -> None:

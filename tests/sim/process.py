@@ -13,7 +13,7 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.records.job_description import Workflow
-from tests.sim import ports
+from tests.sim import fake_conditions, ports
 from tests.sim.fake_log import FakeNodesLog
 from tests.sim.fake_scripts import FakeScripts
 from tests.sim.fake_sites import Desk
@@ -109,6 +109,8 @@ class Process:
         run = self._run(recovering)
         if self.dag.site_groups:
             run.sites = Desk(world.sites, self)
+        if self.dag.conditions or self.dag.published:
+            run.conditions = fake_conditions.Desk(world, self)
         self.loop = Loop(run, sources)
 
     def _run(self, recovering: bool) -> DagRun:

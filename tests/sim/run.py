@@ -1,4 +1,5 @@
-"""Run seeds: `python -m tests.sim.run --seed N [--count M] [--steered] [--matched] [--twice]`.
+"""Run seeds: `python -m tests.sim.run --seed N [--count M] [--twice]`, and `--steered`, `--matched`
+or `--decided`.
 
 Prints the rates of faults of each failing seed with its trace; `--verbose` does so for all.
 """
@@ -25,10 +26,15 @@ class Verdict(NamedTuple):
 
 
 def judge(
-    seed: int, *, together: bool = True, steered: bool = False, matched: bool = False
+    seed: int,
+    *,
+    together: bool = True,
+    steered: bool = False,
+    matched: bool = False,
+    decided: bool = False,
 ) -> Verdict:
     """Run one seed; its nodes may be submitted together, unless not `together`."""
-    world = World(seed, together=together, steered=steered, matched=matched)
+    world = World(seed, together=together, steered=steered, matched=matched, decided=decided)
     try:
         world.run()
     except Exception as error:  # whatever it is, the trace is wanted
@@ -58,7 +64,12 @@ def show(seed: int, verdict: Verdict, *, trace: bool) -> None:
 
 
 def _trace(seed: int, options: argparse.Namespace) -> str:
-    return judge(seed, steered=options.steered, matched=options.matched).world.trace_text()
+    return _judged(seed, options).world.trace_text()
+
+
+def _judged(seed: int, options: argparse.Namespace) -> Verdict:
+    kinds = {"steered": options.steered, "matched": options.matched, "decided": options.decided}
+    return judge(seed, **kinds)
 
 
 def main() -> int:
@@ -70,12 +81,13 @@ def main() -> int:
     parser.add_argument("--quiet", action="store_true", help="no traces of failing seeds")
     parser.add_argument("--steered", action="store_true", help="people steer nodes")
     parser.add_argument("--matched", action="store_true", help="groups of nodes run at sites")
+    parser.add_argument("--decided", action="store_true", help="nodes have conditions")
     parser.add_argument("--twice", action="store_true", help="same seed, same trace?")
     options = parser.parse_args()
     failed: list[int] = []
     codes: Counter[int] = Counter()
     for seed in range(options.seed, options.seed + options.count):
-        verdict = judge(seed, steered=options.steered, matched=options.matched)
+        verdict = _judged(seed, options)
         codes.update(verdict.world.exit_codes[-1:])
         if options.twice and _trace(seed, options) != verdict.world.trace_text():
             verdict = Verdict(verdict.world, verdict.error + " O11: another trace")

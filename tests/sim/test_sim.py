@@ -12,18 +12,23 @@ from tests.sim.world import World
 FRESH = 500
 STEERED = 300
 MATCHED = 300
+DECIDED = 300
 SLICE = 100
 
 
 def verdicts(
-    seeds: list[int], *, together: bool = True, steered: bool = False, matched: bool = False
+    seeds: list[int],
+    *,
+    together: bool = True,
+    steered: bool = False,
+    matched: bool = False,
+    decided: bool = False,
 ) -> str:
     """What is wrong with these seeds, with the command that shows it."""
-    found = (
-        (seed, judge(seed, together=together, steered=steered, matched=matched)) for seed in seeds
-    )
+    kinds = {"steered": steered, "matched": matched, "decided": decided}
+    found = ((seed, judge(seed, together=together, **kinds)) for seed in seeds)
     errors = ((seed, verdict.error) for seed, verdict in found)
-    more = " --steered" * steered + " --matched" * matched
+    more = "".join(f" --{kind}" for kind, there in kinds.items() if there)
     return "\n".join(
         f"python -m tests.sim.run --seed {seed}{more}: {error}" for seed, error in errors if error
     )
@@ -42,6 +47,27 @@ def test_fresh_seeds_with_people_who_steer(first: int) -> None:
 @pytest.mark.parametrize("first", range(1, MATCHED + 1, SLICE))
 def test_fresh_seeds_with_groups_at_sites(first: int) -> None:
     assert not verdicts(list(range(first, first + SLICE)), matched=True)
+
+
+@pytest.mark.parametrize("first", range(1, DECIDED + 1, SLICE))
+def test_fresh_seeds_with_conditions(first: int) -> None:
+    assert not verdicts(list(range(first, first + SLICE)), decided=True)
+
+
+@pytest.mark.parametrize("first", range(1, DECIDED + 1, SLICE))
+def test_fresh_seeds_with_conditions_and_people_who_steer(first: int) -> None:
+    assert not verdicts(list(range(first, first + SLICE)), decided=True, steered=True)
+
+
+@pytest.mark.parametrize("seed", [7, 10])
+def test_a_crash_at_every_step_of_a_run_that_decides(seed: int) -> None:
+    quiet = faults.Faults(until=300.0)
+    calm = World(seed, faults=quiet, decided=True)
+    calm.run()
+    assert "is skipped, since RUN_IF" in calm.trace_text()
+    assert "is to run, since RUN_IF" in calm.trace_text()
+    for step in range(calm.boundaries):
+        World(seed, faults=quiet, decided=True, crash_at={step}).run()
 
 
 @pytest.mark.parametrize("seed", [15, 59])

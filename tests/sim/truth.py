@@ -21,6 +21,7 @@ from condor_pydagman.vocabulary import (
     ScriptKind,
 )
 from tests.sim.fake_jobs import Cluster
+from tests.sim.truth_conditions import Decisions
 
 NO_LIMIT = 10**6  # retries of a node that runs anew with an ancestor
 _ENDS = (EventKind.JOB_TERMINATED, EventKind.JOB_ABORTED)
@@ -55,6 +56,7 @@ class Truth:
         self._failed: set[Target] = set()  # clusters that ended before all procs were made
         self._surplus: set[Target] = set()
         self.done = done
+        self.decisions = Decisions(dag, done)
         self.steered: set[str] = set()
         self._anew: Counter[str] = Counter()  # number of the run that a person has asked for
         self._cancelled: set[str] = set()
@@ -65,6 +67,7 @@ class Truth:
         self.timed_out: set[Target] = set()
         self.extra: Counter[str] = Counter()
         self.final_begun = self.provisioned = False
+        self.garbled = False  # whether the log has lost anything
 
     def event(self, event: LogEvent, cluster: Cluster | None) -> None:
         """An event is in the log; `cluster` is the one of this era that it is of, if any."""
@@ -74,8 +77,10 @@ class Truth:
             self._of_cluster(event, cluster)
         posted = event.kind == EventKind.POST_SCRIPT_TERMINATED and event.value == 0
         spoiled = event.node in self._cancelled & self._any_failed
-        if (posted and not spoiled) or event.kind == EventKind.PRESKIP:
+        if event.kind == EventKind.PRESKIP:
             self.done.add(event.node)
+        elif posted and not spoiled:
+            self._end_well(event.node)
         if event.record is JournalRecord.STEERED:
             self._steer(event)
         if event.record is JournalRecord.SITE_LEFT:
@@ -84,8 +89,11 @@ class Truth:
             self._note_group(event.node)
         noop = event.kind == EventKind.SUBMIT and event.cluster == NOOP_CLUSTER
         if noop and not self._has_post(event.node):
-            self.done.add(event.node)  # its end is written in the same breath
+            self._end_well(event.node)  # its end is written in the same breath
         self.final_begun |= event.record is JournalRecord.FINAL_STARTED
+        if self._dag.conditions or self._dag.published:
+            checked = not self.steered and not self.garbled
+            self.decisions.event(event, final_begun=self.final_begun, checked=checked)
         self.provisioned |= event.record is JournalRecord.PROVISIONED
 
     def _steer(self, event: LogEvent) -> None:
@@ -121,6 +129,7 @@ class Truth:
 
     def _run_anew(self, name: str, retry: int) -> None:
         self.done.discard(name)
+        self.decisions.run_anew(name)
         self._cancelled.discard(name)
         self._old |= self._clusters.pop(name, set())
         self.extra[name] = max(self.extra[name], retry + 1)
@@ -167,7 +176,13 @@ class Truth:
         bad = any(ends.values())
         (self._any_failed.add if bad else self._any_failed.discard)(cluster.node)
         if not failed and not self._has_post(cluster.node):
-            self.done.add(cluster.node)
+            self._end_well(cluster.node)
+
+    def _end_well(self, name: str) -> None:
+        if name in self.done or not self.decisions.publishes(name):
+            self.done.add(name)
+        else:
+            self.decisions.ended_well.add(name)
 
     def _end_factory(self, number: Target, *, failed: bool) -> None:
         if number in self._over:

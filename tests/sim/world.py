@@ -41,6 +41,7 @@ class World:
         together: whether nodes may be submitted together, if no workload is given.
         steered: whether people steer nodes.
         matched: whether there are groups of nodes that run at sites, if no workload is given.
+        decided: whether nodes have conditions, if no workload is given.
 
     Attributes:
         now: seconds.
@@ -64,12 +65,15 @@ class World:
         together: bool = True,
         steered: bool = False,
         matched: bool = False,
+        decided: bool = False,
     ) -> None:
         self.seed = seed
         self.steered = steered
         self.matched = matched
         self.rng = Random(seed)
-        self.workload = workload or draw(seed, self.rng, together=together, matched=matched)
+        self.workload = workload or draw(
+            seed, self.rng, together=together, matched=matched, decided=decided
+        )
         self.faults = fault_rates.swarm(self.rng) if faults is None else faults
         self.now = 0.0
         self.era = 0

@@ -8,7 +8,7 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.graph.model import SKIPPED, Condition, Retry
-from condor_pydagman.vocabulary import JournalRecord, NodeCommand
+from condor_pydagman.vocabulary import JournalRecord, NodeCommand, NodeKind
 from tests import make
 from tests.make import QUIET
 from tests.unit.engine.decided import Decided, decided
@@ -158,6 +158,13 @@ def test_names_that_differ_in_case_only() -> None:
     assert dag.state("X") == State.SUBMITTING
 
 
+def test_words_in_texts_are_not_shown() -> None:
+    dag = decided("A -> X", conditions={"X": GOOD})
+    dag.run("A", 1)
+    assert dag.said('is true: Parents.A.Outcome is "DONE"')
+    assert not dag.said("DONE is")
+
+
 def test_categories() -> None:
     expression = "Category.c.Done == 1 && Category.c.Total == 2"
     dag = decided("A -> X; B", conditions={"X": expression}, categories={"A": "c", "B": "c"})
@@ -180,6 +187,14 @@ def test_a_halted_dag_decides_nothing() -> None:
     dag.tell(inputs.Resume())
     dag.settle()
     assert dag.state("X") == State.SUBMITTING
+
+
+def test_a_provisioner_that_never_is_ready_is_not_waited_for() -> None:
+    dag = decided(
+        "P; A -> X; B -> X", kinds={"P": NodeKind.PROVISIONER}, done="A B", conditions={"X": "true"}
+    )
+    dag.run("P", 1, value=1)
+    assert dag.asked(do.Exit)[0].code == 1
 
 
 def test_a_dry_run_takes_conditions_for_true() -> None:
