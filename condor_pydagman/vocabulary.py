@@ -207,6 +207,7 @@ DAG_EVENTS = {
     "node.state": "a node has another state",
     "node.retry": "a failed node is tried again",
     "node.submit_failed": "the jobs of a node could not be submitted",
+    "node.decided": "the RUN_IF of a node has been evaluated",
     "node.steered": "a person has asked something of a node",
     "job.submit": "a job is in the queue",
     "job.execute": "a job has started to run",

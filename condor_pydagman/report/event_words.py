@@ -31,6 +31,8 @@ def _job(event: DagEvent) -> str:
 def _state(event: DagEvent) -> str:
     value, reason = event.data.get("value"), str(event.data.get("reason") or "")
     how = f", {printable(result(value, reason))}" if value is not None or reason else ""
+    if event.data.get("skipped") and reason:
+        how = printable(f", skipped: {reason}")
     return f"{event.data['was']} -> {event.data['status']}{how}"
 
 
@@ -61,6 +63,7 @@ def _site(event: DagEvent) -> str:
     return printable(str(event.data["site"]))
 
 
+_DECISIONS = {1: "is true", 0: "is false", -1: "can't be evaluated"}
 _WORDS: Mapping[str, Callable[[DagEvent], str]] = {
     "dag.start": lambda event: "DAGMan has started",
     "dag.halt": lambda event: "halted",
@@ -76,6 +79,7 @@ _WORDS: Mapping[str, Callable[[DagEvent], str]] = {
     "group.no_site": lambda event: f"{_group(event)} gets no site{_why(event)}",
     "node.state": _state,
     "node.retry": lambda event: f"is tried again, retry {event.data['retry']}",
+    "node.decided": lambda event: f"its RUN_IF {_DECISIONS[event.data['value']]}{_why(event)}",
     "node.steered": lambda event: printable(
         f"{event.data['command']}, asked by {event.data['by']}"
     ),

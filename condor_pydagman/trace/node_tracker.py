@@ -24,6 +24,7 @@ from condor_pydagman.trace.run_history import Attempt, Hold, NodePlan, NodeRun, 
 from condor_pydagman.vocabulary import (
     NOOP_CLUSTER,
     RETURN_JOB_ABORTED,
+    RETURN_NO_RESULT,
     SHARED_CLUSTER,
     EventKind,
     JournalRecord,
@@ -198,6 +199,11 @@ class NodeTracker:
             self._failed(node, time, None, attempt.reason)
         elif attempt.over and node.status is NodeStatus.READY:
             self.set_status(node, NodeStatus.ERROR, time, value=attempt.value)
+
+    def not_needed(self, node: NodeRun, why: str, time: float) -> None:
+        """It is skipped: its RUN_IF is false, or all its parents were skipped."""
+        node.skipped = True
+        self.set_status(node, NodeStatus.DONE, time, skipped=True, reason=why)
 
     def retried(self, node: NodeRun, number: int, time: float) -> None:
         """DAGMan tries it again; the nodes log may have shown that before."""
@@ -374,6 +380,11 @@ class NodeTracker:
             self._failed(node, event.time, None, read.text)
         elif read.record is JournalRecord.STEERED:
             self._steered(node, read.text, event.time)
+        elif read.record is JournalRecord.CONDITION:
+            self._decided(node, read, event.time)
+        elif read.record is JournalRecord.NODE_RESULT:
+            if read.value < 0:
+                self._failed(node, event.time, RETURN_NO_RESULT, read.text)
         elif read.record in EVENTS:
             self._group_record(node, read, event.time)
         elif read.record in (JournalRecord.JOB_LOST, JournalRecord.JOB_ENDED):
@@ -384,6 +395,15 @@ class NodeTracker:
                 value = RETURN_JOB_ABORTED if lost else read.value
                 self.tell("job.abort" if lost else "job.terminate", event.time, node, _job(job))
                 self._proc_ended(job, *found, value)
+
+    def _decided(self, node: NodeRun, read: RecordRead, time: float) -> None:
+        """Its RUN_IF is true (1), false (0), or can't be evaluated (-1)."""
+        self.tell("node.decided", time, node, value=read.value, reason=read.text)
+        if read.value == 0:
+            self.not_needed(node, f"RUN_IF is false: {read.text}", time)
+        elif read.value < 0:
+            why = f"RUN_IF can't be evaluated: {read.text}"
+            self.set_status(node, NodeStatus.ERROR, time, reason=why)
 
     def _group_record(self, node: NodeRun, read: RecordRead, time: float) -> None:
         """The node's group has a site, or leaves it; then all its nodes are to run anew."""

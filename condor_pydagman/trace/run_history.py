@@ -197,7 +197,7 @@ class NodeRun:
         status: its state, as the node status file would call it.
         since: when it came into that state.
         attempts: oldest first; empty if it has not been started.
-        skipped: its PRE script returned PRE_SKIP: it is done without a job.
+        skipped: it is done without a job: its PRE script returned PRE_SKIP, or its RUN_IF is false.
         no_retry: DAGMan has said that it will not be tried again.
         retries: how many it has, as a person has set; None: as the DAG says.
         retries_told: how many retries are known of.

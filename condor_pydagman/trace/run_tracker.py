@@ -20,6 +20,7 @@ COUNTS = ("total", "done", "pre", "queued", "post", "ready", "unready", "failed"
 _AFTER = (
     OutKind.RETRY,
     OutKind.NO_RETRY,
+    OutKind.SKIPPED,
     OutKind.ABORT,
     OutKind.REMOVED,
     OutKind.RESCUE_TO,
@@ -68,6 +69,7 @@ class RunTracker:
             OutKind.RETRY: self._retry,
             OutKind.NO_RETRY: self._no_retry,
             OutKind.SUBMIT_FAILURE: self._submit_failure,
+            OutKind.SKIPPED: self._skipped,
             OutKind.HALT: self._halt,
             OutKind.HALT_REASON: self._halt_reason,
             OutKind.RESUME: self._resume,
@@ -192,6 +194,9 @@ class RunTracker:
         self._nodes.submit_failed(node, line.text, line.time)
         if not self._nodes.plan(node).has_post:  # DAGMan says no more of a node without RETRY
             self._nodes.given_up(node, line.time)
+
+    def _skipped(self, line: OutLine) -> None:
+        self._nodes.not_needed(self._nodes.node(line.node), line.text, line.time)
 
     def _halt(self, line: OutLine) -> None:
         if not self.run.halted:

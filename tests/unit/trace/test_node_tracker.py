@@ -414,3 +414,33 @@ def test_records_of_groups_without_the_dag(bench: Bench) -> None:
     bench.record(MATCHED, 1, text="d1 north")
     bench.submit("A", 7)
     assert bench.track().nodes["A"].attempts[0].site == ""
+
+
+def test_a_condition_that_is_false_skips_its_node(bench: Bench) -> None:
+    bench.record(JournalRecord.CONDITION, 0, text="Parents.B.n is 3")
+    node = bench.node()
+    assert (node.status, node.skipped) == (DONE, True)
+    (decided,), (state,) = bench.told("node.decided"), bench.told("node.state")
+    assert decided.data == {"value": 0, "reason": "Parents.B.n is 3"}
+    assert state.data["reason"] == "RUN_IF is false: Parents.B.n is 3"
+    assert state.data["skipped"]
+
+
+def test_a_condition_that_says_nothing_fails_its_node(bench: Bench) -> None:
+    bench.record(JournalRecord.CONDITION, -1, text="it is undefined")
+    assert bench.node().status is ERROR
+    (state,) = bench.told("node.state")
+    assert state.data["reason"] == "RUN_IF can't be evaluated: it is undefined"
+
+
+def test_a_condition_that_is_true_changes_no_state(bench: Bench) -> None:
+    bench.record(JournalRecord.CONDITION, 1)
+    assert bench.node().status is NodeStatus.NOT_READY
+
+
+def test_what_a_node_publishes_may_make_it_fail(bench: Bench) -> None:
+    bench.submit("A", 7)
+    bench.terminate(7)
+    bench.record(JournalRecord.NODE_RESULT, 101, text="n=3\n")
+    bench.record(JournalRecord.NODE_RESULT, -1, text="it is not there")
+    assert bench.node().status is ERROR
