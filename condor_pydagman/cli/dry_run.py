@@ -264,6 +264,9 @@ def _extras(found: Outlook) -> Iterator[str]:
     retries = [retry.limit for node, retry in dag.retries.items() if _is_to_run(dag, node)]
     if retries:
         yield f"Retries: {len(retries)} node(s), up to {sum(retries)} retries in all"
+    conditional = sum(_is_to_run(dag, node) for node in dag.conditions)
+    if conditional:
+        yield f"Conditions: {conditional} node(s) run only if their RUN_IF is true then"
     limits = _limits(found)
     if limits:
         yield f"Throttles: {', '.join(limits)}"

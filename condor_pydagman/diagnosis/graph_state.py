@@ -51,13 +51,15 @@ class GraphState:
 
     def unmet(self, node: int) -> list[int]:
         """The parents that a node waits for."""
-        dag, status = self.dag, self.status
-        waiting = (p for p in dict.fromkeys(dag.parents(node)) if status[p] is not NodeStatus.DONE)
-        return [
-            parent
-            for parent in waiting
-            if status[parent] is not NodeStatus.ERROR or not dag.is_weak(parent, node)
-        ]
+        parents = dict.fromkeys(self.dag.parents(node))
+        return [parent for parent in parents if not self._has_ended_for(parent, node)]
+
+    def _has_ended_for(self, parent: int, node: int) -> bool:
+        status = self.status[parent]
+        if status is NodeStatus.FUTILE:
+            return node in self.dag.conditions
+        ended_badly = status is NodeStatus.ERROR and self.dag.waits_for_end_only(parent, node)
+        return status is NodeStatus.DONE or ended_badly
 
     def blockers(self, node: int) -> list[list[int]]:
         """Chains from a node upwards, by parents that it waits for, to each node that waits for
@@ -107,7 +109,7 @@ class GraphState:
         return counts
 
     def _futile_behind(self, failed: int, seen: set[int]) -> Iterator[int]:
-        vertices = list(self._strong_successors(failed))
+        vertices = list(self.dag.strong_successors(failed))
         while vertices:
             vertex = vertices.pop()
             if vertex in seen:
@@ -118,8 +120,4 @@ class GraphState:
                     continue
                 self.status[vertex] = NodeStatus.FUTILE
                 yield vertex
-            vertices += self._strong_successors(vertex)
-
-    def _strong_successors(self, vertex: int) -> Iterable[int]:
-        marks = self.dag.edges.weak_marks(vertex)
-        return (after for after, weak in zip(self.dag.successors(vertex), marks) if not weak)
+            vertices += self.dag.strong_successors(vertex)

@@ -354,6 +354,18 @@ class Dag:
         """Whether `child` waits for the end of `parent` only, be it a success or not."""
         return self.edges.is_weak(parent, child)
 
+    def waits_for_end_only(self, parent: int, child: int) -> bool:
+        """Whether `child` waits for the end of `parent` and no more: by a weak edge, or since a
+        condition decides then."""
+        return child in self.conditions or self.is_weak(parent, child)
+
+    def strong_successors(self, vertex: int) -> Iterator[int]:
+        """Vertices that a failure of `vertex` makes futile."""
+        marks, conditions = self.edges.weak_marks(vertex), self.conditions
+        for after, weak in zip(self.successors(vertex), marks):
+            if not weak and after not in conditions:
+                yield after
+
     def has_weak_children_only(self, node: int) -> bool:
         """Whether there are nodes that wait for this one, all of them weakly."""
         return self.edges.any_weak and self.has_children(node) and all(self.edges.weak_marks(node))

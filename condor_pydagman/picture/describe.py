@@ -59,6 +59,8 @@ def _of_node(dag: Dag, states: States, node: int) -> Iterator[str]:
 def _settings(dag: Dag, node: int) -> Iterator[str]:
     for kind, script in dag.scripts.get(node, {}).items():
         yield f"{kind.value} script: {script.command}"
+    if node in dag.conditions:
+        yield f"runs if {shortened(dag.conditions[node].expression, 2 * _MAX_VALUE)}"
     if node in dag.retries:
         yield f"retries: {dag.retries[node].limit}"
     if node in dag.priorities:

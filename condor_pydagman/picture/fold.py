@@ -276,6 +276,6 @@ def lines_between(
         if pair // count == pair % count:
             boxes[pair // count].is_wrong |= pair in wrong
         else:
-            is_weak = dag.is_weak(tail, head)
+            is_weak = dag.waits_for_end_only(tail, head)
             lines.append(Line(pair // count, pair % count, is_weak, pair in wrong))
     return lines

@@ -43,7 +43,7 @@ class Foldable(Protocol):
     def successors(self, vertex: int) -> Sequence[int]:
         """Vertices that wait for `vertex`."""
 
-    def is_weak(self, parent: int, child: int) -> bool:
+    def waits_for_end_only(self, parent: int, child: int) -> bool:
         """Whether `child` waits for the end of `parent` only."""
 
 

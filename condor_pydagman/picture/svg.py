@@ -115,7 +115,7 @@ def legend(picture: Picture) -> Iterator[tuple[str, str]]:
     sites = count_sites(picture.sketch.boxes)
     yield from site_legend(sites, colours_of(sites))
     if any(line.is_weak for line in picture.sketch.lines):
-        yield '<path class="line weak" d="M0 9H18"/>', "weak edge"
+        yield '<path class="line weak" d="M0 9H18"/>', "weak edge, or a condition decides"
     boxes, lines = picture.sketch.boxes, picture.sketch.lines
     if any(line.is_wrong for line in lines) or any(box.is_wrong for box in boxes):
         yield '<path class="line wrong" d="M0 9H18"/>', "part of a cycle"

@@ -189,5 +189,5 @@ class _Part:
         near = self._dag.successors(self._vertices[vertex])
         return [number[one] for one in near if one in number]
 
-    def is_weak(self, parent: int, child: int) -> bool:
-        return self._dag.is_weak(self._vertices[parent], self._vertices[child])
+    def waits_for_end_only(self, parent: int, child: int) -> bool:
+        return self._dag.waits_for_end_only(self._vertices[parent], self._vertices[child])

@@ -22,7 +22,8 @@ class Countdown:
     def is_free(self, node: int) -> bool:
         """Whether DAGMan may start it as far as its parents go; nodes such as FINAL, which have no
         parents and wait all the same, are not free."""
-        return not self._left[node] and self.dag.kinds[node] in ORDINARY_KINDS
+        decided = node not in self.dag.conditions  # which a log tells
+        return not self._left[node] and self.dag.kinds[node] in ORDINARY_KINDS and decided
 
     def ended(self, node: int, *, failed: bool) -> list[int]:
         """Count a node as ended; returns the nodes that wait for no parent any more."""
@@ -32,6 +33,8 @@ class Countdown:
             vertex = vertices.pop()
             self._left[vertex] -= 1
             if self._left[vertex]:
+                continue
+            if vertex in self.dag.conditions:
                 continue
             if vertex < len(self.dag):
                 freed.append(vertex)

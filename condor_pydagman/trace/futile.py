@@ -8,14 +8,16 @@ from condor_pydagman.vocabulary import NodeStatus
 
 
 def mark_futile(run: Run, dag: Dag) -> None:
-    """Give such nodes their state.  A child by a weak edge runs though its parent has failed."""
+    """Give such nodes their state.  A child by a weak edge runs though its parent has failed; one
+    with a condition may."""
+    special = dag.edges.any_weak or bool(dag.conditions)
     failed = [name for name, node in run.nodes.items() if node.status is NodeStatus.ERROR]
     waiting = [number for number in map(dag.find, failed) if number is not None]
     while waiting:
         parent = waiting.pop()
         for child in dag.children(parent):
             node = run.nodes.get(dag.names[child])
-            is_weak = dag.edges.any_weak and dag.is_weak(parent, child)
-            if node is not None and node.status is NodeStatus.NOT_READY and not is_weak:
+            may_run = special and dag.waits_for_end_only(parent, child)
+            if node is not None and node.status is NodeStatus.NOT_READY and not may_run:
                 node.status = NodeStatus.FUTILE
                 waiting.append(child)

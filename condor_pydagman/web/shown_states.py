@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable
 
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.trace.run_history import NodeRun
@@ -79,7 +79,7 @@ class FutileNodes:
             states: of all nodes, as in LEGEND; a child by a weak edge runs all the same.
         """
         found = []
-        vertices = list(self._strong_successors(failed))
+        vertices = list(self._dag.strong_successors(failed))
         while vertices:
             vertex = vertices.pop()
             if vertex in self._seen:
@@ -89,10 +89,6 @@ class FutileNodes:
                 if states[vertex] not in (WAITING, FUTILE):
                     continue
                 found.append(vertex)
-            vertices += self._strong_successors(vertex)
+            vertices += self._dag.strong_successors(vertex)
         self.nodes.update(found)
         return found
-
-    def _strong_successors(self, vertex: int) -> Iterator[int]:
-        marks = self._dag.edges.weak_marks(vertex)
-        return (after for after, weak in zip(self._dag.successors(vertex), marks) if not weak)

@@ -31,3 +31,9 @@ def test_a_failure_frees_weak_children_only() -> None:
 def test_a_final_node_is_never_free() -> None:
     countdown, dag = countdown_of("FINAL F a.sub\n")
     assert not countdown.is_free(dag.ids["F"])
+
+
+def test_a_node_with_a_condition_is_never_free() -> None:
+    countdown, _ = countdown_of("PARENT A CHILD B\nRUN_IF B true\n")
+    assert countdown.ended(0, failed=False) == []
+    assert not countdown.is_free(1)

@@ -10,8 +10,8 @@ from tests.unit.report.runs import make_dag
 
 def test_descendants_of_a_failed_node() -> None:
     dag = make_dag(
-        "JOB A x\nJOB B x\nJOB C x\nJOB D x\nJOB E x\nPARENT A CHILD B\nPARENT B CHILD C\n"
-        "WEAK PARENT A CHILD D\n"
+        "JOB A x\nJOB B x\nJOB C x\nJOB D x\nJOB E x\nPARENT A CHILD B E\nPARENT B CHILD C\n"
+        "WEAK PARENT A CHILD D\nRUN_IF E Failed > 0\n"
     )
     run = Run()
     run.nodes = {name: NodeRun(name) for name in "ABCDE"}

@@ -79,3 +79,22 @@ def test_lines_without_a_time_and_bytes_that_are_not_utf_8() -> None:
     data = b"Received SIGUSR1\n" + STAMP.encode() + b"Running PRE script of Node caf\xe9...\n"
     (line,) = out_lines(data, 0, TIMES)
     assert line.node == "caf\udce9"
+
+
+@pytest.mark.parametrize(
+    ("text", "node", "why"),
+    [
+        (
+            "Node X is skipped, since RUN_IF n > 3 is false: n is 2",
+            "X",
+            "RUN_IF n > 3 is false: n is 2",
+        ),
+        (
+            "Node S+Y is skipped: all its parents were skipped",
+            "S+Y",
+            "all its parents were skipped",
+        ),
+    ],
+)
+def test_nodes_that_are_skipped(text: str, node: str, why: str) -> None:
+    assert read(f"{STAMP}{text}\n") == [(OutKind.SKIPPED, node, 0, why)]
