@@ -101,7 +101,7 @@ def read_saved(text: str, file: str) -> Saved:
     reading = Reading(file, max_errors=MAX_ERRORS, allow_any_node_name_characters=True)
     reader = CommandReader(in_blocks(text), reading, in_bulk=False)
     for command in reader.commands():
-        if isinstance(command, commands.Done):
+        if isinstance(command, (commands.Done, commands.Skipped)):
             saved.done.append(command.node)
         elif isinstance(command, commands.RetryLine):
             saved.retries[command.node] = command.limit

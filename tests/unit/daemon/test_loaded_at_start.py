@@ -55,8 +55,8 @@ def test_modules_for_sub_dags_are_loaded_at_the_start() -> None:
     """Whatever a function of theirs imports is one of what is there by then."""
     code = (
         "import sys; from condor_pydagman.cli import dagman; from condor_pydagman.daemon import "
-        "condition_desk, data_nodes, loop, initialize, limits_desk, site_desk, startup, subdag_nodes;"
-        " subdag_nodes.preload();"
+        "condition_desk, data_nodes, loop, initialize, limits_desk, site_desk, startup, "
+        "subdag_nodes; subdag_nodes.preload();"
         " print(*sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
