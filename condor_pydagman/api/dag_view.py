@@ -140,6 +140,12 @@ class Node:
         return self._dag.pre_skips.get(self._number)
 
     @property
+    def run_if(self) -> str:
+        """The expression of its RUN_IF, with full names; '' for none."""
+        condition = self._dag.conditions.get(self._number)
+        return "" if condition is None else condition.expression
+
+    @property
     def priority(self) -> int:
         """Its PRIORITY; 0 is the default."""
         return self._dag.priorities.get(self._number, 0)

@@ -19,10 +19,9 @@ from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.group_sites import ENDS_AT_SITE, EVENTS, GroupSites
 from condor_pydagman.trace.job_table import JobTable
 from condor_pydagman.trace.node_placements import NodePlacements, event_fields
-from condor_pydagman.trace.nodes_log_text import NodesLogEvent
+from condor_pydagman.trace.nodes_log_text import NodesLogEvent, job_id, noop_of
 from condor_pydagman.trace.run_history import Attempt, Hold, NodePlan, NodeRun, Run, ScriptRun
 from condor_pydagman.vocabulary import (
-    NOOP_CLUSTER,
     RETURN_JOB_ABORTED,
     RETURN_NO_RESULT,
     SHARED_CLUSTER,
@@ -33,7 +32,6 @@ from condor_pydagman.vocabulary import (
 )
 
 _NO_PLAN = NodePlan()
-
 _MARKS = (NodeCommand.DONE, NodeCommand.SKIP)
 _BUSY = (NodeStatus.PRERUN, NodeStatus.SUBMITTED, NodeStatus.POSTRUN)
 _PLACEMENT_EVENTS = {COMPLETED: "data.done", RESCHEDULED: "data.retry", FAILED: "data.fail"}
@@ -221,7 +219,10 @@ class NodeTracker:
             return
         node = self.node(name)
         attempt = self.current(node)
-        if attempt.cluster and (attempt.cluster, attempt.noop) != (event.cluster, _noop(event)):
+        if attempt.cluster and (attempt.cluster, attempt.noop) != (
+            event.cluster,
+            noop_of(event),
+        ):
             attempt.over = True
             attempt = self.current(node)
         shared = f"    {SHARED_CLUSTER}" in event.text
@@ -230,14 +231,18 @@ class NodeTracker:
             attempt.factory = True
             return
         attempt.procs += 1
-        self.tell("job.submit", event.time, node, _job(event))
+        self.tell("job.submit", event.time, node, job_id(event))
         self.set_status(node, NodeStatus.SUBMITTED, event.time)
 
     def _begin_jobs(
         self, node: NodeRun, attempt: Attempt, event: NodesLogEvent, *, shared: bool
     ) -> None:
         if not attempt.submitted:
-            attempt.cluster, attempt.proc, attempt.noop = event.cluster, event.proc, _noop(event)
+            attempt.cluster, attempt.proc, attempt.noop = (
+                event.cluster,
+                event.proc,
+                noop_of(event),
+            )
             attempt.submitted = event.time
             attempt.reason = ""
         self._jobs.add(event, node, attempt, shared=shared)
@@ -251,7 +256,7 @@ class NodeTracker:
         attempt.hosts += (host,)
         attempt.started = attempt.started or event.time
         self._jobs.set_running(event, attempt)
-        self.tell("job.execute", event.time, node, _job(event), host=host)
+        self.tell("job.execute", event.time, node, job_id(event), host=host)
 
     def _evict(self, event: NodesLogEvent) -> None:
         found = self._jobs.find(event)
@@ -259,7 +264,7 @@ class NodeTracker:
             return
         found[1].evictions += 1
         why = log_text.reason(event.text)
-        self.tell("job.evict", event.time, found[0], _job(event), reason=why)
+        self.tell("job.evict", event.time, found[0], job_id(event), reason=why)
 
     def _terminate(self, event: NodesLogEvent) -> None:
         found = self._jobs.find(event)
@@ -276,7 +281,7 @@ class NodeTracker:
         data: dict[str, Any] = {"value": value}
         if usage and self._say is not None:
             data["usage"] = {name: row._asdict() for name, row in usage.items()}
-        self.tell("job.terminate", event.time, node, _job(event), **data)
+        self.tell("job.terminate", event.time, node, job_id(event), **data)
         self._proc_ended(event, node, attempt, 0 if value is None else value)
 
     def _abort(self, event: NodesLogEvent) -> None:
@@ -286,7 +291,7 @@ class NodeTracker:
         node, attempt = found
         why = log_text.reason(event.text)
         attempt.reason = attempt.reason or why
-        self.tell("job.abort", event.time, node, _job(event), reason=why)
+        self.tell("job.abort", event.time, node, job_id(event), reason=why)
         self._proc_ended(event, node, attempt, RETURN_JOB_ABORTED)
 
     def _hold(self, event: NodesLogEvent) -> None:
@@ -295,7 +300,7 @@ class NodeTracker:
             return
         node, attempt = found
         code, subcode = log_text.hold_codes(event.text)
-        hold = Hold(event.time, log_text.reason(event.text), code, subcode, _job(event))
+        hold = Hold(event.time, log_text.reason(event.text), code, subcode, job_id(event))
         attempt.holds.append(hold)
         self._jobs.set_held(event, attempt)
         data = {"reason": hold.reason, "code": code, "subcode": subcode}
@@ -306,7 +311,7 @@ class NodeTracker:
         if found is None or not self._jobs.set_released(event, found[1]):
             return
         why = log_text.reason(event.text)
-        self.tell("job.release", event.time, found[0], _job(event), reason=why)
+        self.tell("job.release", event.time, found[0], job_id(event), reason=why)
 
     def _proc_ended(
         self, event: NodesLogEvent, node: NodeRun, attempt: Attempt, value: int
@@ -382,9 +387,8 @@ class NodeTracker:
             self._steered(node, read.text, event.time)
         elif read.record is JournalRecord.CONDITION:
             self._decided(node, read, event.time)
-        elif read.record is JournalRecord.NODE_RESULT:
-            if read.value < 0:
-                self._failed(node, event.time, RETURN_NO_RESULT, read.text)
+        elif read.record is JournalRecord.NODE_RESULT and read.value < 0:
+            self._failed(node, event.time, RETURN_NO_RESULT, read.text)
         elif read.record in EVENTS:
             self._group_record(node, read, event.time)
         elif read.record in (JournalRecord.JOB_LOST, JournalRecord.JOB_ENDED):
@@ -393,7 +397,7 @@ class NodeTracker:
             found = self._jobs.find(job)
             if found is not None:
                 value = RETURN_JOB_ABORTED if lost else read.value
-                self.tell("job.abort" if lost else "job.terminate", event.time, node, _job(job))
+                self.tell("job.abort" if lost else "job.terminate", event.time, node, job_id(job))
                 self._proc_ended(job, *found, value)
 
     def _decided(self, node: NodeRun, read: RecordRead, time: float) -> None:
@@ -402,8 +406,7 @@ class NodeTracker:
         if read.value == 0:
             self.not_needed(node, f"RUN_IF is false: {read.text}", time)
         elif read.value < 0:
-            why = f"RUN_IF can't be evaluated: {read.text}"
-            self.set_status(node, NodeStatus.ERROR, time, reason=why)
+            self.set_status(node, NodeStatus.ERROR, time, reason=f"RUN_IF fails: {read.text}")
 
     def _group_record(self, node: NodeRun, read: RecordRead, time: float) -> None:
         """The node's group has a site, or leaves it; then all its nodes are to run anew."""
@@ -494,12 +497,3 @@ def _is_cancelled(node: NodeRun, attempt: Attempt) -> bool:
     """Whether its jobs were removed by a command, so that it fails whatever its POST script says,
     and however many failed jobs it may have."""
     return bool(node.cancelled_by) and attempt.failed_procs > 0
-
-
-def _noop(event: NodesLogEvent) -> int:
-    """What tells NOOP nodes apart, whose events have no cluster."""
-    return event.subproc if event.cluster == NOOP_CLUSTER else 0
-
-
-def _job(event: NodesLogEvent) -> str:
-    return f"{event.cluster}.{event.proc}" if event.cluster else ""

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from condor_pydagman.names import logged_name
 from condor_pydagman.trace.local_times import LocalTimes
 from condor_pydagman.trace.run_history import Usage
+from condor_pydagman.vocabulary import NOOP_CLUSTER
 
 _END = b"\n...\n"
 _HEAD = re.compile(
@@ -186,3 +187,13 @@ def _row(text: str, header: str) -> Usage:
         if column is not None:
             values[column] = float(number[0])
     return Usage(*values)
+
+
+def noop_of(event: NodesLogEvent) -> int:
+    """What tells NOOP nodes apart, whose events have no cluster."""
+    return event.subproc if event.cluster == NOOP_CLUSTER else 0
+
+
+def job_id(event: NodesLogEvent) -> str:
+    """`cluster.proc` of the event's job, '' if it is of none."""
+    return f"{event.cluster}.{event.proc}" if event.cluster else ""

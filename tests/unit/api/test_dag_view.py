@@ -46,6 +46,7 @@ def test_nodes_say_what_the_lines_say() -> None:
     script = a.scripts[ScriptKind.PRE]
     assert (script.command, script.defer_status, script.defer_seconds) == ("pre.sh $JOB", 4, 60)
     assert (a.priority, a.category, a.pre_skip, a.abort) == (7, "heavy", 1, None)
+    assert a.run_if == ""
     assert b.abort is not None
     assert (b.abort.status, b.abort.exit_code) == (3, 0)
     assert (b.directory, b.noop, b.done, dict(b.scripts)) == ("d", True, False, {})
@@ -107,3 +108,8 @@ def test_the_edges_of_a_dense_layer_are_not_held_in_memory() -> None:
     dag = parse_dag("\n".join([*lines, f"PARENT {names} CHILD {names.replace('N', 'M')}", ""]))
     assert len(dag.edges) == 4_000_000
     assert next(iter(dag.edges)) == Edge("N0", "M0")
+
+
+def test_the_condition_of_a_node() -> None:
+    dag = parse_dag("JOB A x\nJOB B x\nPARENT A CHILD B\nRUN_IF B Parents.A.n > 1\n", name="t.dag")
+    assert (dag["A"].run_if, dag["B"].run_if) == ("", "Parents.A.n > 1")

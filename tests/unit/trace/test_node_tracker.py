@@ -430,7 +430,7 @@ def test_a_condition_that_says_nothing_fails_its_node(bench: Bench) -> None:
     bench.record(JournalRecord.CONDITION, -1, text="it is undefined")
     assert bench.node().status is ERROR
     (state,) = bench.told("node.state")
-    assert state.data["reason"] == "RUN_IF can't be evaluated: it is undefined"
+    assert state.data["reason"] == "RUN_IF fails: it is undefined"
 
 
 def test_a_condition_that_is_true_changes_no_state(bench: Bench) -> None:
