@@ -49,7 +49,6 @@ from condor_pydagman.vocabulary import EXIT_RESTART, JOB_ENDS, NodeStatus
 # Calls its argument when the nodes log has been read to its end.
 CallAtEnd = Callable[[Callable[[], None]], None]
 
-
 MANY = 20  # actions, most of which are events then (a command for many nodes)
 
 
@@ -107,8 +106,7 @@ class Performer:
             do.QueryProvisioner: self._ask_provisioner,
             do.MatchSites: self._match_sites,
             do.TakePlaces: self._take_places,
-            do.EvaluateConditions: self._decide,
-            do.ReadResult: self._decide,
+            **dict.fromkeys((do.EvaluateConditions, do.ReadResult), self._decide),
             do.WriteRescue: self._write_rescue,
             do.WriteSavePoint: self._write_save_point,
             do.Publish: self._publish,
