@@ -243,6 +243,8 @@ class Oracles:
         failed = (n for n in ordinary if states[n] == State.FAILED)
         over = {dag.names[n] for n in failed if dag.has_weak_children_only(n)}
         anew = self.truth.decisions.decided_anew()
+        if self.truth.steered:  # what they have done may count no more
+            anew = {one.name for one in process.engine.node_reports() if one.anew}
         done -= anew
         require(marked(fresh) == done | over, f"O8: marks {marked(fresh)}, not {done | over}")
         if self._world.ever_garbled:
@@ -267,7 +269,7 @@ class Oracles:
         services = {dag.names[n] for n in dag.of_kind(NodeKind.SERVICE)}
         missing = set(dag.names) - services - self.truth.done - self.truth.steered
         require(not missing, f"O14: exit code 0, but {missing} not done")
-        self._world.sites.ended(dag, self.truth.done)
+        self._world.sites.ended(dag, self.truth.done - self.truth.decisions.skipped)
 
     # The longer ones.
 
