@@ -10,13 +10,16 @@ from array import array
 from collections.abc import Sequence
 
 from condor_pydagman.engine.jobs import JobTable
-from condor_pydagman.engine.node_states import IN_QUEUE, State
+from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.nodes import Nodes
 from condor_pydagman.graph.limit_uses import classes
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.shared_limits.definitions import PLACES, RESTART, Kind
 from condor_pydagman.shared_limits.rounds import NO_LIMIT, Demand, Grant
 
+# Plain numbers: they are asked for at each step.
+_SUBMITTING, _UNKNOWN, _SUBMITTED = map(int, (State.SUBMITTING, State.UNKNOWN, State.SUBMITTED))
+_PRE_RUN, _POST_RUN = int(State.PRE_RUN), int(State.POST_RUN)
 _AHEAD = 4  # places that a class keeps for nodes that are about to follow, at least
 _AHEAD_PART = 4  # one of so many that it uses, beyond that
 
@@ -91,10 +94,9 @@ class SharedLimits:
     def used(self, number: int) -> tuple[int, int, int, int]:
         """How many places of each kind a class uses."""
         counts = self._nodes.by_class[number]
-        jobs = sum(counts[state] for state in IN_QUEUE)
-        coming = counts[State.SUBMITTING] + counts[State.UNKNOWN]
-        idle = self._jobs.idle_of[number] + coming
-        return jobs, idle, counts[State.PRE_RUN], counts[State.POST_RUN]
+        coming = counts[_SUBMITTING] + counts[_UNKNOWN]  # that is all of node_states.IN_QUEUE
+        jobs, idle = coming + counts[_SUBMITTED], coming + self._jobs.idle_of[number]
+        return jobs, idle, counts[_PRE_RUN], counts[_POST_RUN]
 
     def has_room(self, number: int, kind: Kind) -> bool:
         """Whether a class may use one more place of a kind."""

@@ -88,7 +88,6 @@ class _Look(NamedTuple):
     schedd: str
     cluster: int
     lives: bool
-    changed: float
     fd: int
     number: int
     length: int
@@ -248,8 +247,13 @@ class LimitsDirectory:
         """
         look = self._looks.get(name)
         try:
-            if look is None or number != look.number or time.monotonic() >= look.until:
+            now = time.monotonic()
+            if look is None or number != look.number:
                 look = self._look(name)
+            elif now >= look.until:
+                lives = is_alive(look.fd)
+                look = look._replace(lives=lives, until=now + LIVES_S)
+                self._looks[name] = look
             if look is None:
                 return None
             data = os.pread(look.fd, look.length + 1, 0)
@@ -264,7 +268,8 @@ class LimitsDirectory:
         stakes = self._parsed(name, data)
         if look is None or stakes is None:
             return None
-        known = look.user, look.schedd, look.cluster, look.lives, look.changed
+        changed = 0.0 if look.lives else os.fstat(look.fd).st_mtime
+        known = look.user, look.schedd, look.cluster, look.lives, changed
         return _File(name, *known, data, stakes)
 
     def _look(self, name: str) -> _Look | None:
@@ -284,7 +289,6 @@ class LimitsDirectory:
             parts[2],
             int(parts[3]),
             is_alive(fd),
-            there.st_mtime,
             fd,
             there.st_ino,
             there.st_size,
