@@ -8,7 +8,7 @@ from condor_pydagman.diagnosis.explanation import Evidence, Finding, Weight
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.printable import message
 from condor_pydagman.report.words import duration
-from condor_pydagman.shared_limits.overview import LimitRow, waits_for
+from condor_pydagman.shared_limits.limit_overview import LimitRow, waits_for
 
 _MAX_DAGS = 3
 _WORDS = {

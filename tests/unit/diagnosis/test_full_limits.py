@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from condor_pydagman.diagnosis.full_limits import limit_findings
 from condor_pydagman.diagnosis.known_facts import Facts
-from condor_pydagman.shared_limits.overview import DagPart, LimitRow
+from condor_pydagman.shared_limits.limit_overview import DagPart, LimitRow
 from condor_pydagman.trace.run_history import DagState, Run
 
 

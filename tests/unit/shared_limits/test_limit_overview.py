@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from condor_pydagman.shared_limits.definitions import Kind, parse, together
-from condor_pydagman.shared_limits.overview import DagPart, LimitRow, Owned, rows, waits_for
+from condor_pydagman.shared_limits.limit_overview import DagPart, LimitRow, Owned, rows, waits_for
 from condor_pydagman.shared_limits.stakes import Part, Stake, Stakes
 
 LIMITS = together(
