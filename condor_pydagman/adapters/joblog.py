@@ -421,7 +421,9 @@ def _cluster_removed(event: Any) -> dict[str, Any]:
 
 
 def _held(event: Any) -> dict[str, Any]:
-    return {"text": str(event.get("HoldReason", ""))[:MAX_TEXT_CHARS]}
+    code = event.get("HoldReasonCode", 0)
+    text = str(event.get("HoldReason", ""))[:MAX_TEXT_CHARS]
+    return {"text": text, "value": code if isinstance(code, int) else 0}
 
 
 def _job_ad(event: Any) -> dict[str, Any]:

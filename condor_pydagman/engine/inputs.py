@@ -23,7 +23,8 @@ class LogEvent(NamedTuple):
         time: when it happened, seconds since the epoch.
         stamp: the same as `MM/DD/YY HH:MM:SS`, local time, for messages.
         node: DAG node name that the event carries, '' if none.
-        value: exit code, negative for a signal; meaningful for ends of jobs and scripts.
+        value: exit code, negative for a signal, of ends of jobs and scripts; HoldReasonCode of a
+            hold; of our own generic events as `JournalRecord` says.
         record: for our own generic events, which.
         retry: for our own generic events, the node's retry number at that time.
         text: hold reason, failure reason, ...; SHARED_CLUSTER of a submit event that has that note.

@@ -69,7 +69,7 @@ _POST = rb"POST Script terminated\.\n\t(?:" + _NORMAL + rb"|" + _KILLED + rb")\n
 _HELD = (
     rb"Job was held\.\n\t(?!Reason unspecified\n)("
     + _REASON
-    + rb")\n\tCode \d{1,9} Subcode \d{1,9}\n"
+    + rb")\n\tCode (\d{1,9}) Subcode \d{1,9}\n"
 )
 _REMOVED = rb"Cluster removed\n\tMaterialized \d{1,9} jobs from \d{1,9} items\.\t(Inc|C)omplete\n"
 
@@ -99,6 +99,10 @@ def _reasoned(reason: bytes | None) -> _Rest:
     return "", 0, None, 0, (reason or b"").decode()
 
 
+def _held(reason: bytes, code: bytes) -> _Rest:
+    return "", int(code), None, 0, reason.decode()
+
+
 class _Form(NamedTuple):
     """How one kind of event is written: `rest` makes the last fields from the last groups."""
 
@@ -113,7 +117,7 @@ _BODIES: dict[EventKind, tuple[bytes, Callable[..., _Rest] | None]] = {
     EventKind.JOB_TERMINATED: (_ENDED + _USAGE + _BYTES + _TABLE, _ended),
     EventKind.GENERIC: (rb'(\[ DAGManNote = "[ -~\x80-\xff]{1,880} \])\n', None),
     EventKind.JOB_ABORTED: (rb"Job was aborted\.\n(?:\t(" + _REASON + rb")\n)?", _reasoned),
-    EventKind.JOB_HELD: (_HELD, _reasoned),
+    EventKind.JOB_HELD: (_HELD, _held),
     EventKind.JOB_RELEASED: (rb"Job was released\.\n(?:\t" + _REASON + rb"\n)?", None),
     EventKind.POST_SCRIPT_TERMINATED: (_POST, _ended),
     EventKind.PRESKIP: (rb"PRE script return value is PRE_SKIP value\n" + _NODE, _skipped),

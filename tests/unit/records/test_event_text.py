@@ -52,7 +52,7 @@ def test_all_common_forms_are_read_in_one_go() -> None:
     assert [found.kind for found in events] == [int(text[:3]) for text in COMMON]
     assert {found.time for found in events} == {MINUTE + 29}
     assert {found.node for found in events} >= {"A+b.c [x]", "Bö", "B", "C", ""}
-    assert {found.value for found in events} == {0, 3, 4, -9, -15}
+    assert {found.value for found in events} == {0, 3, 4, 13, -9, -15}
     records = [found for found in events if found.record is not None]
     assert [record.record for record in records] == [
         JournalRecord.PRE_ENDED,
