@@ -149,6 +149,8 @@ class JournalRecord(Enum):
     NO_SITE = "NO_SITE"  # value: rounds so far; text: why the group gets no site any more
     CONDITION = "CONDITION"  # value: 1 true, 0 false, -1 it can't be said; text: by which values
     NODE_RESULT = "NODE_RESULT"  # value: 100 * part + parts, -1: it failed; text: ClassAd, or why
+    BRAKED = "BRAKED"  # value: number of the BRAKE; text: resumes so far, effect, name, why
+    BRAKES_OFF = "BRAKES_OFF"  # value: how many resumes before; text: why a person resumes
     STEERED = "STEERED"  # value: number of the command; text: who, which command, its options
 
 
@@ -195,6 +197,7 @@ DAG_EVENTS = {
     "dag.start": "DAGMan has started, or started again",
     "dag.halt": "nothing is submitted any more",
     "dag.resume": "a halt has been taken back",
+    "dag.brake": "more nodes have failed than a BRAKE allows",
     "dag.limits": "throttles in force",
     "dag.status": "nodes by state",
     "dag.rescue": "a rescue file is written",

@@ -69,10 +69,11 @@ ENGINE_ORDER = (
     *("dag_states", "node_states", "node_settings", "inputs", "actions", "throttles", "report"),
     # data structures that know no engine
     *("node_turns", "jobs", "nodes", "queues", "limited_queues", "selection"),
-    *("decisions", "script_words", "steering_rules", "site_states"),  # pure rules
+    *("decisions", "script_words", "steering_rules", "site_states", "brake_counts"),  # pure rules
     *("run_records", "steering_records", "limit_records", "site_records", "condition_records"),
-    *("state", "views", "dag_priority", "lifecycle", "conditions", "node_results", "run_end"),
-    *("provisioner", "scripts", "timeouts", "submission", "operator"),
+    *("brake_records", "state", "views", "dag_priority", "lifecycle"),
+    *("conditions", "node_results", "run_end"),
+    *("provisioner", "scripts", "timeouts", "submission", "operator", "brake"),
     *("site_matching", "rerun", "site_leaving", "site_policies", "steering", "shared_limits"),
     *("job_events", "journal_events", "log_events", "run_start", "reconcile"),
     *("dispatch", "validate", "engine"),

@@ -155,7 +155,7 @@ class Control:
         request = self._requests.popleft()[1]
         answer: dict[str, Value] = {"Result": True, "Trusted": True}
         report = self._run.engine.report()
-        if isinstance(an_input, inputs.Resume) and report.halts.halted:
+        if isinstance(an_input, inputs.Resume) and report.halts.by_file:
             answer["Result"] = False
             answer["ErrorString"] = f"Still halted: remove the halt file {self._run.paths.halt}"
         if isinstance(an_input, inputs.LimitsWanted):

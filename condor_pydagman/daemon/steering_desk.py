@@ -126,7 +126,10 @@ class SteeringDesk:
         """The engine has handled a command, and what is to be in the job ad is on its way: the
         client is answered when the schedd has it, since the next DAGMan reads it there."""
         an_input, asked = self._commands.popleft()
-        told = {"done": 1, **_state(self._run.engine.report())}
+        report = self._run.engine.report()
+        told = {"done": 1, **_state(report)}
+        if isinstance(an_input, inputs.Resume):  # in force of a brake when the log has it
+            told["halted"] = report.halts.by_file
         answer = _Unanswered(
             self._run.clock.monotonic() + ANSWER_TIMEOUT_S,
             lambda recorded: self._answer(

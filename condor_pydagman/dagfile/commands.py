@@ -297,6 +297,20 @@ class NodeResult(NamedTuple):
     text: str
 
 
+class BrakeLine(NamedTuple):
+    """BRAKE: what the DAG does when more nodes fail than so many, or percent (see
+    `graph.model.Brake`)."""
+
+    line: int
+    name: str
+    limit: int
+    percent: bool
+    last: int
+    alike: str
+    category: str
+    effect: str
+
+
 class SavePointFile(NamedTuple):
     """SAVE_POINT_FILE: a save file is written when the node starts; '' for the default name."""
 
@@ -421,6 +435,7 @@ Command = Union[
     SiteMatched,
     Choose,
     SharedLimit,
+    BrakeLine,
     MaxJobs,
     Done,
     NodeStatusFile,

@@ -169,6 +169,11 @@ _TABLE = (
         "NODE_RESULT <node> <ClassAd>",
         "What the RUN_IF of other nodes can ask of a node that is done, as in a rescue file.",
     )._replace(extension=True),
+    _uses(
+        "BRAKE <name> <number>[%] [OF <last>] [ALIKE EXIT_CODE|HOLD_REASON|SITE]"
+        " [CATEGORY <category>] (HALT|HOLD|ABORT)",
+        "Stops the DAG when more nodes fail than so many, perhaps all in the same way.",
+    )._replace(extension=True),
     _uses("DONE <node>", "A node that need not run, as in a rescue file."),
     _uses("SAVE_POINT_FILE <node> [<file>]", "A file that saves the DAG's progress at this node."),
     _submit_only("CONFIG <file>", "A configuration file for this DAG."),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from condor_pydagman.dagfile import brake_lines as brake
 from condor_pydagman.dagfile import choice_lines as choice
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile import condition_lines as condition
@@ -129,6 +130,7 @@ _TABLE = (
         condition.read_node_result,
         condition.write_node_result,
     ),
+    Syntax("BRAKE", commands.BrakeLine, brake.read_brake, brake.write_brake),
     _fixed("DONE", commands.Done, NODE),
     Syntax(
         "SAVE_POINT_FILE",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
+from condor_pydagman.dagfile.brake_lines import ABORT
 from condor_pydagman.diagnosis.explanation import Evidence, Finding, Weight
 from condor_pydagman.diagnosis.hold_codes import hold_code
 from condor_pydagman.diagnosis.known_facts import Facts
@@ -195,11 +196,13 @@ def _halted(facts: Facts) -> Iterator[Finding]:
     reason = message(run.halts[-1].reason) if run.halted else ""
     said = f"Halt reason: {reason}" if reason else "Halting DAGMan"
     evidence, advice = [Evidence(facts.out, said, begun)], ""
+    evidence += _brakes(facts)
+    who = "a brake" if run.brakes else "a command"
     if facts.has_halt_file:
         evidence.append(Evidence(facts.halt_file, "is there"))
         advice = f"To resume it: rm {shlex.quote(facts.halt_file)}"
     elif live and facts.cluster:
-        advice = f"It was halted by a command; to resume it: htcondor dag resume {facts.cluster}"
+        advice = f"It was halted by {who}; to resume it: htcondor dag resume {facts.cluster}"
     yield Finding(
         "dag.halted", Weight.PROBLEM, sentence, (), tuple(evidence), (advice,) if advice else ()
     )
@@ -209,8 +212,18 @@ def _aborted(facts: Facts) -> Iterator[Finding]:
     if not facts.run.aborted:
         return
     sentence = f"A node has ended the DAG by ABORT-DAG-ON: {message(facts.run.aborted)}."
-    evidence = (Evidence(facts.out, message(facts.run.aborted), facts.run.ended),)
+    if any(brake.effect == ABORT for brake in facts.run.brakes.values()):
+        sentence = f"A brake has ended the DAG: {message(facts.run.aborted)}."
+    evidence = (Evidence(facts.out, message(facts.run.aborted), facts.run.ended), *_brakes(facts))
     yield Finding("dag.aborted", Weight.PROBLEM, sentence, (), evidence)
+
+
+def _brakes(facts: Facts) -> list[Evidence]:
+    """Why brakes act."""
+    return [
+        Evidence(facts.nodes_log, message(f"brake {name}: {brake.reason}"), brake.time)
+        for name, brake in facts.run.brakes.items()
+    ]
 
 
 def failed_by_ad(facts: Facts) -> list[Finding]:

@@ -170,6 +170,8 @@ DRAINED = Ending(1, DagStatus.HALTED, "failed", ABORT_REASON)
 # A warning that DAGMAN_USE_STRICT makes fatal; in the FINAL node's own scripts, the end of all.
 STRICT = Ending(1, DagStatus.ERROR, "failed", ABORT_REASON)
 STRICT_IN_FINAL = STRICT._replace(final=False)
+# A BRAKE with ABORT acts.
+BRAKED = Ending(1, DagStatus.ABORT, "aborted", ABORT_REASON)
 # The PROVISIONER is more than one job.  Stock writes no rescue file then; we lose nothing.
 UNPROVISIONED = STRICT
 # An event that DAGMAN_ALLOW_EVENTS does not allow.

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import (
+    brake,
     conditions,
     dag_priority,
     lifecycle,
@@ -62,10 +63,13 @@ def dispatch(run: RunState) -> None:
         site_leaving.enforce(run)
     if run.removals:
         _remove_clusters(run)
+    if run.brakes:
+        brake.write_records(run)
+        brake.hold_jobs(run)
     if run.steering.awaited:
         steering.rewrite_overdue(run)
-        if steering.keeps_waiting(run):
-            return
+    if steering.keeps_waiting(run) or brake.keeps_waiting(run):
+        return
     rerun.settle(run)
     if run.dag.published:
         node_results.work(run)
@@ -158,7 +162,9 @@ def _deadlines(run: RunState) -> Iterator[float | None]:
     yield run.removals.next_time()
     yield run.unconfirmed.next_time()
     yield steering.next_time(run)
-    if steering.keeps_waiting(run):
+    if run.brakes:
+        yield brake.next_time(run)
+    if steering.keeps_waiting(run) or brake.keeps_waiting(run):
         return
     if run.sites:
         yield site_matching.next_time(run)

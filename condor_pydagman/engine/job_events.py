@@ -9,6 +9,7 @@ with a rescue file.  Job ids in messages are `cluster.proc.subproc`, as tools pa
 from __future__ import annotations
 
 from condor_pydagman.engine import (
+    brake,
     decisions,
     lifecycle,
     provisioner,
@@ -53,6 +54,8 @@ def on_submit(run: RunState, node: int, event: LogEvent) -> None:
         timeouts.on_submitted(run, node, event)
         if run.sites and not jobs.procs.get(event.proc, 0) & ENDED:
             site_policies.on_job(run, node, event, site_policies.IDLE)
+        if run.brakes:
+            brake.on_submitted(run, node, event)
         provisioner.refuse_more_procs(run, node, len(jobs.procs))
         if run.recovering and run.starts and len(jobs.procs) == 1:
             run.starts.started(min(event.time, run.now))
@@ -146,7 +149,10 @@ def on_held(run: RunState, node: int, event: LogEvent) -> None:
     timeouts.on_idle(run, node, event, True)
     if run.sites:
         site_policies.on_job(run, node, event, site_policies.HELD)
-    _limit_holds(run, node, jobs)
+    if run.brakes:
+        brake.on_held(run, node, event)
+    if not (run.brakes and brake.is_ours(event)):
+        _limit_holds(run, node, jobs)
     scripts.on_held(run, node, event.cluster, event.proc)
 
 
@@ -168,6 +174,8 @@ def on_released(run: RunState, node: int, event: LogEvent) -> None:
     scripts.on_released_or_ended(run, event.cluster, event.proc)
     if jobs is not None:
         run.job_table.set_held(jobs, event.proc, False)
+        if run.brakes:
+            run.brakes.left_hold((event.cluster, event.proc))
         if run.sites:
             site_policies.on_job(run, node, event, site_policies.IDLE)
 
@@ -207,6 +215,8 @@ def proc_ended(
     timeouts.on_ended(run, event)
     if run.sites:
         site_policies.on_job_ended(run, event)
+    if run.brakes:
+        run.brakes.ended((event.cluster, event.proc))
     scripts.on_released_or_ended(run, event.cluster, event.proc)
     _say_idle(run)
     if value == 0 and jobs.tolerance_exceeded:

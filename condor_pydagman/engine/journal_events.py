@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from condor_pydagman.engine import (
+    brake,
     conditions,
     job_events,
     lifecycle,
@@ -47,6 +48,8 @@ _OF_ANY_ATTEMPT = (
     JournalRecord.PROVISIONED,
     JournalRecord.COMMON_INPUT,
     JournalRecord.STEERED,
+    JournalRecord.BRAKED,
+    JournalRecord.BRAKES_OFF,
     JournalRecord.SITE_MATCHED,
     JournalRecord.SITE_TAKEN_BACK,
     JournalRecord.SITE_LEFT,
@@ -93,6 +96,8 @@ def _on_submit_failed(run: RunState, node: int, event: LogEvent) -> None:
         lifecycle.need_post(run, node)
     else:
         run.ready.discard(node)
+        if run.brakes:
+            lifecycle.note_run(run, node, RETURN_SUBMIT_FAILED, failed=True)
         lifecycle.fail(
             run, node, f"Job submit failed: {event.text}" if event.text else "Job submit failed"
         )
@@ -115,6 +120,8 @@ def _on_adopted(run: RunState, node: int, event: LogEvent) -> None:
         timeouts.on_submitted(run, node, event._replace(proc=proc))
         if run.sites and not jobs.procs.get(proc, 0) & ENDED:
             site_policies.on_adopted(run, node, event._replace(proc=proc))
+        if run.brakes:
+            brake.on_submitted(run, node, event._replace(proc=proc))
 
 
 def _on_job_lost(run: RunState, node: int, event: LogEvent) -> None:
@@ -169,6 +176,8 @@ _HANDLERS: dict[JournalRecord, Callable[[RunState, int, LogEvent], None]] = {
     JournalRecord.FINAL_STARTED: _on_final_started,
     JournalRecord.CONDITION: conditions.on_record,
     JournalRecord.NODE_RESULT: node_results.on_record,
+    JournalRecord.BRAKED: brake.on_braked,
+    JournalRecord.BRAKES_OFF: brake.on_brakes_off,
     JournalRecord.STEERED: steering.on_record,
     JournalRecord.SITE_MATCHED: site_matching.on_match_read,
     JournalRecord.SITE_TAKEN_BACK: site_leaving.on_taken_back,

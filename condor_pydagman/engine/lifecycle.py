@@ -167,6 +167,8 @@ def succeed(run: RunState, node: int, *, publishes: bool = True) -> None:
     if run.provisioner.gave_up(node):
         fail(run, node, "The provisioner's job exited before it gave the go-ahead")
         return
+    if run.brakes:
+        note_run(run, node, 0, failed=False)
     if run.sites and _has_cleaned_up(run, node, Cause.SUCCEEDED):
         return
     if run.dag.published and publishes and _needs_result(run, node):
@@ -263,6 +265,8 @@ def fail_run(run: RunState, node: int, value: int, error: str) -> None:
         if run.sites.leaves(node):
             fail(run, node, f"Taken back from site {run.sites.site(node)[0]}; {error}")
             return
+    if run.brakes:
+        note_run(run, node, value, failed=True)
     taken = run.nodes.retries.get(node, 0)
     retry = run.retry(node)
     verdict = _verdict(run, node, retry, taken, value)
@@ -277,6 +281,13 @@ def fail_run(run: RunState, node: int, value: int, error: str) -> None:
     if retry is not None and verdict is not decisions.RetryVerdict.UNLESS_EXIT:
         error += f" (after {taken} node retries)"
     fail(run, node, error, futile=verdict is not decisions.RetryVerdict.UNLESS_EXIT)
+
+
+def note_run(run: RunState, node: int, value: int, *, failed: bool) -> None:
+    """Have the brakes count a run of the node that has ended."""
+    if not run.is_over:
+        site = run.sites.site(node)[0] if run.sites else ""
+        run.brakes.run_ended(node, value, site, run.category(node), failed=failed)
 
 
 def _verdict(

@@ -28,7 +28,7 @@ def on_halt(run: RunState, halt: Halt) -> None:
         run.say("DAG Pause: Already-paused DAG")
     elif halt.pause:
         run.say("DAG Pause: Freezing all work...")
-    elif run.halt.by_command or run.halt.by_file:
+    elif run.halt.by_command or run.halt.by_file or run.halt.by_brake:
         run.say("DAGMan is already halted")
     else:
         run.say("Halting DAGMan progess...")  # the spelling that others look for
@@ -51,6 +51,8 @@ def on_resume(run: RunState, resume: Resume) -> None:
         run.halt.by_file = False
     else:
         run.halt.by_command = run.halt.paused = False
+        if run.brakes:
+            run.brakes.resume(resume.reason)  # in force when the log has it
     if paused and not run.halt.paused:
         run.say("DAG Un-Pause: Resuming work...")
     if halted and not run.halted:
@@ -58,11 +60,47 @@ def on_resume(run: RunState, resume: Resume) -> None:
     if resume.reason:
         run.say(f"Resume reason: {resume.reason}")
     if run.halted:
-        what = "a command to halt" if resume.file else "the halt file"
-        run.say(f"The DAG stays halted by {what}")
+        what = _what_else_halts(run, resume)
+        if what:
+            run.say(f"The DAG stays halted by {what}")
     else:
         run.halt.drained_at = None
-    _publish_halt(run, halted or paused)
+    _publish_halt(run, halted or paused or run.halt.by_brake)
+
+
+def _what_else_halts(run: RunState, resume: Resume) -> str:
+    """What keeps the DAG halted though a person, or the halt file, does not any more."""
+    if not resume.file:
+        return "the halt file" if run.halt.by_file else ""
+    return "a command to halt" if run.halt.by_command or run.halt.paused else "a brake"
+
+
+def brake(run: RunState, reason: str) -> None:
+    """A BRAKE halts the DAG: as a command does, but that the nodes log has it, not the job ad."""
+    before = run.halted
+    run.halt.by_brake = True
+    if not run.recovering:
+        run.say("DAGMan is already halted" if before else "Halting DAGMan progess...")
+        run.say(f"Halt reason: {reason}")
+    _publish_halt(run, before)
+
+
+def brakes_off(run: RunState) -> None:
+    """A person has taken all brakes back."""
+    before, run.halt.by_brake = run.halted, False
+    if before and not run.halted:
+        run.halt.drained_at = None
+        if not run.recovering:
+            run.say("Resuming DAG progress...")
+    _publish_halt(run, before)
+
+
+def say_braked(run: RunState) -> None:
+    """An old log shows that a brake halts the DAG."""
+    if run.halt.by_brake:
+        run.say("Restoring halted state.")
+        for text in run.brakes.braked.values():
+            run.say(f"Halt reason: brake {text}")
 
 
 def _publish_halt(run: RunState, before: bool) -> None:
@@ -142,5 +180,7 @@ def on_surplus(run: RunState, node: int, event: LogEvent) -> None:
     in_queue = run.nodes.states[node] == State.SUBMITTED
     if in_queue and jobs is not None and jobs.cluster == event.cluster and not jobs.removing:
         lifecycle.grant_retry(run, node)
+        if run.brakes:
+            run.brakes.excuse(node)
         reason = "DAG Limit: Max number of submitted nodes was reached."
         lifecycle.remove_rest(run, jobs, reason)

@@ -25,16 +25,20 @@ class Deferrals(NamedTuple):
 
 
 class Halts(NamedTuple):
-    """What keeps the DAG halted: the halt file, a command, a command that pauses it."""
+    """What keeps the DAG halted: the halt file, a command, a command that pauses it, a BRAKE.
+
+    `brake` says which and why, '' if none does; it is None if the DAG has no brakes.
+    """
 
     by_file: bool = False
     by_command: bool = False
     paused: bool = False
+    brake: str | None = None
 
     @property
     def halted(self) -> bool:
         """Whether anything keeps the DAG halted."""
-        return self.by_file or self.by_command or self.paused
+        return self.by_file or self.by_command or self.paused or bool(self.brake)
 
 
 class Report(NamedTuple):

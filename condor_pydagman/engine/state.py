@@ -10,6 +10,7 @@ from enum import Enum
 
 from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
+from condor_pydagman.engine.brake_records import Brakes
 from condor_pydagman.engine.condition_records import Conditions, Results
 from condor_pydagman.engine.dag_states import MOVES, Phase
 from condor_pydagman.engine.decisions import ALL_EVENTS
@@ -79,10 +80,12 @@ class RunState:
         limited_queues: `ready` and those of scripts, if nodes keep to shared limits; else None.
         conditions: nodes that run if a condition is true.
         results: what nodes have published for conditions.
+        brakes: what stops a DAG of which much fails.
     """
 
     __slots__ = (
         "admin",
+        "brakes",
         "categories",
         "conditions",
         "config",
@@ -163,6 +166,7 @@ class RunState:
         self.shared = SharedLimits(dag, self.nodes, self.job_table, active=active)
         self.conditions = Conditions(dag)
         self.results = Results(dag)
+        self.brakes = Brakes(dag)
         self.query = QueueQuery()
         self.log = LogReading()
         self.noop_ids = NoopIds()
@@ -262,7 +266,7 @@ class RunState:
     def halted(self) -> bool:
         """Whether anything or anybody keeps the DAG halted."""
         halt = self.halt
-        return halt.by_command or halt.by_file or halt.paused
+        return halt.by_command or halt.by_file or halt.paused or halt.by_brake
 
     @property
     def starts_nothing(self) -> bool:
@@ -325,6 +329,13 @@ class RunState:
     def timeout(self, node: int) -> Timeout | None:
         """The node's TIMEOUT in force."""
         return timeout_in_force(self.dag.timeouts.get(node), self.steering.settings.get(node))
+
+    def category(self, node: int) -> str:
+        """The node's category in force, '' if it has none."""
+        own = self.steering.settings.get(node)
+        if own is not None and own.category is not None:
+            return own.category
+        return self.dag.categories.get(node, "")
 
     def nodes_in_queue(self) -> int:
         """How many nodes hold a place under -MaxJobs."""

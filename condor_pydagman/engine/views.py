@@ -58,7 +58,12 @@ def report(run: RunState) -> Report:
             hold=deferrals["hold"],
         ),
         limits=run.limits,
-        halts=Halts(run.halt.by_file, run.halt.by_command, run.halt.paused),
+        halts=Halts(
+            run.halt.by_file,
+            run.halt.by_command,
+            run.halt.paused,
+            "; ".join(run.brakes.braked.values()) if run.brakes else None,
+        ),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.graph import (
+    brakes,
     chosen_nodes,
     condition_commands,
     connect,
@@ -54,6 +55,7 @@ _FUNCTIONS: dict[type, Callable[[Building, Any], None]] = {
     commands.SiteMatched: site_groups.site_matched,
     commands.Choose: chosen_nodes.choose,
     commands.SharedLimit: limit_uses.shared_limit,
+    commands.BrakeLine: brakes.brake,
     commands.MaxJobs: whole.max_jobs,
     commands.NodeStatusFile: whole.node_status_file,
     commands.JobstateLog: whole.jobstate_log,

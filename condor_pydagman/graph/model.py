@@ -22,6 +22,7 @@ from condor_pydagman.vocabulary import NodeKind, ScriptKind
 __all__ = [
     "BY_NODE",
     "Abort",
+    "Brake",
     "Choice",
     "Condition",
     "Dag",
@@ -182,6 +183,27 @@ class LimitUse(NamedTuple):
     nodes: tuple[int, ...] | None = None
 
 
+class Brake(NamedTuple):
+    """A BRAKE command: what the DAG does when more nodes fail than `limit`.
+
+    Attributes:
+        percent: whether `limit` is a share of the last runs, or of all nodes that it counts.
+        last: how many runs that have ended are looked at; 0 for all since the start.
+        alike: what the failures have in common: EXIT_CODE, HOLD_REASON (then they are jobs that
+            are held) or SITE; '' for nothing.
+        category: it counts nodes of this category, '' for all.
+        effect: HALT, HOLD or ABORT.
+    """
+
+    name: str
+    limit: int
+    percent: bool = False
+    last: int = 0
+    alike: str = ""
+    category: str = ""
+    effect: str = "HALT"
+
+
 class StatusFile(NamedTuple):
     """A NODE_STATUS_FILE command; `interval` in seconds."""
 
@@ -237,6 +259,7 @@ class Dag:
         self.group_of: dict[int, int] = {}  # number of a node's site group
         self.choices: list[Choice] = []
         self.limit_uses: list[LimitUse] = []
+        self.brakes: list[Brake] = []
         self.status_file: StatusFile | None = None
         self.jobstate_log = ""
         self.notifications: list[Notification] = []

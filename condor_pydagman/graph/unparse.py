@@ -69,6 +69,8 @@ def _commands(dag: Dag) -> Iterator[Command]:
         yield commands.Choose(_NO_LINE, *choice)
     for use in dag.limit_uses:
         yield _limit_line(dag, use)
+    for brake in dag.brakes:
+        yield commands.BrakeLine(_NO_LINE, *brake)
     for category, limit in dag.category_limits.items():
         yield commands.MaxJobs(_NO_LINE, category, limit)
     yield from _EdgeLines(dag).commands()

@@ -26,6 +26,7 @@ LIMITS = {
 OWN_PACE = "PYDAGMAN_OwnPace"  # submits per interval are not limited: the number is shown only
 ADDRESS = "DAG_Address"  # of the command socket
 HALTED = "PYDAGMAN_HaltedByCommand"  # a restarted DAGMan stays halted
+BRAKE = "PYDAGMAN_Brake"  # which BRAKE halts the DAG, and why; the nodes log tells a restart
 PRIORITY = "PYDAGMAN_Priority"  # of the whole DAG, if a person has set it while it ran
 ENDED = "PYDAGMAN_Ended"  # see `ended`
 BEGUN = "PYDAGMAN_BegunAnew"  # when; the jobs of runs before are not this one's
@@ -71,6 +72,8 @@ def attributes(report: Report, now: float, statistics: str = "") -> dict[str, st
     texts = {name: str(value) for name, value in numbers.items()}
     # With the status in one edit, so that a DAGMan that is started again finds both or none.
     texts[HALTED] = "true" if report.halts.by_command or report.halts.paused else "false"
+    if report.halts.brake is not None:
+        texts[BRAKE] = quoted(report.halts.brake) if report.halts.brake else "undefined"
     if statistics:
         texts[_STATISTICS] = statistics
     return texts

@@ -98,7 +98,9 @@ def _dag_counts(report: Report, over: bool) -> str:
     if over:
         failed += pre + queued + post
         pre = queued = post = held = idle = 0
+    brake = f"  Brake = {quoted(report.halts.brake)};\n" if report.halts.brake else ""
     return (
+        f"{brake}"
         f"  NodesTotal = {report.total};\n"
         f"  NodesDone = {report.done};\n"
         f"  NodesPre = {pre};\n"

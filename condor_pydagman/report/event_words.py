@@ -68,6 +68,9 @@ _WORDS: Mapping[str, Callable[[DagEvent], str]] = {
     "dag.start": lambda event: "DAGMan has started",
     "dag.halt": lambda event: "halted",
     "dag.resume": lambda event: "resumed",
+    "dag.brake": lambda event: printable(
+        f"brake {event.data['brake']} acts ({event.data['effect']}){_why(event)}"
+    ),
     "dag.limits": _limits,
     "dag.status": _status,
     "dag.rescue": lambda event: f"rescue file {printable(event.data['file'])} is written",

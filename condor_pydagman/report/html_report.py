@@ -122,6 +122,8 @@ def _notes(subject: Subject) -> Iterator[str]:
     for halt in run.halts:
         until = subject.clock(halt.ended) if halt.ended else "the end"
         yield f"Halted from {subject.clock(halt.begun)} to {until}"
+    for name, brake in run.brakes.items():
+        yield f"Brake {name} has acted at {subject.clock(brake.time)}: {brake.reason}"
     if run.aborted:
         yield run.aborted
     if run.removed:

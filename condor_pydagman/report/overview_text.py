@@ -63,6 +63,9 @@ def overview_lines(
         lines += _wrapped(_placements(seen.placements), room)
     if seen.sites:
         lines += _wrapped(_sites(seen.sites), room)
+    for name, reason in seen.brakes.items():
+        words = printable(f"brake {name}: {reason}").split(" ")
+        lines += _wrapped([(word, "bold magenta") for word in words], room, " ")
     if depth == 0:
         lines += _details(seen, room, clock)
     for inner in seen.subdags:

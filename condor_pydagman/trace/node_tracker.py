@@ -14,6 +14,7 @@ from condor_pydagman.engine.node_settings import read_settings
 from condor_pydagman.engine.steering_rules import RETRY, read_text
 from condor_pydagman.records.own_events import RecordRead, parse_record
 from condor_pydagman.records.placement_event import COMPLETED, FAILED, RESCHEDULED, parse_event
+from condor_pydagman.trace import acting_brakes
 from condor_pydagman.trace import nodes_log_text as log_text
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.group_sites import ENDS_AT_SITE, EVENTS, GroupSites
@@ -391,6 +392,10 @@ class NodeTracker:
             self._failed(node, event.time, RETURN_NO_RESULT, read.text)
         elif read.record in EVENTS:
             self._group_record(node, read, event.time)
+        elif read.record in acting_brakes.RECORDS:
+            said = acting_brakes.take_record(self.run, read, event.time)
+            if said is not None and self._say is not None:
+                self._say(said)
         elif read.record in (JournalRecord.JOB_LOST, JournalRecord.JOB_ENDED):
             lost = read.record is JournalRecord.JOB_LOST
             job = event._replace(cluster=read.cluster, proc=read.proc)

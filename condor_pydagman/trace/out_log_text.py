@@ -133,7 +133,7 @@ _FORMS: Mapping[str, tuple[OutKind, str]] = {
     "USING R": (OutKind.RESCUE_READ, r"USING RESCUE DAG (?P<text>.+)"),
     "Aborting DAG b": (
         OutKind.ABORT,
-        r"(?P<text>Aborting DAG because we got the ABORT exit value .*)",
+        r"(?P<text>Aborting DAG because (?:we got the ABORT exit value|of brake) .*)",
     ),
     "Received SIGUSR1": (OutKind.REMOVED, r"Received SIGUSR1"),
     "** ": (

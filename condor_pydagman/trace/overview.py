@@ -93,6 +93,7 @@ class Overview(NamedTuple):
             empty if there are none.
         sites: of groups of nodes that run at sites, as far as they have had one: `at`, how many are
             at each site or were when they ended, `leaving` and `without`; empty if there are none.
+        brakes: why each BRAKE acts that does, by name.
     """
 
     dag: str
@@ -115,6 +116,7 @@ class Overview(NamedTuple):
     subdags: Sequence[Any] = ()
     placements: Mapping[str, Any] = {}
     sites: Mapping[str, Any] = {}
+    brakes: Mapping[str, str] = {}
 
     def as_json(self) -> dict[str, Any]:
         """The fields, and those of its parts, by name."""
@@ -172,6 +174,7 @@ def overview(
         subdags,
         total(run.placements).as_json() if run.placements else {},
         _sites(run),
+        {name: brake.reason for name, brake in run.brakes.items()},
     )
 
 

@@ -255,6 +255,14 @@ class GroupSite(NamedTuple):
         return {**told, "reason": self.reason} if self.reason else told
 
 
+class ActingBrake(NamedTuple):
+    """A BRAKE that acts: what it does, why, and since when."""
+
+    effect: str
+    reason: str
+    time: float
+
+
 class Start(NamedTuple):
     """DAGMan was started.
 
@@ -304,10 +312,14 @@ class Run:
         complete: whether the nodes log was read from its beginning.
         placements: of DATA nodes, by node.
         groups: where groups of nodes that need a site are, by name.
+        brakes: those that act, by name.
+        resumes: how often a person has taken brakes back.
     """
 
     def __init__(self) -> None:
         self.groups: dict[str, GroupSite] = {}
+        self.brakes: dict[str, ActingBrake] = {}
+        self.resumes = 0
         self.placements: dict[str, NodePlacements] = {}
         self.nodes: dict[str, NodeRun] = {}
         self.starts: list[Start] = []

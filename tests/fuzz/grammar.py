@@ -261,6 +261,13 @@ class Writer:
         extent = self._pick(("FROM", "UNTIL", "ONLY"), ("", "ALL"))
         return self._line("CHOOSE", extent, self._name(), self._maybe(self._name(), "M*", "?"))
 
+    def _brake(self) -> str:
+        limit = self._pick(("0", "2", "20%", "5 %"), ("", "-1", "%"))
+        options = self._maybe("OF 10", "ALIKE EXIT_CODE", "ALIKE hold-reason", "CATEGORY c")
+        effect = self._pick(("HALT", "hold", "ABORT"), ("", "STOP"))
+        name = self._pick(("b1", "b2", "b3"), ("",))
+        return self._line("BRAKE", name, *f"{limit} {options} {effect}".split(" "))
+
     def _abort(self) -> str:
         returns = self._maybe(f"RETURN {self._number()}")
         return self._line("ABORT-DAG-ON", self._name(), self._number(), returns)
@@ -362,6 +369,7 @@ _COMMANDS = (
     Writer._tolerance,
     Writer._timeout,
     Writer._choose,
+    Writer._brake,
     Writer._sweep,
     Writer._sweep_parent,
     Writer._category,

@@ -204,6 +204,12 @@ CODES: dict[str, Code] = {
         "the stock condor_dagman refuses such a line; of several codes after UNLESS-EXIT it reads "
         "the first only",
     ),
+    "DAG412": Code(
+        _WARNING,
+        "a BRAKE that never does anything",
+        "its number must be less than what it counts; categories of a splice are named"
+        " splice+category",
+    ),
 }
 
 

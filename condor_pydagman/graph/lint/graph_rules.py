@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 
+from condor_pydagman.graph import brakes
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle
 from condor_pydagman.graph.lint.findings import Findings
 from condor_pydagman.graph.model import DONE, JOIN, NOOP, Dag, Retry
@@ -29,6 +30,7 @@ def check_graph(dag: Dag, findings: Findings) -> None:
     _pre_skips(dag, findings)
     _retries_and_aborts(dag, findings)
     _timeouts(dag, findings)
+    _brakes(dag, findings)
     _not_of_stock(dag, findings)
 
 
@@ -207,6 +209,14 @@ def _timeouts(dag: Dag, findings: Findings) -> None:
                 name = dag.names[node]
                 message = f"TIMEOUT of node {name} has TOTAL {total} s, but {word} {limit} s"
                 _add(findings, "DAG410", dag, node, message, "TIMEOUT", name)
+
+
+def _brakes(dag: Dag, findings: Findings) -> None:
+    for brake in dag.brakes:
+        why = brakes.obstacle(dag, brake)
+        if why:
+            message = f"brake {brake.name} never does anything: {why}"
+            findings.add("DAG412", message, words=("BRAKE", brake.name))
 
 
 def _not_of_stock(dag: Dag, findings: Findings) -> None:

@@ -150,7 +150,7 @@ class _Locator:
         if isinstance(command, commands.MaxJobs):
             bare = command.category
             return [(word, bare), (word, place.scope.prefix + bare), (word, prefix + bare)]
-        if isinstance(command, commands.SubmitDescription):
+        if isinstance(command, (commands.SubmitDescription, commands.BrakeLine)):
             return [(word, command.name)]
         name = getattr(command, "node", "")
         if name.upper() == "ALL_NODES":

@@ -125,6 +125,8 @@ def _of(field: str, kind: str) -> st.SearchStrategy[Any]:
         "dimensions": st.just(
             (commands.Dimension("x", ("1..3",)), commands.Dimension("y", ("a",)))
         ),
+        "alike": st.sampled_from(["", "EXIT_CODE", "SITE"]),
+        "effect": st.sampled_from(["HALT", "HOLD", "ABORT"]),
         "rows": st.just(""),
         "keys": st.lists(_NAME, max_size=3).map(tuple),
         "members": st.sampled_from(["NODES", "SPLICE", "ALL_NODES"]),

@@ -13,7 +13,7 @@ from condor_pydagman.diagnosis.dagman_job_state import (
 )
 from condor_pydagman.diagnosis.explanation import Finding, Weight
 from condor_pydagman.diagnosis.known_facts import DagmanJob, RescueFile
-from condor_pydagman.trace.run_history import DagState, Halted, Run
+from condor_pydagman.trace.run_history import ActingBrake, DagState, Halted, Run
 from condor_pydagman.vocabulary import DagStatus, NodeStatus
 from tests.unit.diagnosis import NOW, attempt, facts_of, hold, texts
 
@@ -121,6 +121,19 @@ def test_a_failed_dag_is_explained_by_what_made_it_fail() -> None:
     facts = facts_of(TEXT, {}, state=DagState.FAILED, exit_code=1)
     facts.run.dag_status = DagStatus.CYCLE
     assert "because the DAG has a cycle" in dagman_findings(facts)[0].sentence
+
+
+def test_a_brake_that_halts_or_ends_the_dag() -> None:
+    facts = facts_of(TEXT, {}, state=DagState.HALTED, cluster=3)
+    facts.run.brakes["sick"] = ActingBrake("HALT", "2 nodes failed, more than 1: A, B", NOW)
+    (finding,) = dagman_findings(facts)
+    assert "brake sick: 2 nodes failed, more than 1: A, B" in str(finding.evidence)
+    assert finding.advice == ("It was halted by a brake; to resume it: htcondor dag resume 3",)
+    facts = facts_of(TEXT, {}, state=DagState.FAILED)
+    facts.run.aborted = "Aborting DAG because of brake sick: 2 nodes failed"
+    facts.run.brakes["sick"] = ActingBrake("ABORT", "2 nodes failed", NOW)
+    (finding,) = dagman_findings(facts)
+    assert finding.sentence.startswith("A brake has ended the DAG: Aborting DAG because of brake")
 
 
 def test_a_dag_that_succeeds_though_nodes_have_failed() -> None:

@@ -43,6 +43,7 @@ LINES = {
     commands.NodeResult: "NODE_RESULT A []",
     commands.SavePointFile: "SAVE_POINT_FILE A",
     commands.Choose: "CHOOSE FROM A",
+    commands.BrakeLine: "BRAKE b 1 HALT",
     commands.Category: "CATEGORY A c",
     commands.Done: "DONE A",
     commands.MaxJobs: "MAXJOBS c 1",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.engine.report import Deferrals, Report
+from condor_pydagman.engine.report import Deferrals, Halts, Report
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.records.ad_attributes import (
     attributes,
@@ -177,3 +177,12 @@ def test_a_later_run_of_the_same_job_is_told_from_the_one_before(
 
 def test_a_run_that_goes_on_does_not_begin_anew() -> None:
     assert begun_anew({"JobRunCount": 2}, 1000.5, recovers=True) == {}
+
+
+@pytest.mark.parametrize(
+    ("brake", "shown"), [(None, None), ("", "undefined"), ('a "b"', '"a \\"b\\""')]
+)
+def test_a_brake_is_shown_and_restores_nothing(brake: str | None, shown: str | None) -> None:
+    texts = attributes(REPORT._replace(halts=Halts(brake=brake)), 1.0)
+    assert texts.get("PYDAGMAN_Brake") == shown
+    assert texts["PYDAGMAN_HaltedByCommand"] == "false"

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from condor_pydagman.engine.report import Deferrals, NodeReport, Report
+from condor_pydagman.engine.report import Deferrals, Halts, NodeReport, Report
 from condor_pydagman.graph.model import DONE, LEFT_OUT, USER_DONE, Dag
 from condor_pydagman.records import node_status
 from condor_pydagman.records.node_status import asctime, node_status_text
@@ -53,6 +53,12 @@ def text(
 def test_while_final_runs_the_file_says_what_came_before(status: DagStatus, outcome: str) -> None:
     found = text(counts()._replace(dag_status=status), [])
     assert f'DagStatus = 3; /* "STATUS_SUBMITTED ({outcome})" */' in found
+
+
+def test_a_brake_that_acts() -> None:
+    report = counts()._replace(halts=Halts(brake='sick: "A"'))
+    assert '  Brake = "sick: \\"A\\"";\n' in text(report, [])
+    assert "Brake" not in text(counts()._replace(halts=Halts(brake="")), [])
 
 
 def test_what_a_node_waits_for_is_told() -> None:

@@ -1,0 +1,83 @@
+"""How the line is read and written that stops a DAG of which much fails: BRAKE.  It is ours."""
+
+from __future__ import annotations
+
+from condor_pydagman.dagfile import commands
+from condor_pydagman.dagfile.commands import Command
+from condor_pydagman.dagfile.lexer import Words
+from condor_pydagman.dagfile.line_error import LineError
+from condor_pydagman.dagfile.line_parts import (
+    Context,
+    checked_number,
+    end,
+    needed,
+    normal,
+    number,
+    unexpected,
+)
+from condor_pydagman.dagfile.quoting import name_word
+
+EXIT_CODE, HOLD_REASON, SITE = ALIKE = ("EXIT_CODE", "HOLD_REASON", "SITE")
+HALT, HOLD, ABORT = EFFECTS = ("HALT", "HOLD", "ABORT")
+_OPTIONS = ("OF", "ALIKE", "CATEGORY")
+_INVALID = "Invalid number of the brake '{}'"
+
+
+def read_brake(words: Words, context: Context) -> Command:
+    """BRAKE."""
+    name = needed(words, "Missing name of the brake")
+    limit, percent = _limit(words)
+    said: dict[str, str | int] = {}
+    while True:
+        word = needed(words, "Missing what the brake does", EFFECTS)
+        key = normal(word)
+        left = [option for option in _OPTIONS if option not in said]
+        if key in EFFECTS:
+            break
+        if key not in left:
+            unexpected(word, words, *left, *EFFECTS)
+        said[key] = _value(words, key)
+    if said.get("ALIKE") == HOLD_REASON and "OF" in said:
+        hint = "OF counts runs that have ended, and a job on hold has not: leave OF out"
+        raise LineError("OF can't be told of HOLD_REASON", words, hint=hint)
+    end(words)
+    last, alike, category = said.get("OF", 0), said.get("ALIKE", ""), said.get("CATEGORY", "")
+    return commands.BrakeLine(
+        context.lines.number, name, limit, percent, int(last), str(alike), str(category), key
+    )
+
+
+def _limit(words: Words) -> tuple[int, bool]:
+    """The number, and whether it is a percentage; the `%` may be a word of its own."""
+    word = needed(words, "Missing number of the brake")
+    percent = word.endswith("%")
+    if word == "%":
+        raise LineError(_INVALID.format(word), words, hint="expected a number before the %")
+    limit = checked_number(word[:-1] if percent else word, words, _INVALID, 0)
+    if not percent and words.peek() == "%":
+        words.next()
+        percent = True
+    return limit, percent
+
+
+def _value(words: Words, key: str) -> str | int:
+    if key == "OF":
+        return number(words, "OF missing its number", "Invalid OF number '{}'", 1)
+    if key == "CATEGORY":
+        return needed(words, "CATEGORY missing its name")
+    word = needed(words, "ALIKE missing what is alike", ALIKE)
+    if normal(word) not in ALIKE:
+        unexpected(word, words, *ALIKE)
+    return normal(word)
+
+
+def write_brake(command: commands.BrakeLine) -> str:
+    """BRAKE."""
+    words = ["BRAKE", name_word(command.name), f"{command.limit}{'%' * command.percent}"]
+    if command.last:
+        words += ["OF", str(command.last)]
+    if command.alike:
+        words += ["ALIKE", command.alike]
+    if command.category:
+        words += ["CATEGORY", name_word(command.category)]
+    return " ".join([*words, command.effect])

@@ -1,0 +1,65 @@
+"""BRAKE: what a DAG does of which much fails; and what a brake counts."""
+
+from __future__ import annotations
+
+from condor_pydagman.dagfile import commands
+from condor_pydagman.dagfile.brake_lines import SITE
+from condor_pydagman.graph.building import Building, fail
+from condor_pydagman.graph.model import Brake, Dag
+from condor_pydagman.graph.modify import category_name
+from condor_pydagman.vocabulary import ORDINARY_KINDS
+
+
+def brake(building: Building, command: commands.BrakeLine) -> None:
+    """BRAKE."""
+    if building.scope.outer is not None:
+        fail(
+            "BRAKE can't be used in a splice",
+            "it is about a whole DAG: put it into the DAG file, with CATEGORY S+c for category c"
+            " of splice S",
+        )
+    brakes = building.dag.brakes
+    if any(one.name == command.name for one in brakes):
+        fail(
+            f"There is a brake {command.name} already",
+            "give one of the two another name",
+            at=command.name,
+        )
+    category = command.category and category_name(building, command.category)
+    brakes.append(Brake(*command[1:])._replace(category=category))
+
+
+def members(dag: Dag, brake: Brake) -> int:
+    """How many nodes a brake counts, by the categories of the DAG files.
+
+    FINAL, PROVISIONER and SERVICE nodes are not among them.
+    """
+    kinds = dag.kinds
+    if brake.category:
+        pairs = dag.categories.items()
+        return sum(name == brake.category and kinds[n] in ORDINARY_KINDS for n, name in pairs)
+    return sum(kinds.count(kind) for kind in ORDINARY_KINDS)
+
+
+def limit(brake: Brake, nodes: int) -> float:
+    """What must be exceeded, by a brake that counts so many `nodes`."""
+    return brake.limit * (brake.last or nodes) / 100 if brake.percent else brake.limit
+
+
+def obstacle(dag: Dag, brake: Brake) -> str:
+    """Why a brake can't do anything in this DAG; '' if it can."""
+    nodes = members(dag, brake)
+    if brake.category and not nodes:
+        return f"no node is in category {brake.category}"
+    if brake.alike == SITE and not dag.site_groups:
+        return "no node has a site: there is no SITE_GROUP"
+    most = min(nodes, brake.last) if brake.last else nodes
+    if most <= limit(brake, nodes):
+        of_last = f" in {brake.last} runs" if most == brake.last else ""
+        return f"it counts {most} nodes at most{of_last}, which is not more than {text(brake)}"
+    return ""
+
+
+def text(brake: Brake) -> str:
+    """The number, as its line has it: `20% OF 50`."""
+    return f"{brake.limit}{'%' * brake.percent}" + (f" OF {brake.last}" if brake.last else "")

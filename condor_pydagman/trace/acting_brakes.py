@@ -1,0 +1,29 @@
+"""The brakes of a run that act: DAGMan's records in the nodes log in, brakes and events out."""
+
+from __future__ import annotations
+
+from condor_pydagman.records.own_events import RecordRead
+from condor_pydagman.trace.dag_events import DagEvent
+from condor_pydagman.trace.run_history import ActingBrake, Run
+from condor_pydagman.vocabulary import JournalRecord
+
+RECORDS = (JournalRecord.BRAKED, JournalRecord.BRAKES_OFF)
+
+
+def take_record(run: Run, read: RecordRead, time: float) -> DagEvent | None:
+    """Take in a record; returns an event if a brake has begun to act.
+
+    A record may be in the log twice, and be of before a resume.
+    """
+    if read.record is JournalRecord.BRAKES_OFF:
+        if read.value == run.resumes:
+            run.resumes += 1
+            run.brakes.clear()
+        return None
+    resumes, _, rest = read.text.partition(" ")
+    effect, _, what = rest.partition(" ")
+    name, _, reason = what.partition(": ")
+    if resumes != str(run.resumes) or name in run.brakes:
+        return None
+    run.brakes[name] = ActingBrake(effect, reason, time)
+    return DagEvent("dag.brake", time, data={"brake": name, "effect": effect, "reason": reason})

@@ -1,0 +1,54 @@
+"""BRAKE: how its line is read and written."""
+
+from __future__ import annotations
+
+import pytest
+
+from condor_pydagman.dagfile import commands, printer
+from condor_pydagman.dagfile.parser import parse
+
+
+@pytest.mark.parametrize(
+    ("line", "fields"),
+    [
+        ("BRAKE sick 10 HALT", ("sick", 10, False, 0, "", "", "HALT")),
+        ("brake s 20% of 50 hold", ("s", 20, True, 50, "", "", "HOLD")),
+        ("BRAKE s 20 % ABORT", ("s", 20, True, 0, "", "", "ABORT")),
+        ("BRAKE s 3 ALIKE exit-code HALT", ("s", 3, False, 0, "EXIT_CODE", "", "HALT")),
+        (
+            "BRAKE s 3 CATEGORY S+c ALIKE SITE OF 9 HALT",
+            ("s", 3, False, 9, "SITE", "S+c", "HALT"),
+        ),
+        ("BRAKE s 0 ALIKE HOLD_REASON HALT", ("s", 0, False, 0, "HOLD_REASON", "", "HALT")),
+        ("BRAKE HALT 1 CATEGORY HOLD HALT", ("HALT", 1, False, 0, "", "HOLD", "HALT")),
+    ],
+)
+def test_lines(line: str, fields: tuple[str, int, bool, int, str, str, str]) -> None:
+    command = commands.BrakeLine(1, *fields)
+    assert parse(line, "x.dag").commands == [command]
+    assert parse(printer.lines(command), "x.dag").commands == [command]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("BRAKE", "Missing name of the brake"),
+        ("BRAKE s", "Missing number of the brake"),
+        ("BRAKE s HALT", "Invalid number of the brake 'HALT'"),
+        ("BRAKE s -1 HALT", "Invalid number of the brake '-1'"),
+        ("BRAKE s % HALT", "Invalid number of the brake '%'"),
+        ("BRAKE s 1", "Missing what the brake does"),
+        ("BRAKE s 1 OF 3", "Missing what the brake does"),
+        ("BRAKE s 1 STOP", "Unexpected token 'STOP'"),
+        ("BRAKE s 1 OF 0 HALT", "Invalid OF number '0'"),
+        ("BRAKE s 1 OF 3 OF 4 HALT", "Unexpected token 'OF'"),
+        ("BRAKE s 1 ALIKE", "ALIKE missing what is alike"),
+        ("BRAKE s 1 ALIKE NAME HALT", "Unexpected token 'NAME'"),
+        ("BRAKE s 1 CATEGORY", "CATEGORY missing its name"),
+        ("BRAKE s 1 HALT HOLD", "Unexpected token 'HOLD'"),
+        ("BRAKE s 1 OF 3 ALIKE HOLD_REASON HALT", "OF can't be told of HOLD_REASON"),
+    ],
+)
+def test_mistakes(line: str, message: str) -> None:
+    (error,) = parse(line, "x.dag").errors
+    assert message in str(error)

@@ -1,0 +1,432 @@
+"""BRAKE: when it acts, what it does, how it is taken back, and that a restart knows all of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import inputs
+from condor_pydagman.engine.brake import HOLD_AGAIN_S
+from condor_pydagman.engine.brake_records import HOLD_WORDS
+from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.engine.node_settings import NodeSettings, settings_text
+from condor_pydagman.engine.node_states import State
+from condor_pydagman.engine.run_records import CONFIRM_TIMEOUT_S
+from condor_pydagman.graph.model import Brake, Retry
+from condor_pydagman.sites.policy import SitePolicy
+from condor_pydagman.vocabulary import (
+    RETURN_SUBMIT_FAILED,
+    DagStatus,
+    EventKind,
+    JournalRecord,
+    NodeCommand,
+    NodeKind,
+)
+from tests import make
+from tests.make import QUIET
+
+NAMES = "A B C D E"
+TWO = Brake("sick", 1)
+EXIT = Brake("sick", 1, alike="EXIT_CODE")
+HELD = Brake("sick", 1, alike="HOLD_REASON")
+
+
+def fresh(*brakes: Brake, text: str = NAMES, **more: Any) -> make.EngineHarness:
+    dag = make.dag(text, **more)
+    dag.brakes = list(brakes)
+    return make.EngineHarness(dag, QUIET)
+
+
+def running(*brakes: Brake, text: str = NAMES, **more: Any) -> make.EngineHarness:
+    """Nodes of which each has a job: A has cluster 1, and so on."""
+    harness = fresh(*brakes, text=text, **more).begin()
+    dag = harness.dag
+    for number, name in enumerate(dag.names, 1):
+        if harness.state(name) in (State.SUBMITTING, State.READY):
+            harness.take(name, number)
+    return harness
+
+
+def fail(harness: make.EngineHarness, *clusters: int, value: int = 1) -> None:
+    for cluster in clusters:
+        harness.tell(make.terminated(cluster, value=value))
+
+
+def records(harness: make.EngineHarness) -> list[do.AppendJournalRecord]:
+    kinds = (JournalRecord.BRAKED, JournalRecord.BRAKES_OFF)
+    return [one for one in harness.ever(do.AppendJournalRecord) if one.record in kinds]
+
+
+def held(cluster: int, code: int = 34, reason: str = "memory") -> LogEvent:
+    return make.of_job(EventKind.JOB_HELD, cluster, text=reason)._replace(value=code)
+
+
+def why(harness: make.EngineHarness) -> str:
+    return harness.engine.report().halts.brake or ""
+
+
+def braked(*brakes: Brake, **more: Any) -> make.EngineHarness:
+    """A and B have failed, and the brake acts."""
+    harness = running(*brakes, **more)
+    fail(harness, 1, 2)
+    harness.read_back()
+    return harness
+
+
+def test_it_acts_when_its_record_has_been_read() -> None:
+    harness = running(TWO, text="A B C D -> E; F")
+    fail(harness, 1, 2)
+    ((record),) = records(harness)
+    assert record.text == "0 HALT sick: 2 nodes failed, more than 1: A, B"
+    assert harness.dag.names[record.node] == "B"
+    assert not harness.engine.report().halts.halted
+    harness.read_back()
+    assert harness.engine.report().dag_status is DagStatus.HALTED
+    assert why(harness) == "sick: 2 nodes failed, more than 1: A, B"
+    assert harness.said("Halt reason: brake sick: 2 nodes failed")
+    fail(harness, 3, 4)
+    assert len(records(harness)) == 1
+
+
+def test_nothing_starts_while_its_record_is_on_its_way() -> None:
+    harness = running(Brake("b", 0), text="A -> B; C", retries={"C": 3})
+    fail(harness, 3)
+    harness.tell(make.terminated(1))
+    assert not harness.submits()
+    harness.read_back()
+    assert not harness.submits()
+    assert harness.state("B") is State.READY
+
+
+def test_a_record_that_is_lost_is_written_again() -> None:
+    harness = running(TWO)
+    fail(harness, 1, 2)
+    assert harness.engine.next_deadline() == harness.now + CONFIRM_TIMEOUT_S
+    harness.wait(CONFIRM_TIMEOUT_S)
+    first, second = records(harness)
+    assert first == second
+    harness.tell(*harness.echo([first, second]))
+    assert why(harness)
+    assert len(records(harness)) == 2
+
+
+@pytest.mark.parametrize(
+    ("brake", "values", "acts"),
+    [
+        (EXIT, (1, 2), False),
+        (EXIT, (1, 1), True),
+        (EXIT, (-9, -9), True),
+        (TWO, (1, -9), True),
+        (Brake("b", 40, percent=True), (1, 1), False),
+        (Brake("b", 39, percent=True), (1, 1), True),
+        (Brake("b", 1, last=3), (1, 0, 1), True),
+        (Brake("b", 1, last=2), (1, 0, 1), False),
+        (Brake("b", 60, percent=True, last=3), (1, 1), False),
+        (Brake("b", 60, percent=True, last=3), (1, 1, 0), True),
+    ],
+)
+def test_what_is_counted(brake: Brake, values: tuple[int, ...], acts: bool) -> None:
+    harness = running(brake)
+    for cluster, value in enumerate(values, 1):
+        fail(harness, cluster, value=value)
+    harness.read_back()
+    assert bool(why(harness)) is acts
+    assert why(harness.same_replay()) == why(harness)
+
+
+def test_retries_count_and_each_node_once() -> None:
+    harness = running(TWO, text="A B", retries={"A": Retry(9), "B": Retry(9)})
+    fail(harness, 1)
+    for cluster in (11, 12, 13):
+        harness.run_node("A", cluster, 1)
+    assert not records(harness)
+    fail(harness, 2)
+    assert len(records(harness)) == 1
+    assert harness.state("B") is State.READY
+
+
+def test_a_category() -> None:
+    brake = Brake("b", 1, category="big")
+    harness = running(brake, categories={"A": "big", "B": "big", "C": "big"})
+    fail(harness, 4, 5, 1)
+    assert not records(harness)
+    fail(harness, 2)
+    assert "A, B" in records(harness)[0].text
+
+
+def test_a_category_that_a_person_has_set() -> None:
+    brake = Brake("b", 0, category="big")
+    harness = running(brake, text="A -> B; C", categories={"C": "big"}, limits={"big": 9})
+    wanted = settings_text(NodeSettings(category="big"))
+    harness.tell(inputs.NodesSteered(1, NodeCommand.SET, [1], "ann", wanted))
+    harness.read_back()
+    fail(harness, 1, value=0)
+    harness.run_node("B", 9, 1)
+    assert len(records(harness)) == 1
+
+
+def test_a_site() -> None:
+    brake = Brake("b", 1, alike="SITE")
+    groups = {"g": "A B", "h": "C"}
+    policies = dict.fromkeys(groups, SitePolicy())
+    harness = fresh(brake, text="A B C D", groups=groups, policies=policies).begin()
+    claims = [inputs.SiteClaim(0, "north", ""), inputs.SiteClaim(1, "south", "")]
+    harness.tell(inputs.SitesMatched(claims, ["north", "south"]))
+    harness.read_back()
+    for cluster, name in enumerate("ABCD", 1):
+        harness.take(name, cluster)
+    fail(harness, 3, 4, 1)
+    assert not records(harness)
+    fail(harness, 2)
+    assert "failed at site north" in records(harness)[0].text
+
+
+def test_submissions_that_fail_count() -> None:
+    harness = fresh(EXIT, text="A B").begin()
+    for node in (0, 1):
+        harness.tell(inputs.SubmitFailed(node, "no such user", permanent=True))
+        harness.read_back()
+    assert "2 nodes could not be submitted" in why(harness)
+    assert harness.engine.run.nodes.values[0] == RETURN_SUBMIT_FAILED
+
+
+def test_what_a_person_has_cancelled_does_not_count() -> None:
+    harness = running(Brake("b", 0))
+    harness.tell(inputs.NodesSteered(1, NodeCommand.CANCEL, [0], "ann"))
+    harness.read_back()
+    harness.tell(make.of_job(EventKind.JOB_ABORTED, 1))
+    assert harness.state("A") is State.FAILED
+    assert not records(harness)
+
+
+def test_nodes_that_are_not_ordinary_do_not_count() -> None:
+    harness = running(Brake("b", 0), text="A; S", kinds={"S": NodeKind.SERVICE})
+    fail(harness, 2)
+    assert not records(harness)
+
+
+def test_jobs_that_are_held_alike() -> None:
+    harness = running(HELD)
+    harness.tell(held(1), held(2, 12), held(1), held(3, 1), held(4, 1))
+    assert not records(harness)
+    harness.tell(make.of_job(EventKind.JOB_RELEASED, 3), held(3))
+    assert "HoldReasonCode 34" in records(harness)[0].text
+    harness.read_back()
+    assert why(harness.same_replay()) == why(harness) != ""
+
+
+# Resume.
+
+
+def test_a_resume_takes_it_back_and_counting_begins_anew() -> None:
+    harness = braked(TWO)
+    harness.tell(inputs.Resume("mended"))
+    assert harness.engine.report().halts.halted
+    (off,) = [one for one in records(harness) if one.record is JournalRecord.BRAKES_OFF]
+    assert (off.value, off.text) == (0, "mended")
+    harness.read_back()
+    assert harness.said("Resuming DAG progress...")
+    assert not harness.engine.report().halts.halted
+    fail(harness, 3)
+    assert len(records(harness)) == 2
+    fail(harness, 4)
+    assert records(harness)[-1].text.startswith("1 HALT sick: 2 nodes failed, more than 1: C, D")
+    harness.read_back()
+    assert why(harness)
+
+
+def test_a_halt_file_that_vanishes_does_not_take_it_back() -> None:
+    harness = braked(TWO)
+    harness.tell(inputs.Halt(file=True))
+    assert harness.said("DAGMan is already halted")
+    harness.tell(inputs.Resume(file=True))
+    assert harness.said("The DAG stays halted by a brake")
+    assert len(records(harness)) == 1
+
+
+def test_a_resume_takes_commands_back_as_well_but_not_the_halt_file() -> None:
+    harness = braked(TWO)
+    harness.tell(inputs.Halt(), inputs.Halt(file=True), inputs.Resume())
+    harness.read_back()
+    assert harness.said("The DAG stays halted by the halt file")
+    halts = harness.engine.report().halts
+    assert (halts.by_file, halts.by_command, halts.brake) == (True, False, "")
+
+
+def test_a_resume_without_a_brake_that_acts_is_not_written() -> None:
+    harness = running(TWO)
+    fail(harness, 1)
+    harness.tell(inputs.Halt(), inputs.Resume())
+    assert not records(harness)
+    fail(harness, 2)
+    assert len(records(harness)) == 1
+
+
+def test_a_resume_before_the_record_has_been_read_comes_after_it() -> None:
+    harness = running(TWO)
+    fail(harness, 1, 2)
+    harness.tell(inputs.Resume())
+    first, second = records(harness)
+    harness.tell(*harness.echo([first]))
+    assert why(harness)
+    harness.tell(*harness.echo([second, first]))  # a double of before the resume changes nothing
+    assert not harness.engine.report().halts.halted
+    assert not harness.engine.run.brakes.awaited
+
+
+def test_a_brake_whose_record_is_lost_is_taken_back_all_the_same() -> None:
+    harness = running(TWO)
+    fail(harness, 1, 2)
+    harness.tell(inputs.Resume())
+    lost, off = records(harness)
+    harness.tell(*harness.echo([off]))
+    assert not harness.engine.run.brakes.awaited
+    harness.tell(*harness.echo([lost]))
+    assert not harness.engine.report().halts.halted
+
+
+# Restarts.
+
+
+def test_a_restart_between_any_two_events_comes_to_the_same() -> None:
+    harness = braked(TWO)
+    harness.tell(inputs.Resume())
+    harness.read_back()
+    fail(harness, 3, 4)
+    harness.read_back()
+    log = list(harness.log)
+    for end in range(len(log) + 1):
+        other = make.EngineHarness(harness.dag, QUIET)
+        other.begin(recovering=True)
+        other.tell(*log[:end])
+        other.tell(inputs.LogCaughtUp())
+        other.tell(inputs.QueueListed(other.queue()))
+        other.read_back()
+        kinds = [one.record for one in log[:end] if one.record is not None]
+        failed = sum(one.kind == EventKind.JOB_TERMINATED for one in log[:end])
+        off = JournalRecord.BRAKES_OFF in kinds
+        assert bool(why(other)) is (failed >= (4 if off else 2))
+        assert len(records(other)) == int(
+            bool(why(other)) and kinds.count(JournalRecord.BRAKED) < 1 + off
+        )
+
+
+def test_a_restart_says_that_it_is_halted() -> None:
+    other = braked(TWO).restart()
+    assert other.said("Restoring halted state.")
+    assert other.said("Halt reason: brake sick: 2 nodes failed")
+    assert not other.said("Halting DAGMan")
+
+
+def test_a_record_of_a_brake_that_is_gone_is_ignored() -> None:
+    harness = running(TWO)
+    record = make.record(JournalRecord.BRAKED, "A", value=7)
+    harness.tell(record)
+    assert harness.said("ignoring the record of a brake")
+    assert not harness.engine.report().halts.halted
+
+
+# What it does.
+
+
+def test_abort_ends_the_dag_as_abort_dag_on_does() -> None:
+    harness = running(TWO._replace(effect="ABORT"), text=f"{NAMES}; F", kinds={"F": NodeKind.FINAL})
+    fail(harness, 1, 2)
+    harness.read_back()
+    assert harness.ever(do.WriteRescue)
+    assert harness.ever(do.RemoveJobs)
+    assert harness.said("Aborting DAG because of brake sick: 2 nodes failed, more than 1: A, B")
+    assert harness.submits() == ["F"]
+    harness.run_node("F", 99, 1)
+    harness.tell(*(make.of_job(EventKind.JOB_ABORTED, cluster) for cluster in (3, 4, 5)))
+    (end,) = harness.ever(do.Exit)
+    assert end.code == 1
+
+
+def test_abort_without_a_final_node() -> None:
+    harness = braked(TWO._replace(effect="ABORT"))
+    (end,) = harness.asked(do.Exit)
+    assert end.code == 1
+    restarted = harness.restart()
+    (again,) = restarted.asked(do.Exit)
+    assert again.code == 1
+
+
+def test_hold_puts_jobs_in_the_queue_on_hold() -> None:
+    harness = braked(TWO._replace(effect="HOLD"))
+    asked = harness.asked(do.HoldJobs)
+    assert [(one.cluster, one.release) for one in asked] == [(3, False), (4, False), (5, False)]
+    reason = asked[0].reason
+    assert reason.startswith(HOLD_WORDS)
+    harness.tell(held(3, 1, reason), held(4, 1, reason))
+    harness.wait(HOLD_AGAIN_S)
+    assert [one.cluster for one in harness.asked(do.HoldJobs)] == [5]
+    harness.tell(held(5, 1, reason))
+    assert not harness.engine.run.brakes.to_hold
+    other = harness.restart()
+    assert not other.ever(do.HoldJobs)
+    harness.tell(inputs.Resume())
+    harness.read_back()
+    asked = harness.asked(do.HoldJobs)
+    assert [(one.cluster, one.release) for one in asked] == [(3, True), (4, True), (5, True)]
+    harness.tell(*(make.of_job(EventKind.JOB_RELEASED, cluster) for cluster in (3, 4, 5)))
+    assert not harness.engine.run.brakes.to_release
+
+
+def test_what_others_have_held_stays_so() -> None:
+    harness = running(TWO._replace(effect="HOLD"))
+    harness.tell(held(3))
+    fail(harness, 1, 2)
+    harness.read_back()
+    assert [one.cluster for one in harness.asked(do.HoldJobs)] == [4, 5]
+    harness.tell(held(4, 1, "a person's"), make.terminated(5), inputs.Resume())
+    harness.read_back()
+    assert not harness.asked(do.HoldJobs)
+
+
+def test_a_job_that_comes_into_the_queue_later_is_held_as_well() -> None:
+    harness = fresh(TWO._replace(effect="HOLD"), text="A B C").begin()
+    harness.run_node("A", 1, 1)
+    harness.run_node("B", 2, 1)
+    harness.read_back()
+    assert not harness.ever(do.HoldJobs)
+    harness.take("C", 3)
+    assert [one.cluster for one in harness.asked(do.HoldJobs)] == [3]
+
+
+def test_a_hold_that_comes_too_late_is_released() -> None:
+    harness = braked(TWO._replace(effect="HOLD"))
+    reason = harness.asked(do.HoldJobs)[0].reason
+    harness.tell(inputs.Resume())
+    harness.read_back()
+    harness.tell(held(3, 1, reason))
+    assert [(one.cluster, one.release) for one in harness.asked(do.HoldJobs)] == [(3, True)]
+
+
+def test_a_restart_goes_on_to_hold_jobs() -> None:
+    harness = braked(TWO._replace(effect="HOLD"))
+    harness.tell(held(3, 1, harness.asked(do.HoldJobs)[0].reason))
+    harness.tell(make.of_job(EventKind.JOB_RELEASED, 3))
+    other = harness.restart()
+    assert [one.cluster for one in other.asked(do.HoldJobs)] == [4, 5]
+
+
+def test_another_brake_may_act_after_the_first() -> None:
+    more = Brake("worse", 2, effect="ABORT")
+    harness = braked(TWO, more)
+    assert why(harness)
+    fail(harness, 3)
+    harness.read_back()
+    assert harness.asked(do.Exit)
+
+
+def test_a_dag_that_is_halted_ends_when_nothing_is_left() -> None:
+    harness = running(TWO, text="A B -> C; D -> E")
+    fail(harness, 1, 2)
+    harness.read_back()
+    harness.tell(make.terminated(4))
+    assert harness.state("E") is State.READY
+    harness.wait(3)
+    assert harness.asked(do.Exit)

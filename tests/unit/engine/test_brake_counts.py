@@ -1,0 +1,110 @@
+"""What a brake counts, compared with a plain recount of all that has happened."""
+
+from __future__ import annotations
+
+from typing import Union
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from condor_pydagman.engine.brake_counts import BrakeCount, Exceeded, Key, why
+from condor_pydagman.graph.model import Brake
+
+NODES = 6
+Run = Union[tuple[int, Key], None]  # node and key of a failure; None: a success
+
+
+def play(brake: Brake, runs: list[Run], members: int = NODES) -> list[bool]:
+    """After which runs the brake acts."""
+    count = BrakeCount(brake, members)
+    told = [count.succeeded() if run is None else count.failed(*run) for run in runs]
+    return [one is not None for one in told]
+
+
+def recounted(brake: Brake, runs: list[Run], members: int = NODES) -> bool:
+    """Whether the last of the runs makes too many."""
+    looked_at = runs[-brake.last :] if brake.last else runs
+    if brake.percent and len(runs) < brake.last:
+        return False
+    limit = brake.limit * (brake.last or members) / 100 if brake.percent else brake.limit
+    failures = [run for run in looked_at if run is not None]
+    keys = {key for _, key in failures}
+    return any(len({node for node, own in failures if own == key}) > limit for key in keys)
+
+
+_RUN = st.one_of(st.none(), st.tuples(st.integers(0, NODES - 1), st.sampled_from([1, 2])))
+
+
+@given(
+    st.builds(
+        Brake, st.just("b"), st.integers(0, 4), st.just(False), st.sampled_from([0, 0, 1, 3, 5])
+    )
+    | st.builds(
+        Brake, st.just("b"), st.integers(0, 99), st.just(True), st.sampled_from([0, 1, 3, 5])
+    ),
+    st.lists(_RUN, max_size=20),
+)
+def test_a_plain_recount_comes_to_the_same(brake: Brake, runs: list[Run]) -> None:
+    told = play(brake, runs)
+    first = told.index(True) if True in told else len(runs)  # nothing is asked after it
+    for end in range(1, first + 2):
+        if end <= len(runs):
+            seen = recounted(brake, runs[:end])
+            if runs[end - 1] is None and not brake.last:
+                seen = False  # a success changes nothing
+            assert told[end - 1] == seen
+
+
+def test_a_node_counts_once() -> None:
+    assert play(Brake("b", 1), [(0, 1), (0, 1), (0, 1), (1, 1)]) == [False, False, False, True]
+
+
+def test_a_share_waits_until_so_many_runs_have_ended() -> None:
+    brake = Brake("b", 40, percent=True, last=4)
+    assert play(brake, [(0, 1), (1, 1), None, None]) == [False, False, False, True]
+    assert play(brake, [(0, 1), (0, 1), (0, 1), (0, 1)]) == [False] * 4
+
+
+def test_a_share_of_all_nodes() -> None:
+    assert play(Brake("b", 50, percent=True), [(0, 1), (1, 1), (2, 1)], 4) == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("brake", "key", "text"),
+    [
+        (Brake("b", 1), "", "2 nodes failed, more than 1: A, B"),
+        (Brake("b", 1, alike="EXIT_CODE"), 3, "2 nodes failed with exit code 3, more than 1: A, B"),
+        (Brake("b", 1, alike="EXIT_CODE"), -9, "2 nodes failed with signal 9, more than 1: A, B"),
+        (
+            Brake("b", 1, alike="EXIT_CODE"),
+            -1001,
+            "2 nodes could not be submitted, more than 1: A, B",
+        ),
+        (
+            Brake("b", 1, alike="EXIT_CODE"),
+            -1002,
+            "2 nodes had their jobs removed, more than 1: A, B",
+        ),
+        (Brake("b", 1, alike="SITE"), "north", "2 nodes failed at site north, more than 1: A, B"),
+        (
+            Brake("b", 1, alike="HOLD_REASON"),
+            34,
+            "2 nodes had jobs held for the same reason (HoldReasonCode 34), more than 1: A, B",
+        ),
+        (
+            Brake("b", 10, percent=True, last=5),
+            "",
+            "2 nodes failed in the last 5 runs, more than 10% OF 5: A, B",
+        ),
+    ],
+)
+def test_words(brake: Brake, key: Key, text: str) -> None:
+    assert why(brake, Exceeded(key, (0, 1)), ["A", "B"]) == text
+
+
+def test_of_many_nodes_some_are_named() -> None:
+    names = [f"N{number}" for number in range(9)]
+    told = why(Brake("b", 3), Exceeded("", range(9)), names)
+    assert told == "9 nodes failed, more than 3: N0, N1, N2, N3, N4 and 4 more"
+    assert why(Brake("b", 0), Exceeded("", (0,)), names) == "1 node failed, more than 0: N0"
