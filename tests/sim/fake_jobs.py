@@ -28,6 +28,8 @@ _OF_HELPERS = (
     EventKind.JOB_HELD,
 )
 SERVES = 400.0  # seconds that the job of a SERVICE node runs at most
+HOLD_CODES = (12, 34)  # of HTCondor's own holds
+BY_A_PERSON = 1
 PREPARES = 60.0  # seconds until the PROVISIONER's job says that all is ready
 DEAF_S = 5000.0  # seconds until a site confirms a removal that seemed to be dead
 
@@ -128,11 +130,12 @@ class FakeJobs:
         """Somebody wants a proc that is being removed out of the queue."""
         self._aborted(job)
 
-    def hold(self, job: Job) -> None:
-        """Somebody holds a proc, and releases it later."""
+    def hold(self, job: Job, reason: str = "") -> None:
+        """Somebody holds a proc, and releases it later; without a reason, HTCondor may do it."""
         if job.status in ("idle", "running", "suspended", "away"):
             job.status = "held"
-            self.write(job.cluster, job.proc, EventKind.JOB_HELD)
+            code = BY_A_PERSON if reason else HOLD_CODES[(job.cluster.number + job.proc) % 2]
+            self.write(job.cluster, job.proc, EventKind.JOB_HELD, code, text=reason)
             self.later(job, self._release)
 
     def release(self, job: Job) -> None:
@@ -154,13 +157,14 @@ class FakeJobs:
         kind: EventKind,
         value: int = 0,
         then: Callable[[], object] | None = None,
+        text: str = "",
     ) -> None:
         """An event; `then` is called when it is completely written."""
         world = self._world
         world.trace("event", f"{kind.name} {cluster.number}.{proc} {value}")
         named = kind in (EventKind.SUBMIT, EventKind.CLUSTER_SUBMIT)
         node, time = cluster.node if named else "", world.clock()
-        text = SHARED_CLUSTER if named and cluster.only is not None else ""
+        text = SHARED_CLUSTER if named and cluster.only is not None else text
         event = LogEvent(kind, cluster.number, proc, 0, time, node=node, value=value, text=text)
         world.log.append(event, then)
 

@@ -118,7 +118,7 @@ class FakeSchedd:
         for job in list(self.queue.values()):
             mine = job.cluster.number == wanted.cluster and wanted.proc in (ALL_PROCS, job.proc)
             if mine and not wanted.release:
-                self.jobs.hold(job)
+                self.jobs.hold(job, wanted.reason)
             elif mine and job.status == "held":
                 self.jobs.release(job)
         return None

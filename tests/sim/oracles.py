@@ -108,6 +108,7 @@ class Oracles:
             tolerance = process.engine.run.config.node_job_failure_tolerance
             self._truth = Truth(process.dag, marked(process.dag), tolerance)
         self.special.started(recovering=recovering)
+        self._world.brakes.started()
 
     def input_given(self, process: Process, an_input: inputs.Input) -> None:
         """The engine is about to be told something."""
@@ -127,12 +128,14 @@ class Oracles:
         if isinstance(an_input, inputs.ScriptEnded):
             self._statuses[an_input.node, an_input.kind] = an_input.status
         self.special.input_given(process, an_input)
+        self._world.brakes.input_given(process, an_input)
 
     def input_done(self, process: Process, an_input: inputs.Input) -> None:
         """All actions for an input have been done."""
         if self._world.ever_garbled:
             return
         self.special.input_done(process, an_input)
+        self._world.brakes.input_done(process, an_input)
         if process.idle and process.engine.run.phase in (Phase.RUNNING, Phase.FINISHING):
             counts_agree(process.engine)
             self._procs_agree(process.engine.report())
@@ -156,6 +159,7 @@ class Oracles:
             excused |= self.truth.final_begun and self._ever_rescued
             require(self._rescued or excused, "O13: jobs removed before the rescue file")
         self.special.action_asked(process, action)
+        self._world.brakes.action_asked(process, action)
 
     def limits_at_submit(self, node: int) -> Throttles:
         """The limits under which the submission of a node began."""
@@ -444,5 +448,8 @@ def replay_agrees(live: Engine, log: list[LogEvent]) -> None:
         live.run.retrying.on_hold == other.run.retrying.on_hold or live.run.phase is Phase.FINISHING
     )
     require(same, f"O7: on hold {live.run.retrying.on_hold}, {other.run.retrying.on_hold}")
+    brakes, replayed = live.run.brakes, other.run.brakes
+    same = (brakes.round, brakes.braked) == (replayed.round, replayed.braked)
+    require(same, f"O7: brakes {brakes.braked}, replayed {replayed.braked}")
     ready = live.run.provisioner.ready, other.run.provisioner.ready
     require(ready[0] == ready[1], f"O7: go-ahead {ready}")

@@ -190,7 +190,8 @@ class SpecialOracles:
         """All actions for an input have been done."""
         engine = process.engine
         self._record_retries(process, an_input)
-        calm = process.idle and not self._halts
+        brakes = engine.run.brakes
+        calm = process.idle and not (self._halts or brakes.braked or brakes.awaited)
         if calm and engine.run.phase is Phase.RUNNING:
             self._retries_start(process)
             self._hold_scripts_start(process)

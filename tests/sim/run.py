@@ -1,5 +1,5 @@
-"""Run seeds: `python -m tests.sim.run --seed N [--count M] [--twice]`, and `--steered`, `--matched`
-or `--decided`.
+"""Run seeds: `python -m tests.sim.run --seed N [--count M] [--twice]`, and `--steered`, `--matched`,
+`--decided` or `--braked`.
 
 Prints the rates of faults of each failing seed with its trace; `--verbose` does so for all.
 """
@@ -32,9 +32,17 @@ def judge(
     steered: bool = False,
     matched: bool = False,
     decided: bool = False,
+    braked: bool = False,
 ) -> Verdict:
     """Run one seed; its nodes may be submitted together, unless not `together`."""
-    world = World(seed, together=together, steered=steered, matched=matched, decided=decided)
+    world = World(
+        seed,
+        together=together,
+        steered=steered,
+        matched=matched,
+        decided=decided,
+        braked=braked,
+    )
     try:
         world.run()
     except Exception as error:  # whatever it is, the trace is wanted
@@ -68,8 +76,8 @@ def _trace(seed: int, options: argparse.Namespace) -> str:
 
 
 def _judged(seed: int, options: argparse.Namespace) -> Verdict:
-    kinds = {"steered": options.steered, "matched": options.matched, "decided": options.decided}
-    return judge(seed, **kinds)
+    kinds = {"steered": options.steered, "matched": options.matched}
+    return judge(seed, decided=options.decided, braked=options.braked, **kinds)
 
 
 def main() -> int:
@@ -82,6 +90,7 @@ def main() -> int:
     parser.add_argument("--steered", action="store_true", help="people steer nodes")
     parser.add_argument("--matched", action="store_true", help="groups of nodes run at sites")
     parser.add_argument("--decided", action="store_true", help="nodes have conditions")
+    parser.add_argument("--braked", action="store_true", help="the DAGs have brakes")
     parser.add_argument("--twice", action="store_true", help="same seed, same trace?")
     options = parser.parse_args()
     failed: list[int] = []

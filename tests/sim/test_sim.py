@@ -13,6 +13,7 @@ FRESH = 500
 STEERED = 300
 MATCHED = 300
 DECIDED = 300
+BRAKED = 300
 SLICE = 100
 
 
@@ -23,9 +24,10 @@ def verdicts(
     steered: bool = False,
     matched: bool = False,
     decided: bool = False,
+    braked: bool = False,
 ) -> str:
     """What is wrong with these seeds, with the command that shows it."""
-    kinds = {"steered": steered, "matched": matched, "decided": decided}
+    kinds = {"steered": steered, "matched": matched, "decided": decided, "braked": braked}
     found = ((seed, judge(seed, together=together, **kinds)) for seed in seeds)
     errors = ((seed, verdict.error) for seed, verdict in found)
     more = "".join(f" --{kind}" for kind, there in kinds.items() if there)
@@ -68,6 +70,24 @@ def test_a_crash_at_every_step_of_a_run_that_decides(seed: int) -> None:
     assert "is to run, since RUN_IF" in calm.trace_text()
     for step in range(calm.boundaries):
         World(seed, faults=quiet, decided=True, crash_at={step}).run()
+
+
+@pytest.mark.parametrize("first", range(1, BRAKED + 1, SLICE))
+def test_fresh_seeds_with_brakes(first: int) -> None:
+    assert not verdicts(list(range(first, first + SLICE)), braked=True)
+
+
+@pytest.mark.parametrize(
+    ("seed", "acts"), [(125, "HoldJobs"), (139, "'BRAKES_OFF'"), (223, "because of brake")]
+)
+def test_a_crash_at_every_step_of_a_run_that_brakes_stop(seed: int, acts: str) -> None:
+    quiet = faults.Faults(until=300.0)
+    calm = World(seed, faults=quiet, braked=True)
+    calm.run()
+    assert calm.brakes.acted > 1
+    assert acts in calm.trace_text()
+    for step in range(seed % 3, calm.boundaries, 3):
+        World(seed, faults=quiet, braked=True, crash_at={step}).run()
 
 
 @pytest.mark.parametrize("seed", [15, 59])

@@ -10,7 +10,7 @@ from condor_pydagman.config import Config
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.model import NOOP, Abort, Dag, Tolerance
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
-from tests.sim import fake_conditions, fake_sites, workload_special
+from tests.sim import fake_brakes, fake_conditions, fake_sites, workload_special
 
 CODES = (1, 2, 3, -9, -11)
 MAX_FAILURES = 12  # retries of a node after which its jobs succeed, for the run to end
@@ -88,15 +88,18 @@ def draw(
     together: bool = True,
     matched: bool = False,
     decided: bool = False,
+    braked: bool = False,
 ) -> Workload:
     """A random workload; its nodes may be submitted together, unless not `together`, some run
-    at sites if `matched`, and some have conditions if `decided`."""
+    at sites if `matched`, some have conditions if `decided`, and it has brakes if `braked`."""
     shape = rng.getrandbits(64)
     failing = rng.choice((0.0, 0.05, 0.2, 0.5))
     config, limits = _config(rng), _limits(rng)
     chance = Random(f"{seed} together")
     most = chance.choice((1, 2, 5, 1000)) if together else 1
     config = config.but(max_nodes_in_cluster=most)
+    if braked:  # DAGMan's own removals do not count
+        config = config.but(remove_jobs_after_limit_change=False)
     wide = most > 1 and chance.random() < 0.8
     more = chance.randint(1, MAX_MORE_NODES) if wide else 0
     outcomes = Outcomes(seed, failing, one_proc=wide)
@@ -107,6 +110,8 @@ def draw(
             fake_sites.add_groups(dag, Random(f"{seed} groups"))
         if decided:
             fake_conditions.add_conditions(dag, Random(f"{seed} conditions"))
+        if braked:
+            fake_brakes.add_brakes(dag, Random(f"{seed} brakes"))
         return dag
 
     return Workload(build, config, limits, outcomes)

@@ -14,6 +14,7 @@ from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.records import ad_attributes
 from condor_pydagman.vocabulary import ScriptKind
 from tests.sim import faults as fault_rates
+from tests.sim.fake_brakes import Brakers
 from tests.sim.fake_log import FakeLog
 from tests.sim.fake_schedd import FakeSchedd
 from tests.sim.fake_sites import FakeSites
@@ -66,13 +67,20 @@ class World:
         steered: bool = False,
         matched: bool = False,
         decided: bool = False,
+        braked: bool = False,
     ) -> None:
         self.seed = seed
         self.steered = steered
         self.matched = matched
+        self.braked = braked
         self.rng = Random(seed)
         self.workload = workload or draw(
-            seed, self.rng, together=together, matched=matched, decided=decided
+            seed,
+            self.rng,
+            together=together,
+            matched=matched,
+            decided=decided,
+            braked=braked,
         )
         self.faults = fault_rates.swarm(self.rng) if faults is None else faults
         self.now = 0.0
@@ -101,6 +109,7 @@ class World:
         self.schedd = FakeSchedd(self)
         self.sites = FakeSites(self)
         self.users = Users(self)
+        self.brakes = Brakers(self)
         self.every(20.0, self._maybe_clock_step)
 
     def run(self) -> None:

@@ -1,0 +1,217 @@
+"""Brakes in random DAGs, the people who take them back, and what must hold of them.
+
+O33 A brake acts exactly when more has failed than it allows, by the events of the log alone; once,
+    until a person takes it back; a restart neither forgets it nor one that was taken back.
+O34 Nothing but the FINAL node is submitted while a brake acts.
+
+Failures are counted from what becomes of the nodes, not by the engine's own counters.
+"""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING, NamedTuple, Union
+
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import inputs
+from condor_pydagman.engine.dag_states import Phase
+from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.engine.jobs import HELD
+from condor_pydagman.engine.node_states import State
+from condor_pydagman.graph.model import Brake, Dag
+from condor_pydagman.vocabulary import ORDINARY_KINDS, EventKind, JournalRecord, NodeKind
+from tests.sim.fake_jobs import BY_A_PERSON
+from tests.sim.oracles_special import submissions
+from tests.sim.verdicts import require
+
+if TYPE_CHECKING:
+    from tests.sim.process import Process
+    from tests.sim.world import World
+
+EVERY_S = 20.0  # seconds between two occasions to resume the DAG
+_NOT_COUNTED = (BY_A_PERSON, 15, 16)
+
+
+def add_brakes(dag: Dag, rng: Random) -> None:
+    """Give a DAG one to three brakes."""
+    for number in range(rng.randint(1, 3)):
+        last = rng.choice((0, 0, 2, 5))
+        alike = rng.choice(("", "", "EXIT_CODE", "HOLD_REASON"))
+        last = 0 if alike == "HOLD_REASON" else last
+        percent = rng.random() < 0.3
+        limit = rng.choice((0, 20, 50)) if percent else rng.choice((0, 0, 1, 2))
+        category = rng.choice(("", "", "a"))
+        effect = rng.choice(("HALT", "HALT", "HOLD", "HOLD", "ABORT"))
+        dag.brakes.append(Brake(f"b{number}", limit, percent, last, alike, category, effect))
+
+
+# A run that failed: its node, and what its failure may have in common with others.  None: it ended
+# well.
+Run = Union[tuple[int, object], None]
+
+
+class _Snapshot(NamedTuple):
+    """What the engine had before an input."""
+
+    over: bool
+    states: bytes
+    retries: dict[int, int]
+    held: bool
+
+
+class Brakers:
+    """People who resume a DAG that brakes have stopped, and the oracles O33 and O34.
+
+    Attributes:
+        acted: how often a brake has acted.
+    """
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._rng = Random(f"brakes {world.seed}")
+        self.acted = 0
+        self._before: _Snapshot | None = None
+        self._forget()
+        if world.braked:
+            world.after(EVERY_S, self._maybe_resume)
+
+    def _forget(self) -> None:
+        self._resumes = 0
+        self._acting: set[int] = set()
+        self._expected: set[int] = set()
+        self._unsure: set[int] = set()  # of which the order of runs is not known
+        self._runs: dict[int, list[Run]] = {}  # by brake
+
+    def _maybe_resume(self) -> None:
+        world = self._world
+        world.after(EVERY_S, self._maybe_resume)
+        process = world.process
+        if process is None or process.loop.ending or not process.engine.run.halt.by_brake:
+            return
+        if self._rng.random() < 0.3:
+            process.add_input(inputs.Resume("mended"))
+
+    # What the other oracles tell.
+
+    def started(self) -> None:
+        """A process begins: it reads the log anew."""
+        self._forget()
+
+    def input_given(self, process: Process, an_input: inputs.Input) -> None:
+        """The engine is about to be told something."""
+        run = process.engine.run
+        if not run.brakes:
+            return
+        if isinstance(an_input, LogEvent):
+            self._hear_record(an_input)
+        held = isinstance(an_input, LogEvent) and _is_held(process, an_input)
+        self._before = _Snapshot(
+            run.is_over, bytes(run.nodes.states), dict(run.nodes.retries), held
+        )
+
+    def input_done(self, process: Process, an_input: inputs.Input) -> None:
+        """All actions for an input have been done."""
+        run = process.engine.run
+        if not run.brakes:
+            return
+        if isinstance(an_input, LogEvent):
+            self._hear(process, an_input)
+        if not run.is_over and run.phase is Phase.RUNNING:
+            halts = any(run.dag.brakes[number].effect != "ABORT" for number in self._acting)
+            require(run.halt.by_brake == halts, f"O33: halted is {run.halt.by_brake}, not {halts}")
+            missing = self._expected - self._acting - self._unsure - set(run.brakes.awaited)
+            require(not missing, f"O33: brakes {missing} do not act")
+            if isinstance(an_input, inputs.Resume) and not an_input.file and self._acting:
+                require(bool(run.brakes.awaited), "O33: a resume is not written")
+
+    def action_asked(self, process: Process, action: do.Action) -> None:
+        """An action is about to be done."""
+        dag = process.dag
+        if self._acting and not self._world.ever_garbled:
+            for one in submissions(action):
+                goes_on = one.node == self._world.oracles.goes_on
+                final = dag.kinds[one.node] == NodeKind.FINAL
+                require(final or goes_on, f"O34: {dag.names[one.node]} submitted while braked")
+        if isinstance(action, do.AppendJournalRecord) and action.record is JournalRecord.BRAKED:
+            again = action.value in self._acting and not self._world.ever_garbled
+            require(not again, f"O33: brake {action.value} acts once more")
+
+    # Counting.
+
+    def _hear(self, process: Process, event: LogEvent) -> None:
+        run, before = process.engine.run, self._before
+        assert before is not None
+        if before.over or run.is_over:
+            return
+        for number, brake in enumerate(run.dag.brakes):
+            if brake.alike == "HOLD_REASON":
+                runs = _newly_held(process, event, before)
+            else:
+                runs = _ended(process, event, before, brake.alike == "EXIT_CODE")
+            mine = [one for node, one in runs if _counts(run.dag, brake, node)]
+            if brake.last and len(mine) > 1:
+                self._unsure.add(number)
+            for one in mine:
+                history = self._runs.setdefault(number, [])
+                history.append(one)
+                if _is_too_much(run.dag, brake, history):
+                    self._expected.add(number)
+
+    def _hear_record(self, event: LogEvent) -> None:
+        number, of_now = event.value, event.text.partition(" ")[0] == str(self._resumes)
+        if event.record is JournalRecord.BRAKES_OFF and number == self._resumes:
+            self._forget()
+            self._resumes = number + 1
+        elif event.record is JournalRecord.BRAKED and of_now and number not in self._acting:
+            expected = number in self._expected | self._unsure or self._world.ever_garbled
+            require(expected, f"O33: brake {number} acts too early")
+            self._acting.add(number)
+            self.acted += 1
+
+
+def _is_held(process: Process, event: LogEvent) -> bool:
+    table = process.engine.run.job_table
+    node = table.node_of(event.cluster, event.proc)
+    jobs = None if node is None else table.by_node.get(node)
+    return jobs is not None and bool(jobs.procs.get(event.proc, 0) & HELD)
+
+
+def _newly_held(process: Process, event: LogEvent, before: _Snapshot) -> list[tuple[int, Run]]:
+    counted = event.kind == EventKind.JOB_HELD and event.value not in _NOT_COUNTED
+    if not counted or before.held or not _is_held(process, event):
+        return []
+    node = process.engine.run.job_table.node_of(event.cluster, event.proc)
+    assert node is not None
+    return [(node, (node, event.value))]
+
+
+def _ended(
+    process: Process, event: LogEvent, before: _Snapshot, by_value: bool
+) -> list[tuple[int, Run]]:
+    """The runs that an event has ended, each with its node."""
+    nodes, found = process.engine.run.nodes, list[tuple[int, Run]]()
+    for node, was in enumerate(before.states):
+        state = nodes.states[node]
+        retried = nodes.retries.get(node, 0) > before.retries.get(node, 0)
+        retried &= event.record is not JournalRecord.SUBMIT_FAILED  # which uses up all retries
+        if retried or (state == State.FAILED != was):
+            found.append((node, (node, nodes.values.get(node, 0) if by_value else "")))
+        elif state == State.DONE != was:
+            found.append((node, None))
+    return found
+
+
+def _counts(dag: Dag, brake: Brake, node: int) -> bool:
+    if dag.kinds[node] not in ORDINARY_KINDS:
+        return False
+    return not brake.category or dag.categories.get(node) == brake.category
+
+
+def _is_too_much(dag: Dag, brake: Brake, history: list[Run]) -> bool:
+    if brake.percent and len(history) < brake.last:
+        return False
+    members = sum(_counts(dag, brake, node) for node in range(len(dag)))
+    limit = brake.limit * (brake.last or members) / 100 if brake.percent else brake.limit
+    failures = [run for run in history[-brake.last :] if run is not None]
+    keys = {key for _, key in failures}
+    return any(len({node for node, own in failures if own == key}) > limit for key in keys)
