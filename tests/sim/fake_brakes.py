@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tests.sim.process import Process
     from tests.sim.world import World
 
+AGAIN_S = 59.0  # before a record that was not read back is written once more
 EVERY_S = 20.0  # seconds between two occasions to resume the DAG
 _NOT_COUNTED = (BY_A_PERSON, 15, 16)
 
@@ -79,6 +80,7 @@ class Brakers:
         self._resumes = 0
         self._acting: set[int] = set()
         self._expected: set[int] = set()
+        self._asked: dict[int, float] = {}  # when its record was written, by brake
         self._unsure: set[int] = set()  # of which the order of runs is not known
         self._runs: dict[int, list[Run]] = {}  # by brake
 
@@ -133,8 +135,13 @@ class Brakers:
                 final = dag.kinds[one.node] == NodeKind.FINAL
                 require(final or goes_on, f"O34: {dag.names[one.node]} submitted while braked")
         if isinstance(action, do.AppendJournalRecord) and action.record is JournalRecord.BRAKED:
-            again = action.value in self._acting and not self._world.ever_garbled
-            require(not again, f"O33: brake {action.value} acts once more")
+            again = action.value in self._acting
+            again |= self._world.now - self._asked.get(action.value, -AGAIN_S) < AGAIN_S
+            require(
+                not again or self._world.ever_garbled,
+                f"O33: brake {action.value} acts once more",
+            )
+            self._asked[action.value] = self._world.now
 
     # Counting.
 
