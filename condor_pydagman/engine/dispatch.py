@@ -66,10 +66,10 @@ def dispatch(run: RunState) -> None:
     if run.brakes:
         brake.write_records(run)
         brake.hold_jobs(run)
-    if run.steering.awaited:
+    if run.steering.awaited or run.brakes.awaited:
         steering.rewrite_overdue(run)
-    if steering.keeps_waiting(run) or brake.keeps_waiting(run):
-        return
+        if steering.keeps_waiting(run) or brake.keeps_waiting(run):
+            return
     rerun.settle(run)
     if run.dag.published:
         node_results.work(run)
