@@ -186,7 +186,8 @@ def refusal(prepared: Prepared) -> str:
             return ""
         options = options._replace(auto_rescue=0)  # they are set aside before DAGMan starts
     out, paths = OutLog(os.devnull), options.paths()
-    config = initialize.configure(options, out).config
+    knobs = initialize.configure(options, out)
+    config = knobs.config
     try:
         if "@(" not in re.sub(r"@\((DAG_DIR|DAG_FILE)\)", "", config.default_node_log):
             log = nodes_log_path.path(paths, 0, {}, config)
@@ -202,7 +203,16 @@ def refusal(prepared: Prepared) -> str:
         errors = _errors_of_all(options.dag_files, dag_input.build_options(options, config))
         failed = f"\nFailed to parse {options.dag_files[0]}"
         return str(error) if errors is None else errors.detail() + failed
-    return "" if os.path.exists(paths.lock) else _cycle(dag, options, config)
+    wrong = _unknown_limits(dag, knobs.admin) if dag.limit_uses else ""
+    return wrong or ("" if os.path.exists(paths.lock) else _cycle(dag, options, config))
+
+
+def _unknown_limits(dag: Dag, admin: Config) -> str:
+    """DAGMan does not start if a SHARED_LIMIT names a limit that is not defined."""
+    from condor_pydagman.daemon.limits_desk import refuse_unknown_limits
+
+    wrong = refuse_unknown_limits(dag, admin)
+    return f"ERROR: {wrong}" if wrong else ""
 
 
 def _errors(options: SubmitOptions, first: DagFileError) -> str:

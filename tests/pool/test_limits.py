@@ -45,12 +45,15 @@ class Shared:
         (s.work / "short.sh").chmod(0o755)
         self.clusters: dict[str, int] = {}
 
-    def submit(self, name: str, nodes: int, time: str = "0.5", limit: str = "few") -> None:
+    def submit(
+        self, name: str, nodes: int, time: str = "0.5", limit: str = "few", *, check: bool = True
+    ) -> None:
         text = f"CONFIG t.config\nENV SET HOME={self.scene.work}\nSHARED_LIMIT {limit} ALL_NODES\n"
         for number in range(nodes):
             text += f'JOB {name}{number} short.sub\nVARS {name}{number} time="{time}"\n'
         (self.scene.work / f"{name}.dag").write_text(text)
-        self.clusters[name] = self.scene.access_point.submit(self.scene.work, f"{name}.dag")
+        words = () if check else ("-no_check_dag",)
+        self.clusters[name] = self.scene.access_point.submit(self.scene.work, *words, f"{name}.dag")
 
     def command(self, *words: str) -> str:
         """What a subcommand of condor_pydagman prints for this user."""
@@ -131,8 +134,11 @@ def a_dag_that_is_held_or_removed_keeps_no_place_without_a_job(s: Scene) -> None
 @STAGE.scene
 def a_limit_that_is_not_defined_is_told_with_those_that_are(s: Scene) -> None:
     shared = Shared(s, "few = JOBS 3\nmany = JOBS 9\n")
-    shared.submit("a", 1, limit="fwe")
+    shared.submit("a", 1, limit="fwe", check=False)
     assert shared.ended("a") == 1
+    refused = s.access_point.run("condor_submit_dag", "-f", "a.dag", cwd=s.work, check=False)
+    assert refused.returncode == 1
+    assert "no such limit; there are: few, many" in refused.stdout + refused.stderr
     out = s.text("a.dag.dagman.out")
     assert "SHARED_LIMIT fwe: no such limit; there are: few, many" in out
     assert "did you mean few?" in out
