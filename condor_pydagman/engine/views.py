@@ -255,6 +255,7 @@ def awaited(run: RunState) -> Iterator[str]:
 def group_reports(run: RunState) -> Iterator[GroupReport]:
     """All groups that run at one site, in their order."""
     sites, states = run.sites, run.nodes.states
+    anew = _decided_anew(run) if run.conditions.skipped else ()  # they may run at the site yet
     for number, group in enumerate(sites.groups):
         kind = sites.kinds[number]
         since = sites.waiting[kind].get(number, 0.0)
@@ -265,7 +266,7 @@ def group_reports(run: RunState) -> Iterator[GroupReport]:
             site=sites.sites[number],
             round=sites.rounds[number],
             total=len(group.nodes),
-            done=sum(states[node] == State.DONE for node in group.nodes),
+            done=sum(states[node] == State.DONE and node not in anew for node in group.nodes),
             since=since,
             reason=sites.why_siteless.get(number, reason if since else ""),
         )
