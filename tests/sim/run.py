@@ -1,4 +1,4 @@
-"""Run seeds: `python -m tests.sim.run --seed N [--count M] [--twice]`, and `--steered`, `--matched`,
+"""Run seeds: `python -m tests.sim.run --seed N [--count M] [--twice]`, with `--steered`, `--matched`,
 `--decided` or `--braked`.
 
 Prints the rates of faults of each failing seed with its trace; `--verbose` does so for all.
