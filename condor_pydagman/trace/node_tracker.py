@@ -431,9 +431,7 @@ class NodeTracker:
         if not node.attempts:
             return  # it has not begun, or is done by what the DAG says
         node.attempts[-1].over = True
-        node.no_retry = node.skipped = False
-        node.cancelled_by = ""
-        node.anew_from = len(node.attempts)
+        node.begin_anew()
         self.set_status(node, NodeStatus.NOT_READY, time)
 
     def _steered(self, node: NodeRun, text: str, time: float) -> None:
@@ -446,9 +444,7 @@ class NodeTracker:
         self.tell("node.steered", time, node, **data)
         ended = node.status in (NodeStatus.DONE, NodeStatus.ERROR)
         if command is NodeCommand.RERUN and ended:
-            node.no_retry = node.skipped = False
-            node.cancelled_by = ""
-            node.anew_from = len(node.attempts)
+            node.begin_anew()
             self.set_status(node, NodeStatus.READY, time)
         elif command in _MARKS and node.status not in _BUSY:
             node.skipped = not node.attempts

@@ -229,6 +229,12 @@ class NodeRun:
         self.anew_from = 0
         self.cancelled_by = ""
 
+    def begin_anew(self) -> None:
+        """It is to run again, with all its retries, whatever was asked of it before."""
+        self.no_retry = self.skipped = False
+        self.cancelled_by = ""
+        self.anew_from = len(self.attempts)
+
 
 class GroupSite(NamedTuple):
     """Where a group of nodes is.

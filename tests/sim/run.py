@@ -1,5 +1,5 @@
-"""Run seeds: `python -m tests.sim.run --seed N [--count M] [--twice]`, with `--steered`, `--matched`,
-`--decided` or `--braked`.
+"""Run seeds: `python -m tests.sim.run --seed N [--count M] [--twice]`, with `--steered`,
+`--matched`, `--decided` or `--braked`.
 
 Prints the rates of faults of each failing seed with its trace; `--verbose` does so for all.
 """
