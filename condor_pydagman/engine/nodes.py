@@ -9,8 +9,10 @@ from __future__ import annotations
 from array import array
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
+from itertools import repeat
 
 from condor_pydagman.engine.node_states import TABLE, Cause, State
+from condor_pydagman.graph.grow import Growth
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import NodeKind
 
@@ -37,7 +39,7 @@ class Nodes:
         total: how many nodes there are without them.
         counts: how many nodes are in each state, services left out.
         service_counts: the same of services.
-        waiting: for each vertex (nodes, then junctions), how many predecessors have not ended.
+        waiting: for each vertex (as `Edges.vertices`), how many predecessors have not ended.
         retries: retries taken so far, by node; absent means 0.
         values: return value of the last run, by node; absent means 0.
         errors: why a node failed, in words.
@@ -77,7 +79,7 @@ class Nodes:
         self.counts[State.WAITING] = self.total
         self.service_counts = [0] * len(State)
         self.service_counts[State.WAITING] = len(self.services)
-        self.waiting = array("i", (dag.predecessor_count(v) for v in range(dag.vertex_count)))
+        self.waiting = dag.edges.predecessor_counts()
         self.retries: dict[int, int] = {}
         self.values: dict[int, int] = {}
         self.errors: dict[int, str] = {}
@@ -95,6 +97,28 @@ class Nodes:
         self.by_class = [[0] * len(State) for _ in range(classes)]
         for number in class_of:
             self.by_class[number][State.WAITING] += 1
+
+    def grow(self, growth: Growth) -> list[int]:
+        """The DAG has grown.  Returns the nodes that now have no unfinished parent, of those that
+        are new or wait for an ended one."""
+        first, count = growth.nodes.start, len(growth.nodes)
+        self.waiting[first:first] = growth.waiting
+        self.states.extend(bytes(count))
+        self.clusters.extend(repeat(0, count))
+        if self.procs is not None:
+            self.procs.extend(repeat(0, count))
+        self.total += count
+        self.counts[State.WAITING] += count
+        self.changes += 1
+        for node, parents in growth.before:
+            self.waiting[node] += parents
+        free = [node for node in growth.nodes if not self.waiting[node]]
+        for node, successors, weak in growth.behind:
+            if self.states[node] == State.DONE:
+                free += self._release(successors)
+            elif self.states[node] == State.FAILED:
+                free += self._release([v for v, mark in zip(successors, weak) if mark])
+        return free
 
     def move(self, node: int, cause: Cause, now: float) -> None:
         """Change the state of one node.
@@ -172,7 +196,6 @@ class Nodes:
         return self._release(self._weak(node) if weak_only else self.dag.successors(node))
 
     def _release(self, first: Sequence[int]) -> list[int]:
-        total = len(self.dag)
         released: list[int] = []
         todo = [first]
         while todo:
@@ -180,7 +203,7 @@ class Nodes:
                 self.waiting[vertex] -= 1
                 if self.waiting[vertex]:
                     continue
-                if vertex < total:
+                if vertex >= 0:
                     released.append(vertex)
                 else:
                     todo.append(self.dag.successors(vertex))
@@ -193,7 +216,6 @@ class Nodes:
     def take_back(self, node: int, *, weak_only: bool = False) -> list[int]:
         """The reverse of `release_children`: the node is to run anew.  Returns the children that
         had no unfinished parent, and have one now."""
-        total = len(self.dag)
         taken: list[int] = []
         todo = [self._weak(node) if weak_only else self.dag.successors(node)]
         while todo:
@@ -201,7 +223,7 @@ class Nodes:
                 self.waiting[vertex] += 1
                 if self.waiting[vertex] > 1:
                     continue
-                if vertex < total:
+                if vertex >= 0:
                     taken.append(vertex)
                 else:
                     todo.append(self.dag.successors(vertex))
@@ -230,7 +252,6 @@ class Nodes:
         Nodes that are DONE stay so, but what lies below them becomes futile too (stock rule).  A
         weak edge of the failed node makes no child futile; one of a node that is futile does.
         """
-        total = len(self.dag)
         seen: set[int] = set()
         futile = 0
         todo = [self._weak(node, weak=False)]
@@ -238,11 +259,11 @@ class Nodes:
             for vertex in todo.pop():
                 if vertex in seen or vertex in self._futile_junctions:
                     continue
-                (seen if vertex < total else self._futile_junctions).add(vertex)
-                state = self.states[vertex] if vertex < total else State.WAITING
+                (seen if vertex >= 0 else self._futile_junctions).add(vertex)
+                state = self.states[vertex] if vertex >= 0 else State.WAITING
                 if state == State.FUTILE:
                     continue
-                if vertex < total and state == State.WAITING:
+                if vertex >= 0 and state == State.WAITING:
                     self.move(vertex, Cause.ANCESTOR_FAILED, now)
                     futile += 1
                 todo.append(self.dag.successors(vertex))

@@ -180,7 +180,7 @@ class Dag:
     """All nodes and edges of the DAG files that one DAGMan runs.
 
     Build it with `add_node`, `edges` and the dictionaries, then call `finish()` once; from then on
-    it does not change.  Node-level dictionaries have the node's integer as key.
+    it only changes if it grows (`grow`).  Node-level dictionaries have the node's integer as key.
     """
 
     def __init__(self, files: list[str] | None = None, dot: DotFile | None = None) -> None:
@@ -277,6 +277,10 @@ class Dag:
             }
         return node if node is not None or not self._odd_names else self._odd_names.get(name)
 
+    def forget_odd_names(self) -> None:
+        """There are new nodes: `find` is to look for odd names among them, too."""
+        self._odd_names = None
+
     def place(self, node: int) -> str:
         """Where the node is defined, `file:line`; '' if that is not known."""
         return self.places.of(node)
@@ -288,7 +292,7 @@ class Dag:
         self.edges.add(parents, children, weak)
 
     def finish(self, *, parents_later: bool = False) -> None:
-        """Sort the edges; nothing may be added from now on.  `parents_later` as in `Edges`."""
+        """Sort the edges; only `grow` may add any from now on.  `parents_later` as in `Edges`."""
         self.edges.finish(len(self.names), parents_later=parents_later)
 
     def of_kind(self, kind: NodeKind) -> list[int]:
@@ -304,13 +308,25 @@ class Dag:
         """Nodes plus junctions, see `edges`."""
         return self.edges.vertex_count
 
+    def vertices(self) -> Iterator[int]:
+        """Nodes and junctions, in the order in which they stand in an array, see `edges`."""
+        return self.edges.vertices()
+
     def successors(self, vertex: int) -> Sequence[int]:
-        """Vertices (nodes and junctions) that wait for `vertex`."""
+        """Vertices (nodes, and junctions, which are negative) that wait for `vertex`."""
         return self.edges.successors(vertex)
 
     def predecessors(self, vertex: int) -> Sequence[int]:
         """Vertices that `vertex` waits for."""
         return self.edges.predecessors(vertex)
+
+    def successors_as_counted(self, vertex: int) -> Sequence[int]:
+        """As `successors`, with the junctions numbered behind the nodes."""
+        nodes = len(self)
+        near = self.edges.successors(vertex if vertex < nodes else nodes + ~vertex)
+        if near and min(near) < 0:
+            return [one if one >= 0 else nodes + ~one for one in near]
+        return near
 
     def predecessor_count(self, vertex: int) -> int:
         """How many vertices `vertex` waits for."""
