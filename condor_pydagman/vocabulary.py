@@ -147,6 +147,8 @@ class JournalRecord(Enum):
     SITE_LEFT = "SITE_LEFT"  # value: which round; nothing of the group runs at the old site
     SITE_CLEANED = "SITE_CLEANED"  # value: which round; the clean-up has ended
     NO_SITE = "NO_SITE"  # value: rounds so far; text: why the group gets no site any more
+    GROWN = "GROWN"  # value: number of a piece of the DAG; text: digest of its text
+    GROWTH_FAILED = "GROWTH_FAILED"  # text: why what the node adds to the DAG is refused
     STEERED = "STEERED"  # value: number of the command; text: who, which command, its options
 
 
@@ -167,6 +169,7 @@ class NodeCommand(Enum):
 RETURN_SUBMIT_FAILED = -1001
 RETURN_JOB_ABORTED = -1002
 RETURN_PRE_FAILED = -1004
+RETURN_GROWTH_FAILED = -1005  # ours: what the node adds to the DAG is refused
 
 # `ProvisionerState` of a PROVISIONER's job that is ready.
 PROVISIONER_READY = 2

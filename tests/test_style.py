@@ -79,14 +79,22 @@ ENGINE_ORDER = (
         "run_records",
         "steering_records",
         "limit_records",
+        "growth_records",
         "site_records",
-        "limit_records",
         "state",
         "views",
         "dag_priority",
     ),
     *("lifecycle", "run_end", "provisioner", "scripts", "timeouts", "submission", "operator"),
-    *("site_matching", "rerun", "site_leaving", "site_policies", "steering", "shared_limits"),
+    *(
+        "site_matching",
+        "rerun",
+        "site_leaving",
+        "site_policies",
+        "steering",
+        "shared_limits",
+        "growth",
+    ),
     *("job_events", "journal_events", "log_events", "run_start", "reconcile"),
     *("dispatch", "validate", "engine"),
 )
@@ -346,7 +354,7 @@ def test_every_module_of_the_package_has_a_test_or_is_shown_by_others() -> None:
         "steering_records",
         "limit_records",
     }
-    data_only |= {"commands", "line_error", "page_parts", "submit_commands"}
+    data_only |= {"growth_records", "commands", "line_error", "page_parts", "submit_commands"}
     tests = {path.stem[len("test_") :] for path in (ROOT / "tests").rglob("test_*.py")}
     for path in MODULES:
         first = path.relative_to(PACKAGE).with_suffix("").parts[0]

@@ -16,9 +16,18 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from condor_pydagman.adapters.schedd_requests import Request
-from condor_pydagman.engine.actions import MatchSites, RunScript, Steered, SubmitNode, TakePlaces
+from condor_pydagman.engine.actions import (
+    Grown,
+    MatchSites,
+    ReadPiece,
+    RunScript,
+    Steered,
+    SubmitNode,
+    TakePlaces,
+)
 from condor_pydagman.engine.inputs import Input, LogBroken, LogEvent, ScriptEnded
 from condor_pydagman.graph.model import Script
+from condor_pydagman.graph.piece import Piece
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records.job_description import Template
 
@@ -154,6 +163,29 @@ class SharedLimits(Protocol):
         """The DAG has ended: all its places are given up."""
 
 
+class Growth(Protocol):
+    """Reads what is added to the DAG, and keeps it."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether `work` has something to do."""
+
+    def work(self) -> None:
+        """Some milliseconds of work."""
+
+    def read(self, action: ReadPiece, answer: Callable[[Input], None]) -> None:
+        """Read what a node adds; `answer` is given a PieceRead or PieceRefused later."""
+
+    def offer(
+        self, name: str, text: str | None, tell: Callable[[Piece | None, str], None], *, dry: bool
+    ) -> None:
+        """Read what a person adds, from the file of that name unless there is a text; `tell` is
+        given the piece, or all that is wrong with it.
+
+        `dry`: it is checked, and not kept.
+        """
+
+
 class Scripts(Protocol):
     """Runs PRE, POST and HOLD scripts, without waiting.  The end of one shows as a signal.
 
@@ -256,6 +288,9 @@ class Control(Source, Protocol):
 
     def steered(self, answer: Steered) -> None:
         """A request for nodes (`inputs.NodesSteered`) is in force: answer the client."""
+
+    def grown(self, answer: Grown) -> None:
+        """A person's piece is in force, or refused: answer the client."""
 
     def retry_publishing(self) -> None:
         """Called at intervals: set attributes again that the schedd has not accepted."""

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from condor_pydagman.dagfile import choice_lines as choice
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile import edge_lines as edge
+from condor_pydagman.dagfile import growth_lines as growth
 from condor_pydagman.dagfile import limit_lines as limit
 from condor_pydagman.dagfile import modifier_lines as modifier
 from condor_pydagman.dagfile import node_lines as node
@@ -63,6 +64,8 @@ _LIMIT = whole_number("No throttle limit specified", "Invalid throttle limit '{}
 _GROUP = name("Missing name of the group")
 _SITE = name("Missing name of the site")
 _ROUND = whole_number("Missing number of the round", "Invalid number of the round '{}'", 1)
+_PIECE = whole_number("Missing number of the piece", "Invalid number of the piece '{}'", 1)
+_DIGEST = name("Missing digest of the piece")
 _ATTRIBUTE = rest("No attribute line (key = value) provided")
 _INCLUDE = file("No include file specified")
 _CONFIG = file("No configuration file specified")
@@ -119,6 +122,9 @@ _TABLE = (
     _fixed("SITE_MATCHED", commands.SiteMatched, _GROUP, _SITE, _ROUND),
     Syntax("CHOOSE", commands.Choose, choice.read_choose, choice.write_choose),
     Syntax("SHARED_LIMIT", commands.SharedLimit, limit.read_shared_limit, limit.write_shared_limit),
+    Syntax("EXTEND", commands.ExtendLine, growth.read_extend, growth.write_extend),
+    Syntax("SCATTER", commands.ScatterLine, growth.read_scatter, growth.write_scatter),
+    _fixed("GROWN", commands.GrownLine, _PIECE, _DIGEST),
     _fixed("DONE", commands.Done, NODE),
     Syntax(
         "SAVE_POINT_FILE",

@@ -192,6 +192,23 @@ class WriteRescue(NamedTuple):
     """Write the rescue file from the engine's present state.  Answered by RescueWritten."""
 
 
+class ReadPiece(NamedTuple):
+    """Read what a node that has ended well adds to the DAG, and keep its text.
+
+    Answered by PieceRead or PieceRefused.
+    """
+
+    node: int
+
+
+class Grown(NamedTuple):
+    """Answer to a person's piece: how many nodes the DAG has got, or why it is refused."""
+
+    request: int
+    nodes: int
+    error: str
+
+
 class WriteSavePoint(NamedTuple):
     """Write the node's save file from the engine's present state."""
 
@@ -292,6 +309,8 @@ Action = Union[
     QueryProvisioner,
     MatchSites,
     TakePlaces,
+    ReadPiece,
+    Grown,
     WriteRescue,
     WriteSavePoint,
     Publish,

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import (
     dag_priority,
+    growth,
     lifecycle,
     log_events,
     operator,
@@ -47,8 +48,6 @@ def dispatch(run: RunState) -> None:
         reconcile.ask(run)
     if run.phase is Phase.RECONCILING:
         return
-    if run.save_points.due:
-        _write_save_points(run)
     if run.unconfirmed.actions:
         _rewrite_unconfirmed(run)
     if run.steering.cancelled:
@@ -64,7 +63,16 @@ def dispatch(run: RunState) -> None:
         steering.rewrite_overdue(run)
         if steering.keeps_waiting(run):
             return
+    if run.growth:
+        growth.rewrite_overdue(run)
+        if growth.keeps_waiting(run):
+            return
+        growth.ask(run)
+        if run.growth.free and not run.starts_nothing:
+            growth.start_free(run)
     rerun.settle(run)
+    if run.save_points.due:
+        _write_save_points(run)
     if run.sites:
         _match_sites(run)
     if not run.frozen:
@@ -160,6 +168,10 @@ def _deadlines(run: RunState) -> Iterator[float | None]:
         yield None if run.is_over or run.starts_nothing else site_policies.next_time(run)
     if run.shared:
         yield shared_limits.next_time(run)
+    if run.growth:
+        yield growth.next_time(run)
+        if growth.keeps_waiting(run):
+            return
     yield run_end.next_final_deadline(run)
     yield operator.next_drained_deadline(run)
     if run.phase is Phase.RUNNING and run.nodes.counts[State.SUBMITTED]:

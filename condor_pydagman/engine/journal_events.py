@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from condor_pydagman.engine import (
+    growth,
     job_events,
     lifecycle,
     operator,
@@ -45,6 +46,7 @@ _OF_ANY_ATTEMPT = (
     JournalRecord.PROVISIONED,
     JournalRecord.COMMON_INPUT,
     JournalRecord.STEERED,
+    JournalRecord.GROWN,
     JournalRecord.SITE_MATCHED,
     JournalRecord.SITE_TAKEN_BACK,
     JournalRecord.SITE_LEFT,
@@ -166,6 +168,8 @@ _HANDLERS: dict[JournalRecord, Callable[[RunState, int, LogEvent], None]] = {
     JournalRecord.COMMON_INPUT: _on_common_input,
     JournalRecord.FINAL_STARTED: _on_final_started,
     JournalRecord.STEERED: steering.on_record,
+    JournalRecord.GROWN: growth.on_grown,
+    JournalRecord.GROWTH_FAILED: growth.on_growth_failed,
     JournalRecord.SITE_MATCHED: site_matching.on_match_read,
     JournalRecord.SITE_TAKEN_BACK: site_leaving.on_taken_back,
     JournalRecord.SITE_LEFT: site_leaving.on_left,

@@ -16,6 +16,8 @@ Rule 3: throttles, files and the schedd have no part in it.
        |                              |      |
        |                              +-- POST_WAIT -> POST_RUN -> POST_UNCONFIRMED
        |                              |                               |
+       |                              +------- GROWING, if it adds to the DAG
+       |                              |                               |
        +--an ancestor failed--> FUTILE    FAILED <--------------------+--> DONE
 
 An *unconfirmed* state waits for our own event in the nodes log: what DAGMan itself decided counts
@@ -50,6 +52,7 @@ class State(IntEnum):
     DONE = 13  # ended well
     FAILED = 14  # ended badly
     FUTILE = 15  # an ancestor failed
+    GROWING = 16  # ended well; what it adds to the DAG is being read
 
 
 class Cause(IntEnum):
@@ -73,6 +76,7 @@ class Cause(IntEnum):
     DROPPED = 15  # nothing but the FINAL node is started any more; or a parent is to run anew
     RUN_AGAIN = 16  # a person wants it to run anew
     FREED = 17  # no ancestor of it has failed any more
+    ADDS_NODES = 18  # this run ended well, and adds to the DAG
 
 
 _S, _C = State, Cause
@@ -151,6 +155,17 @@ TABLE: dict[tuple[State, Cause], State] = {
     (_S.POST_WAIT, _C.SUCCEEDED): _S.DONE,
     (_S.POST_WAIT, _C.RETRY_LATER): _S.RETRY_WAIT,
     (_S.POST_WAIT, _C.FAILED): _S.FAILED,
+    # a node that adds to the DAG
+    (_S.PRE_UNCONFIRMED, _C.ADDS_NODES): _S.GROWING,
+    (_S.PRE_WAIT, _C.ADDS_NODES): _S.GROWING,
+    (_S.SUBMITTED, _C.ADDS_NODES): _S.GROWING,
+    (_S.POST_UNCONFIRMED, _C.ADDS_NODES): _S.GROWING,
+    (_S.POST_WAIT, _C.ADDS_NODES): _S.GROWING,
+    (_S.GROWING, _C.SUCCEEDED): _S.DONE,
+    (_S.GROWING, _C.NEEDS_PRE): _S.PRE_WAIT,
+    (_S.GROWING, _C.NEEDS_SUBMIT): _S.READY,
+    (_S.GROWING, _C.RETRY_LATER): _S.RETRY_WAIT,
+    (_S.GROWING, _C.FAILED): _S.FAILED,
     # the delay before a retry has passed
     (_S.RETRY_WAIT, _C.NEEDS_PRE): _S.PRE_WAIT,
     (_S.RETRY_WAIT, _C.NEEDS_SUBMIT): _S.READY,
@@ -170,6 +185,7 @@ PUBLISHED: dict[State, NodeStatus] = {
     _S.POST_RUN: NodeStatus.POSTRUN,
     _S.POST_UNCONFIRMED: NodeStatus.POSTRUN,
     _S.RETRY_WAIT: NodeStatus.READY,
+    _S.GROWING: NodeStatus.POSTRUN,
     _S.DONE: NodeStatus.DONE,
     _S.FAILED: NodeStatus.ERROR,
     _S.FUTILE: NodeStatus.FUTILE,

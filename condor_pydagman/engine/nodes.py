@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import repeat
 
 from condor_pydagman.engine.node_states import TABLE, Cause, State
@@ -96,6 +96,11 @@ class Nodes:
         self.class_of = class_of
         self.by_class = [[0] * len(State) for _ in range(classes)]
         for number in class_of:
+            self.by_class[number][State.WAITING] += 1
+
+    def count_more(self, classes: Iterable[int]) -> None:
+        """There are more nodes, of these classes; none of them has moved yet."""
+        for number in classes:
             self.by_class[number][State.WAITING] += 1
 
     def grow(self, growth: Growth) -> list[int]:
@@ -252,9 +257,12 @@ class Nodes:
         Nodes that are DONE stay so, but what lies below them becomes futile too (stock rule).  A
         weak edge of the failed node makes no child futile; one of a node that is futile does.
         """
+        return self._mark_futile(self._weak(node, weak=False), now)
+
+    def _mark_futile(self, first: Sequence[int], now: float) -> int:
         seen: set[int] = set()
         futile = 0
-        todo = [self._weak(node, weak=False)]
+        todo = [first]
         while todo:
             for vertex in todo.pop():
                 if vertex in seen or vertex in self._futile_junctions:
@@ -268,6 +276,10 @@ class Nodes:
                     futile += 1
                 todo.append(self.dag.successors(vertex))
         return futile
+
+    def mark_futile_from(self, vertices: Sequence[int], now: float) -> None:
+        """Mark new vertices, of which a parent can't run, and everything below them."""
+        self._mark_futile(vertices, now)
 
     def count_all(self, state: State) -> int:
         """How many nodes are in a state, services included."""

@@ -12,6 +12,7 @@ from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine.dag_states import MOVES, Phase
 from condor_pydagman.engine.decisions import ALL_EVENTS
+from condor_pydagman.engine.growth_records import Growing
 from condor_pydagman.engine.jobs import JobTable
 from condor_pydagman.engine.limit_records import SharedLimits
 from condor_pydagman.engine.limited_queues import (
@@ -59,7 +60,7 @@ class RunState:
     Attributes:
         now: time of the present input, seconds since the epoch; set by Engine.handle.
         out: the actions of the present input; set by Engine.handle, `emit` adds to them.
-        dag: the DAG; it is read only.
+        dag: the DAG; only `growth` changes it.
         config: knobs in force.
         admin: the administrator's knobs, which cap throttles that are asked for later.
         limits: throttles in force.
@@ -76,6 +77,7 @@ class RunState:
         shared: limits that the DAG shares with others.
         starts: how many nodes may be submitted in a minute.
         limited_queues: `ready` and those of scripts, if nodes keep to shared limits; else None.
+        growth: what is added to the DAG while it runs.
     """
 
     __slots__ = (
@@ -87,6 +89,7 @@ class RunState:
         "deferrals",
         "end",
         "final",
+        "growth",
         "halt",
         "job_table",
         "jobstate_lines",
@@ -128,6 +131,7 @@ class RunState:
         dag_id: int,
         first_sequence: int,
         mode: Mode,
+        growth: Growing,
     ) -> None:
         self.dag = dag
         self.config = config
@@ -136,6 +140,7 @@ class RunState:
         self.limits_changed = False
         self.dag_id = dag_id
         self.mode = mode
+        self.growth = growth
         self.now = 0.0
         self.out: list[do.Action] = []
         self._reset_run_state(first_sequence)

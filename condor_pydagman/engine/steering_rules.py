@@ -99,6 +99,7 @@ _SHOWN = {
     State.POST_RUN: "its POST script runs",
     State.POST_UNCONFIRMED: "its POST script has just ended",
     State.RETRY_WAIT: "it waits for its next retry",
+    State.GROWING: "what it adds to the DAG is being read",
 }
 
 

@@ -93,6 +93,25 @@ class Edges:
                 new = (vertex for vertex in new if vertex >= 0)
             deque(map(marks.__setitem__, new, repeat(1)), 0)
 
+    def mark_inner_ends(self, count: int, has_parents: bytearray, has_children: bytearray) -> None:
+        """As `mark_ends` of all edges, those alone that lead from one of the first `count` nodes to
+        another one."""
+        if not self._junctions and len(has_parents) == count:
+            self.mark_ends(0, has_parents, has_children)
+            return
+        tails, heads = self._tails, self._heads
+        ends = (
+            {junction for node, junction in zip(tails, heads) if junction < 0 and node < count},
+            {junction for junction, node in zip(tails, heads) if junction < 0 and node < count},
+        )
+        inner = ends[0] & ends[1]
+        for tail, head in zip(tails, heads):
+            if tail < count and head < count and (min(tail, head) >= 0 or {tail, head} & inner):
+                if tail >= 0:
+                    has_children[tail] = 1
+                if head >= 0:
+                    has_parents[head] = 1
+
     def renumber(self, new: Sequence[int]) -> None:
         """Node n becomes `new[n]`; before `finish`."""
         self._in_order = False

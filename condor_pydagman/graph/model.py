@@ -25,6 +25,8 @@ __all__ = [
     "Choice",
     "Dag",
     "DotFile",
+    "Extension",
+    "GrownPiece",
     "LimitUse",
     "Retry",
     "Script",
@@ -159,6 +161,42 @@ class LimitUse(NamedTuple):
     nodes: tuple[int, ...] | None = None
 
 
+class Extension(NamedTuple):
+    """An EXTEND command; a SCATTER command, if it has a pattern.
+
+    Attributes:
+        file: the DAG file, or the list, that the node writes.
+        between: whether the new nodes stand between the node and its children.
+        directory: of the new nodes, '' for DAGMan's own.
+        prefix: what the names of the new nodes begin with.
+        pattern: of the new nodes' names.
+        submit: submit description of the new nodes.
+        pairs: their variables.
+    """
+
+    file: str
+    between: bool = True
+    directory: str = ""
+    prefix: str = ""
+    pattern: str = ""
+    submit: str = ""
+    pairs: tuple[tuple[str, str], ...] = ()
+
+
+class GrownPiece(NamedTuple):
+    """What has been added to the DAG while it ran.
+
+    Attributes:
+        number: pieces are counted from 1.
+        digest: of its text.
+        node: name of the node that has added it, '' if a person has.
+    """
+
+    number: int
+    digest: str
+    node: str = ""
+
+
 class StatusFile(NamedTuple):
     """A NODE_STATUS_FILE command; `interval` in seconds."""
 
@@ -203,10 +241,12 @@ class Dag:
         self.tolerances: dict[int, Tolerance] = {}
         self.timeouts: dict[int, Timeout] = {}
         self.save_points: dict[int, str] = {}  # save file, written at the start
+        self.extensions: dict[int, Extension] = {}  # by nodes that let the DAG grow
         self.categories: dict[int, str] = {}
         self.category_limits: dict[str, int] = {}
         self.variables = VariableTable()
         self.splices: list[Splice] = []
+        self.pieces: list[GrownPiece] = []
         self.site_groups: list[SiteGroup] = []
         self.group_of: dict[int, int] = {}  # number of a node's site group
         self.choices: list[Choice] = []
@@ -407,6 +447,7 @@ BY_NODE = (
     "tolerances",
     "timeouts",
     "save_points",
+    "extensions",
     "categories",
     "group_of",
 )

@@ -209,7 +209,7 @@ def _append(
 ) -> None:
     """Put rows behind others."""
     begin = len(values)
-    firsts.extend(begin + first for first in islice(more_firsts, 1, None))
+    firsts.extend(map(begin.__add__, islice(more_firsts, 1, None)))
     values.extend(map(moved.__getitem__, more_values))
 
 

@@ -28,6 +28,7 @@ from condor_pydagman.graph.model import (
     NOOP,
     USER_DONE,
     Dag,
+    Extension,
     LimitUse,
     Retry,
     SiteGroup,
@@ -113,8 +114,18 @@ def _modifiers(dag: Dag, node: int) -> Iterator[Command]:
         yield commands.Category(_NO_LINE, name, dag.categories[node])
     if node in dag.save_points:
         yield commands.SavePointFile(_NO_LINE, name, dag.save_points[node])
+    if node in dag.extensions:
+        yield _extension(name, dag.extensions[node])
     if flags & DONE and not flags & (USER_DONE | LEFT_OUT):
         yield commands.Done(_NO_LINE, name)
+
+
+def _extension(name: str, extension: Extension) -> Command:
+    file, between, directory, prefix, pattern, submit, pairs = extension
+    if pattern:
+        words = name, file, pattern, submit, pairs, directory, prefix or None
+        return commands.ScatterLine(_NO_LINE, *words)
+    return commands.ExtendLine(_NO_LINE, name, file, between, directory, prefix or None)
 
 
 def retry_line(name: str, retry: Retry) -> commands.RetryLine:

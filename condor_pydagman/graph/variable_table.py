@@ -88,10 +88,13 @@ class VariableTable(Mapping[int, "tuple[Variable, ...]"]):
         begin, text = len(self._ends), len(self._text)
         if other._ends:
             self._entries.extend(repeat(_NONE, first - len(self._entries)))
-            moved = (entry if entry == _NONE else begin + entry for entry in other._entries)
-            self._entries.extend(moved)
+            if _NONE in other._entries:
+                entries = (one if one == _NONE else begin + one for one in other._entries)
+                self._entries.extend(entries)
+            else:
+                self._entries.extend(map(begin.__add__, other._entries))
             self._text += other._text
-            self._ends.extend(text + end for end in other._ends)
+            self._ends.extend(map(text.__add__, other._ends))
         if other._append or self._append:
             self._append.extend(bytes(begin - len(self._append)))
             self._append.extend(other._append or bytes(len(other._ends)))

@@ -1,4 +1,4 @@
-"""Run seeds: `python -m tests.sim.run --seed N [--count M] [--steered] [--matched] [--twice]`.
+"""Run seeds: `python -m tests.sim.run --seed N [--count M] [--steered] [--matched] [--growing]`.
 
 Prints the rates of faults of each failing seed with its trace; `--verbose` does so for all.
 """
@@ -25,10 +25,15 @@ class Verdict(NamedTuple):
 
 
 def judge(
-    seed: int, *, together: bool = True, steered: bool = False, matched: bool = False
+    seed: int,
+    *,
+    together: bool = True,
+    steered: bool = False,
+    matched: bool = False,
+    growing: bool = False,
 ) -> Verdict:
     """Run one seed; its nodes may be submitted together, unless not `together`."""
-    world = World(seed, together=together, steered=steered, matched=matched)
+    world = World(seed, together=together, steered=steered, matched=matched, growing=growing)
     try:
         world.run()
     except Exception as error:  # whatever it is, the trace is wanted
@@ -57,8 +62,12 @@ def show(seed: int, verdict: Verdict, *, trace: bool) -> None:
     print(f"seed {seed}: {verdict.error or 'well'}")
 
 
+def _judged(seed: int, options: argparse.Namespace) -> Verdict:
+    return judge(seed, steered=options.steered, matched=options.matched, growing=options.growing)
+
+
 def _trace(seed: int, options: argparse.Namespace) -> str:
-    return judge(seed, steered=options.steered, matched=options.matched).world.trace_text()
+    return _judged(seed, options).world.trace_text()
 
 
 def main() -> int:
@@ -70,12 +79,13 @@ def main() -> int:
     parser.add_argument("--quiet", action="store_true", help="no traces of failing seeds")
     parser.add_argument("--steered", action="store_true", help="people steer nodes")
     parser.add_argument("--matched", action="store_true", help="groups of nodes run at sites")
+    parser.add_argument("--growing", action="store_true", help="nodes and people add to the DAG")
     parser.add_argument("--twice", action="store_true", help="same seed, same trace?")
     options = parser.parse_args()
     failed: list[int] = []
     codes: Counter[int] = Counter()
     for seed in range(options.seed, options.seed + options.count):
-        verdict = judge(seed, steered=options.steered, matched=options.matched)
+        verdict = _judged(seed, options)
         codes.update(verdict.world.exit_codes[-1:])
         if options.twice and _trace(seed, options) != verdict.world.trace_text():
             verdict = Verdict(verdict.world, verdict.error + " O11: another trace")

@@ -12,18 +12,23 @@ from tests.sim.world import World
 FRESH = 500
 STEERED = 300
 MATCHED = 300
+GROWING = 300
 SLICE = 100
 
 
 def verdicts(
-    seeds: list[int], *, together: bool = True, steered: bool = False, matched: bool = False
+    seeds: list[int],
+    *,
+    together: bool = True,
+    steered: bool = False,
+    matched: bool = False,
+    growing: bool = False,
 ) -> str:
     """What is wrong with these seeds, with the command that shows it."""
-    found = (
-        (seed, judge(seed, together=together, steered=steered, matched=matched)) for seed in seeds
-    )
+    how = {"together": together, "steered": steered, "matched": matched, "growing": growing}
+    found = ((seed, judge(seed, **how)) for seed in seeds)
     errors = ((seed, verdict.error) for seed, verdict in found)
-    more = " --steered" * steered + " --matched" * matched
+    more = " --steered" * steered + " --matched" * matched + " --growing" * growing
     return "\n".join(
         f"python -m tests.sim.run --seed {seed}{more}: {error}" for seed, error in errors if error
     )
@@ -42,6 +47,21 @@ def test_fresh_seeds_with_people_who_steer(first: int) -> None:
 @pytest.mark.parametrize("first", range(1, MATCHED + 1, SLICE))
 def test_fresh_seeds_with_groups_at_sites(first: int) -> None:
     assert not verdicts(list(range(first, first + SLICE)), matched=True)
+
+
+@pytest.mark.parametrize("first", range(1, GROWING + 1, SLICE))
+def test_fresh_seeds_with_dags_that_grow(first: int) -> None:
+    assert not verdicts(list(range(first, first + SLICE)), growing=True)
+
+
+@pytest.mark.parametrize("seed", [3, 13])
+def test_a_crash_at_every_step_of_a_dag_that_grows(seed: int) -> None:
+    quiet = faults.Faults(until=300.0)
+    calm = World(seed, faults=quiet, growing=True)
+    calm.run()
+    assert calm.trace_text().count("The DAG has grown by") > 2
+    for step in range(seed % 3, calm.boundaries, 3):
+        World(seed, faults=quiet, growing=True, crash_at={step}).run()
 
 
 @pytest.mark.parametrize("seed", [15, 59])

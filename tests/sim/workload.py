@@ -10,7 +10,7 @@ from condor_pydagman.config import Config
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.model import NOOP, Abort, Dag, Tolerance
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
-from tests.sim import fake_sites, workload_special
+from tests.sim import fake_sites, growers, workload_special
 
 CODES = (1, 2, 3, -9, -11)
 MAX_FAILURES = 12  # retries of a node after which its jobs succeed, for the run to end
@@ -81,9 +81,16 @@ class Workload:
     outcomes: Outcomes
 
 
-def draw(seed: int, rng: Random, *, together: bool = True, matched: bool = False) -> Workload:
+def draw(
+    seed: int,
+    rng: Random,
+    *,
+    together: bool = True,
+    matched: bool = False,
+    growing: bool = False,
+) -> Workload:
     """A random workload; its nodes may be submitted together, unless not `together`, and some run
-    at sites if `matched`."""
+    at sites if `matched`; some add to the DAG if `growing`."""
     shape = rng.getrandbits(64)
     failing = rng.choice((0.0, 0.05, 0.2, 0.5))
     config, limits = _config(rng), _limits(rng)
@@ -98,6 +105,8 @@ def draw(seed: int, rng: Random, *, together: bool = True, matched: bool = False
         dag = _dag(Random(shape), more)
         if matched:
             fake_sites.add_groups(dag, Random(f"{seed} groups"))
+        if growing:
+            growers.add_extensions(dag, Random(f"{seed} growing"))
         return dag
 
     return Workload(build, config, limits, outcomes)

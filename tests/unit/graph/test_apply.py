@@ -37,6 +37,8 @@ LINES = {
     commands.SitePolicyLine: "SITE_GROUP g NODES A\nSITE_POLICY g WAIT 5",
     commands.SiteMatched: "SITE_GROUP g NODES A\nSITE_MATCHED g s 1",
     commands.SharedLimit: "SHARED_LIMIT a ALL_NODES",
+    commands.ExtendLine: "EXTEND A more.dag",
+    commands.ScatterLine: "SCATTER A list x-{item} x.sub",
     commands.SavePointFile: "SAVE_POINT_FILE A",
     commands.Choose: "CHOOSE FROM A",
     commands.Category: "CATEGORY A c",
@@ -61,7 +63,7 @@ def test_no_command_is_forgotten() -> None:
         for _, kind in inspect.getmembers(commands, inspect.isclass)
         if issubclass(kind, tuple) and "line" in kind.__annotations__
     }
-    assert known == {*LINES, *FOR_THE_MANAGER, commands.Reject}
+    assert known == {*LINES, *FOR_THE_MANAGER, commands.Reject, commands.GrownLine}
 
 
 @pytest.mark.parametrize("line", [line for line in LINES.values() if line != "PIN_IN A 1"])
