@@ -79,7 +79,9 @@ class Piece(NamedTuple):
 
 
 def add_piece(dag: Dag, piece: Piece, number: int) -> Growth:
-    """Add a piece to its DAG."""
+    """Add a piece to its DAG; the node that has added it adds nothing any more."""
+    if piece.node:
+        dag.extensions.pop(dag.ids[piece.node], None)
     dag.pieces.append(GrownPiece(number, piece.digest, piece.node))
     return extend(dag, piece.dag, piece.known)
 

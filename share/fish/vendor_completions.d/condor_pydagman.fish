@@ -248,6 +248,7 @@ complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from draw' -l d
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from draw' -l usedagdir -d 'as the option of condor_submit_dag'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from draw' -x -k -a '(__fish_complete_suffix .dag)'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from flatten' -s o -l output -r -F -d 'default: standard output'
+complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from flatten' -l grown -d 'with all that the last run has added to the DAG'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from flatten' -l usedagdir -d 'as of condor_submit_dag'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from flatten' -x -k -a '(__fish_complete_suffix .dag)'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from knobs' -l dag -o dag -x -k -a '(__fish_complete_suffix .dag)' -d 'the same as DAGFILE'
