@@ -199,6 +199,7 @@ DAG_EVENTS = {
     "dag.status": "nodes by state",
     "dag.rescue": "a rescue file is written",
     "dag.end": "DAGMan has ended",
+    "dag.grow": "nodes have been added to the DAG",
     "group.match": "a group of nodes has a site",
     "group.leave": "a group is taken back from its site",
     "group.left": "nothing of a group runs at its old site",

@@ -64,6 +64,7 @@ def _site(event: DagEvent) -> str:
 _WORDS: Mapping[str, Callable[[DagEvent], str]] = {
     "dag.start": lambda event: "DAGMan has started",
     "dag.halt": lambda event: "halted",
+    "dag.grow": lambda event: "nodes have been added to the DAG",
     "dag.resume": lambda event: "resumed",
     "dag.limits": _limits,
     "dag.status": _status,
