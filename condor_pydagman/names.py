@@ -85,6 +85,11 @@ class DagPaths(NamedTuple):
         return self.primary + ".metrics"
 
     @property
+    def grown(self) -> str:
+        """What has been added to the DAG while it ran."""
+        return self.primary + ".grown"
+
+    @property
     def sites(self) -> str:
         """What is known of the sites that groups of nodes were matched to."""
         return self.primary + ".sites"

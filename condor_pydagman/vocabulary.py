@@ -151,6 +151,8 @@ class JournalRecord(Enum):
     NODE_RESULT = "NODE_RESULT"  # value: 100 * part + parts, -1: it failed; text: ClassAd, or why
     BRAKED = "BRAKED"  # value: number of the BRAKE; text: resumes so far, effect, name, why
     BRAKES_OFF = "BRAKES_OFF"  # value: how many resumes before; text: why a person resumes
+    GROWN = "GROWN"  # value: number of a piece of the DAG; text: digest of its text
+    GROWTH_FAILED = "GROWTH_FAILED"  # text: why what the node adds to the DAG is refused
     STEERED = "STEERED"  # value: number of the command; text: who, which command, its options
 
 
@@ -172,6 +174,7 @@ RETURN_SUBMIT_FAILED = -1001
 RETURN_JOB_ABORTED = -1002
 RETURN_PRE_FAILED = -1004
 RETURN_NO_RESULT = -1005  # ours: what the node publishes could not be read
+RETURN_GROWTH_FAILED = -1006  # ours: what the node adds to the DAG is refused
 
 # `ProvisionerState` of a PROVISIONER's job that is ready.
 PROVISIONER_READY = 2
@@ -202,6 +205,7 @@ DAG_EVENTS = {
     "dag.status": "nodes by state",
     "dag.rescue": "a rescue file is written",
     "dag.end": "DAGMan has ended",
+    "dag.grow": "nodes have been added to the DAG",
     "group.match": "a group of nodes has a site",
     "group.leave": "a group is taken back from its site",
     "group.left": "nothing of a group runs at its old site",

@@ -71,10 +71,11 @@ ENGINE_ORDER = (
     *("node_turns", "jobs", "nodes", "queues", "limited_queues", "selection"),
     *("decisions", "script_words", "steering_rules", "site_states", "brake_counts"),  # pure rules
     *("run_records", "steering_records", "limit_records", "site_records", "condition_records"),
-    *("brake_records", "state", "views", "dag_priority", "lifecycle"),
+    *("brake_records", "growth_records", "state", "views", "dag_priority", "lifecycle"),
     *("conditions", "node_results", "run_end"),
     *("provisioner", "scripts", "timeouts", "submission", "operator", "brake"),
     *("site_matching", "rerun", "site_leaving", "site_policies", "steering", "shared_limits"),
+    "growth",
     *("job_events", "journal_events", "log_events", "run_start", "reconcile"),
     *("dispatch", "validate", "engine"),
 )
@@ -334,7 +335,14 @@ def test_every_module_of_the_package_has_a_test_or_is_shown_by_others() -> None:
         "steering_records",
         "limit_records",
     }
-    data_only |= {"commands", "line_error", "page_parts", "submit_commands"}
+    data_only |= {
+        "growth_records",
+        "commands",
+        "parts",
+        "line_error",
+        "page_parts",
+        "submit_commands",
+    }
     tests = {path.stem[len("test_") :] for path in (ROOT / "tests").rglob("test_*.py")}
     for path in MODULES:
         first = path.relative_to(PACKAGE).with_suffix("").parts[0]

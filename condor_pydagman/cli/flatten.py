@@ -10,6 +10,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.files import DagFiles
+from condor_pydagman.adapters.grown_dag import add_grown
 from condor_pydagman.cli.output_file import write_output
 from condor_pydagman.dagfile import printer
 from condor_pydagman.dagfile.commands import ConfigFile
@@ -18,6 +19,7 @@ from condor_pydagman.errors import PydagmanError
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.graph.unparse import dag_lines
+from condor_pydagman.names import DagPaths
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -41,6 +43,9 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     parser.add_argument("dag_files", metavar="DAGFILE", nargs="+")
     parser.add_argument("-o", "--output", metavar="FILE", help="default: standard output")
+    parser.add_argument(
+        "--grown", action="store_true", help="with all that the last run has added to the DAG"
+    )
     parser.add_argument("--usedagdir", action="store_true", help="as of condor_submit_dag")
     parser.set_defaults(action=run)
 
@@ -55,6 +60,9 @@ def run(arguments: argparse.Namespace) -> int:
     head = _HEAD.format(files=", ".join(arguments.dag_files))
     try:
         dag = build(arguments.dag_files, DagFiles().read, options)
+        if arguments.grown:
+            paths = DagPaths(arguments.dag_files[0], len(arguments.dag_files) > 1)
+            add_grown(dag, paths, f"{paths.primary}.nodes.log")
         lines = chain(_submit_lines(arguments), dag_lines(dag))
         text = [head, *(line + "\n" for line in lines)]
     except DagFileErrors as errors:

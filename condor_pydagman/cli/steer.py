@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.request_client import SteeringAnswer, steer
@@ -39,6 +41,7 @@ _DAG_COMMANDS = {
     "limits": "set throttles",
     "priority": "set what is added to the priority of every node, jobs in the queue included",
     "cancel-all": "end the DAG as condor_rm does: rescue file, jobs removed, FINAL node",
+    "add": "add nodes and edges, of a DAG file, to the DAG",
     "names": "list names of nodes that begin with a text, for shells: 1,000 at most",
     "info": "show who runs the DAG, whether it is halted, and its throttles",
 }
@@ -97,6 +100,9 @@ def _add_options(name: str, parser: argparse.ArgumentParser) -> None:
         _add_settings(parser)
     elif name == "priority":
         parser.add_argument("value", type=int, metavar="N", help="as -Priority at submission")
+    elif name == "add":
+        parser.add_argument("file", metavar="FILE", help="a DAG file; - for the standard input")
+        parser.add_argument("--dry", action="store_true", help="only check it")
     elif name == "names":
         parser.add_argument("prefix", nargs="?", metavar="TEXT", help="how the names begin")
     elif name == "halt":
@@ -151,6 +157,8 @@ def run(arguments: argparse.Namespace) -> int:
         if not (arguments.nodes or any(which[name] for name in _SELECTORS)):
             options_text = ", ".join(f"--{name}" for name in _SELECTORS)
             arguments.parser.error(f"say which nodes: names, or one of {options_text}")
+    if command == "add":
+        options, which = _piece(arguments.file), {"dry": arguments.dry}
     if command == "limits" and not options:
         arguments.parser.error(f"say which: {', '.join(f'--{limit}' for limit in _LIMITS)}")
     answer = steer(chosen_dag(arguments.dag).paths.primary, command, **which, **options)
@@ -159,6 +167,13 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         _show(command, answer, dry=getattr(arguments, "dry", False))
     return int(answer.refused_count > 0)
+
+
+def _piece(file: str) -> dict[str, Any]:
+    """What is to be added, as a request has it."""
+    if file == "-":
+        return {"text": sys.stdin.buffer.read().decode("utf-8", "surrogateescape")}
+    return {"file": os.path.abspath(file)}
 
 
 _OPTIONS = ("retry", "descendants", "reason", "value", "prefix", *_LIMITS)
@@ -195,6 +210,10 @@ def _show_dag(command: str, answer: SteeringAnswer) -> None:
     if command == "names":
         for name in fields["names"]:
             print(printable(name))
+        return
+    if command == "add":
+        would = "would be " if fields.get("dry") else ""
+        print(f"{answer.done} node{'' if answer.done == 1 else 's'} {would}added")
         return
     if command == "cancel-all":
         print("the DAG is ending; the rescue file has the rest")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from condor_pydagman.config.growth_knobs import GrowthKnobs
 from condor_pydagman.config.knob import (
     DAGMAN,
     SUBMIT,
@@ -26,7 +27,7 @@ MAX_SUBMITS = "DAGMAN_MAX_SUBMITS_PER_INTERVAL"
 _BINDINGS_ONLY = "node jobs are submitted and removed through HTCondor's Python bindings only"
 
 
-class Config(PlacementKnobs, SiteKnobs, LimitKnobs):
+class Config(PlacementKnobs, SiteKnobs, LimitKnobs, GrowthKnobs):
     """Values of all knobs in force.  Times in seconds; throttles: 0 means no limit.
 
     `explicit` are names of knobs that are set, if their defaults mean another thing than
@@ -483,7 +484,7 @@ class Config(PlacementKnobs, SiteKnobs, LimitKnobs):
         return MAX_SUBMITS in self.explicit or self.max_submits_per_interval != 100
 
 
-_ROWS = {**vars(Config), **vars(PlacementKnobs), **vars(SiteKnobs), **vars(LimitKnobs)}
+_ROWS = {name: row for kind in Config.__mro__ for name, row in vars(kind).items()}
 _TABLE = {name: row for name, row in _ROWS.items() if isinstance(row, Knob)}
 _DEFAULTS: dict[str, Any] = {name: knob.default for name, knob in _TABLE.items()}
 _DEFAULTS.update(explicit=Config.explicit, remarks=Config.remarks)

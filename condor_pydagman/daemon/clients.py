@@ -85,6 +85,11 @@ class Clients:
         if self._desk is not None:
             self._desk.steered(answer)
 
+    def grown(self, answer: do.Grown) -> None:
+        """See `ports.Control`."""
+        if self._desk is not None:
+            self._desk.grown(answer)
+
     def retry_publishing(self) -> None:
         """See `ports.Control`."""
         self._control.retry_publishing()

@@ -6,9 +6,10 @@ import gc
 import os
 import resource
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
-from condor_pydagman.adapters import files, own_files
+from condor_pydagman.adapters import files, kept_pieces, own_files
 from condor_pydagman.adapters.lock_holder import living_holder
 from condor_pydagman.adapters.outlog import OutLog
 from condor_pydagman.config import Config
@@ -19,11 +20,16 @@ from condor_pydagman.graph import chosen_nodes
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle
 from condor_pydagman.graph.model import Choice, Dag
+from condor_pydagman.graph.piece import Piece
 from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records import banner, parse_timing, rescue
 from condor_pydagman.vocabulary import EXIT_RESTART, NodeKind
+
+if TYPE_CHECKING:
+    from condor_pydagman.daemon.ports import Growth
+    from condor_pydagman.daemon.run import DagRun
 
 
 class CannotStart(PydagmanError):
@@ -62,7 +68,7 @@ def load(options: DagmanOptions, config: Config, chosen: rescue.Selection, out: 
     if chosen.file:
         for line in rescue.usage_lines(chosen, len(options.dag_files)):
             out.say(line)
-        _apply_rescue(dag, chosen, how)
+        _apply_rescue(dag, chosen, how, kept_pieces.of(dag, options.paths()))
     _leave_out(dag, options, out)
     _refuse_cycle(dag, config)
     for line in banner.category_lines(dag):
@@ -176,12 +182,15 @@ def _save_file(options: DagmanOptions, paths: DagPaths) -> tuple[str, str]:
     return (name, paths.save(name, os.getcwd())) if name else ("", "")
 
 
-def _apply_rescue(dag: Dag, chosen: rescue.Selection, how: BuildOptions) -> None:
+def _apply_rescue(
+    dag: Dag, chosen: rescue.Selection, how: BuildOptions, pieces: Mapping[str, Piece]
+) -> None:
     path, kind = chosen.file, "save" if chosen.saved else "dag"
     try:
         if chosen.saved and "/" not in chosen.saved:  # the directory, too, is known by name alone
             own_files.refuse_planted_directory(os.path.dirname(path))
-        apply_progress(dag, files.read_text(path, own=True), path, how)
+        text = files.read_text(path, own=True)
+        apply_progress(dag, text, path, how, pieces)
     except DagFileErrors as error:
         raise CannotStart(f"{error.detail()}\nFailed to parse {kind} file") from None
     except FileNotFoundError:
@@ -227,3 +236,10 @@ def _refuse_cycle(dag: Dag, config: Config) -> None:
                 "ERROR: a cycle exists in the dag, please check input\n    "
                 + describe_cycle(dag, cycle)
             )
+
+
+def growth_desk(run: DagRun, pieces: kept_pieces.KeptPieces) -> Growth:
+    """What a DAG needs to which something is added; others do not load it."""
+    from condor_pydagman.daemon.growth_desk import GrowthDesk
+
+    return GrowthDesk(run, pieces, build_options(run.options, run.config))

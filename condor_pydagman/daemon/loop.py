@@ -68,7 +68,12 @@ class Loop:
             float(run.config.user_log_scan_interval),
         )
         self._performer = Performer(
-            run, self._publisher, self._inputs, self._log.call_at_end, self._control.steered
+            run,
+            self._publisher,
+            self._inputs,
+            self._log.call_at_end,
+            self._control.steered,
+            self._control.grown,
         )
         now = clock.monotonic()
         self._gathered_at = 0.0

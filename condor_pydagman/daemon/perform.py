@@ -59,6 +59,7 @@ class Performer:
         answers: inputs that the engine has not handled yet; results are appended.
         at_end_of_log: see `CallAtEnd`.
         steered: is told when a request for nodes is in force.
+        grown: is told when a person's piece is in force.
 
     Attributes:
         exit: the Exit action once it has been performed; the loop ends then.
@@ -73,6 +74,7 @@ class Performer:
         answers: deque[inputs.Input],
         at_end_of_log: CallAtEnd,
         steered: Callable[[do.Steered], None],
+        grown: Callable[[do.Grown], None] = lambda answer: None,
     ) -> None:
         self.run = run
         self.publisher = publisher
@@ -107,6 +109,8 @@ class Performer:
             do.MatchSites: self._match_sites,
             do.TakePlaces: self._take_places,
             **dict.fromkeys((do.EvaluateConditions, do.ReadResult), self._decide),
+            do.ReadPiece: lambda a: run.growth_desk().read(a, answers.append),
+            do.Grown: grown,
             do.WriteRescue: self._write_rescue,
             do.WriteSavePoint: self._write_save_point,
             do.Publish: self._publish,
@@ -138,6 +142,8 @@ class Performer:
 
     def next_deadline(self) -> float | None:
         """When to call `work`, monotonic seconds."""
+        if self.run.growth is not None and self.run.growth.busy:
+            return 0.0
         deadline = self.writer.next_deadline()
         if self.shutdown is not None:
             later = self.shutdown.next_deadline()
@@ -149,6 +155,8 @@ class Performer:
         """Do what is due."""
         if self.writer:
             self.writer.work(now)
+        if self.run.growth is not None and self.run.growth.busy:
+            self.run.growth.work()
         if self.shutdown is not None:
             self.shutdown.work(now)
 
@@ -157,11 +165,8 @@ class Performer:
 
     def _say_line(self, action: do.Say) -> None:
         text, level, test = action
-        out = self.run.out
-        if test:
-            out.say_test(text, level)
-        else:
-            out.say(text, level)
+        say = self.run.out.say_test if test else self.run.out.say
+        say(text, level)
 
     # The schedd
 

@@ -18,7 +18,9 @@ from typing import Any, Protocol
 from condor_pydagman.adapters.schedd_requests import Request
 from condor_pydagman.engine.actions import (
     EvaluateConditions,
+    Grown,
     MatchSites,
+    ReadPiece,
     ReadResult,
     RunScript,
     Steered,
@@ -27,6 +29,7 @@ from condor_pydagman.engine.actions import (
 )
 from condor_pydagman.engine.inputs import Input, LogBroken, LogEvent, ScriptEnded
 from condor_pydagman.graph.model import Script
+from condor_pydagman.graph.piece import Piece
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records.job_description import Template
 
@@ -169,6 +172,29 @@ class Conditions(Protocol):
         """Evaluate conditions, or read what a node publishes; `tell` is given the answer later."""
 
 
+class Growth(Protocol):
+    """Reads what is added to the DAG, and keeps it."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether `work` has something to do."""
+
+    def work(self) -> None:
+        """Some milliseconds of work."""
+
+    def read(self, action: ReadPiece, answer: Callable[[Input], None]) -> None:
+        """Read what a node adds; `answer` is given a PieceRead or PieceRefused later."""
+
+    def offer(
+        self, name: str, text: str | None, tell: Callable[[Piece | None, str], None], *, dry: bool
+    ) -> None:
+        """Read what a person adds, from the file of that name unless there is a text; `tell` is
+        given the piece, or all that is wrong with it.
+
+        `dry`: it is checked, and not kept.
+        """
+
+
 class Scripts(Protocol):
     """Runs PRE, POST and HOLD scripts, without waiting.  The end of one shows as a signal.
 
@@ -271,6 +297,9 @@ class Control(Source, Protocol):
 
     def steered(self, answer: Steered) -> None:
         """A request for nodes (`inputs.NodesSteered`) is in force: answer the client."""
+
+    def grown(self, answer: Grown) -> None:
+        """A person's piece is in force, or refused: answer the client."""
 
     def retry_publishing(self) -> None:
         """Called at intervals: set attributes again that the schedd has not accepted."""

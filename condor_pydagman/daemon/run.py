@@ -50,6 +50,8 @@ class DagRun:
         shared_limits: what is done about limits that DAGs share; None if there are none.
         sites: what is done about sites; None if the DAG has no groups that need one.
         conditions: what is done about conditions; None if the DAG has none, and publishes nothing.
+        growth: what is added to the DAG; None until something is.
+        make_growth: makes that.
     """
 
     def __init__(
@@ -80,6 +82,7 @@ class DagRun:
         orphaned: Callable[[], bool] = lambda: False,
         directory: str = "",
         pid: int = 0,
+        make_growth: Callable[[DagRun], ports.Growth] | None = None,
     ) -> None:
         self.dag = dag
         self.engine = engine
@@ -92,10 +95,8 @@ class DagRun:
         self.scripts = scripts
         self.lock = lock
         self.workflow = workflow
-        self.started = started
-        self.version = version
-        self.cluster = cluster
-        self.proc = proc
+        self.started, self.version = started, version
+        self.cluster, self.proc = cluster, proc
         self.own_ad = own_ad
         self.rescue_number = rescue_number
         self.written_rescue = 0
@@ -111,7 +112,16 @@ class DagRun:
         self.sites: ports.Sites | None = None
         self.shared_limits: ports.SharedLimits | None = None
         self.conditions: ports.Conditions | None = None
+        self.growth: ports.Growth | None = None
+        self._make_growth = make_growth
         self.placements = PlacementTotals() if NodeKind.DATA in dag.kinds else None
+
+    def growth_desk(self) -> ports.Growth:
+        """What reads what is added to the DAG; most DAGs never need it."""
+        if self.growth is None:
+            assert self._make_growth is not None
+            self.growth = self._make_growth(self)
+        return self.growth
 
     def note_placement(self, event: LogEvent) -> None:
         """Add up a note of a DATA node's worker in the nodes log, and tell of it."""

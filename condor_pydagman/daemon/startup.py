@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import htcondor2
 
+from condor_pydagman.adapters import kept_pieces
 from condor_pydagman.adapters.files import LockFile
 from condor_pydagman.adapters.joblog import NodesLog
 from condor_pydagman.adapters.jobstate_log import JobstateLog
@@ -24,7 +25,7 @@ from condor_pydagman.adapters.script_runner import ScriptRunner
 from condor_pydagman.adapters.submit_event_search import has_submit_events
 from condor_pydagman.config import Config
 from condor_pydagman.daemon import desks, nodes_log_path
-from condor_pydagman.daemon.dag_input import CannotStart, read_dag
+from condor_pydagman.daemon.dag_input import CannotStart, growth_desk, read_dag
 from condor_pydagman.daemon.run import DagRun, by_condor_submit
 from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.engine.engine import Engine
@@ -129,11 +130,12 @@ def prepare(
     recovering = _is_recovering(options, it, out)
     if recovering or not it.job.cluster:
         it.schedd.select_by_log(it.nodes_log)
+    pieces = kept_pieces.of(dag, it.paths)
     log = _begin(it.lock, it.job, it.nodes_log, recovering, rescue_number, out)
     jobstate_log = JobstateLog(dag.jobstate_log, lambda text: out.say(text, 0))
     run = DagRun(
         dag=dag,
-        engine=_engine(it, dag, options, config, admin, recovering, jobstate_log),
+        engine=_engine(it, dag, options, config, admin, recovering, jobstate_log, pieces),
         config=config,
         options=options,
         paths=it.paths,
@@ -153,6 +155,7 @@ def prepare(
         jobstate=jobstate_log,
         stamps=stamp_form(lookup("DEFAULT_USERLOG_FORMAT_OPTIONS") or ""),
         orphaned=_orphaned(),
+        make_growth=lambda run: growth_desk(run, pieces),
     )
     desks.open_desks(run, schedd, admin)
     _begin_jobstate(run)
@@ -168,6 +171,7 @@ def _engine(
     admin: Config,
     recovering: bool,
     jobstate_log: JobstateLog,
+    pieces: kept_pieces.KeptPieces,
 ) -> Engine:
     return Engine(
         dag,
@@ -177,6 +181,7 @@ def _engine(
         dag_id=it.job.cluster,
         first_sequence=1 if recovering else jobstate_log.history.sequence + 1,
         mode=_mode(options),
+        pieces=pieces,
     )
 
 
@@ -187,8 +192,7 @@ def _orphaned() -> Callable[[], bool]:
 
 
 def _schedd_process(it: Plan, options: DagmanOptions) -> ScheddProcess:
-    """The process that talks to the schedd from now on.  It is forked before the DAG is read, while
-    memory is small."""
+    """Talks to the schedd from now on; forked before the DAG is read, while memory is small."""
     schedd = ScheddProcess(it.schedd)
     if not (options.dry_run or options.setup_only):
         schedd.start()

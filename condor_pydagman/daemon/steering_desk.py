@@ -22,6 +22,7 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.engine.report import Report
 from condor_pydagman.engine.selection import SelectionError, one_of_each_group
 from condor_pydagman.errors import PoolError
+from condor_pydagman.graph.piece import Piece
 from condor_pydagman.printable import message
 from condor_pydagman.records.steering_messages import (
     LIMITS,
@@ -70,6 +71,7 @@ class SteeringDesk:
         self._asked: dict[int, _Asked] = {}
         self._parts: deque[inputs.NodesSteered] = deque()
         self._tried: list[tuple[int, str]] = []  # refused nodes of the dry request that is tried
+        self._offers: deque[inputs.PieceOffered] = deque()
         self._commands: deque[tuple[inputs.Input, _Asked]] = deque()
         self._unanswered: deque[_Unanswered] = deque()
         self._subscriptions = Subscriptions(run.paths.primary)
@@ -78,7 +80,7 @@ class SteeringDesk:
 
     def next_deadline(self) -> float | None:
         """When `taken` is to be called though no client has written (monotonic clock)."""
-        if self._parts or self._socket.ready:
+        if self._parts or self._offers or self._socket.ready:
             return 0.0
         return self._unanswered[0].deadline_at if self._unanswered else None
 
@@ -92,6 +94,8 @@ class SteeringDesk:
             found += self._read(client, line)
         if self._parts:
             found += self._next_part()
+        found += self._offers
+        self._offers.clear()
         return found
 
     def _read(self, client: Client, line: bytes) -> list[inputs.Input]:
@@ -154,6 +158,31 @@ class SteeringDesk:
             told = {"done": answer.done, **refusals(self._named(answer.refused))}
             self._answer(asked.client, asked.wanted.identity, told)
 
+    def grown(self, answer: do.Grown) -> None:
+        """A piece is in force, or refused."""
+        asked = self._asked.pop(answer.request, None)
+        if asked is not None:
+            told = {"error": answer.error} if answer.error else {"done": answer.nodes}
+            self._answer(asked.client, asked.wanted.identity, told)
+
+    def _add(self, asked: _Asked) -> None:
+        """Have a piece read; it is offered to the engine when it has been."""
+        wanted, options = asked.wanted, asked.wanted.options
+        assert not isinstance(options, str)
+        name, text = str(options.get("file", "")), options.get("text")
+        self._number += 1
+        number = self._number
+
+        def tell(piece: Piece | None, error: str) -> None:
+            if piece is None or wanted.dry:
+                told = {"error": error} if piece is None else {"dry": True, "done": piece.size}
+                self._answer(asked.client, wanted.identity, told)
+            else:
+                self._asked[number] = asked
+                self._offers.append(inputs.PieceOffered(number, piece, self._who()))
+
+        self._run.growth_desk().offer(name or "<text>", text, tell, dry=wanted.dry)
+
     def _inputs_of(self, asked: _Asked) -> list[inputs.Input]:
         """What is to be given to the engine for a request at once."""
         wanted = asked.wanted
@@ -182,6 +211,9 @@ class SteeringDesk:
         wanted = asked.wanted
         options = wanted.options
         assert not isinstance(options, str)
+        if wanted.command == "add":
+            self._add(asked)
+            return []
         if wanted.command == "info" or wanted.dry:
             self._answer(asked.client, wanted.identity, self._info())
             return []

@@ -335,6 +335,50 @@ class MaxJobs(NamedTuple):
     limit: int
 
 
+class ExtendLine(NamedTuple):
+    """EXTEND: the commands of a DAG file are added to the DAG when the node has ended well.
+
+    Attributes:
+        between: whether the new nodes stand between the node and its children.
+        directory: of the new nodes; '' for that of the file with the line.
+        prefix: what their names begin with; None: as names of this file.
+    """
+
+    line: int
+    node: str
+    file: str
+    between: bool = True
+    directory: str = ""
+    prefix: str | None = None
+
+
+class ScatterLine(NamedTuple):
+    """SCATTER: a node for each line of a file is added when the node has ended well.
+
+    Attributes:
+        pattern: of the nodes' names.
+        pairs: variables of the nodes, with {item} and so on in their values.
+        directory, prefix: as of EXTEND.
+    """
+
+    line: int
+    node: str
+    file: str
+    pattern: str
+    submit: str
+    pairs: tuple[tuple[str, str], ...] = ()
+    directory: str = ""
+    prefix: str | None = None
+
+
+class GrownLine(NamedTuple):
+    """GROWN: what had been added to the DAG, in a rescue file."""
+
+    line: int
+    number: int
+    digest: str
+
+
 class Done(NamedTuple):
     """DONE: the node need not run; the lines of a rescue file."""
 
@@ -437,6 +481,9 @@ Command = Union[
     SharedLimit,
     BrakeLine,
     MaxJobs,
+    ExtendLine,
+    ScatterLine,
+    GrownLine,
     Done,
     NodeStatusFile,
     JobstateLog,

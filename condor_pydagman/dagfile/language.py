@@ -174,6 +174,19 @@ _TABLE = (
         " [CATEGORY <category>] (HALT|HOLD|ABORT)",
         "Stops the DAG when more nodes fail than so many, perhaps all in the same way.",
     )._replace(extension=True),
+    _uses(
+        "EXTEND <node> <dag file> [BETWEEN|ANYWHERE] [DIR <directory>] [PREFIX <prefix>]",
+        "A DAG file that the node writes, and that is added to the DAG when it has ended well.",
+    )._replace(extension=True),
+    _uses(
+        "SCATTER <node> <list file> <name pattern> <submit description> [DIR <directory>]"
+        " [PREFIX <prefix>] [VARS <key>=<value> ...]",
+        "A node for each line of a file that the node writes, added when it has ended well.",
+    )._replace(extension=True),
+    _uses(
+        "GROWN <number> <digest>",
+        "What had been added to the DAG while it ran; only in a rescue file.",
+    )._replace(extension=True),
     _uses("DONE <node>", "A node that need not run, as in a rescue file."),
     _uses("SAVE_POINT_FILE <node> [<file>]", "A file that saves the DAG's progress at this node."),
     _submit_only("CONFIG <file>", "A configuration file for this DAG."),

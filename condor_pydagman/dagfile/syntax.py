@@ -14,6 +14,7 @@ from condor_pydagman.dagfile import choice_lines as choice
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile import condition_lines as condition
 from condor_pydagman.dagfile import edge_lines as edge
+from condor_pydagman.dagfile import growth_lines as growth
 from condor_pydagman.dagfile import limit_lines as limit
 from condor_pydagman.dagfile import modifier_lines as modifier
 from condor_pydagman.dagfile import node_lines as node
@@ -65,6 +66,8 @@ _LIMIT = whole_number("No throttle limit specified", "Invalid throttle limit '{}
 _GROUP = name("Missing name of the group")
 _SITE = name("Missing name of the site")
 _ROUND = whole_number("Missing number of the round", "Invalid number of the round '{}'", 1)
+_PIECE = whole_number("Missing number of the piece", "Invalid number of the piece '{}'", 1)
+_DIGEST = name("Missing digest of the piece")
 _ATTRIBUTE = rest("No attribute line (key = value) provided")
 _INCLUDE = file("No include file specified")
 _CONFIG = file("No configuration file specified")
@@ -131,6 +134,9 @@ _TABLE = (
         condition.write_node_result,
     ),
     Syntax("BRAKE", commands.BrakeLine, brake.read_brake, brake.write_brake),
+    Syntax("EXTEND", commands.ExtendLine, growth.read_extend, growth.write_extend),
+    Syntax("SCATTER", commands.ScatterLine, growth.read_scatter, growth.write_scatter),
+    _fixed("GROWN", commands.GrownLine, _PIECE, _DIGEST),
     _fixed("DONE", commands.Done, NODE),
     Syntax(
         "SAVE_POINT_FILE",

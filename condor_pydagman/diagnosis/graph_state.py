@@ -115,7 +115,7 @@ class GraphState:
             if vertex in seen:
                 continue
             seen.add(vertex)
-            if vertex < len(self.dag):
+            if vertex >= 0:
                 if self.status[vertex] is not NodeStatus.NOT_READY:
                     continue
                 self.status[vertex] = NodeStatus.FUTILE

@@ -223,6 +223,23 @@ class WriteRescue(NamedTuple):
     """Write the rescue file from the engine's present state.  Answered by RescueWritten."""
 
 
+class ReadPiece(NamedTuple):
+    """Read what a node that has ended well adds to the DAG, and keep its text.
+
+    Answered by PieceRead or PieceRefused.
+    """
+
+    node: int
+
+
+class Grown(NamedTuple):
+    """Answer to a person's piece: how many nodes the DAG has got, or why it is refused."""
+
+    request: int
+    nodes: int
+    error: str
+
+
 class WriteSavePoint(NamedTuple):
     """Write the node's save file from the engine's present state."""
 
@@ -325,6 +342,8 @@ Action = Union[
     TakePlaces,
     EvaluateConditions,
     ReadResult,
+    ReadPiece,
+    Grown,
     WriteRescue,
     WriteSavePoint,
     Publish,

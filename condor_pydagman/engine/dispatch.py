@@ -13,6 +13,7 @@ from condor_pydagman.engine import (
     brake,
     conditions,
     dag_priority,
+    growth,
     lifecycle,
     log_events,
     node_results,
@@ -50,8 +51,6 @@ def dispatch(run: RunState) -> None:
         reconcile.ask(run)
     if run.phase is Phase.RECONCILING:
         return
-    if run.save_points.due:
-        _write_save_points(run)
     if run.unconfirmed.actions:
         _rewrite_unconfirmed(run)
     if run.steering.cancelled:
@@ -70,11 +69,20 @@ def dispatch(run: RunState) -> None:
         steering.rewrite_overdue(run)
         if steering.keeps_waiting(run) or brake.keeps_waiting(run):
             return
+    if run.growth:
+        growth.rewrite_overdue(run)
+        if growth.keeps_waiting(run):
+            return
+        growth.ask(run)
+        if run.growth.free and not run.starts_nothing:
+            growth.start_free(run)
     rerun.settle(run)
     if run.dag.published:
         node_results.work(run)
     if run.conditions:
         conditions.ask_if_due(run)
+    if run.save_points.due:
+        _write_save_points(run)
     if run.sites:
         _match_sites(run)
     if not run.frozen:
@@ -172,6 +180,10 @@ def _deadlines(run: RunState) -> Iterator[float | None]:
         yield None if run.is_over or run.starts_nothing else site_policies.next_time(run)
     if run.shared:
         yield shared_limits.next_time(run)
+    if run.growth:
+        yield growth.next_time(run)
+        if growth.keeps_waiting(run):
+            return
     if run.dag.published:
         yield node_results.next_time(run)
     if run.conditions:

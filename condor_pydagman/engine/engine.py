@@ -11,7 +11,7 @@ inside this folder run downwards only, in the order that tests/test_style.py lis
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from condor_pydagman.config import Config
@@ -20,6 +20,7 @@ from condor_pydagman.engine import (
     conditions,
     dag_priority,
     dispatch,
+    growth,
     inputs,
     log_events,
     node_results,
@@ -38,18 +39,20 @@ from condor_pydagman.engine import (
     views,
 )
 from condor_pydagman.engine.dag_states import Phase
+from condor_pydagman.engine.growth_records import NO_PIECES, Growing
 from condor_pydagman.engine.report import GroupReport, NodeReport, Report
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.engine.validate import validate
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.graph.piece import Piece
 
 
 class Engine:
     """The run of one DAG.  Not thread-safe; deterministic.
 
     Args:
-        dag: the DAG; it is read only.
+        dag: the DAG; it is read only, unless it grows.
         config: knobs in force.
         limits: throttles in force.
         admin: the administrator's knobs, which cap throttles that are asked for later; None:
@@ -57,6 +60,7 @@ class Engine:
         dag_id: cluster of the DAGMan job, for `$DAGID`; 0 if unknown.
         first_sequence: first number for jobstate.log, one above those already there.
         mode: what kind of run this is.
+        pieces: what may be added to the DAG, or has been by an earlier DAGMan, by digest.
         check: recount and compare everything after each input (for tests and debugging).
 
     Attributes:
@@ -75,6 +79,7 @@ class Engine:
         dag_id: int = 0,
         first_sequence: int = 1,
         mode: Mode = Mode.RUN,
+        pieces: Mapping[str, Piece] = NO_PIECES,
         check: bool = False,
     ) -> None:
         self.check = check
@@ -86,6 +91,7 @@ class Engine:
             dag_id=dag_id,
             first_sequence=first_sequence,
             mode=mode,
+            growth=Growing(pieces, dag.pieces),
         )
         self._published = -1
 
@@ -148,6 +154,19 @@ class Engine:
         """The nodes that a command does not fit now, each with the reason."""
         return steering.refused(self.run, wanted)
 
+    def why_not_added(self, piece: Piece) -> str:
+        """Why a piece can't be added now; '' if it can."""
+        return growth.obstacle(self.run, piece)
+
+    @property
+    def is_growing(self) -> bool:
+        """Whether a piece is about to be in force: one that is read now would be outdated."""
+        return bool(self.run.growth.awaited)
+
+    def has_begun(self, node: int) -> bool:
+        """Whether a node can't get another parent any more."""
+        return growth.has_begun(self.run, node)
+
     def has_ended(self, job: inputs.QueuedJob) -> bool:
         """Whether the end of a job in the queue is known: a removal must leave it out."""
         return views.has_ended(self.run, job)
@@ -184,6 +203,9 @@ _HANDLERS: dict[type, Callable[[RunState, Any], None]] = {
     inputs.LimitsWanted: operator.on_wanted,
     inputs.PriorityWanted: dag_priority.on_wanted,
     inputs.NodesSteered: steering.on_steered,
+    inputs.PieceRead: growth.on_read,
+    inputs.PieceRefused: growth.on_refused,
+    inputs.PieceOffered: growth.on_offered,
     inputs.DagRemoved: run_end.on_dag_removed,
     inputs.Shutdown: run_end.on_shutdown,
     inputs.Wake: log_events.on_wake,

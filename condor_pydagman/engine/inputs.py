@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Union
 
+from condor_pydagman.graph.piece import Piece
 from condor_pydagman.shared_limits.rounds import Grant
 from condor_pydagman.vocabulary import ALL_PROCS, JournalRecord, NodeCommand, ScriptKind
 
@@ -346,6 +347,28 @@ class NodesSteered(NamedTuple):
     last: bool = True
 
 
+class PieceRead(NamedTuple):
+    """Answer to ReadPiece: the piece, whose text is kept."""
+
+    node: int
+    piece: Piece
+
+
+class PieceRefused(NamedTuple):
+    """Answer to ReadPiece: what the node adds to the DAG is wrong, or can't be read."""
+
+    node: int
+    error: str
+
+
+class PieceOffered(NamedTuple):
+    """A person adds a piece, whose text is kept.  Answered by `actions.Grown`."""
+
+    request: int
+    piece: Piece
+    by: str
+
+
 class DagRemoved(NamedTuple):
     """SIGUSR1: the DAGMan job was removed (condor_rm); or a person, `by`, wants the DAG to end so,
     and DAGMan's job stays in the queue until then."""
@@ -391,6 +414,9 @@ Input = Union[
     LimitsWanted,
     PriorityWanted,
     NodesSteered,
+    PieceRead,
+    PieceRefused,
+    PieceOffered,
     DagRemoved,
     Shutdown,
     Wake,

@@ -198,11 +198,28 @@ def is_published(run: RunState, node: int) -> bool:
 
 
 def conclude(run: RunState, node: int) -> None:
-    """The node is done: its children may start."""
+    """The node has ended well, and what it publishes is known."""
+    if run.dag.extensions and _adds_nodes(run, node):
+        run.nodes.move(node, Cause.ADDS_NODES, run.now)
+        run.growth.want(node)
+        return
+    start_all(run, end_well(run, node))
+
+
+def end_well(run: RunState, node: int) -> list[int]:
+    """The node is done; returns the children that may start."""
     run.nodes.move(node, Cause.SUCCEEDED, run.now)
     run.steering.run_over(node)
     _forget_run(run, node)
-    start_all(run, run.nodes.release_children(node))
+    return run.nodes.release_children(node)
+
+
+def _adds_nodes(run: RunState, node: int) -> bool:
+    """Whether what the node adds to the DAG is still to be read."""
+    if node not in run.dag.extensions or run.mode is Mode.DRY_RUN:
+        return False
+    done_so = run.dag.names[node] in run.growth.grown
+    return not done_so and run.nodes.states[node] != State.GROWING
 
 
 def fail(run: RunState, node: int, error: str, *, futile: bool = True) -> None:

@@ -87,6 +87,13 @@ class SharedLimits:
         self.look_at = self.pause_until = self.spare_since = 0.0
         self.said = ""
 
+    def grow(self, dag: Dag, new: range) -> None:
+        """The DAG has got new nodes, none of which has moved; the limits are as before."""
+        if self.limited:
+            more = classes(dag)[1][new.start :]
+            self.class_of.extend(more)
+            self._nodes.count_more(more)
+
     def __bool__(self) -> bool:
         """Whether the DAG keeps to any shared limit now."""
         return self.limited or self.pace_left > 0

@@ -16,7 +16,10 @@ Rule 3: throttles, files and the schedd have no part in it.
        |                              |      |
        |                              +-- POST_WAIT -> POST_RUN -> POST_UNCONFIRMED
        |                              |                               |
-       +--an ancestor failed--> FUTILE    FAILED <--------------------+--> RESULT --> DONE
+       |                              +------- RESULT, if it publishes anything
+       |                              +------- GROWING, if it adds to the DAG
+       |                              |                               |
+       +--an ancestor failed--> FUTILE    FAILED <--------------------+--> DONE
 
 An *unconfirmed* state waits for our own event in the nodes log: what DAGMan itself decided counts
 only when it has been read back from there.  Replaying an old log skips the states that only live
@@ -51,6 +54,7 @@ class State(IntEnum):
     FAILED = 14  # ended badly
     FUTILE = 15  # an ancestor failed
     RESULT = 16  # ended well; what it publishes (PUBLISH) is not known yet
+    GROWING = 17  # ended well; what it adds to the DAG is being read
 
 
 class Cause(IntEnum):
@@ -75,6 +79,7 @@ class Cause(IntEnum):
     RUN_AGAIN = 16  # a person wants it to run anew
     FREED = 17  # no ancestor of it has failed any more
     NEEDS_RESULT = 18  # what it publishes is to be read
+    ADDS_NODES = 19  # this run ended well, and adds to the DAG
 
 
 _S, _C = State, Cause
@@ -164,6 +169,18 @@ TABLE: dict[tuple[State, Cause], State] = {
     (_S.RESULT, _C.SUCCEEDED): _S.DONE,
     (_S.RESULT, _C.RETRY_LATER): _S.RETRY_WAIT,
     (_S.RESULT, _C.FAILED): _S.FAILED,
+    # a node that adds to the DAG
+    (_S.PRE_UNCONFIRMED, _C.ADDS_NODES): _S.GROWING,
+    (_S.PRE_WAIT, _C.ADDS_NODES): _S.GROWING,
+    (_S.SUBMITTED, _C.ADDS_NODES): _S.GROWING,
+    (_S.POST_UNCONFIRMED, _C.ADDS_NODES): _S.GROWING,
+    (_S.POST_WAIT, _C.ADDS_NODES): _S.GROWING,
+    (_S.GROWING, _C.SUCCEEDED): _S.DONE,
+    (_S.GROWING, _C.NEEDS_PRE): _S.PRE_WAIT,
+    (_S.GROWING, _C.NEEDS_SUBMIT): _S.READY,
+    (_S.GROWING, _C.RETRY_LATER): _S.RETRY_WAIT,
+    (_S.GROWING, _C.FAILED): _S.FAILED,
+    (_S.RESULT, _C.ADDS_NODES): _S.GROWING,
     # the delay before a retry has passed
     (_S.RETRY_WAIT, _C.NEEDS_PRE): _S.PRE_WAIT,
     (_S.RETRY_WAIT, _C.NEEDS_SUBMIT): _S.READY,
@@ -183,6 +200,7 @@ PUBLISHED: dict[State, NodeStatus] = {
     _S.POST_RUN: NodeStatus.POSTRUN,
     _S.POST_UNCONFIRMED: NodeStatus.POSTRUN,
     _S.RETRY_WAIT: NodeStatus.READY,
+    _S.GROWING: NodeStatus.POSTRUN,
     _S.DONE: NodeStatus.DONE,
     _S.FAILED: NodeStatus.ERROR,
     _S.FUTILE: NodeStatus.FUTILE,

@@ -40,6 +40,19 @@ class Turns:
         self.changed: dict[int, None] = dict.fromkeys(self.parents)
         self.opened: set[int] = set()
 
+    def grow(self, dag: Dag, nodes: Iterable[int], states: Sequence[int]) -> None:
+        """Some of these nodes may have more parents; none of them has begun."""
+        for node in nodes:
+            if node in self.parents:
+                known = set(self.parents[node])
+                self.parents[node] = parents_of(dag, node)
+                for parent in self.parents[node]:
+                    if parent not in known:
+                        self.watched.setdefault(parent, []).append(node)
+                ended = (State(states[parent]) in ENDED for parent in self.parents[node])
+                self.unfinished[node] = len(self.parents[node]) - sum(ended)
+                self.close(node)
+
     def parent_moved(self, parent: int, old: int, new: int) -> None:
         """A watched node has another state."""
         step = (State(old) in ENDED) - (State(new) in ENDED)

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import repeat
 
 from condor_pydagman.engine.node_states import TABLE, Cause, State
 from condor_pydagman.engine.node_turns import GATE, Turns
+from condor_pydagman.graph.grow import Growth
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import NodeKind
 
@@ -38,7 +40,7 @@ class Nodes:
         total: how many nodes there are without them.
         counts: how many nodes are in each state, services left out.
         service_counts: the same of services.
-        waiting: for each vertex (nodes, then junctions), how many predecessors have not ended.
+        waiting: for each vertex (as `Edges.vertices`), how many predecessors have not ended.
         turns: the nodes that are outside of that countdown.
         retries: retries taken so far, by node; absent means 0.
         values: return value of the last run, by node; absent means 0.
@@ -81,7 +83,7 @@ class Nodes:
         self.counts[State.WAITING] = self.total
         self.service_counts = [0] * len(State)
         self.service_counts[State.WAITING] = len(self.services)
-        self.waiting = array("i", (dag.predecessor_count(v) for v in range(dag.vertex_count)))
+        self.waiting = dag.edges.predecessor_counts()
         self.turns = Turns(dag, dag.conditions)
         self._watched = self.turns.watched
         for node in self.turns.parents:
@@ -103,6 +105,33 @@ class Nodes:
         self.by_class = [[0] * len(State) for _ in range(classes)]
         for number in class_of:
             self.by_class[number][State.WAITING] += 1
+
+    def count_more(self, classes: Iterable[int]) -> None:
+        """There are more nodes, of these classes; none of them has moved yet."""
+        for number in classes:
+            self.by_class[number][State.WAITING] += 1
+
+    def grow(self, growth: Growth) -> list[int]:
+        """The DAG has grown.  Returns the nodes that now have no unfinished parent, of those that
+        are new or wait for an ended one."""
+        first, count = growth.nodes.start, len(growth.nodes)
+        self.waiting[first:first] = growth.waiting
+        self.states.extend(bytes(count))
+        self.clusters.extend(repeat(0, count))
+        if self.procs is not None:
+            self.procs.extend(repeat(0, count))
+        self.total += count
+        self.counts[State.WAITING] += count
+        self.changes += 1
+        for node, parents in growth.before:
+            self.waiting[node] += parents
+        free = [node for node in growth.nodes if not self.waiting[node]]
+        for node, successors, weak in growth.behind:
+            if self.states[node] == State.DONE:
+                free += self._release(successors)
+            elif self.states[node] == State.FAILED:
+                free += self._release([v for v, mark in zip(successors, weak) if mark])
+        return free
 
     def move(self, node: int, cause: Cause, now: float) -> None:
         """Change the state of one node.
@@ -191,7 +220,6 @@ class Nodes:
         return self._release(self._weak(node) if weak_only else self.dag.successors(node))
 
     def _release(self, first: Sequence[int]) -> list[int]:
-        total = len(self.dag)
         released: list[int] = []
         todo = [first]
         while todo:
@@ -199,7 +227,7 @@ class Nodes:
                 self.waiting[vertex] -= 1
                 if self.waiting[vertex]:
                     continue
-                if vertex < total:
+                if vertex >= 0:
                     released.append(vertex)
                 else:
                     todo.append(self.dag.successors(vertex))
@@ -212,7 +240,6 @@ class Nodes:
     def take_back(self, node: int, *, weak_only: bool = False) -> list[int]:
         """The reverse of `release_children`: the node is to run anew.  Returns the children that
         had no unfinished parent, and have one now."""
-        total = len(self.dag)
         taken: list[int] = []
         todo = [self._weak(node) if weak_only else self.dag.successors(node)]
         while todo:
@@ -220,7 +247,7 @@ class Nodes:
                 self.waiting[vertex] += 1
                 if self.waiting[vertex] > 1:
                     continue
-                if vertex < total:
+                if vertex >= 0:
                     taken.append(vertex)
                 else:
                     todo.append(self.dag.successors(vertex))
@@ -250,25 +277,32 @@ class Nodes:
         weak edge of the failed node makes no child futile; one of a node that is futile does.
         Nodes whose turn is decided otherwise are passed over, with all that is below them.
         """
-        total, gated = len(self.dag), self.turns.parents
+        return self._mark_futile(self._weak(node, weak=False), now)
+
+    def _mark_futile(self, first: Sequence[int], now: float) -> int:
+        gated = self.turns.parents
         seen: set[int] = set()
         futile = 0
-        todo = [self._weak(node, weak=False)]
+        todo = [first]
         while todo:
             for vertex in todo.pop():
                 if vertex in seen or vertex in self._futile_junctions:
                     continue
                 if gated and vertex in gated:
                     continue
-                (seen if vertex < total else self._futile_junctions).add(vertex)
-                state = self.states[vertex] if vertex < total else State.WAITING
+                (seen if vertex >= 0 else self._futile_junctions).add(vertex)
+                state = self.states[vertex] if vertex >= 0 else State.WAITING
                 if state == State.FUTILE:
                     continue
-                if vertex < total and state == State.WAITING:
+                if vertex >= 0 and state == State.WAITING:
                     self.move(vertex, Cause.ANCESTOR_FAILED, now)
                     futile += 1
                 todo.append(self.dag.successors(vertex))
         return futile
+
+    def mark_futile_from(self, vertices: Sequence[int], now: float) -> None:
+        """Mark new vertices, of which a parent can't run, and everything below them."""
+        self._mark_futile(vertices, now)
 
     def count_all(self, state: State) -> int:
         """How many nodes are in a state, services included."""

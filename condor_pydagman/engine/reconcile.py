@@ -14,7 +14,8 @@ counts as lost, and if a submit's reply and event both may be; what it tells goe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle, run_end, submission
@@ -53,6 +54,10 @@ def on_listed(run: RunState, answer: QueueListed) -> None:
     """The schedd's list of this DAG's procs."""
     by_node = _by_node(run, answer.jobs)
     run.query.answered(_ended_by_node(run, answer.ended) if answer.ended else None)
+    strangers: Iterable[QueuedJob | EndedJob] = chain(answer.jobs, answer.ended)
+    for job in strangers:
+        if job.node not in run.dag.ids:
+            run.query.note_stranger(job)
     for node in dict.fromkeys((*by_node, *run.query.history)):
         _compare(run, node, by_node.get(node, ()))
     for node in list(run.nodes.in_state(State.UNKNOWN)):

@@ -132,6 +132,13 @@ def _wait_again(run: RunState, child: int) -> None:
         lifecycle.begin_anew(run, child)
 
 
+def wait_for_more(run: RunState, node: int) -> None:
+    """A node that has not begun gets further parents."""
+    state = run.nodes.states[node]
+    if state in NOT_BEGUN and state not in (State.WAITING, State.RETRY_WAIT):
+        _wait_again(run, node)
+
+
 def forget_failure(run: RunState, node: int) -> None:
     """The node has failed no more: what it made futile is found out anew."""
     run.nodes.forget_error(node)

@@ -183,6 +183,7 @@ def end_if_finished(run: RunState) -> None:
         or run.submission.in_flight
         or run.sites.under_way
         or conditions.under_way(run)
+        or run.growth.free
         or _service_is_awaited(run)
     ):
         return
@@ -318,7 +319,7 @@ def _others_busy(run: RunState) -> bool:
     A POST script that could not be started for a strict warning never will be.
     """
     counts = run.nodes.counts
-    at_rest = sum(counts[state] for state in (*NEEDS_A_START, *ENDED))
+    at_rest = sum(counts[state] for state in (*NEEDS_A_START, *ENDED, State.GROWING))
     if not run.scripts.post:
         at_rest += counts[State.POST_WAIT]
     if run.end.begun is not None and not _removes_jobs(run, run.end.begun):

@@ -185,9 +185,13 @@ class QueueQuery:
         missing: procs that were not in the queue, and since when.
         found: jobs found in the queue for runs of nodes to come.
         history: what has left the queue, by the schedd's history, of nodes not done then.
+        strangers: jobs of nodes that the DAG has not got (yet), by name: in the queue, and ended.
     """
 
-    __slots__ = ("asked_about", "at", "delay_s", "found", "history", "missing", "running")
+    __slots__ = (
+        *("asked_about", "at", "delay_s", "found", "history", "missing", "running"),
+        "strangers",
+    )
 
     def __init__(self) -> None:
         self.at: float | None = None
@@ -197,6 +201,7 @@ class QueueQuery:
         self.missing: dict[tuple[int, int], float] = {}
         self.found: dict[int, list[QueuedJob]] = {}
         self.history: dict[int, list[EndedJob]] = {}
+        self.strangers: dict[str, tuple[list[QueuedJob], list[EndedJob]]] = {}
 
     def plan(self, at: float) -> None:
         """Ask at that time."""
@@ -219,12 +224,30 @@ class QueueQuery:
         self.running = False
         self.delay_s = 1.0
         self.found.clear()
+        kept = {} if history is not None else self.strangers
+        self.strangers = {name: ([], ended) for name, (_, ended) in kept.items() if ended}
         if history is not None:
             self.history = history
 
     def keep(self, node: int, jobs: list[QueuedJob]) -> None:
         """Jobs of a run of the node that is to come."""
         self.found[node] = jobs
+
+    def note_stranger(self, job: QueuedJob | EndedJob) -> None:
+        """A job of a node that the DAG has not got: the log may have lost that it has grown."""
+        queued, ended = self.strangers.setdefault(job.node, ([], []))
+        if isinstance(job, QueuedJob):
+            queued.append(job)
+        else:
+            ended.append(job)
+
+    def introduce(self, node: int, name: str) -> None:
+        """The DAG has got a node of that name."""
+        queued, ended = self.strangers.pop(name, ([], []))
+        if queued:
+            self.found[node] = queued
+        if ended:
+            self.history[node] = ended
 
     def set_missing(self, missing: dict[tuple[int, int], float]) -> None:
         """The procs that are not in the queue, and since when."""

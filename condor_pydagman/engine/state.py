@@ -14,6 +14,7 @@ from condor_pydagman.engine.brake_records import Brakes
 from condor_pydagman.engine.condition_records import Conditions, Results
 from condor_pydagman.engine.dag_states import MOVES, Phase
 from condor_pydagman.engine.decisions import ALL_EVENTS
+from condor_pydagman.engine.growth_records import Growing
 from condor_pydagman.engine.jobs import JobTable
 from condor_pydagman.engine.limit_records import SharedLimits
 from condor_pydagman.engine.limited_queues import (
@@ -61,7 +62,7 @@ class RunState:
     Attributes:
         now: time of the present input, seconds since the epoch; set by Engine.handle.
         out: the actions of the present input; set by Engine.handle, `emit` adds to them.
-        dag: the DAG; it is read only.
+        dag: the DAG; only `growth` changes it.
         config: knobs in force.
         admin: the administrator's knobs, which cap throttles that are asked for later.
         limits: throttles in force.
@@ -81,6 +82,7 @@ class RunState:
         conditions: nodes that run if a condition is true.
         results: what nodes have published for conditions.
         brakes: what stops a DAG of which much fails.
+        growth: what is added to the DAG while it runs.
     """
 
     __slots__ = (
@@ -94,6 +96,7 @@ class RunState:
         "deferrals",
         "end",
         "final",
+        "growth",
         "halt",
         "job_table",
         "jobstate_lines",
@@ -136,6 +139,7 @@ class RunState:
         dag_id: int,
         first_sequence: int,
         mode: Mode,
+        growth: Growing,
     ) -> None:
         self.dag = dag
         self.config = config
@@ -144,6 +148,7 @@ class RunState:
         self.limits_changed = False
         self.dag_id = dag_id
         self.mode = mode
+        self.growth = growth
         self.now = 0.0
         self.out: list[do.Action] = []
         self._reset_run_state(first_sequence)

@@ -100,6 +100,7 @@ _SHOWN = {
     State.POST_UNCONFIRMED: "its POST script has just ended",
     State.RETRY_WAIT: "it waits for its next retry",
     State.RESULT: "what it publishes is being read",
+    State.GROWING: "what it adds to the DAG is being read",
 }
 
 

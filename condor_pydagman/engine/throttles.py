@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from condor_pydagman.config import Config, effective_limit
@@ -229,6 +230,12 @@ class Categories:
         """Whether the node's category allows one more."""
         name = self._of.get(node)
         return name is None or len(self._inside.get(name, ())) < self._limits[name]
+
+    def grow(self, categories: Mapping[int, str], new: range) -> None:
+        """The DAG has got new nodes, and perhaps other limits."""
+        if self._limits:
+            known = ((node, categories[node]) for node in new if node in categories)
+            self._of.update((node, name) for node, name in known if name in self._limits)
 
     def set_aside(self, node: int) -> None:
         """Keep a ready node until its category has room."""

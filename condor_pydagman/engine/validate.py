@@ -21,6 +21,7 @@ def validate(run: RunState) -> None:
     _throttles(run)
     _special(run)
     _groups(run)
+    _grown(run)
 
 
 def _counts(run: RunState) -> None:
@@ -131,3 +132,35 @@ def _groups(run: RunState) -> None:
             assert run.nodes.states[node] in known, run.nodes.move_history(node)
     for number, site in sites.claims.items():
         assert site == sites.sites[number], (number, site)
+
+
+def _grown(run: RunState) -> None:
+    """A DAG that has grown is as one that has always been so: the countdown of parents fits."""
+    nodes, dag = run.nodes, run.dag
+    assert len(nodes.states) == len(nodes.clusters) == len(dag), len(dag)
+    assert len(nodes.waiting) == dag.vertex_count, dag.vertex_count
+    growing = set(nodes.in_state(State.GROWING))
+    assert growing == set(run.growth.wanting), (growing, run.growth.wanting)
+    if not run.growth.in_force or run.sites or run.steering.stale:
+        return
+    left = dict.fromkeys(dag.vertices(), 0)
+    for vertex in dag.vertices():
+        for after in _unreleased(run, vertex):
+            left[after] += 1
+    for vertex, count in left.items():
+        gate = GATE if vertex in nodes.turns.parents else 0
+        assert nodes.waiting[vertex] == count + gate, (vertex, nodes.waiting[vertex], count)
+
+
+def _unreleased(run: RunState, vertex: int) -> list[int]:
+    """The successors that a vertex still keeps waiting."""
+    after = run.dag.successors(vertex)
+    if vertex < 0:
+        return list(after) if run.nodes.waiting[vertex] else []
+    state = run.nodes.states[vertex]
+    if state == State.DONE:
+        return []
+    if state != State.FAILED or vertex in run.steering.barren:
+        return list(after)
+    marks = run.dag.edges.weak_marks(vertex)
+    return [one for one, weak in zip(after, marks) if not weak]

@@ -13,6 +13,7 @@ from condor_pydagman.graph import (
     condition_commands,
     connect,
     define,
+    growers,
     limit_uses,
     modify,
     site_groups,
@@ -56,6 +57,9 @@ _FUNCTIONS: dict[type, Callable[[Building, Any], None]] = {
     commands.Choose: chosen_nodes.choose,
     commands.SharedLimit: limit_uses.shared_limit,
     commands.BrakeLine: brakes.brake,
+    commands.ExtendLine: growers.extend,
+    commands.ScatterLine: growers.scatter,
+    commands.GrownLine: growers.grown,
     commands.MaxJobs: whole.max_jobs,
     commands.NodeStatusFile: whole.node_status_file,
     commands.JobstateLog: whole.jobstate_log,
@@ -74,4 +78,5 @@ def apply(building: Building, command: Command) -> None:
     Raises:
         ProcessingError: it can't be applied; without its place.
     """
+    building.admit(command)
     _FUNCTIONS[type(command)](building, command)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
+from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.problems import ProcessingError
 from condor_pydagman.graph.scope import Scope
@@ -110,6 +111,17 @@ class Building:
         found = self.numbers(names)
         return found if found is None or isinstance(found, range) else sorted(set(found))
 
+    def defined_at(self, full: str) -> str | None:
+        """Where the node of that full name is defined; None if there is none."""
+        node = self.dag.ids.get(full)
+        return None if node is None else self.dag.place(node) or "an unknown place"
+
+    def admit(self, command: Command) -> None:
+        """Refuse a command that can't stand in what is being read."""
+
+    def admit_edges(self, children: Sequence[int]) -> None:
+        """Refuse nodes that can't get another parent."""
+
     def full_names(self, names: Sequence[str]) -> Sequence[str]:
         """As `Scope.full`, for several names."""
         before = self.scope.prefix + self.scope.munge
@@ -193,6 +205,10 @@ class Building:
         """Number of the next join node; they are counted over all files."""
         self._joins += 1
         return self._joins - 1
+
+    def join_name(self) -> str:
+        """Full name of the next join node."""
+        return f"{self.scope.prefix}_condor_join_node{self.next_join()}"
 
     def next_inline(self) -> int:
         """Number of the next inline description; they are counted over all files."""

@@ -32,6 +32,7 @@ def parent_child(building: Building, command: commands.ParentChild) -> None:
             "the splice is empty, or each of its nodes is a parent or a child of another one",
             also="failed to add dependency between nodes",
         )
+    building.admit_edges(children)
     join(building, parents, children, weak=command.weak)
 
 
@@ -84,6 +85,7 @@ def connect(building: Building, command: commands.Connect) -> None:
             fail(f"parent splice {parent.name} has no node for pin_out {number}")
         if number not in ins:
             fail(f"child splice {child.name} has no node for pin_in {number}")
+        building.admit_edges(ins[number])
         for tail in outs[number]:
             building.dag.add_edges((tail,), ins[number])
     _refuse_orphans(building, child)
@@ -138,8 +140,8 @@ def _refuse_special(
 
 
 def _join_node(building: Building) -> int:
-    name = f"{building.scope.prefix}_condor_join_node{building.next_join()}"
-    if name in building.dag.ids:
+    name = building.join_name()
+    if building.defined_at(name) is not None:
         fail(f"Join node name {name} already in use in DAG!!!", "rename that node")
     return building.add_node(name, "DNE.sub", NodeKind.JOB, model.NOOP | model.JOIN, 0)
 

@@ -27,9 +27,8 @@ def describe_cycle(dag: Dag, cycle: Sequence[int]) -> str:
 
 def _left_after_peeling(dag: Dag) -> bytearray | None:
     """Mark the vertices that never get rid of all their predecessors; None if there is none."""
-    vertices = dag.vertex_count
-    waiting = array("i", (dag.predecessor_count(vertex) for vertex in range(vertices)))
-    free = array("i", (vertex for vertex in range(vertices) if not waiting[vertex]))
+    waiting = dag.edges.predecessor_counts()
+    free = array("i", (vertex for vertex in dag.vertices() if not waiting[vertex]))
     peeled = len(free)
     while free:
         for child in dag.successors(free.pop()):
@@ -37,14 +36,14 @@ def _left_after_peeling(dag: Dag) -> bytearray | None:
             if not waiting[child]:
                 free.append(child)
                 peeled += 1
-    if peeled == vertices:
+    if peeled == dag.vertex_count:
         return None
     return bytearray(1 if count else 0 for count in waiting)
 
 
 def _cycle_among(dag: Dag, left: bytearray) -> list[int]:
     """A cycle among the vertices marked 1; depth first, each vertex entered once."""
-    for start in range(len(left)):
+    for start in dag.vertices():
         if left[start] != 1:
             continue
         path, ways = [start], [_marked(dag, start, left)]
@@ -55,7 +54,7 @@ def _cycle_among(dag: Dag, left: bytearray) -> list[int]:
                 left[path.pop()] = 0
                 ways.pop()
             elif left[vertex] == 2:
-                return _nodes_only(dag, path[path.index(vertex) :])
+                return _nodes_only(path[path.index(vertex) :])
             else:
                 left[vertex] = 2
                 path.append(vertex)
@@ -67,5 +66,5 @@ def _marked(dag: Dag, vertex: int, left: bytearray) -> Iterator[int]:
     return (child for child in dag.successors(vertex) if left[child])
 
 
-def _nodes_only(dag: Dag, vertices: list[int]) -> list[int]:
-    return [vertex for vertex in vertices if vertex < len(dag)]
+def _nodes_only(vertices: list[int]) -> list[int]:
+    return [vertex for vertex in vertices if vertex >= 0]

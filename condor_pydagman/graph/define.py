@@ -60,11 +60,11 @@ def _add(
 ) -> int:
     dag, scope = building.dag, building.scope
     name = scope.full(command.name)
-    if name in dag.ids:
+    first = building.defined_at(name)
+    if first is not None:
         fail(
             f"Node {scope.munge}{command.name} already exists in DAG.",
-            f"give one of the two nodes another name; the first is defined at"
-            f" {dag.place(dag.ids[name]) or 'an unknown place'}",
+            f"give one of the two nodes another name; the first is defined at {first}",
             at=command.name,
         )
     if scope.munge + command.name in scope.splices:

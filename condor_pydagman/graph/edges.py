@@ -1,22 +1,41 @@
 """The edges of a DAG, as arrays of integers.
 
-Edges are kept between *vertices*: the nodes, then the *junctions*.  A junction stands for a PARENT
+Edges are kept between *vertices*: the nodes, and the *junctions*.  A junction stands for a PARENT
 line with many parents and many children, so that such a line costs parents + children entries
-instead of their product.  It is no node: only the Dag and the engine's countdown use it.
+instead of their product.  It is no node: only the Dag and the engine's countdown use it.  Junctions
+have the numbers -1, -2 and so on, whatever the number of nodes: in an array of nodes and junctions
+they stand at its end, where Python finds them by these numbers.
 
-Edges come in one by one or in bulk; `finish` sorts them by parent and by child, once.
+Edges come in one by one or in bulk; `finish` sorts them by parent and by child, once.  After that,
+`grow` can add the edges of further nodes.
 """
 
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, compress, count, islice, repeat
-from operator import eq, ge, gt, le, lt
+from itertools import chain, compress, count, islice, repeat
+from operator import eq, ge, le, lt
+from typing import NamedTuple
 
-_FIRST_JUNCTION = 1 << 30  # until the number of nodes is known
+from condor_pydagman.graph.rows import Rows
+
+
+class FlatEdges(NamedTuple):
+    """All edges in arrays; junctions are numbered after the nodes.
+
+    Attributes:
+        first_child: where the children of each vertex begin in `children`; one more at the end.
+        first_parent: the same of `parents`.
+        weak: 1 for each of `children` that is a weak one; empty if none is.
+    """
+
+    first_child: array[int]
+    children: array[int]
+    first_parent: array[int]
+    parents: array[int]
+    weak: bytearray
 
 
 class Edges:
@@ -30,23 +49,20 @@ class Edges:
         self._in_order = True
         self._last_parent = -1
         self._nodes = 0
-        self._first_child = array("i", [0])
-        self._children = array("i")
-        self._first_parent = array("i", [0])
-        self._parents = array("i")
+        self._after = Rows()  # children
+        self._before = Rows()  # parents
         self._unsorted: tuple[array[int], array[int]] | tuple[()] = ()  # heads, tails
         self._weak = bytearray()  # beside _tails; may end early: the rest is strong
-        self._weak_children = bytearray()  # beside _children; empty if no edge is weak
 
     def __len__(self) -> int:
         """Edges added so far; those of a junction count once for each parent and child."""
-        return len(self._tails) or len(self._children)
+        return len(self._tails) or len(self._after)
 
     def add(self, parents: Sequence[int], children: Sequence[int], weak: bool = False) -> None:
         """Make every one of `parents` a parent of every one of `children`."""
         if len(parents) > 1 and len(children) > 1:
-            junction = _FIRST_JUNCTION + self._junctions
             self._junctions += 1
+            junction = -self._junctions
             self._product(parents, (junction,), weak)  # says it all, as with a join node
             self._product((junction,), children, False)
         else:
@@ -74,20 +90,35 @@ class Edges:
         for ends, marks in ((self._tails, has_children), (self._heads, has_parents)):
             new: Iterable[int] = ends[begin:]
             if self._junctions:
-                new = (vertex for vertex in new if vertex < _FIRST_JUNCTION)
+                new = (vertex for vertex in new if vertex >= 0)
             deque(map(marks.__setitem__, new, repeat(1)), 0)
+
+    def mark_inner_ends(self, count: int, has_parents: bytearray, has_children: bytearray) -> None:
+        """As `mark_ends` of all edges, those alone that lead from one of the first `count` nodes to
+        another one."""
+        if not self._junctions and len(has_parents) == count:
+            self.mark_ends(0, has_parents, has_children)
+            return
+        tails, heads = self._tails, self._heads
+        ends = (
+            {junction for node, junction in zip(tails, heads) if junction < 0 and node < count},
+            {junction for junction, node in zip(tails, heads) if junction < 0 and node < count},
+        )
+        inner = ends[0] & ends[1]
+        for tail, head in zip(tails, heads):
+            if tail < count and head < count and (min(tail, head) >= 0 or {tail, head} & inner):
+                if tail >= 0:
+                    has_children[tail] = 1
+                if head >= 0:
+                    has_parents[head] = 1
 
     def renumber(self, new: Sequence[int]) -> None:
         """Node n becomes `new[n]`; before `finish`."""
         self._in_order = False
-        if not self._junctions:
-            self._tails = array("i", map(new.__getitem__, self._tails))
-            self._heads = array("i", map(new.__getitem__, self._heads))
-            return
-        for ends in (self._tails, self._heads):
-            for place, vertex in enumerate(ends):
-                if vertex < _FIRST_JUNCTION:
-                    ends[place] = new[vertex]
+        if self._junctions:
+            new = array("i", chain(new, range(-self._junctions, 0)))
+        self._tails = array("i", map(new.__getitem__, self._tails))
+        self._heads = array("i", map(new.__getitem__, self._heads))
 
     def finish(self, nodes: int, *, parents_later: bool = False) -> None:
         """Sort the edges of `nodes` nodes; one that was added twice counts once, strong if either
@@ -96,84 +127,105 @@ class Edges:
         `parents_later`: `parents` is not expected to be called; if it is, it sorts then.
         """
         self._nodes = nodes
-        vertices = nodes + self._junctions
-        if self._junctions:
-            shift = _FIRST_JUNCTION - nodes
-            for ends in (self._tails, self._heads):
-                for place, vertex in enumerate(ends):
-                    if vertex >= _FIRST_JUNCTION:
-                        ends[place] = vertex - shift
         if self._weak:
             self._weak.extend(bytes(len(self._tails) - len(self._weak)))
-        self._sort_by_tail(vertices)
-        repeating = set() if self._in_order else self._with_repeats()
+        self._sort_by_tail()
+        repeating = set() if self._in_order else self._after.with_repeats()
         if repeating:
             self._drop_repeats(repeating)
-            self._sort_by_tail(vertices)
-        self._first_parent = _firsts(self._heads, vertices)
+            self._sort_by_tail()
+        self._before = Rows.counted(self._heads, nodes, self._junctions)
         self._unsorted = self._heads, self._tails
         if not parents_later:
             self._sort_parents()
         self._tails, self._heads, self._weak = array("i"), array("i"), bytearray()
 
+    def grow(self, more: Edges, moved: Sequence[int], nodes: int) -> None:
+        """Add the edges of another DAG; both are finished, and no edge is in both.
+
+        Vertex v of the other one is `moved[v]` here: the first `nodes` ones are new nodes, others
+        are here already, and its junctions are behind those that are here.
+        """
+        self._by_child()
+        more._by_child()
+        for own, other in ((self._after, more._after), (self._before, more._before)):
+            own.grow(other, moved, nodes)
+        self._junctions += more._junctions
+        self._nodes += nodes
+
     @property
     def vertex_count(self) -> int:
         """Nodes plus junctions."""
-        return len(self._first_child) - 1
+        return self._nodes + self._junctions
+
+    def vertices(self) -> Iterator[int]:
+        """Nodes and junctions, in the order in which they stand in an array."""
+        return chain(range(self._nodes), self.junctions())
+
+    def junctions(self) -> range:
+        """The junctions."""
+        return range(-self._junctions, 0)
 
     def successors(self, vertex: int) -> Sequence[int]:
         """Vertices (nodes and junctions) that wait for `vertex`."""
-        return self._children[self._first_child[vertex] : self._first_child[vertex + 1]]
+        return self._after.row(vertex)
 
     def weak_marks(self, vertex: int) -> Sequence[int]:
         """1 for each of `successors` that is a weak one, else 0."""
-        begin, end = self._first_child[vertex], self._first_child[vertex + 1]
-        return self._weak_children[begin:end] if self._weak_children else bytes(end - begin)
+        return self._after.marks_of(vertex)
 
     def predecessors(self, vertex: int) -> Sequence[int]:
         """Vertices that `vertex` waits for."""
-        return self._by_child()[self._first_parent[vertex] : self._first_parent[vertex + 1]]
+        return self._by_child().row(vertex)
 
     def predecessor_count(self, vertex: int) -> int:
         """How many vertices `vertex` waits for."""
-        return self._first_parent[vertex + 1] - self._first_parent[vertex]
+        return self._before.count(vertex)
+
+    def predecessor_counts(self) -> array[int]:
+        """The same of all vertices, in the order of `vertices`."""
+        return self._before.counts()
 
     def roots(self) -> list[int]:
-        """The vertices that wait for none."""
-        first = self._first_parent
-        return list(compress(count(), map(eq, first, islice(first, 1, None))))
+        """The nodes that wait for none."""
+        counts = self.predecessor_counts()[: self._nodes]
+        return list(compress(count(), map(eq, counts, repeat(0))))
 
-    def by_parent(self) -> tuple[array[int], array[int]]:
-        """The children of all vertices, one vertex after the other, and where those of each begin;
-        not to be changed."""
-        return self._first_child, self._children
+    def by_parent(self) -> tuple[array[int], array[int]] | None:
+        """The children of all nodes, one node after the other, and where those of each begin; not
+        to be changed.  None if there are junctions, or the DAG has grown."""
+        return self._after.whole()
+
+    def flat(self) -> FlatEdges:
+        """A copy of all edges in arrays."""
+        self._by_child()
+        return FlatEdges(*self._after.flat(), *self._before.flat(), self._after.flat_marks())
 
     def successor_count(self, vertex: int) -> int:
         """How many vertices wait for `vertex`."""
-        return self._first_child[vertex + 1] - self._first_child[vertex]
+        return self._after.count(vertex)
 
     def children(self, node: int) -> Iterator[int]:
         """Child nodes, junctions resolved; a child may come twice if two lines name it."""
-        return self._resolve(node, self._first_child, self._children)
+        return _resolve(node, self._after)
 
     def parents(self, node: int) -> Iterator[int]:
         """Parent nodes, junctions resolved; a parent may come twice if two lines name it."""
-        return self._resolve(node, self._first_parent, self._by_child())
+        return _resolve(node, self._by_child())
 
     @property
     def any_weak(self) -> bool:
         """Whether there is any weak edge."""
-        return 1 in self._weak_children
+        return self._after.any_marked
 
     def is_weak(self, parent: int, child: int) -> bool:
         """Whether `child` waits for the end of `parent` only, however it ends."""
-        if not self._weak_children:
+        if not self._after.any_marked:
             return False
         found = False
-        for place in range(self._first_child[parent], self._first_child[parent + 1]):
-            vertex = self._children[place]
-            if vertex == child or (vertex >= self._nodes and child in self.successors(vertex)):
-                if not self._weak_children[place]:
+        for vertex, weak in zip(self.successors(parent), self.weak_marks(parent)):
+            if vertex == child or (vertex < 0 and child in self.successors(vertex)):
+                if not weak:
                     return False
                 found = True
         return found
@@ -199,35 +251,13 @@ class Edges:
             self._heads.extend(children)
             self._tails.extend(repeat(parent, len(children)))
 
-    def _resolve(self, node: int, first: array[int], near: array[int]) -> Iterator[int]:
-        nodes = self._nodes
-        for vertex in near[first[node] : first[node + 1]]:
-            if vertex < nodes:
-                yield vertex
-            else:
-                yield from near[first[vertex] : first[vertex + 1]]
-
-    def _sort_by_tail(self, vertices: int) -> None:
-        tails, heads = self._tails, self._heads
-        self._first_child = _firsts(tails, vertices)
-        if self._in_order or all(map(le, tails, islice(tails, 1, None))):
-            self._children = heads
-            self._weak_children = self._weak
+    def _sort_by_tail(self) -> None:
+        tails, heads, junctions = self._tails, self._heads, self._junctions
+        self._after = Rows.counted(tails, self._nodes, junctions)
+        if self._in_order or (not junctions and all(map(le, tails, islice(tails, 1, None)))):
+            self._after.take(heads, self._weak)
         else:
-            self._children = _placed(self._first_child, tails, heads)
-            if self._weak:
-                marks = array("b", bytes(self._weak))
-                placed = _placed(self._first_child, tails, marks)
-                self._weak_children = bytearray(placed.tolist())  # not their machine words
-
-    def _with_repeats(self) -> set[int]:
-        """Vertices of which an edge has been added more than once."""
-        children, found, begin = self._children, set(), 0
-        for vertex, end in enumerate(islice(self._first_child, 1, None)):
-            if end - begin > 1 and len(set(children[begin:end])) < end - begin:
-                found.add(vertex)
-            begin = end
-        return found
+            self._after.sort(tails, heads, self._weak)
 
     def _drop_repeats(self, repeating: set[int]) -> None:
         """Keep the first of equal edges that leave the vertices of `repeating`."""
@@ -245,15 +275,23 @@ class Edges:
             weak.append(is_weak)
         self._tails, self._heads, self._weak = tails, heads, weak if self._weak else self._weak
 
-    def _by_child(self) -> array[int]:
-        """The parents of all vertices, one vertex after the other."""
+    def _by_child(self) -> Rows:
+        """The parents of all vertices."""
         if self._unsorted:
             self._sort_parents()
-        return self._parents
+        return self._before
 
     def _sort_parents(self) -> None:
-        self._parents = _placed(self._first_parent, *self._unsorted)
+        self._before.sort(*self._unsorted)
         self._unsorted = ()
+
+
+def _resolve(node: int, rows: Rows) -> Iterator[int]:
+    for vertex in rows.row(node):
+        if vertex >= 0:
+            yield vertex
+        else:
+            yield from rows.row(vertex)
 
 
 def ascending(columns: Sequence[Sequence[int]]) -> list[Sequence[int]] | None:
@@ -271,43 +309,3 @@ def ascending(columns: Sequence[Sequence[int]]) -> list[Sequence[int]] | None:
         for column, vertex in zip(changed, row):
             column[place] = vertex
     return [*changed]
-
-
-def _placed(firsts: array[int], keys: array[int], values: array[int]) -> array[int]:
-    """The values sorted by key, equal keys in the order in which they are."""
-    cut = bytearray(map(gt, keys, islice(keys, 1, None))).find(1) + 1
-    if not cut:
-        return values[:]
-    if len(keys) - cut < cut >> 4:  # splice after splice, then the edges between them
-        return _inserted(keys, values, cut)
-    next_place = firsts[:]
-    result = array("i", bytes(4 * len(values)))
-    for key, value in zip(keys, values):
-        place = next_place[key]
-        result[place] = value
-        next_place[key] = place + 1
-    return result
-
-
-def _inserted(keys: array[int], values: array[int], cut: int) -> array[int]:
-    """As `_placed`, if the keys before `cut` are sorted and those after it are few."""
-    result, begin = array("i"), 0
-    for edge in sorted(range(cut, len(keys)), key=keys.__getitem__):
-        end = bisect_right(keys, keys[edge], begin, cut)
-        result.extend(values[begin:end])
-        result.append(values[edge])
-        begin = end
-    result.extend(values[begin:cut])
-    return result
-
-
-def _firsts(keys: array[int], vertices: int) -> array[int]:
-    """Where the entries of each key begin when sorted by key; one more at the end."""
-    counts = [0] * (vertices + 1)  # a list counts twice as fast as an array
-    for key in keys:
-        counts[key] += 1
-    total = len(keys)
-    firsts = array("i", accumulate(counts, initial=0))
-    del firsts[vertices + 1 :]
-    firsts[vertices] = total
-    return firsts

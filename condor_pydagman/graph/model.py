@@ -8,15 +8,31 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from condor_pydagman.dagfile.notify_lines import Notification
 from condor_pydagman.errors import DagFileWarning
 from condor_pydagman.graph.edges import Edges
+from condor_pydagman.graph.parts import (
+    Abort,
+    Brake,
+    Choice,
+    Condition,
+    DotFile,
+    Extension,
+    GrownPiece,
+    LimitUse,
+    Published,
+    Retry,
+    Script,
+    SiteGroup,
+    Splice,
+    StatusFile,
+    Timeout,
+    Tolerance,
+)
 from condor_pydagman.graph.places import Places
 from condor_pydagman.graph.variable_table import Variable, VariableTable
 from condor_pydagman.names import logged_name
-from condor_pydagman.sites.policy import NO_POLICY, SitePolicy
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
 __all__ = [
@@ -27,6 +43,8 @@ __all__ = [
     "Condition",
     "Dag",
     "DotFile",
+    "Extension",
+    "GrownPiece",
     "LimitUse",
     "Published",
     "Retry",
@@ -47,185 +65,11 @@ LEFT_OUT = 16  # DONE because CHOOSE leaves it out
 SKIPPED = 32  # DONE because an earlier run has skipped it
 
 
-class Script(NamedTuple):
-    """A SCRIPT command: `command` is the raw rest of the line, split on blanks when it runs."""
-
-    command: str
-    defer_status: int | None = None
-    defer_seconds: int = 0
-    debug_file: str = ""
-    debug_stream: str = ""
-
-
-class Retry(NamedTuple):
-    """A RETRY command; all but `limit` and a single `unless_exit` is ours, not stock DAGMan's.
-
-    Attributes:
-        limit: how many times the node runs again after a failure.
-        unless_exit: return values of the node that are not retried.
-        only_if: if there are any, only these are retried.
-        delay: seconds before the first retry.
-        backoff: by how much the delay is multiplied for each further retry, 1 or more.
-        max_delay: seconds that the delay does not grow beyond; 0 for no limit.
-    """
-
-    limit: int
-    unless_exit: tuple[int, ...] = ()
-    only_if: tuple[int, ...] = ()
-    delay: int = 0
-    backoff: float = 1.0
-    max_delay: int = 0
-
-
-class Timeout(NamedTuple):
-    """A TIMEOUT command, which stock DAGMan does not have; seconds, 0 for no limit.
-
-    Attributes:
-        queued: how long a job may wait in the queue without running.
-        running: how long it may run.
-        total: how long it may take since it was submitted.
-    """
-
-    queued: int = 0
-    running: int = 0
-    total: int = 0
-
-
-class Abort(NamedTuple):
-    """An ABORT-DAG-ON command; `exit_code` None means the node's own return value."""
-
-    status: int
-    exit_code: int | None = None
-
-
-class Tolerance(NamedTuple):
-    """A TOLERANCE command: how many procs, or percent of them, may fail before the node does."""
-
-    limit: int
-    percent: bool = False
-    fail_fast: bool | None = None
-
-
-class Splice(NamedTuple):
-    """A SPLICE command: the nodes `begin` to `end - 1` are of its file, nested splices included.
-
-    `name` is the full one, without a last `+`.
-    """
-
-    name: str
-    file: str
-    directory: str
-    begin: int
-    end: int
-
-
-class Condition(NamedTuple):
-    """A RUN_IF command, which stock DAGMan does not have.
-
-    Attributes:
-        expression: with full names of parents and categories.
-        skips_children: if it is false, children whose parents have all been skipped are skipped,
-            too (ELSE SKIP).
-    """
-
-    expression: str
-    skips_children: bool = True
-
-
-class Published(NamedTuple):
-    """PUBLISH commands of a node: the file that it writes, attributes of its job."""
-
-    file: str = ""
-    attributes: tuple[str, ...] = ()
-
-
-class SiteGroup(NamedTuple):
-    """A SITE_GROUP command, with what SITE_POLICY commands say of it.
-
-    Attributes:
-        name: its full name, with those of the splices that it is in.
-        nodes: its nodes, in DAG order.
-        policy: how its site is chosen.
-        clean_up: the node of the group that cleans up at an old site, -1 if there is none.
-        matched: the site at which an earlier run of the DAG had begun it, '' if none.
-        round: how many sites it had been matched to by then.
-    """
-
-    name: str
-    nodes: tuple[int, ...]
-    policy: SitePolicy = NO_POLICY
-    clean_up: int = -1
-    matched: str = ""
-    round: int = 0
-
-
-class Choice(NamedTuple):
-    """A CHOOSE command; `extent` is FROM, UNTIL or ONLY, `names` full names or patterns."""
-
-    extent: str
-    names: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return f"{self.extent} {' '.join(self.names)}"
-
-
-class LimitUse(NamedTuple):
-    """A SHARED_LIMIT command.
-
-    Attributes:
-        limit: name of the limit.
-        category: full name of the category whose nodes keep to it, '' if it is not about one.
-        nodes: the nodes that keep to it; None: those of the category, or all.
-    """
-
-    limit: str
-    category: str = ""
-    nodes: tuple[int, ...] | None = None
-
-
-class Brake(NamedTuple):
-    """A BRAKE command: what the DAG does when more nodes fail than `limit`.
-
-    Attributes:
-        percent: whether `limit` is a share of the last runs, or of all nodes that it counts.
-        last: how many runs that have ended are looked at; 0 for all since the start.
-        alike: what the failures have in common: EXIT_CODE, HOLD_REASON (then they are jobs that
-            are held) or SITE; '' for nothing.
-        category: it counts nodes of this category, '' for all.
-        effect: HALT, HOLD or ABORT.
-    """
-
-    name: str
-    limit: int
-    percent: bool = False
-    last: int = 0
-    alike: str = ""
-    category: str = ""
-    effect: str = "HALT"
-
-
-class StatusFile(NamedTuple):
-    """A NODE_STATUS_FILE command; `interval` in seconds."""
-
-    file: str
-    interval: int = 60
-    always: bool = False
-
-
-class DotFile(NamedTuple):
-    """A DOT command."""
-
-    file: str
-    update: bool = False
-    overwrite: bool = False
-    include: str = ""
-
-
 class Dag:
     """All nodes and edges of the DAG files that one DAGMan runs.
 
     Build it with `add_node`, `edges` and the dictionaries, then call `finish()` once; from then on
-    it does not change.  Node-level dictionaries have the node's integer as key.
+    it only changes if it grows (`grow`).  Node-level dictionaries have the node's integer as key.
     """
 
     def __init__(self, files: list[str] | None = None, dot: DotFile | None = None) -> None:
@@ -251,10 +95,12 @@ class Dag:
         self.conditions: dict[int, Condition] = {}
         self.published: dict[int, Published] = {}
         self.results: dict[int, str] = {}  # of an earlier run, the text of a ClassAd
+        self.extensions: dict[int, Extension] = {}  # by nodes that let the DAG grow
         self.categories: dict[int, str] = {}
         self.category_limits: dict[str, int] = {}
         self.variables = VariableTable()
         self.splices: list[Splice] = []
+        self.pieces: list[GrownPiece] = []
         self.site_groups: list[SiteGroup] = []
         self.group_of: dict[int, int] = {}  # number of a node's site group
         self.choices: list[Choice] = []
@@ -326,6 +172,10 @@ class Dag:
             }
         return node if node is not None or not self._odd_names else self._odd_names.get(name)
 
+    def forget_odd_names(self) -> None:
+        """There are new nodes: `find` is to look for odd names among them, too."""
+        self._odd_names = None
+
     def place(self, node: int) -> str:
         """Where the node is defined, `file:line`; '' if that is not known."""
         return self.places.of(node)
@@ -337,7 +187,7 @@ class Dag:
         self.edges.add(parents, children, weak)
 
     def finish(self, *, parents_later: bool = False) -> None:
-        """Sort the edges; nothing may be added from now on.  `parents_later` as in `Edges`."""
+        """Sort the edges; only `grow` may add any from now on.  `parents_later` as in `Edges`."""
         self.edges.finish(len(self.names), parents_later=parents_later)
 
     def of_kind(self, kind: NodeKind) -> list[int]:
@@ -353,13 +203,25 @@ class Dag:
         """Nodes plus junctions, see `edges`."""
         return self.edges.vertex_count
 
+    def vertices(self) -> Iterator[int]:
+        """Nodes and junctions, in the order in which they stand in an array, see `edges`."""
+        return self.edges.vertices()
+
     def successors(self, vertex: int) -> Sequence[int]:
-        """Vertices (nodes and junctions) that wait for `vertex`."""
+        """Vertices (nodes, and junctions, which are negative) that wait for `vertex`."""
         return self.edges.successors(vertex)
 
     def predecessors(self, vertex: int) -> Sequence[int]:
         """Vertices that `vertex` waits for."""
         return self.edges.predecessors(vertex)
+
+    def successors_as_counted(self, vertex: int) -> Sequence[int]:
+        """As `successors`, with the junctions numbered behind the nodes."""
+        nodes = len(self)
+        near = self.edges.successors(vertex if vertex < nodes else nodes + ~vertex)
+        if near and min(near) < 0:
+            return [one if one >= 0 else nodes + ~one for one in near]
+        return near
 
     def predecessor_count(self, vertex: int) -> int:
         """How many vertices `vertex` waits for."""
@@ -455,6 +317,7 @@ BY_NODE = (
     "conditions",
     "published",
     "results",
+    "extensions",
     "categories",
     "group_of",
 )

@@ -46,6 +46,20 @@ class Places:
         """`file:line` of the node's RUN_IF; '' if it has none."""
         return self._conditions.get(node if self._read_as is None else self._read_as[node], "")
 
+    def extend(self, other: Places, first: int, count: int) -> None:
+        """Add the first `count` nodes of another DAG, as nodes `first` and so on."""
+        begin = len(self._lines)
+        self._files.extend(other._files)
+        self._starts.extend(begin + start for start in other._starts)
+        if self._read_as is None and other._read_as is None:
+            self._lines.extend(other._lines[:count])
+            return
+        read_as = array("i", range(first) if self._read_as is None else self._read_as)
+        places = range(count) if other._read_as is None else other._read_as[:count]
+        read_as.extend(begin + place for place in places)
+        self._lines.extend(other._lines)
+        self._read_as = read_as
+
     def renumber(self, read_as: Sequence[int]) -> None:
         """Node n is the one that was read as number `read_as[n]`."""
         self._read_as = read_as

@@ -10,6 +10,8 @@ nodes and scripts as well: a file that is found by its name alone could say whic
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple, Union
 
 from condor_pydagman.dagfile import commands
@@ -20,11 +22,15 @@ from condor_pydagman.dagfile.quoting import node_word
 from condor_pydagman.graph.apply import apply
 from condor_pydagman.graph.building import Building, BuildOptions, fail
 from condor_pydagman.graph.model import Dag, Retry, Variable
+from condor_pydagman.graph.piece import Piece, add_piece
 from condor_pydagman.graph.problems import DagFileErrors, ProcessingError
 from condor_pydagman.graph.reading import MAX_ERRORS, placed
 
 # REJECT, too, was written once: it stops the DAG.
-_OF_RUN = (commands.SiteMatched, commands.Choose, commands.Skipped, commands.NodeResult)
+_OF_RUN = (
+    *(commands.SiteMatched, commands.Choose, commands.Skipped, commands.NodeResult),
+    commands.GrownLine,
+)
 _WRITTEN = (commands.Done, commands.RetryLine, commands.Reject, *_OF_RUN)
 # What a person sets for nodes (docs/steering.md).
 _SETTINGS = (commands.Priority, commands.TimeoutLine, commands.Category, commands.Vars)
@@ -36,13 +42,15 @@ _FULL_RESCUE = (
 
 _ONLY = (
     "A rescue or save file can hold DONE, RETRY, PRIORITY, TIMEOUT, CATEGORY, VARS, SITE_MATCHED,"
-    " CHOOSE, SKIPPED and NODE_RESULT lines only"
+    " CHOOSE, SKIPPED, NODE_RESULT and GROWN lines only"
 )
 _ELSEWHERE = "put what else the DAG needs into the DAG file itself"
 
 # DONE lines of nodes whose names end with what joins lines, or is cut off the ends of lines.
 _ODD_ENDS = ("\\\n", "\v\n", "\f\n")
 _ODD_END = re.compile(r"^DONE (.*[\\\v\f])$", re.M)
+_GROWN = re.compile(r"^GROWN ([0-9]{1,9}) ([0-9a-f]{32})$", re.M)
+_NO_PIECES: Mapping[str, Piece] = MappingProxyType({})
 
 
 class Progress(NamedTuple):
@@ -52,14 +60,25 @@ class Progress(NamedTuple):
     retries: dict[int, Retry]
 
 
-def apply_progress(dag: Dag, text: str, file: str, options: BuildOptions | None = None) -> Progress:
+def apply_progress(
+    dag: Dag,
+    text: str,
+    file: str,
+    options: BuildOptions | None = None,
+    pieces: Mapping[str, Piece] = _NO_PIECES,
+) -> Progress:
     """Mark the nodes of `dag` that a rescue file calls DONE and set the RETRY values it brings.
 
-    Names in a rescue file are full names, as in `dag.names`.
+    Names in a rescue file are full names, as in `dag.names`.  `pieces`: what may have been added to
+    the DAG, by digest; what the file names of it is added to it first.
 
     Raises:
         DagFileErrors: a line can't be read or applied.
     """
+    for number, digest in _GROWN.findall(text):
+        piece = pieces.get(digest)
+        if piece is not None:
+            add_piece(dag, piece, int(number))
     building = Building.of(dag, options or BuildOptions())
     reading = Reading(file, max_errors=MAX_ERRORS)
     progress = Progress([], {})

@@ -61,6 +61,13 @@ def _column(text: str, word: str) -> int | None:
     return column if column >= 0 else None
 
 
+def _pause() -> _Files:
+    yield from ()
+
+
+_PAUSE = _pause()  # stands for no file: there is something to be done in between
+
+
 class _Progress(NamedTuple):
     """What the first reading of a file tells the second.
 
@@ -98,11 +105,18 @@ class DagReader:
         Raises:
             NotSimple: something that bulk reading can't express; read again without `in_bulk`.
         """
+        for _ in self.steps(file):
+            pass
+
+    def steps(self, file: str) -> Iterator[None]:
+        """As `read`, a block of a file at each step."""
         stack = [self._file(file)]
         while stack:
             nested = next(stack[-1], None)
             if nested is None:
                 stack.pop()
+            elif nested is _PAUSE:
+                yield
             else:
                 stack.append(nested)
 
@@ -194,6 +208,7 @@ class DagReader:
                     self._finish_simple(item, reader, reading, progress)
                 else:
                     self._begin_simple(item, reading, progress)
+                yield _PAUSE
                 continue
             before = self._wrong()
             try:

@@ -83,13 +83,14 @@ def end_file(building: Building) -> None:
 
 def arrange(building: Building) -> None:
     """After all files: number the nodes in the order of stock DAGMan's list, and note splices."""
-    _note_splices(building)
+    note(building)
     order = array("i", chain.from_iterable(building.scope.ranges()))
     if any(map(ne, order, range(len(order)))):
         building.dag.renumber(order)
 
 
-def _note_splices(building: Building) -> None:
+def note(building: Building) -> None:
+    """Have the Dag tell which of its nodes are of which splice."""
     count, found = 0, building.dag.splices
     open_splices: dict[Scope, int] = {}
     for piece in building.scope.walk():

@@ -6,7 +6,7 @@ as a junction (see `graph.edges`), and is counted, not written out.
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from array import array
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -27,10 +27,10 @@ def count_arcs(dag: Dag) -> int:
     mixed: dict[tuple[int, ...], list[int]] = {}
     for node in range(nodes):
         near = dag.successors(node)
-        if not near or max(near) < nodes:
+        if not near or min(near) >= 0:
             total += len(near)
             continue
-        junctions = tuple(sorted(vertex for vertex in near if vertex >= nodes))
+        junctions = tuple(sorted(vertex for vertex in near if vertex < 0))
         mixed.setdefault(junctions, []).append(node)
     for junctions, parents in mixed.items():
         total += _arcs_of_group(dag, junctions, parents)
@@ -44,7 +44,7 @@ def _arcs_of_group(dag: Dag, junctions: tuple[int, ...], parents: list[int]) -> 
         1
         for parent in parents
         for child in dag.successors(parent)
-        if child < len(dag) and child not in shared
+        if child >= 0 and child not in shared
     )
     return len(shared) * len(parents) + own
 
@@ -67,13 +67,13 @@ class Shape(NamedTuple):
 def shape(dag: Dag) -> Shape:
     """Walk through the DAG, depth first.  FINAL, PROVISIONER and SERVICE nodes are left out."""
     starts = dag.edges.roots()
-    del starts[bisect_left(starts, len(dag)) :]  # junctions
     in_graph = sum(map(dag.kinds.count, _IN_GRAPH))
     if in_graph < len(dag):
         starts = [node for node in starts if dag.kinds[node] in _IN_GRAPH]
     if in_graph and not starts:
         return Shape([], NO_START)
-    walk = (_Walk if dag.vertex_count == len(dag) else _WalkOfJunctions)(dag)
+    by_parent = dag.edges.by_parent()
+    walk = _WalkOfJunctions(dag) if by_parent is None else _Walk(dag, *by_parent)
     path = walk.from_starts(starts)
     if path:
         return Shape([], " -> ".join(dag.names[node] for node in path))
@@ -91,10 +91,10 @@ class _Walk:
         widths: nodes met so far, by depth.
     """
 
-    def __init__(self, dag: Dag) -> None:
-        self.seen = bytearray(dag.vertex_count)
+    def __init__(self, dag: Dag, first: array[int], children: array[int]) -> None:
+        self.seen = bytearray(len(dag))
         self.widths: list[int] = []
-        self._first, self._children = dag.edges.by_parent()
+        self._first, self._children = first, children
 
     def from_starts(self, starts: Sequence[int]) -> list[int]:
         """Walk to all that they lead to; [] or nodes up to one that is on the way already."""
@@ -153,7 +153,6 @@ class _WalkOfJunctions:
         self.seen = bytearray(dag.vertex_count)
         self.widths: list[int] = []
         self._dag = dag
-        self._nodes = len(dag)
 
     def from_starts(self, starts: Sequence[int]) -> list[int]:
         """As `_Walk.from_starts`."""
@@ -184,10 +183,10 @@ class _WalkOfJunctions:
     def _children(self, near: Sequence[int]) -> list[int]:
         """Nodes behind `near`, in order; a junction that is done leads to nothing new."""
         children = sorted(near)
-        if children and children[-1] >= self._nodes:
-            behind = {vertex for vertex in children if vertex < self._nodes}
+        if children and children[0] < 0:
+            behind = {vertex for vertex in children if vertex >= 0}
             for vertex in children:
-                if vertex >= self._nodes and not self.seen[vertex]:
+                if vertex < 0 and not self.seen[vertex]:
                     behind.update(self._dag.successors(vertex))
             children = sorted(behind)
         return children
@@ -195,5 +194,5 @@ class _WalkOfJunctions:
     def _leave(self, node: int) -> None:
         self.seen[node] = 2
         for vertex in self._dag.successors(node):
-            if vertex >= self._nodes:
+            if vertex < 0:
                 self.seen[vertex] = 2

@@ -31,8 +31,8 @@ def steps(dag: Dag) -> Steps:
     Time and memory are linear in the number of nodes and edges.
     """
     step = array("i", bytes(4 * dag.vertex_count))
-    waiting = array("i", map(dag.predecessor_count, range(dag.vertex_count)))
-    free = [vertex for vertex, count in enumerate(waiting) if not count]
+    waiting = dag.edges.predecessor_counts()
+    free = [vertex for vertex in dag.vertices() if not waiting[vertex]]
     widths: list[int] = []
     while free:
         vertex = free.pop()
@@ -52,6 +52,4 @@ def steps(dag: Dag) -> Steps:
 
 def _counts(dag: Dag, vertex: int) -> bool:
     """Whether it is a node to be run, not a junction, and none that is done."""
-    return (
-        vertex < len(dag) and dag.kinds[vertex] in ORDINARY_KINDS and not dag.flags[vertex] & DONE
-    )
+    return vertex >= 0 and dag.kinds[vertex] in ORDINARY_KINDS and not dag.flags[vertex] & DONE

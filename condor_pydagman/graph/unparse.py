@@ -31,6 +31,7 @@ from condor_pydagman.graph.model import (
     SKIPPED,
     USER_DONE,
     Dag,
+    Extension,
     LimitUse,
     Retry,
     SiteGroup,
@@ -119,6 +120,8 @@ def _modifiers(dag: Dag, node: int) -> Iterator[Command]:
     if node in dag.save_points:
         yield commands.SavePointFile(_NO_LINE, name, dag.save_points[node])
     yield from _decisions(dag, node)
+    if node in dag.extensions:
+        yield _extension(name, dag.extensions[node])
     if flags & SKIPPED:
         yield commands.Skipped(_NO_LINE, name)
     elif flags & DONE and not flags & (USER_DONE | LEFT_OUT):
@@ -138,6 +141,14 @@ def _decisions(dag: Dag, node: int) -> Iterator[Command]:
         yield commands.Publish(_NO_LINE, name, "", published.attributes)
     if node in dag.results:
         yield commands.NodeResult(_NO_LINE, name, dag.results[node])
+
+
+def _extension(name: str, extension: Extension) -> Command:
+    file, between, directory, prefix, pattern, submit, pairs = extension
+    if pattern:
+        words = name, file, pattern, submit, pairs, directory, prefix or None
+        return commands.ScatterLine(_NO_LINE, *words)
+    return commands.ExtendLine(_NO_LINE, name, file, between, directory, prefix or None)
 
 
 def retry_line(name: str, retry: Retry) -> commands.RetryLine:
@@ -206,18 +217,19 @@ class _EdgeLines:
     """
 
     def __init__(self, dag: Dag) -> None:
-        edges = dag.edges
+        flat = dag.edges.flat()
         self._dag = dag
         self._count = len(dag)
-        vertices = dag.vertex_count
-        self._children, self._parents = edges._children, edges._by_child()
-        self._weak = edges._weak_children
-        self._first_child, self._first_parent = edges._first_child, edges._first_parent
+        self._children, self._parents, self._weak = flat.children, flat.parents, flat.weak
+        self._first_child, self._first_parent = flat.first_child, flat.first_parent
         self._child = self._first_child[:]  # by vertex, place in _children of its next one
         self._parent = self._first_parent[:]
         self._missing = [
-            dag.edges.successor_count(vertex) + dag.edges.predecessor_count(vertex)
-            for vertex in range(self._count, vertices)
+            self._first_child[vertex + 1]
+            - self._first_child[vertex]
+            + self._first_parent[vertex + 1]
+            - self._first_parent[vertex]
+            for vertex in range(self._count, dag.vertex_count)
         ]  # by junction: of its edges, those that are not next yet
         self._next_junction = self._count
         self._sweep = -1  # nodes up to this one have been looked at
@@ -271,7 +283,8 @@ class _EdgeLines:
 
     def _junction(self, junction: int) -> Command:
         begin, end = self._first_parent[junction], self._first_parent[junction + 1]
-        parents, children = self._parents[begin:end], self._dag.successors(junction)
+        parents = self._parents[begin:end]
+        children = self._children[self._first_child[junction] : self._first_child[junction + 1]]
         for ends in (parents, children):
             if any(map(gt, ends, islice(ends, 1, None))):
                 raise ValueError(

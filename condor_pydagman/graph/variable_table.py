@@ -83,6 +83,23 @@ class VariableTable(Mapping[int, "tuple[Variable, ...]"]):
         self._add_texts(texts, append)
         return True
 
+    def extend(self, other: VariableTable, first: int) -> None:
+        """Add those of another table; node n of it is `first + n` here, and none was here."""
+        begin, text = len(self._ends), len(self._text)
+        if other._ends:
+            self._entries.extend(repeat(_NONE, first - len(self._entries)))
+            if _NONE in other._entries:
+                entries = (one if one == _NONE else begin + one for one in other._entries)
+                self._entries.extend(entries)
+            else:
+                self._entries.extend(map(begin.__add__, other._entries))
+            self._text += other._text
+            self._ends.extend(map(text.__add__, other._ends))
+        if other._append or self._append:
+            self._append.extend(bytes(begin - len(self._append)))
+            self._append.extend(other._append or bytes(len(other._ends)))
+        self._read.update((first + node, variables) for node, variables in other._read.items())
+
     def renumber(self, new: Sequence[int]) -> None:
         """Node n becomes `new[n]`."""
         old = self._entries

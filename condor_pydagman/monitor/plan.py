@@ -7,7 +7,9 @@ import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from condor_pydagman.adapters import kept_pieces
 from condor_pydagman.adapters.files import DagFiles, read_text, working_directory
+from condor_pydagman.adapters.grown_dag import add_grown
 from condor_pydagman.adapters.local_time import logged_minute
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.graph.build import BuildOptions, build
@@ -92,7 +94,9 @@ def read_dag(found: FoundDag, rescue: str = "") -> Dag:
         with working_directory(found.directory):
             dag = build(list(found.files), DagFiles().read, options)
             if rescue and os.path.exists(rescue):
-                apply_progress(dag, read_text(rescue), rescue, options)
+                pieces = kept_pieces.of(dag, found.paths)
+                apply_progress(dag, read_text(rescue), rescue, options, pieces)
+            add_grown(dag, found.paths, found.nodes_log)
     except DagFileErrors as errors:
         raise PydagmanError(errors.detail()) from None
     except OSError as error:

@@ -40,7 +40,7 @@ class Foldable(Protocol):
     def __len__(self) -> int:
         """How many nodes there are."""
 
-    def successors(self, vertex: int) -> Sequence[int]:
+    def successors_as_counted(self, vertex: int) -> Sequence[int]:
         """Vertices that wait for `vertex`."""
 
     def waits_for_end_only(self, parent: int, child: int) -> bool:
@@ -67,7 +67,7 @@ class Network:
         """The vertices of a Dag: its nodes, then its junctions (see `graph.edges`)."""
         tails, heads = array("i"), array("i")
         for vertex in range(dag.vertex_count):
-            near = dag.successors(vertex)
+            near = dag.successors_as_counted(vertex)
             if near:
                 heads.extend(near)
                 tails.extend([vertex] * len(near))

@@ -184,9 +184,9 @@ class _Part:
     def vertex_count(self) -> int:
         return len(self._vertices)
 
-    def successors(self, vertex: int) -> Sequence[int]:
+    def successors_as_counted(self, vertex: int) -> Sequence[int]:
         number = self._number
-        near = self._dag.successors(self._vertices[vertex])
+        near = self._dag.successors_as_counted(self._vertices[vertex])
         return [number[one] for one in near if one in number]
 
     def waits_for_end_only(self, parent: int, child: int) -> bool:

@@ -29,7 +29,7 @@ MAX_ID = 1000
 MAX_SHOWN_REFUSALS = 1000  # of an answer, which tells how many there are
 DAG_COMMANDS = (
     *("info", "halt", "resume", "limits", "priority", "cancel-all"),
-    *("events", "names", "groups"),
+    *("events", "names", "groups", "add"),
 )
 MAX_GROUPS = 5_000  # of an answer to `groups`, of which a client may not have read 4 MB
 LIMITS = ("jobs", "idle", "pre", "post", "hold", "submits")
@@ -47,6 +47,7 @@ _DAG_OPTIONS: dict[str, tuple[str, ...]] = {
     "priority": ("value",),
     "events": ("since", "before"),
     "names": ("prefix",),
+    "add": ("file", "text"),
 }
 
 Identity = Union[str, int, None]
@@ -188,6 +189,10 @@ def _dag_options(command: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
             raise RequestError("before is true or false")
     if command == "names" and not isinstance(options.get("prefix", ""), str):
         raise RequestError("prefix is a string")
+    if command == "add" and (
+        not options or not all(isinstance(value, str) for value in options.values())
+    ):
+        raise RequestError("add takes text, or file, whose name begins with /: strings")
     if command == "priority":
         value = options.get("value")
         if type(value) is not int or abs(value) > MAX_NUMBER:

@@ -67,6 +67,7 @@ _DECISIONS = {1: "is true", 0: "is false", -1: "can't be evaluated"}
 _WORDS: Mapping[str, Callable[[DagEvent], str]] = {
     "dag.start": lambda event: "DAGMan has started",
     "dag.halt": lambda event: "halted",
+    "dag.grow": lambda event: "nodes have been added to the DAG",
     "dag.resume": lambda event: "resumed",
     "dag.brake": lambda event: printable(
         f"brake {event.data['brake']} acts ({event.data['effect']}){_why(event)}"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
-
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import ORDINARY_KINDS
 
@@ -17,7 +15,7 @@ class Countdown:
 
     def __init__(self, dag: Dag) -> None:
         self.dag = dag
-        self._left = array("i", (dag.predecessor_count(v) for v in range(dag.vertex_count)))
+        self._left = dag.edges.predecessor_counts()
 
     def is_free(self, node: int) -> bool:
         """Whether DAGMan may start it as far as its parents go; nodes such as FINAL, which have no
@@ -36,7 +34,7 @@ class Countdown:
                 continue
             if vertex in self.dag.conditions:
                 continue
-            if vertex < len(self.dag):
+            if vertex >= 0:
                 freed.append(vertex)
             else:
                 vertices += self.dag.successors(vertex)

@@ -59,6 +59,7 @@ class NodeTracker:
         self._say = say
         self._jobs = JobTable()
         self._groups = GroupSites(run, self._plans)
+        self._pieces: set[int] = set()  # numbers of what has been added to the DAG
         self._do: dict[int, Callable[[NodesLogEvent], None]] = {
             EventKind.SUBMIT: self._submit,
             EventKind.CLUSTER_SUBMIT: self._submit,
@@ -383,6 +384,12 @@ class NodeTracker:
             self.pre_ended(node, read.value, event.time)
         elif read.record is JournalRecord.SUBMIT_FAILED:
             self.submit_failed(node, read.text, event.time)
+            self._failed(node, event.time, None, read.text)
+        elif read.record is JournalRecord.GROWN:
+            if self._say is not None and read.value not in self._pieces:
+                self._say(DagEvent("dag.grow", event.time, data={"piece": read.value}))
+            self._pieces.add(read.value)
+        elif read.record is JournalRecord.GROWTH_FAILED:
             self._failed(node, event.time, None, read.text)
         elif read.record is JournalRecord.STEERED:
             self._steered(node, read.text, event.time)

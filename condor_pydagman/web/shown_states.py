@@ -85,7 +85,7 @@ class FutileNodes:
             if vertex in self._seen:
                 continue
             self._seen.add(vertex)
-            if vertex < len(self._dag):
+            if vertex >= 0:
                 if states[vertex] not in (WAITING, FUTILE):
                     continue
                 found.append(vertex)

@@ -33,7 +33,7 @@ def differences(dag: Dag, other: Dag) -> list[str]:
 
 def arrows(dag: Dag) -> list[Any]:
     """All edges, weak or not, in their order; parents in theirs."""
-    vertices = range(dag.vertex_count)
+    vertices = list(dag.vertices())
     down = [[(head, dag.is_weak(tail, head)) for head in dag.successors(tail)] for tail in vertices]
     return [down, [list(dag.parents(node)) for node in range(len(dag))]]
 

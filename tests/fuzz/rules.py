@@ -207,17 +207,18 @@ def check_dag(dag: Dag) -> None:
 def check_edges(dag: Dag) -> None:
     """Parents and children say the same, and junctions are between nodes."""
     count = len(dag)
+    junctions = dag.vertex_count - count
     arrivals: Counter[int] = Counter()
-    for vertex in range(dag.vertex_count):
+    for vertex in dag.vertices():
         near = dag.successors(vertex)
         _need(len(set(near)) == len(near), "an edge is there once", vertex)
         _need(len(near) == dag.edges.successor_count(vertex), "children are counted", vertex)
-        _need(all(0 <= head < dag.vertex_count for head in near), "edges have ends", vertex)
-        _need(vertex < count or max(near) < count, "a junction leads to nodes", vertex)
+        _need(all(-junctions <= head < count for head in near), "edges have ends", vertex)
+        _need(vertex >= 0 or min(near) >= 0, "a junction leads to nodes", vertex)
         arrivals.update(near)
-    for vertex in range(dag.vertex_count):
+    for vertex in dag.vertices():
         _need(dag.predecessor_count(vertex) == arrivals[vertex], "parents are counted", vertex)
-        _need(vertex < count or arrivals[vertex], "a junction has parents", vertex)
+        _need(vertex >= 0 or arrivals[vertex], "a junction has parents", vertex)
     down = Counter((node, child) for node in range(count) for child in dag.children(node))
     up = Counter((parent, node) for node in range(count) for parent in dag.parents(node))
     _need(down == up, "children and parents are symmetric", (down - up, up - down))
@@ -322,9 +323,8 @@ def _same_errors(errors: DagFileErrors, others: DagFileErrors, alone: bool) -> N
 
 
 def _edges(edges: Edges) -> object:
-    vertices = range(edges.vertex_count)
-    arrows = [list(edges.successors(vertex)) for vertex in vertices]
-    weak = [[edges.is_weak(tail, head) for head in heads] for tail, heads in enumerate(arrows)]
+    arrows = {vertex: list(edges.successors(vertex)) for vertex in edges.vertices()}
+    weak = [[edges.is_weak(tail, head) for head in heads] for tail, heads in arrows.items()]
     return arrows, weak if edges.any_weak else None
 
 

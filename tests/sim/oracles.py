@@ -30,6 +30,7 @@ for O4, and that no node's parents have jobs in the queue when it is submitted.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from condor_pydagman.engine import actions as do
@@ -44,6 +45,7 @@ from condor_pydagman.engine.site_records import SiteMatching
 from condor_pydagman.engine.site_states import GroupState
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.model import DONE, Dag
+from condor_pydagman.graph.piece import Piece
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.vocabulary import (
     ORDINARY_KINDS,
@@ -106,7 +108,8 @@ class Oracles:
         if not recovering:
             self._ever_rescued = False
             tolerance = process.engine.run.config.node_job_failure_tolerance
-            self._truth = Truth(process.dag, marked(process.dag), tolerance)
+            self._truth = Truth(self._world.fresh_dag(), marked(process.dag), tolerance)
+            self._truth.texts = self._world.growers.texts
         self.special.started(recovering=recovering)
         self._world.brakes.started()
 
@@ -140,7 +143,9 @@ class Oracles:
             counts_agree(process.engine)
             self._procs_agree(process.engine.report())
             if self._world.rng.random() * REPLAY_EVERY < 1:
-                replay_agrees(process.engine, self._world.log.events())
+                dag = self._world.fresh_dag()
+                pieces = self._world.growers.pieces(dag)
+                replay_agrees(process.engine, self._world.log.events(), dag, pieces)
 
     def action_asked(self, process: Process, action: do.Action) -> None:
         """An action is about to be done."""
@@ -240,7 +245,8 @@ class Oracles:
         """A rescue file is on disk."""
         self._rescued = self._ever_rescued = True
         fresh = self._world.workload.build()
-        apply_progress(fresh, text, "t.dag.rescue")
+        pieces = self._world.growers.pieces(fresh)
+        apply_progress(fresh, text, "t.dag.rescue", pieces=pieces)
         dag, states = process.dag, process.engine.run.nodes.states
         ordinary = [n for n in range(len(dag)) if dag.kinds[n] in ORDINARY_KINDS]
         done = {dag.names[n] for n in ordinary if states[n] == State.DONE}
@@ -413,9 +419,9 @@ _LEFT = frozenset((State.WAITING, State.PRE_WAIT, State.FAILED, State.FUTILE))
 _UNSEEN = frozenset((*_BEGUN, State.UNKNOWN, State.SUBMIT_UNCONFIRMED))
 
 
-def replay_agrees(live: Engine, log: list[LogEvent]) -> None:
+def replay_agrees(live: Engine, log: list[LogEvent], dag: Dag, pieces: Mapping[str, Piece]) -> None:
     """O7; the live engine has heard the whole log."""
-    other = Engine(live.run.dag, live.run.config, live.run.limits, check=True)
+    other = Engine(dag, live.run.config, live.run.limits, pieces=pieces, check=True)
     other.handle(inputs.Begin(True), live.run.now)
     for event in log:
         other.handle(event, live.run.now)
@@ -424,6 +430,8 @@ def replay_agrees(live: Engine, log: list[LogEvent]) -> None:
         want, have = State(live.run.nodes.states[node]), State(other.run.nodes.states[node])
         if live.run.phase is Phase.FINISHING and have in _LEFT and want in (*_LEFT, State.UNKNOWN):
             continue  # the log does not show what came just before the record that FINAL begins
+        if node in live.run.growth.free:
+            continue  # it is to be started; a replay does so at once
         unseen = have is State.RETRY_WAIT and want in _UNSEEN
         # A node that has not begun leaves with its group, when it is next asked whether all have.
         leaves = want is State.WAITING and have in NOT_BEGUN and _is_leaving(other, node)

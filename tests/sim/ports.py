@@ -137,6 +137,9 @@ class FakeControl:
     def steered(self, answer: do.Steered) -> None:
         self._world.users.steerers.answered(answer)
 
+    def grown(self, answer: do.Grown) -> None:
+        self._world.growers.answered(answer)
+
     def retry_publishing(self) -> None:
         pass
 

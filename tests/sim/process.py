@@ -17,6 +17,7 @@ from tests.sim import fake_conditions, ports
 from tests.sim.fake_log import FakeNodesLog
 from tests.sim.fake_scripts import FakeScripts
 from tests.sim.fake_sites import Desk
+from tests.sim.growers import FakeGrowth
 from tests.sim.requests import FakeRequests
 
 if TYPE_CHECKING:
@@ -88,9 +89,15 @@ class Process:
         if not recovering:
             world.began_with = world.rescue_text
         if world.began_with:
-            apply_progress(self.dag, world.began_with, "t.dag.rescue")
+            pieces = world.growers.pieces(self.dag)
+            apply_progress(self.dag, world.began_with, "t.dag.rescue", pieces=pieces)
         self.engine = WatchedEngine(
-            self.dag, world.workload.config, world.limits(), dag_id=world.era + 1, check=True
+            self.dag,
+            world.workload.config,
+            world.limits(),
+            dag_id=world.era + 1,
+            pieces=world.growers.pieces(self.dag),
+            check=True,
         )
         self.engine.process = self
         self.scripts = FakeScripts(world, self)
@@ -137,6 +144,7 @@ class Process:
             orphaned=lambda: self.orphaned,
             directory="/d",
             pid=1,
+            make_growth=lambda run: FakeGrowth(world.growers, self),
         )
 
     @property

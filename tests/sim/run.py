@@ -1,5 +1,5 @@
 """Run seeds: `python -m tests.sim.run --seed N [--count M] [--twice]`, with `--steered`,
-`--matched`, `--decided` or `--braked`.
+`--matched`, `--decided`, `--braked` or `--growing`.
 
 Prints the rates of faults of each failing seed with its trace; `--verbose` does so for all.
 """
@@ -33,6 +33,7 @@ def judge(
     matched: bool = False,
     decided: bool = False,
     braked: bool = False,
+    growing: bool = False,
 ) -> Verdict:
     """Run one seed; its nodes may be submitted together, unless not `together`."""
     world = World(
@@ -42,6 +43,7 @@ def judge(
         matched=matched,
         decided=decided,
         braked=braked,
+        growing=growing,
     )
     try:
         world.run()
@@ -71,13 +73,13 @@ def show(seed: int, verdict: Verdict, *, trace: bool) -> None:
     print(f"seed {seed}: {verdict.error or 'well'}")
 
 
+def _judged(seed: int, options: argparse.Namespace) -> Verdict:
+    kinds = {"steered": options.steered, "matched": options.matched, "growing": options.growing}
+    return judge(seed, decided=options.decided, braked=options.braked, **kinds)
+
+
 def _trace(seed: int, options: argparse.Namespace) -> str:
     return _judged(seed, options).world.trace_text()
-
-
-def _judged(seed: int, options: argparse.Namespace) -> Verdict:
-    kinds = {"steered": options.steered, "matched": options.matched}
-    return judge(seed, decided=options.decided, braked=options.braked, **kinds)
 
 
 def main() -> int:
@@ -91,6 +93,7 @@ def main() -> int:
     parser.add_argument("--matched", action="store_true", help="groups of nodes run at sites")
     parser.add_argument("--decided", action="store_true", help="nodes have conditions")
     parser.add_argument("--braked", action="store_true", help="the DAGs have brakes")
+    parser.add_argument("--growing", action="store_true", help="nodes and people add to the DAG")
     parser.add_argument("--twice", action="store_true", help="same seed, same trace?")
     options = parser.parse_args()
     failed: list[int] = []

@@ -14,6 +14,7 @@ STEERED = 300
 MATCHED = 300
 DECIDED = 300
 BRAKED = 300
+GROWING = 300
 SLICE = 100
 
 
@@ -25,9 +26,11 @@ def verdicts(
     matched: bool = False,
     decided: bool = False,
     braked: bool = False,
+    growing: bool = False,
 ) -> str:
     """What is wrong with these seeds, with the command that shows it."""
     kinds = {"steered": steered, "matched": matched, "decided": decided, "braked": braked}
+    kinds["growing"] = growing
     found = ((seed, judge(seed, together=together, **kinds)) for seed in seeds)
     errors = ((seed, verdict.error) for seed, verdict in found)
     more = "".join(f" --{kind}" for kind, there in kinds.items() if there)
@@ -88,6 +91,21 @@ def test_a_crash_at_every_step_of_a_run_that_brakes_stop(seed: int, acts: str) -
     assert acts in calm.trace_text()
     for step in range(seed % 3, calm.boundaries, 3):
         World(seed, faults=quiet, braked=True, crash_at={step}).run()
+
+
+@pytest.mark.parametrize("first", range(1, GROWING + 1, SLICE))
+def test_fresh_seeds_with_dags_that_grow(first: int) -> None:
+    assert not verdicts(list(range(first, first + SLICE)), growing=True)
+
+
+@pytest.mark.parametrize("seed", [3, 13])
+def test_a_crash_at_every_step_of_a_dag_that_grows(seed: int) -> None:
+    quiet = faults.Faults(until=300.0)
+    calm = World(seed, faults=quiet, growing=True)
+    calm.run()
+    assert calm.trace_text().count("The DAG has grown by") > 2
+    for step in range(seed % 3, calm.boundaries, 3):
+        World(seed, faults=quiet, growing=True, crash_at={step}).run()
 
 
 @pytest.mark.parametrize("seed", [15, 59])

@@ -6,12 +6,14 @@ Oracles compare the engine with these, so nothing here looks into the engine.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.queues import Target
 from condor_pydagman.engine.steering_rules import BEGUN, DESCENDANTS, read_text
-from condor_pydagman.graph.model import Dag
+from condor_pydagman.graph.model import DONE, Dag
+from condor_pydagman.graph.piece import PieceText, add_piece
 from condor_pydagman.vocabulary import (
     HELPER_PROC,
     NOOP_CLUSTER,
@@ -21,6 +23,7 @@ from condor_pydagman.vocabulary import (
     ScriptKind,
 )
 from tests.sim.fake_jobs import Cluster
+from tests.sim.growers import piece_of
 from tests.sim.truth_conditions import Decisions
 
 NO_LIMIT = 10**6  # retries of a node that runs anew with an ancestor
@@ -49,6 +52,7 @@ class Truth:
     def __init__(self, dag: Dag, done: set[str], tolerance: int) -> None:
         """`tolerance` is that of nodes without a TOLERANCE command."""
         self._dag = dag
+        self.texts: Mapping[str, PieceText] = {}
         self._tolerance = tolerance
         self._ends: dict[Target, dict[int, bool]] = {}  # whether each ended proc failed
         self._over: set[Target] = set()  # clusters with late materialization that are over
@@ -69,8 +73,31 @@ class Truth:
         self.final_begun = self.provisioned = False
         self.garbled = False  # whether the log has lost anything
 
+    def _ended_well(self, name: str) -> None:
+        """A node is done, unless what it publishes, or adds to the DAG, is still to be read."""
+        if name not in self.done and self.decisions.publishes(name):
+            self.decisions.ended_well.add(name)
+            return
+        added = any(piece.node == name for piece in self._dag.pieces)
+        if self._dag.ids[name] not in self._dag.extensions or added:
+            self.done.add(name)
+
+    def _grow(self, event: LogEvent) -> None:
+        """A piece is in force."""
+        if any(piece.digest == event.text for piece in self._dag.pieces):
+            return
+        piece = piece_of(self._dag, self.texts[event.text], event.text)
+        self.extra.update(self._dag.names[child] for child in piece.children)  # PRE runs anew
+        growth = add_piece(self._dag, piece, event.value)
+        new = (self._dag.names[node] for node in growth.nodes if self._dag.flags[node] & DONE)
+        self.done.update(new)
+        if piece.node:
+            self.done.add(piece.node)
+
     def event(self, event: LogEvent, cluster: Cluster | None) -> None:
         """An event is in the log; `cluster` is the one of this era that it is of, if any."""
+        if event.record is JournalRecord.GROWN:
+            self._grow(event)
         if event.proc <= HELPER_PROC:
             return
         if cluster is not None:
@@ -80,7 +107,7 @@ class Truth:
         if event.kind == EventKind.PRESKIP:
             self.done.add(event.node)
         elif posted and not spoiled:
-            self._end_well(event.node)
+            self._ended_well(event.node)
         if event.record is JournalRecord.STEERED:
             self._steer(event)
         if event.record is JournalRecord.SITE_LEFT:
@@ -89,7 +116,7 @@ class Truth:
             self._note_group(event.node)
         noop = event.kind == EventKind.SUBMIT and event.cluster == NOOP_CLUSTER
         if noop and not self._has_post(event.node):
-            self._end_well(event.node)  # its end is written in the same breath
+            self._ended_well(event.node)  # its end is written in the same breath
         self.final_begun |= event.record is JournalRecord.FINAL_STARTED
         if self._dag.conditions or self._dag.published:
             checked = not self.steered and not self.garbled
@@ -176,13 +203,7 @@ class Truth:
         bad = any(ends.values())
         (self._any_failed.add if bad else self._any_failed.discard)(cluster.node)
         if not failed and not self._has_post(cluster.node):
-            self._end_well(cluster.node)
-
-    def _end_well(self, name: str) -> None:
-        if name in self.done or not self.decisions.publishes(name):
-            self.done.add(name)
-        else:
-            self.decisions.ended_well.add(name)
+            self._ended_well(cluster.node)
 
     def _end_factory(self, number: Target, *, failed: bool) -> None:
         if number in self._over:

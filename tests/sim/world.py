@@ -11,6 +11,8 @@ from collections.abc import Callable, Collection
 from random import Random
 
 from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.records import ad_attributes
 from condor_pydagman.vocabulary import ScriptKind
 from tests.sim import faults as fault_rates
@@ -19,8 +21,9 @@ from tests.sim.fake_log import FakeLog
 from tests.sim.fake_schedd import FakeSchedd
 from tests.sim.fake_sites import FakeSites
 from tests.sim.faults import Faults
+from tests.sim.growers import Growers
 from tests.sim.oracles import Oracles
-from tests.sim.process import Killed, Process
+from tests.sim.process import DESCRIPTION, Killed, Process
 from tests.sim.users import Users
 from tests.sim.verdicts import Violation
 from tests.sim.workload import Workload, draw
@@ -41,6 +44,7 @@ class World:
         crash_at: numbers of boundaries at which DAGMan is killed.
         together: whether nodes may be submitted together, if no workload is given.
         steered: whether people steer nodes.
+        growing: whether nodes and people add to the DAG, if no workload is given.
         matched: whether there are groups of nodes that run at sites, if no workload is given.
         decided: whether nodes have conditions, if no workload is given.
 
@@ -68,11 +72,13 @@ class World:
         matched: bool = False,
         decided: bool = False,
         braked: bool = False,
+        growing: bool = False,
     ) -> None:
         self.seed = seed
         self.steered = steered
         self.matched = matched
         self.braked = braked
+        self.growing = growing
         self.rng = Random(seed)
         self.workload = workload or draw(
             seed,
@@ -81,6 +87,7 @@ class World:
             matched=matched,
             decided=decided,
             braked=braked,
+            growing=growing,
         )
         self.faults = fault_rates.swarm(self.rng) if faults is None else faults
         self.now = 0.0
@@ -108,9 +115,19 @@ class World:
         self.log = FakeLog(self)
         self.schedd = FakeSchedd(self)
         self.sites = FakeSites(self)
+        self.growers = Growers(self)
         self.users = Users(self)
         self.brakes = Brakers(self)
         self.every(20.0, self._maybe_clock_step)
+
+    def fresh_dag(self) -> Dag:
+        """The DAG as the present run has begun with it."""
+        dag = self.workload.build()
+        dag.descriptions["n.sub"] = DESCRIPTION
+        if self.began_with:
+            pieces = self.growers.pieces(dag)
+            apply_progress(dag, self.began_with, "t.dag.rescue", pieces=pieces)
+        return dag
 
     def run(self) -> None:
         """Run to the end.

@@ -61,12 +61,12 @@ def check_cycles(dag: Dag, findings: Findings) -> None:
 
 def _never_free(dag: Dag) -> list[int]:
     """Nodes that wait for themselves; a DONE node waits for none."""
-    waiting = array("i", map(dag.predecessor_count, range(dag.vertex_count)))
+    waiting = dag.edges.predecessor_counts()
     nodes = len(dag)
     for node, flags in enumerate(dag.flags):
         if flags & DONE:
             waiting[node] = 0
-    free = array("i", (vertex for vertex, count in enumerate(waiting) if not count))
+    free = array("i", (vertex for vertex in dag.vertices() if not waiting[vertex]))
     while free:
         for child in dag.successors(free.pop()):
             if waiting[child] > 0:
@@ -107,7 +107,7 @@ def _behind(dag: Dag, blocked: set[int]) -> list[int]:
     reached = array("i", sorted(blocked))
     while reached:
         for child in dag.successors(reached.pop()):
-            if not seen[child] and not (child < nodes and dag.flags[child] & DONE):
+            if not seen[child] and not (child >= 0 and dag.flags[child] & DONE):
                 seen[child] = 1
                 reached.append(child)
     return [n for n in range(nodes) if seen[n] and n not in blocked and not dag.flags[n] & JOIN]
@@ -123,7 +123,7 @@ def _done_too_early(dag: Dag, findings: Findings) -> None:
         if not dag.flags[node] & (DONE | JOIN):
             for child in dag.successors(node):
                 early[child] = 1
-    for vertex in (*joins, *range(nodes, dag.vertex_count)):
+    for vertex in (*joins, *dag.edges.junctions()):
         if early[vertex]:
             for child in dag.successors(vertex):
                 early[child] = 1

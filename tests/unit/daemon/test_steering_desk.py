@@ -11,6 +11,7 @@ import pytest
 
 from condor_pydagman.daemon import steering_desk
 from condor_pydagman.daemon.steering_desk import ANSWER_TIMEOUT_S, PART, SteeringDesk
+from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.report import GroupReport, Halts
 from condor_pydagman.engine.throttles import Throttles
@@ -28,6 +29,8 @@ class Bench:
         self.answers: list[dict[str, Any]] = []
         self.said: list[str] = []
         self.tried: list[int] = []
+        self.offered: list[tuple[str, str | None, bool]] = []
+        self.piece: Any = SimpleNamespace(size=3)
         report = SimpleNamespace(halts=Halts(), limits=Throttles(), priority=7)
         run: Any = SimpleNamespace(
             paths=SimpleNamespace(primary="t.dag"),
@@ -40,6 +43,7 @@ class Bench:
                 chosen=lambda _, names: [int(name) for name in names],
                 refused=self.refused,
             ),
+            growth_desk=lambda: SimpleNamespace(offer=self.offer),
             job_ad=SimpleNamespace(edit=lambda _, done: self.edits.append(done)),
         )
         socket: Any = SimpleNamespace(
@@ -47,6 +51,10 @@ class Bench:
             ready=False,
         )
         self.desk = SteeringDesk(run, socket)
+
+    def offer(self, name: str, text: str | None, tell: Callable[..., None], *, dry: bool) -> None:
+        self.offered.append((name, text, dry))
+        tell(self.piece, "" if self.piece else "ERROR: all wrong")
 
     def refused(self, what: inputs.NodesSteered) -> list[tuple[int, str]]:
         """The first node of each part."""
@@ -130,3 +138,35 @@ def test_no_more_is_taken_than_memory_has_room_for(monkeypatch: pytest.MonkeyPat
     assert "ask again later" in answer["error"]
     assert len(bench.desk.taken([])) == 1
     assert not bench.desk.taken([])
+
+
+def test_what_a_person_adds_is_offered_and_answered_when_it_is_in_force() -> None:
+    bench = Bench()
+    (offered,) = bench.send({"id": 4, "command": "add", "options": {"text": "JOB X x"}})
+    assert isinstance(offered, inputs.PieceOffered)
+    assert (offered.piece, bench.offered) == (bench.piece, [("<text>", "JOB X x", False)])
+    assert not bench.answers
+    bench.desk.grown(do.Grown(offered.request, 3, ""))
+    assert (bench.answers[0]["id"], bench.answers[0]["done"]) == (4, 3)
+    bench.desk.grown(do.Grown(offered.request, 3, ""))
+    assert len(bench.answers) == 1
+
+
+def test_what_is_wrong_with_it_is_answered() -> None:
+    bench = Bench()
+    bench.piece = None
+    assert not bench.send({"command": "add", "options": {"file": "/d/m.dag"}})
+    assert bench.answers[0]["error"] == "ERROR: all wrong"
+    bench.piece = SimpleNamespace(size=3)
+    (offered,) = bench.send({"command": "add", "options": {"file": "/d/m.dag"}})
+    assert isinstance(offered, inputs.PieceOffered)
+    bench.desk.grown(do.Grown(offered.request, 0, "the DAG is ending"))
+    assert bench.answers[1]["error"] == "the DAG is ending"
+
+
+def test_a_dry_addition_is_only_checked() -> None:
+    bench = Bench()
+    request = {"command": "add", "options": {"file": "/d/m.dag"}, "dry": True}
+    assert not bench.send(request)
+    assert bench.offered == [("/d/m.dag", None, True)]
+    assert (bench.answers[0]["dry"], bench.answers[0]["done"]) == (True, 3)

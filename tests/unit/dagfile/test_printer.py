@@ -36,6 +36,15 @@ from tests.unit.dagfile.one_line import good
         (commands.RetryLine(7, "A", 3, backoff=1.25), "RETRY A 3 BACKOFF 1.25"),
         (commands.TimeoutLine(7, "A", total=0, queued=5), "TIMEOUT A QUEUED 5 TOTAL 0"),
         (commands.Pin(7, "A", 3, True), "PIN_OUT A 3"),
+        (commands.ExtendLine(7, "A", "m.dag"), "EXTEND A m.dag"),
+        (
+            commands.ExtendLine(7, "A", "m n", False, "d", ""),
+            'EXTEND A "m n" ANYWHERE DIR d PREFIX NONE',
+        ),
+        (
+            commands.ScatterLine(7, "A", "l", "x{item}", "x.sub", (("k", "{1}"),), "", "S+"),
+            "SCATTER A l x{item} x.sub PREFIX S+ VARS k={1}",
+        ),
     ],
 )
 def test_printed_lines(command: Command, line: str) -> None:
@@ -133,6 +142,7 @@ def _of(field: str, kind: str) -> st.SearchStrategy[Any]:
     }
     by_kind: dict[str, st.SearchStrategy[Any]] = {
         "str": _LINE,
+        "str | None": st.one_of(st.none(), _LINE),
         "int": _NUMBER,
         "bool": _FLAG,
         "bool | None": st.one_of(st.none(), _FLAG),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from condor_pydagman.engine.inputs import ScriptEnded
 from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.engine.nodes import MAX_REMEMBERED_MOVES, Nodes
+from condor_pydagman.graph.grow import extend
 from condor_pydagman.vocabulary import ScriptKind
 from tests import make
 
@@ -135,3 +136,33 @@ def test_nothing_is_kept_of_nodes_that_are_done() -> None:
         assert engine.run.nodes.values == {}
         assert engine.run.noop_ids.nodes == {}
         assert engine.run.job_table.by_node == {}
+
+
+def _grow(nodes: Nodes, text: str, *known: str) -> list[str]:
+    """Add a piece, whose last nodes are `known` ones."""
+    piece = make.dag(text)
+    place = [nodes.dag.ids[name] for name in known]
+    assert piece.names[len(piece) - len(known) :] == list(known)
+    return names(nodes, nodes.grow(extend(nodes.dag, piece, place)))
+
+
+def test_new_nodes_wait_for_parents_that_have_not_ended() -> None:
+    nodes = Nodes(make.dag("A B -> C D"))
+    nodes.move(0, Cause.MARKED_DONE, 0.0)
+    nodes.release_children(0)
+    assert _grow(nodes, "E; F; A -> E; A B -> F", "A", "B") == ["E"]
+    assert len(nodes.states) == len(nodes.clusters) == nodes.total == 6
+    assert nodes.counts[State.WAITING] == 5
+    nodes.move(1, Cause.MARKED_DONE, 0.0)
+    released = names(nodes, nodes.release_children(1))
+    assert sorted(released) == ["C", "D", "F"]
+
+
+def test_nodes_that_wait_can_get_new_parents() -> None:
+    nodes = Nodes(make.dag("A -> B"))
+    nodes.move(0, Cause.MARKED_DONE, 0.0)
+    assert nodes.release_children(0) == [1]
+    assert _grow(nodes, "X; Y; A -> X Y; X Y -> B", "A", "B") == ["X", "Y"]
+    assert nodes.waiting[1] == 2
+    assert nodes.release_children(2) == []
+    assert nodes.release_children(3) == [1]

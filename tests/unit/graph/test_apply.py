@@ -41,6 +41,8 @@ LINES = {
     commands.Publish: "PUBLISH A FILE x",
     commands.Skipped: "SKIPPED A",
     commands.NodeResult: "NODE_RESULT A []",
+    commands.ExtendLine: "EXTEND A more.dag",
+    commands.ScatterLine: "SCATTER A list x-{item} x.sub",
     commands.SavePointFile: "SAVE_POINT_FILE A",
     commands.Choose: "CHOOSE FROM A",
     commands.BrakeLine: "BRAKE b 1 HALT",
@@ -66,7 +68,7 @@ def test_no_command_is_forgotten() -> None:
         for _, kind in inspect.getmembers(commands, inspect.isclass)
         if issubclass(kind, tuple) and "line" in kind.__annotations__
     }
-    assert known == {*LINES, *FOR_THE_MANAGER, commands.Reject}
+    assert known == {*LINES, *FOR_THE_MANAGER, commands.Reject, commands.GrownLine}
 
 
 @pytest.mark.parametrize("line", [line for line in LINES.values() if line != "PIN_IN A 1"])

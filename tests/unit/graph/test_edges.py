@@ -67,7 +67,9 @@ def test_junctions_change_nothing_but_the_room_that_edges_take(lines: list[Line]
     assert {(p, c) for c, found in enumerate(parents(edges)) for p in found} == wanted
     junctions = sum(len(line[0]) > 1 and len(line[1]) > 1 for line in lines)
     assert edges.vertex_count == NODES + junctions
-    vertices = range(edges.vertex_count)
+    vertices = list(edges.vertices())
+    assert len(vertices) == edges.vertex_count
+    assert list(map(edges.predecessor_count, vertices)) == list(edges.predecessor_counts())
     assert sum(map(edges.successor_count, vertices)) == sum(map(edges.predecessor_count, vertices))
 
 

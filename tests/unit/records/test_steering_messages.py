@@ -46,6 +46,8 @@ def test_commands_for_the_dag() -> None:
     assert read(command="limits", options={"jobs": 3, "idle": 0}).options == {"jobs": 3, "idle": 0}
     assert read(command="priority", options={"value": -3}).options == {"value": -3}
     assert read(command="info").selector is None
+    added = read(command="add", options={"file": "/d/more.dag"}, dry=True)
+    assert (added.options, added.dry) == ({"file": "/d/more.dag"}, True)
 
 
 @pytest.mark.parametrize(
@@ -67,6 +69,8 @@ def test_commands_for_the_dag() -> None:
         ({"command": "cancel", "options": [1]}, "options is an object"),
         ({"command": "set", "nodes": {"state": "x"}}, "say what to set: priority, retries"),
         ({"command": "set", "nodes": {"state": "x"}, "options": {"priority": 2**40}}, "a whole"),
+        ({"command": "add"}, "add takes text, or file"),
+        ({"command": "add", "options": {"text": 1}}, "add takes text, or file"),
         ({"command": "halt", "nodes": {"names": ["A"]}}, "halt is for the whole DAG"),
         ({"command": "limits", "options": {"jobs": -1}}, "jobs is a whole number from 0"),
         ({"command": "limits", "options": {"cpus": 1}}, "no option 'cpus'; it takes jobs"),

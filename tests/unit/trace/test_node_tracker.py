@@ -268,6 +268,21 @@ def test_jobs_that_are_of_no_node(bench: Bench) -> None:
     assert bench.events == []
 
 
+def test_a_node_whose_addition_is_refused_has_failed(bench: Bench) -> None:
+    bench.submit("A", 7)
+    bench.terminate(7)
+    bench.record(JournalRecord.GROWTH_FAILED, text="it is wrong")
+    node = bench.node()
+    assert (node.status, node.attempts[-1].over) == (ERROR, True)
+
+
+def test_the_dag_grows_once_by_each_piece(bench: Bench) -> None:
+    for number in (1, 1, 2):
+        bench.record(JournalRecord.GROWN, number, text="d")
+    bench.track()
+    assert [event.data for event in bench.told("dag.grow")] == [{"piece": 1}, {"piece": 2}]
+
+
 def steered(bench: Bench, text: str) -> None:
     bench.record(JournalRecord.STEERED, 1, text=text)
 

@@ -1,0 +1,114 @@
+"""Keeps what has been added to a DAG in the file beside it, see `records.grown_sections`."""
+
+from __future__ import annotations
+
+import os
+from typing import BinaryIO
+
+from condor_pydagman.adapters import files, own_files
+from condor_pydagman.errors import FileError
+from condor_pydagman.graph.piece import PieceText
+from condor_pydagman.records.grown_sections import (
+    MAX_HEAD_BYTES,
+    read_body,
+    read_head,
+    section,
+)
+
+
+class GrownFile:
+    """The texts of pieces, by digest.  Nothing is opened before it is needed."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._places: dict[str, tuple[int, int]] | None = None  # where bodies begin, their length
+        self._end = 0  # of the last whole section
+
+    def keep(self, text: PieceText) -> str:
+        """Have a text on the disk when this returns; returns its digest.
+
+        Raises:
+            FileError: it could not be written; what was there before is still there.
+        """
+        digest, data = section(text)
+        places = self._known()
+        if digest not in places:
+            try:
+                self._append(data)
+            except OSError as error:
+                raise FileError(f"can't write {self.path}: {error.strerror}") from error
+            found = read_head(data)
+            assert found is not None
+            places[digest] = self._end + found[1], found[2]
+            self._end += len(data)
+        return digest
+
+    def text(self, digest: str) -> PieceText | None:
+        """The text of that digest; None if it is not there, or damaged."""
+        place = self._known().get(digest)
+        if place is None:
+            return None
+        try:
+            with self._opened() as file:
+                file.seek(place[0])
+                return read_body(digest, file.read(place[1]))
+        except OSError:
+            return None
+
+    def _append(self, data: bytes) -> None:
+        fd = own_files.open_own(self.path, os.O_WRONLY | os.O_CREAT)
+        try:
+            if os.fstat(fd).st_size > self._end:
+                os.ftruncate(fd, self._end)  # a section that was cut short
+            written = 0
+            while written < len(data):
+                written += os.pwrite(fd, data[written:], self._end + written)
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+
+    def _known(self) -> dict[str, tuple[int, int]]:
+        if self._places is None:
+            self._places = {}
+            try:
+                with self._opened() as file:
+                    self._look(file, self._places)
+            except OSError:
+                return self._places
+        return self._places
+
+    def _look(self, file: BinaryIO, places: dict[str, tuple[int, int]]) -> None:
+        size = os.fstat(file.fileno()).st_size
+        while True:
+            file.seek(self._end)
+            found = read_head(file.read(MAX_HEAD_BYTES))
+            if found is None or self._end + found[1] + found[2] > size:
+                return
+            digest, head, body = found
+            places[digest] = self._end + head, body
+            self._end += head + body
+
+    def _opened(self) -> BinaryIO:
+        return os.fdopen(own_files.open_to_read(self.path), "rb")
+
+
+def read_whole(path: str, most: int) -> str:
+    """The text of a file that a job has written.
+
+    Raises:
+        FileError: it is no text, too large, or has changed while it was read.
+        OSError: it can't be opened or read.
+    """
+    with files.open_ordinary(path) as file:
+        before = os.fstat(file.fileno())
+        data = file.read(most + 1)
+        after = os.fstat(file.fileno())
+    if len(data) > most:
+        raise FileError(f"{path} is larger than {most:,} bytes (PYDAGMAN_MAX_PIECE_MB)")
+    if (before.st_mtime_ns, before.st_size) != (after.st_mtime_ns, after.st_size) or (
+        len(data) != after.st_size
+    ):
+        raise FileError(f"{path} was changed while it was being read")
+    if b"\0" in data:
+        raise FileError(f"{path} is no text: it holds a byte 0")
+    return data.decode("utf-8", "surrogateescape")

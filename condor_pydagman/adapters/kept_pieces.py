@@ -1,0 +1,60 @@
+"""The pieces that have been added to a DAG, or are to be: by the digest of their text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from condor_pydagman.adapters.grown_file import GrownFile
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.graph.piece import Piece, PieceText, Steps, read_piece
+from condor_pydagman.graph.problems import DagFileErrors
+from condor_pydagman.names import DagPaths
+
+
+class KeptPieces(Mapping[str, Piece]):
+    """Pieces by digest; one that is not in memory is read from its text, for the DAG as it is."""
+
+    def __init__(self, dag: Dag, file: GrownFile) -> None:
+        self._dag, self._file = dag, file
+        self._ready: dict[str, Piece] = {}
+
+    def keep(self, piece: Piece, text: PieceText) -> Piece:
+        """Have the text of a piece on the disk; returns the piece with its digest.
+
+        Raises:
+            FileError: it could not be written.
+        """
+        piece = piece._replace(digest=self._file.keep(text))
+        self._ready[piece.digest] = piece
+        return piece
+
+    def __getitem__(self, digest: str) -> Piece:
+        if digest in self._ready:
+            return self._ready.pop(digest)  # it is needed once
+        text = self._file.text(digest)
+        if text is None:
+            raise KeyError(digest)
+        try:
+            return _all_steps(read_piece(self._dag, text, digest=digest))
+        except DagFileErrors:
+            raise KeyError(digest) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._ready)
+
+    def __len__(self) -> int:
+        return len(self._ready)
+
+
+def _all_steps(steps: Steps[Piece]) -> Piece:
+    while True:
+        try:
+            next(steps)
+        except StopIteration as stop:
+            piece: Piece = stop.value
+            return piece
+
+
+def of(dag: Dag, paths: DagPaths) -> KeptPieces:
+    """The pieces of a DAG, in the file beside it."""
+    return KeptPieces(dag, GrownFile(paths.grown))

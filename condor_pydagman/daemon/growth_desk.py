@@ -1,0 +1,171 @@
+"""Reads what nodes and people add to the DAG, has it checked and kept, and gives it to the engine.
+
+One piece at a time, a step of some milliseconds in a pass of the loop: log events, signals and
+other requests get their turn in between.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from condor_pydagman.adapters.grown_file import read_whole
+from condor_pydagman.adapters.kept_pieces import KeptPieces
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import inputs
+from condor_pydagman.errors import FileError
+from condor_pydagman.graph.building import BuildOptions
+from condor_pydagman.graph.model import Extension
+from condor_pydagman.graph.piece import Piece, PieceText, Steps, read_piece, scattered
+from condor_pydagman.graph.problems import DagFileErrors
+
+if TYPE_CHECKING:
+    from condor_pydagman.daemon.run import DagRun
+
+STEP_S = 0.02  # seconds of work before the loop has its turn
+_MB = 1_000_000
+
+
+class _Order(NamedTuple):
+    """A piece to be read.
+
+    Attributes:
+        node: that adds it; -1 if a person does.
+        text: its text, if it is not to be read from a file.
+        name: of its first file.
+        tell: is given the piece, or why there is none.
+        dry: it is not to be kept.
+    """
+
+    node: int
+    text: str | None
+    name: str
+    tell: Callable[[Piece | None, str], None]
+    dry: bool = False
+
+
+class Texts(Mapping[str, str]):
+    """The files of a piece, each read when it is first named.
+
+    Attributes:
+        known: their texts so far, by path.
+    """
+
+    def __init__(self, known: dict[str, str], most: int) -> None:
+        self.known = known
+        self._left = most - sum(map(len, known.values()))
+
+    def __getitem__(self, path: str) -> str:
+        if path not in self.known:
+            text = read_whole(path, max(0, self._left))
+            self._left -= len(text)
+            self.known[path] = text
+        return self.known[path]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.known)
+
+    def __len__(self) -> int:
+        return len(self.known)
+
+
+class GrowthDesk:
+    """What is to be added to the DAG of a run."""
+
+    def __init__(
+        self,
+        run: DagRun,
+        pieces: KeptPieces,
+        options: BuildOptions,
+    ) -> None:
+        self._run = run
+        self._pieces = pieces
+        self._options = options
+        self._orders: deque[_Order] = deque()
+        self._steps: Steps[None] | None = None
+
+    @property
+    def busy(self) -> bool:
+        """Whether `work` has something to do."""
+        waits = self._run.engine.is_growing
+        return self._steps is not None or (bool(self._orders) and not waits)
+
+    def read(self, action: do.ReadPiece, answer: Callable[[inputs.Input], None]) -> None:
+        """Read what a node adds; `answer` is given a PieceRead or PieceRefused later."""
+        node = action.node
+
+        def tell(piece: Piece | None, error: str) -> None:
+            refused = inputs.PieceRefused(node, error)
+            answer(refused if piece is None else inputs.PieceRead(node, piece))
+
+        name = self._run.dag.extensions[node].file
+        self._orders.append(_Order(node, None, name, tell))
+
+    def offer(
+        self, name: str, text: str | None, tell: Callable[[Piece | None, str], None], *, dry: bool
+    ) -> None:
+        """Read what a person adds; `tell` is given the piece, or all that is wrong with it."""
+        self._orders.append(_Order(-1, text, name, tell, dry))
+
+    def work(self) -> None:
+        """Some milliseconds of work."""
+        until = self._run.clock.monotonic() + STEP_S
+        while self.busy and self._run.clock.monotonic() < until:
+            if self._steps is None:
+                self._steps = self._read(self._orders.popleft())
+            try:
+                next(self._steps)
+            except StopIteration:
+                self._steps = None
+                return  # the engine is to know of it before the next one is read
+
+    def _read(self, order: _Order) -> Steps[None]:
+        try:
+            piece = yield from self._piece(order)
+        except DagFileErrors as errors:
+            order.tell(None, errors.detail())
+        except FileError as error:
+            order.tell(None, f"ERROR: {error}")
+        except OSError as error:
+            order.tell(None, f"ERROR: can't read {order.name}: {error.strerror or error}")
+        else:
+            order.tell(piece, "")
+
+    def _piece(self, order: _Order) -> Steps[Piece]:
+        run = self._run
+        most = run.config.max_piece_mb * _MB
+        texts = Texts({}, most)
+        how = Extension(order.name) if order.node < 0 else run.dag.extensions[order.node]
+        if order.text is not None:
+            texts.known[how.file] = order.text
+        elif how.pattern:
+            texts.known[how.file] = scattered(how, read_whole(how.file, most))
+        yield
+        text = self._text(order.node, how, texts)
+        piece = yield from read_piece(run.dag, text, run.engine.has_begun)
+        why = run.engine.why_not_added(piece)
+        if why:
+            raise FileError(why)
+        yield
+        if order.dry:
+            return piece
+        return self._pieces.keep(piece, text._replace(texts=texts.known))
+
+    def _text(self, node: int, how: Extension, texts: Texts) -> PieceText:
+        dag, engine = self._run.dag, self._run.engine
+        options = self._options
+        if node < 0:
+            return PieceText(how.file, texts, options)
+        children = dict.fromkeys(dag.children(node)) if how.between else {}
+        names = [dag.names[child] for child in children if not engine.has_begun(child)]
+        return PieceText(
+            how.file,
+            texts,
+            options,
+            how.directory,
+            how.prefix,
+            dag.names[node],
+            tuple(names),
+            how.between,
+        )

@@ -1,0 +1,228 @@
+"""The DAG grows while it runs: by a piece that a node adds when it has ended well, or a person.
+
+A piece is read, checked and kept by content outside of the engine; what is in it is in force when
+the record that names it has been read back from the nodes log, live and in recovery mode alike.
+Until then nothing new is started and the DAG does not end, so what was checked still holds.
+
+A node whose piece can't be added fails, and its retries apply; the DAG stays as it was.
+"""
+
+from __future__ import annotations
+
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import lifecycle, rerun
+from condor_pydagman.engine.dag_states import Phase
+from condor_pydagman.engine.inputs import LogEvent, PieceOffered, PieceRead, PieceRefused
+from condor_pydagman.engine.node_states import NOT_BEGUN, Cause, State
+from condor_pydagman.engine.run_records import CONFIRM_TIMEOUT_S
+from condor_pydagman.engine.state import RunState
+from condor_pydagman.graph.grow import Growth
+from condor_pydagman.graph.model import DONE
+from condor_pydagman.graph.piece import Piece, add_piece
+from condor_pydagman.vocabulary import RETURN_GROWTH_FAILED, JournalRecord
+
+STARTS = 2000  # nodes that are started at once; log events are handled in between
+
+
+# A piece is asked for, and comes.
+
+
+def ask(run: RunState) -> None:
+    """Have the pieces read of nodes that have ended well."""
+    if run.is_over:
+        return
+    for node in [node for node, asked in run.growth.wanting.items() if not asked]:
+        run.growth.asked(node)
+        run.emit(do.ReadPiece(node))
+
+
+def has_begun(run: RunState, node: int) -> bool:
+    """Whether a node can't get another parent any more."""
+    state = run.nodes.states[node]
+    return state != State.FUTILE and (state not in NOT_BEGUN or state == State.RETRY_WAIT)
+
+
+def obstacle(run: RunState, piece: Piece) -> str:
+    """Why a piece can't be added now; '' if it can."""
+    if run.phase is not Phase.RUNNING or run.is_over or run.end.rescue_asked:
+        return "the DAG is ending" if run.is_over else "DAGMan is recovering: ask again"
+    most = run.config.max_grown_nodes
+    if most and len(run.dag) + piece.size > most:
+        return (
+            f"the DAG would have {len(run.dag) + piece.size:,} nodes, more than the {most:,} of"
+            " PYDAGMAN_MAX_GROWN_NODES"
+        )
+    for name in piece.dag.names[: piece.size]:
+        if name in run.dag.ids:
+            return f"there is a node {name} already"
+    for node in piece.children:
+        if has_begun(run, node):
+            return f"node {run.dag.names[node]} has begun: it can't get another parent"
+    return ""
+
+
+def _is_outdated(run: RunState, piece: Piece) -> bool:
+    """Whether the DAG has grown, or is about to, since the piece was checked; or whether it is just
+    being decided whether one of the children is to run."""
+    asked, unread = run.conditions.asked, run.conditions.unread
+    decided = any(child in asked or child in unread for child in piece.children)
+    return decided or bool(run.growth.awaited) or piece.base != len(run.dag.pieces)
+
+
+def on_read(run: RunState, read: PieceRead) -> None:
+    """The piece of a node is read and kept."""
+    if run.growth.wanting.get(read.node) is None or run.is_over:
+        return
+    if _is_outdated(run, read.piece):
+        run.growth.want(read.node)
+        return
+    why = obstacle(run, read.piece)
+    if why:
+        on_refused(run, PieceRefused(read.node, why))
+    else:
+        _journal(run, read.node, read.piece)
+
+
+def on_offered(run: RunState, offered: PieceOffered) -> None:
+    """A person adds a piece."""
+    why = obstacle(run, offered.piece)
+    if not why and _is_outdated(run, offered.piece):
+        why = "the DAG has grown meanwhile: ask again"
+    if why:
+        run.emit(do.Grown(offered.request, 0, why))
+        return
+    run.say(f"{offered.by} adds {offered.piece.size} node(s) to the DAG")
+    number = _journal(run, 0, offered.piece)
+    run.growth.ask(number, offered.request)
+
+
+def on_refused(run: RunState, refused: PieceRefused) -> None:
+    """The piece of a node can't be added."""
+    node = refused.node
+    if run.growth.wanting.get(node) is None or run.is_over:
+        return
+    run.say(f"ERROR: what node {run.dag.names[node]} adds to the DAG is refused:", 0)
+    for line in refused.error.split("\n"):
+        run.say(f"  {line}", 0)
+    retry = run.nodes.retries.get(node, 0)
+    text = refused.error.split("\n")[0]
+    record = do.AppendJournalRecord(JournalRecord.GROWTH_FAILED, node, retry, 0, text=text)
+    run.journal(node, record)
+
+
+def _journal(run: RunState, node: int, piece: Piece) -> int:
+    number, retry = run.growth.number(), run.nodes.retries.get(node, 0)
+    record = do.AppendJournalRecord(JournalRecord.GROWN, node, retry, number, text=piece.digest)
+    run.growth.write(number, run.now + CONFIRM_TIMEOUT_S, record)
+    run.emit(record)
+    return number
+
+
+def rewrite_overdue(run: RunState) -> None:
+    """Write records again that were not read back: they may be lost in the log."""
+    for number, (when, action) in list(run.growth.awaited.items()):
+        if when <= run.now:
+            run.growth.write(number, run.now + CONFIRM_TIMEOUT_S, action)
+            run.emit(action)
+
+
+def keeps_waiting(run: RunState) -> bool:
+    """Whether nothing may start, and the DAG may not end: what has been checked must hold until it
+    is in force."""
+    return bool(run.growth.awaited) and run.phase is not Phase.FINISHING
+
+
+def next_time(run: RunState) -> float | None:
+    """When there is something to be done."""
+    if run.growth.free and not run.starts_nothing:
+        return run.now
+    return min((when for when, _ in run.growth.awaited.values()), default=None)
+
+
+# The records have been read.
+
+
+def on_grown(run: RunState, node: int, event: LogEvent) -> None:
+    """The piece is in force."""
+    number = event.value
+    run.growth.read_back(number)
+    if number in run.growth.in_force:
+        return  # its record was written twice
+    piece = run.growth.pieces.get(event.text)
+    if piece is None:
+        _end_without_piece(run, number, event.text)
+        return
+    run.growth.take(number, piece.node)
+    growth = _extend(run, piece, number)
+    run.say(f"The DAG has grown by {len(growth.nodes)} node(s), piece {number}")
+    if piece.node and run.nodes.states[node] == State.GROWING:
+        run.growth.over(node)
+        _set_free(run, lifecycle.end_well(run, node))
+    request = run.growth.answered(number)
+    if request:
+        run.emit(do.Grown(request, len(growth.nodes), ""))
+
+
+def _extend(run: RunState, piece: Piece, number: int) -> Growth:
+    """Add the piece to the DAG, and to all that is known of its nodes."""
+    for child in piece.children:
+        rerun.wait_for_more(run, child)
+    growth = add_piece(run.dag, piece, number)
+    run.shared.grow(run.dag, growth.nodes)
+    free = run.nodes.grow(growth)
+    if run.conditions:
+        run.nodes.turns.grow(run.dag, piece.children, run.nodes.states)
+    if run.query.strangers:
+        for node in growth.nodes:
+            run.query.introduce(node, run.dag.names[node])
+    run.categories.grow(run.dag.categories, growth.nodes)
+    done = [node for node in growth.nodes if run.dag.flags[node] & DONE]
+    for node in done:
+        run.nodes.move(node, Cause.MARKED_DONE, run.now)
+    for node in done:
+        free += run.nodes.release_children(node)
+    for node, successors, weak in growth.behind:
+        state = run.nodes.states[node]
+        if state == State.FUTILE:
+            run.nodes.mark_futile_from(successors, run.now)
+        elif state == State.FAILED and node not in run.steering.barren:
+            strong = [vertex for vertex, mark in zip(successors, weak) if not mark]
+            run.nodes.mark_futile_from(strong, run.now)
+    _set_free(run, free)
+    return growth
+
+
+def _set_free(run: RunState, nodes: list[int]) -> None:
+    """Have nodes started; a replay must know at once, since the next events may be theirs."""
+    if run.recovering:
+        lifecycle.start_all(run, nodes)
+    else:
+        run.growth.set_free(nodes)
+
+
+def start_free(run: RunState) -> None:
+    """Start new nodes that wait for no parent: some at a time."""
+    free = run.growth.free
+    some = [free.popleft() for _ in range(min(len(free), STARTS))]
+    lifecycle.start_all(run, [node for node in some if not run.nodes.waiting[node]])
+
+
+def on_growth_failed(run: RunState, node: int, event: LogEvent) -> None:
+    """The run of the node has failed, since what it adds is refused."""
+    if run.nodes.states[node] != State.GROWING:
+        return
+    run.growth.over(node)
+    lifecycle.fail_run(run, node, RETURN_GROWTH_FAILED, f"What it adds: {event.text}")
+
+
+def _end_without_piece(run: RunState, number: int, digest: str) -> None:
+    """Without the text of a piece nobody knows what the DAG is: leave everything as it is."""
+    run.say(
+        f"ERROR: piece {number} of the DAG is missing or damaged: the file {run.dag.files[0]}.grown"
+        f" has no text with the digest {digest}. Put it back, and release DAGMan's job or submit"
+        " the DAG again",
+        0,
+    )
+    run.emit(do.KillScripts())
+    run.emit(do.Exit(1, keep_lock=True, concluded=False))
+    run.enter(Phase.ENDED)

@@ -1,0 +1,62 @@
+"""The commands that let a DAG grow: EXTEND and SCATTER."""
+
+from __future__ import annotations
+
+import os.path
+
+from condor_pydagman.dagfile import commands
+from condor_pydagman.graph.building import Building, fail
+from condor_pydagman.graph.model import Extension
+from condor_pydagman.vocabulary import NodeKind
+
+
+def extend(building: Building, command: commands.ExtendLine) -> None:
+    """EXTEND."""
+    _add(building, command, Extension("", between=command.between))
+
+
+def scatter(building: Building, command: commands.ScatterLine) -> None:
+    """SCATTER."""
+    _add(
+        building,
+        command,
+        Extension("", pattern=command.pattern, submit=command.submit, pairs=command.pairs),
+    )
+
+
+def grown(building: Building, command: commands.GrownLine) -> None:
+    """GROWN, which is applied before the other lines of a rescue file."""
+    if all(piece.number != command.number for piece in building.dag.pieces):
+        fail(
+            f"Piece {command.number} of the DAG is not there",
+            "a GROWN line belongs into a rescue file; the file .grown beside the DAG has the text",
+        )
+
+
+def _add(
+    building: Building,
+    command: commands.ExtendLine | commands.ScatterLine,
+    extension: Extension,
+) -> None:
+    """Names of files, and of nodes, mean what they would in an INCLUDE at this place."""
+    scope = building.scope
+    node = building.needed(command.node)
+    if node in building.special:
+        kind = NodeKind(building.dag.kinds[node]).name
+        fail(
+            f"Node {building.shown(node)} can't add to the DAG",
+            f"it is a {kind} node",
+            at=command.node,
+        )
+    if node in building.dag.extensions:
+        fail(
+            f"Node {building.shown(node)} has an EXTEND or SCATTER already",
+            "a node adds to the DAG once; the file that it names can INCLUDE others",
+            at=command.node,
+        )
+    prefix = scope.prefix + scope.munge if command.prefix is None else command.prefix
+    building.dag.extensions[node] = extension._replace(
+        file=building.text(os.path.join(scope.where, command.file)),
+        directory=building.text(os.path.join(scope.directory, command.directory).rstrip("/")),
+        prefix=building.text(prefix),
+    )

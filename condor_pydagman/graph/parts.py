@@ -1,0 +1,220 @@
+"""What single commands say, as the Dag has it: a record for each kind.
+
+`graph.model` hands them on; nothing else need import this module.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from condor_pydagman.sites.policy import NO_POLICY, SitePolicy
+
+
+class Script(NamedTuple):
+    """A SCRIPT command: `command` is the raw rest of the line, split on blanks when it runs."""
+
+    command: str
+    defer_status: int | None = None
+    defer_seconds: int = 0
+    debug_file: str = ""
+    debug_stream: str = ""
+
+
+class Retry(NamedTuple):
+    """A RETRY command; all but `limit` and a single `unless_exit` is ours, not stock DAGMan's.
+
+    Attributes:
+        limit: how many times the node runs again after a failure.
+        unless_exit: return values of the node that are not retried.
+        only_if: if there are any, only these are retried.
+        delay: seconds before the first retry.
+        backoff: by how much the delay is multiplied for each further retry, 1 or more.
+        max_delay: seconds that the delay does not grow beyond; 0 for no limit.
+    """
+
+    limit: int
+    unless_exit: tuple[int, ...] = ()
+    only_if: tuple[int, ...] = ()
+    delay: int = 0
+    backoff: float = 1.0
+    max_delay: int = 0
+
+
+class Timeout(NamedTuple):
+    """A TIMEOUT command, which stock DAGMan does not have; seconds, 0 for no limit.
+
+    Attributes:
+        queued: how long a job may wait in the queue without running.
+        running: how long it may run.
+        total: how long it may take since it was submitted.
+    """
+
+    queued: int = 0
+    running: int = 0
+    total: int = 0
+
+
+class Abort(NamedTuple):
+    """An ABORT-DAG-ON command; `exit_code` None means the node's own return value."""
+
+    status: int
+    exit_code: int | None = None
+
+
+class Tolerance(NamedTuple):
+    """A TOLERANCE command: how many procs, or percent of them, may fail before the node does."""
+
+    limit: int
+    percent: bool = False
+    fail_fast: bool | None = None
+
+
+class Splice(NamedTuple):
+    """A SPLICE command: the nodes `begin` to `end - 1` are of its file, nested splices included.
+
+    `name` is the full one, without a last `+`.
+    """
+
+    name: str
+    file: str
+    directory: str
+    begin: int
+    end: int
+
+
+class Condition(NamedTuple):
+    """A RUN_IF command, which stock DAGMan does not have.
+
+    Attributes:
+        expression: with full names of parents and categories.
+        skips_children: if it is false, children whose parents have all been skipped are skipped,
+            too (ELSE SKIP).
+    """
+
+    expression: str
+    skips_children: bool = True
+
+
+class Published(NamedTuple):
+    """PUBLISH commands of a node: the file that it writes, attributes of its job."""
+
+    file: str = ""
+    attributes: tuple[str, ...] = ()
+
+
+class SiteGroup(NamedTuple):
+    """A SITE_GROUP command, with what SITE_POLICY commands say of it.
+
+    Attributes:
+        name: its full name, with those of the splices that it is in.
+        nodes: its nodes, in DAG order.
+        policy: how its site is chosen.
+        clean_up: the node of the group that cleans up at an old site, -1 if there is none.
+        matched: the site at which an earlier run of the DAG had begun it, '' if none.
+        round: how many sites it had been matched to by then.
+    """
+
+    name: str
+    nodes: tuple[int, ...]
+    policy: SitePolicy = NO_POLICY
+    clean_up: int = -1
+    matched: str = ""
+    round: int = 0
+
+
+class Choice(NamedTuple):
+    """A CHOOSE command; `extent` is FROM, UNTIL or ONLY, `names` full names or patterns."""
+
+    extent: str
+    names: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.extent} {' '.join(self.names)}"
+
+
+class LimitUse(NamedTuple):
+    """A SHARED_LIMIT command.
+
+    Attributes:
+        limit: name of the limit.
+        category: full name of the category whose nodes keep to it, '' if it is not about one.
+        nodes: the nodes that keep to it; None: those of the category, or all.
+    """
+
+    limit: str
+    category: str = ""
+    nodes: tuple[int, ...] | None = None
+
+
+class Brake(NamedTuple):
+    """A BRAKE command: what the DAG does when more nodes fail than `limit`.
+
+    Attributes:
+        percent: whether `limit` is a share of the last runs, or of all nodes that it counts.
+        last: how many runs that have ended are looked at; 0 for all since the start.
+        alike: what the failures have in common: EXIT_CODE, HOLD_REASON (then they are jobs that
+            are held) or SITE; '' for nothing.
+        category: it counts nodes of this category, '' for all.
+        effect: HALT, HOLD or ABORT.
+    """
+
+    name: str
+    limit: int
+    percent: bool = False
+    last: int = 0
+    alike: str = ""
+    category: str = ""
+    effect: str = "HALT"
+
+
+class Extension(NamedTuple):
+    """An EXTEND command; a SCATTER command, if it has a pattern.
+
+    Attributes:
+        file: the DAG file, or the list, that the node writes.
+        between: whether the new nodes stand between the node and its children.
+        directory: of the new nodes, '' for DAGMan's own.
+        prefix: what the names of the new nodes begin with.
+        pattern: of the new nodes' names.
+        submit: submit description of the new nodes.
+        pairs: their variables.
+    """
+
+    file: str
+    between: bool = True
+    directory: str = ""
+    prefix: str = ""
+    pattern: str = ""
+    submit: str = ""
+    pairs: tuple[tuple[str, str], ...] = ()
+
+
+class GrownPiece(NamedTuple):
+    """What has been added to the DAG while it ran.
+
+    Attributes:
+        number: pieces are counted from 1.
+        digest: of its text.
+        node: name of the node that has added it, '' if a person has.
+    """
+
+    number: int
+    digest: str
+    node: str = ""
+
+
+class StatusFile(NamedTuple):
+    """A NODE_STATUS_FILE command; `interval` in seconds."""
+
+    file: str
+    interval: int = 60
+    always: bool = False
+
+
+class DotFile(NamedTuple):
+    """A DOT command."""
+
+    file: str
+    update: bool = False
+    overwrite: bool = False
+    include: str = ""

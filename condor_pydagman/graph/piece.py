@@ -1,0 +1,377 @@
+"""What is added to a DAG that runs: its text, and the DAG that this text gives.
+
+The text is kept whole (`PieceText`), so that a restart reads the same piece again, whatever has
+become of the files.  Reading takes a step at a time: the caller has other things to do in between.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeVar
+
+from condor_pydagman.dagfile.growth_lines import PLACE
+from condor_pydagman.dagfile.lines import in_blocks
+from condor_pydagman.graph import splices, whole
+from condor_pydagman.graph.apply_bulk import NotSimple
+from condor_pydagman.graph.building import BuildOptions
+from condor_pydagman.graph.cycle import find_cycle
+from condor_pydagman.graph.grow import Growth, extend
+from condor_pydagman.graph.model import Dag, Extension, GrownPiece
+from condor_pydagman.graph.piece_building import Begun, PieceBuilding
+from condor_pydagman.graph.problems import DagFileErrors, ProcessingError
+from condor_pydagman.graph.reading import MAX_ERRORS, DagReader, placed
+
+_T = TypeVar("_T")
+Steps = Generator[None, None, _T]  # each `next` is a step; returns the result
+
+STEP = 3000  # vertices that are looked at in one step
+_NO_NAME = re.compile(r"[\s\"'\\+{}\x00-\x1f\x7f]")
+
+
+class PieceText(NamedTuple):
+    """All that a piece is made of.
+
+    Attributes:
+        file: name of its first file.
+        texts: text of each file that it has been read from, by path.
+        options: how they are read.
+        directory: of its nodes, unless they have one of their own.
+        prefix: what the names of its nodes begin with.
+        node: the node that has added it, '' if a person has.
+        children: nodes before which it stands; if it stands between.
+        between: whether it stands between `node` and `children`.
+    """
+
+    file: str
+    texts: Mapping[str, str]
+    options: BuildOptions
+    directory: str = ""
+    prefix: str = ""
+    node: str = ""
+    children: tuple[str, ...] = ()
+    between: bool = False
+
+
+class Piece(NamedTuple):
+    """Nodes and edges for a DAG.
+
+    Attributes:
+        dag: the nodes, and behind them stand-ins of `known`.
+        known: nodes that are in the DAG already, which edges lead from or to.
+        node: the node that has added it, '' if a person has.
+        digest: of its text, under which that is kept.
+        children: those of `known` that get new parents.
+        base: how many pieces the DAG had when this one was read.
+    """
+
+    dag: Dag
+    known: tuple[int, ...]
+    node: str = ""
+    digest: str = ""
+    children: tuple[int, ...] = ()
+    base: int = 0
+
+    @property
+    def size(self) -> int:
+        """How many new nodes it has."""
+        return len(self.dag) - len(self.known)
+
+
+def add_piece(dag: Dag, piece: Piece, number: int) -> Growth:
+    """Add a piece to its DAG; the node that has added it adds nothing any more."""
+    if piece.node:
+        dag.extensions.pop(dag.ids[piece.node], None)
+    dag.pieces.append(GrownPiece(number, piece.digest, piece.node))
+    return extend(dag, piece.dag, piece.known)
+
+
+def scattered(extension: Extension, text: str) -> str:
+    """The DAG file that a SCATTER makes of a list: the JOB line of an item stands where the item
+    does.
+
+    Raises:
+        DagFileErrors: a line gives no name for a node.
+    """
+    jobs: list[str] = []
+    variables: list[str] = []
+    errors: list[ProcessingError] = []
+    for line, item in enumerate(text.split("\n"), 1):
+        item = item.strip()
+        if not item or item.startswith("#"):
+            jobs.append("")
+            continue
+        values = {"item": item, "number": str(len(jobs) - jobs.count(""))}
+        values.update((str(number), word) for number, word in enumerate(item.split(), 1))
+        name = _filled(extension.pattern, values)
+        if _NO_NAME.search(name) or len(errors) >= MAX_ERRORS:
+            if len(errors) < MAX_ERRORS:
+                errors.append(_no_name(extension, line, item, name))
+            continue
+        jobs.append(f"JOB {name} {extension.submit}")
+        if extension.pairs:
+            pairs = " ".join(
+                f'{key}="{_quoted(_filled(pattern, values))}"' for key, pattern in extension.pairs
+            )
+            variables.append(f"VARS {name} {pairs}")
+    if errors:
+        raise DagFileErrors(errors)
+    return "\n".join([*jobs, *variables, ""])
+
+
+def _filled(pattern: str, values: Mapping[str, str]) -> str:
+    return PLACE.sub(lambda found: values.get(found[1], found[0]), pattern)
+
+
+def _quoted(value: str) -> str:
+    return value.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _no_name(extension: Extension, line: int, item: str, name: str) -> ProcessingError:
+    error = ProcessingError(
+        f"'{name}' can't be the name of a node",
+        file="",
+        hint=f"the pattern is {extension.pattern}; {{number}} in it gives names of digits",
+        at=item,
+    )
+    return placed(error, extension.file, line, item)
+
+
+def read_piece(
+    dag: Dag, text: PieceText, begun: Begun = lambda node: False, digest: str = ""
+) -> Steps[Piece]:
+    """The piece of that text, for this DAG.
+
+    `begun`: whether a node of the DAG has begun, so that it can't get another parent.
+
+    Raises:
+        DagFileErrors: all that is wrong with it.
+    """
+    try:
+        return (yield from _read(dag, text, begun, digest, in_bulk=True))
+    except NotSimple:
+        return (yield from _read(dag, text, begun, digest, in_bulk=False))
+
+
+def _read(dag: Dag, text: PieceText, begun: Begun, digest: str, *, in_bulk: bool) -> Steps[Piece]:
+    building, base = PieceBuilding(dag, text.options, begun), len(dag.pieces)
+    building.scope.prefix, building.scope.directory = text.prefix, text.directory
+    reader = DagReader(building, _texts(text.texts), in_bulk=in_bulk)
+    yield from reader.steps(text.file)
+    errors = reader.errors
+    if not errors:
+        errors += _conflicts(dag, building, text.file)
+    building.close()
+    if not errors:
+        known = yield from _finish(building, text)
+        children = _children(building.dag, known)
+        piece = Piece(building.dag, known, text.node, digest, children, base)
+        errors += yield from _cycles(dag, piece, text.file)
+    if errors:
+        raise DagFileErrors(errors, building.dag.warnings, reader.lost)
+    return piece
+
+
+def _texts(texts: Mapping[str, str]) -> Callable[[str], Iterator[str]]:
+    def read(path: str) -> Iterator[str]:
+        try:
+            return in_blocks(texts[path])
+        except KeyError:
+            raise FileNotFoundError(2, "No such file or directory", path) from None
+
+    return read
+
+
+def _conflicts(dag: Dag, building: PieceBuilding, file: str) -> list[ProcessingError]:
+    """What is said anew of categories and submit descriptions that the DAG has."""
+    found = []
+    for name, limit in building.scope.limits.items():
+        if dag.category_limits.get(name, limit) != limit:
+            text = f"MAXJOBS {name} {limit}: the DAG has MAXJOBS {name} {dag.category_limits[name]}"
+            found.append(ProcessingError(text, file=file, hint="name a category of its own"))
+    for name, description in building.scope.descriptions.items():
+        if dag.descriptions.get(name, description) != description:
+            text = f"The DAG has another submit description {name}"
+            found.append(ProcessingError(text, file=file, hint="give it another name"))
+    return found
+
+
+def _finish(building: PieceBuilding, text: PieceText) -> Steps[tuple[int, ...]]:
+    """Number nodes as they are to be, and stand-ins behind them; join the piece to its node."""
+    piece, stand_ins = building.dag, building.stand_ins
+    scope = building.scope
+    order = [node for nodes in scope.ranges() for node in nodes]
+    if stand_ins:
+        order += stand_ins
+    splices.note(building)
+    if order != list(range(len(order))):
+        piece.renumber(order)
+    yield
+    piece.category_limits, piece.descriptions = scope.limits, scope.descriptions
+    known = list(stand_ins.values())
+    count = len(order) - len(known)
+    ends = _ends(piece, count) if text.between and count else None
+    if text.options.priority:
+        whole.add_priority(building)
+    if ends is not None:
+        roots, leaves = ends
+        if roots:  # or there is a cycle, which is told later
+            piece.add_edges((_stand_in(piece, known, building, text.node),), roots)
+        children = [_stand_in(piece, known, building, name) for name in text.children]
+        if children and leaves:
+            piece.add_edges(leaves, sorted(children))
+    yield
+    piece.finish()
+    yield
+    return tuple(known)
+
+
+def _ends(piece: Dag, count: int) -> tuple[list[int], list[int]]:
+    """The new nodes that have no new parent, and those that have no new child."""
+    has_parents, has_children = bytearray(len(piece)), bytearray(len(piece))
+    piece.edges.mark_inner_ends(count, has_parents, has_children)
+    roots = [node for node in range(count) if not has_parents[node]]
+    return roots, [node for node in range(count) if not has_children[node]]
+
+
+def _stand_in(piece: Dag, known: list[int], building: PieceBuilding, name: str) -> int:
+    node = piece.ids.get(name)
+    if node is None:
+        node = piece.add_node(name, "")
+        known.append(building.outer_node(name))
+    return node
+
+
+def _children(piece: Dag, known: Sequence[int]) -> tuple[int, ...]:
+    first = len(piece) - len(known)
+    return tuple(
+        node for place, node in enumerate(known, first) if piece.edges.predecessor_count(place)
+    )
+
+
+def _cycles(dag: Dag, piece: Piece, file: str) -> Steps[list[ProcessingError]]:
+    """A cycle through the DAG and the piece, as an error; an edge that the DAG has already, too."""
+    errors = [
+        ProcessingError(
+            f"{dag.names[parent]} is a parent of {dag.names[child]} already",
+            file=file,
+            hint="take the PARENT line out",
+        )
+        for parent, child in _edges_between_known(piece)
+        if child in dag.successors(parent)
+    ]
+    if _stands_alone(dag, piece):
+        cycle = yield from _cycle_inside(piece.dag)
+    else:
+        cycle = yield from _Search(dag, piece).cycle()
+    if cycle:
+        shown = " -> ".join(cycle[:20])
+        errors.append(
+            ProcessingError(
+                f"The piece would make a cycle: {shown}",
+                file=file,
+                hint="no node can wait for itself; the nodes of a cycle would never run",
+            )
+        )
+    return errors
+
+
+def _stands_alone(dag: Dag, piece: Piece) -> bool:
+    """Whether no way leads from the DAG's nodes behind the piece to those before it: there are none
+    behind, or these are children of the only one before."""
+    before = [
+        node
+        for place, node in enumerate(piece.known, piece.size)
+        if piece.dag.edges.successor_count(place)
+    ]
+    if not piece.children or not before:
+        return True
+    return len(before) == 1 and set(piece.children) <= set(dag.children(before[0]))
+
+
+def _cycle_inside(dag: Dag) -> Steps[list[str]]:
+    """A cycle of a piece alone: names of its nodes, the first again at the end; [] if none is."""
+    waiting = dag.edges.predecessor_counts()
+    free = [vertex for vertex in dag.vertices() if not waiting[vertex]]
+    count = 0
+    for vertex in free:  # which grows meanwhile
+        count += 1
+        if not count % STEP:
+            yield
+        for after in dag.successors(vertex):
+            waiting[after] -= 1
+            if not waiting[after]:
+                free.append(after)
+    if count == dag.vertex_count:
+        return []
+    cycle = find_cycle(dag)
+    assert cycle is not None
+    return [dag.names[node] for node in (*cycle, cycle[0])]
+
+
+def _edges_between_known(piece: Piece) -> Iterator[tuple[int, int]]:
+    for place, parent in enumerate(piece.known, piece.size):
+        for vertex in piece.dag.successors(place):
+            if vertex >= piece.size:
+                yield parent, piece.known[vertex - piece.size]
+
+
+class _Search:
+    """Looks for a cycle, from the nodes that get new parents and from new ones, depth first.
+
+    Vertices are those of the piece, and of the DAG that lie behind it, as pairs: whose, number.
+    """
+
+    def __init__(self, dag: Dag, piece: Piece) -> None:
+        self._dag, self._piece = dag, piece
+        self._place = {node: piece.size + place for place, node in enumerate(piece.known)}
+
+    def cycle(self) -> Steps[list[str]]:
+        """Names of the nodes of a cycle, the first again at the end; [] if there is none."""
+        done: set[tuple[bool, int]] = set()
+        on_path: set[tuple[bool, int]] = set()
+        count = 0
+        for start in self._piece.dag.vertices():
+            vertex = self._meant(start)
+            if vertex in done:
+                continue
+            path, ways = [vertex], [iter(self._after(vertex))]
+            on_path.add(vertex)
+            while path:
+                count += 1
+                if not count % STEP:
+                    yield
+                after = next(ways[-1], None)
+                if after is None:
+                    ways.pop()
+                    on_path.discard(path[-1])
+                    done.add(path.pop())
+                elif after in on_path:
+                    return self._names([*path[path.index(after) :], after])
+                elif after not in done:
+                    path.append(after)
+                    on_path.add(after)
+                    ways.append(iter(self._after(after)))
+        return []
+
+    def _meant(self, vertex: int) -> tuple[bool, int]:
+        """A vertex of the piece; a stand-in is its node in the DAG."""
+        count = self._piece.size
+        return (False, vertex) if vertex < count else (True, self._piece.known[vertex - count])
+
+    def _after(self, vertex: tuple[bool, int]) -> list[tuple[bool, int]]:
+        outside, number = vertex
+        if not outside:
+            return [self._meant(after) for after in self._piece.dag.successors(number)]
+        found = [(True, after) for after in self._dag.successors(number)]
+        if number in self._place:
+            new = self._piece.dag.successors(self._place[number])
+            found += [self._meant(after) for after in new]
+        return found
+
+    def _names(self, path: list[tuple[bool, int]]) -> list[str]:
+        return [
+            (self._dag if outside else self._piece.dag).names[number]
+            for outside, number in path
+            if number >= 0
+        ]

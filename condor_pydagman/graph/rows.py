@@ -1,0 +1,266 @@
+"""For each vertex a row of others: those after it, or those before it.
+
+The rows of all nodes stand in one array, one after the other, and so do those of all junctions.
+When a DAG grows, rows of new nodes and junctions are put behind them; what is added to a row that
+is there already is kept apart, by its vertex.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, chain, compress, islice, repeat
+from operator import ge, gt, invert, lt, sub
+
+
+class Rows:
+    """Rows of vertices; nodes are numbered from 0 up, junctions from -1 down.
+
+    A vertex in a row may be marked.
+    """
+
+    __slots__ = (
+        "_firsts",
+        "_junction_firsts",
+        "_junction_values",
+        "_marks",
+        "_more",
+        "_more_marks",
+        "_values",
+        "any_marked",
+    )
+
+    def __init__(self) -> None:
+        self._firsts = array("i", [0])
+        self._values = array("i")
+        self._junction_firsts = array("i", [0])
+        self._junction_values = array("i")
+        self._marks = bytearray()  # beside _values; empty if nothing is marked there
+        self._more: dict[int, array[int]] = {}
+        self._more_marks: dict[int, bytearray] = {}
+        self.any_marked = False
+
+    @classmethod
+    def counted(cls, keys: array[int], nodes: int, junctions: int) -> Rows:
+        """Rows that have their lengths: one entry for each time that `keys` has the vertex.
+
+        What is in them comes with `take` or `sort`.
+        """
+        rows = cls()
+        if junctions:
+            of_junctions = array("i", map(invert, compress(keys, map(lt, keys, repeat(0)))))
+            rows._junction_firsts = _firsts(of_junctions, junctions)
+            keys = array("i", compress(keys, map(ge, keys, repeat(0))))
+        rows._firsts = _firsts(keys, nodes)
+        return rows
+
+    def take(self, values: array[int], marks: bytearray) -> None:
+        """The rows of all nodes, one after the other; there are no junctions."""
+        self._values, self._marks = values, marks
+        self.any_marked = 1 in marks
+
+    def sort(self, keys: array[int], values: array[int], marks: bytearray | None = None) -> None:
+        """Put each value into the row of its key; equal keys in the order in which they are.
+
+        `marks`: those of the values, or nothing if none has one.
+        """
+        marked = array("b", bytes(marks)) if marks else None
+        if len(self._junction_firsts) > 1:
+            junctions = bytes(map(lt, keys, repeat(0)))
+            of_junctions = array("i", map(invert, compress(keys, junctions)))
+            inside = array("i", compress(values, junctions))
+            self._junction_values = _placed(self._junction_firsts, of_junctions, inside)
+            nodes = bytes(map(ge, keys, repeat(0)))
+            values = array("i", compress(values, nodes))
+            if marked is not None:
+                marked = array("b", compress(marked, nodes))
+            keys = array("i", compress(keys, nodes))
+        self._values = _placed(self._firsts, keys, values)
+        if marked is not None:
+            placed = _placed(self._firsts, keys, marked)
+            self._marks = bytearray(placed.tolist())  # not their machine words
+            self.any_marked = 1 in self._marks
+
+    def __len__(self) -> int:
+        """How many entries there are in all rows."""
+        return len(self._values) + len(self._junction_values) + sum(map(len, self._more.values()))
+
+    def row(self, vertex: int) -> array[int]:
+        """The row of a vertex."""
+        if vertex >= 0:
+            firsts = self._firsts
+            found = self._values[firsts[vertex] : firsts[vertex + 1]]
+        else:
+            firsts = self._junction_firsts
+            found = self._junction_values[firsts[~vertex] : firsts[~vertex + 1]]
+        if self._more and vertex in self._more:
+            found += self._more[vertex]
+        return found
+
+    def count(self, vertex: int) -> int:
+        """How long the row of a vertex is."""
+        if vertex >= 0:
+            length = self._firsts[vertex + 1] - self._firsts[vertex]
+        else:
+            length = self._junction_firsts[~vertex + 1] - self._junction_firsts[~vertex]
+        return length + len(self._more[vertex]) if vertex in self._more else length
+
+    def counts(self) -> array[int]:
+        """How long the rows are: those of the nodes, then of the junctions, the last one first."""
+        counts = array("i", _steps(self._firsts))
+        counts.extend(reversed(array("i", _steps(self._junction_firsts))))
+        for vertex, more in self._more.items():
+            counts[vertex] += len(more)
+        return counts
+
+    def marks_of(self, vertex: int) -> Sequence[int]:
+        """1 for each in the row of a vertex that is marked, else 0."""
+        if not self.any_marked or vertex < 0:
+            return bytes(self.count(vertex))
+        begin, end = self._firsts[vertex], self._firsts[vertex + 1]
+        found = self._marks[begin:end] if self._marks else bytearray(end - begin)
+        if vertex in self._more:
+            found += self._more_marks.get(vertex) or bytes(len(self._more[vertex]))
+        return found
+
+    def with_repeats(self) -> set[int]:
+        """Vertices with an equal pair in their row; before anything is added to rows."""
+        found = _with_repeats(self._firsts, self._values)
+        return found | set(map(invert, _with_repeats(self._junction_firsts, self._junction_values)))
+
+    def whole(self) -> tuple[array[int], array[int]] | None:
+        """Where the rows begin, and what is in them, if all are rows of nodes in one array."""
+        if self._more or len(self._junction_firsts) > 1:
+            return None
+        return self._firsts, self._values
+
+    def grow(self, other: Rows, moved: Sequence[int], nodes: int) -> None:
+        """Add the rows of another DAG: vertex v of it is `moved[v]` here; the first `nodes` ones
+        are new, as all junctions are.  Others get what is added to their rows."""
+        cut = other._firsts[nodes]
+        if other.any_marked:
+            self._mark_all()
+            marks: Iterable[int] = other._marks[:cut] if other._marks else bytes(cut)
+            self._marks.extend(marks)
+        elif self._marks:
+            self._marks.extend(bytes(cut))
+        _append(self._firsts, self._values, other._firsts[: nodes + 1], other._values[:cut], moved)
+        _append(
+            self._junction_firsts,
+            self._junction_values,
+            other._junction_firsts,
+            other._junction_values,
+            moved,
+        )
+        for vertex in range(nodes, len(other._firsts) - 1):
+            row = other.row(vertex)
+            if row:
+                self._add(moved[vertex], array("i", map(moved.__getitem__, row)))
+                if other.any_marked or self.any_marked:
+                    self._add_marks(moved[vertex], other.marks_of(vertex))
+
+    def flat(self) -> tuple[array[int], array[int]]:
+        """Where each row begins, with one more at the end, and all rows; the junctions' stand after
+        the nodes', and are numbered after them."""
+        nodes = len(self._firsts) - 1
+        if self.whole() is not None:
+            return self._firsts[:], self._values[:]
+        values, firsts = array("i"), array("i", [0])
+        for vertex in chain(range(nodes), self._junctions()):
+            values.extend(v if v >= 0 else nodes + ~v for v in self.row(vertex))
+            firsts.append(len(values))
+        return firsts, values
+
+    def flat_marks(self) -> bytearray:
+        """The marks of all values of `flat`; empty if nothing is marked."""
+        if not self.any_marked:
+            return bytearray()
+        nodes = range(len(self._firsts) - 1)
+        return bytearray(chain.from_iterable(map(self.marks_of, chain(nodes, self._junctions()))))
+
+    def _junctions(self) -> Iterator[int]:
+        return map(invert, range(len(self._junction_firsts) - 1))
+
+    def _mark_all(self) -> None:
+        """Marks for all values that are there."""
+        self.any_marked = True
+        self._marks.extend(bytes(len(self._values) - len(self._marks)))
+
+    def _add(self, vertex: int, row: array[int]) -> None:
+        if vertex in self._more:
+            self._more[vertex].extend(row)
+        else:
+            self._more[vertex] = row
+
+    def _add_marks(self, vertex: int, marks: Sequence[int]) -> None:
+        before = self._more_marks.setdefault(vertex, bytearray())
+        missing = len(self._more[vertex]) - len(marks) - len(before)
+        before.extend(bytes(missing))
+        before.extend(marks)
+
+
+def _append(
+    firsts: array[int],
+    values: array[int],
+    more_firsts: array[int],
+    more_values: array[int],
+    moved: Sequence[int],
+) -> None:
+    """Put rows behind others."""
+    begin = len(values)
+    firsts.extend(map(begin.__add__, islice(more_firsts, 1, None)))
+    values.extend(map(moved.__getitem__, more_values))
+
+
+def _steps(firsts: array[int]) -> Iterator[int]:
+    return map(sub, islice(firsts, 1, None), firsts)
+
+
+def _with_repeats(firsts: array[int], values: array[int]) -> set[int]:
+    found, begin = set(), 0
+    for number, end in enumerate(islice(firsts, 1, None)):
+        if end - begin > 1 and len(set(values[begin:end])) < end - begin:
+            found.add(number)
+        begin = end
+    return found
+
+
+def _placed(firsts: array[int], keys: array[int], values: array[int]) -> array[int]:
+    """The values sorted by key, equal keys in the order in which they are."""
+    cut = bytearray(map(gt, keys, islice(keys, 1, None))).find(1) + 1
+    if not cut:
+        return values[:]
+    if len(keys) - cut < cut >> 4:  # splice after splice, then the edges between them
+        return _inserted(keys, values, cut)
+    next_place = firsts[:]
+    result = array("i", bytes(4 * len(values)))
+    for key, value in zip(keys, values):
+        place = next_place[key]
+        result[place] = value
+        next_place[key] = place + 1
+    return result
+
+
+def _inserted(keys: array[int], values: array[int], cut: int) -> array[int]:
+    """As `_placed`, if the keys before `cut` are sorted and those after it are few."""
+    result, begin = array("i"), 0
+    for edge in sorted(range(cut, len(keys)), key=keys.__getitem__):
+        end = bisect_right(keys, keys[edge], begin, cut)
+        result.extend(values[begin:end])
+        result.append(values[edge])
+        begin = end
+    result.extend(values[begin:cut])
+    return result
+
+
+def _firsts(keys: array[int], vertices: int) -> array[int]:
+    """Where the entries of each key begin when sorted by key; one more at the end."""
+    counts = [0] * (vertices + 1)  # a list counts twice as fast as an array
+    for key in keys:
+        counts[key] += 1
+    total = len(keys)
+    firsts = array("i", accumulate(counts, initial=0))
+    del firsts[vertices + 1 :]
+    firsts[vertices] = total
+    return firsts

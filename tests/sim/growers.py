@@ -1,0 +1,206 @@
+"""What is added to a simulated DAG while it runs: by nodes, and by people.
+
+Texts outlive a DAGMan, as in the file beside a DAG.  O37: each request of a person is answered at
+most once.
+
+They have a random generator of their own, so that what they do changes no draw of anything else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from random import Random
+from typing import TYPE_CHECKING
+
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import inputs
+from condor_pydagman.engine.dag_states import Phase
+from condor_pydagman.graph.build import BuildOptions, DagFileErrors
+from condor_pydagman.graph.model import Dag, Extension
+from condor_pydagman.graph.piece import Piece, PieceText, read_piece
+from condor_pydagman.vocabulary import ORDINARY_KINDS
+from tests.sim.verdicts import require
+
+if TYPE_CHECKING:
+    from tests.sim.process import Process
+    from tests.sim.world import World
+
+MAX_DELAY_S = 20.0  # seconds that reading a piece may take
+MAX_NODES = 60  # of a DAG that grows
+
+
+def add_extensions(dag: Dag, rng: Random) -> None:
+    """Let some nodes add to the DAG."""
+    for node in range(len(dag)):
+        if dag.kinds[node] in ORDINARY_KINDS and rng.random() < 0.4:
+            dag.extensions[node] = Extension("p", between=rng.random() < 0.7)
+
+
+def piece_of(dag: Dag, text: PieceText, digest: str = "") -> Piece:
+    """The piece of a text.
+
+    Raises:
+        DagFileErrors: it is wrong.
+    """
+    return _all(read_piece(dag, text, digest=digest))
+
+
+def _all(steps: Iterator[None]) -> Piece:
+    while True:
+        try:
+            next(steps)
+        except StopIteration as stop:
+            piece: Piece = stop.value
+            return piece
+
+
+class _Pieces(Mapping[str, Piece]):
+    def __init__(self, dag: Dag, texts: Mapping[str, PieceText]) -> None:
+        self._dag, self._texts = dag, texts
+
+    def __getitem__(self, digest: str) -> Piece:
+        return piece_of(self._dag, self._texts[digest], digest)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+
+class Growers:
+    """All that is added.
+
+    Attributes:
+        texts: of pieces, by digest.
+    """
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self.rng = rng = Random(f"grow {world.seed}")
+        self._rate = rng.random() ** 2 * 0.5
+        self.texts: dict[str, PieceText] = {}
+        self._asked = 0
+        self._unanswered: set[int] = set()
+        if world.growing:
+            world.every(30.0, self._add)
+
+    def pieces(self, dag: Dag) -> Mapping[str, Piece]:
+        """The kept pieces, for a DAG."""
+        return _Pieces(dag, self.texts)
+
+    def keep(self, piece: Piece, text: PieceText) -> Piece:
+        """Its text is on the disk."""
+        digest = hashlib.sha256(repr(text).encode()).hexdigest()[:32]
+        self.texts[digest] = text
+        return piece._replace(digest=digest)
+
+    def text(self, dag: Dag, rng: Random, node: str = "", between: bool = False) -> PieceText:
+        """Some nodes, with names that are mostly new, and edges that are mostly right."""
+        known = [n for n, kind in zip(dag.names, dag.kinds) if kind in ORDINARY_KINDS]
+        number = rng.randrange(10**6)
+        names = [f"G{number}n{place}" for place in range(rng.choice((0, 1, 1, 2, 3)))]
+        if known and rng.random() < 0.05:
+            names.append(rng.choice(known))
+        lines = [f"JOB {name} n.sub" + " DONE" * (rng.random() < 0.1) for name in names]
+        for child in names:
+            if rng.random() < 0.5:
+                lines.append(f"PARENT {rng.choice([*known, *names])} CHILD {child}")
+            if rng.random() < 0.3:
+                lines.append(f"PARENT {child} CHILD {rng.choice([*known, *names])}")
+            if rng.random() < 0.3:
+                lines.append(f"RETRY {child} {rng.randint(1, 3)}")
+            if rng.random() < 0.2:
+                lines.append(f"EXTEND {child} p")
+            if rng.random() < 0.2:
+                lines.append(f"CATEGORY {child} a")
+        if len(names) > 1 and len(known) > 2 and rng.random() < 0.3:
+            lines.append(f"PARENT {' '.join(rng.sample(known, 2))} CHILD {' '.join(names)}")
+        options = BuildOptions(use_join_nodes=rng.random() < 0.5)
+        text = "".join(line + "\n" for line in lines)
+        if not node:
+            return PieceText("p", {"p": text}, options)
+        after = dict.fromkeys(dag.children(dag.ids[node])) if between else ()
+        children = tuple(dag.names[child] for child in after)
+        return PieceText("p", {"p": text}, options, "", "", node, children, between)
+
+    def read(self, process: Process, text: PieceText) -> Piece | str:
+        """The piece, kept; or why it can't be added."""
+        engine = process.engine
+        try:
+            begun = engine.has_begun
+            children = tuple(n for n in text.children if not begun(process.dag.ids[n]))
+            text = text._replace(children=children)
+            piece = _all(read_piece(process.dag, text, begun))
+        except DagFileErrors as errors:
+            return str(errors)
+        why = engine.why_not_added(piece)
+        return why or self.keep(piece, text)
+
+    def _add(self) -> None:
+        """A person adds something."""
+        world, rng = self._world, self.rng
+        process = world.process
+        if process is None or world.now >= world.faults.until or rng.random() >= self._rate:
+            return
+        if process.engine.run.phase is not Phase.RUNNING or len(process.dag) > MAX_NODES:
+            return
+        piece = self.read(process, self.text(process.dag, rng))
+        if isinstance(piece, Piece):
+            self._asked += 1
+            self._unanswered.add(self._asked)
+            process.add_input(inputs.PieceOffered(self._asked, piece, "ann"))
+
+    def answered(self, answer: do.Grown) -> None:
+        """DAGMan has answered a person."""
+        require(answer.request in self._unanswered, f"O37: {answer.request} is answered twice")
+        self._unanswered.discard(answer.request)
+
+
+class FakeGrowth:
+    """What a simulated DAGMan does about pieces of nodes."""
+
+    def __init__(self, growers: Growers, process: Process) -> None:
+        self._growers = growers
+        self._process = process
+        self.busy = False
+
+    def work(self) -> None:
+        pass
+
+    def offer(
+        self,
+        name: str,
+        text: str | None,
+        tell: Callable[[Piece | None, str], None],
+        *,
+        dry: bool,
+    ) -> None:
+        raise NotImplementedError
+
+    def read(self, action: do.ReadPiece, answer: Callable[[inputs.Input], None]) -> None:
+        delay = self._growers.rng.uniform(0.0, MAX_DELAY_S)
+        self._process.world.after(delay, lambda: self._answer(action.node))
+
+    def _answer(self, node: int) -> None:
+        process, world = self._process, self._process.world
+        if world.process is not process:
+            return
+        dag, name = process.dag, process.dag.names[node]
+        retry = process.engine.run.nodes.retries.get(node, 0)
+        rng = Random(f"{world.seed} {world.era} piece {name} {retry}")
+        told: inputs.Input
+        if rng.random() < 0.2 and retry < 5:
+            told = inputs.PieceRefused(node, "it is wrong")
+        else:
+            between = dag.extensions[node].between
+            text = self._growers.text(dag, rng, name, between)
+            if len(dag) > MAX_NODES:
+                text = text._replace(texts={"p": ""})
+            piece = self._growers.read(process, text)
+            if isinstance(piece, str):
+                told = inputs.PieceRefused(node, piece)
+            else:
+                told = inputs.PieceRead(node, piece)
+        process.add_input(told)

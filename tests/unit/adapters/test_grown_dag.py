@@ -1,0 +1,65 @@
+"""A DAG as it has grown, from its files, its nodes log and the kept texts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.adapters import kept_pieces
+from condor_pydagman.adapters.grown_dag import add_grown
+from condor_pydagman.engine.actions import AppendJournalRecord
+from condor_pydagman.errors import PydagmanError
+from condor_pydagman.graph.building import BuildOptions
+from condor_pydagman.graph.model import Dag, Extension
+from condor_pydagman.graph.piece import PieceText
+from condor_pydagman.names import DagPaths
+from condor_pydagman.records import own_events
+from condor_pydagman.vocabulary import JournalRecord
+from tests import make
+
+
+def dag() -> Dag:
+    made = make.dag("A -> B")
+    made.extensions[0] = Extension("p")
+    return made
+
+
+def written(directory: Path, *, forged: bool = False, times: int = 1) -> tuple[DagPaths, str]:
+    """A run in which A has added X."""
+    paths, log = DagPaths(str(directory / "t.dag")), directory / "t.dag.nodes.log"
+    text = PieceText("p", {"p": "JOB X x.sub\n"}, BuildOptions(), "", "", "A", ("B",), True)
+    file = kept_pieces.of(dag(), paths)._file
+    record = AppendJournalRecord(JournalRecord.GROWN, 0, 0, 1, text=file.keep(text))
+    event = own_events.record_event("2026-11-25 02:00:00", "A", record) * times
+    log.write_text(event.replace("(-01.-01.-01)", "(012.000.000)") if forged else event)
+    return paths, str(log)
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_what_was_added_is_there(tmp_path: Path, times: int) -> None:
+    paths, log = written(tmp_path, times=times)
+    grown = dag()
+    add_grown(grown, paths, log)
+    assert grown.names == ["A", "B", "X"]
+    assert list(grown.children(2)) == [1]
+    assert not grown.extensions
+
+
+def test_what_a_job_has_written_does_not_count(tmp_path: Path) -> None:
+    grown = dag()
+    add_grown(grown, *written(tmp_path, forged=True))
+    assert grown.names == ["A", "B"]
+
+
+def test_a_text_that_is_missing_is_told(tmp_path: Path) -> None:
+    paths, log = written(tmp_path)
+    Path(paths.grown).write_bytes(b"")
+    with pytest.raises(PydagmanError, match="lacks what was added"):
+        add_grown(dag(), paths, log)
+
+
+def test_a_dag_that_has_not_grown(tmp_path: Path) -> None:
+    same = dag()
+    add_grown(same, DagPaths(str(tmp_path / "t.dag")), str(tmp_path / "no.log"))
+    assert same.names == ["A", "B"]

@@ -1,0 +1,74 @@
+"""The file beside a DAG that keeps what has been added to it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.adapters.grown_file import GrownFile, read_whole
+from condor_pydagman.errors import FileError
+from condor_pydagman.graph.building import BuildOptions
+from condor_pydagman.graph.piece import PieceText
+
+
+def text(name: str) -> PieceText:
+    return PieceText(name, {name: f"JOB {name} x.sub\n"}, BuildOptions())
+
+
+def test_texts_are_there_again(tmp_path: Path) -> None:
+    path = str(tmp_path / "t.dag.grown")
+    file = GrownFile(path)
+    digests = [file.keep(text(name)) for name in ("a", "b", "a")]
+    assert digests[0] == digests[2]
+    assert GrownFile(path).text(digests[1]) == text("b")
+    assert file.text(digests[0]) == text("a")
+    assert file.text("0" * 32) is None
+
+
+def test_nothing_is_made_before_it_is_needed(tmp_path: Path) -> None:
+    path = tmp_path / "t.dag.grown"
+    assert GrownFile(str(path)).text("0" * 32) is None
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("cut", [1, 10, 60])
+def test_a_section_that_was_cut_short_is_passed_over(tmp_path: Path, cut: int) -> None:
+    path = tmp_path / "t.dag.grown"
+    file = GrownFile(str(path))
+    first, second = file.keep(text("a")), file.keep(text("b"))
+    path.write_bytes(path.read_bytes()[:-cut])
+    again = GrownFile(str(path))
+    assert again.text(second) is None
+    third = again.keep(text("c"))
+    assert [GrownFile(str(path)).text(one) for one in (first, third)] == [text("a"), text("c")]
+
+
+def test_a_damaged_section_gives_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "t.dag.grown"
+    digest = GrownFile(str(path)).keep(text("a"))
+    path.write_bytes(path.read_bytes().replace(b"JOB", b"FOO"))
+    assert GrownFile(str(path)).text(digest) is None
+
+
+def test_a_link_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "t.dag.grown").symlink_to(tmp_path / "other")
+    with pytest.raises(FileError, match="can't write"):
+        GrownFile(str(tmp_path / "t.dag.grown")).keep(text("a"))
+
+
+def test_files_of_jobs(tmp_path: Path) -> None:
+    path = tmp_path / "m.dag"
+    path.write_bytes(b"JOB \xff x\n")
+    assert read_whole(str(path), 100) == "JOB \udcff x\n"
+    with pytest.raises(FileError, match="larger than 5 bytes"):
+        read_whole(str(path), 5)
+    path.write_bytes(b"JOB\0")
+    with pytest.raises(FileError, match="byte 0"):
+        read_whole(str(path), 100)
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(FileError, match="not an ordinary file"):
+        read_whole(str(tmp_path / "fifo"), 5)
+    with pytest.raises(IsADirectoryError):
+        read_whole(str(tmp_path), 5)

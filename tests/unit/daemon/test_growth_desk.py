@@ -1,0 +1,155 @@
+"""What nodes and people add: read a step at a time, checked, and kept before the engine is told."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from condor_pydagman.adapters import kept_pieces
+from condor_pydagman.config import Config
+from condor_pydagman.daemon.growth_desk import GrowthDesk
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import inputs
+from condor_pydagman.graph.build import BuildOptions
+from condor_pydagman.graph.grow import extend
+from condor_pydagman.graph.model import Extension
+from condor_pydagman.graph.piece import Piece
+from condor_pydagman.names import DagPaths
+from tests import make
+
+
+class Bench:
+    """A desk for `A -> B`."""
+
+    def __init__(self, directory: Path, **how: Any) -> None:
+        self.directory = directory
+        self.dag = make.dag("A -> B")
+        self.begun: set[int] = set()
+        self.why = ""
+        self.paths = DagPaths(str(directory / "t.dag"))
+        self.told: list[Any] = []
+        self.pieces = kept_pieces.of(self.dag, self.paths)
+        self.run: Any = SimpleNamespace(
+            dag=self.dag,
+            config=Config(**how),
+            clock=time,
+            engine=SimpleNamespace(
+                is_growing=False,
+                has_begun=self.begun.__contains__,
+                why_not_added=lambda piece: self.why,
+            ),
+        )
+        self.desk = GrowthDesk(self.run, self.pieces, BuildOptions())
+
+    def read(self, text: str | bytes, extension: Extension | None = None) -> inputs.Input:
+        """What the engine is told when A has written this."""
+        path = self.directory / "m.dag"
+        path.write_bytes(text.encode() if isinstance(text, str) else text)
+        self.dag.extensions[0] = (extension or Extension(""))._replace(file=str(path))
+        self.desk.read(do.ReadPiece(0), self.told.append)
+        while self.desk.busy:
+            self.desk.work()
+        found: inputs.Input = self.told.pop()
+        return found
+
+    def offer(self, text: str | None, name: str = "p", *, dry: bool = False) -> Any:
+        self.desk.offer(name, text, lambda *told: self.told.append(told), dry=dry)
+        while self.desk.busy:
+            self.desk.work()
+        return self.told.pop()
+
+    def error(self, text: str | bytes, extension: Extension | None = None) -> str:
+        told = self.read(text, extension)
+        assert isinstance(told, inputs.PieceRefused)
+        return told.error
+
+
+def test_a_piece_of_a_node_is_kept_and_told(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    told = bench.read("JOB X x.sub\n")
+    assert isinstance(told, inputs.PieceRead)
+    assert told.piece.node == "A"
+    assert bench.pieces[told.piece.digest] is told.piece
+    (tmp_path / "m.dag").unlink()
+    again: Piece = kept_pieces.of(bench.dag, bench.paths)[told.piece.digest]
+    extend(bench.dag, again.dag, again.known)
+    assert list(bench.dag.children(0)) == [1, 2]
+    assert list(bench.dag.children(2)) == [1]
+
+
+def test_a_list_is_read_as_nodes(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    told = bench.read("one\ntwo\n", Extension("", pattern="n-{item}", submit="x.sub"))
+    assert isinstance(told, inputs.PieceRead)
+    assert told.piece.dag.names[:2] == ["n-one", "n-two"]
+
+
+def test_what_is_wrong_with_a_file(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, max_piece_mb=1)
+    assert "byte 0" in bench.error(b"JOB X\0 x\n")
+    assert "larger than" in bench.error("#" * 1_000_001)
+    assert "m.dag:2" in bench.error("JOB X x\nJOB A x\n")
+    assert "cycle" in bench.error("JOB X x\nJOB Y x\nPARENT X CHILD Y\nPARENT Y CHILD X\n")
+    assert "Failed to open gone.dag" in bench.error("INCLUDE gone.dag\n")
+    listed = Extension("", pattern="n-{item}", submit="x")
+    assert "can't be the name of a node" in bench.error("a b\n", listed)
+    bench.why = "the DAG is ending"
+    assert bench.error("JOB X x\n") == "ERROR: the DAG is ending"
+    assert not Path(bench.paths.grown).exists()
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    for pattern in ("", "n-{item}"):
+        bench.dag.extensions[0] = Extension(str(tmp_path / "no"), pattern=pattern)
+        bench.desk.read(do.ReadPiece(0), bench.told.append)
+        while bench.desk.busy:
+            bench.desk.work()
+        assert "No such file" in bench.told.pop().error or pattern == ""
+
+
+def test_included_files_are_kept_too(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    (tmp_path / "i.dag").write_text("JOB I i.sub\n")
+    told = bench.read(f"INCLUDE {tmp_path}/i.dag\n")
+    assert isinstance(told, inputs.PieceRead)
+    (tmp_path / "i.dag").unlink()
+    assert kept_pieces.of(bench.dag, bench.paths)[told.piece.digest].size == 1
+
+
+def test_what_a_person_sends(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    piece, error = bench.offer("JOB X x\nPARENT B CHILD X\n")
+    assert (piece.size, piece.node, error) == (1, "", "")
+    piece, error = bench.offer("JOB X\n")
+    assert piece is None
+    assert "p:1" in error
+
+
+def test_a_dry_piece_is_not_kept(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    assert bench.offer("JOB X x\n", dry=True)[0].size == 1
+    assert not Path(bench.paths.grown).exists()
+
+
+def test_a_large_piece_is_read_in_steps(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    text = "".join(f"JOB N{number} x.sub\n" for number in range(60_000))
+    bench.desk.offer("p", text, lambda *told: bench.told.append(told), dry=True)
+    steps = 0
+    while bench.desk.busy:
+        bench.desk.work()
+        steps += 1
+    assert steps > 2
+    assert bench.told[0][0].size == 60_000
+
+
+def test_a_piece_that_is_not_kept_is_not_there(tmp_path: Path) -> None:
+    pieces = Bench(tmp_path).pieces
+    with pytest.raises(KeyError):
+        pieces["0" * 32]
+    assert (len(pieces), list(pieces)) == (0, [])

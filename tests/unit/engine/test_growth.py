@@ -1,0 +1,280 @@
+"""A DAG that grows while it runs: pieces of nodes and of people, live and replayed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+
+from condor_pydagman.config import Config
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import inputs
+from condor_pydagman.engine.engine import Engine
+from condor_pydagman.engine.node_states import State
+from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.graph.build import BuildOptions
+from condor_pydagman.graph.model import Dag, Extension, GrownPiece
+from condor_pydagman.graph.piece import Piece, PieceText, read_piece
+from condor_pydagman.vocabulary import RETURN_GROWTH_FAILED, JournalRecord
+from tests import make
+
+
+def piece_of(dag: Dag, text: str, node: str = "", children: str = "", digest: str = "d1") -> Piece:
+    given = PieceText(
+        "p", {"p": text}, BuildOptions(), "", "", node, tuple(children.split()), bool(node)
+    )
+    steps = read_piece(dag, given, digest=digest)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as stop:
+            piece: Piece = stop.value
+            return piece
+
+
+class Growing:
+    """An engine, and what it has asked for."""
+
+    def __init__(self, dag: Dag, *, pieces: dict[str, Piece] | None = None, **how: object) -> None:
+        self.dag = dag
+        self.pieces = {} if pieces is None else pieces
+        self.engine = Engine(
+            dag,
+            Config(**how),
+            Throttles(),
+            pieces=self.pieces,
+            check=True,
+        )
+        self.asked: list[do.Action] = []
+        self.now = 1000.0
+        self.clusters = 0
+
+    def feed(self, *given: inputs.Input) -> list[do.Action]:
+        found: list[do.Action] = []
+        for one in given:
+            self.now += 1.0
+            found += self.engine.handle(one, self.now)
+        self.asked += found
+        return found
+
+    def begin(self, *, recovering: bool = False) -> None:
+        self.feed(inputs.Begin(recovering))
+
+    def state(self, name: str) -> str:
+        return State(self.engine.run.nodes.states[self.dag.ids[name]]).name
+
+    def run(self, name: str, code: int = 0) -> None:
+        """The node's job is submitted, and ends."""
+        self.clusters += 1
+        node, cluster = self.dag.ids[name], self.clusters
+        if not self.engine.run.recovering:
+            self.feed(inputs.Submitted(node, cluster, 1))
+        for event in (make.submit(name, cluster), make.terminated(cluster, value=code)):
+            self.feed(event)
+
+    def read_back(self, record: do.AppendJournalRecord) -> list[do.Action]:
+        return self.feed(*make.appended(self.dag, record))
+
+    def records(self, kind: JournalRecord) -> list[do.AppendJournalRecord]:
+        found = [one for one in self.asked if isinstance(one, do.AppendJournalRecord)]
+        return [one for one in found if one.record is kind]
+
+    def take(self, piece: Piece) -> do.AppendJournalRecord:
+        """A node's piece comes, and is in force."""
+        self.pieces[piece.digest] = piece
+        self.feed(inputs.PieceRead(self.dag.ids[piece.node], piece))
+        record = self.records(JournalRecord.GROWN)[-1]
+        self.read_back(record)
+        return record
+
+
+def growing(text: str, node: str = "A", **how: object) -> Growing:
+    dag = make.dag(text)
+    dag.extensions[dag.ids[node]] = Extension("p")
+    return Growing(dag, **how)  # type: ignore[arg-type]
+
+
+def submits(actions: Iterable[do.Action], dag: Dag) -> list[str]:
+    return [dag.names[one.node] for one in actions if isinstance(one, do.SubmitNode)]
+
+
+def test_a_node_that_ends_well_adds_a_piece_before_its_children_start() -> None:
+    it = growing("A -> B")
+    it.begin()
+    it.run("A")
+    assert it.state("A") == "GROWING"
+    assert [one for one in it.asked if isinstance(one, do.ReadPiece)] == [do.ReadPiece(0)]
+    it.take(piece_of(it.dag, "JOB X x\nJOB Y x\n", "A", "B"))
+    assert (it.state("A"), it.state("B")) == ("DONE", "WAITING")
+    for name in ("X", "Y"):
+        assert it.state("B") == "WAITING"
+        it.run(name)
+    it.run("B")
+    assert isinstance(it.asked[-1], do.Exit)
+    assert it.asked[-1].code == 0
+
+
+def test_nothing_starts_while_a_piece_is_on_its_way_into_the_log() -> None:
+    it = growing("A -> B; C -> D")
+    it.begin()
+    it.run("A")
+    piece = piece_of(it.dag, "JOB X x\nPARENT X CHILD D\n", "A", "B")
+    it.pieces["d1"] = piece
+    it.feed(inputs.PieceRead(0, piece))
+    it.run("C")
+    assert it.state("D") == "READY"
+    assert "D" not in submits(it.asked, it.dag)
+    it.read_back(it.records(JournalRecord.GROWN)[-1])
+    assert it.state("D") == "WAITING"
+    it.run("X")
+    assert it.state("D") == "SUBMITTING"
+
+
+def test_a_record_that_is_not_read_back_is_written_again() -> None:
+    it = growing("A -> B")
+    it.begin()
+    it.run("A")
+    piece = piece_of(it.dag, "JOB X x\n", "A", "B")
+    it.pieces["d1"] = piece
+    it.feed(inputs.PieceRead(0, piece))
+    due = it.engine.next_deadline()
+    assert due is not None
+    it.now = due
+    it.feed(inputs.Wake())
+    first, second = it.records(JournalRecord.GROWN)
+    assert first == second
+    it.read_back(first)
+    it.read_back(second)
+    assert it.dag.names == ["A", "B", "X"]
+
+
+def test_a_piece_that_is_refused_fails_its_node_and_retries_apply() -> None:
+    dag = make.dag("A -> B", retries={"A": 1})
+    dag.extensions[0] = Extension("p")
+    it = Growing(dag)
+    it.begin()
+    for attempt in range(2):
+        it.run("A")
+        it.feed(inputs.PieceRefused(0, "ERROR: p:1 is wrong\n  at length"))
+        record = it.records(JournalRecord.GROWTH_FAILED)[-1]
+        assert (record.retry, record.text) == (attempt, "ERROR: p:1 is wrong")
+        it.read_back(record)
+    assert it.state("A") == "FAILED"
+    assert it.state("B") == "FUTILE"
+    assert it.engine.run.nodes.values[0] == RETURN_GROWTH_FAILED
+
+
+def test_a_piece_that_fits_no_more_when_it_comes_is_refused() -> None:
+    it = growing("A -> B; C")
+    it.begin()
+    it.run("A")
+    piece = piece_of(it.dag, "JOB X x\nPARENT X CHILD C\n", "A", "B")
+    it.feed(inputs.PieceRead(0, piece))
+    (record,) = it.records(JournalRecord.GROWTH_FAILED)
+    assert record.text == "node C has begun: it can't get another parent"
+
+
+def test_a_dag_that_grows_too_large_is_refused() -> None:
+    it = growing("A -> B", max_grown_nodes=3)
+    it.begin()
+    it.run("A")
+    it.feed(inputs.PieceRead(0, piece_of(it.dag, "JOB X x\nJOB Y x\n", "A", "B")))
+    (record,) = it.records(JournalRecord.GROWTH_FAILED)
+    assert "PYDAGMAN_MAX_GROWN_NODES" in record.text
+
+
+def test_a_person_adds_a_piece() -> None:
+    it = Growing(make.dag("A -> B"))
+    it.begin()
+    piece = piece_of(it.dag, "JOB X x\nPARENT A CHILD X\nPARENT X CHILD B\nJOB Y x\n")
+    it.pieces["d1"] = piece
+    it.feed(inputs.PieceOffered(7, piece, "jane"))
+    told = it.read_back(it.records(JournalRecord.GROWN)[0])
+    assert do.Grown(7, 2, "") in told
+    it.run("A")
+    assert (it.state("X"), it.state("B")) == ("READY", "WAITING")
+    assert it.feed(inputs.PieceOffered(8, piece, "jane"))[0] == do.Grown(
+        8, 0, "there is a node X already"
+    )
+
+
+def test_new_nodes_behind_a_failed_one_are_futile() -> None:
+    it = Growing(make.dag("A -> B; C"))
+    it.begin()
+    it.run("A", 1)
+    text = "JOB X x\nJOB Y x\nJOB Z x\nPARENT A CHILD X\nPARENT B CHILD Y\nWEAK PARENT A CHILD Z\n"
+    piece = piece_of(it.dag, text)
+    it.pieces["d1"] = piece
+    it.feed(inputs.PieceOffered(1, piece, "jane"))
+    it.read_back(it.records(JournalRecord.GROWN)[0])
+    assert [it.state(name) for name in "XY"] == ["FUTILE", "FUTILE"]
+    assert it.state("Z") != "WAITING"
+
+
+def test_nodes_that_are_done_in_a_piece() -> None:
+    it = growing("A -> B")
+    it.begin()
+    it.run("A")
+    it.take(piece_of(it.dag, "JOB X x DONE\nJOB Y x\nPARENT X CHILD Y\n", "A", "B"))
+    assert (it.state("X"), it.state("Y")) == ("DONE", "SUBMITTING")
+
+
+def test_many_new_nodes_are_started_some_at_a_time() -> None:
+    it = growing("A -> B")
+    it.begin()
+    it.run("A")
+    text = "".join(f"JOB N{number} x\n" for number in range(5000))
+    it.take(piece_of(it.dag, text, "A"))
+    counts = it.engine.run.nodes.counts
+    assert counts[State.WAITING] >= 3000
+    while counts[State.WAITING]:
+        assert it.engine.next_deadline() is not None
+        it.feed(inputs.Wake())
+    assert counts[State.READY] + counts[State.SUBMITTING] >= 5000
+
+
+def test_a_replay_grows_as_the_run_has() -> None:
+    it = growing("A -> B")
+    it.begin()
+    it.run("A")
+    record = it.take(piece_of(it.dag, "JOB X x\n", "A", "B"))
+    it.run("X")
+    after = make.dag("A -> B")
+    after.extensions[0] = Extension("p")
+    again = Growing(after, pieces={"d1": piece_of(after, "JOB X x\n", "A", "B")})
+    again.begin(recovering=True)
+    again.run("A")
+    again.read_back(record)
+    again.run("X")
+    assert [again.state(name) for name in "ABX"] == ["DONE", "READY", "DONE"]
+
+
+def test_a_replay_without_the_piece_leaves_all_as_it_is() -> None:
+    it = growing("A -> B")
+    it.begin(recovering=True)
+    it.run("A")
+    it.read_back(do.AppendJournalRecord(JournalRecord.GROWN, 0, 0, 1, text="d9"))
+    assert it.asked[-1] == do.Exit(1, keep_lock=True, concluded=False)
+    assert any("piece 1" in one.text for one in it.asked if isinstance(one, do.Say))
+
+
+def test_a_node_whose_piece_is_in_force_adds_it_once() -> None:
+    dag = make.dag("A -> B")
+    dag.extensions[0] = Extension("p")
+    dag.pieces.append(GrownPiece(1, "d", "A"))
+    it = Growing(dag)
+    it.begin()
+    it.run("A")
+    assert it.state("A") == "DONE"
+
+
+@pytest.mark.parametrize("state", ["GROWING", "DONE"])
+def test_a_dag_that_ends_reads_no_piece(state: str) -> None:
+    it = growing("A -> B; C", node="A")
+    it.begin()
+    if state == "GROWING":
+        it.run("A")
+    it.feed(inputs.DagRemoved())
+    before = len(it.records(JournalRecord.GROWTH_FAILED))
+    it.feed(inputs.PieceRefused(0, "late"))
+    assert len(it.records(JournalRecord.GROWTH_FAILED)) == before

@@ -1,0 +1,41 @@
+"""EXTEND and SCATTER in a Dag."""
+
+from __future__ import annotations
+
+import pytest
+
+from condor_pydagman.graph.build import DagFileErrors
+from condor_pydagman.graph.model import Extension
+from tests.unit.graph.texts import JOBS, build_text
+
+
+def test_what_a_node_adds() -> None:
+    dag = build_text(JOBS + "EXTEND A m.dag\nSCATTER B l x{item} x.sub DIR d VARS k={item}\n")
+    assert dag.extensions == {
+        0: Extension("m.dag"),
+        1: Extension("l", True, "d", "", "x{item}", "x.sub", (("k", "{item}"),)),
+    }
+
+
+def test_in_a_splice_names_and_files_mean_what_they_do_there() -> None:
+    splice = JOBS + "EXTEND A m.dag\nEXTEND B m.dag PREFIX own-\n"
+    dag = build_text("SPLICE S s.dag DIR d\n", {"d/s.dag": splice})
+    assert list(dag.extensions.values()) == [
+        Extension("d/m.dag", directory="d", prefix="S+"),
+        Extension("d/m.dag", directory="d", prefix="own-"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("EXTEND Q m", "Unknown node Q referenced"),
+        ("EXTEND F m", "Node F can't add to the DAG"),
+        ("EXTEND A m\nSCATTER A l {item} x", "Node A has an EXTEND or SCATTER already"),
+        ("EXTEND ALL_NODES m", "Unknown node ALL_NODES"),
+        ("GROWN 1 abc", "Piece 1 of the DAG is not there"),
+    ],
+)
+def test_what_is_refused(line: str, message: str) -> None:
+    with pytest.raises(DagFileErrors, match=message):
+        build_text(JOBS + "FINAL F f\n" + line + "\n")

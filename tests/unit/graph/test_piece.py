@@ -1,0 +1,164 @@
+"""Pieces: what their text may say, what becomes of it, and all that is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from condor_pydagman.graph.build import BuildOptions, DagFileErrors
+from condor_pydagman.graph.grow import extend
+from condor_pydagman.graph.model import Dag, Extension
+from condor_pydagman.graph.piece import Piece, PieceText, read_piece, scattered
+from tests.unit.graph.texts import build_text
+
+ABC = "JOB A a.sub\nJOB B a.sub\nJOB C a.sub\nPARENT A CHILD B\nPARENT B CHILD C\n"
+
+
+def read(
+    dag: Dag,
+    text: str,
+    others: Mapping[str, str] | None = None,
+    begun: Callable[[int], bool] = lambda node: False,
+    *,
+    between: str = "",
+    prefix: str = "",
+    **options: object,
+) -> Piece:
+    node, _, children = between.partition(" ")
+    texts = {"p.dag": text, **(others or {})}
+    how = BuildOptions(**options)  # type: ignore[arg-type]
+    given = PieceText("p.dag", texts, how, "", prefix, node, tuple(children.split()), bool(between))
+    steps = read_piece(dag, given, begun)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as stop:
+            piece: Piece = stop.value
+            return piece
+
+
+def grown(base: str, text: str, **how: object) -> Dag:
+    dag = build_text(base)
+    piece = read(dag, text, **how)  # type: ignore[arg-type]
+    extend(dag, piece.dag, piece.known)
+    return dag
+
+
+def pairs(dag: Dag) -> set[str]:
+    names = dag.names
+    return {f"{names[p]}>{names[c]}" for p in range(len(dag)) for c in dag.children(p)}
+
+
+def errors(base: str, text: str, **how: object) -> list[str]:
+    with pytest.raises(DagFileErrors) as caught:
+        grown(base, text, **how)
+    return caught.value.detail().split("\n")
+
+
+def test_a_piece_between_a_node_and_its_children() -> None:
+    text = "JOB X x.sub\nJOB Y x.sub\nJOB Z x.sub\nPARENT X CHILD Y\n"
+    dag = grown(ABC, text, between="A B")
+    assert pairs(dag) == {"A>B", "B>C", "X>Y", "A>X", "A>Z", "Y>B", "Z>B"}
+    assert dag.names == ["A", "B", "C", "X", "Y", "Z"]
+    assert dag.place(4) == "p.dag:2"
+
+
+def test_a_piece_anywhere_has_its_own_edges_only() -> None:
+    dag = grown(ABC, "JOB X x.sub\nJOB Y x.sub\nPARENT A CHILD X\nPARENT Y X CHILD C\n")
+    assert pairs(dag) - pairs(build_text(ABC)) == {"A>X", "X>C", "Y>C"}
+
+
+def test_edges_between_nodes_that_are_there() -> None:
+    base = "JOB A a.sub\nJOB B a.sub\n"
+    assert pairs(grown(base, "PARENT A CHILD B\n")) == {"A>B"}
+
+
+def test_join_nodes_get_names_of_their_own() -> None:
+    base = ABC + "JOB D a.sub\nPARENT A B CHILD C D\n"
+    dag = grown(base, "JOB X a\nJOB Y a\nPARENT A B CHILD X Y\n")
+    assert dag.names[-1] == "_condor_join_node1"
+
+
+def test_nodes_bring_what_is_said_of_them() -> None:
+    text = (
+        'JOB X d\nJOB Y d\nVARS X a="1"\nVARS Y a="2"\nVARS X b="3"\nRETRY Y 3\nCATEGORY X c\n'
+        "MAXJOBS c 2\nSUBMIT-DESCRIPTION d {\nexecutable = /bin/true\n}\nEXTEND Y more.dag\n"
+    )
+    dag = grown(ABC, text, priority=5)
+    assert [(v.key, v.value) for v in dag.variables[3]] == [("a", "1"), ("b", "3")]
+    assert dag.retries[4].limit == 3
+    assert (dag.categories[3], dag.category_limits) == ("c", {"c": 2})
+    assert dag.descriptions == {"d": "executable = /bin/true"}
+    assert dag.priorities == {3: 5, 4: 5}
+    assert dag.extensions[4].file == "more.dag"
+
+
+def test_splices_and_includes_of_a_piece() -> None:
+    others = {"s.dag": "JOB N a.sub\nJOB M a.sub\n", "i.dag": "PARENT A CHILD S\nJOB I a.sub\n"}
+    dag = grown(ABC, "SPLICE S s.dag\nINCLUDE i.dag\nJOB X x.sub\n", others=others)
+    assert dag.names[3:] == ["X", "I", "S+N", "S+M"]
+    assert {"A>S+N", "A>S+M"} <= pairs(dag)
+    assert [(one.name, one.begin, one.end) for one in dag.splices] == [("S", 5, 7)]
+
+
+def test_names_of_a_splice_go_by_its_prefix() -> None:
+    base = "SPLICE S s.dag\n"
+    dag = build_text(base, {"s.dag": "JOB N a.sub\nJOB M a.sub\n"})
+    piece = read(dag, "JOB X x.sub\nPARENT N CHILD X\n", prefix="S+")
+    extend(dag, piece.dag, piece.known)
+    assert pairs(dag) == {"S+N>S+X"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "at"),
+    [
+        ("JOB A a.sub\n", "Node A already exists in DAG.", "p.dag:1"),
+        ("JOB X x\nRETRY A 3\n", "Node A is in the DAG already", "p.dag:2"),
+        ('JOB X x\nPARENT A CHILD X\nVARS A a="1"\n', "Node A is in the DAG already", "p.dag:3"),
+        ("PARENT A CHILD Q\n", "Unknown child node Q", "p.dag:1"),
+        ("FINAL F f.sub\n", "FINAL can't be added to a DAG that runs", "p.dag:1"),
+        ("JOB X x\nDOT x.dot\n", "DOT can't be added", "p.dag:2"),
+        ("JOB X x\nPARENT X CHILD B\n", "Node B has begun", "p.dag:2"),
+        ("JOB X x\nJOB Y y\nPARENT X CHILD Y\nPARENT Y CHILD X\n", "cycle: X -> Y -> X", ""),
+        ("JOB X x\nPARENT C CHILD X\nPARENT X CHILD A\n", "cycle: ", ""),
+        ("PARENT A CHILD C\nPARENT B CHILD C\n", "B is a parent of C already", ""),
+        ("MAXJOBS k 3\n", "MAXJOBS k 3: the DAG has MAXJOBS k 2", ""),
+        ("SUBMIT-DESCRIPTION d {\nx = 2\n}\n", "The DAG has another submit description d", ""),
+        ("INCLUDE i.dag\n", "Failed to open i.dag", ""),
+        ("JOB X\n", "No submit description provided", "p.dag:1"),
+        ("\x00\x01\xff", "", "p.dag:1"),
+    ],
+)
+def test_what_is_refused(text: str, message: str, at: str) -> None:
+    base = ABC + "MAXJOBS k 2\nCATEGORY A k\nSUBMIT-DESCRIPTION d {\nx = 1\n}\n"
+    found = "\n".join(errors(base, text, begun=lambda node: node == 1))
+    assert message in found
+    assert at in found or f"{at.replace(':', ' (line ')})" in found
+
+
+def test_all_errors_are_told() -> None:
+    found = errors(ABC, "JOB A a.sub\nRETRY B 3\nJOB X x.sub\nDOT x\n")
+    assert len([line for line in found if "p.dag:" in line]) >= 2
+
+
+def test_a_list_becomes_nodes() -> None:
+    how = Extension(
+        "list", pattern="run-{number}-{1}", submit="x.sub", pairs=(("f", "{item}"), ("k", "{2}"))
+    )
+    text = scattered(how, 'a one\n\n# not this\nb "two"\\\n')
+    assert text == (
+        "JOB run-0-a x.sub\n\n\nJOB run-1-b x.sub\n\n"
+        'VARS run-0-a f="a one" k="one"\n'
+        'VARS run-1-b f="b \\"two\\"\\\\" k="\\"two\\"\\\\"\n'
+    )
+    dag = grown(ABC, text, between="A B")
+    assert [(v.key, v.value) for v in dag.variables[4]] == [("f", 'b "two"\\'), ("k", '"two"\\')]
+    assert dag.place(4) == "p.dag:4"
+
+
+def test_an_item_that_gives_no_name() -> None:
+    with pytest.raises(DagFileErrors) as caught:
+        scattered(Extension("l.txt", pattern="n-{item}", submit="x"), "good\nnot good\na+b\n")
+    assert [(e.file, e.line) for e in caught.value.errors] == [("l.txt", 2), ("l.txt", 3)]
+    assert "'n-not good' can't be the name of a node" in caught.value.detail()

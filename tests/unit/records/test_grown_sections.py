@@ -1,0 +1,32 @@
+"""The texts of pieces, as they are kept."""
+
+from __future__ import annotations
+
+from condor_pydagman.graph.building import BuildOptions
+from condor_pydagman.graph.piece import PieceText
+from condor_pydagman.records.grown_sections import read_body, read_head, section
+
+TEXT = PieceText(
+    "p", {"p": "JOB \udcff x\n", "q": ""}, BuildOptions(strict=3), "d", "S+", "A", ("B",), True
+)
+
+
+def test_a_section_gives_its_text_back() -> None:
+    digest, data = section(TEXT)
+    found = read_head(data)
+    assert found == (digest, data.index(b"\n") + 1, len(data) - data.index(b"\n") - 1)
+    assert read_body(digest, data[found[1] :]) == TEXT
+
+
+def test_equal_texts_have_the_same_digest() -> None:
+    assert section(TEXT) == section(TEXT)
+    assert section(TEXT)[0] != section(TEXT._replace(between=False))[0]
+
+
+def test_what_is_damaged_is_told() -> None:
+    digest, data = section(TEXT)
+    head = data.index(b"\n") + 1
+    assert read_body(digest, data[head:-1]) is None
+    assert read_body(digest, data[head:].replace(b"JOB", b"FOO")) is None
+    assert read_head(b"PIECE zz 5\n") is None
+    assert read_head(data[: head - 1]) is None
