@@ -80,6 +80,10 @@ def test_fresh_seeds_with_brakes(first: int) -> None:
     assert not verdicts(list(range(first, first + SLICE)), braked=True)
 
 
+def test_fresh_seeds_with_brakes_people_who_steer_and_groups_at_sites() -> None:
+    assert not verdicts(list(range(1, SLICE + 1)), braked=True, steered=True, matched=True)
+
+
 @pytest.mark.parametrize(
     ("seed", "acts"), [(125, "HoldJobs"), (139, "'BRAKES_OFF'"), (223, "because of brake")]
 )

@@ -17,13 +17,14 @@ from condor_pydagman.engine.report import GroupReport, Halts
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.errors import PoolError
 
+NO_HALT = Halts()
 GROUPS = [GroupReport("g", "MATCHED", "north", 1, 4, 2)]
 
 
 class Bench:
     """A desk whose schedd answers when it is told to."""
 
-    def __init__(self) -> None:
+    def __init__(self, halts: Halts = NO_HALT) -> None:
         self.now = 100.0
         self.edits: list[Callable[[PoolError | None], None]] = []
         self.answers: list[dict[str, Any]] = []
@@ -31,7 +32,7 @@ class Bench:
         self.tried: list[int] = []
         self.offered: list[tuple[str, str | None, bool]] = []
         self.piece: Any = SimpleNamespace(size=3)
-        report = SimpleNamespace(halts=Halts(), limits=Throttles(), priority=7)
+        report = SimpleNamespace(halts=halts, limits=Throttles(), priority=7)
         run: Any = SimpleNamespace(
             paths=SimpleNamespace(primary="t.dag"),
             out=SimpleNamespace(say=self.said.append),
@@ -85,6 +86,14 @@ def test_the_answer_comes_when_the_job_ad_has_it() -> None:
     assert answer["recorded"]
     assert bench.said[0].endswith(" asks for the DAG: priority value 7")
     assert bench.desk.next_deadline() is None
+
+
+def test_a_resume_is_not_in_force_of_a_brake_yet_and_tells_so_of_the_halt_file_only() -> None:
+    for halts, halted in ((Halts(brake="sick: why"), False), (Halts(by_file=True), True)):
+        bench = Bench(halts)
+        bench.ask(command="resume")
+        bench.edits[0](None)
+        assert bench.answers[0]["halted"] is halted
 
 
 def test_a_schedd_that_hangs_is_not_waited_for() -> None:
