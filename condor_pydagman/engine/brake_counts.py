@@ -13,11 +13,16 @@ from typing import NamedTuple, Union
 from condor_pydagman.dagfile.brake_lines import EXIT_CODE, HOLD_REASON
 from condor_pydagman.graph.brakes import limit, text
 from condor_pydagman.graph.model import Brake
-from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, RETURN_SUBMIT_FAILED
+from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, RETURN_NO_RESULT, RETURN_SUBMIT_FAILED
 
 Key = Union[int, str]
 NOTHING: Key = ""  # of failures that need not be alike
 NAMED = 5  # nodes that are named
+_OF_NO_JOB = {
+    RETURN_SUBMIT_FAILED: "could not be submitted",
+    RETURN_JOB_ABORTED: "had their jobs removed",
+    RETURN_NO_RESULT: "published nothing that could be read",
+}
 
 
 class Exceeded(NamedTuple):
@@ -94,8 +99,6 @@ def _what(brake: Brake, key: Key) -> str:
 
 
 def _how_it_failed(value: int) -> str:
-    if value == RETURN_SUBMIT_FAILED:
-        return "could not be submitted"
-    if value == RETURN_JOB_ABORTED:
-        return "had their jobs removed"
+    if value in _OF_NO_JOB:
+        return _OF_NO_JOB[value]
     return f"failed with exit code {value}" if value >= 0 else f"failed with signal {-value}"

@@ -167,8 +167,6 @@ def succeed(run: RunState, node: int, *, publishes: bool = True) -> None:
     if run.provisioner.gave_up(node):
         fail(run, node, "The provisioner's job exited before it gave the go-ahead")
         return
-    if run.brakes:
-        note_run(run, node, 0, failed=False)
     if run.sites and _has_cleaned_up(run, node, Cause.SUCCEEDED):
         return
     if run.dag.published and publishes and _needs_result(run, node):
@@ -208,6 +206,8 @@ def conclude(run: RunState, node: int) -> None:
 
 def end_well(run: RunState, node: int) -> list[int]:
     """The node is done; returns the children that may start."""
+    if run.brakes:
+        note_run(run, node, 0, failed=False)
     run.nodes.move(node, Cause.SUCCEEDED, run.now)
     run.steering.run_over(node)
     _forget_run(run, node)
@@ -301,8 +301,9 @@ def fail_run(run: RunState, node: int, value: int, error: str) -> None:
 
 
 def note_run(run: RunState, node: int, value: int, *, failed: bool) -> None:
-    """Have the brakes count a run of the node that has ended."""
-    if not run.is_over:
+    """Have the brakes count a run of the node that has ended, unless it was to clean up at the old
+    site of its group."""
+    if not run.is_over and not (run.sites and run.sites.cleans_up(node)):
         site = run.sites.site(node)[0] if run.sites else ""
         run.brakes.run_ended(node, value, site, run.category(node), failed=failed)
 

@@ -9,7 +9,7 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_results import read_pairs
 from condor_pydagman.engine.node_states import State
-from condor_pydagman.graph.model import Published, Retry
+from condor_pydagman.graph.model import Brake, Published, Retry
 from condor_pydagman.vocabulary import RETURN_NO_RESULT, EventKind, NodeCommand
 from tests import make
 from tests.make import QUIET
@@ -88,6 +88,24 @@ def test_a_file_that_cannot_be_read_makes_the_run_fail() -> None:
     )
     assert harness.engine.run.nodes.values[0] == RETURN_NO_RESULT
     assert harness.state("X") == State.FAILED  # Parents.A.n is undefined
+
+
+def test_a_brake_counts_once_a_run_whose_result_can_not_be_read() -> None:
+    made = make.dag("A; B", published={"A": FILE})
+    made.brakes = [Brake("b", 40, percent=True, last=2, alike="EXIT_CODE")]
+    harness = Decided(made, QUIET)
+    harness.files = {"a.ad": "No such file or directory"}
+    harness.begin()
+    harness.run("A", 1)
+    assert harness.state("A") == State.FAILED
+    assert not harness.engine.run.brakes.due
+    harness.run_node("B", 2)
+    assert harness.engine.run.brakes.due == {
+        0: (
+            1,
+            "1 node published nothing that could be read in the last 2 runs, more than 40% OF 2: A",
+        )
+    }
 
 
 def test_what_a_person_has_run_again_publishes_anew() -> None:
