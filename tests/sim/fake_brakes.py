@@ -5,7 +5,8 @@ O33 A brake acts exactly when more has failed than it allows, by the events of t
 O34 Nothing but the FINAL node is submitted while a brake acts.
 
 Failures are counted from what becomes of the nodes, not by the engine's own counters.  Where people
-steer nodes, or groups leave sites, not every failure counts; then the rest of O33 is looked at.
+steer nodes, groups leave sites or conditions fail, some do not count; then the rest of O33 is
+looked at.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ class Brakers:
         self._world = world
         self._rng = Random(f"brakes {world.seed}")
         self.acted = 0
-        self._exact = not (world.steered or world.matched)
+        self._exact = not (world.steered or world.matched or world.decided)
         self._before: _Snapshot | None = None
         self._forget()
         if world.braked:

@@ -80,8 +80,9 @@ def test_fresh_seeds_with_brakes(first: int) -> None:
     assert not verdicts(list(range(first, first + SLICE)), braked=True)
 
 
-def test_fresh_seeds_with_brakes_people_who_steer_and_groups_at_sites() -> None:
-    assert not verdicts(list(range(1, SLICE + 1)), braked=True, steered=True, matched=True)
+def test_fresh_seeds_with_brakes_and_all_else() -> None:
+    everything = {"steered": True, "matched": True, "decided": True, "braked": True}
+    assert not verdicts(list(range(1, SLICE + 1)), **everything)
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,7 @@ class World:
         self.seed = seed
         self.steered = steered
         self.matched = matched
+        self.decided = decided
         self.braked = braked
         self.growing = growing
         self.rng = Random(seed)
