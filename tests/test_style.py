@@ -71,7 +71,8 @@ ENGINE_ORDER = (
     *("node_turns", "jobs", "nodes", "queues", "limited_queues", "selection"),
     *("decisions", "script_words", "steering_rules", "site_states", "brake_counts"),  # pure rules
     *("run_records", "steering_records", "limit_records", "site_records", "condition_records"),
-    *("brake_records", "growth_records", "state", "views", "dag_priority", "lifecycle"),
+    *("brake_records", "growth_records", "state", "views", "dag_priority"),
+    *("retry_verdicts", "lifecycle"),
     *("conditions", "node_results", "run_end"),
     *("provisioner", "scripts", "timeouts", "submission", "operator", "brake"),
     *("site_matching", "rerun", "site_leaving", "site_policies", "steering", "shared_limits"),

@@ -11,7 +11,7 @@ import os.path
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from condor_pydagman.adapters import work_orders
 from condor_pydagman.adapters.schedd_requests import (
@@ -49,6 +49,7 @@ from condor_pydagman.vocabulary import EXIT_RESTART, JOB_ENDS, NodeStatus
 # Calls its argument when the nodes log has been read to its end.
 CallAtEnd = Callable[[Callable[[], None]], None]
 
+_T = TypeVar("_T")
 MANY = 20  # actions, most of which are events then (a command for many nodes)
 
 
@@ -90,6 +91,7 @@ class Performer:
         self._submitter = Submitter(run)
         self.writer = NodesLogWriter(run.log, answers, run.clock, run.out)
         self._tags = jobstate.Tags(run.dag, self._submitter.text_of)
+        tell = answers.append
         self._do: dict[type, Callable[[Any], None]] = {
             do.SubmitNode: self._submit,
             do.SubmitTogether: self._submit,
@@ -106,10 +108,11 @@ class Performer:
             do.AppendJournalRecord: lambda a: self._append(own_events.record_event, a, a),
             do.QueryQueue: self._query,
             do.QueryProvisioner: self._ask_provisioner,
-            do.MatchSites: self._match_sites,
-            do.TakePlaces: self._take_places,
-            **dict.fromkeys((do.EvaluateConditions, do.ReadResult), self._decide),
-            do.ReadPiece: lambda a: run.growth_desk().read(a, answers.append),
+            do.MatchSites: lambda a: _there(run.sites).match(a, tell),
+            do.TakePlaces: lambda a: _there(run.shared_limits).take(a, tell),
+            do.EvaluateConditions: lambda a: _there(run.conditions).take(a, tell),
+            do.ReadResult: lambda a: _there(run.conditions).take(a, tell),
+            do.ReadPiece: lambda a: run.growth_desk().read(a, tell),
             do.Grown: grown,
             do.WriteRescue: self._write_rescue,
             do.WriteSavePoint: self._write_save_point,
@@ -294,18 +297,6 @@ class Performer:
         known = state if isinstance(state, int) else None
         self._answers.append(inputs.ProvisionerAnswer(known))
 
-    def _decide(self, action: do.EvaluateConditions | do.ReadResult) -> None:
-        assert self.run.conditions is not None
-        self.run.conditions.take(action, self._answers.append)
-
-    def _match_sites(self, action: do.MatchSites) -> None:
-        assert self.run.sites is not None
-        self.run.sites.match(action, self._answers.append)
-
-    def _take_places(self, action: do.TakePlaces) -> None:
-        assert self.run.shared_limits is not None
-        self.run.shared_limits.take(action, self._answers.append)
-
     # Scripts
 
     def _run_script(self, action: do.RunScript) -> None:
@@ -412,17 +403,15 @@ class Performer:
 
     def _say_failed(self, action: do.SayFailed) -> None:
         if action.node is not None:
-            reports = itertools.islice(self.run.engine.node_reports(), action.node, None)
-            report = next(reports)
+            report = next(itertools.islice(self.run.engine.node_reports(), action.node, None))
             # what stock says of a node that has not been started
             report = report._replace(status=NodeStatus.READY, return_value=-1, job=action.job)
             for line in failure_dump.node_dump(self.run.dag, report):
                 self._say(line, 0)
             return
-        if action.unfinished:
-            wanted = [n for n in self.run.engine.node_reports() if n.status != NodeStatus.DONE]
-        else:
-            wanted = [n for n in self.run.engine.node_reports() if n.status == NodeStatus.ERROR]
+        status, same = (NodeStatus.DONE, False) if action.unfinished else (NodeStatus.ERROR, True)
+        reports = self.run.engine.node_reports()
+        wanted = [report for report in reports if (report.status == status) is same]
         for line in failure_dump.failure_dump(self.run.dag, wanted):
             self._say(line)
 
@@ -503,3 +492,9 @@ def _number(version: str) -> str:
     """`25.14.1` from `$CondorVersion: 25.14.1 ... $`."""
     words = version.split()
     return words[1] if len(words) > 1 else version
+
+
+def _there(desk: _T | None) -> _T:
+    """What is done for a DAG that the engine asks this of."""
+    assert desk is not None
+    return desk

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import decisions
+from condor_pydagman.engine import decisions, retry_verdicts
 from condor_pydagman.engine.inputs import EndedJob, LogEvent, QueuedJob
 from condor_pydagman.engine.jobs import CLUSTER_ITSELF, Jobs, run_key
 from condor_pydagman.engine.node_states import Cause, State
@@ -286,7 +286,7 @@ def fail_run(run: RunState, node: int, value: int, error: str) -> None:
         note_run(run, node, value, failed=True)
     taken = run.nodes.retries.get(node, 0)
     retry = run.retry(node)
-    verdict = _verdict(run, node, retry, taken, value)
+    verdict = retry_verdicts.verdict_of(run, node, retry, taken, value)
     if verdict is decisions.RetryVerdict.ON_HOLD:
         grant_retry(run, node)
         run.retrying.on_hold.add(node)
@@ -294,7 +294,7 @@ def fail_run(run: RunState, node: int, value: int, error: str) -> None:
         run.nodes.set_retries(node, taken + 1)
         _retry(run, node, retry or Retry(0))
         return
-    _say_why_no_retry(run, node, verdict, value)
+    retry_verdicts.say_why_none(run, node, verdict, value)
     if retry is not None and verdict is not decisions.RetryVerdict.UNLESS_EXIT:
         error += f" (after {taken} node retries)"
     fail(run, node, error, futile=verdict is not decisions.RetryVerdict.UNLESS_EXIT)
@@ -306,45 +306,6 @@ def note_run(run: RunState, node: int, value: int, *, failed: bool) -> None:
     if not run.is_over and not (run.sites and run.sites.cleans_up(node)):
         site = run.sites.site(node)[0] if run.sites else ""
         run.brakes.run_ended(node, value, site, run.category(node), failed=failed)
-
-
-def _verdict(
-    run: RunState, node: int, retry: Retry | None, taken: int, value: int
-) -> decisions.RetryVerdict:
-    if run.end.wanted is not None:
-        return decisions.RetryVerdict.NO_RETRIES_LEFT  # ABORT-DAG-ON beats retries
-    verdict = decisions.retry_verdict(retry, taken, value, run.retrying.extra_retries.get(node, 0))
-    closed = run.is_closed_to(node)
-    if verdict is decisions.RetryVerdict.RETRY and closed:
-        return decisions.RetryVerdict.FINAL_RUNS
-    if (
-        verdict is decisions.RetryVerdict.NO_RETRIES_LEFT
-        and not closed
-        and _goes_on_hold(run, node)
-    ):
-        return decisions.RetryVerdict.ON_HOLD
-    return verdict
-
-
-def _goes_on_hold(run: RunState, node: int) -> bool:
-    """DAGMAN_PUT_FAILED_JOBS_ON_HOLD: a person looks at it, instead of a POST script."""
-    jobs = run.job_table.by_node.get(node)
-    if not run.config.put_failed_jobs_on_hold or jobs is None or jobs.cluster <= 0:
-        return False
-    return run.dag.script(node, ScriptKind.POST) is None
-
-
-def _say_why_no_retry(
-    run: RunState, node: int, verdict: decisions.RetryVerdict, value: int
-) -> None:
-    name = run.dag.names[node]
-    if verdict is decisions.RetryVerdict.FINAL_RUNS:
-        run.say(
-            f"Aborting further retries of node {name} because final node is running"
-            f" (last attempt returned {value})"
-        )
-    elif verdict in (decisions.RetryVerdict.UNLESS_EXIT, decisions.RetryVerdict.NOT_THIS_VALUE):
-        run.say(f"Aborting further retries of node {name} (last attempt returned {value})")
 
 
 def _retry(run: RunState, node: int, retry: Retry) -> None:
