@@ -44,6 +44,10 @@ class BrakeCount:
         self._nodes: dict[Key, Counter[int]] = {}  # failures by key and node
         self._runs: deque[tuple[int, Key] | None] = deque()  # the last ones; None: succeeded
 
+    def grow(self, members: int) -> None:
+        """The DAG has grown: it counts so many nodes."""
+        self._limit = limit(self._brake, members)
+
     def failed(self, node: int, key: Key) -> Exceeded | None:
         """A run of the node failed, or a job of it was held; the nodes if that is one too many."""
         self._nodes.setdefault(key, Counter())[node] += 1

@@ -141,6 +141,11 @@ class Brakes:
     def _count_anew(self) -> None:
         self._counts = [BrakeCount(brake, members(self._dag, brake)) for brake in self.brakes]
 
+    def grow(self) -> None:
+        """The DAG has grown: a share is of more nodes."""
+        for brake, count in zip(self.brakes, self._counts):
+            count.grow(members(self._dag, brake))
+
     # Jobs.
 
     def hold(self, proc: Proc) -> None:

@@ -169,6 +169,7 @@ def _extend(run: RunState, piece: Piece, number: int) -> Growth:
         rerun.wait_for_more(run, child)
     growth = add_piece(run.dag, piece, number)
     run.shared.grow(run.dag, growth.nodes)
+    run.brakes.grow()
     free = run.nodes.grow(growth)
     if run.conditions:
         run.nodes.turns.grow(run.dag, piece.children, run.nodes.states)

@@ -244,8 +244,8 @@ class SpecialOracles:
         self._begun.add(cluster.node)
 
     def save_point_written(self, process: Process, name: str, text: str) -> None:
-        """O24; a node that was steered may begin more than once."""
-        if name in self._truth.steered:
+        """O24; a node that was steered, or has got another parent, may begin more than once."""
+        if name in self._truth.steered or name in self._truth.begin_anew:
             self._saved.add(name)
             return
         require(name not in self._saved_now, f"O24: save file of {name} written twice")

@@ -53,6 +53,9 @@ class Truth:
         """`tolerance` is that of nodes without a TOLERANCE command."""
         self._dag = dag
         self.texts: Mapping[str, PieceText] = {}
+        self.begin_anew: set[str] = (
+            set()
+        )  # nodes that have got a parent, which may have begun to start
         self._tolerance = tolerance
         self._ends: dict[Target, dict[int, bool]] = {}  # whether each ended proc failed
         self._over: set[Target] = set()  # clusters with late materialization that are over
@@ -87,7 +90,9 @@ class Truth:
         if any(piece.digest == event.text for piece in self._dag.pieces):
             return
         piece = piece_of(self._dag, self.texts[event.text], event.text)
-        self.extra.update(self._dag.names[child] for child in piece.children)  # PRE runs anew
+        children = [self._dag.names[child] for child in piece.children]
+        self.extra.update(children)  # PRE runs anew
+        self.begin_anew.update(children)
         growth = add_piece(self._dag, piece, event.value)
         new = (self._dag.names[node] for node in growth.nodes if self._dag.flags[node] & DONE)
         self.done.update(new)

@@ -72,7 +72,9 @@ class Decisions:
         if len(known) == parts:
             self.ended_well.discard(name)
             self._parts.pop(name, None)
-            self._done.add(name)
+            added = any(piece.node == name for piece in self._dag.pieces)
+            if added or self._dag.ids[name] not in self._dag.extensions:
+                self._done.add(name)  # else it is done when what it adds is in force
 
     def _note_number(self, name: str, text: str) -> None:
         found = re.search(r"\bn ?= ?(\d)", text)

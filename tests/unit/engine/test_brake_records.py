@@ -18,6 +18,20 @@ def test_a_dag_without_brakes() -> None:
     assert not brakes()
 
 
+def test_a_share_of_the_nodes_of_a_dag_that_grows() -> None:
+    dag = make.dag("A B C D")
+    dag.brakes = [Brake("half", 50, percent=True)]
+    known = Brakes(dag)
+    for node in range(2):
+        known.run_ended(node, 1, "", "", failed=True)
+    dag.kinds += bytes(2)
+    known.grow()
+    known.run_ended(2, 1, "", "", failed=True)
+    assert not known.due
+    known.run_ended(3, 1, "", "", failed=True)
+    assert known.due[0][0] == 3
+
+
 def test_which_runs_are_counted() -> None:
     known = brakes(
         Brake("all", 0),
