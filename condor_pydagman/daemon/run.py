@@ -98,8 +98,7 @@ class DagRun:
         self.started, self.version = started, version
         self.cluster, self.proc = cluster, proc
         self.own_ad = own_ad
-        self.rescue_number = rescue_number
-        self.written_rescue = 0
+        self.rescue_number, self.written_rescue = rescue_number, 0
         self.recovering = recovering
         self.jobstate = JobstateLog() if jobstate is None else jobstate
         self.stamps = stamps

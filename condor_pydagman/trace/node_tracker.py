@@ -342,7 +342,7 @@ class NodeTracker:
         plan = self.plan(node)
         if plan.has_post:
             self.set_status(node, NodeStatus.POSTRUN, time)
-        elif attempt.failed_procs > plan.tolerance or _is_cancelled(node, attempt):
+        elif attempt.failed_procs > plan.tolerance or node.is_cancelled:
             self._failed(node, time, attempt.value, attempt.reason)
         else:
             self._done(node, time)
@@ -358,7 +358,7 @@ class NodeTracker:
         self.tell("script.end", event.time, node, script="POST", value=value)
         if value:
             self._failed(node, event.time, value, "POST script")
-        elif _is_cancelled(node, attempt):
+        elif node.is_cancelled:
             self._failed(node, event.time, attempt.value, attempt.reason)
         else:
             self._done(node, event.time)
@@ -382,15 +382,14 @@ class NodeTracker:
             return
         if read.record is JournalRecord.PRE_ENDED:
             self.pre_ended(node, read.value, event.time)
-        elif read.record is JournalRecord.SUBMIT_FAILED:
-            self.submit_failed(node, read.text, event.time)
+        elif read.record in (JournalRecord.SUBMIT_FAILED, JournalRecord.GROWTH_FAILED):
+            if read.record is JournalRecord.SUBMIT_FAILED:
+                self.submit_failed(node, read.text, event.time)
             self._failed(node, event.time, None, read.text)
         elif read.record is JournalRecord.GROWN:
             if self._say is not None and read.value not in self._pieces:
                 self._say(DagEvent("dag.grow", event.time, data={"piece": read.value}))
             self._pieces.add(read.value)
-        elif read.record is JournalRecord.GROWTH_FAILED:
-            self._failed(node, event.time, None, read.text)
         elif read.record is JournalRecord.STEERED:
             self._steered(node, read.text, event.time)
         elif read.record is JournalRecord.CONDITION:
@@ -499,9 +498,3 @@ class NodeTracker:
         if why:
             data["reason"] = why
         self.set_status(node, NodeStatus.ERROR, time, **data)
-
-
-def _is_cancelled(node: NodeRun, attempt: Attempt) -> bool:
-    """Whether its jobs were removed by a command, so that it fails whatever its POST script says,
-    and however many failed jobs it may have."""
-    return bool(node.cancelled_by) and attempt.failed_procs > 0

@@ -229,6 +229,12 @@ class NodeRun:
         self.anew_from = 0
         self.cancelled_by = ""
 
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether jobs of its last attempt were removed by a command, so that it fails whatever its
+        POST script says, and however many failed jobs it may have."""
+        return bool(self.cancelled_by) and self.attempts[-1].failed_procs > 0
+
     def begin_anew(self) -> None:
         """It is to run again, with all its retries, whatever was asked of it before."""
         self.no_retry = self.skipped = False
