@@ -68,7 +68,7 @@ def monitored(place: Path) -> Iterator[Monitored]:
 
 def test_condor_master_runs_the_monitor(monitored: Monitored) -> None:
     until(monitored.has_published, "the ad of the site")
-    first = monitored.pid()
+    first = until(monitored.pid, "the monitor")
     os.kill(first, signal.SIGKILL)
     until(lambda: monitored.pid() not in (0, first), "another monitor")
     until(lambda: monitored.said() == ["published: north"] * 2, "the ad of the new monitor")
