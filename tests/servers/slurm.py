@@ -157,6 +157,7 @@ class Slurm:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
+                start_new_session=True,  # Slurm signals process groups, which may be its own
             )
         try:
             yield
