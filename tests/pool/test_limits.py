@@ -131,12 +131,15 @@ def a_dag_that_is_held_or_removed_keeps_no_place_without_a_job(s: Scene) -> None
     assert shared.ended("d") == 0
 
 
+CHECKED = ("condor_submit_dag", "-f", "-check_dag")  # the check takes as long as it takes
+
+
 @STAGE.scene
 def a_limit_that_is_not_defined_is_told_with_those_that_are(s: Scene) -> None:
     shared = Shared(s, "few = JOBS 3\nmany = JOBS 9\n")
     shared.submit("a", 1, limit="fwe", check=False)
     assert shared.ended("a") == 1
-    refused = s.access_point.run("condor_submit_dag", "-f", "a.dag", cwd=s.work, check=False)
+    refused = s.access_point.run(*CHECKED, "a.dag", cwd=s.work, check=False)
     assert refused.returncode == 1
     assert "no such limit; there are: few, many" in refused.stdout + refused.stderr
     out = s.text("a.dag.dagman.out")

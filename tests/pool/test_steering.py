@@ -239,7 +239,7 @@ def a_wrong_request(s: Scene) -> None:
     s.submit(PAIR)
     s.started("A 0")
     assert "no node 'AB'" in steer(s, "cancel", "AB", code=1)
-    assert "no state 'dead'; the states are" in steer(s, "cancel", "--state", "dead", code=1)
+    assert "invalid choice: 'dead'" in steer(s, "cancel", "--state", "dead", code=2)
     assert "say which nodes" in steer(s, "cancel", code=2)
     assert "one of" in steer(s, "cancel", "A", "--state", "failed", code=1)
     s.touch("go.A", "go.K")
