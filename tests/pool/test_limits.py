@@ -93,7 +93,7 @@ class Shared:
 def three_dags_share_a_limit_and_one_is_killed(s: Scene) -> None:
     shared = Shared(s, f"few = JOBS {MOST}\n")
     for name in "abc":
-        shared.submit(name, 10)
+        shared.submit(name, 10, "1.5")  # it must not have ended before it is killed
     shared.until(lambda: all(shared.runs(name) for name in "abc"), "a job of each DAG")
     pid = waiting.until(lambda: shared.pid("b"), "a DAGMan")
     os.kill(pid, signal.SIGKILL)  # asked again it may be 0, which is this process and all beside it
