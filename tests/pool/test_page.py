@@ -11,7 +11,7 @@ import pytest
 
 from tests.pool import dags
 from tests.pool.scenes import FIRST, Played, Scene, Stage
-from tests.pool.test_sites import Sites, dag_text, lines, pair
+from tests.pool.test_sites import dag_text, lines, pair, with_jobs
 from tests.web import browsers
 
 pytestmark = [pytest.mark.pool, browsers.needed]
@@ -128,7 +128,7 @@ def buttons_and_dials_of_the_dag(s: Scene) -> None:
 
 @STAGE.scene
 def a_group_and_its_sites(s: Scene) -> None:
-    sites = Sites(s, north=1)
+    sites = with_jobs(s, north=1)
     s.submit(
         dag_text(
             s,
