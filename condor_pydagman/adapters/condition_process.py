@@ -10,14 +10,12 @@ from __future__ import annotations
 
 import resource
 import select
-from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Union
 
-from condor_pydagman.adapters.child import Child, watched
+from condor_pydagman.adapters.child_queue import ChildQueue, Serve, reason_of
 from condor_pydagman.adapters.classad_values import BadResult, read_result
 from condor_pydagman.adapters.condition_evaluation import UNKNOWN, evaluate
-from condor_pydagman.adapters.process_shortage import ProcessShortage
 
 TIMEOUT_S = 10.0  # for a request
 MAX_MEMORY = 256 << 20  # bytes that it may take beyond what DAGMan had
@@ -46,10 +44,9 @@ class ReadPublished(NamedTuple):
 
 Request = Union[Evaluate, ReadPublished]
 Verdict = tuple[int, str]
-Then = Callable[[Any], None]
 
 
-class ConditionProcess:
+class ConditionProcess(ChildQueue):
     """Hands requests over to a child; see `adapters.schedd_process.Helper`.
 
     Args:
@@ -66,88 +63,34 @@ class ConditionProcess:
         warn: Callable[[str], None],
         timeout_s: float = TIMEOUT_S,
     ) -> None:
-        self._epoll = epoll
-        self._clock = clock
-        self._timeout_s = timeout_s
-        self._child: Child | None = None
-        self._waiting: deque[tuple[Request, Then]] = deque()  # the first one is being done
-        self._until: float | None = None
-        self._results: list[tuple[Then, Any]] = []
-        self._shortage = ProcessShortage("evaluate conditions", clock, warn)
+        super().__init__(
+            "evaluate conditions",
+            epoll,
+            clock,
+            warn,
+            timeout_s=timeout_s,
+            died=f"its process has died: it may take {MAX_MEMORY >> 20} MB of memory",
+            late=f"it took more than {timeout_s:.0f} s",
+        )
 
-    @property
-    def busy(self) -> bool:
-        """Whether a request is still to be done."""
-        return bool(self._waiting or self._results)
+    def _server(self) -> Serve:
+        return _Limit().serve
 
-    def next_deadline(self) -> float | None:
-        """When to call `results` though no child has answered, monotonic seconds."""
-        if not self._waiting:
-            return None
-        return self._until if self._until is not None else self._shortage.retry_at
+    def _message(self, request: Request) -> tuple[Any, float]:
+        return [isinstance(request, Evaluate), request], STAYS_S
 
-    def ask(self, request: Request, then: Then) -> None:
-        """Do a request; `then` is given its result later."""
-        self._waiting.append((request, then))
-        if len(self._waiting) == 1:
-            self._begin()
-
-    def results(self) -> list[tuple[Then, Any]]:
-        """What has been done."""
-        if self._child is not None:
-            self._receive(self._child)
-        if self._waiting and self._until is None:
-            self._begin()
-        elif self._until is not None and self._clock() >= self._until:
-            self._fail(f"it took more than {self._timeout_s:.0f} s")
-        results, self._results = self._results, []
-        return results
-
-    def end(self) -> None:
-        """Give up."""
-        self._waiting.clear()
-        self._end_child()
-
-    def _begin(self) -> None:
-        child = self._child or self._shortage.started(self._fork)
-        if child is None:
-            return
-        self._child = child
-        self._until = self._clock() + self._timeout_s
-        request = self._waiting[0][0]
-        child.send([isinstance(request, Evaluate), request], STAYS_S)
-
-    def _fork(self) -> Child:
-        limited = _Limit()
-        return watched(Child(limited.serve), self._epoll)
-
-    def _receive(self, child: Child) -> None:
-        try:
-            messages = child.receive()
-        except EOFError:
-            idle = child.idle
-            if idle or not self._waiting:
-                self._end_child()
-            else:
-                self._fail(f"its process has died: it may take {MAX_MEMORY >> 20} MB of memory")
-            return
-        for message in messages:
-            self._found(message)
-
-    def _end_child(self) -> None:
-        child, self._child, self._until = self._child, None, None
-        if child is not None:
-            self._epoll.unregister(child.fileno())
-            child.kill()
+    def _result(self, request: Request, answer: list[Any]) -> Any:
+        if isinstance(request, Evaluate):
+            return [(int(value), str(text)) for value, text in answer]
+        return str(answer[1]) or [(name, text) for name, text in answer[0]]
 
     def _fail(self, reason: str) -> None:
         """The present request has come to nothing."""
-        self._end_child()
         request = self._waiting[0][0]
         if isinstance(request, Evaluate) and len(request.conditions) > 1:
             self._split()
         else:
-            self._found([[UNKNOWN, reason]] if isinstance(request, Evaluate) else [[], reason])
+            self._found([(UNKNOWN, reason)] if isinstance(request, Evaluate) else reason)
 
     def _split(self) -> None:
         """Ask one by one for what was asked for together."""
@@ -163,17 +106,6 @@ class ConditionProcess:
         for one in reversed(request.conditions):
             self._waiting.appendleft((Evaluate((one,)), collect))
         self._begin()
-
-    def _found(self, answer: list[Any]) -> None:
-        request, then = self._waiting.popleft()
-        self._until = None
-        if isinstance(request, Evaluate):
-            result: Any = [(int(value), str(text)) for value, text in answer]
-        else:
-            result = str(answer[1]) or [(name, text) for name, text in answer[0]]
-        self._results.append((then, result))
-        if self._waiting:
-            self._begin()
 
 
 class _Limit:
@@ -195,7 +127,7 @@ class _Limit:
         except BadResult as error:
             return [[], str(error)]
         except Exception as error:  # whatever it is, it is told
-            return [[], " ".join(str(error).split()) or type(error).__name__]
+            return [[], reason_of(error)]
 
 
 def _limit_memory() -> None:

@@ -10,12 +10,10 @@ import contextlib
 import os
 import select
 import socket
-from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Union
 
-from condor_pydagman.adapters.child import Child, watched
-from condor_pydagman.adapters.process_shortage import ProcessShortage
+from condor_pydagman.adapters.child_queue import ChildQueue, Serve, Then, reason_of
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.limit_claims.directory import LimitsDirectory, socket_address
 from condor_pydagman.shared_limits.definitions import Kind, Limit
@@ -50,7 +48,6 @@ class Places(NamedTuple):
 
 
 Result = Union[Places, str]
-Then = Callable[[Any], None]
 
 
 class Rounds(NamedTuple):
@@ -67,7 +64,7 @@ class Rounds(NamedTuple):
     dag: str
 
 
-class LimitProcess:
+class LimitProcess(ChildQueue):
     """Hands rounds over to a child; see `adapters.schedd_process.Helper`.
 
     Args:
@@ -86,61 +83,43 @@ class LimitProcess:
         clock: Callable[[], float],
         warn: Callable[[str], None],
     ) -> None:
+        super().__init__(
+            "ask for places of shared limits",
+            epoll,
+            clock,
+            warn,
+            timeout_s=TIMEOUT_S,
+            died="the process that asks for places of shared limits has died",
+            late=f"no answer within {TIMEOUT_S:.0f} s",
+        )
         self._make = make
         self._keep = keep
-        self._epoll = epoll
-        self._clock = clock
-        self._child: Child | None = None
         self._rounds: Rounds | None = None  # in the child
-        self._waiting: deque[tuple[TakePlaces, Then]] = deque()  # the first one is being made
-        self._until: float | None = None
-        self._results: list[tuple[Then, Any]] = []
-        self._shortage = ProcessShortage("ask for places of shared limits", clock, warn)
         self._wake: Then | None = None
         self.address = os.urandom(8).hex()
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
         self._socket.bind(socket_address(self.address))
         epoll.register(self._socket.fileno(), select.EPOLLIN)
 
-    @property
-    def busy(self) -> bool:
-        """Whether a round is still to be made."""
-        return bool(self._waiting or self._results)
-
     def next_deadline(self) -> float | None:
         """When to call `results` though nothing is readable, monotonic seconds."""
-        if self._results:
-            return self._clock()
-        if not self._waiting:
-            return None
-        return self._until if self._until is not None else self._shortage.retry_at
+        return self._clock() if self._results else super().next_deadline()
 
     def ask(self, request: TakePlaces | WaitForWake, then: Then) -> None:
         """Make a round, or wait to be woken; `then` is given the result later."""
         if isinstance(request, WaitForWake):
             self._wake = then
-            return
-        self._waiting.append((request, then))
-        if len(self._waiting) == 1:
-            self._begin()
+        else:
+            super().ask(request, then)
 
     def results(self) -> list[tuple[Then, Any]]:
         """The rounds that have been made."""
         self._hear()
-        if self._child is not None:
-            self._receive(self._child)
-        if self._waiting and self._until is None:
-            self._begin()
-        elif self._until is not None and self._clock() >= self._until:
-            self._end_child()
-            self._found(f"no answer within {TIMEOUT_S:.0f} s")
-        results, self._results = self._results, []
-        return results
+        return super().results()
 
     def end(self) -> None:
         """Give up."""
-        self._waiting.clear()
-        self._end_child()
+        super().end()
         if self._socket.fileno() >= 0:
             self._epoll.unregister(self._socket.fileno())
             self._socket.close()
@@ -160,15 +139,16 @@ class LimitProcess:
         except PydagmanError as error:
             self._found(str(error))
             return
-        child = self._child or self._shortage.started(self._fork)
-        if child is None:
-            return
-        self._child = child
-        self._until = self._clock() + TIMEOUT_S
-        child.send([self.address, list(self._waiting[0][0].demands)], STAYS_S)
+        super()._begin()
 
-    def _fork(self) -> Child:
-        return watched(Child(self._serve), self._epoll)
+    def _server(self) -> Serve:
+        return self._serve
+
+    def _message(self, request: TakePlaces) -> tuple[Any, float]:
+        return [self.address, list(request.demands)], STAYS_S
+
+    def _result(self, request: TakePlaces, answer: dict[str, Any]) -> Result:
+        return answer["error"] if "error" in answer else _places(answer["places"])
 
     def _serve(self, request: list[Any]) -> dict[str, Any]:
         address, demands = request
@@ -179,32 +159,7 @@ class LimitProcess:
         except PydagmanError as error:
             return {"error": str(error)}
         except Exception as error:  # whatever it is, it is told
-            return {"error": " ".join(str(error).split()) or type(error).__name__}
-
-    def _receive(self, child: Child) -> None:
-        try:
-            messages = child.receive()
-        except EOFError:
-            idle = child.idle
-            self._end_child()
-            if self._waiting and not idle:
-                self._found("the process that asks for places of shared limits has died")
-            return
-        for message in messages:
-            self._found(message["error"] if "error" in message else _places(message["places"]))
-
-    def _end_child(self) -> None:
-        child, self._child, self._until = self._child, None, None
-        if child is not None:
-            self._epoll.unregister(child.fileno())
-            child.kill()
-
-    def _found(self, result: Result) -> None:
-        _, then = self._waiting.popleft()
-        self._until = None
-        self._results.append((then, result))
-        if self._waiting:
-            self._begin()
+            return {"error": reason_of(error)}
 
 
 def make_round(rounds: Rounds, address: str, demands: Sequence[Demand]) -> Places:
