@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from condor_pydagman.adapters.grown_file import GrownFile
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.graph.piece import Piece, PieceText, Steps, read_piece
+from condor_pydagman.graph.piece import Piece, PieceText, at_once, read_piece
 from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.names import DagPaths
 
@@ -35,7 +35,7 @@ class KeptPieces(Mapping[str, Piece]):
         if text is None:
             raise KeyError(digest)
         try:
-            return _all_steps(read_piece(self._dag, text, digest=digest))
+            return at_once(read_piece(self._dag, text, digest=digest))
         except DagFileErrors:
             raise KeyError(digest) from None
 
@@ -44,15 +44,6 @@ class KeptPieces(Mapping[str, Piece]):
 
     def __len__(self) -> int:
         return len(self._ready)
-
-
-def _all_steps(steps: Steps[Piece]) -> Piece:
-    while True:
-        try:
-            next(steps)
-        except StopIteration as stop:
-            piece: Piece = stop.value
-            return piece
 
 
 def of(dag: Dag, paths: DagPaths) -> KeptPieces:

@@ -25,6 +25,17 @@ from condor_pydagman.graph.reading import MAX_ERRORS, DagReader, placed
 _T = TypeVar("_T")
 Steps = Generator[None, None, _T]  # each `next` is a step; returns the result
 
+
+def at_once(steps: Steps[_T]) -> _T:
+    """Take all steps, one after the other, where nothing else is to be done in between."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as stop:
+            result: _T = stop.value
+            return result
+
+
 STEP = 3000  # vertices that are looked at in one step
 _NO_NAME = re.compile(r"[\s\"'\\+{}\x00-\x1f\x7f]")
 

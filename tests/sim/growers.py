@@ -18,7 +18,7 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors
 from condor_pydagman.graph.model import Dag, Extension
-from condor_pydagman.graph.piece import Piece, PieceText, read_piece
+from condor_pydagman.graph.piece import Piece, PieceText, at_once, read_piece
 from condor_pydagman.vocabulary import ORDINARY_KINDS
 from tests.sim.verdicts import require
 
@@ -43,16 +43,7 @@ def piece_of(dag: Dag, text: PieceText, digest: str = "") -> Piece:
     Raises:
         DagFileErrors: it is wrong.
     """
-    return _all(read_piece(dag, text, digest=digest))
-
-
-def _all(steps: Iterator[None]) -> Piece:
-    while True:
-        try:
-            next(steps)
-        except StopIteration as stop:
-            piece: Piece = stop.value
-            return piece
+    return at_once(read_piece(dag, text, digest=digest))
 
 
 class _Pieces(Mapping[str, Piece]):
@@ -132,7 +123,7 @@ class Growers:
             begun = engine.has_begun
             children = tuple(n for n in text.children if not begun(process.dag.ids[n]))
             text = text._replace(children=children)
-            piece = _all(read_piece(process.dag, text, begun))
+            piece = at_once(read_piece(process.dag, text, begun))
         except DagFileErrors as errors:
             return str(errors)
         why = engine.why_not_added(piece)

@@ -18,6 +18,16 @@ from tests.sim.world import World
 SEEDS = Path(__file__).with_name("seeds.txt")
 
 
+# Kinds of worlds, each an argument of `World`.
+KINDS = {
+    "steered": "people steer nodes",
+    "matched": "groups of nodes run at sites",
+    "decided": "nodes have conditions",
+    "braked": "the DAGs have brakes",
+    "growing": "nodes and people add to the DAG",
+}
+
+
 class Verdict(NamedTuple):
     """How a seed went; `error` is '' if all is well."""
 
@@ -25,26 +35,9 @@ class Verdict(NamedTuple):
     error: str
 
 
-def judge(
-    seed: int,
-    *,
-    together: bool = True,
-    steered: bool = False,
-    matched: bool = False,
-    decided: bool = False,
-    braked: bool = False,
-    growing: bool = False,
-) -> Verdict:
-    """Run one seed; its nodes may be submitted together, unless not `together`."""
-    world = World(
-        seed,
-        together=together,
-        steered=steered,
-        matched=matched,
-        decided=decided,
-        braked=braked,
-        growing=growing,
-    )
+def judge(seed: int, **how: bool) -> Verdict:
+    """Run one seed; `how` are arguments of `World`."""
+    world = World(seed, **how)
     try:
         world.run()
     except Exception as error:  # whatever it is, the trace is wanted
@@ -74,8 +67,7 @@ def show(seed: int, verdict: Verdict, *, trace: bool) -> None:
 
 
 def _judged(seed: int, options: argparse.Namespace) -> Verdict:
-    kinds = {"steered": options.steered, "matched": options.matched, "growing": options.growing}
-    return judge(seed, decided=options.decided, braked=options.braked, **kinds)
+    return judge(seed, **{kind: getattr(options, kind) for kind in KINDS})
 
 
 def _trace(seed: int, options: argparse.Namespace) -> str:
@@ -89,11 +81,8 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=1, help="how many seeds")
     parser.add_argument("--verbose", action="store_true", help="show every seed")
     parser.add_argument("--quiet", action="store_true", help="no traces of failing seeds")
-    parser.add_argument("--steered", action="store_true", help="people steer nodes")
-    parser.add_argument("--matched", action="store_true", help="groups of nodes run at sites")
-    parser.add_argument("--decided", action="store_true", help="nodes have conditions")
-    parser.add_argument("--braked", action="store_true", help="the DAGs have brakes")
-    parser.add_argument("--growing", action="store_true", help="nodes and people add to the DAG")
+    for kind, meaning in KINDS.items():
+        parser.add_argument(f"--{kind}", action="store_true", help=meaning)
     parser.add_argument("--twice", action="store_true", help="same seed, same trace?")
     options = parser.parse_args()
     failed: list[int] = []

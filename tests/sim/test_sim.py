@@ -18,22 +18,11 @@ GROWING = 300
 SLICE = 100
 
 
-def verdicts(
-    seeds: list[int],
-    *,
-    together: bool = True,
-    steered: bool = False,
-    matched: bool = False,
-    decided: bool = False,
-    braked: bool = False,
-    growing: bool = False,
-) -> str:
+def verdicts(seeds: list[int], *, together: bool = True, **kinds: bool) -> str:
     """What is wrong with these seeds, with the command that shows it."""
-    kinds = {"steered": steered, "matched": matched, "decided": decided, "braked": braked}
-    kinds["growing"] = growing
     found = ((seed, judge(seed, together=together, **kinds)) for seed in seeds)
     errors = ((seed, verdict.error) for seed, verdict in found)
-    more = "".join(f" --{kind}" for kind, there in kinds.items() if there)
+    more = "".join(f" --{kind}" for kind in kinds)
     return "\n".join(
         f"python -m tests.sim.run --seed {seed}{more}: {error}" for seed, error in errors if error
     )

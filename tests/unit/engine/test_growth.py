@@ -14,7 +14,7 @@ from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.model import Dag, Extension, GrownPiece
-from condor_pydagman.graph.piece import Piece, PieceText, read_piece
+from condor_pydagman.graph.piece import Piece, PieceText, at_once, read_piece
 from condor_pydagman.vocabulary import RETURN_GROWTH_FAILED, JournalRecord
 from tests import make
 
@@ -23,13 +23,7 @@ def piece_of(dag: Dag, text: str, node: str = "", children: str = "", digest: st
     given = PieceText(
         "p", {"p": text}, BuildOptions(), "", "", node, tuple(children.split()), bool(node)
     )
-    steps = read_piece(dag, given, digest=digest)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as stop:
-            piece: Piece = stop.value
-            return piece
+    return at_once(read_piece(dag, given, digest=digest))
 
 
 class Growing:

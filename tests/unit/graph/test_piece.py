@@ -9,7 +9,7 @@ import pytest
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors
 from condor_pydagman.graph.grow import extend
 from condor_pydagman.graph.model import Dag, Extension
-from condor_pydagman.graph.piece import Piece, PieceText, read_piece, scattered
+from condor_pydagman.graph.piece import Piece, PieceText, at_once, read_piece, scattered
 from tests.unit.graph.texts import build_text
 
 ABC = "JOB A a.sub\nJOB B a.sub\nJOB C a.sub\nPARENT A CHILD B\nPARENT B CHILD C\n"
@@ -29,13 +29,7 @@ def read(
     texts = {"p.dag": text, **(others or {})}
     how = BuildOptions(**options)  # type: ignore[arg-type]
     given = PieceText("p.dag", texts, how, "", prefix, node, tuple(children.split()), bool(between))
-    steps = read_piece(dag, given, begun)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as stop:
-            piece: Piece = stop.value
-            return piece
+    return at_once(read_piece(dag, given, begun))
 
 
 def grown(base: str, text: str, **how: object) -> Dag:
