@@ -131,6 +131,7 @@ def test_an_error_of_the_server_is_told(serve: Serve, open_page: Open, dag: Fake
     server = serve(dag)
     page = open_page(server, f"/study/picture/{node_in(dag, 'running')}", "status of 409")
     page.locator("aside").get_by_role("button", name="Cancel").click()
+    page.get_by_role("dialog").locator("button.deed").wait_for()  # after what it asks the server
     server.refusal = (409, "the node has ended <b>meanwhile</b>")
     page.get_by_role("dialog").locator("button.deed").click()
     page.wait_for_function("() => document.querySelector('dialog .problem').textContent !== ''")
