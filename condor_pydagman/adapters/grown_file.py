@@ -6,7 +6,7 @@ import os
 from typing import BinaryIO
 
 from condor_pydagman.adapters import files, own_files
-from condor_pydagman.errors import FileError
+from condor_pydagman.errors import FileError, is_machine_error
 from condor_pydagman.graph.piece import PieceText
 from condor_pydagman.records.grown_sections import (
     MAX_HEAD_BYTES,
@@ -28,7 +28,8 @@ class GrownFile:
         """Have a text on the disk when this returns; returns its digest.
 
         Raises:
-            FileError: it could not be written; what was there before is still there.
+            FileError: it could not be written; what was there before is still there.  Transient
+                if another try may succeed, as on a disk that is full.
         """
         digest, data = section(text)
         places = self._known()
@@ -36,7 +37,10 @@ class GrownFile:
             try:
                 self._append(data)
             except OSError as error:
-                raise FileError(f"can't write {self.path}: {error.strerror}") from error
+                raise FileError(
+                    f"can't write {self.path}: {error.strerror}",
+                    transient=is_machine_error(error),
+                ) from error
             found = read_head(data)
             assert found is not None
             places[digest] = self._end + found[1], found[2]

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from condor_pydagman.daemon.run import DagRun
 
 STEP_S = 0.02  # seconds of work before the loop has its turn
+RETRY_S = 5.0  # seconds between two tries to keep what a node adds, while the disk is full or so
 _MB = 1_000_000
 
 
@@ -84,10 +85,18 @@ class GrowthDesk:
         self._options = options
         self._orders: deque[_Order] = deque()
         self._steps: Steps[None] | None = None
+        self._failed: list[_Order] = []  # what could not be kept, to be tried again
+        self._retry_at = 0.0
+        self._told = ""  # why, as it was last said
+
+    def next_deadline(self) -> float | None:
+        """See `ports.Growth`."""
+        if self._busy:
+            return 0.0
+        return self._retry_at if self._failed else None
 
     @property
-    def busy(self) -> bool:
-        """Whether `work` has something to do."""
+    def _busy(self) -> bool:
         waits = self._run.engine.is_growing
         return self._steps is not None or (bool(self._orders) and not waits)
 
@@ -108,10 +117,13 @@ class GrowthDesk:
         """Read what a person adds; `tell` is given the piece, or all that is wrong with it."""
         self._orders.append(_Order(-1, text, name, tell, dry))
 
-    def work(self) -> None:
-        """Some milliseconds of work."""
-        until = self._run.clock.monotonic() + STEP_S
-        while self.busy and self._run.clock.monotonic() < until:
+    def work(self, now: float) -> None:
+        """See `ports.Growth`."""
+        if self._failed and now >= self._retry_at:
+            self._orders.extend(self._failed)
+            self._failed.clear()
+        until = now + STEP_S
+        while self._busy and self._run.clock.monotonic() < until:
             if self._steps is None:
                 self._steps = self._read(self._orders.popleft())
             try:
@@ -126,11 +138,22 @@ class GrowthDesk:
         except DagFileErrors as errors:
             order.tell(None, errors.detail())
         except FileError as error:
-            order.tell(None, f"ERROR: {error}")
+            if error.transient and order.node >= 0:
+                self._try_later(order, str(error))
+            else:
+                order.tell(None, f"ERROR: {error}")
         except OSError as error:
             order.tell(None, f"ERROR: can't read {order.name}: {error.strerror or error}")
         else:
             order.tell(piece, "")
+
+    def _try_later(self, order: _Order, why: str) -> None:
+        """The jobs of the node are done: they are not to run again since a disk is full."""
+        if why != self._told:
+            self._run.out.say(f"{why}; what is added to the DAG waits until it can be kept")
+            self._told = why
+        self._failed.append(order)
+        self._retry_at = self._run.clock.monotonic() + RETRY_S
 
     def _piece(self, order: _Order) -> Steps[Piece]:
         run = self._run

@@ -145,21 +145,16 @@ class Performer:
 
     def next_deadline(self) -> float | None:
         """When to call `work`, monotonic seconds."""
-        if self.run.growth is not None and self.run.growth.busy:
-            return 0.0
-        deadline = self.writer.next_deadline()
-        if self.shutdown is not None:
-            later = self.shutdown.next_deadline()
-            if later is not None:
-                return later if deadline is None else min(deadline, later)
-        return deadline
+        parts = (self.writer, self.run.growth, self.shutdown)
+        times = [part.next_deadline() for part in parts if part is not None]
+        return min((time for time in times if time is not None), default=None)
 
     def work(self, now: float) -> None:
         """Do what is due."""
         if self.writer:
             self.writer.work(now)
-        if self.run.growth is not None and self.run.growth.busy:
-            self.run.growth.work()
+        if self.run.growth is not None:
+            self.run.growth.work(now)
         if self.shutdown is not None:
             self.shutdown.work(now)
 

@@ -175,12 +175,11 @@ class Conditions(Protocol):
 class Growth(Protocol):
     """Reads what is added to the DAG, and keeps it."""
 
-    @property
-    def busy(self) -> bool:
-        """Whether `work` has something to do."""
+    def next_deadline(self) -> float | None:
+        """When to call `work`, monotonic seconds; None if there is nothing to do."""
 
-    def work(self) -> None:
-        """Some milliseconds of work."""
+    def work(self, now: float) -> None:
+        """Some milliseconds of what is due."""
 
     def read(self, action: ReadPiece, answer: Callable[[Input], None]) -> None:
         """Read what a node adds; `answer` is given a PieceRead or PieceRefused later."""

@@ -24,6 +24,8 @@ CHOSEN = (
     "whole-dagman-out-open-ENOSPC",
     "whole-lock-file-open-EIO-start-2",
     "whole-submit-file-of-a-sub-DAG-rename-ENOSPC",
+    "growing-after-ReadPiece-kill",
+    "growing-after-EvaluateConditions-kill",
     "aborted-rescue-file-torn-EIO",
     "together-submit-reply-kill",
     "together-submit-reply-lose",

@@ -151,12 +151,46 @@ arguments = "$(JOB) $(RETRY) 0 0"
 queue
 """
 TOGETHER_JOBS = {"A 0": 1, "B 0": 1, "C 0": 1, "D 0": 1}
-JOBS = {"edited": EDITED_JOBS, "together": TOGETHER_JOBS, "whole": WHOLE_JOBS}
-SHAPES = {"whole": WHOLE, "aborted": ABORTED, "edited": EDITED, "together": TOGETHER}
+
+# A publishes how many nodes it adds; B runs after those, C does not.
+GROWING = """\
+ENV SET HOME=@HERE@
+JOB A job.sub
+SCRIPT POST A more.sh
+EXTEND A more.dag
+PUBLISH A FILE values
+RETRY A 1
+JOB B job.sub
+RUN_IF B Parents.A.Added == 2
+JOB C job.sub
+RUN_IF C Parents.A.Added > 2
+PARENT A CHILD B C
+SHARED_LIMIT torture ALL_NODES
+#== more.sh
+#!/bin/sh
+printf "JOB X job.sub\\nJOB Y job.sub\\nPARENT X CHILD Y\\n" > more.dag
+echo "Added = 2" > values
+"""
+LIMITS = "torture = JOBS 2\n"
+GROWING_JOBS = {"A 0": 1, "X 0": 1, "Y 0": 1, "B 0": 1}
+JOBS = {
+    "edited": EDITED_JOBS,
+    "together": TOGETHER_JOBS,
+    "whole": WHOLE_JOBS,
+    "growing": GROWING_JOBS,
+}
+SHAPES = {
+    "whole": WHOLE,
+    "aborted": ABORTED,
+    "edited": EDITED,
+    "together": TOGETHER,
+    "growing": GROWING,
+}
 
 # Actions that the DAG that succeeds has no use for.
 _IN_ABORTED = ("RemoveJobs", "KillScripts", "WriteRescue", "SayFailed", "rescue file")
 _IN_EDITED = ("PublishLimits",)
+_IN_GROWING = ("ReadResult", "EvaluateConditions", "ReadPiece", "TakePlaces", "added nodes")
 # Points of a start that goes on with an interrupted run.
 _RECOVERING = ("start: log replayed", "start: queue asked", "before QueryQueue", "after QueryQueue")
 CRASH = Fault("after SubmitNode", nth=3)
@@ -202,6 +236,8 @@ def _cases_of(fault: Fault) -> Iterator[Case]:
         yield Case("aborted", (fault,))
     elif any(word in point for word in _IN_EDITED):
         yield Case("edited", (fault,))
+    elif any(word in point for word in _IN_GROWING):
+        yield Case("growing", (fault,))
     elif "SubmitTogether" in point:
         yield Case("together", (fault,))
     elif point in _RECOVERING:
@@ -279,9 +315,11 @@ class EachPoint:
         work = self._place / case.name
         shutil.rmtree(work, ignore_errors=True)
         work.mkdir()
-        dags.write(work, SHAPES[case.shape])
+        dags.write(work, SHAPES[case.shape].replace("@HERE@", str(work)))
         (work / "inner").mkdir()
         dags.write(work / "inner", "JOB I job.sub\n", "inner.dag")
+        (work / ".condor").mkdir()
+        (work / ".condor/pydagman_limits").write_text(LIMITS)
         for directory in (work, work / "inner"):
             directory.chmod(0o777)
         faults.write_plan(work, case.faults)
@@ -326,6 +364,8 @@ class _Play:
                 jobs.update({"F 0": 2, "P 0": 2})
                 if not (self._work / "t.dag.rescue001").exists():
                     wrong.append("there is no rescue file")
+            if self._case.shape == "growing" and self._case.faults[-1].do == "EACCES":
+                jobs.update({"A 1": 1})  # the node has failed
             code = self._submit()
             wrong += [f"ended with {code}"] if code else []
             wrong += self._differ("started", dags.starts(self._work), jobs)

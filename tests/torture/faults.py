@@ -31,10 +31,11 @@ ACTIONS = (
     *("AppendPostEnded", "AppendPreSkip", "AppendNoop", "AppendJournalRecord"),
     *("QueryQueue", "QueryProvisioner", "WriteRescue", "WriteSavePoint"),
     *("Publish", "PublishLimits", "JobState"),
+    *("ReadResult", "EvaluateConditions", "ReadPiece", "TakePlaces"),
     *("Say", "SayStatus", "SayDeferrals", "SayFailed", "Exit"),
 )
 # Asked for only where people steer nodes: the simulator kills DAGMan there (tests/sim/steerers.py).
-OF_STEERING = ("HoldJobs", "SetJobPriorities", "PublishPriority", "Steered")
+OF_STEERING = ("HoldJobs", "SetJobPriorities", "PublishPriority", "Steered", "Grown")
 # Asked for only where groups of nodes are matched to sites.
 OF_SITES = ("MatchSites",)
 # Records of a group's way from site to site, in their order; DAGMan can be killed at each.
@@ -68,6 +69,7 @@ OPERATIONS = {
     "submit file of a sub-DAG": _REPLACED,
     "status file": _REPLACED,
     "DOT file": _REPLACED,
+    "file of added nodes": ("open", "write", "torn", "fsync"),
     "DEBUG file of a script": _APPENDED,
     "script's output": ("open",),
     "lib.out": ("write",),
@@ -250,6 +252,7 @@ FILES_BY_NAME = (
     (r"\.dot", "DOT file"),
     (r"\.debug", "DEBUG file of a script"),
     (r"\.save", "save file"),
+    (r"\.grown", "file of added nodes"),
     (r"/tmp[a-z0-9_]{8}", "script's output"),
 )
 _TEMPORARY = re.compile(r"(\.[0-9a-f]{16})?\.tmp\Z")

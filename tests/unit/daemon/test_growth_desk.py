@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,7 +13,7 @@ import pytest
 
 from condor_pydagman.adapters import kept_pieces
 from condor_pydagman.config import Config
-from condor_pydagman.daemon.growth_desk import GrowthDesk
+from condor_pydagman.daemon.growth_desk import RETRY_S, GrowthDesk
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.graph.build import BuildOptions
@@ -32,11 +34,13 @@ class Bench:
         self.why = ""
         self.paths = DagPaths(str(directory / "t.dag"))
         self.told: list[Any] = []
+        self.said: list[str] = []
         self.pieces = kept_pieces.of(self.dag, self.paths)
         self.run: Any = SimpleNamespace(
             dag=self.dag,
             config=Config(**how),
             clock=time,
+            out=SimpleNamespace(say=self.said.append),
             engine=SimpleNamespace(
                 is_growing=False,
                 has_begun=self.begun.__contains__,
@@ -45,21 +49,25 @@ class Bench:
         )
         self.desk = GrowthDesk(self.run, self.pieces, BuildOptions())
 
+    def work(self, now: float = 0.0) -> None:
+        """All that is due."""
+        self.desk.work(now or time.monotonic())
+        while self.desk.next_deadline() == 0.0:
+            self.desk.work(time.monotonic())
+
     def read(self, text: str | bytes, extension: Extension | None = None) -> inputs.Input:
         """What the engine is told when A has written this."""
         path = self.directory / "m.dag"
         path.write_bytes(text.encode() if isinstance(text, str) else text)
         self.dag.extensions[0] = (extension or Extension(""))._replace(file=str(path))
         self.desk.read(do.ReadPiece(0), self.told.append)
-        while self.desk.busy:
-            self.desk.work()
+        self.work()
         found: inputs.Input = self.told.pop()
         return found
 
     def offer(self, text: str | None, name: str = "p", *, dry: bool = False) -> Any:
         self.desk.offer(name, text, lambda *told: self.told.append(told), dry=dry)
-        while self.desk.busy:
-            self.desk.work()
+        self.work()
         return self.told.pop()
 
     def error(self, text: str | bytes, extension: Extension | None = None) -> str:
@@ -102,13 +110,38 @@ def test_what_is_wrong_with_a_file(tmp_path: Path) -> None:
     assert not Path(bench.paths.grown).exists()
 
 
+def test_a_full_disk_fails_no_node_but_refuses_a_person(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = Bench(tmp_path)
+
+    def full(*_: Any) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "pwrite", full)
+        assert "No space left" in bench.offer("JOB P p.sub\n")[1]
+        bench.dag.extensions[0] = Extension(str(tmp_path / "m.dag"))
+        (tmp_path / "m.dag").write_text("JOB X x.sub\n")
+        bench.desk.read(do.ReadPiece(0), bench.told.append)
+        bench.work()
+        bench.work(time.monotonic() + RETRY_S)
+    assert (bench.told, len(bench.said)) == ([], 1)
+    due = bench.desk.next_deadline()
+    assert due is not None
+    bench.work(due - 0.1)
+    assert bench.told == []
+    bench.work(due)
+    assert isinstance(bench.told.pop(), inputs.PieceRead)
+    assert bench.desk.next_deadline() is None
+
+
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     for pattern in ("", "n-{item}"):
         bench.dag.extensions[0] = Extension(str(tmp_path / "no"), pattern=pattern)
         bench.desk.read(do.ReadPiece(0), bench.told.append)
-        while bench.desk.busy:
-            bench.desk.work()
+        bench.work()
         assert "No such file" in bench.told.pop().error or pattern == ""
 
 
@@ -141,8 +174,8 @@ def test_a_large_piece_is_read_in_steps(tmp_path: Path) -> None:
     text = "".join(f"JOB N{number} x.sub\n" for number in range(60_000))
     bench.desk.offer("p", text, lambda *told: bench.told.append(told), dry=True)
     steps = 0
-    while bench.desk.busy:
-        bench.desk.work()
+    while bench.desk.next_deadline() == 0.0:
+        bench.desk.work(time.monotonic())
         steps += 1
     assert steps > 2
     assert bench.told[0][0].size == 60_000

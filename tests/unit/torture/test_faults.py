@@ -120,6 +120,7 @@ def test_files_are_known_by_their_names() -> None:
         paths.rescue(1): "rescue file",
         paths.metrics + ".tmp": "metrics file",
         f"{paths.metrics}.{'0a' * 8}.tmp": "metrics file",
+        paths.grown: "file of added nodes",
         paths.condor_sub: "submit file of a sub-DAG",
         "/w/save_files/t.save": "save file",
         "save_files": "save file",

@@ -37,7 +37,8 @@ class Dagman(threading.Thread):
     def run(self) -> None:
         while not self._over.is_set():
             if select.select([self._socket], [], [], 0.05)[0]:
-                for client, line in self._socket.work():
+                self._socket.work()
+                for client, line in self._socket.lines():
                     self.asked.append(json.loads(line))
                     self._socket.answer(client, self._answer(self.asked[-1]))
         self._socket.close()
