@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,3 +34,12 @@ def running_dagmans() -> list[RunningDagman]:
 def dagmans_in(directory: Path) -> dict[int, str]:
     """DAGMans that run in a directory: process id -> lock file."""
     return {one.pid: one.lock for one in running_dagmans() if one.directory == str(directory)}
+
+
+def send(pid: int, number: int = signal.SIGKILL) -> None:
+    """Send a signal to one process.
+
+    A process id of 0 stands for no process here; the kernel takes it for all of this test run.
+    """
+    assert pid > 0, "there is no process to send a signal to"
+    os.kill(pid, number)

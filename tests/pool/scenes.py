@@ -6,7 +6,6 @@ test then tells how one of them went. A module has its scenes in `STAGE`.
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 from collections.abc import Callable
@@ -21,7 +20,7 @@ import pytest
 
 from tests.pool import dags, waiting
 from tests.pool.access_point import OURS, STOCK, AccessPoint, new_directory
-from tests.pool.dagmans import dagmans_in
+from tests.pool.dagmans import dagmans_in, send
 from tests.pool.waiting import TIMEOUT_S
 
 AT_ONCE = 24
@@ -187,7 +186,7 @@ class Scene:
     def signal(self, number: int) -> int:
         """Send a signal to DAGMan, once it runs; returns its process id."""
         pid: int = self.until(self.pid, "DAGMan to run")
-        os.kill(pid, number)
+        send(pid, number)
         return pid
 
     def hold(self) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.pool.access_point import AccessPoint, new_directory
+from tests.pool.dagmans import send
 from tests.servers.faulty_http import FaultyServer, Wrong, faulty_http
 
 pytestmark = pytest.mark.pool
@@ -270,11 +270,11 @@ def test_it_is_killed_held_and_removed(
         access_point.wait_for(lambda name=name: parts(work, name), say=f"a part of {name}")
     ads = {node: dag.job(node) for node in ("killed", "held", "removed")}
     ids = {node: f"{ad['ClusterId']}.0" for node, ad in ads.items()}
-    os.kill(worker_of(access_point, "killed"), signal.SIGKILL)
+    send(worker_of(access_point, "killed"))
     access_point.run("condor_hold", ids["held"])
     access_point.run("condor_rm", ids["removed"])
     assert not dag.names() & {"k", "h", "r"}
-    os.kill(dagman_of(access_point, dag.cluster), signal.SIGKILL)
+    send(dagman_of(access_point, dag.cluster))
     access_point.wait_for(
         lambda: access_point.queue(f"ClusterId == {ads['held']['ClusterId']} && JobStatus == 5"),
         say="the job is held",

@@ -6,7 +6,6 @@ The pool is one of this module's own, since its schedd is stopped (SIGSTOP) now 
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
 import socket
 import threading
@@ -21,6 +20,7 @@ from condor_pydagman.pool.processes import stat_of
 from tests.pool import dags
 from tests.pool.access_point import AccessPoint
 from tests.pool.conftest import running_pool
+from tests.pool.dagmans import send
 from tests.pool.scenes import Scene
 
 pytestmark = pytest.mark.pool
@@ -56,11 +56,11 @@ def s(point: AccessPoint, work: Path) -> Iterator[Scene]:
 def stopped_schedd(point: AccessPoint) -> Iterator[None]:
     """The schedd neither runs nor answers; connections to it are accepted by the kernel."""
     schedd = point.daemon("condor_schedd")
-    os.kill(schedd, signal.SIGSTOP)
+    send(schedd, signal.SIGSTOP)
     try:
         yield
     finally:
-        os.kill(schedd, signal.SIGCONT)
+        send(schedd, signal.SIGCONT)
 
 
 def obeyed(s: Scene, what: Any, say: str) -> None:

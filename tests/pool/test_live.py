@@ -4,13 +4,13 @@ queue.
 
 from __future__ import annotations
 
-import os
 import signal
 import time
 
 import pytest
 
 from tests.pool import dags
+from tests.pool.dagmans import send
 from tests.pool.scenes import FIRST, Played, Scene, Stage
 
 pytestmark = pytest.mark.pool
@@ -73,7 +73,7 @@ def a_halt_file_that_goes_before_the_last_job_ends(s: Scene) -> None:
     (s.work / "t.dag.halt").unlink()
     s.touch("go.A")
     s.until(lambda: "\n005 (" in s.text("t.dag.nodes.log"), "the end of A in the log")
-    os.kill(pid, signal.SIGCONT)
+    send(pid, signal.SIGCONT)
     assert s.ends() == 0
     assert dags.runs(s.work) == {"A 0": 1, "B 0": 1}
 

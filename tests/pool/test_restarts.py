@@ -6,9 +6,7 @@ Only a script that runs while DAGMan dies runs again, since nobody saw its end.
 
 from __future__ import annotations
 
-import os
 import re
-import signal
 from collections import Counter
 from functools import partial
 from pathlib import Path
@@ -18,6 +16,7 @@ import pytest
 from tests.pool import dags
 from tests.pool.access_point import AccessPoint
 from tests.pool.conftest import running_pool
+from tests.pool.dagmans import send
 from tests.pool.scenes import Played, Scene, Stage
 
 pytestmark = pytest.mark.pool
@@ -182,7 +181,7 @@ def test_the_schedd_dies_and_the_pool_is_stopped(place: Path, work: Path) -> Non
         s = Scene(AccessPoint(pool), work)
         s.submit(CHAIN)
         s.started("A 0")
-        os.kill(s.access_point.daemon("condor_schedd"), signal.SIGKILL)
+        send(s.until(lambda: s.access_point.daemon("condor_schedd"), "the schedd"))
         s.says("done with RECOVERY mode")
         s.touch("go.A")
         s.started("B 0")

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import re
-import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +12,7 @@ import pytest
 
 from tests.pool.access_point import AccessPoint
 from tests.pool.conftest import running_pool
+from tests.pool.dagmans import send
 from tests.pool.waiting import until
 
 pytestmark = pytest.mark.pool
@@ -69,7 +68,7 @@ def monitored(place: Path) -> Iterator[Monitored]:
 def test_condor_master_runs_the_monitor(monitored: Monitored) -> None:
     until(monitored.has_published, "the ad of the site")
     first = until(monitored.pid, "the monitor")
-    os.kill(first, signal.SIGKILL)
+    send(first)
     until(lambda: monitored.pid() not in (0, first), "another monitor")
     until(lambda: monitored.said() == ["published: north"] * 2, "the ad of the new monitor")
 

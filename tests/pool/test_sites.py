@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import time
 from collections import Counter
 
 import pytest
 
+from tests.pool.dagmans import send
 from tests.pool.scenes import Played, Scene, Stage
 from tests.pool.sites import Sites, dag_text, lines
 
@@ -108,9 +107,9 @@ def by_command_across_kills(s: Scene) -> None:
     s.submit(dag_text(s, pair("A", ALWAYS, 'bad="none" wait="go.A"'), "SITE_POLICY A ROUNDS 9\n"))
     for number in range(1, 4):
         s.until(lambda n=number: len(lines(s.work, "at.txt")) == 2 * n, f"match {number}")
-        before = s.pid()
+        before = s.until(s.pid, "DAGMan")
         s.until(lambda: rematch(s) == 0, "rematch")
-        os.kill(before, signal.SIGKILL)
+        send(before)
     s.until(lambda: len(lines(s.work, "at.txt")) == 8, "match 4")
     s.touch("go.A")
     assert s.ends() == 0

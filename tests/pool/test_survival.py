@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import signal
 
 import pytest
 
 from tests.pool import dags
+from tests.pool.dagmans import send
 from tests.pool.scenes import Played, Scene, Stage
 
 pytestmark = pytest.mark.pool
@@ -76,7 +75,7 @@ def dagman_killed_many_times_runs_nothing_twice(s: Scene) -> None:
         pid = s.pid()
         if pid:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+                send(pid)
     assert s.ends() == 0
     assert dags.starts(s.work) == {f"{name} 0": 1 for name in names}
 
