@@ -155,9 +155,12 @@ class FakeGrowth:
     def __init__(self, growers: Growers, process: Process) -> None:
         self._growers = growers
         self._process = process
-        self.busy = False
 
-    def work(self) -> None:
+    def next_deadline(self) -> float | None:
+        """Answers are events of the world."""
+        return None
+
+    def work(self, now: float) -> None:
         pass
 
     def offer(
