@@ -75,8 +75,8 @@ def measure(nodes: int, directory: Path) -> Result:
     desk, told = GrowthDesk(run, pieces, BuildOptions()), []
     steps, more = _Steps(), text(nodes, "M") + "PARENT N0 CHILD M0 M1\n"
     desk.offer("more.dag", more, lambda *answer: told.append(answer), dry=False)
-    while desk.busy:
-        steps.take("reading", desk.work)
+    while desk.next_deadline() is not None:
+        steps.take("reading", lambda: desk.work(time.monotonic()))
     piece, error = told[0]
     if error:
         raise ValueError(error)
