@@ -30,6 +30,7 @@ PLACES = {
     DOC + "/docs/pictures": "docs/pictures/*",
     DOC + "/condor_config.d": "etc/condor_config.d/*",
     DOC + "/examples/diamond": "examples/diamond/*",
+    DOC + "/examples/feeder": "examples/feeder/*",
     DOC + "/examples/sweep": "examples/sweep/*",
 }
 

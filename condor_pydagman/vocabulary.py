@@ -151,8 +151,9 @@ class JournalRecord(Enum):
     NODE_RESULT = "NODE_RESULT"  # value: 100 * part + parts, -1: it failed; text: ClassAd, or why
     BRAKED = "BRAKED"  # value: number of the BRAKE; text: resumes so far, effect, name, why
     BRAKES_OFF = "BRAKES_OFF"  # value: how many resumes before; text: why a person resumes
-    GROWN = "GROWN"  # value: number of a piece of the DAG; text: digest of its text
+    GROWN = "GROWN"  # value: number of a piece; text: its digest, of the FEEDER: FEEDING 7 [LAST]
     GROWTH_FAILED = "GROWTH_FAILED"  # text: why what the node adds to the DAG is refused
+    FEEDER_FAILED = "FEEDER_FAILED"  # text: why the FEEDER of the DAG is asked no more
     STEERED = "STEERED"  # value: number of the command; text: who, which command, its options
 
 
@@ -175,6 +176,13 @@ RETURN_JOB_ABORTED = -1002
 RETURN_PRE_FAILED = -1004
 RETURN_NO_RESULT = -1005  # ours: what the node publishes could not be read
 RETURN_GROWTH_FAILED = -1006  # ours: what the node adds to the DAG is refused
+
+FEEDER_NO_MORE = 3  # exit code of a FEEDER's program that has no more to add
+
+FEEDING, LAST = "FEEDING", "LAST"  # words of the text of GROWN
+
+# In place of a node: a journal record of the whole DAG.
+NO_NODE = -1
 
 # `ProvisionerState` of a PROVISIONER's job that is ready.
 PROVISIONER_READY = 2
@@ -206,6 +214,7 @@ DAG_EVENTS = {
     "dag.rescue": "a rescue file is written",
     "dag.end": "DAGMan has ended",
     "dag.grow": "nodes have been added to the DAG",
+    "dag.feeder": "the FEEDER of the DAG has ended, or has failed",
     "group.match": "a group of nodes has a site",
     "group.leave": "a group is taken back from its site",
     "group.left": "nothing of a group runs at its old site",

@@ -386,7 +386,7 @@ def _record(of: Dag, action: do.AppendJournalRecord) -> LogEvent:
         action.cluster,
         action.proc,
         0,
-        node=of.names[action.node],
+        node=of.names[action.node] if action.node >= 0 else "",
         value=action.value,
         record=action.record,
         retry=action.retry,

@@ -71,12 +71,12 @@ ENGINE_ORDER = (
     *("node_turns", "jobs", "nodes", "queues", "limited_queues", "selection"),
     *("decisions", "script_words", "steering_rules", "site_states", "brake_counts"),  # pure rules
     *("run_records", "steering_records", "limit_records", "site_records", "condition_records"),
-    *("brake_records", "growth_records", "state", "views", "dag_priority"),
+    *("brake_records", "growth_records", "feeder_records", "state", "views", "dag_priority"),
     *("retry_verdicts", "lifecycle"),
     *("conditions", "node_results", "run_end"),
     *("provisioner", "scripts", "timeouts", "submission", "operator", "brake"),
     *("site_matching", "rerun", "site_leaving", "site_policies", "steering", "shared_limits"),
-    "growth",
+    *("growth", "feeder"),
     *("job_events", "journal_events", "log_events", "run_start", "reconcile"),
     *("dispatch", "validate", "engine"),
 )
@@ -244,7 +244,9 @@ SHELLS = re.compile(
 EVALUATORS = {"eval", "exec", "compile", "__import__"}
 PROCESS_STARTERS = {
     "adapters/detached_process.py": "a process of this package that outlives DAGMan",
+    "adapters/feeder_process.py": "the program of a FEEDER, as words",
     "adapters/graphviz.py": "the program dot, as words, where pygraphviz is not installed",
+    "adapters/program_start.py": "the same two: it starts them",
     "adapters/script_runner.py": "the scripts of a DAG, as words",
     "cli/pool_command.py": "`pool run COMMAND` becomes the command",
     "matchmaking/site_probe.py": "the probes of sites, as words",
@@ -338,6 +340,8 @@ def test_every_module_of_the_package_has_a_test_or_is_shown_by_others() -> None:
     }
     data_only |= {
         "growth_records",
+        "growth_commands",
+        "feeder_records",
         "commands",
         "parts",
         "line_error",

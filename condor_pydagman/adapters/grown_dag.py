@@ -44,6 +44,6 @@ def _recorded(nodes_log: str) -> Iterator[tuple[int, str]]:
                 found = _RECORD.fullmatch(line)
                 read = parse_record(found[1].decode("utf-8", "surrogateescape")) if found else None
                 if read is not None and read.record is JournalRecord.GROWN:
-                    yield read.value, read.text
+                    yield read.value, read.text.partition(" ")[0]
     except OSError:
         return

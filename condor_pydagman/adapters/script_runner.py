@@ -7,7 +7,6 @@ scripts are pending behind it.  A killed script is reaped when SIGCHLD reports i
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import signal
@@ -18,11 +17,12 @@ from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 from condor_pydagman.adapters.files import append_lines
+from condor_pydagman.adapters.program_start import kill_program, start_program
 from condor_pydagman.engine.actions import RunScript
 from condor_pydagman.engine.inputs import ScriptEnded
 from condor_pydagman.errors import FileError
 from condor_pydagman.graph.model import Script
-from condor_pydagman.vocabulary import SECRETS, ScriptKind
+from condor_pydagman.vocabulary import ScriptKind
 
 if TYPE_CHECKING:
     import subprocess
@@ -179,7 +179,7 @@ class ScriptRunner:
         """
         for run in self._runs:
             if run.start.action.kind is not ScriptKind.HOLD:
-                _kill(run)
+                kill_program(run.process)
         pending, self._pending = self._pending, deque()
         if not answered:
             self._unanswered += self._runs
@@ -206,32 +206,14 @@ def _start_process(start: _Start) -> subprocess.Popen[bytes]:
     """
     import subprocess
 
-    program = start.action.words[0]
-    return subprocess.Popen(
+    nowhere = subprocess.DEVNULL
+    return start_program(
         start.action.words,
-        executable=program if "/" in program else os.path.join(".", program),
-        cwd=start.directory or None,
-        env={**_environment(), **start.more},
-        stdin=subprocess.DEVNULL,
-        stdout=start.stdout or subprocess.DEVNULL,
-        stderr=start.stderr or subprocess.DEVNULL,
-        start_new_session=True,
-        restore_signals=False,  # SIGPIPE and SIGXFSZ stay ignored, as daemons have them
+        start.directory,
+        start.more,
+        start.stdout or nowhere,
+        start.stderr or nowhere,
     )
-
-
-def _kill(run: _RunningScript) -> None:
-    if run.process.returncode is not None:
-        return  # its id may be that of another process by now
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(run.process.pid, signal.SIGKILL)
-    run.process.poll()  # it may have ended before
-
-
-def _environment() -> dict[str, str]:
-    """DAGMan's environment without the secret, which a script might print where others can read it.
-    A script that controls the DAG gets the secret from the schedd, as any client of the owner."""
-    return {name: value for name, value in os.environ.items() if name not in SECRETS}
 
 
 def _write_debug_file(run: _RunningScript) -> str:

@@ -207,8 +207,12 @@ def _lines(found: Outlook) -> Iterator[str]:
         chosen = printable("; ".join(map(str, dag.choices)))
         yield f"{_left_out(dag)} node(s) are left out: CHOOSE {chosen}"
     left = len(dag) - order.done
+    if dag.feeder is not None:
+        program, below = printable(dag.feeder.program), dag.feeder.below
+        yield f"{program} would add nodes whenever fewer than {below} are left: FEEDER"
     if not left:
-        yield f"Nothing would run: all nodes are done{' or left out' if dag.choices else ''}"
+        if dag.feeder is None:
+            yield f"Nothing would run: all nodes are done{' or left out' if dag.choices else ''}"
         return
     jobs = sum(count.jobs for count in found.jobs)
     least = "at least " if any(count.problem or count.uncounted for count in found.jobs) else ""

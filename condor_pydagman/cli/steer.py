@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from condor_pydagman.adapters.request_client import SteeringAnswer, steer
 from condor_pydagman.cli.which_dag import chosen_dag
 from condor_pydagman.printable import printable
+from condor_pydagman.records.ad_attributes import feeder_text
 from condor_pydagman.vocabulary import STATE_WORDS
 
 if TYPE_CHECKING:
@@ -225,5 +226,9 @@ def _show_dag(command: str, answer: SteeringAnswer) -> None:
     limits = (f"{name} {value or 'no limit'}" for name, value in fields["limits"].items())
     print(f"limits: {', '.join(limits)}")
     print(f"priority: {fields['priority']}")
+    if "feeder" in fields:
+        shown = fields["feeder"]
+        text = feeder_text(shown["state"], shown["feedings"], shown["nodes"], shown["error"])
+        print(f"feeder: {printable(text)}")
     if fields.get("recorded") is False:
         print("the schedd does not answer: a DAGMan that is started again would not know of this")

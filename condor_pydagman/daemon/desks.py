@@ -28,7 +28,7 @@ def preload(dag: Dag, admin: Config) -> None:
     """
     if dag.subdags:
         subdag_nodes.preload()
-    if dag.scripts:
+    if dag.scripts or dag.feeder is not None:
         script_runner.preload()
     if NodeKind.DATA in dag.kinds:
         from condor_pydagman.daemon import data_nodes  # noqa: F401  (large, and few DAGs have any)

@@ -6,17 +6,19 @@ other requests get their turn in between.
 
 from __future__ import annotations
 
+import os.path
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from condor_pydagman.adapters.grown_file import read_whole
 from condor_pydagman.adapters.kept_pieces import KeptPieces
+from condor_pydagman.daemon.feeder_desk import FeederDesk
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.errors import FileError
 from condor_pydagman.graph.building import BuildOptions
-from condor_pydagman.graph.model import Extension
+from condor_pydagman.graph.model import Extension, Feeding
 from condor_pydagman.graph.piece import Piece, PieceText, Steps, read_piece, scattered
 from condor_pydagman.graph.problems import DagFileErrors
 
@@ -37,6 +39,7 @@ class _Order(NamedTuple):
         name: of its first file.
         tell: is given the piece, or why there is none.
         dry: it is not to be kept.
+        feeding: if the FEEDER has given it.
     """
 
     node: int
@@ -44,6 +47,12 @@ class _Order(NamedTuple):
     name: str
     tell: Callable[[Piece | None, str], None]
     dry: bool = False
+    feeding: Feeding | None = None
+
+    @property
+    def is_of_dag(self) -> bool:
+        """Whether no person waits: while it can't be kept, it waits itself."""
+        return self.node >= 0 or self.feeding is not None
 
 
 class Texts(Mapping[str, str]):
@@ -88,12 +97,15 @@ class GrowthDesk:
         self._failed: list[_Order] = []  # what could not be kept, to be tried again
         self._retry_at = 0.0
         self._told = ""  # why, as it was last said
+        self._feeder: FeederDesk | None = None
 
     def next_deadline(self) -> float | None:
         """See `ports.Growth`."""
         if self._busy:
             return 0.0
-        return self._retry_at if self._failed else None
+        feeder = None if self._feeder is None else self._feeder.next_deadline()
+        times = (self._retry_at if self._failed else None, feeder)
+        return min((time for time in times if time is not None), default=None)
 
     @property
     def _busy(self) -> bool:
@@ -111,6 +123,25 @@ class GrowthDesk:
         name = self._run.dag.extensions[node].file
         self._orders.append(_Order(node, None, name, tell))
 
+    def feed(self, action: do.RunFeeder, answer: Callable[[inputs.Input], None]) -> None:
+        """See `ports.Growth`."""
+        if self._feeder is None:
+            self._feeder = FeederDesk(self._run, self._read_feeding)
+        self._feeder.feed(action, answer)
+
+    def stop_feeder(self) -> None:
+        """See `ports.Growth`."""
+        if self._feeder is not None:
+            self._feeder.stop()
+
+    def _read_feeding(
+        self, feeding: Feeding, text: str, tell: Callable[[Piece | None, str], None]
+    ) -> None:
+        feeder = self._run.dag.feeder
+        assert feeder is not None
+        name = os.path.join(feeder.where, f"<feeding {feeding.number}>")
+        self._orders.append(_Order(-1, text, name, tell, feeding=feeding))
+
     def offer(
         self, name: str, text: str | None, tell: Callable[[Piece | None, str], None], *, dry: bool
     ) -> None:
@@ -119,6 +150,8 @@ class GrowthDesk:
 
     def work(self, now: float) -> None:
         """See `ports.Growth`."""
+        if self._feeder is not None:
+            self._feeder.work(now)
         if self._failed and now >= self._retry_at:
             self._orders.extend(self._failed)
             self._failed.clear()
@@ -138,7 +171,7 @@ class GrowthDesk:
         except DagFileErrors as errors:
             order.tell(None, errors.detail())
         except FileError as error:
-            if error.transient and order.node >= 0:
+            if error.transient and order.is_of_dag:
                 self._try_later(order, str(error))
             else:
                 order.tell(None, f"ERROR: {error}")
@@ -165,7 +198,7 @@ class GrowthDesk:
         elif how.pattern:
             texts.known[how.file] = scattered(how, read_whole(how.file, most))
         yield
-        text = self._text(order.node, how, texts)
+        text = self._text(order, how, texts)
         piece = yield from read_piece(run.dag, text, run.engine.has_begun)
         why = run.engine.why_not_added(piece)
         if why:
@@ -175,9 +208,12 @@ class GrowthDesk:
             return piece
         return self._pieces.keep(piece, text._replace(texts=texts.known))
 
-    def _text(self, node: int, how: Extension, texts: Texts) -> PieceText:
-        dag, engine = self._run.dag, self._run.engine
-        options = self._options
+    def _text(self, order: _Order, how: Extension, texts: Texts) -> PieceText:
+        dag, engine, node = self._run.dag, self._run.engine, order.node
+        options, feeder = self._options, dag.feeder
+        if order.feeding is not None and feeder is not None:
+            text = PieceText(how.file, texts, options, feeder.directory, feeder.prefix)
+            return text._replace(feeding=order.feeding)
         if node < 0:
             return PieceText(how.file, texts, options)
         children = dict.fromkeys(dag.children(node)) if how.between else {}

@@ -101,7 +101,7 @@ class Performer:
             do.PublishPriority: lambda a: publisher.publish_priority(a.priority),
             do.Steered: steered,
             do.RunScript: self._run_script,
-            do.KillScripts: lambda a: run.scripts.kill_all(answered=a.answered),
+            do.KillScripts: lambda a: run.kill_scripts(answered=a.answered),
             do.AppendPostEnded: self._append_post_ended,
             do.AppendPreSkip: lambda a: self._append(own_events.pre_skip, a, a.subproc),
             do.AppendNoop: lambda a: self._append(own_events.noop, a, a.subproc),
@@ -113,6 +113,7 @@ class Performer:
             do.EvaluateConditions: lambda a: _there(run.conditions).take(a, tell),
             do.ReadResult: lambda a: _there(run.conditions).take(a, tell),
             do.ReadPiece: lambda a: run.growth_desk().read(a, tell),
+            do.RunFeeder: lambda a: run.growth_desk().feed(a, tell),
             do.Grown: grown,
             do.WriteRescue: self._write_rescue,
             do.WriteSavePoint: self._write_save_point,
@@ -324,7 +325,7 @@ class Performer:
         action: do.AppendPreSkip | do.AppendNoop | do.AppendJournalRecord,
         *details: Any,
     ) -> None:
-        name = logged_name(self.run.dag.names[action.node])
+        name = logged_name(self.run.dag.names[action.node]) if action.node >= 0 else ""
         self.writer.append(action, text(self._stamp(), name, *details))
 
     def _stamp(self) -> str:
@@ -419,6 +420,7 @@ class Performer:
         run.jobstate.write()
         self.writer.drop_calls()
         self._behind_removal = []
+        run.stop_feeder()
         if action.keep_lock:
             self._leave_soon(action)
             return

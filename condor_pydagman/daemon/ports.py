@@ -22,6 +22,7 @@ from condor_pydagman.engine.actions import (
     MatchSites,
     ReadPiece,
     ReadResult,
+    RunFeeder,
     RunScript,
     Steered,
     SubmitNode,
@@ -183,6 +184,12 @@ class Growth(Protocol):
 
     def read(self, action: ReadPiece, answer: Callable[[Input], None]) -> None:
         """Read what a node adds; `answer` is given a PieceRead or PieceRefused later."""
+
+    def feed(self, action: RunFeeder, answer: Callable[[Input], None]) -> None:
+        """Run the program of the FEEDER, and read what it writes; `answer` is given a Fed later."""
+
+    def stop_feeder(self) -> None:
+        """Kill that program, if it runs; nothing is answered."""
 
     def offer(
         self, name: str, text: str | None, tell: Callable[[Piece | None, str], None], *, dry: bool

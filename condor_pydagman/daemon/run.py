@@ -122,6 +122,16 @@ class DagRun:
             self.growth = self._make_growth(self)
         return self.growth
 
+    def kill_scripts(self, *, answered: bool) -> None:
+        """Kill all PRE and POST scripts, and the FEEDER; see `ports.Scripts.kill_all`."""
+        self.scripts.kill_all(answered=answered)
+        self.stop_feeder()
+
+    def stop_feeder(self) -> None:
+        """Kill the program of the FEEDER, if it runs."""
+        if self.growth is not None:
+            self.growth.stop_feeder()
+
     def note_placement(self, event: LogEvent) -> None:
         """Add up a note of a DATA node's worker in the nodes log, and tell of it."""
         noted = parse_event(event.text) if event.kind == EventKind.GENERIC else None

@@ -279,6 +279,7 @@ class SteeringDesk:
             "pid": run.pid,
             "nodes": report.total,
             **_state(report),
+            **({} if report.feeder is None else {"feeder": report.feeder._asdict()}),
         }
 
     def _answer_dry(self, number: int) -> None:

@@ -8,6 +8,10 @@ from __future__ import annotations
 
 from typing import NamedTuple, Union
 
+from condor_pydagman.dagfile.growth_commands import ExtendLine as ExtendLine
+from condor_pydagman.dagfile.growth_commands import FeederLine as FeederLine
+from condor_pydagman.dagfile.growth_commands import GrownLine as GrownLine
+from condor_pydagman.dagfile.growth_commands import ScatterLine as ScatterLine
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
 
@@ -335,50 +339,6 @@ class MaxJobs(NamedTuple):
     limit: int
 
 
-class ExtendLine(NamedTuple):
-    """EXTEND: the commands of a DAG file are added to the DAG when the node has ended well.
-
-    Attributes:
-        between: whether the new nodes stand between the node and its children.
-        directory: of the new nodes; '' for that of the file with the line.
-        prefix: what their names begin with; None: as names of this file.
-    """
-
-    line: int
-    node: str
-    file: str
-    between: bool = True
-    directory: str = ""
-    prefix: str | None = None
-
-
-class ScatterLine(NamedTuple):
-    """SCATTER: a node for each line of a file is added when the node has ended well.
-
-    Attributes:
-        pattern: of the nodes' names.
-        pairs: variables of the nodes, with {item} and so on in their values.
-        directory, prefix: as of EXTEND.
-    """
-
-    line: int
-    node: str
-    file: str
-    pattern: str
-    submit: str
-    pairs: tuple[tuple[str, str], ...] = ()
-    directory: str = ""
-    prefix: str | None = None
-
-
-class GrownLine(NamedTuple):
-    """GROWN: what had been added to the DAG, in a rescue file."""
-
-    line: int
-    number: int
-    digest: str
-
-
 class Done(NamedTuple):
     """DONE: the node need not run; the lines of a rescue file."""
 
@@ -483,6 +443,7 @@ Command = Union[
     MaxJobs,
     ExtendLine,
     ScatterLine,
+    FeederLine,
     GrownLine,
     Done,
     NodeStatusFile,

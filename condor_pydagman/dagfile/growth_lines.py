@@ -1,4 +1,4 @@
-"""How the lines are read and written that let a DAG grow: EXTEND and SCATTER.  Both are ours."""
+"""How lines are read and written that let a DAG grow: EXTEND, SCATTER, FEEDER.  All are ours."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
+from condor_pydagman.dagfile.growth_commands import FEEDER_RETRIES, FEEDER_TIMEOUT_S
 from condor_pydagman.dagfile.lexer import Words
 from condor_pydagman.dagfile.line_error import LineError
 from condor_pydagman.dagfile.line_parts import (
@@ -15,6 +16,7 @@ from condor_pydagman.dagfile.line_parts import (
     needed_file,
     node_name,
     normal,
+    number,
     unexpected,
 )
 from condor_pydagman.dagfile.quoting import file_word, joined, name_word
@@ -25,6 +27,14 @@ PLACE = re.compile(r"\{(item|number|[1-9][0-9]?)\}")  # in patterns of SCATTER
 _PAIR = re.compile(r"([A-Za-z_][A-Za-z_0-9]{0,99})=(.*)", re.S)
 _EXTEND = (BETWEEN, ANYWHERE, "DIR", "PREFIX")
 _SCATTER = ("VARS", "DIR", "PREFIX")
+_FEEDER = {"BELOW": 1, "AT_MOST": 1, "TIMEOUT": 1, "RETRIES": 0}  # and the lowest value
+# Macros of a FEEDER's arguments, as those of scripts.
+FEEDER_MACROS = frozenset(
+    (
+        *("FEEDING", "FED_COUNT", "OPEN_COUNT", "NODE_COUNT", "DONE_COUNT", "QUEUED_COUNT"),
+        *("FAILED_COUNT", "FUTILE_COUNT", "DAG_STATUS", "DAGID"),
+    )
+)
 
 
 def read_extend(words: Words, context: Context) -> Command:
@@ -121,3 +131,54 @@ def _pairs(words: Words) -> tuple[tuple[str, str], ...]:
     if not pairs:
         raise LineError("VARS missing its variables", words)
     return tuple(pairs.items())
+
+
+def read_feeder(words: Words, context: Context) -> Command:
+    """FEEDER."""
+    found: dict[str, int] = {}
+    while True:
+        word = needed(words, "Missing PROGRAM of the feeder", ("PROGRAM",))
+        key = normal(word)
+        left = [option for option in _FEEDER if option not in found]
+        if key == "PROGRAM":
+            break
+        if key not in left:
+            unexpected(word, words, *(option.replace("_", "-") for option in left), "PROGRAM")
+        shown = key.replace("_", "-")
+        found[key] = number(
+            words, f"{shown} missing its number", f"Invalid {shown} number '{{}}'", _FEEDER[key]
+        )
+    if "BELOW" not in found:
+        hint = "expected BELOW <n>: the program runs when fewer than n nodes have not ended"
+        raise LineError("The feeder has no BELOW", words, hint=hint)
+    return commands.FeederLine(
+        context.lines.number,
+        found["BELOW"],
+        _program(words),
+        found.get("AT_MOST", 0),
+        found.get("TIMEOUT", FEEDER_TIMEOUT_S),
+        found.get("RETRIES", FEEDER_RETRIES),
+    )
+
+
+def _program(words: Words) -> str:
+    """The rest of the line: as of a script, without quotes."""
+    program = words.rest().strip()
+    if not program:
+        raise LineError("PROGRAM missing its path", words)
+    for word in program.split():
+        if word.startswith("$") and word[1:].upper() not in FEEDER_MACROS:
+            known = ", ".join(f"${name}" for name in sorted(FEEDER_MACROS))
+            raise LineError(f"Unknown macro '{word}' of a feeder", words, hint=f"known are {known}")
+    return program
+
+
+def write_feeder(command: commands.FeederLine) -> str:
+    """FEEDER."""
+    return joined(
+        f"FEEDER BELOW {command.below}",
+        f"AT-MOST {command.at_most}" if command.at_most else "",
+        f"TIMEOUT {command.timeout_s}" if command.timeout_s != FEEDER_TIMEOUT_S else "",
+        f"RETRIES {command.retries}" if command.retries != FEEDER_RETRIES else "",
+        f"PROGRAM {command.program}",
+    )

@@ -184,6 +184,11 @@ _TABLE = (
         "A node for each line of a file that the node writes, added when it has ended well.",
     )._replace(extension=True),
     _uses(
+        "FEEDER BELOW <n> [AT-MOST <nodes>] [TIMEOUT <seconds>] [RETRIES <n>]"
+        " PROGRAM <program> [<arguments>]",
+        "A program that is run when few nodes are left, and whose output is added to the DAG.",
+    )._replace(extension=True),
+    _uses(
         "GROWN <number> <digest>",
         "What had been added to the DAG while it ran; only in a rescue file.",
     )._replace(extension=True),

@@ -136,6 +136,7 @@ _TABLE = (
     Syntax("BRAKE", commands.BrakeLine, brake.read_brake, brake.write_brake),
     Syntax("EXTEND", commands.ExtendLine, growth.read_extend, growth.write_extend),
     Syntax("SCATTER", commands.ScatterLine, growth.read_scatter, growth.write_scatter),
+    Syntax("FEEDER", commands.FeederLine, growth.read_feeder, growth.write_feeder),
     _fixed("GROWN", commands.GrownLine, _PIECE, _DIGEST),
     _fixed("DONE", commands.Done, NODE),
     Syntax(

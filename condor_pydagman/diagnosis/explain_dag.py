@@ -9,6 +9,7 @@ from condor_pydagman.diagnosis.dagman_job_state import (
 )
 from condor_pydagman.diagnosis.explanation import Explanation, Finding, Weight, in_order
 from condor_pydagman.diagnosis.failed_nodes import failed_node_findings, futile_findings
+from condor_pydagman.diagnosis.feeder_state import feeder_findings
 from condor_pydagman.diagnosis.full_limits import limit_findings
 from condor_pydagman.diagnosis.full_throttles import idle_jobs, throttle_findings
 from condor_pydagman.diagnosis.graph_state import GraphState
@@ -79,6 +80,7 @@ def explain_dag(facts: Facts) -> Explanation:
     inner = {node: explain_dag(known) for node, known in facts.inner.items()}
     findings = [
         *dagman_findings(facts),
+        *feeder_findings(facts, state),
         *failed_node_findings(facts, inner),
         *failed_by_ad(facts),
         *(futile_findings(state) if state is not None else ()),

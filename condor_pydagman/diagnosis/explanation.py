@@ -17,6 +17,7 @@ CAUSES: Mapping[str, str] = {
     "dagman.not_started": "the DAG has not been started",
     "dagman.idle": "DAGMan's job waits to be started",
     "dag.aborted": "a node has ended the DAG by ABORT-DAG-ON",
+    "dag.feeder": "the FEEDER of the DAG has failed, or the DAG waits for it",
     "dag.halted": "the DAG is halted, or has ended because it was",
     "node.submit": "the jobs of nodes can't be submitted",
     "node.pre": "PRE scripts have failed",

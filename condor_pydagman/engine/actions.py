@@ -232,6 +232,20 @@ class ReadPiece(NamedTuple):
     node: int
 
 
+class RunFeeder(NamedTuple):
+    """Run the program of the FEEDER, and read and keep what it writes.  Answered by Fed.
+
+    Attributes:
+        number: of the feeding, from 1.
+        words: the program and its arguments.
+        variables: names and values for its environment.
+    """
+
+    number: int
+    words: tuple[str, ...]
+    variables: tuple[tuple[str, str], ...] = ()
+
+
 class Grown(NamedTuple):
     """Answer to a person's piece: how many nodes the DAG has got, or why it is refused."""
 
@@ -343,6 +357,7 @@ Action = Union[
     EvaluateConditions,
     ReadResult,
     ReadPiece,
+    RunFeeder,
     Grown,
     WriteRescue,
     WriteSavePoint,

@@ -13,6 +13,7 @@ from condor_pydagman.engine import (
     brake,
     conditions,
     dag_priority,
+    feeder,
     growth,
     lifecycle,
     log_events,
@@ -76,6 +77,8 @@ def dispatch(run: RunState) -> None:
         growth.ask(run)
         if run.growth.free and not run.starts_nothing:
             growth.start_free(run)
+    if run.feeder:
+        feeder.work(run)
     rerun.settle(run)
     if run.dag.published:
         node_results.work(run)
@@ -184,6 +187,8 @@ def _deadlines(run: RunState) -> Iterator[float | None]:
         yield growth.next_time(run)
         if growth.keeps_waiting(run):
             return
+    if run.feeder:
+        yield feeder.next_time(run)
     if run.dag.published:
         yield node_results.next_time(run)
     if run.conditions:

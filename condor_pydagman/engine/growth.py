@@ -19,7 +19,7 @@ from condor_pydagman.engine.state import RunState
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.graph.model import DONE
 from condor_pydagman.graph.piece import Piece, add_piece
-from condor_pydagman.vocabulary import RETURN_GROWTH_FAILED, JournalRecord
+from condor_pydagman.vocabulary import FEEDING, LAST, NO_NODE, RETURN_GROWTH_FAILED, JournalRecord
 
 STARTS = 2000  # nodes that are started at once; log events are handled in between
 
@@ -52,6 +52,12 @@ def obstacle(run: RunState, piece: Piece) -> str:
             f"the DAG would have {len(run.dag) + piece.size:,} nodes, more than the {most:,} of"
             " PYDAGMAN_MAX_GROWN_NODES"
         )
+    room = run.feeder.room
+    if piece.feeding is not None and room is not None and piece.size > room:
+        return (
+            f"it has {piece.size:,} nodes, and the FEEDER may add {room:,} more: AT-MOST"
+            f" {run.feeder.nodes + room:,}"
+        )
     for name in piece.dag.names[: piece.size]:
         if name in run.dag.ids:
             return f"there is a node {name} already"
@@ -61,7 +67,7 @@ def obstacle(run: RunState, piece: Piece) -> str:
     return ""
 
 
-def _is_outdated(run: RunState, piece: Piece) -> bool:
+def is_outdated(run: RunState, piece: Piece) -> bool:
     """Whether the DAG has grown, or is about to, since the piece was checked; or whether it is just
     being decided whether one of the children is to run."""
     asked, unread = run.conditions.asked, run.conditions.unread
@@ -73,26 +79,26 @@ def on_read(run: RunState, read: PieceRead) -> None:
     """The piece of a node is read and kept."""
     if run.growth.wanting.get(read.node) is None or run.is_over:
         return
-    if _is_outdated(run, read.piece):
+    if is_outdated(run, read.piece):
         run.growth.want(read.node)
         return
     why = obstacle(run, read.piece)
     if why:
         on_refused(run, PieceRefused(read.node, why))
     else:
-        _journal(run, read.node, read.piece)
+        journal(run, read.node, read.piece)
 
 
 def on_offered(run: RunState, offered: PieceOffered) -> None:
     """A person adds a piece."""
     why = obstacle(run, offered.piece)
-    if not why and _is_outdated(run, offered.piece):
+    if not why and is_outdated(run, offered.piece):
         why = "the DAG has grown meanwhile: ask again"
     if why:
         run.emit(do.Grown(offered.request, 0, why))
         return
     run.say(f"{offered.by} adds {offered.piece.size} node(s) to the DAG")
-    number = _journal(run, 0, offered.piece)
+    number = journal(run, NO_NODE, offered.piece)
     run.growth.ask(number, offered.request)
 
 
@@ -110,9 +116,15 @@ def on_refused(run: RunState, refused: PieceRefused) -> None:
     run.journal(node, record)
 
 
-def _journal(run: RunState, node: int, piece: Piece) -> int:
+def journal(run: RunState, node: int, piece: Piece) -> int:
+    """Write that the piece is in force, which counts when it has been read back; returns its
+    number."""
     number, retry = run.growth.number(), run.nodes.retries.get(node, 0)
-    record = do.AppendJournalRecord(JournalRecord.GROWN, node, retry, number, text=piece.digest)
+    text = piece.digest
+    if piece.feeding is not None:
+        last = piece.feeding.last or piece.size == run.feeder.room
+        text += f" {FEEDING} {piece.feeding.number}{f' {LAST}' * last}"
+    record = do.AppendJournalRecord(JournalRecord.GROWN, node, retry, number, text=text)
     run.growth.write(number, run.now + CONFIRM_TIMEOUT_S, record)
     run.emit(record)
     return number
@@ -148,12 +160,14 @@ def on_grown(run: RunState, node: int, event: LogEvent) -> None:
     run.growth.read_back(number)
     if number in run.growth.in_force:
         return  # its record was written twice
-    piece = run.growth.pieces.get(event.text)
+    digest = event.text.partition(" ")[0]
+    piece = run.growth.pieces.get(digest)
     if piece is None:
-        _end_without_piece(run, number, event.text)
+        _end_without_piece(run, number, digest)
         return
     run.growth.take(number, piece.node)
     growth = _extend(run, piece, number)
+    run.feeder.take(run.dag.pieces[-1])
     run.say(f"The DAG has grown by {len(growth.nodes)} node(s), piece {number}")
     if piece.node and run.nodes.states[node] == State.GROWING:
         run.growth.over(node)

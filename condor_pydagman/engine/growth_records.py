@@ -30,7 +30,16 @@ class Growing:
         free: nodes that wait for no parent and have not been started yet.
     """
 
-    __slots__ = ("awaited", "free", "grown", "in_force", "pieces", "requests", "wanting")
+    __slots__ = (
+        "_highest",
+        "awaited",
+        "free",
+        "grown",
+        "in_force",
+        "pieces",
+        "requests",
+        "wanting",
+    )
 
     def __init__(self, pieces: Mapping[str, Piece], there: Iterable[GrownPiece]) -> None:
         """`there`: the pieces that the DAG has already, as of a rescue file."""
@@ -39,9 +48,10 @@ class Growing:
         self.awaited: dict[int, tuple[float, do.AppendJournalRecord]] = {}
         self.requests: dict[int, int] = {}
         self.in_force: set[int] = set()
+        self._highest = 0  # of them
         self.grown: set[str] = set()
-        for number, _, node in there:
-            self.take(number, node)
+        for piece in there:
+            self.take(piece.number, piece.node)
         self.free: deque[int] = deque()
 
     def __bool__(self) -> bool:
@@ -62,7 +72,7 @@ class Growing:
 
     def number(self) -> int:
         """For the next piece."""
-        return max((*self.in_force, *self.awaited), default=0) + 1
+        return max((self._highest, *self.awaited)) + 1
 
     def write(self, number: int, until: float, action: do.AppendJournalRecord) -> None:
         """A record is being written; it is to be written once more at `until`."""
@@ -76,6 +86,7 @@ class Growing:
     def take(self, number: int, node: str) -> None:
         """A piece is in force, which `node` has added, or a person if that is ''."""
         self.in_force.add(number)
+        self._highest = max(self._highest, number)
         if node:
             self.grown.add(node)
 

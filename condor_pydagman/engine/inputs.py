@@ -369,6 +369,15 @@ class PieceOffered(NamedTuple):
     by: str
 
 
+class Fed(NamedTuple):
+    """Answer to RunFeeder: a piece, whose text is kept; or why there is none; neither if the
+    program has nothing to add now."""
+
+    number: int
+    piece: Piece | None = None
+    error: str = ""
+
+
 class DagRemoved(NamedTuple):
     """SIGUSR1: the DAGMan job was removed (condor_rm); or a person, `by`, wants the DAG to end so,
     and DAGMan's job stays in the queue until then."""
@@ -417,6 +426,7 @@ Input = Union[
     PieceRead,
     PieceRefused,
     PieceOffered,
+    Fed,
     DagRemoved,
     Shutdown,
     Wake,

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from condor_pydagman.engine import (
     brake,
     conditions,
+    feeder,
     growth,
     job_events,
     lifecycle,
@@ -52,6 +53,7 @@ _OF_ANY_ATTEMPT = (
     JournalRecord.BRAKED,
     JournalRecord.BRAKES_OFF,
     JournalRecord.GROWN,
+    JournalRecord.FEEDER_FAILED,
     JournalRecord.SITE_MATCHED,
     JournalRecord.SITE_TAKEN_BACK,
     JournalRecord.SITE_LEFT,
@@ -183,6 +185,7 @@ _HANDLERS: dict[JournalRecord, Callable[[RunState, int, LogEvent], None]] = {
     JournalRecord.STEERED: steering.on_record,
     JournalRecord.GROWN: growth.on_grown,
     JournalRecord.GROWTH_FAILED: growth.on_growth_failed,
+    JournalRecord.FEEDER_FAILED: feeder.on_failed,
     JournalRecord.SITE_MATCHED: site_matching.on_match_read,
     JournalRecord.SITE_TAKEN_BACK: site_leaving.on_taken_back,
     JournalRecord.SITE_LEFT: site_leaving.on_left,

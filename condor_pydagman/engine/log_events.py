@@ -25,6 +25,7 @@ from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.vocabulary import (
     HELPER_PROC,
+    NO_NODE,
     NOOP_CLUSTER,
     SHARED_CLUSTER,
     EventKind,
@@ -40,6 +41,7 @@ _NAMED = frozenset(
         EventKind.GENERIC,
     )
 )
+_OF_NO_NODE = (JournalRecord.GROWN, JournalRecord.FEEDER_FAILED)  # mostly, or always
 _OWN = frozenset((EventKind.PRESKIP, EventKind.POST_SCRIPT_TERMINATED))  # written by DAGMan
 _WITHOUT_PROC = _OWN | {
     EventKind.CLUSTER_SUBMIT,
@@ -57,7 +59,7 @@ def on_event(run: RunState, event: LogEvent) -> None:
     record = event.record
     if kind == EventKind.GENERIC and record is None:
         return  # of other jobs
-    node = _node_of(run, event)
+    node = NO_NODE if record in _OF_NO_NODE and not event.node else _node_of(run, event)
     name = _KIND_NAMES.get(kind) or f"ULOG_{kind}"
     job = f"({cluster}.{proc}.{subproc})"
     if node is None:

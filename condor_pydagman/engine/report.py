@@ -41,11 +41,26 @@ class Halts(NamedTuple):
         return self.by_file or self.by_command or self.paused or bool(self.brake)
 
 
+class FeederReport(NamedTuple):
+    """The FEEDER of the DAG.
+
+    `state` is "waits" (for nodes to end, or for another try), "runs", "ended" or "failed";
+    `feedings` counts what it has given, `nodes` the nodes of that; `error` is why it has failed
+    last, '' if it did well after that.
+    """
+
+    state: str
+    feedings: int
+    nodes: int
+    error: str = ""
+
+
 class Report(NamedTuple):
     """Counts of the whole DAG.  Nodes first (as in the status table), then job procs.
 
     `procs_completed` includes `procs_failed`, and both include procs that were aborted.  `limits`
-    are the throttles in force, `priority` is what is added to each node's own.
+    are the throttles in force, `priority` is what is added to each node's own; `feeder` is None if
+    the DAG has none.
     """
 
     total: int
@@ -70,6 +85,7 @@ class Report(NamedTuple):
     limits: Throttles = Throttles()
     halts: Halts = Halts()
     priority: int = 0
+    feeder: FeederReport | None = None
 
 
 class NodeReport(NamedTuple):

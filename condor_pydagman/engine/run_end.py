@@ -184,17 +184,39 @@ def end_if_finished(run: RunState) -> None:
         or run.sites.under_way
         or conditions.under_way(run)
         or run.growth.free
+        or _may_be_fed(run)
         or _service_is_awaited(run)
     ):
         return
     others = total - 1 if run.final_waits else total
-    if counts[State.DONE] == others:
+    if run.feeder.failed:
+        _end_unfed(run)
+    elif counts[State.DONE] == others:
         _end_well(run, call_final=others < total)
     elif counts[State.FAILED]:
         run.emit(do.SayFailed())
         end(run, Ending(1, run.shown_status, "failed", ABORT_REASON))
     else:
         _end_with_cycle(run)
+
+
+def _may_be_fed(run: RunState) -> bool:
+    """Whether the FEEDER may still add nodes.  If as many are left as keep it from being run, and
+    none of them can go on, it never will."""
+    feeder = run.feeder
+    if not feeder or feeder.feeder is None:
+        return False
+    wants = feeder.asked or feeder.failing is not None or run.open_nodes < feeder.feeder.below
+    return wants and run.provisioner.ready
+
+
+def _end_unfed(run: RunState) -> None:
+    """The FEEDER has failed: a rescue DAG runs it again."""
+    run.say(f"ERROR: the DAG is not complete, since its FEEDER has failed: {run.feeder.failed}", 0)
+    run.emit(do.SayFailed())
+    status = run.shown_status
+    status = DagStatus.ERROR if status is DagStatus.OK else status
+    end(run, Ending(1, status, "failed", ABORT_REASON))
 
 
 def _service_is_awaited(run: RunState) -> bool:

@@ -14,6 +14,7 @@ from condor_pydagman.engine.brake_records import Brakes
 from condor_pydagman.engine.condition_records import Conditions, Results
 from condor_pydagman.engine.dag_states import MOVES, Phase
 from condor_pydagman.engine.decisions import ALL_EVENTS
+from condor_pydagman.engine.feeder_records import Feeding
 from condor_pydagman.engine.growth_records import Growing
 from condor_pydagman.engine.jobs import JobTable
 from condor_pydagman.engine.limit_records import SharedLimits
@@ -83,6 +84,7 @@ class RunState:
         results: what nodes have published for conditions.
         brakes: what stops a DAG of which much fails.
         growth: what is added to the DAG while it runs.
+        feeder: the program that adds to it when few nodes are left.
     """
 
     __slots__ = (
@@ -95,6 +97,7 @@ class RunState:
         "dag_id",
         "deferrals",
         "end",
+        "feeder",
         "final",
         "growth",
         "halt",
@@ -172,6 +175,7 @@ class RunState:
         self.conditions = Conditions(dag)
         self.results = Results(dag)
         self.brakes = Brakes(dag)
+        self.feeder = Feeding(dag, active=active)
         self.query = QueueQuery()
         self.log = LogReading()
         self.noop_ids = NoopIds()
@@ -341,6 +345,13 @@ class RunState:
         if own is not None and own.category is not None:
             return own.category
         return self.dag.categories.get(node, "")
+
+    @property
+    def open_nodes(self) -> int:
+        """How many nodes have not ended, SERVICE and FINAL nodes left out."""
+        counts = self.nodes.counts
+        ended = counts[State.DONE] + counts[State.FAILED] + counts[State.FUTILE]
+        return self.nodes.total - ended - self.final_waits
 
     def nodes_in_queue(self) -> int:
         """How many nodes hold a place under -MaxJobs."""

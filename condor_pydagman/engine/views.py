@@ -32,6 +32,7 @@ def report(run: RunState) -> Report:
     return Report(
         total=run.nodes.total,
         priority=run.dag_priority,
+        feeder=run.feeder.report(),
         done=by_status[NodeStatus.DONE],
         pre=by_status[NodeStatus.PRERUN],
         queued=by_status[NodeStatus.SUBMITTED],

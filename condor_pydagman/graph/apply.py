@@ -59,6 +59,7 @@ _FUNCTIONS: dict[type, Callable[[Building, Any], None]] = {
     commands.BrakeLine: brakes.brake,
     commands.ExtendLine: growers.extend,
     commands.ScatterLine: growers.scatter,
+    commands.FeederLine: growers.feeder,
     commands.GrownLine: growers.grown,
     commands.MaxJobs: whole.max_jobs,
     commands.NodeStatusFile: whole.node_status_file,

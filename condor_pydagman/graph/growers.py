@@ -1,4 +1,4 @@
-"""The commands that let a DAG grow: EXTEND and SCATTER."""
+"""The commands that let a DAG grow: EXTEND, SCATTER and FEEDER."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os.path
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.graph.building import Building, fail
-from condor_pydagman.graph.model import Extension
+from condor_pydagman.graph.model import Extension, Feeder
 from condor_pydagman.vocabulary import NodeKind
 
 
@@ -21,6 +21,31 @@ def scatter(building: Building, command: commands.ScatterLine) -> None:
         building,
         command,
         Extension("", pattern=command.pattern, submit=command.submit, pairs=command.pairs),
+    )
+
+
+def feeder(building: Building, command: commands.FeederLine) -> None:
+    """FEEDER."""
+    scope = building.scope
+    if scope.outer is not None:
+        fail(
+            "FEEDER can't be used in a splice",
+            "it is about a whole DAG: put it into the DAG file that is submitted",
+        )
+    if building.dag.feeder is not None:
+        fail(
+            "The DAG has a FEEDER already",
+            "a DAG has one at most; a program that runs others can give what all of them do",
+        )
+    building.dag.feeder = Feeder(
+        command.program,
+        command.below,
+        command.at_most,
+        command.timeout_s,
+        command.retries,
+        scope.directory.rstrip("/"),
+        scope.where,
+        scope.prefix + scope.munge,
     )
 
 

@@ -19,6 +19,8 @@ from condor_pydagman.graph.parts import (
     Condition,
     DotFile,
     Extension,
+    Feeder,
+    Feeding,
     GrownPiece,
     LimitUse,
     Published,
@@ -44,6 +46,8 @@ __all__ = [
     "Dag",
     "DotFile",
     "Extension",
+    "Feeder",
+    "Feeding",
     "GrownPiece",
     "LimitUse",
     "Published",
@@ -101,6 +105,7 @@ class Dag:
         self.variables = VariableTable()
         self.splices: list[Splice] = []
         self.pieces: list[GrownPiece] = []
+        self.feeder: Feeder | None = None
         self.site_groups: list[SiteGroup] = []
         self.group_of: dict[int, int] = {}  # number of a node's site group
         self.choices: list[Choice] = []

@@ -189,18 +189,58 @@ class Extension(NamedTuple):
     pairs: tuple[tuple[str, str], ...] = ()
 
 
+class Feeding(NamedTuple):
+    """What the FEEDER gives at a time.
+
+    Attributes:
+        number: from 1.
+        last: the FEEDER has said that there is no more.
+    """
+
+    number: int
+    last: bool = False
+
+
+class Feeder(NamedTuple):
+    """A FEEDER command.
+
+    Attributes:
+        program: its file and its arguments, as they are written.
+        below: it runs when fewer nodes than this have not ended.
+        at_most: nodes that it may add in all; 0 for no limit.
+        timeout_s: seconds that it may run.
+        retries: how often it runs again after a failure, in a row.
+        directory: where it runs, and its nodes do; '' for DAGMan's own.
+        where: directory that names of files in its output are relative to.
+        prefix: what the names of its nodes begin with.
+    """
+
+    program: str
+    below: int
+    at_most: int
+    timeout_s: int
+    retries: int
+    directory: str = ""
+    where: str = ""
+    prefix: str = ""
+
+
 class GrownPiece(NamedTuple):
     """What has been added to the DAG while it ran.
 
     Attributes:
         number: pieces are counted from 1.
         digest: of its text.
-        node: name of the node that has added it, '' if a person has.
+        node: name of the node that has added it, '' if a person or the FEEDER has.
+        size: how many nodes it has brought.
+        feeding: as of `graph.piece.Piece`.
     """
 
     number: int
     digest: str
     node: str = ""
+    size: int = 0
+    feeding: Feeding | None = None
 
 
 class StatusFile(NamedTuple):

@@ -17,7 +17,7 @@ from condor_pydagman.graph.apply_bulk import NotSimple
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.cycle import find_cycle
 from condor_pydagman.graph.grow import Growth, extend
-from condor_pydagman.graph.model import Dag, Extension, GrownPiece
+from condor_pydagman.graph.model import Dag, Extension, Feeding, GrownPiece
 from condor_pydagman.graph.piece_building import Begun, PieceBuilding
 from condor_pydagman.graph.problems import DagFileErrors, ProcessingError
 from condor_pydagman.graph.reading import MAX_ERRORS, DagReader, placed
@@ -52,6 +52,7 @@ class PieceText(NamedTuple):
         node: the node that has added it, '' if a person has.
         children: nodes before which it stands; if it stands between.
         between: whether it stands between `node` and `children`.
+        feeding: if the FEEDER has given it.
     """
 
     file: str
@@ -62,6 +63,7 @@ class PieceText(NamedTuple):
     node: str = ""
     children: tuple[str, ...] = ()
     between: bool = False
+    feeding: Feeding | None = None
 
 
 class Piece(NamedTuple):
@@ -74,6 +76,7 @@ class Piece(NamedTuple):
         digest: of its text, under which that is kept.
         children: those of `known` that get new parents.
         base: how many pieces the DAG had when this one was read.
+        feeding: if the FEEDER has given it.
     """
 
     dag: Dag
@@ -82,6 +85,7 @@ class Piece(NamedTuple):
     digest: str = ""
     children: tuple[int, ...] = ()
     base: int = 0
+    feeding: Feeding | None = None
 
     @property
     def size(self) -> int:
@@ -93,7 +97,7 @@ def add_piece(dag: Dag, piece: Piece, number: int) -> Growth:
     """Add a piece to its DAG; the node that has added it adds nothing any more."""
     if piece.node:
         dag.extensions.pop(dag.ids[piece.node], None)
-    dag.pieces.append(GrownPiece(number, piece.digest, piece.node))
+    dag.pieces.append(GrownPiece(number, piece.digest, piece.node, piece.size, piece.feeding))
     return extend(dag, piece.dag, piece.known)
 
 
@@ -176,7 +180,7 @@ def _read(dag: Dag, text: PieceText, begun: Begun, digest: str, *, in_bulk: bool
     if not errors:
         known = yield from _finish(building, text)
         children = _children(building.dag, known)
-        piece = Piece(building.dag, known, text.node, digest, children, base)
+        piece = Piece(building.dag, known, text.node, digest, children, base, text.feeding)
         errors += yield from _cycles(dag, piece, text.file)
     if errors:
         raise DagFileErrors(errors, building.dag.warnings, reader.lost)

@@ -29,6 +29,7 @@ _ONLY_AT_THE_START = {
     commands.Skipped: "SKIPPED",
     commands.NodeResult: "NODE_RESULT",
     commands.BrakeLine: "BRAKE",
+    commands.FeederLine: "FEEDER",
 }
 
 Begun = Callable[[int], bool]

@@ -32,6 +32,7 @@ from condor_pydagman.graph.model import (
     USER_DONE,
     Dag,
     Extension,
+    Feeder,
     LimitUse,
     Retry,
     SiteGroup,
@@ -72,6 +73,8 @@ def _commands(dag: Dag) -> Iterator[Command]:
         yield _limit_line(dag, use)
     for brake in dag.brakes:
         yield commands.BrakeLine(_NO_LINE, *brake)
+    if dag.feeder is not None:
+        yield _feeder_line(dag.feeder)
     for category, limit in dag.category_limits.items():
         yield commands.MaxJobs(_NO_LINE, category, limit)
     yield from _EdgeLines(dag).commands()
@@ -149,6 +152,17 @@ def _extension(name: str, extension: Extension) -> Command:
         words = name, file, pattern, submit, pairs, directory, prefix or None
         return commands.ScatterLine(_NO_LINE, *words)
     return commands.ExtendLine(_NO_LINE, name, file, between, directory, prefix or None)
+
+
+def _feeder_line(feeder: Feeder) -> commands.FeederLine:
+    return commands.FeederLine(
+        _NO_LINE,
+        feeder.below,
+        feeder.program,
+        feeder.at_most,
+        feeder.timeout_s,
+        feeder.retries,
+    )
 
 
 def retry_line(name: str, retry: Retry) -> commands.RetryLine:

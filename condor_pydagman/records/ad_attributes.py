@@ -26,6 +26,7 @@ LIMITS = {
 OWN_PACE = "PYDAGMAN_OwnPace"  # submits per interval are not limited: the number is shown only
 ADDRESS = "DAG_Address"  # of the command socket
 HALTED = "PYDAGMAN_HaltedByCommand"  # a restarted DAGMan stays halted
+FEEDER = "PYDAGMAN_Feeder"  # how the FEEDER of the DAG does, for people
 BRAKE = "PYDAGMAN_Brake"  # which BRAKE halts the DAG, and why; the nodes log tells a restart
 PRIORITY = "PYDAGMAN_Priority"  # of the whole DAG, if a person has set it while it ran
 ENDED = "PYDAGMAN_Ended"  # see `ended`
@@ -74,9 +75,23 @@ def attributes(report: Report, now: float, statistics: str = "") -> dict[str, st
     texts[HALTED] = "true" if report.halts.by_command or report.halts.paused else "false"
     if report.halts.brake is not None:
         texts[BRAKE] = quoted(report.halts.brake) if report.halts.brake else "undefined"
+    feeder = report.feeder
+    if feeder is not None:
+        shown = feeder_text(feeder.state, feeder.feedings, feeder.nodes, feeder.error)
+        texts[FEEDER] = quoted(shown)
     if statistics:
         texts[_STATISTICS] = statistics
     return texts
+
+
+def feeder_text(state: str, feedings: int, nodes: int | None = None, error: str = "") -> str:
+    """How the FEEDER of a DAG does, for people; `state` as of `engine.report.FeederReport`, '' if
+    that is not known."""
+    parts = [state] if state else []
+    parts.append(f"{feedings:,} feeding{'s' * (feedings != 1)}")
+    if nodes is not None:
+        parts.append(f"{nodes:,} node{'s' * (nodes != 1)}")
+    return ", ".join(parts) + (f"; {error}" if error else "")
 
 
 def throttles(limits: Throttles) -> dict[str, str]:

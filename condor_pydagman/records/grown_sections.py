@@ -11,6 +11,7 @@ import re
 from typing import Any
 
 from condor_pydagman.graph.building import BuildOptions
+from condor_pydagman.graph.model import Feeding
 from condor_pydagman.graph.piece import PieceText
 
 DIGEST_LENGTH = 32
@@ -23,7 +24,10 @@ def section(text: PieceText) -> tuple[str, bytes]:
     """The digest of a piece's text, and its section."""
     import json  # late, as below: most DAGs do not grow
 
-    body = json.dumps({**text._asdict(), "options": text.options._asdict()}, ensure_ascii=True)
+    fields = {**text._asdict(), "options": text.options._asdict()}
+    if text.feeding is None:
+        del fields["feeding"]  # as before there were any
+    body = json.dumps(fields, ensure_ascii=True)
     data = body.encode("ascii") + b"\n"
     digest = _digest(data)
     return digest, f"PIECE {digest} {len(data)}\n".encode("ascii") + data
@@ -46,6 +50,9 @@ def read_body(digest: str, data: bytes) -> PieceText | None:
         fields: dict[str, Any] = json.loads(data)
         options = BuildOptions(**fields.pop("options"))
         fields["children"] = tuple(fields["children"])
+        feeding = fields.pop("feeding", None)
+        if feeding is not None:
+            fields["feeding"] = Feeding(*feeding)
         return PieceText(**fields, options=options)
     except (ValueError, TypeError, KeyError):
         return None

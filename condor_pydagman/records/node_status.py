@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from condor_pydagman.engine.report import NodeReport, Report
 from condor_pydagman.graph.model import LEFT_OUT, USER_DONE, Dag
-from condor_pydagman.records.ad_attributes import quoted
+from condor_pydagman.records.ad_attributes import feeder_text, quoted
 from condor_pydagman.vocabulary import DagStatus, NodeKind, NodeStatus
 
 _WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -99,6 +99,10 @@ def _dag_counts(report: Report, over: bool) -> str:
         failed += pre + queued + post
         pre = queued = post = held = idle = 0
     brake = f"  Brake = {quoted(report.halts.brake)};\n" if report.halts.brake else ""
+    if report.feeder is not None:
+        feeder = report.feeder
+        shown = feeder_text(feeder.state, feeder.feedings, feeder.nodes, feeder.error)
+        brake += f"  Feeder = {quoted(shown)};\n"
     return (
         f"{brake}"
         f"  NodesTotal = {report.total};\n"

@@ -115,8 +115,8 @@ def _text(
         if kind not in _NEVER_DONE:
             marks.extend(_retries(dag, report, reset_retries=reset_retries))
     yield from head
-    for number, digest, _ in dag.pieces:
-        yield f"GROWN {number} {digest}\n"
+    for piece in dag.pieces:
+        yield f"GROWN {piece.number} {piece.digest}\n"
     yield from _counts(created, total, done, failed)
     yield from marks
     for choice in dag.choices:

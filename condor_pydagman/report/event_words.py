@@ -68,6 +68,7 @@ _WORDS: Mapping[str, Callable[[DagEvent], str]] = {
     "dag.start": lambda event: "DAGMan has started",
     "dag.halt": lambda event: "halted",
     "dag.grow": lambda event: "nodes have been added to the DAG",
+    "dag.feeder": lambda event: f"the FEEDER has {event.data['state']}{printable(_why(event))}",
     "dag.resume": lambda event: "resumed",
     "dag.brake": lambda event: printable(
         f"brake {event.data['brake']} acts ({event.data['effect']}){_why(event)}"

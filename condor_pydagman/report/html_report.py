@@ -124,6 +124,8 @@ def _notes(subject: Subject) -> Iterator[str]:
         yield f"Halted from {subject.clock(halt.begun)} to {until}"
     for name, brake in run.brakes.items():
         yield f"Brake {name} has acted at {subject.clock(brake.time)}: {brake.reason}"
+    if run.feeding.state == "failed":
+        yield f"The FEEDER has failed: {run.feeding.reason}"
     if run.aborted:
         yield run.aborted
     if run.removed:

@@ -66,6 +66,9 @@ def overview_lines(
     for name, reason in seen.brakes.items():
         words = printable(f"brake {name}: {reason}").split(" ")
         lines += _wrapped([(word, "bold magenta") for word in words], room, " ")
+    if seen.feeder:
+        words = printable(f"feeder: {seen.feeder}").split(" ")
+        lines += _wrapped([(word, "") for word in words], room, " ")
     if depth == 0:
         lines += _details(seen, room, clock)
     for inner in seen.subdags:

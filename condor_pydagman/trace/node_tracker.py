@@ -14,7 +14,7 @@ from condor_pydagman.engine.node_settings import read_settings
 from condor_pydagman.engine.steering_rules import RETRY, read_text
 from condor_pydagman.records.own_events import RecordRead, parse_record
 from condor_pydagman.records.placement_event import COMPLETED, FAILED, RESCHEDULED, parse_event
-from condor_pydagman.trace import acting_brakes
+from condor_pydagman.trace import acting_brakes, growth_seen
 from condor_pydagman.trace import nodes_log_text as log_text
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.group_sites import ENDS_AT_SITE, EVENTS, GroupSites
@@ -59,7 +59,6 @@ class NodeTracker:
         self._say = say
         self._jobs = JobTable()
         self._groups = GroupSites(run, self._plans)
-        self._pieces: set[int] = set()  # numbers of what has been added to the DAG
         self._do: dict[int, Callable[[NodesLogEvent], None]] = {
             EventKind.SUBMIT: self._submit,
             EventKind.CLUSTER_SUBMIT: self._submit,
@@ -377,6 +376,9 @@ class NodeTracker:
         if read is None:
             self._placement(event)
             return
+        for grown in growth_seen.take_record(self.run, read, event.time):
+            if self._say is not None:
+                self._say(grown)
         node = self.node(read.node) if read.node else None
         if node is None:
             return
@@ -386,10 +388,6 @@ class NodeTracker:
             if read.record is JournalRecord.SUBMIT_FAILED:
                 self.submit_failed(node, read.text, event.time)
             self._failed(node, event.time, None, read.text)
-        elif read.record is JournalRecord.GROWN:
-            if self._say is not None and read.value not in self._pieces:
-                self._say(DagEvent("dag.grow", event.time, data={"piece": read.value}))
-            self._pieces.add(read.value)
         elif read.record is JournalRecord.STEERED:
             self._steered(node, read.text, event.time)
         elif read.record is JournalRecord.CONDITION:

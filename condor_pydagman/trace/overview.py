@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.records.ad_attributes import FEEDER, feeder_text
 from condor_pydagman.trace.node_placements import total
 from condor_pydagman.trace.run_history import Attempt, NodeRun, Run
 from condor_pydagman.trace.tally import Tally
@@ -94,6 +95,7 @@ class Overview(NamedTuple):
         sites: of groups of nodes that run at sites, as far as they have had one: `at`, how many are
             at each site or were when they ended, `leaving` and `without`; empty if there are none.
         brakes: why each BRAKE acts that does, by name.
+        feeder: how the FEEDER of the DAG does, '' if there is none, or nothing is known of it.
     """
 
     dag: str
@@ -117,6 +119,7 @@ class Overview(NamedTuple):
     placements: Mapping[str, Any] = {}
     sites: Mapping[str, Any] = {}
     brakes: Mapping[str, str] = {}
+    feeder: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """The fields, and those of its parts, by name."""
@@ -175,7 +178,18 @@ def overview(
         total(run.placements).as_json() if run.placements else {},
         _sites(run),
         {name: brake.reason for name, brake in run.brakes.items()},
+        _feeder(run, ad),
     )
+
+
+def _feeder(run: Run, ad: Mapping[str, Any]) -> str:
+    """As DAGMan says it, or else the nodes log."""
+    told, feeding = ad.get(FEEDER), run.feeding
+    if isinstance(told, str) and told and not feeding.state:
+        return told
+    if not feeding.time:
+        return ""
+    return feeder_text(feeding.state, feeding.number, error=feeding.reason)
 
 
 def _sites(run: Run) -> dict[str, Any]:

@@ -275,6 +275,22 @@ class ActingBrake(NamedTuple):
     time: float
 
 
+class FeederSeen(NamedTuple):
+    """What the FEEDER of the DAG has given.
+
+    Attributes:
+        number: of the last feeding, from 1; 0 for none in this run.
+        state: "ended" or "failed"; '' if it is neither.
+        reason: why it has failed.
+        time: of the last record about it.
+    """
+
+    number: int = 0
+    state: str = ""
+    reason: str = ""
+    time: float = 0.0
+
+
 class Start(NamedTuple):
     """DAGMan was started.
 
@@ -326,12 +342,16 @@ class Run:
         groups: where groups of nodes that need a site are, by name.
         brakes: those that act, by name.
         resumes: how often a person has taken brakes back.
+        pieces: numbers of what has been added to the DAG.
+        feeding: what its FEEDER has given of that.
     """
 
     def __init__(self) -> None:
         self.groups: dict[str, GroupSite] = {}
         self.brakes: dict[str, ActingBrake] = {}
         self.resumes = 0
+        self.pieces: set[int] = set()
+        self.feeding = FeederSeen()
         self.placements: dict[str, NodePlacements] = {}
         self.nodes: dict[str, NodeRun] = {}
         self.starts: list[Start] = []

@@ -268,6 +268,14 @@ class Writer:
         name = self._pick(("b1", "b2", "b3"), ("",))
         return self._line("BRAKE", name, *f"{limit} {options} {effect}".split(" "))
 
+    def _feeder(self) -> str:
+        below = self._pick(
+            ("BELOW 5", "BELOW 1 AT-MOST 9"), ("", "BELOW 0", "BELOW x", "AT-MOST 3")
+        )
+        options = self._maybe("TIMEOUT 60", "retries 0", "RETRIES -1")
+        program = self._pick(("feed $FEEDING", "feed"), ("", "feed $JOB"))
+        return self._line("FEEDER", *below.split(" "), *options.split(" "), "PROGRAM", program)
+
     def _abort(self) -> str:
         returns = self._maybe(f"RETURN {self._number()}")
         return self._line("ABORT-DAG-ON", self._name(), self._number(), returns)
@@ -370,6 +378,7 @@ _COMMANDS = (
     Writer._timeout,
     Writer._choose,
     Writer._brake,
+    Writer._feeder,
     Writer._sweep,
     Writer._sweep_parent,
     Writer._category,

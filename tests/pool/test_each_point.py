@@ -26,6 +26,7 @@ CHOSEN = (
     "whole-submit-file-of-a-sub-DAG-rename-ENOSPC",
     "growing-after-ReadPiece-kill",
     "growing-after-EvaluateConditions-kill",
+    "growing-after-RunFeeder-kill",
     "aborted-rescue-file-torn-EIO",
     "together-submit-reply-kill",
     "together-submit-reply-lose",

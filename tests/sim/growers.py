@@ -20,6 +20,7 @@ from condor_pydagman.graph.build import BuildOptions, DagFileErrors
 from condor_pydagman.graph.model import Dag, Extension
 from condor_pydagman.graph.piece import Piece, PieceText, at_once, read_piece
 from condor_pydagman.vocabulary import ORDINARY_KINDS
+from tests.sim.feeders import FakeFeeder
 from tests.sim.verdicts import require
 
 if TYPE_CHECKING:
@@ -155,6 +156,7 @@ class FakeGrowth:
     def __init__(self, growers: Growers, process: Process) -> None:
         self._growers = growers
         self._process = process
+        self._feeder = FakeFeeder(process)
 
     def next_deadline(self) -> float | None:
         """Answers are events of the world."""
@@ -162,6 +164,12 @@ class FakeGrowth:
 
     def work(self, now: float) -> None:
         pass
+
+    def feed(self, action: do.RunFeeder, answer: Callable[[inputs.Input], None]) -> None:
+        self._feeder.feed(action, answer)
+
+    def stop_feeder(self) -> None:
+        self._feeder.stop()
 
     def offer(
         self,

@@ -1,5 +1,5 @@
 """Run seeds: `python -m tests.sim.run --seed N [--count M] [--twice]`, with `--steered`,
-`--matched`, `--decided`, `--braked` or `--growing`.
+`--matched`, `--decided`, `--braked`, `--growing` or `--fed`.
 
 Prints the rates of faults of each failing seed with its trace; `--verbose` does so for all.
 """
@@ -25,6 +25,7 @@ KINDS = {
     "decided": "nodes have conditions",
     "braked": "the DAGs have brakes",
     "growing": "nodes and people add to the DAG",
+    "fed": "a FEEDER adds to the DAG",
 }
 
 

@@ -16,6 +16,7 @@ MATCHED = 100
 DECIDED = 100
 BRAKED = 100
 GROWING = 100
+FED = 100
 SLICE = 50
 STEPS = 60  # about how many steps of a run are tried
 
@@ -108,6 +109,26 @@ def test_crashes_at_many_steps_of_a_dag_that_grows(seed: int) -> None:
     assert calm.trace_text().count("The DAG has grown by") > 2
     for step in some_steps(seed, calm.boundaries):
         World(seed, faults=quiet, growing=True, crash_at={step}).run()
+
+
+@pytest.mark.parametrize("first", range(1, FED + 1, SLICE))
+def test_fresh_seeds_with_a_feeder(first: int) -> None:
+    assert not verdicts(list(range(first, first + SLICE)), fed=True)
+
+
+@pytest.mark.parametrize("first", range(1, FED + 1, SLICE))
+def test_fresh_seeds_with_a_feeder_and_dags_that_grow(first: int) -> None:
+    assert not verdicts(list(range(first, first + SLICE)), fed=True, growing=True)
+
+
+@pytest.mark.parametrize("seed", [1, 7])
+def test_crashes_at_many_steps_of_a_dag_that_is_fed(seed: int) -> None:
+    quiet = faults.Faults(until=300.0)
+    calm = World(seed, faults=quiet, fed=True)
+    calm.run()
+    assert calm.trace_text().count("The DAG has grown by") > 2
+    for step in some_steps(seed, calm.boundaries):
+        World(seed, faults=quiet, fed=True, crash_at={step}).run()
 
 
 @pytest.mark.parametrize("seed", [15, 59])

@@ -87,9 +87,10 @@ class Truth:
 
     def _grow(self, event: LogEvent) -> None:
         """A piece is in force."""
-        if any(piece.digest == event.text for piece in self._dag.pieces):
+        digest = event.text.partition(" ")[0]
+        if any(piece.digest == digest for piece in self._dag.pieces):
             return
-        piece = piece_of(self._dag, self.texts[event.text], event.text)
+        piece = piece_of(self._dag, self.texts[digest], digest)
         children = [self._dag.names[child] for child in piece.children]
         self.extra.update(children)  # PRE runs anew
         self.begin_anew.update(children)

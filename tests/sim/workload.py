@@ -10,7 +10,14 @@ from condor_pydagman.config import Config
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.model import NOOP, Abort, Dag, Tolerance
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
-from tests.sim import fake_brakes, fake_conditions, fake_sites, growers, workload_special
+from tests.sim import (
+    fake_brakes,
+    fake_conditions,
+    fake_sites,
+    feeders,
+    growers,
+    workload_special,
+)
 
 CODES = (1, 2, 3, -9, -11)
 MAX_FAILURES = 12  # retries of a node after which its jobs succeed, for the run to end
@@ -90,10 +97,11 @@ def draw(
     decided: bool = False,
     braked: bool = False,
     growing: bool = False,
+    fed: bool = False,
 ) -> Workload:
     """A random workload; its nodes may be submitted together, unless not `together`, some run
-    at sites if `matched`, some have conditions if `decided`, some add to the DAG if `growing`, and
-    it has brakes if `braked`."""
+    at sites if `matched`, some have conditions if `decided`, some add to the DAG if `growing`, a
+    FEEDER does if `fed`, and it has brakes if `braked`."""
     shape = rng.getrandbits(64)
     failing = rng.choice((0.0, 0.05, 0.2, 0.5))
     config, limits = _config(rng), _limits(rng)
@@ -116,6 +124,8 @@ def draw(
             fake_brakes.add_brakes(dag, Random(f"{seed} brakes"))
         if growing:
             growers.add_extensions(dag, Random(f"{seed} growing"))
+        if fed:
+            feeders.add_feeder(dag, Random(f"{seed} fed"))
         return dag
 
     return Workload(build, config, limits, outcomes)

@@ -45,6 +45,7 @@ class World:
         together: whether nodes may be submitted together, if no workload is given.
         steered: whether people steer nodes.
         growing: whether nodes and people add to the DAG, if no workload is given.
+        fed: whether a FEEDER adds to the DAG, if no workload is given.
         matched: whether there are groups of nodes that run at sites, if no workload is given.
         decided: whether nodes have conditions, if no workload is given.
 
@@ -73,6 +74,7 @@ class World:
         decided: bool = False,
         braked: bool = False,
         growing: bool = False,
+        fed: bool = False,
     ) -> None:
         self.seed = seed
         self.steered = steered
@@ -89,17 +91,16 @@ class World:
             decided=decided,
             braked=braked,
             growing=growing,
+            fed=fed,
         )
         self.faults = fault_rates.swarm(self.rng) if faults is None else faults
         self.now = 0.0
-        self.era = 0
-        self.life = 0
+        self.era = self.life = self.boundaries = 0
         self.locked = False
         self.files: dict[str, str] = {}
         self.rescue_text = ""
         self.began_with = ""
         self.deferrals: dict[tuple[int, str, ScriptKind, int], int] = {}
-        self.boundaries = 0
         self.skew = 0.0
         self.ever_garbled = False
         self.exit_codes: list[int] = []

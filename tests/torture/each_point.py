@@ -152,7 +152,7 @@ queue
 """
 TOGETHER_JOBS = {"A 0": 1, "B 0": 1, "C 0": 1, "D 0": 1}
 
-# A publishes how many nodes it adds; B runs after those, C does not.
+# A publishes how many nodes it adds; B runs after those, C does not.  W is fed in the end.
 GROWING = """\
 ENV SET HOME=@HERE@
 JOB A job.sub
@@ -166,13 +166,18 @@ JOB C job.sub
 RUN_IF C Parents.A.Added > 2
 PARENT A CHILD B C
 SHARED_LIMIT torture ALL_NODES
+FEEDER BELOW 1 PROGRAM feed.sh
+#== feed.sh
+#!/bin/sh
+echo "JOB W job.sub"
+exit 3
 #== more.sh
 #!/bin/sh
 printf "JOB X job.sub\\nJOB Y job.sub\\nPARENT X CHILD Y\\n" > more.dag
 echo "Added = 2" > values
 """
 LIMITS = "torture = JOBS 2\n"
-GROWING_JOBS = {"A 0": 1, "X 0": 1, "Y 0": 1, "B 0": 1}
+GROWING_JOBS = {"A 0": 1, "X 0": 1, "Y 0": 1, "B 0": 1, "W 0": 1}
 JOBS = {
     "edited": EDITED_JOBS,
     "together": TOGETHER_JOBS,
@@ -190,7 +195,9 @@ SHAPES = {
 # Actions that the DAG that succeeds has no use for.
 _IN_ABORTED = ("RemoveJobs", "KillScripts", "WriteRescue", "SayFailed", "rescue file")
 _IN_EDITED = ("PublishLimits",)
-_IN_GROWING = ("ReadResult", "EvaluateConditions", "ReadPiece", "TakePlaces", "added nodes")
+_IN_GROWING = (
+    *("ReadResult", "EvaluateConditions", "ReadPiece", "RunFeeder", "TakePlaces", "added nodes"),
+)
 # Points of a start that goes on with an interrupted run.
 _RECOVERING = ("start: log replayed", "start: queue asked", "before QueryQueue", "after QueryQueue")
 CRASH = Fault("after SubmitNode", nth=3)

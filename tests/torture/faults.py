@@ -31,7 +31,7 @@ ACTIONS = (
     *("AppendPostEnded", "AppendPreSkip", "AppendNoop", "AppendJournalRecord"),
     *("QueryQueue", "QueryProvisioner", "WriteRescue", "WriteSavePoint"),
     *("Publish", "PublishLimits", "JobState"),
-    *("ReadResult", "EvaluateConditions", "ReadPiece", "TakePlaces"),
+    *("ReadResult", "EvaluateConditions", "ReadPiece", "RunFeeder", "TakePlaces"),
     *("Say", "SayStatus", "SayDeferrals", "SayFailed", "Exit"),
 )
 # Asked for only where people steer nodes: the simulator kills DAGMan there (tests/sim/steerers.py).

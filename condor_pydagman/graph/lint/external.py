@@ -70,6 +70,16 @@ class External:
         missing = all(self._world.kind(path) is FileKind.MISSING for path in paths)
         return "Script file does not exist" if missing else ""
 
+    def feeder(self, command: commands.FeederLine, directory: str) -> str:
+        """Whether the program is no file that can be executed."""
+        if not self._options.check_scripts:
+            return ""
+        program = command.program.split(None, 1)[0]
+        kind = self._world.kind(os.path.join(directory, program))
+        if kind is FileKind.MISSING:
+            return f"FEEDER program {program} does not exist"
+        return "" if kind is FileKind.EXECUTABLE else f"FEEDER {program} can't be executed"
+
     def config(self, command: commands.ConfigFile, directory: str, shared: Shared) -> str:
         """Whether there is another CONFIG before it, or its file is missing."""
         full = self._world.absolute(os.path.join(directory, command.file))

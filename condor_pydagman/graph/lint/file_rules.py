@@ -53,6 +53,7 @@ def check_files(dag: Dag, world: World, findings: Findings) -> None:
     firsts = _Firsts(dag)
     _submit_files(dag, world, findings, firsts)
     _scripts(dag, world, findings, firsts)
+    _feeder(dag, world, findings)
     _subdags(dag, world, findings, firsts)
     _place_of_dag(dag, world, findings)
 
@@ -122,6 +123,20 @@ def _scripts(dag: Dag, world: World, findings: Findings, firsts: _Firsts) -> Non
                 severity=Severity.WARNING if use.first is None else None,
                 hint="it is no ordinary file" if found is FileKind.OTHER else "",
             )
+
+
+def _feeder(dag: Dag, world: World, findings: Findings) -> None:
+    """The program of a FEEDER, which may run before any node."""
+    if dag.feeder is None:
+        return
+    program = dag.feeder.program.split()[0]
+    found = world.kind(os.path.join(dag.feeder.directory, program))
+    words = ("FEEDER", program)
+    if found is FileKind.MISSING:
+        hint = "DAGMan looks for it in the directory of the DAG, never in PATH"
+        findings.add("DAG302", f"FEEDER {program} does not exist", words=words, hint=hint)
+    elif found is not FileKind.EXECUTABLE:
+        findings.add("DAG303", f"FEEDER {program} can't be executed", words=words)
 
 
 def _subdags(dag: Dag, world: World, findings: Findings, firsts: _Firsts) -> None:

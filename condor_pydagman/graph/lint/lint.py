@@ -152,6 +152,8 @@ class _Locator:
             return [(word, bare), (word, place.scope.prefix + bare), (word, prefix + bare)]
         if isinstance(command, (commands.SubmitDescription, commands.BrakeLine)):
             return [(word, command.name)]
+        if isinstance(command, commands.FeederLine):
+            return [(word, command.program.split()[0])]
         name = getattr(command, "node", "")
         if name.upper() == "ALL_NODES":
             return [key for key in self._wanted if key[0] == word]

@@ -64,6 +64,7 @@ class Scope:
         self.final = ""
         self.provisioner = ""
         self.has_config = False
+        self.has_feeder = False
         self.splices: dict[str, Ends] = {}
         self.sweeps: dict[str, Swept] = {}
         self.inner: list[Scope] = []
@@ -264,6 +265,16 @@ class _Reader:
             yield from self._splice(place, command)
         elif isinstance(command, commands.Sweep):
             self._report_if(place, command, self._sweep(place, command))
+        elif isinstance(command, commands.FeederLine):
+            self._report_if(place, command, self._against_feeder(place, command))
+
+    def _against_feeder(self, place: Place, command: commands.FeederLine) -> str:
+        if place.scope.spliced:
+            return "FEEDER can't be used in a splice"
+        if place.scope.has_feeder:
+            return "The DAG has a FEEDER already"
+        place.scope.has_feeder = True
+        return self._external.feeder(command, place.directory)
 
     def _sweep(self, place: Place, command: commands.Sweep) -> str:
         """Add the nodes of a sweep; the result is why that can't be done, or ''."""

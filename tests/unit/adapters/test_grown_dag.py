@@ -46,6 +46,17 @@ def test_what_was_added_is_there(tmp_path: Path, times: int) -> None:
     assert not grown.extensions
 
 
+def test_a_piece_of_the_feeder(tmp_path: Path) -> None:
+    paths, log = written(tmp_path)
+    text = Path(log).read_text()
+    Path(log).write_text(
+        text.replace('" ]', ' FEEDING 1 LAST" ]').replace('Node = "A"', 'Node = ""')
+    )
+    grown = dag()
+    add_grown(grown, paths, log)
+    assert grown.names == ["A", "B", "X"]
+
+
 def test_what_a_job_has_written_does_not_count(tmp_path: Path) -> None:
     grown = dag()
     add_grown(grown, *written(tmp_path, forged=True))

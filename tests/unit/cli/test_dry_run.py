@@ -141,3 +141,10 @@ def test_data_nodes(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "t.dag").write_text("DATA A wrong.dap\n")
     text = said(capsys, "t.dag", code=1)
     assert "wrong.dap: 1 node(s), can't be read: line 2: src_url: $(file) is not defined" in text
+
+
+def test_a_dag_that_is_fed(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "f.dag").write_text("FEEDER BELOW 3 PROGRAM feed $FEEDING\n")
+    text = said(capsys, "f.dag")
+    assert "feed $FEEDING would add nodes whenever fewer than 3 are left: FEEDER\n" in text
+    assert "Nothing would run" not in text

@@ -47,6 +47,7 @@ class World:
         self.run = cast(
             Any,
             SimpleNamespace(
+                stop_feeder=lambda: None,
                 placements=None, sites=None, shared_limits=None,
                 schedd=self, out=out, lock=self.lock, own_ad={"JobRunCount": 1}, pid=1,
                 jobstate=JobstateLog(None), is_orphaned=lambda: self._state() == GONE,

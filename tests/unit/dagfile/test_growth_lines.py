@@ -1,10 +1,11 @@
-"""EXTEND and SCATTER: their lines, and what is wrong with them."""
+"""EXTEND, SCATTER and FEEDER: their lines, and what is wrong with them."""
 
 from __future__ import annotations
 
 import pytest
 
 from condor_pydagman.dagfile import commands
+from condor_pydagman.dagfile.growth_lines import write_feeder
 from condor_pydagman.dagfile.parser import parse
 
 
@@ -59,3 +60,45 @@ def test_what_is_wrong(line: str, message: str) -> None:
     (error,) = parse(line + "\n", "t.dag").errors
     assert message in str(error)
     assert (error.file, error.line) == ("t.dag", 1)
+
+
+@pytest.mark.parametrize(
+    ("line", "command"),
+    [
+        ("FEEDER BELOW 5 PROGRAM feed", commands.FeederLine(1, 5, "feed")),
+        (
+            'feeder retries 0 timeout 60 at-most 10 below 5 program ./feed "a b" BELOW $FEEDING',
+            commands.FeederLine(1, 5, './feed "a b" BELOW $FEEDING', 10, 60, 0),
+        ),
+        ("FEEDER AT_MOST 1 BELOW 1 PROGRAM f", commands.FeederLine(1, 1, "f", 1)),
+    ],
+)
+def test_feeders(line: str, command: commands.FeederLine) -> None:
+    parsed = parse(line + "\n", "t.dag")
+    assert not parsed.errors
+    assert parsed.commands == [command]
+    assert parse(write_feeder(command) + "\n", "t.dag").commands == [command]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("FEEDER", "Missing PROGRAM of the feeder"),
+        ("FEEDER BELOW 5", "Missing PROGRAM of the feeder"),
+        ("FEEDER BELOW 5 PROGRAM", "PROGRAM missing its path"),
+        ("FEEDER PROGRAM feed", "The feeder has no BELOW"),
+        ("FEEDER feed BELOW 5", "Unexpected token 'feed'"),
+        ("FEEDER BELOW 0 PROGRAM feed", "Invalid BELOW number '0'"),
+        ("FEEDER BELOW x PROGRAM feed", "Invalid BELOW number 'x'"),
+        ("FEEDER BELOW", "BELOW missing its number"),
+        ("FEEDER BELOW 1 BELOW 2 PROGRAM feed", "Unexpected token 'BELOW'"),
+        ("FEEDER BELOW 1 AT-MOST 0 PROGRAM feed", "Invalid AT-MOST number '0'"),
+        ("FEEDER BELOW 1 TIMEOUT 0 PROGRAM feed", "Invalid TIMEOUT number '0'"),
+        ("FEEDER BELOW 1 RETRIES -1 PROGRAM feed", "Invalid RETRIES number '-1'"),
+        ("FEEDER BELOW 1 PROGRAM feed $JOB", "Unknown macro '$JOB' of a feeder"),
+    ],
+)
+def test_what_is_wrong_with_a_feeder(line: str, message: str) -> None:
+    (error,) = parse(line + "\n", "t.dag").errors
+    assert message in str(error)
+    assert "t.dag:1" in str(error)

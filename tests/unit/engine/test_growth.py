@@ -13,7 +13,7 @@ from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.build import BuildOptions
-from condor_pydagman.graph.model import Dag, Extension, GrownPiece
+from condor_pydagman.graph.model import Dag, Extension, Feeder, GrownPiece
 from condor_pydagman.graph.piece import Piece, PieceText, at_once, read_piece
 from condor_pydagman.vocabulary import RETURN_GROWTH_FAILED, JournalRecord
 from tests import make
@@ -272,3 +272,17 @@ def test_a_dag_that_ends_reads_no_piece(state: str) -> None:
     before = len(it.records(JournalRecord.GROWTH_FAILED))
     it.feed(inputs.PieceRefused(0, "late"))
     assert len(it.records(JournalRecord.GROWTH_FAILED)) == before
+
+
+def test_a_person_adds_to_a_dag_without_nodes() -> None:
+    dag = Dag(["t.dag"])
+    dag.finish()
+    dag.feeder = Feeder("feed", 1, 0, 60, 0)
+    it = Growing(dag)
+    it.begin()
+    piece = piece_of(it.dag, "JOB X x\n")
+    it.pieces["d1"] = piece
+    it.feed(inputs.PieceOffered(7, piece, "ann"))
+    it.read_back(it.records(JournalRecord.GROWN)[-1])
+    assert do.Grown(7, 1, "") in it.asked
+    assert it.state("X") == "SUBMITTING"

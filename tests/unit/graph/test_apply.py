@@ -46,6 +46,7 @@ LINES = {
     commands.SavePointFile: "SAVE_POINT_FILE A",
     commands.Choose: "CHOOSE FROM A",
     commands.BrakeLine: "BRAKE b 1 HALT",
+    commands.FeederLine: "FEEDER BELOW 1 PROGRAM feed",
     commands.Category: "CATEGORY A c",
     commands.Done: "DONE A",
     commands.MaxJobs: "MAXJOBS c 1",

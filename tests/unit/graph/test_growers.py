@@ -1,11 +1,11 @@
-"""EXTEND and SCATTER in a Dag."""
+"""EXTEND, SCATTER and FEEDER in a Dag."""
 
 from __future__ import annotations
 
 import pytest
 
 from condor_pydagman.graph.build import DagFileErrors
-from condor_pydagman.graph.model import Extension
+from condor_pydagman.graph.model import Extension, Feeder
 from tests.unit.graph.texts import JOBS, build_text
 
 
@@ -34,8 +34,21 @@ def test_in_a_splice_names_and_files_mean_what_they_do_there() -> None:
         ("EXTEND A m\nSCATTER A l {item} x", "Node A has an EXTEND or SCATTER already"),
         ("EXTEND ALL_NODES m", "Unknown node ALL_NODES"),
         ("GROWN 1 abc", "Piece 1 of the DAG is not there"),
+        ("FEEDER BELOW 1 PROGRAM a\nFEEDER BELOW 1 PROGRAM b", "The DAG has a FEEDER already"),
     ],
 )
 def test_what_is_refused(line: str, message: str) -> None:
     with pytest.raises(DagFileErrors, match=message):
         build_text(JOBS + "FINAL F f\n" + line + "\n")
+
+
+def test_a_feeder() -> None:
+    dag = build_text("FEEDER BELOW 5 AT-MOST 9 PROGRAM feed $FEEDING\n")
+    assert dag.feeder == Feeder("feed $FEEDING", 5, 9, 3600, 5)
+    assert len(dag) == 0
+
+
+def test_a_splice_has_no_feeder() -> None:
+    splice = JOBS + "FEEDER BELOW 5 PROGRAM feed\n"
+    with pytest.raises(DagFileErrors, match="FEEDER can't be used in a splice"):
+        build_text("SPLICE S s.dag\n", {"s.dag": splice})

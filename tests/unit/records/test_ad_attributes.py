@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.engine.report import Deferrals, Halts, Report
+from condor_pydagman.engine.report import Deferrals, FeederReport, Halts, Report
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.records.ad_attributes import (
     attributes,
@@ -13,6 +13,7 @@ from condor_pydagman.records.ad_attributes import (
     earlier_throttles,
     ended,
     ended_with,
+    feeder_text,
     quoted,
     throttles,
 )
@@ -186,3 +187,11 @@ def test_a_brake_is_shown_and_restores_nothing(brake: str | None, shown: str | N
     texts = attributes(REPORT._replace(halts=Halts(brake=brake)), 1.0)
     assert texts.get("PYDAGMAN_Brake") == shown
     assert texts["PYDAGMAN_HaltedByCommand"] == "false"
+
+
+def test_how_a_feeder_does() -> None:
+    assert "PYDAGMAN_Feeder" not in attributes(REPORT, 1.0)
+    feeder = FeederReport("waits", 1, 2000, 'no "x"')
+    texts = attributes(REPORT._replace(feeder=feeder), 1.0)
+    assert texts["PYDAGMAN_Feeder"] == '"waits, 1 feeding, 2,000 nodes; no \\"x\\""'
+    assert feeder_text("", 3) == "3 feedings"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from condor_pydagman.graph.building import BuildOptions
+from condor_pydagman.graph.model import Feeding
 from condor_pydagman.graph.piece import PieceText
 from condor_pydagman.records.grown_sections import read_body, read_head, section
 
@@ -30,3 +31,12 @@ def test_what_is_damaged_is_told() -> None:
     assert read_body(digest, data[head:].replace(b"JOB", b"FOO")) is None
     assert read_head(b"PIECE zz 5\n") is None
     assert read_head(data[: head - 1]) is None
+
+
+def test_a_piece_of_the_feeder() -> None:
+    text = PieceText("f", {"f": ""}, BuildOptions(), feeding=Feeding(3, True))
+    digest, data = section(text)
+    found = read_head(data)
+    assert found is not None
+    assert read_body(digest, data[found[1] :]) == text
+    assert b"feeding" not in section(TEXT)[1]

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from condor_pydagman.engine.report import Deferrals, Halts, NodeReport, Report
+from condor_pydagman.engine.report import Deferrals, FeederReport, Halts, NodeReport, Report
 from condor_pydagman.graph.model import DONE, LEFT_OUT, USER_DONE, Dag
 from condor_pydagman.records import node_status
 from condor_pydagman.records.node_status import asctime, node_status_text
@@ -214,3 +214,8 @@ def test_many_different_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert re.findall(r'StatusDetails = "(\d)"', plain) == [str(n % 7) for n in range(50)]
     monkeypatch.setattr(node_status, "MAX_CACHED_TAILS", 2)
     assert text(counts(), nodes) == plain
+
+
+def test_a_feeder() -> None:
+    report = counts()._replace(feeder=FeederReport("ended", 2, 1))
+    assert '  Feeder = "ended, 2 feedings, 1 node";\n' in text(report, [])

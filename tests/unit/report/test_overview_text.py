@@ -7,7 +7,7 @@ import pytest
 from condor_pydagman.report import overview_text
 from condor_pydagman.report.overview_text import overview_lines, plain, summary
 from condor_pydagman.trace.overview import Overview
-from condor_pydagman.trace.run_history import ActingBrake, GroupSite
+from condor_pydagman.trace.run_history import ActingBrake, FeederSeen, GroupSite, Run
 from tests.unit.trace.test_overview import a_run, seen
 
 
@@ -91,3 +91,10 @@ def test_the_sites_of_groups() -> None:
     assert "groups at sites: s13 2 s00 1 s01 1" in shown
     assert "s10 1 2 more sites 1 leave theirs 1 without a site" in shown
     assert seen(run).as_json()["sites"]["at"]["s13"] == 2
+
+
+def test_a_feeder() -> None:
+    run = Run()
+    run.feeding = FeederSeen(2, "failed", "feeding 3: no table", 5.0)
+    shown = " ".join(text(seen(run)).split())
+    assert "feeder: failed, 2 feedings; feeding 3: no table" in shown

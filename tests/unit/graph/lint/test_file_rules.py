@@ -86,3 +86,12 @@ def test_a_config_file_beside_its_dag_file() -> None:
     for use_dag_dir, expected in ((True, []), (False, ["DAG308"])):
         options = BuildOptions(use_dag_dir=use_dag_dir)
         assert [one.code for one in lint(["d/t.dag"], world, options).kept] == expected
+
+
+def test_the_program_of_a_feeder() -> None:
+    (missing,) = found("JOB A a.sub\nFEEDER BELOW 1 PROGRAM gone $FEEDING\n")
+    assert (missing.code, missing.line, missing.severity) == ("DAG302", 2, Severity.ERROR)
+    assert missing.message == "FEEDER gone does not exist"
+    (plain,) = found("JOB A a.sub\nFEEDER BELOW 1 PROGRAM plain\n")
+    assert (plain.code, plain.line) == ("DAG303", 2)
+    assert codes("JOB A a.sub\nFEEDER BELOW 1 PROGRAM pre.sh\n") == []

@@ -137,3 +137,18 @@ def test_sub_dags_are_read_to_their_first_error() -> None:
     assert issues(text, check_subdags=True, strict=True)[-1] == (
         "t.dag:3 SUBDAG: gone.dag does not exist"
     )
+
+
+def test_feeders() -> None:
+    line = "FEEDER BELOW 1 PROGRAM feed x\n"
+    assert issues(line) == []
+    assert issues(line + line) == ["t.dag:2 FEEDER: The DAG has a FEEDER already"]
+    assert issues("SPLICE S f.dag\n", {"f.dag": line}) == [
+        "f.dag:1 FEEDER: FEEDER can't be used in a splice"
+    ]
+    missing = "t.dag:1 FEEDER: FEEDER program feed does not exist"
+    assert issues(line, check_scripts=True) == [missing]
+    plain = "FEEDER BELOW 1 PROGRAM plain\n"
+    assert issues(plain, {"plain": ""}, check_scripts=True) == [
+        "t.dag:1 FEEDER: FEEDER plain can't be executed"
+    ]

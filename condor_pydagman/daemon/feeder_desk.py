@@ -1,0 +1,98 @@
+"""Runs the program of the FEEDER, has what it writes read as a piece, and answers the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from condor_pydagman.adapters.feeder_process import FeederProcess, Output
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import inputs
+from condor_pydagman.graph.model import Feeding
+from condor_pydagman.graph.piece import Piece
+from condor_pydagman.vocabulary import FEEDER_NO_MORE
+
+if TYPE_CHECKING:
+    from condor_pydagman.daemon.run import DagRun
+
+Tell = Callable[["Piece | None", str], None]
+_MB = 1_000_000
+
+
+class FeederDesk:
+    """The program of the FEEDER of a run.
+
+    Args:
+        read: has a text read as a piece, and tells the piece or why there is none.
+    """
+
+    def __init__(self, run: DagRun, read: Callable[[Feeding, str, Tell], None]) -> None:
+        self._run = run
+        self._read = read
+        self._process: FeederProcess | None = None
+        self._number = 0
+        self._answer: Callable[[inputs.Input], None] = lambda _: None
+
+    def next_deadline(self) -> float | None:
+        """When to call `work`, monotonic seconds; None if the program does not run."""
+        return None if self._process is None else self._process.next_deadline()
+
+    def feed(self, action: do.RunFeeder, answer: Callable[[inputs.Input], None]) -> None:
+        """Run the program; `answer` is given a Fed later."""
+        feeder = self._run.dag.feeder
+        assert feeder is not None
+        self._number, self._answer = action.number, answer
+        self._run.out.flush()
+        try:
+            self._process = FeederProcess(
+                action.words,
+                feeder.directory,
+                dict(action.variables),
+                timeout_s=feeder.timeout_s,
+                max_bytes=self._run.config.max_piece_mb * _MB,
+                clock=self._run.clock.monotonic,
+            )
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else str(error)
+            self._refuse(f"can't run {action.words[0]}: {reason}")
+
+    def stop(self) -> None:
+        """Kill the program, if it runs; nothing is answered."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+
+    def work(self, now: float) -> None:
+        """Read what the program has written, and whether it has ended."""
+        if self._process is None:
+            return
+        output = self._process.work(now)
+        if output is None:
+            return
+        self._process = None
+        self._take(output)
+
+    def _take(self, output: Output) -> None:
+        last = output.status == FEEDER_NO_MORE
+        if output.error:
+            self._refuse(output.error)
+        elif not last and is_empty(output.text):
+            self._answer(inputs.Fed(self._number))
+        else:
+            feeding = Feeding(self._number, last)
+            self._read(feeding, output.text, self._tell)
+
+    def _tell(self, piece: Piece | None, error: str) -> None:
+        if piece is None:
+            self._refuse(f"what it has written is refused: {error}")
+        else:
+            self._answer(inputs.Fed(self._number, piece))
+
+    def _refuse(self, error: str) -> None:
+        self._answer(inputs.Fed(self._number, error=error))
+
+
+def is_empty(text: str) -> bool:
+    """Whether there is nothing but blanks and comments."""
+    lines = (line.strip() for line in text.split("\n"))
+    return not any(line and not line.startswith("#") for line in lines)

@@ -1,0 +1,38 @@
+"""How the FEEDER of a DAG stands: it has failed, or the DAG waits for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from condor_pydagman.diagnosis.explanation import Evidence, Finding, Weight
+from condor_pydagman.diagnosis.graph_state import GraphState
+from condor_pydagman.diagnosis.known_facts import Facts
+from condor_pydagman.printable import message
+from condor_pydagman.records.ad_attributes import FEEDER
+from condor_pydagman.vocabulary import NodeStatus
+
+_ENDED = (NodeStatus.DONE, NodeStatus.ERROR, NodeStatus.FUTILE)
+
+
+def feeder_findings(facts: Facts, state: GraphState | None) -> Iterator[Finding]:
+    """What is to be said of it, if the DAG has one."""
+    seen, told = facts.run.feeding, facts.ad.get(FEEDER)
+    if seen.state == "failed":
+        evidence = Evidence(facts.nodes_log, message(seen.reason), seen.time)
+        advice = "mend the program, and submit the DAG again: the rescue DAG runs it again"
+        sentence = "The FEEDER has failed too often: nothing more is added to the DAG."
+        yield Finding("dag.feeder", Weight.PROBLEM, sentence, (), (evidence,), (advice,))
+        return
+    has_one = facts.dag is not None and facts.dag.feeder is not None
+    if not facts.is_live or seen.state or not has_one:
+        return
+    if not isinstance(told, str) or told.startswith("ended"):
+        return
+    if "; " in told:  # its last run has failed
+        sentence = "The FEEDER has failed, and is run again."
+    elif state is not None and all(status in _ENDED for status in state.status):
+        sentence = "The DAG waits for its FEEDER, which has not said that there is no more."
+    else:
+        return
+    evidence = Evidence(f"{FEEDER} of job {facts.cluster}", message(told))
+    yield Finding("dag.feeder", Weight.WAITING, sentence, (), (evidence,))

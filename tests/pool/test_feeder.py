@@ -1,0 +1,136 @@
+"""DAGs that a FEEDER adds to: from a list of work, across kills of DAGMan, failures and rescues."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.pool import dags
+from tests.pool.scenes import FIRST, Played, Scene, Stage
+from tests.pool.test_steering import steer
+
+pytestmark = pytest.mark.pool
+
+STAGE = Stage()
+ROOT = Path(__file__).parents[2]
+# Hands out two lines of the list `work` at a time; which, the number of the feeding says.
+HAND_OUT = """\
+#== feed.sh
+#!/bin/sh
+echo "feeding $1 of ${PYDAGMAN_FED_COUNT}" >> fed
+first=$((2 * $1 - 1))
+sed -n "$first,$((first + 1))p" work | while read name submit code; do
+    echo "JOB $name $submit"
+    echo "VARS $name code=\\"${code:-0}\\""
+done
+test $((first + 1)) -lt "$(wc -l < work)" || exit 3
+#== work
+"""
+
+
+def work(*lines: str) -> str:
+    return HAND_OUT + "".join(line + "\n" for line in lines)
+
+
+@STAGE.scene
+def a_list_is_worked_through_though_dagman_is_killed(s: Scene) -> None:
+    lines = ("a job.sub", "b told.sub", "c job.sub", "d told.sub", "e job.sub")
+    s.submit("FEEDER BELOW 2 PROGRAM feed.sh $FEEDING\n" + work(*lines))
+    s.ran("c 0")
+    s.kill()
+    s.says("done with RECOVERY mode")
+    assert not dags.starts(s.work)["e 0"]
+    s.has(PYDAGMAN_Feeder="waits, 2 feedings, 4 nodes")
+    s.touch("go.b", "go.d")
+    assert s.ends() == 0
+    assert dags.runs(s.work) == {f"{name} 0": 1 for name in "abcde"}
+    fed = s.text("fed").splitlines()
+    assert list(dict.fromkeys(fed)) == ["feeding 1 of 0", "feeding 2 of 2", "feeding 3 of 4"]
+    told = s.run("condor_pydagman", "events", "t.dag")
+    events = [json.loads(line) for line in told.splitlines()]
+    found = [event for event in events if event["event"] == "dag.feeder"]
+    assert [(event["state"], event["feedings"]) for event in found] == [("ended", 3)]
+
+
+@STAGE.scene
+def a_rescue_dag_goes_on_with_the_next_feeding(s: Scene) -> None:
+    lines = ("a job.sub", "b job.sub", "c first.sub 3", "d job.sub", "e job.sub")
+    s.submit("FEEDER BELOW 1 RETRIES 0 PROGRAM feed.sh $FEEDING\n" + work(*lines) + FIRST + LATE)
+    s.ran("d 0")
+    assert s.ends() == 1
+    assert (
+        "its FEEDER has failed: feeding 3: feed.sh ended with exit code 9: no lines yet" in s.out()
+    )
+    explain = "condor_pydagman", "explain", "t.dag"
+    told = s.access_point.run(*explain, cwd=s.work, check=False).stdout
+    assert "The FEEDER has failed too often" in told
+    assert s.text("t.dag.rescue001").count("GROWN ") == 2
+    assert sorted(s.rescue()) == ["a", "b", "d"]
+    (s.work / "feed.sh").write_text(s.text("feed.sh").replace("test $1 = 3 &&", "false &&"))
+    s.submit_again()
+    assert s.ends() == 0
+    runs = dags.runs(s.work)
+    assert runs == {"a 0": 1, "b 0": 1, "c 0": 2, "d 0": 1, "e 0": 1}
+    assert s.text("fed").splitlines()[-1] == "feeding 3 of 4"
+
+
+# In place of the program above: its third run fails.
+LATE = """\
+#== feed.sh
+#!/bin/sh
+echo "feeding $1 of ${PYDAGMAN_FED_COUNT}" >> fed
+test $1 = 3 && { echo no lines yet >&2; exit 9; }
+first=$((2 * $1 - 1))
+sed -n "$first,$((first + 1))p" work | while read name submit code; do
+    echo "JOB $name $submit"
+    echo "VARS $name code=\\"${code:-0}\\""
+done
+test $((first + 1)) -lt "$(wc -l < work)" || exit 3
+"""
+
+
+@STAGE.scene
+def the_example_of_a_feeder(s: Scene) -> None:
+    for file in (ROOT / "examples/feeder").iterdir():
+        shutil.copy(file, s.work / file.name)
+    s.submit((s.work / "feeder.dag").read_text())
+    assert s.ends() == 0
+    assert [s.text(f"sample{n:02}.out") for n in range(1, 13)] == [
+        f"sample{n:02}: {111 * n} reads aligned\n" for n in range(1, 13)
+    ]
+
+
+@STAGE.scene
+def the_program_is_killed_with_the_dag(s: Scene) -> None:
+    s.submit(
+        "JOB A told.sub\nFEEDER BELOW 2 PROGRAM hang.sh\n"
+        "#== hang.sh\n#!/bin/sh\necho $$ > hang.pid\nexec sleep 1000\n"
+    )
+    pid = s.until(lambda: s.text("hang.pid").strip(), "the program to run")
+    info = json.loads(steer(s, "info", "--json"))
+    assert info["feeder"] == {"state": "runs", "feedings": 0, "nodes": 0, "error": ""}
+    s.remove()
+    s.gone()
+    state = s.access_point.run("ps", "-o", "stat=", "-p", pid, check=False).stdout.strip()
+    assert state[:1] in ("", "Z")
+
+
+@STAGE.scene
+def what_is_wrong_is_told_and_tried_again(s: Scene) -> None:
+    s.submit(
+        "JOB A job.sub\nFEEDER BELOW 1 AT-MOST 1 PROGRAM more.sh\n"
+        "#== more.sh\n#!/bin/sh\n"
+        "test -e again && echo JOB B job.sub || { touch again; echo JOB A job.sub; }\n"
+    )
+    assert s.ends() == 0
+    assert dags.runs(s.work) == {"A 0": 1, "B 0": 1}
+    assert "Node A already exists in DAG" in s.out()
+    assert "<feeding 1>:1" in s.out()
+
+
+@pytest.mark.parametrize("name", STAGE.scenes)
+def test_feeder(played: Played, name: str) -> None:
+    played.check(name)

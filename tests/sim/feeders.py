@@ -1,0 +1,86 @@
+"""The program of a FEEDER in a simulated world: it fails, has nothing, gives too much, ends.
+
+What it gives for a number is the same whenever it is asked for it.  O38: it is asked for the number
+after those that are in force, and no more when it has said that there is no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from typing import TYPE_CHECKING
+
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import inputs
+from condor_pydagman.graph.build import BuildOptions
+from condor_pydagman.graph.model import Dag, Feeder, Feeding
+from condor_pydagman.graph.piece import Piece, PieceText
+from tests.sim.verdicts import require
+
+if TYPE_CHECKING:
+    from tests.sim.process import Process
+
+MAX_DELAY_S = 20.0  # seconds that a run of the program may take
+MAX_FEEDINGS = 6
+
+
+def add_feeder(dag: Dag, rng: Random) -> None:
+    """Have a program add to the DAG."""
+    at_most = rng.choice((0, 0, 5))
+    dag.feeder = Feeder("feed $FEEDING", rng.randint(1, 4), at_most, 60, rng.randint(0, 4))
+
+
+class FakeFeeder:
+    """The program, as a simulated DAGMan runs it."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+        self._runs = 0  # which tells the answer of one that was killed from others
+
+    def feed(self, action: do.RunFeeder, answer: Callable[[inputs.Input], None]) -> None:
+        world = self._process.world
+        fed = [piece.feeding for piece in self._process.dag.pieces if piece.feeding is not None]
+        require(
+            [one.number for one in fed] == list(range(1, action.number)) or world.ever_garbled,
+            f"O38: feeding {action.number} is asked for after {fed}",
+        )
+        require(not any(one.last for one in fed), "O38: the feeder has said that it has no more")
+        self._runs += 1
+        run, delay = self._runs, world.growers.rng.uniform(0.0, MAX_DELAY_S)
+        world.after(delay, lambda: self._end(run, action))
+
+    def stop(self) -> None:
+        self._runs += 1
+
+    def _end(self, run: int, action: do.RunFeeder) -> None:
+        process, world = self._process, self._process.world
+        if world.process is not process or run != self._runs:
+            return
+        chance = world.growers.rng.random()
+        if chance < 0.15:
+            process.add_input(inputs.Fed(action.number, error="it is broken\nin two lines"))
+        elif chance < 0.3:
+            process.add_input(inputs.Fed(action.number))
+        else:
+            piece = world.growers.read(process, self._text(action.number))
+            wrong = isinstance(piece, str)
+            told = inputs.Fed(action.number, error=piece) if wrong else None
+            process.add_input(told or inputs.Fed(action.number, _piece(piece)))
+
+    def _text(self, number: int) -> PieceText:
+        seed = self._process.world.seed
+        total = Random(f"{seed} feedings").randint(1, MAX_FEEDINGS)
+        rng = Random(f"{seed} feeding {number}")
+        names = [f"F{number}n{place}" for place in range(rng.choice((0, 1, 2, 3)))]
+        lines = [f"JOB {name} n.sub" for name in names]
+        lines += [f"RETRY {name} 2" for name in names if rng.random() < 0.3]
+        if len(names) > 1:
+            lines.append(f"PARENT {names[0]} CHILD {' '.join(names[1:])}")
+        text = "".join(line + "\n" for line in lines)
+        feeding = Feeding(number, number >= total)
+        return PieceText("<feeding>", {"<feeding>": text}, BuildOptions(), feeding=feeding)
+
+
+def _piece(piece: Piece | str) -> Piece:
+    assert isinstance(piece, Piece)
+    return piece

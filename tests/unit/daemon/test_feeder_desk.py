@@ -1,0 +1,138 @@
+"""The program of a FEEDER: it is run, and what it writes becomes a piece, or a reason why not."""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from condor_pydagman.adapters import kept_pieces
+from condor_pydagman.daemon.feeder_desk import is_empty
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import inputs
+from condor_pydagman.graph.model import Feeder, Feeding
+from tests.unit.daemon.test_growth_desk import Bench
+
+
+class FeedingBench(Bench):
+    """A desk for a DAG with a FEEDER."""
+
+    def __init__(self, directory: Path, script: str, **how: Any) -> None:
+        super().__init__(directory, **how)
+        self.run.out.flush = lambda: None
+        program = directory / "feed"
+        program.write_text("#!/bin/sh\n" + script)
+        program.chmod(0o755)
+        self.dag.feeder = Feeder("feed", 1, 0, 60, 0, str(directory))
+
+    def begin(self, number: int = 1) -> None:
+        action = do.RunFeeder(number, ("feed",), (("PYDAGMAN_FEEDING", str(number)),))
+        self.desk.feed(action, self.told.append)
+
+    def until_told(self) -> inputs.Fed:
+        while not self.told:
+            due = self.desk.next_deadline()
+            assert due is not None
+            time.sleep(max(0.0, min(due - time.monotonic(), 0.1)))
+            self.desk.work(time.monotonic())
+        told = self.told.pop()
+        assert isinstance(told, inputs.Fed)
+        return told
+
+    def fed(self, number: int = 1) -> inputs.Fed:
+        self.begin(number)
+        return self.until_told()
+
+
+def test_a_piece(tmp_path: Path) -> None:
+    bench = FeedingBench(tmp_path, "echo JOB X$PYDAGMAN_FEEDING x; echo PARENT A CHILD X1")
+    told = bench.fed()
+    assert told.piece is not None
+    assert told.piece.dag.names[:1] == ["X1"]
+    assert told.piece.feeding == Feeding(1)
+    again = kept_pieces.of(bench.dag, bench.paths)[told.piece.digest]
+    assert (again.feeding, again.known) == (Feeding(1), (0,))
+    assert bench.desk.next_deadline() is None
+
+
+def test_no_more_with_and_without_nodes(tmp_path: Path) -> None:
+    told = FeedingBench(tmp_path, "echo JOB X x; exit 3").fed(4)
+    assert told.piece is not None
+    assert told.piece.feeding == Feeding(4, last=True)
+    told = FeedingBench(tmp_path, "exit 3").fed(5)
+    assert told.piece is not None
+    assert (told.piece.feeding, told.piece.size) == (Feeding(5, last=True), 0)
+
+
+def test_nothing_now(tmp_path: Path) -> None:
+    assert FeedingBench(tmp_path, "echo; echo '  # none'").fed() == inputs.Fed(1)
+    assert not (tmp_path / "t.dag.grown").exists()
+
+
+def test_what_is_refused(tmp_path: Path) -> None:
+    error = (
+        FeedingBench(tmp_path, "echo JOB A x; echo FOO; echo FEEDER BELOW 1 PROGRAM f").fed().error
+    )
+    assert error.startswith("what it has written is refused: ")
+    assert "<feeding 1>:1" in error
+    assert "Node A already exists in DAG" in error
+    assert "<feeding 1>:2" in error
+    error = FeedingBench(tmp_path, "echo FEEDER BELOW 1 PROGRAM f").fed().error
+    assert "FEEDER can't be added to a DAG that runs" in error
+
+
+def test_a_failure(tmp_path: Path) -> None:
+    assert FeedingBench(tmp_path, "exit 9").fed().error == "feed ended with exit code 9"
+    bench = FeedingBench(tmp_path, "")
+    (tmp_path / "feed").unlink()
+    assert bench.fed().error == "can't run feed: No such file or directory"
+    assert bench.desk.next_deadline() is None
+    bench = FeedingBench(tmp_path, "")
+    (tmp_path / "feed").chmod(0o644)
+    assert bench.fed().error == "can't run feed: Permission denied"
+
+
+def test_too_much(tmp_path: Path) -> None:
+    told = FeedingBench(tmp_path, "exec yes", max_piece_mb=1).fed()
+    assert "has written more than 1,000,000 bytes (PYDAGMAN_MAX_PIECE_MB)" in told.error
+
+
+def test_one_that_is_stopped_tells_nothing(tmp_path: Path) -> None:
+    bench = FeedingBench(tmp_path, "sleep 1000")
+    bench.desk.stop_feeder()  # before the first one
+    bench.begin()
+    bench.desk.stop_feeder()
+    bench.desk.work(time.monotonic())
+    assert bench.desk.next_deadline() is None
+    assert not bench.told
+
+
+def test_while_the_disk_is_full_a_feeding_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = FeedingBench(tmp_path, "echo JOB X x")
+
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "pwrite", full)
+        bench.begin()
+        while not bench.said:
+            bench.desk.work(time.monotonic())
+        assert not bench.told
+    due = bench.desk.next_deadline()
+    assert due is not None
+    bench.work(due)
+    assert bench.told.pop().piece.size == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "empty"), [("", True), ("\n \t\n# x\n  # y", True), ("# x\nJOB A a", False)]
+)
+def test_what_is_empty(text: str, empty: bool) -> None:
+    assert is_empty(text) is empty

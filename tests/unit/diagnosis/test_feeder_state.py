@@ -1,0 +1,49 @@
+"""How the FEEDER of a DAG stands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from condor_pydagman.diagnosis.explanation import Finding, Weight
+from condor_pydagman.diagnosis.feeder_state import feeder_findings
+from condor_pydagman.diagnosis.graph_state import GraphState
+from condor_pydagman.trace.run_history import FeederSeen
+from condor_pydagman.vocabulary import NodeStatus
+from tests.unit.diagnosis import NOW, facts_of, texts
+
+TEXT = "JOB A a.sub\nFEEDER BELOW 1 PROGRAM feed\n"
+DONE = {"A": (NodeStatus.DONE, [])}
+
+
+def found(
+    told: str, states: Any = DONE, seen: FeederSeen | None = None, dag: str = TEXT
+) -> list[Finding]:
+    facts = facts_of(dag, states, ad={"PYDAGMAN_Feeder": told} if told else {})
+    facts.run.feeding = seen or FeederSeen()
+    assert facts.dag is not None
+    return list(feeder_findings(facts, GraphState(facts.dag, facts.run)))
+
+
+def test_it_has_failed() -> None:
+    (finding,) = found("", seen=FeederSeen(0, "failed", "feeding 1: no table", NOW))
+    assert finding.weight is Weight.PROBLEM
+    assert texts(finding) == ["t.dag.nodes.log: feeding 1: no table"]
+
+
+def test_the_dag_waits_for_it() -> None:
+    (finding,) = found("runs, 2 feedings, 4 nodes")
+    assert finding.sentence.startswith("The DAG waits for its FEEDER")
+    assert texts(finding) == ["PYDAGMAN_Feeder of job 3: runs, 2 feedings, 4 nodes"]
+
+
+def test_it_is_tried_again() -> None:
+    (finding,) = found("waits, 0 feedings, 0 nodes; exit code 1", {})
+    assert finding.sentence == "The FEEDER has failed, and is run again."
+
+
+def test_nothing_is_to_be_said() -> None:
+    assert not found("waits, 2 feedings, 4 nodes", {})
+    assert not found("ended, 2 feedings, 4 nodes")
+    assert not found("")
+    assert not found("runs, 2 feedings", seen=FeederSeen(2, "ended"))
+    assert not found("runs, 2 feedings", dag="JOB A a.sub\n")

@@ -1,0 +1,292 @@
+"""FEEDER: a program that adds to the DAG when few nodes are left, live and replayed."""
+
+from __future__ import annotations
+
+import pytest
+
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import inputs
+from condor_pydagman.engine.engine import Engine
+from condor_pydagman.engine.report import FeederReport
+from condor_pydagman.graph.build import BuildOptions
+from condor_pydagman.graph.model import Dag, Feeder, Feeding, GrownPiece
+from condor_pydagman.graph.piece import Piece, PieceText, at_once, read_piece
+from condor_pydagman.vocabulary import DagStatus, JournalRecord
+from tests import make
+from tests.unit.engine.test_growth import Growing
+
+
+def feeder(**how: object) -> Feeder:
+    return Feeder("feed", 1, 0, 60, 2)._replace(**how)
+
+
+class Fed(Growing):
+    """An engine with a FEEDER."""
+
+    def __init__(self, text: str = "", *, begin: bool = True, **how: object) -> None:
+        dag = make.dag(text) if text else Dag(["t.dag"])
+        if not text:
+            dag.finish()
+        dag.feeder = feeder(**how)
+        super().__init__(dag)
+        if begin:
+            self.begin()
+
+    def runs(self) -> list[int]:
+        """Numbers of the feedings that have been asked for."""
+        return [one.number for one in self.asked if isinstance(one, do.RunFeeder)]
+
+    def piece(self, text: str, *, last: bool = False, number: int = 0) -> Piece:
+        number = number or self.runs()[-1]
+        given = PieceText("f", {"f": text}, BuildOptions(), feeding=Feeding(number, last))
+        return at_once(read_piece(self.dag, given, digest=f"d{number}"))
+
+    def give(self, text: str, *, last: bool = False) -> do.AppendJournalRecord:
+        """The program writes this; it is in force."""
+        piece = self.piece(text, last=last)
+        self.pieces[piece.digest] = piece
+        self.feed(inputs.Fed(self.runs()[-1], piece))
+        record = self.records(JournalRecord.GROWN)[-1]
+        self.read_back(record)
+        return record
+
+    def fails(self, error: str = "it is broken") -> None:
+        self.feed(inputs.Fed(self.runs()[-1], error=error))
+
+    def wait(self, seconds: float) -> None:
+        self.now += seconds
+        self.feed(inputs.Wake())
+
+    def exit_code(self) -> int | None:
+        exits = [one for one in self.asked if isinstance(one, do.Exit)]
+        return exits[0].code if exits else None
+
+    def end(self) -> None:
+        """The rescue file is written."""
+        assert isinstance(self.asked[-1], do.WriteRescue)
+        self.feed(inputs.RescueWritten())
+
+    @property
+    def report(self) -> FeederReport | None:
+        return self.engine.report().feeder
+
+
+def test_an_empty_dag_is_fed_until_there_is_no_more() -> None:
+    it = Fed(below=2)
+    assert it.runs() == [1]
+    it.give("JOB A a\nJOB B b\nPARENT A CHILD B\n")
+    assert it.runs() == [1]
+    it.run("A")
+    assert it.runs() == [1, 2]
+    it.give("JOB C c\n", last=True)
+    it.run("C")
+    assert it.exit_code() is None
+    it.run("B")
+    assert it.exit_code() == 0
+    assert it.report == FeederReport("ended", 2, 3)
+
+
+def test_there_is_no_more_at_the_first_time() -> None:
+    it = Fed()
+    it.give("", last=True)
+    assert it.exit_code() == 0
+
+
+def test_a_dag_waits_for_its_feeder() -> None:
+    it = Fed("A", below=1)
+    assert it.runs() == []
+    it.run("A")
+    assert it.runs() == [1]
+    assert it.exit_code() is None
+    assert it.report == FeederReport("runs", 0, 0)
+
+
+def test_what_the_program_is_told() -> None:
+    it = Fed("A -> B", below=3, program="feed.sh $FEEDING $open_count x$DONE_COUNT $NODE_COUNT")
+    asked = it.asked[-1] if isinstance(it.asked[-1], do.RunFeeder) else None
+    asked = asked or next(one for one in it.asked if isinstance(one, do.RunFeeder))
+    assert asked.words == ("feed.sh", "1", "2", "x$DONE_COUNT", "2")
+    told = dict(asked.variables)
+    assert (told["PYDAGMAN_FEEDING"], told["PYDAGMAN_FED_COUNT"]) == ("1", "0")
+    assert told["PYDAGMAN_OPEN_COUNT"] == "2"
+
+
+def test_nothing_now_is_asked_again_after_growing_pauses() -> None:
+    it = Fed()
+    for pause in (10.0, 20.0, 40.0, 60.0, 60.0):
+        asked = len(it.runs())
+        it.feed(inputs.Fed(1))
+        assert it.engine.next_deadline() == it.now + pause
+        it.wait(pause)
+        assert len(it.runs()) == asked + 1
+    assert it.runs() == [1] * 6
+    it.give("JOB A a\n")
+    it.run("A")
+    assert it.runs()[-1] == 2  # at once
+
+
+def test_a_piece_without_nodes_counts_but_is_followed_by_a_pause() -> None:
+    it = Fed()
+    it.give("SUBMIT-DESCRIPTION s {\nexecutable = /bin/true\n}\n")
+    assert it.runs() == [1]
+    it.wait(10.0)
+    assert it.runs() == [1, 2]
+
+
+def test_a_program_that_fails_is_run_again_and_then_no_more() -> None:
+    it = Fed("A", below=2, retries=2)
+    for pause in (10.0, 20.0):
+        it.fails("exit code 1\nsaid so")
+        assert it.report == FeederReport("waits", 0, 0, "exit code 1")
+        it.wait(pause - 2.0)
+        before = len(it.runs())
+        it.wait(2.0)
+        assert len(it.runs()) == before + 1
+    it.fails("exit code 1\nsaid so")
+    (record,) = it.records(JournalRecord.FEEDER_FAILED)
+    assert record.text == "feeding 1: exit code 1"
+    it.read_back(record)
+    it.read_back(record)
+    assert it.report == FeederReport("failed", 0, 0, "feeding 1: exit code 1")
+    it.run("A")
+    it.end()
+    assert it.exit_code() == 1
+    assert it.engine.report().dag_status is DagStatus.ERROR
+    assert it.runs() == [1, 1, 1]
+    said = [one.text for one in it.asked if isinstance(one, do.Say)]
+    assert any("its FEEDER has failed: feeding 1: exit code 1" in text for text in said)
+
+
+def test_a_success_gives_all_retries_back() -> None:
+    it = Fed(retries=1)
+    it.fails()
+    it.wait(10.0)
+    it.give("JOB A a\n")
+    it.run("A")
+    it.fails()
+    it.wait(10.0)
+    assert it.runs() == [1, 1, 2, 2]
+    assert not it.records(JournalRecord.FEEDER_FAILED)
+
+
+def test_a_record_that_is_not_read_back_is_written_again() -> None:
+    it = Fed(retries=0)
+    it.fails()
+    due = it.engine.next_deadline()
+    assert due is not None
+    it.wait(due - it.now)
+    assert len(it.records(JournalRecord.FEEDER_FAILED)) == 2
+    assert it.exit_code() is None
+    it.read_back(it.records(JournalRecord.FEEDER_FAILED)[0])
+    it.end()
+    assert it.exit_code() == 1
+
+
+def test_what_is_refused_when_it_comes_counts_as_a_failure() -> None:
+    it = Fed("A", below=2)
+    it.feed(inputs.Fed(1, it.piece("JOB B b\n")._replace(dag=make.dag("A"), known=())))
+    assert it.report is not None
+    assert it.report.error == "there is a node A already"
+
+
+def test_at_most() -> None:
+    it = Fed("A", below=5, at_most=3)
+    it.give("JOB B b\nJOB C c\n")
+    assert it.runs() == [1, 2]
+    it.feed(inputs.Fed(2, it.piece("JOB D d\nJOB E e\n")))
+    assert it.report is not None
+    assert it.report.error == "it has 2 nodes, and the FEEDER may add 1 more: AT-MOST 3"
+    it.wait(10.0)
+    it.give("JOB D d\n")
+    assert it.report == FeederReport("ended", 2, 3)
+    for name in "ABCD":
+        it.run(name)
+    assert it.exit_code() == 0
+
+
+def test_a_halted_dag_is_not_fed() -> None:
+    it = Fed("A")
+    it.feed(inputs.Halt("wait"))
+    it.run("A")
+    assert it.runs() == []
+    it.feed(inputs.Resume())
+    assert it.runs() == [1]
+
+
+def test_a_halted_dag_that_could_only_be_fed_ends_as_one_with_nodes_left() -> None:
+    it = Fed("A")
+    it.feed(inputs.Halt("wait"))
+    it.run("A")
+    due = it.engine.next_deadline()
+    assert due is not None
+    it.wait(due - it.now)
+    it.end()
+    assert it.exit_code() not in (None, 0)
+
+
+def test_a_dag_that_ends_is_not_fed_and_the_program_is_killed() -> None:
+    it = Fed("A", below=2)
+    it.feed(inputs.DagRemoved())
+    it.end()
+    assert any(isinstance(one, do.KillScripts) for one in it.asked)
+    it.feed(inputs.Fed(1, error="killed"))
+    assert not it.records(JournalRecord.FEEDER_FAILED)
+
+
+def test_a_replay_knows_what_has_been_fed() -> None:
+    it = Fed()
+    records = [it.give("JOB A a\n")]
+    it.run("A")
+    assert it.runs() == [1, 2]
+    again = Fed(begin=False)
+    again.pieces["d1"] = again.piece("JOB A a\n", number=1)
+    again.begin(recovering=True)
+    again.read_back(records[0])
+    again.run("A")
+    again.feed(inputs.LogCaughtUp(), inputs.QueueListed(()))
+    assert again.runs() == [2]
+
+
+@pytest.mark.parametrize("last", [False, True])
+def test_a_rescue_dag_goes_on_where_the_last_run_was(last: bool) -> None:
+    dag = make.dag("A")
+    dag.flags[0] |= 2
+    dag.pieces.append(GrownPiece(1, "d1", "", 1, Feeding(4, last)))
+    dag.feeder = feeder()
+    it = Growing(dag)
+    it.begin()
+    asked = [one.number for one in it.asked if isinstance(one, do.RunFeeder)]
+    assert asked == ([] if last else [5])
+
+
+def test_a_replay_that_shows_a_failure_ends_as_one() -> None:
+    it = Fed(begin=False)
+    it.begin(recovering=True)
+    it.read_back(do.AppendJournalRecord(JournalRecord.FEEDER_FAILED, -1, 0, text="feeding 1: no"))
+    it.feed(inputs.LogCaughtUp(), inputs.QueueListed(()))
+    assert it.runs() == []
+    it.end()
+    assert it.exit_code() == 1
+
+
+def test_the_provisioner_comes_first() -> None:
+    dag = make.dag("P; A")
+    dag.kinds[0] = 3
+    dag.feeder = feeder(below=3)
+    engine = Growing(dag)
+    engine.begin()
+    assert not [one for one in engine.asked if isinstance(one, do.RunFeeder)]
+
+
+def test_a_dag_without_one_has_no_report() -> None:
+    it = Growing(make.dag("A"))
+    assert isinstance(it.engine, Engine)
+    assert it.engine.report().feeder is None
+
+
+def test_what_the_program_says_can_do_no_harm() -> None:
+    it = Fed()
+    it.fails("\x1b[2J" + "x" * 1000)
+    assert it.report is not None
+    assert "\x1b" not in it.report.error
+    assert len(it.report.error) == 300
