@@ -137,11 +137,11 @@ def a_group_and_its_sites(s: Scene) -> None:
         )
     )
     s.until(lambda: lines(s.work, "ended.txt"), "A1 to end")
-    with opened(s) as page:
+    with sites.monitored(), opened(s) as page:
         page.get_by_label("A2: running, at north").wait_for(state="attached")
         page.get_by_role("tab", name="Sites").click()
         rows = page.locator(".groups .rows .row:visible")
-        rows.filter(has_text="of 1 site, 1 is full").filter(has_text="waits for a site").wait_for()
+        rows.filter(has_text="1 is full").filter(has_text="waits for a site").wait_for()
         rows.filter(has_text="at its site").get_by_role("button", name="Rematch").click()
         dialog = page.get_by_role("dialog")
         dialog.get_by_text("also those that are done").wait_for()
@@ -149,7 +149,6 @@ def a_group_and_its_sites(s: Scene) -> None:
         s.says("Group A is taken back from site")
         s.touch("go.A")
         sites.write("south", 9)
-        sites.publish()
         rows.filter(has_text="has ended").filter(has_text=sites.full("north")).wait_for()
         assert s.ends() == 0
         rows.filter(has_text=sites.full("south")).filter(has_text="2 of 2").wait_for()
