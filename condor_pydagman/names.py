@@ -90,6 +90,11 @@ class DagPaths(NamedTuple):
         return self.primary + ".grown"
 
     @property
+    def cache(self) -> str:
+        """What nodes with a CACHE command were last done with."""
+        return self.primary + ".cache"
+
+    @property
     def sites(self) -> str:
         """What is known of the sites that groups of nodes were matched to."""
         return self.primary + ".sites"

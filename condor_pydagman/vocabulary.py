@@ -149,6 +149,7 @@ class JournalRecord(Enum):
     NO_SITE = "NO_SITE"  # value: rounds so far; text: why the group gets no site any more
     CONDITION = "CONDITION"  # value: 1 true, 0 false, -1 it can't be said; text: by which values
     NODE_RESULT = "NODE_RESULT"  # value: 100 * part + parts, -1: it failed; text: ClassAd, or why
+    CACHED = "CACHED"  # value: 1 nothing has changed, 0 it runs; text: name of its result, why
     BRAKED = "BRAKED"  # value: number of the BRAKE; text: resumes so far, effect, name, why
     BRAKES_OFF = "BRAKES_OFF"  # value: how many resumes before; text: why a person resumes
     GROWN = "GROWN"  # value: number of a piece; text: its digest, of the FEEDER: FEEDING 7 [LAST]
@@ -224,6 +225,7 @@ DAG_EVENTS = {
     "node.retry": "a failed node is tried again",
     "node.submit_failed": "the jobs of a node could not be submitted",
     "node.decided": "the RUN_IF of a node has been evaluated",
+    "node.looked_up": "it is decided whether a node with a CACHE command runs",
     "node.steered": "a person has asked something of a node",
     "job.submit": "a job is in the queue",
     "job.execute": "a job has started to run",

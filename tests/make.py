@@ -17,6 +17,7 @@ from condor_pydagman.graph.model import (
     DONE,
     NOOP,
     Abort,
+    Cached,
     Condition,
     Dag,
     Published,
@@ -58,6 +59,7 @@ def dag(
     policies: Mapping[str, SitePolicy] | None = None,
     conditions: Mapping[str, str | Condition] | None = None,
     published: Mapping[str, Published] | None = None,
+    cached: Mapping[str, Cached] | None = None,
     noop: str = "",
     done: str = "",
     jobstate_log: str = "",
@@ -88,6 +90,7 @@ def dag(
     made.save_points = {made.ids[n]: value for n, value in (saves or {}).items()}
     _add_conditions(made, conditions or {})
     made.published = {made.ids[n]: value for n, value in (published or {}).items()}
+    made.cached = {made.ids[n]: value for n, value in (cached or {}).items()}
     _set_kinds(made, kinds or {})
     _flag(made, noop, NOOP)
     _flag(made, done, DONE)

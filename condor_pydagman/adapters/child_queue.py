@@ -74,6 +74,10 @@ class ChildQueue(ABC):
     def _result(self, request: Any, answer: Any) -> Any:
         """The result of a request that the child has answered."""
 
+    def _time_limit(self, request: Any) -> float:
+        """Seconds that a request may take."""
+        return self._timeout_s
+
     def _fail(self, reason: str) -> None:
         """The present request has come to nothing."""
         self._found(reason)
@@ -119,7 +123,7 @@ class ChildQueue(ABC):
         if child is None:
             return
         self._child = child
-        self._until = self._clock() + self._timeout_s
+        self._until = self._clock() + self._time_limit(self._waiting[0][0])
         child.send(*self._message(self._waiting[0][0]))
 
     def _fork(self) -> Child:

@@ -16,6 +16,8 @@ from typing import Any
 from condor_pydagman.adapters import files
 from condor_pydagman.graph.lint.findings import FileKind
 from condor_pydagman.graph.lint.submit_file import parse
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.names import DagPaths
 
 _UNIVERSE_NAMES = """
 vanilla local scheduler grid java parallel vm docker container standard mpi globus pvm
@@ -48,6 +50,12 @@ class DiskWorld:
         if kind is None:
             kind = self._kinds[path] = _kind(path)
         return kind
+
+    def cache_outlook(self, dag: Dag, file: str) -> Iterator[str]:
+        """See `adapters.cache_outlook`."""
+        from condor_pydagman.adapters import cache_outlook
+
+        return cache_outlook.told(dag, cache_outlook.outlook(dag, DagPaths(file).cache))
 
     def is_directory(self, path: str) -> bool:
         """Whether `path` is a directory."""

@@ -45,6 +45,7 @@ class Outlook(NamedTuple):
         jobs: by submit descriptions, of the nodes to be run.
         config: knobs and options in force.
         running: whether a DAGMan runs it now.
+        cached: why nodes with a CACHE command would run, '' for those that would not.
         inner: what would run of its sub-DAGs, by the names of their nodes; a text says why that
             is not told.
     """
@@ -56,6 +57,7 @@ class Outlook(NamedTuple):
     jobs: Sequence[JobCount]
     config: Config
     running: bool
+    cached: dict[int, str]
     inner: dict[str, Outlook | str]
 
     @property
@@ -130,6 +132,7 @@ def _outlook(options: DagmanOptions, depth: int, described: set[str]) -> Outlook
         depth: how many levels of sub-DAGs are looked into.
         described: paths of the DAGs whose Outlook has been made, or is.
     """
+    from condor_pydagman.adapters.cache_outlook import outlook
     from condor_pydagman.adapters.job_counts import count_jobs
     from condor_pydagman.daemon import dag_input, initialize
     from condor_pydagman.graph.cycle import describe_cycle, find_cycle
@@ -146,6 +149,10 @@ def _outlook(options: DagmanOptions, depth: int, described: set[str]) -> Outlook
     cycle = find_cycle(dag)
     if cycle:
         raise PydagmanError(f"a cycle exists in the DAG: {describe_cycle(dag, cycle)}")
+    cached = outlook(dag, paths.cache)
+    for node, why in cached.items():
+        if not why:
+            dag.flags[node] |= DONE
     submitted = [
         node
         for node in range(len(dag))
@@ -160,6 +167,7 @@ def _outlook(options: DagmanOptions, depth: int, described: set[str]) -> Outlook
         count_jobs(dag, submitted, workflow),
         config,
         living_holder(paths.lock) is not None,
+        cached,
         _inner(dag, options, depth, described),
     )
 
@@ -194,8 +202,10 @@ def _is_to_run(dag: Dag, node: int) -> bool:
 
 
 def _lines(found: Outlook) -> Iterator[str]:
+    from condor_pydagman.adapters.cache_outlook import told
+
     dag, order = found.dag, found.order
-    done = order.done - _left_out(dag)
+    done = _done(found)
     yield f"{' '.join(map(printable, found.files))}: {len(dag)} node(s): {_kinds(dag)}"
     if found.running:
         yield "DAGMan runs it now: condor_submit_dag would refuse it. See condor_pydagman watch"
@@ -206,6 +216,7 @@ def _lines(found: Outlook) -> Iterator[str]:
     if dag.choices:
         chosen = printable("; ".join(map(str, dag.choices)))
         yield f"{_left_out(dag)} node(s) are left out: CHOOSE {chosen}"
+    yield from told(dag, found.cached)
     left = len(dag) - order.done
     if dag.feeder is not None:
         program, below = printable(dag.feeder.program), dag.feeder.below
@@ -229,6 +240,15 @@ def _lines(found: Outlook) -> Iterator[str]:
         yield f"Sub-DAG of node {printable(name)}:"
         lines = [printable(inner)] if isinstance(inner, str) else _lines(inner)
         yield from (_INDENT + line for line in lines)
+
+
+def _done(found: Outlook) -> int:
+    """How many nodes are done, those left out and those that CACHE leaves out not counted."""
+    return found.order.done - _left_out(found.dag) - _unchanged(found)
+
+
+def _unchanged(found: Outlook) -> int:
+    return sum(not why for why in found.cached.values())
 
 
 def _left_out(dag: Dag) -> int:
@@ -295,6 +315,9 @@ def _node_lines(found: Outlook) -> Iterator[str]:
         what = "would run" if _is_to_run(dag, node) else "is done"
         if dag.flags[node] & LEFT_OUT:
             what = "is left out"
+        if node in found.cached:
+            why = printable(found.cached[node])
+            what = f"would run: {why}" if why else "is done already: nothing has changed"
         yield f"{printable(name)}: {what}"
 
 
@@ -305,8 +328,9 @@ def _as_json(found: Outlook, *, nodes: bool) -> dict[str, Any]:
         "running": found.running,
         "rescue": found.rescue,
         "nodes": len(dag),
-        "done": order.done - _left_out(dag),
+        "done": _done(found),
         "left_out": _left_out(dag),
+        "unchanged": _unchanged(found),
         "jobs": sum(count.jobs for count in found.jobs),
         "descriptions": [count._asdict() for count in found.jobs],
         "steps": order.widths,
@@ -317,5 +341,6 @@ def _as_json(found: Outlook, *, nodes: bool) -> dict[str, Any]:
         },
     }
     if nodes:
+        fields["cached"] = {dag.names[node]: why for node, why in found.cached.items()}
         fields["to_run"] = [name for n, name in enumerate(dag.names) if _is_to_run(dag, n)]
     return fields

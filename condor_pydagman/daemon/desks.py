@@ -1,23 +1,28 @@
-"""What DAGs need that have sub-DAGs, scripts, DATA nodes, groups, shared limits or conditions.
+"""What DAGs need that have sub-DAGs, scripts, DATA nodes, groups, shared limits, conditions or
+CACHE commands.
 
 Others do not load it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 from condor_pydagman.adapters import script_runner
 from condor_pydagman.daemon import subdag_nodes
 from condor_pydagman.daemon.dag_input import CannotStart
+from condor_pydagman.engine.cache_records import NOTHING_CACHED
 from condor_pydagman.vocabulary import NodeKind
 
 if TYPE_CHECKING:
     from condor_pydagman.adapters.schedd_process import ScheddProcess
     from condor_pydagman.config import Config
+    from condor_pydagman.daemon.ports import Out
     from condor_pydagman.daemon.run import DagRun
     from condor_pydagman.graph.model import Dag
+    from condor_pydagman.names import DagPaths
 
 
 def preload(dag: Dag, admin: Config) -> None:
@@ -49,6 +54,19 @@ def open_desks(run: DagRun, schedd: ScheddProcess, admin: Config) -> None:
         run.shared_limits = _limits_desk().open_desk(run, schedd, admin)
     if decides(run.dag):
         run.conditions = _condition_desk().open_desk(run, schedd)
+    if run.dag.cached:
+        run.cache = _cache_desk().open_desk(run, schedd)
+
+
+def known_results(dag: Dag, paths: DagPaths) -> Mapping[str, str]:
+    """Names of what nodes with a CACHE command have last made, by names of nodes."""
+    return _cache_desk().known_results(dag, paths.cache) if dag.cached else NOTHING_CACHED
+
+
+def foresee_cached(dag: Dag, paths: DagPaths, out: Out) -> None:
+    """-DryRun: nodes with a CACHE command of which nothing has changed are taken for done."""
+    if dag.cached:
+        _cache_desk().foresee(dag, paths.cache, out)
 
 
 def decides(dag: Dag) -> bool:
@@ -72,3 +90,9 @@ def _condition_desk() -> ModuleType:
     from condor_pydagman.daemon import condition_desk
 
     return condition_desk
+
+
+def _cache_desk() -> ModuleType:
+    from condor_pydagman.daemon import cache_desk
+
+    return cache_desk

@@ -112,6 +112,8 @@ class Performer:
             do.TakePlaces: lambda a: _there(run.shared_limits).take(a, tell),
             do.EvaluateConditions: lambda a: _there(run.conditions).take(a, tell),
             do.ReadResult: lambda a: _there(run.conditions).take(a, tell),
+            do.LookUpCached: lambda a: _there(run.cache).take(a, tell),
+            do.KeepCached: lambda a: _there(run.cache).take(a, tell),
             do.ReadPiece: lambda a: run.growth_desk().read(a, tell),
             do.RunFeeder: lambda a: run.growth_desk().feed(a, tell),
             do.Grown: grown,

@@ -19,6 +19,8 @@ from condor_pydagman.adapters.schedd_requests import Request
 from condor_pydagman.engine.actions import (
     EvaluateConditions,
     Grown,
+    KeepCached,
+    LookUpCached,
     MatchSites,
     ReadPiece,
     ReadResult,
@@ -171,6 +173,13 @@ class Conditions(Protocol):
 
     def take(self, action: EvaluateConditions | ReadResult, tell: Callable[[Input], None]) -> None:
         """Evaluate conditions, or read what a node publishes; `tell` is given the answer later."""
+
+
+class Cache(Protocol):
+    """Looks up nodes with a CACHE command, and keeps that they have ended well."""
+
+    def take(self, action: LookUpCached | KeepCached, tell: Callable[[Input], None]) -> None:
+        """Look nodes up, or keep what has ended; `tell` is given the answer later."""
 
 
 class Growth(Protocol):

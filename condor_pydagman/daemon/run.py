@@ -50,6 +50,7 @@ class DagRun:
         shared_limits: what is done about limits that DAGs share; None if there are none.
         sites: what is done about sites; None if the DAG has no groups that need one.
         conditions: what is done about conditions; None if the DAG has none, and publishes nothing.
+        cache: what is done about nodes with a CACHE command; None if there are none.
         growth: what is added to the DAG; None until something is.
         make_growth: makes that.
     """
@@ -91,8 +92,7 @@ class DagRun:
         self.paths = paths
         self.out = out
         self.log = log
-        self.schedd = schedd
-        self.scripts = scripts
+        self.schedd, self.scripts = schedd, scripts
         self.lock = lock
         self.workflow = workflow
         self.started, self.version = started, version
@@ -111,6 +111,7 @@ class DagRun:
         self.sites: ports.Sites | None = None
         self.shared_limits: ports.SharedLimits | None = None
         self.conditions: ports.Conditions | None = None
+        self.cache: ports.Cache | None = None
         self.growth: ports.Growth | None = None
         self._make_growth = make_growth
         self.placements = PlacementTotals() if NodeKind.DATA in dag.kinds else None

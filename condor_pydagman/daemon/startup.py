@@ -127,6 +127,8 @@ def prepare(
     schedd = _schedd_process(it, options)
     dag, rescue_number = read_dag(options, config, it.paths, out)
     desks.preload(dag, admin)
+    if options.dry_run:
+        desks.foresee_cached(dag, it.paths, out)
     recovering = _is_recovering(options, it, out)
     if recovering or not it.job.cluster:
         it.schedd.select_by_log(it.nodes_log)
@@ -182,6 +184,7 @@ def _engine(
         first_sequence=1 if recovering else jobstate_log.history.sequence + 1,
         mode=_mode(options),
         pieces=pieces,
+        cached=desks.known_results(dag, it.paths),
     )
 
 

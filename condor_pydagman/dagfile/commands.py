@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Union
 
+from condor_pydagman.dagfile.cache_command import Cache as Cache
 from condor_pydagman.dagfile.growth_commands import ExtendLine as ExtendLine
 from condor_pydagman.dagfile.growth_commands import FeederLine as FeederLine
 from condor_pydagman.dagfile.growth_commands import GrownLine as GrownLine
@@ -432,6 +433,7 @@ Command = Union[
     Publish,
     Skipped,
     NodeResult,
+    Cache,
     SavePointFile,
     Category,
     SiteGroupLine,

@@ -170,6 +170,10 @@ _TABLE = (
         "What the RUN_IF of other nodes can ask of a node that is done, as in a rescue file.",
     )._replace(extension=True),
     _uses(
+        "CACHE <node> [CHECKSUM] [INPUTS <file> ...] [OUTPUTS <file> ...]",
+        "The node is not run again if nothing of it has changed since it was last done.",
+    )._replace(extension=True),
+    _uses(
         "BRAKE <name> <number>[%] [OF <last>] [ALIKE EXIT_CODE|HOLD_REASON|SITE]"
         " [CATEGORY <category>] (HALT|HOLD|ABORT)",
         "Stops the DAG when more nodes fail than so many, perhaps all in the same way.",

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from condor_pydagman.dagfile import brake_lines as brake
+from condor_pydagman.dagfile import cache_lines as cache
 from condor_pydagman.dagfile import choice_lines as choice
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile import condition_lines as condition
@@ -133,6 +134,7 @@ _TABLE = (
         condition.read_node_result,
         condition.write_node_result,
     ),
+    Syntax("CACHE", commands.Cache, cache.read_cache, cache.write_cache),
     Syntax("BRAKE", commands.BrakeLine, brake.read_brake, brake.write_brake),
     Syntax("EXTEND", commands.ExtendLine, growth.read_extend, growth.write_extend),
     Syntax("SCATTER", commands.ScatterLine, growth.read_scatter, growth.write_scatter),

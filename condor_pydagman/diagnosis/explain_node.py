@@ -85,6 +85,8 @@ def life_of(run: NodeRun) -> Iterator[Moment]:
         which = f"attempt {attempt.number + 1}: " if len(run.attempts) > 1 else ""
         moments = sorted(_moments(attempt, run.since), key=lambda moment: moment.time)
         yield from (moment._replace(text=which + moment.text) for moment in moments)
+    if run.cached:
+        yield Moment(run.since, "done already: nothing has changed since it last was (CACHE)")
     if run.skipped:
         yield Moment(run.since, "skipped: its PRE script returned the value of PRE_SKIP")
 

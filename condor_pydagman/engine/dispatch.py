@@ -22,6 +22,7 @@ from condor_pydagman.engine import (
     provisioner,
     reconcile,
     rerun,
+    result_cache,
     run_end,
     scripts,
     shared_limits,
@@ -82,6 +83,8 @@ def dispatch(run: RunState) -> None:
     rerun.settle(run)
     if run.dag.published:
         node_results.work(run)
+    if run.cache:
+        result_cache.work(run)
     if run.conditions:
         conditions.ask_if_due(run)
     if run.save_points.due:
@@ -191,6 +194,8 @@ def _deadlines(run: RunState) -> Iterator[float | None]:
         yield feeder.next_time(run)
     if run.dag.published:
         yield node_results.next_time(run)
+    if run.cache:
+        yield run.cache.unread.next_time()
     if run.conditions:
         yield conditions.next_time(run)
     yield run_end.next_final_deadline(run)

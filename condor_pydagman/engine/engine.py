@@ -29,6 +29,7 @@ from condor_pydagman.engine import (
     operator,
     provisioner,
     reconcile,
+    result_cache,
     run_end,
     run_start,
     scripts,
@@ -39,6 +40,7 @@ from condor_pydagman.engine import (
     submission,
     views,
 )
+from condor_pydagman.engine.cache_records import NOTHING_CACHED
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.growth_records import NO_PIECES, Growing
 from condor_pydagman.engine.report import GroupReport, NodeReport, Report
@@ -61,6 +63,7 @@ class Engine:
         dag_id: cluster of the DAGMan job, for `$DAGID`; 0 if unknown.
         first_sequence: first number for jobstate.log, one above those already there.
         mode: what kind of run this is.
+        cached: names of what nodes with a CACHE command have last made, by names of nodes.
         pieces: what may be added to the DAG, or has been by an earlier DAGMan, by digest.
         check: recount and compare everything after each input (for tests and debugging).
 
@@ -81,6 +84,7 @@ class Engine:
         first_sequence: int = 1,
         mode: Mode = Mode.RUN,
         pieces: Mapping[str, Piece] = NO_PIECES,
+        cached: Mapping[str, str] = NOTHING_CACHED,
         check: bool = False,
     ) -> None:
         self.check = check
@@ -93,6 +97,7 @@ class Engine:
             first_sequence=first_sequence,
             mode=mode,
             growth=Growing(pieces, dag.pieces),
+            cached=cached,
         )
         self._published = -1
 
@@ -196,6 +201,8 @@ _HANDLERS: dict[type, Callable[[RunState, Any], None]] = {
     inputs.PlacesWanted: shared_limits.on_wanted,
     inputs.ConditionsEvaluated: conditions.on_evaluated,
     inputs.ResultRead: node_results.on_read,
+    inputs.CachedFound: result_cache.on_found,
+    inputs.CachedKept: result_cache.on_kept,
     inputs.RescueWritten: run_end.on_rescue_written,
     inputs.AppendFailed: run_end.on_append_failed,
     inputs.RemoveFailed: dispatch.on_remove_failed,

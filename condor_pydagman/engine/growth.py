@@ -72,6 +72,7 @@ def is_outdated(run: RunState, piece: Piece) -> bool:
     being decided whether one of the children is to run."""
     asked, unread = run.conditions.asked, run.conditions.unread
     decided = any(child in asked or child in unread for child in piece.children)
+    decided = decided or bool(run.cache and any(map(run.cache.is_being_decided, piece.children)))
     return decided or bool(run.growth.awaited) or piece.base != len(run.dag.pieces)
 
 
@@ -184,6 +185,7 @@ def _extend(run: RunState, piece: Piece, number: int) -> Growth:
     growth = add_piece(run.dag, piece, number)
     run.shared.grow(run.dag, growth.nodes)
     run.brakes.grow()
+    run.cache.sums_changed()
     free = run.nodes.grow(growth)
     if run.conditions:
         run.nodes.turns.grow(run.dag, piece.children, run.nodes.states)

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import decisions, retry_verdicts
+from condor_pydagman.engine import cached_nodes, decisions, retry_verdicts
 from condor_pydagman.engine.inputs import EndedJob, LogEvent, QueuedJob
 from condor_pydagman.engine.jobs import CLUSTER_ITSELF, Jobs, run_key
 from condor_pydagman.engine.node_states import Cause, State
@@ -59,6 +59,8 @@ def start_all(run: RunState, nodes: Sequence[int]) -> None:
             continue
         if run.conditions.leads and _follows(run, node):
             followers.append(node)
+        elif run.cache and cached_nodes.waits(run, node):
+            run.cache.came_up(node)
         elif run.sites and run.sites.holds_back(node) and run.mode is not Mode.DRY_RUN:
             run.sites.node_could_start(node, run.now)
         else:
@@ -210,6 +212,8 @@ def end_well(run: RunState, node: int) -> list[int]:
         note_run(run, node, 0, failed=False)
     run.nodes.move(node, Cause.SUCCEEDED, run.now)
     run.steering.run_over(node)
+    if run.cache:
+        run.cache.ended(node)
     _forget_run(run, node)
     return run.nodes.release_children(node)
 
@@ -344,6 +348,8 @@ def begin_anew(run: RunState, node: int) -> None:
         run.conditions.forget(node)
         if node in run.nodes.turns.parents:
             run.nodes.turns.close(node)
+    if run.cache:
+        run.cache.forget(node)
     taken = run.nodes.retries.get(node, 0) + 1
     run.nodes.set_retries(node, taken)
     run.retrying.extra_retries[node] = taken
@@ -374,6 +380,9 @@ def start_retry_now(run: RunState, node: int) -> None:
     """An old log, or the schedd's queue, shows that the node's next run has begun."""
     if run.nodes.states[node] == State.RETRY_WAIT:
         run.retrying.queue.discard(node)
+        start(run, node)
+    elif run.cache and cached_nodes.is_open(run, node):  # without a record of the CACHE command
+        run.cache.run_unasked(node)
         start(run, node)
 
 

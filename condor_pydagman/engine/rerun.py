@@ -128,6 +128,8 @@ def _wait_again(run: RunState, child: int) -> None:
     )
     leave_queues(run, child)
     run.nodes.move(child, Cause.DROPPED, run.now)
+    if run.cache:
+        run.cache.forget(child)
     if had_pre:
         lifecycle.begin_anew(run, child)
 

@@ -6,11 +6,13 @@ questions that need nothing else.  What changes a run's course lives in the modu
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import Enum
 
 from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine.brake_records import Brakes
+from condor_pydagman.engine.cache_records import NOTHING_CACHED, Cache
 from condor_pydagman.engine.condition_records import Conditions, Results
 from condor_pydagman.engine.dag_states import MOVES, Phase
 from condor_pydagman.engine.decisions import ALL_EVENTS
@@ -82,6 +84,7 @@ class RunState:
         limited_queues: `ready` and those of scripts, if nodes keep to shared limits; else None.
         conditions: nodes that run if a condition is true.
         results: what nodes have published for conditions.
+        cache: nodes that do not run if nothing has changed since they were done.
         brakes: what stops a DAG of which much fails.
         growth: what is added to the DAG while it runs.
         feeder: the program that adds to it when few nodes are left.
@@ -90,6 +93,7 @@ class RunState:
     __slots__ = (
         "admin",
         "brakes",
+        "cache",
         "categories",
         "conditions",
         "config",
@@ -143,6 +147,7 @@ class RunState:
         first_sequence: int,
         mode: Mode,
         growth: Growing,
+        cached: Mapping[str, str] = NOTHING_CACHED,
     ) -> None:
         self.dag = dag
         self.config = config
@@ -152,6 +157,7 @@ class RunState:
         self.dag_id = dag_id
         self.mode = mode
         self.growth = growth
+        self.cache = Cache(dag, cached)
         self.now = 0.0
         self.out: list[do.Action] = []
         self._reset_run_state(first_sequence)

@@ -86,7 +86,7 @@ def _turns(run: RunState) -> None:
         unfinished = sum(run.nodes.states[parent] not in ENDED for parent in parents)
         assert unfinished == turns.unfinished[node], run.nodes.move_history(node)
         assert run.nodes.waiting[node] >= GATE, run.nodes.move_history(node)
-    for node in run.conditions.skipped:
+    for node in (*run.conditions.skipped, *run.cache.cached):
         assert run.nodes.states[node] == State.DONE, run.nodes.move_history(node)
 
 

@@ -76,7 +76,7 @@ def node_reports(run: RunState) -> Iterator[NodeReport]:
     settings, waiting_for_retry = run.steering.settings.get, bool(run.retrying.queue)
     sites, skipped, watched = run.sites, run.conditions.skipped, bool(nodes.turns.watched)
     anew = _decided_anew(run) if skipped else skipped
-    special = waiting_for_retry or bool(run.conditions)
+    special = waiting_for_retry or bool(run.conditions) or bool(run.cache)
     for node, name in enumerate(run.dag.names):
         jobs = by_node.get(node)
         queued, held, running = _NO_PROCS if jobs is None else _procs(jobs)
@@ -117,6 +117,10 @@ def _details(run: RunState, node: int) -> str:
         return "skipped" if why is None else f"skipped: RUN_IF is false{': ' * bool(why)}{why}"
     if node in run.conditions.asked or node in run.conditions.unread:
         return "its RUN_IF is being evaluated"
+    if node in run.cache.cached:
+        return "cached: nothing has changed since it was last done"
+    if run.cache.is_being_decided(node):
+        return "it is found out whether it has to run (CACHE)"
     due = run.retrying.queue.due(node)
     if due is None:
         return ""

@@ -9,6 +9,7 @@ from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.graph import (
     brakes,
+    cache_commands,
     chosen_nodes,
     condition_commands,
     connect,
@@ -50,6 +51,7 @@ _FUNCTIONS: dict[type, Callable[[Building, Any], None]] = {
     commands.Publish: condition_commands.publish,
     commands.Skipped: condition_commands.skipped,
     commands.NodeResult: condition_commands.node_result,
+    commands.Cache: cache_commands.cache,
     commands.Done: modify.done,
     commands.SiteGroupLine: site_groups.site_group,
     commands.SitePolicyLine: site_groups.site_policy,

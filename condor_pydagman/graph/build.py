@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 
-from condor_pydagman.graph import condition_commands, limit_uses, splices, whole
+from condor_pydagman.graph import cache_commands, condition_commands, limit_uses, splices, whole
 from condor_pydagman.graph.apply_bulk import NotSimple
 from condor_pydagman.graph.building import Building, BuildOptions
 from condor_pydagman.graph.model import Dag
@@ -53,6 +53,7 @@ def _complete(building: Building, reader: DagReader) -> None:
     try:
         whole.warn_of_categories(building)
         limit_uses.warn_of_empty_limits(building)
+        cache_commands.leave_out(building)
     except ProcessingError as error:
         reader.errors.append(error)
     whole.add_priority(building)

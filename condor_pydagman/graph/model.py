@@ -15,6 +15,7 @@ from condor_pydagman.graph.edges import Edges
 from condor_pydagman.graph.parts import (
     Abort,
     Brake,
+    Cached,
     Choice,
     Condition,
     DotFile,
@@ -41,6 +42,7 @@ __all__ = [
     "BY_NODE",
     "Abort",
     "Brake",
+    "Cached",
     "Choice",
     "Condition",
     "Dag",
@@ -99,6 +101,7 @@ class Dag:
         self.conditions: dict[int, Condition] = {}
         self.published: dict[int, Published] = {}
         self.results: dict[int, str] = {}  # of an earlier run, the text of a ClassAd
+        self.cached: dict[int, Cached] = {}
         self.extensions: dict[int, Extension] = {}  # by nodes that let the DAG grow
         self.categories: dict[int, str] = {}
         self.category_limits: dict[str, int] = {}
@@ -322,6 +325,7 @@ BY_NODE = (
     "conditions",
     "published",
     "results",
+    "cached",
     "extensions",
     "categories",
     "group_of",

@@ -102,6 +102,21 @@ class Published(NamedTuple):
     attributes: tuple[str, ...] = ()
 
 
+class Cached(NamedTuple):
+    """CACHE commands of a node.
+
+    Attributes:
+        checksum: files are compared by what is in them, not by size and time.
+        inputs, outputs: names of files, relative to the node's directory; with macros.
+        named: a line names the node, or a sweep that it is of, not only ALL_NODES.
+    """
+
+    checksum: bool = False
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    named: bool = False
+
+
 class SiteGroup(NamedTuple):
     """A SITE_GROUP command, with what SITE_POLICY commands say of it.
 

@@ -28,6 +28,7 @@ _ONLY_AT_THE_START = {
     commands.Publish: "PUBLISH",
     commands.Skipped: "SKIPPED",
     commands.NodeResult: "NODE_RESULT",
+    commands.Cache: "CACHE",
     commands.BrakeLine: "BRAKE",
     commands.FeederLine: "FEEDER",
 }

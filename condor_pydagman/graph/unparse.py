@@ -123,6 +123,8 @@ def _modifiers(dag: Dag, node: int) -> Iterator[Command]:
     if node in dag.save_points:
         yield commands.SavePointFile(_NO_LINE, name, dag.save_points[node])
     yield from _decisions(dag, node)
+    if node in dag.cached:
+        yield commands.Cache(_NO_LINE, name, *dag.cached[node][:-1])
     if node in dag.extensions:
         yield _extension(name, dag.extensions[node])
     if flags & SKIPPED:

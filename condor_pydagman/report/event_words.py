@@ -33,6 +33,8 @@ def _state(event: DagEvent) -> str:
     how = f", {printable(result(value, reason))}" if value is not None or reason else ""
     if event.data.get("skipped") and reason:
         how = printable(f", skipped: {reason}")
+    if event.data.get("cached"):
+        how = printable(f", cached: {reason}")
     return f"{event.data['was']} -> {event.data['status']}{how}"
 
 
@@ -84,6 +86,9 @@ _WORDS: Mapping[str, Callable[[DagEvent], str]] = {
     "group.no_site": lambda event: f"{_group(event)} gets no site{_why(event)}",
     "node.state": _state,
     "node.retry": lambda event: f"is tried again, retry {event.data['retry']}",
+    "node.looked_up": lambda event: (
+        "CACHE: it is done already" if event.data["value"] else f"CACHE: it is to run{_why(event)}"
+    ),
     "node.decided": lambda event: f"its RUN_IF {_DECISIONS[event.data['value']]}{_why(event)}",
     "node.steered": lambda event: printable(
         f"{event.data['command']}, asked by {event.data['by']}"

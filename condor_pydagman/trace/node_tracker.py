@@ -14,7 +14,7 @@ from condor_pydagman.engine.node_settings import read_settings
 from condor_pydagman.engine.steering_rules import RETRY, read_text
 from condor_pydagman.records.own_events import RecordRead, parse_record
 from condor_pydagman.records.placement_event import COMPLETED, FAILED, RESCHEDULED, parse_event
-from condor_pydagman.trace import acting_brakes, growth_seen
+from condor_pydagman.trace import acting_brakes, growth_seen, node_decisions
 from condor_pydagman.trace import nodes_log_text as log_text
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.group_sites import ENDS_AT_SITE, EVENTS, GroupSites
@@ -390,8 +390,8 @@ class NodeTracker:
             self._failed(node, event.time, None, read.text)
         elif read.record is JournalRecord.STEERED:
             self._steered(node, read.text, event.time)
-        elif read.record is JournalRecord.CONDITION:
-            self._decided(node, read, event.time)
+        elif read.record in node_decisions.RECORDS:
+            node_decisions.take_record(self, node, read, event.time)
         elif read.record is JournalRecord.NODE_RESULT and read.value < 0:
             self._failed(node, event.time, RETURN_NO_RESULT, read.text)
         elif read.record in EVENTS:
@@ -408,14 +408,6 @@ class NodeTracker:
                 value = RETURN_JOB_ABORTED if lost else read.value
                 self.tell("job.abort" if lost else "job.terminate", event.time, node, job_id(job))
                 self._proc_ended(job, *found, value)
-
-    def _decided(self, node: NodeRun, read: RecordRead, time: float) -> None:
-        """Its RUN_IF is true (1), false (0), or can't be evaluated (-1)."""
-        self.tell("node.decided", time, node, value=read.value, reason=read.text)
-        if read.value == 0:
-            self.not_needed(node, f"RUN_IF is false: {read.text}", time)
-        elif read.value < 0:
-            self.set_status(node, NodeStatus.ERROR, time, reason=f"RUN_IF fails: {read.text}")
 
     def _group_record(self, node: NodeRun, read: RecordRead, time: float) -> None:
         """The node's group has a site, or leaves it; then all its nodes are to run anew."""

@@ -197,6 +197,7 @@ class NodeRun:
         status: its state, as the node status file would call it.
         since: when it came into that state.
         attempts: oldest first; empty if it has not been started.
+        cached: it is done without having run, since nothing of it has changed (CACHE).
         skipped: it is done without a job: its PRE script returned PRE_SKIP, or its RUN_IF is false.
         no_retry: DAGMan has said that it will not be tried again.
         retries: how many it has, as a person has set; None: as the DAG says.
@@ -208,6 +209,7 @@ class NodeRun:
     __slots__ = (
         "anew_from",
         "attempts",
+        "cached",
         "cancelled_by",
         "name",
         "no_retry",
@@ -223,7 +225,7 @@ class NodeRun:
         self.status = status
         self.since = 0.0
         self.attempts: list[Attempt] = []
-        self.skipped = self.no_retry = False
+        self.skipped = self.no_retry = self.cached = False
         self.retries: int | None = None
         self.retries_told = 0
         self.anew_from = 0
@@ -237,7 +239,7 @@ class NodeRun:
 
     def begin_anew(self) -> None:
         """It is to run again, with all its retries, whatever was asked of it before."""
-        self.no_retry = self.skipped = False
+        self.no_retry = self.skipped = self.cached = False
         self.cancelled_by = ""
         self.anew_from = len(self.attempts)
 

@@ -320,6 +320,8 @@ class Writer:
             f"PUBLISH {name} ATTRIBUTES a,b",
             f"SKIPPED {name}",
             f"NODE_RESULT {name} [ n = 3 ]",
+            f"CACHE {name} {self._maybe('CHECKSUM')} INPUTS {self._file()} a$(JOB)",
+            f"CACHE ALL_NODES OUTPUTS {self._file()}",
         ))  # fmt: skip
 
     def _whole(self) -> str:

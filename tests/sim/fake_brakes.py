@@ -209,7 +209,7 @@ def _ended(
         retried &= event.record is not JournalRecord.SUBMIT_FAILED  # which uses up all retries
         if retried or (state == State.FAILED != was):
             found.append((node, (node, nodes.values.get(node, 0) if by_value else "")))
-        elif state == State.DONE != was:
+        elif state == State.DONE != was and node not in process.engine.run.cache.cached:
             found.append((node, None))
     return found
 

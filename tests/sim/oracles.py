@@ -185,6 +185,9 @@ class Oracles:
         mine = cluster is not None and cluster.era == self._world.era
         self.truth.garbled = self._world.ever_garbled
         self.truth.event(event, cluster if mine else None)
+        if self._world.process is not None:
+            checked = not (self.truth.garbled or event.node in self.truth.steered)
+            self._world.caches.event(self._world.process.dag, event, checked=checked)
 
     def cluster_taken(self, cluster: Cluster, limits: Throttles) -> None:
         """The schedd takes a cluster; `limits` were in force when it was submitted."""
@@ -204,6 +207,8 @@ class Oracles:
         before = set() if sites.cleans_up(node) else before
         early = [c.node for c in live if c.node in before]
         require(not early, f"O1: {name} submitted while {early} are in the queue")
+        checked = not (world.ever_garbled or sites.cleans_up(node))
+        world.caches.submitted(dag, name, checked=checked)
         if world.ever_garbled:
             return
         states = world.process.engine.run.nodes.states
@@ -281,7 +286,8 @@ class Oracles:
         services = {dag.names[n] for n in dag.of_kind(NodeKind.SERVICE)}
         missing = set(dag.names) - services - self.truth.done - self.truth.steered
         require(not missing, f"O14: exit code 0, but {missing} not done")
-        self._world.sites.ended(dag, self.truth.done - self.truth.decisions.skipped)
+        ran = self.truth.done - self.truth.decisions.skipped - self._world.caches.unchanged
+        self._world.sites.ended(dag, ran)
 
     # The longer ones.
 

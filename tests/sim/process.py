@@ -13,7 +13,7 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.records.job_description import Workflow
-from tests.sim import fake_conditions, ports
+from tests.sim import fake_cache, fake_conditions, ports
 from tests.sim.fake_log import FakeNodesLog
 from tests.sim.fake_scripts import FakeScripts
 from tests.sim.fake_sites import Desk
@@ -97,6 +97,7 @@ class Process:
             world.limits(),
             dag_id=world.era + 1,
             pieces=world.growers.pieces(self.dag),
+            cached=world.caches.results(),
             check=True,
         )
         self.engine.process = self
@@ -118,6 +119,8 @@ class Process:
             run.sites = Desk(world.sites, self)
         if self.dag.conditions or self.dag.published:
             run.conditions = fake_conditions.Desk(world, self)
+        if self.dag.cached:
+            run.cache = fake_cache.Desk(world.caches, self)
         self.loop = Loop(run, sources)
 
     def _run(self, recovering: bool) -> DagRun:

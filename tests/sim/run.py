@@ -1,5 +1,5 @@
 """Run seeds: `python -m tests.sim.run --seed N [--count M] [--twice]`, with `--steered`,
-`--matched`, `--decided`, `--braked`, `--growing` or `--fed`.
+`--matched`, `--decided`, `--braked`, `--growing`, `--fed` or `--cached`.
 
 Prints the rates of faults of each failing seed with its trace; `--verbose` does so for all.
 """
@@ -26,6 +26,7 @@ KINDS = {
     "braked": "the DAGs have brakes",
     "growing": "nodes and people add to the DAG",
     "fed": "a FEEDER adds to the DAG",
+    "cached": "nodes have CACHE commands, and DAGs are run again",
 }
 
 

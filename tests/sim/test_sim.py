@@ -17,6 +17,7 @@ DECIDED = 100
 BRAKED = 100
 GROWING = 100
 FED = 100
+CACHED = 100
 SLICE = 50
 STEPS = 60  # about how many steps of a run are tried
 
@@ -129,6 +130,26 @@ def test_crashes_at_many_steps_of_a_dag_that_is_fed(seed: int) -> None:
     assert calm.trace_text().count("The DAG has grown by") > 2
     for step in some_steps(seed, calm.boundaries):
         World(seed, faults=quiet, fed=True, crash_at={step}).run()
+
+
+@pytest.mark.parametrize("first", range(1, CACHED + 1, SLICE))
+def test_fresh_seeds_with_nodes_that_do_not_run_again(first: int) -> None:
+    assert not verdicts(list(range(first, first + SLICE)), cached=True)
+
+
+def test_fresh_seeds_with_nodes_that_do_not_run_again_and_all_else() -> None:
+    for kinds in ({"steered", "decided"}, {"matched", "growing"}, {"braked", "steered"}):
+        assert not verdicts(list(range(1, SLICE + 1)), cached=True, **dict.fromkeys(kinds, True))
+
+
+@pytest.mark.parametrize("seed", [8, 19])
+def test_crashes_at_many_steps_of_runs_in_which_little_changes(seed: int) -> None:
+    quiet = faults.Faults(until=300.0)
+    calm = World(seed, faults=quiet, cached=True)
+    calm.run()
+    assert calm.caches.hits > 3
+    for step in some_steps(seed, calm.boundaries):
+        World(seed, faults=quiet, cached=True, crash_at={step}).run()
 
 
 @pytest.mark.parametrize("seed", [15, 59])

@@ -114,6 +114,8 @@ class Truth:
             self.done.add(event.node)
         elif posted and not spoiled:
             self._ended_well(event.node)
+        if event.record is JournalRecord.CACHED and event.value == 1:
+            self.done.add(event.node)
         if event.record is JournalRecord.STEERED:
             self._steer(event)
         if event.record is JournalRecord.SITE_LEFT:

@@ -12,6 +12,7 @@ from condor_pydagman.graph.model import NOOP, Abort, Dag, Tolerance
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 from tests.sim import (
     fake_brakes,
+    fake_cache,
     fake_conditions,
     fake_sites,
     feeders,
@@ -98,10 +99,11 @@ def draw(
     braked: bool = False,
     growing: bool = False,
     fed: bool = False,
+    cached: bool = False,
 ) -> Workload:
     """A random workload; its nodes may be submitted together, unless not `together`, some run
     at sites if `matched`, some have conditions if `decided`, some add to the DAG if `growing`, a
-    FEEDER does if `fed`, and it has brakes if `braked`."""
+    FEEDER does if `fed`, some have CACHE commands if `cached`, and it has brakes if `braked`."""
     shape = rng.getrandbits(64)
     failing = rng.choice((0.0, 0.05, 0.2, 0.5))
     config, limits = _config(rng), _limits(rng)
@@ -126,6 +128,8 @@ def draw(
             growers.add_extensions(dag, Random(f"{seed} growing"))
         if fed:
             feeders.add_feeder(dag, Random(f"{seed} fed"))
+        if cached:
+            fake_cache.add_caches(dag, Random(f"{seed} cached"))
         return dag
 
     return Workload(build, config, limits, outcomes)

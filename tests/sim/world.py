@@ -17,6 +17,7 @@ from condor_pydagman.records import ad_attributes
 from condor_pydagman.vocabulary import ScriptKind
 from tests.sim import faults as fault_rates
 from tests.sim.fake_brakes import Brakers
+from tests.sim.fake_cache import Caches
 from tests.sim.fake_log import FakeLog
 from tests.sim.fake_schedd import FakeSchedd
 from tests.sim.fake_sites import FakeSites
@@ -48,6 +49,7 @@ class World:
         fed: whether a FEEDER adds to the DAG, if no workload is given.
         matched: whether there are groups of nodes that run at sites, if no workload is given.
         decided: whether nodes have conditions, if no workload is given.
+        cached: whether nodes have CACHE commands, and the DAG is run again.
 
     Attributes:
         now: seconds.
@@ -75,13 +77,11 @@ class World:
         braked: bool = False,
         growing: bool = False,
         fed: bool = False,
+        cached: bool = False,
     ) -> None:
         self.seed = seed
-        self.steered = steered
-        self.matched = matched
-        self.decided = decided
-        self.braked = braked
-        self.growing = growing
+        self.steered, self.matched, self.decided = steered, matched, decided
+        self.braked, self.growing, self.cached = braked, growing, cached
         self.rng = Random(seed)
         self.workload = workload or draw(
             seed,
@@ -92,6 +92,7 @@ class World:
             braked=braked,
             growing=growing,
             fed=fed,
+            cached=cached,
         )
         self.faults = fault_rates.swarm(self.rng) if faults is None else faults
         self.now = 0.0
@@ -120,6 +121,7 @@ class World:
         self.growers = Growers(self)
         self.users = Users(self)
         self.brakes = Brakers(self)
+        self.caches = Caches(self)
         self.every(20.0, self._maybe_clock_step)
 
     def fresh_dag(self) -> Dag:
@@ -286,10 +288,14 @@ class World:
         self.schedd.manager_left(self.era)
         self.exit_codes.append(code)
         self.process = None
-        if code == 0 or self.era + 1 >= MAX_ERAS or not self.rescue_text:
+        again = self.cached and self.caches.goes_on(code)
+        if again:
+            self.rescue_text = ""
+        if self.era + 1 >= MAX_ERAS or not (again or (code != 0 and self.rescue_text)):
             self._over = True
             return
         self.era += 1
+        self.caches.new_era()
         self.users.new_era()
         self.after(self.rng.choice((0.0, 1.0, 400.0)), self._start)
 

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from enum import Enum, IntEnum
 from typing import NamedTuple, Protocol
 
+from condor_pydagman.graph.model import Dag
+
 MAX_KEPT = 100  # of one code: a million nodes may share a mistake
 
 
@@ -55,6 +57,9 @@ class World(Protocol):
 
     def common_input(self, text: str, directory: str) -> str | None:
         """The list of common input files of a description's first job, None if it has none."""
+
+    def cache_outlook(self, dag: Dag, file: str) -> Iterator[str]:
+        """Which nodes with a CACHE command would run, and why, in lines; `file` is the DAG's."""
 
     def submit_warnings(self, text: str, directory: str, name: str) -> list[str]:
         """What HTCondor warns of in a description; `name` is how it calls it."""
@@ -209,6 +214,11 @@ CODES: dict[str, Code] = {
         "a BRAKE that never does anything",
         "its number must be less than what it counts; categories of a splice are named"
         " splice+category",
+    ),
+    "DAG413": Code(
+        _INFO,
+        "nodes with a CACHE command: which of them would run now, and why",
+        "condor_pydagman dry-run takes a rescue file into account as well",
     ),
 }
 

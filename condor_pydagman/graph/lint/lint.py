@@ -49,6 +49,9 @@ def lint(files: Sequence[str], world: World, options: BuildOptions) -> Findings:
     else:
         check_graph(dag, findings)
         check_macros(dag, world, findings)
+        if dag.cached:
+            for line in world.cache_outlook(dag, files[0]):
+                findings.add("DAG413", line, place=files[0])
     _add_remarks(dag.remarks, findings)
     check_files(dag, world, findings)
     check_requests(dag, world, findings)

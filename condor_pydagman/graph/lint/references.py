@@ -35,6 +35,7 @@ _ORDER: tuple[type, ...] = (
     commands.Publish,
     commands.Skipped,
     commands.NodeResult,
+    commands.Cache,
     commands.ExtendLine,
     commands.ScatterLine,
     commands.GrownLine,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from condor_pydagman.adapters import cache_outlook
 from condor_pydagman.cli import pydagman
 
 DAG = """\
@@ -148,3 +149,19 @@ def test_a_dag_that_is_fed(here: Path, capsys: pytest.CaptureFixture[str]) -> No
     text = said(capsys, "f.dag")
     assert "feed $FEEDING would add nodes whenever fewer than 3 are left: FEEDER\n" in text
     assert "Nothing would run" not in text
+
+
+def test_nodes_of_which_nothing_has_changed(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / "t.dag").write_text("JOB A a.sub\nJOB B a.sub\nPARENT A CHILD B\nCACHE ALL_NODES\n")
+    text = said(capsys, "t.dag", "--nodes")
+    assert "CACHE: A: to run: it has never been done\nCACHE: B: to run: its parent A runs" in text
+    assert "A: would run: it has never been done\n" in text
+    monkeypatch.setattr(cache_outlook, "outlook", lambda dag, path: {0: "", 1: "x"})
+    text = said(capsys, "t.dag", "--nodes")
+    assert "To run: 1 node(s) with 2 job(s)\n" in text
+    assert "A: is done already: nothing has changed\n" in text
+    told = json.loads(said(capsys, "t.dag", "--json", "--nodes"))
+    assert (told["done"], told["unchanged"], told["to_run"]) == (0, 1, ["B"])
+    assert told["cached"] == {"A": "", "B": "x"}

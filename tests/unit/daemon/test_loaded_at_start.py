@@ -18,8 +18,8 @@ ONLY_OF_CONDOR_SUBMIT_DAG = {"condor_pydagman.dagman_job.submit_to_schedd"}
 LATE = {
     "daemon/subdag_nodes.py": {"preload", "prepare"},
     "adapters/knobs.py": {"apply_config_file"},
-    # What DATA nodes, groups, shared limits and conditions take, loaded if there are any.
-    "daemon/desks.py": {"preload", "_site_desk", "_limits_desk", "_condition_desk"},
+    # What DATA nodes, groups, shared limits, conditions and CACHE take, loaded if there are any.
+    "daemon/desks.py": {"preload", "_site_desk", "_limits_desk", "_condition_desk", "_cache_desk"},
     "daemon/submit.py": {"_data_template"},
     # What the first client of the local socket takes.
     "daemon/clients.py": {"read_requests"},
@@ -57,7 +57,8 @@ def test_modules_for_sub_dags_are_loaded_at_the_start() -> None:
     """Whatever a function of theirs imports is one of what is there by then."""
     code = (
         "import sys; from condor_pydagman.cli import dagman; from condor_pydagman.daemon import "
-        "condition_desk, data_nodes, growth_desk, loop, initialize, limits_desk, site_desk;"
+        "cache_desk, condition_desk, data_nodes, growth_desk, loop, initialize, limits_desk;"
+        " from condor_pydagman.daemon import site_desk;"
         " from condor_pydagman.daemon import startup, subdag_nodes; subdag_nodes.preload();"
         " print(*sys.modules)"
     )

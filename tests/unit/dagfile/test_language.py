@@ -18,13 +18,13 @@ from condor_pydagman.dagfile.parser import manager_commands
 
 
 def test_every_word_of_the_language_is_known() -> None:
-    assert len(LANGUAGE) == 50
+    assert len(LANGUAGE) == 51
     assert all(about.word == word == normal(word) for word, about in LANGUAGE.items())
     assert [word for word, about in LANGUAGE.items() if about.extension] == [
         *("SWEEP", "NOTIFY", "SWEEP_PARENT", "TIMEOUT"),
         *("SITE_GROUP", "SITE_POLICY", "SITE_MATCHED", "CHOOSE"),
         "SHARED_LIMIT",
-        *("RUN_IF", "PUBLISH", "SKIPPED", "NODE_RESULT", "BRAKE"),
+        *("RUN_IF", "PUBLISH", "SKIPPED", "NODE_RESULT", "CACHE", "BRAKE"),
         *("EXTEND", "SCATTER", "FEEDER", "GROWN"),
     ]
 

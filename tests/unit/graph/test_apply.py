@@ -41,6 +41,7 @@ LINES = {
     commands.Publish: "PUBLISH A FILE x",
     commands.Skipped: "SKIPPED A",
     commands.NodeResult: "NODE_RESULT A []",
+    commands.Cache: "CACHE A INPUTS x",
     commands.ExtendLine: "EXTEND A more.dag",
     commands.ScatterLine: "SCATTER A list x-{item} x.sub",
     commands.SavePointFile: "SAVE_POINT_FILE A",

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.lint.findings import FileKind, Finding, Findings
 from condor_pydagman.graph.lint.lint import lint
+from condor_pydagman.graph.model import Dag
 
 SUBMIT = "executable = /bin/true\noutput = $(Cluster).out\nqueue\n"
 
@@ -33,6 +34,9 @@ class PaperWorld:
         if path not in self.files:
             return FileKind.MISSING
         return FileKind.EXECUTABLE if path.endswith(".sh") else FileKind.FILE
+
+    def cache_outlook(self, dag: Dag, file: str) -> Iterator[str]:
+        yield f"{file}: {len(dag.cached)} node(s) with a CACHE command"
 
     def is_directory(self, path: str) -> bool:
         return path + "/" in self.files

@@ -1,0 +1,139 @@
+"""The file `<dag>.cache`: what nodes with a CACHE command were last done with.
+
+A line that a node is about to run is on the disk before it runs, so that nobody takes its earlier
+result for one that still counts.  If that can't be written, the file is removed: all nodes run
+again, rather than one too few.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from condor_pydagman.adapters import files, own_files
+from condor_pydagman.errors import FileError
+from condor_pydagman.records import cache_store
+from condor_pydagman.records.cache_store import Read, Record
+
+MAX_BYTES = 1 << 29  # of the file; a node takes some hundreds
+MAX_LINES_A_NODE = 6  # on average; with more, the file is written anew
+FEW_LINES = 1000  # for which that does not count
+
+_Identity = tuple[int, int, int, int]
+
+
+class CacheFile:
+    """The file, which others may delete or replace at any time.
+
+    Attributes:
+        problems: what is wrong with it, in lines that have not been taken.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.problems: list[str] = []
+        self._records: dict[str, Record] = {}
+        self._seen: _Identity | None = None
+        self._foreign = False  # somebody's file, which is left alone
+
+    def records(self) -> dict[str, Record]:
+        """By names of nodes, what they were last done with; not to be changed."""
+        now = self._identity()
+        if now is None or now != self._seen:
+            self._load()
+        return self._records
+
+    def append(self, lines: Sequence[str], records: dict[str, Record], *, sync: bool) -> None:
+        """Add lines, and what they say; `sync`: they are on the disk when this returns."""
+        if not lines or self._foreign:
+            return
+        self._records.update(records)
+        try:
+            fd = own_files.open_own(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+            try:
+                new = not os.fstat(fd).st_size
+                data = "".join([cache_store.HEAD + "\n"] * new + list(lines)).encode("ascii")
+                while data:
+                    data = data[os.write(fd, data) :]
+                if sync:
+                    os.fsync(fd)
+            finally:
+                os.close(fd)
+            self._seen = self._identity()
+        except OSError as error:
+            self._give_up(error.strerror or str(error))
+
+    def _load(self) -> None:
+        self._records = {}
+        self._seen = None
+        self._foreign = False
+        try:
+            data = _read(self.path)
+        except FileNotFoundError:
+            return
+        except (OSError, FileError) as error:
+            self._foreign = True
+            self._say(f"can't be read: {getattr(error, 'strerror', None) or error}")
+            return
+        read = cache_store.read(data)
+        self._records = read.records
+        self._foreign = read.foreign
+        if read.foreign:
+            self._say(f"{read.damage}: it is another file; move it away")
+            self._seen = self._identity()
+            return
+        if read.damage:
+            self._say(f"{read.damage}: what stands before it counts no more")
+        if read.damage or read.size < len(data) or _is_long(read):
+            self._write_anew()
+        self._seen = self._identity()
+
+    def _write_anew(self) -> None:
+        try:
+            files.replace(self.path, cache_store.whole_text(self._records))
+        except FileError as error:
+            self._give_up(str(error))
+
+    def _give_up(self, why: str) -> None:
+        self._records.clear()
+        self._seen = None
+        self._say(f"can't be written ({why}); it is removed")
+        try:
+            os.unlink(self.path)
+        except OSError as error:
+            self._say(f"can't be removed either ({error.strerror}); remove it")
+
+    def _say(self, what: str) -> None:
+        self.problems.append(f"{self.path}: {what}; nodes with a CACHE command may run again")
+
+    def _identity(self) -> _Identity | None:
+        try:
+            found = os.stat(self.path)
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _is_long(read: Read) -> bool:
+    return read.lines > FEW_LINES and read.lines > MAX_LINES_A_NODE * len(read.records)
+
+
+def _read(path: str) -> bytes:
+    """What is in the file.
+
+    Raises:
+        OSError, FileError: it can't be read, is somebody else's, or too large.
+    """
+    with os.fdopen(own_files.open_to_read(path), "rb") as file:
+        data = file.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise FileError(f"it is larger than {MAX_BYTES >> 20} MB")
+    return data
+
+
+def read_records(path: str) -> dict[str, Record]:
+    """What the file says; nothing if it can't be read.  It is not written."""
+    try:
+        return cache_store.read(_read(path)).records
+    except (OSError, FileError):
+        return {}

@@ -1,0 +1,84 @@
+"""Which nodes with a CACHE command would run now, and why; nothing is submitted or written.
+
+It is taken that nodes which run make new results, that conditions are true, and that nobody changes
+a file meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+
+from condor_pydagman.adapters.cache_file import read_records
+from condor_pydagman.adapters.cache_lookup import Question, look_up
+from condor_pydagman.adapters.cached_files import CachedFiles
+from condor_pydagman.graph.model import DONE, USER_DONE, Dag
+from condor_pydagman.graph.result_sums import ResultSums
+from condor_pydagman.printable import printable
+from condor_pydagman.records.cache_facts import cached_node
+from condor_pydagman.records.cache_store import Record
+
+MAX_NAMED = 10  # nodes of which the same is said
+
+
+def outlook(dag: Dag, path: str) -> dict[int, str]:
+    """Why each node with a CACHE command that is not done would run; '' for one that would not.
+
+    Args:
+        path: the file that keeps what nodes were last done with.
+    """
+    if not dag.cached:
+        return {}
+    try:
+        return _Outlook(dag, read_records(path)).of_all()
+    except CycleError:
+        return {}
+
+
+def told(dag: Dag, found: dict[int, str]) -> Iterator[str]:
+    """The outlook in lines for people, one for each reason."""
+    by_why: dict[str, list[str]] = {}
+    for node, why in found.items():
+        by_why.setdefault(why, []).append(dag.names[node])
+    for why, names in sorted(by_why.items()):
+        some = " ".join(map(printable, names[:MAX_NAMED]))
+        more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
+        what = f"to run: {why}" if why else "done already: nothing has changed since it last was"
+        yield f"CACHE: {some}{more}: {what}"
+
+
+class _Outlook:
+    def __init__(self, dag: Dag, records: dict[str, Record]) -> None:
+        self._dag = dag
+        self._records = records
+        self._files = CachedFiles()
+        self._found: dict[int, str] = {}
+
+    def of_all(self) -> dict[int, str]:
+        dag = self._dag
+        sums = ResultSums(dag, self._result_of)
+        order = TopologicalSorter({vertex: dag.predecessors(vertex) for vertex in dag.vertices()})
+        for node in order.static_order():
+            if node in dag.cached and not dag.flags[node] & DONE:
+                self._found[node] = self._why(node, sums)
+        return dict(sorted(self._found.items()))
+
+    def _why(self, node: int, sums: ResultSums) -> str:
+        dag, record = self._dag, self._records.get(self._dag.names[node])
+        unknown, parents = sums.of(node).unknown, f"{sums.of(node).number:032x}"
+        if unknown >= 0:
+            return f"its parent {dag.names[unknown]} {self._how(unknown)}"
+        question = Question(cached_node(dag, node), parents, "its parents are others")
+        return look_up(question, record, self._files).why
+
+    def _how(self, parent: int) -> str:
+        if self._found.get(parent):
+            return "runs"
+        return "has made nobody knows what" if parent in self._dag.cached else "has no CACHE"
+
+    def _result_of(self, node: int) -> str:
+        """As `engine.cached_nodes.result_of`, of what does not run."""
+        record = self._records.get(self._dag.names[node])
+        if node not in self._dag.cached or record is None or self._found.get(node):
+            return ""
+        return "" if self._dag.flags[node] & USER_DONE else record.result

@@ -1,0 +1,103 @@
+"""Facts of files for nodes with a CACHE command: size and modification time, or a checksum.
+
+Files are others': a FIFO or a device is not opened, a directory is no fact of what is in it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+from collections.abc import Mapping
+from typing import BinaryIO, NamedTuple
+
+from condor_pydagman.adapters import files
+from condor_pydagman.errors import FileError
+from condor_pydagman.records.cache_facts import CachedNode, expanded
+
+_BLOCK = 1 << 20
+_MAX_CHECKSUMS = 10_000  # that are remembered
+_ASSIGNMENT = re.compile(r"^[ \t]*([\w.+-]+)[ \t]*=[ \t]*(.*?)[ \t]*$", re.M)
+_MAX_NESTED = 10  # macros in values of macros
+
+_Identity = tuple[int, int, int, int, int]
+
+
+class FileFact(NamedTuple):
+    """What is known of a file; `problem` says, after its name, why nothing is, else it is ''."""
+
+    fact: str
+    problem: str = ""
+
+
+class CachedFiles:
+    """Looks at files; a checksum is made once of a file that many nodes have."""
+
+    def __init__(self) -> None:
+        self._checksums: dict[_Identity, str] = {}
+
+    def look(self, path: str, *, checksum: bool) -> FileFact:
+        """The fact of a file now."""
+        if "$(" in path:
+            return FileFact("", "has a macro that no VARS of the node sets")
+        try:
+            found = os.stat(path)
+            if stat.S_ISDIR(found.st_mode):
+                return FileFact("", "is a directory: name the files in it")
+            if not stat.S_ISREG(found.st_mode):
+                return FileFact("", "is not an ordinary file")
+            if checksum:
+                return FileFact(self._checksum(path, found))
+        except FileNotFoundError:
+            return FileFact("", "is not there")
+        except (OSError, FileError, ValueError) as error:  # ValueError: a byte 0 in the name
+            return FileFact("", f"can't be read: {getattr(error, 'strerror', None) or error}")
+        return FileFact(f"{found.st_size} bytes of {found.st_mtime_ns}")
+
+    def _checksum(self, path: str, found: os.stat_result) -> str:
+        known = self._checksums.get(_identity(found))
+        if known is not None:
+            return known
+        with files.open_ordinary(path) as file:
+            before = os.fstat(file.fileno())
+            checksum = _sha256(file)
+            after = os.fstat(file.fileno())
+        if _identity(before) == _identity(after):
+            if len(self._checksums) >= _MAX_CHECKSUMS:
+                self._checksums.clear()
+            self._checksums[_identity(after)] = checksum
+        return checksum
+
+
+def _identity(found: os.stat_result) -> _Identity:
+    times = found.st_mtime_ns, found.st_ctime_ns
+    return found.st_dev, found.st_ino, found.st_size, *times
+
+
+def _sha256(file: BinaryIO) -> str:
+    found = hashlib.sha256()
+    while True:
+        block = file.read(_BLOCK)
+        if not block:
+            return f"sha256 {found.hexdigest()}"
+        found.update(block)
+
+
+def executable_of(node: CachedNode, text: str) -> str:
+    """The executable that a submit description names, relative to the node's directory; '' if it
+    names none.  Macros that neither the description nor VARS set stay."""
+    known = {key.lower(): value for key, value, append in node.variables if not append}
+    known.update((key.lower(), value) for key, value in _ASSIGNMENT.findall(text))
+    known.update((key.lower(), value) for key, value, append in node.variables if append)
+    known.update(job=node.name)
+    return _resolved(known.get("executable", ""), known)
+
+
+def _resolved(text: str, known: Mapping[str, str]) -> str:
+    for _ in range(_MAX_NESTED):
+        new = expanded(text, known)
+        if new == text or len(new) > 4096:
+            break
+        text = new
+    return text

@@ -1,0 +1,56 @@
+"""How CACHE lines are read and written: nodes that are not run again while nothing has changed.
+
+The command is ours.  A file that is called as a word of it is named with a path, `./INPUTS`.
+"""
+
+from __future__ import annotations
+
+from condor_pydagman.dagfile import commands
+from condor_pydagman.dagfile.commands import Command
+from condor_pydagman.dagfile.lexer import Words
+from condor_pydagman.dagfile.line_error import LineError
+from condor_pydagman.dagfile.line_parts import Context, node_name, normal, unexpected
+from condor_pydagman.dagfile.quoting import file_word, node_word
+
+CHECKSUM, INPUTS, OUTPUTS = WORDS = ("CHECKSUM", "INPUTS", "OUTPUTS")
+
+
+def read_cache(words: Words, context: Context) -> Command:
+    """CACHE."""
+    node = node_name(words)
+    checksum = False
+    files: dict[str, list[str]] = {INPUTS: [], OUTPUTS: []}
+    kind = ""
+    while words.peek():
+        word = words.next_file()
+        if not word:  # quotes with nothing in them
+            break
+        said = normal(word)
+        if said in files:
+            _refuse_empty(kind, files, words)
+            kind = said
+        elif said == CHECKSUM:
+            checksum = True
+        elif kind:
+            files[kind].append(word)
+        else:
+            unexpected(word, words, *WORDS)
+    _refuse_empty(kind, files, words)
+    names = (tuple(dict.fromkeys(files[one])) for one in (INPUTS, OUTPUTS))
+    return commands.Cache(context.lines.number, node, checksum, *names)
+
+
+def _refuse_empty(kind: str, files: dict[str, list[str]], words: Words) -> None:
+    if kind and not files[kind]:
+        raise LineError(f"{kind} missing its files", words)
+
+
+def write_cache(command: commands.Cache) -> str:
+    """CACHE."""
+    words = ["CACHE", node_word(command.node)]
+    if command.checksum:
+        words.append(CHECKSUM)
+    for kind, files in ((INPUTS, command.inputs), (OUTPUTS, command.outputs)):
+        if files:
+            words += [kind, *map(file_word, files)]
+    return " ".join(words)

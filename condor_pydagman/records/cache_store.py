@@ -1,0 +1,122 @@
+"""The file beside a DAG that keeps what its nodes with a CACHE command were last done with:
+`<dag>.cache`.
+
+It is text: a head line, then a line for each thing that happened, in order; a later line of a node
+counts.  BEGAN: the node was about to run, with these facts, and its earlier result counts no more.
+DONE: it ended well, with these outputs.  Each line has a checksum.  What stands before a damaged
+line is not believed: that line may have said that it holds no more.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from condor_pydagman.records.cache_facts import Facts
+
+_OURS = "# condor_pydagman cache, version "
+HEAD = f"{_OURS}1"
+BEGAN, DONE = "BEGAN", "DONE"
+
+
+class Record(NamedTuple):
+    """The last run of a node.
+
+    Attributes:
+        result: the name of what it has made, which no other run has.
+        facts: what it began with; none: it could not be found out, and nothing is equal to it.
+        outputs: facts of its output files when it had ended well; None if it has not.
+    """
+
+    result: str
+    facts: Facts
+    outputs: Facts | None = None
+
+
+class Read(NamedTuple):
+    """What a file says.
+
+    Attributes:
+        records: by name of the node.
+        lines: how many it has, the head left out.
+        damage: what is wrong with it, '' if nothing is.
+        size: of the part that ends with a line's end, in bytes.
+        foreign: it is no file of this kind at all.
+    """
+
+    records: dict[str, Record]
+    lines: int
+    damage: str
+    size: int
+    foreign: bool = False
+
+
+def began_line(name: str, result: str, facts: Mapping[str, str]) -> str:
+    """The node is about to run."""
+    return _line(BEGAN, {"node": name, "result": result, "facts": facts})
+
+
+def done_line(name: str, result: str, outputs: Mapping[str, str]) -> str:
+    """The node has ended well."""
+    return _line(DONE, {"node": name, "result": result, "outputs": outputs})
+
+
+def _line(word: str, fields: dict[str, Any]) -> str:
+    body = f"{word} {json.dumps(fields, separators=(',', ':'), ensure_ascii=True)}"
+    return f"{_check(body)} {body}\n"
+
+
+def _check(body: str) -> str:
+    return f"{zlib.crc32(body.encode('ascii', 'replace')):08x}"
+
+
+def whole_text(records: Mapping[str, Record]) -> Iterator[str]:
+    """The text of a file with these records and no others."""
+    yield HEAD + "\n"
+    for name, record in records.items():
+        yield began_line(name, record.result, record.facts)
+        if record.outputs is not None:
+            yield done_line(name, record.result, record.outputs)
+
+
+def read(data: bytes) -> Read:
+    """What a file says; a last line without an end is passed over: nothing has followed from it."""
+    size = data.rfind(b"\n") + 1
+    lines = data[:size].decode("utf-8", "replace").split("\n")[:-1]
+    records: dict[str, Record] = {}
+    if not data.startswith(_OURS.encode()[: len(data)]):
+        return Read(records, len(lines), f"it does not begin with {HEAD!r}", size, foreign=True)
+    if not lines:
+        return Read(records, 0, "", size)
+    if lines[0] != HEAD:
+        return Read(records, len(lines), f"it does not begin with {HEAD!r}", size)
+    damage = ""
+    for number, line in enumerate(lines[1:], 2):
+        if not _take(line, records):
+            records.clear()
+            damage = f"line {number} is damaged"
+    return Read(records, len(lines) - 1, damage, size)
+
+
+def _take(line: str, records: dict[str, Record]) -> bool:
+    """Apply a line; false if it is damaged."""
+    check, _, body = line.partition(" ")
+    word, _, text = body.partition(" ")
+    if check != _check(body):
+        return False
+    try:
+        fields = json.loads(text)
+        name, result = str(fields["node"]), str(fields["result"])
+        facts = fields["facts" if word == BEGAN else "outputs"]
+        facts = {str(key): str(value) for key, value in facts.items()}
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return False
+    if word == BEGAN:
+        records[name] = Record(result, facts)
+    elif word != DONE:
+        return False
+    elif name in records and records[name].result == result:
+        records[name] = records[name]._replace(outputs=facts)
+    return True

@@ -1,0 +1,125 @@
+"""The process that looks up nodes with a CACHE command, and those of tests, answer the same."""
+
+from __future__ import annotations
+
+import select
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Protocol
+
+import pytest
+
+from condor_pydagman.adapters.cache_process import CacheProcess
+from condor_pydagman.daemon.cache_desk import CacheDesk
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import inputs
+from condor_pydagman.graph.model import Cached
+from tests import make
+from tests.sim.fake_cache import Caches
+from tests.unit.engine.cached import Store
+
+DAG = make.dag("A B", cached={"A": Cached(), "B": Cached()})
+DAG.descriptions["n.sub"] = "queue\n"
+
+
+class Kind(Protocol):
+    """What looks up node A, and keeps its end."""
+
+    def look_up(self, wanted: do.CachedWanted) -> inputs.CachedResult:
+        """The answer."""
+
+    def keep(self, result: str) -> None:
+        """The node has ended well."""
+
+
+class Real:
+    """The desk and its process."""
+
+    def __init__(self, directory: Path) -> None:
+        path = str(directory / "x.dag.cache")
+        self.process = CacheProcess(path, select.epoll(), time.monotonic, pytest.fail)
+        run: Any = SimpleNamespace(dag=DAG, schedd=self.process)
+        self._desk = CacheDesk(run)
+        self._told: list[Any] = []
+
+    def look_up(self, wanted: do.CachedWanted) -> inputs.CachedResult:
+        (found,) = self._answer(do.LookUpCached((wanted,))).results
+        assert isinstance(found, inputs.CachedResult)
+        return found
+
+    def keep(self, result: str) -> None:
+        assert self._answer(do.KeepCached(((0, result),))) == inputs.CachedKept([0])
+
+    def _answer(self, action: Any) -> Any:
+        self._desk.take(action, self._told.append)
+        until = time.monotonic() + 60
+        while not self._told and time.monotonic() < until:
+            self.process._epoll.poll(0.1)
+            for then, result in self.process.results():
+                then(result)
+        return self._told.pop()
+
+
+class Faked:
+    """One of those of tests, which need the DAG."""
+
+    def __init__(self, fake: Store | Caches) -> None:
+        self._fake = fake
+
+    def look_up(self, wanted: do.CachedWanted) -> inputs.CachedResult:
+        return self._fake.look_up(DAG, wanted)
+
+    def keep(self, result: str) -> None:
+        self._fake.keep(DAG, 0, result)
+
+
+@pytest.fixture(params=["process", "unit tests", "simulator"])
+def kind(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+    if request.param == "process":
+        real = Real(tmp_path)
+        yield real
+        real.process.end()
+    elif request.param == "unit tests":
+        yield Faked(Store())
+    else:
+        world: Any = SimpleNamespace(seed=1, era=0)
+        yield Faked(Caches(world))
+
+
+def ask(kind: Kind, parents: str, *, anew: bool = False) -> tuple[bool, str]:
+    """Whether nothing has changed, and the name of the result."""
+    node, number, hit, result, why = kind.look_up(do.CachedWanted(0, 7, parents, "why", anew))
+    assert (node, number, bool(why)) == (0, 7, not hit)
+    return hit, result
+
+
+def test_what_was_done_with_the_same_is_found(kind: Kind) -> None:
+    hit, result = ask(kind, "p")
+    assert not hit
+    kind.keep(result)
+    assert ask(kind, "p") == ask(kind, "p") == (True, result)
+
+
+def test_each_run_makes_a_result_of_another_name(kind: Kind) -> None:
+    results = [ask(kind, "p")[1] for _ in range(4)]
+    assert len(set(results)) == 4
+    kind.keep(results[0])  # which counts no more
+    assert not ask(kind, "p")[0]
+
+
+def test_a_run_that_began_forgets_the_one_before(kind: Kind) -> None:
+    kind.keep(ask(kind, "p")[1])
+    assert not ask(kind, "q")[0]
+    assert not ask(kind, "p")[0]
+
+
+def test_what_is_not_known_or_wanted_anew_runs(kind: Kind) -> None:
+    kind.keep(ask(kind, "p")[1])
+    hit, result = ask(kind, "p", anew=True)
+    assert not hit
+    kind.keep(result)
+    assert ask(kind, "p") == (True, result)
+    hit, result = ask(kind, "")
+    kind.keep(result)
+    assert (hit, ask(kind, "")[0], ask(kind, "p")[0]) == (False, False, False)

@@ -1,0 +1,179 @@
+"""Nodes with a CACHE command in a simulated world: the store, which outlives runs of the DAG, the
+process that looks nodes up, which takes its time, and files that change between two runs.
+
+O39: no node is done without having run if an input of it has changed, or anything before it has
+run, since it last ran.  O40: a node with a CACHE command is submitted only if the log says that it
+is to run.
+
+They have a random generator of their own, so that what they do changes no draw of anything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from random import Random
+from typing import TYPE_CHECKING, NamedTuple
+
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import inputs
+from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.graph.model import Cached, Dag
+from condor_pydagman.vocabulary import JournalRecord, NodeKind
+from tests.sim.verdicts import require
+
+if TYPE_CHECKING:
+    from tests.sim.process import Process
+    from tests.sim.world import World
+
+MAX_DELAY_S = 20.0  # seconds that an answer may take
+CHANGES = 0.15  # chance that an input of a node changes from one run to the next
+
+
+def add_caches(dag: Dag, rng: Random) -> None:
+    """Give most nodes of the DAG a CACHE command."""
+    often = rng.choice((0.5, 0.9, 1.0))
+    for node in range(len(dag)):
+        fit = dag.kinds[node] == NodeKind.JOB and not dag.is_noop(node)
+        if fit and rng.random() < often and not (node in dag.published or node in dag.extensions):
+            dag.cached[node] = Cached()
+
+
+class _Kept(NamedTuple):
+    """What the store has of a node."""
+
+    facts: tuple[str, int]
+    result: str
+    done: bool = False
+
+
+class Caches:
+    """The store, and what really happened.
+
+    Attributes:
+        hits: how many nodes were done without having run.
+        unchanged: those of this era.
+    """
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._kept: dict[str, _Kept] = {}
+        self._tickets = 0
+        self._ran: dict[str, tuple[int, int]] = {}  # by node, when, and with which input
+        self._decided: set[str] = set()
+        self.unchanged: set[str] = set()
+        self.hits = 0
+
+    def results(self) -> dict[str, str]:
+        """What a DAGMan that starts knows."""
+        return {name: kept.result for name, kept in self._kept.items()}
+
+    def goes_on(self, code: int) -> bool:
+        """Whether the DAG is run again from its start, though it may have ended well."""
+        rng = Random(f"again {self._world.seed} {self._world.era}")
+        again = rng.random() < (0.7 if code == 0 else 0.4)
+        if again and rng.random() < 0.1:
+            self._kept.clear()  # somebody has deleted the file
+        return again
+
+    def new_era(self) -> None:
+        self._decided.clear()
+        self.unchanged.clear()
+
+    def _input(self, name: str) -> int:
+        """Which version of its input a node has."""
+        changes = (Random(f"{self._world.seed} {era} {name}") for era in range(self._world.era))
+        return sum(rng.random() < CHANGES for rng in changes)
+
+    # What the process does.
+
+    def look_up(self, dag: Dag, wanted: do.CachedWanted) -> inputs.CachedResult:
+        node, number, parents, why, anew = wanted
+        name = dag.names[node]
+        facts, old = (parents, self._input(name)), self._kept.get(name)
+        if old is not None and old.done and old.facts == facts and parents and not anew:
+            return inputs.CachedResult(node, number, True, old.result)
+        self._note(name)
+        self._kept[name] = _Kept(facts, f"r{self._tickets}")
+        return inputs.CachedResult(node, number, False, f"r{self._tickets}", why or "it changed")
+
+    def keep(self, dag: Dag, node: int, result: str) -> None:
+        name = dag.names[node]
+        old = self._kept.get(name)
+        if old is not None and old.result == result:
+            self._kept[name] = old._replace(done=True)
+
+    def _note(self, name: str) -> None:
+        self._tickets += 1
+        self._ran[name] = self._tickets, self._input(name)
+
+    # What is checked.
+
+    def submitted(self, dag: Dag, name: str, *, checked: bool) -> None:
+        """The schedd takes a node's jobs."""
+        said = name in self._decided or dag.ids[name] not in dag.cached
+        self.unchanged.discard(name)
+        require(said or not checked, f"O40: {name} is submitted, and its CACHE was not decided")
+        self._note(name)
+
+    def event(self, dag: Dag, event: LogEvent, *, checked: bool) -> None:
+        """An event is in the log."""
+        if event.record is not JournalRecord.CACHED:
+            return
+        name = event.node
+        if event.value == 0:
+            self._decided.add(name)
+            return
+        self.hits += 1
+        self.unchanged.add(name)
+        if not checked:
+            return
+        when, version = self._ran[name]
+        require(version == self._input(name), f"O39: {name} does not run, and its input changed")
+        for parent in _before(dag, dag.ids[name]):
+            require(parent in dag.cached, f"O39: {name} does not run, its parent has no CACHE")
+            last = self._ran.get(dag.names[parent], (0, 0))[0]
+            require(last < when, f"O39: {name} does not run, {dag.names[parent]} has")
+
+
+def _before(dag: Dag, node: int) -> Iterator[int]:
+    """The node's parents; for NOOP nodes without scripts, their parents."""
+    for parent in dag.parents(node):
+        if dag.is_noop(parent) and parent not in dag.scripts:
+            yield from _before(dag, parent)
+        else:
+            yield parent
+
+
+class Desk:
+    """What one DAGMan process does about these nodes; see `daemon.ports.Cache`."""
+
+    def __init__(self, caches: Caches, process: Process) -> None:
+        self._caches = caches
+        self._process = process
+        self._world = process.world
+        self._rng = Random(f"cache {self._world.seed} {self._world.life}")
+
+    def take(
+        self, action: do.LookUpCached | do.KeepCached, tell: Callable[[inputs.Input], None]
+    ) -> None:
+        world, process = self._world, self._process
+        world.boundary()
+        process.requests.pending += 1
+        delay = self._rng.choice((0.0, 0.0, self._rng.uniform(0.0, MAX_DELAY_S)))
+
+        def obey() -> None:
+            alive = world.process is process and process.exit is None
+            if alive or (world.process is None and self._rng.random() < 0.5):
+                answer = self._answer(action)  # written before its DAGMan died, perhaps
+            if alive:
+                process.requests._answer_at(world.now, tell, answer)
+
+        world.at(world.now + delay, obey)
+
+    def _answer(self, action: do.LookUpCached | do.KeepCached) -> inputs.Input:
+        dag, caches = self._process.dag, self._caches
+        if isinstance(action, do.LookUpCached):
+            return inputs.CachedFound([caches.look_up(dag, one) for one in action.wanted])
+        for node, result in action.kept:
+            caches.keep(dag, node, result)
+        return inputs.CachedKept([node for node, _ in action.kept])

@@ -1,0 +1,116 @@
+"""The store of nodes with a CACHE command, on the disk."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.adapters import cache_file
+from condor_pydagman.adapters.cache_file import CacheFile, read_records
+from condor_pydagman.records.cache_store import HEAD, Record, began_line, done_line
+
+A = Record("r1", {"description": "d"})
+
+
+def add(store: CacheFile, *names: str) -> None:
+    lines = [began_line(name, *A[:2]) for name in names]
+    store.append(lines, dict.fromkeys(names, A), sync=True)
+
+
+def test_what_is_added_is_there_for_the_next_one(tmp_path: Path) -> None:
+    path = str(tmp_path / "x.dag.cache")
+    store = CacheFile(path)
+    assert store.records() == {}
+    add(store, "A", "B")
+    assert store.records() == CacheFile(path).records() == read_records(path) == {"A": A, "B": A}
+    store.append([], {}, sync=True)
+    assert not store.problems
+
+
+def test_a_file_that_is_deleted_or_replaced_is_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "x.dag.cache"
+    store = CacheFile(str(path))
+    add(store, "A")
+    path.unlink()
+    assert store.records() == {}
+    add(CacheFile(str(path)), "B")
+    assert list(store.records()) == ["B"]
+    assert not store.problems
+
+
+def test_a_line_cut_short_does_not_spoil_the_next_one(tmp_path: Path) -> None:
+    path = tmp_path / "x.dag.cache"
+    add(CacheFile(str(path)), "A", "B")
+    path.write_bytes(path.read_bytes()[:-7])
+    store = CacheFile(str(path))
+    assert list(store.records()) == ["A"]
+    add(store, "C")
+    assert list(read_records(str(path))) == ["A", "C"]
+    assert not store.problems
+
+
+def test_damage_is_told_and_what_stands_before_it_is_dropped(tmp_path: Path) -> None:
+    path = tmp_path / "x.dag.cache"
+    add(CacheFile(str(path)), "A", "B", "C")
+    path.write_text(path.read_text().replace('"B"', '"X"'))
+    store = CacheFile(str(path))
+    assert list(store.records()) == ["C"]
+    assert store.problems == [
+        f"{path}: line 3 is damaged: what stands before it counts no more;"
+        " nodes with a CACHE command may run again"
+    ]
+    assert list(read_records(str(path))) == ["C"]
+
+
+def test_a_long_file_is_written_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache_file, "FEW_LINES", 3)
+    path = tmp_path / "x.dag.cache"
+    store = CacheFile(str(path))
+    for _ in range(7):
+        add(store, "A")
+    store.append([done_line("A", "r1", {})], {"A": A._replace(outputs={})}, sync=False)
+    assert CacheFile(str(path)).records() == {"A": A._replace(outputs={})}
+    assert len(path.read_text().splitlines()) == 3
+
+
+def test_what_cannot_be_written_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "x.dag.cache"
+    store = CacheFile(str(path))
+    add(store, "A")
+
+    def full(fd: int, data: bytes) -> int:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", full)
+        add(store, "B")
+    assert not path.exists()
+    assert store.records() == {}
+    assert "can't be written (No space left on device); it is removed" in store.problems[0]
+
+
+def test_files_of_others_are_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "x.dag.cache"
+    path.write_text("mine\n")
+    store = CacheFile(str(path))
+    assert store.records() == {}
+    add(store, "A")
+    assert path.read_text() == "mine\n"
+    assert "it is another file; move it away" in store.problems[0]
+    path.unlink()
+    os.mkfifo(path)
+    assert store.records() == read_records(str(path)) == {}
+    add(store, "A")
+    assert path.is_fifo()
+
+
+def test_a_file_that_is_too_large_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache_file, "MAX_BYTES", 100)
+    path = tmp_path / "x.dag.cache"
+    path.write_text(HEAD + "\n" + "x" * 200)
+    assert CacheFile(str(path)).records() == {}
+    assert read_records(str(path)) == {}

@@ -1,0 +1,124 @@
+"""Whether a node with a CACHE command is to run, by its files and its last run."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.adapters.cache_lookup import Found, Question, look_up, outputs_of
+from condor_pydagman.adapters.cached_files import CachedFiles
+from condor_pydagman.records.cache_facts import CachedNode
+from condor_pydagman.records.cache_store import Record
+
+FILES = CachedFiles()
+
+
+class Place:
+    """A directory with a node, which has been done."""
+
+    def __init__(self, directory: Path, **more: object) -> None:
+        self.directory = directory
+        for name, text in {
+            "a.sub": "executable = e\nqueue\n",
+            "e": "#!",
+            "x": "1",
+            "y": "2",
+        }.items():
+            self.write(name, text)
+        self.node = CachedNode(
+            "A",
+            str(directory),
+            "a.sub",
+            None,
+            inputs=["x"],
+            outputs=["y"],
+            **more,  # type: ignore[arg-type]
+        )
+        first = self.look(None)
+        assert (first.hit, first.why) == (False, "it has never been done")
+        self.record = Record(first.result, first.facts, outputs_of(self.node, FILES)[0])
+
+    def write(self, name: str, text: str) -> None:
+        (self.directory / name).write_text(text)
+        os.utime(self.directory / name, ns=(7, 7))
+
+    def look(self, record: Record | None, parents: str = "p", *, anew: bool = False) -> Found:
+        return look_up(Question(self.node, parents, "its parent X has run", anew), record, FILES)
+
+    def why(self, parents: str = "p") -> str:
+        found = self.look(self.record, parents)
+        assert found.hit == (not found.why)
+        assert (found.result == self.record.result) == found.hit
+        return found.why
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+def test_nothing_has_changed(place: Place) -> None:
+    assert place.why() == ""
+
+
+def test_what_has_changed_is_told(place: Place) -> None:
+    os.utime(place.directory / "x", ns=(7, 8))
+    assert place.why() == "its input x has changed"
+    place.write("e", "#!x")
+    assert place.why() == "its executable has changed"
+    place.write("a.sub", "executable = e\nqueue 2\n")
+    assert place.why() == "its submit description has changed"
+
+
+def test_outputs_that_have_changed(place: Place) -> None:
+    place.write("y", "22")
+    assert place.why() == "its output y has changed"
+    (place.directory / "y").unlink()
+    assert place.why() == "its output y is not there"
+    assert outputs_of(place.node, FILES) == ({}, "its output y is not there")
+    place.node = place.node._replace(outputs=["z"])
+    assert place.why() == "other OUTPUTS are named"
+
+
+def test_parents(place: Place) -> None:
+    assert place.why(parents="q") == "its parent X has run"
+    unknown = place.look(place.record, "")
+    assert (unknown.hit, unknown.facts) == (False, {})
+
+
+def test_what_is_wrong_with_files_is_equal_to_nothing(place: Place) -> None:
+    (place.directory / "x").unlink()
+    found = place.look(place.record)
+    assert (found.hit, found.why, found.facts) == (False, "its input x is not there", {})
+    place.record = Record("r", found.facts, {})
+    place.write("x", "1")
+    assert place.why() == "it is not known with what it was last done"
+    (place.directory / "a.sub").unlink()
+    assert place.why() == "its submit description can't be read: No such file or directory"
+
+
+def test_an_executable_may_be_where_jobs_run(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    (tmp_path / "e").unlink()
+    found = place.look(place.record)
+    assert found.why == "its executable has changed"
+    place.record = Record("r", found.facts, place.record.outputs)
+    assert place.why() == ""
+
+
+def test_a_run_that_did_not_end_well_and_one_that_is_wanted(place: Place) -> None:
+    assert place.look(place.record, anew=True).why == "it is to run anew"
+    assert place.look(place.record, anew=True).facts == place.record.facts
+    place.record = place.record._replace(outputs=None)
+    assert place.why() == "it did not end well when it last ran"
+
+
+def test_checksums_do_not_care_for_times(tmp_path: Path) -> None:
+    place = Place(tmp_path, checksum=True)
+    for name in "xye":
+        os.utime(tmp_path / name, ns=(9, 9))
+    assert place.why() == ""
+    place.write("x", "3")
+    assert place.why() == "its input x has changed"

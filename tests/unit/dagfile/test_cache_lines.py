@@ -1,0 +1,40 @@
+"""How CACHE lines are read and written."""
+
+from __future__ import annotations
+
+import pytest
+
+from condor_pydagman.dagfile import printer
+from condor_pydagman.dagfile.commands import Cache
+from tests.unit.dagfile.one_line import good, message
+
+
+@pytest.mark.parametrize(
+    ("line", "command"),
+    [
+        ("CACHE A", Cache(1, "A")),
+        ("cache ALL_NODES checksum", Cache(1, "ALL_NODES", True)),
+        ("CACHE A INPUTS x y OUTPUTS z", Cache(1, "A", False, ("x", "y"), ("z",))),
+        ("CACHE A CHECKSUM OUTPUTS z INPUTS x x", Cache(1, "A", True, ("x",), ("z",))),
+        ("CACHE A INPUTS 'a b' OUTPUTS $(JOB).o", Cache(1, "A", False, ("a b",), ("$(JOB).o",))),
+        ("CACHE A INPUTS x CHECKSUM y", Cache(1, "A", True, ("x", "y"))),
+        ("CACHE A INPUTS ./OUTPUTS", Cache(1, "A", False, ("./OUTPUTS",))),
+    ],
+)
+def test_lines(line: str, command: Cache) -> None:
+    assert good(line + "\n") == command
+    assert good(printer.lines(command) + "\n") == command
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("CACHE", "No node name specified"),
+        ("CACHE A x", "x"),
+        ("CACHE A INPUTS", "INPUTS missing its files"),
+        ("CACHE A INPUTS OUTPUTS x", "INPUTS missing its files"),
+        ("CACHE A INPUTS x OUTPUTS", "OUTPUTS missing its files"),
+    ],
+)
+def test_what_is_wrong(line: str, told: str) -> None:
+    assert told in message(line + "\n")

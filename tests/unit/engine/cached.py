@@ -1,0 +1,127 @@
+"""A DAG with CACHE commands, and a store that answers at once, for tests of them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import inputs
+from condor_pydagman.engine.engine import Engine
+from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.graph.model import Cached, Dag
+from tests import make
+from tests.make import QUIET
+from tests.unit.engine.steered import Steered
+
+
+class Kept(NamedTuple):
+    """What the store has of a node."""
+
+    parents: str
+    result: str
+    done: bool = False
+
+
+class Store:
+    """As `adapters.cache_lookup`; outlives the runs of a DAG.
+
+    Attributes:
+        changed: names of nodes with an input that has changed.
+    """
+
+    def __init__(self) -> None:
+        self.kept: dict[str, Kept] = {}
+        self.changed: set[str] = set()
+        self._made = 0
+
+    def look_up(self, dag: Dag, wanted: do.CachedWanted) -> inputs.CachedResult:
+        node, number, parents, why, anew = wanted
+        name = dag.names[node]
+        old = self.kept.get(name)
+        if old is None:
+            why = "it has never been done"
+        elif anew:
+            why = "it is to run anew"
+        elif name in self.changed:
+            why = "its input x has changed"
+        elif not old.done:
+            why = "it did not end well when it last ran"
+        elif parents and old.parents == parents:
+            return inputs.CachedResult(node, number, True, old.result)
+        self.changed.discard(name)
+        self._made += 1
+        self.kept[name] = Kept(parents, f"r{self._made}")
+        return inputs.CachedResult(node, number, False, f"r{self._made}", why)
+
+    def keep(self, dag: Dag, node: int, result: str) -> None:
+        name = dag.names[node]
+        if self.kept[name].result == result:
+            self.kept[name] = self.kept[name]._replace(done=True)
+
+    def results(self) -> dict[str, str]:
+        return {name: kept.result for name, kept in self.kept.items()}
+
+
+class Caching(Steered):
+    """A run of such a DAG."""
+
+    store: Store
+
+    def settle(self) -> list[do.Action]:
+        """Answer what has been asked, and let the log come back, until nothing is left to do."""
+        since = len(self.all) - len(self.last)
+        todo = self.last
+        while todo:
+            answers: list[inputs.Input] = []
+            for action in todo:
+                if isinstance(action, do.LookUpCached):
+                    found = [self.store.look_up(self.dag, one) for one in action.wanted]
+                    answers.append(inputs.CachedFound(found))
+                elif isinstance(action, do.KeepCached):
+                    for node, result in action.kept:
+                        self.store.keep(self.dag, node, result)
+                    answers.append(inputs.CachedKept([node for node, _ in action.kept]))
+            todo = self.tell(*answers, *self.echo(todo))
+        self.last = self.all[since:]
+        self.replayed()
+        return self.last
+
+    def run(self, name: str, cluster: int, value: int = 0) -> list[do.Action]:
+        """A node's job is taken and ends, and all follows that does."""
+        self.last = self.run_node(name, cluster, value)
+        return self.settle()
+
+    def run_all(self) -> list[str]:
+        """Run the DAG to its end, all jobs well; the names of the nodes that were submitted."""
+        ran: list[str] = []
+        while not self.ever(do.Exit):
+            (name, *_) = [n for n in self.dag.names if self.state(n).name == "SUBMITTING"]
+            ran.append(name)
+            self.run(name, len(ran))
+        return ran
+
+    def replayed(self) -> str:
+        states = super().replayed()
+        other = self.replay()
+        other.tell(inputs.LogCaughtUp())
+        mine, its = self.engine.run.cache, other.engine.run.cache
+        assert (mine.made, mine.cached) == (its.made, its.cached)
+        return states
+
+
+def all_cached(text: str, *, but: str = "", **more: Any) -> Dag:
+    """A DAG of which all nodes have a CACHE command, `but` some."""
+    dag = make.dag(text, **more)
+    dag.cached = {n: Cached() for n, name in enumerate(dag.names) if name not in but.split()}
+    return dag
+
+
+def caching(of: Dag, store: Store | None = None) -> Caching:
+    """A DAG that has begun, and asks this store, which has what earlier runs have left."""
+    harness = Caching(of, QUIET)
+    harness.store = store or Store()
+    known = harness.store.results()
+    harness.engine = Engine(of, QUIET, Throttles(), dag_id=7, check=True, cached=known)
+    harness.begin()
+    harness.settle()
+    return harness

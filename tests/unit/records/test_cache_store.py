@@ -1,0 +1,59 @@
+"""The file that keeps what nodes with a CACHE command were last done with."""
+
+from __future__ import annotations
+
+import pytest
+
+from condor_pydagman.records import cache_store
+from condor_pydagman.records.cache_store import HEAD, Record, began_line, done_line, read
+
+LINES = (
+    began_line("A", "r1", {"description": "d", "input x": "3 bytes of 5"}),
+    done_line("A", "r1", {"y": "4 bytes of 6"}),
+    began_line("B é", "r2", {}),
+)
+TEXT = "".join((HEAD + "\n", *LINES))
+RECORDS = {
+    "A": Record("r1", {"description": "d", "input x": "3 bytes of 5"}, {"y": "4 bytes of 6"}),
+    "B é": Record("r2", {}),
+}
+
+
+def test_what_is_written_is_read() -> None:
+    assert read(TEXT.encode()) == (RECORDS, 3, "", len(TEXT), False)
+    assert "".join(cache_store.whole_text(RECORDS)) == TEXT
+    assert read(b"") == ({}, 0, "", 0, False)
+
+
+def test_a_node_that_is_to_run_has_no_earlier_result() -> None:
+    text = TEXT + began_line("A", "r3", {"a": "b"}) + done_line("A", "r1", {})
+    assert read(text.encode()).records["A"] == Record("r3", {"a": "b"})
+
+
+@pytest.mark.parametrize("cut", [1, 20, 40])
+def test_a_last_line_that_was_cut_short_is_passed_over(cut: int) -> None:
+    found = read(TEXT.encode()[:-cut])
+    assert found.records == {"A": RECORDS["A"]}
+    assert (found.damage, found.size) == ("", len(TEXT) - len(LINES[2]))
+
+
+def test_what_stands_before_a_damaged_line_is_not_believed() -> None:
+    for wrong in ("x", "00000000 DONE {}", LINES[1][:-2].replace("r1", "r2"), "\0\0"):
+        found = read(f"{HEAD}\n{LINES[0]}{wrong}\n{LINES[2]}".encode())
+        assert found.records == {"B é": RECORDS["B é"]}
+        assert found.damage == "line 3 is damaged"
+
+
+@pytest.mark.parametrize("body", ["DONE []", 'DONE {"node":1}', "OTHER {}", 'BEGAN {"node":1'])
+def test_a_line_of_another_form_is_damaged(body: str) -> None:
+    line = f"{cache_store._check(body)} {body}\n"
+    assert read(f"{HEAD}\n{line}".encode()).damage == "line 2 is damaged"
+
+
+def test_files_of_others_and_of_later_versions() -> None:
+    later = read(HEAD.encode() + b"0\nx\n")
+    assert (later.records, later.foreign) == ({}, False)
+    assert later.damage.startswith("it does not begin with '# condor_pydagman cache, version 1'")
+    for data in (b"my cache\n", b"x", b"\0" * 100):
+        assert read(data).foreign
+    assert not read(HEAD.encode()[:5]).foreign
