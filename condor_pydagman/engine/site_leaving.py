@@ -254,9 +254,10 @@ def on_cleaned(run: RunState, node: int, event: LogEvent) -> None:
     if sites.group_states[group] != GroupState.CLEANING or event.value != sites.rounds[group]:
         return
     clean_up = sites.groups[group].clean_up
-    _drop(run, clean_up)  # an old log may not show that it had no time left
-    if clean_up in run.scripts.pre_values or _has_retried(run, clean_up):
-        lifecycle.begin_anew(run, clean_up)
+    if run.nodes.states[clean_up] != State.DONE:  # it may have been skipped, or marked done
+        _drop(run, clean_up)  # an old log may not show that it had no time left
+        if clean_up in run.scripts.pre_values or _has_retried(run, clean_up):
+            lifecycle.begin_anew(run, clean_up)
     sites.end_clean_up(group)
     run.steering.not_failed(clean_up)  # it may be futile again
     _free(run, group)
