@@ -153,6 +153,8 @@ class JournalRecord(Enum):
     BRAKED = "BRAKED"  # value: number of the BRAKE; text: resumes so far, effect, name, why
     BRAKES_OFF = "BRAKES_OFF"  # value: how many resumes before; text: why a person resumes
     GROWN = "GROWN"  # value: number of a piece; text: its digest, of the FEEDER: FEEDING 7 [LAST]
+    ENOUGH = "ENOUGH"  # value: number of the ENOUGH; text: its line, how many nodes are done
+    NOT_NEEDED = "NOT_NEEDED"  # an ENOUGH is reached, and nothing of the node has begun
     GROWTH_FAILED = "GROWTH_FAILED"  # text: why what the node adds to the DAG is refused
     FEEDER_FAILED = "FEEDER_FAILED"  # text: why the FEEDER of the DAG is asked no more
     STEERED = "STEERED"  # value: number of the command; text: who, which command, its options
@@ -170,6 +172,9 @@ class NodeCommand(Enum):
     SET = "set"  # another priority or number of retries
     REMATCH = "rematch"  # its group of nodes leaves its site, and is matched to another one
 
+
+# The beginning of the reason why jobs of a node are removed that an ENOUGH does not need.
+UNNEEDED_WORDS = "DAG Enough: the node is not needed"
 
 # Return values of a node that no job can give (manual: "DAGMan return values" of $RETURN).
 RETURN_SUBMIT_FAILED = -1001
@@ -210,6 +215,7 @@ DAG_EVENTS = {
     "dag.halt": "nothing is submitted any more",
     "dag.resume": "a halt has been taken back",
     "dag.brake": "more nodes have failed than a BRAKE allows",
+    "dag.enough": "an ENOUGH is reached: what is left of its nodes is not needed",
     "dag.limits": "throttles in force",
     "dag.status": "nodes by state",
     "dag.rescue": "a rescue file is written",

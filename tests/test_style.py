@@ -68,17 +68,17 @@ PURE = (
 ENGINE_ORDER = (
     *("dag_states", "node_states", "node_settings", "inputs", "actions", "throttles", "report"),
     # data structures that know no engine
-    *("node_turns", "jobs", "nodes", "queues", "limited_queues", "selection"),
+    *("node_turns", "enough_counts", "jobs", "nodes", "queues", "limited_queues", "selection"),
     *("decisions", "script_words", "steering_rules", "site_states", "brake_counts"),  # pure rules
     *("run_records", "steering_records", "limit_records", "site_records", "condition_records"),
     "cache_records",
-    *("brake_records", "growth_records", "feeder_records", "state", "views", "dag_priority"),
-    "cached_nodes",
-    *("retry_verdicts", "lifecycle"),
+    *("brake_records", "enough_records", "growth_records", "feeder_records", "state", "views"),
+    *("dag_priority", "cached_nodes"),
+    *("present_run", "retry_verdicts", "lifecycle"),
     *("conditions", "node_results", "result_cache", "run_end"),
     *("provisioner", "scripts", "timeouts", "submission", "operator", "brake"),
-    *("site_matching", "rerun", "site_leaving", "site_policies", "steering", "shared_limits"),
-    *("growth", "feeder"),
+    *("site_matching", "rerun", "enough", "site_leaving", "site_policies", "steering"),
+    *("shared_limits", "growth", "feeder"),
     *("job_events", "journal_events", "log_events", "run_start", "reconcile"),
     *("dispatch", "validate", "engine"),
 )
@@ -347,6 +347,7 @@ def test_every_module_of_the_package_has_a_test_or_is_shown_by_others() -> None:
         "cache_records",
         "cache_command",
         "commands",
+        "decision_commands",
         "parts",
         "line_error",
         "page_parts",

@@ -79,6 +79,20 @@ SEEN = (
 )
 
 
+_TWO = "JOB B a.sub\nJOB Z a.sub\nPARENT B CHILD Z\nCATEGORY A c\nCATEGORY B c\n"
+_B_FAILS = (("B", (3,)),)
+_A_IS_LATE = (("A", (3, 0)), ("B", (3,)))
+_TWO_PARENTS = f"{_TWO}PARENT B CHILD X\nENOUGH PARENTS X "
+ENOUGH = (
+    Case("1 of A and B; B is done, too", f"{_TWO}ENOUGH CATEGORY c 1"),
+    Case("1; B waits for a retry", f"{_TWO}RETRY B 9\nENOUGH CATEGORY c 1", _B_FAILS),
+    Case("1; B has failed before", f"{_TWO}RETRY A 1\nENOUGH CATEGORY c 1", _A_IS_LATE),
+    Case("2; B has failed", f"{_TWO}ENOUGH CATEGORY c 2", _B_FAILS),
+    Case("1 of the parents A and B of X; B has failed", f"RETRY A 1\n{_TWO_PARENTS}1", _A_IS_LATE),
+    Case("2 of the parents of X; B has failed", f"{_TWO_PARENTS}2", _B_FAILS),
+)
+
+
 class Play:
     """A DAG that is run on the engine: every job ends at once.
 
@@ -88,7 +102,8 @@ class Play:
     """
 
     def __init__(self, case: Case) -> None:
-        condition = "" if "RUN_IF X" in case.lines else "RUN_IF X isString(Parents.A.Outcome)\n"
+        decides = "RUN_IF X" in case.lines or "ENOUGH" in case.lines
+        condition = "" if decides else "RUN_IF X isString(Parents.A.Outcome)\n"
         text = f"{_NODES}{condition}{case.lines}\n"
         if "WEAK" in case.lines:
             text = text.replace("PARENT A CHILD X\n", "", 1)
@@ -163,6 +178,8 @@ class Play:
         """How a node is at the end, for people."""
         for one in self._engine.node_reports():
             if one.name == name:
+                if one.not_needed:
+                    return "not needed"
                 if one.skipped:
                     return "skipped"
                 ran = bool(one.job)
@@ -198,7 +215,17 @@ def seen_rows() -> list[tuple[str, ...]]:
     return rows
 
 
+def enough_rows() -> list[tuple[str, ...]]:
+    """What becomes of B, its child Z, and X, whose parent A is done."""
+    plays = [(case.what, Play(case)) for case in ENOUGH]
+    return [(what, *map(play.state, "BZX"), str(play.code)) for what, play in plays]
+
+
 TABLES = {
+    "enough": (
+        ("enough are", "B", "the child of B", "X, a child of A", "exit code"),
+        enough_rows,
+    ),
     "results": (("the condition is", "the node", "its child", "exit code"), results_rows),
     "seen": (
         ("the parent", "Outcome", "ExitCode", "Signal", "Retries", "exit code of the DAG"),

@@ -206,7 +206,7 @@ def _findings() -> Iterator[str]:
 
 
 def _conditions() -> Iterator[str]:
-    for name in decision_table.TABLES:
+    for name in ("results", "seen"):
         yield from decision_table.troff(name).splitlines()
 
 

@@ -8,11 +8,11 @@ from condor_pydagman.dagfile.lexer import Words
 from condor_pydagman.dagfile.line_error import LineError
 from condor_pydagman.dagfile.line_parts import (
     Context,
-    checked_number,
     end,
     needed,
     normal,
     number,
+    number_or_share,
     unexpected,
 )
 from condor_pydagman.dagfile.quoting import name_word
@@ -26,7 +26,7 @@ _INVALID = "Invalid number of the brake '{}'"
 def read_brake(words: Words, context: Context) -> Command:
     """BRAKE."""
     name = needed(words, "Missing name of the brake")
-    limit, percent = _limit(words)
+    limit, percent = number_or_share(words, "Missing number of the brake", _INVALID)
     said: dict[str, str | int] = {}
     while True:
         word = needed(words, "Missing what the brake does", EFFECTS)
@@ -45,19 +45,6 @@ def read_brake(words: Words, context: Context) -> Command:
     return commands.BrakeLine(
         context.lines.number, name, limit, percent, int(last), str(alike), str(category), key
     )
-
-
-def _limit(words: Words) -> tuple[int, bool]:
-    """The number, and whether it is a percentage; the `%` may be a word of its own."""
-    word = needed(words, "Missing number of the brake")
-    percent = word.endswith("%")
-    if word == "%":
-        raise LineError(_INVALID.format(word), words, hint="expected a number before the %")
-    limit = checked_number(word[:-1] if percent else word, words, _INVALID, 0)
-    if not percent and words.peek() == "%":
-        words.next()
-        percent = True
-    return limit, percent
 
 
 def _value(words: Words, key: str) -> str | int:

@@ -9,6 +9,13 @@ from __future__ import annotations
 from typing import NamedTuple, Union
 
 from condor_pydagman.dagfile.cache_command import Cache as Cache
+from condor_pydagman.dagfile.decision_commands import BrakeLine as BrakeLine
+from condor_pydagman.dagfile.decision_commands import EnoughLine as EnoughLine
+from condor_pydagman.dagfile.decision_commands import NodeResult as NodeResult
+from condor_pydagman.dagfile.decision_commands import NotNeeded as NotNeeded
+from condor_pydagman.dagfile.decision_commands import Publish as Publish
+from condor_pydagman.dagfile.decision_commands import RunIf as RunIf
+from condor_pydagman.dagfile.decision_commands import Skipped as Skipped
 from condor_pydagman.dagfile.growth_commands import ExtendLine as ExtendLine
 from condor_pydagman.dagfile.growth_commands import FeederLine as FeederLine
 from condor_pydagman.dagfile.growth_commands import GrownLine as GrownLine
@@ -269,53 +276,6 @@ class SharedLimit(NamedTuple):
     names: tuple[str, ...] = ()
 
 
-class RunIf(NamedTuple):
-    """RUN_IF: the node runs if the ClassAd expression is true; `otherwise` is SKIP or DONE."""
-
-    line: int
-    node: str
-    expression: str
-    otherwise: str = "SKIP"
-
-
-class Publish(NamedTuple):
-    """PUBLISH: values of the node that conditions can name, of a file or attributes of its job."""
-
-    line: int
-    node: str
-    file: str = ""
-    attributes: tuple[str, ...] = ()
-
-
-class Skipped(NamedTuple):
-    """SKIPPED: the node's RUN_IF was false, or all its parents were skipped; of a rescue file."""
-
-    line: int
-    node: str
-
-
-class NodeResult(NamedTuple):
-    """NODE_RESULT: what conditions can ask of a node that is done; `text` is a ClassAd."""
-
-    line: int
-    node: str
-    text: str
-
-
-class BrakeLine(NamedTuple):
-    """BRAKE: what the DAG does when more nodes fail than so many, or percent (see
-    `graph.model.Brake`)."""
-
-    line: int
-    name: str
-    limit: int
-    percent: bool
-    last: int
-    alike: str
-    category: str
-    effect: str
-
-
 class SavePointFile(NamedTuple):
     """SAVE_POINT_FILE: a save file is written when the node starts; '' for the default name."""
 
@@ -442,6 +402,8 @@ Command = Union[
     Choose,
     SharedLimit,
     BrakeLine,
+    EnoughLine,
+    NotNeeded,
     MaxJobs,
     ExtendLine,
     ScatterLine,

@@ -174,6 +174,14 @@ _TABLE = (
         "The node is not run again if nothing of it has changed since it was last done.",
     )._replace(extension=True),
     _uses(
+        "ENOUGH (ALL_NODES [OF <splice>]|CATEGORY <category>|PARENTS <node>) <number>[%]"
+        " [REMOVE|WAIT]",
+        "What is left of these nodes is not needed any more when so many of them are done.",
+    )._replace(extension=True),
+    _uses(
+        "NOT_NEEDED <node>", "A node that was not needed any more, as in a rescue file."
+    )._replace(extension=True),
+    _uses(
         "BRAKE <name> <number>[%] [OF <last>] [ALIKE EXIT_CODE|HOLD_REASON|SITE]"
         " [CATEGORY <category>] (HALT|HOLD|ABORT)",
         "Stops the DAG when more nodes fail than so many, perhaps all in the same way.",

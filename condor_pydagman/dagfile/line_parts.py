@@ -62,6 +62,24 @@ def checked_number(
     return value
 
 
+def number_or_share(
+    words: Words, missing: str, invalid: str, low: int = 0, high: int = HIGHEST
+) -> tuple[int, bool]:
+    """A number from `low`, and whether it is a percentage, of at most `high`; the `%` may be a word
+    of its own."""
+    word = needed(words, missing)
+    percent = word.endswith("%")
+    if word == "%":
+        raise LineError(invalid.format(word), words, hint="expected a number before the %")
+    digits = word[:-1] if percent else word
+    value = checked_number(digits, words, invalid, low, high if percent else HIGHEST)
+    if not percent and words.peek() == "%":
+        words.next()
+        percent = True
+        checked_number(digits, words, invalid, low, high)
+    return value, percent
+
+
 def _range(low: int, high: int) -> str:
     if (low, high) == (LOWEST, HIGHEST):
         return "expected a whole number of at most 32 bits"

@@ -15,6 +15,7 @@ from condor_pydagman.dagfile import choice_lines as choice
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile import condition_lines as condition
 from condor_pydagman.dagfile import edge_lines as edge
+from condor_pydagman.dagfile import enough_lines as enough
 from condor_pydagman.dagfile import growth_lines as growth
 from condor_pydagman.dagfile import limit_lines as limit
 from condor_pydagman.dagfile import modifier_lines as modifier
@@ -135,6 +136,8 @@ _TABLE = (
         condition.write_node_result,
     ),
     Syntax("CACHE", commands.Cache, cache.read_cache, cache.write_cache),
+    Syntax("ENOUGH", commands.EnoughLine, enough.read_enough, enough.write_enough),
+    _fixed("NOT_NEEDED", commands.NotNeeded, NODE),
     Syntax("BRAKE", commands.BrakeLine, brake.read_brake, brake.write_brake),
     Syntax("EXTEND", commands.ExtendLine, growth.read_extend, growth.write_extend),
     Syntax("SCATTER", commands.ScatterLine, growth.read_scatter, growth.write_scatter),

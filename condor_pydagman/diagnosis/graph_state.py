@@ -57,7 +57,7 @@ class GraphState:
     def _has_ended_for(self, parent: int, node: int) -> bool:
         status = self.status[parent]
         if status is NodeStatus.FUTILE:
-            return node in self.dag.conditions
+            return self.dag.is_decided(node)
         ended_badly = status is NodeStatus.ERROR and self.dag.waits_for_end_only(parent, node)
         return status is NodeStatus.DONE or ended_badly
 

@@ -45,7 +45,8 @@ def ask_if_due(run: RunState) -> None:
             _write(run, node, records)
     if not turns.changed or run.is_over or run.starts_nothing or not run.provisioner.ready:
         return
-    due = [node for node in turns.pop_changed() if _is_due(run, node)]
+    changed = turns.pop_changed()
+    due = [node for node in changed if _is_due(run, node) and not run.is_closed_to(node)]
     if run.mode is Mode.DRY_RUN:  # nothing is known of parents that have not run
         for node in due:
             _start(run, node)

@@ -13,6 +13,7 @@ from condor_pydagman.engine import (
     brake,
     conditions,
     dag_priority,
+    enough,
     feeder,
     growth,
     lifecycle,
@@ -71,6 +72,10 @@ def dispatch(run: RunState) -> None:
         steering.rewrite_overdue(run)
         if steering.keeps_waiting(run) or brake.keeps_waiting(run):
             return
+    if run.enough:
+        enough.work(run)
+        if enough.keeps_waiting(run):
+            return
     if run.growth:
         growth.rewrite_overdue(run)
         if growth.keeps_waiting(run):
@@ -124,6 +129,8 @@ def _start_pending(run: RunState) -> None:
         scripts.start_hold_scripts(run)
     if run.end.wanted is None and (run.ready or run.submission.in_a_row):
         submission.submit_ready(run)
+        while run.enough and run.mode is Mode.DRY_RUN and enough.open_reached(run):
+            submission.submit_ready(run)
     if run.halted and run.end.wanted is None:
         operator.end_if_drained(run)
 
@@ -178,7 +185,9 @@ def _deadlines(run: RunState) -> Iterator[float | None]:
     yield steering.next_time(run)
     if run.brakes:
         yield brake.next_time(run)
-    if steering.keeps_waiting(run) or brake.keeps_waiting(run):
+    if run.enough:
+        yield enough.next_time(run)
+    if steering.keeps_waiting(run) or brake.keeps_waiting(run) or enough.keeps_waiting(run):
         return
     if run.sites:
         yield site_matching.next_time(run)

@@ -10,7 +10,7 @@ A node whose piece can't be added fails, and its retries apply; the DAG stays as
 from __future__ import annotations
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import lifecycle, rerun
+from condor_pydagman.engine import enough, lifecycle, rerun
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.inputs import LogEvent, PieceOffered, PieceRead, PieceRefused
 from condor_pydagman.engine.node_states import NOT_BEGUN, Cause, State
@@ -187,8 +187,10 @@ def _extend(run: RunState, piece: Piece, number: int) -> Growth:
     run.brakes.grow()
     run.cache.sums_changed()
     free = run.nodes.grow(growth)
-    if run.conditions:
+    if run.conditions or run.enough:
         run.nodes.turns.grow(run.dag, piece.children, run.nodes.states)
+    if run.enough:
+        enough.grow(run, growth.nodes, piece.children)
     if run.query.strangers:
         for node in growth.nodes:
             run.query.introduce(node, run.dag.names[node])

@@ -12,6 +12,7 @@ from condor_pydagman.engine import (
     brake,
     decisions,
     lifecycle,
+    present_run,
     provisioner,
     run_end,
     scripts,
@@ -42,7 +43,7 @@ def on_submit(run: RunState, node: int, event: LogEvent) -> None:
             return
         if event.cluster == NOOP_CLUSTER:
             run.noop_ids.seen(event.subproc, node)
-        only = lifecycle.proc_in_shared(event)
+        only = present_run.proc_in_shared(event)
         if only is None:  # the log may have lost that part of the event
             only = run.job_table.only_proc(event.cluster, event.proc)
         jobs = lifecycle.open_cluster(run, node, event.cluster, event.subproc, only=only)
@@ -68,7 +69,9 @@ def on_submit(run: RunState, node: int, event: LogEvent) -> None:
 def _begin_without_record(run: RunState, node: int, event: LogEvent) -> None:
     """Records of ours say when a delay is over, the PROVISIONER is ready and the FINAL node begins;
     a log of stock DAGMan's shows it by the submission alone."""
-    if not run.recovering or lifecycle.is_of_previous_run(run, node, event.cluster, event.subproc):
+    if not run.recovering or present_run.is_of_previous_run(
+        run, node, event.cluster, event.subproc
+    ):
         return
     lifecycle.start_retry_now(run, node)
     free = node == run.final or node in run.nodes.services
@@ -83,7 +86,7 @@ def _may_be_submitted(run: RunState, node: int, event: LogEvent) -> bool:
     state = run.nodes.states[node]
     name = run.dag.names[node]
     present = event.cluster != NOOP_CLUSTER and event.cluster == run.nodes.clusters[node]
-    if present or lifecycle.is_of_previous_run(run, node, event.cluster, event.subproc):
+    if present or present_run.is_of_previous_run(run, node, event.cluster, event.subproc):
         return False  # a late double of an earlier run's
     if state in (State.READY, State.PRE_WAIT, State.SUBMITTING, State.UNKNOWN):
         return True
@@ -208,7 +211,7 @@ def proc_ended(
         return
     if event.proc not in jobs.procs:
         _refuse_if_strict(run, event, BadEvent.BEFORE_SUBMIT, "ended before its submit")
-    lifecycle.record_if_not_shown(run, node, jobs, event.proc)
+    present_run.record_if_not_shown(run, node, jobs, event.proc)
     if not run.job_table.end(jobs, event.proc, code, value):
         _refuse_second_end(run, event, jobs.codes.get(event.proc))
         return
@@ -285,8 +288,11 @@ def _cluster_ended(run: RunState, node: int, jobs: Jobs) -> None:
     run.jobstate(node, "JOB_FAILURE" if jobs.value else "JOB_SUCCESS", str(jobs.value))
     post = run.dag.script(node, ScriptKind.POST)
     cancelled = node in run.steering.cancelled and jobs.failed > 0  # whatever is tolerated
-    verdict = decisions.after_jobs(jobs.tolerance_exceeded or cancelled, has_post=post is not None)
-    if cancelled and verdict is decisions.NextStep.FAIL:
+    removed = run.enough.removes(node) and jobs.failed > 0
+    verdict = decisions.after_jobs(
+        jobs.tolerance_exceeded or cancelled or removed, has_post=post is not None and not removed
+    )
+    if (cancelled or removed) and verdict is decisions.NextStep.FAIL:
         lifecycle.fail_run(run, node, jobs.value, "its jobs were removed")
     elif verdict is decisions.NextStep.POST:
         lifecycle.need_post(run, node)

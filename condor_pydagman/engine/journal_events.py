@@ -10,12 +10,14 @@ from collections.abc import Callable
 from condor_pydagman.engine import (
     brake,
     conditions,
+    enough,
     feeder,
     growth,
     job_events,
     lifecycle,
     node_results,
     operator,
+    present_run,
     provisioner,
     result_cache,
     run_end,
@@ -53,6 +55,7 @@ _OF_ANY_ATTEMPT = (
     JournalRecord.STEERED,
     JournalRecord.BRAKED,
     JournalRecord.BRAKES_OFF,
+    JournalRecord.ENOUGH,
     JournalRecord.GROWN,
     JournalRecord.FEEDER_FAILED,
     JournalRecord.SITE_MATCHED,
@@ -110,15 +113,16 @@ def _on_submit_failed(run: RunState, node: int, event: LogEvent) -> None:
 
 def _on_adopted(run: RunState, node: int, event: LogEvent) -> None:
     """The node's jobs were found in the queue; submit events are missing."""
+    lifecycle.restore_dropped(run, node, Cause.NEEDS_SUBMIT)
     if run.nodes.states[node] in (State.READY, State.PRE_WAIT):  # an earlier DAGMan found them
-        only = lifecycle.proc_in_shared(event)
+        only = present_run.proc_in_shared(event)
         lifecycle.open_cluster(run, node, event.cluster, only=only)
     jobs = run.job_table.by_node.get(node)
     if jobs is None or jobs.cluster != event.cluster:
         return
     jobs.set_adopted()
     if run.nodes.states[node] == State.SUBMITTED:
-        if event.text == lifecycle.LATE_MATERIALIZATION:
+        if event.text == present_run.LATE_MATERIALIZATION:
             jobs.set_factory()
         run.job_table.expect(jobs, jobs.numbered(event.value))
     for proc in jobs.numbered(event.value):
@@ -184,6 +188,8 @@ _HANDLERS: dict[JournalRecord, Callable[[RunState, int, LogEvent], None]] = {
     JournalRecord.CACHED: result_cache.on_record,
     JournalRecord.BRAKED: brake.on_braked,
     JournalRecord.BRAKES_OFF: brake.on_brakes_off,
+    JournalRecord.ENOUGH: enough.on_reached,
+    JournalRecord.NOT_NEEDED: enough.on_not_needed,
     JournalRecord.STEERED: steering.on_record,
     JournalRecord.GROWN: growth.on_grown,
     JournalRecord.GROWTH_FAILED: growth.on_growth_failed,

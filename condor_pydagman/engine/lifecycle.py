@@ -11,21 +11,17 @@ changes nothing about when the next run starts.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import cached_nodes, decisions, retry_verdicts
-from condor_pydagman.engine.inputs import EndedJob, LogEvent, QueuedJob
-from condor_pydagman.engine.jobs import CLUSTER_ITSELF, Jobs, run_key
+from condor_pydagman.engine import cached_nodes, decisions, present_run, retry_verdicts
+from condor_pydagman.engine.inputs import QueuedJob
+from condor_pydagman.engine.jobs import CLUSTER_ITSELF, Jobs
 from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.graph.model import Retry
-from condor_pydagman.vocabulary import SHARED_CLUSTER, DagStatus, JournalRecord, ScriptKind
-
-Job = TypeVar("Job", QueuedJob, EndedJob)
+from condor_pydagman.vocabulary import UNNEEDED_WORDS, DagStatus, JournalRecord, ScriptKind
 
 RESULT_TIMEOUT_S = 60.0  # for the event that has attributes of a job which has ended
-LATE_MATERIALIZATION = "late materialization"  # text of an ADOPTED record about such a cluster
 
 
 # Start.
@@ -72,7 +68,7 @@ def start_all(run: RunState, nodes: Sequence[int]) -> None:
 def _follows(run: RunState, node: int) -> bool:
     """Whether the node is skipped since all its parents were; a condition of its own decides alone,
     and a node without parents follows none."""
-    if node in run.dag.conditions or not run.dag.has_parents(node):
+    if node in run.nodes.turns.parents or not run.dag.has_parents(node):
         return False
     leads = run.conditions.skipped.get
     return all(leads(parent, False) for parent in run.dag.parents(node))
@@ -86,15 +82,45 @@ def skip(run: RunState, nodes: Sequence[int]) -> None:
         if run.nodes.states[node] != State.WAITING:
             continue
         condition = run.dag.conditions.get(node)
+        unneeded = condition is None and _has_unneeded_parent(run, node)
+        if unneeded:
+            run.enough.set_aside(node, "")
         run.nodes.move(node, Cause.MARKED_DONE, run.now)
         run.conditions.skip(node, condition is None or condition.skips_children)
         run.sites.touch(node)
-        if condition is None:
+        if unneeded:
+            run.say(f"Node {run.dag.names[node]} is not needed: all its parents are not needed")
+        elif condition is None:
             run.say(f"Node {run.dag.names[node]} is skipped: all its parents were skipped")
         for child in run.nodes.release_children(node):
             closed = run.is_closed_to(child) or run.provisioner.holds_back(child)
             (todo if not closed and _follows(run, child) else others).append(child)
     start_all(run, others)
+
+
+def _has_unneeded_parent(run: RunState, node: int) -> bool:
+    unneeded = run.enough.counts.not_needed
+    return bool(unneeded) and any(parent in unneeded for parent in run.dag.parents(node))
+
+
+def set_aside(run: RunState, node: int, error: str) -> None:
+    """The node is not needed: it counts as done, with its last `error` if it had failed."""
+    state = State(run.nodes.states[node])
+    weak_are_released = state == State.FAILED and node not in run.steering.barren
+    run.enough.set_aside(node, error)
+    run.nodes.move(node, Cause.NOT_NEEDED, run.now)
+    run.conditions.forget(node)
+    run.conditions.skip(node, True)
+    run.sites.touch(node)
+    run.steering.run_over(node)
+    _forget_run(run, node)
+    if state in (State.FAILED, State.FUTILE):
+        run.nodes.forget_error(node)
+        run.steering.not_failed(node)
+    had = f"; it had failed: {error}" if error else ""
+    run.say(f"Node {run.dag.names[node]} is not needed: {run.enough.why(node)}{had}")
+    release = run.nodes.release_strong if weak_are_released else run.nodes.release_children
+    start_all(run, release(node))
 
 
 def make_ready(run: RunState, node: int, *, first: bool = False) -> None:
@@ -137,6 +163,8 @@ def open_cluster(
     run.nodes.move(node, Cause.JOBS_SEEN, run.now)
     if run.dag.published and node in run.dag.published:
         run.results.opened(node, cluster, only)
+    if run.enough.unwanted:
+        remove_unwanted(run, node, jobs)
     run.categories.enter(node)
     if run.query.at is None and run.config.check_queue_interval > 0:
         run.query.plan(run.now + run.config.check_queue_interval)
@@ -148,6 +176,12 @@ def leave_queue(run: RunState, node: int) -> None:
     for waiting in reversed(run.categories.leave(node)):
         if run.nodes.states[waiting] == State.READY and waiting not in run.ready:
             run.ready.add(waiting, run.priority(waiting), first=True)
+
+
+def remove_unwanted(run: RunState, node: int, jobs: Jobs) -> None:
+    """Remove the jobs of a node that is not needed, if that is to be."""
+    if run.enough.removes(node) and jobs.cluster > 0:
+        remove_rest(run, jobs, f"{UNNEEDED_WORDS}: {run.enough.line(run.enough.unwanted[node])}")
 
 
 def remove_rest(run: RunState, jobs: Jobs, reason: str, *, soon: bool = False) -> None:
@@ -214,6 +248,8 @@ def end_well(run: RunState, node: int) -> list[int]:
     run.steering.run_over(node)
     if run.cache:
         run.cache.ended(node)
+    if run.enough:
+        run.enough.ended(node)
     _forget_run(run, node)
     return run.nodes.release_children(node)
 
@@ -230,6 +266,9 @@ def fail(run: RunState, node: int, error: str, *, futile: bool = True) -> None:
     """The node failed for good; unless not `futile`, what depends on it can't run."""
     if run.sites and _has_cleaned_up(run, node, Cause.FAILED):
         return
+    if node in run.enough.unwanted:
+        set_aside(run, node, error)
+        return
     run.nodes.move(node, Cause.FAILED, run.now)
     run.nodes.set_error(node, error)
     run.steering.run_over(node)
@@ -244,6 +283,7 @@ def fail(run: RunState, node: int, error: str, *, futile: bool = True) -> None:
         start_all(run, run.nodes.release_children(node, weak_only=True))
     else:
         run.steering.failed_alone(node)
+        run.nodes.mark_hopeless(run.now)
 
 
 def _has_cleaned_up(run: RunState, node: int, cause: Cause) -> bool:
@@ -278,6 +318,9 @@ def _forget_run(run: RunState, node: int) -> None:
 def fail_run(run: RunState, node: int, value: int, error: str) -> None:
     """This run of the node failed with that return value: retry it, or let it fail."""
     run.nodes.returned(node, value)
+    if node in run.enough.unwanted:
+        fail(run, node, error)
+        return
     if node in run.steering.cancelled:
         fail(run, node, f"Cancelled; {error}")
         return
@@ -343,11 +386,12 @@ def begin_anew(run: RunState, node: int) -> None:
     """
     run.retrying.previous_clusters.setdefault(node, set()).add(_run_key(run, node))
     _forget_run(run, node)
-    if run.conditions or run.dag.published:
+    if run.conditions or run.dag.published or run.enough:
         run.results.forget(node)
         run.conditions.forget(node)
         if node in run.nodes.turns.parents:
             run.nodes.turns.close(node)
+            run.enough.reopen(node)
     if run.cache:
         run.cache.forget(node)
     taken = run.nodes.retries.get(node, 0) + 1
@@ -360,11 +404,6 @@ def _run_key(run: RunState, node: int) -> int:
     """What tells the events of this run of a node from those of its others."""
     jobs = run.job_table.by_node.get(node)
     return run.nodes.clusters[node] if jobs is None else jobs.key
-
-
-def is_of_previous_run(run: RunState, node: int, cluster: int, subproc: int = 0) -> bool:
-    """Whether a cluster is of an earlier run of the node."""
-    return run_key(cluster, subproc) in run.retrying.previous_clusters.get(node, ())
 
 
 def start_due_retries(run: RunState) -> None:
@@ -418,16 +457,16 @@ def adopt(run: RunState, node: int, jobs: Sequence[QueuedJob]) -> None:
     because of that.
     """
     retry = run.nodes.retries.get(node, 0)
-    mine = of_present_run(run, node, jobs)
-    old = of_present_run(run, node, run.query.history.get(node, ()))
-    cluster = _best_cluster(mine, old)
+    mine = present_run.of_present_run(run, node, jobs)
+    old = present_run.of_present_run(run, node, run.query.history.get(node, ()))
+    cluster = present_run.best_cluster(mine, old)
     if cluster is None or cluster == run.nodes.clusters[node]:
         return
     where = "queue" if mine else "schedd's history"
     run.say(f"Node {run.dag.names[node]}: found its job in the {where}, cluster {cluster}")
     live = [job.proc for job in mine if job.cluster == cluster]
     ended = {job.proc: job.value for job in old if job.cluster == cluster and job.proc >= 0}
-    shared = _is_shared(mine, cluster) or _is_shared(old, cluster)
+    shared = present_run.is_shared(mine, cluster) or present_run.is_shared(old, cluster)
     found = open_cluster(run, node, cluster, only=max((*live, *ended)) if shared else None)
     if CLUSTER_ITSELF in live:
         found.set_factory()
@@ -437,51 +476,6 @@ def adopt(run: RunState, node: int, jobs: Sequence[QueuedJob]) -> None:
     run.job_table.expect(found, found.numbered(procs))
     if {job.cluster for job in mine} | {job.cluster for job in old} != {cluster}:
         run.say(f"Warning: node {run.dag.names[node]} has jobs in other clusters as well")
-    journal_adopted(run, node, procs)
+    present_run.journal_adopted(run, node, procs)
     for proc, value in ended.items():
         run.emit(do.AppendJournalRecord(JournalRecord.JOB_ENDED, node, retry, value, cluster, proc))
-
-
-def _is_shared(jobs: Sequence[Job], cluster: int) -> bool:
-    return any(job.shared and job.cluster == cluster for job in jobs)
-
-
-def _best_cluster(mine: Sequence[QueuedJob], old: Sequence[EndedJob]) -> int | None:
-    """Which cluster is the node's if there are several in one run of it: one that stays, before one
-    that is leaving, before one that has left."""
-    if mine:
-        return max(mine, key=lambda job: (not job.leaving, job.cluster)).cluster
-    return max((job.cluster for job in old), default=None)
-
-
-def of_present_run(run: RunState, node: int, jobs: Sequence[Job]) -> list[Job]:
-    """Those of a node's jobs that are of its present run."""
-    retry = run.nodes.retries.get(node, 0)
-    previous = run.retrying.previous_clusters.get(node, ())
-    return [job for job in jobs if job.retry == retry and run_key(job.cluster, 0) not in previous]
-
-
-def journal_adopted(run: RunState, node: int, procs: int) -> None:
-    """The log does not show these procs, so a later replay must learn of them from us."""
-    run.journal(node, _adopted(run, node, procs))
-
-
-def record_if_not_shown(run: RunState, node: int, jobs: Jobs, proc: int) -> None:
-    """A proc has ended whose submit event the log has lost: only the schedd's reply has told of it,
-    and a replay would take what follows for another run of the node."""
-    if not run.recovering and not jobs.is_shown(proc):
-        run.emit(_adopted(run, node, 1 if jobs.only is not None else max(jobs.procs) + 1))
-
-
-def _adopted(run: RunState, node: int, procs: int) -> do.AppendJournalRecord:
-    jobs, retry = run.job_table.by_node[node], run.nodes.retries.get(node, 0)
-    jobs.set_adopted()
-    text = LATE_MATERIALIZATION if jobs.factory else ""
-    if jobs.only is not None:
-        text = SHARED_CLUSTER
-    return do.AppendJournalRecord(JournalRecord.ADOPTED, node, retry, procs, *jobs.target, text)
-
-
-def proc_in_shared(event: LogEvent) -> int | None:
-    """The node's only proc, by an event that opens a cluster which it shares; else None."""
-    return event.proc if event.text == SHARED_CLUSTER else None

@@ -80,6 +80,7 @@ class Cause(IntEnum):
     FREED = 17  # no ancestor of it has failed any more
     NEEDS_RESULT = 18  # what it publishes is to be read
     ADDS_NODES = 19  # this run ended well, and adds to the DAG
+    NOT_NEEDED = 20  # an ENOUGH is reached: it counts as done, however far it has come
 
 
 _S, _C = State, Cause
@@ -185,6 +186,9 @@ TABLE: dict[tuple[State, Cause], State] = {
     (_S.RETRY_WAIT, _C.NEEDS_PRE): _S.PRE_WAIT,
     (_S.RETRY_WAIT, _C.NEEDS_SUBMIT): _S.READY,
 }
+# What may fail may also be found not to be needed, and so may what has failed or can't run.
+TABLE.update({(old, _C.NOT_NEEDED): _S.DONE for old, cause in list(TABLE) if cause == _C.FAILED})
+TABLE[_S.FAILED, _C.NOT_NEEDED] = TABLE[_S.FUTILE, _C.NOT_NEEDED] = _S.DONE
 
 PUBLISHED: dict[State, NodeStatus] = {
     _S.WAITING: NodeStatus.NOT_READY,

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import repeat
 
+from condor_pydagman.engine.enough_counts import EnoughCounts
 from condor_pydagman.engine.node_states import TABLE, Cause, State
 from condor_pydagman.engine.node_turns import GATE, Turns
 from condor_pydagman.graph.grow import Growth
@@ -42,6 +43,7 @@ class Nodes:
         service_counts: the same of services.
         waiting: for each vertex (as `Edges.vertices`), how many predecessors have not ended.
         turns: the nodes that are outside of that countdown.
+        tally: of the nodes that ENOUGH lines are about.
         retries: retries taken so far, by node; absent means 0.
         values: return value of the last run, by node; absent means 0.
         errors: why a node failed, in words.
@@ -53,6 +55,7 @@ class Nodes:
     """
 
     __slots__ = (
+        "_counted",
         "_futile_junctions",
         "_recent_moves",
         "_watched",
@@ -68,6 +71,7 @@ class Nodes:
         "service_counts",
         "services",
         "states",
+        "tally",
         "total",
         "turns",
         "values",
@@ -84,7 +88,9 @@ class Nodes:
         self.service_counts = [0] * len(State)
         self.service_counts[State.WAITING] = len(self.services)
         self.waiting = dag.edges.predecessor_counts()
-        self.turns = Turns(dag, dag.conditions)
+        self.tally = EnoughCounts(dag)
+        self._counted = self.tally.of
+        self.turns = Turns(dag, (*dag.conditions, *dag.enough_of))
         self._watched = self.turns.watched
         for node in self.turns.parents:
             self.waiting[node] += GATE
@@ -155,6 +161,8 @@ class Nodes:
         self._recent_moves.append((now, node, old, cause))
         if self._watched and node in self._watched:
             self.turns.parent_moved(node, old, new)
+        if self._counted and node in self._counted:
+            self.tally.moved(node, old, new)
 
     def move_history(self, node: int) -> str:
         """The remembered moves of one node, as text."""
@@ -261,9 +269,11 @@ class Nodes:
         self._futile_junctions.clear()
         for node in list(self.in_state(State.FUTILE)):
             self.move(node, Cause.FREED, now)
+        self.tally.doubt()
         for node in list(self.in_state(State.FAILED)):
             if node not in without:
                 self.mark_futile(node, now)
+        self.mark_hopeless(now)
 
     def _weak(self, node: int, weak: bool = True) -> Sequence[int]:
         """The successors of a node by weak edges, or by strong ones."""
@@ -277,7 +287,23 @@ class Nodes:
         weak edge of the failed node makes no child futile; one of a node that is futile does.
         Nodes whose turn is decided otherwise are passed over, with all that is below them.
         """
-        return self._mark_futile(self._weak(node, weak=False), now)
+        futile = self._mark_futile(self._weak(node, weak=False), now)
+        return futile + self.mark_hopeless(now)
+
+    def mark_hopeless(self, now: float) -> int:
+        """Mark nodes FUTILE of whose parents enough (ENOUGH PARENTS) can't be done any more, and
+        everything below them; returns how many nodes that were."""
+        futile = 0
+        while self._counted:
+            found = [
+                node for node in self.tally.pop_hopeless() if self.states[node] == State.WAITING
+            ]
+            if not found:
+                break
+            for node in found:
+                self.move(node, Cause.ANCESTOR_FAILED, now)
+                futile += 1 + self._mark_futile(self.dag.successors(node), now)
+        return futile
 
     def _mark_futile(self, first: Sequence[int], now: float) -> int:
         gated = self.turns.parents
@@ -303,6 +329,7 @@ class Nodes:
     def mark_futile_from(self, vertices: Sequence[int], now: float) -> None:
         """Mark new vertices, of which a parent can't run, and everything below them."""
         self._mark_futile(vertices, now)
+        self.mark_hopeless(now)
 
     def count_all(self, state: State) -> int:
         """How many nodes are in a state, services included."""

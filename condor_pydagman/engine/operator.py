@@ -9,10 +9,10 @@ wait for ends, with a rescue file (manual: "Suspending a Running DAG").
 from __future__ import annotations
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import decisions, lifecycle, run_end, throttles
+from condor_pydagman.engine import decisions, lifecycle, present_run, run_end, throttles
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.inputs import Halt, LimitsWanted, LogEvent, Resume
-from condor_pydagman.engine.node_states import NEEDS_A_START, State
+from condor_pydagman.engine.node_states import NEEDS_A_START, Cause, State
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.vocabulary import SHARED_CLUSTER, JournalRecord
 
@@ -129,6 +129,8 @@ def next_drained_deadline(run: RunState) -> float | None:
 def _is_drained(run: RunState) -> bool:
     if not run.starts_nothing or run.halt.paused or run.submission.in_flight:
         return False
+    if run.enough.under_way:
+        return False
     counts = run.nodes.counts
     busy = sum(counts[state] for state in State if state not in NEEDS_A_START)
     busy -= counts[State.DONE] + counts[State.FAILED] + counts[State.FUTILE]
@@ -172,9 +174,10 @@ def _remove_surplus(run: RunState) -> None:
 
 def on_surplus(run: RunState, node: int, event: LogEvent) -> None:
     """The record has been read: the node gets a retry more, its jobs are removed."""
+    lifecycle.restore_dropped(run, node, Cause.NEEDS_SUBMIT)
     if run.nodes.states[node] in (State.READY, State.PRE_WAIT):
         # In an old log the submit event may come later.
-        only = lifecycle.proc_in_shared(event)
+        only = present_run.proc_in_shared(event)
         lifecycle.open_cluster(run, node, event.cluster, only=only)
     jobs = run.job_table.by_node.get(node)
     in_queue = run.nodes.states[node] == State.SUBMITTED

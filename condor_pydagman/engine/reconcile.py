@@ -18,11 +18,11 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import lifecycle, run_end, submission
+from condor_pydagman.engine import lifecycle, present_run, run_end, submission
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.inputs import EndedJob, QueuedJob, QueueListed, QueueUnknown
 from condor_pydagman.engine.jobs import CLUSTER_ITSELF
-from condor_pydagman.engine.node_states import State
+from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.vocabulary import ALL_PROCS, NOOP_CLUSTER, JournalRecord
 
@@ -74,19 +74,30 @@ def on_listed(run: RunState, answer: QueueListed) -> None:
 
 def _compare(run: RunState, node: int, listed: Sequence[QueuedJob]) -> None:
     """What the queue has of one node against what we know of it."""
-    mine = lifecycle.of_present_run(run, node, listed)
-    old = lifecycle.of_present_run(run, node, run.query.history.get(node, ()))
+    mine = present_run.of_present_run(run, node, listed)
+    old = present_run.of_present_run(run, node, run.query.history.get(node, ()))
     if mine or old:
         lifecycle.start_retry_now(run, node)
     state = run.nodes.states[node]
     retry = run.nodes.retries.get(node, 0)
     if any(job.retry > retry or state == State.WAITING for job in listed):
         run.query.keep(node, list(listed))
-    if state in _ADOPTABLE:
+    if state == State.WAITING and (mine or old) and node in run.enough.unwanted:
+        _take_dropped(run, node, listed)
+    elif state in _ADOPTABLE:
         lifecycle.adopt(run, node, listed)
     elif state != State.WAITING:
         _remove_strays(run, node, [job for job in mine if not job.leaving])
         _expect_all(run, node, (*mine, *old))
+
+
+def _take_dropped(run: RunState, node: int, listed: Sequence[QueuedJob]) -> None:
+    """A node that is not needed had been submitted, as the log does not show: its jobs are its own,
+    and leave the queue as the others of its kind."""
+    run.nodes.move(node, Cause.NEEDS_SUBMIT, run.now)
+    lifecycle.adopt(run, node, listed)
+    if run.nodes.states[node] == State.READY:
+        run.nodes.move(node, Cause.DROPPED, run.now)
 
 
 def _expect_all(run: RunState, node: int, jobs: Sequence[QueuedJob | EndedJob]) -> None:
@@ -97,7 +108,7 @@ def _expect_all(run: RunState, node: int, jobs: Sequence[QueuedJob | EndedJob]) 
     procs = max((job.proc for job in jobs if job.cluster == known.cluster), default=-1) + 1
     if any(proc not in known.procs for proc in range(procs)):
         run.job_table.expect(known, range(procs))
-        lifecycle.journal_adopted(run, node, procs)
+        present_run.journal_adopted(run, node, procs)
 
 
 def _remove_strays(run: RunState, node: int, mine: Sequence[QueuedJob]) -> None:
@@ -163,7 +174,7 @@ def _record_lost(run: RunState, listed: set[tuple[int, int]]) -> bool:
                 continue
             missing[job] = since = run.query.missing.get(job, run.now)
             if run.now - since >= CONFIRM_LOST_S:
-                lifecycle.record_if_not_shown(run, node, jobs, proc)
+                present_run.record_if_not_shown(run, node, jobs, proc)
                 retry = run.nodes.retries.get(node, 0)
                 kind = JournalRecord.JOB_ENDED if job in ended else JournalRecord.JOB_LOST
                 record = do.AppendJournalRecord(kind, node, retry, ended.get(job, 0), *job)

@@ -60,7 +60,8 @@ class Report(NamedTuple):
 
     `procs_completed` includes `procs_failed`, and both include procs that were aborted.  `limits`
     are the throttles in force, `priority` is what is added to each node's own; `feeder` is None if
-    the DAG has none.
+    the DAG has none.  `done` includes `not_needed`; `enough` says which ENOUGH are reached, and is
+    None if the DAG has none.
     """
 
     total: int
@@ -86,6 +87,8 @@ class Report(NamedTuple):
     halts: Halts = Halts()
     priority: int = 0
     feeder: FeederReport | None = None
+    not_needed: int = 0
+    enough: tuple[str, ...] | None = None
 
 
 class NodeReport(NamedTuple):
@@ -95,7 +98,8 @@ class NodeReport(NamedTuple):
     `error` tells why it failed; `job` is `cluster.proc.subproc` of its last job, '' if none;
     `details` is for people, of a node that waits for something out of the ordinary; `settings` what
     a person has set, None if nothing; `site` is that of its group, '' if it has none; `skipped`
-    says that it is done without having run, `anew` that a rescue DAG is to decide that again;
+    says that it is done without having run, `not_needed` that it is or will be so because of an
+    ENOUGH, `anew` that a rescue DAG is to decide again;
     `result`, a ClassAd, is what a rescue file keeps of it.
     """
 
@@ -114,6 +118,7 @@ class NodeReport(NamedTuple):
     settings: NodeSettings | None = None
     site: str = ""
     skipped: bool = False
+    not_needed: bool = False
     anew: bool = False
     result: str = ""
 

@@ -69,6 +69,7 @@ def run_again(run: RunState, node: int, *, with_descendants: bool) -> None:
         for child in take_back(run, one):
             if run.nodes.states[child] in NOT_BEGUN and run.nodes.states[child] != State.WAITING:
                 _wait_again(run, child)
+        run.enough.ended(one)  # a person needs it
         group = run.sites.group(one)
         if group is not None:
             run.sites.begin_anew(group)
@@ -79,7 +80,10 @@ def _decide_anew(run: RunState, node: int, nodes: Sequence[int]) -> None:
     """The node is to run anew: what was decided of nodes by its end counts no more."""
     turns = run.nodes.turns
     for child in _decided(run, node):
-        if child in nodes or turns.unfinished[child]:
+        decided = (
+            child in turns.opened if child in run.dag.enough_of else not turns.unfinished[child]
+        )
+        if child in nodes or not decided:
             continue  # it ends anew itself, or nothing has been decided
         if run.nodes.states[child] != State.WAITING:
             leave_queues(run, child)
@@ -106,7 +110,10 @@ def take_back(run: RunState, node: int) -> list[int]:
     failed = run.nodes.states[node] == State.FAILED
     run.sites.touch(node)
     site_matching.look_at_ends(run)
+    unneeded_by = run.enough.mark_of(node)
     run.nodes.move(node, Cause.RUN_AGAIN, run.now)
+    if unneeded_by is not None:
+        run.enough.taken_back(node, unneeded_by)
     if not failed:
         taken = run.nodes.take_back(node)
     elif node in run.steering.barren:

@@ -50,7 +50,7 @@ def check_abort(run: RunState, node: int, value: int, source: str) -> bool:
     abort = run.dag.aborts.get(node)
     if abort is None or not decisions.aborts(abort, value):
         return False
-    if run.is_over:
+    if run.is_over or node in run.enough.unwanted:
         return False
     name = run.dag.names[node]
     run.say(
@@ -186,6 +186,7 @@ def end_if_finished(run: RunState) -> None:
         or (run.cache and result_cache.under_way(run))
         or run.growth.free
         or _may_be_fed(run)
+        or run.enough.under_way
         or _service_is_awaited(run)
     ):
         return

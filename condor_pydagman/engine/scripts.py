@@ -99,7 +99,7 @@ def _script_arguments(run: RunState, node: int, kind: ScriptKind) -> tuple[str, 
         return expand(script.command, values, kind, run.dag.names[node])
     except MacroError as error:
         run.say(str(error), 0)
-    if run.is_closed_to(node):
+    if run.final_begun and node != run.final:
         return ()  # the DAG has ended already, perhaps for this
     if run.config.use_strict >= 1:
         run.say("ERROR: Warning is fatal error because of DAGMAN_USE_STRICT setting", 0)

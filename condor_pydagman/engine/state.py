@@ -16,6 +16,7 @@ from condor_pydagman.engine.cache_records import NOTHING_CACHED, Cache
 from condor_pydagman.engine.condition_records import Conditions, Results
 from condor_pydagman.engine.dag_states import MOVES, Phase
 from condor_pydagman.engine.decisions import ALL_EVENTS
+from condor_pydagman.engine.enough_records import Enoughs
 from condor_pydagman.engine.feeder_records import Feeding
 from condor_pydagman.engine.growth_records import Growing
 from condor_pydagman.engine.jobs import JobTable
@@ -86,6 +87,7 @@ class RunState:
         results: what nodes have published for conditions.
         cache: nodes that do not run if nothing has changed since they were done.
         brakes: what stops a DAG of which much fails.
+        enough: of which nodes not all are needed.
         growth: what is added to the DAG while it runs.
         feeder: the program that adds to it when few nodes are left.
     """
@@ -101,6 +103,7 @@ class RunState:
         "dag_id",
         "deferrals",
         "end",
+        "enough",
         "feeder",
         "final",
         "growth",
@@ -182,6 +185,7 @@ class RunState:
         self.results = Results(dag)
         self.brakes = Brakes(dag)
         self.feeder = Feeding(dag, active=active)
+        self.enough = Enoughs(dag, self.nodes.tally)
         self.query = QueueQuery()
         self.log = LogReading()
         self.noop_ids = NoopIds()
@@ -316,8 +320,12 @@ class RunState:
         return self.end.wanted is not None or self.end.begun is not None or self.final_begun
 
     def is_closed_to(self, node: int) -> bool:
-        """Whether `node` may not be started any more, since the FINAL node has begun."""
-        return node != self.final and self.final_begun
+        """Whether `node` may not be started any more, since the FINAL node has begun, or since it
+        is not needed."""
+        if node == self.final:
+            return False
+        unwanted = node in self.enough.unwanted and not self.sites.cleans_up(node)
+        return unwanted or self.final_begun
 
     def is_ordinary(self, node: int) -> bool:
         """Whether `node` is neither the FINAL node nor a SERVICE."""

@@ -65,6 +65,8 @@ def report(run: RunState) -> Report:
             run.halt.paused,
             "; ".join(run.brakes.braked.values()) if run.brakes else None,
         ),
+        not_needed=len(run.enough.counts.not_needed),
+        enough=tuple(run.enough.reached.values()) if run.dag.enoughs else None,
     )
 
 
@@ -76,7 +78,8 @@ def node_reports(run: RunState) -> Iterator[NodeReport]:
     settings, waiting_for_retry = run.steering.settings.get, bool(run.retrying.queue)
     sites, skipped, watched = run.sites, run.conditions.skipped, bool(nodes.turns.watched)
     anew = _decided_anew(run) if skipped else skipped
-    special = waiting_for_retry or bool(run.conditions) or bool(run.cache)
+    unneeded, unwanted = run.enough.counts.not_needed, run.enough.unwanted
+    special = waiting_for_retry or bool(run.conditions or run.cache or run.enough)
     for node, name in enumerate(run.dag.names):
         jobs = by_node.get(node)
         queued, held, running = _NO_PROCS if jobs is None else _procs(jobs)
@@ -96,6 +99,7 @@ def node_reports(run: RunState) -> Iterator[NodeReport]:
             settings=settings(node),
             site=sites.site(node)[0] if sites else "",
             skipped=node in skipped,
+            not_needed=node in unneeded or node in unwanted,
             anew=node in anew,
             result=_result(run, node) if watched else "",
         )
@@ -112,6 +116,11 @@ def _procs(jobs: Jobs) -> tuple[int, int, bool]:
 
 
 def _details(run: RunState, node: int) -> str:
+    if node in run.enough.counts.not_needed:
+        error = run.enough.had_failed.get(node, "")
+        return f"not needed: {run.enough.why(node)}{'; it had failed: ' * bool(error)}{error}"
+    if node in run.enough.unwanted:
+        return f"not needed any more: {run.enough.line(run.enough.unwanted[node])}"
     if node in run.conditions.skipped:
         why = run.conditions.why.get(node)
         return "skipped" if why is None else f"skipped: RUN_IF is false{': ' * bool(why)}{why}"
@@ -157,17 +166,19 @@ def known_of(run: RunState, node: int) -> str:
 def _decided_anew(run: RunState) -> set[int]:
     """Nodes that were skipped because of what is to run again in a rescue DAG: parents that failed,
     or nodes of this kind."""
-    skipped = run.conditions.skipped
+    skipped, unneeded = run.conditions.skipped, run.enough.counts.not_needed
     ended_badly = (State.FAILED, State.FUTILE)
     found: dict[int, None] = {}
     for node in skipped:
+        if node in unneeded:
+            continue
         parents = run.nodes.turns.parents.get(node) or run.dag.parents(node)
         if any(run.nodes.states[parent] in ended_badly for parent in parents):
             found[node] = None
     todo = list(found)
     for node in todo:  # which grows meanwhile
         for child in (*run.dag.children(node), *run.nodes.turns.children_waiting(node)):
-            if child in skipped and child not in found:
+            if child in skipped and child not in found and child not in unneeded:
                 found[child] = None
                 todo.append(child)
     return set(found)

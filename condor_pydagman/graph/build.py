@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import islice
+from itertools import chain, islice
 
-from condor_pydagman.graph import cache_commands, condition_commands, limit_uses, splices, whole
+from condor_pydagman.graph import (
+    cache_commands,
+    condition_commands,
+    enough_commands,
+    limit_uses,
+    splices,
+    whole,
+)
 from condor_pydagman.graph.apply_bulk import NotSimple
 from condor_pydagman.graph.building import Building, BuildOptions
 from condor_pydagman.graph.model import Dag
@@ -41,11 +48,16 @@ def _build(files: Sequence[str], read_text: ReadText, options: BuildOptions, in_
     if reader.errors:
         raise DagFileErrors(reader.errors, dag.warnings, reader.lost)
     dag.finish()
-    if dag.conditions:
-        wrong = list(islice(condition_commands.mistakes(dag), MAX_ERRORS))
-        if wrong:
-            raise DagFileErrors(wrong, dag.warnings)
+    wrong = late_mistakes(dag)
+    if wrong:
+        raise DagFileErrors(wrong, dag.warnings)
     return dag
+
+
+def late_mistakes(dag: Dag) -> list[ProcessingError]:
+    """What is wrong, as can only be said when all files have been read."""
+    both = chain(condition_commands.mistakes(dag), enough_commands.mistakes(dag))
+    return list(islice(both, MAX_ERRORS))
 
 
 def _complete(building: Building, reader: DagReader) -> None:

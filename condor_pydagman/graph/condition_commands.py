@@ -109,7 +109,7 @@ def parents_of(dag: Dag, node: int) -> tuple[int, ...]:
     todo, seen = [node], {node}
     for one in todo:  # which grows meanwhile
         for parent in dag.parents(one):
-            if not _joins(dag, parent):
+            if not joins(dag, parent):
                 found[parent] = None
             elif parent not in seen:
                 seen.add(parent)
@@ -117,7 +117,7 @@ def parents_of(dag: Dag, node: int) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _joins(dag: Dag, node: int) -> bool:
+def joins(dag: Dag, node: int) -> bool:
     """Whether the node was made for a PARENT line, by this reading or by that of a DAG which has
     been written out as one file."""
     if not dag.is_noop(node):

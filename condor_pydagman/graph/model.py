@@ -19,6 +19,7 @@ from condor_pydagman.graph.parts import (
     Choice,
     Condition,
     DotFile,
+    Enough,
     Extension,
     Feeder,
     Feeding,
@@ -47,6 +48,7 @@ __all__ = [
     "Condition",
     "Dag",
     "DotFile",
+    "Enough",
     "Extension",
     "Feeder",
     "Feeding",
@@ -69,6 +71,7 @@ JOIN = 4  # made by us for a PARENT line, see DAGMAN_USE_JOIN_NODES
 USER_DONE = 8  # DONE because `JOB ... DONE` says so, not a rescue file
 LEFT_OUT = 16  # DONE because CHOOSE leaves it out
 SKIPPED = 32  # DONE because an earlier run has skipped it
+NOT_NEEDED = 64  # DONE because an earlier run did not need it any more
 
 
 class Dag:
@@ -114,6 +117,8 @@ class Dag:
         self.choices: list[Choice] = []
         self.limit_uses: list[LimitUse] = []
         self.brakes: list[Brake] = []
+        self.enoughs: list[Enough] = []
+        self.enough_of: dict[int, int] = {}  # by node, number of the ENOUGH about its parents
         self.status_file: StatusFile | None = None
         self.jobstate_log = ""
         self.notifications: list[Notification] = []
@@ -248,15 +253,19 @@ class Dag:
         return self.edges.is_weak(parent, child)
 
     def waits_for_end_only(self, parent: int, child: int) -> bool:
-        """Whether `child` waits for the end of `parent` and no more: by a weak edge, or since a
-        condition decides then."""
-        return child in self.conditions or self.is_weak(parent, child)
+        """Whether `child` waits for the end of `parent` and no more: by a weak edge, or since
+        something else decides then."""
+        return self.is_decided(child) or self.is_weak(parent, child)
+
+    def is_decided(self, node: int) -> bool:
+        """Whether the turn of the node is decided by more than that all its parents are done: by
+        its RUN_IF, or by an ENOUGH about its parents."""
+        return node in self.conditions or node in self.enough_of
 
     def strong_successors(self, vertex: int) -> Iterator[int]:
         """Vertices that a failure of `vertex` makes futile."""
-        marks, conditions = self.edges.weak_marks(vertex), self.conditions
-        for after, weak in zip(self.successors(vertex), marks):
-            if not weak and after not in conditions:
+        for after, weak in zip(self.successors(vertex), self.edges.weak_marks(vertex)):
+            if not weak and not self.is_decided(after):
                 yield after
 
     def has_weak_children_only(self, node: int) -> bool:
@@ -323,6 +332,7 @@ BY_NODE = (
     "timeouts",
     "save_points",
     "conditions",
+    "enough_of",
     "published",
     "results",
     "cached",

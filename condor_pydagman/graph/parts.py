@@ -182,6 +182,24 @@ class Brake(NamedTuple):
     effect: str = "HALT"
 
 
+class Enough(NamedTuple):
+    """An ENOUGH command: what is left of its members is not needed when so many are done.
+
+    Attributes:
+        members: ALL_NODES, CATEGORY or PARENTS.
+        name: full name of the splice ('' for the whole DAG), of the category, or of the node whose
+            parents are meant.
+        limit: how many, or percent of them.
+        effect: REMOVE or WAIT.
+    """
+
+    members: str
+    name: str
+    limit: int
+    percent: bool = False
+    effect: str = "REMOVE"
+
+
 class Extension(NamedTuple):
     """An EXTEND command; a SCATTER command, if it has a pattern.
 

@@ -31,6 +31,8 @@ _ONLY_AT_THE_START = {
     commands.Cache: "CACHE",
     commands.BrakeLine: "BRAKE",
     commands.FeederLine: "FEEDER",
+    commands.EnoughLine: "ENOUGH",
+    commands.NotNeeded: "NOT_NEEDED",
 }
 
 Begun = Callable[[int], bool]

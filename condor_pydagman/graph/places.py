@@ -16,6 +16,7 @@ class Places:
         self._starts: list[int] = []  # first node read after the file of that index was entered
         self._read_as: Sequence[int] | None = None
         self._conditions: dict[int, str] = {}  # by the number that the node was read as
+        self.enoughs: list[str] = []  # `file:line` of each ENOUGH
 
     @property
     def file(self) -> str:
@@ -41,6 +42,10 @@ class Places:
     def note_condition(self, node: int, line: int) -> None:
         """The RUN_IF of the node is on `line` of the file entered last."""
         self._conditions[node] = f"{self.file}:{line}"
+
+    def note_enough(self, line: int) -> None:
+        """The next ENOUGH is on `line` of the file entered last."""
+        self.enoughs.append(f"{self.file}:{line}")
 
     def of_condition(self, node: int) -> str:
         """`file:line` of the node's RUN_IF; '' if it has none."""

@@ -29,8 +29,9 @@ from condor_pydagman.graph.reading import MAX_ERRORS, placed
 # REJECT, too, was written once: it stops the DAG.
 _OF_RUN = (
     *(commands.SiteMatched, commands.Choose, commands.Skipped, commands.NodeResult),
-    commands.GrownLine,
+    *(commands.GrownLine, commands.NotNeeded),
 )
+_ENDED = (commands.Done, commands.Skipped, commands.NotNeeded)
 _WRITTEN = (commands.Done, commands.RetryLine, commands.Reject, *_OF_RUN)
 # What a person sets for nodes (docs/steering.md).
 _SETTINGS = (commands.Priority, commands.TimeoutLine, commands.Category, commands.Vars)
@@ -42,7 +43,7 @@ _FULL_RESCUE = (
 
 _ONLY = (
     "A rescue or save file can hold DONE, RETRY, PRIORITY, TIMEOUT, CATEGORY, VARS, SITE_MATCHED,"
-    " CHOOSE, SKIPPED, NODE_RESULT and GROWN lines only"
+    " CHOOSE, SKIPPED, NOT_NEEDED, NODE_RESULT and GROWN lines only"
 )
 _ELSEWHERE = "put what else the DAG needs into the DAG file itself"
 
@@ -120,7 +121,7 @@ def read_saved(text: str, file: str) -> Saved:
     reading = Reading(file, max_errors=MAX_ERRORS, allow_any_node_name_characters=True)
     reader = CommandReader(in_blocks(text), reading, in_bulk=False)
     for command in reader.commands():
-        if isinstance(command, (commands.Done, commands.Skipped)):
+        if isinstance(command, _ENDED):
             saved.done.append(command.node)
         elif isinstance(command, commands.RetryLine):
             saved.retries[command.node] = command.limit
@@ -152,7 +153,7 @@ def _apply(building: Building, command: Command, progress: Progress) -> None:
             fail(f"Node {command.name} already exists in DAG.", _FULL_RESCUE)
         fail(_ONLY, _ELSEWHERE)
     apply(building, command)
-    if isinstance(command, (commands.Done, commands.Skipped)):
+    if isinstance(command, _ENDED):
         node = building.needed(command.node)
         if node not in building.special:
             progress.done.append(node)

@@ -28,6 +28,7 @@ from condor_pydagman.graph.model import (
     DONE,
     LEFT_OUT,
     NOOP,
+    NOT_NEEDED,
     SKIPPED,
     USER_DONE,
     Dag,
@@ -75,6 +76,8 @@ def _commands(dag: Dag) -> Iterator[Command]:
         yield commands.BrakeLine(_NO_LINE, *brake)
     if dag.feeder is not None:
         yield _feeder_line(dag.feeder)
+    for enough in dag.enoughs:
+        yield commands.EnoughLine(_NO_LINE, *enough)
     for category, limit in dag.category_limits.items():
         yield commands.MaxJobs(_NO_LINE, category, limit)
     yield from _EdgeLines(dag).commands()
@@ -127,7 +130,9 @@ def _modifiers(dag: Dag, node: int) -> Iterator[Command]:
         yield commands.Cache(_NO_LINE, name, *dag.cached[node][:-1])
     if node in dag.extensions:
         yield _extension(name, dag.extensions[node])
-    if flags & SKIPPED:
+    if flags & NOT_NEEDED:
+        yield commands.NotNeeded(_NO_LINE, name)
+    elif flags & SKIPPED:
         yield commands.Skipped(_NO_LINE, name)
     elif flags & DONE and not flags & (USER_DONE | LEFT_OUT):
         yield commands.Done(_NO_LINE, name)

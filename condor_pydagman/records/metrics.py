@@ -64,6 +64,8 @@ def metrics_text(
         pairs += _graph(dag)
     if placements is not None:
         pairs += placements.metrics()
+    if report.enough is not None:
+        pairs += [("enough_reached", len(report.enough)), ("nodes_not_needed", report.not_needed)]
     pairs.append(("DagStatus", int(report.dag_status)))
     body = ",\n".join(f'    "{key}":{_json(value)}' for key, value in pairs)
     return "{\n" + body + "\n}\n"
@@ -141,7 +143,10 @@ def _graph(dag: Dag) -> list[_Pair]:
 
 
 def _tallies(dag: Dag, nodes: Iterable[NodeReport], *, well: bool) -> dict[str, _Tally]:
-    counts = Counter((_group(dag, node.node), node.status) for node in nodes)
+    counts = Counter(
+        (_group(dag, node.node), NodeStatus.NOT_READY if node.not_needed else node.status)
+        for node in nodes
+    )
     if well:  # a SERVICE node that ran until the DAG's end has done what it should
         counts["service", NodeStatus.DONE] += counts["service", NodeStatus.SUBMITTED]
         counts["service", NodeStatus.SUBMITTED] = 0

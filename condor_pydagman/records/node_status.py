@@ -98,13 +98,16 @@ def _dag_counts(report: Report, over: bool) -> str:
     if over:
         failed += pre + queued + post
         pre = queued = post = held = idle = 0
-    brake = f"  Brake = {quoted(report.halts.brake)};\n" if report.halts.brake else ""
+    more = f"  Brake = {quoted(report.halts.brake)};\n" if report.halts.brake else ""
     if report.feeder is not None:
         feeder = report.feeder
         shown = feeder_text(feeder.state, feeder.feedings, feeder.nodes, feeder.error)
-        brake += f"  Feeder = {quoted(shown)};\n"
+        more += f"  Feeder = {quoted(shown)};\n"
+    if report.enough:
+        more += f"  Enough = {quoted('; '.join(report.enough))};\n"
+        more += f"  NodesNotNeeded = {report.not_needed};\n"
     return (
-        f"{brake}"
+        f"{more}"
         f"  NodesTotal = {report.total};\n"
         f"  NodesDone = {report.done};\n"
         f"  NodesPre = {pre};\n"

@@ -101,10 +101,11 @@ def _text(
         if report.status == NodeStatus.DONE and not (report.anew or _left_out(dag, report)):
             done += kind != NodeKind.SERVICE
             if kind not in _NEVER_DONE:
-                word = "SKIPPED" if report.skipped else "DONE"
-                marks.append(f"{word} {node_word(report.name)}\n")
+                marks.append(f"{_done_word(report)} {node_word(report.name)}\n")
             if report.result:
                 marks.append(f"NODE_RESULT {node_word(report.name)} {report.result}\n")
+        elif report.not_needed:
+            marks.append(f"NOT_NEEDED {node_word(report.name)}\n")
         elif report.status == NodeStatus.ERROR and kind != NodeKind.SERVICE:
             failed.append(report.name)
             if dag.has_weak_children_only(report.node) and kind not in _NEVER_DONE:
@@ -121,6 +122,12 @@ def _text(
     yield from marks
     for choice in dag.choices:
         yield write_choose(commands.Choose(0, *choice)) + "\n"
+
+
+def _done_word(report: NodeReport) -> str:
+    if report.not_needed:
+        return "NOT_NEEDED"
+    return "SKIPPED" if report.skipped else "DONE"
 
 
 def _left_out(dag: Dag, report: NodeReport) -> bool:

@@ -75,6 +75,7 @@ _WORDS: Mapping[str, Callable[[DagEvent], str]] = {
     "dag.brake": lambda event: printable(
         f"brake {event.data['brake']} acts ({event.data['effect']}){_why(event)}"
     ),
+    "dag.enough": lambda event: printable(f"{event.data['enough']} is reached{_why(event)}"),
     "dag.limits": _limits,
     "dag.status": _status,
     "dag.rescue": lambda event: f"rescue file {printable(event.data['file'])} is written",

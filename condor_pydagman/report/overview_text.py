@@ -69,6 +69,9 @@ def overview_lines(
     if seen.feeder:
         words = printable(f"feeder: {seen.feeder}").split(" ")
         lines += _wrapped([(word, "") for word in words], room, " ")
+    for line, counts in seen.enough.items():
+        words = printable(f"{line}: {counts}").split(" ")
+        lines += _wrapped([(word, "bright_black") for word in words], room, " ")
     if depth == 0:
         lines += _details(seen, room, clock)
     for inner in seen.subdags:

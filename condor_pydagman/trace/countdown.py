@@ -20,8 +20,8 @@ class Countdown:
     def is_free(self, node: int) -> bool:
         """Whether DAGMan may start it as far as its parents go; nodes such as FINAL, which have no
         parents and wait all the same, are not free."""
-        decided = node not in self.dag.conditions  # which a log tells
-        return not self._left[node] and self.dag.kinds[node] in ORDINARY_KINDS and decided
+        free = not self.dag.is_decided(node)  # which a log tells
+        return not self._left[node] and self.dag.kinds[node] in ORDINARY_KINDS and free
 
     def ended(self, node: int, *, failed: bool) -> list[int]:
         """Count a node as ended; returns the nodes that wait for no parent any more."""
@@ -32,7 +32,7 @@ class Countdown:
             self._left[vertex] -= 1
             if self._left[vertex]:
                 continue
-            if vertex in self.dag.conditions:
+            if self.dag.is_decided(vertex):
                 continue
             if vertex >= 0:
                 freed.append(vertex)

@@ -9,8 +9,8 @@ from condor_pydagman.vocabulary import NodeStatus
 
 def mark_futile(run: Run, dag: Dag) -> None:
     """Give such nodes their state.  A child by a weak edge runs though its parent has failed; one
-    with a condition may."""
-    special = dag.edges.any_weak or bool(dag.conditions)
+    with a condition, or an ENOUGH about its parents, may."""
+    special = dag.edges.any_weak or bool(dag.conditions or dag.enough_of)
     failed = [name for name, node in run.nodes.items() if node.status is NodeStatus.ERROR]
     waiting = [number for number in map(dag.find, failed) if number is not None]
     while waiting:

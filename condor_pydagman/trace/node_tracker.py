@@ -26,6 +26,7 @@ from condor_pydagman.vocabulary import (
     RETURN_JOB_ABORTED,
     RETURN_NO_RESULT,
     SHARED_CLUSTER,
+    UNNEEDED_WORDS,
     EventKind,
     JournalRecord,
     NodeCommand,
@@ -200,7 +201,7 @@ class NodeTracker:
             self.set_status(node, NodeStatus.ERROR, time, value=attempt.value)
 
     def not_needed(self, node: NodeRun, why: str, time: float) -> None:
-        """It is skipped: its RUN_IF is false, or all its parents were skipped."""
+        """It is skipped: by its RUN_IF, or with all its parents; or an ENOUGH does not need it."""
         node.skipped = True
         self.set_status(node, NodeStatus.DONE, time, skipped=True, reason=why)
 
@@ -476,15 +477,14 @@ class NodeTracker:
         """The attempt has failed; the POST script of a failed job comes before this."""
         attempt = self._last(node)
         attempt.over = True
-        if self._groups.is_leaving(self.plan(node).group):
-            self.set_status(node, NodeStatus.NOT_READY, time, reason="its group leaves its site")
-            return
-        limit = self.plan(node).retries if node.retries is None else node.retries
-        retries = node.anew_from + limit
-        if attempt.number < retries and not node.no_retry:
-            self.retried(node, attempt.number + 1, time)
-            return
-        data: dict[str, Any] = {} if value is None else {"value": value}
-        if why:
-            data["reason"] = why
-        self.set_status(node, NodeStatus.ERROR, time, **data)
+        if self._groups.is_leaving((plan := self.plan(node)).group):
+            why = "its group leaves its site"
+            return self.set_status(node, NodeStatus.NOT_READY, time, reason=why)
+        if attempt.reason.startswith(UNNEEDED_WORDS):
+            return self.not_needed(node, attempt.reason, time)
+        limit = plan.retries if node.retries is None else node.retries
+        if attempt.number < node.anew_from + limit and not node.no_retry:
+            return self.retried(node, attempt.number + 1, time)
+        data = {"value": value, "reason": why or None}
+        told = {name: known for name, known in data.items() if known is not None}
+        self.set_status(node, NodeStatus.ERROR, time, **told)

@@ -34,7 +34,7 @@ class OutKind(Enum):
     RETRY = "retry"  # number: of the retry
     NO_RETRY = "no_retry"
     SUBMIT_FAILURE = "submit_failure"  # text: why
-    SKIPPED = "skipped"  # by its RUN_IF, or since its parents were; text: why
+    SKIPPED = "skipped"  # by its RUN_IF or an ENOUGH, or with its parents; text: why
     HALT = "halt"
     HALT_REASON = "halt_reason"  # text: what was said when it was halted
     RESUME = "resume"
@@ -112,7 +112,8 @@ _FORMS: Mapping[str, tuple[OutKind, str]] = {
     ),
     "Node ": (
         OutKind.SKIPPED,
-        r"Node (?P<node>\S+) is skipped(?:, since|:) (?P<text>RUN_IF .*|all its parents .*)",
+        r"Node (?P<node>\S+) is (?:skipped|not needed)(?:, since|:)"
+        r" (?P<text>RUN_IF .*|ENOUGH .*|all its parents .*)",
     ),
     "Of ": (OutKind.TOTAL, r"Of (?P<number>\d{1,10}) nodes total:"),
     # a million nodes leave no blank before their number

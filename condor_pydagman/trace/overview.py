@@ -96,6 +96,7 @@ class Overview(NamedTuple):
             at each site or were when they ended, `leaving` and `without`; empty if there are none.
         brakes: why each BRAKE acts that does, by name.
         feeder: how the FEEDER of the DAG does, '' if there is none, or nothing is known of it.
+        enough: how many nodes were done when each ENOUGH was reached that is, by its line.
     """
 
     dag: str
@@ -120,6 +121,7 @@ class Overview(NamedTuple):
     sites: Mapping[str, Any] = {}
     brakes: Mapping[str, str] = {}
     feeder: str = ""
+    enough: Mapping[str, str] = {}
 
     def as_json(self) -> dict[str, Any]:
         """The fields, and those of its parts, by name."""
@@ -179,6 +181,7 @@ def overview(
         _sites(run),
         {name: brake.reason for name, brake in run.brakes.items()},
         _feeder(run, ad),
+        dict(run.enough),
     )
 
 

@@ -198,7 +198,8 @@ class NodeRun:
         since: when it came into that state.
         attempts: oldest first; empty if it has not been started.
         cached: it is done without having run, since nothing of it has changed (CACHE).
-        skipped: it is done without a job: its PRE script returned PRE_SKIP, or its RUN_IF is false.
+        skipped: it counts as done: its PRE script returned PRE_SKIP, its RUN_IF is false, or an
+            ENOUGH does not need it.
         no_retry: DAGMan has said that it will not be tried again.
         retries: how many it has, as a person has set; None: as the DAG says.
         retries_told: how many retries are known of.
@@ -343,6 +344,7 @@ class Run:
         placements: of DATA nodes, by node.
         groups: where groups of nodes that need a site are, by name.
         brakes: those that act, by name.
+        enough: ENOUGH lines that are reached, and how many nodes were done then.
         resumes: how often a person has taken brakes back.
         pieces: numbers of what has been added to the DAG.
         feeding: what its FEEDER has given of that.
@@ -351,6 +353,7 @@ class Run:
     def __init__(self) -> None:
         self.groups: dict[str, GroupSite] = {}
         self.brakes: dict[str, ActingBrake] = {}
+        self.enough: dict[str, str] = {}
         self.resumes = 0
         self.pieces: set[int] = set()
         self.feeding = FeederSeen()

@@ -276,6 +276,12 @@ class Writer:
         program = self._pick(("feed $FEEDING", "feed"), ("", "feed $JOB"))
         return self._line("FEEDER", *below.split(" "), *options.split(" "), "PROGRAM", program)
 
+    def _enough(self) -> str:
+        members = self._pick(("ALL_NODES", "CATEGORY c", f"PARENTS {self._name()}"), ("", "OF"))
+        limit = self._pick(("1", "2", "50%", "100 %"), ("", "0", "101%", "99"))
+        effect = self._maybe("REMOVE", "wait", "STOP")
+        return self._line("ENOUGH", *f"{members} {limit} {effect}".split(" "))
+
     def _abort(self) -> str:
         returns = self._maybe(f"RETURN {self._number()}")
         return self._line("ABORT-DAG-ON", self._name(), self._number(), returns)
@@ -381,6 +387,7 @@ _COMMANDS = (
     Writer._choose,
     Writer._brake,
     Writer._feeder,
+    Writer._enough,
     Writer._sweep,
     Writer._sweep_parent,
     Writer._category,

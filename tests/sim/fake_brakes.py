@@ -75,10 +75,12 @@ class Brakers:
         self._world = world
         self._rng = Random(f"brakes {world.seed}")
         self.acted = 0
-        self._exact = not (world.steered or world.matched or world.decided)
+        self._exact = not (
+            world.kinds.steered or world.kinds.matched or world.kinds.decided or world.kinds.enough
+        )
         self._before: _Snapshot | None = None
         self._forget()
-        if world.braked:
+        if world.kinds.braked:
             world.after(EVERY_S, self._maybe_resume)
 
     def _forget(self) -> None:

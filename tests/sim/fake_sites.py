@@ -86,7 +86,7 @@ class FakeSites:
         self.claims: dict[int, str] = {}
         self.trouble = ""
         self.last_site: dict[str, str] = {}
-        if world.matched:
+        if world.kinds.matched:
             world.every(30.0, self._change)
 
     def _change(self) -> None:

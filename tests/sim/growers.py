@@ -75,7 +75,7 @@ class Growers:
         self.texts: dict[str, PieceText] = {}
         self._asked = 0
         self._unanswered: set[int] = set()
-        if world.growing:
+        if world.kinds.growing:
             world.every(30.0, self._add)
 
     def pieces(self, dag: Dag) -> Mapping[str, Piece]:

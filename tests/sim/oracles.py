@@ -56,6 +56,7 @@ from condor_pydagman.vocabulary import (
     ScriptKind,
 )
 from tests import make
+from tests.sim import fake_enough
 from tests.sim.fake_jobs import Cluster, Job
 from tests.sim.oracles_special import SpecialOracles, submissions
 from tests.sim.truth import SeenInputs, Truth
@@ -112,6 +113,7 @@ class Oracles:
             self._truth.texts = self._world.growers.texts
         self.special.started(recovering=recovering)
         self._world.brakes.started()
+        self._world.enoughs.started()
 
     def input_given(self, process: Process, an_input: inputs.Input) -> None:
         """The engine is about to be told something."""
@@ -132,6 +134,7 @@ class Oracles:
             self._statuses[an_input.node, an_input.kind] = an_input.status
         self.special.input_given(process, an_input)
         self._world.brakes.input_given(process, an_input)
+        self._world.enoughs.input_given(process, an_input)
 
     def input_done(self, process: Process, an_input: inputs.Input) -> None:
         """All actions for an input have been done."""
@@ -139,6 +142,7 @@ class Oracles:
             return
         self.special.input_done(process, an_input)
         self._world.brakes.input_done(process, an_input)
+        self._world.enoughs.input_done(process, an_input)
         if process.idle and process.engine.run.phase in (Phase.RUNNING, Phase.FINISHING):
             counts_agree(process.engine)
             self._procs_agree(process.engine.report())
@@ -165,6 +169,7 @@ class Oracles:
             require(self._rescued or excused, "O13: jobs removed before the rescue file")
         self.special.action_asked(process, action)
         self._world.brakes.action_asked(process, action)
+        self._world.enoughs.action_asked(process, action)
 
     def limits_at_submit(self, node: int) -> Throttles:
         """The limits under which the submission of a node began."""
@@ -204,7 +209,7 @@ class Oracles:
         before = {dag.names[parent] for parent in dag.parents(node)}
         sites = world.process.engine.run.sites
         before -= {dag.names[one] for one in dag.parents(node) if _was_done_once(sites, one, node)}
-        before = set() if sites.cleans_up(node) else before
+        before = set() if sites.cleans_up(node) or node in dag.enough_of else before
         early = [c.node for c in live if c.node in before]
         require(not early, f"O1: {name} submitted while {early} are in the queue")
         checked = not (world.ever_garbled or sites.cleans_up(node))
@@ -213,15 +218,19 @@ class Oracles:
             return
         states = world.process.engine.run.nodes.states
         world.sites.submitted(dag, cluster)
-        conditional = node in dag.conditions
+        conditional = dag.is_decided(node)
         said = name in self.truth.decisions.true or name in self.truth.steered
-        require(said or not conditional, f"O37: {name} is submitted, its condition is not true")
+        require(
+            said or node not in dag.conditions,
+            f"O37: {name} is submitted, its condition is not true",
+        )
+        unneeded = fake_enough.unneeded_names(world.process)
         for parent in () if conditional else dag.parents(node):
             if sites.cleans_up(node) or _was_done_once(sites, parent, node):
                 continue
             failed = dag.is_weak(parent, node) and states[parent] == State.FAILED
             require(
-                failed or dag.names[parent] in self.truth.done,
+                failed or dag.names[parent] in self.truth.done | unneeded,
                 f"O1: {name} submitted before its parents",
             )
         require(all(c not in earlier for c in live), f"O2: second live cluster of {name}")
@@ -258,22 +267,25 @@ class Oracles:
         failed = (n for n in ordinary if states[n] == State.FAILED)
         over = {dag.names[n] for n in failed if dag.has_weak_children_only(n)}
         anew = self.truth.decisions.decided_anew()
-        if self.truth.steered:  # what they have done may count no more
+        if self.truth.steered or dag.enoughs:  # what they have done may count no more
             anew = {one.name for one in process.engine.node_reports() if one.anew}
         done -= anew
-        require(marked(fresh) == done | over, f"O8: marks {marked(fresh)}, not {done | over}")
+        unneeded = {one.name for one in process.engine.node_reports() if one.not_needed}
+        wanted = done | over | unneeded
+        require(marked(fresh) == wanted, f"O8: marks {marked(fresh)}, not {wanted}")
         if self._world.ever_garbled:
             return
-        done -= self.truth.steered  # a command may have come too late
+        done -= self.truth.steered | unneeded  # a command may have come too late
         require(done <= self.truth.done, f"O8: {done - self.truth.done} marked, but not done")
         if process.idle:
             ordinary_names = {dag.names[n] for n in ordinary}
-            really = (self.truth.done - anew) & ordinary_names - self.truth.steered
+            really = (self.truth.done - anew - unneeded) & ordinary_names - self.truth.steered
             require(done == really, f"O8: {really - done} done, but not marked")
 
     def exited(self, process: Process, code: int) -> None:
         """A process has ended by itself."""
         self.special.exited(process, code)
+        self._world.enoughs.exited(process, code)
         dag = process.dag
         if code != 0 or self._world.ever_garbled:
             return
@@ -285,6 +297,7 @@ class Oracles:
         require(not process.engine.run.feeder.failed, "O38: exit code 0, but the feeder has failed")
         services = {dag.names[n] for n in dag.of_kind(NodeKind.SERVICE)}
         missing = set(dag.names) - services - self.truth.done - self.truth.steered
+        missing -= fake_enough.unneeded_names(process)
         require(not missing, f"O14: exit code 0, but {missing} not done")
         ran = self.truth.done - self.truth.decisions.skipped - self._world.caches.unchanged
         self._world.sites.ended(dag, ran)
@@ -441,6 +454,7 @@ def replay_agrees(live: Engine, log: list[LogEvent], dag: Dag, pieces: Mapping[s
         if node in live.run.growth.free:
             continue  # it is to be started; a replay does so at once
         unseen = have is State.RETRY_WAIT and want in _UNSEEN
+        unseen |= node in live.run.enough.unwanted and fake_enough.is_on_its_way(want, have)
         # A node that has not begun leaves with its group, when it is next asked whether all have.
         leaves = want is State.WAITING and have in NOT_BEGUN and _is_leaving(other, node)
         require(
@@ -467,5 +481,7 @@ def replay_agrees(live: Engine, log: list[LogEvent], dag: Dag, pieces: Mapping[s
     brakes, replayed = live.run.brakes, other.run.brakes
     same = (brakes.round, brakes.braked) == (replayed.round, replayed.braked)
     require(same, f"O7: brakes {brakes.braked}, replayed {replayed.braked}")
+    same = live.run.enough.reached == other.run.enough.reached
+    require(same, f"O7: ENOUGH {live.run.enough.reached}, replayed {other.run.enough.reached}")
     ready = live.run.provisioner.ready, other.run.provisioner.ready
     require(ready[0] == ready[1], f"O7: go-ahead {ready}")

@@ -59,7 +59,12 @@ _HELD_NO_MORE = (
 )
 REMOVED_AGAIN = 15.0  # seconds after which a removal that failed is repeated
 # After these, a node may run anew without the delay of a retry.
-_NEXT_RUN_AT_ONCE = (JournalRecord.STEERED, JournalRecord.SITE_LEFT, JournalRecord.SITE_CLEANED)
+_NEXT_RUN_AT_ONCE = (
+    JournalRecord.STEERED,
+    JournalRecord.GROWN,
+    JournalRecord.SITE_LEFT,
+    JournalRecord.SITE_CLEANED,
+)
 _JITTER = 1e-5  # seconds that sums of times may be off
 
 
@@ -191,7 +196,8 @@ class SpecialOracles:
         engine = process.engine
         self._record_retries(process, an_input)
         brakes = engine.run.brakes
-        calm = process.idle and not (self._halts or brakes.braked or brakes.awaited)
+        awaited = brakes.awaited or engine.run.enough.awaited
+        calm = process.idle and not (self._halts or brakes.braked or awaited)
         if calm and engine.run.phase is Phase.RUNNING:
             self._retries_start(process)
             self._hold_scripts_start(process)

@@ -1,5 +1,5 @@
 """Run seeds: `python -m tests.sim.run --seed N [--count M] [--twice]`, with `--steered`,
-`--matched`, `--decided`, `--braked`, `--growing`, `--fed` or `--cached`.
+`--matched`, `--decided`, `--braked`, `--enough`, `--growing`, `--fed` or `--cached`.
 
 Prints the rates of faults of each failing seed with its trace; `--verbose` does so for all.
 """
@@ -13,21 +13,10 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.sim.kinds import MEANINGS
 from tests.sim.world import World
 
 SEEDS = Path(__file__).with_name("seeds.txt")
-
-
-# Kinds of worlds, each an argument of `World`.
-KINDS = {
-    "steered": "people steer nodes",
-    "matched": "groups of nodes run at sites",
-    "decided": "nodes have conditions",
-    "braked": "the DAGs have brakes",
-    "growing": "nodes and people add to the DAG",
-    "fed": "a FEEDER adds to the DAG",
-    "cached": "nodes have CACHE commands, and DAGs are run again",
-}
 
 
 class Verdict(NamedTuple):
@@ -69,7 +58,7 @@ def show(seed: int, verdict: Verdict, *, trace: bool) -> None:
 
 
 def _judged(seed: int, options: argparse.Namespace) -> Verdict:
-    return judge(seed, **{kind: getattr(options, kind) for kind in KINDS})
+    return judge(seed, **{kind: getattr(options, kind) for kind in MEANINGS})
 
 
 def _trace(seed: int, options: argparse.Namespace) -> str:
@@ -83,7 +72,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=1, help="how many seeds")
     parser.add_argument("--verbose", action="store_true", help="show every seed")
     parser.add_argument("--quiet", action="store_true", help="no traces of failing seeds")
-    for kind, meaning in KINDS.items():
+    for kind, meaning in MEANINGS.items():
         parser.add_argument(f"--{kind}", action="store_true", help=meaning)
     parser.add_argument("--twice", action="store_true", help="same seed, same trace?")
     options = parser.parse_args()

@@ -50,7 +50,7 @@ class Steerers:
         self._rate = rng.random() ** 2 * MAX_RATE
         self.asked = 0
         self._asked: dict[int, int] = {}  # nodes of requests that were not answered
-        if world.steered:
+        if world.kinds.steered:
             world.every(20.0, self._act)
 
     def _act(self) -> None:

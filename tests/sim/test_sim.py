@@ -18,6 +18,8 @@ BRAKED = 100
 GROWING = 100
 FED = 100
 CACHED = 100
+ENOUGH = 50
+ENOUGH_AT_EVERY_STEP = [26, 50]
 SLICE = 50
 STEPS = 60  # about how many steps of a run are tried
 
@@ -95,6 +97,22 @@ def test_crashes_at_many_steps_of_a_run_that_brakes_stop(seed: int, acts: str) -
     assert acts in calm.trace_text()
     for step in some_steps(seed, calm.boundaries):
         World(seed, faults=quiet, braked=True, crash_at={step}).run()
+
+
+@pytest.mark.parametrize("kinds", [(), ("steered",), ("matched",), ("decided", "braked")])
+def test_fresh_seeds_of_which_not_all_is_needed(kinds: tuple[str, ...]) -> None:
+    chosen = dict.fromkeys((*kinds, "enough"), True)
+    assert not verdicts(list(range(1, ENOUGH + 1)), **chosen)
+
+
+@pytest.mark.parametrize("seed", ENOUGH_AT_EVERY_STEP)
+def test_a_crash_at_every_step_of_a_run_of_which_not_all_is_needed(seed: int) -> None:
+    quiet = faults.Faults(until=300.0)
+    calm = World(seed, faults=quiet, enough=True)
+    calm.run()
+    assert "is not needed: ENOUGH" in calm.trace_text()
+    for step in range(seed % 3, calm.boundaries, 3):
+        World(seed, faults=quiet, enough=True, crash_at={step}).run()
 
 
 @pytest.mark.parametrize("first", range(1, GROWING + 1, SLICE))

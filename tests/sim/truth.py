@@ -127,7 +127,7 @@ class Truth:
             self._ended_well(event.node)  # its end is written in the same breath
         self.final_begun |= event.record is JournalRecord.FINAL_STARTED
         if self._dag.conditions or self._dag.published:
-            checked = not self.steered and not self.garbled
+            checked = not (self.steered or self.garbled or self._dag.enoughs)
             self.decisions.event(event, final_begun=self.final_begun, checked=checked)
         self.provisioned |= event.record is JournalRecord.PROVISIONED
 

@@ -120,7 +120,7 @@ class Decisions:
             grows = False
             for node, name in enumerate(dag.names):
                 parents = [dag.names[parent] for parent in dag.parents(node)]
-                free = name not in self._done and node not in dag.conditions
+                free = name not in self._done and not dag.is_decided(node)
                 if free and parents and all(map(self._leads, parents)):
                     self.skipped.add(name)
                     self._done.add(name)

@@ -14,11 +14,13 @@ from tests.sim import (
     fake_brakes,
     fake_cache,
     fake_conditions,
+    fake_enough,
     fake_sites,
     feeders,
     growers,
     workload_special,
 )
+from tests.sim.kinds import Kinds
 
 CODES = (1, 2, 3, -9, -11)
 MAX_FAILURES = 12  # retries of a node after which its jobs succeed, for the run to end
@@ -89,28 +91,16 @@ class Workload:
     outcomes: Outcomes
 
 
-def draw(
-    seed: int,
-    rng: Random,
-    *,
-    together: bool = True,
-    matched: bool = False,
-    decided: bool = False,
-    braked: bool = False,
-    growing: bool = False,
-    fed: bool = False,
-    cached: bool = False,
-) -> Workload:
-    """A random workload; its nodes may be submitted together, unless not `together`, some run
-    at sites if `matched`, some have conditions if `decided`, some add to the DAG if `growing`, a
-    FEEDER does if `fed`, some have CACHE commands if `cached`, and it has brakes if `braked`."""
+def draw(seed: int, rng: Random, kinds: Kinds, *, together: bool = True) -> Workload:
+    """A random workload for a world of these kinds; its nodes may be submitted together, unless
+    not `together`."""
     shape = rng.getrandbits(64)
     failing = rng.choice((0.0, 0.05, 0.2, 0.5))
     config, limits = _config(rng), _limits(rng)
     chance = Random(f"{seed} together")
     most = chance.choice((1, 2, 5, 1000)) if together else 1
     config = config.but(max_nodes_in_cluster=most)
-    if braked:  # DAGMan's own removals do not count
+    if kinds.braked:  # DAGMan's own removals do not count
         config = config.but(remove_jobs_after_limit_change=False)
     wide = most > 1 and chance.random() < 0.8
     more = chance.randint(1, MAX_MORE_NODES) if wide else 0
@@ -118,17 +108,19 @@ def draw(
 
     def build() -> Dag:
         dag = _dag(Random(shape), more)
-        if matched:
+        if kinds.matched:
             fake_sites.add_groups(dag, Random(f"{seed} groups"))
-        if decided:
+        if kinds.decided:
             fake_conditions.add_conditions(dag, Random(f"{seed} conditions"))
-        if braked:
+        if kinds.braked:
             fake_brakes.add_brakes(dag, Random(f"{seed} brakes"))
-        if growing:
+        if kinds.enough:
+            fake_enough.add_enoughs(dag, Random(f"{seed} enough"))
+        if kinds.growing:
             growers.add_extensions(dag, Random(f"{seed} growing"))
-        if fed:
+        if kinds.fed:
             feeders.add_feeder(dag, Random(f"{seed} fed"))
-        if cached:
+        if kinds.cached:
             fake_cache.add_caches(dag, Random(f"{seed} cached"))
         return dag
 

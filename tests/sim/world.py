@@ -18,11 +18,13 @@ from condor_pydagman.vocabulary import ScriptKind
 from tests.sim import faults as fault_rates
 from tests.sim.fake_brakes import Brakers
 from tests.sim.fake_cache import Caches
+from tests.sim.fake_enough import EnoughOracle
 from tests.sim.fake_log import FakeLog
 from tests.sim.fake_schedd import FakeSchedd
 from tests.sim.fake_sites import FakeSites
 from tests.sim.faults import Faults
 from tests.sim.growers import Growers
+from tests.sim.kinds import Kinds
 from tests.sim.oracles import Oracles
 from tests.sim.process import DESCRIPTION, Killed, Process
 from tests.sim.users import Users
@@ -44,12 +46,7 @@ class World:
         workload, faults: instead of those drawn from the seed.
         crash_at: numbers of boundaries at which DAGMan is killed.
         together: whether nodes may be submitted together, if no workload is given.
-        steered: whether people steer nodes.
-        growing: whether nodes and people add to the DAG, if no workload is given.
-        fed: whether a FEEDER adds to the DAG, if no workload is given.
-        matched: whether there are groups of nodes that run at sites, if no workload is given.
-        decided: whether nodes have conditions, if no workload is given.
-        cached: whether nodes have CACHE commands, and the DAG is run again.
+        kinds: what the DAG has, if no workload is given, and whether people steer; see `Kinds`.
 
     Attributes:
         now: seconds.
@@ -71,29 +68,12 @@ class World:
         faults: Faults | None = None,
         crash_at: Collection[int] = (),
         together: bool = True,
-        steered: bool = False,
-        matched: bool = False,
-        decided: bool = False,
-        braked: bool = False,
-        growing: bool = False,
-        fed: bool = False,
-        cached: bool = False,
+        **kinds: bool,
     ) -> None:
         self.seed = seed
-        self.steered, self.matched, self.decided = steered, matched, decided
-        self.braked, self.growing, self.cached = braked, growing, cached
+        self.kinds = Kinds(**kinds)
         self.rng = Random(seed)
-        self.workload = workload or draw(
-            seed,
-            self.rng,
-            together=together,
-            matched=matched,
-            decided=decided,
-            braked=braked,
-            growing=growing,
-            fed=fed,
-            cached=cached,
-        )
+        self.workload = workload or draw(seed, self.rng, self.kinds, together=together)
         self.faults = fault_rates.swarm(self.rng) if faults is None else faults
         self.now = 0.0
         self.era = self.life = self.boundaries = 0
@@ -122,6 +102,7 @@ class World:
         self.users = Users(self)
         self.brakes = Brakers(self)
         self.caches = Caches(self)
+        self.enoughs = EnoughOracle(self)
         self.every(20.0, self._maybe_clock_step)
 
     def fresh_dag(self) -> Dag:
@@ -288,7 +269,7 @@ class World:
         self.schedd.manager_left(self.era)
         self.exit_codes.append(code)
         self.process = None
-        again = self.cached and self.caches.goes_on(code)
+        again = self.kinds.cached and self.caches.goes_on(code)
         if again:
             self.rescue_text = ""
         if self.era + 1 >= MAX_ERAS or not (again or (code != 0 and self.rescue_text)):

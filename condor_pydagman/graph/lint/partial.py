@@ -8,7 +8,6 @@ wrong line may have been meant to define is not called unknown.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import islice
 from typing import NamedTuple
 
 from condor_pydagman.dagfile import commands
@@ -16,13 +15,13 @@ from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.language import DEFINING, LANGUAGE
 from condor_pydagman.dagfile.parser import Reading
 from condor_pydagman.errors import DagFileError
-from condor_pydagman.graph import condition_commands, connect
+from condor_pydagman.graph import connect
 from condor_pydagman.graph.apply_bulk import NotSimple
-from condor_pydagman.graph.build import gather, read_all
+from condor_pydagman.graph.build import gather, late_mistakes, read_all
 from condor_pydagman.graph.building import Building, BuildOptions, fail
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.problems import ProcessingError
-from condor_pydagman.graph.reading import MAX_ERRORS, DagReader, ReadText, placed
+from condor_pydagman.graph.reading import DagReader, ReadText, placed
 
 _USES = frozenset(LANGUAGE) - DEFINING  # commands that define nothing
 _UNENDED = "Missing inline description closing token"
@@ -55,7 +54,7 @@ def _build(
     building.close()
     dag.finish()
     if not reader.errors:  # else it may only follow that a condition names what is not there
-        reader.errors += islice(condition_commands.mistakes(dag), MAX_ERRORS)
+        reader.errors += late_mistakes(dag)
     return PartialDag(dag, reader.errors, reader.lost)
 
 

@@ -36,6 +36,7 @@ _ORDER: tuple[type, ...] = (
     commands.Skipped,
     commands.NodeResult,
     commands.Cache,
+    commands.NotNeeded,
     commands.ExtendLine,
     commands.ScatterLine,
     commands.GrownLine,

@@ -18,13 +18,14 @@ from condor_pydagman.dagfile.parser import manager_commands
 
 
 def test_every_word_of_the_language_is_known() -> None:
-    assert len(LANGUAGE) == 51
+    assert len(LANGUAGE) == 53
     assert all(about.word == word == normal(word) for word, about in LANGUAGE.items())
     assert [word for word, about in LANGUAGE.items() if about.extension] == [
         *("SWEEP", "NOTIFY", "SWEEP_PARENT", "TIMEOUT"),
         *("SITE_GROUP", "SITE_POLICY", "SITE_MATCHED", "CHOOSE"),
         "SHARED_LIMIT",
-        *("RUN_IF", "PUBLISH", "SKIPPED", "NODE_RESULT", "CACHE", "BRAKE"),
+        *("RUN_IF", "PUBLISH", "SKIPPED", "NODE_RESULT", "CACHE"),
+        *("ENOUGH", "NOT_NEEDED", "BRAKE"),
         *("EXTEND", "SCATTER", "FEEDER", "GROWN"),
     ]
 

@@ -49,7 +49,8 @@ def test_a_move_is_in_the_table_or_raises_with_the_moves_before(state: State, ca
 
 def test_only_a_person_brings_a_node_out_of_an_end() -> None:
     commands = {Cause.RUN_AGAIN, Cause.MARKED_DONE, Cause.FREED}
-    assert {cause for old, cause in TABLE if old in ENDED} == commands
+    left = {cause for old, cause in TABLE if old in ENDED}
+    assert left == {*commands, Cause.NOT_NEEDED}  # or an ENOUGH that is reached
 
 
 def test_every_state_can_be_left() -> None:

@@ -48,6 +48,8 @@ LINES = {
     commands.Choose: "CHOOSE FROM A",
     commands.BrakeLine: "BRAKE b 1 HALT",
     commands.FeederLine: "FEEDER BELOW 1 PROGRAM feed",
+    commands.EnoughLine: "ENOUGH ALL_NODES 1",
+    commands.NotNeeded: "NOT_NEEDED A",
     commands.Category: "CATEGORY A c",
     commands.Done: "DONE A",
     commands.MaxJobs: "MAXJOBS c 1",

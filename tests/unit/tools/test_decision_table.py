@@ -20,6 +20,12 @@ def test_what_a_condition_sees() -> None:
     assert rows["ends the DAG, `ABORT-DAG-ON`"][0] == "not evaluated"
 
 
+def test_what_follows_when_enough_are_done() -> None:
+    rows = {row[0]: row[1:] for row in decision_table.enough_rows()}
+    assert rows["1; B has failed before"] == ("not needed", "not needed", "runs", "0")
+    assert rows["2 of the parents of X; B has failed"] == ("failed", "futile", "futile", "1")
+
+
 def test_both_forms_have_all_rows() -> None:
     for name, (_, rows) in decision_table.TABLES.items():
         assert decision_table.markdown(name).count("\n") == len(rows()) + 2

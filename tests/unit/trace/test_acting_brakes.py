@@ -35,3 +35,14 @@ def test_a_brake_acts_once_until_it_is_taken_back() -> None:
     assert take_record(run, off(0), 8.0) is None
     assert take_record(run, braked("1" + TEXT[1:]), 9.0) is not None
     assert run.brakes["sick"].time == 9.0
+
+
+def test_an_enough_is_told_of_once() -> None:
+    run = Run()
+    text = "ENOUGH CATEGORY c 2: 2 of 5 nodes are done"
+    read = RecordRead(JournalRecord.ENOUGH, "A", 0, 0, text=text)
+    event = take_record(run, read, 7.0)
+    assert event is not None
+    assert event.name == "dag.enough"
+    assert event.data == {"enough": "ENOUGH CATEGORY c 2", "reason": "2 of 5 nodes are done"}
+    assert take_record(run, read, 8.0) is None

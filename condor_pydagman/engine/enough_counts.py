@@ -1,0 +1,154 @@
+"""How many of the nodes that an ENOUGH is about are done, not needed, or lost to failures.
+
+It knows no run: `Nodes.move` tells of each of these nodes.  What follows is the business of modules
+above (`enough`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from condor_pydagman.engine.node_states import State
+from condor_pydagman.graph.enough_commands import goal, is_member, members
+from condor_pydagman.graph.model import Dag
+
+FOLLOWS = -1  # in place of an ENOUGH's number: all parents of the node are not needed, or skipped
+EARLIER = -2  # an earlier run of the DAG did not need it
+_LOST = (State.FAILED, State.FUTILE)
+
+
+class EnoughCounts:
+    """What is counted, for each ENOUGH by its number.
+
+    Attributes:
+        members: the nodes that it is about.
+        done, spare, lost: how many of them are done, are not needed, or have failed or are futile.
+        of: by node, the numbers of those that are about it.
+        not_needed: nodes that are not needed, and by which ENOUGH, or FOLLOWS, or EARLIER.
+        touched: those of which a count has changed.
+        waiting: members that have come to wait (again), since somebody has last asked.
+    """
+
+    __slots__ = (
+        *("_dag", "_doubtful", "children", "done", "lost", "members", "not_needed", "of", "spare"),
+        *("touched", "waiting"),
+    )
+
+    def __init__(self, dag: Dag) -> None:
+        self._dag = dag
+        self.members: list[list[int]] = [members(dag, enough) for enough in dag.enoughs]
+        count = len(dag.enoughs)
+        self.done = [0] * count
+        self.spare = [0] * count
+        self.lost = [0] * count
+        self.children = {number: node for node, number in dag.enough_of.items()}
+        self.of: dict[int, list[int]] = {}
+        for number, nodes in enumerate(self.members):
+            for node in nodes:
+                self.of.setdefault(node, []).append(number)
+        self.not_needed: dict[int, int] = {}
+        self.touched: dict[int, None] = {}
+        self.waiting: list[int] = []
+        self._doubtful: dict[int, None] = {}  # those of whose nodes one more is lost
+
+    def __bool__(self) -> bool:
+        """Whether the DAG has any ENOUGH."""
+        return bool(self.members)
+
+    def grow(
+        self, dag: Dag, nodes: Sequence[int], changed: Iterable[int], states: bytearray
+    ) -> None:
+        """The DAG has got these nodes, none of which has moved, and those that have `changed` may
+        have more parents."""
+        for number, enough in enumerate(dag.enoughs):
+            new = [node for node in nodes if is_member(dag, enough, node)]
+            child = self.children.get(number)
+            if child is not None and child in changed:
+                new = sorted(set(members(dag, enough)) - set(self.members[number]))
+            for node in new:
+                self.members[number].append(node)
+                self.of.setdefault(node, []).append(number)
+                self._count(number, node, states[node], 1)
+
+    # What happens.
+
+    def moved(self, node: int, old: int, new: int) -> None:
+        """A node that is counted has another state."""
+        for number in self.of[node]:
+            self._count(number, node, old, -1)
+        if old == State.DONE:
+            self.not_needed.pop(node, None)
+        for number in self.of[node]:
+            self._count(number, node, new, 1)
+        if new == State.WAITING:
+            self.waiting.append(node)
+
+    def mark(self, node: int, number: int) -> None:
+        """A node that is about to be DONE is not needed."""
+        self.not_needed[node] = number
+
+    def unmark(self, node: int) -> None:
+        """It is needed after all, or done no more."""
+        self.not_needed.pop(node, None)
+
+    def touch(self, number: int) -> None:
+        """It is to be looked at once more."""
+        self.touched[number] = None
+
+    def pop_touched(self) -> list[int]:
+        """Those of which a count has changed since the last call."""
+        found = list(self.touched)
+        self.touched.clear()
+        return found
+
+    def wait(self, *nodes: int) -> None:
+        """These nodes wait, and may not be needed."""
+        self.waiting.extend(nodes)
+
+    def pop_waiting(self) -> list[int]:
+        """The nodes that have come to wait since the last call."""
+        found, self.waiting = self.waiting, []
+        return found
+
+    def _count(self, number: int, node: int, state: int, step: int) -> None:
+        if state == State.DONE:
+            counts = self.spare if node in self.not_needed else self.done
+        elif state in _LOST:
+            counts = self.lost
+            self._doubtful[number] = None
+        else:
+            return
+        counts[number] += step
+        self.touched[number] = None
+
+    # Questions.
+
+    def goal(self, number: int) -> int:
+        """How many are enough; no more than those that are needed at all, if some are not."""
+        total, spare = len(self.members[number]), self.spare[number]
+        wanted = goal(self._dag.enoughs[number], total)
+        return min(wanted, total - spare) if spare else wanted
+
+    def is_reached(self, number: int) -> bool:
+        """Whether enough of them are done."""
+        return self.done[number] >= max(self.goal(number), 1)
+
+    def is_idle(self, number: int) -> bool:
+        """Whether none of them is needed."""
+        return 0 < len(self.members[number]) == self.spare[number]
+
+    def doubt(self) -> None:
+        """It is to be found out anew of which nodes enough parents can't be done any more."""
+        self._doubtful.update(dict.fromkeys(self.children))
+
+    def pop_hopeless(self) -> list[int]:
+        """The nodes of which that has come to be so since the last call."""
+        found = [number for number in self._doubtful if self._is_hopeless(number)]
+        self._doubtful.clear()
+        return [self.children[number] for number in found]
+
+    def _is_hopeless(self, number: int) -> bool:
+        if number not in self.children or not self.lost[number]:
+            return False
+        left = len(self.members[number]) - self.lost[number] - self.spare[number]
+        return left < self.goal(number)

@@ -1,0 +1,114 @@
+"""What is known of the ENOUGH lines of a run: data and its bookkeeping, as in `run_records`."""
+
+from __future__ import annotations
+
+from condor_pydagman.dagfile.enough_lines import REMOVE
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine.enough_counts import EARLIER, FOLLOWS, EnoughCounts
+from condor_pydagman.graph.enough_commands import words
+from condor_pydagman.graph.model import Dag
+
+
+class Enoughs:
+    """The ENOUGH lines of a run, by number.  Written by its methods alone.
+
+    Attributes:
+        counts: of their nodes.
+        reached: those that are in force, with what has been reached, in words.
+        awaited: the record of an ENOUGH that has been written and not been read back, and when it
+            is to be written once more (seconds since the epoch).
+        unwanted: nodes that are not to be started any more, and the ENOUGH that says so; what of
+            them has begun goes on to its end, or is removed.
+        asked: nodes that are not needed, as a record says that is on its way to the log and back.
+        had_failed: why a node had failed that is not needed.
+    """
+
+    __slots__ = ("_dag", "asked", "awaited", "counts", "had_failed", "reached", "unwanted")
+
+    def __init__(self, dag: Dag, counts: EnoughCounts) -> None:
+        self._dag = dag
+        self.counts = counts
+        self.reached: dict[int, str] = {}
+        self.awaited: dict[int, tuple[float, do.AppendJournalRecord]] = {}
+        self.unwanted: dict[int, int] = {}
+        self.asked: set[int] = set()
+        self.had_failed: dict[int, str] = {}
+
+    def __bool__(self) -> bool:
+        """Whether there are any, or nodes that an earlier run did not need."""
+        return bool(self.counts.members or self.counts.not_needed)
+
+    @property
+    def under_way(self) -> bool:
+        """Whether a record is on its way, or is to be written."""
+        return bool(self.awaited or self.asked or self.counts.waiting)
+
+    def await_record(self, number: int, when: float, action: do.AppendJournalRecord) -> None:
+        """The record of an ENOUGH is on its way to the log and back."""
+        self.awaited[number] = when, action
+
+    def read_back(self, number: int) -> None:
+        """It has been read."""
+        self.awaited.pop(number, None)
+
+    def reach(self, number: int, text: str) -> None:
+        """The ENOUGH is in force."""
+        self.reached[number] = text
+
+    def reopen(self, child: int) -> None:
+        """It is to be decided anew when the turn of a node comes, by the parents that it needs."""
+        number = self._dag.enough_of.get(child)
+        if number is not None:
+            self.reached.pop(number, None)
+            self.counts.touch(number)
+
+    def give_up(self, node: int, number: int) -> None:
+        """The node is not to be started any more."""
+        self.unwanted.setdefault(node, number)
+
+    def ask(self, node: int) -> None:
+        """The record that the node is not needed is on its way."""
+        self.asked.add(node)
+
+    def answered(self, node: int) -> None:
+        """It has been read."""
+        self.asked.discard(node)
+
+    def set_aside(self, node: int, error: str) -> None:
+        """The node is not needed."""
+        self.asked.discard(node)
+        self.counts.mark(node, self.unwanted.pop(node, FOLLOWS))
+        if error:
+            self.had_failed[node] = error
+
+    def ended(self, node: int) -> None:
+        """The node has ended well, or a person wants it all the same."""
+        self.unwanted.pop(node, None)
+        self.asked.discard(node)
+
+    def mark_of(self, node: int) -> int | None:
+        """Which ENOUGH does not need a node that is done; None if it is no such node."""
+        return self.counts.not_needed.get(node)
+
+    def taken_back(self, node: int, number: int) -> None:
+        """The node, which that ENOUGH does not need, is done no more: it is not to be started."""
+        self.counts.unmark(node)
+        self.had_failed.pop(node, None)
+        if number in self.reached:
+            self.unwanted[node] = number
+
+    def removes(self, node: int) -> bool:
+        """Whether what is in the queue of a node is to be removed."""
+        number = self.unwanted.get(node)
+        return number is not None and self._dag.enoughs[number].effect == REMOVE
+
+    def line(self, number: int) -> str:
+        """The line of an ENOUGH, for people."""
+        return words(self._dag.enoughs[number])
+
+    def why(self, node: int) -> str:
+        """Why a node is not needed."""
+        number = self.counts.not_needed.get(node, FOLLOWS)
+        if number == EARLIER:
+            return "it was not in an earlier run"
+        return "all its parents are not needed" if number == FOLLOWS else self.line(number)

@@ -1,0 +1,96 @@
+"""ENOUGH on a real pool: a search that stops when enough is found, kills, rescue files."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.pool.scenes import Played, Scene, Stage
+from tests.pool.test_decisions import begin, ran
+
+pytestmark = pytest.mark.pool
+
+STAGE = Stage()
+TRIES = [f"try{number}" for number in range(6)]
+SEARCH = f"PARENT {' '.join(TRIES)} CHILD best\n"
+IN_CATEGORY = "".join(f"CATEGORY {name} search\n" for name in TRIES)
+
+
+def reached(s: Scene) -> list[str]:
+    """The ENOUGH lines that the events tell of."""
+    lines = map(json.loads, s.run("condor_pydagman", "events", "t.dag").splitlines())
+    return [one["enough"] for one in lines if one["event"] == "dag.enough"]
+
+
+def metrics(s: Scene) -> dict[str, int]:
+    found: dict[str, int] = json.loads(s.text("t.dag.metrics"))
+    return found
+
+
+@STAGE.scene
+def a_search_stops_when_enough_is_found(s: Scene) -> None:
+    s.touch(*(f"hold.{name}" for name in TRIES[2:]))
+    begin(
+        s,
+        SEARCH + IN_CATEGORY + "ENOUGH CATEGORY search 2\nNODE_STATUS_FILE t.status 1\n",
+        "-maxjobs",
+        "4",
+    )
+    assert s.ends() == 0, s.out()[-4000:]
+    assert [name for name in ran(s) if name in ("try0", "try1", "best", "try5")] == [
+        *("best", "try0", "try1")
+    ]
+    s.says("ENOUGH CATEGORY search 2: 2 of 6 nodes are done: 4 that are left are removed")
+    assert "DAG Enough: the node is not needed" in s.text("t.dag.nodes.log")
+    assert reached(s) == ["ENOUGH CATEGORY search 2"]
+    found = metrics(s)
+    assert (found["enough_reached"], found["nodes_not_needed"], found["nodes_succeeded"]) == (
+        *(1, 4, 3),
+    )
+    assert "NodesNotNeeded = 4;" in s.text("t.status")
+
+
+@STAGE.scene
+def kills_change_nothing(s: Scene) -> None:
+    s.touch("hold.try0", "hold.try1", "hold.try2", "hold.best")
+    begin(s, SEARCH + 'VARS try3 code="1"\nENOUGH PARENTS best 2\n', "-maxjobs", "3")
+    s.kill()
+    (s.work / "hold.try0").unlink()
+    (s.work / "hold.try1").unlink()
+    s.says("ENOUGH PARENTS best 2: 2 of 6 nodes are done")
+    s.kill()
+    (s.work / "hold.best").unlink()
+    assert s.ends() == 0, s.out()[-4000:]
+    assert ran(s).count("best") == 1
+    assert s.text("t.dag.nodes.log").count("ENOUGH PARENTS best 2: 2 of 6 nodes are done") == 1
+
+
+@STAGE.scene
+def what_is_in_the_queue_goes_on(s: Scene) -> None:
+    s.touch("hold.try1", "hold.best")
+    begin(s, SEARCH + 'VARS try1 code="1"\nENOUGH PARENTS best 1 WAIT\n', "-maxjobs", "2")
+    s.says("ENOUGH PARENTS best 1 WAIT: 1 of 6 nodes are done: 5 that are left start no more")
+    (s.work / "hold.try1").unlink()
+    s.says("Node try1 is not needed: ENOUGH PARENTS best 1 WAIT; it had failed: ")
+    (s.work / "hold.best").unlink()
+    assert s.ends() == 0, s.out()[-4000:]
+    assert ran(s) == ["best", "try0", "try1"]
+
+
+@STAGE.scene
+def a_rescue_dag_does_not_run_what_was_not_needed(s: Scene) -> None:
+    begin(s, SEARCH + 'VARS best code="1"\nENOUGH PARENTS best 1\n', "-maxjobs", "1")
+    assert s.ends() == 1
+    rescue = s.text("t.dag.rescue001").splitlines()
+    assert {"DONE try0", *(f"NOT_NEEDED {name}" for name in TRIES[1:])} <= set(rescue)
+    text = (s.work / "t.dag").read_text().replace('VARS best code="1"', "")
+    (s.work / "t.dag").write_text(text)
+    s.submit_again()
+    assert s.ends() == 0, s.out()[-4000:]
+    assert ran(s) == ["best", "best", "try0"]
+
+
+@pytest.mark.parametrize("name", STAGE.scenes)
+def test_enough(played: Played, name: str) -> None:
+    played.check(name)

@@ -1,0 +1,364 @@
+"""ENOUGH: when it is reached, what becomes of the rest, and that a restart knows all of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import inputs
+from condor_pydagman.engine.engine import Engine
+from condor_pydagman.engine.node_states import State
+from condor_pydagman.engine.run_records import CONFIRM_TIMEOUT_S
+from condor_pydagman.engine.state import Mode
+from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.graph.model import NOT_NEEDED, Dag, Enough, Published, Retry, Tolerance
+from condor_pydagman.vocabulary import EventKind, JournalRecord, NodeCommand, ScriptKind
+from tests import make
+from tests.make import QUIET
+from tests.unit.engine.decided import Decided
+
+ALL = Enough("ALL_NODES", "", 2)
+FIVE = "A B C D E"
+MERGED = "A B C D -> M"
+
+
+def dag_of(*enoughs: Enough, text: str = FIVE, **more: Any) -> Dag:
+    dag = make.dag(text, **more)
+    dag.enoughs = list(enoughs)
+    for number, enough in enumerate(enoughs):
+        if enough.members == "PARENTS":
+            dag.enough_of[dag.ids[enough.name]] = number
+    return dag
+
+
+class Enoughs(Decided):
+    """Checks after each step that a replay comes to the same, but for what is on its way."""
+
+    def replayed(self) -> str:
+        other = self.replay()
+        other.tell(inputs.LogCaughtUp())
+        mine, its = self.engine.run, other.engine.run
+        for node, name in enumerate(self.dag.names):
+            live, on_its_way = make.LOGGED.get(self.state(name), self.state(name)), State.WAITING
+            if node in mine.enough.unwanted and self.state(name) in (
+                *(State.SUBMITTING, State.PRE_RUN, State.READY, State.PRE_WAIT),
+            ):
+                live = on_its_way
+            assert live == other.state(name), (name, other.states())
+        assert list(mine.nodes.waiting) == list(its.nodes.waiting)
+        assert mine.nodes.retries == its.nodes.retries
+        assert mine.nodes.errors == its.nodes.errors
+        assert mine.enough.unwanted == its.enough.unwanted
+        assert mine.enough.reached == its.enough.reached
+        assert mine.enough.counts.not_needed == its.enough.counts.not_needed
+        assert mine.enough.counts.done == its.enough.counts.done
+        return other.states()
+
+
+def running(*enoughs: Enough, **more: Any) -> Enoughs:
+    """Every node that may start has a job: A has cluster 1, and so on."""
+    harness = Enoughs(dag_of(*enoughs, **more), QUIET)
+    harness.files = {}
+    harness.begin()
+    take_all(harness)
+    return harness
+
+
+def take_all(harness: make.EngineHarness) -> None:
+    for number, name in enumerate(harness.dag.names, 1):
+        if harness.state(name) == State.SUBMITTING:
+            harness.take(name, number)
+
+
+def done(harness: Enoughs, *clusters: int, value: int = 0) -> list[do.Action]:
+    """Jobs end, and what DAGMan writes comes back."""
+    harness.tell(*(make.terminated(cluster, value=value) for cluster in clusters))
+    return harness.settle()
+
+
+def removed(harness: make.EngineHarness) -> list[int]:
+    return [action.cluster for action in harness.ever(do.RemoveJobs)]
+
+
+def aborted(harness: Enoughs, *clusters: int) -> list[do.Action]:
+    harness.tell(*(make.of_job(EventKind.JOB_ABORTED, cluster) for cluster in clusters))
+    return harness.settle()
+
+
+def unneeded(harness: make.EngineHarness) -> str:
+    found = harness.engine.run.enough.counts.not_needed
+    return " ".join(harness.dag.names[node] for node in sorted(found))
+
+
+def exit_code(harness: make.EngineHarness) -> int:
+    (found,) = harness.ever(do.Exit)
+    return found.code
+
+
+def records(harness: make.EngineHarness, kind: JournalRecord) -> list[do.AppendJournalRecord]:
+    return [one for one in harness.ever(do.AppendJournalRecord) if one.record is kind]
+
+
+def test_what_is_left_is_removed() -> None:
+    harness = running(ALL)
+    done(harness, 1)
+    assert not records(harness, JournalRecord.ENOUGH)
+    done(harness, 3)
+    assert removed(harness) == [2, 4, 5]
+    assert harness.said("ENOUGH ALL_NODES 2: 2 of 5 nodes are done: 3 that are left are removed")
+    aborted(harness, 2, 4, 5)
+    assert unneeded(harness) == "B D E"
+    assert exit_code(harness) == 0
+    assert harness.said("All jobs Completed!")
+
+
+def test_nothing_starts_before_the_record_is_read_back() -> None:
+    harness = Enoughs(dag_of(ALL), QUIET, Throttles(jobs=2))
+    harness.files = {}
+    harness.begin()
+    harness.run_node("A", 1)
+    harness.tell(*harness.echo(harness.last))
+    harness.run_node("B", 2)
+    (record,) = records(harness, JournalRecord.ENOUGH)
+    assert not harness.asked(do.SubmitNode)
+    assert harness.state("C") == State.SUBMITTING  # it was on its way
+    harness.wait(CONFIRM_TIMEOUT_S)
+    assert harness.asked(do.AppendJournalRecord) == [record]
+
+
+@pytest.mark.parametrize("taken", [True, False])
+def test_a_submission_that_was_on_its_way(taken: bool) -> None:
+    harness = Enoughs(dag_of(Enough("ALL_NODES", "", 1)), QUIET)
+    harness.files = {}
+    harness.begin()
+    harness.run_node("A", 1)
+    assert harness.state("B") == State.SUBMITTING
+    harness.settle()
+    assert unneeded(harness) == "C D E"  # of B it is not known yet
+    if taken:
+        harness.take("B", 2)
+        harness.settle()
+        assert removed(harness) == [2]
+        aborted(harness, 2)
+    else:
+        harness.tell(inputs.SubmitFailed(harness.dag.ids["B"], "busy", permanent=False))
+        harness.settle()
+    assert unneeded(harness) == "B C D E"
+    assert exit_code(harness) == 0
+
+
+@pytest.mark.parametrize("effect", ["REMOVE", "WAIT"])
+def test_what_fails_afterwards_is_not_needed_and_what_ends_well_is_done(effect: str) -> None:
+    more = {"retries": {"C": 3}, "post": {"D": "p.sh"}}
+    harness = running(ALL._replace(effect=effect), **more)
+    done(harness, 1, 2)
+    assert removed(harness) == ([3, 4, 5] if effect == "REMOVE" else [])
+    done(harness, 3, value=1)
+    done(harness, 5)
+    aborted(harness, 4)
+    if effect == "WAIT":
+        assert harness.state("D") == State.POST_RUN
+        harness.post_ends("D", 1)
+        harness.settle()
+    assert unneeded(harness) == "C D"
+    assert exit_code(harness) == 0
+
+
+def test_what_has_failed_before_is_not_needed() -> None:
+    harness = running(ALL, text="A B C -> D; C -> E", retries={"B": 1})
+    done(harness, 3, value=4)
+    assert harness.state("E") == State.FUTILE
+    done(harness, 1, 2)
+    assert unneeded(harness) == "C D E"
+    assert harness.said("Node C is not needed: ENOUGH ALL_NODES 2; it had failed: Job proc (3.0.0)")
+    assert exit_code(harness) == 0
+    assert harness.engine.report().failed == 0
+
+
+def test_failures_outside_of_it_count() -> None:
+    harness = running(Enough("CATEGORY", "c", 1), categories={"A": "c", "B": "c"})
+    done(harness, 3, value=1)
+    done(harness, 1, 4, 5)
+    aborted(harness, 2)
+    assert unneeded(harness) == "B"
+    assert exit_code(harness) == 1
+
+
+def test_a_node_whose_turn_comes_when_enough_parents_are_done() -> None:
+    harness = running(Enough("PARENTS", "M", 2), text=MERGED)
+    done(harness, 1, value=1)
+    assert harness.state("M") == State.WAITING
+    done(harness, 2, 3)
+    assert removed(harness) == [4]
+    assert harness.submits() == ["M"]
+    harness.take("M", 9)
+    aborted(harness, 4)
+    done(harness, 9)
+    assert unneeded(harness) == "A D"
+    assert exit_code(harness) == 0
+
+
+def test_a_node_of_whose_parents_enough_can_not_be_done() -> None:
+    harness = running(Enough("PARENTS", "M", 3), text="A B C D -> M; M -> N")
+    done(harness, 1, value=1)
+    assert harness.state("M") == State.WAITING
+    done(harness, 2, value=1)
+    assert (harness.state("M"), harness.state("N")) == (State.FUTILE, State.FUTILE)
+    done(harness, 3, 4)
+    assert exit_code(harness) == 1
+
+
+def test_children_of_nodes_that_are_not_needed() -> None:
+    text = "A B C; B -> X; B A -> Y; X -> Z"
+    categories = dict.fromkeys("ABC", "c")
+    harness = running(Enough("CATEGORY", "c", 2), text=text, categories=categories)
+    done(harness, 1, 3)
+    aborted(harness, 2)
+    assert unneeded(harness) == "B X Z"
+    assert harness.submits() == ["Y"]
+    assert harness.said("Node X is not needed: all its parents are not needed")
+
+
+def test_nodes_not_needed_are_not_among_those_that_another_counts() -> None:
+    enoughs = Enough("CATEGORY", "c", 2), Enough("PARENTS", "M", 3)
+    harness = running(*enoughs, text=MERGED, categories=dict.fromkeys("ABCD", "c"))
+    done(harness, 1, 2)
+    aborted(harness, 3, 4)
+    assert harness.submits() == ["M"]
+    none = running(Enough("CATEGORY", "c", 1), Enough("PARENTS", "M", 1), text="A B; B -> M",
+                   categories=dict.fromkeys("AB", "c"))  # fmt: skip
+    done(none, 1)
+    aborted(none, 2)
+    assert unneeded(none) == "B M"
+    assert exit_code(none) == 0
+
+
+def test_a_node_in_retry_is_not_done_and_not_retried_any_more() -> None:
+    harness = running(ALL, retries={"A": Retry(3, delay=100)})
+    done(harness, 1, value=1)
+    assert harness.state("A") == State.RETRY_WAIT
+    done(harness, 2, 3)
+    assert unneeded(harness) == "A"
+
+
+def test_scripts_end_and_do_not_count() -> None:
+    harness = Enoughs(dag_of(Enough("ALL_NODES", "", 1), pre={"A": "p.sh", "B": "p.sh"}), QUIET)
+    harness.files = {}
+    harness.begin()
+    harness.run_node("C", 1)
+    harness.settle()
+    assert unneeded(harness) == "E"
+    harness.pre_ends("A")
+    harness.settle()
+    harness.pre_ends("B", 3)
+    harness.settle()
+    assert unneeded(harness) == "A B E"
+    assert len(harness.ever(do.RunScript)) == 2
+    assert harness.ever(do.RunScript)[0].kind is ScriptKind.PRE
+
+
+def test_removed_jobs_are_not_tolerated() -> None:
+    harness = running(ALL)
+    harness.dag.tolerances[2] = Tolerance(9)
+    done(harness, 1, 2)
+    aborted(harness, 3)
+    assert unneeded(harness) == "C"
+
+
+def test_a_value_that_would_end_the_dag_does_not_count() -> None:
+    harness = running(ALL, aborts={"C": 3})
+    done(harness, 1, 2)
+    done(harness, 3, value=3)
+    assert unneeded(harness) == "C"
+    assert not harness.said("Aborting DAG")
+
+
+def test_a_condition_sees_a_node_that_is_not_needed_as_skipped() -> None:
+    text = "A B C; B -> X"
+    conditions = {"X": 'Parents.B.Outcome == "SKIPPED"'}
+    more = {"categories": dict.fromkeys("ABC", "c"), "conditions": conditions}
+    harness = running(Enough("CATEGORY", "c", 2), text=text, **more)
+    done(harness, 1, 3)
+    aborted(harness, 2)
+    assert harness.submits() == ["X"]
+
+
+def test_a_condition_of_a_node_that_is_not_needed_is_not_evaluated() -> None:
+    harness = running(ALL, text="A B C -> X", conditions={"X": "true"})
+    done(harness, 1, 2)
+    aborted(harness, 3)
+    assert unneeded(harness) == "C X"
+    assert not harness.ever(do.EvaluateConditions)
+
+
+def test_what_a_node_publishes_is_read_to_its_end() -> None:
+    harness = running(ALL._replace(effect="WAIT"), published={"C": Published("C.ad")})
+    harness.files["C.ad"] = "it is not there"
+    done(harness, 1, 2)
+    done(harness, 3)
+    assert unneeded(harness) == "C"
+
+
+def test_a_person_lets_a_node_run_that_is_not_needed() -> None:
+    harness = running(Enough("CATEGORY", "c", 2), categories=dict.fromkeys("ABCD", "c"))
+    done(harness, 1, 2)
+    aborted(harness, 3, 4)
+    assert unneeded(harness) == "C D"
+    harness.ask(NodeCommand.RERUN, "C")
+    assert harness.submits() == ["C"]
+    harness.take("C", 8)
+    done(harness, 8, value=1)
+    assert harness.state("C") == State.FAILED
+
+
+def test_a_parent_that_runs_again_is_waited_for() -> None:
+    harness = running(Enough("PARENTS", "M", 2), text=MERGED)
+    harness.tell(inputs.Halt())
+    done(harness, 1, 2)
+    aborted(harness, 3, 4)
+    assert harness.state("M") == State.READY
+    harness.ask(NodeCommand.RERUN, "A")
+    assert harness.state("M") == State.WAITING
+    harness.tell(inputs.Resume())
+    assert harness.submits() == ["A"]
+    harness.take("A", 8)
+    done(harness, 8)
+    assert harness.submits() == ["M"]
+
+
+def test_an_earlier_run_did_not_need_it() -> None:
+    dag = dag_of(ALL, done="A B C", text="A B C; C -> X; C A -> Y")
+    dag.flags[dag.ids["C"]] |= NOT_NEEDED
+    harness = Enoughs(dag, QUIET)
+    harness.files = {}
+    harness.begin()
+    harness.settle()
+    assert unneeded(harness) == "C X Y"
+    assert exit_code(harness) == 0
+
+
+def test_a_dry_run_needs_all_and_starts_what_would_wait_for_some() -> None:
+    dag = dag_of(ALL, Enough("PARENTS", "M", 1), text=MERGED)
+    engine = Engine(dag, QUIET, Throttles(), mode=Mode.DRY_RUN)
+    actions = engine.handle(inputs.Begin(recovering=False), 0.0)
+    assert actions[-1] == do.Exit(0)
+    assert engine.report().done == 5
+
+
+def test_a_restart_knows_what_was_on_its_way() -> None:
+    harness = Enoughs(dag_of(Enough("ALL_NODES", "", 1)), QUIET)
+    harness.files = {}
+    harness.begin()
+    harness.run_node("A", 1)
+    harness.settle()  # B and C are being submitted
+    other = harness.replay()
+    other.tell(inputs.LogCaughtUp())
+    other.tell(inputs.QueueListed([inputs.QueuedJob(7, 0, "B", 0)]))
+    other.read_back()
+    assert removed(other) == [7]
+    assert unneeded(other) == "C D E"
+    other.tell(make.of_job(EventKind.JOB_ABORTED, 7))
+    assert unneeded(other) == "B C D E"
+    assert exit_code(other) == 0
