@@ -10,7 +10,7 @@ from condor_pydagman.graph.unparse import dag_lines
 
 OPTIONS = BuildOptions(allow_any_node_name_characters=True, use_join_nodes=False)
 
-_COMPARED = (*BY_NODE, "names", "ids", "submits", "kinds", "descriptions", "category_limits",
+_COMPARED = (*(name for name in BY_NODE if name != "cached"), "names", "ids", "submits", "kinds", "descriptions", "category_limits",
     "status_file", "jobstate_log", "dot")  # fmt: skip
 
 
@@ -27,6 +27,7 @@ def differences(dag: Dag, other: Dag) -> list[str]:
     ]
     pairs.append(("variables", dict(dag.variables), dict(other.variables)))
     pairs.append(("flags", _flags(dag), _flags(other)))
+    pairs.append(("cached", _cached(dag), _cached(other)))
     pairs.append(("edges", arrows(dag), arrows(other)))
     return [f"{name}: {one!r} became {two!r}" for name, one, two in pairs if one != two]
 
@@ -40,3 +41,8 @@ def arrows(dag: Dag) -> list[Any]:
 
 def _flags(dag: Dag) -> list[int]:
     return [flag & ~JOIN for flag in dag.flags]
+
+
+def _cached(dag: Dag) -> dict[int, Any]:
+    """Lines with ALL_NODES are written as lines of the nodes for which they are."""
+    return {node: cached._replace(named=True) for node, cached in dag.cached.items()}

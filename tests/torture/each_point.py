@@ -162,6 +162,7 @@ PUBLISH A FILE values
 RETRY A 1
 JOB B job.sub
 RUN_IF B Parents.A.Added == 2
+CACHE B
 JOB C job.sub
 RUN_IF C Parents.A.Added > 2
 PARENT A CHILD B C
@@ -197,6 +198,7 @@ _IN_ABORTED = ("RemoveJobs", "KillScripts", "WriteRescue", "SayFailed", "rescue 
 _IN_EDITED = ("PublishLimits",)
 _IN_GROWING = (
     *("ReadResult", "EvaluateConditions", "ReadPiece", "RunFeeder", "TakePlaces", "added nodes"),
+    *("LookUpCached", "KeepCached"),
 )
 # Points of a start that goes on with an interrupted run.
 _RECOVERING = ("start: log replayed", "start: queue asked", "before QueryQueue", "after QueryQueue")

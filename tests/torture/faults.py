@@ -32,6 +32,7 @@ ACTIONS = (
     *("QueryQueue", "QueryProvisioner", "WriteRescue", "WriteSavePoint"),
     *("Publish", "PublishLimits", "JobState"),
     *("ReadResult", "EvaluateConditions", "ReadPiece", "RunFeeder", "TakePlaces"),
+    *("LookUpCached", "KeepCached"),
     *("Say", "SayStatus", "SayDeferrals", "SayFailed", "Exit"),
 )
 # Asked for only where people steer nodes: the simulator kills DAGMan there (tests/sim/steerers.py).
