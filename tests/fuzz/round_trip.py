@@ -10,8 +10,11 @@ from condor_pydagman.graph.unparse import dag_lines
 
 OPTIONS = BuildOptions(allow_any_node_name_characters=True, use_join_nodes=False)
 
-_COMPARED = (*(name for name in BY_NODE if name != "cached"), "names", "ids", "submits", "kinds", "descriptions", "category_limits",
-    "status_file", "jobstate_log", "dot")  # fmt: skip
+_COMPARED = (
+    *(name for name in BY_NODE if name != "cached"),
+    *("names", "ids", "submits", "kinds", "descriptions", "category_limits"),
+    *("status_file", "jobstate_log", "dot"),
+)
 
 
 def rebuilt(dag: Dag) -> Dag:

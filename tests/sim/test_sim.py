@@ -14,26 +14,26 @@ from tests.sim.world import World
 # How many seeds of worlds of some kinds (`Kinds`) are tried; `python -m tests.sim.run` tries as
 # many more as one likes.
 FRESH = {
-    "": 200,
-    "steered": 100,
-    "matched": 100,
-    "decided": 100,
-    "decided steered": 50,
-    "braked": 100,
-    "steered matched decided braked": 50,
+    "": 100,
+    "steered": 50,
+    "matched": 50,
+    "decided": 50,
+    "decided steered": 25,
+    "braked": 50,
+    "steered matched decided braked": 25,
     "enough": 50,
     "enough steered": 25,
     "enough matched": 25,
     "enough decided braked": 25,
-    "growing": 100,
+    "growing": 50,
     "fed": 50,
-    "fed growing": 50,
+    "fed growing": 25,
     "cached": 50,
     "cached steered decided": 25,
     "cached matched growing": 25,
     "cached braked steered": 25,
 }
-SLICE = 50
+SLICE = 25
 SLICES = [
     (kinds, first, min(SLICE, count))
     for kinds, count in FRESH.items()
@@ -47,7 +47,7 @@ def has(words: str, times: int = 1) -> Callable[[World], bool]:
 
 
 # Runs that are made anew with crashes, each with the seed, and what must happen in it.
-STEPS = 60  # at about so many of its steps
+STEPS = 40  # at about so many of its steps
 CRASHED: list[tuple[str, int, Callable[[World], bool]]] = [
     ("decided", 7, has("is skipped, since RUN_IF")),
     ("decided", 10, has("is to run, since RUN_IF")),
