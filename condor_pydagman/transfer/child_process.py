@@ -91,6 +91,7 @@ def run(
     streams: Streams | None = None,
     timeout_s: float = 0,
     tick: Callable[[], None] = lambda: None,
+    keeps: Sequence[int] = (),
 ) -> Ended:
     """Run a program until it ends.
 
@@ -102,6 +103,8 @@ def run(
         streams: files of its standard streams; those written to are emptied first.
         timeout_s: it is killed after so many seconds; 0: never.
         tick: called every TICK_S seconds; what it raises ends the program.
+        keeps: descriptors, as of a lock, that stay open until the program and all that it has
+            started are gone, also if this process is killed before.
 
     Raises:
         Fault: it can't be run, it took too long, or the worker is to stop.
@@ -109,7 +112,7 @@ def run(
     progress.check_stop()
     with contextlib.ExitStack() as stack:
         opened = _open_streams(streams or Streams(), directory, stack)
-        return _Run(words[0], opened, stack).run(
+        return _Run(words[0], opened, keeps, stack).run(
             _request(words, environment, directory), progress, timeout_s, tick
         )
 
@@ -124,10 +127,15 @@ class _Run:
     """A program that runs, and the supervisor between."""
 
     def __init__(
-        self, program: str, streams: tuple[BinaryIO | None, ...], stack: contextlib.ExitStack
+        self,
+        program: str,
+        streams: tuple[BinaryIO | None, ...],
+        keeps: Sequence[int],
+        stack: contextlib.ExitStack,
     ) -> None:
         self._program = program
         self._files = streams
+        self._keeps = keeps
         self._captures: dict[int, _Capture] = {}
         ours, theirs = socket.socketpair()
         self._control = stack.enter_context(ours)
@@ -137,8 +145,8 @@ class _Run:
     def _start(self, control: socket.socket, stack: contextlib.ExitStack) -> None:
         import subprocess  # late: transfers of other ways need none
 
-        number = control.fileno()
-        words = [sys.executable, "-I", "-S", child_supervisor.__file__, str(number)]
+        numbers = (control.fileno(), *self._keeps)
+        words = [sys.executable, "-I", "-S", child_supervisor.__file__, *map(str, numbers)]
         out, err = (file or subprocess.PIPE for file in self._files[1:])
         try:
             process = subprocess.Popen(
@@ -146,7 +154,7 @@ class _Run:
                 stdin=self._files[0] or subprocess.DEVNULL,
                 stdout=out,
                 stderr=err,
-                pass_fds=(number,),
+                pass_fds=numbers,
                 start_new_session=True,
             )
         except OSError as error:

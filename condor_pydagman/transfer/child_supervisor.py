@@ -1,8 +1,9 @@
 """A process between the worker and a helper program: whatever the program forks ends with it.
 
 Started by path, with nothing of this package imported, so that it is quick: `child_process` writes
-the program's words, directory and environment to the descriptor named on the command line, and
-reads from it how the program ended.  Standard streams are inherited.
+the program's words, directory and environment to the first descriptor named on the command line,
+and reads from it how the program ended.  The others, as of locks, stay open until nothing of the
+program is left.  Standard streams are inherited.
 
 The supervisor adopts what the program leaves behind (PR_SET_CHILD_SUBREAPER, prctl(2)), also after
 a double fork and setsid, and kills it when the program has ended, when it is told to, and when the
@@ -176,7 +177,8 @@ def _watch(main: int, control: int, wake: int) -> int | None:
 def main() -> None:
     """Run the program that is asked for, tell how it ended, leave nothing of it behind."""
     control = int(sys.argv[1])
-    os.set_inheritable(control, False)
+    for kept in sys.argv[1:]:  # the others are only to stay open as long as this process lives
+        os.set_inheritable(int(kept), False)
     libc = ctypes.CDLL(None)
     libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     wake, wake_end = os.pipe()

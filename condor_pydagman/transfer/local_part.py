@@ -6,7 +6,9 @@ made.  It is checked there, then renamed, so nothing half written has the final 
 program writes files of its own beside its destination.  Each attempt begins anew: only the program
 knows whether what it has left is a beginning of the same file.
 
-The lock lives as long as the attempt.  What a killed attempt has left is removed by the next one of
+The lock lives as long as the attempt, and as long as anything that a killed attempt has started is
+still there (the supervisor of `child_process` has it, too): else that would write into the file of
+the next attempt.  What a killed attempt has left is removed by the next one of
 the same transfer; two at once take turns.  If the name is somebody else's, or the file system has
 no locks, the directory gets a random name.
 """
@@ -43,10 +45,12 @@ class LocalPart:
     Attributes:
         path: where the program is to write.
         final: where the file is to be.
+        lock: descriptor of the lock; who writes is to have it, too.
     """
 
-    def __init__(self, final: str, directory: str) -> None:
+    def __init__(self, final: str, directory: str, lock: int) -> None:
         self.final = final
+        self.lock = lock
         self._directory = directory
         self.path = os.path.join(directory, "new", os.path.basename(final))
 
@@ -144,7 +148,7 @@ def local_part(
         os.makedirs(os.path.dirname(final), exist_ok=True)
         directory, lock = _locked_directory(source, final, surroundings, progress)
     try:
-        part = LocalPart(final, directory)
+        part = LocalPart(final, directory, lock)
         with guarded(final):
             _remove(os.path.dirname(part.path))
             os.mkdir(os.path.dirname(part.path), 0o700)

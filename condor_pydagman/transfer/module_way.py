@@ -77,6 +77,7 @@ class _Run:
         self._surroundings = surroundings
         self._progress = progress
         self._label = f"module {os.path.basename(path)}"
+        self._keeps: tuple[int, ...] = ()
 
     def to_file(self) -> Outcome:
         """Make a local file under a temporary name, then give it its own."""
@@ -88,6 +89,7 @@ class _Run:
         with local_part.local_part(
             self._transfer.source, final, self._surroundings, self._progress
         ) as part:
+            self._keeps = (part.lock,)
             destination = self._transfer.destination._replace(path=part.path)
             self._call(
                 self._transfer._replace(destination=destination),
@@ -124,6 +126,7 @@ class _Run:
             streams=Streams(*transfer.files),
             timeout_s=self._surroundings.settings.module_timeout_s,
             tick=tick,
+            keeps=self._keeps,
         )
         if ended.code:
             server = source.server or destination.server

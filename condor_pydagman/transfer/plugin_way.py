@@ -164,6 +164,7 @@ class _Run:
         self._surroundings = surroundings
         self._progress = progress
         self._label = f"plugin {plugin.name}"
+        self._keeps: tuple[int, ...] = ()
 
     def download(self) -> Outcome:
         """Make a local file under a temporary name, then give it its own."""
@@ -173,6 +174,7 @@ class _Run:
             return Outcome(self._label, os.path.getsize(final), 0, skipped=True)
         progress.begin(0, None)
         with local_part.local_part(transfer.source, final, self._surroundings, progress) as part:
+            self._keeps = (part.lock,)
             result = self._call(
                 transfer.source, part.path, lambda: grown(progress, part.size()), upload=False
             )
@@ -232,6 +234,7 @@ class _Run:
             self._progress,
             timeout_s=self._surroundings.settings.module_timeout_s,
             tick=tick,
+            keeps=self._keeps,
         )
 
     def _fault_of(self, ended: child_process.Ended, url: Url) -> Fault:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import socket
@@ -133,6 +134,37 @@ def test_it_ends_with_the_worker(tmp_path: Path, number: int) -> None:
     while not is_gone(pid):
         assert time.monotonic() < until
         time.sleep(0.01)
+
+
+def test_a_lock_is_kept_until_nothing_of_the_program_is_left(tmp_path: Path) -> None:
+    """The worker is killed; the supervisor can't see that for a while."""
+    file, lock = tmp_path / "pid", tmp_path / "lock"
+    code = (
+        "import fcntl, os, threading\n"
+        "from condor_pydagman.transfer import child_process, way\n"
+        f"lock = os.open({str(lock)!r}, os.O_RDWR | os.O_CREAT, 0o600)\n"
+        "fcntl.flock(lock, fcntl.LOCK_EX)\n"
+        f"words = ['/bin/sh', '-c', 'echo $PPID > {file}.1; mv {file}.1 {file}; exec sleep 100']\n"
+        "progress = way.Progress(threading.Event())\n"
+        "child_process.run(words, {}, '/', progress, keeps=(lock,))\n"
+    )
+    worker = subprocess.Popen([sys.executable, "-c", code], cwd=CHECKOUT)
+    supervisor = wait_for(file)
+    os.kill(supervisor, signal.SIGSTOP)
+    worker.kill()
+    worker.wait()
+    with lock.open() as mine:
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(mine, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.kill(supervisor, signal.SIGCONT)
+        fcntl.flock(mine, fcntl.LOCK_EX)
+
+
+def test_the_program_itself_has_no_descriptor_that_is_kept(tmp_path: Path) -> None:
+    with (tmp_path / "lock").open("w") as lock:
+        words = ["/bin/ls", "/proc/self/fd"]
+        ended = child_process.run(words, {}, "/", progress(), keeps=(lock.fileno(),))
+        assert str(lock.fileno()) not in ended.output.decode().split()
 
 
 def test_what_escapes_ends_also_if_the_worker_goes_at_once(tmp_path: Path) -> None:
