@@ -230,32 +230,31 @@ def judge(sites: Sites, work: Path, groups: int) -> list[str]:
     """What should not have been; prints where the groups were."""
     wrong: list[str] = []
     where: dict[str, set[str]] = {}
+    said = (work / "t.dag.dagman.out").read_text()
+    back = dict(re.findall(r"Group (u\d+) is taken back from site (\w+)", said))
     for name in NAMES:
         starts, ends = Counter(sites.lines(name, "start")), Counter(sites.lines(name, "end"))
-        wrong += [
-            f"{node} ran {count} times at {name}" for node, count in starts.items() if count > 1
-        ]
-        whole = [unit for unit in _units(ends) if all(ends[f"{step} {unit}"] for step in STEPS)]
-        for unit in whole:
+        twice = [node for node, count in starts.items() if count > 1]
+        wrong += [f"{node} ran {starts[node]} times at {name}" for node in twice]
+        units = {node.split()[1] for node in ends}
+        whole = {unit for unit in units if all(ends[f"{step} {unit}"] for step in STEPS)}
+        # A site may have died before it told the end of a group's last job.
+        untold = {unit for unit in whole if back.get(unit) == name}
+        for unit in whole - untold:
             where.setdefault(unit, set()).add(name)
-        print(f"{name}: {len(starts)} jobs, {len(whole)} groups, at most {sites.most_seen[name]}")
-    wrong += [
-        f"group {unit} ended at {sorted(names)}" for unit, names in where.items() if len(names) > 1
-    ]
+        print(
+            f"{name}: {len(starts)} jobs, {len(whole - untold)} groups, {len(untold)} more of which"
+            f" it did not tell the end; at most {sites.most_seen[name]} at a time"
+        )
+    several = {unit: names for unit, names in where.items() if len(names) > 1}
+    wrong += [f"group {unit} ended at {sorted(names)}" for unit, names in several.items()]
     if len(where) != groups:
         wrong.append(f"{len(where)} of {groups} groups have ended at one site")
     for name, count in sites.most_seen.items():
         if count > sites.most:
             wrong.append(f"{name} had {count} groups, of {sites.most} at most")
-    back = re.findall(
-        r"Group u\d+ is taken back from site (\w+)", (work / "t.dag.dagman.out").read_text()
-    )
-    print(f"taken back: {dict(Counter(back))}")
+    print(f"taken back: {dict(Counter(back.values()))}")
     return wrong
-
-
-def _units(nodes: Counter[str]) -> set[str]:
-    return {node.split()[1] for node in nodes}
 
 
 def main(words: list[str]) -> int:
