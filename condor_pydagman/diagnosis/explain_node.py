@@ -24,6 +24,8 @@ from condor_pydagman.diagnosis.full_throttles import retry_delay_left
 from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.diagnosis.phrases import names_of, number_of
+from condor_pydagman.diagnosis.waiting_groups import waiting_findings
+from condor_pydagman.graph.model import Dag
 from condor_pydagman.names import logged_name
 from condor_pydagman.printable import message
 from condor_pydagman.report.words import duration, result
@@ -220,8 +222,16 @@ def _itself(
         sentence = "It is the FINAL node, which runs when all others have ended."
         yield Finding("node.state", Weight.NOTE, sentence, (state.dag.names[node],))
     elif status is NodeStatus.READY and facts.is_live and not facts.run.halted:
-        sentence = "All its parents have ended; DAGMan starts it as soon as the throttles permit."
-        yield Finding("node.state", Weight.NOTE, sentence, (state.dag.names[node],))
+        yield _ready(facts, state.dag, node)
+
+
+def _ready(facts: Facts, dag: Dag, node: int) -> Finding:
+    number = dag.group_of.get(node)
+    group = dag.site_groups[number].name if number is not None else None
+    for found in waiting_findings([known for known in facts.groups if known.name == group], facts):
+        return found
+    sentence = "All its parents have ended; DAGMan starts it as soon as the throttles permit."
+    return Finding("node.state", Weight.NOTE, sentence, (dag.names[node],))
 
 
 def _since(facts: Facts, run: NodeRun) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from condor_pydagman.diagnosis.explanation import Evidence, Finding, Weight
 from condor_pydagman.diagnosis.known_facts import Facts
@@ -18,23 +18,23 @@ _LOOK = "condor_pydagman sites list"
 
 def group_findings(facts: Facts) -> list[Finding]:
     """Findings about groups, by what the running DAGMan says of them."""
-    return [*_without(facts), *_waiting(facts), *_leaving(facts)]
+    return [*_without(facts), *waiting_findings(facts.groups, facts), *_leaving(facts)]
 
 
 def _named(groups: list[GroupReport]) -> str:
     return f"group{'s' * (len(groups) > 1)} {names_of([group.name for group in groups])}"
 
 
-def _waiting(facts: Facts) -> Iterator[Finding]:
-    """One finding for each reason."""
+def waiting_findings(groups: Iterable[GroupReport], facts: Facts) -> Iterator[Finding]:
+    """One finding for each reason why some of these groups wait for a site."""
     by_reason: dict[str, list[GroupReport]] = {}
-    for group in facts.groups:
+    for group in groups:
         if group.state == GroupState.WAITING.name:
             by_reason.setdefault(group.reason, []).append(group)
-    for reason, groups in by_reason.items():
-        since = min(group.since for group in groups)
+    for reason, alike in by_reason.items():
+        since = min(group.since for group in alike)
         sentence = (
-            f"{capitalized(_named(groups))} {does(len(groups), 'wait')} for a site, the longest for"
+            f"{capitalized(_named(alike))} {does(len(alike), 'wait')} for a site, the longest for"
             f" {duration(max(0.0, facts.now - since))}."
         )
         evidence = (Evidence("DAGMan", message(reason), since),) if reason else ()

@@ -106,7 +106,7 @@ def rematch(run: RunState, node: int, number: str, by: str) -> str:
     late = GroupState(run.sites.group_states[group])
     if late in _ENDS:
         return _NOTHING_TO_LEAVE[late]
-    leave(run, group, f"{by} wants another one")
+    leave(run, group, f"user {by} wants another one")
     return ""
 
 

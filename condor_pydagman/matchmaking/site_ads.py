@@ -145,6 +145,10 @@ def _invalidation(name: str) -> Any:
 
 
 def _advertise(ads: list[Any], command: str) -> None:
+    # The bindings say nothing, and send nothing, if no collector is configured.
+    if not htcondor2.param.get("COLLECTOR_HOST"):
+        reason = "COLLECTOR_HOST is not set; run this where HTCondor is configured"
+        raise PoolError(f"the collector: {reason}", transient=False)
     try:
         htcondor2.Collector().advertise(ads, command, True)
     except BINDINGS as error:

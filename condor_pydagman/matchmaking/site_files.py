@@ -81,7 +81,7 @@ def read_sites(directory: Path) -> list[Described]:
         site = read_site(directory / name)
         other = first.setdefault(site.name.lower(), site.path) if site.name else site.path
         if other != site.path:
-            twice = f"{site.path}: Name {site.name!r} is that of {other} as well"
+            twice = f"{site.path}: Name {site.name!r} is that of {other} as well; give one another"
             site = site._replace(problems=(*site.problems, twice))
         found.append(site)
         if len(found) == MAX_SITES:
@@ -197,9 +197,9 @@ def _mistakes(attributes: dict[str, str]) -> Iterator[tuple[str, str]]:
         yield by_name.get("maxmatches", ""), expected
     text = value_of(ad, "SiteEnvironment") if "siteenvironment" in by_name else ""
     if not isinstance(text, str):
-        yield by_name["siteenvironment"], 'SiteEnvironment is text: "NAME=value;NAME=value"'
+        yield by_name["siteenvironment"], 'SiteEnvironment must be text: "NAME=value;NAME=value"'
     elif text and not parse_environment(text):
-        yield by_name["siteenvironment"], 'SiteEnvironment is "NAME=value;NAME=value"'
+        yield by_name["siteenvironment"], 'SiteEnvironment must be "NAME=value;NAME=value"'
 
 
 def _doubts(attributes: dict[str, str]) -> Iterator[tuple[str, str]]:

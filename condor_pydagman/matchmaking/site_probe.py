@@ -55,7 +55,8 @@ def ask(probe: Path, name: str, timeout_s: float) -> Probed:
                 start_new_session=True,
             )
         except OSError as error:
-            return Probed({}, f"{probe}: {error.strerror}")
+            advice = f" (chmod +x {probe})" if isinstance(error, PermissionError) else ""
+            return Probed({}, f"{probe}: {error.strerror}{advice}")
         try:
             code = process.wait(timeout_s)
         except subprocess.TimeoutExpired:

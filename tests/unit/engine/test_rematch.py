@@ -47,7 +47,7 @@ def test_its_jobs_are_removed_and_it_is_matched_elsewhere() -> None:
     harness.answer()
     assert harness.groups() == "g=MATCHED@t"
     assert harness.submits()[-1] == "A"
-    assert harness.said("taken back from site s: ann wants another one")
+    assert harness.said("taken back from site s: user ann wants another one")
 
 
 def test_any_node_of_the_group_will_do() -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import classad2
 import pytest
 
-from condor_pydagman.matchmaking.site_ads import known, sites_of, value_of
+from condor_pydagman.errors import PoolError
+from condor_pydagman.matchmaking.site_ads import known, publish, sites_of, take_back, value_of
 from tests.unit.matchmaking.sites import ad, site
 
 
@@ -55,3 +57,11 @@ def test_values_that_are_none() -> None:
     assert value_of(ad("a", X="=error"), "X") is None
     assert value_of(ad("a", X="=Y"), "X") is None
     assert value_of(ad("a"), "X") is None
+
+
+def test_ads_for_no_collector_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("htcondor2.param", {})
+    with pytest.raises(PoolError, match="COLLECTOR_HOST is not set"):
+        publish([classad2.ClassAd({"Name": "north"})])
+    with pytest.raises(PoolError, match="COLLECTOR_HOST is not set"):
+        take_back(["north"])

@@ -48,8 +48,11 @@ MISTAKES = [
     ("MaxMatches = 1", ":1: a site needs a Name"),
     ("Name = 7\nMaxMatches = 1", ":1: a site needs a Name"),
     ('Name = "x"\nMaxMatches = 1\nCurMatches = 0', ":3: CurMatches is set by the monitor"),
-    ('Name = "x"\nMaxMatches = 1\nSiteEnvironment = 3', ":3: SiteEnvironment is text"),
-    ('Name = "x"\nMaxMatches = 1\nSiteEnvironment = "3"', ":3: SiteEnvironment is"),
+    ('Name = "x"\nMaxMatches = 1\nSiteEnvironment = 3', ":3: SiteEnvironment must be text"),
+    (
+        'Name = "x"\nMaxMatches = 1\nSiteEnvironment = "3"',
+        ':3: SiteEnvironment must be "NAME=value',
+    ),
 ]
 
 
@@ -79,7 +82,8 @@ def test_of_two_with_one_name_the_second_is_wrong(tmp_path: Path) -> None:
     described(tmp_path, "this is none", "notes.txt")
     one, other = read_sites(tmp_path)
     assert not one.problems
-    assert other.problems == (f"{tmp_path}/b.ad: Name 'North' is that of {tmp_path}/a.ad as well",)
+    why = f"Name 'North' is that of {tmp_path}/a.ad as well; give one another"
+    assert other.problems == (f"{tmp_path}/b.ad: {why}",)
 
 
 def test_what_is_no_description(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ def test_a_probe_that_hangs_is_ended_with_all_that_it_has_started(tmp_path: Path
 
 def test_a_probe_that_can_not_be_run(tmp_path: Path) -> None:
     path = probe(tmp_path, "", mode=0o644)
-    assert ask(path, "north", 20).problem == f"{path}: Permission denied"
+    assert ask(path, "north", 20).problem == f"{path}: Permission denied (chmod +x {path})"
 
 
 def test_a_probe_that_prints_without_end(tmp_path: Path) -> None:

@@ -138,3 +138,10 @@ def test_the_same_name_in_other_directories() -> None:
 def test_a_description_that_no_node_names() -> None:
     (finding,) = findings("SUBMIT-DESCRIPTION d {\nexecutable = x\n}\nJOB A x.sub\n", "")
     assert finding.code == "DAG407"
+
+
+def test_the_match_of_a_group_sets_macros_for_its_nodes() -> None:
+    dag = TWO + "SITE_GROUP g NODES A\n"
+    (finding,) = findings(dag, "arguments = $(MATCH_Name) $(CLUSTER)\noutput = $(JOB)\n")
+    assert (finding.code, finding.node) == ("DAG402", "B")
+    assert "more" not in finding.message
