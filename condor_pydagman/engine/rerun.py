@@ -85,6 +85,8 @@ def _decide_anew(run: RunState, node: int, nodes: Sequence[int]) -> None:
         )
         if child in nodes or not decided:
             continue  # it ends anew itself, or nothing has been decided
+        if run.nodes.states[child] not in NOT_BEGUN:
+            continue  # a person has just ended it, by a command on its way beside this one
         if run.nodes.states[child] != State.WAITING:
             leave_queues(run, child)
             run.nodes.move(child, Cause.DROPPED, run.now)

@@ -328,6 +328,23 @@ def test_a_parent_that_runs_again_is_waited_for() -> None:
     assert harness.submits() == ["M"]
 
 
+@pytest.mark.parametrize("command", [NodeCommand.CANCEL, NodeCommand.DONE])
+def test_a_parent_runs_again_just_when_a_person_ends_the_node(command: NodeCommand) -> None:
+    harness = running(Enough("PARENTS", "M", 2), text=MERGED)
+    harness.tell(inputs.Halt())
+    done(harness, 1, 2)
+    aborted(harness, 3, 4)
+    merged, parent = harness.dag.ids["M"], harness.dag.ids["A"]
+    harness.tell(
+        inputs.NodesSteered(1, command, [merged], "ann"),
+        inputs.NodesSteered(2, NodeCommand.RERUN, [parent], "ann"),
+    )
+    harness.settle()
+    ended = State.FAILED if command is NodeCommand.CANCEL else State.DONE
+    assert (harness.state("A"), harness.state("M")) == (State.READY, ended)
+    harness.replayed()
+
+
 def test_an_earlier_run_did_not_need_it() -> None:
     dag = dag_of(ALL, done="A B C", text="A B C; C -> X; C A -> Y")
     dag.flags[dag.ids["C"]] |= NOT_NEEDED
