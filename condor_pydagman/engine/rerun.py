@@ -144,9 +144,12 @@ def _wait_again(run: RunState, child: int) -> None:
 
 
 def wait_for_more(run: RunState, node: int) -> None:
-    """A node that has not begun gets further parents."""
+    """A node that has not begun gets further parents.
+
+    In a replay it may still wait for a retry, the delay of which had passed when it got them.
+    """
     state = run.nodes.states[node]
-    if state in NOT_BEGUN and state not in (State.WAITING, State.RETRY_WAIT):
+    if state in NOT_BEGUN and state != State.WAITING:
         _wait_again(run, node)
 
 

@@ -13,7 +13,7 @@ from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.build import BuildOptions
-from condor_pydagman.graph.model import Dag, Extension, Feeder, GrownPiece
+from condor_pydagman.graph.model import Dag, Extension, Feeder, GrownPiece, Retry
 from condor_pydagman.graph.piece import Piece, PieceText, at_once, read_piece
 from condor_pydagman.vocabulary import RETURN_GROWTH_FAILED, JournalRecord
 from tests import make
@@ -241,6 +241,31 @@ def test_a_replay_grows_as_the_run_has() -> None:
     again.read_back(record)
     again.run("X")
     assert [again.state(name) for name in "ABX"] == ["DONE", "READY", "DONE"]
+
+
+def test_a_node_in_retry_waits_for_its_new_parent_after_a_restart() -> None:
+    def started(pieces: dict[str, Piece], *, recovering: bool) -> Growing:
+        it = Growing(make.dag("A B", retries={"B": Retry(1, delay=100)}), pieces=pieces)
+        it.begin(recovering=recovering)
+        it.run("B", 1)
+        assert it.state("B") == "RETRY_WAIT"
+        return it
+
+    it = started({}, recovering=False)
+    it.engine.run.limits = Throttles(jobs=1)  # A has the place
+    it.now += 200
+    it.feed(inputs.Wake())
+    assert it.state("B") == "READY"
+    it.pieces["d1"] = piece_of(it.dag, "JOB X x\nPARENT X CHILD B\n")
+    it.feed(inputs.PieceOffered(7, it.pieces["d1"], "jane"))
+    (record,) = it.records(JournalRecord.GROWN)
+    it.read_back(record)
+    again = started(it.pieces, recovering=True)
+    again.read_back(record)
+    again.now += 200
+    again.feed(inputs.LogCaughtUp(), inputs.QueueListed([]), inputs.Wake())
+    assert it.state("B") == again.state("B") == "WAITING"
+    assert list(it.engine.run.nodes.retries) == list(again.engine.run.nodes.retries)
 
 
 def test_a_replay_without_the_piece_leaves_all_as_it_is() -> None:
