@@ -10,6 +10,7 @@ from condor_pydagman.errors import FileError, is_machine_error
 from condor_pydagman.graph.piece import PieceText
 from condor_pydagman.records.grown_sections import (
     MAX_HEAD_BYTES,
+    is_cut_short,
     read_body,
     read_head,
     section,
@@ -60,10 +61,15 @@ class GrownFile:
             return None
 
     def _append(self, data: bytes) -> None:
-        fd = own_files.open_own(self.path, os.O_WRONLY | os.O_CREAT)
+        fd = own_files.open_own(self.path, os.O_RDWR | os.O_CREAT)
         try:
             if os.fstat(fd).st_size > self._end:
-                os.ftruncate(fd, self._end)  # a section that was cut short
+                if not is_cut_short(os.pread(fd, MAX_HEAD_BYTES, self._end)):
+                    raise FileError(
+                        f"{self.path} is damaged, or is not DAGMan's, from byte {self._end} on:"
+                        " it is left as it is, and nothing can be added to the DAG"
+                    )
+                os.ftruncate(fd, self._end)
             written = 0
             while written < len(data):
                 written += os.pwrite(fd, data[written:], self._end + written)

@@ -18,6 +18,7 @@ DIGEST_LENGTH = 32
 MAX_HEAD_BYTES = 100
 
 _HEAD = re.compile(rb"PIECE ([0-9a-f]{32}) ([0-9]{1,12})\n")
+_HALF_A_HEAD = re.compile(rb"P(I(E(C(E( ([0-9a-f]{0,31}|[0-9a-f]{32}( [0-9]{0,12})?))?)?)?)?)?\Z")
 
 
 def section(text: PieceText) -> tuple[str, bytes]:
@@ -38,6 +39,12 @@ def read_head(data: bytes) -> tuple[str, int, int] | None:
     there is none."""
     found = _HEAD.match(data)
     return None if found is None else (found[1].decode("ascii"), found.end(), int(found[2]))
+
+
+def is_cut_short(data: bytes) -> bool:
+    """Whether the end of a file, of which these are the first MAX_HEAD_BYTES, may be the beginning
+    of a section: what a crash or a full disk has left, also as zeros, and not somebody's own."""
+    return bool(_HEAD.match(data) or _HALF_A_HEAD.match(data)) or not data.strip(b"\0")
 
 
 def read_body(digest: str, data: bytes) -> PieceText | None:

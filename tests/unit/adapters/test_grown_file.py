@@ -33,7 +33,7 @@ def test_nothing_is_made_before_it_is_needed(tmp_path: Path) -> None:
     assert not path.exists()
 
 
-@pytest.mark.parametrize("cut", [1, 10, 60])
+@pytest.mark.parametrize("cut", [1, 10, 20, 60])
 def test_a_section_that_was_cut_short_is_passed_over(tmp_path: Path, cut: int) -> None:
     path = tmp_path / "t.dag.grown"
     file = GrownFile(str(path))
@@ -50,6 +50,20 @@ def test_a_damaged_section_gives_nothing(tmp_path: Path) -> None:
     digest = GrownFile(str(path)).keep(text("a"))
     path.write_bytes(path.read_bytes().replace(b"JOB", b"FOO"))
     assert GrownFile(str(path)).text(digest) is None
+
+
+@pytest.mark.parametrize("tail", [b"my notes\n", b"PIECE of cake\n", bytes(range(1, 256)) * 20])
+def test_what_is_somebody_elses_is_left_alone(tmp_path: Path, tail: bytes) -> None:
+    path = tmp_path / "t.dag.grown"
+    digest = GrownFile(str(path)).keep(text("a"))
+    with path.open("ab") as file:
+        file.write(tail)
+    before = path.read_bytes()
+    with pytest.raises(FileError, match="left as it is") as caught:
+        GrownFile(str(path)).keep(text("b"))
+    assert not caught.value.transient
+    assert path.read_bytes() == before
+    assert GrownFile(str(path)).text(digest) == text("a")
 
 
 def test_a_link_is_not_followed(tmp_path: Path) -> None:
