@@ -54,7 +54,12 @@ def work(run: RunState) -> None:
 
 
 def _ask(run: RunState) -> None:
-    due = [node for node in run.cache.pop_due() if is_open(run, node)]
+    due = []
+    for node in run.cache.pop_due():
+        if node in run.enough.asked:
+            run.cache.came_up(node)  # the record that it is not needed has not been read back
+        elif _is_wanted(run, node):
+            due.append(node)
     for begin in range(0, len(due), MAX_ASKED):
         wanted = tuple(_wanted(run, node) for node in due[begin : begin + MAX_ASKED])
         run.emit(do.LookUpCached(wanted))
@@ -62,7 +67,11 @@ def _ask(run: RunState) -> None:
 
 def under_way(run: RunState) -> bool:
     """Whether the DAG goes on because of a node that is looked up or kept, though none runs."""
-    return run.cache.is_busy or any(is_open(run, node) for node in run.cache.due)
+    return run.cache.is_busy or any(_is_wanted(run, node) for node in run.cache.due)
+
+
+def _is_wanted(run: RunState, node: int) -> bool:
+    return is_open(run, node) and not run.is_closed_to(node)
 
 
 # What a node is looked up with.
@@ -108,10 +117,8 @@ def on_found(run: RunState, answer: CachedFound) -> None:
     for node, number, hit, result, why in answer.results:
         if not run.cache.answered(node, number) or not is_open(run, node):
             continue
-        if (
-            run.steering.awaited or run.growth.awaited
-        ):  # what it was found by may be about to change
-            run.cache.came_up(node)
+        if run.steering.awaited or run.growth.awaited:
+            run.cache.came_up(node)  # since what it was found by may be about to change
             continue
         retry = run.nodes.retries.get(node, 0)
         text = f"{result} {why}".rstrip()

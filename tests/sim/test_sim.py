@@ -46,14 +46,24 @@ def has(words: str, times: int = 1) -> Callable[[World], bool]:
     return lambda world: world.trace_text().count(words) >= times
 
 
+def decides(world: World) -> bool:
+    """Whether conditions of both outcomes were evaluated in a world."""
+    return has("is skipped, since RUN_IF")(world) and has("is to run, since RUN_IF")(world)
+
+
+def brakes(words: str) -> Callable[[World], bool]:
+    """Whether brakes acted more than once in a world, with these words in its trace."""
+    return lambda world: world.brakes.acted > 1 and has(words)(world)
+
+
 # Runs that are made anew with crashes, each with the seed, and what must happen in it.
 STEPS = 40  # at about so many of its steps
 CRASHED: list[tuple[str, int, Callable[[World], bool]]] = [
-    ("decided", 7, has("is skipped, since RUN_IF")),
-    ("decided", 10, has("is to run, since RUN_IF")),
-    ("braked", 125, has("HoldJobs")),
-    ("braked", 139, has("'BRAKES_OFF'")),
-    ("braked", 223, has("because of brake")),
+    ("decided", 7, decides),
+    ("decided", 10, decides),
+    ("braked", 125, brakes("HoldJobs")),
+    ("braked", 139, brakes("'BRAKES_OFF'")),
+    ("braked", 223, brakes("because of brake")),
     ("enough", 26, has("is not needed: ENOUGH")),
     ("enough", 50, has("is not needed: ENOUGH")),
     ("growing", 3, has("The DAG has grown by", 3)),
