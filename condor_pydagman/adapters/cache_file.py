@@ -49,7 +49,7 @@ class CacheFile:
             return
         self._records.update(records)
         try:
-            fd = own_files.open_own(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+            fd = own_files.open_to_append(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
             try:
                 new = not os.fstat(fd).st_size
                 data = "".join([cache_store.HEAD + "\n"] * new + list(lines)).encode("ascii")
@@ -90,13 +90,17 @@ class CacheFile:
 
     def _write_anew(self) -> None:
         try:
-            files.replace(self.path, cache_store.whole_text(self._records))
+            files.replace(os.path.realpath(self.path), cache_store.whole_text(self._records))
         except FileError as error:
             self._give_up(str(error))
 
     def _give_up(self, why: str) -> None:
         self._records.clear()
         self._seen = None
+        if os.path.islink(self.path) and not os.path.exists(self.path):
+            self._foreign = True  # nothing can be read through it that no longer counts
+            self._say(f"can't be written ({why}): it is a link to a file that is not there")
+            return
         self._say(f"can't be written ({why}); it is removed")
         try:
             os.unlink(self.path)

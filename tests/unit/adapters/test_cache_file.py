@@ -91,6 +91,28 @@ def test_what_cannot_be_written_is_removed(tmp_path: Path, monkeypatch: pytest.M
     assert "can't be written (No space left on device); it is removed" in store.problems[0]
 
 
+def test_a_link_is_followed_and_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link, target = tmp_path / "x.dag.cache", tmp_path / "elsewhere"
+    link.symlink_to(target)
+    store = CacheFile(str(link))
+    add(store, "A")
+    assert store.problems == [
+        f"{link}: can't be written (No such file or directory): it is a link to a file that is not"
+        " there; nodes with a CACHE command may run again"
+    ]
+    assert link.is_symlink()
+    target.touch()
+    store = CacheFile(str(link))
+    monkeypatch.setattr(cache_file, "FEW_LINES", 2)
+    for _ in range(9):
+        add(store, "A")
+    assert list(CacheFile(str(link)).records()) == ["A"]
+    assert target.read_text().count("\n") == 2
+    assert link.is_symlink()
+
+
 def test_files_of_others_are_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "x.dag.cache"
     path.write_text("mine\n")
