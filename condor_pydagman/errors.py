@@ -13,8 +13,8 @@ Any other exception is a bug of DAGMan.
 from __future__ import annotations
 
 import errno
-from typing import NamedTuple
 
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import message
 
 MAX_TRAIL_LINES = 20  # lines

@@ -10,7 +10,8 @@ import os.path
 import re
 import zlib
 from collections.abc import Mapping
-from typing import NamedTuple
+
+from condor_pydagman.named_tuple import NamedTuple
 
 MAX_LOGGED_NAME_BYTES = 500  # readers of the job log take lines of 1023 bytes
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import select
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Union
+from typing import Any, Union
 
 from condor_pydagman.adapters.cache_file import CacheFile
 from condor_pydagman.adapters.cache_lookup import (
@@ -21,6 +21,7 @@ from condor_pydagman.adapters.cache_lookup import (
 )
 from condor_pydagman.adapters.cached_files import CachedFiles
 from condor_pydagman.adapters.child_queue import ChildQueue, Serve, reason_of
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.cache_facts import CachedNode
 from condor_pydagman.records.cache_store import Record, began_line, done_line
 

@@ -10,10 +10,11 @@ import os
 import re
 import stat
 from collections.abc import Mapping
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from condor_pydagman.adapters import files
 from condor_pydagman.errors import FileError
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.cache_facts import CachedNode, expanded
 
 _BLOCK = 1 << 20

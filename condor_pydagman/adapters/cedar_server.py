@@ -19,11 +19,11 @@ import enum
 import os
 import re
 from collections.abc import Callable, Collection
-from typing import NamedTuple
 
 from condor_pydagman.adapters import cedar, cedar_crypto
 from condor_pydagman.adapters.cedar import Ad, CedarError, Channel, Message, Value
 from condor_pydagman.adapters.cedar_crypto import KeyPair
+from condor_pydagman.named_tuple import NamedTuple
 
 # HTCondor's numbers of commands
 DC_AUTHENTICATE = 60010

@@ -11,11 +11,12 @@ from __future__ import annotations
 import resource
 import select
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Union
+from typing import Any, Union
 
 from condor_pydagman.adapters.child_queue import ChildQueue, Serve, reason_of
 from condor_pydagman.adapters.classad_values import BadResult, read_result
 from condor_pydagman.adapters.condition_evaluation import UNKNOWN, evaluate
+from condor_pydagman.named_tuple import NamedTuple
 
 TIMEOUT_S = 10.0  # for a request
 MAX_MEMORY = 256 << 20  # bytes that it may take beyond what DAGMan had

@@ -19,13 +19,13 @@ import socket
 import stat
 import time
 from collections.abc import Callable
-from typing import NamedTuple
 
 import htcondor2
 
 from condor_pydagman.adapters.cedar import Ad, CedarError, Value
 from condor_pydagman.adapters.cedar_server import Conversation, Server
 from condor_pydagman.adapters.knobs import truth
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import message
 
 MAX_CLIENTS = 64  # at a time

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from condor_pydagman.adapters.ownership import ATTRIBUTES as OWNER
 from condor_pydagman.adapters.ownership import Owners
 from condor_pydagman.engine.inputs import EndedJob
 from condor_pydagman.errors import PoolError
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.ad_attributes import BEGUN
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, SHARED_CLUSTER
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+
+from condor_pydagman.named_tuple import NamedTuple
 
 CONFIG_FILE, ENVIRONMENT, CONFIGURATION, DEFAULT = (
     "CONFIG file",

@@ -10,9 +10,9 @@ from __future__ import annotations
 import fcntl
 import os
 import struct
-from typing import NamedTuple
 
 from condor_pydagman.adapters import own_files
+from condor_pydagman.named_tuple import NamedTuple
 
 _FLOCK = struct.Struct("hhqqi4x")  # type, whence, start, length, pid
 

@@ -12,11 +12,12 @@ from __future__ import annotations
 import os
 import pwd
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import htcondor2
 
 from condor_pydagman.errors import PoolError
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.ad_attributes import quoted
 
 ATTRIBUTES = ["Owner", "User"]  # of a job, to be checked again in the result of a query

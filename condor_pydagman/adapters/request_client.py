@@ -6,11 +6,12 @@ import json
 import os
 import socket
 from collections.abc import Generator, Mapping, Sequence
-from typing import Any, NamedTuple, Union
+from typing import Any, Union
 
 from condor_pydagman.adapters import request_socket
 from condor_pydagman.engine.report import GroupReport
 from condor_pydagman.errors import FileError, UsageError
+from condor_pydagman.named_tuple import NamedTuple
 
 TIMEOUT_S = 30.0  # for an answer
 _READ_BYTES = 65536

@@ -21,7 +21,7 @@ import select
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from condor_pydagman.adapters.child import Child, watched
 from condor_pydagman.adapters.history_process import HistorySearch
@@ -46,6 +46,7 @@ from condor_pydagman.adapters.schedd_requests import (
     SubmitResult,
 )
 from condor_pydagman.errors import PoolError
+from condor_pydagman.named_tuple import NamedTuple
 
 IDLE_S = 20.0  # without a request, after which the child leaves
 LOOK_IDLE_S = 0.5  # at least, after a look at DAGMan's job ad; looks do not count, they recur

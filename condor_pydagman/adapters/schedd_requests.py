@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple, Union
+from typing import Union
 
 from condor_pydagman.engine.actions import SubmitNode, SubmitTogether
 from condor_pydagman.engine.inputs import EndedJob, QueuedJob
 from condor_pydagman.errors import PoolError
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import ALL_PROCS
 
 # The error for a submission with more than one proc, in stock's words.

@@ -14,7 +14,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING
 
 from condor_pydagman.adapters.files import append_lines
 from condor_pydagman.adapters.program_start import kill_program, start_program
@@ -22,6 +22,7 @@ from condor_pydagman.engine.actions import RunScript
 from condor_pydagman.engine.inputs import ScriptEnded
 from condor_pydagman.errors import FileError
 from condor_pydagman.graph.model import Script
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import ScriptKind
 
 if TYPE_CHECKING:

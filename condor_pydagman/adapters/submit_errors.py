@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 
 import htcondor2
 
 from condor_pydagman.adapters import files
 from condor_pydagman.adapters.descriptions import BINDINGS, Unreadable, parse
 from condor_pydagman.errors import FileError, PoolError
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.job_description import Template, split, statements
 
 _CONTINUED = re.compile(r"\\[ \t]*\r?\n[ \t]*")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from condor_pydagman.errors import DagFileError, PydagmanError
 from condor_pydagman.graph.problems import DagFileErrors
+from condor_pydagman.named_tuple import NamedTuple
 
 
 class Place(NamedTuple):

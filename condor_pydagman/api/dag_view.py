@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
-from typing import NamedTuple
 
 from condor_pydagman.api.dag_errors import Place
 from condor_pydagman.graph import model
 from condor_pydagman.graph.model import Abort, Retry, Script, Splice, Timeout, Tolerance, Variable
 from condor_pydagman.graph.statistics import count_arcs
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
 _NO_SCRIPTS: Mapping[ScriptKind, Script] = MappingProxyType({})

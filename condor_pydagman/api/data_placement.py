@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from condor_pydagman.adapters import files
 from condor_pydagman.api.dag_reading import StrPath
 from condor_pydagman.errors import FileError, UsageError
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.request_keys import read_checksum
 from condor_pydagman.placement.request_macros import Macros
 from condor_pydagman.placement.request_text import read_requests

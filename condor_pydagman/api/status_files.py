@@ -10,13 +10,14 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from condor_pydagman.adapters.files import replace
 from condor_pydagman.api.dag_reading import StrPath, text_of
 from condor_pydagman.engine.report import Deferrals, NodeReport, Report
 from condor_pydagman.errors import FileError
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.node_status import node_status_text
 from condor_pydagman.records.node_status_ads import OUTCOME, Ad, node_status_ads
 from condor_pydagman.vocabulary import DagStatus, NodeStatus

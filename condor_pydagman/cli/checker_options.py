@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from condor_pydagman.dagman_job.unknown_options import UnknownOption, nearest
 from condor_pydagman.errors import UsageError
 from condor_pydagman.graph.lint.external import OutlineOptions
+from condor_pydagman.named_tuple import NamedTuple
 
 USAGE = """\
 Usage: condor_dag_checker [options] <DAG File> [<DAG File> ...]

@@ -15,9 +15,10 @@ import signal
 import sys
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from condor_pydagman.daemon.signals import Signals
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import EXIT_RESTART
 
 if TYPE_CHECKING:

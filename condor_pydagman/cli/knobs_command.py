@@ -11,11 +11,12 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.config import Knob, effective_limit, knobs, read_one
 from condor_pydagman.config.knob import Value
 from condor_pydagman.errors import ConfigError, DagFileError, PydagmanError
+from condor_pydagman.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]

@@ -8,7 +8,7 @@ import os
 import re
 import time
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.files import read_text, rescue_numbers
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
@@ -18,6 +18,7 @@ from condor_pydagman.graph.progress import Saved, read_saved
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.monitor.found_state import DagState
 from condor_pydagman.monitor.plan import begin_of_last_run, read_dag
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import printable
 
 if TYPE_CHECKING:

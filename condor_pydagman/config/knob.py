@@ -7,9 +7,10 @@ that fetches the text evaluates.  Some limits are enforced, others bring the val
 from __future__ import annotations
 
 import enum
-from typing import Any, NamedTuple, Union
+from typing import Any, Union
 
 from condor_pydagman.errors import ConfigError
+from condor_pydagman.named_tuple import NamedTuple
 
 Value = Union[bool, int, float, str]
 INT_MIN, INT_MAX = -2147483648, 2147483647

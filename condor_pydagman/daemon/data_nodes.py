@@ -11,7 +11,6 @@ import os
 import sys
 import time
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from condor_pydagman.adapters import files
 from condor_pydagman.adapters.knobs import lookup
@@ -20,6 +19,7 @@ from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.engine.actions import SubmitNode
 from condor_pydagman.engine.node_settings import variables_in_force
 from condor_pydagman.errors import ConfigError, DagFileError, FileError, PoolError
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.knob_settings import OF_HTCONDOR, settings_of
 from condor_pydagman.placement.request_ads import is_submit_file
 from condor_pydagman.placement.request_macros import Macros

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os.path
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from condor_pydagman.adapters.grown_file import read_whole
 from condor_pydagman.adapters.kept_pieces import KeptPieces
@@ -21,6 +21,7 @@ from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import Extension, Feeding
 from condor_pydagman.graph.piece import Piece, PieceText, Steps, read_piece, scattered
 from condor_pydagman.graph.problems import DagFileErrors
+from condor_pydagman.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from condor_pydagman.daemon.run import DagRun

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import sys
 import time
-from typing import NamedTuple
 
 import htcondor2
 
@@ -18,6 +17,7 @@ from condor_pydagman.adapters.caller import parent_command, program_name
 from condor_pydagman.adapters.outlog import OutLog
 from condor_pydagman.config import Config, limited_by
 from condor_pydagman.dagman_job.options import DagmanOptions
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records import banner, log_lines
 
 DEFAULT_LOG = "default.dagman.out"  # of a DAGMan that somebody starts by hand

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from condor_pydagman.adapters.schedd_requests import ReadLimits
 from condor_pydagman.daemon import notifiers
@@ -23,6 +23,7 @@ from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.errors import PoolError
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records import ad_attributes, run_statistics
 
 if TYPE_CHECKING:

@@ -16,12 +16,13 @@ from __future__ import annotations
 import contextlib
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from condor_pydagman.adapters.joblog import IncompleteEvent
 from condor_pydagman.engine.actions import Action
 from condor_pydagman.engine.inputs import AppendFailed, Input
 from condor_pydagman.errors import FileError
+from condor_pydagman.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from condor_pydagman.daemon.ports import Clock, NodesLog, Out

@@ -9,7 +9,6 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import htcondor2
 
@@ -33,6 +32,7 @@ from condor_pydagman.engine.state import Mode
 from condor_pydagman.engine.throttles import Throttles, throttles
 from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records import banner, failure_dump, jobstate, versions
 from condor_pydagman.records.ad_attributes import (

@@ -11,7 +11,7 @@ import pwd
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from condor_pydagman import __version__
 from condor_pydagman.adapters.request_socket import Client, RequestSocket
@@ -23,6 +23,7 @@ from condor_pydagman.engine.report import Report
 from condor_pydagman.engine.selection import SelectionError, one_of_each_group
 from condor_pydagman.errors import PoolError
 from condor_pydagman.graph.piece import Piece
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import message
 from condor_pydagman.records.steering_messages import (
     LIMITS,

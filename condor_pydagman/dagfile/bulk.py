@@ -14,11 +14,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from typing import NamedTuple
 
 from condor_pydagman.dagfile import commands, plain_lines
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.plain_lines import MAX_CHILDREN, Edges
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import ScriptKind
 
 MIN_LINES = 16  # fewer lines that follow each other are faster read one by one

@@ -6,7 +6,7 @@ What a command means for the DAG is the business of `graph.build`; the words of 
 
 from __future__ import annotations
 
-from typing import NamedTuple, Union
+from typing import Union
 
 from condor_pydagman.dagfile.cache_command import Cache as Cache
 from condor_pydagman.dagfile.decision_commands import BrakeLine as BrakeLine
@@ -20,6 +20,7 @@ from condor_pydagman.dagfile.growth_commands import ExtendLine as ExtendLine
 from condor_pydagman.dagfile.growth_commands import FeederLine as FeederLine
 from condor_pydagman.dagfile.growth_commands import GrownLine as GrownLine
 from condor_pydagman.dagfile.growth_commands import ScatterLine as ScatterLine
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
 

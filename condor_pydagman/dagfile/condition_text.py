@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+
+from condor_pydagman.named_tuple import NamedTuple
 
 PARENTS, CATEGORY = "Parents", "Category"
 

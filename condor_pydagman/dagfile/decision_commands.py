@@ -6,7 +6,7 @@ All are ours.  `commands` has them with all others.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from condor_pydagman.named_tuple import NamedTuple
 
 
 class RunIf(NamedTuple):

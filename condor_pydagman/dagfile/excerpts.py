@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from condor_pydagman.dagfile.lexer import TRIMMED
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import printable
 
 MAX_EXCERPT_LENGTH = 160  # characters of a line that a message shows

@@ -6,7 +6,7 @@ Each argument is read with stock DAGMan's messages, and any word after the last 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.lexer import Words
@@ -21,6 +21,7 @@ from condor_pydagman.dagfile.line_parts import (
     number,
 )
 from condor_pydagman.dagfile.quoting import file_word, name_word
+from condor_pydagman.named_tuple import NamedTuple
 
 
 class Argument(NamedTuple):

@@ -9,7 +9,8 @@ Usage lines are stock DAGMan's, word for word: tools and people search for them.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+
+from condor_pydagman.named_tuple import NamedTuple
 
 
 class CommandWord(NamedTuple):

@@ -7,11 +7,11 @@ it must be, QuotingError if a quote is not closed.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from condor_pydagman.dagfile.lexer import Words
 from condor_pydagman.dagfile.line_error import LineError
 from condor_pydagman.dagfile.lines import Lines
+from condor_pydagman.named_tuple import NamedTuple
 
 RESERVED_NAMES = frozenset(("PARENT", "CHILD", "ALL_NODES"))
 LOWEST, HIGHEST = -(2**31), 2**31 - 1  # of any number in a DAG file

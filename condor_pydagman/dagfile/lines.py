@@ -10,11 +10,11 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from condor_pydagman.dagfile import bulk
 from condor_pydagman.dagfile.bulk import SimpleLines
 from condor_pydagman.dagfile.lexer import TRIMMED
+from condor_pydagman.named_tuple import NamedTuple
 
 BLOCK_LENGTH = 1 << 18  # characters; a block this small stays in the processor's cache
 MIN_SEARCH_GAP, MAX_SEARCH_GAP = 1 << 10, 1 << 16  # characters

@@ -7,8 +7,6 @@ Descriptions").
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.lexer import QuotingError, Words
@@ -23,6 +21,7 @@ from condor_pydagman.dagfile.line_parts import (
     unexpected,
 )
 from condor_pydagman.dagfile.quoting import file_word, joined, name_word
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeKind
 
 _NO_DIRECTORY = "No directory path provided for DIR subcommand"

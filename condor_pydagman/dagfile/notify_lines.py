@@ -6,13 +6,13 @@ The command is ours; the knob PYDAGMAN_NOTIFY has the same words.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.lexer import Words
 from condor_pydagman.dagfile.line_error import LineError
 from condor_pydagman.dagfile.line_parts import Context, needed, normal
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import DAG_EVENTS, NodeStatus
 
 TARGETS = ("PROGRAM", "URL")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Container, Iterable, Iterator
-from typing import NamedTuple
 
 from condor_pydagman.dagfile import bulk, hints
 from condor_pydagman.dagfile.bulk import SimpleLines
@@ -28,6 +27,7 @@ from condor_pydagman.dagfile.lines import MAX_COMMAND_LENGTH, Lines, Where, in_b
 from condor_pydagman.dagfile.node_lines import skip_description
 from condor_pydagman.dagfile.syntax import SYNTAX, Syntax
 from condor_pydagman.errors import DagFileError, DagFileWarning
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import message
 
 MAX_ERRORS = 20

@@ -13,7 +13,8 @@ import re
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from itertools import product
-from typing import NamedTuple
+
+from condor_pydagman.named_tuple import NamedTuple
 
 MAX_CHILDREN = 8  # of a PARENT line
 MAX_PAIRS = 50  # of a VARS line, as in `bulk`

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
@@ -27,6 +27,7 @@ from condor_pydagman.dagfile.line_parts import (
     unexpected,
 )
 from condor_pydagman.dagfile.quoting import joined, name_word
+from condor_pydagman.named_tuple import NamedTuple
 
 RETRY_USAGE = (
     "RETRY <node> <max retries> [UNLESS-EXIT <codes>] [ONLY-IF <codes>] [DELAY <time>]"

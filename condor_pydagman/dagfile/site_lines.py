@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
@@ -18,6 +18,7 @@ from condor_pydagman.dagfile.line_error import LineError
 from condor_pydagman.dagfile.line_parts import Context, end, needed, normal, number, unexpected
 from condor_pydagman.dagfile.quoting import name_word
 from condor_pydagman.dagfile.retry_lines import read_time
+from condor_pydagman.named_tuple import NamedTuple
 
 ALL_GROUPS = "ALL_GROUPS"
 NODES, SPLICE, ALL_NODES = _KINDS = ("NODES", "SPLICE", "ALL_NODES")

@@ -7,7 +7,7 @@ There is a row for each word of `dagfile.language`.  Messages are stock DAGMan's
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from condor_pydagman.dagfile import brake_lines as brake
 from condor_pydagman.dagfile import cache_lines as cache
@@ -37,6 +37,7 @@ from condor_pydagman.dagfile.fixed_lines import (
 )
 from condor_pydagman.dagfile.lexer import Words
 from condor_pydagman.dagfile.line_parts import Context
+from condor_pydagman.named_tuple import NamedTuple
 
 
 class Syntax(NamedTuple):

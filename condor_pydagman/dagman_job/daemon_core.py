@@ -9,9 +9,9 @@ only.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from condor_pydagman.errors import UsageError
+from condor_pydagman.named_tuple import NamedTuple
 
 _FLAGS = frozenset(("f", "b", "q", "t", "d", "foreground", "background", "quiet", "terminal"))
 _WITH_VALUE = frozenset(

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from condor_pydagman.config import Config
 from condor_pydagman.dagman_job.manager_commands import read_dag_files
@@ -19,6 +19,7 @@ from condor_pydagman.dagman_job.old_files import clear_old_files
 from condor_pydagman.dagman_job.options import SubmitOptions, arguments, merge_maximums
 from condor_pydagman.dagman_job.output import Output
 from condor_pydagman.errors import FileError, UsageError
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records import condor_sub
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from condor_pydagman.adapters.files import read_text
 from condor_pydagman.dagfile.language import concerns_submit_dag
 from condor_pydagman.dagman_job.options import SubmitOptions
 from condor_pydagman.errors import ConfigError, FileError
+from condor_pydagman.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from condor_pydagman.dagfile.commands import Command

@@ -6,7 +6,8 @@ Source: manual pages condor_submit_dag(1) and condor_dagman(1), and what the sto
 from __future__ import annotations
 
 from enum import Enum
-from typing import NamedTuple
+
+from condor_pydagman.named_tuple import NamedTuple
 
 
 class Takes(Enum):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from condor_pydagman.dagman_job import daemon_core
 from condor_pydagman.dagman_job.option_table import (
@@ -24,6 +24,7 @@ from condor_pydagman.dagman_job.option_table import (
 )
 from condor_pydagman.dagman_job.unknown_options import UnknownOption, nearest
 from condor_pydagman.errors import UsageError
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
 
 __all__ = [

@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from condor_pydagman.adapters.lock_holder import named_cluster
 from condor_pydagman.errors import PoolError
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
 
 # JobSubmitMethod of condor_submit, which is what stock condor_submit_dag runs.

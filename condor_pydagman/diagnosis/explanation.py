@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import Any
+
+from condor_pydagman.named_tuple import NamedTuple
 
 # Each cause, in the order in which findings are told, and what it is.  The names are an interface
 # (docs/watching.md): they are only added to.

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import signal
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from condor_pydagman.diagnosis.explanation import Evidence, Explanation, Finding, Weight
 from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Excerpt, Facts
 from condor_pydagman.diagnosis.phrases import capitalized, names_of, nodes_named
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.faults import FaultKind
 from condor_pydagman.printable import message
 from condor_pydagman.report.words import result

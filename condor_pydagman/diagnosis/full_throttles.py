@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from condor_pydagman.diagnosis.explanation import Evidence, Finding, Weight
 from condor_pydagman.diagnosis.graph_state import GraphState
@@ -12,6 +11,7 @@ from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.diagnosis.phrases import does, nodes_named, number_of
 from condor_pydagman.engine.decisions import retry_delay_s
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import message
 from condor_pydagman.trace.run_history import Attempt, NodeRun
 from condor_pydagman.vocabulary import NodeStatus, ScriptKind

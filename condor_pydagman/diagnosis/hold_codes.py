@@ -5,7 +5,7 @@ Source: manual, "Job ClassAd Attributes", HoldReasonCode.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from condor_pydagman.named_tuple import NamedTuple
 
 
 class HoldCode(NamedTuple):

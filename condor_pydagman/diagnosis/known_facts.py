@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from condor_pydagman.engine.report import GroupReport
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.shared_limits.limit_overview import LimitRow
 from condor_pydagman.trace.run_history import DagState, Hold, Run
 

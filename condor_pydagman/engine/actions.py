@@ -6,8 +6,9 @@ success.
 
 from __future__ import annotations
 
-from typing import NamedTuple, Union
+from typing import Union
 
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.shared_limits.rounds import Demand
 from condor_pydagman.sites.choice import Wanted
 from condor_pydagman.vocabulary import ALL_PROCS, DagStatus, JournalRecord, ScriptKind

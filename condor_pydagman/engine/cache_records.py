@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
 
 from condor_pydagman.engine.condition_records import Unread
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.result_sums import ResultSums
+from condor_pydagman.named_tuple import NamedTuple
 
 NOTHING_CACHED: Mapping[str, str] = MappingProxyType({})
 

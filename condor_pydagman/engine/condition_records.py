@@ -4,10 +4,10 @@ bookkeeping, as in `run_records`."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.named_tuple import NamedTuple
 
 MAX_PARTS = 100  # records for what one node has published
 Records = tuple[do.AppendJournalRecord, ...]

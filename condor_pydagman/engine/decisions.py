@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import zlib
 from enum import Enum, IntFlag
-from typing import NamedTuple
 
 from condor_pydagman.config import Config
 from condor_pydagman.graph.model import Abort, Retry, Tolerance
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import DagStatus
 
 MAX_RETRY_DELAY_S = 30 * 24 * 3600  # without MAX-DELAY

@@ -9,9 +9,10 @@ Times are seconds since the epoch, as float; `now` is passed beside the input, n
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Union
+from typing import Union
 
 from condor_pydagman.graph.piece import Piece
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.shared_limits.rounds import Grant
 from condor_pydagman.vocabulary import ALL_PROCS, JournalRecord, NodeCommand, ScriptKind
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 from condor_pydagman.engine.queues import ReadyQueue, ScriptQueue
+from condor_pydagman.named_tuple import NamedTuple
 
 Room = Callable[[int], bool]
 

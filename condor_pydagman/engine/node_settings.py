@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple, Optional
+from typing import Any, Optional
 
 from condor_pydagman.graph.model import Retry, Timeout, Variable
+from condor_pydagman.named_tuple import NamedTuple
 
 # Bytes of a text and its node's name together.  A record in the nodes log takes 900 with its frame
 # and the number of the command (see `records.own_events`).

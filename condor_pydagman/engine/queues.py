@@ -9,7 +9,8 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections import deque
-from typing import NamedTuple
+
+from condor_pydagman.named_tuple import NamedTuple
 
 MAX_HOLD_SCRIPTS = 100_000  # waiting scripts; a job may go on hold and off it faster than they run
 REMOVAL_RETRY_S = 10.0  # before a removal that failed is requested again

@@ -6,10 +6,9 @@ written from a `Report` and `NodeReport`s, never from the engine's insides.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from condor_pydagman.engine.node_settings import NodeSettings
 from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import DagStatus, NodeStatus
 
 

@@ -5,9 +5,8 @@ No state of the run is needed here: `steering` asks, journals and applies.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from condor_pydagman.engine.node_states import NOT_BEGUN, State
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeCommand
 
 RETRY = "retry"  # option of CANCEL

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from condor_pydagman.config import Config, effective_limit
 from condor_pydagman.engine.inputs import LimitsWanted
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.shared_limits.rounds import burst_of
 from condor_pydagman.shared_limits.stakes import MINUTE_S
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
-from typing import Any, NamedTuple, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.problems import ProcessingError
 from condor_pydagman.graph.scope import Scope
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import message
 from condor_pydagman.vocabulary import ORDINARY_KINDS, NodeKind
 

@@ -17,9 +17,9 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, compress, count, islice, repeat
 from operator import eq, ge, le, lt
-from typing import NamedTuple
 
 from condor_pydagman.graph.rows import Rows
+from condor_pydagman.named_tuple import NamedTuple
 
 
 class FlatEdges(NamedTuple):

@@ -10,9 +10,9 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from itertools import chain
-from typing import NamedTuple
 
 from condor_pydagman.graph.model import BY_NODE, Dag, Splice
+from condor_pydagman.named_tuple import NamedTuple
 
 
 class Growth(NamedTuple):

@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.sites.policy import NO_POLICY, SitePolicy
 
 

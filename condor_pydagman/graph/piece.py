@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from condor_pydagman.dagfile.growth_lines import PLACE
 from condor_pydagman.dagfile.lines import in_blocks
@@ -21,6 +21,7 @@ from condor_pydagman.graph.model import Dag, Extension, Feeding, GrownPiece
 from condor_pydagman.graph.piece_building import Begun, PieceBuilding
 from condor_pydagman.graph.problems import DagFileErrors, ProcessingError
 from condor_pydagman.graph.reading import MAX_ERRORS, DagReader, placed
+from condor_pydagman.named_tuple import NamedTuple
 
 _T = TypeVar("_T")
 Steps = Generator[None, None, _T]  # each `next` is a step; returns the result

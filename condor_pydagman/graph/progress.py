@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple, Union
+from typing import Union
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
@@ -25,6 +25,7 @@ from condor_pydagman.graph.model import Dag, Retry, Variable
 from condor_pydagman.graph.piece import Piece, add_piece
 from condor_pydagman.graph.problems import DagFileErrors, ProcessingError
 from condor_pydagman.graph.reading import MAX_ERRORS, placed
+from condor_pydagman.named_tuple import NamedTuple
 
 # REJECT, too, was written once: it stops the DAG.
 _OF_RUN = (

@@ -15,7 +15,7 @@ import os.path
 import re
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
-from typing import NamedTuple, Union
+from typing import Union
 
 from condor_pydagman.dagfile import bulk, commands
 from condor_pydagman.dagfile.bulk import SimpleLines
@@ -30,6 +30,7 @@ from condor_pydagman.graph.apply import apply
 from condor_pydagman.graph.building import Building, fail
 from condor_pydagman.graph.file_cache import FileCache, Player, Recorder
 from condor_pydagman.graph.problems import ProcessingError
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import message
 
 MAX_ERRORS = 1000

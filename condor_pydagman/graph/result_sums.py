@@ -9,9 +9,9 @@ makes nothing: it stands for its own parents.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.named_tuple import NamedTuple
 
 _MODULUS = 1 << 128
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import os.path
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple, Union
+from typing import Union
+
+from condor_pydagman.named_tuple import NamedTuple
 
 Piece = Union[range, "Scope"]
 

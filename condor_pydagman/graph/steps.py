@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from array import array
-from typing import NamedTuple
 
 from condor_pydagman.graph.model import DONE, Dag
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import ORDINARY_KINDS
 
 

@@ -10,7 +10,7 @@ import re
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, repeat
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 from condor_pydagman.dagfile.commands import Dimension, Sweep, SweepParent
 from condor_pydagman.dagfile.line_parts import RESERVED_NAMES
@@ -18,6 +18,7 @@ from condor_pydagman.dagfile.sweep_lines import is_variable
 from condor_pydagman.dagfile.sweep_values import count, values
 from condor_pydagman.errors import UsageError
 from condor_pydagman.graph.scope import Swept
+from condor_pydagman.named_tuple import NamedTuple
 
 MAX_NODES = 20_000_000  # of one sweep
 MAX_CELL = 10_000  # characters in a cell of a table

@@ -8,9 +8,9 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, repeat
-from typing import NamedTuple
 
 from condor_pydagman.dagfile.bulk import simple_pairs
+from condor_pydagman.named_tuple import NamedTuple
 
 _NONE = -1
 

@@ -17,10 +17,10 @@ import socket
 import stat
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.limit_claims.own_file import is_alive, open_to_read, overwrite
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import printable
 from condor_pydagman.shared_limits import stakes as text
 from condor_pydagman.shared_limits.definitions import Kind, Limit

@@ -11,11 +11,12 @@ import os
 import select
 import socket
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Union
+from typing import Any, Union
 
 from condor_pydagman.adapters.child_queue import ChildQueue, Serve, Then, reason_of
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.limit_claims.directory import LimitsDirectory, socket_address
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.shared_limits.definitions import Kind, Limit
 from condor_pydagman.shared_limits.rounds import Demand, Grant
 from condor_pydagman.shared_limits.stakes import Stakes

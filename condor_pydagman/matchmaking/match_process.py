@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import select
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Union
+from typing import Any, Union
 
 from condor_pydagman.adapters.child_queue import ChildQueue, Serve, reason_of
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.matchmaking.matcher import Match, Matcher, Round
 from condor_pydagman.matchmaking.site_ads import KnownAd
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.sites.choice import Wanted
 
 TIMEOUT_S = 90.0  # for a round

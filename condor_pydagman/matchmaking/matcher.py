@@ -8,11 +8,12 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from condor_pydagman.matchmaking import evaluation
 from condor_pydagman.matchmaking.claims_directory import ClaimsDirectory
 from condor_pydagman.matchmaking.site_ads import KnownAd, SiteAd, known
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.sites.analysis import Obstacle, Verdict, analysis
 from condor_pydagman.sites.choice import Offer, Room, Wanted, choose
 from condor_pydagman.sites.policy import SitePolicy

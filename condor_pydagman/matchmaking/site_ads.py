@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import classad2
 import htcondor2
 
 from condor_pydagman.adapters.descriptions import BINDINGS, reason_of
 from condor_pydagman.errors import PoolError
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.sites.environment import parse_environment
 
 MY_TYPE = "PydagmanSite"

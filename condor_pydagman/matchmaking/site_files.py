@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import classad2
 
@@ -19,6 +19,7 @@ from condor_pydagman.adapters.descriptions import BINDINGS
 from condor_pydagman.dagfile.expression_text import first_mistake
 from condor_pydagman.dagfile.hints import nearest
 from condor_pydagman.matchmaking.site_ads import MAX_SITES, value_of
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.sites.environment import parse_environment
 
 SUFFIX = ".ad"

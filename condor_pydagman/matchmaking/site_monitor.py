@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import classad2
 
@@ -20,6 +20,7 @@ from condor_pydagman.errors import FileError, PydagmanError
 from condor_pydagman.matchmaking import site_probe
 from condor_pydagman.matchmaking.site_ads import MY_TYPE, value_of
 from condor_pydagman.matchmaking.site_files import Described, ad_of, read_sites
+from condor_pydagman.named_tuple import NamedTuple
 
 INTERVAL_S = 120.0
 PROBE_TIMEOUT_S = 20.0

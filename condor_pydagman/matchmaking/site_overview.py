@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import htcondor2
 
@@ -14,6 +14,7 @@ from condor_pydagman.errors import PoolError
 from condor_pydagman.matchmaking.claims_directory import ClaimsDirectory
 from condor_pydagman.matchmaking.queued_dagmans import in_queue, queue_name
 from condor_pydagman.matchmaking.site_ads import SiteAd, value_of
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.site_description import SITE_ATTRIBUTE
 from condor_pydagman.sites.claims import Claims
 

@@ -12,9 +12,9 @@ import signal
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import NamedTuple
 
 from condor_pydagman.matchmaking.site_files import parse
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import message
 
 SUFFIX = ".probe"

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.trace.dag_events import DagEvent
 
 FIRST_DELAY_S, MAX_DELAY_S = 1.0, 60.0  # before a try after a failure

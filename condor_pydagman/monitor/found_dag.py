@@ -10,7 +10,7 @@ import glob
 import os
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from condor_pydagman.adapters.files import open_ordinary
 from condor_pydagman.dagman_job.options import DagmanOptions, parse_dagman
@@ -18,6 +18,7 @@ from condor_pydagman.errors import FileError, PoolError, UsageError
 from condor_pydagman.monitor import queue
 from condor_pydagman.monitor.file_facts import changed_at, shown
 from condor_pydagman.monitor.found_state import DagState, state_of_ad, state_of_files
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
 from condor_pydagman.printable import printable
 from condor_pydagman.records.condor_sub import old_arguments, parse_environment, parse_quoted

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from condor_pydagman.adapters.files import open_ordinary
 from condor_pydagman.adapters.lock_holder import living_holder, named_cluster
 from condor_pydagman.errors import FileError
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records.dagman_out import RunLog, last_run
 from condor_pydagman.trace.run_history import DagState

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from condor_pydagman.adapters import own_files
 from condor_pydagman.adapters.lock_holder import living_holder
@@ -28,6 +28,7 @@ from condor_pydagman.monitor.delivered_file import DeliveredFile
 from condor_pydagman.monitor.delivery import GIVE_UP_AT_END_S, Delivery
 from condor_pydagman.monitor.found_dag import find_dag
 from condor_pydagman.monitor.plan import small_node_plans
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.event_filter import EventFilter
 

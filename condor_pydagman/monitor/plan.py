@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from condor_pydagman.adapters import kept_pieces
 from condor_pydagman.adapters.files import DagFiles, read_text, working_directory
@@ -19,6 +18,7 @@ from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.monitor.file_facts import size_of
 from condor_pydagman.monitor.followed_file import FollowedFile
 from condor_pydagman.monitor.found_dag import HEAD_BYTES, FoundDag
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import logged_name
 from condor_pydagman.trace.local_times import LocalTimes
 from condor_pydagman.trace.out_log_text import BEGIN_OF_RUN, OutKind, OutLine, out_lines

@@ -7,9 +7,9 @@ whose nodes log begins anew, everything comes after it.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from condor_pydagman.errors import UsageError
+from condor_pydagman.named_tuple import NamedTuple
 
 _TEXT = re.compile(r"([0-9a-f]{8})\.(\d{1,18})-([0-9a-f]{8})\.(\d{1,18})(?:([jo])(\d{1,4}))?")
 JOB_LOG, OUT_LOG = "j", "o"

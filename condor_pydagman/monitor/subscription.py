@@ -14,13 +14,14 @@ import socket
 import struct
 import sys
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.following import INTERVAL_S
 from condor_pydagman.monitor.found_dag import find_dag
 from condor_pydagman.monitor.plan import small_node_plans
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.steering_messages import answer_line
 from condor_pydagman.trace.dag_events import DagEvent
 

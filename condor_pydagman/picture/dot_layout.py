@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 from condor_pydagman.errors import PydagmanError
+from condor_pydagman.named_tuple import NamedTuple
 
 # Runs dot on graphs in the DOT language; returns them with dot's attributes, in the same language.
 RunDot = Callable[[Sequence[str]], Sequence[str]]

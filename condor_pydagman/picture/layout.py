@@ -12,8 +12,8 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.picture.dot_layout import Arranged, Part, RunDot, arrange
 from condor_pydagman.picture.network import Network, layers
 from condor_pydagman.picture.sketch import Box, Fold, Line, Sketch

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.picture.sketch import Box, Fold
 from condor_pydagman.picture.states import WORDS, State
 from condor_pydagman.picture.text import number, shortened, width

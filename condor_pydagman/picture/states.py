@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from enum import IntEnum
-from typing import NamedTuple
 
 from condor_pydagman.errors import FileError
 from condor_pydagman.graph.model import DONE, Dag
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeStatus
 
 

@@ -6,8 +6,7 @@ differ in lightness), and each state has a sign of its own besides.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.picture.states import State
 
 FONT = "Helvetica, Arial, 'DejaVu Sans', sans-serif"

@@ -10,9 +10,9 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
 
 from condor_pydagman.graph.model import Splice
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.picture.fold import lines_between, make_sketch
 from condor_pydagman.picture.grouping import most_arrows
 from condor_pydagman.picture.network import Foldable, Network, layers

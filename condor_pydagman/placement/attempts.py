@@ -9,8 +9,8 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from enum import Enum, auto
-from typing import NamedTuple
 
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.placement.requests import Transfer
 from condor_pydagman.placement.settings import Settings

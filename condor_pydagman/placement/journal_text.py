@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import NamedTuple
 
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.requests import Placement, Transfer
 
 COMPLETE = "complete"  # every placement of an attempt is done

@@ -7,8 +7,8 @@ status of HTTP, or whether to try again.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.placement.plugin_ads import Ad, Value
 from condor_pydagman.placement.urls import masked_text

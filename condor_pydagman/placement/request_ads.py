@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 from condor_pydagman.dagfile.excerpts import excerpt
 from condor_pydagman.errors import DagFileError
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.urls import masked_text
 
 MAX_LENGTH = 64 * 1024**2  # characters of a request file

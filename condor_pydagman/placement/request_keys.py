@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.requests import FAIL, OVERWRITE, SKIP
 from condor_pydagman.placement.settings import WAYS
 from condor_pydagman.placement.units import read_duration, read_size

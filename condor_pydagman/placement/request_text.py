@@ -6,10 +6,11 @@ Everything that can be known without a network is checked here, with the place o
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from condor_pydagman.dagfile.hints import nearest
 from condor_pydagman.errors import DagFileError
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.request_ads import TYPE_KEY, Ad, RequestText, Value, read_ads
 from condor_pydagman.placement.request_keys import (
     ALLOCATE,

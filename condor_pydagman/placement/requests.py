@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Union
+from typing import Union
 
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.urls import Url
 
 OVERWRITE, SKIP, FAIL = "overwrite", "skip", "fail"

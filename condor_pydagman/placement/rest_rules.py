@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
+
+from condor_pydagman.named_tuple import NamedTuple
 
 MAX_FAILURES = 30
 FUTURE_S = 60.0  # what is said later than that is of a clock that was wrong, or of ill will

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from condor_pydagman.named_tuple import NamedTuple
 
 MODULE, DIRECT, PLUGIN, CACHE = WAYS = ("module", "direct", "plugin", "cache")
 

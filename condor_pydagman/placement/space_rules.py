@@ -11,9 +11,9 @@ import os.path
 import re
 import zlib
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 from urllib.parse import quote, unquote
 
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.units import size_text
 from condor_pydagman.placement.urls import Url, parse_url
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple
 
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.settings import Settings
 
 LONG_WAIT_S = 600.0  # who has waited longer goes before all who have not, whatever their priority

@@ -8,8 +8,9 @@ queries (`QUERY_SCHEMES`); elsewhere it is a character of the path.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 from urllib.parse import quote, quote_from_bytes, unquote
+
+from condor_pydagman.named_tuple import NamedTuple
 
 QUERY_SCHEMES = frozenset(("http", "https", "dav", "davs", "root", "roots", "xroot", "osdf"))
 LOCAL = "file"

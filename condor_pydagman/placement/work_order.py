@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote
 
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.settings import Settings
 
 VERSION = 1

@@ -11,7 +11,8 @@ import contextlib
 import os
 import signal
 import time
-from typing import NamedTuple
+
+from condor_pydagman.named_tuple import NamedTuple
 
 MARK = "PYDAGMAN_POOL_MEMBER"
 

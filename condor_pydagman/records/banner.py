@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from condor_pydagman.config import Config
 from condor_pydagman.config.table import fields_of_knobs
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.named_tuple import NamedTuple
 
 _STARS = "*" * 54
 

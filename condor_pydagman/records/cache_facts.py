@@ -10,9 +10,9 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.named_tuple import NamedTuple
 
 Facts = dict[str, str]
 

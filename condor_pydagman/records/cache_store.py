@@ -12,8 +12,9 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.cache_facts import Facts
 
 _OURS = "# condor_pydagman cache, version "

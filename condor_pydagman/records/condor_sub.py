@@ -8,9 +8,9 @@ condor_submit(1) for the quoting).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from condor_pydagman.errors import UsageError
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
 from condor_pydagman.vocabulary import SECRETS
 

@@ -6,8 +6,8 @@ Stock DAGMan's log looks the same (`status_table`, `banner`).
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import DagStatus
 
 _RUN_LINES = re.compile(

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, NamedTuple, Optional
+from typing import Any, Optional
 
 from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.own_events import with_info
 from condor_pydagman.vocabulary import (
     NOOP_PROC,

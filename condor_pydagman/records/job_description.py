@@ -8,9 +8,10 @@ because a bag of a thousand nodes often shares one file.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from condor_pydagman.config import Config
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.submit_values import NOTHING, attribute, literal, whole
 from condor_pydagman.vocabulary import DagStatus, NodeKind
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 
 from condor_pydagman.engine.actions import JobState
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.named_tuple import NamedTuple
 
 _INTERNAL = "INTERNAL"
 _DEFAULT_TAG = "+pegasus_site"

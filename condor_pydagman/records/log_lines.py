@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
+
+from condor_pydagman.named_tuple import NamedTuple
 
 DEFAULT_LEVEL = 3
 

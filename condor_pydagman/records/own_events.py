@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from condor_pydagman.engine.actions import AppendJournalRecord
 from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NOOP_CLUSTER, NOOP_PROC, EventKind, JournalRecord
 
 # Readers of the log take 1023 bytes of such a line, time and ids included.

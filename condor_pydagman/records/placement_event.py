@@ -11,8 +11,8 @@ job" in its head, so that other readers of the log skip it.  It decides nothing:
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.own_events import (
     PLACEMENT_NOTE,
     STRING,

@@ -7,8 +7,8 @@ the schedd dies.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.requests import Placement, Transfer
 from condor_pydagman.records.submit_values import literal
 

@@ -7,7 +7,6 @@ Numbers only: the names come from `names.DagPaths`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.choice_lines import write_choose
@@ -18,6 +17,7 @@ from condor_pydagman.engine.report import GroupReport, NodeReport
 from condor_pydagman.errors import UsageError
 from condor_pydagman.graph.model import LEFT_OUT, Dag
 from condor_pydagman.graph.unparse import retry_line
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records.setting_options import setting_lines
 from condor_pydagman.vocabulary import NodeKind, NodeStatus

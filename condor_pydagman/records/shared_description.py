@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.differing_values import have_same_form, may_differ
 from condor_pydagman.records.job_description import Template
 from condor_pydagman.vocabulary import SHARED_CLUSTER, SHARED_VARIABLE

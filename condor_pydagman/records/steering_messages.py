@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Union
+from typing import Any, Union
 
 from condor_pydagman.engine.node_settings import settings_text
 from condor_pydagman.engine.steering_rules import DESCENDANTS, RETRY
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.setting_options import (
     MAX_NUMBER,
     SettingError,

@@ -9,7 +9,8 @@ DAGMAN_USE_STRICT.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+
+from condor_pydagman.named_tuple import NamedTuple
 
 MIN_VERSION = (7, 1, 2)
 _VERSION = re.compile(r"\$CondorVersion:\s+(\d+)\.(\d+)\.(\d+)\s.*\$")

@@ -7,9 +7,9 @@ a node's time is that of all its attempts).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.report.spans import PARTS, Span
 
 

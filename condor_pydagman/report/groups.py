@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.report.spans import Span
 from condor_pydagman.report.words import result
 from condor_pydagman.trace.overview import failure_of

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
-from typing import NamedTuple
 
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.units import size_text
 from condor_pydagman.printable import printable
 from condor_pydagman.report.charts import MAX_ROWS, NAMES, concurrency_chart, timeline

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.trace.run_history import Attempt, NodeRun, Run
 from condor_pydagman.vocabulary import NodeStatus
 

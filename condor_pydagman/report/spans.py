@@ -6,8 +6,8 @@ The times of a report; of an attempt that goes on, up to the time of the report.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.trace.run_history import Attempt, NodeRun, Run, ScriptRun
 from condor_pydagman.vocabulary import NodeStatus
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from enum import IntEnum
-from typing import NamedTuple
 
 from condor_pydagman.errors import ConfigError
+from condor_pydagman.named_tuple import NamedTuple
 
 MAX_NUMBER = 10**7
 RESTART = "*restart*"  # stands for the pace of PRE scripts of all DAGs after a restart

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.shared_limits.definitions import WORD_OF, Kind, Limit
 from condor_pydagman.shared_limits.stakes import MINUTE_S, NOTHING, Stake, Stakes
 

@@ -8,8 +8,8 @@ limits together or none, so that no two DAGs wait for what the other one keeps u
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.shared_limits.definitions import PLACES, Kind, Limit
 from condor_pydagman.shared_limits.shares import Party, shares
 from condor_pydagman.shared_limits.stakes import MINUTE_S, NOTHING, Part, Stake, Stakes

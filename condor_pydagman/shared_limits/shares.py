@@ -9,7 +9,8 @@ starves.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+
+from condor_pydagman.named_tuple import NamedTuple
 
 
 class Party(NamedTuple):

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import NamedTuple
 
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.shared_limits.definitions import PLACES, Kind
 
 MAX_BYTES = 256_000  # of a file; more is none of ours

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
-from typing import NamedTuple
 
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import message
 
 MAX_NAMES = 5  # of sites that are named

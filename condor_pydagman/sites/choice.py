@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+
+from condor_pydagman.named_tuple import NamedTuple
 
 
 class Wanted(NamedTuple):

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable
-from typing import NamedTuple
+
+from condor_pydagman.named_tuple import NamedTuple
 
 MAX_BYTES = 4_000_000  # of a claims file; more is no claims file
 MAX_NAME = 500  # characters of a site's or a group's name

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
+
+from condor_pydagman.named_tuple import NamedTuple
 
 ROUNDS = 5  # sites that a group is matched to before it fails, unless its policy says otherwise
 REMOVAL_S = 600  # that the removal of a group's jobs may take, unless its policy says otherwise

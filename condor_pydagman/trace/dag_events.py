@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import DAG_EVENTS
 
 VERSION = 1

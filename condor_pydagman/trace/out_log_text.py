@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Mapping
 from enum import Enum
 from functools import cache
-from typing import NamedTuple
 
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.trace.local_times import LocalTimes
 
 # Words of the lines at the beginning of a run, the last one first.

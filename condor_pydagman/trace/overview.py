@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.ad_attributes import FEEDER, feeder_text
 from condor_pydagman.trace.node_placements import total
 from condor_pydagman.trace.run_history import Attempt, NodeRun, Run

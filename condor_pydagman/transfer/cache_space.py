@@ -15,8 +15,8 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.placement.settings import Settings
 from condor_pydagman.transfer.local_part import guarded

@@ -17,10 +17,11 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import IO, BinaryIO, NamedTuple
+from typing import IO, BinaryIO
 
 from condor_pydagman.adapters import files, own_files
 from condor_pydagman.errors import FileError
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.transfer import child_supervisor
 from condor_pydagman.transfer.way import Progress

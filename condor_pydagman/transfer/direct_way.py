@@ -12,8 +12,8 @@ import os
 import stat
 import threading
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.placement.request_text import is_several
 from condor_pydagman.placement.requests import FAIL, OVERWRITE, SKIP, Transfer

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.attempts import Candidate
 from condor_pydagman.placement.faults import Fault
 from condor_pydagman.placement.requests import Allocate, Release, Transfer

@@ -16,10 +16,10 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from typing import NamedTuple
 
 from condor_pydagman.adapters import files
 from condor_pydagman.errors import FileError
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement import plugin_ads, plugin_results
 from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.placement.plugin_ads import Ad

@@ -14,9 +14,9 @@ import pwd
 import stat
 import time
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 from condor_pydagman.adapters.inotify import is_remote
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.printable import printable
 

@@ -6,8 +6,8 @@ import contextlib
 import os
 import time
 from collections.abc import Mapping
-from typing import NamedTuple
 
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.placement.requests import FAIL, Transfer
 from condor_pydagman.placement.urls import Url

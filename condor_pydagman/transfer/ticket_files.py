@@ -10,8 +10,8 @@ import socket
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.rest_rules import Rest
 from condor_pydagman.placement.turn_rules import (
     Ticket,

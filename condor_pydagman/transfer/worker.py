@@ -10,8 +10,9 @@ import itertools
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement import attempts
 from condor_pydagman.placement.attempts import Candidate, Next
 from condor_pydagman.placement.faults import Fault, FaultKind

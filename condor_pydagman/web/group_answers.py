@@ -7,11 +7,12 @@ logs tell what they have.
 from __future__ import annotations
 
 import time
-from typing import Any, NamedTuple
+from typing import Any
 
 from aiohttp import web
 
 from condor_pydagman.errors import PydagmanError
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.web.access import Refused
 from condor_pydagman.web.dag_answers import DagAnswers
 from condor_pydagman.web.group_rows import GroupTable, Told, details_of, groups_wanted

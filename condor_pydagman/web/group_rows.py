@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable
 
 from condor_pydagman.engine.report import GroupReport
 from condor_pydagman.engine.site_states import GroupState
 from condor_pydagman.graph.model import Dag, SiteGroup
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.web.access import Refused
 from condor_pydagman.web.dag_reader import DagReader
 from condor_pydagman.web.json_answers import number_of

@@ -9,8 +9,9 @@ import fnmatch
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable
 
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.report.words import result
 from condor_pydagman.trace.overview import failure_of
 from condor_pydagman.trace.run_history import Attempt, NodeRun

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol, Union
+from typing import Any, Protocol, Union
 
 from condor_pydagman.engine.report import GroupReport
 from condor_pydagman.monitor.found_dag import FoundDag
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.web.access import Refused
 
 MAX_NAMED = 100_000  # nodes in a request

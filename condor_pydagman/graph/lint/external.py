@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import os.path
 from collections.abc import Container, Iterable, Iterator
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.errors import FileError
 from condor_pydagman.graph.lint.findings import FileKind, World
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.request_ads import is_submit_file
 from condor_pydagman.vocabulary import COMMON_INPUT_DIFFERS, NodeKind
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os.path
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from condor_pydagman.dagfile.commands import ConfigFile
 from condor_pydagman.dagfile.parser import CommandReader, Reading
 from condor_pydagman.errors import FileError
 from condor_pydagman.graph.lint.findings import FileKind, Findings, Severity, World
 from condor_pydagman.graph.model import DONE, JOIN, NOOP, Dag
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
 _MAY_COME = "an earlier node or a PRE script may still write it; else "

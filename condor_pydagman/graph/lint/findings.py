@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import Enum, IntEnum
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.named_tuple import NamedTuple
 
 MAX_KEPT = 100  # of one code: a million nodes may share a mistake
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import os.path
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.bulk import SimpleLines
@@ -41,6 +40,7 @@ from condor_pydagman.graph.lint.references import (
 )
 from condor_pydagman.graph.model import JOIN, Dag
 from condor_pydagman.graph.scope import Swept
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeKind
 
 MAX_ERRORS = 10_000  # of a file, and as many again of commands that can't be applied

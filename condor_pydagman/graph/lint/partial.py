@@ -8,7 +8,6 @@ wrong line may have been meant to define is not called unknown.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
@@ -22,6 +21,7 @@ from condor_pydagman.graph.building import Building, BuildOptions, fail
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.problems import ProcessingError
 from condor_pydagman.graph.reading import DagReader, ReadText, placed
+from condor_pydagman.named_tuple import NamedTuple
 
 _USES = frozenset(LANGUAGE) - DEFINING  # commands that define nothing
 _UNENDED = "Missing inline description closing token"

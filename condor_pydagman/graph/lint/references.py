@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.bulk import SimpleLines
@@ -15,6 +15,7 @@ from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.syntax import SYNTAX_OF
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.scope import Swept
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeKind
 
 # Commands that are applied when all nodes of their file are known, in this order.

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+
+from condor_pydagman.named_tuple import NamedTuple
 
 _ASSIGNMENT = re.compile(r"([+A-Za-z_][\w.+$()-]*)\s*=(.*)", re.DOTALL)
 _QUEUE = re.compile(r"queue\b(.*)", re.IGNORECASE | re.DOTALL)

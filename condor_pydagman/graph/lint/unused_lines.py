@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import NamedTuple
 
 from condor_pydagman.graph.lint.submit_commands import (
     ALWAYS,
@@ -20,6 +19,7 @@ from condor_pydagman.graph.lint.submit_commands import (
     WITHOUT_SHELL,
 )
 from condor_pydagman.graph.lint.submit_file import mentioned
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import SHARED_VARIABLE
 
 MISSPELLED = {"request_cpu": "request_cpus", "request_gpu": "request_gpus"}

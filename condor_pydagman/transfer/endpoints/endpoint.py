@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from types import TracebackType
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.placement.urls import Url
 

@@ -15,8 +15,8 @@ import socket
 import ssl
 import time
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.placement.urls import masked_text
 from condor_pydagman.transfer.endpoints.endpoint import whole_number

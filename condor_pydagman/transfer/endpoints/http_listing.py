@@ -6,10 +6,10 @@ import codecs
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from html import unescape
-from typing import NamedTuple
 from urllib.parse import urljoin, urlsplit
 from xml.etree import ElementTree
 
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.placement.urls import unquote_path
 from condor_pydagman.transfer.endpoints.endpoint import whole_number

@@ -91,9 +91,7 @@ def test_what_cannot_be_written_is_removed(tmp_path: Path, monkeypatch: pytest.M
     assert "can't be written (No space left on device); it is removed" in store.problems[0]
 
 
-def test_a_link_is_followed_and_left_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_link_is_followed_and_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     link, target = tmp_path / "x.dag.cache", tmp_path / "elsewhere"
     link.symlink_to(target)
     store = CacheFile(str(link))

@@ -111,7 +111,7 @@ def _commands(draw: Any) -> Command:
     values = {"line": 1}
     for field, kind in cls.__annotations__.items():
         if field != "line":
-            values[field] = draw(_of(field, kind.__forward_arg__))
+            values[field] = draw(_of(field, kind))
     if cls is commands.Job and values["description"] is not None:
         values["submit"] = draw(st.sampled_from(["{", "@=E", "@=1"]))
     if cls is commands.SitePolicyLine:
