@@ -9,12 +9,14 @@ Times are seconds since the epoch, as float; `now` is passed beside the input, n
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Union
+from typing import TYPE_CHECKING, Union
 
-from condor_pydagman.graph.piece import Piece
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.shared_limits.rounds import Grant
 from condor_pydagman.vocabulary import ALL_PROCS, JournalRecord, NodeCommand, ScriptKind
+
+if TYPE_CHECKING:  # DAGMan catches signals once this module is loaded, so it loads few others
+    from condor_pydagman.graph.piece import Piece
+    from condor_pydagman.shared_limits.rounds import Grant
 
 
 class LogEvent(NamedTuple):

@@ -81,6 +81,14 @@ def test_modules_for_sub_dags_are_loaded_at_the_start() -> None:
     assert "subdag_nodes.preload()" in (PACKAGE / "daemon/desks.py").read_text("utf-8")
 
 
+def test_signals_are_caught_before_what_takes_long_to_load() -> None:
+    """The schedd may send one as soon as the process is there, and it would be killed."""
+    code = "import sys; from condor_pydagman.daemon import signals; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    there = {name for name in done.stdout.split() if name.startswith("condor_pydagman.")}
+    assert len(there) < 10, there
+
+
 def test_rarely_needed_modules_are_not_loaded() -> None:
     """Every DAGMan has what it imports for itself, for weeks: 100 KB to a megabyte each."""
     code = (
