@@ -80,6 +80,7 @@ class Apt:
             "Dir::Etc::SourceList": self._sources,
             "Dir::Etc::SourceParts": "/dev/null",
             "Dir::State": self.home / "state",
+            "Dir::State::Status": "/dev/null",  # else a newer one that is installed is asked for
             "Dir::State::Lists": self.home / "lists",
             "Dir::Cache": self.home / "cache",
             "APT::Sandbox::User": "root",  # root's private directories are closed to _apt

@@ -95,6 +95,9 @@ SCHEDD_MIN_INTERVAL = 1
 UPDATE_INTERVAL = 10
 SCHEDULER_UNIVERSE_COOL_DOWN_DURATION = 1
 RUNBENCHMARKS = 0
+# A short queue is listed sooner than a process is forked to list it.
+COLLECTOR_QUERY_WORKERS = 0
+SCHEDD_QUERY_WORKERS = 0
 DEFAULT_USERLOG_FORMAT_OPTIONS = SUB_SECOND
 
 # What ties every process to this pool, so that `stop` finds it.

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from condor_pydagman.pool import Pool, processes
+from tests.pool import pace
 from tests.pool.waiting import TIMEOUT_S, end_of, log_tail, until
 
 STOCK, OURS = "stock", "ours"
@@ -81,6 +82,7 @@ class AccessPoint:
         What it starts is condor_dagman of the same flavour, unless `words` name one: both commands
         would take the first on PATH, ours.
         """
+        pace.wait_for_room()
         command = self.which("condor_submit_dag", ours=not stock)
         if stock and "-dagman" not in words:
             words = ("-dagman", self.stock_dagman, *words)

@@ -15,7 +15,7 @@ from condor_pydagman.pool.fetch import _keyring, _system, source_line
 SERVERS = ("openssh-server", "openssh-sftp-server", "openssh-client", "xrootd-server")
 # Lets sshd know a user of ours: it refuses accounts that are locked, as that of nobody is.
 SERVERS += ("libnss-wrapper",)
-BROWSER = ("chromium", "chromium-common", "fonts-dejavu-core", "fontconfig-config")
+BROWSER = ("chromium-headless-shell", "chromium-common", "fonts-dejavu-core", "fontconfig-config")
 NOT_NEEDED = ("libc6", "libc-bin", "libsystemd0", "libudev1")  # the machine has them, running
 
 
