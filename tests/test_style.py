@@ -22,7 +22,7 @@ SOURCES = sorted(
 
 # Lowest first: a layer may import itself and what stands before it.
 LAYERS = (
-    ("vocabulary", "errors", "names", "printable", "compiled"),
+    ("vocabulary", "errors", "names", "printable", "compiled", "named_tuple"),
     ("config",),
     ("dagfile",),
     ("placement",),
@@ -49,6 +49,7 @@ PURE = (
     "vocabulary",
     "errors",
     "names",
+    "named_tuple",
     "printable",
     "config",
     "dagfile",

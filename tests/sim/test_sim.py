@@ -15,20 +15,20 @@ from tests.sim.world import World
 # many more as one likes.
 FRESH = {
     "": 100,
-    "steered": 50,
-    "matched": 50,
-    "decided": 50,
+    "steered": 25,
+    "matched": 25,
+    "decided": 25,
     "decided steered": 25,
-    "braked": 50,
+    "braked": 25,
     "steered matched decided braked": 25,
-    "enough": 50,
+    "enough": 25,
     "enough steered": 25,
     "enough matched": 25,
     "enough decided braked": 25,
-    "growing": 50,
-    "fed": 50,
+    "growing": 25,
+    "fed": 25,
     "fed growing": 25,
-    "cached": 50,
+    "cached": 25,
     "cached steered decided": 25,
     "cached matched growing": 25,
     "cached braked steered": 25,
@@ -57,7 +57,7 @@ def brakes(words: str) -> Callable[[World], bool]:
 
 
 # Runs that are made anew with crashes, each with the seed, and what must happen in it.
-STEPS = 40  # at about so many of its steps
+STEPS = 25  # at about so many of its steps
 CRASHED: list[tuple[str, int, Callable[[World], bool]]] = [
     ("decided", 7, decides),
     ("decided", 10, decides),
