@@ -2,7 +2,7 @@
 process that looks nodes up, which takes its time, and files that change between two runs.
 
 O39: no node is done without having run if an input of it has changed, or anything before it has
-run, since it last ran.  O40: a node with a CACHE command is submitted only if the log says that it
+run, since it last ran.  O44: a node with a CACHE command is submitted only if the log says that it
 is to run.
 
 They have a random generator of their own, so that what they do changes no draw of anything else.
@@ -112,7 +112,7 @@ class Caches:
         """The schedd takes a node's jobs."""
         said = name in self._decided or dag.ids[name] not in dag.cached
         self.unchanged.discard(name)
-        require(said or not checked, f"O40: {name} is submitted, and its CACHE was not decided")
+        require(said or not checked, f"O44: {name} is submitted, and its CACHE was not decided")
         self._note(name)
 
     def event(self, dag: Dag, event: LogEvent, *, checked: bool) -> None:

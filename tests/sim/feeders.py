@@ -1,6 +1,6 @@
 """The program of a FEEDER in a simulated world: it fails, has nothing, gives too much, ends.
 
-What it gives for a number is the same whenever it is asked for it.  O38: it is asked for the number
+What it gives for a number is the same whenever it is asked for it.  O43: it is asked for the number
 after those that are in force, and no more when it has said that there is no more.
 """
 
@@ -42,9 +42,9 @@ class FakeFeeder:
         fed = [piece.feeding for piece in self._process.dag.pieces if piece.feeding is not None]
         require(
             [one.number for one in fed] == list(range(1, action.number)) or world.ever_garbled,
-            f"O38: feeding {action.number} is asked for after {fed}",
+            f"O43: feeding {action.number} is asked for after {fed}",
         )
-        require(not any(one.last for one in fed), "O38: the feeder has said that it has no more")
+        require(not any(one.last for one in fed), "O43: the feeder has said that it has no more")
         self._runs += 1
         run, delay = self._runs, world.growers.rng.uniform(0.0, MAX_DELAY_S)
         world.after(delay, lambda: self._end(run, action))

@@ -293,8 +293,8 @@ class Oracles:
             return
         if any(dag.names[n] in self.truth.done for n in dag.of_kind(NodeKind.FINAL)):
             return
-        require(not process.engine.run.feeder, "O38: exit code 0, but the feeder has not ended")
-        require(not process.engine.run.feeder.failed, "O38: exit code 0, but the feeder has failed")
+        require(not process.engine.run.feeder, "O43: exit code 0, but the feeder has not ended")
+        require(not process.engine.run.feeder.failed, "O43: exit code 0, but the feeder has failed")
         services = {dag.names[n] for n in dag.of_kind(NodeKind.SERVICE)}
         missing = set(dag.names) - services - self.truth.done - self.truth.steered
         missing -= fake_enough.unneeded_names(process)
