@@ -1,6 +1,6 @@
 """What is added to a simulated DAG while it runs: by nodes, and by people.
 
-Texts outlive a DAGMan, as in the file beside a DAG.  O37: each request of a person is answered at
+Texts outlive a DAGMan, as in the file beside a DAG.  O45: each request of a person is answered at
 most once.
 
 They have a random generator of their own, so that what they do changes no draw of anything else.
@@ -146,7 +146,7 @@ class Growers:
 
     def answered(self, answer: do.Grown) -> None:
         """DAGMan has answered a person."""
-        require(answer.request in self._unanswered, f"O37: {answer.request} is answered twice")
+        require(answer.request in self._unanswered, f"O45: {answer.request} is answered twice")
         self._unanswered.discard(answer.request)
 
 
