@@ -12,9 +12,9 @@ import os
 import time
 from pathlib import Path
 
-MAX_RUNNABLE = 4 * (os.cpu_count() or 1)  # processes of the machine that run, or want to
+MAX_RUNNABLE = 3 * (os.cpu_count() or 1)  # processes of the machine that run, or want to
+LOOKS, PAUSE_S = 4, 0.05  # so often in turn there must be no more: the load comes in bursts
 MAX_WAIT_S = 5.0  # the load may be of others, and stay
-BURST_S = 0.15  # until what has begun shows in the load
 
 
 def wait_for_room() -> None:
@@ -22,9 +22,10 @@ def wait_for_room() -> None:
     limit = time.monotonic() + MAX_WAIT_S
     with open(__file__, "rb") as turn:
         fcntl.flock(turn, fcntl.LOCK_EX)
-        while _runnable() > MAX_RUNNABLE and time.monotonic() < limit:
-            time.sleep(0.05)
-        time.sleep(BURST_S)
+        quiet = 0
+        while quiet < LOOKS and time.monotonic() < limit:
+            quiet = quiet + 1 if _runnable() <= MAX_RUNNABLE else 0
+            time.sleep(PAUSE_S)
 
 
 def _runnable() -> int:
