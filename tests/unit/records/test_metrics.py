@@ -140,6 +140,19 @@ def test_the_graph_is_measured_if_wished() -> None:
     assert list(values)[-2:] == ["graph_num_vertices", "DagStatus"]
 
 
+def test_what_was_enough_is_counted_and_what_was_not_needed_did_not_succeed() -> None:
+    dag, nodes = dag_and_nodes()
+    nodes[0] = nodes[0]._replace(not_needed=True)
+    plain = json.loads(metrics_text(dag, REPORT, nodes, RUN))
+    assert not {"enough_reached", "nodes_not_needed"} & set(plain)
+    report = REPORT._replace(enough=("2 of 3 nodes are done",), not_needed=1)
+    values = json.loads(metrics_text(dag, report, nodes, RUN))
+    assert (values["enough_reached"], values["nodes_not_needed"]) == (1, 1)
+    assert (plain["nodes_succeeded"], plain["nodes_failed"]) == (2, 1)
+    none = json.loads(metrics_text(dag, REPORT._replace(enough=()), nodes, RUN))
+    assert (none["enough_reached"], none["nodes_not_needed"]) == (0, 0)
+
+
 def test_an_empty_dag_is_still_json() -> None:
     dag = Dag()
     dag.finish()

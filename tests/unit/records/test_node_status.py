@@ -55,6 +55,13 @@ def test_while_final_runs_the_file_says_what_came_before(status: DagStatus, outc
     assert f'DagStatus = 3; /* "STATUS_SUBMITTED ({outcome})" */' in found
 
 
+def test_what_is_enough() -> None:
+    report = counts()._replace(enough=('ENOUGH "x" 1', "ENOUGH ALL_NODES 2"), not_needed=3)
+    shown = text(report, [])
+    assert '  Enough = "ENOUGH \\"x\\" 1; ENOUGH ALL_NODES 2";\n  NodesNotNeeded = 3;\n' in shown
+    assert "Enough" not in text(counts()._replace(enough=()), [])
+
+
 def test_a_brake_that_acts() -> None:
     report = counts()._replace(halts=Halts(brake='sick: "A"'))
     assert '  Brake = "sick: \\"A\\"";\n' in text(report, [])

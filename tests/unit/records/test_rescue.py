@@ -84,6 +84,18 @@ def test_what_a_person_has_set_is_in_the_dag_language() -> None:
     assert f"{lines}{left}# 1 of 1" in kept
 
 
+def test_nodes_that_are_not_needed() -> None:
+    """One of which nothing has begun counts as done, one that failed does not."""
+    dag = small_dag()
+    nodes = reports(dag)
+    nodes[0] = nodes[0]._replace(not_needed=True)
+    nodes[1] = nodes[1]._replace(not_needed=True)
+    body = text(dag, nodes)
+    assert "# Nodes premarked DONE: 2\n# Nodes that failed: 0\n#   <ENDLIST>\n" in body
+    assert "\nNOT_NEEDED A\nNOT_NEEDED B\n" in body
+    assert "DONE A" not in body.splitlines()
+
+
 def test_nodes_that_are_left_out_are_not_called_done() -> None:
     dag = small_dag()
     dag.choices = [Choice("FROM", ("B", "C"))]
