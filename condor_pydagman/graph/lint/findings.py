@@ -221,6 +221,11 @@ CODES: dict[str, Code] = {
         "nodes with a CACHE command: which of them would run now, and why",
         "condor_pydagman dry-run takes a rescue file into account as well",
     ),
+    "DAG414": Code(
+        _WARNING,
+        "a SITE_POLICY expression with a word before a point that names no ad",
+        "TARGET is the site, MY the group; anything else is undefined there",
+    ),
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 
+from condor_pydagman.dagfile.expression_text import scopes
 from condor_pydagman.graph import brakes
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle
 from condor_pydagman.graph.lint.findings import Findings
@@ -12,6 +13,7 @@ from condor_pydagman.graph.model import DONE, JOIN, NOOP, Dag, Retry
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
 _PREFIX = re.compile("^warning: ", re.IGNORECASE)
+_ADS = ("my", "target")  # the words for them in an expression
 _NO_OPTIONS = Retry(0)[2:]  # of RETRY, beyond UNLESS-EXIT
 # Warnings of the builder that have a code of their own here.
 _COVERED_BY_RULES = ("Warning: category ", "Warning: exit code 0 for a PRE_SKIP")
@@ -31,6 +33,7 @@ def check_graph(dag: Dag, findings: Findings) -> None:
     _retries_and_aborts(dag, findings)
     _timeouts(dag, findings)
     _brakes(dag, findings)
+    _site_policies(dag, findings)
     _not_of_stock(dag, findings)
 
 
@@ -217,6 +220,18 @@ def _brakes(dag: Dag, findings: Findings) -> None:
         if why:
             message = f"brake {brake.name} never does anything: {why}"
             findings.add("DAG412", message, words=("BRAKE", brake.name))
+
+
+def _site_policies(dag: Dag, findings: Findings) -> None:
+    for group in dag.site_groups:
+        policy = group.policy
+        known = {*_ADS, *(name.lower() for name, _ in policy.attributes)}
+        for key in ("requirements", "rank", "rematch_if"):
+            expression = getattr(policy, key)
+            for scope in dict.fromkeys(scopes(expression)):
+                if scope.lower() not in known:
+                    message = f"{key.upper()} of group {group.name}: '{scope}.' names no ad"
+                    findings.add("DAG414", message, words=("SITE_POLICY", group.name, key.upper()))
 
 
 def _not_of_stock(dag: Dag, findings: Findings) -> None:
