@@ -231,6 +231,7 @@ def on_growth_failed(run: RunState, node: int, event: LogEvent) -> None:
     if run.nodes.states[node] != State.GROWING:
         return
     run.growth.over(node)
+    run.results.forget(node)  # only what has ended well has published anything
     lifecycle.fail_run(run, node, RETURN_GROWTH_FAILED, f"What it adds: {event.text}")
 
 

@@ -158,6 +158,17 @@ def test_a_piece_that_is_refused_fails_its_node_and_retries_apply() -> None:
     assert it.engine.run.nodes.values[0] == RETURN_GROWTH_FAILED
 
 
+def test_a_node_whose_piece_is_refused_has_published_nothing() -> None:
+    it = growing("A -> B")
+    it.begin()
+    it.run("A")
+    it.engine.run.results.set_values(0, [("n", "2")])
+    it.feed(inputs.PieceRefused(0, "ERROR: wrong"))
+    it.read_back(it.records(JournalRecord.GROWTH_FAILED)[-1])
+    assert it.state("A") == "FAILED"
+    assert not it.engine.run.results.values
+
+
 def test_a_piece_that_fits_no_more_when_it_comes_is_refused() -> None:
     it = growing("A -> B; C")
     it.begin()
