@@ -62,13 +62,13 @@ def rescue_text(
         nodes: every node in order.
         created: broken-down time in GMT, as `time.gmtime` gives it.
         reset_retries: DAGMAN_RESET_RETRIES_UPON_RESCUE; if false, retries left are written.
-        groups: groups of nodes; those that are partly done keep their sites.
+        groups: groups of nodes; those of which nodes are done keep their sites.
     """
     head = ["# Rescue DAG file, created after running\n"]
     head.append(f"#   the {dag.files[0] if dag.files else ''} DAG file\n")
     yield from _text(dag, nodes, head, created, reset_retries)
     for group in groups:
-        if group.site and 0 < group.done < group.total:
+        if group.site and group.done:
             words = name_word(group.name), name_word(group.site), str(group.round)
             yield f"SITE_MATCHED {' '.join(words)}\n"
 

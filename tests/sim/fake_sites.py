@@ -22,7 +22,7 @@ from condor_pydagman.graph.model import Dag, SiteGroup
 from condor_pydagman.records.job_description import Template
 from condor_pydagman.sites.choice import Offer, Room, choose
 from condor_pydagman.sites.policy import SitePolicy
-from condor_pydagman.vocabulary import ORDINARY_KINDS
+from condor_pydagman.vocabulary import ORDINARY_KINDS, EventKind, JournalRecord
 from tests.sim.fake_jobs import Cluster
 from tests.sim.verdicts import require
 
@@ -158,15 +158,20 @@ class FakeSites:
         if self.world.ever_garbled:
             return
         matched: dict[int, str] = {}
+        by_hand: set[str] = set()  # done because a person says so
         for entry in self.world.log.entries:
             event = entry.event
+            if event.kind == EventKind.SUBMIT:
+                by_hand.discard(event.node)
+            if event.record is JournalRecord.STEERED and event.text.endswith(" done"):
+                by_hand.add(event.node)
             if event.record is not None and event.record.name == "SITE_MATCHED":
                 matched[dag.group_of[dag.ids[event.node]]] = event.text.partition(" ")[2]
         for node, group in dag.group_of.items():
             name = dag.names[node]
             if dag.has_weak_children_only(node):
                 continue  # a rescue file may have marked it, though it failed when it had no site
-            if name in done and name in self.last_site and group in matched:
+            if name in done - by_hand and name in self.last_site and group in matched:
                 where = f"{name} has run at {self.last_site[name]}, not at {matched[group]}"
                 require(self.last_site[name] == matched[group], f"O36: {where}")
 
