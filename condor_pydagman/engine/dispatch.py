@@ -190,15 +190,16 @@ def _deadlines(run: RunState) -> Iterator[float | None]:
     if steering.keeps_waiting(run) or brake.keeps_waiting(run) or enough.keeps_waiting(run):
         return
     if run.sites:
-        yield site_matching.next_time(run)
         yield None if run.is_over else site_leaving.next_time(run)
-        yield None if run.is_over or run.starts_nothing else site_policies.next_time(run)
-    if run.shared:
-        yield shared_limits.next_time(run)
     if run.growth:
         yield growth.next_time(run)
         if growth.keeps_waiting(run):
             return
+    if run.sites:
+        yield site_matching.next_time(run)
+        yield None if run.is_over or run.starts_nothing else site_policies.next_time(run)
+    if run.shared:
+        yield shared_limits.next_time(run)
     if run.feeder:
         yield feeder.next_time(run)
     if run.dag.published:

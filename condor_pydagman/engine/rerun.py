@@ -131,9 +131,12 @@ def take_back(run: RunState, node: int) -> list[int]:
 
 def _wait_again(run: RunState, child: int) -> None:
     """A child of which nothing is in the queue waits for its parents again; its PRE script, if it
-    has run, is to run anew."""
+    has run, is to run anew.
+
+    If its group leaves its site it does so anyhow; a replay has not dropped it yet.
+    """
     had_pre = run.nodes.states[child] == State.READY and (
-        run.dag.script(child, ScriptKind.PRE) is not None
+        run.dag.script(child, ScriptKind.PRE) is not None and not run.sites.leaves(child)
     )
     leave_queues(run, child)
     run.nodes.move(child, Cause.DROPPED, run.now)

@@ -163,7 +163,7 @@ class FakeSites:
             event = entry.event
             if event.kind == EventKind.SUBMIT:
                 by_hand.discard(event.node)
-            if event.record is JournalRecord.STEERED and event.text.endswith(" done"):
+            if event.record is JournalRecord.STEERED and event.text.endswith((" done", " skip")):
                 by_hand.add(event.node)
             if event.record is not None and event.record.name == "SITE_MATCHED":
                 matched[dag.group_of[dag.ids[event.node]]] = event.text.partition(" ")[2]

@@ -6,9 +6,12 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.queues import REMOVAL_GRACE_S, REMOVAL_RETRY_S
 from condor_pydagman.engine.state import Mode
+from condor_pydagman.graph.build import BuildOptions
+from condor_pydagman.graph.piece import PieceText, at_once, read_piece
 from condor_pydagman.vocabulary import EventKind, NodeKind
 from tests import make
 from tests.make import QUIET
+from tests.unit.engine.matched import matched
 
 
 def removing(procs: int = 2) -> make.EngineHarness:
@@ -204,3 +207,21 @@ def test_a_run_that_only_sets_up_asks_for_nothing() -> None:
     assert not harness.said("Starting service")
     assert harness.engine.next_deadline() is None
     assert harness.states() == "A=PRE_WAIT B=READY C=FAILED S=READY F=WAITING"
+
+
+def test_what_waits_for_a_piece_to_be_in_force_does_not_wake_the_engine() -> None:
+    """Nor do requests for sites: with a full disk that would be for ever, and again and again."""
+    harness = matched("A; B", "s:0", groups={"g": "A"})
+    harness.answer()
+    ask_at = harness.engine.run.sites.ask_at
+    assert ask_at is not None
+    given = PieceText("p", {"p": "JOB X x\n"}, BuildOptions(), "", "")
+    piece = at_once(read_piece(harness.engine.run.dag, given, digest="d1"))
+    harness.now = ask_at - 1
+    harness.tell(inputs.PieceOffered(7, piece, "jane"))
+    assert harness.engine.run.growth.awaited
+    harness.now = ask_at
+    harness.tell(inputs.Wake())
+    due = harness.engine.next_deadline()
+    assert due is not None
+    assert due > harness.now

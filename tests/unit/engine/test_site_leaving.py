@@ -10,7 +10,7 @@ from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.site_records import FORCE_AGAIN_S
 from condor_pydagman.graph.model import USER_DONE
 from condor_pydagman.sites.policy import SitePolicy
-from condor_pydagman.vocabulary import EventKind, JournalRecord
+from condor_pydagman.vocabulary import EventKind, JournalRecord, NodeCommand, ScriptKind
 from tests import make
 from tests.unit.engine.matched import Matched, matched
 
@@ -182,6 +182,27 @@ def test_a_group_that_is_to_leave_is_not_over_in_a_recovery_in_which_another_one
     later = harness.restart()
     (record,) = later.ever(do.AppendJournalRecord)
     assert (record.record, record.node) == (JournalRecord.SITE_TAKEN_BACK, 1)
+
+
+def test_a_parent_runs_again_while_its_child_leaves_with_its_group() -> None:
+    """A replay numbers the child's next run as the live run did, which had dropped it."""
+    policies = {"g": FIRST_FAILURE}
+    harness = matched("A -> B; C", groups={"g": "B C"}, policies=policies, pre={"B": "x"})
+    harness.answer()
+    run = harness.engine.run
+    harness.take("C", 1)
+    harness.run_node("A", 2)
+    harness.tell(inputs.Halt())
+    harness.tell(inputs.ScriptEnded(run.dag.ids["B"], ScriptKind.PRE, 0))
+    harness.back()
+    assert State(run.nodes.states[run.dag.ids["B"]]) == State.READY
+    for number, (command, node) in enumerate((("REMATCH", "B"), ("RERUN", "A"))):
+        ids, options = [run.dag.ids[node]], "1" if command == "REMATCH" else ""
+        harness.tell(inputs.NodesSteered(number, NodeCommand[command], ids, "ann", options, True))
+        harness.read_back()
+    harness.tell(make.terminated(1, value=-9))
+    harness.back()
+    assert run.nodes.retries[run.dag.ids["B"]] == 1
 
 
 def test_a_clean_up_that_never_began() -> None:
