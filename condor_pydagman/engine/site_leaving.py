@@ -144,6 +144,8 @@ def _is_busy(run: RunState, group: int) -> bool:
             busy = True
     if submitted:
         _remove(run, group, submitted)
+    else:
+        run.sites.removal_over(group)
     return busy
 
 

@@ -342,6 +342,10 @@ class SiteMatching:
         self.force_at[group] = now + FORCE_AGAIN_S
         return True
 
+    def removal_over(self, group: int) -> None:
+        """Nothing of the group is in the queue."""
+        self.force_at.pop(group, None)
+
     def begin_clean_up(self, group: int, until: float) -> None:
         """The group's clean-up node runs, to its end or until then (seconds since the epoch)."""
         self.clean_up_until[group] = until

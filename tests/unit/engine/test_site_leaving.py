@@ -335,6 +335,21 @@ def test_jobs_at_a_dead_site_are_removed_by_force() -> None:
     assert not harness.engine.run.sites.force_at
 
 
+def test_a_script_that_runs_when_all_jobs_are_removed_is_waited_for() -> None:
+    policy = SitePolicy(failures=1, removal=300)
+    harness = matched("A; B", groups={"g": "A B"}, policies={"g": policy}, post={"B": "x"})
+    harness.answer()
+    harness.take("A", 1)
+    harness.take("B", 2)
+    harness.tell(make.terminated(1, value=3))
+    harness.back()
+    harness.tell(make.of_job(EventKind.JOB_ABORTED, 2))
+    harness.wait(300)
+    assert harness.states() == "A=FAILED B=POST_RUN"
+    due = harness.engine.next_deadline()
+    assert due is None or due > harness.now
+
+
 def test_the_job_of_a_clean_up_at_a_dead_site_is_removed_by_force() -> None:
     policy = SitePolicy(failures=1, clean_up="C", clean_up_time=100, removal=300)
     harness = unit(policy)
