@@ -73,6 +73,7 @@ class FakeSites:
         claims: group and site that are kept for the present DAGMan job.
         trouble: why no round can be made, '' if one can.
         last_site: at which each node has last been submitted.
+        by_hand: nodes that are done because a person says so.
     """
 
     def __init__(self, world: World) -> None:
@@ -86,6 +87,7 @@ class FakeSites:
         self.claims: dict[int, str] = {}
         self.trouble = ""
         self.last_site: dict[str, str] = {}
+        self.by_hand: set[str] = set()
         if world.kinds.matched:
             world.every(30.0, self._change)
 
@@ -153,25 +155,29 @@ class FakeSites:
             unfit,
         )
 
+    def note_log(self) -> None:
+        """Look in the nodes log of a run which nodes are done because a person says so."""
+        for event in (entry.event for entry in self.world.log.entries):
+            if event.kind == EventKind.SUBMIT:
+                self.by_hand.discard(event.node)
+            if event.record is JournalRecord.STEERED and event.text.endswith((" done", " skip")):
+                self.by_hand.add(event.node)
+
     def ended(self, dag: Dag, done: set[str]) -> None:
         """The DAG has ended well."""
+        self.note_log()
         if self.world.ever_garbled:
             return
         matched: dict[int, str] = {}
-        by_hand: set[str] = set()  # done because a person says so
         for entry in self.world.log.entries:
             event = entry.event
-            if event.kind == EventKind.SUBMIT:
-                by_hand.discard(event.node)
-            if event.record is JournalRecord.STEERED and event.text.endswith((" done", " skip")):
-                by_hand.add(event.node)
             if event.record is not None and event.record.name == "SITE_MATCHED":
                 matched[dag.group_of[dag.ids[event.node]]] = event.text.partition(" ")[2]
         for node, group in dag.group_of.items():
             name = dag.names[node]
             if dag.has_weak_children_only(node):
                 continue  # a rescue file may have marked it, though it failed when it had no site
-            if name in done - by_hand and name in self.last_site and group in matched:
+            if name in done - self.by_hand and name in self.last_site and group in matched:
                 where = f"{name} has run at {self.last_site[name]}, not at {matched[group]}"
                 require(self.last_site[name] == matched[group], f"O36: {where}")
 

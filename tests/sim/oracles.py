@@ -257,6 +257,7 @@ class Oracles:
 
     def rescue_written(self, process: Process, text: str) -> None:
         """A rescue file is on disk."""
+        self._world.sites.note_log()
         self._rescued = self._ever_rescued = True
         fresh = self._world.workload.build()
         pieces = self._world.growers.pieces(fresh)
@@ -456,7 +457,8 @@ def replay_agrees(live: Engine, log: list[LogEvent], dag: Dag, pieces: Mapping[s
         unseen = have is State.RETRY_WAIT and want in _UNSEEN
         unseen |= node in live.run.enough.unwanted and fake_enough.is_on_its_way(want, have)
         # A node that has not begun leaves with its group, when it is next asked whether all have.
-        leaves = want is State.WAITING and have in NOT_BEGUN and _is_leaving(other, node)
+        leaves = want in (State.WAITING, State.FUTILE) and have in NOT_BEGUN
+        leaves &= _is_leaving(other, node)
         require(
             unseen or leaves or make.LOGGED.get(want, want) == have,
             f"O7: {name} is {want.name}, replayed {have.name}: {live.run.nodes.move_history(node)};"
