@@ -170,9 +170,12 @@ def _remove(run: RunState, group: int, nodes: list[int]) -> None:
 
 
 def _drop(run: RunState, node: int) -> None:
-    """The node, of which nothing runs, waits for its group's next site."""
+    """The node, of which nothing runs, waits for its group's next site.
+
+    A clean-up node may be futile by then, since the clean-up of another group has ended before.
+    """
     rerun.leave_queues(run, node)
-    if run.nodes.states[node] != State.WAITING:
+    if run.nodes.states[node] not in (State.WAITING, State.FUTILE):
         run.nodes.move(node, Cause.DROPPED, run.now)
 
 

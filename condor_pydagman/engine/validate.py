@@ -73,8 +73,8 @@ def _parents(run: RunState) -> None:
             if node in run.nodes.errors and state == State.FAILED:
                 continue  # a person may have cancelled it before its parents had ended
             group = run.sites.group(parent)
-            if group is not None and run.sites.taken_back.get(group):
-                continue  # its parent has been done once
+            if group not in (None, run.sites.group(node)) and run.nodes.retries.get(parent, 0):
+                continue  # it goes on with what its parent has done at an earlier site
             weak = states[parent] == State.FAILED and run.dag.is_weak(parent, node)
             assert weak or states[parent] == State.DONE, run.nodes.move_history(node)
 

@@ -68,7 +68,7 @@ def rescue_text(
     head.append(f"#   the {dag.files[0] if dag.files else ''} DAG file\n")
     yield from _text(dag, nodes, head, created, reset_retries)
     for group in groups:
-        if group.site and group.done:
+        if group.round and group.site and group.done:  # else it is being matched
             words = name_word(group.name), name_word(group.site), str(group.round)
             yield f"SITE_MATCHED {' '.join(words)}\n"
 

@@ -150,6 +150,32 @@ def test_a_clean_up_has_so_much_time() -> None:
     assert harness.groups() == "g=WAITING"
 
 
+def test_clean_ups_of_two_groups_whose_parent_has_failed_end_together() -> None:
+    """The end of the first finds the node of the second futile again."""
+    policies = {
+        name: SitePolicy(failures=1, clean_up=node, clean_up_time=100)
+        for name, node in (("g", "C"), ("h", "D"))
+    }
+    groups = {"g": "A C", "h": "B D"}
+    harness = matched("X -> C; X -> D; A; B; Y", "s:2", groups=groups, policies=policies)
+    harness.answer()
+    harness.run_node("X", 1, value=1)
+    harness.take("A", 2)
+    harness.take("B", 3)
+    harness.take("Y", 4)
+    taken_back = harness.echo(
+        harness.tell(make.terminated(2, value=1), make.terminated(3, value=1))
+    )
+    harness.tell(inputs.Halt())  # so that the clean-ups do not begin
+    harness.tell(*harness.echo(harness.tell(*taken_back)))
+    assert harness.groups() == "g=CLEANING@s h=CLEANING@s"
+    harness.now = max(harness.engine.run.sites.clean_up_until.values())
+    harness.tell(inputs.Wake())
+    harness.read_back()
+    assert "CLEANING" not in harness.groups()
+    assert (harness.state("C"), harness.state("D")) == (State.FUTILE, State.FUTILE)
+
+
 def test_retries_of_a_clean_up_do_not_count_at_the_next_site() -> None:
     """It fails when its time is over: the retry that this has cost is given back."""
     harness = unit(CLEAN._replace(failures=2), retries={"A": 1, "C": 1})

@@ -91,6 +91,7 @@ def test_groups_of_which_nodes_are_done_keep_their_sites() -> None:
         GroupReport("whole", "OVER", "south", 1, 4, 4),
         GroupReport("begun", "MATCHED", "east", 1, 4, 0),
         GroupReport("none", "UNMATCHED", "", 0, 4, 1),
+        GroupReport("first", "CLAIMED", "east", 0, 4, 1),
     ]
     made = rescue.rescue_text(dag, [], created=CREATED, reset_retries=True, groups=groups)
     lines = [line for line in made if line.startswith("SITE_MATCHED")]
