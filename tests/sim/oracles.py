@@ -278,7 +278,7 @@ class Oracles:
             return
         done -= self.truth.steered | unneeded  # a command may have come too late
         require(done <= self.truth.done, f"O8: {done - self.truth.done} marked, but not done")
-        if process.idle:
+        if process.idle and not process.engine.run.growth.free:  # which follow when they may start
             ordinary_names = {dag.names[n] for n in ordinary}
             really = (self.truth.done - anew - unneeded) & ordinary_names - self.truth.steered
             require(done == really, f"O8: {really - done} done, but not marked")

@@ -81,6 +81,9 @@ class Truth:
         if name not in self.done and self.decisions.publishes(name):
             self.decisions.ended_well.add(name)
             return
+        self._done_unless_it_adds(name)
+
+    def _done_unless_it_adds(self, name: str) -> None:
         added = any(piece.node == name for piece in self._dag.pieces)
         if self._dag.ids[name] not in self._dag.extensions or added:
             self.done.add(name)
@@ -111,7 +114,7 @@ class Truth:
         posted = event.kind == EventKind.POST_SCRIPT_TERMINATED and event.value == 0
         spoiled = event.node in self._cancelled & self._any_failed
         if event.kind == EventKind.PRESKIP:
-            self.done.add(event.node)
+            self._done_unless_it_adds(event.node)
         elif posted and not spoiled:
             self._ended_well(event.node)
         if event.record is JournalRecord.CACHED and event.value == 1:
