@@ -12,9 +12,11 @@ import errno
 import fcntl
 import os
 import re
+import stat
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from typing import BinaryIO
 
 from condor_pydagman.errors import FileError
 from condor_pydagman.printable import printable
@@ -29,6 +31,8 @@ _LOCK_PAUSE_S = 0.02
 CHECK_S = 60.0  # seconds for which a DAGMan job that was in the queue is taken to be there
 _NAME = re.compile(r"claims\.(\d{1,10})\.([0-9a-f]{16})\.(\d{1,10})")
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+# Claims that can't be read because of these must not count as none.
+_FAULTS = frozenset((errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ESTALE))
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -117,6 +121,8 @@ class ClaimsDirectory:
         """
         fd, new = self._directory.fd, f"{self.name}.new"
         text = claims.text_of(dag, kept).encode("utf-8", "surrogateescape")
+        if len(text) > claims.MAX_BYTES:  # others would read none of it
+            raise FileError(f"the DAG's claims of sites need more than {claims.MAX_BYTES:,} bytes")
         try:
             self._directory.remove(new)
             with open(os.open(new, _NEW, 0o644, dir_fd=fd), "wb") as file:
@@ -138,16 +144,21 @@ class ClaimsDirectory:
         self._directory.close()
 
     def read(self, name: str) -> Claims | None:
-        """What a file says; None if it is not of the user in its name, or none of ours."""
+        """What a file says; None if it is not of the user in its name, or none of ours.
+
+        Raises:
+            FileError: it can't be read, for a reason that is not its owner's doing.
+        """
         found = _NAME.fullmatch(name)
-        try:
-            fd = os.open(name, _READ, dir_fd=self._directory.fd)
-        except OSError:
+        if found is None or self._directory.owner(name) != int(found[1]):
             return None
-        with open(fd, "rb") as file:
-            if found is None or os.fstat(fd).st_uid != int(found[1]):
+        try:
+            with open(os.open(name, _READ, dir_fd=self._directory.fd), "rb") as file:
+                data = _bytes_of(file, int(found[1]))
+        except OSError as error:
+            if error.errno not in _FAULTS:
                 return None
-            data = file.read(claims.MAX_BYTES + 1)
+            raise FileError(f"{self._directory.path}/{name}: {error.strerror}") from None
         if len(data) > claims.MAX_BYTES:
             return None
         return claims.parse(data.decode("utf-8", "surrogateescape"))
@@ -176,6 +187,15 @@ class ClaimsDirectory:
         for name in dead:
             self._directory.remove(name)
         return [name for name in names if name not in dead]
+
+
+def _bytes_of(file: BinaryIO, user: int) -> bytes:
+    """What a claims file of the user has, a byte more than it may have at most; b'' if the file is
+    something else: the name may have got another file since it was looked at."""
+    there = os.fstat(file.fileno())
+    if there.st_uid != user or not stat.S_ISREG(there.st_mode):
+        return b""
+    return file.read(claims.MAX_BYTES + 1)
 
 
 def _opened(path: str, say: Callable[[str], None]) -> SharedDirectory:

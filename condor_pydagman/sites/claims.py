@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from condor_pydagman.named_tuple import NamedTuple
 
 MAX_BYTES = 4_000_000  # of a claims file; more is no claims file
-MAX_NAME = 500  # characters of a site's or a group's name
+MAX_NAME = 500  # characters of a site's name
 
 
 class Claims(NamedTuple):
@@ -46,8 +46,8 @@ def parse(text: str) -> Claims | None:
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
     names = (name for claim in sites for name in claim)
-    if not isinstance(dag, str) or not all(
-        isinstance(name, str) and len(name) <= MAX_NAME for name in names
-    ):
+    if not isinstance(dag, str) or not all(isinstance(name, str) for name in names):
+        return None
+    if any(len(site) > MAX_NAME for _, site in sites):
         return None
     return Claims(dag, sites)

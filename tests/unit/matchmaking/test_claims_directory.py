@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -76,6 +77,56 @@ def test_files_that_are_none(pool: Pool) -> None:
     os.mkfifo(pool.path / f"claims.{user}.{mark}.3")
     (pool.path / f"claims.{user}.{'0' * 16}.3").symlink_to("/etc/passwd")
     assert not here.taken_by_others()
+
+
+@pytest.mark.parametrize("kind", ["directory", "named pipe"])
+def test_a_name_of_a_claims_file_on_something_else(pool: Pool, kind: str) -> None:
+    """Any user can make it: a pipe whose other end is open gives neither bytes nor its end."""
+    pool.of(2).write("b.dag", [("g", "south")])
+    path = pool.path / f"claims.{os.geteuid()}.{'0' * 16}.3"
+    writer = None
+    if kind == "directory":
+        path.mkdir()
+    else:
+        os.mkfifo(path)
+        writer = os.open(path, os.O_RDWR)
+    here = pool.of(1)
+    files = len(os.listdir("/proc/self/fd"))
+    assert here.taken_by_others() == {"south": 1}
+    assert len(here.everything()) == 1
+    assert len(os.listdir("/proc/self/fd")) == files
+    if writer is not None:
+        os.close(writer)
+
+
+def test_claims_that_can_not_be_read_now_do_not_count_as_none(
+    pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool.of(2).write("b.dag", [("g", "south")])
+    here = pool.of(1)
+
+    def fails(*_args: object, **_more: object) -> int:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(claims_directory.os, "open", fails)
+    with pytest.raises(FileError, match=r"claims.*: Too many open files"):
+        here.taken_by_others()
+
+
+def test_the_claims_of_groups_with_long_names_count(pool: Pool) -> None:
+    pool.of(1).write("a.dag", [("g" * 9999, "north")])
+    assert pool.of(2).taken_by_others() == {"north": 1}
+
+
+def test_more_claims_than_others_would_read_are_not_written(
+    pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(claims_directory.claims, "MAX_BYTES", 100)
+    one = pool.of(1)
+    one.write("a.dag", [("g", "north")])
+    with pytest.raises(FileError, match="need more than 100 bytes"):
+        one.write("a.dag", [(f"g{number}", "north") for number in range(9)])
+    assert pool.of(2).taken_by_others() == {"north": 1}
 
 
 @pytest.mark.parametrize("wrong", ["a file", "open to all"])
