@@ -17,6 +17,7 @@ import htcondor2
 from condor_pydagman.adapters.descriptions import BINDINGS, reason_of
 from condor_pydagman.errors import PoolError
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.sites.claims import MAX_NAME
 from condor_pydagman.sites.environment import parse_environment
 
 MY_TYPE = "PydagmanSite"
@@ -81,17 +82,24 @@ def sites_of(ads: Iterable[Any]) -> list[SiteAd]:
     """The sites of these ads, by name; of two with the same name the later one counts."""
     found = {}
     for ad in ads:
-        name = ad.get("Name")
+        name = value_of(ad, "Name")
         if isinstance(name, str) and name:
             found[name] = _site(name, ad)
     return [found[name] for name in sorted(found)]
 
 
 def _site(name: str, ad: Any) -> SiteAd:
+    if not is_usable(name):
+        return SiteAd(name, 0, ad, f"its Name is not of at most {MAX_NAME} printable characters")
     most = value_of(ad, "MaxMatches")
     if isinstance(most, bool) or not isinstance(most, int) or most < 0:
         return SiteAd(name, 0, ad, f"MaxMatches is {most!r}, not a whole number")
     return SiteAd(name, most, ad)
+
+
+def is_usable(name: str) -> bool:
+    """Whether a site can have this name."""
+    return len(name) <= MAX_NAME and name.isprintable()
 
 
 def value_of(ad: Any, attribute: str) -> Any:

@@ -18,7 +18,7 @@ import classad2
 from condor_pydagman.adapters.descriptions import BINDINGS
 from condor_pydagman.dagfile.expression_text import first_mistake
 from condor_pydagman.dagfile.hints import nearest
-from condor_pydagman.matchmaking.site_ads import MAX_SITES, value_of
+from condor_pydagman.matchmaking.site_ads import MAX_SITES, is_usable, value_of
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.sites.environment import parse_environment
 
@@ -190,7 +190,7 @@ def _mistakes(attributes: dict[str, str]) -> Iterator[tuple[str, str]]:
         if own.lower() in by_name:
             yield by_name[own.lower()], f"{own} is set by the monitor; leave it out"
     name = value_of(ad, "Name")
-    if not isinstance(name, str) or not name or not name.isprintable():
+    if not isinstance(name, str) or not name or not is_usable(name):
         yield by_name.get("name", ""), 'a site needs a Name = "..." of printable characters'
     most = value_of(ad, "MaxMatches")
     if isinstance(most, bool) or not isinstance(most, int) or most < 0:

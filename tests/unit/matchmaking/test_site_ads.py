@@ -23,6 +23,20 @@ def test_ads_without_a_name_are_left_out() -> None:
     assert sites_of([nameless, ad(""), ad("x", Name=7)]) == []
 
 
+def test_an_ad_with_a_name_that_is_not_utf8_is_left_out() -> None:
+    """ClassAds have bytes, and may have any."""
+    found = sites_of([ad("x", Name=r'="n\377"'), ad("a", 2, Area=r'="/n\377"')])
+    assert [(one.name, one.problem) for one in found] == [("a", "")]
+    assert "Area" not in known(found[0]).values
+
+
+@pytest.mark.parametrize("name", ["x" * 501, "north\neast", "\x1b[2J"])
+def test_a_name_that_can_not_be_used(name: str) -> None:
+    """A claim of such a site would be none for others, or no line of a rescue file."""
+    (found,) = sites_of([ad(name)])
+    assert (found.most, found.problem[:11]) == (0, "its Name is")
+
+
 @pytest.mark.parametrize("most", [-1, "3", 2.5, True, "=error", "=undefined"])
 def test_a_limit_that_is_none(most: Any) -> None:
     found = site("a", most)
