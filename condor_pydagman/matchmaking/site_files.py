@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,9 @@ from condor_pydagman.sites.environment import parse_environment
 
 SUFFIX = ".ad"
 MAX_BYTES = 1_000_000  # of a file
+MAX_EXPRESSION = 10_000  # characters of one: HTCondor's library crashes on much longer ones
 MAX_PROBLEMS = 20  # of a file
+_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC  # a named pipe is not waited for
 _LINE = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*=(?!=)\s*(.*?)\s*", re.DOTALL)
 # What the monitor sets itself, or what would make the ad another one.
 _OWN = ("MyType", "CurMatches", "UpdateSequenceNumber", "ClassAdLifetime")
@@ -93,7 +96,9 @@ def read_sites(directory: Path) -> list[Described]:
 def read_site(path: Path) -> Described:
     """What a file describes."""
     try:
-        with open(path, "rb") as file:
+        with open(os.open(path, _READ), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return Described(path, "", {}, (f"{path}: it is no ordinary file",))
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
         return Described(path, "", {}, (f"{path}: {error.strerror}",))
@@ -171,6 +176,8 @@ def _wrong(expression: str) -> tuple[int, str] | None:
     """Where an expression is wrong, and why; None if it is not."""
     if not expression:
         return 0, "there is no expression"
+    if len(expression) > MAX_EXPRESSION:
+        return 0, f"this has more than {MAX_EXPRESSION:,} characters"
     try:
         classad2.ExprTree(expression)
     except (classad2.ClassAdException, *BINDINGS):
@@ -179,6 +186,8 @@ def _wrong(expression: str) -> tuple[int, str] | None:
 
 
 def _shown(where: str, line: _Line, column: int, reason: str) -> str:
+    if len(line.text) > MAX_EXPRESSION:
+        return f"{where}:{line.number}: {reason}"
     return f"{where}:{line.number}: {reason}\n    {line.text}\n    {' ' * column}^"
 
 

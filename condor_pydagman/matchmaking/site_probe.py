@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import subprocess
-import tempfile
+import time
 from pathlib import Path
 
 from condor_pydagman.matchmaking.site_files import parse
@@ -19,6 +20,7 @@ from condor_pydagman.printable import message
 
 SUFFIX = ".probe"
 MAX_OUTPUT = 100_000  # bytes of what a probe prints
+_LOOK_S = 0.05  # between looks whether a probe has ended
 _MAX_SHOWN = 200  # characters of what a probe says of its failure
 # What a site is, which its description says.
 _FIXED = frozenset(("name", "mytype", "curmatches", "updatesequencenumber", "classadlifetime"))
@@ -44,28 +46,56 @@ def probe_of(description: Path) -> Path | None:
 
 def ask(probe: Path, name: str, timeout_s: float) -> Probed:
     """Run a probe with the site's name as its argument, in its own directory."""
-    with tempfile.TemporaryFile() as output:
+    try:
+        process = subprocess.Popen(  # noqa: S603 - the program that the site's owner has named
+            [os.fspath(probe.absolute()), name],
+            bufsize=0,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            cwd=probe.absolute().parent,
+            start_new_session=True,
+        )
+    except OSError as error:
+        advice = f" (chmod +x {probe})" if isinstance(error, PermissionError) else ""
+        return Probed({}, f"{probe}: {error.strerror}{advice}")
+    assert process.stdout is not None
+    with process.stdout as pipe:
         try:
-            process = subprocess.Popen(  # noqa: S603 - the program that the site's owner has named
-                [os.fspath(probe.absolute()), name],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                cwd=probe.absolute().parent,
-                start_new_session=True,
-            )
-        except OSError as error:
-            advice = f" (chmod +x {probe})" if isinstance(error, PermissionError) else ""
-            return Probed({}, f"{probe}: {error.strerror}{advice}")
-        try:
-            code = process.wait(timeout_s)
+            data = _printed(process, pipe.fileno(), timeout_s)
         except subprocess.TimeoutExpired:
             return Probed({}, f"{probe}: no answer within {timeout_s:g} s")
         finally:
             _end(process)
-        output.seek(0)
-        data = output.read(MAX_OUTPUT + 1)
-    return _read(probe, code, data)
+    return _read(probe, process.returncode, data)
+
+
+def _printed(process: subprocess.Popen[bytes], pipe: int, timeout_s: float) -> bytes:
+    """What a probe prints until it ends, or until that is too much; what it leaves behind may have
+    the other end of the pipe open.
+
+    Raises:
+        subprocess.TimeoutExpired: that takes too long.
+    """
+    os.set_blocking(pipe, False)
+    poll = select.poll()
+    poll.register(pipe, select.POLLIN)
+    data, until = bytearray(), time.monotonic() + timeout_s
+    while len(data) <= MAX_OUTPUT:
+        left = until - time.monotonic()
+        if left <= 0:
+            raise subprocess.TimeoutExpired(process.args, timeout_s)
+        has_ended = process.poll() is not None
+        if not poll.poll(0 if has_ended else min(left, _LOOK_S) * 1000):
+            if has_ended:
+                break
+            continue
+        some = os.read(pipe, MAX_OUTPUT)
+        if not some:
+            process.wait(left)
+            break
+        data += some
+    return bytes(data)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -76,13 +106,13 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _read(probe: Path, code: int, data: bytes) -> Probed:
+    if len(data) > MAX_OUTPUT:
+        return Probed({}, f"{probe} prints more than {MAX_OUTPUT:,} bytes")
     text = data.decode("utf-8", "replace")
     if code:
         ended = f"exit code {code}" if code > 0 else f"signal {-code}"
         said = message(text.strip().rpartition("\n")[2][:_MAX_SHOWN])
         return Probed({}, f"{probe}: {ended}{f': {said}' if said else ''}")
-    if len(data) > MAX_OUTPUT:
-        return Probed({}, f"{probe} prints more than {MAX_OUTPUT:,} bytes")
     attributes, problems = parse(text, f"output of {probe}")
     if problems:
         return Probed({}, problems[0])

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
-from condor_pydagman.matchmaking.site_files import MAX_BYTES, read_site, read_sites
+from condor_pydagman.matchmaking.site_files import MAX_BYTES, MAX_EXPRESSION, read_site, read_sites
 
 NORTH = """\
 # The cluster in the north.
@@ -31,6 +32,28 @@ def test_a_site(tmp_path: Path) -> None:
     ad = site.ad()
     assert ad.eval("MaxMatches") == 3
     assert str(ad.lookup("Requirements")).endswith('TARGET.Owner != "guest"')
+
+
+def test_a_named_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "north.ad"
+    os.mkfifo(path)
+    assert read_site(path).problems == (f"{path}: it is no ordinary file",)
+
+
+def test_a_directory_is_no_description(tmp_path: Path) -> None:
+    path = tmp_path / "north.ad"
+    path.mkdir()
+    assert len(read_site(path).problems) == 1
+
+
+def test_an_expression_on_which_the_library_crashes(tmp_path: Path) -> None:
+    """It follows each operator with a call of a function; see MAX_EXPRESSION."""
+    text = 'Name = "north"\nMaxMatches = 1\nX = '
+    site = read_site(described(tmp_path, text + "a" + ".a" * 300_000))
+    assert site.problems == (f"{site.path}:3: this has more than 10,000 characters",)
+    site = read_site(described(tmp_path, text + "a" + ".a" * (MAX_EXPRESSION // 2 - 1)))
+    assert not site.problems
+    assert "X" in str(site.ad())
 
 
 MISTAKES = [

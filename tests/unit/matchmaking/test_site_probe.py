@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 from pathlib import Path
 
@@ -60,3 +62,26 @@ def test_a_probe_that_can_not_be_run(tmp_path: Path) -> None:
 def test_a_probe_that_prints_without_end(tmp_path: Path) -> None:
     path = probe(tmp_path, f"head -c {MAX_OUTPUT + 1} /dev/zero")
     assert ask(path, "north", 20).problem == f"{path} prints more than 100,000 bytes"
+
+
+def test_a_probe_that_prints_for_ever_is_ended_at_once(tmp_path: Path) -> None:
+    """So that it does not fill a disk; a minute is more than the test waits."""
+    path = probe(tmp_path, "exec cat /dev/zero")
+    assert ask(path, "north", 60).problem == f"{path} prints more than 100,000 bytes"
+
+
+def test_a_probe_that_leaves_a_daemon_behind(tmp_path: Path) -> None:
+    """Which has the output open, in a session of its own."""
+    path = probe(tmp_path, "setsid sh -c 'echo $$ > daemon; exec sleep 60' &\necho X = 1")
+    try:
+        assert ask(path, "north", 20) == ({"X": "1"}, "")
+    finally:
+        for left in tmp_path.glob("daemon"):
+            os.kill(int(left.read_text()), signal.SIGKILL)
+
+
+def test_a_probe_that_closes_its_output(tmp_path: Path) -> None:
+    path = probe(tmp_path, "echo X = 1; exec >&- 2>&-; sleep 0.2; exit 3")
+    assert "exit code 3" in ask(path, "north", 20).problem
+    path = probe(tmp_path, "exec >&- 2>&-; sleep 100")
+    assert ask(path, "north", 0.2).problem == f"{path}: no answer within 0.2 s"
