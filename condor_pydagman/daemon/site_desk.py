@@ -105,8 +105,9 @@ class SiteDesk:
         known = self._known()
         if ads.keys() <= known.keys():
             return
+        all_ads = {**known, **ads}
+        self._run.files.replace(self._path, [json.dumps(ad) + "\n" for ad in all_ads.values()])
         known.update(ads)
-        self._run.files.replace(self._path, [json.dumps(ad) + "\n" for ad in known.values()])
 
 
 def refuse_bad_policies(dag: Dag) -> str:

@@ -99,6 +99,10 @@ def test_no_group_is_matched_by_an_ad_that_cannot_be_kept(bench: Bench) -> None:
     told = bench.match()
     assert isinstance(told, inputs.SitesUnknown)
     assert "No space left" in told.reason
+    assert isinstance(bench.match(), inputs.SitesUnknown)
+    bench.full = False
+    assert isinstance(bench.match(), inputs.SitesMatched)
+    assert json.loads(bench.path.read_text()) == list(NORTH)
 
 
 def test_a_file_without_anything_new_is_not_written_again(bench: Bench) -> None:
