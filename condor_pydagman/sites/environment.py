@@ -10,6 +10,7 @@ import re
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 _MAX = 500  # variables
+_REFUSED = re.compile("[\\0\\n\\r]")  # the schedd takes no attribute that has one
 
 
 def parse_environment(text: str) -> dict[str, str]:
@@ -18,7 +19,7 @@ def parse_environment(text: str) -> dict[str, str]:
     found = {}
     for piece in pieces[:_MAX]:
         name, equals, value = piece.strip().partition("=")
-        if equals and _NAME.fullmatch(name) and "\0" not in value and "\n" not in value:
+        if equals and _NAME.fullmatch(name) and not _REFUSED.search(value):
             found[name] = value
     return found
 

@@ -16,6 +16,8 @@ from condor_pydagman.sites.environment import parse_environment
         ("A=1 B='x y' C='it''s' D=", {"A": "1", "B": "x y", "C": "it's", "D": ""}),
         ("PATH=/a:/b X=a=b", {"PATH": "/a:/b", "X": "a=b"}),
         ("A=1\nB=2", {}),
+        ("A=1\rB=2;C=3", {"C": "3"}),
+        ("A=1\0;C=3", {"C": "3"}),
     ],
 )
 def test_variables(text: str, found: dict[str, str]) -> None:
