@@ -22,6 +22,8 @@ SUFFIX = ".probe"
 MAX_OUTPUT = 100_000  # bytes of what a probe prints
 _LOOK_S = 0.05  # between looks whether a probe has ended
 _MAX_SHOWN = 200  # characters of what a probe says of its failure
+# What condor_master gives its daemons, with a key by which they trust each other.
+_SECRET = frozenset(("CONDOR_INHERIT", "CONDOR_PRIVATE_INHERIT"))
 # What a site is, which its description says.
 _FIXED = frozenset(("name", "mytype", "curmatches", "updatesequencenumber", "classadlifetime"))
 
@@ -54,6 +56,7 @@ def ask(probe: Path, name: str, timeout_s: float) -> Probed:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             cwd=probe.absolute().parent,
+            env={name: value for name, value in os.environ.items() if name not in _SECRET},
             start_new_session=True,
         )
     except OSError as error:

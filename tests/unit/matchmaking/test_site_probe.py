@@ -30,6 +30,16 @@ def test_what_it_prints_are_attributes(tmp_path: Path) -> None:
     assert found == ({"QueueDepth": "12", "Site_north": "true"}, "")
 
 
+def test_it_does_not_get_the_key_of_the_daemons(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CONDOR_PRIVATE_INHERIT", "key")
+    monkeypatch.setenv("CONDOR_INHERIT", "1 2")
+    monkeypatch.setenv("CONDOR_CONFIG", "here")
+    body = 'echo "X = \\"$CONDOR_PRIVATE_INHERIT$CONDOR_INHERIT$CONDOR_CONFIG\\""'
+    assert ask(probe(tmp_path, body), "north", 20).attributes == {"X": '"here"'}
+
+
 FAILURES = [
     ("echo all; echo login failed >&2; exit 3", "exit code 3: login failed"),
     ("exit 1", "exit code 1"),
