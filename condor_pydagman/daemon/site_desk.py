@@ -7,9 +7,9 @@ in the nodes log: so a restart gives later nodes of a group the same values.
 
 from __future__ import annotations
 
-import getpass
 import json
 import os
+import pwd
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -141,7 +141,7 @@ def _matcher(run: DagRun) -> Matcher:
     kinds = {policy: number for number, policy in enumerate({one.policy: None for one in groups})}
     dag_file = os.path.abspath(run.paths.primary)
     facts: dict[str, Any] = {
-        "Owner": getpass.getuser(),
+        "Owner": _user(),
         "DAGManJobId": run.cluster,
         "DAGFile": dag_file,
     }
@@ -155,6 +155,14 @@ def _matcher(run: DagRun) -> Matcher:
         query=query,
         interval_s=run.config.sites_interval,
     )
+
+
+def _user() -> str:
+    """The user of the process, whatever the environment says; the number if there is no name."""
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return str(os.geteuid())
 
 
 def _directory(run: DagRun) -> ClaimsDirectory:

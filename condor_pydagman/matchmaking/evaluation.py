@@ -23,12 +23,15 @@ class BadPolicy(Exception):
 
 
 def group_ad(policy: SitePolicy, facts: Mapping[str, Any]) -> Any:
-    """The ClassAd of the groups with a policy; `facts` are attributes that all of them have.
+    """The ClassAd of the groups with a policy.
+
+    Args:
+        facts: attributes of all groups, which no policy changes.
 
     Raises:
         BadPolicy: an expression can't be read.
     """
-    ad = classad2.ClassAd({"MyType": "PydagmanSiteGroup", **facts})
+    ad = classad2.ClassAd()
     expressions = [("Requirements", policy.requirements or "true"), ("Rank", policy.rank or "0")]
     if policy.rematch_if:
         expressions.append(("RematchIf", policy.rematch_if))
@@ -37,6 +40,8 @@ def group_ad(policy: SitePolicy, facts: Mapping[str, Any]) -> Any:
             ad[name] = classad2.ExprTree(text)
         except (classad2.ClassAdException, *BINDINGS) as error:
             raise BadPolicy(f"{name} = {text}: {reason_of(error)}") from None
+    for name, value in {"MyType": "PydagmanSiteGroup", **facts}.items():
+        ad[name] = value
     return ad
 
 

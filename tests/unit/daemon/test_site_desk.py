@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import pwd
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,6 +14,7 @@ import pytest
 
 from condor_pydagman.adapters import files
 from condor_pydagman.config import Config
+from condor_pydagman.daemon import site_desk
 from condor_pydagman.daemon.site_desk import SiteDesk, refuse_bad_policies
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.actions import MatchSites, SubmitNode
@@ -160,6 +163,24 @@ def test_claims_that_cannot_be_given_up(bench: Bench) -> None:
     (said,) = bench.said
     assert said.startswith("Warning: claims of sites stay until later: the directory of claims of")
     assert f"{bench.claims}: Not a directory; PYDAGMAN_SITES_DIR may name another" in said
+
+
+def test_the_owner_is_the_user_of_the_process(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Users set their environment as they like."""
+    account = SimpleNamespace(pw_name="ann")
+    monkeypatch.setenv("LOGNAME", "root")
+    monkeypatch.setattr(pwd, "getpwuid", {os.geteuid(): account}.__getitem__)
+    bench.run.dag = SimpleNamespace(site_groups=[SimpleNamespace(name="g", policy=SitePolicy())])
+    bench.run.paths.primary = "t.dag"
+    facts: list[Any] = []
+    monkeypatch.setattr(site_desk, "Matcher", lambda *given, **_named: facts.append(given[4]))
+    site_desk._matcher(bench.run)
+    assert facts[0]["Owner"] == "ann"
+    monkeypatch.setattr(pwd, "getpwuid", {}.__getitem__)
+    site_desk._matcher(bench.run)
+    assert facts[1]["Owner"] == str(os.geteuid())
 
 
 def test_mistakes_in_policies_are_told_with_the_first_group(bench: Bench) -> None:

@@ -52,6 +52,13 @@ def test_a_rank_that_is_no_number_counts_as_0(rank: str, value: Any) -> None:
     assert judge(group_ad(SitePolicy(rank=rank), {}), site("a"), None).rank == value
 
 
+@pytest.mark.parametrize("name", ["Owner", "owner", "MyType"])
+def test_a_policy_does_not_change_who_the_group_is(name: str) -> None:
+    group = group_ad(SitePolicy(attributes=((name, '"root"'),)), {"Owner": "ann"})
+    want = '=TARGET.Owner == "ann" && TARGET.MyType == "PydagmanSiteGroup"'
+    assert judge(group, site("a", Requirements=want), None).obstacle is Obstacle.NONE
+
+
 def test_an_expression_that_cannot_be_read() -> None:
     with pytest.raises(BadPolicy, match="Requirements = a &&"):
         group_ad(SitePolicy("a &&"), {})
