@@ -17,7 +17,7 @@ from condor_pydagman.adapters import files
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.errors import FileError
-from condor_pydagman.matchmaking.claims_directory import ClaimsDirectory
+from condor_pydagman.matchmaking.claims_directory import BY_HAND, ClaimsDirectory
 from condor_pydagman.matchmaking.evaluation import BadPolicy, group_ad
 from condor_pydagman.matchmaking.match_process import FindSites, MatchProcess
 from condor_pydagman.matchmaking.matcher import Matcher, Round
@@ -166,17 +166,11 @@ def _user() -> str:
 
 
 def _directory(run: DagRun) -> ClaimsDirectory:
-    schedd = queue_name(run.own_ad.get("GlobalJobId"))
+    schedd = queue_name(run.own_ad.get("GlobalJobId")) if run.cluster else BY_HAND
     number = run.cluster or run.pid
-    lookup = in_queue if run.cluster else _runs
     return ClaimsDirectory(
-        run.config.sites_dir, schedd, number, lookup, lambda text: run.out.say(text, 0)
+        run.config.sites_dir, schedd, number, in_queue, lambda text: run.out.say(text, 0)
     )
-
-
-def _runs(numbers: list[int]) -> set[int]:
-    """Of a DAGMan that runs by hand, the number is that of its process."""
-    return set(numbers)
 
 
 def _read(line: str) -> KnownAd | None:

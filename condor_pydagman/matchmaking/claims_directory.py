@@ -26,6 +26,7 @@ from condor_pydagman.transfer.shared_directory import SharedDirectory, Usual, la
 
 DEFAULT = "/var/tmp/condor_pydagman-sites"  # noqa: S108 - checked, and never trusted
 KNOB = "PYDAGMAN_SITES_DIR"
+BY_HAND = "processes"  # stands for a schedd, if a DAGMan has no job: its number is its process's
 LOCK_TIMEOUT_S = 20.0  # for others to decide
 _LOCK_PAUSE_S = 0.02
 CHECK_S = 60.0  # seconds for which a DAGMan job that was in the queue is taken to be there
@@ -41,8 +42,8 @@ class ClaimsDirectory:
 
     Args:
         path: where it is; '' for the default.
-        schedd: name of the schedd whose queue has the DAGMan job.
-        cluster: of that job.
+        schedd: name of the schedd whose queue has the DAGMan job; BY_HAND if there is none.
+        cluster: of that job; the number of the process if there is none.
         in_queue: which of these clusters are in the queue; PoolError if that is not known.
         say: is told what is unusual.
 
@@ -170,23 +171,39 @@ class ClaimsDirectory:
             raise FileError(f"{self._directory.path}: {error}") from None
 
     def _living(self, names: list[str]) -> list[str]:
-        """Those of DAGMans whose job is in the queue; of other schedds' queues nothing is known."""
-        mine = {
-            name: int(found[3])
-            for name, found in ((name, _NAME.fullmatch(name)) for name in names)
-            if found is not None and found[2] == self._schedd
-        }
+        """Those of DAGMans whose job is in the queue, or whose process is there.
+
+        Of other schedds' queues nothing is known.
+        """
+        by_hand = _numbers(names, label(BY_HAND))
+        dead = {name for name, number in by_hand.items() if not _is_there(number)}
+        dead |= self._ended(_numbers(names, self._schedd).items() - by_hand.items())
+        for name in dead:
+            self._directory.remove(name)
+        return [name for name in names if name not in dead]
+
+    def _ended(self, files: Iterable[tuple[str, int]]) -> set[str]:
+        """Of files with the clusters of DAGMan jobs, those whose job is in the queue no more."""
+        mine = dict(files)
         now = time.monotonic()
         doubtful = {name: mine[name] for name in mine if self._checked.get(name, now) <= now}
         doubtful.pop(self.name, None)
         if not doubtful:
-            return names
+            return set()
         there = self._in_queue(sorted(doubtful.values()))
         dead = {name for name, cluster in doubtful.items() if cluster not in there}
         self._checked.update(dict.fromkeys(doubtful.keys() - dead, now + CHECK_S))
-        for name in dead:
-            self._directory.remove(name)
-        return [name for name in names if name not in dead]
+        return dead
+
+
+def _numbers(names: Iterable[str], schedd: str) -> dict[str, int]:
+    """The numbers in those names that have this label."""
+    found = ((name, _NAME.fullmatch(name)) for name in names)
+    return {name: int(parts[3]) for name, parts in found if parts and parts[2] == schedd}
+
+
+def _is_there(process: int) -> bool:
+    return os.path.exists(f"/proc/{process}")
 
 
 def _bytes_of(file: BinaryIO, user: int) -> bytes:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from condor_pydagman.errors import FileError
 from condor_pydagman.matchmaking import claims_directory
-from condor_pydagman.matchmaking.claims_directory import ClaimsDirectory
+from condor_pydagman.matchmaking.claims_directory import BY_HAND, ClaimsDirectory
 
 
 class Pool:
@@ -54,6 +55,20 @@ def test_a_dagman_that_is_killed_keeps_its_claims_until_its_job_leaves_the_queue
     pool.queue.discard(1)
     assert not pool.of(2).taken_by_others()
     assert not os.listdir(pool.path)
+
+
+def test_claims_of_a_dagman_by_hand_count_while_its_process_is_there(pool: Pool) -> None:
+    """No queue has its number, and the queue may have a job with that number."""
+    pool.queue.discard(os.getpid())
+    pool.of(os.getpid(), BY_HAND).write("a.dag", [("g", "north")])
+    assert pool.of(1).taken_by_others() == {"north": 1}
+    process = subprocess.Popen(["true"])
+    pool.queue.add(process.pid)
+    pool.of(process.pid, BY_HAND).write("b.dag", [("g", "south")])
+    process.wait()
+    assert pool.of(1).taken_by_others() == {"north": 1}
+    assert pool.of(os.getppid(), BY_HAND).taken_by_others() == {"north": 1}
+    assert len(os.listdir(pool.path)) == 1
 
 
 def test_of_other_schedds_nothing_is_known(pool: Pool) -> None:
