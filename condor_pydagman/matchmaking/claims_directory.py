@@ -30,6 +30,7 @@ BY_HAND = "processes"  # stands for a schedd, if a DAGMan has no job: its number
 LOCK_TIMEOUT_S = 20.0  # for others to decide
 _LOCK_PAUSE_S = 0.02
 CHECK_S = 60.0  # seconds for which a DAGMan job that was in the queue is taken to be there
+MAX_BYTES_OF_USER = 20_000_000  # of all files of a user; to read more would hold up everybody
 _NAME = re.compile(r"claims\.(\d{1,10})\.([0-9a-f]{16})\.(\d{1,10})")
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 # Claims that can't be read because of these must not count as none.
@@ -99,10 +100,8 @@ class ClaimsDirectory:
             FileError: the directory can't be read.
         """
         found: Counter[str] = Counter()
-        for name in self._living([name for name in self._names() if name != self.name]):
-            read = self.read(name)
-            if read is not None:
-                found.update(read.counts())
+        for read in self._read([name for name in self._names() if name != self.name]):
+            found.update(read.counts())
         return found
 
     def everything(self) -> list[Claims]:
@@ -111,8 +110,7 @@ class ClaimsDirectory:
         Raises:
             FileError: the directory can't be read.
         """
-        read = (self.read(name) for name in self._living(self._names()))
-        return [one for one in read if one is not None]
+        return list(self._read(self._names()))
 
     def write(self, dag: str, kept: Iterable[tuple[str, str]]) -> None:
         """Replace the own file: these groups have these sites.
@@ -163,6 +161,27 @@ class ClaimsDirectory:
         if len(data) > claims.MAX_BYTES:
             return None
         return claims.parse(data.decode("utf-8", "surrogateescape"))
+
+    def _read(self, names: list[str]) -> Iterator[Claims]:
+        """What those of the files say that count."""
+        bytes_of: Counter[str] = Counter()  # by user
+        for name in self._living(names):
+            user = name.split(".")[1]
+            bytes_of[user] += self._size(name, int(user))
+            if bytes_of[user] > MAX_BYTES_OF_USER:
+                reason = f"claims files of user {user} have more than {MAX_BYTES_OF_USER:,} bytes"
+                raise FileError(f"{self._directory.path}: {reason}")
+            read = self.read(name)
+            if read is not None:
+                yield read
+
+    def _size(self, name: str, user: int) -> int:
+        """Bytes of a file that the user in its name has made; 0 if another one has."""
+        try:
+            there = os.stat(name, dir_fd=self._directory.fd, follow_symlinks=False)
+        except OSError:
+            return 0
+        return min(there.st_size, claims.MAX_BYTES + 1) if there.st_uid == user else 0
 
     def _names(self) -> list[str]:
         try:

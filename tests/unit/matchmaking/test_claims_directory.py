@@ -144,6 +144,21 @@ def test_more_claims_than_others_would_read_are_not_written(
     assert pool.of(2).taken_by_others() == {"north": 1}
 
 
+def test_a_user_who_has_very_large_files(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One file may have many names; those that have another user's number are nobody's."""
+    user = os.geteuid()
+    pool.of(2).write("b.dag", [("g", "south")])
+    size = os.stat(pool.path / pool.of(2).name).st_size
+    monkeypatch.setattr(claims_directory, "MAX_BYTES_OF_USER", 3 * size)
+    for number in range(9):
+        os.link(pool.path / pool.of(2).name, pool.path / f"claims.{user + 1}.{'0' * 16}.{number}")
+    assert pool.of(1).taken_by_others() == {"south": 1}
+    for number in range(3):
+        os.link(pool.path / pool.of(2).name, pool.path / f"claims.{user}.{'0' * 16}.{number}")
+    with pytest.raises(FileError, match=f"files of user {user} have more than"):
+        pool.of(1).taken_by_others()
+
+
 @pytest.mark.parametrize("wrong", ["a file", "open to all"])
 def test_a_directory_that_cannot_be_used_is_replaced_by_none(pool: Pool, wrong: str) -> None:
     """In a directory of the user's own the claims of other users would not be seen."""
