@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import fcntl
 import os
 import signal
-import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -140,5 +140,6 @@ def _counts() -> Counter[str]:
 def _say(text: str) -> None:
     when = time.strftime("%m/%d/%y %H:%M:%S")
     lines = text.split("\n")
-    print("\n".join([f"{when} {printable(lines[0])}", *map(printable, lines[1:])]))
-    sys.stdout.flush()
+    told = "\n".join([f"{when} {printable(lines[0])}", *map(printable, lines[1:])]) + "\n"
+    with contextlib.suppress(OSError):  # the sites stay where they are though the disk is full
+        os.write(1, told.encode())

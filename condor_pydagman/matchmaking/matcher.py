@@ -137,9 +137,9 @@ class Matcher:
         """Of the new claims those for which there is no room.
 
         A DAG that was recovered by another DAGMan job has claims that ended with the job before it.
-        A site without an ad has room: nobody can be matched to it.
+        A site without an ad that can be used has room: nobody can be matched to it.
         """
-        most = {site.name: site.most for site in self._sites}
+        most = {site.name: site.most for site in self._sites if not site.problem}
         taken = others + Counter(site for one, site in claims if (one, site) not in new)
         found = []
         for group, site in new:

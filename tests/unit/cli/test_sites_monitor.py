@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -24,9 +26,18 @@ class Busy:
 
 @pytest.mark.parametrize(("times", "code"), [(0, 0), (4, 0), (9, 1)])
 def test_the_ads_are_taken_back_in_the_end(
-    times: int, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    times: int, code: int, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("time.sleep", lambda _: None)
     busy: Any = Busy(times)
     assert sites_monitor._take_back(busy) == code
-    assert ("stay until they are too old" in capsys.readouterr().out) == bool(code)
+    assert ("stay until they are too old" in capfd.readouterr().out) == bool(code)
+
+
+def test_a_log_on_a_full_disk() -> None:
+    """The monitor goes on; what it has to say is lost."""
+    program = (
+        "from condor_pydagman.cli import sites_monitor as s\n"
+        "s._log_to('/dev/full'); s._say('published: north')\n"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

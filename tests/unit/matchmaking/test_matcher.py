@@ -113,6 +113,12 @@ def test_claims_of_an_earlier_dagman_job_are_kept_if_there_is_room(directory: Pa
     assert sum((one.counts() for one in counts), Counter()) == {"north": 1, "south": 2, "gone": 1}
 
 
+def test_a_site_whose_ad_is_wrong_keeps_groups_of_an_earlier_dagman_job(directory: Path) -> None:
+    bench = Bench(directory)
+    bench.sites = [site("north", "=error")]
+    assert bench.round([(0, "north")]).without_room == []
+
+
 def test_claims_of_the_own_file_are_kept_without_a_look_at_others(directory: Path) -> None:
     bench = Bench(directory)
     bench.round(wanted=[0])
