@@ -13,7 +13,7 @@ from condor_pydagman.adapters.descriptions import BINDINGS, reason_of
 from condor_pydagman.errors import PoolError
 from condor_pydagman.matchmaking.claims_directory import ClaimsDirectory
 from condor_pydagman.matchmaking.queued_dagmans import in_queue, queue_name
-from condor_pydagman.matchmaking.site_ads import SiteAd, value_of
+from condor_pydagman.matchmaking.site_ads import SiteAd, is_usable, value_of
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.site_description import SITE_ATTRIBUTE
 from condor_pydagman.sites.claims import Claims
@@ -103,8 +103,9 @@ def queued_jobs() -> Counter[tuple[str, str]]:
     found: Counter[tuple[str, str]] = Counter()
     for ad in ads:
         state = _STATES.get(ad.get("JobStatus"))
-        if state:
-            found[str(ad.get(SITE_ATTRIBUTE)), state] += 1
+        site = _site_of(ad)
+        if state and site:
+            found[site, state] += 1
     return found
 
 
@@ -126,7 +127,13 @@ def failed_jobs(now: float | None = None) -> Counter[str]:
             )
         )
     )
-    return Counter(str(ad.get(SITE_ATTRIBUTE)) for ad in ads)
+    return Counter(filter(None, map(_site_of, ads)))
+
+
+def _site_of(job: Any) -> str:
+    """The site of a job of any user, who may have written anything; '' if it is none."""
+    site = value_of(job, SITE_ATTRIBUTE)
+    return site if isinstance(site, str) and is_usable(site) else ""
 
 
 def _asked(question: Callable[[], list[Any]]) -> list[Any]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from types import SimpleNamespace
 
 import classad2
+import htcondor2
+import pytest
 
 from condor_pydagman.cli.sites_command import table
 from condor_pydagman.matchmaking.site_ads import sites_of
-from condor_pydagman.matchmaking.site_overview import rows
+from condor_pydagman.matchmaking.site_overview import failed_jobs, queued_jobs, rows
 from condor_pydagman.sites.claims import Claims
 
 
@@ -42,3 +45,13 @@ def test_a_site_has_what_its_ad_the_claims_and_the_jobs_say() -> None:
 
 def test_no_sites_are_no_table() -> None:
     assert table([]) == []
+
+
+def test_jobs_of_any_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One whose attribute can't be read by the bindings does not keep the others from view."""
+    sites = ['"north"', r'"n\377"', "7", '"north"', '"' + "x" * 501 + '"']
+    jobs = [classad2.ClassAd(f"[JobStatus = 1; PYDAGMAN_Site = {site}]") for site in sites]
+    schedd = SimpleNamespace(query=lambda *_: jobs, history=lambda *_, **__: jobs)
+    monkeypatch.setattr(htcondor2, "Schedd", lambda: schedd)
+    assert queued_jobs() == {("north", "idle"): 2}
+    assert failed_jobs(0) == {"north": 2}
