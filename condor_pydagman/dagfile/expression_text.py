@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+MAX_EXPRESSION = 10_000  # characters of one: HTCondor's library crashes on much longer ones
 _PAIRS = {")": "(", "]": "[", "}": "{"}
 _TOKEN = re.compile(
     r"""(?P<space>\s+ | //[^\n]*\n | /\*.*?\*/)

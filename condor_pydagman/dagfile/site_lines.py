@@ -12,7 +12,7 @@ from typing import Any
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.dagfile.expression_text import first_mistake
+from condor_pydagman.dagfile.expression_text import MAX_EXPRESSION, first_mistake
 from condor_pydagman.dagfile.lexer import Words
 from condor_pydagman.dagfile.line_error import LineError
 from condor_pydagman.dagfile.line_parts import Context, end, needed, normal, number, unexpected
@@ -105,6 +105,9 @@ def _checked(words: Words, key: str) -> str:
 
 def _refuse_mistake(words: Words, key: str, text: str) -> None:
     """`text` is at the end of the line."""
+    if len(text) > MAX_EXPRESSION:
+        hint = f"an expression has {MAX_EXPRESSION:,} characters at most"
+        raise LineError(f"The {key} expression has {len(text):,} characters", words, hint=hint)
     found = first_mistake(text)
     if found is not None:
         at, why = found

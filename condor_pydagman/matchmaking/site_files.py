@@ -17,7 +17,7 @@ from typing import Any
 import classad2
 
 from condor_pydagman.adapters.descriptions import BINDINGS
-from condor_pydagman.dagfile.expression_text import first_mistake
+from condor_pydagman.dagfile.expression_text import MAX_EXPRESSION, first_mistake
 from condor_pydagman.dagfile.hints import nearest
 from condor_pydagman.matchmaking.site_ads import MAX_SITES, is_usable, value_of
 from condor_pydagman.named_tuple import NamedTuple
@@ -25,7 +25,6 @@ from condor_pydagman.sites.environment import parse_environment
 
 SUFFIX = ".ad"
 MAX_BYTES = 1_000_000  # of a file
-MAX_EXPRESSION = 10_000  # characters of one: HTCondor's library crashes on much longer ones
 MAX_PROBLEMS = 20  # of a file
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC  # a named pipe is not waited for
 _LINE = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*=(?!=)\s*(.*?)\s*", re.DOTALL)

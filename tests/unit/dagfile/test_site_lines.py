@@ -81,3 +81,10 @@ def test_errors(line: str, said: str) -> None:
 def test_a_mistake_in_an_expression_is_told_where_it_is(line: str, at: str, why: str) -> None:
     error = wrong(line + "\n")
     assert (error.column, error.hint) == (line.rindex(at) + 1, why)
+
+
+def test_an_expression_that_is_too_long_is_refused() -> None:
+    """HTCondor's library crashes on it."""
+    good("SITE_POLICY g RANK " + "+".join(["a"] * 5000) + "\n")
+    error = wrong("SITE_POLICY g REQUIREMENTS a" + ".a" * 50_000 + "\n")
+    assert error.hint == "an expression has 10,000 characters at most"
