@@ -12,17 +12,16 @@ import os
 import time
 from pathlib import Path
 
-MAX_RUNNABLE = 3 * (os.cpu_count() or 1)  # processes of the machine that run, or want to
+MAX_RUNNABLE = 4 * (os.cpu_count() or 1)  # processes of the machine that run, or want to
 LOOKS, PAUSE_S = 4, 0.05  # so often in turn there must be no more: the load comes in bursts
-MAX_WAIT_S = 5.0  # the load may be of others, and stay
+MAX_WAIT_S = 1.0  # of one whose turn it is: the load may be of others, and stay
 
 
 def wait_for_room() -> None:
     """Wait for the turn of this process among those of the test run, and for a CPU."""
-    limit = time.monotonic() + MAX_WAIT_S
     with open(__file__, "rb") as turn:
         fcntl.flock(turn, fcntl.LOCK_EX)
-        quiet = 0
+        limit, quiet = time.monotonic() + MAX_WAIT_S, 0
         while quiet < LOOKS and time.monotonic() < limit:
             quiet = quiet + 1 if _runnable() <= MAX_RUNNABLE else 0
             time.sleep(PAUSE_S)
