@@ -68,7 +68,7 @@ def explain_node(facts: Facts, name: str) -> Explanation:
         *_itself(facts, state, number, status),
         *unknown_findings(facts),
     ]
-    is_old = status is NodeStatus.DONE and not run.attempts
+    is_old = status is NodeStatus.DONE and not (run.attempts or run.cached or run.skipped)
     since = _done_before(facts) if is_old else _since(facts, run)
     headline = f"Node {message(name)} of {facts.name} {_STATES[status]}{since}."
     return Explanation(facts.name, headline, in_order(findings), name, tuple(life_of(run)))
@@ -90,7 +90,8 @@ def life_of(run: NodeRun) -> Iterator[Moment]:
     if run.cached:
         yield Moment(run.since, "done already: nothing has changed since it last was (CACHE)")
     if run.skipped:
-        yield Moment(run.since, "skipped: its PRE script returned the value of PRE_SKIP")
+        why = message(run.why) or "its PRE script returned the value of PRE_SKIP"
+        yield Moment(run.since, f"skipped: {why}")
 
 
 def _moments(attempt: Attempt, since: float) -> Iterator[Moment]:

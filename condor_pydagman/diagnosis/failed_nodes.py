@@ -47,6 +47,8 @@ _ADVICE = {
     "node.failed": "Look for the node's name in {out}.",
 }
 
+_UNKNOWN = "the logs do not tell why"
+
 
 class Failure(NamedTuple):
     """Why a node has failed.
@@ -56,7 +58,7 @@ class Failure(NamedTuple):
         cause: one of `explanation.CAUSES`.
         value: exit code of its jobs or script, negative for a signal; 0 if there is none.
         reason: in words, of jobs that can't be submitted or were removed; who has cancelled
-            the node.
+            the node; why DAGMan takes it as failed though its jobs have not.
     """
 
     node: NodeRun
@@ -94,7 +96,7 @@ def failure_of(node: NodeRun, dag: Dag | None) -> Failure:
     if attempt.value == RETURN_JOB_ABORTED:
         return _removal(node, message(attempt.reason))
     if not attempt.value:
-        return Failure(node, "node.failed")
+        return _failure_by_dagman(node)
     if _is_of_kind(node, dag, NodeKind.SUBDAG):
         return Failure(node, "node.subdag", attempt.value)
     return Failure(node, "node.exit" if attempt.value > 0 else "node.signal", attempt.value)
@@ -158,7 +160,12 @@ def _failure_before_jobs(node: NodeRun, attempt: Attempt) -> Failure:
         return Failure(node, "node.pre", attempt.pre.value)
     if attempt.reason:
         return Failure(node, "node.submit", reason=message(attempt.reason).rstrip(" ."))
-    return Failure(node, "node.failed")
+    return _failure_by_dagman(node)
+
+
+def _failure_by_dagman(node: NodeRun) -> Failure:
+    """Its jobs have not failed: what it publishes or adds is refused, or its RUN_IF is no truth."""
+    return Failure(node, "node.failed", reason=message(node.why).rstrip(" ."))
 
 
 def _finding(group: list[Failure], facts: Facts, inner: dict[str, Explanation]) -> Finding:
@@ -229,7 +236,7 @@ def _what(failure: Failure, *, many: bool) -> str:
         "node.removed": f"{job} {'were' if many else 'was'} removed{reason}",
         "node.stopped": f"{job} {'were' if many else 'was'} removed when the DAG ended",
         "node.subdag": f"{whose} DAG{s} failed, condor_dagman's {value}",
-        "node.failed": "the logs do not tell why",
+        "node.failed": ("for example, " * many + failure.reason) if failure.reason else _UNKNOWN,
     }[failure.cause]
 
 

@@ -27,6 +27,11 @@ def take_record(run: Run, read: RecordRead, time: float) -> list[DagEvent]:
     return [grown, _feeder(run.feeding)] if run.feeding.state else [grown]
 
 
+def refusal(text: str) -> str:
+    """Why a node has failed of which a record says that what it adds is refused."""
+    return f"what it adds to the DAG is refused: {text.removeprefix('ERROR: ')}"
+
+
 def _feeder(feeding: FeederSeen) -> DagEvent:
     data = {"state": feeding.state, "feedings": feeding.number}
     if feeding.reason:

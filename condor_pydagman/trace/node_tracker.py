@@ -125,6 +125,7 @@ class NodeTracker:
         if node.status is status:
             return
         was, node.status, node.since = node.status, status, time
+        node.why = str(data.get("reason", ""))
         self.tell("node.state", time, node, status=status.name, was=was.name, **data)
 
     def pre_started(self, node: NodeRun, time: float) -> None:
@@ -385,10 +386,11 @@ class NodeTracker:
             return
         if read.record is JournalRecord.PRE_ENDED:
             self.pre_ended(node, read.value, event.time)
-        elif read.record in (JournalRecord.SUBMIT_FAILED, JournalRecord.GROWTH_FAILED):
-            if read.record is JournalRecord.SUBMIT_FAILED:
-                self.submit_failed(node, read.text, event.time)
+        elif read.record is JournalRecord.SUBMIT_FAILED:
+            self.submit_failed(node, read.text, event.time)
             self._failed(node, event.time, None, read.text)
+        elif read.record is JournalRecord.GROWTH_FAILED:
+            self._failed(node, event.time, None, growth_seen.refusal(read.text))
         elif read.record is JournalRecord.STEERED:
             self._steered(node, read.text, event.time)
         elif read.record in node_decisions.RECORDS:
@@ -446,6 +448,7 @@ class NodeTracker:
         elif command in _MARKS and node.status not in _BUSY:
             node.skipped = not node.attempts
             self.set_status(node, NodeStatus.DONE, time, skipped=command is NodeCommand.SKIP)
+            node.why = f"{command.value} by {words.by}"
         elif command is NodeCommand.SET:
             settings = read_settings(words.options)
             if settings is not None and settings.retries is not None:

@@ -206,6 +206,7 @@ class NodeRun:
         retries_told: how many retries are known of.
         anew_from: number of the first attempt since somebody has let it run again.
         cancelled_by: who has cancelled it; '' if nobody has, or it was let run again since.
+        why: why DAGMan or a person has brought it into its state; '' if its jobs or scripts have.
     """
 
     __slots__ = (
@@ -220,6 +221,7 @@ class NodeRun:
         "since",
         "skipped",
         "status",
+        "why",
     )
 
     def __init__(self, name: str, status: NodeStatus = NodeStatus.NOT_READY) -> None:
@@ -231,7 +233,7 @@ class NodeRun:
         self.retries: int | None = None
         self.retries_told = 0
         self.anew_from = 0
-        self.cancelled_by = ""
+        self.cancelled_by = self.why = ""
 
     @property
     def is_cancelled(self) -> bool:

@@ -139,3 +139,12 @@ def test_several_jobs_removed_skipped_and_not_submitted() -> None:
     assert life(node) == ["can't be submitted: no universe"]
     node.attempts, node.skipped = [], True
     assert life(node) == ["skipped: its PRE script returned the value of PRE_SKIP"]
+    node.why = "RUN_IF is false: n is 3"
+    assert life(node) == ["skipped: RUN_IF is false: n is 3"]
+
+
+def test_a_skipped_node_is_not_done_by_the_dag_file() -> None:
+    facts = facts_of(CHAIN, {"N0": (NodeStatus.DONE, [])})
+    assert explain_node(facts, "N0").headline == ("Node N0 of t.dag is done: the DAG file says so.")
+    facts.run.nodes["N0"].skipped = True
+    assert explain_node(facts, "N0").headline == "Node N0 of t.dag is done."

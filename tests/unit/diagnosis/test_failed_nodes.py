@@ -78,6 +78,16 @@ def test_a_failed_node_without_any_attempt_has_a_finding() -> None:
     assert found.sentence == "Node A failed: the logs do not tell why."
 
 
+@pytest.mark.parametrize("attempts", [(), (attempt(value=0),)])
+def test_a_node_that_dagman_takes_as_failed(attempts: tuple[Attempt, ...]) -> None:
+    facts = failed(TEXT, "A", *attempts)
+    facts.run.nodes["A"].why = "RUN_IF fails: it is undefined"
+    assert the_finding(facts).sentence == "Node A failed: RUN_IF fails: it is undefined."
+    facts.run.nodes["B"].status, facts.run.nodes["B"].why = NodeStatus.ERROR, "RUN_IF fails: x"
+    facts.run.nodes["A"].why = "RUN_IF fails: x"
+    assert the_finding(facts).sentence == "Nodes A and B failed: for example, RUN_IF fails: x."
+
+
 @pytest.mark.parametrize("attempts", [(), (attempt(value=RETURN_JOB_ABORTED, reason="gone"),)])
 def test_a_cancelled_node(attempts: tuple[Attempt, ...]) -> None:
     facts = failed(TEXT, "A", *attempts)

@@ -271,9 +271,10 @@ def test_jobs_that_are_of_no_node(bench: Bench) -> None:
 def test_a_node_whose_addition_is_refused_has_failed(bench: Bench) -> None:
     bench.submit("A", 7)
     bench.terminate(7)
-    bench.record(JournalRecord.GROWTH_FAILED, text="it is wrong")
+    bench.record(JournalRecord.GROWTH_FAILED, text="ERROR: it is wrong")
     node = bench.node()
     assert (node.status, node.attempts[-1].over) == (ERROR, True)
+    assert node.why == "what it adds to the DAG is refused: it is wrong"
 
 
 def test_the_dag_grows_once_by_each_piece(bench: Bench) -> None:
