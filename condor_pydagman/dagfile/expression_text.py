@@ -20,6 +20,7 @@ _TOKEN = re.compile(
     | (?P<operator>=\?=|=!=|&&|\|\||[<>=!]=|<<|>>>?|[-+*/%<>!~^&|?:,;.=])""",
     re.VERBOSE | re.DOTALL,
 )
+_NAME = re.compile("[A-Za-z_']")
 _EQUALS = "="
 _WORDS = frozenset(("is", "isnt"))  # that are operators
 _PREFIXES = ("!", "~")
@@ -51,6 +52,20 @@ def scopes(expression: str) -> list[str]:
     tokens = (found[0] for found in _TOKEN.finditer(expression) if found.lastgroup == "value")
     names = (token.partition(".") for token in tokens if token[0].isalpha() or token[0] == "_")
     return [scope for scope, point, _ in names if point]
+
+
+def free_names(expression: str) -> list[str]:
+    """The names of an expression, each with what follows its points, but for functions; of one
+    without mistakes.  None, if it has records or lists, whose names mean something in them only."""
+    found = [match for match in _TOKEN.finditer(expression) if match.lastgroup != "space"]
+    tokens = [match[0] for match in found]
+    if not {"[", "."}.isdisjoint(tokens):
+        return []
+    return [
+        token
+        for match, token, after in zip(found, tokens, [*tokens[1:], ""])
+        if match.lastgroup == "value" and _NAME.match(token) and after != "("
+    ]
 
 
 class _Reader:

@@ -120,12 +120,12 @@ CODES: dict[str, Code] = {
     ),
     "DAG206": Code(
         _WARNING,
-        "a category without MAXJOBS, which hence limits nothing",
+        "a category that no MAXJOBS, SHARED_LIMIT, ENOUGH, BRAKE or RUN_IF names",
         "add a line MAXJOBS with its name, or take the category away",
     ),
     "DAG207": Code(
         _WARNING,
-        "a MAXJOBS for a category without nodes",
+        "a MAXJOBS or a SHARED_LIMIT for a category without nodes",
         "categories of a splice are named splice+category; check the spelling",
     ),
     "DAG208": Code(
@@ -225,6 +225,12 @@ CODES: dict[str, Code] = {
         _WARNING,
         "a SITE_POLICY expression with a word before a point that names no ad",
         "TARGET is the site, MY the group; anything else is undefined there",
+    ),
+    "DAG415": Code(
+        _WARNING,
+        "a RUN_IF with a name or an Outcome that there is not",
+        "expected Parents.<name>.<value>, Category.<name>.<count>, Done, Failed, Skipped, Futile, "
+        "Total or Retries; texts stand in double quotes",
     ),
 }
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 from array import array
 
+from condor_pydagman.dagfile.condition_text import CATEGORY as IN_CONDITIONS
+from condor_pydagman.dagfile.condition_text import references
+from condor_pydagman.dagfile.enough_lines import CATEGORY
 from condor_pydagman.dagfile.expression_text import scopes
 from condor_pydagman.graph import brakes
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle
+from condor_pydagman.graph.lint.condition_rules import check_conditions
 from condor_pydagman.graph.lint.findings import Findings
 from condor_pydagman.graph.model import DONE, JOIN, NOOP, Dag, Retry
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
@@ -34,6 +38,7 @@ def check_graph(dag: Dag, findings: Findings) -> None:
     _timeouts(dag, findings)
     _brakes(dag, findings)
     _site_policies(dag, findings)
+    check_conditions(dag, findings)
     _not_of_stock(dag, findings)
 
 
@@ -140,14 +145,31 @@ def _categories(dag: Dag, findings: Findings) -> None:
     first: dict[str, int] = {}
     for node, category in dag.categories.items():
         first.setdefault(category, node)
+    used = _used_categories(dag)
     for category, node in first.items():
-        if category not in dag.category_limits:
+        if category not in dag.category_limits and category not in used:
             message = f"category {category} has no MAXJOBS, so it limits nothing"
             _add(findings, "DAG206", dag, node, message, "CATEGORY", dag.names[node])
     for category, limit in dag.category_limits.items():
         if category not in first:
             message = f"no node is in category {category}, so MAXJOBS {limit} limits nothing"
             findings.add("DAG207", message, words=("MAXJOBS", category))
+    for use in dag.limit_uses:
+        if use.category and use.category not in first:
+            message = f"no node is in category {use.category}, so SHARED_LIMIT {use.limit} is idle"
+            findings.add("DAG207", message, words=("SHARED_LIMIT", use.category))
+
+
+def _used_categories(dag: Dag) -> set[str]:
+    """Those that other lines than MAXJOBS name."""
+    conditions = (condition.expression for condition in dag.conditions.values())
+    named = (one for expression in conditions for one in references(expression))
+    return {
+        *(brake.category for brake in dag.brakes),
+        *(enough.name for enough in dag.enoughs if enough.members == CATEGORY),
+        *(use.category for use in dag.limit_uses),
+        *(one.name for one in named if one.what == IN_CONDITIONS),
+    }
 
 
 def _isolated(dag: Dag, findings: Findings) -> None:

@@ -150,13 +150,18 @@ class _Locator:
                 for key in self._wanted
                 if key[0] == word and key[1] in parents and key[2] in children
             ]
-        if isinstance(command, commands.MaxJobs):
-            bare = command.category
-            return [(word, bare), (word, place.scope.prefix + bare), (word, prefix + bare)]
+        category = _category(command)
+        if category:
+            outer = place.scope.prefix + category
+            return [(word, category), (word, outer), (word, prefix + category)]
         if isinstance(command, (commands.SubmitDescription, commands.BrakeLine)):
             return [(word, command.name)]
         if isinstance(command, commands.FeederLine):
             return [(word, command.program.split()[0])]
+        if isinstance(command, commands.SitePolicyLine):
+            is_all = command.group.upper() == "ALL_GROUPS"
+            found = [key for key in self._wanted if key[0] == word and key[2] == command.key]
+            return [key for key in found if is_all or key[1] == prefix + command.group]
         name = getattr(command, "node", "")
         if name.upper() == "ALL_NODES":
             return [key for key in self._wanted if key[0] == word]
@@ -173,6 +178,13 @@ class _Locator:
             return prefix
         parts = prefix.split("+")
         return "+".join([self._prefix + part for part in parts[:-1]] + [self._prefix])
+
+
+def _category(command: Command) -> str:
+    """The category that the limit of a command is about; '' for other commands."""
+    if isinstance(command, commands.MaxJobs):
+        return command.category
+    return "".join(command.names[:1]) if isinstance(command, commands.SharedLimit) else ""
 
 
 def _show_lines(findings: Findings, world: World) -> None:

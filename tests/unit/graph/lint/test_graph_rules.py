@@ -59,6 +59,25 @@ def test_categories_without_limit_and_limits_without_category() -> None:
     assert (no_node.code, no_node.line) == ("DAG207", 3)
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ENOUGH CATEGORY c 1",
+        "BRAKE b 0 CATEGORY c HALT",
+        "SHARED_LIMIT tape CATEGORY c",
+        "RUN_IF C Category.c.Done > 0",
+    ],
+)
+def test_what_else_a_category_is_for(line: str) -> None:
+    assert codes(ABC + CHAIN + f"CATEGORY B c\n{line}\n") == []
+
+
+def test_a_shared_limit_of_a_category_without_nodes() -> None:
+    (finding,) = found(ABC + CHAIN + "SHARED_LIMIT tape CATEGORY c\n")
+    assert (finding.code, finding.line) == ("DAG207", 6)
+    assert finding.message == "no node is in category c, so SHARED_LIMIT tape is idle"
+
+
 def test_one_lonely_node_is_told_many_are_not() -> None:
     assert codes(ABC + "JOB L a.sub\n" + CHAIN) == ["DAG208"]
     assert codes(ABC + "JOB L a.sub\nJOB M a.sub\n" + CHAIN) == []
@@ -124,3 +143,10 @@ def test_warnings_of_dagman_itself() -> None:
 )
 def test_words_before_a_point_name_an_ad(policy: str, found: list[str]) -> None:
     assert codes(f"JOB A a.sub\nSITE_GROUP g NODES A\nSITE_POLICY g {policy}\n") == found
+
+
+@pytest.mark.parametrize("group", ["g", "ALL_GROUPS"])
+def test_the_line_of_a_site_policy(group: str) -> None:
+    dag = "JOB A a.sub\nSITE_GROUP g NODES A\nSITE_POLICY g WAIT 5m\n"
+    (finding,) = found(dag + f"SITE_POLICY {group} RANK TARGT.Cpus\n")
+    assert finding.line == 4

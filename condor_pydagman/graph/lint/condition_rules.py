@@ -1,0 +1,81 @@
+"""Findings about RUN_IF: what an expression names and nothing gives a value.
+
+ClassAds have no wrong names: one that means nothing is undefined, so the node fails, or a
+comparison with it skips the node, when its parents have run for hours.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from condor_pydagman.dagfile.condition_text import PARENTS, Reference, references
+from condor_pydagman.dagfile.expression_text import free_names
+from condor_pydagman.graph.lint.findings import Findings
+from condor_pydagman.graph.model import Dag
+
+CODE = "DAG415"
+_COUNTS = ("Done", "Failed", "Skipped", "Futile", "Total")
+_OF_PARENTS = ("Outcome", "ExitCode", "Signal", "Retries")
+_OUTCOMES = ("DONE", "FAILED", "SKIPPED", "FUTILE")
+_LITERALS = ("true", "false", "undefined", "error", "is", "isnt")
+_TOP = frozenset(
+    (*(name.lower() for name in _COUNTS), "retries", *_LITERALS, "parents", "category", "my")
+)
+_OUTCOME_IS = re.compile(
+    r'\bOutcome\s*(?:=\?=|=!=|==|!=)\s*(?:"([^"\\]*)"|(done|failed|skipped|futile)\b)',
+    re.IGNORECASE,
+)
+
+
+def check_conditions(dag: Dag, findings: Findings) -> None:
+    """Look at the RUN_IF lines of a DAG whose parents and categories are known to be right."""
+    for node, condition in dag.conditions.items():
+        name = dag.names[node]
+        for what, hint in _remarks(dag, condition.expression):
+            message = f"RUN_IF of node {name}: {what}"
+            place = dag.places.of_condition(node)
+            findings.add(CODE, message, place=place, node=name, words=("RUN_IF", name), hint=hint)
+
+
+def _remarks(dag: Dag, expression: str) -> Iterator[tuple[str, str]]:
+    """What is wrong, and what to do if that is not the usual."""
+    for name in dict.fromkeys(free_names(expression)):
+        if name.partition(".")[0].lower() not in _TOP:
+            yield f"{name} has no meaning there, so it is undefined", _hint(name)
+    for one in references(expression):
+        yield from _unpublished(dag, one) if one.what == PARENTS else _uncounted(one)
+    for text, count in _OUTCOME_IS.findall(expression):
+        if count:
+            yield f"an Outcome is a text, and {count} a number of parents", _hint(count)
+        elif text.upper() not in _OUTCOMES:
+            yield f'no Outcome is "{text}"', f"expected {_listed(_OUTCOMES)}"
+
+
+def _hint(name: str) -> str:
+    """For a text without quotes, or in the wrong ones."""
+    text = name.strip("'")
+    return f'a text stands in double quotes: "{text}"' if text.upper() in _OUTCOMES else ""
+
+
+def _unpublished(dag: Dag, one: Reference) -> Iterator[tuple[str, str]]:
+    node = dag.ids.get(one.name)
+    if not one.key or node is None or _is_one_of(one.key, _OF_PARENTS):
+        return
+    published = dag.published.get(node)
+    if published is None or not (published.file or _is_one_of(one.key, published.attributes)):
+        hint = f"expected {_listed(_OF_PARENTS)}, or what a PUBLISH line of {one.name} names"
+        yield f"node {one.name} does not publish {one.key}, so it is undefined", hint
+
+
+def _uncounted(one: Reference) -> Iterator[tuple[str, str]]:
+    if one.key and not _is_one_of(one.key, _COUNTS):
+        yield f"a category has no {one.key}, so it is undefined", f"expected {_listed(_COUNTS)}"
+
+
+def _is_one_of(key: str, names: tuple[str, ...]) -> bool:
+    return key.lower() in (name.lower() for name in names)
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return ", ".join(names[:-1]) + f" or {names[-1]}"

@@ -1,0 +1,60 @@
+"""RUN_IF expressions with names that there are not."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.graph.lint.paper import codes, found
+
+DAG = "JOB A a.sub\nJOB B a.sub\nCATEGORY A sim\nPARENT A CHILD B\n"
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        ("Parent.A.ExitCode == 0", "Parent.A.ExitCode has no meaning there, so it is undefined"),
+        ("A.ExitCode == 0", "A.ExitCode has no meaning there, so it is undefined"),
+        ("Failed > limit(3) + less", "less has no meaning there, so it is undefined"),
+        ("Parents.A.Outcome == 'DONE'", "'DONE' has no meaning there, so it is undefined"),
+        ("Parents.A.Outcome =!= Done", "an Outcome is a text, and Done a number of parents"),
+        ('Parents.A.Outcome == "SUCCESS"', 'no Outcome is "SUCCESS"'),
+        ("Parents.A.Exitcod == 0", "node A does not publish Exitcod, so it is undefined"),
+        ("Category.sim.Dne > 1", "a category has no Dne, so it is undefined"),
+    ],
+)
+def test_a_name_without_a_value(expression: str, message: str) -> None:
+    (finding,) = found(DAG + f"MAXJOBS sim 1\nRUN_IF B {expression}\n")
+    assert (finding.code, finding.line, finding.node) == ("DAG415", 6, "B")
+    assert finding.message == f"RUN_IF of node B: {message}"
+
+
+def test_what_to_write_instead() -> None:
+    quoted, plain = (
+        found(DAG + f"MAXJOBS sim 1\nRUN_IF B Parents.A.Outcome == {text}\n")[0].hint
+        for text in ("'DONE'", "done")
+    )
+    assert (quoted, plain) == (
+        'a text stands in double quotes: "DONE"',
+        'a text stands in double quotes: "done"',
+    )
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "total > 1 && (Retries == 0 || Category.sim.Failed < 2)",
+        'isUndefined(Parents.A.Signal) && member("x", {"x"})',
+        'Parents.A.outcome =?= "done" && parents.a1.ExitCode isnt undefined && 1.5e3 > 2',
+        "[ a = 1 ].a == 1 && MY.Done > 0",
+        "Parents.A.Size > 2 || Parents.'A'.MemoryUsage > 3",
+    ],
+)
+def test_names_that_have_a_value(expression: str) -> None:
+    dag = DAG.replace("PARENT A ", "JOB a1 a.sub\nPARENT A a1 ") + "MAXJOBS sim 1\n"
+    dag += "PUBLISH A ATTRIBUTES size,MemoryUsage\n"
+    assert codes(dag + f"RUN_IF B {expression}\n") == []
+
+
+def test_a_file_may_have_any_name() -> None:
+    dag = DAG + "MAXJOBS sim 1\nPUBLISH A FILE a.ad\n"
+    assert codes(dag + "RUN_IF B Parents.A.size > 1\n") == []
