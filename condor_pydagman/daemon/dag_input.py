@@ -13,13 +13,13 @@ from condor_pydagman.adapters import files, kept_pieces, own_files
 from condor_pydagman.adapters.lock_holder import living_holder
 from condor_pydagman.adapters.outlog import OutLog
 from condor_pydagman.config import Config
-from condor_pydagman.dagfile.choice_lines import FROM, ONLY, UNTIL
+from condor_pydagman.dagman_job.choices import choices_in_force
 from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.errors import FileError, PydagmanError, UsageError, is_machine_error
 from condor_pydagman.graph import chosen_nodes
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle
-from condor_pydagman.graph.model import Choice, Dag
+from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.piece import Piece
 from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.graph.progress import apply_progress
@@ -210,22 +210,13 @@ def _apply_rescue(
 
 def _leave_out(dag: Dag, options: DagmanOptions, out: OutLog) -> None:
     """CHOOSE: what the command line says goes before what files say."""
-    choices = _choices(options) or ([] if options.choose_all else dag.choices)
+    choices = choices_in_force(dag, options)
     try:
         left = chosen_nodes.leave_out(dag, choices)
     except UsageError as error:
         raise CannotStart(f"ERROR: CHOOSE: {error}") from None
     if choices:
         out.say(f"{left} nodes are left out: CHOOSE {'; '.join(map(str, choices))}")
-
-
-def _choices(options: DagmanOptions) -> list[Choice]:
-    """What the command line chooses."""
-    return [
-        *chosen_nodes.listed(FROM, options.choose_from),
-        *chosen_nodes.listed(UNTIL, options.choose_until),
-        *chosen_nodes.listed(ONLY, options.choose_only),
-    ]
 
 
 def _refuse_cycle(dag: Dag, config: Config) -> None:

@@ -25,7 +25,7 @@ from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.diagnosis.phrases import names_of, number_of
 from condor_pydagman.diagnosis.waiting_groups import waiting_findings
-from condor_pydagman.graph.model import Dag
+from condor_pydagman.graph.model import LEFT_OUT, Dag
 from condor_pydagman.names import logged_name
 from condor_pydagman.printable import message
 from condor_pydagman.report.words import duration, result
@@ -69,13 +69,15 @@ def explain_node(facts: Facts, name: str) -> Explanation:
         *unknown_findings(facts),
     ]
     is_old = status is NodeStatus.DONE and not (run.attempts or run.cached or run.skipped)
-    since = _done_before(facts) if is_old else _since(facts, run)
+    since = _done_before(facts, number) if is_old else _since(facts, run)
     headline = f"Node {message(name)} of {facts.name} {_STATES[status]}{since}."
     return Explanation(facts.name, headline, in_order(findings), name, tuple(life_of(run)))
 
 
-def _done_before(facts: Facts) -> str:
+def _done_before(facts: Facts, number: int | None) -> str:
     """Of a node that has not run."""
+    if facts.dag is not None and number is not None and facts.dag.flags[number] & LEFT_OUT:
+        return ": it is left out by CHOOSE"
     if facts.run.rescue_read:
         return f" since an earlier run: {facts.run.rescue_read}, or the DAG file, says so"
     return ": the DAG file says so"

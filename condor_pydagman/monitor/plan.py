@@ -10,8 +10,10 @@ from condor_pydagman.adapters import kept_pieces
 from condor_pydagman.adapters.files import DagFiles, read_text, working_directory
 from condor_pydagman.adapters.grown_dag import add_grown
 from condor_pydagman.adapters.local_time import logged_minute
+from condor_pydagman.dagman_job.choices import choices_in_force
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.graph.build import BuildOptions, build
+from condor_pydagman.graph.chosen_nodes import leave_out
 from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.graph.progress import apply_progress
@@ -33,7 +35,8 @@ class Plan(NamedTuple):
     """A DAG and what it says of each node.
 
     Attributes:
-        dag: the graph, with the progress of the rescue file that the run began with.
+        dag: the graph, with the progress of the rescue file that the run began with, and without
+            what was not chosen.
         nodes: by the names that the nodes log has for them, in the order of the DAG.
     """
 
@@ -96,6 +99,7 @@ def read_dag(found: FoundDag, rescue: str = "") -> Dag:
             if rescue and os.path.exists(rescue):
                 pieces = kept_pieces.of(dag, found.paths)
                 apply_progress(dag, read_text(rescue), rescue, options, pieces)
+            leave_out(dag, choices_in_force(dag, found.options))
             add_grown(dag, found.paths, found.nodes_log)
     except DagFileErrors as errors:
         raise PydagmanError(errors.detail()) from None

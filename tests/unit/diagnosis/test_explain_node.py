@@ -7,6 +7,7 @@ from typing import Any
 from condor_pydagman.diagnosis.explain_node import explain_node, life_of
 from condor_pydagman.diagnosis.explanation import Explanation, Weight
 from condor_pydagman.engine.report import GroupReport
+from condor_pydagman.graph.model import LEFT_OUT
 from condor_pydagman.trace.run_history import Attempt, DagState, NodeRun
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeStatus
 from tests.unit.diagnosis import NOW, attempt, facts_of, hold, script, texts, without_jobs
@@ -141,6 +142,15 @@ def test_several_jobs_removed_skipped_and_not_submitted() -> None:
     assert life(node) == ["skipped: its PRE script returned the value of PRE_SKIP"]
     node.why = "RUN_IF is false: n is 3"
     assert life(node) == ["skipped: RUN_IF is false: n is 3"]
+
+
+def test_a_node_that_is_left_out() -> None:
+    facts = facts_of(CHAIN, {"N0": (NodeStatus.DONE, [])})
+    assert facts.dag is not None
+    facts.dag.flags[0] |= LEFT_OUT
+    assert explain_node(facts, "N0").headline == (
+        "Node N0 of t.dag is done: it is left out by CHOOSE."
+    )
 
 
 def test_a_skipped_node_is_not_done_by_the_dag_file() -> None:

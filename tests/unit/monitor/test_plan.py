@@ -50,6 +50,19 @@ def test_the_rescue_file_of_the_last_run(tmp_path: Path) -> None:
     assert not plans(tmp_path)["A"].done
 
 
+@pytest.mark.parametrize(
+    ("options", "left_out"),
+    [("", ["A"]), ("-choose_from A", []), ("-choose_all", []), ("-choose_only A", ["C"])],
+)
+def test_what_is_left_out(tmp_path: Path, options: str, left_out: list[str]) -> None:
+    lines = DAG + "PARENT A CHILD C\nPARENT B CHILD C\nCHOOSE FROM C\n"
+    (tmp_path / "t.dag").write_text(lines)
+    submitted = f'arguments = "-p 0 -f -l . -Dag t.dag {options}"\n'
+    (tmp_path / "t.dag.condor.sub").write_text(submitted)
+    DagLogs(tmp_path).start()
+    assert [name for name, plan in plans(tmp_path).items() if plan.done and name != "B"] == left_out
+
+
 def test_a_dag_that_can_t_be_read(tmp_path: Path) -> None:
     DagLogs(tmp_path)
     with pytest.raises(PydagmanError, match=r"t\.dag"):
