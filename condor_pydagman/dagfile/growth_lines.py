@@ -11,12 +11,12 @@ from condor_pydagman.dagfile.lexer import Words
 from condor_pydagman.dagfile.line_error import LineError
 from condor_pydagman.dagfile.line_parts import (
     Context,
+    checked_number,
     end,
     needed,
     needed_file,
     node_name,
     normal,
-    number,
     unexpected,
 )
 from condor_pydagman.dagfile.quoting import file_word, joined, name_word
@@ -25,6 +25,7 @@ BETWEEN, ANYWHERE = "BETWEEN", "ANYWHERE"
 PLACE = re.compile(r"\{(item|number|[1-9][0-9]?)\}")  # in patterns of SCATTER
 
 _PAIR = re.compile(r"([A-Za-z_][A-Za-z_0-9]{0,99})=(.*)", re.S)
+_QUOTED = re.compile(r'"([^"]*)"')  # as VARS has its values
 _EXTEND = (BETWEEN, ANYWHERE, "DIR", "PREFIX")
 _SCATTER = ("VARS", "DIR", "PREFIX")
 _FEEDER = {"BELOW": 1, "AT_MOST": 1, "TIMEOUT": 1, "RETRIES": 0}  # and the lowest value
@@ -126,7 +127,8 @@ def _pairs(words: Words) -> tuple[tuple[str, str], ...]:
         if found is None:
             hint = "expected key=value, without blanks; {item} stands for an item of the list"
             raise LineError(f"Invalid variable '{word}'", words, hint=hint)
-        pairs[found[1]] = found[2]
+        quoted = _QUOTED.fullmatch(found[2])
+        pairs[found[1]] = quoted[1] if quoted else found[2]
     end(words)
     if not pairs:
         raise LineError("VARS missing its variables", words)
@@ -145,9 +147,7 @@ def read_feeder(words: Words, context: Context) -> Command:
         if key not in left:
             unexpected(word, words, *(option.replace("_", "-") for option in left), "PROGRAM")
         shown = key.replace("_", "-")
-        found[key] = number(
-            words, f"{shown} missing its number", f"Invalid {shown} number '{{}}'", _FEEDER[key]
-        )
+        found[key] = _whole(words, shown, _FEEDER[key])
     if "BELOW" not in found:
         hint = "expected BELOW <n>: the program runs when fewer than n nodes have not ended"
         raise LineError("The feeder has no BELOW", words, hint=hint)
@@ -159,6 +159,17 @@ def read_feeder(words: Words, context: Context) -> Command:
         found.get("TIMEOUT", FEEDER_TIMEOUT_S),
         found.get("RETRIES", FEEDER_RETRIES),
     )
+
+
+def _whole(words: Words, shown: str, low: int) -> int:
+    """A number without anything behind it: 1h is not one second."""
+    word = needed(words, f"{shown} missing its number")
+    invalid = f"Invalid {shown} number '{{}}'"
+    if word[:1].isdigit() and not word.isdigit():
+        unit = "seconds" if shown == "TIMEOUT" else "digits"
+        hint = f"expected a whole number, with nothing behind its {unit}"
+        raise LineError(invalid.format(word), words, hint=hint)
+    return checked_number(word, words, invalid, low)
 
 
 def _program(words: Words) -> str:

@@ -135,13 +135,17 @@ def mistakes(dag: Dag) -> Iterator[ProcessingError]:
                 if parents is None:
                     parents = {dag.names[parent] for parent in parents_of(dag, node)}
                 if one.name not in parents:
-                    yield _mistake(dag, node, one, _listed("its parents are", parents))
+                    hint = _listed("its parents are", parents, "it has no parents")
+                    yield _mistake(dag, node, one, hint)
             elif one.name not in categories:
-                yield _mistake(dag, node, one, _listed("the categories are", categories))
+                hint = _listed("the categories are", categories, "the DAG has no categories")
+                yield _mistake(dag, node, one, hint)
 
 
-def _listed(what: str, names: set[str]) -> str:
-    known = ", ".join(attribute_name(name) for name in sorted(names)[:5]) or "none"
+def _listed(what: str, names: set[str], nobody: str) -> str:
+    if not names:
+        return nobody
+    known = ", ".join(attribute_name(name) for name in sorted(names)[:5])
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
     return f"{what} {known}{more}"
 

@@ -7,7 +7,7 @@ by their names, so that nodes by which the DAG grows are among them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.enough_lines import ALL_NODES, CATEGORY, PARENTS, write_enough
@@ -133,10 +133,7 @@ def _nobody(dag: Dag, enough: Enough) -> str:
         return "give the node parents with a PARENT line"
     if enough.members == ALL_NODES:
         return "name a splice that has nodes, or leave OF out"
-    return _listed("the categories are", dag.categories.values())
-
-
-def _listed(what: str, names: Iterable[str]) -> str:
-    known = sorted(set(names))
+    known = sorted(set(dag.categories.values()))
     more = f" and {len(known) - 5} more" if len(known) > 5 else ""
-    return f"{what} {', '.join(known[:5]) or 'none'}{more}"
+    names = f"{', '.join(known[:5])}{more}"
+    return f"the categories are {names}" if known else "the DAG has no categories"

@@ -144,10 +144,15 @@ def _quoted(value: str) -> str:
 
 
 def _no_name(extension: Extension, line: int, item: str, name: str) -> ProcessingError:
+    words = len(item.split())
+    hint = f"the pattern is {extension.pattern}; {{number}} in it gives names of digits"
+    if PLACE.search(name):
+        number = f"{words} word{'s' if words > 1 else ''}"
+        hint = f"the pattern is {extension.pattern}, and the line has {number}"
     error = ProcessingError(
         f"'{name}' can't be the name of a node",
         file="",
-        hint=f"the pattern is {extension.pattern}; {{number}} in it gives names of digits",
+        hint=hint,
         at=item,
     )
     return placed(error, extension.file, line, item)

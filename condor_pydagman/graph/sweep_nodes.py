@@ -97,6 +97,7 @@ def read_rows(text: str, file: str) -> Table:
     """
     import csv  # imported late: few DAGs have a table
 
+    text = text.removeprefix("\ufeff")  # which spreadsheets write at the beginning
     reader = csv.reader(text.splitlines(keepends=True), strict=True, skipinitialspace=True)
     lines: list[int] = []
     rows: list[list[str]] = []
@@ -130,8 +131,10 @@ def _refuse_head(head: Sequence[str], file: str) -> None:
         raise UsageError(f"{file} has no first line that names the variables")
     for name in head:
         if not is_variable(name):
+            commas = "; commas separate the columns" if len(head) == 1 else ""
             raise UsageError(
                 f"{file}:1 can't name a variable {name[:40]!r}: expected letters, digits and _"
+                f"{commas}"
             )
         if [other.lower() for other in head].count(name.lower()) > 1:
             raise UsageError(f"{file}:1 names the variable {name} twice")

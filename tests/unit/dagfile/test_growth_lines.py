@@ -19,7 +19,7 @@ from condor_pydagman.dagfile.parser import parse
             commands.ExtendLine(1, "A", "m n", False, "d", ""),
         ),
         (
-            "SCATTER A l x-{item} x.sub DIR d PREFIX S+ VARS a={1} b={number}/{item}",
+            'SCATTER A l x-{item} x.sub DIR d PREFIX S+ VARS a="{1}" b={number}/{item}',
             commands.ScatterLine(
                 1,
                 "A",
@@ -94,6 +94,8 @@ def test_feeders(line: str, command: commands.FeederLine) -> None:
         ("FEEDER BELOW 1 BELOW 2 PROGRAM feed", "Unexpected token 'BELOW'"),
         ("FEEDER BELOW 1 AT-MOST 0 PROGRAM feed", "Invalid AT-MOST number '0'"),
         ("FEEDER BELOW 1 TIMEOUT 0 PROGRAM feed", "Invalid TIMEOUT number '0'"),
+        ("FEEDER BELOW 1 TIMEOUT 1h PROGRAM feed", "Invalid TIMEOUT number '1h'"),
+        ("FEEDER BELOW 5% PROGRAM feed", "Invalid BELOW number '5%'"),
         ("FEEDER BELOW 1 RETRIES -1 PROGRAM feed", "Invalid RETRIES number '-1'"),
         ("FEEDER BELOW 1 PROGRAM feed $JOB", "Unknown macro '$JOB' of a feeder"),
     ],

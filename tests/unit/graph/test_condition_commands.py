@@ -51,13 +51,13 @@ def test_a_splices_node_can_have_parents_outside_of_it() -> None:
         (
             "RUN_IF A Parents.B.n > 1",
             "B is no parent of node A, whose RUN_IF names it",
-            "its parents are none",
+            "it has no parents",
             "B.n",
         ),
         (
             "RUN_IF C Category.x.Done > 1",
             "There is no category x, which the RUN_IF of node C names",
-            "the categories are none",
+            "the DAG has no categories",
             "x.Done",
         ),
     ],

@@ -156,3 +156,9 @@ def test_an_item_that_gives_no_name() -> None:
         scattered(Extension("l.txt", pattern="n-{item}", submit="x"), "good\nnot good\na+b\n")
     assert [(e.file, e.line) for e in caught.value.errors] == [("l.txt", 2), ("l.txt", 3)]
     assert "'n-not good' can't be the name of a node" in caught.value.detail()
+
+
+def test_an_item_that_has_fewer_words_than_the_pattern() -> None:
+    with pytest.raises(DagFileErrors, match="can't be the name of a node") as caught:
+        scattered(Extension("l.txt", pattern="n-{2}", submit="x"), "a b\nc\n")
+    assert "the pattern is n-{2}, and the line has 1 word" in caught.value.detail()

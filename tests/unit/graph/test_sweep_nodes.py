@@ -41,9 +41,10 @@ def test_dimensions_that_do_not_fit(dimensions: list[Dimension], message: str) -
         product(dimensions)
 
 
-def test_a_table() -> None:
+@pytest.mark.parametrize("mark", [False, True])
+def test_a_table(mark: bool) -> None:
     text = 'id, energy,note\r\n1,10,"a, b"\r\n\r\n2,"20","say ""x"""\n'
-    table = read_rows(text, "t.csv")
+    table = read_rows("\ufeff" * mark + text, "t.csv")
     assert table.columns == {"id": ["1", "2"], "energy": ["10", "20"], "note": ["a, b", 'say "x"']}
     assert list(table.lines) == [2, 4]
 
@@ -54,6 +55,7 @@ def test_a_table() -> None:
         ("", "t.csv has no first line"),
         ("a,b\n", "t.csv has no rows"),
         ("a,b c\n1,2\n", "t.csv:1 can't name a variable 'b c'"),
+        ("a;b\n1;2\n", "can't name a variable 'a;b': .*; commas separate the columns"),
         ("a,A\n1,2\n", "t.csv:1 names the variable a twice"),
         ("a,b\n1,2\n3\n", "t.csv:3 has 1 cells: expected 2, for a, b"),
         ('a\n"x\n', "t.csv:3 can't be read as CSV|t.csv:2 can't be read as CSV"),
