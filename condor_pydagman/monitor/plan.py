@@ -27,7 +27,7 @@ from condor_pydagman.trace.out_log_text import BEGIN_OF_RUN, OutKind, OutLine, o
 from condor_pydagman.trace.run_history import NodePlan
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
-MAX_SMALL_BYTES = 4 << 20  # of DAG files; they are read in half a second
+MAX_SMALL_BYTES = 4 << 20  # of DAG files and what was added; they are read in half a second
 _NONE = NodePlan()
 
 
@@ -59,6 +59,7 @@ def read_small_plan(found: FoundDag) -> Plan | None:
     """As `read_plan`, for those who have no time to lose: None if the DAG files have more than
     MAX_SMALL_BYTES, or can't be read."""
     files = [os.path.join(found.directory, file) for file in found.files]
+    files.append(found.paths.grown)
     return read_whole_plan(found) if sum(map(size_of, files)) <= MAX_SMALL_BYTES else None
 
 

@@ -17,7 +17,7 @@ from condor_pydagman.monitor.found_state import DagState, state_of_ad, state_of_
 from condor_pydagman.monitor.plan import Plan, read_small_plan, read_whole_plan
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.overview import Overview, overview
-from condor_pydagman.trace.run_history import NodePlan, Run
+from condor_pydagman.trace.run_history import NodePlan, NodeRun, Run
 from condor_pydagman.trace.tally import Tally
 from condor_pydagman.vocabulary import NodeStatus
 
@@ -25,6 +25,7 @@ MAX_LOG_BYTES = 32 << 20  # of a nodes log that is read whole; that takes a seco
 MAX_WHOLE_BYTES = 1 << 30  # the same where all nodes are wanted
 TAIL_BYTES = 8 << 20  # of the end of a larger one
 ASK_S = 15.0  # between questions to the schedd
+READING_SHARE = 20  # a DAG that grows is read again after this many times as long as it takes
 MAX_DEPTH = 4  # of sub-DAGs
 MAX_DAGS = 100  # with its sub-DAGs
 _LIVE = (DagState.RUNNING, DagState.HALTED)
@@ -64,6 +65,7 @@ class WatchedDag:
         self._path = os.path.realpath(found.paths.primary)
         self._followed.add(self._path)
         self._plan: Plan | None = None
+        self._next_reading = 0.0  # of a DAG that has grown; by the monotonic clock
         huge = size_of(found.nodes_log) > (MAX_WHOLE_BYTES if whole else MAX_LOG_BYTES)
         self._monitor = DagMonitor(
             found,
@@ -138,14 +140,35 @@ class WatchedDag:
                 if self._heard is not None:
                     self._heard(events)
             if not self._monitor.more:
-                return
+                return self._take_growth()
+
+    def _take_growth(self) -> None:
+        """Read the DAG anew if it has grown since it was read."""
+        plan, run, began = self._plan, self._monitor.run, time.monotonic()
+        if plan is None or run.pieces <= {piece.number for piece in plan.dag.pieces}:
+            return
+        if began < self._next_reading:
+            return
+        grown = self._read_plan()
+        self._next_reading = time.monotonic() + READING_SHARE * (time.monotonic() - began)
+        if grown is None:
+            return
+        plan.nodes.update(grown.nodes)  # which the monitor has, too
+        self._plan = grown._replace(nodes=plan.nodes)
+        for name in grown.nodes.keys() - run.nodes.keys():
+            status = NodeStatus.DONE if grown.nodes[name].done else NodeStatus.NOT_READY
+            run.nodes[name] = NodeRun(name, status)
+        self._tally = self._new_tally()
 
     def _new_tally(self) -> Tally:
         return Tally(self._monitor.run, self._plan.dag if self._plan is not None else None)
 
     def _node_plans(self) -> Mapping[str, NodePlan] | None:
-        self._plan = read_whole_plan(self.found) if self._whole else read_small_plan(self.found)
+        self._plan = self._read_plan()
         return self._plan.nodes if self._plan is not None else None
+
+    def _read_plan(self) -> Plan | None:
+        return read_whole_plan(self.found) if self._whole else read_small_plan(self.found)
 
     def _set_state(self) -> None:
         """By the files, and by the schedd if these do not say enough."""

@@ -230,7 +230,7 @@ def _exact_counts(tally: Tally) -> tuple[dict[str, int], float]:
         "ready": by_status[NodeStatus.READY] + len(tally.ready),
         "waiting": max(waiting - futile, 0),
         "failed": by_status[NodeStatus.ERROR],
-        "futile": min(futile, waiting),
+        "futile": max(min(futile, waiting), 0),  # nodes of a DAG that grows may not be known yet
     }
     return counts, 0.0
 

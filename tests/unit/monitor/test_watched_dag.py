@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from condor_pydagman.adapters import kept_pieces
+from condor_pydagman.engine.actions import AppendJournalRecord
 from condor_pydagman.errors import PoolError
+from condor_pydagman.graph.building import BuildOptions
+from condor_pydagman.graph.piece import PieceText
 from condor_pydagman.monitor import plan, queue, watched_dag
 from condor_pydagman.monitor.found_dag import find_dag
 from condor_pydagman.monitor.found_state import DagState
 from condor_pydagman.monitor.watched_dag import WatchedDag
-from condor_pydagman.vocabulary import EXIT_RESTART
-from tests import locks
+from condor_pydagman.names import DagPaths
+from condor_pydagman.records.own_events import record_event
+from condor_pydagman.vocabulary import EXIT_RESTART, JournalRecord
+from tests import locks, make
 from tests.dag_logs import BEGIN, DagLogs
 
+PIECE = "JOB X x.sub\nJOB Y x.sub\nRETRY X 1\n"
 DAG = "JOB A a.sub\nJOB B a.sub\nSUBDAG EXTERNAL S inner.dag\n"
 
 
@@ -44,6 +52,28 @@ def test_a_dag_from_its_start_to_its_end(logs: DagLogs) -> None:
     assert (seen.state, seen.exit_code, seen.counts["failed"]) == ("failed", 1, 1)
     assert dag.over
     assert dag.exit_code == 1
+
+
+def test_a_dag_that_grows(logs: DagLogs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watched_dag, "READING_SHARE", 0)
+    (tmp_path / "t.dag").write_text("JOB A a.sub\nJOB B a.sub\nPARENT A CHILD B\n")
+    dag = watched(logs)
+    assert dag.look().counts["total"] == 2
+    logs.submit("A", 7)
+    logs.terminate(7)
+    text = PieceText("p", {"p": PIECE}, BuildOptions(), "", "", "A", ("B",), True)
+    paths = DagPaths(str(tmp_path / "t.dag"))
+    digest = kept_pieces.of(make.dag("A -> B"), paths)._file.keep(text)
+    record = AppendJournalRecord(JournalRecord.GROWN, 0, 0, 1, text=digest)
+    with open(logs.log, "a") as log:
+        log.write(record_event(time.strftime("%Y-%m-%d %H:%M:%S"), "A", record))
+    logs.submit("X", 8)
+    counts = {name: count for name, count in dag.look().counts.items() if count}
+    assert counts == {"total": 4, "done": 1, "idle": 1, "waiting": 1, "ready": 1}
+    logs.terminate(8, value=1)
+    assert dag.look().counts["failed"] == 0
+    assert dag.plan is not None
+    assert dag.plan.nodes["X"].retries == 1
 
 
 def test_sub_dags_that_are_in_the_queue(logs: DagLogs, tmp_path: Path) -> None:
