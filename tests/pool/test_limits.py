@@ -90,9 +90,9 @@ class Shared:
 @STAGE.scene
 def three_dags_share_a_limit_and_one_is_killed(s: Scene) -> None:
     shared = Shared(s, f"few = JOBS {MOST}\n")
-    nodes = {"a": 10, "b": 20, "c": 10}
-    for name, count in nodes.items():
-        shared.submit(name, count, "1.5")  # b must not have ended before it is killed
+    nodes = {"a": 10, "c": 10, "b": 20}
+    for name, count in nodes.items():  # b last, as it must not have ended before it is killed
+        shared.submit(name, count, "1.5")
     shared.until(lambda: shared.runs("b"), "a job of the DAG")
     pid = waiting.until(lambda: shared.pid("b"), "a DAGMan")
     send(pid)
