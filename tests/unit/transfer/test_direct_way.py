@@ -202,7 +202,7 @@ def test_a_wrong_range_is_noticed(mover: Mover, server: FaultyServer) -> None:
 
 
 def test_a_wrong_checksum(mover: Mover, server: FaultyServer) -> None:
-    server.files["/a"] = DATA[:-1] + b"x"
+    server.files["/a"] = DATA[:-1] + bytes([DATA[-1] ^ 1])
     fault = mover.fault(server.url("/a"), "b", checksum=MD5)
     assert (fault.kind, fault.transient) == (FaultKind.MISMATCH, True)
     assert mover.names() == []
