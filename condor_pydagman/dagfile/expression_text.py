@@ -47,13 +47,6 @@ def first_mistake(expression: str) -> tuple[int, str] | None:
     return reader.end()
 
 
-def scopes(expression: str) -> list[str]:
-    """The words of an expression before a point, as in `TARGET.Memory`; of one without mistakes."""
-    tokens = (found[0] for found in _TOKEN.finditer(expression) if found.lastgroup == "value")
-    names = (token.partition(".") for token in tokens if token[0].isalpha() or token[0] == "_")
-    return [scope for scope, point, _ in names if point]
-
-
 def free_names(expression: str) -> list[str]:
     """The names of an expression, each with what follows its points, but for functions; of one
     without mistakes.  None, if it has records or lists, whose names mean something in them only."""

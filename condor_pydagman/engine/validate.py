@@ -73,8 +73,9 @@ def _parents(run: RunState) -> None:
             if node in run.nodes.errors and state == State.FAILED:
                 continue  # a person may have cancelled it before its parents had ended
             group = run.sites.group(parent)
-            if group not in (None, run.sites.group(node)) and run.nodes.retries.get(parent, 0):
-                continue  # it goes on with what its parent has done at an earlier site
+            elsewhere = group not in (None, run.sites.group(node))
+            if elsewhere and parent in run.retrying.extra_retries:
+                continue  # it goes on with what its parent has done before it began anew
             weak = states[parent] == State.FAILED and run.dag.is_weak(parent, node)
             assert weak or states[parent] == State.DONE, run.nodes.move_history(node)
 

@@ -8,7 +8,7 @@ from array import array
 from condor_pydagman.dagfile.condition_text import CATEGORY as IN_CONDITIONS
 from condor_pydagman.dagfile.condition_text import references
 from condor_pydagman.dagfile.enough_lines import CATEGORY
-from condor_pydagman.dagfile.expression_text import scopes
+from condor_pydagman.dagfile.expression_text import free_names
 from condor_pydagman.graph import brakes
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle
 from condor_pydagman.graph.lint.condition_rules import check_conditions
@@ -249,9 +249,9 @@ def _site_policies(dag: Dag, findings: Findings) -> None:
         policy = group.policy
         known = {*_ADS, *(name.lower() for name, _ in policy.attributes)}
         for key in ("requirements", "rank", "rematch_if"):
-            expression = getattr(policy, key)
-            for scope in dict.fromkeys(scopes(expression)):
-                if scope.lower() not in known:
+            names = (name.partition(".") for name in free_names(getattr(policy, key)))
+            for scope in dict.fromkeys(word for word, point, _ in names if point):
+                if scope.lower() not in known and not scope.startswith("'"):
                     message = f"{key.upper()} of group {group.name}: '{scope}.' names no ad"
                     findings.add("DAG414", message, words=("SITE_POLICY", group.name, key.upper()))
 
