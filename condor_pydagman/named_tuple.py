@@ -1,9 +1,9 @@
 """`NamedTuple`: what `typing.NamedTuple` is, for type checkers and for those who use such classes,
-but twenty times as fast to define.
+but eight times as fast to define.
 
 The modules of a DAGMan define some 250 such classes, and each command starts a Python anew:
-typing's would take 80 ms of each start, a third of it.  It compiles every annotation, and a
-constructor for every class; here nothing is compiled before the first object of a class is made.
+typing's take a quarter of the time to load them (docs/performance.md, "Start-up").  They compile
+every annotation, and a constructor; here nothing is compiled before the first object of a class.
 """
 
 from __future__ import annotations
