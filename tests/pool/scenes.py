@@ -7,6 +7,7 @@ test then tells how one of them went. A module has its scenes in `STAGE`.
 from __future__ import annotations
 
 import re
+import shutil
 import signal
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -23,6 +24,7 @@ from tests.pool.access_point import OURS, STOCK, AccessPoint, new_directory
 from tests.pool.dagmans import dagmans_in, send
 from tests.pool.waiting import TIMEOUT_S
 
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 AT_ONCE = 24
 STATUS = "NODE_STATUS_FILE t.status 1\n"
 # A job, and a script, that go on until somebody makes a file `go.NAME`.
@@ -81,6 +83,11 @@ class Scene:
             (self.work / name).write_text(text)
             (self.work / name).chmod(0o755)
         dags.write(self.work, dag)
+
+    def bring(self, example: str) -> None:
+        """Copy the files of an example, a folder of `examples`."""
+        for file in (EXAMPLES / example).iterdir():
+            shutil.copy(file, self.work / file.name)
 
     def submit(self, dag: str, *words: str) -> None:
         """Write the DAG and submit it."""

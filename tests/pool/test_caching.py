@@ -4,7 +4,6 @@ files, and what people do to files."""
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -13,7 +12,6 @@ from tests.pool.scenes import Played, Scene, Stage
 pytestmark = pytest.mark.pool
 
 STAGE = Stage()
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "caching"
 STEP = """\
 universe = scheduler
 executable = step.sh
@@ -191,10 +189,8 @@ def a_dry_run_says_what_would_run(s: Scene) -> None:
 
 @STAGE.scene
 def the_example_runs(s: Scene) -> None:
-    for file in EXAMPLES.iterdir():
-        (s.work / file.name).write_text(file.read_text())
-        (s.work / file.name).chmod(0o755)
-    (s.work / "t.dag").write_text((EXAMPLES / "analysis.dag").read_text())
+    s.bring("caching")
+    (s.work / "t.dag").write_text(s.text("analysis.dag"))
     assert len(again(s)) == 5
     assert again(s) == []
     (s.work / "b.txt").write_text("three\n")

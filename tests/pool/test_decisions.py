@@ -3,8 +3,6 @@ files, and what people ask."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from tests.pool.scenes import Played, Scene, Stage
@@ -12,7 +10,6 @@ from tests.pool.scenes import Played, Scene, Stage
 pytestmark = pytest.mark.pool
 
 STAGE = Stage()
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "decisions"
 # The job exits with $(code), and writes $(text) into its file first.
 STEP = """\
 universe = scheduler
@@ -160,9 +157,7 @@ def a_file_that_is_hostile_harms_nobody(s: Scene) -> None:
 def the_examples_run(s: Scene) -> None:
     found = {}
     for name, code in (("choose", 0), ("switch", 0), ("handler", 1)):
-        for file in EXAMPLES.iterdir():
-            (s.work / file.name).write_text(file.read_text())
-            (s.work / file.name).chmod(0o755)
+        s.bring("decisions")
         (s.work / "ran").unlink(missing_ok=True)
         dag = s.work / f"{name}.dag"
         s.cluster = s.access_point.submit(s.work, dag.name)

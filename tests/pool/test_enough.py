@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.pool.scenes import Played, Scene, Stage
-from tests.pool.test_decisions import EXAMPLES, begin, ran
+from tests.pool.test_decisions import begin, ran
 
 pytestmark = pytest.mark.pool
 
@@ -53,11 +53,8 @@ def a_search_stops_when_enough_is_found(s: Scene) -> None:
 
 @STAGE.scene
 def the_example_of_a_search(s: Scene) -> None:
-    for file in EXAMPLES.iterdir():
-        (s.work / file.name).write_bytes(file.read_bytes())
-        (s.work / file.name).chmod(0o755)
-    (s.work / "t.dag").write_text((EXAMPLES / "search.dag").read_text())
-    s.submit_again()
+    s.bring("decisions")
+    s.submit(s.text("search.dag"))
     assert s.ends() == 0, s.out()[-4000:]
     s.says(r"ENOUGH PARENTS best 2: \d of 4 nodes are done")
     s.says("ULOG_JOB_TERMINATED for HTCondor Node best")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +13,6 @@ from tests.pool.test_steering import steer
 pytestmark = pytest.mark.pool
 
 STAGE = Stage()
-ROOT = Path(__file__).parents[2]
 # Hands out two lines of the list `work` at a time; which, the number of the feeding says.
 HAND_OUT = """\
 #== feed.sh
@@ -94,9 +91,8 @@ test $((first + 1)) -lt "$(wc -l < work)" || exit 3
 
 @STAGE.scene
 def the_example_of_a_feeder(s: Scene) -> None:
-    for file in (ROOT / "examples/feeder").iterdir():
-        shutil.copy(file, s.work / file.name)
-    s.submit((s.work / "feeder.dag").read_text())
+    s.bring("feeder")
+    s.submit(s.text("feeder.dag"))
     assert s.ends() == 0
     assert [s.text(f"sample{n:02}.out") for n in range(1, 13)] == [
         f"sample{n:02}: {111 * n} reads aligned\n" for n in range(1, 13)

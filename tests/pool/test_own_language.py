@@ -6,10 +6,8 @@ after a restart, a job that the schedd has lost is noticed.
 from __future__ import annotations
 
 import re
-import shutil
 import time
 from datetime import datetime
-from pathlib import Path
 
 import pytest
 
@@ -19,7 +17,6 @@ from tests.pool.scenes import STATUS, Played, Scene, Stage
 pytestmark = pytest.mark.pool
 
 STAGE = Stage()
-ROOT = Path(__file__).parents[2]
 
 
 def fails(node: str, code: int = 1, seconds: float = 0) -> str:
@@ -293,9 +290,8 @@ def part_of_a_dag_fails_recovers_and_is_run_from_its_rescue_file(s: Scene) -> No
 
 @STAGE.scene
 def the_example_of_a_sweep(s: Scene) -> None:
-    for file in (ROOT / "examples/sweep").iterdir():
-        shutil.copy(file, s.work / file.name)
-    s.submit((s.work / "sweep.dag").read_text())
+    s.bring("sweep")
+    s.submit(s.text("sweep.dag"))
     assert s.ends() == 0
     lines = s.text("table.txt").splitlines()
     assert len(lines) == 12
