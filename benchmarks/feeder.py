@@ -1,4 +1,4 @@
-"""What done nodes cost that a FEEDER has added: python -m benchmarks.feeder [--nodes N]
+"""What done nodes cost that a FEEDER has added: python -m benchmarks.feeder [--nodes N] [--kept N]
 
 A DAG without nodes is fed with pieces of 1,000 nodes, each with a variable, in pairs of parent and
 child, and each runs and ends well.  The parts of DAGMan do it that do so in a run: the desk that
@@ -56,12 +56,13 @@ def resident() -> int:
 class Fed:
     """A DAG that is fed."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, kept: int) -> None:
         self._dag = build(
             ["x.dag"], lambda _: f"FEEDER BELOW {PIECE} PROGRAM feed\n", BuildOptions()
         )
         pieces = kept_pieces.of(self._dag, DagPaths(str(directory / "x.dag")))
-        self._engine = Engine(self._dag, Config(), Throttles(), pieces=pieces)
+        config = Config(kept_grown_nodes=kept)
+        self._engine = Engine(self._dag, config, Throttles(), pieces=pieces)
         run: Any = SimpleNamespace(
             dag=self._dag, engine=self._engine, config=Config(), clock=time, out=None
         )
@@ -94,7 +95,8 @@ class Fed:
 
     def _perform(self, action: do.Action) -> None:
         if isinstance(action, do.AppendJournalRecord):
-            self._event(EventKind.GENERIC, -1, value=action.value, text=action.text)
+            told = {"value": action.value, "text": action.text, "record": action.record}
+            self._event(EventKind.GENERIC, -1, **told)
         elif isinstance(action, do.SubmitNode):
             self._run_job(action.node)
         elif isinstance(action, do.SubmitTogether):
@@ -110,7 +112,7 @@ class Fed:
 
     def _event(self, kind: EventKind, cluster: int, **fields: Any) -> None:
         if kind is EventKind.GENERIC:
-            fields["record"] = JournalRecord.GROWN
+            fields.setdefault("record", JournalRecord.GROWN)
         self._give(LogEvent(kind, cluster, -1 if cluster < 0 else 0, 0, **fields))
 
     @property
@@ -123,12 +125,13 @@ def main() -> int:
     """The command."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.feeder", description=__doc__)
     parser.add_argument("--nodes", type=int, default=500_000)
+    parser.add_argument("--kept", type=int, default=0, help="done nodes that are kept; 0: all")
     parser.add_argument("--directory", type=Path, help="where the text is kept")
     chosen = parser.parse_args()
     count = max(1, chosen.nodes // PIECE)
     every = max(1, count // LINES)
     with tempfile.TemporaryDirectory(dir=chosen.directory) as directory:
-        fed = Fed(Path(directory))
+        fed = Fed(Path(directory), chosen.kept)
         fed.feed(0)
         begin, base, before = resident(), fed.done, time.process_time()
         for number in range(1, count):

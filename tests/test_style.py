@@ -79,7 +79,7 @@ ENGINE_ORDER = (
     *("conditions", "node_results", "result_cache", "run_end"),
     *("provisioner", "scripts", "timeouts", "submission", "operator", "brake"),
     *("site_matching", "rerun", "enough", "site_leaving", "site_policies", "steering"),
-    *("shared_limits", "growth", "feeder"),
+    *("shared_limits", "growth", "letting_go", "feeder"),
     *("job_events", "journal_events", "log_events", "run_start", "reconcile"),
     *("dispatch", "validate", "engine"),
 )

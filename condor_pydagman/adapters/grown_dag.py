@@ -1,4 +1,4 @@
-"""A DAG as it has grown: what the nodes log says has been added to it, from the kept texts."""
+"""A DAG as it has grown: what has been added to it, and let go since, as the nodes log says."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from collections.abc import Iterator
 
 from condor_pydagman.adapters import kept_pieces, own_files
 from condor_pydagman.errors import PydagmanError
+from condor_pydagman.graph.let_go import close_gaps, let_go
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.piece import add_piece
 from condor_pydagman.names import DagPaths
-from condor_pydagman.records.own_events import parse_record
+from condor_pydagman.records.own_events import RecordRead, parse_record
 from condor_pydagman.vocabulary import JournalRecord
 
 # An event of no job: a job can't write one.
-_RECORD = re.compile(rb'008 \(-01\.-01\.-01\) [^\[\n]*(\[ DAGManNote = "GROWN"; .*\])\n')
+_RECORD = re.compile(rb'008 \(-01\.-01\.-01\) [^\[\n]*(\[ DAGManNote = "(?:GROWN|LET_GO)"; .*\])\n')
 
 
 def add_grown(dag: Dag, paths: DagPaths, nodes_log: str) -> None:
@@ -26,24 +27,31 @@ def add_grown(dag: Dag, paths: DagPaths, nodes_log: str) -> None:
     """
     if not os.path.exists(paths.grown):
         return
-    pieces, known = kept_pieces.of(dag, paths), {piece.number for piece in dag.pieces}
-    for number, digest in _recorded(nodes_log):
-        if number in known:
-            continue
-        piece = pieces.get(digest)
-        if piece is None:
-            raise PydagmanError(f"{paths.grown} lacks what was added to the DAG as number {number}")
-        add_piece(dag, piece, number)
-        known.add(number)
+    pieces = kept_pieces.of(dag, paths)
+    known = max((piece.number for piece in dag.pieces), default=dag.let_go.number)
+    for record in _recorded(nodes_log):
+        if record.record is JournalRecord.LET_GO:
+            for number in map(int, record.text.split()):
+                if number in dag.brought:
+                    let_go(dag, number)
+        elif record.value > known:
+            piece = pieces.get(record.text.partition(" ")[0])
+            if piece is None:
+                raise PydagmanError(
+                    f"{paths.grown} lacks what was added to the DAG as number {record.value}"
+                )
+            add_piece(dag, piece, record.value)
+            known = record.value
+    close_gaps(dag)
 
 
-def _recorded(nodes_log: str) -> Iterator[tuple[int, str]]:
+def _recorded(nodes_log: str) -> Iterator[RecordRead]:
     try:
         with os.fdopen(own_files.open_to_read(nodes_log), "rb") as file:
             for line in file:
                 found = _RECORD.fullmatch(line)
                 read = parse_record(found[1].decode("utf-8", "surrogateescape")) if found else None
-                if read is not None and read.record is JournalRecord.GROWN:
-                    yield read.value, read.text.partition(" ")[0]
+                if read is not None:
+                    yield read
     except OSError:
         return

@@ -18,7 +18,11 @@ from condor_pydagman.records.grown_sections import (
 
 
 class GrownFile:
-    """The texts of pieces, by digest.  Nothing is opened before it is needed."""
+    """The texts of pieces, by digest.  Nothing is opened before it is needed.
+
+    Each text is mostly asked for once, after a restart; what this process has kept or read takes no
+    memory here.
+    """
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -33,8 +37,7 @@ class GrownFile:
                 if another try may succeed, as on a disk that is full.
         """
         digest, data = section(text)
-        places = self._known()
-        if digest not in places:
+        if digest not in self._known():
             try:
                 self._append(data)
             except OSError as error:
@@ -42,15 +45,15 @@ class GrownFile:
                     f"can't write {self.path}: {error.strerror}",
                     transient=is_machine_error(error),
                 ) from error
-            found = read_head(data)
-            assert found is not None
-            places[digest] = self._end + found[1], found[2]
             self._end += len(data)
         return digest
 
     def text(self, digest: str) -> PieceText | None:
         """The text of that digest; None if it is not there, or damaged."""
-        place = self._known().get(digest)
+        place = self._known().pop(digest, None)
+        if place is None:
+            self._places, self._end = None, 0  # it was kept, or read before
+            place = self._known().pop(digest, None)
         if place is None:
             return None
         try:

@@ -34,8 +34,9 @@ class KeptPieces(Mapping[str, Piece]):
         text = self._file.text(digest)
         if text is None:
             raise KeyError(digest)
+        anew = self._dag.let_go.number > 0
         try:
-            return at_once(read_piece(self._dag, text, digest=digest))
+            return at_once(read_piece(self._dag, text, digest=digest, anew=anew))
         except DagFileErrors:
             raise KeyError(digest) from None
 

@@ -28,7 +28,7 @@ class DotWriter:
         self._path = ""
         self._unreadable: set[str] = set()
 
-    def write(self, statuses: Iterable[NodeStatus]) -> None:
+    def write(self, statuses: Iterable[tuple[int, NodeStatus]]) -> None:
         """Write it, if the DAG has a DOT command; `statuses` as in `dot_text`."""
         shape = self._dag.dot
         if shape is None:

@@ -94,7 +94,9 @@ class GrowthDesk:
         self._pieces = pieces
         self._options = options
         self._orders: deque[_Order] = deque()
+        self._order: _Order | None = None  # that is being read
         self._steps: Steps[None] | None = None
+        self._changes = 0  # of the DAG, when reading began
         self._failed: list[_Order] = []  # what could not be kept, to be tried again
         self._retry_at = 0.0
         self._told = ""  # why, as it was last said
@@ -158,12 +160,17 @@ class GrowthDesk:
             self._failed.clear()
         until = now + STEP_S
         while self._busy and self._run.clock.monotonic() < until:
+            if self._order is not None and self._changes != self._run.dag.changes:
+                self._orders.appendleft(self._order)  # what has been found may hold no more
+                self._steps = None
             if self._steps is None:
-                self._steps = self._read(self._orders.popleft())
+                self._order = self._orders.popleft()
+                self._changes = self._run.dag.changes
+                self._steps = self._read(self._order)
             try:
                 next(self._steps)
             except StopIteration:
-                self._steps = None
+                self._order = self._steps = None
                 return  # the engine is to know of it before the next one is read
 
     def _read(self, order: _Order) -> Steps[None]:
@@ -214,9 +221,9 @@ class GrowthDesk:
         options, feeder = self._options, dag.feeder
         if order.feeding is not None and feeder is not None:
             text = PieceText(how.file, texts, options, feeder.directory, feeder.prefix)
-            return text._replace(feeding=order.feeding)
+            return text._replace(feeding=order.feeding, join=dag.next_join)
         if node < 0:
-            return PieceText(how.file, texts, options)
+            return PieceText(how.file, texts, options, join=dag.next_join)
         children = dict.fromkeys(dag.children(node)) if how.between else {}
         names = [dag.names[child] for child in children if not engine.has_begun(child)]
         return PieceText(
@@ -228,4 +235,5 @@ class GrowthDesk:
             dag.names[node],
             tuple(names),
             how.between,
+            join=dag.next_join,
         )

@@ -34,7 +34,8 @@ def draw(options: DagmanOptions, settings: Settings, out: OutLog) -> int:
         return 0
     out.say(f"Writing .dot file: {dag.dot.file}")
     untouched = (NodeStatus.NOT_READY, NodeStatus.DONE)
-    DotWriter(dag, out).write(untouched[bool(flags & DONE)] for flags in dag.flags)
+    statuses = (untouched[bool(flags & DONE)] for flags in dag.flags)
+    DotWriter(dag, out).write(enumerate(statuses))
     return 0
 
 

@@ -6,7 +6,6 @@ and writes to the nodes log do not block; their results are later inputs (see `p
 
 from __future__ import annotations
 
-import itertools
 import os.path
 import time
 from collections import deque
@@ -401,7 +400,8 @@ class Performer:
 
     def _say_failed(self, action: do.SayFailed) -> None:
         if action.node is not None:
-            report = next(itertools.islice(self.run.engine.node_reports(), action.node, None))
+            reports = self.run.engine.node_reports()
+            report = next(report for report in reports if report.node == action.node)
             # what stock says of a node that has not been started
             report = report._replace(status=NodeStatus.READY, return_value=-1, job=action.job)
             for line in failure_dump.node_dump(self.run.dag, report):

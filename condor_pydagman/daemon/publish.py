@@ -217,4 +217,4 @@ class Publisher:
         self._output.replace("node status file", dag.status_file.file, text)
 
     def _write_dot(self) -> None:
-        self._dot.write(report.status for report in self.run.engine.node_reports())
+        self._dot.write((one.node, one.status) for one in self.run.engine.node_reports())

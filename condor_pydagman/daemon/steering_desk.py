@@ -55,6 +55,13 @@ class _Asked(NamedTuple):
     nodes: int = 0
 
 
+class _Part(NamedTuple):
+    """A command for nodes of these names, which may have left the DAG when its turn comes."""
+
+    command: inputs.NodesSteered
+    names: Sequence[str]
+
+
 class _Unanswered(NamedTuple):
     """An answer that waits for the schedd until `deadline_at` (monotonic): the command is obeyed
     whether or not the schedd answers, of which `send` is told."""
@@ -70,7 +77,7 @@ class SteeringDesk:
         self._run = run
         self._socket = socket
         self._asked: dict[int, _Asked] = {}
-        self._parts: deque[inputs.NodesSteered] = deque()
+        self._parts: deque[_Part] = deque()
         self._tried: list[tuple[int, str]] = []  # refused nodes of the dry request that is tried
         self._offers: deque[inputs.PieceOffered] = deque()
         self._commands: deque[tuple[inputs.Input, _Asked]] = deque()
@@ -114,7 +121,9 @@ class SteeringDesk:
     def _next_part(self) -> list[inputs.Input]:
         """Of the request that came first; the engine only tells what it would refuse of a dry
         one."""
-        part = self._parts.popleft()
+        command, names = self._parts.popleft()
+        ids = self._run.dag.ids
+        part = command._replace(nodes=[ids[name] for name in names if name in ids])
         asked = self._asked[part.request]
         if not asked.wanted.dry:
             return [part]
@@ -200,12 +209,11 @@ class SteeringDesk:
         assert isinstance(wanted.options, str)
         for begin in range(0, len(nodes) or 1, PART):
             last = begin + PART >= len(nodes)
-            part = nodes[begin : begin + PART]
-            self._parts.append(
-                inputs.NodesSteered(
-                    self._number, wanted.command, part, self._who(), wanted.options, last
-                )
+            names = [self._run.dag.names[node] for node in nodes[begin : begin + PART]]
+            command = inputs.NodesSteered(
+                self._number, wanted.command, (), self._who(), wanted.options, last
             )
+            self._parts.append(_Part(command, names))
         return []
 
     def _dag_command(self, asked: _Asked) -> list[inputs.Input]:
@@ -250,7 +258,7 @@ class SteeringDesk:
 
     def _names(self, prefix: str) -> list[str]:
         """Names of nodes that begin so, in the order of the DAG."""
-        begin_so = (name for name in self._run.dag.names if name.startswith(prefix))
+        begin_so = (name for _, name in self._run.dag.named() if name.startswith(prefix))
         return list(islice(begin_so, MAX_NAMES))
 
     def _tell_events(self, asked: _Asked) -> None:

@@ -12,6 +12,7 @@ from condor_pydagman.dagfile.cache_command import Cache as Cache
 from condor_pydagman.dagfile.decision_commands import BrakeLine as BrakeLine
 from condor_pydagman.dagfile.decision_commands import EnoughLine as EnoughLine
 from condor_pydagman.dagfile.decision_commands import NodeResult as NodeResult
+from condor_pydagman.dagfile.decision_commands import NotDone as NotDone
 from condor_pydagman.dagfile.decision_commands import NotNeeded as NotNeeded
 from condor_pydagman.dagfile.decision_commands import Publish as Publish
 from condor_pydagman.dagfile.decision_commands import RunIf as RunIf
@@ -19,6 +20,7 @@ from condor_pydagman.dagfile.decision_commands import Skipped as Skipped
 from condor_pydagman.dagfile.growth_commands import ExtendLine as ExtendLine
 from condor_pydagman.dagfile.growth_commands import FeederLine as FeederLine
 from condor_pydagman.dagfile.growth_commands import GrownLine as GrownLine
+from condor_pydagman.dagfile.growth_commands import LetGoLine as LetGoLine
 from condor_pydagman.dagfile.growth_commands import ScatterLine as ScatterLine
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
@@ -404,12 +406,14 @@ Command = Union[
     SharedLimit,
     BrakeLine,
     EnoughLine,
+    NotDone,
     NotNeeded,
     MaxJobs,
     ExtendLine,
     ScatterLine,
     FeederLine,
     GrownLine,
+    LetGoLine,
     Done,
     NodeStatusFile,
     JobstateLog,

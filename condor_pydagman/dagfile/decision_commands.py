@@ -77,3 +77,10 @@ class NotNeeded(NamedTuple):
 
     line: int
     node: str
+
+
+class NotDone(NamedTuple):
+    """NOT_DONE: a JOB line calls the node DONE, and a person has run it anew; of a rescue file."""
+
+    line: int
+    node: str

@@ -63,6 +63,21 @@ class FeederLine(NamedTuple):
     retries: int = FEEDER_RETRIES
 
 
+class LetGoLine(NamedTuple):
+    """LET_GO: what has been let go of that had been added to the DAG, in a rescue file.
+
+    Attributes: as of `graph.parts.LetGo`.
+    """
+
+    line: int
+    number: int
+    nodes: int
+    fed: int
+    fed_nodes: int
+    last: bool = False
+    adders: tuple[str, ...] = ()
+
+
 class GrownLine(NamedTuple):
     """GROWN: what had been added to the DAG, in a rescue file."""
 

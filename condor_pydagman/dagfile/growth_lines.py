@@ -1,4 +1,5 @@
-"""How lines are read and written that let a DAG grow: EXTEND, SCATTER, FEEDER.  All are ours."""
+"""How lines are read and written that let a DAG grow: EXTEND, SCATTER, FEEDER; and LET_GO, of
+rescue files.  All are ours."""
 
 from __future__ import annotations
 
@@ -20,6 +21,7 @@ from condor_pydagman.dagfile.line_parts import (
     unexpected,
 )
 from condor_pydagman.dagfile.quoting import file_word, joined, name_word
+from condor_pydagman.vocabulary import LAST
 
 BETWEEN, ANYWHERE = "BETWEEN", "ANYWHERE"
 PLACE = re.compile(r"\{(item|number|[1-9][0-9]?)\}")  # in patterns of SCATTER
@@ -192,4 +194,39 @@ def write_feeder(command: commands.FeederLine) -> str:
         f"TIMEOUT {command.timeout_s}" if command.timeout_s != FEEDER_TIMEOUT_S else "",
         f"RETRIES {command.retries}" if command.retries != FEEDER_RETRIES else "",
         f"PROGRAM {command.program}",
+    )
+
+
+def read_let_go(words: Words, context: Context) -> Command:
+    """LET_GO."""
+    what = ("number of a piece", "number of nodes", "number of a feeding", "number of nodes fed")
+    numbers = [
+        checked_number(needed(words, f"Missing {one}"), words, f"Invalid {one} '{{}}'", 0)
+        for one in what
+    ]
+    word = words.next()
+    last = normal(word) == LAST
+    if last:
+        word = words.next()
+    adders: list[str] = []
+    if normal(word) == "BY":
+        adders.append(node_name(words))
+        word = words.next()
+        while word:
+            adders.append(word)
+            word = words.next()
+    if word:
+        unexpected(word, words, LAST, "BY")
+    number, nodes, fed, fed_nodes = numbers
+    return commands.LetGoLine(
+        context.lines.number, number, nodes, fed, fed_nodes, last, tuple(adders)
+    )
+
+
+def write_let_go(command: commands.LetGoLine) -> str:
+    """LET_GO."""
+    return joined(
+        f"LET_GO {command.number} {command.nodes} {command.fed} {command.fed_nodes}",
+        LAST if command.last else "",
+        f"BY {' '.join(map(name_word, command.adders))}" if command.adders else "",
     )

@@ -205,6 +205,14 @@ _TABLE = (
         "GROWN <number> <digest>",
         "What had been added to the DAG while it ran; only in a rescue file.",
     )._replace(extension=True),
+    _uses(
+        "LET_GO <piece> <nodes> <feeding> <nodes fed> [LAST] [BY <node> ...]",
+        "How much of that is done and has been let go; only in a rescue file.",
+    )._replace(extension=True),
+    _uses(
+        "NOT_DONE <node>",
+        "A node that a JOB line calls DONE, and that has run anew; only in a rescue file.",
+    )._replace(extension=True),
     _uses("DONE <node>", "A node that need not run, as in a rescue file."),
     _uses("SAVE_POINT_FILE <node> [<file>]", "A file that saves the DAG's progress at this node."),
     _submit_only("CONFIG <file>", "A configuration file for this DAG."),

@@ -144,6 +144,8 @@ _TABLE = (
     Syntax("SCATTER", commands.ScatterLine, growth.read_scatter, growth.write_scatter),
     Syntax("FEEDER", commands.FeederLine, growth.read_feeder, growth.write_feeder),
     _fixed("GROWN", commands.GrownLine, _PIECE, _DIGEST),
+    Syntax("LET_GO", commands.LetGoLine, growth.read_let_go, growth.write_let_go),
+    _fixed("NOT_DONE", commands.NotDone, NODE),
     _fixed("DONE", commands.Done, NODE),
     Syntax(
         "SAVE_POINT_FILE",

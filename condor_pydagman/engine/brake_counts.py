@@ -54,6 +54,10 @@ class BrakeCount:
         self._nodes.setdefault(key, Counter())[node] += 1
         return self._ended((node, key)) if self._brake.last else self._look_at((key,))
 
+    def has(self, node: int) -> bool:
+        """Whether a failure of the node counts, or a job that was held."""
+        return any(node in nodes for nodes in self._nodes.values())
+
     def succeeded(self) -> Exceeded | None:
         """A run ended well: what failed before may be too much of the last ones now."""
         return self._ended(None) if self._brake.last else None

@@ -104,6 +104,10 @@ class Brakes:
         if exceeded is not None:
             self.due[number] = node, why(self.brakes[number], exceeded, self._dag.names)
 
+    def has_counted(self, node: int) -> bool:
+        """Whether a failure of the node counts."""
+        return node in self._excused or any(count.has(node) for count in self._counts)
+
     # Records.
 
     def await_record(self, number: int, when: float, action: do.AppendJournalRecord) -> None:

@@ -236,3 +236,9 @@ class Results:
         self.values.pop(node, None)
         self.restored.pop(node, None)
         self._ends.pop(node, None)
+
+    def let_go(self, node: int) -> None:
+        """The node has left the DAG."""
+        self.forget(node)
+        if self._jobs:
+            self._jobs = {job: whose for job, whose in self._jobs.items() if whose != node}

@@ -16,6 +16,7 @@ from condor_pydagman.engine import (
     enough,
     feeder,
     growth,
+    letting_go,
     lifecycle,
     log_events,
     node_results,
@@ -80,9 +81,9 @@ def dispatch(run: RunState) -> None:
         growth.rewrite_overdue(run)
         if growth.keeps_waiting(run):
             return
-        growth.ask(run)
-        if run.growth.free and not run.starts_nothing:
-            growth.start_free(run)
+        growth.work(run)
+    if run.growth.has_grown or run.growth.letting_go is not None:
+        letting_go.work(run)
     if run.feeder:
         feeder.work(run)
     rerun.settle(run)
@@ -191,6 +192,7 @@ def _deadlines(run: RunState) -> Iterator[float | None]:
         return
     if run.sites:
         yield None if run.is_over else site_leaving.next_time(run)
+    yield letting_go.next_time(run)
     if run.growth:
         yield growth.next_time(run)
         if growth.keeps_waiting(run):

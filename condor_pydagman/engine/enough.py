@@ -12,7 +12,7 @@ know otherwise whether its submission was on its way.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle, rerun
@@ -174,7 +174,7 @@ def on_not_needed(run: RunState, node: int, _event: LogEvent) -> None:
         lifecycle.set_aside(run, node, "")
 
 
-def grow(run: RunState, nodes: range, children: Iterable[int]) -> None:
+def grow(run: RunState, nodes: Sequence[int], children: Iterable[int]) -> None:
     """The DAG has got nodes; of these children some may have more parents."""
     enough, changed = run.enough, set(children)
     enough.counts.grow(run.dag, nodes, changed, run.nodes.states)

@@ -35,9 +35,9 @@ class Feeding:
     def __init__(self, dag: Dag, *, active: bool) -> None:
         """`active`: the program is to be run, if there is one."""
         self.feeder: Feeder | None = dag.feeder if active else None
-        self.fed = 0
-        self.nodes = 0
-        self.ended = False
+        self.fed = dag.let_go.fed
+        self.nodes = dag.let_go.fed_nodes
+        self.ended = dag.let_go.last
         self.failed = ""
         self.asked = False
         self.failures = 0

@@ -36,6 +36,13 @@ def ask(run: RunState) -> None:
         run.emit(do.ReadPiece(node))
 
 
+def work(run: RunState) -> None:
+    """Have pieces read, and new nodes started."""
+    ask(run)
+    if run.growth.free and not run.starts_nothing:
+        start_free(run)
+
+
 def has_begun(run: RunState, node: int) -> bool:
     """Whether a node can't get another parent any more."""
     state = run.nodes.states[node]
@@ -47,9 +54,10 @@ def obstacle(run: RunState, piece: Piece) -> str:
     if run.phase is not Phase.RUNNING or run.is_over or run.end.rescue_asked:
         return "the DAG is ending" if run.is_over else "DAGMan is recovering: ask again"
     most = run.config.max_grown_nodes
-    if most and len(run.dag) + piece.size > most:
+    nodes = len(run.dag) - len(run.dag.free) + piece.size
+    if most and nodes > most:
         return (
-            f"the DAG would have {len(run.dag) + piece.size:,} nodes, more than the {most:,} of"
+            f"the DAG would have {nodes:,} nodes, more than the {most:,} of"
             " PYDAGMAN_MAX_GROWN_NODES"
         )
     room = run.feeder.room
@@ -73,7 +81,9 @@ def is_outdated(run: RunState, piece: Piece) -> bool:
     asked, unread = run.conditions.asked, run.conditions.unread
     decided = any(child in asked or child in unread for child in piece.children)
     decided = decided or bool(run.cache and any(map(run.cache.is_being_decided, piece.children)))
-    return decided or bool(run.growth.awaited) or piece.base != len(run.dag.pieces)
+    growth = run.growth
+    changes = bool(growth.awaited) or growth.letting_go is not None
+    return decided or changes or piece.base != run.dag.changes
 
 
 def on_read(run: RunState, read: PieceRead) -> None:
@@ -159,7 +169,7 @@ def on_grown(run: RunState, node: int, event: LogEvent) -> None:
     """The piece is in force."""
     number = event.value
     run.growth.read_back(number)
-    if number in run.growth.in_force:
+    if run.growth.was_in_force(number):
         return  # its record was written twice
     digest = event.text.partition(" ")[0]
     piece = run.growth.pieces.get(digest)
@@ -183,6 +193,7 @@ def _extend(run: RunState, piece: Piece, number: int) -> Growth:
     for child in piece.children:
         rerun.wait_for_more(run, child)
     growth = add_piece(run.dag, piece, number)
+    run.growth.grow_by(piece.size)
     run.shared.grow(run.dag, growth.nodes)
     run.brakes.grow()
     run.cache.sums_changed()

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.graph.model import GrownPiece
+from condor_pydagman.graph.model import GrownPiece, LetGo
 from condor_pydagman.graph.piece import Piece
 
 NO_PIECES: Mapping[str, Piece] = MappingProxyType({})
@@ -26,7 +26,13 @@ class Growing:
             when each is to be written once more (seconds since the epoch), and the action.
         requests: number of a person's request, by that of its piece.
         in_force: numbers of the pieces that are in force.
-        grown: names of nodes whose piece is in force.
+        grown: names of nodes whose piece is in force, or has been let go.
+        kept: numbers of the pieces that have not been let go; those looked at first come first.
+        has_grown: whether a piece has come to be in force since somebody has last asked.
+        has_grown_by: how many nodes have been added since it was last asked, and one for a piece.
+        letting_go: a record that lets go of pieces and has not been read back: when it is to be
+            written once more, and the action.
+        leaving: the nodes of these pieces.
         free: nodes that wait for no parent and have not been started yet.
     """
 
@@ -35,21 +41,34 @@ class Growing:
         "awaited",
         "free",
         "grown",
+        "has_grown",
+        "has_grown_by",
         "in_force",
+        "kept",
+        "leaving",
+        "letting_go",
         "pieces",
         "requests",
         "wanting",
     )
 
-    def __init__(self, pieces: Mapping[str, Piece], there: Iterable[GrownPiece]) -> None:
-        """`there`: the pieces that the DAG has already, as of a rescue file."""
+    def __init__(
+        self, pieces: Mapping[str, Piece], there: Iterable[GrownPiece], gone: LetGo
+    ) -> None:
+        """`there`: the pieces that the DAG has already, as of a rescue file; `gone`: what an
+        earlier run of it has let go."""
         self.pieces = pieces
         self.wanting: dict[int, bool] = {}
         self.awaited: dict[int, tuple[float, do.AppendJournalRecord]] = {}
         self.requests: dict[int, int] = {}
         self.in_force: set[int] = set()
-        self._highest = 0  # of them
-        self.grown: set[str] = set()
+        self._highest = gone.number  # of all that have ever been in force
+        self.grown: set[str] = set(gone.adders)
+        self.kept: deque[int] = deque()
+        self.letting_go: tuple[float, do.AppendJournalRecord] | None = None
+        self.leaving: frozenset[int] = frozenset()
+        self.has_grown = False
+        self.has_grown_by = 0
         for piece in there:
             self.take(piece.number, piece.node)
         self.free: deque[int] = deque()
@@ -86,9 +105,52 @@ class Growing:
     def take(self, number: int, node: str) -> None:
         """A piece is in force, which `node` has added, or a person if that is ''."""
         self.in_force.add(number)
+        self.kept.append(number)
         self._highest = max(self._highest, number)
         if node:
             self.grown.add(node)
+
+    def grow_by(self, nodes: int) -> None:
+        """A piece with so many nodes is in force."""
+        self.has_grown = True
+        self.has_grown_by += nodes + 1
+
+    def pop_has_grown(self) -> bool:
+        """Whether a piece has come to be in force since the last call."""
+        found, self.has_grown = self.has_grown, False
+        return found
+
+    def pop_grown_by(self) -> int:
+        """By how many nodes the DAG has grown since the last call, and one for each piece."""
+        found, self.has_grown_by = self.has_grown_by, 0
+        return found
+
+    def look_later(self, count: int) -> None:
+        """So many of the pieces that come first can't be let go yet: others come first now."""
+        self.kept.rotate(-count)
+
+    def begin_to_let_go(self, nodes: Iterable[int]) -> None:
+        """A record is to be written that lets go of pieces with these nodes."""
+        self.leaving = frozenset(nodes)
+
+    def write_let_go(self, until: float, action: do.AppendJournalRecord) -> None:
+        """The record is being written; it is to be written once more at `until`."""
+        self.letting_go = until, action
+
+    def let_go_read(self) -> None:
+        """It has been read."""
+        self.letting_go = None
+        self.leaving = frozenset()
+
+    def let_go(self, number: int, names: Iterable[str]) -> None:
+        """A piece is let go, with nodes of these names."""
+        self.in_force.discard(number)
+        self.kept.remove(number)
+        self.grown.difference_update(names)
+
+    def was_in_force(self, number: int) -> bool:
+        """Whether a piece of that number is in force, or was: its record has been read."""
+        return number <= self._highest
 
     def ask(self, number: int, request: int) -> None:
         """A person waits for that piece."""

@@ -87,12 +87,14 @@ class SharedLimits:
         self.look_at = self.pause_until = self.spare_since = 0.0
         self.said = ""
 
-    def grow(self, dag: Dag, new: range) -> None:
+    def grow(self, dag: Dag, new: Sequence[int]) -> None:
         """The DAG has got new nodes, none of which has moved; the limits are as before."""
         if self.limited:
-            more = classes(dag)[1][new.start :]
-            self.class_of.extend(more)
-            self._nodes.count_more(more)
+            of_all = classes(dag)[1]
+            self.class_of.extend(of_all[len(self.class_of) :])
+            for node in new:
+                self.class_of[node] = of_all[node]
+            self._nodes.count_more(of_all[node] for node in new)
 
     def __bool__(self) -> bool:
         """Whether the DAG keeps to any shared limit now."""

@@ -41,7 +41,11 @@ _NAMED = frozenset(
         EventKind.GENERIC,
     )
 )
-_OF_NO_NODE = (JournalRecord.GROWN, JournalRecord.FEEDER_FAILED)  # mostly, or always
+_OF_NO_NODE = (  # mostly, or always
+    JournalRecord.GROWN,
+    JournalRecord.LET_GO,
+    JournalRecord.FEEDER_FAILED,
+)
 _OWN = frozenset((EventKind.PRESKIP, EventKind.POST_SCRIPT_TERMINATED))  # written by DAGMan
 _WITHOUT_PROC = _OWN | {
     EventKind.CLUSTER_SUBMIT,

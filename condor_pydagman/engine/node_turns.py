@@ -53,6 +53,15 @@ class Turns:
                 self.unfinished[node] = len(self.parents[node]) - sum(ended)
                 self.close(node)
 
+    def let_go(self, nodes: Iterable[int]) -> None:
+        """These nodes have left the DAG, with all that wait for their end."""
+        for node in nodes:
+            self.parents.pop(node, None)
+            self.unfinished.pop(node, None)
+            self.watched.pop(node, None)
+            self.changed.pop(node, None)
+            self.opened.discard(node)
+
     def parent_moved(self, parent: int, old: int, new: int) -> None:
         """A watched node has another state."""
         step = (State(old) in ENDED) - (State(new) in ENDED)

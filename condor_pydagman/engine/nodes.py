@@ -15,7 +15,7 @@ from condor_pydagman.engine.enough_counts import EnoughCounts
 from condor_pydagman.engine.node_states import TABLE, Cause, State
 from condor_pydagman.engine.node_turns import GATE, Turns
 from condor_pydagman.graph.grow import Growth
-from condor_pydagman.graph.model import Dag
+from condor_pydagman.graph.model import Brought, Dag
 from condor_pydagman.vocabulary import NodeKind
 
 _CAUSES = len(Cause)
@@ -38,8 +38,8 @@ class Nodes:
     Attributes:
         states: a `State` for each node.
         services: the SERVICE nodes, which are in no count but their own.
-        total: how many nodes there are without them.
-        counts: how many nodes are in each state, services left out.
+        total: how many nodes there are without them, those that have been let go included.
+        counts: how many nodes are in each state, services left out; DONE with those let go.
         service_counts: the same of services.
         waiting: for each vertex (as `Edges.vertices`), how many predecessors have not ended.
         turns: the nodes that are outside of that countdown.
@@ -82,9 +82,10 @@ class Nodes:
         self.dag = dag
         self.states = bytearray(len(dag))
         self.services = frozenset(dag.of_kind(NodeKind.SERVICE))
-        self.total = len(dag) - len(self.services)
+        self.total = len(dag) - len(self.services) + dag.let_go.nodes
         self.counts = [0] * len(State)
-        self.counts[State.WAITING] = self.total
+        self.counts[State.WAITING] = len(dag) - len(self.services)
+        self.counts[State.DONE] = dag.let_go.nodes
         self.service_counts = [0] * len(State)
         self.service_counts[State.WAITING] = len(self.services)
         self.waiting = dag.edges.predecessor_counts()
@@ -120,12 +121,14 @@ class Nodes:
     def grow(self, growth: Growth) -> list[int]:
         """The DAG has grown.  Returns the nodes that now have no unfinished parent, of those that
         are new or wait for an ended one."""
-        first, count = growth.nodes.start, len(growth.nodes)
-        self.waiting[first:first] = growth.waiting
-        self.states.extend(bytes(count))
-        self.clusters.extend(repeat(0, count))
-        if self.procs is not None:
-            self.procs.extend(repeat(0, count))
+        count = len(growth.nodes)
+        if isinstance(growth.nodes, range):
+            self._append(growth.waiting)
+        else:
+            for node, waiting in zip(growth.nodes, growth.waiting):
+                self.waiting[node] = waiting
+                self.states[node] = State.WAITING
+        self._take_junctions(growth)
         self.total += count
         self.counts[State.WAITING] += count
         self.changes += 1
@@ -138,6 +141,36 @@ class Nodes:
             elif self.states[node] == State.FAILED:
                 free += self._release([v for v, mark in zip(successors, weak) if mark])
         return free
+
+    def _append(self, waiting: Sequence[int]) -> None:
+        """There are nodes behind the others, which wait for so many predecessors."""
+        first, count = len(self.states), len(waiting)
+        self.waiting[first:first] = array("i", waiting)
+        self.states.extend(bytes(count))
+        self.clusters.extend(repeat(0, count))
+        if self.procs is not None:
+            self.procs.extend(repeat(0, count))
+
+    def _take_junctions(self, growth: Growth) -> None:
+        waiting = growth.junctions_waiting
+        if isinstance(growth.junctions, range):
+            first = len(self.states)
+            self.waiting[first:first] = array("i", reversed(waiting))
+        else:
+            for junction, count in zip(growth.junctions, waiting):
+                self.waiting[junction] = count
+
+    def let_go(self, brought: Brought) -> None:
+        """Nothing is known any more of nodes that were done; they still count as such."""
+        for node in brought.nodes:
+            self.retries.pop(node, None)
+            self.values.pop(node, None)
+            self.errors.pop(node, None)
+            self.set_cluster(node, 0)
+        for vertex in (*brought.nodes, *brought.junctions):
+            self.waiting[vertex] = 0
+        self._futile_junctions.difference_update(brought.junctions)
+        self.turns.let_go(brought.nodes)
 
     def move(self, node: int, cause: Cause, now: float) -> None:
         """Change the state of one node.

@@ -71,7 +71,7 @@ def by_pattern(nodes: Nodes, pattern: str) -> list[int]:
         matches = re.compile(fnmatch.translate(pattern)).match
     except re.error as error:  # Python 3.9 does not understand [[-!]
         raise SelectionError(f"{pattern!r} is no pattern: {error}") from None
-    found = [node for node, name in enumerate(nodes.dag.names) if matches(name)]
+    found = [node for node, name in nodes.dag.named() if matches(name)]
     if not found:
         raise SelectionError(f"no node's name matches {pattern!r}")
     return found
@@ -88,7 +88,8 @@ def by_state(nodes: Nodes, word: str) -> list[int]:
         raise SelectionError(
             f"there is no state {word[:MAX_NAME]!r}; the states are {', '.join(STATE_WORDS)}"
         )
-    return list(nodes.in_state(*(state for state in State if PUBLISHED[state] is status)))
+    found = nodes.in_state(*(state for state in State if PUBLISHED[state] is status))
+    return [node for node in found if nodes.dag.names[node]]
 
 
 def by_category(categories: Mapping[int, str], category: str) -> list[int]:

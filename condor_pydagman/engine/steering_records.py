@@ -83,6 +83,13 @@ class Steering:
         """It is known which nodes are futile."""
         self.stale = False
 
+    def let_go(self, node: int) -> None:
+        """The node, which was done, has left the DAG."""
+        self.cancelled.discard(node)
+        self.settings.pop(node, None)
+        self.unprioritized.discard(node)
+        self.barren.discard(node)
+
     def not_failed(self, node: int) -> None:
         """The node has failed no more, or is to run anew: what is futile is found out anew."""
         if node in self.barren:

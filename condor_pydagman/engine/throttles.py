@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from condor_pydagman.config import Config, effective_limit
 from condor_pydagman.engine.inputs import LimitsWanted
@@ -231,11 +231,15 @@ class Categories:
         name = self._of.get(node)
         return name is None or len(self._inside.get(name, ())) < self._limits[name]
 
-    def grow(self, categories: Mapping[int, str], new: range) -> None:
+    def grow(self, categories: Mapping[int, str], new: Sequence[int]) -> None:
         """The DAG has got new nodes, and perhaps other limits."""
         if self._limits:
             known = ((node, categories[node]) for node in new if node in categories)
             self._of.update((node, name) for node, name in known if name in self._limits)
+
+    def let_go(self, node: int) -> None:
+        """The node, which was done, has left the DAG."""
+        self._of.pop(node, None)
 
     def set_aside(self, node: int) -> None:
         """Keep a ready node until its category has room."""

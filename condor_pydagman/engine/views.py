@@ -80,7 +80,7 @@ def node_reports(run: RunState) -> Iterator[NodeReport]:
     anew = _decided_anew(run) if skipped else skipped
     unneeded, unwanted = run.enough.counts.not_needed, run.enough.unwanted
     special = waiting_for_retry or bool(run.conditions or run.cache or run.enough)
-    for node, name in enumerate(run.dag.names):
+    for node, name in run.dag.named():
         jobs = by_node.get(node)
         queued, held, running = _NO_PROCS if jobs is None else _procs(jobs)
         yield NodeReport(

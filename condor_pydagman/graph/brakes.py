@@ -38,7 +38,8 @@ def members(dag: Dag, brake: Brake) -> int:
     if brake.category:
         pairs = dag.categories.items()
         return sum(name == brake.category and kinds[n] in ORDINARY_KINDS for n, name in pairs)
-    return sum(kinds.count(kind) for kind in ORDINARY_KINDS)
+    gone = dag.let_go.nodes - len(dag.free)
+    return sum(kinds.count(kind) for kind in ORDINARY_KINDS) + gone
 
 
 def limit(brake: Brake, nodes: int) -> float:

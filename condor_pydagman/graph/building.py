@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any, NoReturn, TypeVar
 
 from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.graph.model import Dag
+from condor_pydagman.graph.model import JOIN_NAME, Dag
 from condor_pydagman.graph.problems import ProcessingError
 from condor_pydagman.graph.scope import Scope
 from condor_pydagman.named_tuple import NamedTuple
@@ -120,6 +120,10 @@ class Building:
     def admit(self, command: Command) -> None:
         """Refuse a command that can't stand in what is being read."""
 
+    def is_gone(self, name: str) -> bool:
+        """Whether nothing need wait for a node of that name, since it has been let go."""
+        return False
+
     def admit_edges(self, children: Sequence[int]) -> None:
         """Refuse nodes that can't get another parent."""
 
@@ -209,7 +213,7 @@ class Building:
 
     def join_name(self) -> str:
         """Full name of the next join node."""
-        return f"{self.scope.prefix}_condor_join_node{self.next_join()}"
+        return f"{self.scope.prefix}{JOIN_NAME}{self.next_join()}"
 
     def next_inline(self) -> int:
         """Number of the next inline description; they are counted over all files."""

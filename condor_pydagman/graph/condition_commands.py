@@ -21,13 +21,12 @@ from condor_pydagman.dagfile.condition_text import (
 from condor_pydagman.dagfile.excerpts import excerpt
 from condor_pydagman.graph import model
 from condor_pydagman.graph.building import STRICT_HIGH, Building, fail
-from condor_pydagman.graph.model import Condition, Dag, Published
+from condor_pydagman.graph.model import JOIN_NAME, Condition, Dag, Published
 from condor_pydagman.graph.modify import category_name
 from condor_pydagman.graph.problems import ProcessingError
 from condor_pydagman.vocabulary import NodeKind
 
 _NOTHING = Published()
-_JOIN_NAME = "_condor_join_node"
 
 
 def run_if(building: Building, command: commands.RunIf) -> None:
@@ -122,7 +121,7 @@ def joins(dag: Dag, node: int) -> bool:
     been written out as one file."""
     if not dag.is_noop(node):
         return False
-    return dag.names[node].rpartition("+")[2].startswith(_JOIN_NAME)
+    return dag.names[node].rpartition("+")[2].startswith(JOIN_NAME)
 
 
 def mistakes(dag: Dag) -> Iterator[ProcessingError]:

@@ -26,29 +26,39 @@ def parent_child(building: Building, command: commands.ParentChild) -> None:
     parents = _ends(building, command.parents, "parent")
     children = _ends(building, command.children, "child")
     empty = [which for ends, which in ((parents, "parent"), (children, "child")) if not ends]
-    if empty:
+    gone = [sum(map(building.is_gone, names)) for names in (command.parents, command.children)]
+    if empty and not any(gone):
         fail(
             f"No {' nor '.join(empty)} nodes provided for dependency creation",
             "the splice is empty, or each of its nodes is a parent or a child of another one",
             also="failed to add dependency between nodes",
         )
     building.admit_edges(children)
-    join(building, parents, children, weak=command.weak)
+    join(building, parents, children, gone, weak=command.weak)
 
 
 def join(
-    building: Building, parents: Sequence[int], children: Sequence[int], *, weak: bool = False
+    building: Building,
+    parents: Sequence[int],
+    children: Sequence[int],
+    gone: Sequence[int] = (0, 0),
+    *,
+    weak: bool = False,
 ) -> None:
     """Make each of `parents` a parent of each of `children`, through a join node if those are to be
-    used."""
-    with_node = len(parents) > 1 and len(children) > 1 and building.options.use_join_nodes
+    used.
+
+    `gone`: how many more parents and children there were, which have been let go.
+    """
+    many = len(parents) + gone[0] > 1 and len(children) + gone[1] > 1
+    with_node = many and building.options.use_join_nodes
     if building.special:
         _refuse_special(building, parents, children, with_node)
     if with_node:
         node = _join_node(building)
         building.dag.add_edges(parents, (node,), weak=weak)
         building.dag.add_edges((node,), children)
-    else:
+    elif parents and children:
         building.dag.add_edges(parents, children, weak=weak)
 
 
@@ -108,6 +118,8 @@ def _ends(building: Building, names: tuple[str, ...], which: str) -> Sequence[in
             found.update(sweep.nodes)
             continue
         splice = scope.splices.get(scope.munge + name)
+        if splice is None and building.is_gone(name):
+            continue
         if splice is None:
             fail(
                 f"Unknown {which} node {name} specified",
@@ -130,7 +142,7 @@ def _refuse_special(
                 what = _NO_EDGE[NodeKind(building.dag.kinds[node])][which]
                 also = "failed to add dependency between nodes"
                 if join:
-                    name = f"_condor_join_node{building.next_join()}"
+                    name = f"{model.JOIN_NAME}{building.next_join()}"
                     also = f"failed to add dependency to join node {name}"
                 fail(
                     f"Tried to add {what} node {building.shown(node)}",

@@ -7,14 +7,15 @@ have the numbers -1, -2 and so on, whatever the number of nodes: in an array of 
 they stand at its end, where Python finds them by these numbers.
 
 Edges come in one by one or in bulk; `finish` sorts them by parent and by child, once.  After that,
-`grow` can add the edges of further nodes.
+`grow` can add the edges of further nodes, and `let_go` can drop those of nodes that are not needed
+any more, whose numbers may then be used again.
 """
 
 from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, compress, count, islice, repeat
 from operator import eq, ge, le, lt
 
@@ -140,18 +141,42 @@ class Edges:
             self._sort_parents()
         self._tails, self._heads, self._weak = array("i"), array("i"), bytearray()
 
-    def grow(self, more: Edges, moved: Sequence[int], nodes: int) -> None:
+    def grow(
+        self, more: Edges, moved: Sequence[int], nodes: int, *, junctions: bool = True
+    ) -> None:
         """Add the edges of another DAG; both are finished, and no edge is in both.
 
-        Vertex v of the other one is `moved[v]` here: the first `nodes` ones are new nodes, others
-        are here already, and its junctions are behind those that are here.
+        Vertex v of the other one is `moved[v]` here: the first `nodes` ones have new numbers, and
+        so have its `junctions`; the numbers of others are here already.
         """
         self._by_child()
         more._by_child()
         for own, other in ((self._after, more._after), (self._before, more._before)):
-            own.grow(other, moved, nodes)
-        self._junctions += more._junctions
+            own.grow(other, moved, nodes, junctions=junctions)
+        self._junctions += more._junctions if junctions else 0
         self._nodes += nodes
+
+    def let_go(self, gone: Collection[int]) -> None:
+        """Drop all edges of some vertices, whose numbers can be given to others then."""
+        before = self._by_child()
+        parents = {vertex for one in gone for vertex in before.row(one)}
+        children = {vertex for one in gone for vertex in self._after.row(one)}
+        self._after.let_go(gone, parents.difference(gone))
+        before.let_go(gone, children.difference(gone))
+
+    def numbered_anew(self, new: Mapping[int, int], nodes: int) -> Edges:
+        """The edges of some of the vertices, of which `new` has the new numbers; `nodes` of them
+        are nodes."""
+        edges = Edges()
+        for old, vertex in new.items():
+            row = self.successors(old)
+            edges._tails.extend(repeat(vertex, len(row)))
+            edges._heads.extend(map(new.__getitem__, row))
+            edges._weak.extend(self.weak_marks(old))
+        edges._junctions = len(new) - nodes
+        edges._in_order = False
+        edges.finish(nodes)
+        return edges
 
     @property
     def vertex_count(self) -> int:
@@ -237,6 +262,8 @@ class Edges:
             self._last_parent = parents[-1]
 
     def _product(self, parents: Sequence[int], children: Sequence[int], weak: bool) -> None:
+        if not parents or not children:
+            return
         self._note_parents(parents)
         if len(set(children)) < len(children):
             self._in_order = False

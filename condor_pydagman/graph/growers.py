@@ -58,6 +58,11 @@ def grown(building: Building, command: commands.GrownLine) -> None:
         )
 
 
+def let_go(building: Building, command: commands.LetGoLine) -> None:
+    """LET_GO, of rescue files alone, where `progress` applies it."""
+    fail("LET_GO can't be used in a DAG file", "a LET_GO line belongs into a rescue file")
+
+
 def _add(
     building: Building,
     command: commands.ExtendLine | commands.ScatterLine,

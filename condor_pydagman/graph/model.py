@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import compress
 
 from condor_pydagman.dagfile.notify_lines import Notification
 from condor_pydagman.errors import DagFileWarning
 from condor_pydagman.graph.edges import Edges
 from condor_pydagman.graph.parts import (
+    NOTHING_LET_GO,
     Abort,
     Brake,
+    Brought,
     Cached,
     Choice,
     Condition,
@@ -24,6 +27,7 @@ from condor_pydagman.graph.parts import (
     Feeder,
     Feeding,
     GrownPiece,
+    LetGo,
     LimitUse,
     Published,
     Retry,
@@ -43,6 +47,7 @@ __all__ = [
     "BY_NODE",
     "Abort",
     "Brake",
+    "Brought",
     "Cached",
     "Choice",
     "Condition",
@@ -53,6 +58,7 @@ __all__ = [
     "Feeder",
     "Feeding",
     "GrownPiece",
+    "LetGo",
     "LimitUse",
     "Published",
     "Retry",
@@ -68,6 +74,7 @@ __all__ = [
 NOOP = 1
 DONE = 2  # is done before the start
 JOIN = 4  # made by us for a PARENT line, see DAGMAN_USE_JOIN_NODES
+JOIN_NAME = "_condor_join_node"  # of such a node, with its number behind it
 USER_DONE = 8  # DONE because `JOB ... DONE` says so, not a rescue file
 LEFT_OUT = 16  # DONE because CHOOSE leaves it out
 SKIPPED = 32  # DONE because an earlier run has skipped it
@@ -78,7 +85,8 @@ class Dag:
     """All nodes and edges of the DAG files that one DAGMan runs.
 
     Build it with `add_node`, `edges` and the dictionaries, then call `finish()` once; from then on
-    it only changes if it grows (`grow`).  Node-level dictionaries have the node's integer as key.
+    it only changes if it grows (`grow`), and if what is done is let go (`let_go`).  Node-level
+    dictionaries have the node's integer as key.
     """
 
     def __init__(self, files: list[str] | None = None, dot: DotFile | None = None) -> None:
@@ -111,6 +119,10 @@ class Dag:
         self.variables = VariableTable()
         self.splices: list[Splice] = []
         self.pieces: list[GrownPiece] = []
+        self.brought: dict[int, Brought] = {}  # by the numbers of pieces
+        self.let_go: LetGo = NOTHING_LET_GO
+        self.free: list[int] = []  # numbers of nodes that were let go; their names are ''
+        self.free_junctions: list[int] = []
         self.feeder: Feeder | None = None
         self.site_groups: list[SiteGroup] = []
         self.group_of: dict[int, int] = {}  # number of a node's site group
@@ -126,6 +138,8 @@ class Dag:
         self.warnings: list[str] = []  # stock DAGMan's
         self.remarks: list[DagFileWarning] = []  # ours
         self.places = Places()
+        self._changes = 0
+        self._next_join: int | None = None  # None: not known yet
         self._odd_names: dict[str, int] | None = None
 
     def __len__(self) -> int:
@@ -159,6 +173,10 @@ class Dag:
         self.places.add_many(lines)
         return len(self.ids) == first + count
 
+    def named(self) -> Iterator[tuple[int, str]]:
+        """All nodes in their order, with their names."""
+        return ((node, name) for node, name in enumerate(self.names) if name)
+
     def numbers(self, names: Sequence[str]) -> Sequence[int] | None:
         """The nodes of these names, in the order of the names; None if one is unknown."""
         names = names if isinstance(names, list) else list(names)
@@ -185,10 +203,6 @@ class Dag:
             }
         return node if node is not None or not self._odd_names else self._odd_names.get(name)
 
-    def forget_odd_names(self) -> None:
-        """There are new nodes: `find` is to look for odd names among them, too."""
-        self._odd_names = None
-
     def place(self, node: int) -> str:
         """Where the node is defined, `file:line`; '' if that is not known."""
         return self.places.of(node)
@@ -203,6 +217,37 @@ class Dag:
         """Sort the edges; only `grow` may add any from now on.  `parents_later` as in `Edges`."""
         self.edges.finish(len(self.names), parents_later=parents_later)
 
+    def new_numbers(self, count: int) -> Sequence[int]:
+        """Numbers for new nodes: those of nodes that were let go if there are enough, else a range
+        behind all others."""
+        if not 0 < count <= len(self.free):
+            return range(len(self), len(self) + count)
+        new = sorted(self.free[-count:])
+        del self.free[-count:]
+        return new
+
+    def new_junctions(self, count: int) -> Sequence[int]:
+        """The same for junctions, the next one first."""
+        if not 0 < count <= len(self.free_junctions):
+            last = ~len(self.edges.junctions())
+            return range(last, last - count, -1)
+        new = self.free_junctions[-count:]
+        del self.free_junctions[-count:]
+        return new
+
+    @property
+    def next_join(self) -> int:
+        """A number for a join node that none of this Dag has."""
+        if self._next_join is None:
+            self._next_join = 0
+            self._note_joins(range(len(self)))
+        return self._next_join
+
+    def _note_joins(self, nodes: Sequence[int]) -> None:
+        for node in compress(nodes, map(JOIN.__and__, map(self.flags.__getitem__, nodes))):
+            number = int(self.names[node].rpartition(JOIN_NAME)[2])
+            self._next_join = max(self._next_join or 0, number + 1)
+
     def of_kind(self, kind: NodeKind) -> list[int]:
         """The nodes of a kind."""
         found, node = [], self.kinds.find(kind)
@@ -210,6 +255,18 @@ class Dag:
             found.append(node)
             node = self.kinds.find(kind, node + 1)
         return found
+
+    @property
+    def changes(self) -> int:
+        """How often it has grown, or let go of a piece."""
+        return self._changes
+
+    def changed(self, new: Sequence[int] = ()) -> None:
+        """It has got `new` nodes, or lost some: `find` is to look for odd names anew."""
+        if self._next_join is not None:
+            self._note_joins(new)
+        self._changes += 1
+        self._odd_names = None
 
     @property
     def vertex_count(self) -> int:
@@ -290,8 +347,9 @@ class Dag:
         return bool(self.flags[node] & NOOP)
 
     def renumber(self, order: Sequence[int]) -> None:
-        """Node `order[n]` becomes node n; before `finish`."""
-        new = array("i", bytes(4 * len(order)))
+        """Node `order[n]` becomes node n; before `finish`, or when `edges` have been numbered anew.
+        Nodes that are not among them have been let go."""
+        new = array("i", bytes(4 * len(self)))
         for node, old in enumerate(order):
             new[old] = node
         self.names = [self.names[old] for old in order]
@@ -315,7 +373,8 @@ class Dag:
             for use in self.limit_uses
         ]
         self.variables.renumber(new)
-        self.edges.renumber(new)
+        if not self.free:
+            self.edges.renumber(new)
         self.places.renumber(order)
 
 

@@ -202,6 +202,12 @@ def done(building: Building, command: commands.Done) -> None:
     building.dag.flags[node] |= model.DONE
 
 
+def not_done(building: Building, command: commands.NotDone) -> None:
+    """NOT_DONE, of rescue files."""
+    node = building.needed(command.node)
+    building.dag.flags[node] &= ~model.DONE
+
+
 def save_point_file(building: Building, command: commands.SavePointFile) -> None:
     """SAVE_POINT_FILE."""
     if command.node.upper() == ALL_NODES and building.find(command.node) is None:

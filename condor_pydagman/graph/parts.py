@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.sites.policy import NO_POLICY, SitePolicy
 
@@ -273,6 +275,44 @@ class GrownPiece(NamedTuple):
     node: str = ""
     size: int = 0
     feeding: Feeding | None = None
+
+
+class Brought(NamedTuple):
+    """What a piece that is in force has brought.
+
+    Attributes:
+        nodes: its nodes.
+        junctions: its junctions.
+        children: names of nodes that were there and got parents which were there, too.
+    """
+
+    nodes: Sequence[int]
+    junctions: Sequence[int]
+    children: tuple[str, ...] = ()
+
+
+class LetGo(NamedTuple):
+    """What has been let go of that was added to the DAG while it ran: pieces, all nodes of which
+    were done.
+
+    Attributes:
+        number: the highest number of such a piece; 0 if there is none.
+        nodes: how many nodes they had.
+        fed: the highest number of a feeding among them.
+        fed_nodes: how many of the nodes the FEEDER had given.
+        last: the FEEDER has said with one of them that there is no more.
+        adders: nodes that are in the DAG and have added one of them.
+    """
+
+    number: int = 0
+    nodes: int = 0
+    fed: int = 0
+    fed_nodes: int = 0
+    last: bool = False
+    adders: tuple[str, ...] = ()
+
+
+NOTHING_LET_GO = LetGo()
 
 
 class StatusFile(NamedTuple):

@@ -17,7 +17,7 @@ from condor_pydagman.graph.apply_bulk import NotSimple
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.cycle import find_cycle
 from condor_pydagman.graph.grow import Growth, extend
-from condor_pydagman.graph.model import Dag, Extension, Feeding, GrownPiece
+from condor_pydagman.graph.model import Brought, Dag, Extension, Feeding, GrownPiece
 from condor_pydagman.graph.piece_building import Begun, PieceBuilding
 from condor_pydagman.graph.problems import DagFileErrors, ProcessingError
 from condor_pydagman.graph.reading import MAX_ERRORS, DagReader, placed
@@ -54,6 +54,7 @@ class PieceText(NamedTuple):
         children: nodes before which it stands; if it stands between.
         between: whether it stands between `node` and `children`.
         feeding: if the FEEDER has given it.
+        join: number of its first join node; those of the DAG have lower ones.
     """
 
     file: str
@@ -65,6 +66,7 @@ class PieceText(NamedTuple):
     children: tuple[str, ...] = ()
     between: bool = False
     feeding: Feeding | None = None
+    join: int = 0
 
 
 class Piece(NamedTuple):
@@ -76,7 +78,7 @@ class Piece(NamedTuple):
         node: the node that has added it, '' if a person has.
         digest: of its text, under which that is kept.
         children: those of `known` that get new parents.
-        base: how many pieces the DAG had when this one was read.
+        base: how often the DAG had changed when this one was read.
         feeding: if the FEEDER has given it.
     """
 
@@ -96,10 +98,13 @@ class Piece(NamedTuple):
 
 def add_piece(dag: Dag, piece: Piece, number: int) -> Growth:
     """Add a piece to its DAG; the node that has added it adds nothing any more."""
-    if piece.node:
+    if piece.node in dag.ids:  # else it has been let go
         dag.extensions.pop(dag.ids[piece.node], None)
     dag.pieces.append(GrownPiece(number, piece.digest, piece.node, piece.size, piece.feeding))
-    return extend(dag, piece.dag, piece.known)
+    growth = extend(dag, piece.dag, piece.known)
+    children = {dag.names[child] for child in _ordered_anew(piece)}
+    dag.brought[number] = Brought(growth.nodes, growth.junctions, tuple(sorted(children)))
+    return growth
 
 
 def scattered(extension: Extension, text: str) -> str:
@@ -159,23 +164,33 @@ def _no_name(extension: Extension, line: int, item: str, name: str) -> Processin
 
 
 def read_piece(
-    dag: Dag, text: PieceText, begun: Begun = lambda node: False, digest: str = ""
+    dag: Dag,
+    text: PieceText,
+    begun: Begun = lambda node: False,
+    digest: str = "",
+    *,
+    anew: bool = False,
 ) -> Steps[Piece]:
     """The piece of that text, for this DAG.
 
-    `begun`: whether a node of the DAG has begun, so that it can't get another parent.
+    `begun`: whether a node of the DAG has begun, so that it can't get another parent; `anew`: it
+    has been added to it before, and nodes that it names may have been let go since.
 
     Raises:
         DagFileErrors: all that is wrong with it.
     """
     try:
-        return (yield from _read(dag, text, begun, digest, in_bulk=True))
+        building = PieceBuilding(dag, text.options, begun, anew=anew, join=text.join)
+        return (yield from _read(dag, building, text, digest, in_bulk=True))
     except NotSimple:
-        return (yield from _read(dag, text, begun, digest, in_bulk=False))
+        building = PieceBuilding(dag, text.options, begun, anew=anew, join=text.join)
+        return (yield from _read(dag, building, text, digest, in_bulk=False))
 
 
-def _read(dag: Dag, text: PieceText, begun: Begun, digest: str, *, in_bulk: bool) -> Steps[Piece]:
-    building, base = PieceBuilding(dag, text.options, begun), len(dag.pieces)
+def _read(
+    dag: Dag, building: PieceBuilding, text: PieceText, digest: str, *, in_bulk: bool
+) -> Steps[Piece]:
+    base = dag.changes
     building.scope.prefix, building.scope.directory = text.prefix, text.directory
     reader = DagReader(building, _texts(text.texts), in_bulk=in_bulk)
     yield from reader.steps(text.file)
@@ -236,9 +251,10 @@ def _finish(building: PieceBuilding, text: PieceText) -> Steps[tuple[int, ...]]:
         whole.add_priority(building)
     if ends is not None:
         roots, leaves = ends
-        if roots:  # or there is a cycle, which is told later
+        if roots and building.is_there(text.node):  # or there is a cycle, which is told later
             piece.add_edges((_stand_in(piece, known, building, text.node),), roots)
-        children = [_stand_in(piece, known, building, name) for name in text.children]
+        names = filter(building.is_there, text.children)
+        children = [_stand_in(piece, known, building, name) for name in names]
         if children and leaves:
             piece.add_edges(leaves, sorted(children))
     yield
@@ -335,6 +351,15 @@ def _edges_between_known(piece: Piece) -> Iterator[tuple[int, int]]:
         for vertex in piece.dag.successors(place):
             if vertex >= piece.size:
                 yield parent, piece.known[vertex - piece.size]
+
+
+def _ordered_anew(piece: Piece) -> Iterator[int]:
+    """Nodes of the DAG that get parents which it has, too; one may come twice."""
+    for place in range(piece.size, len(piece.dag)):
+        for vertex in piece.dag.successors(place):
+            inside = (vertex,) if vertex >= 0 else piece.dag.successors(vertex)
+            if max(inside) >= piece.size:
+                yield from (piece.known[v - piece.size] for v in inside if v >= piece.size)
 
 
 class _Search:

@@ -32,6 +32,8 @@ _ONLY_AT_THE_START = {
     commands.BrakeLine: "BRAKE",
     commands.FeederLine: "FEEDER",
     commands.EnoughLine: "ENOUGH",
+    commands.LetGoLine: "LET_GO",
+    commands.NotDone: "NOT_DONE",
     commands.NotNeeded: "NOT_NEEDED",
 }
 
@@ -58,9 +60,21 @@ class PieceBuilding(Building):
         stand_ins: for each stand-in, its node in the other DAG.
     """
 
-    def __init__(self, outer: Dag, options: BuildOptions, begun: Begun) -> None:
+    def __init__(
+        self,
+        outer: Dag,
+        options: BuildOptions,
+        begun: Begun,
+        *,
+        anew: bool = False,
+        join: int = 0,
+    ) -> None:
+        """`anew`: it has been read and added before, and what it names may have been let go;
+        `join`: see `PieceText`."""
         super().__init__(PieceDag(outer), options)
+        self._joins = join
         self.stand_ins: dict[int, int] = {}
+        self._anew = anew
         self._outer = outer
         self._begun = begun
 
@@ -91,6 +105,17 @@ class PieceBuilding(Building):
     def outer_node(self, full: str) -> int:
         """The node of the other DAG of that full name, which is there."""
         return self._outer.ids[full]
+
+    def is_there(self, full: str) -> bool:
+        """Whether the other DAG has a node of that full name."""
+        return full in self._outer.ids
+
+    def is_gone(self, name: str) -> bool:
+        """As of `Building`."""
+        if not self._anew or self.find(name) is not None:
+            return False
+        here = self.scope.munge + name
+        return here not in self.scope.splices and here not in self.scope.sweeps
 
     def needed(self, name: str) -> int:
         """The node of that name, which must be of this piece."""

@@ -15,6 +15,7 @@ class Places:
         self._files: list[str] = []
         self._starts: list[int] = []  # first node read after the file of that index was entered
         self._read_as: Sequence[int] | None = None
+        self._put: dict[int, str] = {}  # of nodes that have the number of another one
         self._conditions: dict[int, str] = {}  # by the number that the node was read as
         self.enoughs: list[str] = []  # `file:line` of each ENOUGH
 
@@ -65,12 +66,26 @@ class Places:
         self._lines.extend(other._lines)
         self._read_as = read_as
 
+    def put(self, node: int, other: Places, place: int) -> None:
+        """A node has the number of one that was let go: it is node `place` of another DAG."""
+        self._put[node] = other.of(place)
+
+    def let_go(self, nodes: Iterable[int]) -> None:
+        """Nodes have left the DAG."""
+        for node in nodes:
+            self._put.pop(node, None)
+
     def renumber(self, read_as: Sequence[int]) -> None:
-        """Node n is the one that was read as number `read_as[n]`."""
-        self._read_as = read_as
+        """Node n is the one that was node `read_as[n]` before."""
+        before = self._read_as
+        self._read_as = read_as if before is None else [before[node] for node in read_as]
+        if self._put:
+            self._put = {n: self._put[old] for n, old in enumerate(read_as) if old in self._put}
 
     def of(self, node: int) -> str:
         """`file:line` of the node; '' if that is not known."""
+        if self._put and node in self._put:
+            return self._put[node]
         if self._read_as is not None:
             node = self._read_as[node]
         index = bisect_right(self._starts, node) - 1

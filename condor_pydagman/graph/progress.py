@@ -10,7 +10,7 @@ nodes and scripts as well: a file that is found by its name alone could say whic
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Union
 
@@ -21,16 +21,17 @@ from condor_pydagman.dagfile.parser import CommandReader, Reading
 from condor_pydagman.dagfile.quoting import node_word
 from condor_pydagman.graph.apply import apply
 from condor_pydagman.graph.building import Building, BuildOptions, fail
-from condor_pydagman.graph.model import Dag, Retry, Variable
+from condor_pydagman.graph.model import Dag, LetGo, Retry, Variable
 from condor_pydagman.graph.piece import Piece, add_piece
 from condor_pydagman.graph.problems import DagFileErrors, ProcessingError
 from condor_pydagman.graph.reading import MAX_ERRORS, placed
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.vocabulary import NO_NODE
 
 # REJECT, too, was written once: it stops the DAG.
 _OF_RUN = (
     *(commands.SiteMatched, commands.Choose, commands.Skipped, commands.NodeResult),
-    *(commands.GrownLine, commands.NotNeeded),
+    *(commands.GrownLine, commands.LetGoLine, commands.NotNeeded, commands.NotDone),
 )
 _ENDED = (commands.Done, commands.Skipped, commands.NotNeeded)
 _WRITTEN = (commands.Done, commands.RetryLine, commands.Reject, *_OF_RUN)
@@ -44,7 +45,7 @@ _FULL_RESCUE = (
 
 _ONLY = (
     "A rescue or save file can hold DONE, RETRY, PRIORITY, TIMEOUT, CATEGORY, VARS, SITE_MATCHED,"
-    " CHOOSE, SKIPPED, NOT_NEEDED, NODE_RESULT and GROWN lines only"
+    " CHOOSE, SKIPPED, NOT_NEEDED, NOT_DONE, NODE_RESULT, GROWN and LET_GO lines only"
 )
 _ELSEWHERE = "put what else the DAG needs into the DAG file itself"
 
@@ -52,6 +53,7 @@ _ELSEWHERE = "put what else the DAG needs into the DAG file itself"
 _ODD_ENDS = ("\\\n", "\v\n", "\f\n")
 _ODD_END = re.compile(r"^DONE (.*[\\\v\f])$", re.M)
 _GROWN = re.compile(r"^GROWN ([0-9]{1,9}) ([0-9a-f]{32})$", re.M)
+_LET_GO = re.compile(r"^LET_GO .*$", re.M)
 _NO_PIECES: Mapping[str, Piece] = MappingProxyType({})
 
 
@@ -77,10 +79,7 @@ def apply_progress(
     Raises:
         DagFileErrors: a line can't be read or applied.
     """
-    for number, digest in _GROWN.findall(text):
-        piece = pieces.get(digest)
-        if piece is not None:
-            add_piece(dag, piece, int(number))
+    _grow(dag, text, pieces)
     building = Building.of(dag, options or BuildOptions())
     reading = Reading(file, max_errors=MAX_ERRORS)
     progress = Progress([], {})
@@ -98,6 +97,19 @@ def apply_progress(
         raise DagFileErrors(reading.errors, dag.warnings, reading.lost)
     progress.done[:] = dict.fromkeys(progress.done)
     return progress
+
+
+def _grow(dag: Dag, text: str, pieces: Mapping[str, Piece]) -> None:
+    """Add what had been added and has not been let go.  What is wrong with these lines is told
+    when all lines are read."""
+    reader = CommandReader(_LET_GO.findall(text), Reading(""), in_bulk=False)
+    for command in reader.commands():
+        if isinstance(command, commands.LetGoLine):
+            dag.let_go = LetGo(*command[1:])
+    for number, digest in _GROWN.findall(text):
+        piece = pieces.get(digest)
+        if piece is not None:
+            add_piece(dag, piece, int(number))
 
 
 class Saved(NamedTuple):
@@ -153,6 +165,9 @@ def _apply(building: Building, command: Command, progress: Progress) -> None:
         if isinstance(command, commands.Job) and building.find(command.name) is not None:
             fail(f"Node {command.name} already exists in DAG.", _FULL_RESCUE)
         fail(_ONLY, _ELSEWHERE)
+    if isinstance(command, commands.LetGoLine):
+        _adds_no_more(building.dag, command.adders)
+        return
     apply(building, command)
     if isinstance(command, _ENDED):
         node = building.needed(command.node)
@@ -161,6 +176,12 @@ def _apply(building: Building, command: Command, progress: Progress) -> None:
     elif isinstance(command, commands.RetryLine):
         for node in building.nodes(command.node):
             progress.retries[node] = building.dag.retries[node]
+
+
+def _adds_no_more(dag: Dag, names: Iterable[str]) -> None:
+    """What these nodes have added has been let go."""
+    for name in names:
+        dag.extensions.pop(dag.ids.get(name, NO_NODE), None)
 
 
 def _set(building: Building, command: Setting) -> None:

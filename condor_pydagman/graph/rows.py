@@ -2,14 +2,15 @@
 
 The rows of all nodes stand in one array, one after the other, and so do those of all junctions.
 When a DAG grows, rows of new nodes and junctions are put behind them; what is added to a row that
-is there already is kept apart, by its vertex.
+is there already is kept apart, by its vertex.  So is all of a row whose vertex, or a vertex in it,
+has been let go: its place in the array is *void* then.
 """
 
 from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import accumulate, chain, compress, islice, repeat
 from operator import ge, gt, invert, lt, sub
 
@@ -28,6 +29,7 @@ class Rows:
         "_more",
         "_more_marks",
         "_values",
+        "_void",
         "any_marked",
     )
 
@@ -39,6 +41,7 @@ class Rows:
         self._marks = bytearray()  # beside _values; empty if nothing is marked there
         self._more: dict[int, array[int]] = {}
         self._more_marks: dict[int, bytearray] = {}
+        self._void: set[int] = set()  # vertices whose rows are in _more alone
         self.any_marked = False
 
     @classmethod
@@ -84,7 +87,9 @@ class Rows:
 
     def __len__(self) -> int:
         """How many entries there are in all rows."""
-        return len(self._values) + len(self._junction_values) + sum(map(len, self._more.values()))
+        dead = sum(self._placed_count(vertex) for vertex in self._void)
+        placed = len(self._values) + len(self._junction_values)
+        return placed + sum(map(len, self._more.values())) - dead
 
     def row(self, vertex: int) -> array[int]:
         """The row of a vertex."""
@@ -94,22 +99,29 @@ class Rows:
         else:
             firsts = self._junction_firsts
             found = self._junction_values[firsts[~vertex] : firsts[~vertex + 1]]
+        if self._void and vertex in self._void:
+            found = array("i")
         if self._more and vertex in self._more:
             found += self._more[vertex]
         return found
 
     def count(self, vertex: int) -> int:
         """How long the row of a vertex is."""
-        if vertex >= 0:
-            length = self._firsts[vertex + 1] - self._firsts[vertex]
-        else:
-            length = self._junction_firsts[~vertex + 1] - self._junction_firsts[~vertex]
+        length = 0 if vertex in self._void else self._placed_count(vertex)
         return length + len(self._more[vertex]) if vertex in self._more else length
+
+    def _placed_count(self, vertex: int) -> int:
+        """How much the array has of the row of a vertex."""
+        if vertex >= 0:
+            return self._firsts[vertex + 1] - self._firsts[vertex]
+        return self._junction_firsts[~vertex + 1] - self._junction_firsts[~vertex]
 
     def counts(self) -> array[int]:
         """How long the rows are: those of the nodes, then of the junctions, the last one first."""
         counts = array("i", _steps(self._firsts))
         counts.extend(reversed(array("i", _steps(self._junction_firsts))))
+        for vertex in self._void:
+            counts[vertex] = 0
         for vertex, more in self._more.items():
             counts[vertex] += len(more)
         return counts
@@ -120,6 +132,8 @@ class Rows:
             return bytes(self.count(vertex))
         begin, end = self._firsts[vertex], self._firsts[vertex + 1]
         found = self._marks[begin:end] if self._marks else bytearray(end - begin)
+        if vertex in self._void:
+            found = bytearray()
         if vertex in self._more:
             found += self._more_marks.get(vertex) or bytes(len(self._more[vertex]))
         return found
@@ -131,13 +145,16 @@ class Rows:
 
     def whole(self) -> tuple[array[int], array[int]] | None:
         """Where the rows begin, and what is in them, if all are rows of nodes in one array."""
-        if self._more or len(self._junction_firsts) > 1:
+        if self._more or self._void or len(self._junction_firsts) > 1:
             return None
         return self._firsts, self._values
 
-    def grow(self, other: Rows, moved: Sequence[int], nodes: int) -> None:
+    def grow(
+        self, other: Rows, moved: Sequence[int], nodes: int, *, junctions: bool = True
+    ) -> None:
         """Add the rows of another DAG: vertex v of it is `moved[v]` here; the first `nodes` ones
-        are new, as all junctions are.  Others get what is added to their rows."""
+        are put behind those that are here, and so are `junctions`.  Others are here already and get
+        what is added to their rows."""
         cut = other._firsts[nodes]
         if other.any_marked:
             self._mark_all()
@@ -146,19 +163,36 @@ class Rows:
         elif self._marks:
             self._marks.extend(bytes(cut))
         _append(self._firsts, self._values, other._firsts[: nodes + 1], other._values[:cut], moved)
-        _append(
-            self._junction_firsts,
-            self._junction_values,
-            other._junction_firsts,
-            other._junction_values,
-            moved,
-        )
-        for vertex in range(nodes, len(other._firsts) - 1):
+        known = chain(range(nodes, len(other._firsts) - 1), () if junctions else other._junctions())
+        if junctions:
+            _append(
+                self._junction_firsts,
+                self._junction_values,
+                other._junction_firsts,
+                other._junction_values,
+                moved,
+            )
+        for vertex in known:
             row = other.row(vertex)
             if row:
                 self._add(moved[vertex], array("i", map(moved.__getitem__, row)))
-                if other.any_marked or self.any_marked:
+                if vertex >= 0 and (other.any_marked or self.any_marked):
                     self._add_marks(moved[vertex], other.marks_of(vertex))
+
+    def let_go(self, gone: Collection[int], beside: Iterable[int]) -> None:
+        """Drop the rows of vertices that are let go, and these from the rows of those `beside`
+        them, which stay."""
+        for vertex in gone:
+            self._void.add(vertex)
+            self._more.pop(vertex, None)
+            self._more_marks.pop(vertex, None)
+        for vertex in beside:
+            row, marks = self.row(vertex), self.marks_of(vertex)
+            kept = [place for place, other in enumerate(row) if other not in gone]
+            self._void.add(vertex)
+            self._more[vertex] = array("i", map(row.__getitem__, kept))
+            if self.any_marked and vertex >= 0:
+                self._more_marks[vertex] = bytearray(map(marks.__getitem__, kept))
 
     def flat(self) -> tuple[array[int], array[int]]:
         """Where each row begins, with one more at the end, and all rows; the junctions' stand after

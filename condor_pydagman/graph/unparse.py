@@ -97,7 +97,8 @@ def _whole(dag: Dag) -> Iterator[Command]:
 def _definition(dag: Dag, node: int) -> Command:
     """The line that defines the node; an inline description has become a SUBMIT-DESCRIPTION."""
     name, kind, flags = dag.names[node], NodeKind(dag.kinds[node]), dag.flags[node]
-    options = dag.directories.get(node, ""), bool(flags & NOOP), bool(flags & USER_DONE)
+    done = flags & (DONE | USER_DONE) == DONE | USER_DONE
+    options = dag.directories.get(node, ""), bool(flags & NOOP), done
     if kind == NodeKind.SUBDAG:
         return commands.Subdag(_NO_LINE, name, dag.subdags[node], *options)
     return commands.Job(_NO_LINE, name, dag.submits[node], *options, kind=kind)

@@ -100,12 +100,20 @@ class VariableTable(Mapping[int, "tuple[Variable, ...]"]):
             self._append.extend(other._append or bytes(len(other._ends)))
         self._read.update((first + node, variables) for node, variables in other._read.items())
 
+    def let_go(self, nodes: Iterable[int]) -> None:
+        """Some nodes have none any more; what was kept as text stays there."""
+        for node in nodes:
+            self._read.pop(node, None)
+            if node < len(self._entries):
+                self._entries[node] = _NONE
+
     def renumber(self, new: Sequence[int]) -> None:
         """Node n becomes `new[n]`."""
         old = self._entries
         self._entries = array("i", [_NONE]) * (len(new) if old else 0)
         for node, entry in enumerate(old):
-            self._entries[new[node]] = entry
+            if entry != _NONE:
+                self._entries[new[node]] = entry
         self._read = {new[node]: variables for node, variables in self._read.items()}
 
     def _add_texts(self, texts: Sequence[str], append: bool) -> None:

@@ -21,7 +21,7 @@ _UNTOUCHED = ("ellipse", "I", "")
 
 def dot_text(
     dag: Dag,
-    statuses: Iterable[NodeStatus],
+    statuses: Iterable[tuple[int, NodeStatus]],
     *,
     now_local: Sequence[int],
     include_text: str | None = None,
@@ -29,20 +29,20 @@ def dot_text(
     """Pieces of the file's text: all nodes, then all edges (manual: "Visualizing DAGs").
 
     Args:
-        statuses: of each node, in the order of the nodes.
+        statuses: of all nodes, each with its node.
         now_local: broken-down local time.
         include_text: what stands in the file that DOT's INCLUDE names, None if it is not there.
     """
     yield f'digraph DAG {{\n    label="DAGMan Job status at {asctime(now_local)}";\n\n'
     if dag.dot is not None and include_text is not None:
         yield from _included(dag.dot.include, include_text)
-    for node, status in enumerate(statuses):
+    for node, status in statuses:
         if dag.kinds[node] != NodeKind.SERVICE:
             shape, letter, more = _LOOKS.get(status, _UNTOUCHED)
             name = _escaped(dag.names[node])
             yield f'    "{name}" [shape={shape} label="{name} ({letter})"{more}];\n'
     yield "\n"
-    for parent, name in enumerate(dag.names):
+    for parent, name in dag.named():
         tail = _escaped(name)
         for child in dict.fromkeys(dag.children(parent)):
             yield f'    "{tail}" -> "{_escaped(dag.names[child])}";\n'

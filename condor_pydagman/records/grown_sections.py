@@ -28,6 +28,8 @@ def section(text: PieceText) -> tuple[str, bytes]:
     fields = {**text._asdict(), "options": text.options._asdict()}
     if text.feeding is None:
         del fields["feeding"]  # as before there were any
+    if not text.join:
+        del fields["join"]
     body = json.dumps(fields, ensure_ascii=True)
     data = body.encode("ascii") + b"\n"
     digest = _digest(data)

@@ -10,12 +10,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.choice_lines import write_choose
+from condor_pydagman.dagfile.growth_lines import write_let_go
 from condor_pydagman.dagfile.quoting import name_word, node_word
 from condor_pydagman.dagfile.retry_lines import retry_options
 from condor_pydagman.engine.node_settings import retry_in_force
 from condor_pydagman.engine.report import GroupReport, NodeReport
 from condor_pydagman.errors import UsageError
-from condor_pydagman.graph.model import LEFT_OUT, Dag
+from condor_pydagman.graph.model import LEFT_OUT, USER_DONE, Dag
 from condor_pydagman.graph.unparse import retry_line
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
@@ -94,7 +95,7 @@ def _text(
 ) -> Iterator[str]:
     marks: list[str] = []
     failed: list[str] = []
-    total = done = 0
+    total = done = dag.let_go.nodes
     for report in nodes:
         kind = dag.kinds[report.node]
         total += kind != NodeKind.SERVICE
@@ -111,11 +112,15 @@ def _text(
             if dag.has_weak_children_only(report.node) and kind not in _NEVER_DONE:
                 marks.append("# Failed node with only weak child dependencies:\n")
                 marks.append(f"DONE {node_word(report.name)}\n")
+        if report.status != NodeStatus.DONE and dag.flags[report.node] & USER_DONE:
+            marks.append(f"NOT_DONE {node_word(report.name)}\n")
         if report.settings is not None:
             marks.extend(setting_lines(report.name, report.settings))
         if kind not in _NEVER_DONE:
             marks.extend(_retries(dag, report, reset_retries=reset_retries))
     yield from head
+    if dag.let_go.number:
+        yield write_let_go(commands.LetGoLine(0, *dag.let_go)) + "\n"
     for piece in dag.pieces:
         yield f"GROWN {piece.number} {piece.digest}\n"
     yield from _counts(created, total, done, failed)

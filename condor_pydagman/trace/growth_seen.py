@@ -16,6 +16,9 @@ def take_record(run: Run, read: RecordRead, time: float) -> list[DagEvent]:
             return []
         run.feeding = run.feeding._replace(state="failed", reason=read.text, time=time)
         return [_feeder(run.feeding)]
+    if read.record is JournalRecord.LET_GO:
+        run.pieces.difference_update(map(int, read.text.split()))
+        return []
     if read.record is not JournalRecord.GROWN or read.value in run.pieces:
         return []
     run.pieces.add(read.value)

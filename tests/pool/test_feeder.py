@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.pool import dags
-from tests.pool.scenes import FIRST, Played, Scene, Stage
+from tests.pool.scenes import FIRST, STATUS, Played, Scene, Stage
 from tests.pool.test_steering import steer
 
 pytestmark = pytest.mark.pool
@@ -72,6 +72,50 @@ def a_rescue_dag_goes_on_with_the_next_feeding(s: Scene) -> None:
     runs = dags.runs(s.work)
     assert runs == {"a 0": 1, "b 0": 1, "c 0": 2, "d 0": 1, "e 0": 1}
     assert s.text("fed").splitlines()[-1] == "feeding 3 of 4"
+
+
+FEW = "#== few.config\nPYDAGMAN_KEPT_GROWN_NODES = 2\n"
+
+
+@STAGE.scene
+def what_is_done_is_let_go(s: Scene) -> None:
+    lines = [f"n{number:02} {'told' if number == 7 else 'job'}.sub" for number in range(1, 13)]
+    dag = "CONFIG few.config\nFEEDER BELOW 1 PROGRAM feed.sh $FEEDING\n"
+    s.submit(dag + STATUS + work(*lines) + FEW)
+    s.ran("n08 0")
+    s.kill()
+    s.says("done with RECOVERY mode")
+    s.touch("go.n07")
+    assert s.ends() == 0
+    assert dags.runs(s.work) == {f"n{number:02} 0": 1 for number in range(1, 13)}
+    s.says(r"2 node\(s\) that are done are let go, \d are kept")
+    assert json.loads(s.text("t.dag.metrics"))["nodes_succeeded"] == 12
+    ads = s.text("t.status")
+    assert "NodesTotal = 12;" in ads
+    assert "NodesDone = 12;" in ads
+    assert 2 <= ads.count('Type = "NodeStatus"') <= 6
+    for command in ("explain", "report", "events", "watch --once"):
+        s.run("condor_pydagman", *command.split(), "t.dag")
+    grown = s.run("condor_pydagman", "flatten", "--grown", "t.dag")
+    assert 2 <= grown.count("JOB n") <= 6
+
+
+@STAGE.scene
+def a_rescue_dag_remembers_what_was_let_go(s: Scene) -> None:
+    lines = [f"n{number} job.sub" for number in range(1, 11)]
+    late = LATE.replace("$1 = 3", "$1 = 4")
+    dag = "CONFIG few.config\nFEEDER BELOW 1 RETRIES 0 PROGRAM feed.sh $FEEDING\n"
+    s.submit(dag + work(*lines) + late + FEW)
+    assert s.ends() == 1
+    rescue = s.text("t.dag.rescue001")
+    assert "LET_GO " in rescue
+    assert rescue.count("GROWN ") < 3
+    assert "# Total number of Nodes: 6\n# Nodes premarked DONE: 6\n" in rescue
+    (s.work / "feed.sh").write_text(s.text("feed.sh").replace("test $1 = 4 &&", "false &&"))
+    s.submit_again()
+    assert s.ends() == 0
+    assert dags.runs(s.work) == {f"n{number} 0": 1 for number in range(1, 11)}
+    assert json.loads(s.text("t.dag.metrics"))["nodes_succeeded"] == 10
 
 
 # In place of the program above: its third run fails.

@@ -44,7 +44,7 @@ def piece_of(dag: Dag, text: PieceText, digest: str = "") -> Piece:
     Raises:
         DagFileErrors: it is wrong.
     """
-    return at_once(read_piece(dag, text, digest=digest))
+    return at_once(read_piece(dag, text, digest=digest, anew=dag.let_go.number > 0))
 
 
 class _Pieces(Mapping[str, Piece]):
@@ -90,7 +90,7 @@ class Growers:
 
     def text(self, dag: Dag, rng: Random, node: str = "", between: bool = False) -> PieceText:
         """Some nodes, with names that are mostly new, and edges that are mostly right."""
-        known = [n for n, kind in zip(dag.names, dag.kinds) if kind in ORDINARY_KINDS]
+        known = [name for node, name in dag.named() if dag.kinds[node] in ORDINARY_KINDS]
         number = rng.randrange(10**6)
         names = [f"G{number}n{place}" for place in range(rng.choice((0, 1, 1, 2, 3)))]
         if known and rng.random() < 0.05:
@@ -112,10 +112,11 @@ class Growers:
         options = BuildOptions(use_join_nodes=rng.random() < 0.5)
         text = "".join(line + "\n" for line in lines)
         if not node:
-            return PieceText("p", {"p": text}, options)
+            return PieceText("p", {"p": text}, options, join=dag.next_join)
         after = dict.fromkeys(dag.children(dag.ids[node])) if between else ()
         children = tuple(dag.names[child] for child in after)
-        return PieceText("p", {"p": text}, options, "", "", node, children, between)
+        whole = PieceText("p", {"p": text}, options, "", "", node, children, between)
+        return whole._replace(join=dag.next_join)
 
     def read(self, process: Process, text: PieceText) -> Piece | str:
         """The piece, kept; or why it can't be added."""
@@ -127,6 +128,10 @@ class Growers:
             piece = at_once(read_piece(process.dag, text, begun))
         except DagFileErrors as errors:
             return str(errors)
+        known = self._world.oracles.truth.names
+        used = [name for name in piece.dag.names[: piece.size] if name in known]
+        if used:  # names tell nodes apart in what is checked
+            return f"{used} have been let go"
         why = engine.why_not_added(piece)
         return why or self.keep(piece, text)
 
@@ -136,7 +141,10 @@ class Growers:
         process = world.process
         if process is None or world.now >= world.faults.until or rng.random() >= self._rate:
             return
-        if process.engine.run.phase is not Phase.RUNNING or len(process.dag) > MAX_NODES:
+        if (
+            process.engine.run.phase is not Phase.RUNNING
+            or process.engine.run.nodes.total > MAX_NODES
+        ):
             return
         piece = self.read(process, self.text(process.dag, rng))
         if isinstance(piece, Piece):
@@ -198,7 +206,7 @@ class FakeGrowth:
         else:
             between = dag.extensions[node].between
             text = self._growers.text(dag, rng, name, between)
-            if len(dag) > MAX_NODES:
+            if process.engine.run.nodes.total > MAX_NODES:
                 text = text._replace(texts={"p": ""})
             piece = self._growers.read(process, text)
             if isinstance(piece, str):

@@ -263,7 +263,7 @@ class Oracles:
         pieces = self._world.growers.pieces(fresh)
         apply_progress(fresh, text, "t.dag.rescue", pieces=pieces)
         dag, states = process.dag, process.engine.run.nodes.states
-        ordinary = [n for n in range(len(dag)) if dag.kinds[n] in ORDINARY_KINDS]
+        ordinary = [n for n, _ in dag.named() if dag.kinds[n] in ORDINARY_KINDS]
         done = {dag.names[n] for n in ordinary if states[n] == State.DONE}
         failed = (n for n in ordinary if states[n] == State.FAILED)
         over = {dag.names[n] for n in failed if dag.has_weak_children_only(n)}
@@ -297,7 +297,7 @@ class Oracles:
         require(not process.engine.run.feeder, "O43: exit code 0, but the feeder has not ended")
         require(not process.engine.run.feeder.failed, "O43: exit code 0, but the feeder has failed")
         services = {dag.names[n] for n in dag.of_kind(NodeKind.SERVICE)}
-        missing = set(dag.names) - services - self.truth.done - self.truth.steered
+        missing = set(dag.ids) - services - self.truth.done - self.truth.steered
         missing -= fake_enough.unneeded_names(process)
         require(not missing, f"O14: exit code 0, but {missing} not done")
         ran = self.truth.done - self.truth.decisions.skipped - self._world.caches.unchanged
@@ -412,7 +412,7 @@ def _is_leaving(engine: Engine, node: int) -> bool:
 
 def marked(dag: Dag) -> set[str]:
     """Names of the nodes that the DAG or its rescue file marks DONE."""
-    return {name for name, flags in zip(dag.names, dag.flags) if flags & DONE}
+    return {name for node, name in dag.named() if dag.flags[node] & DONE}
 
 
 def counts_agree(engine: Engine) -> None:
@@ -420,8 +420,9 @@ def counts_agree(engine: Engine) -> None:
     report, kinds = engine.report(), engine.run.dag.kinds
     nodes = [node for node in engine.node_reports() if kinds[node.node] != NodeKind.SERVICE]
     counts = Counter(node.status for node in nodes)
+    gone = engine.run.dag.let_go.nodes
     want = (
-        counts[NodeStatus.DONE],
+        counts[NodeStatus.DONE] + gone,
         counts[NodeStatus.PRERUN],
         counts[NodeStatus.SUBMITTED],
         counts[NodeStatus.POSTRUN],
@@ -431,7 +432,9 @@ def counts_agree(engine: Engine) -> None:
         counts[NodeStatus.FUTILE],
     )
     have = report[1:9]
-    require(want == have and report.total == len(nodes), f"O9: counts {want}, reported {have}")
+    require(
+        want == have and report.total == len(nodes) + gone, f"O9: counts {want}, reported {have}"
+    )
 
 
 # What may have begun, as no log shows, when the delay before a retry was over.
@@ -448,7 +451,8 @@ def replay_agrees(live: Engine, log: list[LogEvent], dag: Dag, pieces: Mapping[s
     for event in log:
         other.handle(event, live.run.now)
     rerun.settle(other.run)  # as at the end of a recovery
-    for node, name in enumerate(live.run.dag.names):
+    require(live.run.dag.names == other.run.dag.names, "O7: not the same nodes")
+    for node, name in live.run.dag.named():
         want, have = State(live.run.nodes.states[node]), State(other.run.nodes.states[node])
         if live.run.phase is Phase.FINISHING and have in _LEFT and want in (*_LEFT, State.UNKNOWN):
             continue  # the log does not show what came just before the record that FINAL begins

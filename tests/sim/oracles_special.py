@@ -145,7 +145,7 @@ class SpecialOracles:
     def _hear(self, process: Process, event: LogEvent) -> None:
         world, job = self._world, (event.cluster, event.proc)
         cluster = world.schedd.cluster_of(event.cluster, event.proc)
-        if cluster is not None and cluster.era == world.era:
+        if cluster is not None and cluster.era == world.era and cluster.node in process.dag.ids:
             self._hear_holds(process, event, process.dag.ids[cluster.node])
         when = self._happened(process, event)
         if event.record is JournalRecord.ADOPTED:

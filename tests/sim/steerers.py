@@ -60,9 +60,8 @@ class Steerers:
         if rng.random() < 0.1:
             world.process.add_input(inputs.PriorityWanted(rng.randint(-3, 3), "ann"))
         for _ in range(rng.choice((1, 1, 2))):
-            nodes = [
-                rng.randrange(len(world.process.dag)) for _ in range(rng.randint(1, MAX_NODES))
-            ]
+            there = [node for node, _ in world.process.dag.named()]
+            nodes = [rng.choice(there) for _ in range(rng.randint(1, MAX_NODES))]
             command = rng.choice(list(NodeCommand))
             options = rng.choice(_OPTIONS.get(command, ("",)))
             self.asked += 1

@@ -6,7 +6,7 @@ Oracles compare the engine with these, so nothing here looks into the engine.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import LogEvent
@@ -82,6 +82,11 @@ class Truth:
             self.decisions.ended_well.add(name)
             return
         self._done_unless_it_adds(name)
+
+    @property
+    def names(self) -> Container[str]:
+        """All nodes that there are, or were."""
+        return self._dag.ids.keys()
 
     def _done_unless_it_adds(self, name: str) -> None:
         added = any(piece.node == name for piece in self._dag.pieces)

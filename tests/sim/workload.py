@@ -102,6 +102,9 @@ def draw(seed: int, rng: Random, kinds: Kinds, *, together: bool = True) -> Work
     config = config.but(max_nodes_in_cluster=most)
     if kinds.braked:  # DAGMan's own removals do not count
         config = config.but(remove_jobs_after_limit_change=False)
+    if kinds.growing or kinds.fed:
+        kept = Random(f"{seed} kept").choice((0, 1, 1, 4))
+        config = config.but(kept_grown_nodes=kept)
     wide = most > 1 and chance.random() < 0.8
     more = chance.randint(1, MAX_MORE_NODES) if wide else 0
     outcomes = Outcomes(seed, failing, one_proc=wide)

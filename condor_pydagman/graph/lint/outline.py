@@ -27,7 +27,7 @@ from condor_pydagman.graph.lint.external import (
     undescribed,
 )
 from condor_pydagman.graph.lint.findings import FileKind, World
-from condor_pydagman.graph.lint.outline_graph import JOIN_NAME, OutlineGraph
+from condor_pydagman.graph.lint.outline_graph import OutlineGraph
 from condor_pydagman.graph.lint.outline_sweeps import add_sweep, join_sweeps
 from condor_pydagman.graph.lint.references import (
     LATER,
@@ -38,7 +38,7 @@ from condor_pydagman.graph.lint.references import (
     kind_of,
     word_of,
 )
-from condor_pydagman.graph.model import JOIN, Dag
+from condor_pydagman.graph.model import JOIN, JOIN_NAME, Dag
 from condor_pydagman.graph.scope import Swept
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeKind

@@ -12,10 +12,8 @@ from itertools import chain, repeat
 from condor_pydagman.dagfile.bulk import USES, SimpleLines
 from condor_pydagman.graph.edges import ascending
 from condor_pydagman.graph.lint.references import Ends, Names
-from condor_pydagman.graph.model import JOIN, NOOP, Dag
+from condor_pydagman.graph.model import JOIN, JOIN_NAME, NOOP, Dag
 from condor_pydagman.vocabulary import NodeKind
-
-JOIN_NAME = "_condor_join_node"
 
 _USES = tuple(kind for kind in USES if kind != "PARENT")
 _WITHOUT_EDGES = (NodeKind.FINAL, NodeKind.PROVISIONER, NodeKind.SERVICE)

@@ -33,11 +33,12 @@ class Bench:
         self.offered: list[tuple[str, str | None, bool]] = []
         self.piece: Any = SimpleNamespace(size=3)
         report = SimpleNamespace(halts=halts, limits=Throttles(), priority=7)
+        names = [f"n{number}" for number in range(3 * PART)]
         run: Any = SimpleNamespace(
             paths=SimpleNamespace(primary="t.dag"),
             out=SimpleNamespace(say=self.said.append),
             clock=SimpleNamespace(monotonic=lambda: self.now),
-            dag=SimpleNamespace(names=[f"n{number}" for number in range(3 * PART)]),
+            dag=SimpleNamespace(names=names, ids=dict(zip(names, range(len(names))))),
             engine=SimpleNamespace(
                 report=lambda: report,
                 group_reports=lambda: iter(GROUPS),
@@ -52,6 +53,7 @@ class Bench:
             ready=False,
         )
         self.desk = SteeringDesk(run, socket)
+        self.run = run
 
     def offer(self, name: str, text: str | None, tell: Callable[..., None], *, dry: bool) -> None:
         self.offered.append((name, text, dry))
@@ -136,6 +138,18 @@ def test_a_dry_request_of_many_nodes_is_tried_in_parts() -> None:
     (answer,) = bench.answers
     assert (answer["done"], answer["refused_count"]) == (2 * PART - 2, 3)
     assert bench.desk.next_deadline() is None
+
+
+def test_nodes_that_have_left_the_dag_meanwhile_are_passed_over() -> None:
+    bench = Bench()
+    names = [str(number) for number in range(PART + 3)]
+    (first,) = bench.send({"id": 1, "command": "skip", "nodes": {"names": names}})
+    assert isinstance(first, inputs.NodesSteered)
+    assert list(first.nodes) == list(range(PART))
+    del bench.run.dag.ids[f"n{PART + 1}"]
+    (second,) = bench.desk.taken([])
+    assert isinstance(second, inputs.NodesSteered)
+    assert list(second.nodes) == [PART, PART + 2]
 
 
 def test_no_more_is_taken_than_memory_has_room_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.dagfile import commands
-from condor_pydagman.dagfile.growth_lines import write_feeder
+from condor_pydagman.dagfile.growth_lines import write_feeder, write_let_go
 from condor_pydagman.dagfile.parser import parse
 
 
@@ -104,3 +104,31 @@ def test_what_is_wrong_with_a_feeder(line: str, message: str) -> None:
     (error,) = parse(line + "\n", "t.dag").errors
     assert message in str(error)
     assert "t.dag:1" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("line", "command"),
+    [
+        ("LET_GO 7 30 5 20", commands.LetGoLine(1, 7, 30, 5, 20)),
+        ("LET_GO 7 30 5 20 LAST", commands.LetGoLine(1, 7, 30, 5, 20, True)),
+        ("LET_GO 7 30 0 0 BY A B", commands.LetGoLine(1, 7, 30, 0, 0, False, ("A", "B"))),
+    ],
+)
+def test_what_has_been_let_go(line: str, command: commands.LetGoLine) -> None:
+    parsed = parse(line + "\n", "t.rescue")
+    assert parsed.commands == [command]
+    assert write_let_go(command) == line
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("LET_GO", "Missing number of a piece"),
+        ("LET_GO 7 x 0 0", "Invalid number of nodes 'x'"),
+        ("LET_GO 7 1 0 0 FIRST", "Unexpected token 'FIRST'"),
+        ("LET_GO 7 1 0 0 BY", "No node name specified"),
+    ],
+)
+def test_what_is_wrong_with_that(line: str, message: str) -> None:
+    (error,) = parse(line + "\n", "t.rescue").errors
+    assert message in str(error)

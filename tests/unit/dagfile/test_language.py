@@ -18,7 +18,7 @@ from condor_pydagman.dagfile.parser import manager_commands
 
 
 def test_every_word_of_the_language_is_known() -> None:
-    assert len(LANGUAGE) == 53
+    assert len(LANGUAGE) == 55
     assert all(about.word == word == normal(word) for word, about in LANGUAGE.items())
     assert [word for word, about in LANGUAGE.items() if about.extension] == [
         *("SWEEP", "NOTIFY", "SWEEP_PARENT", "TIMEOUT"),
@@ -26,7 +26,7 @@ def test_every_word_of_the_language_is_known() -> None:
         "SHARED_LIMIT",
         *("RUN_IF", "PUBLISH", "SKIPPED", "NODE_RESULT", "CACHE"),
         *("ENOUGH", "NOT_NEEDED", "BRAKE"),
-        *("EXTEND", "SCATTER", "FEEDER", "GROWN"),
+        *("EXTEND", "SCATTER", "FEEDER", "GROWN", "LET_GO", "NOT_DONE"),
     ]
 
 

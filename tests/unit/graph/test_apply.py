@@ -72,7 +72,8 @@ def test_no_command_is_forgotten() -> None:
         for _, kind in inspect.getmembers(commands, inspect.isclass)
         if issubclass(kind, tuple) and "line" in kind.__annotations__
     }
-    assert known == {*LINES, *FOR_THE_MANAGER, commands.Reject, commands.GrownLine}
+    of_rescue_files = {commands.Reject, commands.GrownLine, commands.LetGoLine, commands.NotDone}
+    assert known == {*LINES, *FOR_THE_MANAGER, *of_rescue_files}
 
 
 @pytest.mark.parametrize("line", [line for line in LINES.values() if line != "PIN_IN A 1"])

@@ -11,7 +11,7 @@ from tests.unit.graph.texts import build_text
 
 ONLY = (
     "ERROR: A rescue or save file can hold DONE, RETRY, PRIORITY, TIMEOUT, CATEGORY, VARS,"
-    " SITE_MATCHED, CHOOSE, SKIPPED, NOT_NEEDED, NODE_RESULT and GROWN lines only"
+    " SITE_MATCHED, CHOOSE, SKIPPED, NOT_NEEDED, NOT_DONE, NODE_RESULT, GROWN and LET_GO lines only"
 )
 
 

@@ -20,7 +20,7 @@ def test_whole_file() -> None:
     dag.add_edges([0], [1])
     dag.finish()
     statuses = [NodeStatus.DONE, NodeStatus.ERROR, NodeStatus.FUTILE, NodeStatus.SUBMITTED]
-    assert "".join(dot_text(dag, statuses, now_local=LOCAL)) == (
+    assert "".join(dot_text(dag, enumerate(statuses), now_local=LOCAL)) == (
         "digraph DAG {\n"
         '    label="DAGMan Job status at Sat Nov 21 09:24:06 2026";\n'
         "\n"
@@ -49,7 +49,7 @@ def test_looks(status: NodeStatus, look: str) -> None:
     dag = Dag()
     dag.add_node("A", "n.sub")
     dag.finish()
-    text = "".join(dot_text(dag, [status], now_local=LOCAL))
+    text = "".join(dot_text(dag, [(0, status)], now_local=LOCAL))
     assert f'    "A" [shape=ellipse {look};\n' in text
 
 
@@ -84,7 +84,7 @@ def test_a_quote_in_a_name_is_escaped() -> None:
     dag = Dag()
     dag.add_node('"Q"', "n.sub")
     dag.finish()
-    text = "".join(dot_text(dag, [NodeStatus.READY], now_local=LOCAL))
+    text = "".join(dot_text(dag, [(0, NodeStatus.READY)], now_local=LOCAL))
     assert r'"\"Q\"" [' in text
 
 

@@ -10,7 +10,16 @@ from condor_pydagman.engine.node_settings import NodeSettings
 from condor_pydagman.engine.report import GroupReport, NodeReport
 from condor_pydagman.errors import UsageError
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, build
-from condor_pydagman.graph.model import DONE, LEFT_OUT, Choice, Dag, Retry
+from condor_pydagman.graph.model import (
+    DONE,
+    LEFT_OUT,
+    USER_DONE,
+    Choice,
+    Dag,
+    Extension,
+    LetGo,
+    Retry,
+)
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records import rescue
@@ -281,3 +290,28 @@ def test_every_name_of_a_dag_file_comes_back(words: list[str]) -> None:
 
 def test_a_continued_line_still_is_one() -> None:
     assert apply_progress(small_dag(), "DONE \\\nA\nDONE B\n", "r").done == [0, 1]
+
+
+def test_what_has_been_let_go_is_counted_and_remembered() -> None:
+    dag = small_dag()
+    dag.let_go = LetGo(7, 30, 5, 20, True, ("A",))
+    written = text(dag, reports(dag))
+    assert "# Total number of Nodes: 34\n# Nodes premarked DONE: 32\n" in written
+    assert "\nLET_GO 7 30 5 20 LAST BY A\n" in written
+    again = small_dag()
+    again.extensions = {0: Extension("p"), 1: Extension("p")}
+    apply_progress(again, written, "t.rescue001")
+    assert again.let_go == dag.let_go
+    assert list(again.extensions) == [1]
+
+
+def test_a_node_that_is_done_by_its_line_and_runs_anew_is_not_done() -> None:
+    dag = small_dag()
+    dag.flags[2] = DONE | USER_DONE
+    written = text(dag, reports(dag))
+    assert "\nNOT_DONE C\n" in written
+    again = small_dag()
+    again.flags[2] = DONE | USER_DONE
+    apply_progress(again, written, "t.rescue001")
+    assert not again.flags[2] & DONE
+    assert "\nNOT_DONE C\n" in text(again, reports(again))

@@ -1,0 +1,95 @@
+"""A Dag that has grown lets go of a piece whose nodes are done, so that it can grow for ever.
+
+The reverse of `grow.extend`: the nodes of the piece leave the Dag with their edges and all that is
+known of them, and their numbers can be given to new nodes.  The caller has found out that nothing
+waits for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+
+from condor_pydagman.graph.model import BY_NODE, Dag, GrownPiece
+from condor_pydagman.graph.parts import Brought, LetGo
+
+
+def let_go(dag: Dag, number: int) -> Brought:
+    """Let go of the piece of that number; returns what it had brought."""
+    piece = next(piece for piece in dag.pieces if piece.number == number)
+    brought = dag.brought.pop(number)
+    dag.pieces.remove(piece)
+    names = [dag.names[node] for node in brought.nodes]
+    dag.let_go = _added(dag, dag.let_go, piece, set(names))
+    dag.edges.let_go(frozenset(chain(brought.nodes, brought.junctions)))
+    _drop_descriptions(dag, brought.nodes)
+    for node, name in zip(brought.nodes, names):
+        del dag.ids[name]
+        dag.names[node] = dag.submits[node] = ""
+    for name in BY_NODE:
+        values = getattr(dag, name)
+        if values:
+            for node in brought.nodes:
+                values.pop(node, None)
+    dag.variables.let_go(brought.nodes)
+    dag.places.let_go(brought.nodes)
+    _drop_splices(dag)
+    dag.free.extend(brought.nodes)
+    dag.free_junctions.extend(brought.junctions)
+    dag.changed()
+    return brought
+
+
+def close_gaps(dag: Dag) -> None:
+    """Number the nodes anew, so that none of their numbers is free: for those who only read.
+
+    It forgets which node came with which piece: nothing can be let go after it.
+    """
+    if not dag.free and not dag.free_junctions:
+        return
+    order = [node for node, _ in dag.named()]
+    new = {old: node for node, old in enumerate(order)}
+    gone = set(dag.free_junctions)
+    kept = (vertex for vertex in reversed(dag.edges.junctions()) if vertex not in gone)
+    new.update((old, ~number) for number, old in enumerate(kept))
+    dag.edges = dag.edges.numbered_anew(new, len(order))
+    dag.renumber(order)
+    dag.free, dag.free_junctions, dag.brought = [], [], {}
+
+
+def waits_for(dag: Dag, brought: Brought) -> Iterator[int]:
+    """The nodes that wait for what a piece has brought, or are ordered by it; one may come twice.
+    A node of the piece may be among them."""
+    for node in brought.nodes:
+        yield from dag.children(node)
+    yield from (dag.ids[name] for name in brought.children if name in dag.ids)
+
+
+def _added(dag: Dag, before: LetGo, piece: GrownPiece, names: set[str]) -> LetGo:
+    """The sum of what has been let go, this piece included."""
+    adders = [name for name in before.adders if name not in names]
+    if piece.node in dag.ids and piece.node not in names:
+        adders.append(piece.node)
+    feeding = piece.feeding
+    return LetGo(
+        max(before.number, piece.number),
+        before.nodes + piece.size,
+        max(before.fed, feeding.number) if feeding else before.fed,
+        before.fed_nodes + (piece.size if feeding else 0),
+        before.last or bool(feeding and feeding.last),
+        tuple(adders),
+    )
+
+
+def _drop_descriptions(dag: Dag, nodes: Sequence[int]) -> None:
+    """Drop descriptions that stand in the JOB lines of these nodes: no other node has them."""
+    if dag.descriptions:
+        for node in nodes:
+            if dag.submits[node].startswith(f"{dag.names[node]}-InlineDesc"):
+                dag.descriptions.pop(dag.submits[node], None)
+
+
+def _drop_splices(dag: Dag) -> None:
+    """Drop splices of which no node is left."""
+    if dag.splices:
+        dag.splices = [one for one in dag.splices if any(dag.names[one.begin : one.end])]
