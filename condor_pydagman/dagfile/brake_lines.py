@@ -11,7 +11,7 @@ from condor_pydagman.dagfile.line_parts import (
     end,
     needed,
     normal,
-    number,
+    number_alone,
     number_or_share,
     unexpected,
 )
@@ -26,7 +26,7 @@ _INVALID = "Invalid number of the brake '{}'"
 def read_brake(words: Words, context: Context) -> Command:
     """BRAKE."""
     name = needed(words, "Missing name of the brake")
-    limit, percent = number_or_share(words, "Missing number of the brake", _INVALID)
+    limit, percent = number_or_share(words, "Missing number of the brake", _INVALID, 0)
     said: dict[str, str | int] = {}
     while True:
         word = needed(words, "Missing what the brake does", EFFECTS)
@@ -49,7 +49,7 @@ def read_brake(words: Words, context: Context) -> Command:
 
 def _value(words: Words, key: str) -> str | int:
     if key == "OF":
-        return number(words, "OF missing its number", "Invalid OF number '{}'", 1)
+        return number_alone(words, "OF missing its number", "Invalid OF number '{}'", 1)
     if key == "CATEGORY":
         return needed(words, "CATEGORY missing its name")
     word = needed(words, "ALIKE missing what is alike", ALIKE)

@@ -41,7 +41,7 @@ def read_enough(words: Words, context: Context) -> Command:
     elif words.peek() and _OF.match(words.line, words.column):
         words.next()
         name = needed(words, "OF missing the name of a splice")
-    limit, percent = number_or_share(words, _MISSING, _INVALID, 1, 100)
+    limit, percent = number_or_share(words, _MISSING, _INVALID, 1)
     effect = words.next() or REMOVE
     if normal(effect) not in EFFECTS:
         unexpected(effect, words, *EFFECTS)

@@ -12,12 +12,12 @@ from condor_pydagman.dagfile.lexer import Words
 from condor_pydagman.dagfile.line_error import LineError
 from condor_pydagman.dagfile.line_parts import (
     Context,
-    checked_number,
     end,
     needed,
     needed_file,
     node_name,
     normal,
+    number_alone,
     unexpected,
 )
 from condor_pydagman.dagfile.quoting import file_word, joined, name_word
@@ -149,7 +149,8 @@ def read_feeder(words: Words, context: Context) -> Command:
         if key not in left:
             unexpected(word, words, *(option.replace("_", "-") for option in left), "PROGRAM")
         shown = key.replace("_", "-")
-        found[key] = _whole(words, shown, _FEEDER[key])
+        missing, invalid = f"{shown} missing its number", f"Invalid {shown} number '{{}}'"
+        found[key] = number_alone(words, missing, invalid, _FEEDER[key])
     if "BELOW" not in found:
         hint = "expected BELOW <n>: the program runs when fewer than n nodes have not ended"
         raise LineError("The feeder has no BELOW", words, hint=hint)
@@ -161,17 +162,6 @@ def read_feeder(words: Words, context: Context) -> Command:
         found.get("TIMEOUT", FEEDER_TIMEOUT_S),
         found.get("RETRIES", FEEDER_RETRIES),
     )
-
-
-def _whole(words: Words, shown: str, low: int) -> int:
-    """A number without anything behind it: 1h is not one second."""
-    word = needed(words, f"{shown} missing its number")
-    invalid = f"Invalid {shown} number '{{}}'"
-    if word[:1].isdigit() and not word.isdigit():
-        unit = "seconds" if shown == "TIMEOUT" else "digits"
-        hint = f"expected a whole number, with nothing behind its {unit}"
-        raise LineError(invalid.format(word), words, hint=hint)
-    return checked_number(word, words, invalid, low)
 
 
 def _program(words: Words) -> str:

@@ -62,21 +62,32 @@ def checked_number(
     return value
 
 
-def number_or_share(
-    words: Words, missing: str, invalid: str, low: int = 0, high: int = HIGHEST
-) -> tuple[int, bool]:
-    """A number from `low`, and whether it is a percentage, of at most `high`; the `%` may be a word
-    of its own."""
+def number_alone(
+    words: Words, missing: str, invalid: str, low: int = LOWEST, high: int = HIGHEST
+) -> int:
+    """As `number`, for commands of ours: nothing may follow the digits.  1h is not one second."""
     word = needed(words, missing)
-    percent = word.endswith("%")
-    if word == "%":
-        raise LineError(invalid.format(word), words, hint="expected a number before the %")
-    digits = word[:-1] if percent else word
-    value = checked_number(digits, words, invalid, low, high if percent else HIGHEST)
-    if not percent and words.peek() == "%":
-        words.next()
-        percent = True
-        checked_number(digits, words, invalid, low, high)
+    if not _INTEGER.fullmatch(word):
+        hint = f"{_range(low, high)}, without a unit, a point or anything else behind it"
+        raise LineError(invalid.format(word), words, hint=hint)
+    return checked_number(word, words, invalid, low, high)
+
+
+def number_or_share(words: Words, missing: str, invalid: str, low: int) -> tuple[int, bool]:
+    """A whole number from `low`, and whether it is a share: per cent, of at most 100.  The `%` may
+    be a word of its own."""
+    said = needed(words, missing)
+    column = words.column
+    if words.peek() == "%":
+        said += f" {words.next()}"
+    percent = said.endswith("%")
+    digits = said[:-1].rstrip() if percent else said
+    value = integer(digits) if _INTEGER.fullmatch(digits) else None
+    if value is None or not low <= value <= (100 if percent else HIGHEST):
+        hint = f"{_range(low, HIGHEST)}, or a share of them: a whole number of per cent from {low}"
+        raise LineError(
+            invalid.format(said), words, hint=f"{hint} to 100, as in 50%", column=column
+        )
     return value, percent
 
 

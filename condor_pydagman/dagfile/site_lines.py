@@ -15,7 +15,14 @@ from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.expression_text import MAX_EXPRESSION, first_mistake
 from condor_pydagman.dagfile.lexer import Words
 from condor_pydagman.dagfile.line_error import LineError
-from condor_pydagman.dagfile.line_parts import Context, end, needed, normal, number, unexpected
+from condor_pydagman.dagfile.line_parts import (
+    Context,
+    end,
+    needed,
+    normal,
+    number_alone,
+    unexpected,
+)
 from condor_pydagman.dagfile.quoting import name_word
 from condor_pydagman.dagfile.retry_lines import read_time
 from condor_pydagman.named_tuple import NamedTuple
@@ -132,7 +139,7 @@ def _clean_up(words: Words, key: str) -> tuple[str, int]:
 
 
 def _count(words: Words, key: str) -> int:
-    return number(words, f"{key} missing its number", f"Invalid {key} number '{{}}'", 1)
+    return number_alone(words, f"{key} missing its number", f"Invalid {key} number '{{}}'", 1)
 
 
 def _old_site(words: Words, key: str) -> str:

@@ -6,6 +6,7 @@ import pytest
 
 from condor_pydagman.dagfile import commands, printer
 from condor_pydagman.dagfile.parser import parse
+from tests.unit.dagfile.one_line import wrong
 
 
 @pytest.mark.parametrize(
@@ -41,6 +42,8 @@ def test_lines(line: str, fields: tuple[str, int, bool, int, str, str, str]) -> 
         ("BRAKE s 1 OF 3", "Missing what the brake does"),
         ("BRAKE s 1 STOP", "Unexpected token 'STOP'"),
         ("BRAKE s 1 OF 0 HALT", "Invalid OF number '0'"),
+        ("BRAKE s 1 OF 9.5 HALT", "Invalid OF number '9.5'"),
+        ("BRAKE s 1 OF 50% HALT", "Invalid OF number '50%'"),
         ("BRAKE s 1 OF 3 OF 4 HALT", "Unexpected token 'OF'"),
         ("BRAKE s 1 ALIKE", "ALIKE missing what is alike"),
         ("BRAKE s 1 ALIKE NAME HALT", "Unexpected token 'NAME'"),
@@ -52,3 +55,14 @@ def test_lines(line: str, fields: tuple[str, int, bool, int, str, str, str]) -> 
 def test_mistakes(line: str, message: str) -> None:
     (error,) = parse(line, "x.dag").errors
     assert message in str(error)
+
+
+@pytest.mark.parametrize("number", ["2.5%", "101%", "101 %", "-1%", "1.5", "10x", "2.5 %"])
+def test_what_is_no_number_and_no_share(number: str) -> None:
+    error = wrong(f"BRAKE s {number} HALT")
+    assert error.message == f"Invalid number of the brake '{number}'"
+    assert error.hint == (
+        "expected a whole number, 0 or more, or a share of them: a whole number of per cent from 0"
+        " to 100, as in 50%"
+    )
+    assert error.column == 9

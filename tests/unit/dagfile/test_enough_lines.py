@@ -6,6 +6,7 @@ import pytest
 
 from condor_pydagman.dagfile import commands, printer
 from condor_pydagman.dagfile.parser import parse
+from tests.unit.dagfile.one_line import wrong
 
 
 @pytest.mark.parametrize(
@@ -32,11 +33,7 @@ def test_lines(line: str, fields: tuple[str, str, int, bool, str]) -> None:
         ("ENOUGH CATEGORY", "CATEGORY missing its name"),
         ("ENOUGH PARENTS", "PARENTS missing the node whose parents are meant"),
         ("ENOUGH ALL_NODES", "Missing how many nodes are enough"),
-        ("ENOUGH ALL_NODES 0", "Invalid number of nodes that are enough '0'"),
-        ("ENOUGH ALL_NODES 0%", "Invalid number of nodes that are enough '0'"),
-        ("ENOUGH ALL_NODES 101%", "Invalid number of nodes that are enough '101'"),
-        ("ENOUGH ALL_NODES 101 %", "Invalid number of nodes that are enough '101'"),
-        ("ENOUGH ALL_NODES % 1", "Invalid number of nodes that are enough '%'"),
+        ("ENOUGH ALL_NODES 10 OF 12", "Unexpected token 'OF'"),
         ("ENOUGH ALL_NODES 1 STOP", "Unexpected token 'STOP'"),
         ("ENOUGH ALL_NODES 1 WAIT 2", "Unexpected token '2'"),
     ],
@@ -44,3 +41,23 @@ def test_lines(line: str, fields: tuple[str, str, int, bool, str]) -> None:
 def test_mistakes(line: str, message: str) -> None:
     (error,) = parse(line, "x.dag").errors
     assert message in str(error)
+
+
+@pytest.mark.parametrize(
+    "number", ["0", "-1", "1.5", "1e2", "x", "50percent", "12x", "99999999999", "%", "%50"]
+)
+def test_what_is_no_number(number: str) -> None:
+    error = wrong(f"ENOUGH ALL_NODES {number} WAIT")
+    assert error.message == f"Invalid number of nodes that are enough '{number}'"
+    assert error.hint == (
+        "expected a whole number, 1 or more, or a share of them: a whole number of per cent from 1"
+        " to 100, as in 50%"
+    )
+    assert error.column == 18
+
+
+@pytest.mark.parametrize(
+    "share", ["0%", "101%", "-5%", "50.5%", "1e1%", "5%%", "0.5 %", "101 %", "-1 %", "5 %%"]
+)
+def test_a_share_is_a_whole_number_of_per_cent(share: str) -> None:
+    assert "whole number of per cent from 1 to 100" in wrong(f"ENOUGH ALL_NODES {share}").hint

@@ -57,6 +57,7 @@ def test_lines_are_read_and_written(line: str, command: commands.Command) -> Non
         ("SITE_POLICY g WAIT soon", "Invalid WAIT time value 'soon'"),
         ("SITE_POLICY g WAIT 5 s", "Unexpected token 's'"),
         ("SITE_POLICY g FAILURES 0", "Invalid FAILURES number '0'"),
+        ("SITE_POLICY g FAILURES 10%", "Invalid FAILURES number '10%'"),
         ("SITE_POLICY g ROUNDS -1", "Invalid ROUNDS number '-1'"),
         ("SITE_POLICY g CLEAN_UP", "CLEAN_UP missing its node"),
         ("SITE_POLICY g CLEAN_UP C x", "Invalid CLEAN_UP time value 'x'"),
