@@ -9,18 +9,17 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Mapping
 from typing import BinaryIO
 
 from condor_pydagman.adapters import files
+from condor_pydagman.dagfile.file_macros import expanded
 from condor_pydagman.errors import FileError
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.records.cache_facts import CachedNode, expanded
+from condor_pydagman.records.cache_facts import CachedNode
 
 _BLOCK = 1 << 20
 _MAX_CHECKSUMS = 10_000  # that are remembered
 _ASSIGNMENT = re.compile(r"^[ \t]*([\w.+-]+)[ \t]*=[ \t]*(.*?)[ \t]*$", re.M)
-_MAX_NESTED = 10  # macros in values of macros
 
 _Identity = tuple[int, int, int, int, int]
 
@@ -92,13 +91,4 @@ def executable_of(node: CachedNode, text: str) -> str:
     known.update((key.lower(), value) for key, value in _ASSIGNMENT.findall(text))
     known.update((key.lower(), value) for key, value, append in node.variables if append)
     known.update(job=node.name)
-    return _resolved(known.get("executable", ""), known)
-
-
-def _resolved(text: str, known: Mapping[str, str]) -> str:
-    for _ in range(_MAX_NESTED):
-        new = expanded(text, known)
-        if new == text or len(new) > 4096:
-            break
-        text = new
-    return text
+    return expanded(known.get("executable", ""), known)

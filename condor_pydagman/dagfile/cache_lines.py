@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
+from condor_pydagman.dagfile.file_macros import checked_file
 from condor_pydagman.dagfile.lexer import Words
 from condor_pydagman.dagfile.line_error import LineError
 from condor_pydagman.dagfile.line_parts import Context, node_name, normal, unexpected
@@ -32,7 +33,7 @@ def read_cache(words: Words, context: Context) -> Command:
         elif said == CHECKSUM:
             checksum = True
         elif kind:
-            files[kind].append(word)
+            files[kind].append(checked_file(word, words))
         else:
             unexpected(word, words, *WORDS)
     _refuse_empty(kind, files, words)

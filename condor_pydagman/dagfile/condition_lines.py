@@ -12,6 +12,7 @@ import re
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.expression_text import first_mistake
+from condor_pydagman.dagfile.file_macros import checked_file
 from condor_pydagman.dagfile.lexer import Words
 from condor_pydagman.dagfile.line_error import LineError
 from condor_pydagman.dagfile.line_parts import (
@@ -77,7 +78,7 @@ def read_publish(words: Words, context: Context) -> Command:
     word = needed(words, "Missing where the values come from", _SOURCES)
     source = normal(word)
     if source == FILE:
-        file = needed_file(words, "Missing name of the file")
+        file = checked_file(needed_file(words, "Missing name of the file"), words)
         end(words)
         return commands.Publish(context.lines.number, node, file)
     if source != ATTRIBUTES:

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from condor_pydagman.dagfile.file_macros import expanded, known_macros, unset_macros
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle
 from condor_pydagman.engine.condition_records import MAX_PARTS, JobAttributes
 from condor_pydagman.engine.inputs import LogEvent, ResultRead
+from condor_pydagman.engine.node_settings import variables_in_force
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.run_records import CONFIRM_TIMEOUT_S
 from condor_pydagman.engine.state import RunState
@@ -41,7 +43,7 @@ def work(run: RunState) -> None:
     for node in results.pop_fresh():
         if node not in results.until:
             continue
-        file = run.dag.published[node].file
+        file = _file(run, node)
         if file and node not in results.told:
             results.ask(node)
             run.emit(do.ReadResult(node, run.nodes.retries.get(node, 0), file))
@@ -52,6 +54,17 @@ def work(run: RunState) -> None:
             name = run.dag.names[node]
             run.say(f"Warning: the nodes log has no attributes of the last job of node {name}")
             _write(run, node, (_record(run, node, NOTHING, ""),))
+
+
+def _file(run: RunState, node: int) -> str:
+    """The name of the file that this run of the node publishes, macros put in; '' if none."""
+    file = run.dag.published[node].file
+    if "$" not in file:
+        return file
+    own = run.steering.settings.get(node)
+    variables = variables_in_force(run.dag.variables.get(node, ()), own.variables if own else ())
+    known = known_macros(run.dag.names[node], ((one.key, one.value) for one in variables))
+    return expanded(file, {**known, "retry": str(run.nodes.retries.get(node, 0))})
 
 
 def next_time(run: RunState) -> float | None:
@@ -91,7 +104,11 @@ def on_read(run: RunState, answer: ResultRead) -> None:
     if not error and len(texts) >= MAX_PARTS:
         error = f"there is too much in it: {len(answer.pairs)} values"
     if error:
-        text = f"what it publishes can't be read: {run.dag.published[node].file}: {error}"
+        file = _file(run, node)
+        unset = unset_macros(file)
+        if unset:
+            error = f"no VARS of the node sets $({unset[0]})"
+        text = f"what it publishes can't be read: {file}: {error}"
         _write(run, node, (_record(run, node, FAILED, text),))
         return
     count = len(texts)

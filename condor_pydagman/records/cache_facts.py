@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Mapping, Sequence
 
+from condor_pydagman.dagfile.file_macros import expanded, known_macros
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 
@@ -19,7 +19,6 @@ Facts = dict[str, str]
 INPUT = "input "  # before the name of an input file
 PARENTS = "parents"
 _DIGEST_LENGTH = 32
-_MACRO = re.compile(r"\$\(([\w.+-]+)\)")
 # Facts in the order in which a change is told, and how; then come files, then parents.
 _TOLD = {
     "description": "its submit description has changed",
@@ -57,8 +56,7 @@ def cached_node(dag: Dag, node: int) -> CachedNode:
     """What the DAG says of the node, before any run: nothing in it depends on retries or jobs."""
     name, submit, command = dag.names[node], dag.submits[node], dag.cached[node]
     variables = tuple((v.key, v.value, v.append) for v in dag.variables.get(node, ()))
-    known = {key.lower(): value for key, value, _ in variables}
-    known.update(job=name, node=name)
+    known = known_macros(name, ((key, value) for key, value, _ in variables))
     scripts = dag.scripts.get(node, {})
     return CachedNode(
         name,
@@ -72,11 +70,6 @@ def cached_node(dag: Dag, node: int) -> CachedNode:
         tuple(expanded(file, known) for file in command.inputs),
         tuple(expanded(file, known) for file in command.outputs),
     )
-
-
-def expanded(text: str, known: Mapping[str, str]) -> str:
-    """The text with macros replaced whose names in lower case are known; others stay."""
-    return _MACRO.sub(lambda found: known.get(found[1].lower(), found[0]), text)
 
 
 def facts_of(node: CachedNode, text: str, parents: str) -> Facts:

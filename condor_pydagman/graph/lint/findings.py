@@ -232,6 +232,11 @@ CODES: dict[str, Code] = {
         "expected Parents.<name>.<value>, Category.<name>.<count>, Done, Failed, Skipped, Futile, "
         "Total or Retries; texts stand in double quotes",
     ),
+    "DAG416": Code(
+        _WARNING,
+        "a macro in the name of a file of CACHE or PUBLISH that nothing sets",
+        "$(JOB) and the keys of the node's VARS are known there",
+    ),
 }
 
 

@@ -12,6 +12,7 @@ from condor_pydagman.dagfile.expression_text import free_names
 from condor_pydagman.graph import brakes
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle
 from condor_pydagman.graph.lint.condition_rules import check_conditions
+from condor_pydagman.graph.lint.file_macro_rules import check_file_macros
 from condor_pydagman.graph.lint.findings import Findings
 from condor_pydagman.graph.model import DONE, JOIN, NOOP, Dag, Retry
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
@@ -39,6 +40,7 @@ def check_graph(dag: Dag, findings: Findings) -> None:
     _brakes(dag, findings)
     _site_policies(dag, findings)
     check_conditions(dag, findings)
+    check_file_macros(dag, findings)
     _not_of_stock(dag, findings)
 
 

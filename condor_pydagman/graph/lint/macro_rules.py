@@ -8,6 +8,7 @@ from __future__ import annotations
 import os.path
 from collections.abc import Callable, Iterator
 
+from condor_pydagman.graph.lint.file_macro_rules import names_of_files
 from condor_pydagman.graph.lint.findings import FileKind, Findings, World
 from condor_pydagman.graph.lint.submit_file import (
     KEYWORDS,
@@ -114,7 +115,7 @@ class _Variables:
         for node, number in self._texts.nodes():
             variables = self._dag.variables.get(node, ())
             keys = tuple(variable.key for variable in variables)
-            for key in self._unused_keys(number, keys, variables):
+            for key in self._unused_keys(node, number, keys, variables):
                 first, written, count = self._unused.get(key, (node, _written(keys, key), 0))
                 self._unused[key] = (first, written, count + 1)
             self._note_unset(node, number, keys)
@@ -122,9 +123,10 @@ class _Variables:
         self._report_unset()
 
     def _unused_keys(
-        self, number: int, keys: tuple[str, ...], variables: tuple[Variable, ...]
+        self, node: int, number: int, keys: tuple[str, ...], variables: tuple[Variable, ...]
     ) -> tuple[str, ...]:
-        """Lower-case keys that the description does not use, nor another value of the node."""
+        """Lower-case keys that the description does not use, nor another value of the node, nor the
+        names of its files."""
         if not keys:
             return ()
         unused = self._seen.get((number, keys))
@@ -136,7 +138,9 @@ class _Variables:
             self._seen[number, keys] = unused
             self._used.update(key for key in lower if key in known)
         if unused:
-            elsewhere = {name for variable in variables for name in mentioned(variable.value)}
+            texts = [variable.value for variable in variables]
+            texts += [file for _, file in names_of_files(self._dag, node)]
+            elsewhere = {name for text in texts for name in mentioned(text)}
             if elsewhere:
                 self._used |= elsewhere
                 unused = tuple(key for key in unused if key not in elsewhere)

@@ -8,8 +8,9 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_results import read_pairs
+from condor_pydagman.engine.node_settings import NodeSettings, settings_text
 from condor_pydagman.engine.node_states import State
-from condor_pydagman.graph.model import Brake, Published, Retry
+from condor_pydagman.graph.model import Brake, Published, Retry, Variable
 from condor_pydagman.vocabulary import RETURN_NO_RESULT, EventKind, NodeCommand
 from tests import make
 from tests.make import QUIET
@@ -45,6 +46,45 @@ def test_a_file_is_read_and_written_into_the_log_before_the_node_is_done() -> No
     assert harness.state("A") == State.DONE
     assert harness.state("X") == State.READY
     assert harness.said("is true: Parents.A.n is 5")
+
+
+def named(file: str) -> Decided:
+    made = make.dag("P -> A; A -> X", published={"A": Published(file)}, retries={"A": Retry(1)})
+    made.variables[made.ids["A"]] = (Variable("Key", "v$(JOB)", False),)
+    harness = Decided(made, QUIET)
+    harness.files = {"A-vA-0.ad": "no", "A-vA-1.ad": [("n", "5")], "A-w-0.ad": [("n", "5")]}
+    harness.begin()
+    harness.settle()
+    return harness
+
+
+def test_the_name_of_a_file_has_macros() -> None:
+    harness = named("$(JOB)-$(key)-$(RETRY).ad")
+    harness.run("P", 1)
+    harness.run("A", 2)
+    harness.run("A", 3)
+    asked = [one.file for one in harness.ever(do.ReadResult)]
+    assert asked == ["A-vA-0.ad", "A-vA-1.ad"]
+    assert harness.state("A") == State.DONE
+
+
+def test_a_macro_that_a_person_has_set() -> None:
+    harness = named("$(JOB)-$(key)-$(RETRY).ad")
+    harness.ask(NodeCommand.SET, "A", settings_text(NodeSettings(variables=(("Key", "w"),))))
+    harness.run("P", 1)
+    harness.run("A", 2)
+    assert [one.file for one in harness.ever(do.ReadResult)] == ["A-w-0.ad"]
+
+
+def test_a_macro_that_nothing_sets() -> None:
+    harness = named("$(typo)-$(JOB).ad")
+    harness.files = {"$(typo)-A.ad": "No such file or directory"}
+    harness.run("P", 1)
+    harness.run("A", 2)
+    harness.run("A", 3)
+    why = "what it publishes can't be read: $(typo)-A.ad: no VARS of the node sets $(typo)"
+    why += " (after 1 node retries)"
+    assert harness.why("A") == why
 
 
 def test_many_values_take_several_records() -> None:

@@ -11,7 +11,6 @@ from condor_pydagman.records.cache_facts import (
     CachedNode,
     cached_node,
     difference,
-    expanded,
     facts_of,
 )
 from condor_pydagman.vocabulary import ScriptKind
@@ -33,10 +32,6 @@ def test_a_node_as_the_dag_has_it() -> None:
     assert node.scripts[0][:2] == ("PRE", "p $RETRY")
     carried = CachedNode(*json.loads(json.dumps(node)))
     assert facts_of(carried, "t", "p") == facts_of(node, "t", "p")
-
-
-def test_macros() -> None:
-    assert expanded("a$(X)b$(y)", {"x": "1"}) == "a1b$(y)"
 
 
 @pytest.mark.parametrize(
