@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from enum import Enum, IntEnum
 from typing import Protocol
 
+from condor_pydagman.errors import DagFileError
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 
@@ -237,6 +238,11 @@ CODES: dict[str, Code] = {
         "a macro in the name of a file of CACHE or PUBLISH that nothing sets",
         "$(JOB) and the keys of the node's VARS are known there",
     ),
+    "DAG417": Code(
+        _WARNING,
+        "a file that EXTEND or SCATTER names, which has errors now, or can't be there later",
+        "the node fails if it is so when it has ended well",
+    ),
 }
 
 
@@ -316,6 +322,13 @@ class Findings:
                 )
             )
         self.count(code, severity)
+
+    def add_excerpt(self, code: str, error: DagFileError) -> None:
+        """Give the finding that was added last, of this code, the excerpt of an error."""
+        if self.of_code(code) <= MAX_KEPT:
+            self.kept[-1] = self.kept[-1]._replace(
+                text=error.text, column=error.column, caret=error.caret
+            )
 
     def total(self, severity: Severity) -> int:
         """How many there were of a severity."""

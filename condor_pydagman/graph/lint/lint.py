@@ -15,8 +15,9 @@ from condor_pydagman.errors import DagFileError, DagFileWarning
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, ProcessingError, build
 from condor_pydagman.graph.lint.external import OutlineOptions
 from condor_pydagman.graph.lint.file_rules import check_config, check_files
-from condor_pydagman.graph.lint.findings import MAX_KEPT, Finding, Findings, World
+from condor_pydagman.graph.lint.findings import Finding, Findings, World
 from condor_pydagman.graph.lint.graph_rules import check_cycles, check_graph
+from condor_pydagman.graph.lint.growth_rules import check_growth
 from condor_pydagman.graph.lint.macro_rules import check_macros
 from condor_pydagman.graph.lint.outline import Place, read_outline
 from condor_pydagman.graph.lint.partial import build_partial
@@ -49,6 +50,7 @@ def lint(files: Sequence[str], world: World, options: BuildOptions) -> Findings:
     else:
         check_graph(dag, findings)
         check_macros(dag, world, findings)
+        check_growth(dag, world, findings, options)
         if dag.cached:
             for line in world.cache_outlook(dag, files[0]):
                 findings.add("DAG413", line, place=files[0])
@@ -91,10 +93,7 @@ def _add_error(error: DagFileError, findings: Findings) -> None:
         message = f"{error.command}: {message}"
     hint = error.hint or (f"usage: {error.usage}" if error.usage and code == "DAG101" else "")
     findings.add(code, message, place=f"{error.file}:{error.place}", hint=hint)
-    if findings.of_code(code) <= MAX_KEPT:
-        findings.kept[-1] = findings.kept[-1]._replace(
-            text=error.text, column=error.column, caret=error.caret
-        )
+    findings.add_excerpt(code, error)
 
 
 def _add_remarks(remarks: Sequence[DagFileWarning], findings: Findings) -> None:

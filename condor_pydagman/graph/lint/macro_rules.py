@@ -280,7 +280,9 @@ def _raw_outputs(look_up: Callable[[str], str | None]) -> tuple[str, ...]:
 
 
 def _unused_descriptions(dag: Dag, findings: Findings) -> None:
-    used = set(dag.submits)
+    if dag.feeder is not None or any(not how.pattern for how in dag.extensions.values()):
+        return  # what is added may name them
+    used = {*dag.submits, *(how.submit for how in dag.extensions.values())}
     for name in dag.descriptions:
         if name not in used:
             message = f"no node names the SUBMIT-DESCRIPTION {name}"

@@ -6,7 +6,7 @@ import os.path
 from collections.abc import Iterator, Mapping
 
 from condor_pydagman.errors import DagFileError
-from condor_pydagman.graph.lint.findings import MAX_KEPT, FileKind, Findings, World
+from condor_pydagman.graph.lint.findings import FileKind, Findings, World
 from condor_pydagman.graph.model import DONE, NOOP, Dag
 from condor_pydagman.placement.request_ads import is_submit_file
 from condor_pydagman.placement.request_macros import Macros
@@ -93,7 +93,5 @@ def _add(dag: Dag, node: int, error: DagFileError, findings: Findings) -> None:
     if inline:
         message = f"line {error.line} of {message}"
     findings.add("DAG309", message, place=place, node=name if inline else "", hint=error.hint)
-    if not inline and findings.of_code("DAG309") <= MAX_KEPT:
-        findings.kept[-1] = findings.kept[-1]._replace(
-            text=error.text, column=error.column, caret=error.caret
-        )
+    if not inline:
+        findings.add_excerpt("DAG309", error)
