@@ -16,6 +16,8 @@ from condor_pydagman.records.grown_sections import (
     section,
 )
 
+MB = 1_000_000  # bytes, as PYDAGMAN_MAX_PIECE_MB counts them
+
 
 class GrownFile:
     """The texts of pieces, by digest.  Nothing is opened before it is needed.

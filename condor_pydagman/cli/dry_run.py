@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.files import working_directory
+from condor_pydagman.adapters.grown_file import MB
 from condor_pydagman.adapters.lock_holder import living_holder
 from condor_pydagman.adapters.outlog import OutLog
 from condor_pydagman.config import Config
@@ -21,6 +22,7 @@ from condor_pydagman.printable import printable
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
 if TYPE_CHECKING:
+    from condor_pydagman.adapters.growth_outlook import Foreseen
     from condor_pydagman.adapters.job_counts import JobCount
 
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -46,6 +48,7 @@ class Outlook(NamedTuple):
         jobs: by submit descriptions, of the nodes to be run.
         config: knobs and options in force.
         running: whether a DAGMan runs it now.
+        growth: what nodes with EXTEND or SCATTER would add.
         cached: why nodes with a CACHE command would run, '' for those that would not.
         inner: what would run of its sub-DAGs, by the names of their nodes; a text says why that
             is not told.
@@ -58,6 +61,7 @@ class Outlook(NamedTuple):
     jobs: Sequence[JobCount]
     config: Config
     running: bool
+    growth: Sequence[Foreseen]
     cached: dict[int, str]
     inner: dict[str, Outlook | str]
 
@@ -133,7 +137,7 @@ def _outlook(options: DagmanOptions, depth: int, described: set[str]) -> Outlook
         depth: how many levels of sub-DAGs are looked into.
         described: paths of the DAGs whose Outlook has been made, or is.
     """
-    from condor_pydagman.adapters.cache_outlook import outlook
+    from condor_pydagman.adapters import cache_outlook, growth_outlook
     from condor_pydagman.adapters.job_counts import count_jobs
     from condor_pydagman.daemon import dag_input, initialize
     from condor_pydagman.graph.cycle import describe_cycle, find_cycle
@@ -150,7 +154,7 @@ def _outlook(options: DagmanOptions, depth: int, described: set[str]) -> Outlook
     cycle = find_cycle(dag)
     if cycle:
         raise PydagmanError(f"a cycle exists in the DAG: {describe_cycle(dag, cycle)}")
-    cached = outlook(dag, paths.cache)
+    cached = cache_outlook.outlook(dag, paths.cache)
     for node, why in cached.items():
         if not why:
             dag.flags[node] |= DONE
@@ -168,6 +172,9 @@ def _outlook(options: DagmanOptions, depth: int, described: set[str]) -> Outlook
         count_jobs(dag, submitted, workflow),
         config,
         living_holder(paths.lock) is not None,
+        growth_outlook.outlook(
+            dag, dag_input.build_options(options, config), config.max_piece_mb * MB
+        ),
         cached,
         _inner(dag, options, depth, described),
     )
@@ -203,7 +210,7 @@ def _is_to_run(dag: Dag, node: int) -> bool:
 
 
 def _lines(found: Outlook) -> Iterator[str]:
-    from condor_pydagman.adapters.cache_outlook import told
+    from condor_pydagman.adapters import cache_outlook, growth_outlook
 
     dag, order = found.dag, found.order
     done = _done(found)
@@ -217,11 +224,9 @@ def _lines(found: Outlook) -> Iterator[str]:
     if dag.choices:
         chosen = printable("; ".join(map(str, dag.choices)))
         yield f"{_left_out(dag)} node(s) are left out: CHOOSE {chosen}"
-    yield from told(dag, found.cached)
+    yield from cache_outlook.told(dag, found.cached)
+    yield from growth_outlook.told(dag, found.growth)
     left = len(dag) - order.done
-    if dag.feeder is not None:
-        program, below = printable(dag.feeder.program), dag.feeder.below
-        yield f"{program} would add nodes whenever fewer than {below} are left: FEEDER"
     if not left:
         if dag.feeder is None:
             yield f"Nothing would run: all nodes are done{' or left out' if dag.choices else ''}"
@@ -334,6 +339,8 @@ def _as_json(found: Outlook, *, nodes: bool) -> dict[str, Any]:
         "unchanged": _unchanged(found),
         "jobs": sum(count.jobs for count in found.jobs),
         "descriptions": [count._asdict() for count in found.jobs],
+        "growth": [one._asdict() for one in found.growth],
+        "feeder": "" if dag.feeder is None else dag.feeder.program,
         "steps": order.widths,
         "first": [dag.names[node] for node in order.first],
         "subdags": {

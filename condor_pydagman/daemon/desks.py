@@ -11,8 +11,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from condor_pydagman.adapters import script_runner
+from condor_pydagman.adapters.grown_file import MB
 from condor_pydagman.daemon import subdag_nodes
-from condor_pydagman.daemon.dag_input import CannotStart
+from condor_pydagman.daemon.dag_input import CannotStart, build_options
 from condor_pydagman.engine.cache_records import NOTHING_CACHED
 from condor_pydagman.vocabulary import NodeKind
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from condor_pydagman.config import Config
     from condor_pydagman.daemon.ports import Out
     from condor_pydagman.daemon.run import DagRun
+    from condor_pydagman.dagman_job.options import DagmanOptions
     from condor_pydagman.graph.model import Dag
     from condor_pydagman.names import DagPaths
 
@@ -63,10 +65,15 @@ def known_results(dag: Dag, paths: DagPaths) -> Mapping[str, str]:
     return _cache_desk().known_results(dag, paths.cache) if dag.cached else NOTHING_CACHED
 
 
-def foresee_cached(dag: Dag, paths: DagPaths, out: Out) -> None:
-    """-DryRun: nodes with a CACHE command of which nothing has changed are taken for done."""
+def foresee(dag: Dag, paths: DagPaths, options: DagmanOptions, config: Config, out: Out) -> None:
+    """-DryRun: nodes with a CACHE command of which nothing has changed are taken for done; say so,
+    and what others would add to the DAG."""
     if dag.cached:
         _cache_desk().foresee(dag, paths.cache, out)
+    if dag.extensions or dag.feeder is not None:
+        ahead, how = _growth_outlook(), build_options(options, config)
+        for line in ahead.told(dag, ahead.outlook(dag, how, config.max_piece_mb * MB)):
+            out.say(line)
 
 
 def decides(dag: Dag) -> bool:
@@ -96,3 +103,9 @@ def _cache_desk() -> ModuleType:
     from condor_pydagman.daemon import cache_desk
 
     return cache_desk
+
+
+def _growth_outlook() -> ModuleType:
+    from condor_pydagman.adapters import growth_outlook
+
+    return growth_outlook

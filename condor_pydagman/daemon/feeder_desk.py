@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from condor_pydagman.adapters.feeder_process import FeederProcess, Output
+from condor_pydagman.adapters.grown_file import MB
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.graph.model import Feeding
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from condor_pydagman.daemon.run import DagRun
 
 Tell = Callable[["Piece | None", str], None]
-_MB = 1_000_000
 
 
 class FeederDesk:
@@ -49,7 +49,7 @@ class FeederDesk:
                 feeder.directory,
                 dict(action.variables),
                 timeout_s=feeder.timeout_s,
-                max_bytes=self._run.config.max_piece_mb * _MB,
+                max_bytes=self._run.config.max_piece_mb * MB,
                 clock=self._run.clock.monotonic,
             )
         except (OSError, ValueError) as error:

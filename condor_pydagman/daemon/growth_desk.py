@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from condor_pydagman.adapters.grown_file import read_whole
+from condor_pydagman.adapters.grown_file import MB, read_whole
 from condor_pydagman.adapters.kept_pieces import KeptPieces
 from condor_pydagman.daemon.feeder_desk import FeederDesk
 from condor_pydagman.engine import actions as do
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 STEP_S = 0.02  # seconds of work before the loop has its turn
 RETRY_S = 5.0  # seconds between two tries to keep what a node adds, while the disk is full or so
-_MB = 1_000_000
 
 
 class _Order(NamedTuple):
@@ -198,7 +197,7 @@ class GrowthDesk:
 
     def _piece(self, order: _Order) -> Steps[Piece]:
         run = self._run
-        most = run.config.max_piece_mb * _MB
+        most = run.config.max_piece_mb * MB
         texts = Texts({}, most)
         how = Extension(order.name) if order.node < 0 else run.dag.extensions[order.node]
         if order.text is not None:

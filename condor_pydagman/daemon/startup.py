@@ -128,7 +128,7 @@ def prepare(
     dag, rescue_number = read_dag(options, config, it.paths, out)
     desks.preload(dag, admin)
     if options.dry_run:
-        desks.foresee_cached(dag, it.paths, out)
+        desks.foresee(dag, it.paths, options, config, out)
     recovering = _is_recovering(options, it, out)
     if recovering or not it.job.cluster:
         it.schedd.select_by_log(it.nodes_log)

@@ -217,6 +217,18 @@ def test_a_dry_run(run: Run, tmp_path: Path) -> None:
     assert not (tmp_path / "s.dag.condor.sub").exists()
 
 
+def test_a_dry_run_of_a_dag_that_grows(run: Run, tmp_path: Path) -> None:
+    dag = "JOB A a.sub\nSCATTER A l x-{item} a.sub\nFEEDER BELOW 5 PROGRAM pre.sh 0 fed\n"
+    (tmp_path / "t.dag").write_text(dag)
+    (tmp_path / "l").write_text("1\n2\n")
+    assert run("-f", "-l", ".", "-Dag", "t.dag", "-DryRun").returncode == 0
+    lines = said(tmp_path)
+    assert "SCATTER: node A would add 2 node(s) by l as it is now: x-1, x-2" in lines
+    assert any(line.startswith("FEEDER: pre.sh 0 fed would be run") for line in lines)
+    assert [line for line in lines if line.startswith("Processing")] == ["Processing node: A"]
+    assert not (tmp_path / "scripts").exists()
+
+
 def test_a_dry_run_that_fails_leaves_no_rescue_file(run: Run, tmp_path: Path) -> None:
     (tmp_path / "t.dag").write_text("JOB A a.sub\nJOB B a.sub\nSCRIPT PRE A pre.sh 3 A\n")
     assert run("-f", "-l", ".", "-Dag", "t.dag", "-DryRun").returncode == 1

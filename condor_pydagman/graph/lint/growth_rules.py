@@ -8,7 +8,6 @@ whose list is not there, or is wrong, is looked at with a list that is made up.
 from __future__ import annotations
 
 import os.path
-from collections.abc import Iterator, Mapping
 
 from condor_pydagman.dagfile.growth_lines import PLACE
 from condor_pydagman.errors import FileError
@@ -17,7 +16,7 @@ from condor_pydagman.graph.lint.file_rules import check_files
 from condor_pydagman.graph.lint.findings import FileKind, Finding, Findings, Severity, World
 from condor_pydagman.graph.lint.macro_rules import check_macros
 from condor_pydagman.graph.model import DONE, NOOP, Dag, Extension
-from condor_pydagman.graph.piece import PieceText, at_once, read_piece, scattered
+from condor_pydagman.graph.piece_now import read_now
 from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.vocabulary import NodeKind
 
@@ -29,25 +28,6 @@ def check_growth(dag: Dag, world: World, findings: Findings, options: BuildOptio
     for node, how in dag.extensions.items():
         if not dag.flags[node] & DONE:
             _Adder(dag, node, how, world, findings, options).check()
-
-
-class _Texts(Mapping[str, str]):
-    """The files of a piece, from the world; `first` has the text of `file`."""
-
-    def __init__(self, world: World, file: str, first: str) -> None:
-        self._world = world
-        self._known = {file: first}
-
-    def __getitem__(self, path: str) -> str:
-        if path not in self._known:
-            self._known[path] = self._world.read_text(path)
-        return self._known[path]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._known)
-
-    def __len__(self) -> int:
-        return len(self._known)
 
 
 class _Adder:
@@ -135,25 +115,8 @@ class _Adder:
             DagFileErrors: it is refused.
             OSError, FileError: another file can't be read.
         """
-        dag, how = self._dag, self._how
-        if how.pattern:
-            text = scattered(how, text)
-        children = dict.fromkeys(dag.children(self._node)) if how.between else {}
-        piece = at_once(
-            read_piece(
-                dag,
-                PieceText(
-                    how.file,
-                    _Texts(self._world, how.file, text),
-                    self._options,
-                    how.directory,
-                    how.prefix,
-                    self._name,
-                    tuple(dag.names[child] for child in children),
-                    how.between,
-                ),
-            )
-        )
+        dag = self._dag
+        piece = read_now(dag, self._node, text, self._world.read_text, self._options)
         for stand_in in range(piece.size, len(piece.dag)):
             piece.dag.flags[stand_in] |= DONE | NOOP
         piece.dag.descriptions = {**dag.descriptions, **piece.dag.descriptions}

@@ -147,8 +147,21 @@ def test_data_nodes(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_dag_that_is_fed(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "f.dag").write_text("FEEDER BELOW 3 PROGRAM feed $FEEDING\n")
     text = said(capsys, "f.dag")
-    assert "feed $FEEDING would add nodes whenever fewer than 3 are left: FEEDER\n" in text
+    assert "FEEDER: feed $FEEDING would be run whenever fewer than 3 nodes are left" in text
     assert "Nothing would run" not in text
+
+
+def test_a_dag_that_grows(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    dag = "JOB A a.sub\nJOB B a.sub\nSCATTER A l x-{item} a.sub\nEXTEND B m.dag\n"
+    (here / "t.dag").write_text(dag)
+    (here / "l").write_text("1\n2\n")
+    text = said(capsys, "t.dag")
+    assert "SCATTER: node A would add 2 node(s) by l as it is now: x-1, x-2\n" in text
+    assert "EXTEND: node B adds what is in m.dag, which is not there yet: that is known" in text
+    growth = json.loads(said(capsys, "t.dag", "--json"))["growth"]
+    assert [(one["node"], one["nodes"]) for one in growth] == [("A", 2), ("B", None)]
+    (here / "m.dag").write_text("JOB\n")
+    assert "would fail, since m.dag as it is now is refused: m.dag:1 JOB: " in said(capsys, "t.dag")
 
 
 def test_nodes_of_which_nothing_has_changed(

@@ -18,8 +18,12 @@ ONLY_OF_CONDOR_SUBMIT_DAG = {"condor_pydagman.dagman_job.submit_to_schedd"}
 LATE = {
     "daemon/subdag_nodes.py": {"preload", "prepare"},
     "adapters/knobs.py": {"apply_config_file"},
-    # What DATA nodes, groups, shared limits, conditions and CACHE take, loaded if there are any.
-    "daemon/desks.py": {"preload", "_site_desk", "_limits_desk", "_condition_desk", "_cache_desk"},
+    # What DATA nodes, groups, shared limits, conditions and CACHE take, and -DryRun of a DAG that
+    # grows, loaded if there are any.
+    "daemon/desks.py": {
+        *("preload", "_site_desk", "_limits_desk", "_condition_desk", "_cache_desk"),
+        "_growth_outlook",
+    },
     "daemon/submit.py": {"_data_template"},
     # What the first client of the local socket takes.
     "daemon/clients.py": {"read_requests"},
@@ -59,6 +63,7 @@ def test_modules_for_sub_dags_are_loaded_at_the_start() -> None:
         "import sys; from condor_pydagman.cli import dagman; from condor_pydagman.daemon import "
         "cache_desk, condition_desk, data_nodes, growth_desk, loop, initialize, limits_desk;"
         " from condor_pydagman.daemon import site_desk;"
+        " from condor_pydagman.adapters import growth_outlook;"
         " from condor_pydagman.daemon import startup, subdag_nodes; subdag_nodes.preload();"
         " print(*sys.modules)"
     )

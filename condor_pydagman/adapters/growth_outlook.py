@@ -1,0 +1,111 @@
+"""What would be added to a DAG while it runs, as far as the files of its nodes tell now.
+
+Nothing is run or written.  A node may write its file anew, and what a FEEDER gives nobody knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from condor_pydagman.adapters.grown_file import read_whole
+from condor_pydagman.engine.feeder_records import Feeding
+from condor_pydagman.errors import FileError
+from condor_pydagman.graph.building import BuildOptions
+from condor_pydagman.graph.model import DONE, Dag
+from condor_pydagman.graph.piece import Piece
+from condor_pydagman.graph.piece_now import read_now
+from condor_pydagman.graph.problems import DagFileErrors
+from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.printable import printable
+
+MAX_NAMED = 10  # nodes that are named
+
+
+class Foreseen(NamedTuple):
+    """What one node would add.
+
+    Attributes:
+        node: its name.
+        by: EXTEND or SCATTER.
+        file: that it names.
+        nodes: how many nodes the file would add as it is now; None if that is not known.
+        names: of the first of them.
+        problem: why the file would be refused as it is now, '' if it would not, or is not there.
+    """
+
+    node: str
+    by: str
+    file: str
+    nodes: int | None = None
+    names: tuple[str, ...] = ()
+    problem: str = ""
+
+
+def outlook(dag: Dag, options: BuildOptions, most: int) -> list[Foreseen]:
+    """What each node that is not done would add.
+
+    Args:
+        options: how DAG files are read.
+        most: bytes that a piece may have.
+    """
+    nodes = [node for node in dag.extensions if not dag.flags[node] & DONE]
+    return [_foreseen(dag, node, options, most) for node in nodes]
+
+
+def _foreseen(dag: Dag, node: int, options: BuildOptions, most: int) -> Foreseen:
+    how = dag.extensions[node]
+    found = Foreseen(dag.names[node], "SCATTER" if how.pattern else "EXTEND", how.file)
+    try:
+        text = read_whole(how.file, most)
+        piece = read_now(dag, node, text, lambda path: read_whole(path, most), options)
+    except FileNotFoundError:
+        return found
+    except DagFileErrors as errors:
+        return found._replace(problem=_first(errors))
+    except (OSError, FileError) as error:
+        return found._replace(problem=getattr(error, "strerror", None) or str(error))
+    return found._replace(nodes=piece.size, names=_names(piece))
+
+
+def _first(errors: DagFileErrors) -> str:
+    first, more = errors.errors[0], len(errors.errors) + errors.lost - 1
+    others = f" (and {more} more error{'s' if more > 1 else ''})" if more else ""
+    word = f"{first.command}: " if first.command else ""
+    return f"{first.file}:{first.place} {word}{first.message}{others}"
+
+
+def _names(piece: Piece) -> tuple[str, ...]:
+    return tuple(piece.dag.names[: min(piece.size, MAX_NAMED)])
+
+
+def told(dag: Dag, found: Sequence[Foreseen]) -> Iterator[str]:
+    """The outlook in lines for people, that of a FEEDER included."""
+    for one in found:
+        yield f"{one.by}: node {printable(one.node)} {_would_add(one)}"
+    if dag.feeder is not None:
+        yield f"FEEDER: {_would_feed(dag)}"
+
+
+def _would_add(one: Foreseen) -> str:
+    file = printable(one.file)
+    if one.problem:
+        return f"would fail, since {file} as it is now is refused: {printable(one.problem)}"
+    if one.nodes is None:
+        what = f"a node for each line of {file}" if one.by == "SCATTER" else f"what is in {file}"
+        return f"adds {what}, which is not there yet: that is known when it has ended well"
+    names = ", ".join(map(printable, one.names))
+    more = f" and {one.nodes - len(one.names)} more" if one.nodes > len(one.names) else ""
+    return f"would add {one.nodes} node(s) by {file} as it is now{': ' * bool(names)}{names}{more}"
+
+
+def _would_feed(dag: Dag) -> str:
+    feeder, feeding = dag.feeder, Feeding(dag, active=True)
+    assert feeder is not None
+    program = printable(feeder.program)
+    if not feeding:
+        return f"{program} has added {feeding.nodes} node(s), and is run no more"
+    room = "" if feeding.room is None else f", {feeding.room} node(s) at most"
+    return (
+        f"{program} would be run whenever fewer than {feeder.below} nodes are left, and adds what"
+        f" it writes{room}: that is known only then"
+    )

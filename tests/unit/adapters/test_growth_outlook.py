@@ -1,0 +1,84 @@
+"""What would be added to a DAG, as far as that is known before it runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.adapters.growth_outlook import Foreseen, outlook, told
+from condor_pydagman.graph.build import BuildOptions
+from condor_pydagman.graph.model import DONE
+from tests.unit.graph.texts import build_text
+
+DAG = "JOB A a.sub\nJOB Z a.sub\nPARENT A CHILD Z\n"
+SCATTER, EXTEND = "SCATTER A l.txt x-{item} a.sub\n", "EXTEND A m.dag\n"
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def lines(text: str, *done: str, most: int = 1000) -> list[str]:
+    dag = build_text(DAG + text)
+    for name in done:
+        dag.flags[dag.ids[name]] |= DONE
+    found = outlook(dag, BuildOptions(), most)
+    json.dumps([one._asdict() for one in found])
+    return list(told(dag, found))
+
+
+def test_files_that_are_not_there_yet() -> None:
+    assert lines(SCATTER) == [
+        "SCATTER: node A adds a node for each line of l.txt, which is not there yet: that is known"
+        " when it has ended well"
+    ]
+    assert lines(EXTEND) == [
+        "EXTEND: node A adds what is in m.dag, which is not there yet: that is known when it has"
+        " ended well"
+    ]
+    assert lines(EXTEND, "A") == lines("") == []
+
+
+def test_files_that_are_there(here: Path) -> None:
+    (here / "l.txt").write_text("".join(f"{number}\n" for number in range(12)))
+    (line,) = lines(SCATTER)
+    assert line == (
+        "SCATTER: node A would add 12 node(s) by l.txt as it is now:"
+        " x-0, x-1, x-2, x-3, x-4, x-5, x-6, x-7, x-8, x-9 and 2 more"
+    )
+    (here / "m.dag").write_text("JOB B b.sub\nINCLUDE more.dag\n")
+    (here / "more.dag").write_text("JOB C b.sub\nPARENT B CHILD C\nPARENT C CHILD Z\n")
+    assert lines(EXTEND) == ["EXTEND: node A would add 2 node(s) by m.dag as it is now: B, C"]
+    (here / "m.dag").write_text("")
+    assert lines(EXTEND) == ["EXTEND: node A would add 0 node(s) by m.dag as it is now"]
+
+
+def test_files_that_would_be_refused(here: Path) -> None:
+    (here / "m.dag").write_text("JOB A a.sub\nJOB\n")
+    (line,) = lines(EXTEND)
+    assert line.startswith("EXTEND: node A would fail, since m.dag as it is now is refused: m.dag:")
+    assert line.endswith("(and 1 more error)") or "Node A already exists" in line
+    (here / "m.dag").write_text("INCLUDE no.dag\n")
+    assert "no.dag" in lines(EXTEND)[0]
+    (here / "m.dag").write_bytes(b"\0")
+    assert "no text: it holds a byte 0" in lines(EXTEND)[0]
+    (here / "l.txt").write_text("long\n" * 100)
+    assert "larger than 100 bytes" in lines(SCATTER, most=100)[0]
+
+
+def test_a_feeder() -> None:
+    (line,) = lines("FEEDER BELOW 3 AT-MOST 40 PROGRAM feed $FEEDING\n")
+    assert line == (
+        "FEEDER: feed $FEEDING would be run whenever fewer than 3 nodes are left, and adds what"
+        " it writes, 40 node(s) at most: that is known only then"
+    )
+
+
+def test_what_is_found_of_a_node(here: Path) -> None:
+    (here / "l.txt").write_text("a\n")
+    (found,) = outlook(build_text(DAG + SCATTER), BuildOptions(), 100)
+    assert found == Foreseen("A", "SCATTER", "l.txt", 1, ("x-a",))
