@@ -12,7 +12,6 @@ from condor_pydagman.dagfile.lexer import Words
 from condor_pydagman.dagfile.line_error import LineError
 from condor_pydagman.dagfile.line_parts import (
     Context,
-    end,
     needed,
     needed_file,
     node_name,
@@ -24,10 +23,19 @@ from condor_pydagman.dagfile.quoting import file_word, joined, name_word
 from condor_pydagman.vocabulary import LAST
 
 BETWEEN, ANYWHERE = "BETWEEN", "ANYWHERE"
-PLACE = re.compile(r"\{(item|number|[1-9][0-9]?)\}")  # in patterns of SCATTER
+_ITEM = "item|number|[1-9][0-9]?"
+PLACE = re.compile(rf"\{{({_ITEM})\}}")  # in patterns of SCATTER
 
+_NO_NAME = re.compile(r"[\s\"'\\]")  # what names of added nodes can't hold, nor a +
+_BRACES = re.compile(r"\{[A-Za-z_]\w*\}")
+_WRONG_PLACE = re.compile(
+    r"\$\((?:item|number|[1-9][0-9]?)\)?|\{(?:item|number|[1-9][0-9]?)(?!\w*\})"
+)
+_KNOWN = "known are {item}, {number} and {1}, {2} ..."
 _PAIR = re.compile(r"([A-Za-z_][A-Za-z_0-9]{0,99})=(.*)", re.S)
-_QUOTED = re.compile(r'"([^"]*)"')  # as VARS has its values
+_QUOTED = re.compile(r"([\"'])(.*)\1", re.S)  # as VARS has its values
+_AS_IT_IS = "nothing is replaced there: write the name as it is"
+_OF_ITEM = f"{_AS_IT_IS}; VARS gives it to the node as a macro, for its submit description"
 _EXTEND = (BETWEEN, ANYWHERE, "DIR", "PREFIX")
 _SCATTER = ("VARS", "DIR", "PREFIX")
 _FEEDER = {"BELOW": 1, "AT_MOST": 1, "TIMEOUT": 1, "RETRIES": 0}  # and the lowest value
@@ -43,7 +51,7 @@ FEEDER_MACROS = frozenset(
 def read_extend(words: Words, context: Context) -> Command:
     """EXTEND."""
     node = node_name(words)
-    file = needed_file(words, "Missing DAG file")
+    file = _plain_file(words, "Missing DAG file", _AS_IT_IS)
     found = commands.ExtendLine(context.lines.number, node, file)
     while True:
         word = words.next()
@@ -72,12 +80,12 @@ def write_extend(command: commands.ExtendLine) -> str:
 def read_scatter(words: Words, context: Context) -> Command:
     """SCATTER."""
     node = node_name(words)
-    file = needed_file(words, "Missing list file")
-    pattern = needed(words, "Missing pattern of the nodes' names")
-    if not PLACE.search(pattern):
-        hint = "expected {item}, {number} or {1}, {2} ... in it, so that names differ"
-        raise LineError(f"Pattern '{pattern}' gives all nodes the same name", words, hint=hint)
-    submit = needed_file(words, "Missing submit description")
+    file = _plain_file(words, "Missing list file", _AS_IT_IS)
+    pattern = _pattern(words)
+    submit = _plain_file(words, "Missing submit description", _OF_ITEM)
+    if submit == "{":
+        hint = "name a submit file, or one of a SUBMIT-DESCRIPTION"
+        raise LineError("Submit description '{' can't be inline", words, hint=hint)
     found = commands.ScatterLine(context.lines.number, node, file, pattern, submit)
     while True:
         word = words.next()
@@ -85,13 +93,53 @@ def read_scatter(words: Words, context: Context) -> Command:
         if not word:
             return found
         if option == "DIR":
-            found = found._replace(directory=needed_file(words, "DIR missing its directory"))
+            directory = _plain_file(words, "DIR missing its directory", _OF_ITEM)
+            found = found._replace(directory=directory)
         elif option == "PREFIX":
             found = found._replace(prefix=_prefix(words))
         elif option == "VARS":
-            return found._replace(pairs=_pairs(words))
+            return found._replace(pairs=_pairs(words, pattern))
         else:
             unexpected(word, words, *_SCATTER)
+
+
+def _plain_file(words: Words, missing: str, hint: str) -> str:
+    """The name of a file or directory, in which nothing is replaced."""
+    word = needed_file(words, missing)
+    if "$(" in word or PLACE.search(word):
+        raise LineError(f"The name '{word}' can't have macros", words, hint=hint)
+    return word
+
+
+def _pattern(words: Words) -> str:
+    """The pattern of names of a SCATTER."""
+    pattern = needed(words, "Missing pattern of the nodes' names")
+    column = words.column
+    if not PLACE.search(pattern):
+        hint = "expected {item}, {number} or {1}, {2} ... in it, so that names differ"
+        if PLACE.search(words.next()):
+            hint = "the pattern of the names comes before the submit description"
+        message = f"Pattern '{pattern}' gives all nodes the same name"
+        raise LineError(message, words, hint=hint, column=column)
+    rest = PLACE.sub("", pattern)
+    hint = ""
+    if _NO_NAME.search(rest) or "+" in rest:
+        hint = "names of nodes can't hold blanks, quotes, backslashes or +"
+    elif "{" in rest or "}" in rest:
+        hint = _KNOWN
+    if hint:
+        raise LineError(f"Invalid pattern '{pattern}'", words, hint=hint)
+    _refuse_many_words(pattern, pattern, words)
+    return pattern
+
+
+def _refuse_many_words(pattern: str, text: str, words: Words) -> None:
+    """A line of several words gives no name where {item}, all of it, is in the pattern."""
+    several = next((one for one in PLACE.findall(text) if one.isdigit() and one != "1"), "")
+    if several and "{item}" in pattern:
+        hint = "{item} in the pattern is the whole line, and names have no blanks: "
+        message = f"{{{several}}} asks for several words in a line"
+        raise LineError(message, words, hint=hint + "use {1} or {number} in the pattern")
 
 
 def write_scatter(command: commands.ScatterLine) -> str:
@@ -115,26 +163,53 @@ def _written_options(command: commands.ExtendLine | commands.ScatterLine) -> str
 def _prefix(words: Words) -> str:
     """NONE stands for ''."""
     word = needed(words, "PREFIX missing its text")
+    if _NO_NAME.search(word):
+        hint = "expected what can stand in a node's name: no blanks, quotes or backslashes"
+        raise LineError(f"Invalid prefix {word}", words, hint=hint)
     return "" if word.upper() == "NONE" else word
 
 
-def _pairs(words: Words) -> tuple[tuple[str, str], ...]:
+def _pairs(words: Words, pattern: str) -> tuple[tuple[str, str], ...]:
     """The rest of the line."""
     pairs: dict[str, str] = {}
     while True:
         word = words.next()
         if not word:
             break
-        found = _PAIR.fullmatch(word)
-        if found is None:
-            hint = "expected key=value, without blanks; {item} stands for an item of the list"
-            raise LineError(f"Invalid variable '{word}'", words, hint=hint)
-        quoted = _QUOTED.fullmatch(found[2])
-        pairs[found[1]] = quoted[1] if quoted else found[2]
-    end(words)
+        key, value = _pair(word, words)
+        _check_value(value, words)
+        _refuse_many_words(pattern, value, words)
+        pairs[key] = value
     if not pairs:
         raise LineError("VARS missing its variables", words)
     return tuple(pairs.items())
+
+
+def _pair(word: str, words: Words) -> tuple[str, str]:
+    found = _PAIR.fullmatch(word)
+    if found is None:
+        hint = "expected key=value, without blanks; {item} stands for an item of the list"
+        if word.upper() in ("DIR", "PREFIX"):
+            hint = f"{word} and its value stand before VARS, which is the last part of the line"
+        raise LineError(f"Invalid variable '{word}'", words, hint=hint)
+    key, value = found.groups()
+    if key[:5].lower() == "queue":
+        hint = "names of variables can't begin with 'queue'"
+        raise LineError(f"Illegal variable name '{key}'", words, hint=hint)
+    quoted = _QUOTED.fullmatch(value)
+    return key, quoted[2] if quoted else value
+
+
+def _check_value(value: str, words: Words) -> None:
+    """Refuse what is meant as a place for sure, and tell of what may be."""
+    found = _WRONG_PLACE.search(value)
+    if found is not None:
+        word = found[0]
+        what = "is not closed" if word[0] == "{" else "is no macro"
+        hint = f"expected {{{word.strip('${()')}}}"
+        raise LineError(f"{word} {what} in a value of SCATTER", words, hint=hint)
+    for unknown in _BRACES.findall(PLACE.sub("", value)):
+        words.remark(f"{unknown} stays as it is: {_KNOWN}")
 
 
 def read_feeder(words: Words, context: Context) -> Command:

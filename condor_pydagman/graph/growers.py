@@ -70,7 +70,7 @@ def _add(
 ) -> None:
     """Names of files, and of nodes, mean what they would in an INCLUDE at this place."""
     scope = building.scope
-    node = building.needed(command.node)
+    node = _node(building, command)
     if node in building.special:
         kind = NodeKind(building.dag.kinds[node]).name
         fail(
@@ -90,3 +90,13 @@ def _add(
         directory=building.text(os.path.join(scope.directory, command.directory).rstrip("/")),
         prefix=building.text(prefix),
     )
+
+
+def _node(building: Building, command: commands.ExtendLine | commands.ScatterLine) -> int:
+    """The node that adds; somebody may have written its file before it."""
+    name, file = command.node, command.file
+    if building.find(name) is None and building.find(file) is not None:
+        word = "EXTEND" if isinstance(command, commands.ExtendLine) else "SCATTER"
+        hint = f"the node comes first: {word} {file} {name}"
+        fail(f"Unknown node {building.scope.munge}{name} referenced", hint, at=name)
+    return building.needed(name)

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from condor_pydagman.dagfile.growth_lines import PLACE
 from condor_pydagman.dagfile.lines import in_blocks
+from condor_pydagman.dagfile.quoting import file_word
 from condor_pydagman.graph import splices, whole
 from condor_pydagman.graph.apply_bulk import NotSimple
 from condor_pydagman.graph.building import BuildOptions
@@ -129,7 +130,11 @@ def scattered(extension: Extension, text: str) -> str:
             if len(errors) < MAX_ERRORS:
                 errors.append(_no_name(extension, line, item, name))
             continue
-        jobs.append(f"JOB {name} {extension.submit}")
+        short = _asked_in_vain(extension, values)
+        if short:
+            errors.append(placed(short, extension.file, line, item))
+            continue
+        jobs.append(f"JOB {name} {file_word(extension.submit)}")
         if extension.pairs:
             pairs = " ".join(
                 f'{key}="{_quoted(_filled(pattern, values))}"' for key, pattern in extension.pairs
@@ -138,6 +143,18 @@ def scattered(extension: Extension, text: str) -> str:
     if errors:
         raise DagFileErrors(errors)
     return "\n".join([*jobs, *variables, ""])
+
+
+def _asked_in_vain(extension: Extension, values: Mapping[str, str]) -> ProcessingError | None:
+    """What a line has too few words for; None if it has enough."""
+    for key, pattern in extension.pairs:
+        for asked in PLACE.findall(pattern):
+            if asked not in values:
+                words = len(values) - 2
+                message = f"VARS {key}={pattern} asks for word {asked} of a line with {words}"
+                hint = "add the word to the line, or take the line away"
+                return ProcessingError(message, file="", hint=hint)
+    return None
 
 
 def _filled(pattern: str, values: Mapping[str, str]) -> str:

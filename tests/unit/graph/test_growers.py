@@ -42,6 +42,14 @@ def test_what_is_refused(line: str, message: str) -> None:
         build_text(JOBS + "FINAL F f\n" + line + "\n")
 
 
+@pytest.mark.parametrize("line", ["EXTEND m.dag A", "SCATTER l A x-{item}.sub a"])
+def test_a_file_before_the_node(line: str) -> None:
+    with pytest.raises(DagFileErrors) as caught:
+        build_text(JOBS + line + "\n")
+    word = line.split()[0]
+    assert f"the node comes first: {word} A {line.split()[1]}" in caught.value.detail()
+
+
 def test_a_feeder() -> None:
     dag = build_text("FEEDER BELOW 5 AT-MOST 9 PROGRAM feed $FEEDING\n")
     assert dag.feeder == Feeder("feed $FEEDING", 5, 9, 3600, 5)

@@ -162,3 +162,15 @@ def test_an_item_that_has_fewer_words_than_the_pattern() -> None:
     with pytest.raises(DagFileErrors, match="can't be the name of a node") as caught:
         scattered(Extension("l.txt", pattern="n-{2}", submit="x"), "a b\nc\n")
     assert "the pattern is n-{2}, and the line has 1 word" in caught.value.detail()
+
+
+def test_a_line_that_has_fewer_words_than_a_value_asks_for() -> None:
+    how = Extension("l.txt", pattern="n{number}", submit="x", pairs=(("k", "{1}"), ("w", "{2}")))
+    with pytest.raises(DagFileErrors, match="asks for word 2 of a line with 1") as caught:
+        scattered(how, "a b\nc\n")
+    assert [(e.file, e.line, e.text) for e in caught.value.errors] == [("l.txt", 2, "c")]
+
+
+def test_a_submit_file_with_blanks() -> None:
+    how = Extension("l.txt", pattern="{item}", submit="my x.sub")
+    assert scattered(how, "a") == 'JOB a "my x.sub"\n'
