@@ -12,6 +12,7 @@ from typing import Any, NoReturn, TypeVar
 
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.graph.model import JOIN_NAME, Dag
+from condor_pydagman.graph.name_advice import advice
 from condor_pydagman.graph.problems import ProcessingError
 from condor_pydagman.graph.scope import Scope
 from condor_pydagman.named_tuple import NamedTuple
@@ -153,6 +154,11 @@ class Building:
             self.unknown(name)
         return node
 
+    def named(self, name: str) -> Sequence[int]:
+        """The node, or the nodes of the sweep, of that name; ALL_NODES is neither."""
+        sweep = self.scope.sweeps.get(self.scope.munge + name)
+        return (self.needed(name),) if sweep is None else sweep.nodes
+
     def nodes(self, name: str) -> Sequence[int]:
         """The node of that name, or all ordinary nodes so far that are in sight."""
         node = self.find(name)
@@ -184,7 +190,10 @@ class Building:
         )
 
     def near(self, name: str) -> str:
-        """Advice: the node whose name is like `name`, or ''."""
+        """Advice: what `name` is, or the node whose name is like it, or ''."""
+        known_as = advice(self.dag, self.scope, name)
+        if known_as:
+            return known_as
         self._comparisons += 1
         if len(self.dag) > MAX_COMPARED or len(name) > 100 or self._comparisons > MAX_HINTS:
             return ""

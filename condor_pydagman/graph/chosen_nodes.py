@@ -20,13 +20,16 @@ from collections.abc import Callable, Iterable, Sequence
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.choice_lines import FROM, ONLY, UNTIL
 from condor_pydagman.dagfile.hints import nearest
+from condor_pydagman.dagfile.line_parts import normal
 from condor_pydagman.errors import UsageError
 from condor_pydagman.graph.building import Building, fail
 from condor_pydagman.graph.model import DONE, LEFT_OUT, Choice, Dag
+from condor_pydagman.graph.name_advice import advice
 from condor_pydagman.vocabulary import ORDINARY_KINDS, NodeKind
 
 MAX_COMPARED = 20_000  # names among which one like a misspelt one is looked for
 MAX_NAME = 200  # characters of a misspelt one
+_PLACE = re.compile(r"\{.*?\}")  # of a variable, in the name of a sweep
 _PATTERN = re.compile(r"[*?\[]")
 
 
@@ -42,8 +45,20 @@ def choose(building: Building, command: commands.Choose) -> None:
         try:
             chosen(building.dag, name)
         except UsageError as error:
-            fail(str(error), "a name, or a pattern with *, ? and [...]", at=given)
+            fail(str(error), _advice(building, given), at=given)
     building.dag.choices.append(Choice(command.extent, names))
+
+
+def _advice(building: Building, name: str) -> str:
+    """What to write instead of a name that stands for no node."""
+    scope = building.scope
+    if scope.munge + name in scope.splices:
+        return f"{name} is a splice: write {name}+* for its nodes"
+    if scope.munge + name in scope.sweeps:
+        return f"{name} is a sweep: write {_PLACE.sub('*', name)} for its nodes"
+    if normal(name) in (FROM, UNTIL, ONLY):
+        return f"{name} begins a line of its own: CHOOSE {name} ..."
+    return advice(building.dag, scope, name) or "a name, or a pattern with *, ? and [...]"
 
 
 def chosen(dag: Dag, name: str) -> Sequence[int]:

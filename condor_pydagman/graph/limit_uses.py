@@ -8,7 +8,7 @@ holds.  Its DAG file may have limits of its own.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.limit_lines import ALL_NODES, CATEGORY, NODES
@@ -27,7 +27,7 @@ def shared_limit(building: Building, command: commands.SharedLimit) -> None:
         name = building.text(category_name(building, command.names[0]))
         dag.limit_uses.append(LimitUse(limit, name))
     elif command.members == NODES:
-        nodes = sorted({_node(building, name) for name in command.names})
+        nodes = sorted({node for name in command.names for node in _named(building, name)})
         dag.limit_uses.append(LimitUse(limit, nodes=tuple(nodes)))
     elif building.scope.outer is None:
         dag.limit_uses.append(LimitUse(limit))
@@ -35,13 +35,13 @@ def shared_limit(building: Building, command: commands.SharedLimit) -> None:
         dag.limit_uses.append(LimitUse(limit, nodes=tuple(building.nodes(ALL_NODES))))
 
 
-def _node(building: Building, name: str) -> int:
-    node = building.needed(name)
-    kind = NodeKind(building.dag.kinds[node])
+def _named(building: Building, name: str) -> Sequence[int]:
+    nodes = building.named(name)
+    kind = NodeKind(building.dag.kinds[nodes[0]])  # those of a sweep are alike
     if kind not in _LIMITED:
         hint = "only nodes that run a job of their own do: JOB and DATA"
         fail(f"{kind.name} node {name} can't keep to a shared limit", hint, at=name)
-    return node
+    return nodes
 
 
 def warn_of_empty_limits(building: Building) -> None:

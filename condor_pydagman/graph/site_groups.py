@@ -36,7 +36,8 @@ def _members(building: Building, command: commands.SiteGroupLine) -> tuple[Seque
     if command.members == ALL_NODES:
         return building.nodes(ALL_NODES), scope.full("")
     if command.members != SPLICE:
-        return sorted({_node(building, name) for name in command.names}), scope.full("")
+        named = {node for name in command.names for node in _named(building, name)}
+        return sorted(named), scope.full("")
     (name,) = command.names
     splice = scope.splices.get(scope.munge + name)
     if splice is None:
@@ -48,10 +49,10 @@ def _members(building: Building, command: commands.SiteGroupLine) -> tuple[Seque
     return nodes, splice.prefix
 
 
-def _node(building: Building, name: str) -> int:
+def _named(building: Building, name: str) -> Sequence[int]:
     if building.find(name) is None and (building.scope.munge + name) in building.scope.splices:
         fail(f"{name} is a splice", f"write SPLICE {name}, in a group of its own", at=name)
-    return building.needed(name)
+    return building.named(name)
 
 
 def _refuse(building: Building, node: int, group: str) -> None:

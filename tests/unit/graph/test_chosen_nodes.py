@@ -119,3 +119,18 @@ def test_what_runs_is_closed(pairs: list[tuple[int, int]], node: int) -> None:
             if not dag.flags[each] & DONE:
                 near = dag.parents(each) if kind == "ONLY" else dag.children(each)
                 assert not any(dag.flags[other] & DONE for other in near)
+
+
+@pytest.mark.parametrize(
+    ("names", "hint"),
+    [
+        ("S", "S is a splice: write S+* for its nodes"),
+        ("w_{e}", "w_{e} is a sweep: write w_* for its nodes"),
+        ("A UNTIL C", "UNTIL begins a line of its own: CHOOSE UNTIL ..."),
+        ("A,B", "blanks stand between names, not commas"),
+        ("Q", "a name, or a pattern with *, ? and [...]"),
+    ],
+)
+def test_what_to_write_instead(names: str, hint: str) -> None:
+    text = JOBS + f"SPLICE S s\nSWEEP w_{{e}} x OVER e IN 1 2\nCHOOSE FROM {names}\n"
+    assert error(text, {"s": "JOB X x\n"}).hint == hint

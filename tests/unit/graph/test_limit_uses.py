@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from condor_pydagman.graph.limit_uses import classes
 from condor_pydagman.graph.model import Dag
-from tests.unit.graph.texts import JOBS, build_text
+from tests.unit.graph.texts import JOBS, build_text, error
 
 
 def limits(dag: Dag) -> dict[str, tuple[str, ...]]:
@@ -18,6 +18,16 @@ def test_nodes_with_the_same_limits_are_a_class() -> None:
     dag = build_text(text)
     assert limits(dag) == {"A": ("a", "b"), "B": ("a",), "C": ("a", "b")}
     assert len(set(classes(dag)[1])) == 2
+
+
+def test_nodes_of_a_sweep() -> None:
+    dag = build_text(JOBS + "SWEEP w_{e} x OVER e IN 1 2\nSHARED_LIMIT a NODES w_{e} A\n")
+    assert limits(dag) == {"A": ("a",), "w_1": ("a",), "w_2": ("a",)}
+
+
+def test_all_nodes_are_not_named_one_by_one() -> None:
+    found = error(JOBS + "SHARED_LIMIT a NODES ALL_NODES\n")
+    assert found.message == "Unknown node ALL_NODES referenced"
 
 
 def test_a_category_may_get_its_nodes_later() -> None:

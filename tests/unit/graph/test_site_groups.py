@@ -117,3 +117,8 @@ def test_a_rescue_file_says_where_a_group_was() -> None:
     (group,) = dag.site_groups
     assert isinstance(group, SiteGroup)
     assert (group.matched, group.round) == ("there", 2)
+
+
+def test_nodes_of_a_sweep() -> None:
+    dag = build_text(f"{JOBS}SWEEP w_{{e}} x OVER e IN 1 2\nSITE_GROUP g NODES A w_{{e}}\n")
+    assert [dag.names[node] for node in dag.site_groups[0].nodes] == ["A", "w_1", "w_2"]
