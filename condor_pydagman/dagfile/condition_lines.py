@@ -34,12 +34,27 @@ MAX_EXPRESSION = 4000  # characters
 OWN_ATTRIBUTES = ("Outcome", "ExitCode", "Signal", "Retries")
 
 _ELSE = re.compile(rf"{ELSE}(?=[ \t]|$)", re.IGNORECASE)
+_OF_EXPRESSION = re.compile(r"(?:Parents|Category)\.", re.IGNORECASE)
+# Words and quotes of a line that can't be where they are, and what to do.
+_MISPLACED = tuple(
+    (re.compile(pattern, re.IGNORECASE | re.DOTALL), hint)
+    for pattern, hint in (
+        (r"^(IF|WHEN)[ \t]+[\w'\"(!]", "the expression follows the node: leave {} out"),
+        (r"^(SKIP|DONE)[ \t]+(?!is\b|isnt\b)[\w'\"(]", "ELSE is missing before {}"),
+        (rf"^{ELSE}=(SKIP|DONE)", f"a blank stands behind {ELSE}: {ELSE} {{}}"),
+        (rf"[ \t)]({ELSE}[ \t]+(?:SKIP|DONE))$", "{} stands before the expression"),
+        (r'^"(?:[^"\\]|\\.)*"$', "a text is neither true nor false: take the quotes away"),
+    )
+)
 _ATTRIBUTE = re.compile(r"[A-Za-z_][A-Za-z_0-9]{0,99}", re.ASCII)
 
 
 def read_run_if(words: Words, context: Context) -> Command:
     """RUN_IF."""
     node = node_name(words)
+    if _OF_EXPRESSION.match(node):
+        hint = "the node comes first: RUN_IF <node> [ELSE SKIP|DONE] <ClassAd expression>"
+        raise LineError(f"'{node}' can't be the node's name", words, hint=hint)
     otherwise = SKIP
     if words.peek() and _ELSE.match(words.line, words.column):
         words.next()
@@ -47,7 +62,15 @@ def read_run_if(words: Words, context: Context) -> Command:
         otherwise = normal(word)
         if otherwise not in OTHERWISE:
             unexpected(word, words, *OTHERWISE)
-    text = _checked(words, "RUN_IF", words.rest().strip())
+    words.peek()
+    column, text = words.column, words.rest().strip()
+    for pattern, hint in _MISPLACED:
+        found = pattern.search(text)
+        if found:
+            hint = hint.format(*found.groups())
+            where = column + found.start()
+            raise LineError(f"Invalid RUN_IF expression '{text}'", words, hint=hint, column=where)
+    _checked(words, "RUN_IF", text)
     return commands.RunIf(context.lines.number, node, text, otherwise)
 
 

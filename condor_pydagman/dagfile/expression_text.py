@@ -24,6 +24,7 @@ _NAME = re.compile("[A-Za-z_']")
 _EQUALS = "="
 _WORDS = frozenset(("is", "isnt"))  # that are operators
 _PREFIXES = ("!", "~")
+_OTHER_WORDS = {"and": "&&", "or": "||"}  # operators elsewhere, and what they are here
 _BINARY = frozenset(
     (
         *("=?=", "=!=", "&&", "||", "<=", ">=", "==", "!=", "<<", ">>", ">>>"),
@@ -90,13 +91,15 @@ class _Reader:
         if self._open:
             at, bracket = self._open[-1]
             return at, f"{bracket!r} is not closed"
-        return None if self._has_value else (self._at, "a value is missing after this")
+        if self._has_value:
+            return None
+        of_percent = ": % is the remainder of a division" if self._before == "%" else ""
+        return self._at, f"a value is missing after this{of_percent}"
 
     def _misplaced(self, kind: str, token: str) -> str:
         if kind == "value":
             joined = token[0] == self._before[:1] == '"'  # two texts are one
-            missing = self._has_value and not joined
-            return f"an operator is missing before {token!r}" if missing else ""
+            return self._no_operator(token) if self._has_value and not joined else ""
         if token in _PREFIXES and self._has_value:
             return f"an operator is missing before {token!r}"
         if token in _PAIRS:
@@ -108,6 +111,15 @@ class _Reader:
         if token == _EQUALS and not any(bracket == "[" for _, bracket in self._open):
             return "a single '=' is no comparison: write == or =?="
         return ""
+
+    def _no_operator(self, token: str) -> str:
+        """Why a value can't follow another one."""
+        here = _OTHER_WORDS.get(token.lower(), "")
+        if here:
+            return f"{token!r} is no operator: write {here}"
+        if self._before.lower() == "not":
+            return f"{self._before!r} is no operator: write !"
+        return f"an operator is missing before {token!r}"
 
     def _note_bracket(self, token: str, position: int) -> None:
         if token in _PAIRS:

@@ -6,10 +6,11 @@ their full names.  That they are parents is known when all files have been read.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from condor_pydagman.dagfile import commands
-from condor_pydagman.dagfile.condition_lines import SKIP
+from condor_pydagman.dagfile.condition_lines import OWN_ATTRIBUTES, SKIP
 from condor_pydagman.dagfile.condition_text import (
     CATEGORY,
     PARENTS,
@@ -27,6 +28,7 @@ from condor_pydagman.graph.problems import ProcessingError
 from condor_pydagman.vocabulary import NodeKind
 
 _NOTHING = Published()
+_WITH_PLUS = re.compile(r"\w+(?:\+\w+)+")
 
 
 def run_if(building: Building, command: commands.RunIf) -> None:
@@ -135,10 +137,20 @@ def mistakes(dag: Dag) -> Iterator[ProcessingError]:
                     parents = {dag.names[parent] for parent in parents_of(dag, node)}
                 if one.name not in parents:
                     hint = _listed("its parents are", parents, "it has no parents")
+                    hint = _no_name(condition.expression, one) or hint
+                    if not one.key and one.name.lower() in map(str.lower, OWN_ATTRIBUTES):
+                        hint = f"expected Parents.<name>.{one.name}; {hint}"
                     yield _mistake(dag, node, one, hint)
             elif one.name not in categories:
                 hint = _listed("the categories are", categories, "the DAG has no categories")
                 yield _mistake(dag, node, one, hint)
+
+
+def _no_name(expression: str, one: Reference) -> str:
+    """Advice if a name with a + is in no quotes."""
+    found = _WITH_PLUS.match(expression, one.begin)
+    name = found[0] if found else ""
+    return f"a name with a + stands in single quotes: Parents.'{name}'" if name else ""
 
 
 def _listed(what: str, names: set[str], nobody: str) -> str:

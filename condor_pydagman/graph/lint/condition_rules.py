@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from condor_pydagman.dagfile.condition_text import PARENTS, Reference, references
 from condor_pydagman.dagfile.expression_text import free_names
+from condor_pydagman.graph.condition_commands import parents_of
 from condor_pydagman.graph.lint.findings import Findings
 from condor_pydagman.graph.model import Dag
 
@@ -22,6 +23,7 @@ _LITERALS = ("true", "false", "undefined", "error", "is", "isnt")
 _TOP = frozenset(
     (*(name.lower() for name in _COUNTS), "retries", *_LITERALS, "parents", "category", "my")
 )
+_BARE_COUNT = re.compile(r"[\s(]*(Done|Failed|Skipped|Futile|Total|Retries)[\s)]*", re.IGNORECASE)
 _OUTCOME_IS = re.compile(
     r'\bOutcome\s*(?:=\?=|=!=|==|!=)\s*(?:"([^"\\]*)"|(done|failed|skipped|futile)\b)',
     re.IGNORECASE,
@@ -32,30 +34,39 @@ def check_conditions(dag: Dag, findings: Findings) -> None:
     """Look at the RUN_IF lines of a DAG whose parents and categories are known to be right."""
     for node, condition in dag.conditions.items():
         name = dag.names[node]
-        for what, hint in _remarks(dag, condition.expression):
+        for what, hint in _remarks(dag, node, condition.expression):
             message = f"RUN_IF of node {name}: {what}"
             place = dag.places.of_condition(node)
             findings.add(CODE, message, place=place, node=name, words=("RUN_IF", name), hint=hint)
 
 
-def _remarks(dag: Dag, expression: str) -> Iterator[tuple[str, str]]:
+def _remarks(dag: Dag, node: int, expression: str) -> Iterator[tuple[str, str]]:
     """What is wrong, and what to do if that is not the usual."""
     for name in dict.fromkeys(free_names(expression)):
         if name.partition(".")[0].lower() not in _TOP:
-            yield f"{name} has no meaning there, so it is undefined", _hint(name)
+            yield f"{name} has no meaning there, so it is undefined", _hint(dag, node, name)
+    count = _BARE_COUNT.fullmatch(expression)
+    if count:  # an operand of && may be a number
+        what = f"{count[1]} is a number, which is neither true nor false"
+        yield what, f"compare it: {count[1]} > 0"
     for one in references(expression):
         yield from _unpublished(dag, one) if one.what == PARENTS else _uncounted(one)
     for text, count in _OUTCOME_IS.findall(expression):
         if count:
-            yield f"an Outcome is a text, and {count} a number of parents", _hint(count)
+            hint = f'a text stands in double quotes: "{count}"'
+            yield f"an Outcome is a text, and {count} a number of parents", hint
         elif text.upper() not in _OUTCOMES:
             yield f'no Outcome is "{text}"', f"expected {_listed(_OUTCOMES)}"
 
 
-def _hint(name: str) -> str:
-    """For a text without quotes, or in the wrong ones."""
-    text = name.strip("'")
-    return f'a text stands in double quotes: "{text}"' if text.upper() in _OUTCOMES else ""
+def _hint(dag: Dag, node: int, name: str) -> str:
+    """For a text without quotes, or in the wrong ones, and for a parent without `Parents`."""
+    text, (parent, _, value) = name.strip("'"), name.partition(".")
+    if text.upper() in _OUTCOMES:
+        return f'a text stands in double quotes: "{text}"'
+    if dag.ids.get(parent) in parents_of(dag, node):
+        return f"a value of a parent is Parents.{parent}.{value or 'Outcome'}"
+    return ""
 
 
 def _unpublished(dag: Dag, one: Reference) -> Iterator[tuple[str, str]]:

@@ -76,3 +76,26 @@ def test_a_mistake_in_an_expression_is_shown_where_it_is(line: str, at: str, why
     error = wrong(line + "\n")
     assert (error.line, error.column) == (1, line.index(at) + 1)
     assert error.hint == why
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ("RUN_IF Parents.A.ExitCode == 0 B", "the node comes first: RUN_IF <node>"),
+        ("RUN_IF category.x.Done > 1", "the node comes first: RUN_IF <node>"),
+        ("RUN_IF B IF Failed > 0", "the expression follows the node: leave IF out"),
+        ("RUN_IF B SKIP Failed > 0", "ELSE is missing before SKIP"),
+        ("RUN_IF B ELSE=DONE Failed > 0", "a blank stands behind ELSE: ELSE DONE"),
+        ("RUN_IF B Failed > 0 ELSE SKIP", "ELSE SKIP stands before the expression"),
+        ('RUN_IF B "Failed > 0"', "a text is neither true nor false: take the quotes away"),
+    ],
+)
+def test_what_to_write_instead(line: str, hint: str) -> None:
+    assert hint in wrong(line + "\n").hint
+
+
+@pytest.mark.parametrize(
+    "text", ["Done > 0", "skip == 1", 'if == "x"', '"a" == "b"', '"a" "b"=="c"']
+)
+def test_expressions_that_look_alike(text: str) -> None:
+    assert good(f"RUN_IF B {text}\n") == commands.RunIf(1, "B", text)

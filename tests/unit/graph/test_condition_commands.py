@@ -123,3 +123,15 @@ def test_which_children_a_failure_makes_futile() -> None:
     a, b, c, d = (dag.ids[name] for name in "ABCD")
     assert list(dag.strong_successors(a)) == [b]
     assert [dag.waits_for_end_only(a, child) for child in (b, c, d)] == [False, True, True]
+
+
+def test_a_name_with_a_plus_stands_in_quotes() -> None:
+    inner = "JOB X x\n"
+    text = "SPLICE S s.dag\nJOB C x\nPARENT S CHILD C\nRUN_IF C Parents.S+X.ExitCode == 0\n"
+    found = error(text, {"s.dag": inner})
+    assert found.hint == "a name with a + stands in single quotes: Parents.'S+X'"
+
+
+def test_a_value_of_no_parent() -> None:
+    found = error(EDGES + "RUN_IF C Parents.ExitCode > 1")
+    assert found.hint == "expected Parents.<name>.ExitCode; its parents are A, B"

@@ -40,8 +40,31 @@ def test_what_to_write_instead() -> None:
 
 
 @pytest.mark.parametrize(
+    ("expression", "hint"),
+    [
+        ("A.ExitCode == 0", "a value of a parent is Parents.A.ExitCode"),
+        ("A == 0", "a value of a parent is Parents.A.Outcome"),
+        ("B.ExitCode == 0", "expected Parents.<name>.<value>"),
+    ],
+)
+def test_a_parent_without_the_word_for_it(expression: str, hint: str) -> None:
+    (finding,) = found(DAG + f"MAXJOBS sim 1\nRUN_IF B {expression}\n")
+    assert finding.hint.startswith(hint)
+
+
+@pytest.mark.parametrize("expression", ["Failed", "( done )"])
+def test_a_number_is_neither_true_nor_false(expression: str) -> None:
+    (finding,) = found(DAG + f"MAXJOBS sim 1\nRUN_IF B {expression}\n")
+    assert "is a number, which is neither true nor false" in finding.message
+    assert finding.hint.startswith("compare it: ")
+
+
+@pytest.mark.parametrize(
     "expression",
     [
+        "!Failed && Done",
+        "(Failed) > 1",
+        '"&& Failed" == "x"',
         "total > 1 && (Retries == 0 || Category.sim.Failed < 2)",
         'isUndefined(Parents.A.Signal) && member("x", {"x"})',
         'Parents.A.outcome =?= "done" && parents.a1.ExitCode isnt undefined && 1.5e3 > 2',
