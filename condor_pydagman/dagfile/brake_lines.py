@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.lexer import Words
 from condor_pydagman.dagfile.line_error import LineError
 from condor_pydagman.dagfile.line_parts import (
     Context,
-    end,
     needed,
     normal,
     number_alone,
@@ -19,6 +20,8 @@ from condor_pydagman.dagfile.quoting import name_word
 
 EXIT_CODE, HOLD_REASON, SITE = ALIKE = ("EXIT_CODE", "HOLD_REASON", "SITE")
 HALT, HOLD, ABORT = EFFECTS = ("HALT", "HOLD", "ABORT")
+_NUMBER = re.compile("[0-9]+%?")
+_LAST = "{} is the last word of the line"
 _OPTIONS = ("OF", "ALIKE", "CATEGORY")
 _INVALID = "Invalid number of the brake '{}'"
 
@@ -26,6 +29,7 @@ _INVALID = "Invalid number of the brake '{}'"
 def read_brake(words: Words, context: Context) -> Command:
     """BRAKE."""
     name = needed(words, "Missing name of the brake")
+    _check_order(name, words)
     limit, percent = number_or_share(words, "Missing number of the brake", _INVALID, 0)
     said: dict[str, str | int] = {}
     while True:
@@ -40,11 +44,24 @@ def read_brake(words: Words, context: Context) -> Command:
     if said.get("ALIKE") == HOLD_REASON and "OF" in said:
         hint = "OF counts runs that have ended, and a job on hold has not: leave OF out"
         raise LineError("OF can't be told of HOLD_REASON", words, hint=hint)
-    end(words)
+    if words.peek():
+        raise LineError(f"Unexpected token '{words.next()}'", words, hint=_LAST.format(key))
     last, alike, category = said.get("OF", 0), said.get("ALIKE", ""), said.get("CATEGORY", "")
     return commands.BrakeLine(
         context.lines.number, name, limit, percent, int(last), str(alike), str(category), key
     )
+
+
+def _check_order(name: str, words: Words) -> None:
+    """Tell what comes first where the number is for the name, or the effect for the number."""
+    rest = words.line[words.position :].split()
+    word = rest[0] if rest else ""
+    if _NUMBER.fullmatch(name) and normal(word) in ("OF", *EFFECTS):
+        hint = " ".join(["as in: BRAKE sick", name, *rest])
+        raise LineError("Missing name of the brake", words, hint=hint)
+    if normal(word) in EFFECTS:
+        words.next()
+        raise LineError("Missing number of the brake", words, hint=_LAST.format(word))
 
 
 def _value(words: Words, key: str) -> str | int:

@@ -15,6 +15,8 @@ from condor_pydagman.dagfile.quoting import file_word, node_word
 
 CHECKSUM, INPUTS, OUTPUTS = WORDS = ("CHECKSUM", "INPUTS", "OUTPUTS")
 
+_MISSPELT = {"INPUT": INPUTS, "OUTPUT": OUTPUTS, "CHECKSUMS": CHECKSUM}
+
 
 def read_cache(words: Words, context: Context) -> Command:
     """CACHE."""
@@ -34,11 +36,22 @@ def read_cache(words: Words, context: Context) -> Command:
             checksum = True
         elif kind:
             files[kind].append(checked_file(word, words))
+            _tell_of_list(word, words)
         else:
             unexpected(word, words, *WORDS)
     _refuse_empty(kind, files, words)
     names = (tuple(dict.fromkeys(files[one])) for one in (INPUTS, OUTPUTS))
     return commands.Cache(context.lines.number, node, checksum, *names)
+
+
+def _tell_of_list(word: str, words: Words) -> None:
+    """Names of files may hold commas and stars, but are hardly meant to."""
+    if "," in word:
+        words.remark(f"'{word}' is one file with a comma in its name: blanks stand between files")
+    elif word.upper() in _MISSPELT:
+        words.remark(f"'{word}' is taken for a file: the word is {_MISSPELT[word.upper()]}")
+    elif "*" in word or "?" in word:
+        words.remark(f"'{word}' is the name of one file: * and ? have no meaning there")
 
 
 def _refuse_empty(kind: str, files: dict[str, list[str]], words: Words) -> None:

@@ -227,7 +227,7 @@ def read_feeder(words: Words, context: Context) -> Command:
         missing, invalid = f"{shown} missing its number", f"Invalid {shown} number '{{}}'"
         found[key] = number_alone(words, missing, invalid, _FEEDER[key])
     if "BELOW" not in found:
-        hint = "expected BELOW <n>: the program runs when fewer than n nodes have not ended"
+        hint = "expected BELOW <n> before PROGRAM: it runs when fewer than n nodes have not ended"
         raise LineError("The feeder has no BELOW", words, hint=hint)
     return commands.FeederLine(
         context.lines.number,
@@ -244,10 +244,14 @@ def _program(words: Words) -> str:
     program = words.rest().strip()
     if not program:
         raise LineError("PROGRAM missing its path", words)
+    if program[0] in "\"'":
+        hint = "quotes mean nothing there: write the program and its arguments without them"
+        raise LineError(f"Invalid program {program}", words, hint=hint)
     for word in program.split():
         if word.startswith("$") and word[1:].upper() not in FEEDER_MACROS:
             known = ", ".join(f"${name}" for name in sorted(FEEDER_MACROS))
-            raise LineError(f"Unknown macro '{word}' of a feeder", words, hint=f"known are {known}")
+            message, column = f"Unknown macro '{word}' of a feeder", words.line.find(word)
+            raise LineError(message, words, hint=f"known are {known}", column=column)
     return program
 
 

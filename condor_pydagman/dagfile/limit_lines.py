@@ -9,9 +9,11 @@ from __future__ import annotations
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.lexer import Words
+from condor_pydagman.dagfile.line_error import LineError
 from condor_pydagman.dagfile.line_parts import Context, end, needed, normal, unexpected
 from condor_pydagman.dagfile.quoting import name_word
 
+_DEFINED = "PYDAGMAN_SHARED_LIMITS and ~/.condor/pydagman_limits define limits; this line uses one"
 ALL_NODES, CATEGORY, NODES = _KINDS = ("ALL_NODES", "CATEGORY", "NODES")
 
 
@@ -28,6 +30,8 @@ def read_shared_limit(words: Words, context: Context) -> Command:
         names = _names(words)
     elif members == ALL_NODES:
         end(words)
+    elif word == "=":
+        raise LineError("A limit can't be defined in a DAG file", words, hint=_DEFINED)
     else:
         unexpected(word, words, *_KINDS)
     return commands.SharedLimit(context.lines.number, limit, members, names)

@@ -23,8 +23,10 @@ from condor_pydagman.dagfile.variables import read_pairs
 
 OVER, ALONG = _DIMENSIONS = ("OVER", "ALONG")
 _CLAUSES = (*_DIMENSIONS, "ROWS", "DIR", "VARS")
-ONE_TO_ONE, BY = _MATCHES = ("ONE_TO_ONE", "BY")
+ONE_TO_ONE, BY = ("ONE_TO_ONE", "BY")
+_SHOWN = ("ONE-TO-ONE", BY)
 _VARIABLE = re.compile("[A-Za-z_][A-Za-z_0-9]{0,99}")
+_NO_RANGE = re.compile("[0-9]+[-:][0-9]+")
 _EXAMPLE = "as in: SWEEP sim_{e}_{seed} sim.sub OVER e IN 10 20 OVER seed IN 1..100"
 
 
@@ -60,9 +62,30 @@ def read_sweep(words: Words, context: Context) -> Command:
     if bool(dimensions) == bool(rows):
         message = "A sweep has either OVER or ROWS" if rows else "Missing OVER or ROWS"
         raise LineError(message, words, (OVER, "ROWS"), _EXAMPLE)
+    _check_submit(name, submit, [dimension.variable for dimension in dimensions], words)
     return commands.Sweep(
         context.lines.number, name, submit, (*dimensions,), rows, directory, append, (*pairs,)
     )
+
+
+def _check_submit(name: str, submit: str, variables: list[str], words: Words) -> None:
+    """Refuse a variable in the name of the submit description, which is the same for all nodes."""
+    for variable in variables:
+        place = f"{{{variable}}}"
+        if place in submit:
+            hint = f"all nodes have one submit description: use $({variable}) in it"
+            if place not in name:
+                hint = f"the name of the nodes comes first: SWEEP {submit} {name}"
+            message = f"{place} stands in the submit description '{submit}'"
+            raise LineError(message, words, hint=hint, column=words.line.find(submit))
+
+
+def _tell_of_list(word: str, words: Words) -> None:
+    """A value may be any word, but is hardly meant to be such a one."""
+    if "," in word or (word[0] == "[" and word[-1] == "]"):
+        words.remark(f"'{word}' is one value: blanks stand between values")
+    elif _NO_RANGE.fullmatch(word):
+        words.remark(f"'{word}' is one value: a range is written with .. as in 1..10")
 
 
 def _dimension(words: Words, clause: str, *, first: bool) -> tuple[Dimension, str]:
@@ -84,6 +107,7 @@ def _dimension(words: Words, clause: str, *, first: bool) -> tuple[Dimension, st
         why = mistake(word)
         if why:
             raise LineError(f"Invalid range '{word}'", words, hint=why)
+        _tell_of_list(word, words)
         values.append(word)
     if not values:
         raise LineError(f"{clause} {variable} missing its values", words, hint=_EXAMPLE)
@@ -113,14 +137,14 @@ def read_sweep_parent(words: Words, context: Context) -> Command:
     if normal(word) != "CHILD":
         unexpected(word, words, "CHILD")
     child = needed(words, "No child sweep specified")
-    word = needed(words, "Missing which nodes belong together", _MATCHES)
+    word = needed(words, "Missing which nodes belong together", _SHOWN)
     keys: list[str] = []
     if normal(word) == BY:
         keys.append(needed(words, "BY missing its variables"))
         while words.peek():
             keys.append(words.next())
     elif normal(word) != ONE_TO_ONE:
-        unexpected(word, words, *_MATCHES)
+        unexpected(word, words, *_SHOWN)
     end(words)
     return commands.SweepParent(context.lines.number, parent, child, tuple(keys))
 

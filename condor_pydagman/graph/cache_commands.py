@@ -9,9 +9,12 @@ from __future__ import annotations
 from condor_pydagman.dagfile import commands
 from condor_pydagman.graph.building import ALL_NODES, Building, fail
 from condor_pydagman.graph.model import Cached, Dag
+from condor_pydagman.graph.problems import ProcessingError
 from condor_pydagman.vocabulary import NodeKind
 
 _NOTHING = Cached()
+_WRONG = "CACHE can't be said of node {}: {}"
+_FOR_JOBS = "CACHE is for JOB nodes; CACHE ALL_NODES passes all others over"
 
 
 def cache(building: Building, command: commands.Cache) -> None:
@@ -58,10 +61,13 @@ def leave_out(building: Building) -> None:
     for node in [one for one in dag.cached if one in dag.published or one in dag.extensions]:
         if dag.cached[node].named:
             what = "it has a PUBLISH" if node in dag.published else "it adds to the DAG"
-            _refuse(dag.names[node], f"{what}, which must be done in each run", "")
+            file, _, line = dag.place(node).rpartition(":")
+            text = _WRONG.format(dag.names[node], f"{what}, which must be done in each run")
+            error = ProcessingError(text, file=file, line=int(line or 0), hint=_FOR_JOBS)
+            error.place = error.line
+            raise error
         del dag.cached[node]
 
 
 def _refuse(name: str, why: str, at: str) -> None:
-    hint = "CACHE is for JOB nodes; CACHE ALL_NODES passes all others over"
-    fail(f"CACHE can't be said of node {name}: {why}", hint, at=at)
+    fail(_WRONG.format(name, why), _FOR_JOBS, at=at)

@@ -132,8 +132,12 @@ def _nobody(dag: Dag, enough: Enough) -> str:
     if enough.members == PARENTS:
         return "give the node parents with a PARENT line"
     if enough.members == ALL_NODES:
-        return "name a splice that has nodes, or leave OF out"
+        known = sorted(splice.name for splice in dag.splices)
+        return f"the splices are {_some(known)}" if known else "the DAG has no splices"
     known = sorted(set(dag.categories.values()))
-    more = f" and {len(known) - 5} more" if len(known) > 5 else ""
-    names = f"{', '.join(known[:5])}{more}"
-    return f"the categories are {names}" if known else "the DAG has no categories"
+    return f"the categories are {_some(known)}" if known else "the DAG has no categories"
+
+
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return f"{', '.join(names[:5])}{more}"

@@ -27,6 +27,12 @@ def advice(dag: Dag, scope: Scope, name: str) -> str:
         return "this can't be said of ALL_NODES: name a node"
     if "," in name and all(scope.full(one) in dag.ids for one in name.split(",") if one):
         return "blanks stand between names, not commas"
+    if "{" in name and scope.sweeps:
+        return f"the sweeps of this file are {', '.join(sorted(scope.sweeps)[:5])}"
+    if name.upper() == "BY":
+        return "BY is for SWEEP_PARENT, which joins nodes with equal values"
+    if "*" in name:
+        return "names are no patterns here: ALL_NODES, a splice or a sweep stand for many nodes"
     return _to_be_added(dag, scope, name)
 
 

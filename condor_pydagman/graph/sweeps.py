@@ -128,12 +128,21 @@ def sweep_parent(building: Building, command: commands.SweepParent) -> None:
         building.dag.edges.add_many(parents.nodes, children.nodes)
 
 
+def _advice(building: Building, name: str) -> str:
+    known = sorted(building.scope.sweeps)
+    if building.find(name) is not None:
+        return f"{name} is a node: a PARENT line joins it with all nodes of a sweep"
+    if not known:
+        return "no SWEEP line comes before this one"
+    return f"the sweeps are {', '.join(known[:5])}{', ...' * (len(known) > 5)}"
+
+
 def _swept(building: Building, name: str) -> Swept:
     found = building.scope.sweeps.get(building.scope.munge + name)
     if found is None:
         fail(
             f"Unknown sweep {name}",
-            "a sweep is known by its name as its SWEEP line has it, braces included",
+            _advice(building, name),
             at=name,
         )
     return found

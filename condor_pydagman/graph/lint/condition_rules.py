@@ -45,6 +45,11 @@ def _remarks(dag: Dag, node: int, expression: str) -> Iterator[tuple[str, str]]:
     for name in dict.fromkeys(free_names(expression)):
         if name.partition(".")[0].lower() not in _TOP:
             yield f"{name} has no meaning there, so it is undefined", _hint(dag, node, name)
+    if not dag.has_parents(node):
+        for name in dict.fromkeys(
+            name for name in free_names(expression) if _is_one_of(name, _COUNTS)
+        ):
+            yield f"it has no parents, so {name} is 0", "give the node parents with a PARENT line"
     count = _BARE_COUNT.fullmatch(expression)
     if count:  # an operand of && may be a number
         what = f"{count[1]} is a number, which is neither true nor false"

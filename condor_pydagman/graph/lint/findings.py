@@ -243,6 +243,11 @@ CODES: dict[str, Code] = {
         "a file that EXTEND or SCATTER names, which has errors now, or can't be there later",
         "the node fails if it is so when it has ended well",
     ),
+    "DAG418": Code(
+        _WARNING,
+        "a word of a SCRIPT line that looks like a macro of VARS, and is none there",
+        "scripts have macros of their own, such as $JOB and $RETRY: each is a whole word",
+    ),
 }
 
 

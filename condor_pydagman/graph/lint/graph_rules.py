@@ -14,6 +14,7 @@ from condor_pydagman.graph.cycle import describe_cycle, find_cycle
 from condor_pydagman.graph.lint.condition_rules import check_conditions
 from condor_pydagman.graph.lint.file_macro_rules import check_file_macros
 from condor_pydagman.graph.lint.findings import Findings
+from condor_pydagman.graph.lint.script_rules import check_scripts
 from condor_pydagman.graph.model import DONE, JOIN, NOOP, Dag, Retry
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
@@ -41,6 +42,7 @@ def check_graph(dag: Dag, findings: Findings) -> None:
     _site_policies(dag, findings)
     check_conditions(dag, findings)
     check_file_macros(dag, findings)
+    check_scripts(dag, findings)
     _not_of_stock(dag, findings)
 
 

@@ -35,7 +35,7 @@ def test_lines(line: str, fields: tuple[str, int, bool, int, str, str, str]) -> 
     [
         ("BRAKE", "Missing name of the brake"),
         ("BRAKE s", "Missing number of the brake"),
-        ("BRAKE s HALT", "Invalid number of the brake 'HALT'"),
+        ("BRAKE s HALT", "Missing number of the brake"),
         ("BRAKE s -1 HALT", "Invalid number of the brake '-1'"),
         ("BRAKE s % HALT", "Invalid number of the brake '%'"),
         ("BRAKE s 1", "Missing what the brake does"),
@@ -55,6 +55,25 @@ def test_lines(line: str, fields: tuple[str, int, bool, int, str, str, str]) -> 
 def test_mistakes(line: str, message: str) -> None:
     (error,) = parse(line, "x.dag").errors
     assert message in str(error)
+
+
+@pytest.mark.parametrize(
+    ("line", "message", "hint"),
+    [
+        ("BRAKE 10 HALT", "Missing name of the brake", "as in: BRAKE sick 10 HALT"),
+        ("BRAKE 5% OF 3 HALT", "Missing name of the brake", "as in: BRAKE sick 5% OF 3 HALT"),
+        ("BRAKE s HALT 10", "Missing number of the brake", "HALT is the last word of the line"),
+        ("BRAKE s 1 HALT OF 3", "Unexpected token 'OF'", "HALT is the last word of the line"),
+    ],
+)
+def test_words_in_another_order(line: str, message: str, hint: str) -> None:
+    error = wrong(line)
+    assert error.message == message
+    assert hint in error.hint
+
+
+def test_a_brake_with_a_number_for_a_name() -> None:
+    assert parse("BRAKE 10 10 HALT", "x.dag").errors == []
 
 
 @pytest.mark.parametrize("number", ["2.5%", "101%", "101 %", "-1%", "1.5", "10x", "2.5 %"])

@@ -6,7 +6,7 @@ import pytest
 
 from condor_pydagman.dagfile import printer
 from condor_pydagman.dagfile.commands import Cache
-from tests.unit.dagfile.one_line import good, message
+from tests.unit.dagfile.one_line import good, message, warnings
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,16 @@ def test_lines(line: str, command: Cache) -> None:
 )
 def test_what_is_wrong(line: str, told: str) -> None:
     assert told in message(line + "\n")
+
+
+@pytest.mark.parametrize(
+    ("files", "told"),
+    [
+        ("a, b", "'a,' is one file with a comma in its name: blanks stand between files"),
+        ("x OUTPUT", "'OUTPUT' is taken for a file: the word is OUTPUTS"),
+        ("*.txt", "'*.txt' is the name of one file: * and ? have no meaning there"),
+    ],
+)
+def test_names_that_are_hardly_meant(files: str, told: str) -> None:
+    (warning,) = warnings(f"CACHE A INPUTS {files}\n")
+    assert told in warning

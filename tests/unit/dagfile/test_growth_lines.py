@@ -138,6 +138,7 @@ def test_feeders(line: str, command: commands.FeederLine) -> None:
         ("FEEDER BELOW 1 TIMEOUT 1h PROGRAM feed", "Invalid TIMEOUT number '1h'"),
         ("FEEDER BELOW 5% PROGRAM feed", "Invalid BELOW number '5%'"),
         ("FEEDER BELOW 1 RETRIES -1 PROGRAM feed", "Invalid RETRIES number '-1'"),
+        ("FEEDER BELOW 1 PROGRAM 'feed 1'", "Invalid program 'feed 1'"),
         ("FEEDER BELOW 1 PROGRAM feed $JOB", "Unknown macro '$JOB' of a feeder"),
     ],
 )

@@ -28,6 +28,7 @@ def test_they_are_written_as_they_are_read(line: str) -> None:
         ("SHARED_LIMIT", "Missing name of the limit"),
         ("SHARED_LIMIT a", "Missing what keeps to the limit"),
         ("SHARED_LIMIT a JOBS", "JOBS"),
+        ("SHARED_LIMIT a = JOBS 2", "A limit can't be defined in a DAG file"),
         ("SHARED_LIMIT a CATEGORY", "Missing name of the category"),
         ("SHARED_LIMIT a NODES", "The limit has no nodes"),
         ("SHARED_LIMIT a ALL_NODES A", "A"),

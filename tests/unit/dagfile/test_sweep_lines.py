@@ -7,6 +7,7 @@ import pytest
 from condor_pydagman.dagfile import printer
 from condor_pydagman.dagfile.commands import Command, Dimension, Sweep, SweepParent
 from condor_pydagman.dagfile.parser import parse
+from tests.unit.dagfile.one_line import warnings, wrong
 
 
 @pytest.mark.parametrize(
@@ -70,3 +71,42 @@ def test_mistakes(line: str, message: str) -> None:
 def test_what_is_wrong_is_marked() -> None:
     (error,) = parse("SWEEP s{x} a.sub OVER x IN 1..3 4..5..0", "x.dag").errors
     assert error.column == len("SWEEP s{x} a.sub OVER x IN 1..3 ") + 1
+
+
+@pytest.mark.parametrize(
+    ("line", "message", "hint"),
+    [
+        (
+            "SWEEP a.sub x_{i} OVER i IN 1 2",
+            "{i} stands in the submit description 'x_{i}'",
+            "the name of the nodes comes first: SWEEP x_{i} a.sub",
+        ),
+        (
+            "SWEEP x_{i} a_{i}.sub OVER i IN 1 2",
+            "{i} stands in the submit description 'a_{i}.sub'",
+            "all nodes have one submit description: use $(i) in it",
+        ),
+    ],
+)
+def test_a_variable_in_the_submit_description(line: str, message: str, hint: str) -> None:
+    error = wrong(line)
+    assert (error.message, error.hint) == (message, hint)
+    assert error.column == line.index(error.message.split("'")[1]) + 1
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ("1,2,3", "'1,2,3' is one value: blanks stand between values"),
+        ("[1] [2", "'[1]' is one value: blanks stand between values"),
+        ("1-3", "'1-3' is one value: a range is written with .. as in 1..10"),
+        ("1:3", "'1:3' is one value: a range is written with .. as in 1..10"),
+    ],
+)
+def test_values_that_are_hardly_meant(values: str, told: str) -> None:
+    (warning,) = warnings(f"SWEEP x_{{i}} a OVER i IN {values}")
+    assert told in warning
+
+
+def test_values_that_may_be_meant() -> None:
+    assert warnings("SWEEP x_{i} a OVER i IN a-b 2024-01-01 x:y -3") == []

@@ -53,6 +53,11 @@ def test_what_is_refused(text: str, said: str) -> None:
     assert said in error(ALL + text + "\n").detail()
 
 
+def test_the_place_of_a_node_that_publishes() -> None:
+    found = error("JOB Z x\nJOB A x\nCACHE A\nPUBLISH A FILE a\n")
+    assert (found.file, found.line) == ("x.dag", 2)
+
+
 def test_it_is_written_out() -> None:
     text = JOBS + "CACHE ALL_NODES CHECKSUM INPUTS 'a b'\nCACHE B OUTPUTS o\n"
     dag = build_text(text)

@@ -66,6 +66,11 @@ def test_mistakes_have_their_place(line: str, message: str) -> None:
     assert str(seen) == str(found)
 
 
+def test_the_splices_there_are() -> None:
+    found = error("SPLICE T s\nENOUGH ALL_NODES OF S 1\n", {"s": "JOB X x\n"})
+    assert found.hint == "the splices are T"
+
+
 def test_in_a_dag_that_grows_there_may_be_more_nodes() -> None:
     dag = build_text(f"{TEXT}EXTEND A more.dag\nENOUGH CATEGORY later 9\n")
     assert not members(dag, dag.enoughs[0])

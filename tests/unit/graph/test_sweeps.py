@@ -131,3 +131,18 @@ def test_written_out_it_is_the_same_dag(first: list[int], second: list[int]) -> 
     again = build_text("\n".join(lines) + "\n", **BuildOptions(use_join_nodes=False)._asdict())
     differs = {key for key, value in seen(swept).items() if seen(again)[key] != value}
     assert differs <= {"places", "files"}
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ("SWEEP_PARENT merge CHILD t_{e} BY e", "merge is a node: a PARENT line joins it with"),
+        ("SWEEP_PARENT s_{e} CHILD t_{e} BY e", "the sweeps are t_{e}"),
+        ("RETRY t_{x} 3", "the sweeps of this file are t_{e}"),
+        ("RETRY t_* 3", "names are no patterns here"),
+        ("PARENT merge CHILD t_{e} BY e", "BY is for SWEEP_PARENT"),
+    ],
+)
+def test_what_to_write_instead(line: str, hint: str) -> None:
+    text = "JOB merge x\nSWEEP t_{e} x OVER e IN 1 2\n"
+    assert hint in error(text + line + "\n").hint

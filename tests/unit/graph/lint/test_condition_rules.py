@@ -52,6 +52,11 @@ def test_a_parent_without_the_word_for_it(expression: str, hint: str) -> None:
     assert finding.hint.startswith(hint)
 
 
+def test_a_node_without_parents() -> None:
+    (finding,) = found(DAG + "MAXJOBS sim 1\nRUN_IF A Failed == 0 && Retries > 0\n")
+    assert finding.message == "RUN_IF of node A: it has no parents, so Failed is 0"
+
+
 @pytest.mark.parametrize("expression", ["Failed", "( done )"])
 def test_a_number_is_neither_true_nor_false(expression: str) -> None:
     (finding,) = found(DAG + f"MAXJOBS sim 1\nRUN_IF B {expression}\n")
