@@ -191,12 +191,12 @@ class Building:
 
     def near(self, name: str) -> str:
         """Advice: what `name` is, or the node whose name is like it, or ''."""
-        known_as = advice(self.dag, self.scope, name)
-        if known_as:
-            return known_as
         self._comparisons += 1
-        if len(self.dag) > MAX_COMPARED or len(name) > 100 or self._comparisons > MAX_HINTS:
+        if len(name) > 100 or self._comparisons > MAX_HINTS:
             return ""
+        known_as = advice(self.dag, self.scope, name)
+        if known_as or len(self.dag) > MAX_COMPARED:
+            return known_as
         before = len(self.scope.prefix + self.scope.munge)
         known = [self.dag.names[node][before:] for node in chain.from_iterable(self.scope.ranges())]
         same = [one for one in known if one.lower() == name.lower()]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from condor_pydagman.dagfile.growth_lines import PLACE
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.scope import Scope
 
 _ALL_NODES = "ALL_NODES"
+_MAX_LOOKED_AT = 1000  # of the nodes that add to the DAG
 _ANY = {"item": ".+", "number": "[0-9]+"}  # a word, too, is `.+`
 
 
@@ -39,7 +41,7 @@ def advice(dag: Dag, scope: Scope, name: str) -> str:
 def _to_be_added(dag: Dag, scope: Scope, name: str) -> str:
     """Whether a SCATTER may add a node of that name while the DAG runs."""
     full = scope.full(name)
-    for node, how in dag.extensions.items():
+    for node, how in islice(dag.extensions.items(), _MAX_LOOKED_AT):
         if how.pattern and re.fullmatch(_regular(how.prefix + how.pattern), full):
             return (
                 f"it is to be added by the SCATTER of node {dag.names[node]}, while the DAG runs:"

@@ -35,7 +35,8 @@ def begin(s: Scene, dag: str, *words: str) -> None:
 
 
 def _edge(line: str) -> list[str]:
-    words = line.split()
+    """The nodes of a PARENT line, but for those of sweeps."""
+    words = [one for one in line.split() if "{" not in one]
     return [one for one in words if one not in ("PARENT", "CHILD")] if "CHILD" in words else []
 
 
@@ -139,6 +140,18 @@ def kills_change_nothing(s: Scene) -> None:
     (s.work / "hold.X").unlink()
     assert s.ends() == 0, s.out()[-4000:]
     assert ran(s) == ["A", "X", "Z"]
+
+
+@STAGE.scene
+def each_node_of_a_sweep_publishes_a_file_of_its_own(s: Scene) -> None:
+    begin(
+        s,
+        'SWEEP try_{x} step.sub OVER x IN 4 7 VARS text="size = $(x)"\n'
+        "PARENT try_{x} CHILD X\nPUBLISH try_{x} FILE try_$(x).ad\n"
+        "RUN_IF X Parents.try_4.size + Parents.try_7.size == 11\n",
+    )
+    assert s.ends() == 0, s.out()[-4000:]
+    assert ran(s) == ["X", "try_4", "try_7"]
 
 
 @STAGE.scene
