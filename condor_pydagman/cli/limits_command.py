@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +43,7 @@ def _list(arguments: argparse.Namespace) -> int:
     Raises:
         PydagmanError: they are defined wrongly, or the directory can't be read.
     """
-    found = all_limits(lambda text: print(printable(text)))
+    found = all_limits(lambda text: print(printable(text), file=sys.stderr))
     if arguments.json:
         print(json.dumps([_json(row) for row in found], indent=4))
         return 0

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.cli.which_dag import my_dags
 from condor_pydagman.monitor.found_dag import find_dag
+from condor_pydagman.monitor.limits_in_use import limits_of_files
 from condor_pydagman.monitor.watched_dag import WatchedDag
 from condor_pydagman.printable import printable
 from condor_pydagman.report.overview_text import ASCII_MARKS, Line, overview_lines, plain, summary
@@ -76,7 +77,8 @@ def run(arguments: argparse.Namespace) -> int:
         PydagmanError: there is no such DAG.
     """
     found = [find_dag(dag) for dag in arguments.dags] or my_dags()
-    watched = [WatchedDag(dag) for dag in found]
+    limits = limits_of_files()
+    watched = [WatchedDag(dag, limits=limits) for dag in found]
     if arguments.once:
         seen = [dag.look() for dag in watched]
         _printer(arguments)(seen)
@@ -202,7 +204,8 @@ def _advice(seen: Overview) -> list[Line]:
     dag = printable(seen.dag)
     if seen.state == DagState.NOT_STARTED.value:
         return [[(f"to start it: condor_pydagman run {dag}", "bright_black")]]
-    if seen.failures or seen.held or seen.throttles or seen.note or seen.exit_code:
+    waits = any(limit.waiting for limit in seen.shared_limits)
+    if seen.failures or seen.held or seen.throttles or waits or seen.note or seen.exit_code:
         return [[(f"why: condor_pydagman explain {dag}", "bright_black")]]
     if seen.exit_code == 0:
         return [[(f"what took how long: condor_pydagman report {dag}", "bright_black")]]

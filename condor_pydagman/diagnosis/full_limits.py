@@ -8,23 +8,16 @@ from condor_pydagman.diagnosis.explanation import Evidence, Finding, Weight
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.printable import message
 from condor_pydagman.report.words import duration
-from condor_pydagman.shared_limits.limit_overview import LimitRow, waits_for
+from condor_pydagman.shared_limits.limit_overview import WORDS, LimitRow, waits_for
 
 _MAX_DAGS = 3
-_WORDS = {
-    "JOBS": ("node", "jobs"),
-    "IDLE": ("node", "idle jobs"),
-    "PRE": ("PRE script", "PRE scripts"),
-    "POST": ("POST script", "POST scripts"),
-    "STARTS-PER-MINUTE": ("node", "starts a minute"),
-}
 
 
 def limit_findings(facts: Facts) -> Iterator[Finding]:
     """A finding for each limit that the DAG waits for."""
     for row in waits_for(facts.limits, facts.cluster):
         (mine,) = [one for one in row.dags if one.cluster == facts.cluster]
-        what, taken = _WORDS[row.kind]
+        what, taken = WORDS[row.kind]
         s = "s" if mine.waiting > 1 else ""
         sentence = (
             f"{mine.waiting:,} {what}{s} wait{'' if s else 's'} for shared limit"

@@ -25,21 +25,59 @@ def all_limits(say: Callable[[str], None] = lambda text: None) -> list[LimitRow]
         ConfigError: the definitions have mistakes.
         FileError: the directory can't be read.
     """
-    limits = configured.limits(lookup(configured.KNOB) or "")
-    path = lookup("PYDAGMAN_LIMITS_DIR") or DEFAULT
-    owned = _owned(path, say) if limits and os.path.exists(path) else []
-    return rows(limits, owned, time.time())
-
-
-def _owned(path: str, say: Callable[[str], None]) -> list[Owned]:
-    seen = LimitsDirectory(open_directory(path, say), queue_name(), "", queued_dags)
+    listing = LimitsListing(say)
     try:
+        return listing.rows()
+    finally:
+        listing.close()
+
+
+class LimitsListing:
+    """The same, for those who look again and again: what the schedd has said is kept for a while.
+
+    Args:
+        say: is told what is unusual.
+    """
+
+    def __init__(self, say: Callable[[str], None] = lambda text: None) -> None:
+        self._say = say
+        self._queue = ""
+        self._seen: LimitsDirectory | None = None
+
+    def rows(self) -> list[LimitRow]:
+        """All limits as they are now.
+
+        Raises:
+            ConfigError, FileError: as of `all_limits`.
+        """
+        limits = configured.limits(lookup(configured.KNOB) or "")
+        return rows(limits, self._owned() if limits else [], time.time())
+
+    def _owned(self) -> list[Owned]:
+        path = claims_path()
+        if self._seen is not None and not self._seen.directory.is_in_place():
+            self.close()
+        if self._seen is None:
+            if not os.path.exists(path):
+                return []
+            self._queue = self._queue or queue_name()
+            directory = open_directory(path, self._say)
+            self._seen = LimitsDirectory(directory, self._queue, "", queued_dags)
         return [
             Owned(_user(one.user), one.user == os.geteuid(), one.cluster, one.lives, one.stakes)
-            for one in seen.everything()
+            for one in self._seen.everything()
         ]
-    finally:
-        seen.close()
+
+    def close(self) -> None:
+        """Close all files."""
+        if self._seen is not None:
+            self._seen.close()
+            self._seen = None
+
+
+def claims_path() -> str:
+    """The directory in which DAGMans say what they have taken."""
+    return lookup("PYDAGMAN_LIMITS_DIR") or DEFAULT
 
 
 def _user(number: int) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import glob
 import os
 import stat
 import struct
@@ -26,6 +27,11 @@ _LOCK = "hhqqi4x"  # struct flock
 def file_name(schedd: str, cluster: int) -> str:
     """Name of the file of a DAGMan of this user."""
     return f"limits.{os.geteuid()}.{label(schedd)}.{cluster}"
+
+
+def has_file(path: str, cluster: int) -> bool:
+    """Whether a DAGMan of this user's, in whichever queue, has a file in that directory."""
+    return bool(glob.glob(f"{glob.escape(path)}/limits.{os.geteuid()}.*.{cluster}"))
 
 
 class OwnFile:

@@ -14,7 +14,9 @@ from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.file_facts import changed_at, size_of
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag
 from condor_pydagman.monitor.found_state import DagState, state_of_ad, state_of_files
+from condor_pydagman.monitor.limits_in_use import LimitsInUse, limits_of_files
 from condor_pydagman.monitor.plan import Plan, read_small_plan, read_whole_plan
+from condor_pydagman.shared_limits.limit_overview import OwnPart
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.overview import Overview, overview
 from condor_pydagman.trace.run_history import NodePlan, NodeRun, Run
@@ -29,6 +31,7 @@ READING_SHARE = 20  # a DAG that grows is read again after this many times as lo
 MAX_DEPTH = 4  # of sub-DAGs
 MAX_DAGS = 100  # with its sub-DAGs
 _LIVE = (DagState.RUNNING, DagState.HALTED)
+_HAS_PLACES = (*_LIVE, DagState.HELD, DagState.INTERRUPTED)
 _OVER = (DagState.SUCCEEDED, DagState.FAILED, DagState.REMOVED)
 
 
@@ -43,6 +46,7 @@ class WatchedDag:
         schedd: gives the ad of DAGMan's job in the queue, {} if it is not there, or raises
             PoolError; without it the schedd is asked in this thread.
         heard: takes what has happened, as it is read.
+        limits: knows what is taken of limits that DAGs share; without it their directory is read.
 
     Attributes:
         over: whether it has ended, and nothing more will come.
@@ -57,8 +61,11 @@ class WatchedDag:
         whole: bool = False,
         schedd: Callable[[int], Mapping[str, Any]] | None = None,
         heard: Callable[[Sequence[DagEvent]], None] | None = None,
+        limits: LimitsInUse | None = None,
     ) -> None:
         self.found = found
+        self._limits = limits or limits_of_files()
+        self._claimant = found.cluster  # by what its claims are known
         self._whole, self._schedd, self._heard = whole, schedd, heard
         self._depth = depth
         self._followed = followed if followed is not None else set()
@@ -125,6 +132,7 @@ class WatchedDag:
             note=self._note or self._hold_reason() or self._removal(),
             running=self._state in (DagState.RUNNING, DagState.HALTED),
             subdags=self._subdags(),
+            shared_limits=self._shared_limits(),
         )
         if self.over:
             return seen._replace(exit_code=self.exit_code)
@@ -178,6 +186,7 @@ class WatchedDag:
             halted = self._tally.run.halted or os.path.exists(self.found.paths.halt)
             state = DagState.HALTED if halted else DagState.RUNNING
             self.found = self.found._replace(cluster=holder.cluster or self.found.cluster)
+            self._claimant = holder.cluster or holder.pid
         elif self.found.has_files or self.found.state is DagState.NOT_STARTED:
             found = state_of_files(self.found.paths)
             state = found.state if self._is_of_this_run() else DagState.UNKNOWN
@@ -238,6 +247,12 @@ class WatchedDag:
             else ""
         )
 
+    def _shared_limits(self) -> Sequence[OwnPart]:
+        if self._state not in _HAS_PLACES:
+            return ()
+        dag = self._plan.dag if self._plan is not None else None
+        return self._limits.of(dag, self._claimant or self.found.cluster)
+
     def _subdags(self) -> list[Overview]:
         """Of the nodes in the queue that are DAGs."""
         if self._plan is None or not self._depth:
@@ -265,7 +280,11 @@ class WatchedDag:
             if os.path.realpath(found.paths.primary) in self._followed:
                 return None
             self._inner[node] = WatchedDag(
-                found, self._depth - 1, self._followed, schedd=self._schedd
+                found,
+                self._depth - 1,
+                self._followed,
+                schedd=self._schedd,
+                limits=self._limits,
             )
         return self._inner[node]
 

@@ -9,6 +9,7 @@ from unicodedata import east_asian_width
 from condor_pydagman.placement.units import size_text
 from condor_pydagman.printable import printable
 from condor_pydagman.report.words import duration, number, rate, result
+from condor_pydagman.shared_limits.limit_overview import OwnPart
 from condor_pydagman.trace.overview import STATES, Overview
 from condor_pydagman.trace.tally import WINDOW_S
 
@@ -63,6 +64,8 @@ def overview_lines(
         lines += _wrapped(_placements(seen.placements), room)
     if seen.sites:
         lines += _wrapped(_sites(seen.sites), room)
+    for limit in seen.shared_limits:
+        lines += _wrapped(_limit(limit), room, " ")
     for name, reason in seen.brakes.items():
         words = printable(f"brake {name}: {reason}").split(" ")
         lines += _wrapped([(word, "bold magenta") for word in words], room, " ")
@@ -197,6 +200,18 @@ def _sites(of: Mapping[str, Any]) -> list[Piece]:
     if of["without"]:
         pieces.append((f"{number(of['without'])} without a site", "yellow"))
     return pieces
+
+
+def _limit(limit: OwnPart) -> list[Piece]:
+    """What is taken of a limit that DAGs share, and what waits for it: a piece for each word."""
+    taken = f"{number(limit.taken)} of {number(limit.most)} {limit.what} taken"
+    text = f"shared limit {limit.name}: {taken}, {number(limit.own)} by this DAG"
+    waits = ""
+    if limit.waiting:
+        text += ","
+        verb = "s wait" if limit.waiting > 1 else " waits"
+        waits = f"{number(limit.waiting)} {limit.waits}{verb} for it"
+    return [(word, "") for word in text.split()] + [(word, "yellow") for word in waits.split()]
 
 
 def _details(seen: Overview, width: int, clock: Callable[[float], str]) -> Iterator[Line]:

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.shared_limits.definitions import WORD_OF, Kind, Limit
 from condor_pydagman.shared_limits.stakes import MINUTE_S, NOTHING, Stake, Stakes
+
+# By the word for what a limit limits: one that waits for it, and what is taken of it.
+WORDS: Mapping[str, tuple[str, str]] = {
+    "JOBS": ("node", "jobs"),
+    "IDLE": ("node", "idle jobs"),
+    "PRE": ("PRE script", "PRE scripts"),
+    "POST": ("POST script", "POST scripts"),
+    "STARTS-PER-MINUTE": ("node", "starts a minute"),
+}
 
 
 class DagPart(NamedTuple):
@@ -50,6 +59,28 @@ class LimitRow(NamedTuple):
     taken: int
     waiting: int
     dags: tuple[DagPart, ...]
+
+
+class OwnPart(NamedTuple):
+    """How a limit stands for one DAG.
+
+    Attributes:
+        name, kind, most: of the limit.
+        what: what is taken of it, in words.
+        taken: over all DAGs.
+        own: what this DAG has of that.
+        waiting: how many more this DAG wants.
+        waits: one that waits for it, in words.
+    """
+
+    name: str
+    kind: str
+    most: int
+    what: str
+    taken: int
+    own: int
+    waiting: int
+    waits: str
 
 
 class Owned(NamedTuple):
@@ -99,3 +130,24 @@ def _row(limit: Limit, kind: Kind, parts: Iterable[DagPart]) -> LimitRow:
 def waits_for(found: Sequence[LimitRow], cluster: int) -> list[LimitRow]:
     """The limits that the DAG of a DAGMan job waits for."""
     return [row for row in found if any(one.waiting for one in row.dags if one.cluster == cluster)]
+
+
+def parts_of(
+    found: Sequence[LimitRow], cluster: int, names: Collection[str] | None
+) -> list[OwnPart]:
+    """How limits stand for the DAG of a DAGMan job.
+
+    Args:
+        names: of those that it keeps to, in lower case; None if that is not known: then those of
+            which it has or wants something.
+    """
+    parts = []
+    for row in found:
+        mine = [one for one in row.dags if one.cluster == cluster]
+        if mine if names is None else row.name.lower() in names:
+            own, waiting = sum(one.taken for one in mine), sum(one.waiting for one in mine)
+            waits, what = WORDS[row.kind]
+            parts.append(
+                OwnPart(row.name, row.kind, row.most, what, row.taken, own, waiting, waits)
+            )
+    return parts

@@ -10,6 +10,7 @@ from typing import Any
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.ad_attributes import FEEDER, feeder_text
+from condor_pydagman.shared_limits.limit_overview import OwnPart
 from condor_pydagman.trace.node_placements import total
 from condor_pydagman.trace.run_history import Attempt, NodeRun, Run
 from condor_pydagman.trace.tally import Tally
@@ -98,6 +99,7 @@ class Overview(NamedTuple):
         brakes: why each BRAKE acts that does, by name.
         feeder: how the FEEDER of the DAG does, '' if there is none, or nothing is known of it.
         enough: how many nodes were done when each ENOUGH was reached that is, by its line.
+        shared_limits: those that the DAG keeps to, while it may have a part of them.
     """
 
     dag: str
@@ -123,11 +125,12 @@ class Overview(NamedTuple):
     brakes: Mapping[str, str] = {}
     feeder: str = ""
     enough: Mapping[str, str] = {}
+    shared_limits: Sequence[OwnPart] = ()
 
     def as_json(self) -> dict[str, Any]:
         """The fields, and those of its parts, by name."""
         fields = self._asdict()
-        for name in ("longest", "held", "failures"):
+        for name in ("longest", "held", "failures", "shared_limits"):
             fields[name] = [part._asdict() for part in fields[name]]
         fields["subdags"] = [part.as_json() for part in self.subdags]
         return fields
@@ -145,6 +148,7 @@ def overview(
     note: str = "",
     running: bool = True,
     subdags: Sequence[Overview] = (),
+    shared_limits: Sequence[OwnPart] = (),
 ) -> Overview:
     """One glance at a run.
 
@@ -183,6 +187,7 @@ def overview(
         {name: brake.reason for name, brake in run.brakes.items()},
         _feeder(run, ad),
         dict(run.enough),
+        shared_limits,
     )
 
 

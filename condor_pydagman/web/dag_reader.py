@@ -10,6 +10,7 @@ from typing import Any, Callable
 
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor.found_dag import FoundDag
+from condor_pydagman.monitor.limits_in_use import LimitsInUse
 from condor_pydagman.monitor.watched_dag import WatchedDag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import logged_name
@@ -58,16 +59,23 @@ class DagReader:
 
     Args:
         found: the DAG.
-        schedd: gives the ad of a DAGMan job in the queue, see WatchedDag.
+        schedd, limits: see WatchedDag.
 
     Attributes:
         names: of the nodes, by number.
         states: of the nodes, by number, as in LEGEND.
     """
 
-    def __init__(self, found: FoundDag, schedd: Callable[[int], Mapping[str, Any]]) -> None:
+    def __init__(
+        self,
+        found: FoundDag,
+        schedd: Callable[[int], Mapping[str, Any]],
+        limits: LimitsInUse | None = None,
+    ) -> None:
         self._touched: set[str] = set()
-        self._watched = WatchedDag(found, whole=True, schedd=schedd, heard=self._hear)
+        self._watched = WatchedDag(
+            found, whole=True, schedd=schedd, heard=self._hear, limits=limits
+        )
         self.names: Sequence[str] = []
         self.states = bytearray()
         self._counts = [0] * len(LEGEND)

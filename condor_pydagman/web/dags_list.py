@@ -11,6 +11,7 @@ from condor_pydagman.errors import PydagmanError
 from condor_pydagman.monitor.found_dag import FoundDag, found_by_ad
 from condor_pydagman.monitor.found_state import state_of_files
 from condor_pydagman.web.access import Refused
+from condor_pydagman.web.limit_answers import LimitAnswers
 from condor_pydagman.web.live_dag import LiveDag
 from condor_pydagman.web.queue_answers import Ad, QueueAnswers
 from condor_pydagman.web.threads import Threads
@@ -38,6 +39,7 @@ class DagsList:
 
     def __init__(self, named: Iterable[FoundDag], threads: Threads) -> None:
         self.queue = QueueAnswers()
+        self.limits = LimitAnswers()
         self._threads = threads
         self._named = {id_of(found): found for found in named}
         self._known: dict[str, FoundDag] = dict(self._named)
@@ -67,7 +69,8 @@ class DagsList:
         if dag is None:
             self._version = max([self._version, *(one.ring.version for one in self._live.values())])
             self._version += 1
-            dag = LiveDag(self._known[name], self._threads, self.queue.ad, self._version)
+            known = self._known[name]
+            dag = LiveDag(known, self._threads, self.queue.ad, self.limits, self._version)
             self._live[name] = dag
         await dag.awake()
         return dag

@@ -19,6 +19,7 @@ from condor_pydagman.web.access import Refused
 from condor_pydagman.web.change_ring import ChangeRing
 from condor_pydagman.web.dag_reader import DagReader, Glimpse
 from condor_pydagman.web.group_rows import GroupTable
+from condor_pydagman.web.limit_answers import LimitAnswers
 from condor_pydagman.web.node_rows import NodeTable
 from condor_pydagman.web.picture_boxes import PictureBoxes
 from condor_pydagman.web.shown_states import LEGEND
@@ -40,6 +41,7 @@ class LiveDag:
         found: the DAG.
         threads: where files are read.
         schedd: gives the ad of a DAGMan job in the queue.
+        limits: knows what is taken of limits that DAGs share.
         version: of the first state; greater than any that was used for this DAG before.
 
     Attributes:
@@ -59,6 +61,7 @@ class LiveDag:
         found: FoundDag,
         threads: Threads,
         schedd: Callable[[int], Mapping[str, Any]],
+        limits: LimitAnswers,
         version: int,
     ) -> None:
         self.found = found
@@ -75,7 +78,7 @@ class LiveDag:
         self._states = bytearray()
         self._mark = _NO_FILE
         self._submitted_anew: FoundDag | None = None
-        self._threads, self._schedd = threads, schedd
+        self._threads, self._schedd, self._limits = threads, schedd, limits
         self._news = asyncio.Event()  # another one for each look
         self._task: asyncio.Task[None] | None = None
 
@@ -147,6 +150,7 @@ class LiveDag:
             glimpse = await self._threads.with_files(self._read)
             self.problem = ""
             self._take(glimpse)
+            self._limits.refresh_soon()
         except (PydagmanError, OSError) as error:
             self.problem = str(error)
         self.looks += 1
@@ -158,10 +162,13 @@ class LiveDag:
         mark = _mark(self.found.paths.primary)
         anew, self._submitted_anew = self._submitted_anew, None
         if anew is not None:
-            self.reader, self._mark = DagReader(anew, self._schedd), mark
+            self.reader, self._mark = self._reader(anew), mark
         elif not hasattr(self, "reader") or self._is_changed(mark):
-            self.reader, self._mark = DagReader(self.found, self._schedd), mark
+            self.reader, self._mark = self._reader(self.found), mark
         return self.reader.look()
+
+    def _reader(self, found: FoundDag) -> DagReader:
+        return DagReader(found, self._schedd, self._limits.in_use)
 
     def _is_changed(self, mark: tuple[int, int]) -> bool:
         """Whether there is another DAG file, and no DAGMan goes by the one that was there."""

@@ -53,6 +53,7 @@ class FakeDag:
         self.version = 1
         self.changed = threading.Condition()
         self.at_sites: FakeGroups | None = None
+        self.shared_limits: list[dict[str, Any]] = []
 
     def set(self, number: int, state: str) -> None:
         """A node is in another state now."""
@@ -98,7 +99,7 @@ class FakeDag:
             "per_second": done / 3600, "stalled_s": 0.0,
             "remaining_s": 3600 * (total - done) / done if done and not self.ended else None,
             "longest": [], "held": [], "failures": [], "throttles": [], "subdags": [],
-            "placements": {}, "version": self.version,
+            "placements": {}, "shared_limits": self.shared_limits, "version": self.version,
             "controls": {"can": self.can, "why_not": self.why_not, "halted": self.halted,
                          "limits": self.limits},
         }  # fmt: skip

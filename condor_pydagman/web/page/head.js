@@ -4,6 +4,7 @@ import { bar, legend } from "./bar.js";
 import { DAG_COMMANDS, run } from "./commands.js";
 import { dials } from "./dials.js";
 import { button, el, name, setText, shown } from "./dom.js";
+import { sharedLimits } from "./shared_limits.js";
 import { countsOf } from "./states.js";
 import { amount, clock, duration, number, percent, rate } from "./words.js";
 
@@ -38,6 +39,7 @@ export class Head {
     this.bar = bar();
     this.legend = legend(chooseState);
     this.hurdles = el("ul", { class: "hurdles", "aria-label": "What holds it up" });
+    this.sharedLimits = sharedLimits();
     this.dials = dials(live);
     this.buttons = Object.fromEntries(Object.entries(DAG_COMMANDS).map(([command, known]) => [command,
       button(known.label, () => run(live, command), { title: known.tells, class: known.asks ? "grave" : null })]));
@@ -49,7 +51,8 @@ export class Head {
         el("div", { class: "head-name" }, el("div", { class: "title-line" }, this.title, this.state), this.place), buttons),
       this.note,
       el("dl", { class: "numbers" }, Object.values(this.figures).map((one) => one.element)),
-      this.bar.element, this.legend.element, this.hurdles, this.dials.element, this.whyNot);
+      this.bar.element, this.legend.element, this.hurdles, this.sharedLimits.element, this.dials.element,
+      this.whyNot);
   }
 
   show(overview) {
@@ -60,6 +63,7 @@ export class Head {
     this.bar.show(counts, total);
     this.legend.show(counts);
     this.hurdles.replaceChildren(...hurdles(overview).map((line) => el("li", {}, line)));
+    this.sharedLimits.show(overview);
     this.showControls(overview);
   }
 

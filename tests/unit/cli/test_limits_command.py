@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import pytest
 
@@ -47,9 +48,15 @@ def test_a_line_for_each_dag() -> None:
 def test_json_has_the_dags(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(limits_command, "all_limits", lambda say: FOUND)
+    def all_limits(say: Callable[[str], None]) -> list[LimitRow]:
+        say("the directory is unusual")
+        return FOUND
+
+    monkeypatch.setattr(limits_command, "all_limits", all_limits)
     assert main(["limits", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    printed = capsys.readouterr()
+    assert printed.err == "the directory is unusual\n"
+    found = json.loads(printed.out)
     assert found[1]["dags"][1]["waiting"] == 5 and found[1]["most"] == 10
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from condor_pydagman.report import overview_text
 from condor_pydagman.report.overview_text import overview_lines, plain, summary
+from condor_pydagman.shared_limits.limit_overview import OwnPart
 from condor_pydagman.trace.overview import Overview
 from condor_pydagman.trace.run_history import ActingBrake, FeederSeen, GroupSite, Run
 from tests.unit.trace.test_overview import a_run, seen
@@ -98,3 +99,15 @@ def test_a_feeder() -> None:
     run.feeding = FeederSeen(2, "failed", "feeding 3: no table", 5.0)
     shown = " ".join(text(seen(run)).split())
     assert "feeder: failed, 2 feedings; feeding 3: no table" in shown
+
+
+def test_shared_limits() -> None:
+    tape = OwnPart("tape", "JOBS", 1000, "jobs", 950, 120, 43, "node")
+    pre = OwnPart("tape", "PRE", 5, "PRE scripts", 5, 1, 1, "PRE script")
+    one = seen(a_run(), shared_limits=[tape, pre, tape._replace(name="free", waiting=0)])
+    shown = " ".join(text(one).split())
+    assert "shared limit tape: 950 of 1,000 jobs taken, 120 by this DAG, 43 nodes wait" in shown
+    assert "5 of 5 PRE scripts taken, 1 by this DAG, 1 PRE script waits for it" in shown
+    assert "shared limit free: 950 of 1,000 jobs taken, 120 by this DAG shared" not in shown
+    assert one.as_json()["shared_limits"][0]["waiting"] == 43
+    assert "shared limit" not in text(seen(a_run()))

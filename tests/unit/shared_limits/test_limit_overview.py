@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+from condor_pydagman.shared_limits.definitions import WORDS as KINDS
 from condor_pydagman.shared_limits.definitions import Kind, parse, together
-from condor_pydagman.shared_limits.limit_overview import DagPart, LimitRow, Owned, rows, waits_for
+from condor_pydagman.shared_limits.limit_overview import (
+    WORDS,
+    DagPart,
+    LimitRow,
+    Owned,
+    OwnPart,
+    parts_of,
+    rows,
+    waits_for,
+)
 from condor_pydagman.shared_limits.stakes import Part, Stake, Stakes
 
 LIMITS = together(
@@ -57,3 +67,19 @@ def test_a_users_own_limit_is_that_users_alone() -> None:
     parts = {"~mine": Part({Kind.PRE: Stake(1, 1, 1)})}
     found = rows(LIMITS, [owned("a", 1, parts), owned("b", 2, parts, mine=False)], 0.0)
     assert found[0].taken == 1
+
+
+def test_how_limits_stand_for_one_dag() -> None:
+    parts = {"tape": Part({Kind.JOBS: Stake(4, 4, 9, 50.0, 4)}), "~mine": Part({})}
+    found = rows(LIMITS, [owned("a.dag", 1, parts)], 100.0)
+    tape = OwnPart("tape", "JOBS", 10, "jobs", 4, 4, 5, "node")
+    mine = OwnPart("mine", "PRE", 2, "PRE scripts", 0, 0, 0, "PRE script")
+    starts = OwnPart("tape", "STARTS-PER-MINUTE", 60, "starts a minute", 0, 0, 0, "node")
+    assert parts_of(found, 1, None) == [tape]
+    assert parts_of(found, 1, {"tape", "mine"}) == [mine, tape, starts]
+    assert parts_of(found, 2, {"tape"})[0] == tape._replace(own=0, waiting=0)
+    assert parts_of(found, 2, None) == []
+
+
+def test_there_are_words_for_each_kind() -> None:
+    assert WORDS.keys() == KINDS.keys()

@@ -1,0 +1,86 @@
+"""What watched DAGs have of limits that DAGs share; of a DAG without SHARED_LIMIT nothing is read.
+
+The files of all DAGMans of the access point are read, so only so often, and once for all DAGs that
+are watched together.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from condor_pydagman.errors import PydagmanError
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.shared_limits.limit_overview import LimitRow, OwnPart, parts_of
+
+if TYPE_CHECKING:
+    from condor_pydagman.limit_claims.listing import LimitsListing
+
+FRESH_S = 2.0  # what was read is told again
+SHARE = 50  # reading may take one part in so many of the time until the next
+
+
+class LimitsInUse:
+    """The limits, looked at again and again.
+
+    Args:
+        rows: gives all of them as they are now, or raises PydagmanError.
+        has_claim: whether a DAGMan job has ever asked for a part of any.
+    """
+
+    def __init__(
+        self, rows: Callable[[], Sequence[LimitRow]], has_claim: Callable[[int], bool]
+    ) -> None:
+        self._rows, self._has_claim = rows, has_claim
+        self._known: Sequence[LimitRow] = ()
+        self._next = 0.0  # by the monotonic clock
+
+    def of(self, dag: Dag | None, cluster: int) -> Sequence[OwnPart]:
+        """How those stand that a DAG keeps to; none if they can't be read, which `condor_pydagman
+        limits` explains.
+
+        Args:
+            dag: None if it is too large to be read: then its DAGMan's claims tell.
+            cluster: of its DAGMan job, or the number of its process.
+        """
+        names = {use.limit.lower() for use in dag.limit_uses} if dag is not None else None
+        keeps_to_some = bool(names) if names is not None else self._has_claim(cluster)
+        return parts_of(self._fresh(), cluster, names) if keeps_to_some else ()
+
+    def _fresh(self) -> Sequence[LimitRow]:
+        begun = time.monotonic()
+        if begun >= self._next:
+            try:
+                self._known = self._rows()
+            except PydagmanError:
+                self._known = ()
+            now = time.monotonic()
+            self._next = now + max(FRESH_S, SHARE * (now - begun))
+        return self._known
+
+
+def limits_of_files() -> LimitsInUse:
+    """By the directory of claims."""
+    directory = _Directory()
+    return LimitsInUse(directory.rows, directory.has_claim)
+
+
+class _Directory:
+    """The directory of claims; what reads it is loaded when a DAG needs it first."""
+
+    def __init__(self) -> None:
+        self._listing: LimitsListing | None = None
+
+    def rows(self) -> Sequence[LimitRow]:
+        if self._listing is None:
+            from condor_pydagman.limit_claims.listing import LimitsListing
+
+            self._listing = LimitsListing()
+        return self._listing.rows()
+
+    def has_claim(self, cluster: int) -> bool:
+        from condor_pydagman.limit_claims.listing import claims_path
+        from condor_pydagman.limit_claims.own_file import has_file
+
+        return has_file(claims_path(), cluster)

@@ -1,0 +1,81 @@
+"""What DAGs that are watched have of shared limits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from condor_pydagman.errors import FileError
+from condor_pydagman.graph.limit_uses import LimitUse
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.limit_claims import listing, own_file
+from condor_pydagman.monitor import limits_in_use
+from condor_pydagman.monitor.limits_in_use import LimitsInUse, limits_of_files
+from condor_pydagman.shared_limits.limit_overview import DagPart, LimitRow
+from tests import make
+
+ROW = LimitRow("Tape", "JOBS", 9, False, 9, 4, (DagPart("t.dag", "ann", 7, 5, 4, 90.0, True),))
+OTHER = LimitRow("other", "JOBS", 9, False, 0, 0, ())
+
+
+class Limits(LimitsInUse):
+    """Counts how often it is asked."""
+
+    def __init__(self) -> None:
+        super().__init__(self.all, lambda cluster: cluster == 7)
+        self.asked = 0
+        self.problem = False
+
+    def all(self) -> Sequence[LimitRow]:
+        self.asked += 1
+        if self.problem:
+            raise FileError("no directory")
+        return [ROW, OTHER]
+
+
+def a_dag(*limits: str) -> Dag:
+    dag = make.dag("A -> B")
+    dag.limit_uses = [LimitUse(limit) for limit in limits]
+    return dag
+
+
+def test_those_that_the_dag_keeps_to() -> None:
+    limits = Limits()
+    (part,) = limits.of(a_dag("TAPE"), 7)
+    assert (part.name, part.taken, part.own, part.waiting) == ("Tape", 9, 5, 4)
+    (part,) = limits.of(a_dag("other"), 7)
+    assert (part.name, part.own) == ("other", 0)
+    assert limits.asked == 1, "not for each look"
+
+
+def test_nothing_is_read_for_a_dag_that_keeps_to_none() -> None:
+    limits = Limits()
+    assert limits.of(a_dag(), 7) == ()
+    assert limits.of(None, 8) == ()
+    assert not limits.asked
+
+
+def test_a_dag_that_is_too_large_to_be_read_is_known_by_its_claims() -> None:
+    (part,) = Limits().of(None, 7)
+    assert part.name == "Tape"
+
+
+def test_a_directory_that_can_not_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits_in_use, "FRESH_S", 0.0)
+    monkeypatch.setattr(limits_in_use, "SHARE", 0)
+    limits = Limits()
+    limits.problem = True
+    assert limits.of(a_dag("tape"), 7) == []
+    limits.problem = False
+    assert limits.of(a_dag("tape"), 7)
+    assert limits.asked == 2
+
+
+def test_by_the_directory_of_claims(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listing.LimitsListing, "rows", lambda listing: [ROW])
+    monkeypatch.setattr(own_file, "has_file", lambda path, cluster: cluster == 7)
+    limits = limits_of_files()
+    assert limits.of(None, 8) == ()
+    assert [part.name for part in limits.of(None, 7)] == ["Tape"]
+    assert [part.name for part in limits.of(a_dag("tape"), 7)] == ["Tape"]

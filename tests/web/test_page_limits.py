@@ -1,0 +1,65 @@
+"""What the page shows of limits that DAGs share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.web.fake_dag import FakeDag
+from tests.web.fake_server import FakeServer
+from tests.web.test_page_link import CONTRAST
+
+Serve = Callable[..., FakeServer]
+Open = Callable[..., Any]
+TAPE = {
+    "name": "tape", "kind": "JOBS", "most": 1000, "what": "jobs", "taken": 950, "own": 120,
+    "waiting": 43, "waits": "node",
+}  # fmt: skip
+SCRIPTS = {
+    "name": "tape", "kind": "PRE", "most": 5, "what": "PRE scripts", "taken": 0, "own": 0,
+    "waiting": 0, "waits": "PRE script",
+}  # fmt: skip
+
+
+def widths(page: Any, place: int) -> list[float]:
+    """Of the parts of a limit's bar, in pixels."""
+    bar = page.locator(".shared-limit").nth(place).locator(".share-bar > span")
+    return [float(part.bounding_box()["width"]) for part in bar.all()]
+
+
+def test_a_dag_that_shares_none_shows_nothing(serve: Serve, open_page: Open, dag: FakeDag) -> None:
+    page = open_page(serve(dag), "/study")
+    page.locator(".numbers").wait_for()
+    assert not page.locator(".shared-limits").is_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_what_is_taken_and_what_waits(
+    serve: Serve, open_page: Open, dag: FakeDag, scheme: str
+) -> None:
+    dag.shared_limits = [TAPE, SCRIPTS]
+    page = open_page(serve(dag), "/study", color_scheme=scheme)
+    limits = page.locator(".shared-limit")
+    limits.nth(1).wait_for()
+    assert limits.nth(0).inner_text().split("\n") == [
+        "tape", "950 of 1,000 jobs taken, 120 by this DAG", "43 nodes wait for it"
+    ]  # fmt: skip
+    assert limits.nth(1).inner_text().split("\n") == [
+        "tape", "0 of 5 PRE scripts taken, 0 by this DAG"
+    ]  # fmt: skip
+    own, others = widths(page, 0)
+    assert 6 < others / own < 8
+    assert widths(page, 1) == [0, 0]
+    assert page.evaluate(CONTRAST) == []
+    dag.shared_limits = [{**TAPE, "name": "<b>x</b>", "taken": 2000, "waiting": 1}]
+    dag.touch()
+    page.locator(".shared-limit", has_text="<b>x</b>").wait_for()
+    assert limits.count() == 1
+    assert "1 node waits for it" in limits.inner_text()
+    bar = limits.locator(".share-bar").bounding_box()
+    assert sum(widths(page, 0)) <= bar["width"] + 1
+    dag.shared_limits = []
+    dag.touch()
+    page.locator(".shared-limits").wait_for(state="hidden")
