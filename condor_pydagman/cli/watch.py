@@ -204,8 +204,9 @@ def _advice(seen: Overview) -> list[Line]:
     dag = printable(seen.dag)
     if seen.state == DagState.NOT_STARTED.value:
         return [[(f"to start it: condor_pydagman run {dag}", "bright_black")]]
-    waits = any(limit.waiting for limit in seen.shared_limits)
-    if seen.failures or seen.held or seen.throttles or waits or seen.note or seen.exit_code:
+    wrong = seen.failures or seen.held or seen.note or seen.exit_code
+    waits = any(limit.waiting for limit in seen.shared_limits) or seen.sites.get("waiting")
+    if wrong or waits or seen.throttles:
         return [[(f"why: condor_pydagman explain {dag}", "bright_black")]]
     if seen.exit_code == 0:
         return [[(f"what took how long: condor_pydagman report {dag}", "bright_black")]]

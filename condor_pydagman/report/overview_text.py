@@ -64,6 +64,8 @@ def overview_lines(
         lines += _wrapped(_placements(seen.placements), room)
     if seen.sites:
         lines += _wrapped(_sites(seen.sites), room)
+        words = _waiting_groups(seen.sites).split()
+        lines += _wrapped([(word, "yellow") for word in words], room, " ")
     for limit in seen.shared_limits:
         lines += _wrapped(_limit(limit), room, " ")
     for name, reason in seen.brakes.items():
@@ -190,6 +192,8 @@ def _placements(of: Mapping[str, Any]) -> list[Piece]:
 
 def _sites(of: Mapping[str, Any]) -> list[Piece]:
     """Where groups of nodes run."""
+    if not (of["at"] or of["leaving"] or of["without"]):
+        return []
     most = sorted(of["at"].items(), key=lambda pair: (-pair[1], pair[0]))
     pieces = [("groups at sites:", "")]
     pieces += [(f"{printable(site)} {number(count)}", "") for site, count in most[:MAX_SITES]]
@@ -200,6 +204,17 @@ def _sites(of: Mapping[str, Any]) -> list[Piece]:
     if of["without"]:
         pieces.append((f"{number(of['without'])} without a site", "yellow"))
     return pieces
+
+
+def _waiting_groups(of: Mapping[str, Any]) -> str:
+    """Which groups wait for a site, and why."""
+    if not of["waiting"]:
+        return ""
+    more = of["waiting"] - len(of["first"])
+    names = ", ".join(of["first"]) + (f" and {number(more)} more" if more else "")
+    many = of["waiting"] > 1
+    text = f"{number(of['waiting'])} group{'s wait' if many else ' waits'} for a site: {names}"
+    return printable(f"{text} ({of['reason']})" if of["reason"] else text)
 
 
 def _limit(limit: OwnPart) -> list[Piece]:

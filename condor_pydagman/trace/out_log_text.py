@@ -35,6 +35,7 @@ class OutKind(Enum):
     NO_RETRY = "no_retry"
     SUBMIT_FAILURE = "submit_failure"  # text: why
     SKIPPED = "skipped"  # by its RUN_IF or an ENOUGH, or with its parents; text: why
+    NO_SITE_YET = "no_site_yet"  # node: names of groups that wait for a site; text: why
     HALT = "halt"
     HALT_REASON = "halt_reason"  # text: what was said when it was halted
     RESUME = "resume"
@@ -114,6 +115,10 @@ _FORMS: Mapping[str, tuple[OutKind, str]] = {
         OutKind.SKIPPED,
         r"Node (?P<node>\S+) is (?:skipped|not needed)(?:, since|:)"
         r" (?P<text>RUN_IF .*|ENOUGH .*|all its parents .*)",
+    ),
+    "No site": (
+        OutKind.NO_SITE_YET,
+        r"No site yet for group (?P<node>\S+(?:, \S+)*)(?: and \d{1,10} more)?: (?P<text>.+)",
     ),
     "Of ": (OutKind.TOTAL, r"Of (?P<number>\d{1,10}) nodes total:"),
     # a million nodes leave no blank before their number

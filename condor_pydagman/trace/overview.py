@@ -12,7 +12,7 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.ad_attributes import FEEDER, feeder_text
 from condor_pydagman.shared_limits.limit_overview import OwnPart
 from condor_pydagman.trace.node_placements import total
-from condor_pydagman.trace.run_history import Attempt, NodeRun, Run
+from condor_pydagman.trace.run_history import Attempt, GroupSite, NodeRun, Run
 from condor_pydagman.trace.tally import Tally
 from condor_pydagman.vocabulary import NodeStatus
 
@@ -28,6 +28,7 @@ _THROTTLES = {
     "DAGMan_MaxPreScripts": ("pre", "PRE scripts at once"),
     "DAGMan_MaxPostScripts": ("post", "POST scripts at once"),
 }
+_NO_SITE = GroupSite()
 _NO_PROGRESS = ("done", "failed", "futile", "held")
 _DIGITS = re.compile(r"\d+")
 _AD_COUNTS = (
@@ -94,8 +95,10 @@ class Overview(NamedTuple):
         subdags: of the nodes that are DAGs and in the queue.
         placements: of DATA nodes: done, skipped, failed, retried, bytes, per_second and reasons;
             empty if there are none.
-        sites: of groups of nodes that run at sites, as far as they have had one: `at`, how many are
-            at each site or were when they ended, `leaving` and `without`; empty if there are none.
+        sites: of groups of nodes that run at sites: `at`, how many are at each site or were when
+            they ended, `leaving`, `waiting` for a site, `without`: others that have one no more;
+            `first`, a few of those that wait, and `reason`, why, as DAGMan has last said; empty if
+            no group has begun.
         brakes: why each BRAKE acts that does, by name.
         feeder: how the FEEDER of the DAG does, '' if there is none, or nothing is known of it.
         enough: how many nodes were done when each ENOUGH was reached that is, by its line.
@@ -183,7 +186,7 @@ def overview(
         _full_throttles(run, counts, tally) if running else [],
         subdags,
         total(run.placements).as_json() if run.placements else {},
-        _sites(run),
+        _sites(tally, running),
         {name: brake.reason for name, brake in run.brakes.items()},
         _feeder(run, ad),
         dict(run.enough),
@@ -201,13 +204,42 @@ def _feeder(run: Run, ad: Mapping[str, Any]) -> str:
     return feeder_text(feeding.state, feeding.number, error=feeding.reason)
 
 
-def _sites(run: Run) -> dict[str, Any]:
-    if not run.groups:
+def _sites(tally: Tally, running: bool) -> dict[str, Any]:
+    groups, waiting = tally.run.groups, _waiting_groups(tally) if running else []
+    if not (groups or waiting):
         return {}
-    at = Counter(found.site for found in run.groups.values())
+    at = Counter(found.site for name, found in groups.items() if name not in waiting)
     without = at.pop("", 0)
-    leaving = sum(found.leaving for found in run.groups.values())
-    return {"at": dict(sorted(at.items())), "leaving": leaving, "without": without}
+    return {
+        "at": dict(sorted(at.items())),
+        "leaving": sum(found.leaving for found in groups.values()),
+        "without": without,
+        "waiting": len(waiting),
+        "first": waiting[:MAX_LISTED],
+        "reason": _why_no_site(tally.run, waiting),
+    }
+
+
+def _waiting_groups(tally: Tally) -> list[str]:
+    """Groups without a site of which a node could start."""
+    dag, groups = tally.dag, tally.run.groups
+    if dag is None or not dag.site_groups:
+        return []
+    nodes = (dag.find(name) for name in tally.ready)
+    numbers = {dag.group_of.get(node, -1) for node in nodes if node is not None} - {-1}
+    names = (dag.site_groups[number].name for number in sorted(numbers))
+    return [name for name in names if groups.get(name, _NO_SITE).is_nowhere]
+
+
+def _why_no_site(run: Run, waiting: Sequence[str]) -> str:
+    """What DAGMan has last said of one of these groups, since it has no site."""
+    said = (
+        run.no_site_yet[name]
+        for name in waiting
+        if name in run.no_site_yet
+        and run.no_site_yet[name][1] >= int(run.groups.get(name, _NO_SITE).since)
+    )
+    return max(said, key=lambda one: one[1], default=("", 0.0))[0]
 
 
 def _stalled_s(tally: Tally, rate: float, now: float) -> float:

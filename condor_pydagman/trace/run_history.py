@@ -267,6 +267,11 @@ class GroupSite(NamedTuple):
     reason: str = ""
     since: float = 0.0
 
+    @property
+    def is_nowhere(self) -> bool:
+        """Whether nothing of it is at a site, or about to leave one."""
+        return not (self.site or self.old or self.leaving)
+
     def as_json(self) -> dict[str, Any]:
         """Fields of the events `group.*`, and of what tools print in JSON."""
         told = {"site": self.site or self.old, "round": self.round}
@@ -346,6 +351,7 @@ class Run:
         complete: whether the nodes log was read from its beginning.
         placements: of DATA nodes, by node.
         groups: where groups of nodes that need a site are, by name.
+        no_site_yet: why DAGMan has last said that a group waits for a site, and when, by name.
         brakes: those that act, by name.
         enough: ENOUGH lines that are reached, and how many nodes were done then.
         resumes: how often a person has taken brakes back.
@@ -355,6 +361,7 @@ class Run:
 
     def __init__(self) -> None:
         self.groups: dict[str, GroupSite] = {}
+        self.no_site_yet: dict[str, tuple[str, float]] = {}
         self.brakes: dict[str, ActingBrake] = {}
         self.enough: dict[str, str] = {}
         self.resumes = 0

@@ -70,6 +70,7 @@ class RunTracker:
             OutKind.NO_RETRY: self._no_retry,
             OutKind.SUBMIT_FAILURE: self._submit_failure,
             OutKind.SKIPPED: self._skipped,
+            OutKind.NO_SITE_YET: self._no_site_yet,
             OutKind.HALT: self._halt,
             OutKind.HALT_REASON: self._halt_reason,
             OutKind.RESUME: self._resume,
@@ -197,6 +198,10 @@ class RunTracker:
 
     def _skipped(self, line: OutLine) -> None:
         self._nodes.not_needed(self._nodes.node(line.node), line.text, line.time)
+
+    def _no_site_yet(self, line: OutLine) -> None:
+        for group in line.node.split(", "):
+            self.run.no_site_yet[group] = line.text, line.time
 
     def _halt(self, line: OutLine) -> None:
         if not self.run.halted:

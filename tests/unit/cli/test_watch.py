@@ -172,3 +172,14 @@ def test_without_the_bindings(
     monkeypatch.setitem(sys.modules, "htcondor2", None)
     assert pydagman.main(["watch", "7"]) == 1
     assert "pip install htcondor installs them" in capsys.readouterr().err
+
+
+def test_where_it_is_explained_what_a_dag_waits_for(
+    logs: DagLogs, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "t.dag").write_text("JOB A a.sub\nJOB B a.sub\nSITE_GROUP g NODES B\n")
+    with locks.held(tmp_path / "t.dag.lock", "7\n"):
+        assert pydagman.main(["watch", "--once", "t.dag"]) == 0
+    text = capsys.readouterr().out
+    assert "1 group waits for a site: g\n" in text
+    assert "why: condor_pydagman explain t.dag" in text

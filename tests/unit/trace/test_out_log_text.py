@@ -42,6 +42,14 @@ def read(text: str) -> list[tuple[OutKind, str, int, str]]:
             "Event: ULOG_SUBMIT_FAILURE for HTCondor Node F (-1.-1.-1) {11/23/26 00:11:59} no file",
             (OutKind.SUBMIT_FAILURE, "F", 0, "no file"),
         ),
+        (
+            "No site yet for group c: of 1 site, 1 is full (north): wait",
+            (OutKind.NO_SITE_YET, "c", 0, "of 1 site, 1 is full (north): wait"),
+        ),
+        (
+            "No site yet for group a:, b+x, c and 12 more: none",
+            (OutKind.NO_SITE_YET, "a:, b+x, c", 0, "none"),
+        ),
         ("Halting DAGMan progess...", (OutKind.HALT, "", 0, "")),
         ("Halt reason: new calibration", (OutKind.HALT_REASON, "", 0, "new calibration")),
         ("DAG Un-Pause: Resuming work...", (OutKind.RESUME, "", 0, "")),

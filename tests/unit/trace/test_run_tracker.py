@@ -157,3 +157,10 @@ def test_a_script_that_is_deferred_does_not_run_meanwhile() -> None:
     assert (node.status, node.attempts[0].pre) == (NodeStatus.READY, None)
     assert names(tracker, begin) == ["script.start", "node.state"]
     assert (node.status, len(node.attempts)) == (NodeStatus.PRERUN, 1)
+
+
+def test_why_groups_have_no_site_yet() -> None:
+    tracker = RunTracker()
+    names(tracker, line(OutKind.NO_SITE_YET, node="a, b", text="none"))
+    names(tracker, line(OutKind.NO_SITE_YET, 2.0, node="b", text="full"))
+    assert tracker.run.no_site_yet == {"a": ("none", 1.0), "b": ("full", 2.0)}
