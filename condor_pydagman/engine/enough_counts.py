@@ -49,7 +49,7 @@ class EnoughCounts:
         self.not_needed: dict[int, int] = {}
         self.touched: dict[int, None] = {}
         self.waiting: list[int] = []
-        self._doubtful: dict[int, None] = {}  # those of whose nodes one more is lost
+        self._doubtful: dict[int, None] = {}  # those of whose nodes one more can't be done
 
     def __bool__(self) -> bool:
         """Whether the DAG has any ENOUGH."""
@@ -115,9 +115,10 @@ class EnoughCounts:
             counts = self.spare if node in self.not_needed else self.done
         elif state in _LOST:
             counts = self.lost
-            self._doubtful[number] = None
         else:
             return
+        if counts is not self.done:
+            self._doubtful[number] = None
         counts[number] += step
         self.touched[number] = None
 

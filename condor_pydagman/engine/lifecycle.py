@@ -95,6 +95,7 @@ def skip(run: RunState, nodes: Sequence[int]) -> None:
         for child in run.nodes.release_children(node):
             closed = run.is_closed_to(child) or run.provisioner.holds_back(child)
             (todo if not closed and _follows(run, child) else others).append(child)
+    run.nodes.mark_hopeless(run.now)
     start_all(run, others)
 
 
@@ -119,6 +120,7 @@ def set_aside(run: RunState, node: int, error: str) -> None:
         run.steering.not_failed(node)
     had = f"; it had failed: {error}" if error else ""
     run.say(f"Node {run.dag.names[node]} is not needed: {run.enough.why(node)}{had}")
+    run.nodes.mark_hopeless(run.now)
     release = run.nodes.release_strong if weak_are_released else run.nodes.release_children
     start_all(run, release(node))
 

@@ -235,6 +235,24 @@ def test_nodes_not_needed_are_not_among_those_that_another_counts() -> None:
     assert exit_code(none) == 0
 
 
+def test_a_parent_that_has_failed_and_others_that_are_not_needed() -> None:
+    """Four parents of which two are not needed: of the two others one has failed."""
+    harness = running(
+        Enough("PARENTS", "M", 2),
+        Enough("CATEGORY", "c", 1),
+        text="A B C D -> M; M -> N; Q",
+        categories=dict.fromkeys("ABQ", "c"),
+    )
+    done(harness, 3, value=1)
+    done(harness, 7)
+    assert harness.state("M") is State.WAITING
+    aborted(harness, 1, 2)
+    assert unneeded(harness) == "A B"
+    assert (harness.state("M"), harness.state("N")) == (State.FUTILE, State.FUTILE)
+    done(harness, 4)
+    assert exit_code(harness) == 1
+
+
 def test_a_node_in_retry_is_not_done_and_not_retried_any_more() -> None:
     harness = running(ALL, retries={"A": Retry(3, delay=100)})
     done(harness, 1, value=1)

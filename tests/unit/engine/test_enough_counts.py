@@ -58,6 +58,15 @@ def test_when_enough_parents_can_not_be_done_any_more() -> None:
     assert found.pop_hopeless() == [4]
 
 
+def test_nodes_not_needed_can_not_be_waited_for() -> None:
+    found = counts(Enough("PARENTS", "M", 3))
+    found.moved(0, State.WAITING, State.FAILED)
+    assert not found.pop_hopeless()
+    found.mark(1, FOLLOWS)
+    found.moved(1, State.WAITING, State.DONE)
+    assert found.pop_hopeless() == [4]
+
+
 def test_a_dag_that_grows() -> None:
     dag = make.dag("A B", categories=dict.fromkeys("AB", "c"))
     dag.enoughs = [Enough("CATEGORY", "c", 50, percent=True)]
