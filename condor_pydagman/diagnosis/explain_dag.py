@@ -7,6 +7,7 @@ from condor_pydagman.diagnosis.dagman_job_state import (
     failed_by_ad,
     rescue_findings,
 )
+from condor_pydagman.diagnosis.enough_state import enough_findings
 from condor_pydagman.diagnosis.explanation import Explanation, Finding, Weight, in_order
 from condor_pydagman.diagnosis.failed_nodes import failed_node_findings, futile_findings
 from condor_pydagman.diagnosis.feeder_state import feeder_findings
@@ -84,6 +85,7 @@ def explain_dag(facts: Facts) -> Explanation:
         *failed_node_findings(facts, inner),
         *failed_by_ad(facts),
         *(futile_findings(state) if state is not None else ()),
+        *enough_findings(facts, state),
         *held_job_findings(facts),
         *idle_job_findings(facts),
         *throttle_findings(facts, state),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
+from condor_pydagman.diagnosis.enough_state import progress, unneeded_finding
 from condor_pydagman.diagnosis.explain_dag import explain_dag, unknown_findings
 from condor_pydagman.diagnosis.explanation import (
     Evidence,
@@ -25,6 +26,7 @@ from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.diagnosis.phrases import names_of, number_of
 from condor_pydagman.diagnosis.waiting_groups import waiting_findings
+from condor_pydagman.graph.enough_commands import words
 from condor_pydagman.graph.model import LEFT_OUT, Dag
 from condor_pydagman.names import logged_name
 from condor_pydagman.printable import message
@@ -45,6 +47,7 @@ _STATES = {
     NodeStatus.ERROR: "has failed",
     NodeStatus.FUTILE: "can't run, because a node before it has failed",
 }
+_HOPELESS = "can't run, because enough of its parents can't be done any more"
 _OF_DAG = ("dagman", "dag")  # causes that concern every node
 _WAITING = (NodeStatus.NOT_READY, NodeStatus.READY, NodeStatus.FUTILE)
 
@@ -68,10 +71,22 @@ def explain_node(facts: Facts, name: str) -> Explanation:
         *_itself(facts, state, number, status),
         *unknown_findings(facts),
     ]
+    stands = _STATES[status]
     is_old = status is NodeStatus.DONE and not (run.attempts or run.cached or run.skipped)
     since = _done_before(facts, number) if is_old else _since(facts, run)
-    headline = f"Node {message(name)} of {facts.name} {_STATES[status]}{since}."
+    if _is_unneeded(state, number, run):
+        stands, since = "is not needed", ""
+        findings.append(unneeded_finding(facts, run))
+    elif state is not None and number is not None and state.is_hopeless(number):
+        stands = _HOPELESS
+    headline = f"Node {message(name)} of {facts.name} {stands}{since}."
     return Explanation(facts.name, headline, in_order(findings), name, tuple(life_of(run)))
+
+
+def _is_unneeded(state: GraphState | None, number: int | None, run: NodeRun) -> bool:
+    if state is None or number is None:
+        return run.is_unneeded
+    return state.is_unneeded(number)
 
 
 def _done_before(facts: Facts, number: int | None) -> str:
@@ -93,7 +108,8 @@ def life_of(run: NodeRun) -> Iterator[Moment]:
         yield Moment(run.since, "done already: nothing has changed since it last was (CACHE)")
     if run.skipped:
         why = message(run.why) or "its PRE script returned the value of PRE_SKIP"
-        yield Moment(run.since, f"skipped: {why}")
+        how = "not needed" if run.is_unneeded else "skipped"
+        yield Moment(run.since, f"{how}: {why}")
 
 
 def _moments(attempt: Attempt, since: float) -> Iterator[Moment]:
@@ -165,25 +181,37 @@ def _failure(facts: Facts, run: NodeRun, status: NodeStatus) -> Iterator[Finding
 
 def _waits(facts: Facts, state: GraphState, node: int) -> Iterator[Finding]:
     """The nodes before it that are to end first: the last in each chain keeps all others."""
-    if state.status[node] not in (NodeStatus.NOT_READY, NodeStatus.FUTILE):
+    is_waiting = state.status[node] in (NodeStatus.NOT_READY, NodeStatus.FUTILE)
+    if not is_waiting or state.is_hopeless(node):
         return
     chains = state.blockers(node)
     chains = [chain for chain in chains if len(chain) > 1]
     if not chains:
         return
-    failed = [chain for chain in chains if state.status[chain[-1]] is NodeStatus.ERROR]
+    failed = [chain for chain in chains if _is_lost(state, chain[-1])]
     first = sorted(chains, key=lambda chain: (chain not in failed, len(chain)))
     names = tuple(dict.fromkeys(state.dag.names[chain[-1]] for chain in first))
-    parents = len(state.unmet(node))
-    sentence = (
-        f"It waits for {number_of(parents, 'parent')}, in the end for {_standing(state, first)}."
-    )
+    sentence = f"It waits for {_parents(state, node)}, in the end for {_standing(state, first)}."
     evidence = tuple(
         Evidence(state.dag.place(chain[0]) or facts.name, _chain(state, chain))
         for chain in first[:MAX_CHAINS]
     )
     weight = Weight.PROBLEM if failed else Weight.WAITING
     yield Finding("node.waiting", weight, sentence, names, evidence, _next_step(facts, names))
+
+
+def _is_lost(state: GraphState, node: int) -> bool:
+    return state.status[node] is NodeStatus.ERROR or state.is_hopeless(node)
+
+
+def _parents(state: GraphState, node: int) -> str:
+    """How many parents a node waits for."""
+    number = state.dag.enough_of.get(node)
+    if number is None:
+        return number_of(len(state.unmet(node)), "parent")
+    of = number_of(len(state.enough.members[number]), "parent")
+    line = message(words(state.dag.enoughs[number]))
+    return f"enough of its {of} ({line}: {progress(state, number)})"
 
 
 def _standing(state: GraphState, chains: list[list[int]]) -> str:
@@ -194,6 +222,8 @@ def _standing(state: GraphState, chains: list[list[int]]) -> str:
 
 
 def _state(state: GraphState, node: int) -> str:
+    if state.is_hopeless(node):
+        return _HOPELESS
     return _STATES[state.status[node]]
 
 

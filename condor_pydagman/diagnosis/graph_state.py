@@ -6,15 +6,23 @@ The logs do not tell that a node has become ready, or that it can't run any more
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
+from condor_pydagman.engine.enough_counts import FOLLOWS, EnoughCounts
+from condor_pydagman.engine.node_states import State
 from condor_pydagman.graph.model import JOIN, Dag
 from condor_pydagman.names import logged_name
 from condor_pydagman.trace.countdown import Countdown
+from condor_pydagman.trace.futile import FutileNodes, is_unneeded
 from condor_pydagman.trace.run_history import NodeRun, Run
 from condor_pydagman.vocabulary import NodeStatus
 
 _ENDED = (NodeStatus.DONE, NodeStatus.ERROR)
+_COUNTED = {
+    NodeStatus.DONE: State.DONE,
+    NodeStatus.ERROR: State.FAILED,
+    NodeStatus.FUTILE: State.FUTILE,
+}
 _WAIT = (NodeStatus.NOT_READY, NodeStatus.FUTILE)
 
 
@@ -27,14 +35,16 @@ class GraphState:
             stands before it.
         futile: how many nodes can't run because of a failed one; a node that several stand before
             counts for one of them.
+        enough: how many nodes of each ENOUGH are done, not needed, or can't be done.
     """
 
     def __init__(self, dag: Dag, run: Run) -> None:
         self.dag = dag
         self._runs = run.nodes
         self.status = [self._told(number) for number in range(len(dag))]
-        self._mark_ready()
+        self._mark_ready(run.enough)
         self.futile = self._mark_futile()
+        self.enough = self._count_enough()
 
     def run_of(self, node: int) -> NodeRun | None:
         """What has happened to a node, None if nothing has."""
@@ -54,6 +64,18 @@ class GraphState:
         parents = dict.fromkeys(self.dag.parents(node))
         return [parent for parent in parents if not self._has_ended_for(parent, node)]
 
+    def is_hopeless(self, node: int) -> bool:
+        """Whether enough of its parents (ENOUGH PARENTS) can't be done any more."""
+        number = self.dag.enough_of.get(node)
+        is_futile = self.status[node] is NodeStatus.FUTILE
+        return number is not None and is_futile and self.enough.is_hopeless(number)
+
+    def is_unneeded(self, node: int) -> bool:
+        """Whether it counts as done since an ENOUGH does not need it."""
+        return self.status[node] is NodeStatus.DONE and is_unneeded(
+            self.dag, node, self.run_of(node)
+        )
+
     def _has_ended_for(self, parent: int, node: int) -> bool:
         status = self.status[parent]
         if status is NodeStatus.FUTILE:
@@ -68,7 +90,8 @@ class GraphState:
         waiting, ends = deque([node]), []
         while waiting:
             now = waiting.popleft()
-            unmet = self.unmet(now) if self.status[now] in _WAIT else []
+            waits = self.status[now] in _WAIT and not self.is_hopeless(now)
+            unmet = self.unmet(now) if waits else []
             if not unmet:
                 ends.append(now)
             for parent in unmet:
@@ -91,8 +114,8 @@ class GraphState:
         run = self.run_of(node)
         return run.status if run is not None else NodeStatus.NOT_READY
 
-    def _mark_ready(self) -> None:
-        countdown, status = Countdown(self.dag), self.status
+    def _mark_ready(self, enough: Collection[str]) -> None:
+        countdown, status = Countdown(self.dag, enough), self.status
         for node, now in enumerate(status):
             if now in _ENDED:
                 countdown.ended(node, failed=now is NodeStatus.ERROR)
@@ -102,22 +125,18 @@ class GraphState:
 
     def _mark_futile(self) -> dict[int, int]:
         """FUTILE for all that a failed node stands before; how many for each of these."""
-        counts = {}
-        seen: set[int] = set()
-        for node in list(self.of_status(NodeStatus.ERROR)):
-            counts[node] = sum(1 for _ in self._futile_behind(node, seen))
+        found = FutileNodes(self.dag, lambda node: self.status[node] is NodeStatus.NOT_READY)
+        for node in filter(self.is_unneeded, range(len(self.dag) if self.dag.enough_of else 0)):
+            found.leave(node)
+        counts = {node: len(found.fail(node)) for node in self.of_status(NodeStatus.ERROR)}
+        for node in found.nodes:
+            self.status[node] = NodeStatus.FUTILE
         return counts
 
-    def _futile_behind(self, failed: int, seen: set[int]) -> Iterator[int]:
-        vertices = list(self.dag.strong_successors(failed))
-        while vertices:
-            vertex = vertices.pop()
-            if vertex in seen:
-                continue
-            seen.add(vertex)
-            if vertex >= 0:
-                if self.status[vertex] is not NodeStatus.NOT_READY:
-                    continue
-                self.status[vertex] = NodeStatus.FUTILE
-                yield vertex
-            vertices += self.dag.strong_successors(vertex)
+    def _count_enough(self) -> EnoughCounts:
+        counts = EnoughCounts(self.dag)
+        for node in counts.of:
+            if self.is_unneeded(node):
+                counts.mark(node, FOLLOWS)
+            counts.moved(node, State.WAITING, _COUNTED.get(self.status[node], State.WAITING))
+        return counts

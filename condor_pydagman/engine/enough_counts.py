@@ -144,12 +144,14 @@ class EnoughCounts:
 
     def pop_hopeless(self) -> list[int]:
         """The nodes of which that has come to be so since the last call."""
-        found = [number for number in self._doubtful if self._is_hopeless(number)]
+        found = [one for one in self._doubtful if one in self.children and self.is_hopeless(one)]
         self._doubtful.clear()
         return [self.children[number] for number in found]
 
-    def _is_hopeless(self, number: int) -> bool:
-        if number not in self.children or not self.lost[number]:
-            return False
-        left = len(self.members[number]) - self.lost[number] - self.spare[number]
-        return left < self.goal(number)
+    def left(self, number: int) -> int:
+        """How many of them are done, or can still be done."""
+        return len(self.members[number]) - self.lost[number] - self.spare[number]
+
+    def is_hopeless(self, number: int) -> bool:
+        """Whether enough of them can't be done any more, since some have failed or are futile."""
+        return self.lost[number] > 0 and self.left(number) < self.goal(number)

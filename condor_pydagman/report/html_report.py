@@ -126,8 +126,8 @@ def _notes(subject: Subject) -> Iterator[str]:
         yield f"Brake {name} has acted at {subject.clock(brake.time)}: {brake.reason}"
     if run.feeding.state == "failed":
         yield f"The FEEDER has failed: {run.feeding.reason}"
-    for line, counts in run.enough.items():
-        yield f"{line} has been reached: {counts}, and what is left of them is not needed."
+    for line, reached in run.enough.items():
+        yield f"{line} has been reached: {reached.counts}, and what is left of them is not needed."
     if run.aborted:
         yield run.aborted
     if run.removed:

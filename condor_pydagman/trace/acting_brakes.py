@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.trace.dag_events import DagEvent
-from condor_pydagman.trace.run_history import ActingBrake, Run
+from condor_pydagman.trace.run_history import ActingBrake, ReachedEnough, Run
 from condor_pydagman.vocabulary import JournalRecord
 
 RECORDS = (JournalRecord.BRAKED, JournalRecord.BRAKES_OFF, JournalRecord.ENOUGH)
@@ -36,7 +36,7 @@ def take_record(run: Run, read: RecordRead, time: float) -> DagEvent | None:
 
 def _reached(run: Run, read: RecordRead, time: float) -> DagEvent | None:
     line, _, counts = read.text.rpartition(": ")
-    if not line or run.enough.get(line) == counts:
+    if not line or (line in run.enough and run.enough[line].counts == counts):
         return None
-    run.enough[line] = counts
+    run.enough[line] = ReachedEnough(counts, time)
     return DagEvent("dag.enough", time, data={"enough": line, "reason": counts})

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+from condor_pydagman.graph.enough_commands import words
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import ORDINARY_KINDS
 
@@ -11,15 +14,24 @@ class Countdown:
 
     Each node may be counted as ended once: with success, or as failed for those that wait for no
     more than its end (weak edges).
+
+    Args:
+        dag: the DAG.
+        enough: ENOUGH lines that are reached: of the parents that they are about enough are done.
     """
 
-    def __init__(self, dag: Dag) -> None:
+    def __init__(self, dag: Dag, enough: Collection[str] = ()) -> None:
         self.dag = dag
         self._left = dag.edges.predecessor_counts()
+        self._open = {
+            node for node, number in dag.enough_of.items() if words(dag.enoughs[number]) in enough
+        }
 
     def is_free(self, node: int) -> bool:
         """Whether DAGMan may start it as far as its parents go; nodes such as FINAL, which have no
         parents and wait all the same, are not free."""
+        if node in self._open:
+            return True
         free = not self.dag.is_decided(node)  # which a log tells
         return not self._left[node] and self.dag.kinds[node] in ORDINARY_KINDS and free
 

@@ -26,7 +26,6 @@ from condor_pydagman.vocabulary import (
     RETURN_JOB_ABORTED,
     RETURN_NO_RESULT,
     SHARED_CLUSTER,
-    UNNEEDED_WORDS,
     EventKind,
     JournalRecord,
     NodeCommand,
@@ -483,8 +482,8 @@ class NodeTracker:
         if self._groups.is_leaving((plan := self.plan(node)).group):
             why = "its group leaves its site"
             return self.set_status(node, NodeStatus.NOT_READY, time, reason=why)
-        if attempt.reason.startswith(UNNEEDED_WORDS):
-            return self.not_needed(node, attempt.reason, time)
+        if line := node_decisions.unneeded_by(attempt.reason):
+            return self.not_needed(node, line, time)
         limit = plan.retries if node.retries is None else node.retries
         if attempt.number < node.anew_from + limit and not node.no_retry:
             return self.retried(node, attempt.number + 1, time)

@@ -189,7 +189,7 @@ def overview(
         _sites(tally, running),
         {name: brake.reason for name, brake in run.brakes.items()},
         _feeder(run, ad),
-        dict(run.enough),
+        {line: reached.counts for line, reached in run.enough.items()},
         shared_limits,
     )
 

@@ -17,6 +17,10 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.trace.node_placements import NodePlacements
 from condor_pydagman.vocabulary import NodeStatus
 
+# What DAGMan says of a node that is not needed.
+_UNNEEDED = ("ENOUGH ", "all its parents are not needed")
+_HAD_FAILED = "; it had failed: "
+
 
 class DagState(Enum):
     """What a DAG is about."""
@@ -236,6 +240,16 @@ class NodeRun:
         self.cancelled_by = self.why = ""
 
     @property
+    def is_unneeded(self) -> bool:
+        """Whether it counts as done since an ENOUGH does not need it."""
+        return self.skipped and self.why.startswith(_UNNEEDED)
+
+    @property
+    def unneeded_by(self) -> str:
+        """The ENOUGH line that does not need it, or what else is said of it."""
+        return self.why.partition(_HAD_FAILED)[0]
+
+    @property
     def is_cancelled(self) -> bool:
         """Whether jobs of its last attempt were removed by a command, so that it fails whatever its
         POST script says, and however many failed jobs it may have."""
@@ -283,6 +297,13 @@ class ActingBrake(NamedTuple):
 
     effect: str
     reason: str
+    time: float
+
+
+class ReachedEnough(NamedTuple):
+    """An ENOUGH is reached: how many nodes were done then, in words, and when."""
+
+    counts: str
     time: float
 
 
@@ -353,7 +374,7 @@ class Run:
         groups: where groups of nodes that need a site are, by name.
         no_site_yet: why DAGMan has last said that a group waits for a site, and when, by name.
         brakes: those that act, by name.
-        enough: ENOUGH lines that are reached, and how many nodes were done then.
+        enough: ENOUGH lines that are reached.
         resumes: how often a person has taken brakes back.
         pieces: numbers of what has been added to the DAG.
         feeding: what its FEEDER has given of that.
@@ -363,7 +384,7 @@ class Run:
         self.groups: dict[str, GroupSite] = {}
         self.no_site_yet: dict[str, tuple[str, float]] = {}
         self.brakes: dict[str, ActingBrake] = {}
-        self.enough: dict[str, str] = {}
+        self.enough: dict[str, ReachedEnough] = {}
         self.resumes = 0
         self.pieces: set[int] = set()
         self.feeding = FeederSeen()

@@ -41,7 +41,7 @@ class Tally:
     def __init__(self, run: Run, dag: Dag | None = None) -> None:
         self.run = run
         self.dag = dag
-        self._countdown = Countdown(dag) if dag is not None else None
+        self._countdown = self._new_countdown()
         self._counted: set[str] = set()  # nodes whose end the countdown knows
         self._stale = False
         self.ready = self._find_ready() if dag is not None else set()
@@ -59,6 +59,9 @@ class Tally:
                 ended.append(node)
         for node in sorted(ended, key=lambda node: node.since):
             self._ended(node, node.status, node.since)
+
+    def _new_countdown(self) -> Countdown | None:
+        return Countdown(self.dag, self.run.enough) if self.dag is not None else None
 
     def _find_ready(self) -> set[str]:
         """Counts all anew."""
@@ -91,9 +94,10 @@ class Tally:
         for event in events:
             if event.name == "node.state":
                 self._change(event)
+            self._stale |= event.name == "dag.enough"  # a node may wait for no parent any more
         if self._stale:
             self._stale = False
-            self._countdown = Countdown(self.dag) if self.dag is not None else None
+            self._countdown = self._new_countdown()
             self._counted.clear()
             self.ready = self._find_ready()
 

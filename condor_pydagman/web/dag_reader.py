@@ -15,13 +15,13 @@ from condor_pydagman.monitor.watched_dag import WatchedDag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import logged_name
 from condor_pydagman.trace.dag_events import DagEvent
+from condor_pydagman.trace.futile import FutileNodes, is_unneeded
 from condor_pydagman.trace.run_history import GroupSite, NodeRun, Run
 from condor_pydagman.web.shown_states import (
     FAILED,
     FUTILE,
     LEGEND,
     WAITING,
-    FutileNodes,
     shown_state,
 )
 from condor_pydagman.web.site_places import SitePlaces, SitesSeen
@@ -181,28 +181,36 @@ class DagReader:
         self.states = bytearray(
             WAITING if node is None else shown_state(node, self._ready) for node in found
         )
-        self._futile = FutileNodes(dag) if dag is not None else None
         self._mark_futile()
         self._sites = SitesSeen(dag) if dag is not None and dag.site_groups else None
         self._places, self._have_moved = None, True
         self._counts = [self.states.count(state) for state in range(len(LEGEND))]
 
     def _mark_futile(self) -> None:
-        if self._futile is not None:
-            failed = [node for node, state in enumerate(self.states) if state == FAILED]
-            self._futile.begin(failed, self.states)
-            for node in self._futile.nodes:
-                self.states[node] = FUTILE
+        """All anew."""
+        dag, runs = self.dag, self._runs()
+        if dag is None:
+            self._futile = None
+            return
+        self._futile = FutileNodes(dag, lambda node: self.states[node] in (WAITING, FUTILE))
+        for node in range(len(dag) if dag.enough_of else 0):
+            if is_unneeded(dag, node, runs.get(self._keys[node])):
+                self._futile.leave(node)
+        for node, state in enumerate(self.states):
+            if state == FAILED:
+                self._futile.fail(node)
+        for node in self._futile.nodes:
+            self.states[node] = FUTILE
 
     def _changes(self) -> list[tuple[int, int]]:
         """Nodes that are in another state than at the last look."""
         names, self._touched = self._touched, set()
         ready = self._watched.tally.ready
-        if names:
+        if names or len(ready) != len(self._ready):
             names |= ready ^ self._ready
             self._ready = set(ready)
         before: dict[int, int] = {}
-        failed, again = [], False
+        failed, left, again = [], [], False
         runs = self._runs()
         for name in names:
             number, node = self.find(name), runs.get(name)
@@ -214,27 +222,31 @@ class DagReader:
             if state != was:
                 before[number], self.states[number] = was, state
                 failed += [number] if state == FAILED else []
-                again |= was == FAILED
-        self._update_futile(failed, again, before)
+                left += [number] if node.is_unneeded else []
+                again |= was in (FAILED, FUTILE)
+        self._update_futile(failed, left, again, before)
         return self._counted(before)
 
-    def _update_futile(self, failed: Sequence[int], again: bool, before: dict[int, int]) -> None:
+    def _update_futile(
+        self, failed: Sequence[int], left: Sequence[int], again: bool, before: dict[int, int]
+    ) -> None:
+        """Nodes have failed, or are not needed; or all is to be found out `again`."""
         if self._futile is None:
             return
         if again:
-            for node in self._futile.nodes:
-                if self.states[node] == FUTILE:
-                    before.setdefault(node, FUTILE)
-                    self.states[node] = WAITING
-            known = set(self._futile.nodes)
+            known = [node for node in self._futile.nodes if self.states[node] == FUTILE]
+            for node in known:
+                before.setdefault(node, FUTILE)
+                self.states[node] = WAITING
             self._mark_futile()
-            for node in self._futile.nodes - known:
+            for node in self._futile.nodes.difference(known):
                 before.setdefault(node, WAITING)
             return
-        for number in failed:
-            for node in self._futile.add(number, self.states):
-                before.setdefault(node, self.states[node])
-                self.states[node] = FUTILE
+        found = [node for number in left for node in self._futile.leave(number)]
+        found += [node for number in failed for node in self._futile.fail(number)]
+        for node in found:
+            before.setdefault(node, self.states[node])
+            self.states[node] = FUTILE
 
     def _counted(self, before: Mapping[int, int]) -> list[tuple[int, int]]:
         changes = []

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container
 
-from condor_pydagman.graph.model import Dag
 from condor_pydagman.trace.run_history import NodeRun
 from condor_pydagman.vocabulary import NodeStatus
 
@@ -51,44 +50,3 @@ def shown_state(node: NodeRun, ready: Container[str]) -> int:
     if node.status is NodeStatus.NOT_READY and node.name in ready:
         return READY
     return _SHOWN[node.status]
-
-
-class FutileNodes:
-    """Nodes that can't run because one before them has failed; no log tells of them.
-
-    Attributes:
-        nodes: their numbers.
-    """
-
-    def __init__(self, dag: Dag) -> None:
-        self.nodes: set[int] = set()
-        self._dag = dag
-        self._seen: set[int] = set()
-
-    def begin(self, failed: Iterable[int], states: bytearray) -> None:
-        """Count all anew: one that had failed runs again."""
-        self.nodes.clear()
-        self._seen.clear()
-        for node in failed:
-            self.add(node, states)
-
-    def add(self, failed: int, states: bytearray) -> list[int]:
-        """Take in a node that has failed; returns the nodes that can't run because of it.
-
-        Args:
-            states: of all nodes, as in LEGEND; a child by a weak edge runs all the same.
-        """
-        found = []
-        vertices = list(self._dag.strong_successors(failed))
-        while vertices:
-            vertex = vertices.pop()
-            if vertex in self._seen:
-                continue
-            self._seen.add(vertex)
-            if vertex >= 0:
-                if states[vertex] not in (WAITING, FUTILE):
-                    continue
-                found.append(vertex)
-            vertices += self._dag.strong_successors(vertex)
-        self.nodes.update(found)
-        return found

@@ -1,0 +1,113 @@
+"""How the ENOUGH lines of a DAG stand: reached, out of reach, or how far they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from condor_pydagman.dagfile.enough_lines import PARENTS
+from condor_pydagman.diagnosis.explanation import Evidence, Finding, Weight
+from condor_pydagman.diagnosis.graph_state import GraphState
+from condor_pydagman.diagnosis.known_facts import Facts
+from condor_pydagman.diagnosis.phrases import does, number_of
+from condor_pydagman.graph.enough_commands import words
+from condor_pydagman.printable import message
+from condor_pydagman.trace.run_history import NodeRun
+from condor_pydagman.vocabulary import NodeStatus
+
+_LOST = (NodeStatus.ERROR, NodeStatus.FUTILE)
+
+
+def enough_findings(facts: Facts, state: GraphState | None) -> list[Finding]:
+    """A finding for each ENOUGH of which there is something to be said."""
+    reached = [_reached(facts, line) for line in facts.run.enough]
+    return [*reached, *(_not_reached(facts, state) if state is not None else ())]
+
+
+def _reached(facts: Facts, line: str) -> Finding:
+    counts, time = facts.run.enough[line]
+    names = tuple(
+        run.name for run in facts.run.nodes.values() if run.is_unneeded and line in run.why
+    )
+    left = f"; {number_of(len(names), 'node')} {does(len(names), 'be')} not needed" if names else ""
+    sentence = f"{message(line)} is reached: {message(counts)}{left}."
+    evidence = (Evidence(facts.nodes_log, message(f"{line}: {counts}"), time),)
+    return Finding("enough.reached", Weight.NOTE, sentence, names, evidence)
+
+
+def _not_reached(facts: Facts, state: GraphState) -> Iterator[Finding]:
+    for number, enough in enumerate(state.dag.enoughs):
+        if words(enough) in facts.run.enough:
+            continue
+        may_grow = enough.members != PARENTS and _may_grow(facts)
+        if state.enough.is_hopeless(number) and not may_grow:
+            yield _out_of_reach(facts, state, number)
+        elif facts.run.starts:
+            yield _on_its_way(facts, state, number)
+
+
+def _may_grow(facts: Facts) -> bool:
+    """Whether nodes may be added, which could make it enough."""
+    dag = facts.dag
+    return facts.is_live and dag is not None and bool(dag.extensions or dag.feeder is not None)
+
+
+def _out_of_reach(facts: Facts, state: GraphState, number: int) -> Finding:
+    lost, members = state.enough.lost[number], state.enough.members[number]
+    failed = [node for node in members if state.status[node] in _LOST]
+    spare = state.enough.spare[number]
+    unneeded = f" and {spare} {does(spare, 'be')} not needed" if spare else ""
+    child = state.enough.children.get(number)
+    sentence = (
+        f"{_line(state, number)} can't be reached any more: of {_members(state, number)} {lost}"
+        f" failed or can't run{unneeded}, so at most {state.enough.left(number)} can be done, and"
+        f" {state.enough.goal(number)} would be enough."
+    )
+    if child is not None:
+        failed.append(child)
+    names = tuple(state.names_of(failed))
+    return Finding("enough.lost", Weight.PROBLEM, sentence, names, _place(state, number))
+
+
+def _on_its_way(facts: Facts, state: GraphState, number: int) -> Finding:
+    sentence = (
+        f"{_line(state, number)} is not reached{' yet' * facts.is_live}: of"
+        f" {_members(state, number)} {progress(state, number)}."
+    )
+    return Finding("enough.open", Weight.NOTE, sentence, (), _place(state, number))
+
+
+def progress(state: GraphState, number: int) -> str:
+    """`3 are done, 5 are enough`."""
+    done, goal = state.enough.done[number], state.enough.goal(number)
+    return f"{done} {does(done, 'be')} done, {goal} {does(goal, 'be')} enough"
+
+
+def _members(state: GraphState, number: int) -> str:
+    return number_of(len(state.enough.members[number]), "node")
+
+
+def _line(state: GraphState, number: int) -> str:
+    return message(words(state.dag.enoughs[number]))
+
+
+def _place(state: GraphState, number: int) -> tuple[Evidence, ...]:
+    places = state.dag.places.enoughs
+    return (Evidence(places[number], _line(state, number)),) if number < len(places) else ()
+
+
+# Of one node.
+
+
+def unneeded_finding(facts: Facts, run: NodeRun) -> Finding:
+    """Why a node that counts as done is not needed."""
+    line = run.unneeded_by
+    if line in facts.run.enough:
+        counts, time = facts.run.enough[line]
+        sentence = f"It is not needed: {message(line)} is reached, as {message(counts)}."
+        evidence = (Evidence(facts.nodes_log, message(f"{line}: {counts}"), time),)
+        return Finding("node.unneeded", Weight.NOTE, sentence, (run.name,), evidence)
+    sentence = f"It is not needed: {message(line)}."
+    if not run.why:
+        source = facts.run.rescue_read or "the DAG file"
+        sentence = f"It is not needed: an earlier run did not need it, {message(source)} says."
+    return Finding("node.unneeded", Weight.NOTE, sentence, (run.name,))
