@@ -9,12 +9,13 @@ from condor_pydagman.dagfile.brake_lines import ABORT
 from condor_pydagman.diagnosis.explanation import Evidence, Finding, Weight
 from condor_pydagman.diagnosis.hold_codes import hold_code
 from condor_pydagman.diagnosis.known_facts import Facts
-from condor_pydagman.diagnosis.phrases import number_of
+from condor_pydagman.diagnosis.phrases import names_of, number_of
 from condor_pydagman.printable import message
 from condor_pydagman.report.words import duration
 from condor_pydagman.trace.run_history import DagState
 from condor_pydagman.vocabulary import EXIT_RESTART, DagStatus, NodeStatus
 
+_ENDED = (DagState.FAILED, DagState.SUCCEEDED)
 MAX_ERRORS = 5  # lines of `.dagman.out`
 
 
@@ -43,6 +44,7 @@ def rescue_findings(facts: Facts) -> list[Finding]:
     if facts.is_live:
         return [] if facts.run.removed else _rescue_to_come(facts)
     ended = facts.state in (DagState.FAILED, DagState.REMOVED)
+    ended |= facts.state is DagState.SUCCEEDED and bool(facts.run.rescue_written)
     if not ended or not facts.submit_command:
         return []
     if facts.rescue is None:
@@ -159,6 +161,7 @@ def _failed(facts: Facts) -> Iterator[Finding]:
         or not facts.run.starts
         or facts.run.aborted
         or facts.run.halted
+        or facts.run.feeding.state == "failed"
         or not facts.run.complete
     ):
         return
@@ -186,13 +189,15 @@ def _unknown(facts: Facts) -> Iterator[Finding]:
 def _halted(facts: Facts) -> Iterator[Finding]:
     run = facts.run
     live = facts.state is DagState.HALTED or (facts.is_live and run.halted)
-    if not live and not (run.ended and run.halted and facts.state is DagState.FAILED):
+    if not live and not (run.ended and run.halted and facts.state in _ENDED):
         return
     begun = run.halts[-1].begun if run.halted else 0.0
     age = f" for {duration(facts.now - begun)}" if begun and live else ""
     sentence = f"The DAG is halted{age}: jobs in the queue go on, nothing new is submitted."
     if not live:
-        sentence = "The DAG was halted, and DAGMan has ended when nothing was left to wait for."
+        sentence = f"{_who_halted(facts)}, and DAGMan has ended when nothing was left to wait for"
+        by_final = facts.state is DagState.SUCCEEDED
+        sentence += f"{'; the exit code is that of the FINAL node' * by_final}."
     reason = message(run.halts[-1].reason) if run.halted else ""
     said = f"Halt reason: {reason}" if reason else "Halting DAGMan"
     evidence, advice = [Evidence(facts.out, said, begun)], ""
@@ -206,6 +211,14 @@ def _halted(facts: Facts) -> Iterator[Finding]:
     yield Finding(
         "dag.halted", Weight.PROBLEM, sentence, (), tuple(evidence), (advice,) if advice else ()
     )
+
+
+def _who_halted(facts: Facts) -> str:
+    brakes = list(facts.run.brakes)
+    if not brakes:
+        return "The DAG was halted"
+    s = "s" * (len(brakes) > 1)
+    return f"Brake{s} {names_of(brakes)} halted the DAG"
 
 
 def _aborted(facts: Facts) -> Iterator[Finding]:

@@ -21,6 +21,8 @@ def feeder_findings(facts: Facts, state: GraphState | None) -> Iterator[Finding]
         evidence = Evidence(facts.nodes_log, message(seen.reason), seen.time)
         advice = "mend the program, and submit the DAG again: the rescue DAG runs it again"
         sentence = "The FEEDER has failed too often: nothing more is added to the DAG."
+        if not facts.is_live:
+            sentence = "The FEEDER has failed too often, so the DAG is not complete."
         yield Finding("dag.feeder", Weight.PROBLEM, sentence, (), (evidence,), (advice,))
         return
     has_one = facts.dag is not None and facts.dag.feeder is not None

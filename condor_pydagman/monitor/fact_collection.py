@@ -268,9 +268,10 @@ def _dagman_job(found: FoundDag) -> DagmanJob:
 
 
 def _rescue(found: FoundDag, run: Run) -> RescueFile | None:
-    """The newest rescue file, unless DAGMan runs: then it is of a run before."""
+    """The newest rescue file, unless it is of a run before: DAGMan runs, or has written none."""
     number = newest(rescue_numbers(found.paths))
-    if not number or found.state in (DagState.RUNNING, DagState.HALTED, DagState.SUCCEEDED):
+    has_succeeded = found.state is DagState.SUCCEEDED and not run.rescue_written
+    if not number or has_succeeded or found.state in (DagState.RUNNING, DagState.HALTED):
         return None
     path = found.paths.rescue(number)
     try:

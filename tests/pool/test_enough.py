@@ -49,6 +49,9 @@ def a_search_stops_when_enough_is_found(s: Scene) -> None:
         *(1, 4, 3),
     )
     assert "NodesNotNeeded = 4;" in s.text("t.status")
+    told = " ".join(s.run("condor_pydagman", "explain", "t.dag", "try4").split())
+    assert told.startswith("Node try4 of t.dag is not needed.")
+    assert "ENOUGH CATEGORY search 2 is reached, as 2 of 6 nodes are done." in told
 
 
 @STAGE.scene

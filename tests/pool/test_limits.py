@@ -116,6 +116,8 @@ def a_dag_that_is_held_or_removed_keeps_no_place_without_a_job(s: Scene) -> None
     told = " ".join(shared.command("explain", str(shared.clusters["b"])).split())
     assert "2 nodes wait for shared limit few: 3 of 3 jobs are taken, 3 by " in told
     assert "waits for few" in shared.command("ls")
+    seen = " ".join(shared.command("watch", "--once", str(shared.clusters["b"])).split())
+    assert "shared limit few: 3 of 3 jobs taken, 0 by this DAG, 2 nodes wait for it" in seen
     s.run("condor_hold", str(shared.clusters["a"]))
     shared.until(lambda: not shared.pid("a"), "DAGMan to leave")
     s.run(

@@ -13,7 +13,7 @@ from condor_pydagman.diagnosis.dagman_job_state import (
 )
 from condor_pydagman.diagnosis.explanation import Finding, Weight
 from condor_pydagman.diagnosis.known_facts import DagmanJob, RescueFile
-from condor_pydagman.trace.run_history import ActingBrake, DagState, Halted, Run
+from condor_pydagman.trace.run_history import ActingBrake, DagState, FeederSeen, Halted, Run
 from condor_pydagman.vocabulary import DagStatus, NodeStatus
 from tests.unit.diagnosis import NOW, attempt, facts_of, hold, texts
 
@@ -136,6 +136,31 @@ def test_a_brake_that_halts_or_ends_the_dag() -> None:
     assert finding.sentence.startswith("A brake has ended the DAG: Aborting DAG because of brake")
 
 
+@pytest.mark.parametrize("state", [DagState.FAILED, DagState.SUCCEEDED])
+def test_a_brake_that_has_halted_a_dag_which_has_ended(state: DagState) -> None:
+    facts = facts_of(TEXT, FAILED, state=state, exit_code=0)
+    reason = "2 nodes failed, more than 1: A, B"
+    facts.run.halts, facts.run.ended = [Halted(NOW - 9, reason=f"brake sick: {reason}")], NOW
+    for name in ("sick", "ill"):
+        facts.run.brakes[name] = ActingBrake("HALT", reason, NOW)
+    finding, *more = dagman_findings(facts)[::-1]
+    assert (finding.cause, finding.weight) == ("dag.halted", Weight.PROBLEM)
+    by_final = "; the exit code is that of the FINAL node" * (state is DagState.SUCCEEDED)
+    assert finding.sentence == (
+        "Brakes sick and ill halted the DAG, and DAGMan has ended when nothing was left to wait"
+        f" for{by_final}."
+    )
+    assert f"t.dag.nodes.log: brake sick: {reason}" in texts(finding)
+    assert not finding.advice
+    assert [one.cause for one in more] == ["dagman.succeeded"] * bool(by_final)
+
+
+def test_a_dag_whose_feeder_has_failed_is_explained_by_that() -> None:
+    facts = facts_of(TEXT, {}, state=DagState.FAILED, exit_code=1, errors=("ERROR: the FEEDER",))
+    facts.run.feeding = FeederSeen(0, "failed", "feeding 1: no table", NOW)
+    assert not dagman_findings(facts)
+
+
 def test_a_dag_that_succeeds_though_nodes_have_failed() -> None:
     (finding,) = dagman_findings(facts_of(TEXT, FAILED, state=DagState.SUCCEEDED))
     assert (finding.cause, finding.weight) == ("dagman.succeeded", Weight.NOTE)
@@ -167,6 +192,11 @@ def test_rescue_files() -> None:
     assert finding.advice == ("When the cause is removed: condor_submit_dag t.dag",)
     (finding,) = rescue_findings(facts_of(TEXT, FAILED, **known))
     assert "There is no rescue file" in finding.sentence
+    final = facts_of(TEXT, FAILED, rescue=rescue, **{**known, "state": DagState.SUCCEEDED})
+    assert not rescue_findings(final)
+    final.run.rescue_written = "t.dag.rescue001"
+    (finding,) = rescue_findings(final)
+    assert "goes on from t.dag.rescue001" in finding.sentence
     (finding,) = rescue_findings(facts_of(TEXT, FAILED))
     assert "DAGMan goes on with the nodes that can run" in finding.sentence
     assert not rescue_findings(facts_of(TEXT, {}))

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from condor_pydagman.diagnosis.explain_dag import explain_dag
 from condor_pydagman.diagnosis.explanation import Finding, Weight
 from condor_pydagman.diagnosis.feeder_state import feeder_findings
 from condor_pydagman.diagnosis.graph_state import GraphState
-from condor_pydagman.trace.run_history import FeederSeen
+from condor_pydagman.trace.run_history import DagState, FeederSeen
 from condor_pydagman.vocabulary import NodeStatus
-from tests.unit.diagnosis import NOW, facts_of, texts
+from tests.unit.diagnosis import NOW, attempt, facts_of, texts
 
 TEXT = "JOB A a.sub\nFEEDER BELOW 1 PROGRAM feed\n"
 DONE = {"A": (NodeStatus.DONE, [])}
@@ -28,6 +31,16 @@ def test_it_has_failed() -> None:
     (finding,) = found("", seen=FeederSeen(0, "failed", "feeding 1: no table", NOW))
     assert finding.weight is Weight.PROBLEM
     assert texts(finding) == ["t.dag.nodes.log: feeding 1: no table"]
+
+
+@pytest.mark.parametrize("states", [DONE, {"A": (NodeStatus.ERROR, [attempt(value=1)])}])
+def test_it_is_the_first_cause_when_the_dag_has_ended(states: Any) -> None:
+    facts = facts_of(TEXT, states, state=DagState.FAILED, exit_code=1, errors=("ERROR: x",))
+    facts.run.ended = NOW
+    facts.run.feeding = FeederSeen(0, "failed", "feeding 1: no table", NOW)
+    first = explain_dag(facts).findings[0]
+    assert first.cause == "dag.feeder"
+    assert first.sentence == "The FEEDER has failed too often, so the DAG is not complete."
 
 
 def test_the_dag_waits_for_it() -> None:
