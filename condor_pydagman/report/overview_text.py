@@ -213,8 +213,8 @@ def _waiting_groups(of: Mapping[str, Any]) -> str:
     more = of["waiting"] - len(of["first"])
     names = ", ".join(of["first"]) + (f" and {number(more)} more" if more else "")
     many = of["waiting"] > 1
-    text = f"{number(of['waiting'])} group{'s wait' if many else ' waits'} for a site: {names}"
-    return printable(f"{text} ({of['reason']})" if of["reason"] else text)
+    text = f"{number(of['waiting'])} group{'s wait' if many else ' waits'} for a site ({names})"
+    return printable(f"{text}: {of['reason']}" if of["reason"] else text)
 
 
 def _limit(limit: OwnPart) -> list[Piece]:

@@ -54,6 +54,7 @@ class FakeDag:
         self.changed = threading.Condition()
         self.at_sites: FakeGroups | None = None
         self.shared_limits: list[dict[str, Any]] = []
+        self.more: dict[str, Any] = {}  # of the overview
 
     def set(self, number: int, state: str) -> None:
         """A node is in another state now."""
@@ -102,6 +103,7 @@ class FakeDag:
             "placements": {}, "shared_limits": self.shared_limits, "version": self.version,
             "controls": {"can": self.can, "why_not": self.why_not, "halted": self.halted,
                          "limits": self.limits},
+            **self.more,
         }  # fmt: skip
 
     def in_list(self) -> dict[str, Any]:

@@ -58,6 +58,31 @@ def test_the_head_tells_how_far_it_is(serve: Serve, open_page: Open, dag: FakeDa
     page.locator(".note", has_text="DAGMan is <b>held</b>").wait_for()
 
 
+def test_the_head_tells_what_holds_it_up(serve: Serve, open_page: Open, dag: FakeDag) -> None:
+    page = open_page(serve(dag), "/study")
+    hurdles = page.locator(".hurdles")
+    page.locator(".numbers").wait_for()
+    assert not hurdles.is_visible()
+    sites = {"at": {}, "waiting": 1207, "first": ["a", "b"], "reason": "of 1 site, 1 is full"}
+    dag.more = {
+        "brakes": {"sick": "2 nodes failed: <b>x</b>"},
+        "feeder": "failed, 2 feedings; feeding 3: no table",
+        "sites": sites,
+        "throttles": ["3 idle jobs (DAGMan_MaxIdle)"],
+    }
+    dag.touch()
+    hurdles.wait_for()
+    assert hurdles.inner_text().split("\n") == [
+        "Brake sick acts: 2 nodes failed: <b>x</b>",
+        "The FEEDER has failed, 2 feedings; feeding 3: no table",
+        "1,207 groups wait for a site (a, b and 1,205 more): of 1 site, 1 is full",
+        "A throttle is full: 3 idle jobs (DAGMan_MaxIdle).",
+    ]
+    dag.more = {"feeder": "waits, 2 feedings", "sites": {**sites, "waiting": 0, "first": []}}
+    dag.touch()
+    hurdles.wait_for(state="hidden")
+
+
 def test_states_move_as_they_happen(serve: Serve, open_page: Open, dag: FakeDag) -> None:
     node = dag.groups["check"][2]
     page = open_page(serve(dag), f"/study/picture/{node}")

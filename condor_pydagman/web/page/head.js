@@ -120,10 +120,20 @@ export class Head {
 function hurdles(overview) {
   const found = [];
   if (overview.stalled_s) found.push(`No node was done for ${duration(overview.stalled_s)}.`);
+  for (const [brake, why] of Object.entries(overview.brakes ?? {})) found.push(`Brake ${shown(brake)} acts: ${shown(why)}`);
+  if (overview.feeder?.startsWith("failed")) found.push(`The FEEDER has ${shown(overview.feeder)}`);
+  if (overview.sites?.waiting) found.push(waitingGroups(overview.sites));
   for (const throttle of overview.throttles ?? []) found.push(`A throttle is full: ${shown(throttle)}.`);
   for (const group of overview.held ?? []) {
     const names = group.nodes.slice(0, 3).map(shown).join(", ");
     found.push(`${amount(group.jobs, "job")} held, of ${names}: ${shown(group.reason)}`);
   }
   return found;
+}
+
+function waitingGroups({ waiting, first, reason }) {
+  const more = waiting > first.length ? ` and ${number(waiting - first.length)} more` : "";
+  const names = first.map(shown).join(", ") + more;
+  const wait = waiting === 1 ? "waits" : "wait";
+  return `${amount(waiting, "group")} ${wait} for a site (${names})${reason ? `: ${shown(reason)}` : ""}`;
 }

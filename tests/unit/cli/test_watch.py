@@ -181,5 +181,5 @@ def test_where_it_is_explained_what_a_dag_waits_for(
     with locks.held(tmp_path / "t.dag.lock", "7\n"):
         assert pydagman.main(["watch", "--once", "t.dag"]) == 0
     text = capsys.readouterr().out
-    assert "1 group waits for a site: g\n" in text
+    assert "1 group waits for a site (g)\n" in text
     assert "why: condor_pydagman explain t.dag" in text

@@ -97,13 +97,13 @@ def test_the_sites_of_groups() -> None:
 def test_groups_that_wait_for_a_site() -> None:
     of = {"at": {}, "leaving": 0, "without": 0, "waiting": 1, "first": ["one"], "reason": ""}
     shown = text(seen(a_run())._replace(sites=of))
-    assert "\n1 group waits for a site: one\n" in shown
+    assert "\n1 group waits for a site (one)\n" in shown
     assert "groups at sites" not in shown
     full = "of 1 site, 1 is full (\x1b)"
     of = {**of, "at": {"s": 2}, "waiting": 1207, "first": ["a", "b"], "reason": full}
     shown = " ".join(text(seen(a_run())._replace(sites=of)).split())
-    assert "groups at sites: s 2 1,207 groups wait for a site: a, b and 1,205 more (of 1" in shown
-    assert "is full (\\x1b))" in shown
+    assert "groups at sites: s 2 1,207 groups wait for a site (a, b and 1,205 more): of 1" in shown
+    assert "is full (\\x1b)" in shown
 
 
 def test_a_feeder() -> None:
