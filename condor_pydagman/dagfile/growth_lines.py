@@ -269,10 +269,7 @@ def write_feeder(command: commands.FeederLine) -> str:
 def read_let_go(words: Words, context: Context) -> Command:
     """LET_GO."""
     what = ("number of a piece", "number of nodes", "number of a feeding", "number of nodes fed")
-    numbers = [
-        checked_number(needed(words, f"Missing {one}"), words, f"Invalid {one} '{{}}'", 0)
-        for one in what
-    ]
+    numbers = [number_alone(words, f"Missing {one}", f"Invalid {one} '{{}}'", 0) for one in what]
     word = words.next()
     last = normal(word) == LAST
     if last:
