@@ -6,13 +6,15 @@ Data and its bookkeeping, as in `run_records`.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from types import MappingProxyType
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.graph.model import GrownPiece, LetGo
 from condor_pydagman.graph.piece import Piece
 
+MAX_GONE = 1000  # names of nodes that are remembered, as their jobs may be in the queue yet
 NO_PIECES: Mapping[str, Piece] = MappingProxyType({})
 
 
@@ -33,6 +35,7 @@ class Growing:
         letting_go: a record that lets go of pieces and has not been read back: when it is to be
             written once more, and the action.
         leaving: the nodes of these pieces.
+        gone: names of the nodes that were let go last.
         free: nodes that wait for no parent and have not been started yet.
     """
 
@@ -40,6 +43,7 @@ class Growing:
         "_highest",
         "awaited",
         "free",
+        "gone",
         "grown",
         "has_grown",
         "has_grown_by",
@@ -67,6 +71,7 @@ class Growing:
         self.kept: deque[int] = deque()
         self.letting_go: tuple[float, do.AppendJournalRecord] | None = None
         self.leaving: frozenset[int] = frozenset()
+        self.gone: dict[str, None] = {}
         self.has_grown = False
         self.has_grown_by = 0
         for piece in there:
@@ -142,11 +147,14 @@ class Growing:
         self.letting_go = None
         self.leaving = frozenset()
 
-    def let_go(self, number: int, names: Iterable[str]) -> None:
+    def let_go(self, number: int, names: Sequence[str]) -> None:
         """A piece is let go, with nodes of these names."""
         self.in_force.discard(number)
         self.kept.remove(number)
         self.grown.difference_update(names)
+        self.gone.update(dict.fromkeys(names))
+        for name in list(islice(self.gone, max(0, len(self.gone) - MAX_GONE))):
+            del self.gone[name]
 
     def was_in_force(self, number: int) -> bool:
         """Whether a piece of that number is in force, or was: its record has been read."""

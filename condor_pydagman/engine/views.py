@@ -292,7 +292,7 @@ def has_ended(run: RunState, job: QueuedJob) -> bool:
     """Whether the end of a job in the queue is known: a removal must leave it out."""
     node = run.dag.find(job.node)
     if node is None:
-        return False
+        return job.node in run.growth.gone
     jobs = run.job_table.by_node.get(node)
     if jobs is not None and jobs.cluster == job.cluster:
         return bool(jobs.procs.get(job.proc, 0) & PROC_ENDED)

@@ -26,6 +26,7 @@ def let_go(dag: Dag, number: int) -> Brought:
     for node, name in zip(brought.nodes, names):
         del dag.ids[name]
         dag.names[node] = dag.submits[node] = ""
+        dag.flags[node] = 0
     for name in BY_NODE:
         values = getattr(dag, name)
         if values:
