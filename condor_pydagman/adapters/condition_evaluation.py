@@ -7,6 +7,8 @@ take any time and memory.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
 
 import classad2
 
@@ -16,7 +18,8 @@ from condor_pydagman.adapters.descriptions import BINDINGS, reason_of
 TRUE, FALSE, UNKNOWN = 1, 0, -1
 MAX_SHOWN = 8  # values
 MAX_SHOWN_CHARACTERS = 60  # of one value
-_RESULT = "RunIf"
+_MAX_KEPT = 256  # expressions, read
+_MAX_KEPT_CHARACTERS = 500  # of one of them: what is kept is memory that others can't have
 
 
 def mistake(expression: str) -> str:
@@ -34,10 +37,9 @@ def evaluate(expression: str, ad: str, shown: Sequence[Sequence[str]]) -> tuple[
     `shown` are parts of the expression, as people know them and as they are in it.
     """
     try:
-        # One text: to read it takes longer than to evaluate it.  A remark may end the expression.
-        whole = classad2.ClassAd(f"{ad.rstrip()[:-1]};{_RESULT}=({expression}\n)]")
-        value = whole.eval(_RESULT)
-    except (KeyError, classad2.ClassAdException, *BINDINGS) as error:
+        whole = classad2.ClassAd(ad)
+        value = _expression(expression).eval(whole)
+    except (classad2.ClassAdException, *BINDINGS) as error:
         return UNKNOWN, f"it can't be read: {reason_of(error)}"
     by = _shown(whole, shown)
     if isinstance(value, bool):
@@ -48,11 +50,24 @@ def evaluate(expression: str, ad: str, shown: Sequence[Sequence[str]]) -> tuple[
     )
 
 
+def _expression(text: str) -> Any:
+    """An expression that has been read, which takes longer than to evaluate it.  Nodes of one kind
+    have the same one: names of parents are replaced."""
+    return _kept(text) if len(text) <= _MAX_KEPT_CHARACTERS else _read(text)
+
+
+def _read(text: str) -> Any:
+    return classad2.ExprTree(f"({text}\n)")  # a remark may end it
+
+
+_kept = lru_cache(_MAX_KEPT)(_read)
+
+
 def _shown(ad: object, shown: Sequence[Sequence[str]]) -> str:
     parts = []
     for name, inside in shown[:MAX_SHOWN]:
         try:
-            value = literal(classad2.ExprTree(inside).eval(ad))
+            value = literal(_expression(inside).eval(ad))
         except (classad2.ClassAdException, *BINDINGS):
             value = None
         parts.append(f"{name} is {(value or 'an error')[:MAX_SHOWN_CHARACTERS]}")

@@ -3,6 +3,7 @@ bookkeeping, as in `run_records`."""
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
 
 from condor_pydagman.engine import actions as do
@@ -24,7 +25,8 @@ class Unread:
     __slots__ = ("records",)
 
     def __init__(self) -> None:
-        self.records: dict[int, tuple[float, Records]] = {}
+        # A plain dictionary takes the longer to find its first entry, the more it has lost there.
+        self.records: OrderedDict[int, tuple[float, Records]] = OrderedDict()
 
     def __contains__(self, node: int) -> bool:
         return node in self.records

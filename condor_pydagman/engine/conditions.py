@@ -8,10 +8,7 @@ command changed what it was found by does not count: the condition is evaluated 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-
-from condor_pydagman.dagfile.condition_text import PARENTS, Reference, references, renamed
+from condor_pydagman.dagfile.condition_text import PARENTS, renamed
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle, views
 from condor_pydagman.engine.inputs import ConditionsEvaluated, LogEvent
@@ -22,13 +19,6 @@ from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.vocabulary import JournalRecord
 
 MAX_ASKED = 200  # conditions that one request has
-_COUNTED = {State.DONE: "Done", State.FAILED: "Failed", State.FUTILE: "Futile"}
-_COUNTS = ("Done", "Failed", "Skipped", "Futile")
-_COUNT_WORD = re.compile(
-    r'"(?:[^"\\]|\\.)*"'  # nothing in a text counts
-    r"|(?<![\w.'])(Done|Failed|Skipped|Futile|Total)(?![\w.'])",
-    re.IGNORECASE,
-)
 
 
 # Ask.
@@ -51,8 +41,9 @@ def ask_if_due(run: RunState) -> None:
         for node in due:
             _start(run, node)
         return
+    counted: dict[str, str] = {}
     for begin in range(0, len(due), MAX_ASKED):
-        wanted = tuple(_wanted(run, node) for node in due[begin : begin + MAX_ASKED])
+        wanted = tuple(_wanted(run, node, counted) for node in due[begin : begin + MAX_ASKED])
         run.emit(do.EvaluateConditions(wanted))
 
 
@@ -87,37 +78,32 @@ def next_time(run: RunState) -> float | None:
 # What a condition is evaluated with.
 
 
-def _wanted(run: RunState, node: int) -> do.ConditionWanted:
+def _wanted(run: RunState, node: int, counted: dict[str, str]) -> do.ConditionWanted:
     """The expression with short names in place of those of nodes, which ClassAds would take for
-    equal if they differ in upper and lower case only; and the ad in which these have values."""
-    text = run.dag.conditions[node].expression
-    parents: dict[str, str] = {}
-    categories: dict[str, str] = {}
+    equal if they differ in upper and lower case only; and the ad in which these have values.
 
-    def short(one: Reference) -> str:
-        names = parents if one.what == PARENTS else categories
-        return names.setdefault(one.name, f"n{len(names)}")
-
-    expression = renamed(text, short)
-    shown = [
-        (text[one.start : one.stop], expression[other.start : other.stop])
-        for one, other in zip(references(text), references(expression))
-        if one.key
-    ]
-    shown += [(word, word) for word in _COUNT_WORD.findall(text) if word]
-    ad = [
-        "[",
-        _ad("Parents", ((to, _facts(run, run.dag.ids[name])) for name, to in parents.items())),
-        _ad("Category", ((to, _category(run, name)) for name, to in categories.items())),
-        _counts(run, run.nodes.turns.parents[node]),
-        f"Retries={run.nodes.retries.get(node, 0)}]",
-    ]
-    number = run.conditions.ask(node)
-    return do.ConditionWanted(node, number, expression, "".join(ad), tuple(dict.fromkeys(shown)))
-
-
-def _ad(name: str, members: Iterator[tuple[str, str]]) -> str:
-    return f"{name}=[{''.join(f'{to}=[{facts}];' for to, facts in members)}];"
+    `counted`: the categories whose nodes have been counted, which takes long.
+    """
+    short: dict[tuple[str, str], str] = {}
+    expression, values, counts = renamed(
+        run.dag.conditions[node].expression,
+        lambda one: short.setdefault((one.what, one.name), f"n{len(short)}"),
+    )
+    parents = categories = ""
+    for (what, name), to in short.items():
+        if what == PARENTS:
+            parents += f"{to}=[{_facts(run, run.dag.ids[name])}];"
+        else:
+            if name not in counted:
+                counted[name] = _category(run, name)
+            categories += f"{to}=[{counted[name]}];"
+    ad = (
+        f"[Parents=[{parents}];Category=[{categories}];"
+        f"{_counts(run, run.nodes.turns.parents[node])};"
+        f"Retries={run.nodes.retries.get(node, 0)}]"
+    )
+    shown = tuple(dict.fromkeys((*values, *zip(counts, counts))))
+    return do.ConditionWanted(node, run.conditions.ask(node), expression, ad, shown)
 
 
 def _facts(run: RunState, node: int) -> str:
@@ -128,15 +114,19 @@ def _facts(run: RunState, node: int) -> str:
 
 
 def _counts(run: RunState, nodes: tuple[int, ...]) -> str:
-    found = dict.fromkeys(_COUNTS, 0)
-    states, skipped = run.nodes.states, run.conditions.skipped
+    done = failed = skipped = futile = 0
+    states, were_skipped = run.nodes.states, run.conditions.skipped
     for node in nodes:
         state = states[node]
-        if node in skipped:
-            found["Skipped"] += 1
-        elif state in _COUNTED:
-            found[_COUNTED[State(state)]] += 1
-    return "".join(f"{name}={count};" for name, count in found.items()) + f"Total={len(nodes)};"
+        if node in were_skipped:
+            skipped += 1
+        elif state == State.DONE:
+            done += 1
+        elif state == State.FAILED:
+            failed += 1
+        elif state == State.FUTILE:
+            futile += 1
+    return f"Done={done};Failed={failed};Skipped={skipped};Futile={futile};Total={len(nodes)}"
 
 
 def _category(run: RunState, name: str) -> str:

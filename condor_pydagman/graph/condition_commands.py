@@ -38,7 +38,7 @@ def run_if(building: Building, command: commands.RunIf) -> None:
     def full(one: Reference) -> str:
         return attribute_name(_full_name(building, one))
 
-    expression = building.text(renamed(command.expression, full))
+    expression = building.text(renamed(command.expression, full).text)
     new = building.share(Condition(expression, command.otherwise == SKIP))
     for node in building.nodes(command.node):
         _refuse_special(building, node, "RUN_IF")

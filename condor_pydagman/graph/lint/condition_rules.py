@@ -9,19 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from condor_pydagman.dagfile.condition_text import PARENTS, Reference, references
+from condor_pydagman.dagfile.condition_text import COUNTS, PARENTS, Reference, references
 from condor_pydagman.dagfile.expression_text import free_names
 from condor_pydagman.graph.condition_commands import parents_of
 from condor_pydagman.graph.lint.findings import Findings
 from condor_pydagman.graph.model import Dag
 
 CODE = "DAG415"
-_COUNTS = ("Done", "Failed", "Skipped", "Futile", "Total")
 _OF_PARENTS = ("Outcome", "ExitCode", "Signal", "Retries")
 _OUTCOMES = ("DONE", "FAILED", "SKIPPED", "FUTILE")
 _LITERALS = ("true", "false", "undefined", "error", "is", "isnt")
 _TOP = frozenset(
-    (*(name.lower() for name in _COUNTS), "retries", *_LITERALS, "parents", "category", "my")
+    (*(name.lower() for name in COUNTS), "retries", *_LITERALS, "parents", "category", "my")
 )
 _BARE_COUNT = re.compile(r"[\s(]*(Done|Failed|Skipped|Futile|Total|Retries)[\s)]*", re.IGNORECASE)
 _OUTCOME_IS = re.compile(
@@ -47,7 +46,7 @@ def _remarks(dag: Dag, node: int, expression: str) -> Iterator[tuple[str, str]]:
             yield f"{name} has no meaning there, so it is undefined", _hint(dag, node, name)
     if not dag.has_parents(node):
         for name in dict.fromkeys(
-            name for name in free_names(expression) if _is_one_of(name, _COUNTS)
+            name for name in free_names(expression) if _is_one_of(name, COUNTS)
         ):
             yield f"it has no parents, so {name} is 0", "give the node parents with a PARENT line"
     count = _BARE_COUNT.fullmatch(expression)
@@ -85,8 +84,8 @@ def _unpublished(dag: Dag, one: Reference) -> Iterator[tuple[str, str]]:
 
 
 def _uncounted(one: Reference) -> Iterator[tuple[str, str]]:
-    if one.key and not _is_one_of(one.key, _COUNTS):
-        yield f"a category has no {one.key}, so it is undefined", f"expected {_listed(_COUNTS)}"
+    if one.key and not _is_one_of(one.key, COUNTS):
+        yield f"a category has no {one.key}, so it is undefined", f"expected {_listed(COUNTS)}"
 
 
 def _is_one_of(key: str, names: tuple[str, ...]) -> bool:

@@ -40,6 +40,15 @@ def test_by_which_values() -> None:
     assert evaluate("Done", AD, shown[2:]) == (UNKNOWN, "it is 1, not true or false; Done is 1")
 
 
+@pytest.mark.parametrize("more", ["", " || false" * 100])
+def test_an_expression_comes_to_something_else_in_another_ad(more: str) -> None:
+    expression, shown = f"Parents.n0.n > 3{more}", [("Parents.A.n", "Parents.n0.n")]
+    other = AD.replace("n=5", "n=2")
+    for _ in range(2):
+        assert evaluate(expression, AD, shown) == (TRUE, "Parents.A.n is 5")
+        assert evaluate(expression, other, shown) == (FALSE, "Parents.A.n is 2")
+
+
 def test_what_can_be_read_at_all() -> None:
     assert mistake("Parents.A.n > 3") == ""
     assert mistake("1 ; 2")

@@ -27,10 +27,23 @@ def test_references(expression: str, found: list[tuple[str, str, str]]) -> None:
 def test_other_names() -> None:
     expression = "Parents.A.x > Parents.'b c'.y && Category.A.Done"
     new = renamed(expression, lambda one: f"N{len(one.name)}")
-    assert new == "Parents.N1.x > Parents.N3.y && Category.N1.Done"
+    assert new.text == "Parents.N1.x > Parents.N3.y && Category.N1.Done"
+    assert new.values == [
+        ("Parents.A.x", "Parents.N1.x"),
+        ("Parents.'b c'.y", "Parents.N3.y"),
+        ("Category.A.Done", "Category.N1.Done"),
+    ]
+    assert renamed("isUndefined(Parents.A)", lambda one: "N").values == []
     (first, *_) = references(expression)
     assert expression[first.start : first.stop] == "Parents.A.x"
     assert expression[first.begin : first.end] == "A"
+
+
+def test_counts_are_words_of_their_own() -> None:
+    expression = """Done + failed > Total && Category.c.Done + My.Futile + 'Skipped' + DoneX
+        // Futile
+        || "Skipped" == x"""
+    assert renamed(expression, lambda one: one.name).counts == ["Done", "failed", "Total"]
 
 
 @pytest.mark.parametrize("name", ["A", "S+A", "a'b", "x\\", "true", "Parent", "1", "", "_x9"])

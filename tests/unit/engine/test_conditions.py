@@ -172,6 +172,15 @@ def test_categories() -> None:
     assert dag.state("X") == State.READY
 
 
+def test_a_category_is_counted_for_each_time_that_it_is_asked_for() -> None:
+    conditions = dict.fromkeys("XYZ", "Category.c.Done == 1")
+    dag = decided("A -> X Y; B -> Z", conditions=conditions, categories={"A": "c", "B": "c"})
+    dag.run("A", 1)
+    assert [dag.state(name) for name in "XYZ"] == [State.READY, State.READY, State.WAITING]
+    dag.run("B", 2)
+    assert dag.said("Node Z is skipped, since RUN_IF Category.c.Done == 1 is false")
+
+
 def test_weak_edges_are_as_good_as_others() -> None:
     dag = decided("A ~> X", conditions={"X": GOOD})
     dag.run("A", 1, value=1)
