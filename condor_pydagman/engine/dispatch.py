@@ -55,18 +55,19 @@ def dispatch(run: RunState) -> None:
         reconcile.ask(run)
     if run.phase is Phase.RECONCILING:
         return
+    has_sites, has_extras = bool(run.sites), run.has_extras
     if run.unconfirmed.actions:
         _rewrite_unconfirmed(run)
     if run.steering.cancelled:
         steering.enforce(run)
     if run.steering.unprioritized:
         dag_priority.tell_jobs(run)
-    if run.sites:
+    if has_sites:
         site_policies.fail_siteless(run)
         site_leaving.enforce(run)
     if run.removals:
         _remove_clusters(run)
-    if run.brakes:
+    if has_extras and run.brakes:
         brake.write_records(run)
         brake.hold_jobs(run)
     if run.steering.awaited or run.brakes.awaited:
@@ -84,18 +85,14 @@ def dispatch(run: RunState) -> None:
         growth.work(run)
     if run.growth.has_grown or run.growth.letting_go is not None:
         letting_go.work(run)
-    if run.feeder:
+    if has_extras and run.feeder:
         feeder.work(run)
     rerun.settle(run)
-    if run.dag.published:
-        node_results.work(run)
-    if run.cache:
-        result_cache.work(run)
-    if run.conditions:
-        conditions.ask_if_due(run)
+    if has_extras:
+        _work_on_results(run)
     if run.save_points.due:
         _write_save_points(run)
-    if run.sites:
+    if has_sites:
         _match_sites(run)
     if not run.frozen:
         _start_pending(run)
@@ -103,6 +100,16 @@ def dispatch(run: RunState) -> None:
         shared_limits.ask_if_due(run)
     if run.end.wanted is None or not run_end.end_if_wanted(run):
         run_end.end_if_finished(run)
+
+
+def _work_on_results(run: RunState) -> None:
+    """What nodes publish, and what is decided by what others have come to."""
+    if run.dag.published:
+        node_results.work(run)
+    if run.cache:
+        result_cache.work(run)
+    if run.conditions:
+        conditions.ask_if_due(run)
 
 
 def _match_sites(run: RunState) -> None:
@@ -130,7 +137,7 @@ def _start_pending(run: RunState) -> None:
         scripts.start_hold_scripts(run)
     if run.end.wanted is None and (run.ready or run.submission.in_a_row):
         submission.submit_ready(run)
-        while run.enough and run.mode is Mode.DRY_RUN and enough.open_reached(run):
+        while run.mode is Mode.DRY_RUN and run.enough and enough.open_reached(run):
             submission.submit_ready(run)
     if run.halted and run.end.wanted is None:
         operator.end_if_drained(run)

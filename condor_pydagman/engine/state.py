@@ -83,6 +83,8 @@ class RunState:
         shared: limits that the DAG shares with others.
         starts: how many nodes may be submitted in a minute.
         limited_queues: `ready` and those of scripts, if nodes keep to shared limits; else None.
+        has_extras: whether there are brakes, a FEEDER, conditions, or nodes that publish or have a
+            CACHE; mostly not, and to ask each of them takes time at every input.
         conditions: nodes that run if a condition is true.
         results: what nodes have published for conditions.
         cache: nodes that do not run if nothing has changed since they were done.
@@ -108,6 +110,7 @@ class RunState:
         "final",
         "growth",
         "halt",
+        "has_extras",
         "job_table",
         "jobstate_lines",
         "limited_queues",
@@ -161,6 +164,8 @@ class RunState:
         self.mode = mode
         self.growth = growth
         self.cache = Cache(dag, cached)
+        extras = (dag.brakes, dag.feeder, dag.published, dag.cached, dag.conditions)
+        self.has_extras = any(extras)
         self.now = 0.0
         self.out: list[do.Action] = []
         self._reset_run_state(first_sequence)
