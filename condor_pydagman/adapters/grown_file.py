@@ -8,6 +8,7 @@ from typing import BinaryIO
 from condor_pydagman.adapters import files, own_files
 from condor_pydagman.errors import FileError, is_machine_error
 from condor_pydagman.graph.piece import PieceText
+from condor_pydagman.graph.stepwise import Steps
 from condor_pydagman.records.grown_sections import (
     MAX_HEAD_BYTES,
     is_cut_short,
@@ -31,14 +32,15 @@ class GrownFile:
         self._places: dict[str, tuple[int, int]] | None = None  # where bodies begin, their length
         self._end = 0  # of the last whole section
 
-    def keep(self, text: PieceText) -> str:
-        """Have a text on the disk when this returns; returns its digest.
+    def keep(self, text: PieceText) -> Steps[str]:
+        """Have a text on the disk after the last step; returns its digest.
 
         Raises:
             FileError: it could not be written; what was there before is still there.  Transient
                 if another try may succeed, as on a disk that is full.
         """
-        digest, data = section(text)
+        digest, data = yield from section(text)
+        yield
         if digest not in self._known():
             try:
                 self._append(data)

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 
 from condor_pydagman.adapters.grown_file import GrownFile
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.graph.piece import Piece, PieceText, at_once, read_piece
+from condor_pydagman.graph.piece import Piece, PieceText, read_piece
 from condor_pydagman.graph.problems import DagFileErrors
+from condor_pydagman.graph.stepwise import Steps, at_once
 from condor_pydagman.names import DagPaths
 
 
@@ -18,13 +19,14 @@ class KeptPieces(Mapping[str, Piece]):
         self._dag, self._file = dag, file
         self._ready: dict[str, Piece] = {}
 
-    def keep(self, piece: Piece, text: PieceText) -> Piece:
-        """Have the text of a piece on the disk; returns the piece with its digest.
+    def keep(self, piece: Piece, text: PieceText) -> Steps[Piece]:
+        """Have the text of a piece on the disk after the last step; returns the piece with its
+        digest.
 
         Raises:
             FileError: it could not be written.
         """
-        piece = piece._replace(digest=self._file.keep(text))
+        piece = piece._replace(digest=(yield from self._file.keep(text)))
         self._ready[piece.digest] = piece
         return piece
 

@@ -19,8 +19,9 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.errors import FileError
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import Extension, Feeding
-from condor_pydagman.graph.piece import Piece, PieceText, Steps, read_piece, scattered
+from condor_pydagman.graph.piece import Piece, PieceText, read_piece, scattered
 from condor_pydagman.graph.problems import DagFileErrors
+from condor_pydagman.graph.stepwise import Steps
 from condor_pydagman.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -213,7 +214,7 @@ class GrowthDesk:
         yield
         if order.dry:
             return piece
-        return self._pieces.keep(piece, text._replace(texts=texts.known))
+        return (yield from self._pieces.keep(piece, text._replace(texts=texts.known)))
 
     def _text(self, order: _Order, how: Extension, texts: Texts) -> PieceText:
         dag, engine, node = self._run.dag, self._run.engine, order.node

@@ -17,7 +17,6 @@ from condor_pydagman.engine.node_states import NOT_BEGUN, Cause, State
 from condor_pydagman.engine.run_records import CONFIRM_TIMEOUT_S
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.graph.grow import Growth
-from condor_pydagman.graph.model import DONE
 from condor_pydagman.graph.piece import Piece, add_piece
 from condor_pydagman.vocabulary import FEEDING, LAST, NO_NODE, RETURN_GROWTH_FAILED, JournalRecord
 
@@ -66,9 +65,10 @@ def obstacle(run: RunState, piece: Piece) -> str:
             f"it has {piece.size:,} nodes, and the FEEDER may add {room:,} more: AT-MOST"
             f" {run.feeder.nodes + room:,}"
         )
-    for name in piece.dag.names[: piece.size]:
-        if name in run.dag.ids:
-            return f"there is a node {name} already"
+    names, known = piece.dag.names[: piece.size], run.dag.ids.keys()
+    if not known.isdisjoint(names):
+        name = next(name for name in names if name in known)
+        return f"there is a node {name} already"
     for node in piece.children:
         if has_begun(run, node):
             return f"node {run.dag.names[node]} has begun: it can't get another parent"
@@ -206,11 +206,18 @@ def _extend(run: RunState, piece: Piece, number: int) -> Growth:
         for node in growth.nodes:
             run.query.introduce(node, run.dag.names[node])
     run.categories.grow(run.dag.categories, growth.nodes)
-    done = [node for node in growth.nodes if run.dag.flags[node] & DONE]
-    for node in done:
+    for node in growth.done:
         run.nodes.move(node, Cause.MARKED_DONE, run.now)
-    for node in done:
+    for node in growth.done:
         free += run.nodes.release_children(node)
+    if run.nodes.count_all(State.FAILED) or run.nodes.count_all(State.FUTILE):
+        _mark_futile(run, growth)
+    _set_free(run, free)
+    return growth
+
+
+def _mark_futile(run: RunState, growth: Growth) -> None:
+    """Mark what stands behind nodes that have failed, or can't run."""
     for node, successors, weak in growth.behind:
         state = run.nodes.states[node]
         if state == State.FUTILE:
@@ -218,8 +225,6 @@ def _extend(run: RunState, piece: Piece, number: int) -> Growth:
         elif state == State.FAILED and node not in run.steering.barren:
             strong = [vertex for vertex, mark in zip(successors, weak) if not mark]
             run.nodes.mark_futile_from(strong, run.now)
-    _set_free(run, free)
-    return growth
 
 
 def _set_free(run: RunState, nodes: list[int]) -> None:

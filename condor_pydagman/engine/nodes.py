@@ -134,7 +134,7 @@ class Nodes:
         self.changes += 1
         for node, parents in growth.before:
             self.waiting[node] += parents
-        free = [node for node in growth.nodes if not self.waiting[node]]
+        free = growth.roots.copy()
         for node, successors, weak in growth.behind:
             if self.states[node] == State.DONE:
                 free += self._release(successors)

@@ -19,7 +19,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, compress, count, islice, repeat
 from operator import eq, ge, le, lt
 
-from condor_pydagman.graph.rows import Rows
+from condor_pydagman.graph.rows import MoreRows, Rows
+from condor_pydagman.graph.stepwise import Steps, at_once
 from condor_pydagman.named_tuple import NamedTuple
 
 
@@ -37,6 +38,20 @@ class FlatEdges(NamedTuple):
     first_parent: array[int]
     parents: array[int]
     weak: bytearray
+
+
+class MoreEdges(NamedTuple):
+    """Edges that are to be added to others, numbered as they are to be there.
+
+    Attributes:
+        after, before: the rows of children, and of parents.
+        nodes, junctions: how many there are to be behind those that are there.
+    """
+
+    after: MoreRows
+    before: MoreRows
+    nodes: int
+    junctions: int
 
 
 class Edges:
@@ -127,34 +142,48 @@ class Edges:
 
         `parents_later`: `parents` is not expected to be called; if it is, it sorts then.
         """
+        at_once(self.finish_in_steps(nodes, parents_later=parents_later))
+
+    def finish_in_steps(self, nodes: int, *, parents_later: bool = False) -> Steps[None]:
+        """As `finish`."""
         self._nodes = nodes
         if self._weak:
             self._weak.extend(bytes(len(self._tails) - len(self._weak)))
         self._sort_by_tail()
+        yield
         repeating = set() if self._in_order else self._after.with_repeats()
         if repeating:
             self._drop_repeats(repeating)
             self._sort_by_tail()
+        yield
         self._before = Rows.counted(self._heads, nodes, self._junctions)
         self._unsorted = self._heads, self._tails
         if not parents_later:
             self._sort_parents()
         self._tails, self._heads, self._weak = array("i"), array("i"), bytearray()
 
-    def grow(
-        self, more: Edges, moved: Sequence[int], nodes: int, *, junctions: bool = True
-    ) -> None:
-        """Add the edges of another DAG; both are finished, and no edge is in both.
+    def numbered(
+        self, more: Edges, moved: Sequence[int], nodes: int, *, junctions: bool
+    ) -> Steps[MoreEdges]:
+        """The edges of another DAG, for `grow`; both are finished, and no edge is in both.
 
         Vertex v of the other one is `moved[v]` here: the first `nodes` ones have new numbers, and
         so have its `junctions`; the numbers of others are here already.
         """
-        self._by_child()
-        more._by_child()
-        for own, other in ((self._after, more._after), (self._before, more._before)):
-            own.grow(other, moved, nodes, junctions=junctions)
-        self._junctions += more._junctions if junctions else 0
-        self._nodes += nodes
+        own = self._by_child()
+        yield
+        other = more._by_child()
+        yield
+        after = yield from self._after.numbered(more._after, moved, nodes, junctions=junctions)
+        before = yield from own.numbered(other, moved, nodes, junctions=junctions)
+        return MoreEdges(after, before, nodes, more._junctions if junctions else 0)
+
+    def grow(self, more: MoreEdges) -> None:
+        """Add edges, which have been numbered since these have been changed."""
+        self._after.grow(more.after)
+        self._before.grow(more.before)
+        self._junctions += more.junctions
+        self._nodes += more.nodes
 
     def let_go(self, gone: Collection[int]) -> None:
         """Drop all edges of some vertices, whose numbers can be given to others then."""

@@ -4,15 +4,23 @@ The last nodes of a piece may stand for nodes that the Dag has already: a piece 
 to them, and says nothing else about them.  Numbers of nodes and junctions do not change, so that
 what is kept by number elsewhere only has to get longer; but numbers of nodes that have been let go
 (`let_go`) are given to new ones, if there are enough of them.
+
+It takes two parts: all of the piece is numbered as it is to be in the Dag, in steps (`numbered`);
+then that is put behind what is there (`extend`), in one go but quickly.
 """
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, compress, repeat
+from operator import and_, not_
+from typing import Any
 
-from condor_pydagman.graph.model import BY_NODE, Dag, Splice
+from condor_pydagman.graph.edges import MoreEdges
+from condor_pydagman.graph.model import BY_NODE, DONE, Dag, Splice
+from condor_pydagman.graph.stepwise import Steps
+from condor_pydagman.graph.variable_table import MoreVariables
 from condor_pydagman.named_tuple import NamedTuple
 
 
@@ -27,18 +35,42 @@ class Growth(NamedTuple):
         junctions_waiting: the same of these.
         behind: nodes that were there, each with its new successors, and 1 for each that is weak.
         before: nodes that were there, each with the number of its new predecessors.
+        roots: the new nodes without predecessors.
+        done: the new nodes that are done before the start.
     """
 
     nodes: Sequence[int]
     waiting: Sequence[int]
     junctions: Sequence[int]
     junctions_waiting: Sequence[int]
-    behind: list[tuple[int, Sequence[int], Sequence[int]]]
+    behind: Sequence[tuple[int, Sequence[int], Sequence[int]]]
     before: list[tuple[int, int]]
+    roots: list[int]
+    done: list[int]
 
 
-def extend(dag: Dag, piece: Dag, known: Sequence[int] = ()) -> Growth:
-    """Add the nodes and edges of a piece; both are finished.
+class NumberedPiece(NamedTuple):
+    """A piece, and what of it depends on the numbers of its nodes, as these are to be in its Dag.
+
+    Attributes:
+        piece: all else.
+        growth: what is told of it.
+        ids: by name of a node.
+        edges: all of them.
+        variables: if the nodes are put behind those that are there; else None.
+        by_node: the attributes of `BY_NODE` that are not empty.
+    """
+
+    piece: Dag
+    growth: Growth
+    ids: dict[str, int]
+    edges: MoreEdges
+    variables: MoreVariables | None
+    by_node: dict[str, dict[int, Any]]
+
+
+def numbered(dag: Dag, piece: Dag, known: Sequence[int] = ()) -> Steps[NumberedPiece]:
+    """A piece as it is to be in a Dag, if that does not change before `extend`; both are finished.
 
     `known`: the nodes of `dag` that the last nodes of the piece stand for, in their order.
 
@@ -46,32 +78,56 @@ def extend(dag: Dag, piece: Dag, known: Sequence[int] = ()) -> Growth:
     there already.
     """
     count = len(piece) - len(known)
-    new = dag.new_numbers(count)
-    growth = _add_edges(dag, piece, known, new)
-    dag.ids.update(zip(piece.names[:count], new))
+    new, junctions = dag.new_numbers(count), dag.new_junctions(len(piece.edges.junctions()))
+    moved = array("i", chain(new, known, reversed(junctions)))
+    yield
+    ids = dict(zip(piece.names[:count], new))
+    yield
+    appended = count if isinstance(new, range) else 0
+    edges = yield from dag.edges.numbered(
+        piece.edges, moved, appended, junctions=isinstance(junctions, range)
+    )
+    growth = _growth(piece, known, new, junctions, edges)
+    yield
+    variables = None
     if isinstance(new, range):
-        _append_nodes(dag, piece, new)
-    else:
-        _put_nodes(dag, piece, new)
+        variables = yield from dag.variables.numbered(piece.variables, new.start)
+    by_node = {}
     for name in BY_NODE:
         values = getattr(piece, name)
         if values:
             own = {new[node]: value for node, value in values.items() if node < count}
-            getattr(dag, name).update(own)
+            by_node[name] = own
+            yield
+    return NumberedPiece(piece, growth, ids, edges, variables, by_node)
+
+
+def extend(dag: Dag, more: NumberedPiece) -> Growth:
+    """Add the nodes and edges of a piece that has been numbered for the Dag as it is."""
+    piece, growth = more.piece, more.growth
+    dag.take_numbers(growth.nodes, growth.junctions)
+    dag.edges.grow(more.edges)
+    dag.ids.update(more.ids)
+    if more.variables is None:
+        _put_nodes(dag, piece, growth.nodes)
+    else:
+        _append_nodes(dag, piece, len(growth.nodes), more.variables)
+    for name, values in more.by_node.items():
+        getattr(dag, name).update(values)
     dag.descriptions.update(piece.descriptions)
     dag.category_limits.update(piece.category_limits)
-    dag.changed(new)
+    dag.changed(growth.nodes)
     return growth
 
 
-def _append_nodes(dag: Dag, piece: Dag, new: range) -> None:
+def _append_nodes(dag: Dag, piece: Dag, count: int, variables: MoreVariables) -> None:
     """Put nodes behind those that are there."""
-    first, count = new.start, len(new)
+    first = len(dag)
     dag.names.extend(piece.names[:count])
     dag.submits.extend(piece.submits[:count])
     dag.kinds.extend(piece.kinds[:count])
     dag.flags.extend(piece.flags[:count])
-    dag.variables.extend(piece.variables, first)
+    dag.variables.grow(variables)
     dag.places.extend(piece.places, first, count)
     dag.splices.extend(_moved(splice, first) for splice in piece.splices)
 
@@ -89,23 +145,24 @@ def _put_nodes(dag: Dag, piece: Dag, new: Sequence[int]) -> None:
             dag.variables[node] = variables
 
 
-def _add_edges(dag: Dag, piece: Dag, known: Sequence[int], new: Sequence[int]) -> Growth:
-    count, edges = len(new), piece.edges
-    appended = count if isinstance(new, range) else 0
-    junctions = dag.new_junctions(len(edges.junctions()))
-    moved = array("i", chain(new, known, reversed(junctions)))
-    waiting = edges.predecessor_counts()
-    places = range(count, len(piece))
-    before = [(node, waiting[place]) for node, place in zip(known, places) if waiting[place]]
-    behind: list[tuple[int, Sequence[int], Sequence[int]]] = [
-        (node, [moved[vertex] for vertex in edges.successors(place)], edges.weak_marks(place))
-        for node, place in zip(known, places)
-        if edges.successor_count(place)
-    ]
+def _growth(
+    piece: Dag,
+    known: Sequence[int],
+    new: Sequence[int],
+    junctions: Sequence[int],
+    edges: MoreEdges,
+) -> Growth:
+    waiting = piece.edges.predecessor_counts()
     junctions_waiting = waiting[: len(piece) - 1 : -1]
-    del waiting[count:]
-    dag.edges.grow(edges, moved, appended, junctions=isinstance(junctions, range))
-    return Growth(new, waiting, junctions, junctions_waiting, behind, before)
+    del waiting[len(new) :]
+    behind, before = edges.after.longer, edges.before.longer
+    if not (isinstance(new, range) and isinstance(junctions, range)):  # there are new ones in them
+        there = frozenset(known)
+        behind, before = ([one for one in all_ if one[0] in there] for all_ in (behind, before))
+    roots = list(compress(new, map(not_, waiting)))
+    done = list(compress(new, map(and_, piece.flags, repeat(DONE))))
+    longer = [(node, len(row)) for node, row, _ in before]
+    return Growth(new, waiting, junctions, junctions_waiting, behind, longer, roots, done)
 
 
 def _moved(splice: Splice, first: int) -> Splice:

@@ -39,6 +39,7 @@ from condor_pydagman.graph.parts import (
     Tolerance,
 )
 from condor_pydagman.graph.places import Places
+from condor_pydagman.graph.stepwise import Steps, at_once
 from condor_pydagman.graph.variable_table import Variable, VariableTable
 from condor_pydagman.names import logged_name
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
@@ -217,23 +218,29 @@ class Dag:
         """Sort the edges; only `grow` may add any from now on.  `parents_later` as in `Edges`."""
         self.edges.finish(len(self.names), parents_later=parents_later)
 
+    def finish_in_steps(self, *, parents_later: bool = False) -> Steps[None]:
+        """As `finish`."""
+        return self.edges.finish_in_steps(len(self.names), parents_later=parents_later)
+
     def new_numbers(self, count: int) -> Sequence[int]:
-        """Numbers for new nodes: those of nodes that were let go if there are enough, else a range
-        behind all others."""
+        """Numbers for new nodes, until `take_numbers`: those of nodes that were let go if there are
+        enough, else a range behind all others."""
         if not 0 < count <= len(self.free):
             return range(len(self), len(self) + count)
-        new = sorted(self.free[-count:])
-        del self.free[-count:]
-        return new
+        return sorted(self.free[-count:])
 
     def new_junctions(self, count: int) -> Sequence[int]:
         """The same for junctions, the next one first."""
         if not 0 < count <= len(self.free_junctions):
             last = ~len(self.edges.junctions())
             return range(last, last - count, -1)
-        new = self.free_junctions[-count:]
-        del self.free_junctions[-count:]
-        return new
+        return self.free_junctions[-count:]
+
+    def take_numbers(self, nodes: Sequence[int], junctions: Sequence[int]) -> None:
+        """They are free no more."""
+        for new, free in ((nodes, self.free), (junctions, self.free_junctions)):
+            if not isinstance(new, range):
+                del free[-len(new) :]
 
     @property
     def next_join(self) -> int:
@@ -349,14 +356,21 @@ class Dag:
     def renumber(self, order: Sequence[int]) -> None:
         """Node `order[n]` becomes node n; before `finish`, or when `edges` have been numbered anew.
         Nodes that are not among them have been let go."""
+        at_once(self.renumber_in_steps(order))
+
+    def renumber_in_steps(self, order: Sequence[int]) -> Steps[None]:
+        """As `renumber`."""
         new = array("i", bytes(4 * len(self)))
         for node, old in enumerate(order):
             new[old] = node
+        yield
         self.names = [self.names[old] for old in order]
         self.submits = [self.submits[old] for old in order]
         self.kinds = bytearray(map(self.kinds.__getitem__, order))
         self.flags = bytearray(map(self.flags.__getitem__, order))
+        yield
         self.ids = dict(zip(self.names, range(len(self.names))))
+        yield
         for name in BY_NODE:
             setattr(self, name, {new[node]: value for node, value in getattr(self, name).items()})
         self.site_groups = [
@@ -372,7 +386,9 @@ class Dag:
             else use._replace(nodes=tuple(sorted(new[node] for node in use.nodes)))
             for use in self.limit_uses
         ]
+        yield
         self.variables.renumber(new)
+        yield
         if not self.free:
             self.edges.renumber(new)
         self.places.renumber(order)

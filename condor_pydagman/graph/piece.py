@@ -7,8 +7,9 @@ become of the files.  Reading takes a step at a time: the caller has other thing
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import compress
+from operator import not_
 
 from condor_pydagman.dagfile.growth_lines import PLACE
 from condor_pydagman.dagfile.lines import in_blocks
@@ -17,28 +18,14 @@ from condor_pydagman.graph import splices, whole
 from condor_pydagman.graph.apply_bulk import NotSimple
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.cycle import find_cycle
-from condor_pydagman.graph.grow import Growth, extend
+from condor_pydagman.graph.grow import Growth, NumberedPiece, extend, numbered
 from condor_pydagman.graph.model import Brought, Dag, Extension, Feeding, GrownPiece
 from condor_pydagman.graph.piece_building import Begun, PieceBuilding
 from condor_pydagman.graph.problems import DagFileErrors, ProcessingError
 from condor_pydagman.graph.reading import MAX_ERRORS, DagReader, placed
+from condor_pydagman.graph.stepwise import OBJECTS, Steps, at_once, in_parts
 from condor_pydagman.named_tuple import NamedTuple
 
-_T = TypeVar("_T")
-Steps = Generator[None, None, _T]  # each `next` is a step; returns the result
-
-
-def at_once(steps: Steps[_T]) -> _T:
-    """Take all steps, one after the other, where nothing else is to be done in between."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as stop:
-            result: _T = stop.value
-            return result
-
-
-STEP = 3000  # vertices that are looked at in one step
 _NO_NAME = re.compile(r"[\s\"'\\+{}\x00-\x1f\x7f]")
 
 
@@ -81,6 +68,8 @@ class Piece(NamedTuple):
         children: those of `known` that get new parents.
         base: how often the DAG had changed when this one was read.
         feeding: if the FEEDER has given it.
+        ordered: names of nodes of the DAG that get parents which it has, too.
+        numbered: it as it is to be in the DAG, if that has not changed since it was read.
     """
 
     dag: Dag
@@ -90,6 +79,13 @@ class Piece(NamedTuple):
     children: tuple[int, ...] = ()
     base: int = 0
     feeding: Feeding | None = None
+    ordered: tuple[str, ...] = ()
+    numbered: NumberedPiece | None = None
+
+    def __repr__(self) -> str:
+        """For people: without the nodes, which may be very many."""
+        shown = (self.size, self.known, self.node, self.digest, self.children, self.base)
+        return f"Piece{(*shown, self.feeding)}"
 
     @property
     def size(self) -> int:
@@ -99,12 +95,14 @@ class Piece(NamedTuple):
 
 def add_piece(dag: Dag, piece: Piece, number: int) -> Growth:
     """Add a piece to its DAG; the node that has added it adds nothing any more."""
+    more = piece.numbered
+    if more is None or piece.base != dag.changes:
+        more = at_once(numbered(dag, piece.dag, piece.known))
     if piece.node in dag.ids:  # else it has been let go
         dag.extensions.pop(dag.ids[piece.node], None)
     dag.pieces.append(GrownPiece(number, piece.digest, piece.node, piece.size, piece.feeding))
-    growth = extend(dag, piece.dag, piece.known)
-    children = {dag.names[child] for child in _ordered_anew(piece)}
-    dag.brought[number] = Brought(growth.nodes, growth.junctions, tuple(sorted(children)))
+    growth = extend(dag, more)
+    dag.brought[number] = Brought(growth.nodes, growth.junctions, piece.ordered)
     return growth
 
 
@@ -218,11 +216,15 @@ def _read(
     if not errors:
         known = yield from _finish(building, text)
         children = _children(building.dag, known)
+        yield
         piece = Piece(building.dag, known, text.node, digest, children, base, text.feeding)
         errors += yield from _cycles(dag, piece, text.file)
     if errors:
         raise DagFileErrors(errors, building.dag.warnings, reader.lost)
-    return piece
+    ordered = {dag.names[child] for child in _ordered_anew(piece)}
+    yield
+    more = yield from numbered(dag, piece.dag, known)
+    return piece._replace(ordered=tuple(sorted(ordered)), numbered=more)
 
 
 def _texts(texts: Mapping[str, str]) -> Callable[[str], Iterator[str]]:
@@ -258,7 +260,7 @@ def _finish(building: PieceBuilding, text: PieceText) -> Steps[tuple[int, ...]]:
         order += stand_ins
     splices.note(building)
     if order != list(range(len(order))):
-        piece.renumber(order)
+        yield from piece.renumber_in_steps(order)
     yield
     piece.category_limits, piece.descriptions = scope.limits, scope.descriptions
     known = list(stand_ins.values())
@@ -275,7 +277,7 @@ def _finish(building: PieceBuilding, text: PieceText) -> Steps[tuple[int, ...]]:
         if children and leaves:
             piece.add_edges(leaves, sorted(children))
     yield
-    piece.finish()
+    yield from piece.finish_in_steps(parents_later=True)
     yield
     return tuple(known)
 
@@ -305,16 +307,21 @@ def _children(piece: Dag, known: Sequence[int]) -> tuple[int, ...]:
 
 def _cycles(dag: Dag, piece: Piece, file: str) -> Steps[list[ProcessingError]]:
     """A cycle through the DAG and the piece, as an error; an edge that the DAG has already, too."""
-    errors = [
-        ProcessingError(
-            f"{dag.names[parent]} is a parent of {dag.names[child]} already",
-            file=file,
-            hint="take the PARENT line out",
-        )
-        for parent, child in _edges_between_known(piece)
-        if child in dag.successors(parent)
-    ]
-    if _stands_alone(dag, piece):
+    errors = []
+    for places in in_parts(range(piece.size, len(piece.dag))):
+        errors += [
+            ProcessingError(
+                f"{dag.names[parent]} is a parent of {dag.names[child]} already",
+                file=file,
+                hint="take the PARENT line out",
+            )
+            for parent, child in _edges_between_known(piece, places)
+            if child in dag.successors(parent)
+        ]
+        yield
+    alone = _stands_alone(dag, piece)
+    yield
+    if alone:
         cycle = yield from _cycle_inside(piece.dag)
     else:
         cycle = yield from _Search(dag, piece).cycle()
@@ -346,11 +353,12 @@ def _stands_alone(dag: Dag, piece: Piece) -> bool:
 def _cycle_inside(dag: Dag) -> Steps[list[str]]:
     """A cycle of a piece alone: names of its nodes, the first again at the end; [] if none is."""
     waiting = dag.edges.predecessor_counts()
-    free = [vertex for vertex in dag.vertices() if not waiting[vertex]]
+    free = list(compress(dag.vertices(), map(not_, waiting)))
+    yield
     count = 0
     for vertex in free:  # which grows meanwhile
         count += 1
-        if not count % STEP:
+        if not count % OBJECTS:
             yield
         for after in dag.successors(vertex):
             waiting[after] -= 1
@@ -363,8 +371,10 @@ def _cycle_inside(dag: Dag) -> Steps[list[str]]:
     return [dag.names[node] for node in (*cycle, cycle[0])]
 
 
-def _edges_between_known(piece: Piece) -> Iterator[tuple[int, int]]:
-    for place, parent in enumerate(piece.known, piece.size):
+def _edges_between_known(piece: Piece, places: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """Those from the nodes that have these stand-ins."""
+    for place in places:
+        parent = piece.known[place - piece.size]
         for vertex in piece.dag.successors(place):
             if vertex >= piece.size:
                 yield parent, piece.known[vertex - piece.size]
@@ -402,7 +412,7 @@ class _Search:
             on_path.add(vertex)
             while path:
                 count += 1
-                if not count % STEP:
+                if not count % OBJECTS:
                     yield
                 after = next(ways[-1], None)
                 if after is None:

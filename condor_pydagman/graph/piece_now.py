@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.graph.piece import Piece, PieceText, at_once, read_piece, scattered
+from condor_pydagman.graph.piece import Piece, PieceText, read_piece, scattered
+from condor_pydagman.graph.stepwise import at_once
 
 ReadText = Callable[[str], str]
 

@@ -14,6 +14,28 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import accumulate, chain, compress, islice, repeat
 from operator import ge, gt, invert, lt, sub
 
+from condor_pydagman.graph.stepwise import Steps, in_parts, mapped
+from condor_pydagman.named_tuple import NamedTuple
+
+
+class MoreRows(NamedTuple):
+    """What is to be added to rows, numbered as it is to be there.
+
+    Attributes:
+        firsts, values: of nodes behind the others; the first of `firsts` is where the last row ends
+            now.
+        junction_firsts, junction_values: the same of junctions.
+        marks: those of `values`; None if nothing is marked.
+        longer: vertices that have a row, what is put behind it, and the marks of that.
+    """
+
+    firsts: array[int]
+    values: array[int]
+    junction_firsts: array[int]
+    junction_values: array[int]
+    marks: bytearray | None
+    longer: list[tuple[int, array[int], Sequence[int]]]
+
 
 class Rows:
     """Rows of vertices; nodes are numbered from 0 up, junctions from -1 down.
@@ -149,35 +171,50 @@ class Rows:
             return None
         return self._firsts, self._values
 
-    def grow(
-        self, other: Rows, moved: Sequence[int], nodes: int, *, junctions: bool = True
-    ) -> None:
-        """Add the rows of another DAG: vertex v of it is `moved[v]` here; the first `nodes` ones
-        are put behind those that are here, and so are `junctions`.  Others are here already and get
-        what is added to their rows."""
-        cut = other._firsts[nodes]
-        if other.any_marked:
-            self._mark_all()
-            marks: Iterable[int] = other._marks[:cut] if other._marks else bytes(cut)
-            self._marks.extend(marks)
-        elif self._marks:
-            self._marks.extend(bytes(cut))
-        _append(self._firsts, self._values, other._firsts[: nodes + 1], other._values[:cut], moved)
-        known = chain(range(nodes, len(other._firsts) - 1), () if junctions else other._junctions())
+    def numbered(
+        self, other: Rows, moved: Sequence[int], nodes: int, *, junctions: bool
+    ) -> Steps[MoreRows]:
+        """The rows of another DAG, for `grow`: vertex v of it is `moved[v]` here; the first `nodes`
+        ones are put behind those that are here, and so are `junctions`.  Others are here already
+        and get what is added to their rows."""
+        cut, new = other._firsts[nodes], moved.__getitem__
+        firsts = yield from mapped(len(self._values).__add__, other._firsts[: nodes + 1])
+        values = yield from mapped(new, other._values[:cut])
+        junction_firsts, junction_values = array("i"), array("i")
         if junctions:
-            _append(
-                self._junction_firsts,
-                self._junction_values,
-                other._junction_firsts,
-                other._junction_values,
-                moved,
-            )
-        for vertex in known:
-            row = other.row(vertex)
-            if row:
-                self._add(moved[vertex], array("i", map(moved.__getitem__, row)))
-                if vertex >= 0 and (other.any_marked or self.any_marked):
-                    self._add_marks(moved[vertex], other.marks_of(vertex))
+            begin = len(self._junction_values)
+            junction_firsts = yield from mapped(begin.__add__, other._junction_firsts)
+            junction_values = yield from mapped(new, other._junction_values)
+        marks = None
+        if other.any_marked:
+            marks = other._marks[:cut] if other._marks else bytearray(cut)
+        known = [*range(nodes, len(other._firsts) - 1), *(() if junctions else other._junctions())]
+        longer: list[tuple[int, array[int], Sequence[int]]] = []
+        for some in in_parts(known):
+            longer += [
+                (new(vertex), array("i", map(new, other.row(vertex))), other.marks_of(vertex))
+                for vertex in some
+                if other.count(vertex)
+            ]
+            yield
+        return MoreRows(firsts, values, junction_firsts, junction_values, marks, longer)
+
+    def grow(self, more: MoreRows) -> None:
+        """Add rows."""
+        if more.marks is not None:
+            self._mark_all()
+            self._marks.extend(more.marks)
+        elif self._marks:
+            self._marks.extend(bytes(len(more.values)))
+        self._firsts.extend(more.firsts[1:])
+        self._values.extend(more.values)
+        self._junction_firsts.extend(more.junction_firsts[1:])
+        self._junction_values.extend(more.junction_values)
+        for vertex, row, marks in more.longer:
+            there = self._more.get(vertex)
+            self._more[vertex] = row if there is None else there + row  # `row` stays as it is
+            if self.any_marked and vertex >= 0:
+                self._add_marks(vertex, marks)
 
     def let_go(self, gone: Collection[int], beside: Iterable[int]) -> None:
         """Drop the rows of vertices that are let go, and these from the rows of those `beside`
@@ -221,30 +258,11 @@ class Rows:
         self.any_marked = True
         self._marks.extend(bytes(len(self._values) - len(self._marks)))
 
-    def _add(self, vertex: int, row: array[int]) -> None:
-        if vertex in self._more:
-            self._more[vertex].extend(row)
-        else:
-            self._more[vertex] = row
-
     def _add_marks(self, vertex: int, marks: Sequence[int]) -> None:
         before = self._more_marks.setdefault(vertex, bytearray())
         missing = len(self._more[vertex]) - len(marks) - len(before)
         before.extend(bytes(missing))
         before.extend(marks)
-
-
-def _append(
-    firsts: array[int],
-    values: array[int],
-    more_firsts: array[int],
-    more_values: array[int],
-    moved: Sequence[int],
-) -> None:
-    """Put rows behind others."""
-    begin = len(values)
-    firsts.extend(map(begin.__add__, islice(more_firsts, 1, None)))
-    values.extend(map(moved.__getitem__, more_values))
 
 
 def _steps(firsts: array[int]) -> Iterator[int]:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, repeat
 
 from condor_pydagman.dagfile.bulk import simple_pairs
+from condor_pydagman.graph.stepwise import Steps, mapped
 from condor_pydagman.named_tuple import NamedTuple
 
 _NONE = -1
@@ -21,6 +22,17 @@ class Variable(NamedTuple):
     key: str
     value: str
     append: bool
+
+
+class MoreVariables(NamedTuple):
+    """What is to be added to a table, numbered as it is to be there; else as in that."""
+
+    first: int  # node
+    entries: array[int]
+    text: bytearray
+    ends: array[int]
+    append: bytearray
+    read: dict[int, tuple[Variable, ...]]
 
 
 class VariableTable(Mapping[int, "tuple[Variable, ...]"]):
@@ -83,22 +95,29 @@ class VariableTable(Mapping[int, "tuple[Variable, ...]"]):
         self._add_texts(texts, append)
         return True
 
-    def extend(self, other: VariableTable, first: int) -> None:
-        """Add those of another table; node n of it is `first + n` here, and none was here."""
-        begin, text = len(self._ends), len(self._text)
-        if other._ends:
-            self._entries.extend(repeat(_NONE, first - len(self._entries)))
-            if _NONE in other._entries:
-                entries = (one if one == _NONE else begin + one for one in other._entries)
-                self._entries.extend(entries)
-            else:
-                self._entries.extend(map(begin.__add__, other._entries))
-            self._text += other._text
-            self._ends.extend(map(text.__add__, other._ends))
-        if other._append or self._append:
+    def numbered(self, other: VariableTable, first: int) -> Steps[MoreVariables]:
+        """Those of another table, for `grow`; node n of it is `first + n` here, which has none."""
+        begin = len(self._ends)
+        move = begin.__add__
+        if _NONE in other._entries:
+            move = lambda entry: entry if entry == _NONE else begin + entry  # noqa: E731
+        entries = yield from mapped(move, other._entries)
+        ends = yield from mapped(len(self._text).__add__, other._ends)
+        read = {first + node: variables for node, variables in other._read.items()}
+        return MoreVariables(first, entries, other._text, ends, other._append, read)
+
+    def grow(self, more: MoreVariables) -> None:
+        """Add variables of other nodes, which have been numbered since these have been changed."""
+        begin = len(self._ends)
+        if more.ends:
+            self._entries.extend(repeat(_NONE, more.first - len(self._entries)))
+            self._entries.extend(more.entries)
+            self._text += more.text
+            self._ends.extend(more.ends)
+        if more.append or self._append:
             self._append.extend(bytes(begin - len(self._append)))
-            self._append.extend(other._append or bytes(len(other._ends)))
-        self._read.update((first + node, variables) for node, variables in other._read.items())
+            self._append.extend(more.append or bytes(len(more.ends)))
+        self._read.update(more.read)
 
     def let_go(self, nodes: Iterable[int]) -> None:
         """Some nodes have none any more; what was kept as text stays there."""

@@ -13,6 +13,7 @@ from typing import Any
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import Feeding
 from condor_pydagman.graph.piece import PieceText
+from condor_pydagman.graph.stepwise import Steps
 
 DIGEST_LENGTH = 32
 MAX_HEAD_BYTES = 100
@@ -21,7 +22,7 @@ _HEAD = re.compile(rb"PIECE ([0-9a-f]{32}) ([0-9]{1,12})\n")
 _HALF_A_HEAD = re.compile(rb"P(I(E(C(E( ([0-9a-f]{0,31}|[0-9a-f]{32}( [0-9]{0,12})?))?)?)?)?)?\Z")
 
 
-def section(text: PieceText) -> tuple[str, bytes]:
+def section(text: PieceText) -> Steps[tuple[str, bytes]]:
     """The digest of a piece's text, and its section."""
     import json  # late, as below: most DAGs do not grow
 
@@ -31,6 +32,7 @@ def section(text: PieceText) -> tuple[str, bytes]:
     if not text.join:
         del fields["join"]
     body = json.dumps(fields, ensure_ascii=True)
+    yield
     data = body.encode("ascii") + b"\n"
     digest = _digest(data)
     return digest, f"PIECE {digest} {len(data)}\n".encode("ascii") + data

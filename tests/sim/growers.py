@@ -18,7 +18,8 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors
 from condor_pydagman.graph.model import Dag, Extension
-from condor_pydagman.graph.piece import Piece, PieceText, at_once, read_piece
+from condor_pydagman.graph.piece import Piece, PieceText, read_piece
+from condor_pydagman.graph.stepwise import at_once
 from condor_pydagman.vocabulary import ORDINARY_KINDS
 from tests.sim.feeders import FakeFeeder
 from tests.sim.verdicts import require

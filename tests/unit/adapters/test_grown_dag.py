@@ -13,6 +13,7 @@ from condor_pydagman.errors import PydagmanError
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import Dag, Extension
 from condor_pydagman.graph.piece import PieceText
+from condor_pydagman.graph.stepwise import at_once
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records import own_events
 from condor_pydagman.vocabulary import JournalRecord
@@ -30,7 +31,7 @@ def written(directory: Path, *, forged: bool = False, times: int = 1) -> tuple[D
     paths, log = DagPaths(str(directory / "t.dag")), directory / "t.dag.nodes.log"
     text = PieceText("p", {"p": "JOB X x.sub\n"}, BuildOptions(), "", "", "A", ("B",), True)
     file = kept_pieces.of(dag(), paths)._file
-    record = AppendJournalRecord(JournalRecord.GROWN, 0, 0, 1, text=file.keep(text))
+    record = AppendJournalRecord(JournalRecord.GROWN, 0, 0, 1, text=at_once(file.keep(text)))
     event = own_events.record_event("2026-11-25 02:00:00", "A", record) * times
     log.write_text(event.replace("(-01.-01.-01)", "(012.000.000)") if forged else event)
     return paths, str(log)

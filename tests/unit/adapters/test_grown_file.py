@@ -11,6 +11,7 @@ from condor_pydagman.adapters.grown_file import GrownFile, read_whole
 from condor_pydagman.errors import FileError
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.piece import PieceText
+from condor_pydagman.graph.stepwise import at_once
 
 
 def text(name: str) -> PieceText:
@@ -20,7 +21,7 @@ def text(name: str) -> PieceText:
 def test_texts_are_there_again(tmp_path: Path) -> None:
     path = str(tmp_path / "t.dag.grown")
     file = GrownFile(path)
-    digests = [file.keep(text(name)) for name in ("a", "b", "a")]
+    digests = [at_once(file.keep(text(name))) for name in ("a", "b", "a")]
     assert digests[0] == digests[2]
     assert GrownFile(path).text(digests[1]) == text("b")
     assert file.text(digests[0]) == text("a")
@@ -37,17 +38,17 @@ def test_nothing_is_made_before_it_is_needed(tmp_path: Path) -> None:
 def test_a_section_that_was_cut_short_is_passed_over(tmp_path: Path, cut: int) -> None:
     path = tmp_path / "t.dag.grown"
     file = GrownFile(str(path))
-    first, second = file.keep(text("a")), file.keep(text("b"))
+    first, second = at_once(file.keep(text("a"))), at_once(file.keep(text("b")))
     path.write_bytes(path.read_bytes()[:-cut])
     again = GrownFile(str(path))
     assert again.text(second) is None
-    third = again.keep(text("c"))
+    third = at_once(again.keep(text("c")))
     assert [GrownFile(str(path)).text(one) for one in (first, third)] == [text("a"), text("c")]
 
 
 def test_a_damaged_section_gives_nothing(tmp_path: Path) -> None:
     path = tmp_path / "t.dag.grown"
-    digest = GrownFile(str(path)).keep(text("a"))
+    digest = at_once(GrownFile(str(path)).keep(text("a")))
     path.write_bytes(path.read_bytes().replace(b"JOB", b"FOO"))
     assert GrownFile(str(path)).text(digest) is None
 
@@ -55,12 +56,12 @@ def test_a_damaged_section_gives_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("tail", [b"my notes\n", b"PIECE of cake\n", bytes(range(1, 256)) * 20])
 def test_what_is_somebody_elses_is_left_alone(tmp_path: Path, tail: bytes) -> None:
     path = tmp_path / "t.dag.grown"
-    digest = GrownFile(str(path)).keep(text("a"))
+    digest = at_once(GrownFile(str(path)).keep(text("a")))
     with path.open("ab") as file:
         file.write(tail)
     before = path.read_bytes()
     with pytest.raises(FileError, match="left as it is") as caught:
-        GrownFile(str(path)).keep(text("b"))
+        at_once(GrownFile(str(path)).keep(text("b")))
     assert not caught.value.transient
     assert path.read_bytes() == before
     assert GrownFile(str(path)).text(digest) == text("a")
@@ -69,7 +70,7 @@ def test_what_is_somebody_elses_is_left_alone(tmp_path: Path, tail: bytes) -> No
 def test_a_link_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "t.dag.grown").symlink_to(tmp_path / "other")
     with pytest.raises(FileError, match="can't write"):
-        GrownFile(str(tmp_path / "t.dag.grown")).keep(text("a"))
+        at_once(GrownFile(str(tmp_path / "t.dag.grown")).keep(text("a")))
 
 
 def test_files_of_jobs(tmp_path: Path) -> None:

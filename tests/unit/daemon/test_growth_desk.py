@@ -17,9 +17,8 @@ from condor_pydagman.daemon.growth_desk import RETRY_S, GrowthDesk
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.graph.build import BuildOptions
-from condor_pydagman.graph.grow import extend
 from condor_pydagman.graph.model import Extension
-from condor_pydagman.graph.piece import Piece
+from condor_pydagman.graph.piece import Piece, add_piece
 from condor_pydagman.names import DagPaths
 from tests import make
 
@@ -84,7 +83,7 @@ def test_a_piece_of_a_node_is_kept_and_told(tmp_path: Path) -> None:
     assert bench.pieces[told.piece.digest] is told.piece
     (tmp_path / "m.dag").unlink()
     again: Piece = kept_pieces.of(bench.dag, bench.paths)[told.piece.digest]
-    extend(bench.dag, again.dag, again.known)
+    add_piece(bench.dag, again, 1)
     assert list(bench.dag.children(0)) == [1, 2]
     assert list(bench.dag.children(2)) == [1]
 

@@ -10,7 +10,8 @@ from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.report import FeederReport
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.model import Dag, Feeder, Feeding, GrownPiece
-from condor_pydagman.graph.piece import Piece, PieceText, at_once, read_piece
+from condor_pydagman.graph.piece import Piece, PieceText, read_piece
+from condor_pydagman.graph.stepwise import at_once
 from condor_pydagman.vocabulary import DagStatus, JournalRecord
 from tests import make
 from tests.unit.engine.test_growth import Growing

@@ -14,7 +14,8 @@ from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.model import Dag, Extension, Feeder, GrownPiece, Retry
-from condor_pydagman.graph.piece import Piece, PieceText, at_once, read_piece
+from condor_pydagman.graph.piece import Piece, PieceText, read_piece
+from condor_pydagman.graph.stepwise import at_once
 from condor_pydagman.vocabulary import RETURN_GROWTH_FAILED, JournalRecord
 from tests import make
 

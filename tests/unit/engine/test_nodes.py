@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from condor_pydagman.engine.inputs import ScriptEnded
 from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.engine.nodes import MAX_REMEMBERED_MOVES, Nodes
-from condor_pydagman.graph.grow import extend
+from condor_pydagman.graph.grow import extend, numbered
+from condor_pydagman.graph.stepwise import at_once
 from condor_pydagman.vocabulary import ScriptKind
 from tests import make
 
@@ -143,7 +144,8 @@ def _grow(nodes: Nodes, text: str, *known: str) -> list[str]:
     piece = make.dag(text)
     place = [nodes.dag.ids[name] for name in known]
     assert piece.names[len(piece) - len(known) :] == list(known)
-    return names(nodes, nodes.grow(extend(nodes.dag, piece, place)))
+    growth = extend(nodes.dag, at_once(numbered(nodes.dag, piece, place)))
+    return names(nodes, nodes.grow(growth))
 
 
 def test_new_nodes_wait_for_parents_that_have_not_ended() -> None:

@@ -8,8 +8,9 @@ from typing import NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from condor_pydagman.graph.grow import extend
-from condor_pydagman.graph.model import BY_NODE, Dag, Retry, Variable
+from condor_pydagman.graph.grow import extend, numbered
+from condor_pydagman.graph.model import BY_NODE, DONE, Dag, Retry, Variable
+from condor_pydagman.graph.stepwise import at_once
 
 NODES = 9
 
@@ -137,7 +138,10 @@ def test_grown_piece_by_piece_it_is_as_built_at_once(
     for nodes, own in zip(sections, of_section):
         piece, known = _piece(nodes, own, renumbered)
         grown.find("N4\x02")
-        assert extend(grown, piece, known).nodes == nodes
+        growth = extend(grown, at_once(numbered(grown, piece, known)))
+        assert growth.nodes == nodes
+        assert growth.roots == [node for node in nodes if not grown.has_parents(node)]
+        assert growth.done == [node for node in nodes if grown.flags[node] & DONE]
     assert grown.edges.predecessor_counts() == whole.edges.predecessor_counts()
     assert _seen(grown) == _seen(whole)
 
@@ -154,6 +158,6 @@ def test_one_piece_after_the_other_can_be_weak_or_not() -> None:
             piece.add_node(name, "x.sub")
         piece.add_edges([1], [0], weak=weak)
         piece.finish()
-        extend(grown, piece, [0])
+        extend(grown, at_once(numbered(grown, piece, [0])))
     assert [grown.is_weak(0, child) for child in range(1, 5)] == [False, False, True, False]
     assert list(grown.edges.weak_marks(0)) == [0, 0, 1, 0]

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.let_go import close_gaps, let_go, waits_for
 from condor_pydagman.graph.model import BY_NODE, Dag, Feeding, LetGo
-from condor_pydagman.graph.piece import PieceText, add_piece, at_once, read_piece
+from condor_pydagman.graph.piece import PieceText, add_piece, read_piece
+from condor_pydagman.graph.stepwise import at_once
 
 BASE = "".join(f"JOB B{number} b.sub\n" for number in range(4)) + "PARENT B0 CHILD B1\n"
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors
-from condor_pydagman.graph.grow import extend
 from condor_pydagman.graph.model import Dag, Extension
-from condor_pydagman.graph.piece import Piece, PieceText, at_once, read_piece, scattered
+from condor_pydagman.graph.piece import Piece, PieceText, add_piece, read_piece, scattered
+from condor_pydagman.graph.stepwise import at_once
 from tests.unit.graph.texts import build_text
 
 ABC = "JOB A a.sub\nJOB B a.sub\nJOB C a.sub\nPARENT A CHILD B\nPARENT B CHILD C\n"
@@ -35,7 +35,7 @@ def read(
 def grown(base: str, text: str, **how: object) -> Dag:
     dag = build_text(base)
     piece = read(dag, text, **how)  # type: ignore[arg-type]
-    extend(dag, piece.dag, piece.known)
+    add_piece(dag, piece, 1)
     return dag
 
 
@@ -96,11 +96,35 @@ def test_splices_and_includes_of_a_piece() -> None:
     assert [(one.name, one.begin, one.end) for one in dag.splices] == [("S", 5, 7)]
 
 
+def test_a_piece_that_was_read_before_the_dag_has_grown() -> None:
+    dag = build_text("JOB A x.sub\nJOB B x.sub\nPARENT A CHILD B\n")
+    first, second = (
+        read(dag, f'JOB {x} x.sub\nPARENT A CHILD {x}\nVARS {x} n="1"\n') for x in "XY"
+    )
+    add_piece(dag, first, 1)
+    add_piece(dag, second, 2)
+    assert dag.names[-2:] == ["X", "Y"]
+    assert {"A>X", "A>Y"} <= pairs(dag)
+    assert [one.key for one in dag.variables[dag.ids["Y"]]] == ["n"]
+
+
+def test_a_piece_can_be_added_to_several_dags() -> None:
+    dags = [build_text("JOB A x.sub\nJOB B x.sub\nPARENT A CHILD B\n") for _ in range(2)]
+    piece = read(dags[0], "JOB X x.sub\nPARENT A CHILD X\n")
+    for dag in dags:
+        for number, more in enumerate((piece, read(dag, "JOB Y x.sub\nPARENT A CHILD Y\n")), 1):
+            add_piece(dag, more, number)
+    assert pairs(dags[0]) == pairs(dags[1])
+    assert [list(dag.successors(dag.ids["A"])) for dag in dags] == [
+        [dag.ids[child] for child in ("B", "X", "Y")] for dag in dags
+    ]
+
+
 def test_names_of_a_splice_go_by_its_prefix() -> None:
     base = "SPLICE S s.dag\n"
     dag = build_text(base, {"s.dag": "JOB N a.sub\nJOB M a.sub\n"})
     piece = read(dag, "JOB X x.sub\nPARENT N CHILD X\n", prefix="S+")
-    extend(dag, piece.dag, piece.known)
+    add_piece(dag, piece, 1)
     assert pairs(dag) == {"S+N>S+X"}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 
 from condor_pydagman.graph.rows import Rows
+from condor_pydagman.graph.stepwise import at_once
 
 
 def rows_of(
@@ -51,7 +52,8 @@ def test_repeats() -> None:
 def test_rows_of_new_nodes_stand_behind_and_others_get_longer() -> None:
     rows = rows_of([(0, 1), (0, -1), (-1, 0)], 2, 1)
     more = rows_of([(0, 1), (1, 0), (-1, 0)], 2, 1, marks=bytes([0, 1, 0]))
-    rows.grow(more, array("i", [2, 0, -2]), 1)  # its node 1 is node 0 here
+    moved = array("i", [2, 0, -2])  # its node 1 is node 0 here
+    rows.grow(at_once(rows.numbered(more, moved, 1, junctions=True)))
     assert [list(rows.row(vertex)) for vertex in (0, 1, 2, -1, -2)] == [
         *([1, -1, 2], [], [0]),
         *([0], [2]),

@@ -13,6 +13,7 @@ from condor_pydagman.engine.actions import AppendJournalRecord
 from condor_pydagman.errors import PoolError
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.piece import PieceText
+from condor_pydagman.graph.stepwise import at_once
 from condor_pydagman.monitor import plan, queue, watched_dag
 from condor_pydagman.monitor.found_dag import find_dag
 from condor_pydagman.monitor.found_state import DagState
@@ -64,7 +65,7 @@ def test_a_dag_that_grows(logs: DagLogs, tmp_path: Path, monkeypatch: pytest.Mon
     logs.terminate(7)
     text = PieceText("p", {"p": PIECE}, BuildOptions(), "", "", "A", ("B",), True)
     paths = DagPaths(str(tmp_path / "t.dag"))
-    digest = kept_pieces.of(make.dag("A -> B"), paths)._file.keep(text)
+    digest = at_once(kept_pieces.of(make.dag("A -> B"), paths)._file.keep(text))
     record = AppendJournalRecord(JournalRecord.GROWN, 0, 0, 1, text=digest)
     with open(logs.log, "a") as log:
         log.write(record_event(time.strftime("%Y-%m-%d %H:%M:%S"), "A", record))
