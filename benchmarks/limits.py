@@ -175,7 +175,8 @@ def _measure(
     peak = 0
     while time.monotonic() < until:
         time.sleep(SAMPLE_S)
-        rows = [_CELL.unpack_from(cells, number * _CELL.size) for number in range(dags)]
+        # All at once: a place may go from one DAG to another while their cells are read in turn.
+        rows = list(_CELL.iter_unpack(cells[: dags * _CELL.size]))
         queued, wanted = sum(row[0] for row in rows), sum(row[1] for row in rows)
         peak = max(peak, queued)
         if time.monotonic() > until - 0.5 * seconds:
