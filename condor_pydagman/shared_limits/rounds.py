@@ -169,20 +169,37 @@ class _Round:
                 self.left[key, kind] -= one.used[kind]
         for one, level in zip(self.demands, levels):
             self._take_back(one, level)
-        return [self._give(number, levels[number]) for number in range(len(self.demands))]
+        for one in self.demands:
+            self._reserve(one, one.used)
+        found: list[Grant] = []
+        for one, level in zip(self.demands, levels):
+            self._reserve(one, one.used, -1)
+            found.append(self._give(len(found), level))
+            self._reserve(one, level)
+        return found
+
+    def _reserve(self, one: Demand, counted: Sequence[int], sign: int = 1) -> None:
+        """No other class gets what a class may still take before it hears the answer, beyond what
+        is `counted` already; with sign -1 that is over."""
+        for key, kind in self._limiting(one, PLACES):
+            more = one.kept[kind] - max(counted[kind], one.used[kind])
+            self.left[key, kind] -= sign * max(more, 0)
 
     def _limiting(self, one: Demand, kinds: Sequence[Kind]) -> list[tuple[str, Kind]]:
         return [(key, kind) for key in one.limits for kind in kinds if (key, kind) in self.left]
 
     def _take_back(self, one: Demand, level: list[int]) -> None:
-        """Of what is in use, no more is to be used anew than the budget allows."""
+        """Of what is in use, no more is to be used anew than the budget allows.
+
+        Until then it takes its places of all limits: no other class gets any of them yet.
+        """
         for key, kind in self._limiting(one, PLACES):
             if self.left[key, kind] < 0:
                 cut = min(level[kind], -self.left[key, kind])
                 level[kind] -= cut
-                for other in one.limits:
-                    if (other, kind) in self.left:
-                        self.left[other, kind] += cut
+                for place in self._limiting(one, (kind,)):
+                    left = self.left[place]
+                    self.left[place] = max(left, min(left + cut, 0))
 
     def _give(self, number: int, level: list[int]) -> Grant:
         one = self.demands[number]
@@ -242,6 +259,11 @@ class _Round:
         for place in self._limiting(one, (kind,)):
             stakes = [other.stake(*place) for other in self.others]
             taken = self.wanted[place] + sum(max(stake.held, stake.wanted) for stake in stakes)
+            taken += sum(
+                max(mine.kept[kind] - mine.used[kind] - mine.waiting(kind), 0)
+                for mine in self.demands
+                if mine is not one and place[0] in mine.limits
+            )
             least = min(least, self.limits[place[0]].most[kind] - taken)
         return max(least, 0)
 

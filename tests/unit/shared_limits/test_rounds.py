@@ -99,6 +99,29 @@ def test_a_class_gets_places_of_all_its_limits_or_none() -> None:
     assert board.nodes("z", "a", 0, 10).places[0] == 10
 
 
+def test_what_one_class_may_still_take_no_other_gets() -> None:
+    board = Board("a = JOBS 4 IDLE 4; b = JOBS 9")
+    both = Demand(("a", "b"), (2, 0, 0, 0), (3, 1, 0, 0))
+    for one in (Demand(("a",), nodes=5), Demand(("a",), ahead=5)):
+        for demands in ((both, one), (one, both)):
+            grants = board.round("x", *demands).grants
+            assert grants[demands.index(one)].places[0] == 1
+            assert board.held("a") == 4
+    wants = both._replace(nodes=1)
+    assert board.round("x", wants, one).grants[0].places[0] == 3  # its own are among them
+
+
+def test_what_must_be_given_back_of_one_limit_is_not_free_in_another_yet() -> None:
+    board = Board("a = JOBS 2; b = JOBS 1")
+    board.nodes("x", "b", 1, 0)
+    four = (1, 0, 0, 0)
+    both, one = Demand(("a", "b"), four, four), Demand(("a",), four, four, nodes=5)
+    grants = board.round("y", both, one).grants
+    assert grants[0].places[0] == 0  # it still runs, and so does the other
+    assert grants[1].places[0] == 1
+    assert board.held("a") == 2
+
+
 def test_two_that_wait_do_not_wake_each_other_for_ever() -> None:
     board = Board("a = JOBS 10 IDLE 1")
     one = (1, 1, 0, 0)
