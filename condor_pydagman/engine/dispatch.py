@@ -197,6 +197,8 @@ def _deadlines(run: RunState) -> Iterator[float | None]:
         yield enough.next_time(run)
     if steering.keeps_waiting(run) or brake.keeps_waiting(run) or enough.keeps_waiting(run):
         return
+    if run.enough and enough.is_due(run):
+        yield run.now
     if run.sites:
         yield None if run.is_over else site_leaving.next_time(run)
     yield letting_go.next_time(run)

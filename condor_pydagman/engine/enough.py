@@ -101,6 +101,13 @@ def keeps_waiting(run: RunState) -> bool:
     return bool(run.enough.awaited) and run.phase is not Phase.FINISHING
 
 
+def is_due(run: RunState) -> bool:
+    """Whether nodes have come to wait since `work`, of which some may not be needed."""
+    if run.is_over or run.mode is not Mode.RUN:
+        return False
+    return bool(run.enough.counts.waiting) and len(run.enough.asked) < MAX_ASKED
+
+
 def next_time(run: RunState) -> float | None:
     """When a record is to be written once more."""
     return min((when for when, _ in run.enough.awaited.values()), default=None)

@@ -397,3 +397,18 @@ def test_a_restart_knows_what_was_on_its_way() -> None:
     other.tell(make.of_job(EventKind.JOB_ABORTED, 7))
     assert unneeded(other) == "B C D E"
     assert exit_code(other) == 0
+
+
+def test_the_dag_ends_though_a_node_has_waited_in_between() -> None:
+    categories = {"A": "c", "D": "c", "X": "k"}
+    both = Enough("CATEGORY", "c", 1), Enough("CATEGORY", "k", 1)
+    harness = running(*both, text="A B -> X; D", categories=categories)
+    clusters = {name: number for number, name in enumerate(harness.dag.names, 1)}
+    done(harness, clusters["A"], clusters["B"], value=1)
+    done(harness, clusters["D"])  # A is not needed; X, which waits for B as well, stays futile
+    assert harness.states() == "A=DONE B=FAILED X=FUTILE D=DONE"
+    due = harness.engine.next_deadline()
+    if not harness.ever(do.Exit) and due is not None:
+        harness.now = max(harness.now, due)
+        harness.tell(inputs.Wake())
+    assert [one.code for one in harness.ever(do.Exit)] == [1]
