@@ -34,6 +34,7 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import message
 
 MAX_ERRORS = 1000
+STEP = 500  # commands that are applied in one step
 MAX_FILES = 200_000  # nested splices multiply: a few lines can name any number of files
 
 ReadText = Callable[[str], Union[str, Iterator[str]]]
@@ -110,7 +111,7 @@ class DagReader:
             pass
 
     def steps(self, file: str) -> Iterator[None]:
-        """As `read`, a block of a file at each step."""
+        """As `read`, a block of a file, or STEP commands, at each step."""
         stack = [self._file(file)]
         while stack:
             nested = next(stack[-1], None)
@@ -201,9 +202,11 @@ class DagReader:
 
     def _apply(self, reader: _Reader, reading: Reading, progress: _Progress) -> _Files:
         """Apply the commands of a file; yields the files that have to be read in between."""
-        for item in reader:
+        for count, item in enumerate(reader, 1):
             if self.lost > MAX_LOST_ERRORS:
                 break
+            if not count % STEP:
+                yield _PAUSE
             if isinstance(item, SimpleLines):
                 if reading.is_second_reading:
                     self._finish_simple(item, reader, reading, progress)
