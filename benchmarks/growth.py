@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from condor_pydagman.adapters import kept_pieces
 from condor_pydagman.config import Config
+from condor_pydagman.daemon.desks import Desks
 from condor_pydagman.daemon.growth_desk import GrowthDesk
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
@@ -67,6 +68,13 @@ class _Steps:
         return result
 
 
+def decided(nodes: int) -> str:
+    """As `text`, with a condition for each node that has a parent."""
+    outcomes = (f'Parents.M{n - LAYER}.Outcome == "DONE"' for n in range(LAYER, nodes))
+    lines = (f"RUN_IF M{n} {outcome}\n" for n, outcome in enumerate(outcomes, LAYER))
+    return "".join((text(nodes, "M"), *lines))
+
+
 def measure(nodes: int, more: str, directory: Path) -> list[Step]:
     """Add as many nodes to a DAG of so many; returns the steps."""
     paths = DagPaths(str(directory / "x.dag"))
@@ -75,6 +83,7 @@ def measure(nodes: int, more: str, directory: Path) -> list[Step]:
     engine = Engine(dag, Config(), Throttles(), pieces=pieces)
     engine.handle(inputs.Begin(False), 0.0)
     run: Any = SimpleNamespace(dag=dag, engine=engine, config=Config(), clock=time)
+    run.desks = Desks(run, None, Config(), pieces)  # type: ignore[arg-type]
     desk, told = GrowthDesk(run, pieces, BuildOptions()), []
     steps = _Steps()
     desk.offer("more.dag", more, lambda *answer: told.append(answer), dry=False)
@@ -107,9 +116,11 @@ def main() -> int:
     parser.add_argument("--nodes", type=int, default=100_000)
     parser.add_argument("--directory", type=Path, help="where the text is kept")
     parser.add_argument("--children", action="store_true", help="each is a child of one there")
+    parser.add_argument("--decided", action="store_true", help="each has a RUN_IF")
     chosen = parser.parse_args()
     nodes = chosen.nodes
     more = children(nodes) if chosen.children else text(nodes, "M") + "PARENT N0 CHILD M0 M1\n"
+    more = decided(nodes) if chosen.decided else more
     with tempfile.TemporaryDirectory(dir=chosen.directory) as directory:
         taken = measure(nodes, more, Path(directory))
     cpu, clock = max(taken), max(taken, key=lambda step: step.clock)

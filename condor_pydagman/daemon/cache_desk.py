@@ -90,14 +90,14 @@ def open_desk(run: DagRun, schedd: ScheddProcess) -> CacheDesk:
     return CacheDesk(run)
 
 
-def known_results(dag: Dag, path: str) -> dict[str, str]:
-    """As `desks.known_results`; nothing if the file can't be read, which is said later.
+def asks_at_the_start(dag: Dag) -> bool:
+    """Whether results will be asked for: those of nodes that are done from the start or skipped,
+    while others are looked up."""
+    return bool(dag.conditions) or any(dag.flags[node] & DONE for node in dag.cached)
 
-    It is asked for of nodes that are done from the start or skipped: others are looked up.
-    """
-    done = any(dag.flags[node] & DONE for node in dag.cached)
-    if not (done or dag.conditions):
-        return {}
+
+def known_results(path: str) -> dict[str, str]:
+    """As `desks.known_results`; nothing if the file can't be read, which is said later."""
     return {name: record.result for name, record in read_records(path).items()}
 
 

@@ -18,12 +18,14 @@ from condor_pydagman.adapters.condition_process import (
 )
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
+from condor_pydagman.graph.stepwise import Steps
 
 if TYPE_CHECKING:
     from condor_pydagman.adapters.schedd_process import ScheddProcess
     from condor_pydagman.daemon.run import DagRun
     from condor_pydagman.graph.model import Dag
 
+STEP = 500  # conditions that are looked at in one step
 Tell = Callable[[inputs.Input], None]
 
 
@@ -64,14 +66,16 @@ class ConditionDesk:
         self._run.schedd.ask(ReadPublished(path), told)  # type: ignore[arg-type]
 
 
-def refuse_bad_conditions(dag: Dag) -> str:
+def refuse_bad_conditions(dag: Dag) -> Steps[str]:
     """What HTCondor can't read of the DAG's conditions; '' if it can read all."""
-    for expression in dict.fromkeys(one.expression for one in dag.conditions.values()):
+    nodes = {one.expression: node for node, one in dag.conditions.items()}
+    for count, (expression, node) in enumerate(nodes.items(), 1):
         why = mistake(expression)
         if why:
-            node = next(n for n, one in dag.conditions.items() if one.expression == expression)
             name, place = dag.names[node], dag.places.of_condition(node)
             return f"{place}: RUN_IF of node {name}: {expression}: {why}"
+        if not count % STEP:
+            yield
     return ""
 
 

@@ -208,7 +208,8 @@ class GrowthDesk:
         yield
         text = self._text(order, how, texts)
         piece = yield from read_piece(run.dag, text, run.engine.has_begun)
-        why = run.engine.why_not_added(piece)
+        why = yield from run.desks.obstacle(piece.dag)
+        why = why or run.engine.why_not_added(piece)
         if why:
             raise FileError(why)
         yield

@@ -31,8 +31,9 @@ from condor_pydagman.engine.actions import (
     TakePlaces,
 )
 from condor_pydagman.engine.inputs import Input, LogBroken, LogEvent, ScriptEnded
-from condor_pydagman.graph.model import Script
+from condor_pydagman.graph.model import Dag, Script
 from condor_pydagman.graph.piece import Piece
+from condor_pydagman.graph.stepwise import Steps
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records.job_description import Template
 
@@ -208,6 +209,25 @@ class Growth(Protocol):
 
         `dry`: it is checked, and not kept.
         """
+
+
+class Desks(Protocol):
+    """Opens what the DAG of a run may need later, when it has grown."""
+
+    def obstacle(self, piece: Dag) -> Steps[str]:
+        """Load what new nodes need; returns why they can't have it, '' if they can."""
+
+    def growth(self) -> Growth:
+        """What reads what is added to the DAG."""
+
+    def shared_limits(self) -> SharedLimits:
+        """What is done about limits that DAGs share."""
+
+    def conditions(self) -> Conditions:
+        """What is done about conditions."""
+
+    def cache(self) -> Cache:
+        """What is done about nodes with a CACHE command."""
 
 
 class Scripts(Protocol):

@@ -47,12 +47,13 @@ class DagRun:
         pid: of this process, if no other is given.
         job_ad: edits of DAGMan's own ad.
         placements: what DATA nodes have moved; None if the DAG has none.
-        shared_limits: what is done about limits that DAGs share; None if there are none.
+        shared_limits: what is done about limits that DAGs share; None as long as there are none.
         sites: what is done about sites; None if the DAG has no groups that need one.
-        conditions: what is done about conditions; None if the DAG has none, and publishes nothing.
-        cache: what is done about nodes with a CACHE command; None if there are none.
+        conditions: what is done about conditions; None as long as the DAG has none, and publishes
+            nothing.
+        cache: what is done about nodes with a CACHE command; None as long as there are none.
         growth: what is added to the DAG; None until something is.
-        make_growth: makes that.
+        desks: opens parts that the DAG may need later.
     """
 
     def __init__(
@@ -83,7 +84,7 @@ class DagRun:
         orphaned: Callable[[], bool] = lambda: False,
         directory: str = "",
         pid: int = 0,
-        make_growth: Callable[[DagRun], ports.Growth] | None = None,
+        make_desks: Callable[[DagRun], ports.Desks] | None = None,
     ) -> None:
         self.dag = dag
         self.engine = engine
@@ -113,15 +114,38 @@ class DagRun:
         self.conditions: ports.Conditions | None = None
         self.cache: ports.Cache | None = None
         self.growth: ports.Growth | None = None
-        self._make_growth = make_growth
+        self._desks = None if make_desks is None else make_desks(self)
         self.placements = PlacementTotals() if NodeKind.DATA in dag.kinds else None
+
+    @property
+    def desks(self) -> ports.Desks:
+        """Opens what the DAG may need later."""
+        assert self._desks is not None
+        return self._desks
 
     def growth_desk(self) -> ports.Growth:
         """What reads what is added to the DAG; most DAGs never need it."""
         if self.growth is None:
-            assert self._make_growth is not None
-            self.growth = self._make_growth(self)
+            self.growth = self.desks.growth()
         return self.growth
+
+    def limits_desk(self) -> ports.SharedLimits:
+        """What is done about limits that DAGs share."""
+        if self.shared_limits is None:
+            self.shared_limits = self.desks.shared_limits()
+        return self.shared_limits
+
+    def condition_desk(self) -> ports.Conditions:
+        """What is done about conditions."""
+        if self.conditions is None:
+            self.conditions = self.desks.conditions()
+        return self.conditions
+
+    def cache_desk(self) -> ports.Cache:
+        """What is done about nodes with a CACHE command."""
+        if self.cache is None:
+            self.cache = self.desks.cache()
+        return self.cache
 
     def kill_scripts(self, *, answered: bool) -> None:
         """Kill all PRE and POST scripts, and the FEEDER; see `ports.Scripts.kill_all`."""

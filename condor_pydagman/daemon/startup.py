@@ -24,7 +24,7 @@ from condor_pydagman.adapters.script_runner import ScriptRunner
 from condor_pydagman.adapters.submit_event_search import has_submit_events
 from condor_pydagman.config import Config
 from condor_pydagman.daemon import desks, nodes_log_path
-from condor_pydagman.daemon.dag_input import CannotStart, growth_desk, read_dag
+from condor_pydagman.daemon.dag_input import CannotStart, read_dag
 from condor_pydagman.daemon.run import DagRun, by_condor_submit
 from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.engine.engine import Engine
@@ -157,7 +157,7 @@ def prepare(
         jobstate=jobstate_log,
         stamps=stamp_form(lookup("DEFAULT_USERLOG_FORMAT_OPTIONS") or ""),
         orphaned=_orphaned(),
-        make_growth=lambda run: growth_desk(run, pieces),
+        make_desks=lambda run: desks.Desks(run, schedd, admin, pieces),
     )
     desks.open_desks(run, schedd, admin)
     _begin_jobstate(run)

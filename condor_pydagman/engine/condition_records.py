@@ -68,10 +68,10 @@ class Conditions:
         why: what the result of a node's condition was found by, in words.
     """
 
-    __slots__ = ("_number", "_present", "asked", "leads", "skipped", "unread", "why")
+    __slots__ = ("_nodes", "_number", "asked", "leads", "skipped", "unread", "why")
 
     def __init__(self, dag: Dag) -> None:
-        self._present = bool(dag.conditions)
+        self._nodes = dag.conditions
         self._number = 0
         self.asked: dict[int, int] = {}
         self.unread = Unread()
@@ -81,7 +81,7 @@ class Conditions:
 
     def __bool__(self) -> bool:
         """Whether there are any."""
-        return self._present
+        return bool(self._nodes)
 
     def ask(self, node: int) -> int:
         """The node's condition is being evaluated; returns the number of the request."""

@@ -31,7 +31,7 @@ class EnoughCounts:
 
     __slots__ = (
         *("_dag", "_doubtful", "children", "done", "lost", "members", "not_needed", "of", "spare"),
-        *("touched", "waiting"),
+        *("_wide", "touched", "waiting"),
     )
 
     def __init__(self, dag: Dag) -> None:
@@ -42,6 +42,7 @@ class EnoughCounts:
         self.spare = [0] * count
         self.lost = [0] * count
         self.children = {number: node for node, number in dag.enough_of.items()}
+        self._wide = [number for number in range(count) if number not in self.children]
         self.of: dict[int, list[int]] = {}
         for number, nodes in enumerate(self.members):
             for node in nodes:
@@ -58,13 +59,23 @@ class EnoughCounts:
     def grow(
         self, dag: Dag, nodes: Sequence[int], changed: Iterable[int], states: bytearray
     ) -> None:
-        """The DAG has got these nodes, none of which has moved, and those that have `changed` may
-        have more parents."""
-        for number, enough in enumerate(dag.enoughs):
-            new = [node for node in nodes if is_member(dag, enough, node)]
-            child = self.children.get(number)
-            if child is not None and child in changed:
-                new = sorted(set(members(dag, enough)) - set(self.members[number]))
+        """The DAG has got these nodes, none of which has moved; nodes that have `changed` are among
+        them, or may have more parents."""
+        for _ in range(len(self.members), len(dag.enoughs)):
+            self.members.append([])
+            for counts in (self.done, self.spare, self.lost):
+                counts.append(0)
+        found = {
+            number: [node for node in nodes if is_member(dag, dag.enoughs[number], node)]
+            for number in self._wide
+        }
+        for child in changed:
+            number = dag.enough_of.get(child)
+            if number is not None:
+                self.children[number] = child
+                parents = members(dag, dag.enoughs[number])
+                found[number] = sorted(set(parents) - set(self.members[number]))
+        for number, new in found.items():
             for node in new:
                 self.members[number].append(node)
                 self.of.setdefault(node, []).append(number)

@@ -9,6 +9,8 @@ A node whose piece can't be added fails, and its retries apply; the DAG stays as
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import enough, lifecycle, rerun
 from condor_pydagman.engine.dag_states import Phase
@@ -16,6 +18,7 @@ from condor_pydagman.engine.inputs import LogEvent, PieceOffered, PieceRead, Pie
 from condor_pydagman.engine.node_states import NOT_BEGUN, Cause, State
 from condor_pydagman.engine.run_records import CONFIRM_TIMEOUT_S
 from condor_pydagman.engine.state import RunState
+from condor_pydagman.graph.condition_commands import joins
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.graph.piece import Piece, add_piece
 from condor_pydagman.vocabulary import FEEDING, LAST, NO_NODE, RETURN_GROWTH_FAILED, JournalRecord
@@ -44,8 +47,25 @@ def work(run: RunState) -> None:
 
 def has_begun(run: RunState, node: int) -> bool:
     """Whether a node can't get another parent any more."""
-    state = run.nodes.states[node]
+    return any(map(_is_begun, (run.nodes.states[one] for one in (node, *_decided(run, (node,))))))
+
+
+def _is_begun(state: int) -> bool:
     return state != State.FUTILE and (state not in NOT_BEGUN or state == State.RETRY_WAIT)
+
+
+def _decided(run: RunState, children: Iterable[int]) -> list[int]:
+    """Of nodes that get further parents, those whose turn is decided by more than that; also the
+    children of a node that only joins a PARENT line, which stands for its parents."""
+    gated = run.nodes.turns.parents
+    found: dict[int, None] = {}
+    todo = list(children) if gated else []
+    for child in todo:  # which grows meanwhile
+        if child in gated:
+            found[child] = None
+        elif joins(run.dag, child):
+            todo += run.dag.children(child)
+    return list(found)
 
 
 def obstacle(run: RunState, piece: Piece) -> str:
@@ -79,7 +99,7 @@ def is_outdated(run: RunState, piece: Piece) -> bool:
     """Whether the DAG has grown, or is about to, since the piece was checked; or whether it is just
     being decided whether one of the children is to run."""
     asked, unread = run.conditions.asked, run.conditions.unread
-    decided = any(child in asked or child in unread for child in piece.children)
+    decided = any(child in asked or child in unread for child in _decided(run, piece.children))
     decided = decided or bool(run.cache and any(map(run.cache.is_being_decided, piece.children)))
     growth = run.growth
     changes = bool(growth.awaited) or growth.letting_go is not None
@@ -190,18 +210,21 @@ def on_grown(run: RunState, node: int, event: LogEvent) -> None:
 
 def _extend(run: RunState, piece: Piece, number: int) -> Growth:
     """Add the piece to the DAG, and to all that is known of its nodes."""
-    for child in piece.children:
+    decided = _decided(run, piece.children)
+    for child in dict.fromkeys((*piece.children, *decided)):
         rerun.wait_for_more(run, child)
     growth = add_piece(run.dag, piece, number)
     run.growth.grow_by(piece.size)
-    run.shared.grow(run.dag, growth.nodes)
     run.brakes.grow()
     run.cache.sums_changed()
     free = run.nodes.grow(growth)
-    if run.conditions or run.enough:
-        run.nodes.turns.grow(run.dag, piece.children, run.nodes.states)
-    if run.enough:
-        enough.grow(run, growth.nodes, piece.children)
+    run.shared.grow(run.dag, growth.nodes)
+    run.queue_by_class()
+    run.note_extras()
+    decided += growth.decided
+    run.nodes.turns.grow(run.dag, decided, run.nodes.states)
+    if run.enough or run.dag.enoughs:
+        enough.grow(run, growth.nodes, decided)
     if run.query.strangers:
         for node in growth.nodes:
             run.query.introduce(node, run.dag.names[node])
@@ -225,6 +248,7 @@ def _mark_futile(run: RunState, growth: Growth) -> None:
         elif state == State.FAILED and node not in run.steering.barren:
             strong = [vertex for vertex, mark in zip(successors, weak) if not mark]
             run.nodes.mark_futile_from(strong, run.now)
+    run.nodes.mark_hopeless(run.now)
 
 
 def _set_free(run: RunState, nodes: list[int]) -> None:

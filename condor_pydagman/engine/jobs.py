@@ -8,6 +8,7 @@ reply, the log's submit events, or (after a restart) the schedd's queue.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import repeat
 
 from condor_pydagman.vocabulary import ALL_PROCS
 
@@ -198,9 +199,14 @@ class JobTable:
         self._ended: dict[tuple[int, int], Jobs] | None = {} if keep_ended else None
 
     def count_idle(self, class_of: Sequence[int], classes: int) -> None:
-        """Count idle procs of each class of nodes as well, from now on; there are none yet."""
+        """Count idle procs of each class of nodes as well, from now on; those that there are are of
+        class 0."""
         self.class_of = class_of
-        self.idle_of = [0] * classes
+        self.idle_of = [self.idle, *repeat(0, classes - 1)]
+
+    def count_more(self, classes: int) -> None:
+        """There are so many classes now."""
+        self.idle_of.extend(repeat(0, classes - len(self.idle_of)))
 
     def open(self, node: int, cluster: int, subproc: int = 0, only: int | None = None) -> Jobs:
         """Add a node's new cluster; `subproc` and `only` as in Jobs."""

@@ -100,7 +100,9 @@ def is_over(run: RunState, brought: Brought) -> bool:
         return False
     own = set(brought.nodes)
     for node in brought.nodes:
-        if node in nodes.tally.of or not own.issuperset(nodes.turns.children_waiting(node)):
+        if node in nodes.tally.of or node in run.dag.enough_of:
+            return False
+        if not own.issuperset(nodes.turns.children_waiting(node)):
             return False
     return all(states[node] == State.DONE for node in waits_for(run.dag, brought))
 

@@ -6,13 +6,12 @@ use; how many it uses follows from the states of its nodes.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Sequence
 
 from condor_pydagman.engine.jobs import JobTable
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.nodes import Nodes
-from condor_pydagman.graph.limit_uses import classes
+from condor_pydagman.graph.limit_uses import LimitClasses
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.shared_limits.definitions import PLACES, RESTART, Kind
 from condor_pydagman.shared_limits.rounds import NO_LIMIT, Demand, Grant
@@ -22,6 +21,7 @@ _SUBMITTING, _UNKNOWN, _SUBMITTED = map(int, (State.SUBMITTING, State.UNKNOWN, S
 _PRE_RUN, _POST_RUN = int(State.PRE_RUN), int(State.POST_RUN)
 _AHEAD = 4  # places that a class keeps for nodes that are about to follow, at least
 _AHEAD_PART = 4  # one of so many that it uses, beyond that
+_NO_NAMES: Sequence[tuple[str, ...]] = [()]
 
 
 class SharedLimits:
@@ -34,8 +34,6 @@ class SharedLimits:
 
     Attributes:
         limited: whether nodes of the DAG keep to shared limits.
-        names: names of limits, by class; class 0 has none.
-        class_of: the class of each node.
         places: by class and kind, how many places it may use; NO_LIMIT: any number.
         held: the same, how many are its own as far as others know.
         starts: by class, how many nodes it may submit.
@@ -56,45 +54,59 @@ class SharedLimits:
     """
 
     __slots__ = (
-        *("names", "class_of", "places", "held", "starts", "full", "waits"),
+        *("places", "held", "starts", "full", "waits"),
         *("pace_left", "pace_starts", "contested", "asked", "demands", "answered", "woken"),
         *("again_at", "look_at", "pause_until", "spare_since", "said"),
-        *("limited", "_nodes", "_jobs"),
+        *("limited", "_active", "_classes", "_nodes", "_jobs"),
     )
 
     def __init__(self, dag: Dag, nodes: Nodes, job_table: JobTable, *, active: bool) -> None:
-        self.names: list[tuple[str, ...]] = [()]
-        self.class_of: array[int] = array("H")
-        self.limited = active and bool(dag.limit_uses)
-        if self.limited:
-            self.names, self.class_of = classes(dag)
-            nodes.count_classes(self.class_of, len(self.names))
-            job_table.count_idle(self.class_of, len(self.names))
+        self.limited = False
+        self._active = active
         self._nodes = nodes
         self._jobs = job_table
-        count = len(self.names)
-        self.places = [[0] * len(PLACES) for _ in range(count)]
-        self.places[0] = [NO_LIMIT] * len(PLACES)
-        self.held = [[0] * len(PLACES) for _ in range(count)]
-        self.starts = [0] * count
-        self.starts[0] = NO_LIMIT
-        self.full: list[tuple[str, Kind] | None] = [None] * count
-        self.waits = [0] * count
+        self._classes: LimitClasses | None = None
+        self.places = [[NO_LIMIT] * len(PLACES)]
+        self.held = [[0] * len(PLACES)]
+        self.starts = [NO_LIMIT]
+        self.full: list[tuple[str, Kind] | None] = [None]
+        self.waits = [0]
         self.pace_left = self.pace_starts = 0
         self.demands: tuple[Demand, ...] = ()
         self.contested = self.asked = self.answered = self.woken = False
         self.again_at: float | None = None
         self.look_at = self.pause_until = self.spare_since = 0.0
         self.said = ""
+        self.grow(dag, range(0))
+
+    @property
+    def names(self) -> Sequence[tuple[str, ...]]:
+        """Names of limits, by class; class 0 has none."""
+        return _NO_NAMES if self._classes is None else self._classes.names
+
+    @property
+    def class_of(self) -> Sequence[int]:
+        """The class of each node; empty if none keeps to a limit."""
+        return () if self._classes is None else self._classes.of
 
     def grow(self, dag: Dag, new: Sequence[int]) -> None:
-        """The DAG has got new nodes, none of which has moved; the limits are as before."""
-        if self.limited:
-            of_all = classes(dag)[1]
-            self.class_of.extend(of_all[len(self.class_of) :])
-            for node in new:
-                self.class_of[node] = of_all[node]
-            self._nodes.count_more(of_all[node] for node in new)
+        """The DAG has got new nodes, none of which has moved, and perhaps limits for them."""
+        if not (self._active and dag.limit_uses):
+            return
+        if self._classes is None:
+            self._classes, self.limited = LimitClasses(dag), True
+            self._nodes.count_classes(self._classes.of, len(self.names))
+            self._jobs.count_idle(self._classes.of, len(self.names))
+        else:
+            self._classes.grow(dag, new)
+            self._nodes.count_more(new, len(self.names))
+            self._jobs.count_more(len(self.names))
+        for _ in range(len(self.places), len(self.names)):
+            self.places.append([0] * len(PLACES))
+            self.held.append([0] * len(PLACES))
+            self.starts.append(0)
+            self.full.append(None)
+            self.waits.append(0)
 
     def __bool__(self) -> bool:
         """Whether the DAG keeps to any shared limit now."""
@@ -167,8 +179,9 @@ class SharedLimits:
         return Demand(self.names[number], used, kept_of, nodes, pre, post, ahead)
 
     def ahead(self, number: int, waiting: int) -> int:
-        """How many places a class keeps, if nobody else wants them, for what is about to follow."""
-        if self.contested or self.woken:
+        """How many places a class keeps, if nobody else wants them, not another class either, for
+        what is about to follow."""
+        if self.contested or self.woken or any(self.waits):
             return 0
         used = sum(self.used(number))
         return max(_AHEAD, used // _AHEAD_PART) if used or waiting else 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Sequence
+from itertools import repeat
 
 from condor_pydagman.engine.queues import ReadyQueue, ScriptQueue
 from condor_pydagman.named_tuple import NamedTuple
@@ -33,6 +34,11 @@ class LimitedReadyQueue(ReadyQueue):
         self._room = room
         self._heaps: list[list[tuple[int, int, int]]] = [[] for _ in range(classes)]
         self._counts = [0] * classes
+
+    def grow(self, classes: int) -> None:
+        """There are so many classes now."""
+        self._heaps.extend([] for _ in range(classes - len(self._heaps)))
+        self._counts.extend(repeat(0, classes - len(self._counts)))
 
     def waiting(self, number: int) -> int:
         """How many nodes of a class are in the queue."""
@@ -98,6 +104,11 @@ class LimitedScriptQueue(ScriptQueue):
         self._counts = [0] * classes
         self._taken = 0
 
+    def grow(self, classes: int) -> None:
+        """There are so many classes now."""
+        self._lines.extend([] for _ in range(classes - len(self._lines)))
+        self._counts.extend(repeat(0, classes - len(self._counts)))
+
     def waiting(self, number: int) -> int:
         """How many scripts of a class want to start, without those put off."""
         return self._counts[number]
@@ -157,3 +168,14 @@ class LimitedQueues(NamedTuple):
     ready: LimitedReadyQueue
     pre: LimitedScriptQueue
     post: LimitedScriptQueue
+
+    def grow(self, classes: int) -> None:
+        """There are so many classes now."""
+        for queue in self:
+            queue.grow(classes)
+
+    def take_over(self, ready: ReadyQueue, pre: ScriptQueue, post: ScriptQueue) -> None:
+        """What is in these queues is in those instead."""
+        self.ready.take_over(ready)
+        self.pre.take_over(pre)
+        self.post.take_over(post)

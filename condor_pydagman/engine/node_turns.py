@@ -31,31 +31,41 @@ class Turns:
     __slots__ = ("changed", "opened", "parents", "unfinished", "watched")
 
     def __init__(self, dag: Dag, nodes: Iterable[int]) -> None:
-        self.parents = {node: parents_of(dag, node) for node in nodes}
-        self.unfinished = {node: len(parents) for node, parents in self.parents.items()}
+        self.parents: dict[int, tuple[int, ...]] = {}
+        self.unfinished: dict[int, int] = {}
         self.watched: dict[int, list[int]] = {}
-        for node, parents in self.parents.items():
-            for parent in parents:
-                self.watched.setdefault(parent, []).append(node)
-        self.changed: dict[int, None] = dict.fromkeys(self.parents)
+        self.changed: dict[int, None] = {}
         self.opened: set[int] = set()
+        for node in nodes:
+            self._watch(dag, node)
+
+    def _watch(self, dag: Dag, node: int) -> None:
+        """Wait for the end of all parents of a node, none of which has ended."""
+        known = set(self.parents.get(node, ()))
+        parents = self.parents[node] = parents_of(dag, node)
+        for parent in parents:
+            if parent not in known:
+                self.watched.setdefault(parent, []).append(node)
+        self.unfinished[node] = len(parents)
+        self.close(node)
 
     def grow(self, dag: Dag, nodes: Iterable[int], states: Sequence[int]) -> None:
-        """Some of these nodes may have more parents; none of them has begun."""
+        """The DAG has got these nodes, or they may have more parents; none of them has begun."""
         for node in nodes:
-            if node in self.parents:
-                known = set(self.parents[node])
-                self.parents[node] = parents_of(dag, node)
-                for parent in self.parents[node]:
-                    if parent not in known:
-                        self.watched.setdefault(parent, []).append(node)
-                ended = (State(states[parent]) in ENDED for parent in self.parents[node])
-                self.unfinished[node] = len(self.parents[node]) - sum(ended)
-                self.close(node)
+            self._watch(dag, node)
+            ended = (State(states[parent]) in ENDED for parent in self.parents[node])
+            self.unfinished[node] -= sum(ended)
 
     def let_go(self, nodes: Iterable[int]) -> None:
         """These nodes have left the DAG, with all that wait for their end."""
-        for node in nodes:
+        gone = frozenset(nodes)
+        watched = {parent for node in gone for parent in self.parents.get(node, ())}
+        for parent in watched - gone:
+            left = [node for node in self.watched[parent] if node not in gone]
+            self.watched[parent] = left
+            if not left:
+                del self.watched[parent]
+        for node in gone:
             self.parents.pop(node, None)
             self.unfinished.pop(node, None)
             self.watched.pop(node, None)

@@ -107,16 +107,18 @@ class Nodes:
         self._recent_moves: deque[tuple[float, int, int, int]] = deque(maxlen=MAX_REMEMBERED_MOVES)
 
     def count_classes(self, class_of: array[int], classes: int) -> None:
-        """Keep counts of each class of nodes as well, from now on; no node has moved yet."""
+        """Keep counts of each class of nodes as well, from now on."""
         self.class_of = class_of
         self.by_class = [[0] * len(State) for _ in range(classes)]
-        for number in class_of:
-            self.by_class[number][State.WAITING] += 1
+        for number, state in zip(class_of, self.states):
+            self.by_class[number][state] += 1
 
-    def count_more(self, classes: Iterable[int]) -> None:
-        """There are more nodes, of these classes; none of them has moved yet."""
-        for number in classes:
-            self.by_class[number][State.WAITING] += 1
+    def count_more(self, nodes: Iterable[int], classes: int) -> None:
+        """There are more nodes, and so many classes; none of these nodes has moved yet."""
+        missing = classes - len(self.by_class)
+        self.by_class.extend([0] * len(State) for _ in range(missing))
+        for node in nodes:
+            self.by_class[self.class_of[node]][State.WAITING] += 1
 
     def grow(self, growth: Growth) -> list[int]:
         """The DAG has grown.  Returns the nodes that now have no unfinished parent, of those that
@@ -132,6 +134,8 @@ class Nodes:
         self.total += count
         self.counts[State.WAITING] += count
         self.changes += 1
+        for node in growth.decided:
+            self.waiting[node] += GATE
         for node, parents in growth.before:
             self.waiting[node] += parents
         free = growth.roots.copy()

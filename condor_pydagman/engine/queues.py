@@ -61,6 +61,13 @@ class ReadyQueue:
         self._tickets[node] = ticket
         self._push((-priority, ticket, node))
 
+    def take_over(self, other: ReadyQueue) -> None:
+        """All nodes of another queue are in this one instead, in the same order."""
+        self._first, self._last, self._tickets = other._first, other._last, other._tickets
+        for entry in other._heap:
+            if self._tickets.get(entry[2]) == entry[1]:
+                self._push(entry)
+
     def _push(self, entry: tuple[int, int, int]) -> None:
         heapq.heappush(self._heap, entry)
 
@@ -123,6 +130,14 @@ class ScriptQueue:
         """The node's script is to be started."""
         self._queued.add(node)
         self._enter(node)
+
+    def take_over(self, other: ScriptQueue) -> None:
+        """All scripts of another queue are in this one instead, in the same order."""
+        self._queued, self._put_off = other._queued, other._put_off
+        self._deferred = other._deferred
+        for node in other._waiting:
+            if node in self._queued and node not in self._put_off:
+                self._enter(node)
 
     def _enter(self, node: int) -> None:
         self._waiting.append(node)

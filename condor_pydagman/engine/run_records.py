@@ -138,7 +138,7 @@ class Scripts:
         self.posts_without_job: set[int] = set()
 
     def use(self, pre: ScriptQueue, post: ScriptQueue) -> None:
-        """Use these queues; nothing has been queued yet."""
+        """Use these queues, which have all that was in those before."""
         self.pre, self.post = pre, post
         self.by_kind = {ScriptKind.PRE: pre, ScriptKind.POST: post}
 

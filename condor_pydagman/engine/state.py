@@ -164,8 +164,8 @@ class RunState:
         self.mode = mode
         self.growth = growth
         self.cache = Cache(dag, cached)
-        extras = (dag.brakes, dag.feeder, dag.published, dag.cached, dag.conditions)
-        self.has_extras = any(extras)
+        self.has_extras = False
+        self.note_extras()
         self.now = 0.0
         self.out: list[do.Action] = []
         self._reset_run_state(first_sequence)
@@ -200,15 +200,13 @@ class RunState:
     def _reset_pending(self) -> None:
         """What is to be done: nothing yet."""
         self.ready: ReadyQueue = ReadyQueue()
-        self.limited_queues = self._limited_queues()
+        self.limited_queues: LimitedQueues | None = None
         self.categories = Categories(self.dag.categories, self.dag.category_limits)
         self.pace = SubmitPace(self.config.submit_delay)
         self.submission = Submission(self.config.max_nodes_in_cluster)
         self.starts = StartPace(self.config.max_starts_per_minute)
         self.scripts = Scripts(self.config.restart_pre_rate)
-        if self.limited_queues is not None:
-            self.ready = self.limited_queues.ready
-            self.scripts.use(self.limited_queues.pre, self.limited_queues.post)
+        self.queue_by_class()
         self.retrying = Retrying()
         self.steering = Steering()
         self.timeouts = Timeouts()
@@ -216,16 +214,30 @@ class RunState:
         self.save_points = SavePoints()
         self.unconfirmed = Unconfirmed()
 
-    def _limited_queues(self) -> LimitedQueues | None:
+    def note_extras(self) -> None:
+        """The DAG may have got what it had not."""
+        dag = self.dag
+        extras = (dag.brakes, dag.feeder, dag.published, dag.cached, dag.conditions)
+        self.has_extras = any(extras)
+
+    def queue_by_class(self) -> None:
+        """If nodes keep to shared limits, see to it that each class of them has its queues."""
         shared = self.shared
         if not shared.limited:
-            return None
-        sort = shared.class_of, len(shared.names)
-        return LimitedQueues(
+            return
+        count = len(shared.names)
+        if self.limited_queues is not None:
+            self.limited_queues.grow(count)
+            return
+        sort = shared.class_of, count
+        queues = self.limited_queues = LimitedQueues(
             LimitedReadyQueue(*sort, shared.may_submit),
             LimitedScriptQueue(*sort, shared.may_run_pre),
             LimitedScriptQueue(*sort, shared.may_run_post),
         )
+        queues.take_over(self.ready, self.scripts.pre, self.scripts.post)
+        self.ready = queues.ready
+        self.scripts.use(queues.pre, queues.post)
 
     # Actions.
 

@@ -128,22 +128,33 @@ def joins(dag: Dag, node: int) -> bool:
 
 def mistakes(dag: Dag) -> Iterator[ProcessingError]:
     """What conditions name that they can't: nodes that are no parents, unknown categories."""
-    categories = {*dag.categories.values(), *dag.category_limits}
-    for node, condition in dag.conditions.items():
-        parents: set[str] | None = None
-        for one in references(condition.expression):
-            if one.what == PARENTS:
-                if parents is None:
-                    parents = {dag.names[parent] for parent in parents_of(dag, node)}
-                if one.name not in parents:
-                    hint = _listed("its parents are", parents, "it has no parents")
-                    hint = _no_name(condition.expression, one) or hint
-                    if not one.key and one.name.lower() in map(str.lower, OWN_ATTRIBUTES):
-                        hint = f"expected Parents.<name>.{one.name}; {hint}"
-                    yield _mistake(dag, node, one, hint)
-            elif one.name not in categories:
-                hint = _listed("the categories are", categories, "the DAG has no categories")
+    categories = categories_of(dag)
+    for node in dag.conditions:
+        yield from mistakes_of(dag, node, categories)
+
+
+def categories_of(dag: Dag) -> set[str]:
+    """The categories that conditions can name."""
+    return {*dag.categories.values(), *dag.category_limits}
+
+
+def mistakes_of(dag: Dag, node: int, categories: set[str]) -> Iterator[ProcessingError]:
+    """As `mistakes`, of one node's condition."""
+    expression = dag.conditions[node].expression
+    parents: set[str] | None = None
+    for one in references(expression):
+        if one.what == PARENTS:
+            if parents is None:
+                parents = {dag.names[parent] for parent in parents_of(dag, node)}
+            if one.name not in parents:
+                hint = _listed("its parents are", parents, "it has no parents")
+                hint = _no_name(expression, one) or hint
+                if not one.key and one.name.lower() in map(str.lower, OWN_ATTRIBUTES):
+                    hint = f"expected Parents.<name>.{one.name}; {hint}"
                 yield _mistake(dag, node, one, hint)
+        elif one.name not in categories:
+            hint = _listed("the categories are", categories, "the DAG has no categories")
+            yield _mistake(dag, node, one, hint)
 
 
 def _no_name(expression: str, one: Reference) -> str:

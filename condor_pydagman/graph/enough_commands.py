@@ -88,10 +88,12 @@ def words(enough: Enough) -> str:
     return write_enough(commands.EnoughLine(0, *enough))
 
 
-def mistakes(dag: Dag) -> Iterator[ProcessingError]:
-    """ENOUGH lines that name nobody, or more nodes than there are."""
+def mistakes(dag: Dag, *, outer_grows: bool = False) -> Iterator[ProcessingError]:
+    """ENOUGH lines that name nobody, or more nodes than there are, in a DAG or in a piece of one,
+    which may grow itself."""
+    grows = outer_grows or bool(dag.extensions) or dag.feeder is not None
     for number, enough in enumerate(dag.enoughs):
-        found = _mistake(dag, enough)
+        found = _mistake(dag, enough, grows=grows)
         if found is not None:
             file, _, line = dag.places.enoughs[number].rpartition(":")
             error = ProcessingError(found[0], file=file, line=int(line), hint=found[1])
@@ -99,7 +101,7 @@ def mistakes(dag: Dag) -> Iterator[ProcessingError]:
             yield error
 
 
-def _mistake(dag: Dag, enough: Enough) -> tuple[str, str] | None:
+def _mistake(dag: Dag, enough: Enough, *, grows: bool) -> tuple[str, str] | None:
     """What is wrong, and what to do."""
     child = dag.ids[enough.name] if enough.members == PARENTS else -1
     if child in dag.conditions:
@@ -108,7 +110,7 @@ def _mistake(dag: Dag, enough: Enough) -> tuple[str, str] | None:
             "take one of the two away: a RUN_IF such as Done >= 3 waits for the end of all parents",
         )
     nodes = len(members(dag, enough))
-    if dag.extensions or dag.feeder is not None:
+    if grows:
         return None  # there may be more
     if not nodes:
         return f"No node is meant by {_whom(enough)}", _nobody(dag, enough)

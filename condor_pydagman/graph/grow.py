@@ -35,7 +35,8 @@ class Growth(NamedTuple):
         junctions_waiting: the same of these.
         behind: nodes that were there, each with its new successors, and 1 for each that is weak.
         before: nodes that were there, each with the number of its new predecessors.
-        roots: the new nodes without predecessors.
+        decided: new nodes whose turn is decided by more than that their parents are done.
+        roots: the other new nodes without predecessors.
         done: the new nodes that are done before the start.
     """
 
@@ -45,6 +46,7 @@ class Growth(NamedTuple):
     junctions_waiting: Sequence[int]
     behind: Sequence[tuple[int, Sequence[int], Sequence[int]]]
     before: list[tuple[int, int]]
+    decided: list[int]
     roots: list[int]
     done: list[int]
 
@@ -116,8 +118,23 @@ def extend(dag: Dag, more: NumberedPiece) -> Growth:
         getattr(dag, name).update(values)
     dag.descriptions.update(piece.descriptions)
     dag.category_limits.update(piece.category_limits)
+    _add_enoughs(dag, piece, growth.nodes)
+    _add_limit_uses(dag, piece, growth.nodes)
     dag.changed(growth.nodes)
     return growth
+
+
+def _add_enoughs(dag: Dag, piece: Dag, new: Sequence[int]) -> None:
+    known = len(dag.enoughs)
+    dag.enoughs.extend(piece.enoughs)
+    dag.enough_of.update((new[node], known + number) for node, number in piece.enough_of.items())
+    dag.places.enoughs.extend(piece.places.enoughs)
+
+
+def _add_limit_uses(dag: Dag, piece: Dag, new: Sequence[int]) -> None:
+    for use in piece.limit_uses:
+        nodes = tuple(sorted(new[node] for node in use.nodes or ()))
+        dag.limit_uses.append(use._replace(nodes=nodes))
 
 
 def _append_nodes(dag: Dag, piece: Dag, count: int, variables: MoreVariables) -> None:
@@ -159,10 +176,12 @@ def _growth(
     if not (isinstance(new, range) and isinstance(junctions, range)):  # there are new ones in them
         there = frozenset(known)
         behind, before = ([one for one in all_ if one[0] in there] for all_ in (behind, before))
-    roots = list(compress(new, map(not_, waiting)))
+    decided = [new[node] for node in (*piece.conditions, *piece.enough_of)]
+    others = frozenset(decided)
+    roots = [node for node in compress(new, map(not_, waiting)) if node not in others]
     done = list(compress(new, map(and_, piece.flags, repeat(DONE))))
     longer = [(node, len(row)) for node, row, _ in before]
-    return Growth(new, waiting, junctions, junctions_waiting, behind, longer, roots, done)
+    return Growth(new, waiting, junctions, junctions_waiting, behind, longer, decided, roots, done)
 
 
 def _moved(splice: Splice, first: int) -> Splice:

@@ -8,13 +8,15 @@ holds.  Its DAG file may have limits of its own.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import repeat
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.limit_lines import ALL_NODES, CATEGORY, NODES
 from condor_pydagman.graph.building import STRICT_MIDDLE, Building, fail
 from condor_pydagman.graph.model import Dag, LimitUse
 from condor_pydagman.graph.modify import category_name
+from condor_pydagman.graph.problems import ProcessingError
 from condor_pydagman.vocabulary import NodeKind
 
 _LIMITED = (NodeKind.JOB, NodeKind.DATA)
@@ -32,7 +34,9 @@ def shared_limit(building: Building, command: commands.SharedLimit) -> None:
     elif building.scope.outer is None:
         dag.limit_uses.append(LimitUse(limit))
     else:
-        dag.limit_uses.append(LimitUse(limit, nodes=tuple(building.nodes(ALL_NODES))))
+        limited = _limited(dag, building.nodes(ALL_NODES))
+        if limited:
+            dag.limit_uses.append(LimitUse(limit, nodes=limited))
 
 
 def _named(building: Building, name: str) -> Sequence[int]:
@@ -59,34 +63,81 @@ def warn_of_empty_limits(building: Building) -> None:
             )
 
 
-def classes(dag: Dag) -> tuple[list[tuple[str, ...]], array[int]]:
-    """Nodes by the limits that they keep to.
+def of_new_nodes(dag: Dag, nodes: range) -> None:
+    """In a piece, each line is about new nodes: name those that it means."""
+    dag.limit_uses = [
+        use._replace(category="", nodes=tuple(_among(dag, use, nodes))) for use in dag.limit_uses
+    ]
 
-    Returns:
-        The names of limits by number of a class, and the class of each node; 0 has no limits.
-    """
-    found: dict[tuple[str, ...], int] = {(): 0}
-    of = array("H", bytes(2 * len(dag)))
+
+def mistakes(dag: Dag) -> Iterator[ProcessingError]:
+    """Lines of a piece, see `of_new_nodes`, that mean no node."""
     for use in dag.limit_uses:
-        with_it = {
-            number: found.setdefault(_and(limits, use.limit), len(found))
-            for limits, number in list(found.items())
-        }
-        for node in _nodes(dag, use):
-            of[node] = with_it[of[node]]
-    for node, kind in enumerate(dag.kinds):
-        if kind not in _LIMITED:
-            of[node] = 0
-    return list(found), of
+        if not use.nodes:
+            yield ProcessingError(
+                f"SHARED_LIMIT {use.limit}: no new node is meant",
+                file="",
+                hint="in what is added to a DAG that runs, it is about new nodes only",
+            )
+
+
+def _among(dag: Dag, use: LimitUse, nodes: Collection[int]) -> Iterable[int]:
+    """Those of the nodes, which are all of a DAG or all that a piece has brought, that a line
+    means."""
+    if use.nodes is not None:
+        return use.nodes if use.nodes and use.nodes[0] in nodes else ()
+    if use.category:
+        return _limited(dag, (n for n in nodes if dag.categories.get(n) == use.category))
+    return _limited(dag, nodes)
+
+
+def _limited(dag: Dag, nodes: Iterable[int]) -> tuple[int, ...]:
+    """Those of the nodes that can keep to a limit."""
+    return tuple(node for node in nodes if dag.kinds[node] in _LIMITED)
+
+
+class LimitClasses:
+    """Nodes by the limits that they keep to: those with the same are a class.
+
+    Attributes:
+        names: of limits, by number of a class; class 0 has none.
+        of: the class of each node.
+    """
+
+    def __init__(self, dag: Dag) -> None:
+        self.names: list[tuple[str, ...]] = [()]
+        self.of: array[int] = array("H")
+        self._numbers: dict[frozenset[str], int] = {frozenset(): 0}
+        self.grow(dag, range(len(dag)))
+
+    def grow(self, dag: Dag, nodes: Sequence[int]) -> None:
+        """The DAG has got these nodes; what was said of others holds."""
+        self.of.extend(repeat(0, len(dag) - len(self.of)))
+        new: Collection[int] = nodes
+        if not isinstance(nodes, range):  # they have numbers of others
+            new = frozenset(nodes)
+            for node in nodes:
+                self.of[node] = 0
+        for use in dag.limit_uses:
+            self._add(use.limit, _among(dag, use, new))
+
+    def _add(self, limit: str, nodes: Iterable[int]) -> None:
+        """These nodes keep to one more limit."""
+        of = self.of
+        with_it: dict[int, int] = {}
+        for node in nodes:
+            number = of[node]
+            if number not in with_it:
+                with_it[number] = self._number(_and(self.names[number], limit))
+            of[node] = with_it[number]
+
+    def _number(self, limits: tuple[str, ...]) -> int:
+        key = frozenset(map(str.lower, limits))
+        if key not in self._numbers:
+            self._numbers[key] = len(self.names)
+            self.names.append(limits)
+        return self._numbers[key]
 
 
 def _and(limits: tuple[str, ...], more: str) -> tuple[str, ...]:
     return limits if more.lower() in map(str.lower, limits) else (*limits, more)
-
-
-def _nodes(dag: Dag, use: LimitUse) -> Iterable[int]:
-    if use.nodes is not None:
-        return use.nodes
-    if use.category:
-        return [node for node, name in dag.categories.items() if name == use.category]
-    return range(len(dag))

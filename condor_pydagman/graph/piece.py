@@ -14,9 +14,10 @@ from operator import not_
 from condor_pydagman.dagfile.growth_lines import PLACE
 from condor_pydagman.dagfile.lines import in_blocks
 from condor_pydagman.dagfile.quoting import file_word
-from condor_pydagman.graph import splices, whole
+from condor_pydagman.graph import cache_commands, enough_commands, limit_uses, splices, whole
 from condor_pydagman.graph.apply_bulk import NotSimple
 from condor_pydagman.graph.building import BuildOptions
+from condor_pydagman.graph.condition_commands import categories_of, mistakes_of
 from condor_pydagman.graph.cycle import find_cycle
 from condor_pydagman.graph.grow import Growth, NumberedPiece, extend, numbered
 from condor_pydagman.graph.model import Brought, Dag, Extension, Feeding, GrownPiece
@@ -26,6 +27,7 @@ from condor_pydagman.graph.reading import MAX_ERRORS, DagReader, placed
 from condor_pydagman.graph.stepwise import OBJECTS, Steps, at_once, in_parts
 from condor_pydagman.named_tuple import NamedTuple
 
+CONDITIONS = 500  # RUN_IF lines that are looked at in one step
 _NO_NAME = re.compile(r"[\s\"'\\+{}\x00-\x1f\x7f]")
 
 
@@ -219,6 +221,7 @@ def _read(
         yield
         piece = Piece(building.dag, known, text.node, digest, children, base, text.feeding)
         errors += yield from _cycles(dag, piece, text.file)
+        errors += yield from _bad_decisions(dag, piece)
     if errors:
         raise DagFileErrors(errors, building.dag.warnings, reader.lost)
     ordered = {dag.names[child] for child in _ordered_anew(piece)}
@@ -238,7 +241,8 @@ def _texts(texts: Mapping[str, str]) -> Callable[[str], Iterator[str]]:
 
 
 def _conflicts(dag: Dag, building: PieceBuilding, file: str) -> list[ProcessingError]:
-    """What is said anew of categories and submit descriptions that the DAG has."""
+    """What is said anew of categories and submit descriptions that the DAG has, and of new nodes
+    that have what does not go together."""
     found = []
     for name, limit in building.scope.limits.items():
         if dag.category_limits.get(name, limit) != limit:
@@ -248,6 +252,11 @@ def _conflicts(dag: Dag, building: PieceBuilding, file: str) -> list[ProcessingE
         if dag.descriptions.get(name, description) != description:
             text = f"The DAG has another submit description {name}"
             found.append(ProcessingError(text, file=file, hint="give it another name"))
+    try:
+        cache_commands.leave_out(building)
+    except ProcessingError as error:
+        error.file = file
+        found.append(error)
     return found
 
 
@@ -265,6 +274,7 @@ def _finish(building: PieceBuilding, text: PieceText) -> Steps[tuple[int, ...]]:
     piece.category_limits, piece.descriptions = scope.limits, scope.descriptions
     known = list(stand_ins.values())
     count = len(order) - len(known)
+    limit_uses.of_new_nodes(piece, range(count))
     ends = _ends(piece, count) if text.between and count else None
     if text.options.priority:
         whole.add_priority(building)
@@ -280,6 +290,25 @@ def _finish(building: PieceBuilding, text: PieceText) -> Steps[tuple[int, ...]]:
     yield from piece.finish_in_steps(parents_later=True)
     yield
     return tuple(known)
+
+
+def _bad_decisions(dag: Dag, piece: Piece) -> Steps[list[ProcessingError]]:
+    """What RUN_IF and ENOUGH of new nodes name that they can't."""
+    others = len(dag.extensions) - (dag.ids.get(piece.node, -1) in dag.extensions)
+    grows = others > 0 or dag.feeder is not None
+    errors = [
+        *enough_commands.mistakes(piece.dag, outer_grows=grows),
+        *limit_uses.mistakes(piece.dag),
+    ]
+    conditions = piece.dag.conditions
+    categories = categories_of(dag) | categories_of(piece.dag) if conditions else set()
+    for count, node in enumerate(conditions, 1):
+        errors += mistakes_of(piece.dag, node, categories)
+        if len(errors) >= MAX_ERRORS:
+            break
+        if not count % CONDITIONS:
+            yield
+    return errors[:MAX_ERRORS]
 
 
 def _ends(piece: Dag, count: int) -> tuple[list[int], list[int]]:

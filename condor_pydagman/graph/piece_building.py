@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
+from condor_pydagman.dagfile.enough_lines import PARENTS
 from condor_pydagman.graph.building import Building, BuildOptions, fail
-from condor_pydagman.graph.model import Dag
+from condor_pydagman.graph.model import NOOP, Dag
 from condor_pydagman.vocabulary import ORDINARY_KINDS, NodeKind
 
 _ONLY_AT_THE_START = {
@@ -23,19 +24,28 @@ _ONLY_AT_THE_START = {
     commands.SitePolicyLine: "SITE_POLICY",
     commands.SiteMatched: "SITE_MATCHED",
     commands.Choose: "CHOOSE",
-    commands.SharedLimit: "SHARED_LIMIT",
-    commands.RunIf: "RUN_IF",
-    commands.Publish: "PUBLISH",
     commands.Skipped: "SKIPPED",
     commands.NodeResult: "NODE_RESULT",
-    commands.Cache: "CACHE",
     commands.BrakeLine: "BRAKE",
     commands.FeederLine: "FEEDER",
-    commands.EnoughLine: "ENOUGH",
     commands.LetGoLine: "LET_GO",
     commands.NotDone: "NOT_DONE",
     commands.NotNeeded: "NOT_NEEDED",
 }
+
+# What a piece says of its own nodes only, and nobody can say of a node later.
+_OF_NEW_NODES = {
+    commands.RunIf: "RUN_IF",
+    commands.Publish: "PUBLISH",
+    commands.EnoughLine: "ENOUGH PARENTS",
+    commands.Cache: "CACHE",
+    commands.SharedLimit: "SHARED_LIMIT",
+}
+
+_OF_THE_WHOLE = (
+    "it is about nodes that are in the DAG already: put it into the DAG file that is submitted,"
+    " where it counts new nodes as well"
+)
 
 Begun = Callable[[int], bool]
 
@@ -77,6 +87,7 @@ class PieceBuilding(Building):
         self._anew = anew
         self._outer = outer
         self._begun = begun
+        self._word = ""  # of the command that is applied, if it is one of _OF_NEW_NODES
 
     def find(self, name: str) -> int | None:
         """The node that the file being read calls `name`, which may be one of the other DAG."""
@@ -97,6 +108,7 @@ class PieceBuilding(Building):
             return False
         node = self.dag.add_node(full, "")
         self.stand_ins[node] = known
+        self.dag.flags[node] = self._outer.flags[known] & NOOP  # perhaps it only joins lines
         if self._outer.kinds[known] not in ORDINARY_KINDS:
             self.special.add(node)
             self.dag.kinds[node] = self._outer.kinds[known]
@@ -132,8 +144,15 @@ class PieceBuilding(Building):
         return found
 
     def _refuse(self, name: str) -> None:
+        shown = self.scope.munge + name
+        if self._word:
+            fail(
+                f"{self._word} can't be said of node {shown}, which is in the DAG already",
+                "put it into the file that defines the node; here it can be said of new nodes",
+                at=name,
+            )
         fail(
-            f"Node {self.scope.munge}{name} is in the DAG already: only PARENT lines may name it",
+            f"Node {shown} is in the DAG already: only PARENT lines may name it",
             "condor_pydagman steer set changes such nodes",
             at=name,
         )
@@ -185,14 +204,21 @@ class PieceBuilding(Building):
 
     def admit(self, command: Command) -> None:
         """Refuse what a DAG can only be given when it begins."""
+        self._word = _OF_NEW_NODES.get(type(command), "")
         word = _ONLY_AT_THE_START.get(type(command))
         if isinstance(command, commands.Job) and command.kind not in ORDINARY_KINDS:
             word = NodeKind(command.kind).name
         if word is not None:
             fail(
                 f"{word} can't be added to a DAG that runs",
-                "put it into the DAG file that is submitted",
+                _OF_THE_WHOLE if word == "BRAKE" else "put it into the DAG file that is submitted",
                 at=word,
+            )
+        if isinstance(command, commands.EnoughLine) and command.members != PARENTS:
+            fail(
+                f"ENOUGH {command.members} can't be added to a DAG that runs",
+                f"{_OF_THE_WHOLE}; new nodes can have ENOUGH PARENTS",
+                at=command.members,
             )
 
     def admit_edges(self, children: Sequence[int]) -> None:

@@ -11,7 +11,7 @@ They have a random generator of their own, so that what they do changes no draw 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -39,15 +39,16 @@ def add_conditions(dag: Dag, rng: Random) -> None:
     often = rng.choice((0.2, 0.4, 0.8))
     for node in nodes:
         if rng.random() < often:
-            expression = _expression(dag, rng, parents_of(dag, node))
-            dag.conditions[node] = Condition(expression, rng.random() < 0.7)
+            names = [dag.names[parent] for parent in parents_of(dag, node)]
+            dag.conditions[node] = Condition(expression(names, rng), rng.random() < 0.7)
 
 
-def _expression(dag: Dag, rng: Random, parents: tuple[int, ...]) -> str:
+def expression(parents: Sequence[str], rng: Random) -> str:
+    """A condition of a node with parents of these names."""
     simple = ["true", "false", f"Done >= {rng.randint(0, 3)}", "Skipped > 0"]
     if not parents:
         return rng.choice(simple)
-    name = dag.names[rng.choice(parents)]
+    name = rng.choice(parents)
     how = rng.choice(("DONE", "SKIPPED"))
     simple += [f'Parents.{name}.Outcome == "{how}"'] * 3
     simple += [f"Parents.{name}.n > {rng.randrange(MOST)}"] * 2

@@ -9,7 +9,7 @@ They have a random generator of their own, so that what they do changes no draw 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,9 @@ from condor_pydagman.graph.model import Dag, Extension
 from condor_pydagman.graph.piece import Piece, PieceText, read_piece
 from condor_pydagman.graph.stepwise import at_once
 from condor_pydagman.vocabulary import ORDINARY_KINDS
+from tests.pieces import Pieces
 from tests.sim.feeders import FakeFeeder
+from tests.sim.grown_lines import decision_lines
 from tests.sim.verdicts import require
 
 if TYPE_CHECKING:
@@ -37,29 +39,6 @@ def add_extensions(dag: Dag, rng: Random) -> None:
     for node in range(len(dag)):
         if dag.kinds[node] in ORDINARY_KINDS and rng.random() < 0.4:
             dag.extensions[node] = Extension("p", between=rng.random() < 0.7)
-
-
-def piece_of(dag: Dag, text: PieceText, digest: str = "") -> Piece:
-    """The piece of a text.
-
-    Raises:
-        DagFileErrors: it is wrong.
-    """
-    return at_once(read_piece(dag, text, digest=digest, anew=dag.let_go.number > 0))
-
-
-class _Pieces(Mapping[str, Piece]):
-    def __init__(self, dag: Dag, texts: Mapping[str, PieceText]) -> None:
-        self._dag, self._texts = dag, texts
-
-    def __getitem__(self, digest: str) -> Piece:
-        return piece_of(self._dag, self._texts[digest], digest)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._texts)
-
-    def __len__(self) -> int:
-        return len(self._texts)
 
 
 class Growers:
@@ -81,7 +60,7 @@ class Growers:
 
     def pieces(self, dag: Dag) -> Mapping[str, Piece]:
         """The kept pieces, for a DAG."""
-        return _Pieces(dag, self.texts)
+        return Pieces(dag, self.texts)
 
     def keep(self, piece: Piece, text: PieceText) -> Piece:
         """Its text is on the disk."""
@@ -97,9 +76,12 @@ class Growers:
         if known and rng.random() < 0.05:
             names.append(rng.choice(known))
         lines = [f"JOB {name} n.sub" + " DONE" * (rng.random() < 0.1) for name in names]
+        parents: dict[str, list[str]] = {}
         for child in names:
             if rng.random() < 0.5:
-                lines.append(f"PARENT {rng.choice([*known, *names])} CHILD {child}")
+                parent = rng.choice([*known, *names])
+                lines.append(f"PARENT {parent} CHILD {child}")
+                parents.setdefault(child, []).append(parent)
             if rng.random() < 0.3:
                 lines.append(f"PARENT {child} CHILD {rng.choice([*known, *names])}")
             if rng.random() < 0.3:
@@ -109,7 +91,12 @@ class Growers:
             if rng.random() < 0.2:
                 lines.append(f"CATEGORY {child} a")
         if len(names) > 1 and len(known) > 2 and rng.random() < 0.3:
-            lines.append(f"PARENT {' '.join(rng.sample(known, 2))} CHILD {' '.join(names)}")
+            two = rng.sample(known, 2)
+            lines.append(f"PARENT {' '.join(two)} CHILD {' '.join(names)}")
+            for child in names:
+                parents.setdefault(child, []).extend(two)
+        kinds = self._world.kinds
+        lines += decision_lines(names, parents, Random(f"decide {number}"), kinds)
         options = BuildOptions(use_join_nodes=rng.random() < 0.5)
         text = "".join(line + "\n" for line in lines)
         if not node:
@@ -200,7 +187,8 @@ class FakeGrowth:
             return
         dag, name = process.dag, process.dag.names[node]
         retry = process.engine.run.nodes.retries.get(node, 0)
-        rng = Random(f"{world.seed} {world.era} piece {name} {retry}")
+        era = 0 if world.kinds.cached else world.era  # what is the same again may be cached
+        rng = Random(f"{world.seed} {era} piece {name} {retry}")
         told: inputs.Input
         if rng.random() < 0.2 and retry < 5:
             told = inputs.PieceRefused(node, "it is wrong")

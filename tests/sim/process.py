@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.daemon.loop import Loop, Sources
+from condor_pydagman.daemon.ports import SharedLimits
 from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
+from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.progress import apply_progress
+from condor_pydagman.graph.stepwise import Steps
 from condor_pydagman.records.job_description import Workflow
 from tests.sim import fake_cache, fake_conditions, ports
 from tests.sim.fake_log import FakeNodesLog
@@ -71,6 +74,29 @@ class _Watched(list[do.Action]):
             world.oracles.input_done(process, self._input)
 
 
+class FakeDesks:
+    """Opens what the DAG may need later."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+
+    def obstacle(self, piece: Dag) -> Steps[str]:
+        yield
+        return ""
+
+    def growth(self) -> FakeGrowth:
+        return FakeGrowth(self._process.world.growers, self._process)
+
+    def shared_limits(self) -> SharedLimits:
+        raise NotImplementedError  # tests/sim/shared.py has them
+
+    def conditions(self) -> fake_conditions.Desk:
+        return fake_conditions.Desk(self._process.world, self._process)
+
+    def cache(self) -> fake_cache.Desk:
+        return fake_cache.Desk(self._process.world.caches, self._process)
+
+
 class Process:
     """From start to exit, kill or hold.
 
@@ -117,10 +143,6 @@ class Process:
         run = self._run(recovering)
         if self.dag.site_groups:
             run.sites = Desk(world.sites, self)
-        if self.dag.conditions or self.dag.published:
-            run.conditions = fake_conditions.Desk(world, self)
-        if self.dag.cached:
-            run.cache = fake_cache.Desk(world.caches, self)
         self.loop = Loop(run, sources)
 
     def _run(self, recovering: bool) -> DagRun:
@@ -147,7 +169,7 @@ class Process:
             orphaned=lambda: self.orphaned,
             directory="/d",
             pid=1,
-            make_growth=lambda run: FakeGrowth(world.growers, self),
+            make_desks=lambda run: FakeDesks(self),
         )
 
     @property

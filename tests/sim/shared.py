@@ -1,9 +1,9 @@
 """Several DAGs under limits that they share, in virtual time: engines, one schedd, one directory.
 
-DAGMans are killed and start again, requests and their answers are lost, one is held for long, and
-limits are changed.  L1: no limit is exceeded, unless it has been lowered.  L2: no more starts in
-any minute.  L3: every DAG ends well, so nobody starves and nothing leaks.  L4: at the end nothing
-is held.
+DAGMans are killed and start again, requests and their answers are lost, one is held for long,
+limits are changed, and DAGs grow, some of which had no limits before.  L1: no limit is exceeded,
+unless it has been lowered.  L2: no more starts in any minute.  L3: every DAG ends well, so nobody
+starves and nothing leaks.  L4: at the end nothing is held.
 
 `python -m tests.sim.shared SEED [COUNT]` runs seeds.
 """
@@ -13,6 +13,7 @@ from __future__ import annotations
 import heapq
 import sys
 from collections.abc import Callable
+from copy import deepcopy
 from random import Random
 from typing import NamedTuple
 
@@ -20,13 +21,16 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import Dag, LimitUse
+from condor_pydagman.graph.piece import PieceText
 from condor_pydagman.limit_claims.directory import Queued, _left
 from condor_pydagman.shared_limits.definitions import Kind, Limit, parse
 from condor_pydagman.shared_limits.rounds import Outcome, decide
 from condor_pydagman.shared_limits.stakes import Stakes
 from condor_pydagman.vocabulary import EventKind, ScriptKind
 from tests import make
+from tests.pieces import Pieces, piece_of
 from tests.sim.verdicts import Violation, require
 
 MAX_S = 100_000.0
@@ -48,10 +52,12 @@ class Dagman:
 
     def __init__(self, world: SharedWorld, name: str) -> None:
         self.world, self.name = world, name
-        self.dag = _dag(world.rng)
-        self.keeps: dict[str, set[int]] = {"a": set(range(len(self.dag))), "b": set()}
-        for use in self.dag.limit_uses:
-            self.keeps["b"].update(use.nodes or ())
+        self._base = _dag(world.rng)
+        self._rng = Random(f"grow {world.seed} {name}")
+        if self._rng.random() < 0.3:
+            self._base.limit_uses.clear()
+        self.texts: dict[str, PieceText] = {}
+        self.dag = self._base
         self.log: list[inputs.LogEvent] = []
         self.jobs: dict[int, Job] = {}
         self.stakes: Stakes | None = None
@@ -68,7 +74,11 @@ class Dagman:
             return
         self.life += 1
         recovering = self.life > 1
-        self.engine = Engine(self.dag, CONFIG, Throttles(), dag_id=1, check=True)
+        self.dag = dag = deepcopy(self._base)
+        pieces = Pieces(dag, self.texts)
+        self.engine = Engine(dag, CONFIG, Throttles(), dag_id=1, pieces=pieces, check=True)
+        for _ in range(self._rng.randint(0, 2)):
+            self._later(self._rng.uniform(0, 30), self._grow)
         self.wake_at = float("inf")
         if not recovering:
             self.tell(inputs.Begin(recovering=False))
@@ -77,6 +87,31 @@ class Dagman:
         self.tell(inputs.Begin(recovering=True), *self.log, inputs.LogCaughtUp())
         self.replaying = False
         self.plan()
+
+    def keeps(self, key: str) -> set[int]:
+        """The nodes that keep to a limit."""
+        found: set[int] = set()
+        for use in self.dag.limit_uses:
+            if use.limit == key:
+                found.update(range(len(self.dag)) if use.nodes is None else use.nodes)
+        return found
+
+    def _grow(self) -> None:
+        """Somebody adds nodes."""
+        assert self.engine is not None
+        rng, number = self._rng, len(self.texts)
+        names = [f"G{number}n{one}" for one in range(rng.randint(1, 5))]
+        lines = [f"JOB {name} n.sub" for name in names]
+        lines += [f"SCRIPT PRE {name} p" for name in names if rng.random() < 0.3]
+        lines += ["SHARED_LIMIT a ALL_NODES"] * (rng.random() < 0.7)
+        if rng.random() < 0.5:
+            lines.append(f"SHARED_LIMIT b NODES {' '.join(rng.sample(names, 1))}")
+        text = PieceText("p", {"p": "\n".join([*lines, ""])}, BuildOptions())
+        digest = f"{number:032x}"
+        piece = piece_of(self.dag, text, digest)
+        if not self.engine.why_not_added(piece):
+            self.texts[digest] = text
+            self.tell(inputs.PieceOffered(number + 1, piece, "ann"))
 
     def kill(self) -> None:
         """It is killed, and its scripts with it."""
@@ -191,6 +226,7 @@ class SharedWorld:
     """All of it; the seed decides everything."""
 
     def __init__(self, seed: int) -> None:
+        self.seed = seed
         self.rng = rng = Random(f"shared {seed}")
         self.now = 1000.0
         self.clusters = 0
@@ -271,7 +307,7 @@ class SharedWorld:
                 require(found <= most, f"{law}: {key} {kind.name}: {found} of {most}")
 
     def _in_use(self, dagman: Dagman, key: str, kind: Kind) -> int:
-        keeps = dagman.keeps[key]
+        keeps = dagman.keeps(key)
         if kind is Kind.STARTS:
             lately = [one for one in self.starts if one[0] > self.now - 60 + 0.6]
             return sum(one is dagman and node in keeps for _, one, node in lately)

@@ -6,14 +6,16 @@ Oracles compare the engine with these, so nothing here looks into the engine.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping
 
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.queues import Target
 from condor_pydagman.engine.steering_rules import BEGUN, DESCENDANTS, read_text
+from condor_pydagman.graph.condition_commands import joins
 from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.graph.piece import PieceText, add_piece
+from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.vocabulary import (
     HELPER_PROC,
     NOOP_CLUSTER,
@@ -22,8 +24,8 @@ from condor_pydagman.vocabulary import (
     NodeCommand,
     ScriptKind,
 )
+from tests.pieces import piece_of
 from tests.sim.fake_jobs import Cluster
-from tests.sim.growers import piece_of
 from tests.sim.truth_conditions import Decisions
 
 NO_LIMIT = 10**6  # retries of a node that runs anew with an ancestor
@@ -98,15 +100,30 @@ class Truth:
         digest = event.text.partition(" ")[0]
         if any(piece.digest == digest for piece in self._dag.pieces):
             return
-        piece = piece_of(self._dag, self.texts[digest], digest)
+        try:
+            piece = piece_of(self._dag, self.texts[digest], digest)
+        except DagFileErrors:
+            if self.garbled:  # a record of the same piece had been forgotten
+                return
+            raise
         children = [self._dag.names[child] for child in piece.children]
         self.extra.update(children)  # PRE runs anew
         self.begin_anew.update(children)
+        for child in self._behind_joins(piece.children):
+            self.decisions.decide_anew(self._dag.names[child])
         growth = add_piece(self._dag, piece, event.value)
         new = (self._dag.names[node] for node in growth.nodes if self._dag.flags[node] & DONE)
         self.done.update(new)
         if piece.node:
             self.done.add(piece.node)
+
+    def _behind_joins(self, nodes: Iterable[int]) -> list[int]:
+        """These, and children of those among them that only join PARENT lines."""
+        found = list(nodes)
+        for node in found:  # which grows meanwhile
+            if joins(self._dag, node):
+                found += self._dag.children(node)
+        return found
 
     def event(self, event: LogEvent, cluster: Cluster | None) -> None:
         """An event is in the log; `cluster` is the one of this era that it is of, if any."""

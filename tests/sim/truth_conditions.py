@@ -57,6 +57,11 @@ class Decisions:
         self.numbers.pop(name, None)
         self._parts.pop(name, None)
 
+    def decide_anew(self, name: str) -> None:
+        """The node, which has not begun, has got a parent."""
+        self.true.discard(name)
+        self._decided.discard(name)
+
     def _publish(self, event: LogEvent) -> None:
         name = event.node
         if name not in self.ended_well:

@@ -6,12 +6,14 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from condor_pydagman.adapters.cache_process import Answer, Keep, LookUp
 from condor_pydagman.daemon import desks
 from condor_pydagman.daemon.cache_desk import CacheDesk
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
-from condor_pydagman.graph.model import Cached
+from condor_pydagman.graph.model import Cached, Dag
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records.cache_store import HEAD, began_line
 from tests import make
@@ -67,9 +69,19 @@ def test_ends_are_kept() -> None:
 
 def test_what_is_known_at_the_start(tmp_path: Path) -> None:
     paths = DagPaths(str(tmp_path / "x.dag"))
-    Path(paths.cache).write_text(f"{HEAD}\n{began_line('A', 'r', {})}")
-    assert desks.known_results(DAG, paths) == {}  # nobody asks
+    file = Path(paths.cache)
+    file.write_text(f"{HEAD}\n{began_line('A', 'r', {})}")
     for more in ({"done": "A"}, {"conditions": {"B": "true"}}):
         dag = make.dag("A B", cached={"A": Cached()}, **more)  # type: ignore[arg-type]
-        assert desks.known_results(dag, paths) == {"A": "r"}
-    assert desks.known_results(make.dag("A"), paths) == {}
+        known = desks.known_results(dag, paths)
+        assert type(known) is dict  # read already
+        assert known == {"A": "r"}
+
+
+@pytest.mark.parametrize("dag", [DAG, make.dag("A")])
+def test_what_perhaps_nobody_asks_for_is_read_late(tmp_path: Path, dag: Dag) -> None:
+    paths = DagPaths(str(tmp_path / "x.dag"))
+    known = desks.known_results(dag, paths)
+    Path(paths.cache).write_text(f"{HEAD}\n{began_line('A', 'r', {})}")
+    assert (known.get("A"), known.get("B")) == ("r", None)
+    assert dict(known) == {"A": "r"}

@@ -13,6 +13,7 @@ import pytest
 
 from condor_pydagman.adapters import kept_pieces
 from condor_pydagman.config import Config
+from condor_pydagman.daemon import desks
 from condor_pydagman.daemon.growth_desk import RETRY_S, GrowthDesk
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
@@ -45,6 +46,7 @@ class Bench:
                 has_begun=self.begun.__contains__,
                 why_not_added=lambda piece: self.why,
             ),
+            desks=desks.Desks(None, None, Config(), self.pieces),  # type: ignore[arg-type]
         )
         self.desk = GrowthDesk(self.run, self.pieces, BuildOptions())
 
@@ -104,6 +106,10 @@ def test_what_is_wrong_with_a_file(tmp_path: Path) -> None:
     assert "Failed to open gone.dag" in bench.error("INCLUDE gone.dag\n")
     listed = Extension("", pattern="n-{item}", submit="x")
     assert "can't be the name of a node" in bench.error("a b\n", listed)
+    assert "RUN_IF of node X: 1 ; 2" in bench.error("JOB X x\nRUN_IF X 1 ; 2\n")
+    assert "SHARED_LIMIT licence: no limit is defined" in bench.error(
+        "JOB X x\nSHARED_LIMIT licence ALL_NODES\n"
+    )
     bench.why = "the DAG is ending"
     assert bench.error("JOB X x\n") == "ERROR: the DAG is ending"
     assert not Path(bench.paths.grown).exists()

@@ -21,7 +21,7 @@ LATE = {
     # What DATA nodes, groups, shared limits, conditions and CACHE take, and -DryRun of a DAG that
     # grows, loaded if there are any.
     "daemon/desks.py": {
-        *("preload", "_site_desk", "_limits_desk", "_condition_desk", "_cache_desk"),
+        *("_obstacle", "_site_desk", "_limits_desk", "_condition_desk", "_cache_desk"),
         "_growth_outlook",
     },
     "daemon/submit.py": {"_data_template"},

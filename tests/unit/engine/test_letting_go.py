@@ -268,3 +268,49 @@ def test_nothing_that_is_kept_by_node_knows_a_node_that_has_gone() -> None:
         keys = {one[0] if isinstance(one, tuple) and one else one for one in value}
         found = {one for one in keys if isinstance(one, int) and not isinstance(one, State)} & free
         assert not found, (name, found)
+
+
+def test_a_node_that_others_decide_by_is_kept_until_they_go_and_numbers_decide_anew() -> None:
+    it = Endless(kept=1)
+    it.begin()
+    it.give("JOB A x\nJOB A2 x\n")
+    it.run("A")
+    it.run("A2")
+    it.give("JOB X x\nPARENT A CHILD X\nRUN_IF X Done == 1\n")
+    node = it.dag.ids["X"]
+    (wanted,) = next(one.wanted for one in it.asked if isinstance(one, do.EvaluateConditions))
+    it.feed(inputs.ConditionsEvaluated([inputs.ConditionResult(node, wanted.number, 1, "")]))
+    it.read_back(it.records(JournalRecord.CONDITION)[-1])
+    it.run("X")
+    turns, gone = it.engine.run.nodes.turns, set[str]()
+    for number in range(8):  # numbers of nodes are used again, for nodes without a condition
+        it.give(f"JOB N{number} x\n")
+        it.let_go()
+        gone |= {"A", "X"} - set(it.names)
+        assert "X" in gone or "A" not in gone
+        it.run(f"N{number}")
+    assert gone == {"A", "X"}
+    assert not (turns.parents or turns.watched or turns.unfinished or it.dag.conditions)
+
+
+def test_a_piece_with_enough_parents_is_kept() -> None:
+    it = Endless(kept=1)
+    it.begin()
+    it.give("JOB A x\nJOB X x\nPARENT A CHILD X\nENOUGH PARENTS X 1\n")
+    it.run("A")
+    it.read_back(it.records(JournalRecord.ENOUGH)[-1])
+    it.run("X")
+    it.feed_and_run(1, 6)
+    assert {"A", "X"} <= set(it.names)
+
+
+def test_limits_go_with_their_nodes() -> None:
+    it = Endless(kept=1)
+    it.begin()
+    for number in range(6):
+        it.give(f"JOB N{number} x\nSHARED_LIMIT a{number % 2} ALL_NODES\n")
+        it.let_go()
+        shared, node = it.engine.run.shared, it.dag.ids[f"N{number}"]
+        assert shared.names[shared.class_of[node]] == (f"a{number % 2}",)
+        it.run(f"N{number}")
+    assert len(it.dag.limit_uses) < 4

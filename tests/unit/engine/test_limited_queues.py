@@ -85,3 +85,47 @@ def test_with_room_for_all_it_is_the_usual_script_queue(steps: list[tuple[str, i
         elif what == "clear" and node > 25:
             queued.clear()
         assert bool(usual) == bool(limited) and len(usual) == len(limited)
+
+
+@given(STEPS, STEPS)
+def test_what_another_ready_queue_has_is_taken_over_in_its_order(
+    before: list[tuple[str, int]], after: list[tuple[str, int]]
+) -> None:
+    usual, others = ReadyQueue(), ReadyQueue()
+    for queue in (usual, others):
+        for what, node in before:
+            _change(queue, what, node)
+    limited = LimitedReadyQueue(CLASS_OF, 1, lambda number: True)
+    limited.grow(3)
+    limited.take_over(others)
+    for what, node in after:
+        for one in (usual, limited):
+            _change(one, what, node)
+        assert len(usual) == len(limited) == sum(map(limited.waiting, range(3)))
+        assert usual.first() == limited.first()
+
+
+def _change(queue: ReadyQueue, what: str, node: int) -> None:
+    if what.startswith("add") and node not in queue:
+        queue.add(node, node % 4, first=what == "add-first")
+    elif what == "discard":
+        queue.discard(node)
+    elif what == "pop":
+        queue.pop()
+
+
+def test_what_another_script_queue_has_is_taken_over_in_its_order() -> None:
+    usual = ScriptQueue()
+    for node in (5, 1, 4, 3):
+        usual.add(node)
+    usual.discard(1)
+    usual.defer(7, 10.0)
+    full = {1}
+    limited = LimitedScriptQueue(CLASS_OF, 1, lambda number: number not in full)
+    limited.grow(3)
+    limited.take_over(usual)
+    assert (len(limited), limited.waiting(1), limited.next_time()) == (3, 1, 10.0)
+    assert [limited.pop(0.0), limited.pop(0.0), limited.pop(11.0)] == [5, 3, None]
+    full.clear()
+    assert [limited.pop(11.0), limited.pop(11.0), limited.pop(11.0)] == [4, 7, None]
+    assert not limited

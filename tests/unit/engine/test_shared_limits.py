@@ -8,13 +8,16 @@ import pytest
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs, shared_limits
+from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import LimitUse
+from condor_pydagman.graph.piece import PieceText
 from condor_pydagman.shared_limits.definitions import Kind, Limit, parse
 from condor_pydagman.shared_limits.rounds import Outcome, decide
 from condor_pydagman.shared_limits.stakes import Part, Stake, Stakes
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 from tests import make
 from tests.make import QUIET, quiet
+from tests.pieces import Pieces, piece_of
 
 
 class Sharing(make.EngineHarness):
@@ -24,8 +27,10 @@ class Sharing(make.EngineHarness):
         limits: by name.
         others: what others hold and want.
         own: what its file says.
+        texts: of pieces, by digest.
     """
 
+    texts: dict[str, PieceText]
     limits: dict[str, Limit]
     others: list[Stakes]
     own: Stakes
@@ -51,10 +56,12 @@ class Sharing(make.EngineHarness):
 
 def sharing(text: str, limits: str, *uses: LimitUse, **more: Any) -> Sharing:
     config = more.pop("config", QUIET)
-    recovering = more.pop("recovering", False)
+    recovering, unlimited = more.pop("recovering", False), more.pop("unlimited", False)
     dag = make.dag(text, **more)
-    dag.limit_uses = list(uses) or [LimitUse("a")]
+    dag.limit_uses = [] if unlimited else list(uses) or [LimitUse("a")]
     harness = Sharing(dag, config)
+    harness.texts = {}
+    harness.engine.run.growth.pieces = Pieces(dag, harness.texts)
     harness.limits = {limit.key: limit for limit in parse(limits, "test")}
     harness.others, harness.own = [], Stakes("t.dag", "t", {})
     harness.begin(recovering=recovering)
@@ -73,6 +80,36 @@ def test_nothing_starts_before_there_are_places() -> None:
     assert harness.said("Nodes wait for shared limit a: JOBS is used up")
     harness.wait(1)
     assert not harness.asked(do.TakePlaces)
+
+
+def add(harness: Sharing, lines: str) -> None:
+    """A person adds nodes, and the record is read back."""
+    digest = f"{len(harness.texts):032x}"
+    harness.texts[digest] = PieceText("p", {"p": lines}, BuildOptions())
+    piece = piece_of(harness.dag, harness.texts[digest], digest)
+    harness.tell(inputs.PieceOffered(len(harness.texts), piece, "ann"))
+    harness.read_back()
+
+
+def test_a_dag_without_limits_gets_nodes_that_keep_to_one() -> None:
+    harness = sharing("A; B; C", "a = JOBS 1; b = PRE 1", config=QUIET, unlimited=True)
+    assert harness.submits() == ["A"]
+    limits = "SHARED_LIMIT a NODES X\nSHARED_LIMIT b NODES Y\n"
+    add(harness, f"JOB X x\nJOB Y y\nSCRIPT PRE Y p\n{limits}")
+    run = harness.engine.run
+    assert run.limited_queues is not None and run.ready is run.limited_queues.ready
+    assert [run.limited_queues.ready.waiting(number) for number in (0, 1)] == [2, 1]
+    assert harness.asked(do.TakePlaces) and not harness.ever(do.RunScript)
+    harness.answer()
+    assert [harness.dag.names[one.node] for one in harness.ever(do.RunScript)] == ["Y"]
+    for number, name in enumerate("ABCX", 1):  # in the order in which they came
+        assert harness.ever(do.SubmitNode)[-1].node == harness.dag.ids[name]
+        harness.take(name, number)
+    add(harness, "JOB Z z\nSHARED_LIMIT a ALL_NODES\nSHARED_LIMIT b ALL_NODES\n")
+    harness.wait(1)
+    harness.answer()
+    assert harness.state("Z").name == "READY"
+    assert (run.shared.used(0)[0], run.shared.used(1)[0]) == (3, 1)
 
 
 def test_a_place_is_used_again_without_a_request() -> None:
@@ -298,3 +335,17 @@ def test_a_restart_knows_how_many_nodes_were_started_in_the_last_minute() -> Non
     other.now = 1000.0 + 61
     other.tell(inputs.Wake())
     assert other.submits() == ["C"]
+
+
+def test_while_a_class_waits_no_other_keeps_places_for_what_follows() -> None:
+    uses = LimitUse("a", nodes=(0, 1)), LimitUse("b", nodes=(2,))
+    harness = sharing("A; B; C", "a = JOBS 1; b = JOBS 9", *uses)
+    assert [one.ahead for one in harness.ever(do.TakePlaces)[-1].demands] == [4, 4]
+    harness.answer()
+    harness.take("A", 1)
+    harness.take("C", 2)
+    harness.wait(shared_limits.LINGER_S)
+    harness.wait(shared_limits.LINGER_S)
+    assert [one.ahead for one in harness.ever(do.TakePlaces)[-1].demands] == [0, 0]
+    harness.answer()
+    assert harness.holds("b") == 1

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from condor_pydagman.graph.grow import extend, numbered
-from condor_pydagman.graph.model import BY_NODE, DONE, Dag, Retry, Variable
+from condor_pydagman.graph.model import BY_NODE, DONE, Condition, Dag, Enough, Retry, Variable
 from condor_pydagman.graph.stepwise import at_once
 
 NODES = 9
@@ -59,6 +59,13 @@ def _define(dag: Dag, node: int) -> None:
     if node % 2:
         dag.retries[number] = Retry(node)
         dag.categories[number] = f"c{node % 3}"
+    if node % 3 == 0:
+        dag.enough_of[number] = len(dag.enoughs)
+        dag.enoughs.append(Enough("PARENTS", dag.names[number], node + 1))
+        dag.places.note_enough(node + 3)
+    elif node % 3 == 1:
+        dag.conditions[number] = Condition(f"Retries == {node}")
+        dag.places.note_condition(number, node + 2)
     if node % 4 == 1:
         assert dag.variables.add_simple([number], [f'x="{node}"'], append=node > 4)
     elif node % 4 == 2:
@@ -99,9 +106,12 @@ def _seen(dag: Dag) -> object:
         dag.submits,
         bytes(dag.flags),
         bytes(dag.kinds),
-        {name: getattr(dag, name) for name in BY_NODE},
+        {name: getattr(dag, name) for name in BY_NODE if name != "enough_of"},
         dict(dag.variables),
         [dag.place(node) for node in nodes],
+        [dag.places.of_condition(node) for node in nodes],
+        {node: dag.enoughs[number] for node, number in dag.enough_of.items()},
+        {node: dag.places.enoughs[number] for node, number in dag.enough_of.items()},
         [list(dag.children(node)) for node in nodes],
         [list(dag.parents(node)) for node in nodes],
         [[dag.is_weak(node, child) for child in dag.children(node)] for node in nodes],
@@ -140,7 +150,9 @@ def test_grown_piece_by_piece_it_is_as_built_at_once(
         grown.find("N4\x02")
         growth = extend(grown, at_once(numbered(grown, piece, known)))
         assert growth.nodes == nodes
-        assert growth.roots == [node for node in nodes if not grown.has_parents(node)]
+        assert sorted(growth.decided) == [node for node in nodes if node % 3 < 2]
+        others = [node for node in nodes if node % 3 == 2]
+        assert growth.roots == [node for node in others if not grown.has_parents(node)]
         assert growth.done == [node for node in nodes if grown.flags[node] & DONE]
     assert grown.edges.predecessor_counts() == whole.edges.predecessor_counts()
     assert _seen(grown) == _seen(whole)

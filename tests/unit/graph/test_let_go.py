@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.let_go import close_gaps, let_go, waits_for
-from condor_pydagman.graph.model import BY_NODE, Dag, Feeding, LetGo
+from condor_pydagman.graph.model import BY_NODE, Dag, Feeding, LetGo, LimitUse
 from condor_pydagman.graph.piece import PieceText, add_piece, read_piece
 from condor_pydagman.graph.stepwise import at_once
 
@@ -169,3 +169,23 @@ def test_a_piece_is_read_anew_without_what_it_names_that_has_gone() -> None:
     assert list(found.children(found.ids["N"])) == [join]  # as if its other parent was still there
     assert list(found.parents(o)) == [join]
     assert list(found.parents(found.ids["N"])) == []
+
+
+def test_places_of_conditions_go_with_their_nodes() -> None:
+    found = dag()
+    for number, line in enumerate(("RUN_IF X true", "\nRUN_IF X false"), 1):
+        add(found, number, f"JOB X x\n{line}\n")
+        node = found.ids["X"]
+        assert found.places.of_condition(node) == f"p:{1 + number}"
+        let_go(found, number)
+        assert found.places.of_condition(node) == ""
+    assert not found.conditions
+
+
+def test_limits_of_a_piece_go_with_it() -> None:
+    found = dag(BASE + "SHARED_LIMIT a NODES B1\n")
+    base = list(found.limit_uses)
+    add(found, 1, "JOB X x\nJOB Y y\nSHARED_LIMIT a NODES Y\nSHARED_LIMIT b ALL_NODES\n")
+    let_go(found, 1)
+    add(found, 2, "JOB Z z\nSHARED_LIMIT b ALL_NODES\n")
+    assert found.limit_uses == [*base, LimitUse("b", nodes=(found.ids["Z"],))]

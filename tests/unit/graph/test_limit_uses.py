@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from condor_pydagman.graph.limit_uses import classes
+from condor_pydagman.graph.building import BuildOptions
+from condor_pydagman.graph.limit_uses import LimitClasses
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.graph.piece import PieceText, add_piece
+from condor_pydagman.graph.unparse import dag_lines
+from tests.pieces import piece_of
 from tests.unit.graph.texts import JOBS, build_text, error
 
 
 def limits(dag: Dag) -> dict[str, tuple[str, ...]]:
     """The limits of nodes that have any."""
-    names, of = classes(dag)
-    return {dag.names[node]: names[number] for node, number in enumerate(of) if number}
+    found = LimitClasses(dag)
+    return {dag.names[node]: found.names[number] for node, number in enumerate(found.of) if number}
 
 
 def test_nodes_with_the_same_limits_are_a_class() -> None:
     text = JOBS + "SHARED_LIMIT a ALL_NODES\nSHARED_LIMIT b NODES C A\nSHARED_LIMIT A NODES B\n"
     dag = build_text(text)
     assert limits(dag) == {"A": ("a", "b"), "B": ("a",), "C": ("a", "b")}
-    assert len(set(classes(dag)[1])) == 2
+    assert len(set(LimitClasses(dag).of)) == 2
 
 
 def test_nodes_of_a_sweep() -> None:
@@ -53,6 +57,28 @@ def test_other_nodes_than_those_with_jobs_of_their_own_keep_to_none() -> None:
         "FINAL F x\nSERVICE S x\nPROVISIONER P x\nSUBDAG EXTERNAL D d\nSHARED_LIMIT a ALL_NODES\n"
     )
     assert limits(build_text(JOBS + text)) == {"A": ("a",), "B": ("a",), "C": ("a",)}
+
+
+def test_a_splice_with_other_nodes_can_be_written_as_one_file() -> None:
+    inner = "JOB A x\nSUBDAG EXTERNAL D d\nSHARED_LIMIT a ALL_NODES\n"
+    dag = build_text("SPLICE S s\nSPLICE T t\n", {"s": inner, "t": inner[8:]})
+    text = "\n".join([*dag_lines(dag), ""])
+    again = build_text(text, allow_any_node_name_characters=True)
+    assert limits(again) == limits(dag) == {"S+A": ("a",)}
+
+
+def test_classes_grow_with_the_dag() -> None:
+    text = JOBS + "SHARED_LIMIT a CATEGORY big\nSHARED_LIMIT b ALL_NODES\nCATEGORY A big\n"
+    dag = build_text(text)
+    found = LimitClasses(dag)
+    before = list(found.names)
+    lines = "JOB X x\nJOB Y x\nCATEGORY X big\nSHARED_LIMIT c NODES Y\nSHARED_LIMIT B ALL_NODES\n"
+    piece = piece_of(dag, PieceText("p", {"p": lines}, BuildOptions()))
+    found.grow(dag, add_piece(dag, piece, 1).nodes)
+    assert found.names[: len(before)] == before
+    kept = {dag.names[n]: set(found.names[number]) for n, number in enumerate(found.of)}
+    assert kept == {name: set(names) for name, names in limits(dag).items()}
+    assert kept == {"A": {"a", "b"}, "B": {"b"}, "C": {"b"}, "X": {"a", "b"}, "Y": {"b", "c"}}
 
 
 def test_a_category_without_nodes_is_told() -> None:

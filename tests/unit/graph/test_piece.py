@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors
-from condor_pydagman.graph.model import Dag, Extension
+from condor_pydagman.graph.model import Cached, Dag, Extension, LimitUse, Published
 from condor_pydagman.graph.piece import Piece, PieceText, add_piece, read_piece, scattered
 from condor_pydagman.graph.stepwise import at_once
 from tests.unit.graph.texts import build_text
@@ -128,9 +128,94 @@ def test_names_of_a_splice_go_by_its_prefix() -> None:
     assert pairs(dag) == {"S+N>S+X"}
 
 
+def test_conditions_of_new_nodes_are_over_known_parents_too() -> None:
+    text = (
+        "JOB X x.sub\nJOB Y x.sub\nPARENT A X CHILD Y\nCATEGORY X new\n"
+        'RUN_IF Y Parents.A.n > 1 && Parents.X.Outcome == "DONE"\n'
+        "RUN_IF X ELSE DONE Category.k.Failed + Category.new.Done == 0\nPUBLISH X FILE x.ad\n"
+    )
+    dag = grown(ABC + "CATEGORY B k\n", text)
+    x, y = dag.ids["X"], dag.ids["Y"]
+    assert dag.conditions[y].expression.startswith("Parents.A.n > 1")
+    assert not dag.conditions[x].skips_children
+    assert (dag.places.of_condition(x), dag.places.of_condition(y)) == ("p.dag:6", "p.dag:5")
+    assert dag.published == {x: Published("x.ad")}
+
+
+def test_a_condition_over_the_node_that_has_added_it() -> None:
+    dag = grown(ABC, "JOB X x.sub\nRUN_IF X Parents.A.ExitCode == 0\n", between="A B")
+    assert dag.conditions[3].expression == "Parents.A.ExitCode == 0"
+
+
+def test_enough_parents_have_numbers_after_those_of_the_dag() -> None:
+    text = "JOB X x\nJOB Y y\nPARENT A B CHILD X Y\nENOUGH PARENTS Y 50% WAIT\nENOUGH PARENTS X 1\n"
+    dag = grown(ABC + "ENOUGH PARENTS C 1\n", text)
+    assert {
+        dag.names[node]: dag.enoughs[number].name for node, number in dag.enough_of.items()
+    } == {"C": "C", "X": "X", "Y": "Y"}
+    assert dag.enoughs[1][2:] == (50, True, "WAIT")
+    assert dag.places.enoughs == ["x.dag:6", "p.dag:4", "p.dag:5"]
+
+
+def test_in_a_dag_that_others_extend_there_may_be_more_parents() -> None:
+    text = "JOB X x\nENOUGH PARENTS X 5\nPARENT A CHILD X\n"
+    assert grown(ABC + "EXTEND B more.dag\n", text).enoughs
+    assert "but there are 1" in "\n".join(errors(ABC + "EXTEND A m.dag\n", text, between="A B"))
+
+
+def test_new_nodes_can_be_cached() -> None:
+    text = (
+        "JOB X x\nJOB Y y\nJOB Z z\nPUBLISH Y FILE y\nEXTEND Z m.dag\nCACHE ALL_NODES\n"
+        "CACHE X CHECKSUM INPUTS x.in OUTPUTS x.out\n"
+    )
+    dag = grown(ABC + "CACHE A\n", text)
+    assert dag.cached == {
+        0: Cached(named=True),
+        dag.ids["X"]: Cached(True, ("x.in",), ("x.out",), named=True),
+    }
+
+
+def test_limits_are_of_new_nodes() -> None:
+    text = (
+        "JOB X x\nJOB Y y\nSUBDAG EXTERNAL D d\nPARENT A CHILD X\nCATEGORY X k\nCATEGORY D k\n"
+        "SHARED_LIMIT all ALL_NODES\nSHARED_LIMIT k CATEGORY k\nSHARED_LIMIT y NODES Y\n"
+    )
+    dag = grown(ABC + "CATEGORY A k\nSHARED_LIMIT base CATEGORY k\n", text)
+    x, y = dag.ids["X"], dag.ids["Y"]
+    assert dag.limit_uses == [
+        LimitUse("base", "k"),
+        LimitUse("all", nodes=(x, y)),
+        LimitUse("k", nodes=(x,)),
+        LimitUse("y", nodes=(y,)),
+    ]
+
+
+def test_places_of_conditions_stay_when_nodes_get_other_numbers() -> None:
+    others = {"s.dag": "JOB N a.sub\nRUN_IF N true\n"}
+    dag = grown(ABC + "RUN_IF C true\n", "SPLICE S s.dag\nJOB X x\nRUN_IF X false\n", others=others)
+    found = {dag.names[node]: dag.places.of_condition(node) for node in dag.conditions}
+    assert found == {"C": "x.dag:6", "X": "p.dag:3", "S+N": "s.dag:2"}
+
+
 @pytest.mark.parametrize(
     ("text", "message", "at"),
     [
+        ("RUN_IF B true\n", "RUN_IF can't be said of node B, which is in the DAG", "p.dag:1"),
+        ("PUBLISH B FILE b\n", "PUBLISH can't be said of node B, which is in the DAG", "p.dag:1"),
+        ("JOB X x\nRUN_IF X Parents.A.n > 1\n", "A is no parent of node X", "p.dag:2"),
+        ("JOB X x\nRUN_IF X Category.z.Done > 1\n", "There is no category z", "p.dag:2"),
+        ("JOB X x\nRUN_IF X 1 +\n", "Invalid RUN_IF expression", "p.dag:2"),
+        ("CACHE B\n", "CACHE can't be said of node B, which is in the DAG", "p.dag:1"),
+        ("JOB X x\nEXTEND X m\nCACHE X\n", "CACHE can't be said of node X: it adds", ""),
+        ("JOB X x NOOP\nCACHE X\n", "CACHE can't be said of node X: it is a NOOP", "p.dag:2"),
+        ("SHARED_LIMIT a NODES B\n", "SHARED_LIMIT can't be said of node B", "p.dag:1"),
+        ("JOB X x\nSHARED_LIMIT a CATEGORY k\n", "SHARED_LIMIT a: no new node is meant", ""),
+        ("ENOUGH PARENTS B 1\n", "ENOUGH PARENTS can't be said of node B", "p.dag:1"),
+        ("ENOUGH ALL_NODES 1\n", "ENOUGH ALL_NODES can't be added", "p.dag:1"),
+        ("JOB X x\nENOUGH CATEGORY k 1\n", "ENOUGH CATEGORY can't be added", "p.dag:2"),
+        ("JOB X x\nENOUGH PARENTS X 1\n", "No node is meant by the parents of node X", "p.dag:2"),
+        ("JOB X x\nPARENT A CHILD X\nENOUGH PARENTS X 2\n", "but there are 1", "p.dag:3"),
+        ("BRAKE b 1 HALT\n", "BRAKE can't be added to a DAG that runs", "p.dag:1"),
         ("JOB A a.sub\n", "Node A already exists in DAG.", "p.dag:1"),
         ("JOB X x\nRETRY A 3\n", "Node A is in the DAG already", "p.dag:2"),
         ('JOB X x\nPARENT A CHILD X\nVARS A a="1"\n', "Node A is in the DAG already", "p.dag:3"),

@@ -1,0 +1,34 @@
+"""Pieces of DAGs from texts that are kept in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.graph.piece import Piece, PieceText, read_piece
+from condor_pydagman.graph.stepwise import at_once
+
+
+def piece_of(dag: Dag, text: PieceText, digest: str = "") -> Piece:
+    """The piece of a text.
+
+    Raises:
+        DagFileErrors: it is wrong.
+    """
+    return at_once(read_piece(dag, text, digest=digest, anew=dag.let_go.number > 0))
+
+
+class Pieces(Mapping[str, Piece]):
+    """Pieces by digest, each read from its text when it is asked for, for the DAG as it is then."""
+
+    def __init__(self, dag: Dag, texts: Mapping[str, PieceText]) -> None:
+        self._dag, self._texts = dag, texts
+
+    def __getitem__(self, digest: str) -> Piece:
+        return piece_of(self._dag, self._texts[digest], digest)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+    def __len__(self) -> int:
+        return len(self._texts)

@@ -1,0 +1,220 @@
+"""A DAG that is grown piece by piece decides as the DAG that is read whole does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from condor_pydagman.engine.node_states import State
+from condor_pydagman.graph.problems import DagFileErrors
+from tests.make import LOGGED
+from tests.unit.engine.cached import Store
+from tests.unit.engine.grown import GrownRun
+
+MOST = 8  # nodes
+SECTIONS = 3  # the DAG file, and two pieces
+
+
+class Drawn(NamedTuple):
+    """A DAG in sections: the DAG file and pieces; and what becomes of its jobs."""
+
+    texts: list[str]
+    fails: set[str]
+    numbers: dict[str, int]
+
+
+@st.composite
+def drawn(draw: st.DrawFn) -> Drawn:
+    """Nodes N0 and so on, with edges from lower numbers to higher ones."""
+    count = draw(st.integers(2, MOST))
+    section = [draw(st.integers(0, SECTIONS - 1)) for _ in range(count)]
+    section[draw(st.integers(0, count - 1))] = 0
+    lines: list[list[str]] = [[] for _ in range(SECTIONS)]
+    for node in range(count):
+        lines[section[node]].append(f"JOB N{node} n.sub")
+    parents: dict[int, list[int]] = {node: [] for node in range(count)}
+    for child in range(1, count):
+        for parent in draw(st.sets(st.integers(0, child - 1), max_size=3)):
+            where = max(section[parent], section[child])
+            lines[where].append(f"PARENT N{parent} CHILD N{child}")
+            if where == section[child]:
+                parents[child].append(parent)
+    for node in range(count):
+        lines[section[node]] += draw(_decisions(node, parents[node]))
+    fails = draw(st.sets(st.integers(0, count - 1), max_size=2))
+    numbers = {f"N{node}.ad": node % 3 for node in range(count) if draw(st.integers(0, 9))}
+    lines[0].append("JOB last n.sub")  # for the DAG not to end before all has been added
+    return Drawn(["".join(f"{line}\n" for line in one) for one in lines], _names(fails), numbers)
+
+
+def _names(nodes: set[int]) -> set[str]:
+    return {f"N{node}" for node in nodes}
+
+
+@st.composite
+def _decisions(draw: st.DrawFn, node: int, parents: Sequence[int]) -> list[str]:
+    """What is said of a node beyond its JOB line."""
+    lines = [draw(st.sampled_from((f"PUBLISH N{node} FILE N{node}.ad", f"CACHE N{node}")))]
+    simple = ["true", "false", "Done >= 1", "Skipped > 0", "Failed == 0"]
+    for parent in parents:
+        simple += [f'Parents.N{parent}.Outcome == "DONE"', f"Parents.N{parent}.n > 0"]
+    if draw(st.integers(0, 2)) == 0:
+        how = draw(st.sampled_from(("", "ELSE DONE ")))
+        lines.append(f"RUN_IF N{node} {how}{draw(st.sampled_from(simple))}")
+    elif parents and draw(st.integers(0, 2)) == 0:
+        limit = draw(st.sampled_from(("1", "50%", str(len(parents)))))
+        lines.append(f"ENOUGH PARENTS N{node} {limit} {draw(st.sampled_from(('REMOVE', 'WAIT')))}")
+    return lines
+
+
+def _run(texts: Sequence[str], how: Drawn, store: Store | None = None) -> GrownRun:
+    run = GrownRun(texts[0], fails=how.fails, numbers=how.numbers, store=store, halted=True)
+    for text in texts[1:]:
+        assert not run.add(text)
+    run.resume()
+    run.finish()
+    return run
+
+
+@given(drawn(), st.sets(st.integers(0, MOST - 1), max_size=2))
+def test_grown_piece_by_piece_it_decides_as_read_whole(how: Drawn, changed: set[int]) -> None:
+    found = []
+    for texts in (["".join(how.texts)], how.texts):
+        store = Store()
+        first = _run(texts, how, store)
+        store.changed = _names(changed) & store.kept.keys()
+        again = _run(texts, how._replace(fails=set()), store)  # what has not changed is cached
+        found.append([_seen(run) for run in (first, again)])
+    assert found[0] == found[1]
+
+
+def _seen(run: GrownRun) -> object:
+    return sorted(run.submitted), run.outcomes(), run.exit
+
+
+@given(drawn(), st.integers(0, MOST))
+def test_a_replay_decides_as_the_run_has(how: Drawn, ends: int) -> None:
+    run = GrownRun(how.texts[0], fails=how.fails, numbers=how.numbers)
+    for text in how.texts[1:]:
+        try:
+            run.add(text)
+        except DagFileErrors as error:
+            assert "has begun" in error.detail()
+            break
+        for _ in range(ends // 2):
+            if run.running > 1:
+                run.end_one()
+    live, again = run.engine.run, run.replayed().run
+    wanted = [LOGGED.get(State(state), State(state)) for state in live.nodes.states]
+    assert wanted == [State(state) for state in again.nodes.states]
+    assert live.conditions.skipped == again.conditions.skipped
+    assert live.cache.made == again.cache.made
+    assert live.enough.reached == again.enough.reached
+    assert live.enough.unwanted == again.enough.unwanted
+    assert live.results.values == again.results.values
+    assert live.nodes.turns.opened == again.nodes.turns.opened
+    assert live.nodes.turns.unfinished == again.nodes.turns.unfinished
+
+
+def test_a_condition_over_a_parent_that_has_ended_long_ago() -> None:
+    run = GrownRun("JOB A a\nJOB Z z\nPUBLISH A FILE a.ad\n", numbers={"a.ad": 7}, fails={"B"})
+    run.end_one()
+    lines = "JOB B b\nJOB C c\nPARENT A CHILD B C\n"
+    assert not run.add(f"{lines}RUN_IF B Parents.A.n > 6\nRUN_IF C Parents.A.n > 7\n")
+    more = 'JOB D d\nPARENT B C CHILD D\nRUN_IF D Failed > 0 && Parents.C.Outcome == "SKIPPED"\n'
+    assert not run.add(more)
+    run.finish()
+    assert {name: run.outcomes()[name] for name in "BCD"} == {
+        "B": "FAILED",
+        "C": "SKIPPED",
+        "D": "DONE",
+    }
+
+
+def test_enough_parents_of_a_new_node() -> None:
+    run = GrownRun("JOB A a\nJOB B b\nJOB Z z\n", fails={"A"})
+    run.end_one()
+    lines = "JOB C c\nJOB D d\nJOB X x\nPARENT A B C D CHILD X\n"
+    assert not run.add(f"{lines}ENOUGH PARENTS X 2\n")
+    run.finish()
+    assert run.outcomes() == {
+        **dict.fromkeys("ABCXZ", "DONE"),
+        "A": "NOT NEEDED",
+        "D": "NOT NEEDED",
+    }
+
+
+def test_enough_of_them_may_be_done_already() -> None:
+    run = GrownRun("JOB A a\nJOB B b\nJOB Z z\n")
+    run.end_one()
+    assert not run.add("JOB X x\nPARENT A B CHILD X\nENOUGH PARENTS X 1 WAIT\n")
+    assert run.submitted[-1] == "X"
+    run.finish()
+    assert set(run.outcomes().values()) == {"DONE"}
+
+
+def test_enough_of_them_can_be_done_no_more() -> None:
+    run = GrownRun("JOB A a\nJOB B b\nJOB Z z\n", fails={"A"})
+    run.end_one()
+    assert not run.add(
+        "JOB X x\nJOB Y y\nPARENT A B CHILD X\nPARENT X CHILD Y\nENOUGH PARENTS X 2\n"
+    )
+    assert (run.outcomes()["X"], run.outcomes()["Y"]) == ("FUTILE", "FUTILE")
+    run.finish()
+
+
+def test_a_gather_node_of_the_dag_counts_new_parents() -> None:
+    run = GrownRun("JOB A a\nJOB X x\nPARENT A CHILD X\nENOUGH PARENTS X 60%\nJOB Z z\n")
+    assert not run.add("JOB B b\nJOB C c\nPARENT B C CHILD X\n")
+    for _ in "AB":
+        run.end_one()
+    assert run.outcomes() == {
+        **dict.fromkeys("AB", "DONE"),
+        "C": "NOT NEEDED",
+        "X": "SUBMITTED",
+        "Z": "SUBMITTED",
+    }
+    run.finish()
+
+
+def test_a_new_node_does_not_run_if_nothing_has_changed() -> None:
+    store = Store()
+    submitted = []
+    for _ in range(2):
+        run = GrownRun("JOB A a\nJOB Z z\nCACHE A\n", store=store)
+        assert not run.add(
+            "JOB X x\nJOB Y y\nPARENT A CHILD X\nPARENT Z CHILD Y\nCACHE X\nCACHE Y\n"
+        )
+        run.finish()
+        submitted.append(run.submitted)
+    assert sorted(submitted[0]) == ["A", "X", "Y", "Z"]
+    assert sorted(submitted[1]) == ["Y", "Z"]
+
+
+@pytest.mark.parametrize("line", ["RUN_IF X true", "CACHE X", "PUBLISH X FILE x.ad"])
+def test_the_first_of_its_kind(line: str) -> None:
+    run = GrownRun("JOB Z z\n", numbers={"x.ad": 1})
+    assert not run.add(f"JOB X x\n{line}\n")
+    run.finish()
+    assert run.outcomes() == {"X": "DONE", "Z": "DONE"}
+
+
+def test_a_node_behind_a_join_node_waits_for_its_new_parents() -> None:
+    run = GrownRun("JOB A a\nJOB B b\nJOB X x\nJOB Y y\nPARENT A B CHILD X Y\nRUN_IF X Done == 3\n")
+    assert not run.add("JOB N n\nPARENT N CHILD _condor_join_node0\n")
+    for _ in "AB":
+        run.end_one()
+    assert run.outcomes()["X"] == "WAITING"
+    run.finish()
+    assert set(run.outcomes().values()) == {"DONE"}
+
+
+def test_it_gets_none_when_it_has_begun() -> None:
+    run = GrownRun("JOB A a\nJOB X x\nJOB Y y\nPARENT A CHILD X Y\n")
+    run.end_one()
+    with pytest.raises(DagFileErrors, match="has begun"):
+        run.add("JOB N n\nPARENT N CHILD X\n")
