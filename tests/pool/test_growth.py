@@ -97,6 +97,96 @@ def a_person_adds_nodes(s: Scene) -> None:
     assert order == ["A", "X", "B"]
 
 
+# Parts are looked at first, which decides how they are done; one that is good is enough.
+DECIDING = """\
+JOB split job.sub
+SCRIPT POST split split.sh
+EXTEND split parts.dag
+ENV SET HOME={home}
+CONFIG t.config
+#== split.sh
+#!/bin/sh
+cat > parts.dag <<DAG
+JOB look job.sub
+SCRIPT POST look look.sh
+PUBLISH look FILE look.ad
+JOB deep job.sub
+JOB flat job.sub
+PARENT look CHILD deep flat
+RUN_IF deep Parents.look.n > 3
+RUN_IF flat Parents.look.n <= 3
+JOB one told.sub
+JOB two told.sub
+JOB bad first.sub
+VARS bad code="3"
+JOB gather job.sub
+PARENT one two bad CHILD gather
+ENOUGH PARENTS gather 1
+SHARED_LIMIT few NODES one two
+DAG
+#== look.sh
+#!/bin/sh
+echo "n = 5" > look.ad
+"""
+
+
+@STAGE.scene
+def what_is_added_decides(s: Scene) -> None:
+    (s.work / ".condor").mkdir()
+    (s.work / ".condor/pydagman_limits").write_text("few = JOBS 1\n")
+    (s.work / "places").mkdir()
+    (s.work / "places").chmod(0o1777)
+    (s.work / "t.config").write_text(f"PYDAGMAN_LIMITS_DIR = {s.work / 'places'}\n")
+    s.submit(DECIDING.format(home=s.work) + FIRST)
+    s.started("one 0")
+    s.kill()
+    s.touch("go.one")
+    assert s.ends() == 0, s.out()[-4000:]
+    runs = dags.runs(s.work)
+    assert runs.pop("bad 0") == 1
+    assert runs == {f"{name} 0": 1 for name in ("split", "look", "deep", "one", "gather")}
+    s.says("Node flat is skipped, since RUN_IF Parents.look.n <= 3 is false")
+    s.says("ENOUGH PARENTS gather 1: 1 of 3 nodes are done")
+    flat = s.run("condor_pydagman", "flatten", "--grown", "t.dag")
+    for line in ("RUN_IF deep Parents.look.n > 3", "SHARED_LIMIT few NODES one two"):
+        assert line in flat
+    assert "RUN_IF" in s.run("condor_pydagman", "explain", "t.dag", "flat")
+    assert "ENOUGH PARENTS gather 1" in s.run("condor_pydagman", "explain", "t.dag", "two")
+
+
+@STAGE.scene
+def a_rescue_file_knows_what_new_nodes_have_decided(s: Scene) -> None:
+    s.submit(
+        'JOB A told.sub\nJOB Z first.sub\nVARS Z code="3"\n#== look.sh\n#!/bin/sh\n'
+        "echo 'n = 5' > look.ad\n" + FIRST
+    )
+    s.started("A 0")
+    (s.work / "more.dag").write_text(
+        "JOB look job.sub\nSCRIPT POST look look.sh\nPUBLISH look FILE look.ad\nJOB X job.sub\n"
+        "JOB Y job.sub\nPARENT look CHILD X\nPARENT look Z CHILD Y\nRUN_IF X Parents.look.n > 7\n"
+        'RUN_IF Y Parents.look.n == 5 && Parents.Z.Outcome == "DONE"\n'
+        "JOB cached job.sub\nCACHE cached\n"
+    )
+    assert "RUN_IF can't be said of node Z" in add(s, "RUN_IF Z true\n", code=1)
+    assert "BRAKE can't be added" in add(s, "BRAKE b 1 HALT\n", code=1)
+    assert "no limit is defined" in add(s, "JOB L job.sub\nSHARED_LIMIT none NODES L\n", code=1)
+    assert steer(s, "add", "more.dag") == "4 nodes added\n"
+    s.touch("go.A")
+    assert s.ends() == 1
+    assert "SKIPPED X\n" in s.text("t.dag.rescue001")
+    assert "NODE_RESULT look " in s.text("t.dag.rescue001")
+    s.submit_again()
+    assert s.ends() == 0
+    assert dags.runs(s.work)["Y 0"] == 1
+    assert dags.runs(s.work)["cached 0"] == 1
+
+
+def add(s: Scene, text: str, code: int = 0) -> str:
+    """Add these lines."""
+    (s.work / "lines.dag").write_text(text)
+    return steer(s, "add", "lines.dag", code=code)
+
+
 @pytest.mark.parametrize("name", STAGE.scenes)
 def test_growth(played: Played, name: str) -> None:
     played.check(name)
