@@ -16,6 +16,7 @@ from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.run_records import CONFIRM_TIMEOUT_S
 from condor_pydagman.engine.state import RunState
+from condor_pydagman.graph.condition_commands import parents_of
 from condor_pydagman.graph.let_go import let_go, waits_for
 from condor_pydagman.graph.parts import Brought
 from condor_pydagman.vocabulary import NO_NODE, JournalRecord
@@ -104,7 +105,22 @@ def is_over(run: RunState, brought: Brought) -> bool:
             return False
         if not own.issuperset(nodes.turns.children_waiting(node)):
             return False
+        if node in run.conditions.skipped and _may_be_decided_anew(run, node):
+            return False
     return all(states[node] == State.DONE for node in waits_for(run.dag, brought))
+
+
+def _may_be_decided_anew(run: RunState, node: int) -> bool:
+    """Whether a skipped node is so because of a parent that a rescue DAG runs again."""
+    todo, seen = [node], {node}
+    for one in todo:  # which grows meanwhile
+        for parent in parents_of(run.dag, one):
+            if run.nodes.states[parent] != State.DONE:
+                return True
+            if parent in run.conditions.skipped and parent not in seen:
+                seen.add(parent)
+                todo.append(parent)
+    return False
 
 
 def _is_quiet(run: RunState, nodes: Sequence[int]) -> bool:

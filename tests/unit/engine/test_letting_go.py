@@ -314,3 +314,16 @@ def test_limits_go_with_their_nodes() -> None:
         assert shared.names[shared.class_of[node]] == (f"a{number % 2}",)
         it.run(f"N{number}")
     assert len(it.dag.limit_uses) < 4
+
+
+def test_a_node_that_a_rescue_dag_decides_anew_is_kept() -> None:
+    it = Endless("F", kept=1)
+    it.begin()
+    it.run("F", 1)
+    it.give("JOB S x\nJOB T x\nPARENT F CHILD S\nPARENT S CHILD T\nRUN_IF S Failed == 0\n")
+    (wanted,) = next(one.wanted for one in it.asked if isinstance(one, do.EvaluateConditions))
+    it.feed(inputs.ConditionsEvaluated([inputs.ConditionResult(wanted.node, wanted.number, 0, "")]))
+    it.read_back(it.records(JournalRecord.CONDITION)[-1])
+    assert (it.state("S"), it.state("T")) == ("DONE", "DONE")
+    it.feed_and_run(1, 6)
+    assert {"S", "T"} <= set(it.names)
