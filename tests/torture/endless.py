@@ -23,10 +23,9 @@ from collections import Counter
 from pathlib import Path
 from random import Random
 
-from condor_pydagman.pool import Pool
 from tests.pool.access_point import AccessPoint, new_directory
 from tests.pool.dagmans import dagmans_in
-from tests.torture.steering import KNOBS
+from tests.torture.world import started
 
 FEEDINGS = 15
 KEPT = 6
@@ -165,14 +164,8 @@ def main() -> int:
     place = arguments.directory or Path(tempfile.mkdtemp(dir="/var/tmp"))
     place.mkdir(exist_ok=True)
     place.chmod(0o755)
-    pool = Pool(place / "pool")
-    (place / "pool" / "config.d").mkdir(parents=True)
-    (place / "pool" / "config.d" / "torture").write_text(KNOBS)
-    pool.start(timeout_s=120)
-    try:
-        return _play(AccessPoint(pool), place, arguments)
-    finally:
-        pool.stop()
+    with started(place) as world:
+        return _play(world.access_point, place, arguments)
 
 
 def _play(access_point: AccessPoint, directory: Path, chosen: argparse.Namespace) -> int:
