@@ -70,7 +70,9 @@ def waits_for(dag: Dag, brought: Brought) -> Iterator[int]:
 def _added(dag: Dag, before: LetGo, piece: GrownPiece, names: set[str]) -> LetGo:
     """The sum of what has been let go, this piece included."""
     adders = [name for name in before.adders if name not in names]
-    if piece.node in dag.ids and piece.node not in names:
+    adder = dag.ids.get(piece.node)
+    # One that is still to add has only the name of the node that added this.
+    if adder is not None and adder not in dag.extensions and piece.node not in names:
         adders.append(piece.node)
     feeding = piece.feeding
     return LetGo(

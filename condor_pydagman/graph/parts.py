@@ -265,7 +265,8 @@ class GrownPiece(NamedTuple):
     Attributes:
         number: pieces are counted from 1.
         digest: of its text.
-        node: name of the node that has added it, '' if a person or the FEEDER has.
+        node: name of the node that has added it; '' if a person or the FEEDER has, or if that node
+            had been let go when a rescue DAG began.
         size: how many nodes it has brought.
         feeding: as of `graph.piece.Piece`.
     """

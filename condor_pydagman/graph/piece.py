@@ -100,9 +100,10 @@ def add_piece(dag: Dag, piece: Piece, number: int) -> Growth:
     more = piece.numbered
     if more is None or piece.base != dag.changes:
         more = at_once(numbered(dag, piece.dag, piece.known))
-    if piece.node in dag.ids:  # else it has been let go
-        dag.extensions.pop(dag.ids[piece.node], None)
-    dag.pieces.append(GrownPiece(number, piece.digest, piece.node, piece.size, piece.feeding))
+    node = piece.node if piece.node in dag.ids else ""  # it has been let go, and its name is free
+    if node:
+        dag.extensions.pop(dag.ids[node], None)
+    dag.pieces.append(GrownPiece(number, piece.digest, node, piece.size, piece.feeding))
     growth = extend(dag, more)
     dag.brought[number] = Brought(growth.nodes, growth.junctions, piece.ordered)
     return growth

@@ -142,6 +142,25 @@ def test_what_is_summed_up() -> None:
     assert found.pieces == []
 
 
+def test_a_node_with_the_name_of_one_that_has_added_is_still_to_add() -> None:
+    found = dag()
+    add(found, 1, "JOB X n.sub\nEXTEND X p\n")
+    add(found, 2, "JOB LONG n.sub\n", node="X")
+    let_go(found, 1)
+    add(found, 3, "JOB X n.sub\nEXTEND X p\n")
+    let_go(found, 2)
+    assert found.let_go.adders == ()
+    assert found.ids["X"] in found.extensions
+
+
+def test_what_a_node_that_has_gone_had_added_is_not_of_the_next_one_with_its_name() -> None:
+    rescued = dag()
+    given_text = PieceText("p", {"p": "JOB LONG n.sub\n"}, BuildOptions(), node="X")
+    add_piece(rescued, at_once(read_piece(rescued, given_text, anew=True)), 2)
+    add(rescued, 3, "JOB X n.sub\nEXTEND X p\n")
+    assert [piece.node for piece in rescued.pieces] == ["", ""]
+
+
 def test_descriptions_and_splices_go_with_their_nodes() -> None:
     found = dag("JOB B0 {\nexecutable = x\n}\n")
     add(found, 1, "JOB N {\nexecutable = y\n}\n")
