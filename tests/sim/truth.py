@@ -167,9 +167,10 @@ class Truth:
         elif words.command is NodeCommand.CANCEL and words.options == BEGUN:
             self._cancelled.add(name)
         elif words.command is NodeCommand.RERUN and event.retry >= self._anew[name]:
+            ended = self._ended_by(name)
             self._run_anew(name, event.retry)
             for other in self._descendants(name):
-                if words.options == DESCENDANTS:
+                if words.options == DESCENDANTS and other in ended:
                     self._run_anew(other, NO_LIMIT)
                 else:  # one that was ready waits again
                     self.extra[other] += 1
@@ -204,6 +205,24 @@ class Truth:
                     found[child] = self._dag.names[child]
                     todo.append(child)
         return list(found.values())
+
+    def _ended_by(self, name: str) -> set[str]:
+        """The node's descendants, without those that are done by a person's word alone: a parent of
+        them has failed."""
+        names, found, todo = self._dag.names, set(), [self._dag.ids[name]]
+        while todo:
+            parent = todo.pop()
+            for child in self._dag.children(parent):
+                if names[child] in found or self._is_done_all_the_same(parent, child):
+                    continue
+                found.add(names[child])
+                todo.append(child)
+        return found
+
+    def _is_done_all_the_same(self, parent: int, child: int) -> bool:
+        if self._dag.names[parent] in self.done or self._dag.waits_for_end_only(parent, child):
+            return False
+        return self._dag.names[child] in self.done
 
     def _of_cluster(self, event: LogEvent, cluster: Cluster) -> None:
         number = cluster.target
