@@ -24,12 +24,13 @@ class GrownFile:
     """The texts of pieces, by digest.  Nothing is opened before it is needed.
 
     Each text is mostly asked for once, after a restart; what this process has kept or read takes no
-    memory here.
+    memory here.  A text that many pieces have, one let go before the next, is looked for twice.
     """
 
     def __init__(self, path: str) -> None:
         self.path = path
         self._places: dict[str, tuple[int, int]] | None = None  # where bodies begin, their length
+        self._repeated: dict[str, tuple[int, int]] = {}  # the same of those asked for again
         self._end = 0  # of the last whole section
 
     def keep(self, text: PieceText) -> Steps[str]:
@@ -54,12 +55,13 @@ class GrownFile:
 
     def text(self, digest: str) -> PieceText | None:
         """The text of that digest; None if it is not there, or damaged."""
-        place = self._known().pop(digest, None)
+        place = self._repeated.get(digest) or self._known().pop(digest, None)
         if place is None:
             self._places, self._end = None, 0  # it was kept, or read before
             place = self._known().pop(digest, None)
-        if place is None:
-            return None
+            if place is None:
+                return None
+            self._repeated[digest] = place
         try:
             with self._opened() as file:
                 file.seek(place[0])

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from condor_pydagman.adapters import grown_file
 from condor_pydagman.adapters.grown_file import GrownFile, read_whole
 from condor_pydagman.errors import FileError
 from condor_pydagman.graph.building import BuildOptions
@@ -26,6 +27,19 @@ def test_texts_are_there_again(tmp_path: Path) -> None:
     assert GrownFile(path).text(digests[1]) == text("b")
     assert file.text(digests[0]) == text("a")
     assert file.text("0" * 32) is None
+
+
+def test_a_text_that_comes_again_and_again_is_not_looked_for_each_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = str(tmp_path / "t.dag.grown")
+    digests = [at_once(GrownFile(path).keep(text(name))) for name in "ab"]
+    heads: list[bytes] = []
+    read = grown_file.read_head
+    monkeypatch.setattr(grown_file, "read_head", lambda head: heads.append(head) or read(head))
+    file = GrownFile(path)
+    assert [file.text(digests[0]) for _ in range(9)] == [text("a")] * 9
+    assert len(heads) <= 2 * 3
 
 
 def test_nothing_is_made_before_it_is_needed(tmp_path: Path) -> None:
