@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from condor_pydagman.adapters import kept_pieces, own_files
 from condor_pydagman.errors import PydagmanError
-from condor_pydagman.graph.let_go import close_gaps, let_go
+from condor_pydagman.graph.let_go import close_gaps, let_go, numbers
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.piece import add_piece
 from condor_pydagman.names import DagPaths
@@ -31,7 +31,7 @@ def add_grown(dag: Dag, paths: DagPaths, nodes_log: str) -> None:
     known = max((piece.number for piece in dag.pieces), default=dag.let_go.number)
     for record in _recorded(nodes_log):
         if record.record is JournalRecord.LET_GO:
-            for number in map(int, record.text.split()):
+            for number in numbers(record.text):
                 if number in dag.brought:
                     let_go(dag, number)
         elif record.value > known:

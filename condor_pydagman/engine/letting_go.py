@@ -17,7 +17,7 @@ from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.run_records import CONFIRM_TIMEOUT_S
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.graph.condition_commands import parents_of
-from condor_pydagman.graph.let_go import let_go, waits_for
+from condor_pydagman.graph.let_go import let_go, numbers, waits_for
 from condor_pydagman.graph.parts import Brought
 from condor_pydagman.vocabulary import NO_NODE, JournalRecord
 
@@ -35,11 +35,11 @@ def work(run: RunState) -> None:
         if when <= run.now:
             _write(run, record)
     elif growth.pop_has_grown() and _is_due(run):
-        numbers = _found(run, growth.pop_grown_by())
-        if numbers:
-            text = " ".join(map(str, numbers))
+        found = _found(run, growth.pop_grown_by())
+        if found:
+            text = " ".join(map(str, found))
             brought = run.dag.brought
-            growth.begin_to_let_go(node for number in numbers for node in brought[number].nodes)
+            growth.begin_to_let_go(node for number in found for node in brought[number].nodes)
             _write(run, do.AppendJournalRecord(JournalRecord.LET_GO, NO_NODE, 0, 0, text=text))
 
 
@@ -142,7 +142,7 @@ def on_let_go(run: RunState, _node: int, event: LogEvent) -> None:
     growth = run.growth
     growth.let_go_read()
     count = 0
-    for number in map(int, event.text.split()):
+    for number in numbers(event.text):
         brought = run.dag.brought.get(number)
         if brought is not None and is_over(run, brought):
             growth.let_go(number, [run.dag.names[node] for node in brought.nodes])

@@ -7,11 +7,19 @@ waits for them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from condor_pydagman.graph.model import BY_NODE, Dag, GrownPiece
 from condor_pydagman.graph.parts import Brought, LetGo
+
+_NUMBER = re.compile(r"[0-9]{1,9}")
+
+
+def numbers(text: str) -> list[int]:
+    """The pieces that a record names; what is no number in a damaged one is passed over."""
+    return [int(word) for word in text.split() if _NUMBER.fullmatch(word)]
 
 
 def let_go(dag: Dag, number: int) -> Brought:

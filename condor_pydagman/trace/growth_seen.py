@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from condor_pydagman.graph.let_go import numbers
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.run_history import FeederSeen, Run
@@ -17,13 +18,13 @@ def take_record(run: Run, read: RecordRead, time: float) -> list[DagEvent]:
         run.feeding = run.feeding._replace(state="failed", reason=read.text, time=time)
         return [_feeder(run.feeding)]
     if read.record is JournalRecord.LET_GO:
-        run.pieces.difference_update(map(int, read.text.split()))
+        run.pieces.difference_update(numbers(read.text))
         return []
     if read.record is not JournalRecord.GROWN or read.value in run.pieces:
         return []
     run.pieces.add(read.value)
-    _, word, number, *more = [*read.text.split(), "", ""]
-    if word != FEEDING:
+    _, word, number, *more = [*read.text.split(), "", "", ""]
+    if word != FEEDING or not numbers(number):
         return [DagEvent("dag.grow", time, data={"piece": read.value})]
     run.feeding = FeederSeen(int(number), "ended" if LAST in more else "", "", time)
     grown = DagEvent("dag.grow", time, data={"piece": read.value, "feeding": int(number)})

@@ -327,3 +327,12 @@ def test_a_node_that_a_rescue_dag_decides_anew_is_kept() -> None:
     assert (it.state("S"), it.state("T")) == ("DONE", "DONE")
     it.feed_and_run(1, 6)
     assert {"S", "T"} <= set(it.names)
+
+
+def test_a_damaged_record_lets_go_of_what_can_be_read() -> None:
+    it = Endless(kept=9)
+    it.begin()
+    it.feed_and_run(1, 2)
+    text = f"x 2 1_0 \u0663 -1 {'9' * 5000}"
+    it.read_back(do.AppendJournalRecord(JournalRecord.LET_GO, -1, 0, 0, text=text))
+    assert it.names == ["N1"]

@@ -39,3 +39,13 @@ def test_a_feeder_that_fails() -> None:
 
 def test_other_records() -> None:
     assert not take_record(Run(), RecordRead(JournalRecord.PRE_ENDED, "A", 0, 0, ""), 1.0)
+
+
+def test_damaged_records_tell_what_can_be_read() -> None:
+    run = Run()
+    for number, text in enumerate(("", "d FEEDING", "d FEEDING x", f"d FEEDING {'9' * 5000}"), 1):
+        assert [one.data for one in take_record(run, grown(number, text), 5.0)] == [
+            {"piece": number}
+        ]
+    take_record(run, RecordRead(JournalRecord.LET_GO, "", 0, 0, "x 2 -"), 6.0)
+    assert run.pieces == {1, 3, 4}
