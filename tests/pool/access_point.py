@@ -15,6 +15,7 @@ from typing import Any
 
 from condor_pydagman.pool import Pool, processes
 from tests.pool import pace
+from tests.pool.resident import Resident
 from tests.pool.waiting import TIMEOUT_S, end_of, log_tail, until
 
 STOCK, OURS = "stock", "ours"
@@ -42,6 +43,7 @@ class AccessPoint:
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
         self.environment = pool.environment()
+        self._resident = Resident(pool, self.environment)
         self.stock_dagman = self.which("condor_dagman", ours=False)
         self.our_dagman = self.which("condor_dagman", ours=True)
 
@@ -58,18 +60,16 @@ class AccessPoint:
         check: bool = True,
         environment: dict[str, str] | None = None,
         timeout: float = TIMEOUT_S,
+        loaded: bool = False,
     ) -> subprocess.CompletedProcess[str]:
-        """Run a command as the pool's user, again if the pool was too busy to listen."""
+        """Run a command as the pool's user, again if the pool was too busy to listen.
+
+        `loaded`: as `Resident.run` has it.
+        """
         limit = time.monotonic() + TIMEOUT_S
         while True:
-            done = subprocess.run(
-                self.pool.command(list(argv)),
-                cwd=cwd,
-                env={**self.environment, **(environment or {})},
-                capture_output=True,
-                text=True,
-                timeout=timeout,
-                check=False,
+            done = self._resident.run(
+                list(argv), cwd=cwd, changes=environment or {}, timeout_s=timeout, loaded=loaded
             )
             if _BUSY not in done.stderr or time.monotonic() > limit:
                 break
@@ -86,7 +86,7 @@ class AccessPoint:
         command = self.which("condor_submit_dag", ours=not stock)
         if stock and "-dagman" not in words:
             words = ("-dagman", self.stock_dagman, *words)
-        output = self.run(command, *words, cwd=directory).stdout
+        output = self.run(command, *words, cwd=directory, loaded=not stock).stdout
         match = re.search(r"submitted to cluster (\d+)\.", output)
         assert match, output
         return int(match.group(1))

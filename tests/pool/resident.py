@@ -1,0 +1,237 @@
+"""A process that runs commands as the user of a pool, for all tests of an access point.
+
+Without it each command of root's would take one more Python, which steps down to that user, and
+each condor_submit_dag would load the bindings and our package: several times what the command does.
+Here that has been done once.  A command is started directly; our condor_submit_dag, where its own
+start is not what is tested, runs in a child that has everything loaded already and reads the
+environment and the configuration anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+import weakref
+from pathlib import Path
+from typing import Any
+
+from condor_pydagman.pool import Pool
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+MAX_REQUEST_BYTES = 1 << 17
+CANNOT_RUN, NOT_FOUND, BROKEN = 126, 127, 70  # exit codes: as those of `env`; of what is loaded
+
+
+class Resident:
+    """That process: started with the first command, ended with this object.
+
+    Args:
+        pool: whose user runs the commands.
+        environment: of the commands, unless they change it.
+    """
+
+    def __init__(self, pool: Pool, environment: dict[str, str]) -> None:
+        self._pool, self._environment = pool, environment
+        self._starting = threading.Lock()
+        self._socket: socket.socket | None = None
+
+    def run(
+        self,
+        argv: list[str],
+        *,
+        cwd: Path | None,
+        changes: dict[str, str],
+        timeout_s: float,
+        loaded: bool = False,
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a command to its end.
+
+        Args:
+            changes: what is different in its environment.
+            timeout_s: it is killed if it takes longer.
+            loaded: it is our condor_submit_dag, and no program is to be started for it.
+
+        Raises:
+            subprocess.TimeoutExpired: it took longer.
+        """
+        request = {"argv": argv, "cwd": str(cwd or Path.cwd())}
+        request.update(changes=changes, loaded=loaded)
+        with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+            code = self._answer(json.dumps(request).encode(), [out, err], timeout_s)
+            if code is None:
+                raise subprocess.TimeoutExpired(argv, timeout_s)
+            for file in (out, err):
+                file.seek(0)
+            return subprocess.CompletedProcess(argv, code, out.read(), err.read())
+
+    def _answer(self, request: bytes, outputs: list[Any], timeout_s: float) -> int | None:
+        """Hand a request over; returns the exit code, None if it took too long."""
+        assert len(request) < MAX_REQUEST_BYTES
+        reader, writer = os.pipe()
+        with open(reader, "rb", buffering=0) as reply:
+            try:
+                files = [*(file.fileno() for file in outputs), writer]
+                socket.send_fds(self._connected(), [request], files)
+            finally:
+                os.close(writer)
+            pid, limit = int(reply.readline()), time.monotonic() + timeout_s
+            if not select.select([reply], [], [], max(0.0, limit - time.monotonic()))[0]:
+                os.kill(pid, signal.SIGKILL)
+                return None
+            return int(reply.readline())
+
+    def _connected(self) -> socket.socket:
+        with self._starting:
+            if self._socket is None:
+                self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+                with theirs:
+                    process = subprocess.Popen(
+                        self._pool.command([sys.executable, "-m", "tests.pool.resident"]),
+                        cwd=CHECKOUT,
+                        env=self._environment,
+                        stdin=theirs,
+                        stdout=subprocess.DEVNULL,
+                    )
+                weakref.finalize(self, _end, self._socket, process)
+            return self._socket
+
+
+def _end(connection: socket.socket, process: subprocess.Popen[bytes]) -> None:
+    connection.close()
+    process.wait()
+
+
+# The rest is for that process.
+
+
+class _Server:
+    """Starts what is asked for, and tells how it has ended."""
+
+    def __init__(self, requests: socket.socket) -> None:
+        self._requests = requests
+        self._environment = dict(os.environ)  # to which the bindings will have added
+        self._submit_dag = _load()
+        self._running: dict[int, tuple[int, Any]] = {}  # process id -> its reply, its Popen
+        self._woken, waker = os.pipe()
+        os.set_blocking(waker, False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
+
+    def serve(self) -> None:
+        """Go on until the tests have left."""
+        while True:
+            ready = select.select([self._requests, self._woken], [], [])[0]
+            if self._woken in ready:
+                os.read(self._woken, 4096)
+                self._tell_of_the_ended()
+            if self._requests in ready:
+                text, files, _, _ = socket.recv_fds(self._requests, MAX_REQUEST_BYTES, 3)
+                if not text:
+                    return
+                self._begin(json.loads(text), *files)
+
+    def _begin(self, request: dict[str, Any], out: int, err: int, reply: int) -> None:
+        environment = {**self._environment, **request["changes"]}
+        if request["loaded"]:
+            process, pid = None, os.fork()
+            if not pid:
+                self._become(request, environment, out, err)
+        else:
+            process, pid = _start(request, environment, out, err)
+        os.close(out)
+        os.close(err)
+        os.write(reply, b"%d\n" % max(pid, 0))
+        if pid > 0:
+            self._running[pid] = reply, process
+        else:
+            _tell(reply, -pid)
+
+    def _tell_of_the_ended(self) -> None:
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+                if not pid:
+                    return
+                reply, process = self._running.pop(pid)
+                code = os.waitstatus_to_exitcode(status)
+                if process:
+                    process.returncode = code
+                _tell(reply, code)
+
+    def _become(
+        self, request: dict[str, Any], environment: dict[str, str], out: int, err: int
+    ) -> None:
+        try:
+            signal.set_wakeup_fd(-1)
+            os.dup2(out, 1)
+            os.dup2(err, 2)
+            os.chdir(request["cwd"])
+            os.environ.clear()
+            os.environ.update(environment)
+            sys.argv = request["argv"]
+            self._submit_dag()
+        except BaseException:
+            traceback.print_exc()
+            sys.stderr.flush()
+        os._exit(BROKEN)
+
+
+def _start(
+    request: dict[str, Any], environment: dict[str, str], out: int, err: int
+) -> tuple[Any, int]:
+    """Start a program; returns it and its process id, which is minus an exit code if it failed."""
+    argv: list[str] = request["argv"]
+    try:
+        process = subprocess.Popen(
+            argv, cwd=request["cwd"], env=environment, stdout=out, stderr=err
+        )
+    except OSError as error:
+        os.write(err, f"{argv[0]}: {error.strerror}\n".encode())
+        return None, -(NOT_FOUND if isinstance(error, FileNotFoundError) else CANNOT_RUN)
+    return process, process.pid
+
+
+def _tell(reply: int, code: int) -> None:
+    with contextlib.suppress(BrokenPipeError), open(reply, "wb") as file:
+        file.write(b"%d\n" % code)
+
+
+def _load() -> Any:
+    """Load all that our condor_submit_dag takes; returns what runs it, in a child."""
+    import htcondor2
+
+    from condor_pydagman.cli import entry, preflight, submit_dag
+    from condor_pydagman.dagman_job import nested_dags, old_files, output, submit_to_schedd
+
+    assert submit_dag and preflight and nested_dags and old_files and output and submit_to_schedd
+    gc.freeze()
+
+    def run() -> None:
+        htcondor2.reload_config()
+        entry.condor_submit_dag()
+
+    return run
+
+
+def main() -> None:
+    """Serve the socket that is the standard input."""
+    with socket.socket(fileno=os.dup(0)) as requests:
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.close(nothing)
+        _Server(requests).serve()
+
+
+if __name__ == "__main__":
+    main()
