@@ -61,15 +61,21 @@ class AccessPoint:
         environment: dict[str, str] | None = None,
         timeout: float = TIMEOUT_S,
         loaded: bool = False,
+        errors: str = "strict",
     ) -> subprocess.CompletedProcess[str]:
         """Run a command as the pool's user, again if the pool was too busy to listen.
 
-        `loaded`: as `Resident.run` has it.
+        `loaded` and `errors`: as `Resident.run` has them.
         """
         limit = time.monotonic() + TIMEOUT_S
         while True:
             done = self._resident.run(
-                list(argv), cwd=cwd, changes=environment or {}, timeout_s=timeout, loaded=loaded
+                list(argv),
+                cwd=cwd,
+                changes=environment or {},
+                timeout_s=timeout,
+                loaded=loaded,
+                errors=errors,
             )
             if _BUSY not in done.stderr or time.monotonic() > limit:
                 break

@@ -1,10 +1,10 @@
 """A process that runs commands as the user of a pool, for all tests of an access point.
 
 Without it each command of root's would take one more Python, which steps down to that user, and
-each condor_submit_dag would load the bindings and our package: several times what the command does.
-Here that has been done once.  A command is started directly; our condor_submit_dag, where its own
-start is not what is tested, runs in a child that has everything loaded already and reads the
-environment and the configuration anew.
+each of ours would load the bindings and our package: several times what the command does.  Here
+that has been done once.  A command is started directly; one of ours, where its own start is not
+what is tested, runs in a child that has everything loaded already and reads the environment and the
+configuration anew.
 """
 
 from __future__ import annotations
@@ -23,12 +23,14 @@ import threading
 import time
 import traceback
 import weakref
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from condor_pydagman.pool import Pool
 
 CHECKOUT = Path(__file__).resolve().parents[2]
+PROGRAMS = ("condor_submit_dag", "condor_dagman", "condor_dag_checker")
 MAX_REQUEST_BYTES = 1 << 17
 CANNOT_RUN, NOT_FOUND, BROKEN = 126, 127, 70  # exit codes: as those of `env`; of what is loaded
 
@@ -54,20 +56,25 @@ class Resident:
         changes: dict[str, str],
         timeout_s: float,
         loaded: bool = False,
+        errors: str = "strict",
     ) -> subprocess.CompletedProcess[str]:
         """Run a command to its end.
 
         Args:
             changes: what is different in its environment.
             timeout_s: it is killed if it takes longer.
-            loaded: it is our condor_submit_dag, and no program is to be started for it.
+            loaded: it is one of ours (see `_load`), and no program is to be started for it.
+            errors: what becomes of bytes that are no text.
 
         Raises:
             subprocess.TimeoutExpired: it took longer.
         """
         request = {"argv": argv, "cwd": str(cwd or Path.cwd())}
         request.update(changes=changes, loaded=loaded)
-        with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        with contextlib.ExitStack() as files:
+            out, err = (
+                files.enter_context(tempfile.TemporaryFile("w+", errors=errors)) for _ in range(2)
+            )
             code = self._answer(json.dumps(request).encode(), [out, err], timeout_s)
             if code is None:
                 raise subprocess.TimeoutExpired(argv, timeout_s)
@@ -121,7 +128,7 @@ class _Server:
     def __init__(self, requests: socket.socket) -> None:
         self._requests = requests
         self._environment = dict(os.environ)  # to which the bindings will have added
-        self._submit_dag = _load()
+        self._programs = _load()
         self._running: dict[int, tuple[int, Any]] = {}  # process id -> its reply, its Popen
         self._woken, waker = os.pipe()
         os.set_blocking(waker, False)
@@ -180,11 +187,15 @@ class _Server:
             os.environ.clear()
             os.environ.update(environment)
             sys.argv = request["argv"]
-            self._submit_dag()
+            sys.exit(self._programs[Path(sys.argv[0]).name]())
+        except SystemExit as end:
+            code = end.code
         except BaseException:
             traceback.print_exc()
-            sys.stderr.flush()
-        os._exit(BROKEN)
+            code = BROKEN
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code if isinstance(code, int) else int(bool(code)))
 
 
 def _start(
@@ -207,21 +218,27 @@ def _tell(reply: int, code: int) -> None:
         file.write(b"%d\n" % code)
 
 
-def _load() -> Any:
-    """Load all that our condor_submit_dag takes; returns what runs it, in a child."""
+def _load() -> dict[str, Callable[[], Any]]:
+    """Load all that our commands take; returns what runs each of them, in a child."""
     import htcondor2
 
-    from condor_pydagman.cli import entry, preflight, submit_dag
+    from condor_pydagman.cli import dag_checker, dagman, entry, preflight, submit_dag
+    from condor_pydagman.daemon import initialize, loop, no_run_modes, startup
     from condor_pydagman.dagman_job import nested_dags, old_files, output, submit_to_schedd
 
-    assert submit_dag and preflight and nested_dags and old_files and output and submit_to_schedd
+    assert dag_checker and dagman and preflight and submit_dag
+    assert initialize and loop and no_run_modes and startup
+    assert nested_dags and old_files and output and submit_to_schedd
     gc.freeze()
 
-    def run() -> None:
-        htcondor2.reload_config()
-        entry.condor_submit_dag()
+    def program(name: str) -> Callable[[], Any]:
+        def run() -> Any:
+            htcondor2.reload_config()
+            return getattr(entry, name)()
 
-    return run
+        return run
+
+    return {name: program(name) for name in PROGRAMS}
 
 
 def main() -> None:

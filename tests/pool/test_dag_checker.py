@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,6 @@ pytestmark = pytest.mark.pool
 
 ROOT = Path(__file__).resolve().parents[2]
 CORPUS = ROOT / "tests" / "corpus"
-PROGRAM = "import sys; from condor_pydagman.cli.dag_checker import main; sys.exit(main())"
 
 OPTIONS = (
     (),
@@ -101,15 +99,13 @@ MY.CommonInputFiles = "a, b,c"
 
 
 def both(
-    access_point: AccessPoint, cwd: Path, *arguments: str
+    access_point: AccessPoint, cwd: Path, *arguments: str, loaded: bool = True
 ) -> tuple[tuple[int, str, str], tuple[int, str, str]]:
     """Exit code, output and errors, without the part of the usage that is ours: ours, stock's."""
-    stock_program = str(Path(access_point.stock_dagman).parent / "condor_dag_checker")
     results = []
-    for command in ([sys.executable, "-c", PROGRAM], [stock_program]):
-        done = access_point.run(
-            *command, *arguments, cwd=cwd, check=False, environment={"PYTHONPATH": str(ROOT)}
-        )
+    for ours in (True, False):
+        command = access_point.which("condor_dag_checker", ours=ours)
+        done = access_point.run(command, *arguments, cwd=cwd, check=False, loaded=loaded and ours)
         output = done.stdout.partition("\nOptions of condor_pydagman")[0]
         results.append((done.returncode, output, done.stderr))
     return results[0], results[1]
@@ -145,7 +141,7 @@ def test_command_lines(access_point: AccessPoint, work: Path, arguments: tuple[s
     (work / "d").mkdir()
     for name, text in DAGS.items():
         (work / name).write_text(text)
-    ours, stock = both(access_point, work, *arguments)
+    ours, stock = both(access_point, work, *arguments, loaded=False)
     assert ours == stock
 
 

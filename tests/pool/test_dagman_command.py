@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from tests.pool.access_point import OURS, STOCK, TIMEOUT_S, AccessPoint, new_directory
+from tests.pool.access_point import OURS, STOCK, AccessPoint, new_directory
 
 pytestmark = pytest.mark.pool
 
@@ -123,15 +122,14 @@ def call(access_point: AccessPoint, work: Path, line: str, flavour: str) -> Answ
         name, _, value = words.pop(0).partition("=")
         environment[name] = value
     program = access_point.stock_dagman if flavour == STOCK else access_point.our_dagman
-    done = subprocess.run(
-        access_point.pool.command([program, *words]),
+    loaded = flavour == OURS and "CONDOR_CONFIG" not in environment  # read when they are loaded
+    done = access_point.run(
+        *[program, *words],
         cwd=work,
-        env={**access_point.environment, **environment},
-        capture_output=True,
-        text=True,
-        errors="replace",
-        timeout=TIMEOUT_S,
+        environment=environment,
         check=False,
+        loaded=loaded,
+        errors="replace",
     )
     log = work / environment["_CONDOR_DAGMAN_LOG"]
     out = log.read_text(errors="replace") if log.exists() else ""
