@@ -19,13 +19,14 @@ from condor_pydagman.dagfile.line_parts import (
     number_alone,
     unexpected,
 )
-from condor_pydagman.dagfile.quoting import file_word, joined, name_word
+from condor_pydagman.dagfile.quoting import file_word, joined, name_word, node_word
 from condor_pydagman.vocabulary import LAST
 
 BETWEEN, ANYWHERE = "BETWEEN", "ANYWHERE"
 _ITEM = "item|number|[1-9][0-9]?"
 PLACE = re.compile(rf"\{{({_ITEM})\}}")  # in patterns of SCATTER
 
+_NO_NODE = "ALL_NODES"  # which no node can be called; ends a line that could not end with a name
 _NO_NAME = re.compile(r"[\s\"'\\]")  # what names of added nodes can't hold, nor a +
 _BRACES = re.compile(r"\{[A-Za-z_]\w*\}")
 _WRONG_PLACE = re.compile(
@@ -281,6 +282,8 @@ def read_let_go(words: Words, context: Context) -> Command:
         while word:
             adders.append(word)
             word = words.next()
+        if adders[-1] == _NO_NODE:
+            adders.pop()
     if word:
         unexpected(word, words, LAST, "BY")
     number, nodes, fed, fed_nodes = numbers
@@ -291,8 +294,11 @@ def read_let_go(words: Words, context: Context) -> Command:
 
 def write_let_go(command: commands.LetGoLine) -> str:
     """LET_GO."""
+    names = list(map(node_word, command.adders))
+    if names and names[-1][-1] in "\\\v\f":  # what joins lines, or is cut off their ends
+        names.append(_NO_NODE)
     return joined(
         f"LET_GO {command.number} {command.nodes} {command.fed} {command.fed_nodes}",
         LAST if command.last else "",
-        f"BY {' '.join(map(name_word, command.adders))}" if command.adders else "",
+        f"BY {' '.join(names)}" if names else "",
     )

@@ -10,7 +10,7 @@ nodes and scripts as well: a file that is found by its name alone could say whic
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Union
 
@@ -49,9 +49,15 @@ _ONLY = (
 )
 _ELSEWHERE = "put what else the DAG needs into the DAG file itself"
 
-# DONE lines of nodes whose names end with what joins lines, or is cut off the ends of lines.
+# Lines that end with the name of a node which ends with what joins lines, or is cut off them.
 _ODD_ENDS = ("\\\n", "\v\n", "\f\n")
-_ODD_END = re.compile(r"^DONE (.*[\\\v\f])$", re.M)
+_ODD_END = re.compile(r"^(DONE|SKIPPED|NOT_NEEDED|NOT_DONE) (.*[\\\v\f])$", re.M)
+_NAMED_LAST: dict[str, Callable[[int, str], Command]] = {
+    "DONE": commands.Done,
+    "SKIPPED": commands.Skipped,
+    "NOT_NEEDED": commands.NotNeeded,
+    "NOT_DONE": commands.NotDone,
+}
 _GROWN = re.compile(r"^GROWN ([0-9]{1,9}) ([0-9a-f]{32})$", re.M)
 _LET_GO = re.compile(r"^LET_GO .*$", re.M)
 _NO_PIECES: Mapping[str, Piece] = MappingProxyType({})
@@ -85,7 +91,7 @@ def apply_progress(
     progress = Progress([], {})
     if any(end in text for end in _ODD_ENDS):
         names = {node_word(name): name for name in dag.names if name[-1] in "\\\v\f"}
-        text = _ODD_END.sub(lambda line: _done_at_once(building, names, line, progress), text)
+        text = _ODD_END.sub(lambda line: _apply_at_once(building, names, line, progress), text)
     reader = CommandReader(in_blocks(text), reading, in_bulk=False)
     for command in reader.commands():
         try:
@@ -129,7 +135,8 @@ def read_saved(text: str, file: str) -> Saved:
     """
     saved = Saved([], {})
     if any(end in text for end in _ODD_ENDS):
-        saved.done.extend(_ODD_END.findall(text))
+        ended = (line for line in _ODD_END.findall(text) if line[0] != "NOT_DONE")
+        saved.done.extend(name for _, name in ended)
         text = _ODD_END.sub("#", text)
     reading = Reading(file, max_errors=MAX_ERRORS, allow_any_node_name_characters=True)
     reader = CommandReader(in_blocks(text), reading, in_bulk=False)
@@ -147,13 +154,13 @@ def read_saved(text: str, file: str) -> Saved:
     return saved
 
 
-def _done_at_once(
+def _apply_at_once(
     building: Building, names: dict[str, str], line: re.Match[str], progress: Progress
 ) -> str:
-    """What is left to read of such a DONE line: a remark, if it names a node."""
-    if line[1] not in names:
+    """What is left to read of such a line: a remark, if it names a node."""
+    if line[2] not in names:
         return line[0]
-    _apply(building, commands.Done(0, names[line[1]]), progress)
+    _apply(building, _NAMED_LAST[line[1]](0, names[line[2]]), progress)
     return "#"
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from condor_pydagman.dagfile import commands
+from condor_pydagman.dagfile.growth_lines import write_let_go
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, build
-from condor_pydagman.graph.model import DONE, Dag, Retry, Timeout
+from condor_pydagman.graph.model import DONE, Dag, Extension, LetGo, Retry, Timeout
 from condor_pydagman.graph.progress import apply_progress, read_saved
 from tests.unit.graph.texts import build_text
 
@@ -126,3 +128,34 @@ def test_other_lines_are_refused_without_their_dag() -> None:
         read_saved("DONE A\nJOB B b\nRETRY C many\n", "r")
     assert [error.line for error in caught.value.errors] == [2, 3]
     assert str(caught.value) == ONLY
+
+
+ODD = ("c\\", "c\v", "c\f", 'q"a b"', "LAST", "BY")
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_names_of_nodes_that_have_added_what_was_let_go(name: str) -> None:
+    dag = make_odd(name)
+    dag.extensions[0] = Extension("f")
+    line = write_let_go(commands.LetGoLine(0, 3, 4, 1, 2, True, (name,)))
+    assert apply_progress(dag, f"{line}\nDONE Z\n", "r").done == [1]
+    assert dag.let_go == LetGo(3, 4, 1, 2, True, (name,))
+    assert not dag.extensions
+
+
+@pytest.mark.parametrize("name", ODD[:3])
+@pytest.mark.parametrize("word", ["DONE", "SKIPPED", "NOT_NEEDED", "NOT_DONE"])
+def test_lines_that_end_with_odd_names(name: str, word: str) -> None:
+    dag = make_odd(name)
+    text = f"{word} {name}\nDONE Z\n"
+    done = [node for node in (0, 1) if node or word != "NOT_DONE"]
+    assert apply_progress(dag, text, "r").done == done
+    assert read_saved(text, "r").done == [(name, "Z")[node] for node in done]
+
+
+def make_odd(name: str) -> Dag:
+    dag = Dag(["t.dag"])
+    dag.add_node(name, "x")
+    dag.add_node("Z", "x")
+    dag.finish()
+    return dag
