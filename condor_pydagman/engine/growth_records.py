@@ -142,10 +142,11 @@ class Growing:
         """The record is being written; it is to be written once more at `until`."""
         self.letting_go = until, action
 
-    def let_go_read(self) -> None:
-        """It has been read."""
-        self.letting_go = None
-        self.leaving = frozenset()
+    def let_go_read(self, text: str) -> None:
+        """One of that text has been read; an earlier one may have been written twice."""
+        if self.letting_go is not None and self.letting_go[1].text == text:
+            self.letting_go = None
+            self.leaving = frozenset()
 
     def let_go(self, number: int, names: Sequence[str]) -> None:
         """A piece is let go, with nodes of these names."""

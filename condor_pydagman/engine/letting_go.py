@@ -140,7 +140,7 @@ def _is_quiet(run: RunState, nodes: Sequence[int]) -> bool:
 def on_let_go(run: RunState, _node: int, event: LogEvent) -> None:
     """The record has been read: the pieces leave the DAG, unless a person has nodes run anew."""
     growth = run.growth
-    growth.let_go_read()
+    growth.let_go_read(event.text)
     count = 0
     for number in numbers(event.text):
         brought = run.dag.brought.get(number)

@@ -336,3 +336,19 @@ def test_a_damaged_record_lets_go_of_what_can_be_read() -> None:
     text = f"x 2 1_0 \u0663 -1 {'9' * 5000}"
     it.read_back(do.AppendJournalRecord(JournalRecord.LET_GO, -1, 0, 0, text=text))
     assert it.names == ["N1"]
+
+
+def test_a_record_that_was_written_twice_is_not_taken_for_the_next_one() -> None:
+    it = Endless(kept=1)
+    it.begin()
+    it.feed_and_run(1, 2)
+    it.give("JOB N3 x\n")
+    (first,) = it.let_go()
+    it.run("N3")
+    it.give("JOB N4 x\n")
+    assert len(it.records(JournalRecord.LET_GO)) == 2
+    it.read_back(first)
+    growth = it.engine.run.growth
+    assert growth.letting_go is not None and growth.leaving
+    it.read_back(it.records(JournalRecord.LET_GO)[-1])
+    assert growth.letting_go is None and not growth.leaving
