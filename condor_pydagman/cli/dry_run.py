@@ -18,6 +18,7 @@ from condor_pydagman.errors import PydagmanError
 from condor_pydagman.graph.model import DONE, LEFT_OUT, Dag
 from condor_pydagman.graph.steps import Steps, steps
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.names import DagPaths
 from condor_pydagman.printable import printable
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
@@ -123,11 +124,17 @@ def run(arguments: argparse.Namespace) -> int:
             print(line)
         dag = arguments.dag_files[0]
         ready = (
-            f"To run it: condor_pydagman run {dag}" if found.sound else "It can't run like that."
+            f"To run it: {_run_command(dag, found)}" if found.sound else "It can't run like that."
         )
         print(f"Nothing was submitted. {ready}")
         print(f"To look deeper for mistakes: condor_dag_checker -lint {dag}")
     return 0 if found.sound else 1
+
+
+def _run_command(dag: str, found: Outlook) -> str:
+    """With -force if condor_submit_dag would refuse to write over the files of an earlier run."""
+    again = not found.rescue and not found.running and os.path.exists(DagPaths(dag).condor_sub)
+    return f"condor_pydagman run {'-force ' * again}{dag}"
 
 
 def _outlook(options: DagmanOptions, depth: int, described: set[str]) -> Outlook:
@@ -214,13 +221,16 @@ def _lines(found: Outlook) -> Iterator[str]:
 
     dag, order = found.dag, found.order
     done = _done(found)
-    yield f"{' '.join(map(printable, found.files))}: {len(dag)} node(s): {_kinds(dag)}"
+    kinds = f": {_kinds(dag)}" if len(dag) else ""
+    yield f"{' '.join(map(printable, found.files))}: {len(dag)} node(s){kinds}"
     if found.running:
         yield "DAGMan runs it now: condor_submit_dag would refuse it. See condor_pydagman watch"
     if found.rescue:
         yield f"It would begin with {found.rescue}: {done} node(s) are done and are skipped"
     elif done:
         yield f"{done} node(s) are marked DONE in the DAG and are skipped"
+    if dag.let_go.nodes:
+        yield f"{dag.let_go.nodes} more node(s) were added to it and are done; they were let go"
     if dag.choices:
         chosen = printable("; ".join(map(str, dag.choices)))
         yield f"{_left_out(dag)} node(s) are left out: CHOOSE {chosen}"

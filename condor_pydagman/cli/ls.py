@@ -93,7 +93,10 @@ def run(arguments: argparse.Namespace) -> int:
         for line in _table(rows, time.time(), width):
             print(line)
     if problem:
-        print(f"condor_pydagman: {problem}; these are the DAGs of this directory", file=sys.stderr)
+        print(
+            f"condor_pydagman: {problem.rstrip('.')}; these are the DAGs of this directory",
+            file=sys.stderr,
+        )
     return 1 if problem else 0
 
 

@@ -46,6 +46,10 @@ _ADVICE = {
     " the DAG again.",
     "node.failed": "Look for the node's name in {out}.",
 }
+_CONDITION_ADVICE = (
+    "condor_dag_checker -lint tells of names that no parent publishes. An expression can allow for"
+    " what is undefined with isUndefined(...), =?= and ifThenElse(...)."
+)
 
 _UNKNOWN = "the logs do not tell why"
 
@@ -189,6 +193,8 @@ def failure_advice(failure: Failure, facts: Facts) -> tuple[str, ...]:
     elif failure.cause == "node.exit":
         is_data = _is_of_kind(failure.node, facts.dag, NodeKind.DATA)
         advice = (is_data and _placement_advice(failure.value)) or _exit_advice(failure.value)
+    elif failure.cause == "node.failed" and failure.reason.startswith("RUN_IF "):
+        advice = _CONDITION_ADVICE
     elif failure.cause == "node.signal":
         advice = _SIGNAL_ADVICE.get(failure.value, "")
     else:

@@ -60,6 +60,13 @@ def test_what_would_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Nothing was submitted. To run it: condor_pydagman run t.dag\n" in text
 
 
+def test_how_to_run_again_what_has_run(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "t.dag.condor.sub").touch()
+    assert "To run it: condor_pydagman run -force t.dag\n" in said(capsys, "t.dag")
+    (here / "t.dag.rescue001").write_text("DONE A\n")
+    assert "To run it: condor_pydagman run t.dag\n" in said(capsys, "t.dag")
+
+
 def test_what_a_rescue_file_skips(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "t.dag.rescue002").write_text("DONE A\nDONE S\nDONE T\n")
     text = said(capsys, "--nodes", "t.dag")
@@ -147,6 +154,7 @@ def test_data_nodes(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_dag_that_is_fed(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "f.dag").write_text("FEEDER BELOW 3 PROGRAM feed $FEEDING\n")
     text = said(capsys, "f.dag")
+    assert text.startswith("f.dag: 0 node(s)\n")
     assert "FEEDER: feed $FEEDING would be run whenever fewer than 3 nodes are left" in text
     assert "Nothing would run" not in text
 

@@ -83,6 +83,7 @@ def test_a_node_that_dagman_takes_as_failed(attempts: tuple[Attempt, ...]) -> No
     facts = failed(TEXT, "A", *attempts)
     facts.run.nodes["A"].why = "RUN_IF fails: it is undefined"
     assert the_finding(facts).sentence == "Node A failed: RUN_IF fails: it is undefined."
+    assert "isUndefined(...)" in the_finding(facts).advice[0]
     facts.run.nodes["B"].status, facts.run.nodes["B"].why = NodeStatus.ERROR, "RUN_IF fails: x"
     facts.run.nodes["A"].why = "RUN_IF fails: x"
     assert the_finding(facts).sentence == "Nodes A and B failed: for example, RUN_IF fails: x."
