@@ -64,9 +64,11 @@ def rescue_findings(facts: Facts) -> list[Finding]:
 def _rescue_to_come(facts: Facts) -> list[Finding]:
     if not any(run.status is NodeStatus.ERROR for run in facts.run.nodes.values()):
         return []
+    is_fed = facts.dag is not None and facts.dag.feeder is not None and not facts.run.feeding.state
     sentence = (
-        "DAGMan goes on with the nodes that can run. When they have ended the DAG fails, and a"
-        " rescue file is written, from which it goes on when it is submitted again."
+        f"DAGMan goes on with the nodes that can run. When they{' and the FEEDER' * is_fed} have"
+        " ended the DAG fails, and a rescue file is written, from which it goes on when it is"
+        " submitted again."
     )
     return [Finding("dag.rescue", Weight.NOTE, sentence)]
 

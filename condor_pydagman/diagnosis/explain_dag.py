@@ -155,6 +155,7 @@ def _counted(state: GraphState) -> dict[str, int]:
     for node, status in enumerate(state.status):
         if state.dag.kinds[node] != NodeKind.SERVICE:  # DAGMan does not count them either
             counts[_COUNTED_AS.get(status) or _in_queue(state, node)] += 1
+    counts["done"] += state.dag.let_go.nodes
     return {"total": sum(counts.values()), **counts}
 
 

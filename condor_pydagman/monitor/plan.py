@@ -38,10 +38,12 @@ class Plan(NamedTuple):
         dag: the graph, with the progress of the rescue file that the run began with, and without
             what was not chosen.
         nodes: by the names that the nodes log has for them, in the order of the DAG.
+        let_go_before: how many nodes had been let go before the run began.
     """
 
     dag: Dag
     nodes: dict[str, NodePlan]
+    let_go_before: int = 0
 
 
 def read_plan(found: FoundDag) -> Plan:
@@ -51,8 +53,8 @@ def read_plan(found: FoundDag) -> Plan:
     Raises:
         PydagmanError: they are gone, or can't be read: what happened can be told all the same.
     """
-    dag = read_dag(found, rescue_of_last_run(found))
-    return Plan(dag, _node_plans(dag))
+    dag, let_go_before = _read(found, rescue_of_last_run(found))
+    return Plan(dag, _node_plans(dag), let_go_before)
 
 
 def read_small_plan(found: FoundDag) -> Plan | None:
@@ -87,6 +89,11 @@ def read_dag(found: FoundDag, rescue: str = "") -> Dag:
     Raises:
         PydagmanError: they are gone, or can't be read.
     """
+    return _read(found, rescue)[0]
+
+
+def _read(found: FoundDag, rescue: str) -> tuple[Dag, int]:
+    """The Dag, and how many of its nodes had been let go before the run began."""
     options = BuildOptions(
         allow_any_node_name_characters=True,
         use_dag_dir=found.options.use_dag_dir,
@@ -101,6 +108,7 @@ def read_dag(found: FoundDag, rescue: str = "") -> Dag:
                 pieces = kept_pieces.of(dag, found.paths)
                 apply_progress(dag, read_text(rescue), rescue, options, pieces)
             leave_out(dag, choices_in_force(dag, found.options))
+            let_go_before = dag.let_go.nodes
             add_grown(dag, found.paths, found.nodes_log)
     except DagFileErrors as errors:
         raise PydagmanError(errors.detail()) from None
@@ -109,7 +117,7 @@ def read_dag(found: FoundDag, rescue: str = "") -> Dag:
     finally:
         if was_enabled:
             gc.enable()
-    return dag
+    return dag, let_go_before
 
 
 def rescue_of_last_run(found: FoundDag) -> str:

@@ -169,7 +169,10 @@ class WatchedDag:
         self._tally = self._new_tally()
 
     def _new_tally(self) -> Tally:
-        return Tally(self._monitor.run, self._plan.dag if self._plan is not None else None)
+        plan = self._plan
+        if plan is None:
+            return Tally(self._monitor.run)
+        return Tally(self._monitor.run, plan.dag, plan.let_go_before)
 
     def _node_plans(self) -> Mapping[str, NodePlan] | None:
         self._plan = self._read_plan()

@@ -163,12 +163,13 @@ def _pace(seen: Overview, clock: Callable[[float], str]) -> list[Piece]:
         return [(f"no node was done for {duration(seen.stalled_s)}", "yellow")]
     if not seen.per_second:
         return [("too few nodes have ended lately to tell when it will be done", "bright_black")]
+    if seen.remaining_s is None:
+        return [(rate(seen.per_second), "")]
     pieces = [(f"{rate(seen.per_second)},", "")]
-    if seen.remaining_s is not None:
-        when = clock(seen.now + seen.remaining_s)
-        pieces.append((f"done in about {duration(seen.remaining_s)}, at {when},", ""))
-        window = duration(min(WINDOW_S, seen.now - seen.begun))
-        pieces.append((f"if it goes on as in the last {window}", "bright_black"))
+    when = clock(seen.now + seen.remaining_s)
+    pieces.append((f"done in about {duration(seen.remaining_s)}, at {when},", ""))
+    window = duration(min(WINDOW_S, seen.now - seen.begun))
+    pieces.append((f"if it goes on as in the last {window}", "bright_black"))
     return pieces
 
 

@@ -29,6 +29,7 @@ _THROTTLES = {
     "DAGMan_MaxPostScripts": ("post", "POST scripts at once"),
 }
 _NO_SITE = GroupSite()
+_FED = ("ended", "failed")  # what a FEEDER that adds no more says of itself
 _NO_PROGRESS = ("done", "failed", "futile", "held")
 _DIGITS = re.compile(r"\d+")
 _AD_COUNTS = (
@@ -86,7 +87,7 @@ class Overview(NamedTuple):
         counted: when, seconds since the epoch; counts of DAGMan's own may be older than `now`.
         per_second: nodes done in a second, lately; 0.0 if that is not known.
         remaining_s: estimated seconds until the end of all but held nodes; None if there is no
-            estimate.
+            estimate, as while a FEEDER may add more.
         stalled_s: how long no node was done, if that is long; 0.0 otherwise.
         longest: nodes whose jobs have run longest, that first.
         held: held jobs by their reasons, the most frequent first.
@@ -166,6 +167,8 @@ def overview(
     rate = tally.per_second(now) if goes_on else 0.0
     stalled_s = _stalled_s(tally, rate, now) if goes_on else 0.0
     left = sum(counts[name] for name in STATES if name not in _NO_PROGRESS)
+    feeder = _feeder(run, ad)
+    can_tell = bool(rate and left and not stalled_s) and not _is_fed(tally, feeder)
     return Overview(
         dag,
         state,
@@ -178,7 +181,7 @@ def overview(
         counts,
         counted or now,
         rate,
-        left / rate if rate and left and not stalled_s else None,
+        left / rate if can_tell else None,
         stalled_s,
         _longest(tally),
         _held(tally),
@@ -188,7 +191,7 @@ def overview(
         total(run.placements).as_json() if run.placements else {},
         _sites(tally, running),
         {name: brake.reason for name, brake in run.brakes.items()},
-        _feeder(run, ad),
+        feeder,
         {line: reached.counts for line, reached in run.enough.items()},
         shared_limits,
     )
@@ -202,6 +205,13 @@ def _feeder(run: Run, ad: Mapping[str, Any]) -> str:
     if not feeding.time:
         return ""
     return feeder_text(feeding.state, feeding.number, error=feeding.reason)
+
+
+def _is_fed(tally: Tally, feeder: str) -> bool:
+    """Whether there may be more nodes to come, nobody knows how many."""
+    if tally.run.feeding.state or feeder.startswith(_FED):
+        return False
+    return bool(feeder) or (tally.dag is not None and tally.dag.feeder is not None)
 
 
 def _sites(tally: Tally, running: bool) -> dict[str, Any]:
@@ -257,8 +267,8 @@ def _exact_counts(tally: Tally) -> tuple[dict[str, int], float]:
     futile = run.counts[8] if run.counts else 0
     waiting = by_status[NodeStatus.NOT_READY] - len(tally.ready)
     counts = {
-        "total": sum(by_status.values()),
-        "done": by_status[NodeStatus.DONE],
+        "total": sum(by_status.values()) + tally.let_go_before,
+        "done": by_status[NodeStatus.DONE] + tally.let_go_before,
         "running": running,
         "idle": queued - running - held,
         "held": held,

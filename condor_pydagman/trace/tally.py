@@ -27,9 +27,10 @@ class Tally:
     Args:
         run: how it stands; events that are taken later have been counted in it.
         dag: the DAG, None if it is not at hand.
+        let_go_before: how many nodes had been let go before the run began: it does not know them.
 
     Attributes:
-        run, dag: as given.
+        run, dag, let_go_before: as given.
         ready: nodes that wait for no parent and have not begun; with those of by_status, all that
             are ready.
         by_status: how many nodes are in each state.
@@ -38,9 +39,10 @@ class Tally:
         ends: when nodes were done, of the last WINDOW_S before the newest, oldest first.
     """
 
-    def __init__(self, run: Run, dag: Dag | None = None) -> None:
+    def __init__(self, run: Run, dag: Dag | None = None, let_go_before: int = 0) -> None:
         self.run = run
         self.dag = dag
+        self.let_go_before = let_go_before
         self._countdown = self._new_countdown()
         self._counted: set[str] = set()  # nodes whose end the countdown knows
         self._stale = False

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from condor_pydagman.diagnosis.dagman_job_state import rescue_findings
 from condor_pydagman.diagnosis.explain_dag import explain_dag
 from condor_pydagman.diagnosis.explanation import Finding, Weight
 from condor_pydagman.diagnosis.feeder_state import feeder_findings
@@ -60,3 +61,12 @@ def test_nothing_is_to_be_said() -> None:
     assert not found("")
     assert not found("runs, 2 feedings", seen=FeederSeen(2, "ended"))
     assert not found("runs, 2 feedings", dag="JOB A a.sub\n")
+
+
+def test_a_dag_with_failed_nodes_does_not_end_before_its_feeder() -> None:
+    failed = facts_of(TEXT, {"A": (NodeStatus.ERROR, [attempt(value=1)])})
+    (finding,) = rescue_findings(failed)
+    assert "When they and the FEEDER have ended the DAG fails" in finding.sentence
+    failed.run.feeding = FeederSeen(2, "ended")
+    (finding,) = rescue_findings(failed)
+    assert "When they have ended the DAG fails" in finding.sentence

@@ -88,3 +88,14 @@ def test_enough_parents_are_done(seen: Seen) -> None:
         log.write(record_event("2026-11-18 05:46:40", "M", record))
     seen.logs.say(f"{text}: no other is left")
     assert seen.states() == "dododoidrewa"
+
+
+def test_nodes_that_were_let_go_count_as_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.dag").write_text("JOB A a.sub\nFEEDER BELOW 9 PROGRAM feed\n")
+    (tmp_path / "t.dag.rescue001").write_text("LET_GO 3 40 3 40\n")
+    DagLogs(tmp_path).start(rescue="t.dag.rescue001")
+    overview = DagReader(find_dag(str(tmp_path / "t.dag"), ask=False), no_ad).look().overview
+    assert overview["states"]["done"] == overview["counts"]["done"] == 40
