@@ -50,6 +50,7 @@ LONGEST = (
     "tests/pool/test_stock_clients.py",
     "tests/pool/test_bad_input.py",
     INSTALLATION,
+    "tests/test_style.py::test_tools_are_content[types]",
     "tests/contract/test_dagman_program.py",
     "tests/unit/test_bad_dag_files.py",
 )
