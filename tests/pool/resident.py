@@ -24,13 +24,22 @@ import time
 import traceback
 import weakref
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from condor_pydagman.pool import Pool
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-PROGRAMS = ("condor_submit_dag", "condor_dagman", "condor_dag_checker")
+PROGRAMS = ("condor_submit_dag", "condor_dagman", "condor_dag_checker", "condor_pydagman")
+# What they import when it is needed; the others come with these.
+MODULES = (
+    *("cli.submit_dag", "cli.dagman", "cli.dag_checker", "cli.pydagman", "cli.preflight"),
+    *("cli.dry_run", "cli.events", "cli.explain", "cli.flatten", "cli.ls", "cli.steer"),
+    *("cli.watch", "daemon.initialize", "daemon.loop", "daemon.no_run_modes", "daemon.startup"),
+    *("dagman_job.nested_dags", "dagman_job.old_files", "dagman_job.output"),
+    "dagman_job.submit_to_schedd",
+)
 MAX_REQUEST_BYTES = 1 << 17
 CANNOT_RUN, NOT_FOUND, BROKEN = 126, 127, 70  # exit codes: as those of `env`; of what is loaded
 
@@ -222,13 +231,9 @@ def _load() -> dict[str, Callable[[], Any]]:
     """Load all that our commands take; returns what runs each of them, in a child."""
     import htcondor2
 
-    from condor_pydagman.cli import dag_checker, dagman, entry, preflight, submit_dag
-    from condor_pydagman.daemon import initialize, loop, no_run_modes, startup
-    from condor_pydagman.dagman_job import nested_dags, old_files, output, submit_to_schedd
-
-    assert dag_checker and dagman and preflight and submit_dag
-    assert initialize and loop and no_run_modes and startup
-    assert nested_dags and old_files and output and submit_to_schedd
+    for module in MODULES:
+        import_module(f"condor_pydagman.{module}")
+    entry = import_module("condor_pydagman.cli.entry")
     gc.freeze()
 
     def program(name: str) -> Callable[[], Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import shutil
 import signal
+import subprocess
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -156,7 +157,12 @@ class Scene:
 
     def run(self, *argv: str) -> str:
         """Run a command in the DAG's directory."""
-        return self.access_point.run(*argv, cwd=self.work).stdout
+        return self.answer(*argv, check=True).stdout
+
+    def answer(self, *argv: str, check: bool = False) -> subprocess.CompletedProcess[str]:
+        """The same, with its exit code and errors; one of ours without a start of Python."""
+        loaded = argv[0] == "condor_pydagman"
+        return self.access_point.run(*argv, cwd=self.work, check=check, loaded=loaded)
 
     def ad(self) -> dict[str, Any]:
         """The DAGMan job's ad."""

@@ -84,9 +84,7 @@ LIVE = {"job.held": ["Held", "NoExe"], "job.no_match": ["NoMatch"]}
 
 def explain(s: Scene, *words: str) -> Any:
     """What the command says; `code` is its exit code."""
-    done = s.access_point.run(
-        "condor_pydagman", "explain", "--json", *words, cwd=s.work, check=False
-    )
+    done = s.answer("condor_pydagman", "explain", "--json", *words)
     assert done.stdout, done.stderr
     return {**json.loads(done.stdout), "code": done.returncode}
 

@@ -46,9 +46,9 @@ def steer(s: Scene, *words: str, code: int = 0) -> str:
     """`condor_pydagman steer WORDS...`; what it says."""
     command, *others = words
     argv = ["condor_pydagman", "steer", command, "t.dag", *others]
-    done = s.access_point.run(*argv, cwd=s.work, check=False)
+    done = s.answer(*argv)
     while "DAGMan is recovering" in done.stdout:
-        done = s.access_point.run(*argv, cwd=s.work, check=False)
+        done = s.answer(*argv)
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout + done.stderr
 

@@ -86,9 +86,7 @@ def parsed(text: str) -> list[dict[str, Any]]:
 
 def watched(s: Scene, dag: str = "t.dag", code: int = 0) -> dict[str, Any]:
     """What `watch --once` says."""
-    done = s.access_point.run(
-        "condor_pydagman", "watch", "--once", "--json", dag, cwd=s.work, check=False
-    )
+    done = s.answer("condor_pydagman", "watch", "--once", "--json", dag)
     assert done.returncode == code, (done.stdout, done.stderr)
     (said,) = parsed(done.stdout)
     return said  # type: ignore[no-any-return]
