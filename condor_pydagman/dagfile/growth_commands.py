@@ -32,6 +32,7 @@ class ScatterLine(NamedTuple):
         pattern: of the nodes' names.
         pairs: variables of the nodes, with {item} and so on in their values.
         directory, prefix: as of EXTEND.
+        retries: of each of the nodes, as of RETRY.
     """
 
     line: int
@@ -42,6 +43,7 @@ class ScatterLine(NamedTuple):
     pairs: tuple[tuple[str, str], ...] = ()
     directory: str = ""
     prefix: str | None = None
+    retries: int = 0
 
 
 class FeederLine(NamedTuple):

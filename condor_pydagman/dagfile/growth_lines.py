@@ -38,7 +38,7 @@ _QUOTED = re.compile(r"([\"'])(.*)\1", re.S)  # as VARS has its values
 _AS_IT_IS = "nothing is replaced there: write the name as it is"
 _OF_ITEM = f"{_AS_IT_IS}; VARS gives it to the node as a macro, for its submit description"
 _EXTEND = (BETWEEN, ANYWHERE, "DIR", "PREFIX")
-_SCATTER = ("VARS", "DIR", "PREFIX")
+_SCATTER = ("VARS", "DIR", "PREFIX", "RETRY")
 _FEEDER = {"BELOW": 1, "AT_MOST": 1, "TIMEOUT": 1, "RETRIES": 0}  # and the lowest value
 # Macros of a FEEDER's arguments, as those of scripts.
 FEEDER_MACROS = frozenset(
@@ -98,6 +98,11 @@ def read_scatter(words: Words, context: Context) -> Command:
             found = found._replace(directory=directory)
         elif option == "PREFIX":
             found = found._replace(prefix=_prefix(words))
+        elif option == "RETRY":
+            retries = number_alone(
+                words, "RETRY missing its number", "Invalid RETRY number '{}'", 0
+            )
+            found = found._replace(retries=retries)
         elif option == "VARS":
             return found._replace(pairs=_pairs(words, pattern))
         else:
@@ -150,6 +155,7 @@ def write_scatter(command: commands.ScatterLine) -> str:
         f"SCATTER {name_word(command.node)} {file_word(command.file)}"
         f" {name_word(command.pattern)} {file_word(command.submit)}",
         _written_options(command),
+        f"RETRY {command.retries}" if command.retries else "",
         f"VARS {pairs}" if pairs else "",
     )
 

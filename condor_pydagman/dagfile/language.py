@@ -193,7 +193,7 @@ _TABLE = (
     )._replace(extension=True),
     _uses(
         "SCATTER <node> <list file> <name pattern> <submit description> [DIR <directory>]"
-        " [PREFIX <prefix>] [VARS <key>=<value> ...]",
+        " [PREFIX <prefix>] [RETRY <n>] [VARS <key>=<value> ...]",
         "A node for each line of a file that the node writes, added when it has ended well.",
     )._replace(extension=True),
     _uses(

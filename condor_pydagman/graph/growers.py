@@ -20,7 +20,13 @@ def scatter(building: Building, command: commands.ScatterLine) -> None:
     _add(
         building,
         command,
-        Extension("", pattern=command.pattern, submit=command.submit, pairs=command.pairs),
+        Extension(
+            "",
+            pattern=command.pattern,
+            submit=command.submit,
+            pairs=command.pairs,
+            retries=command.retries,
+        ),
     )
 
 

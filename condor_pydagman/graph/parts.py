@@ -212,6 +212,7 @@ class Extension(NamedTuple):
         pattern: of the new nodes' names.
         submit: submit description of the new nodes.
         pairs: their variables.
+        retries: of each of them.
     """
 
     file: str
@@ -221,6 +222,7 @@ class Extension(NamedTuple):
     pattern: str = ""
     submit: str = ""
     pairs: tuple[tuple[str, str], ...] = ()
+    retries: int = 0
 
 
 class Feeding(NamedTuple):

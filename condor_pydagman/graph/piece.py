@@ -143,6 +143,8 @@ def scattered(extension: Extension, text: str) -> str:
             variables.append(f"VARS {name} {pairs}")
     if errors:
         raise DagFileErrors(errors)
+    if extension.retries and any(jobs):
+        variables.append(f"RETRY ALL_NODES {extension.retries}")
     return "\n".join([*jobs, *variables, ""])
 
 

@@ -155,9 +155,9 @@ def _decisions(dag: Dag, node: int) -> Iterator[Command]:
 
 
 def _extension(name: str, extension: Extension) -> Command:
-    file, between, directory, prefix, pattern, submit, pairs = extension
+    file, between, directory, prefix, pattern, submit, pairs, retries = extension
     if pattern:
-        words = name, file, pattern, submit, pairs, directory, prefix or None
+        words = name, file, pattern, submit, pairs, directory, prefix or None, retries
         return commands.ScatterLine(_NO_LINE, *words)
     return commands.ExtendLine(_NO_LINE, name, file, between, directory, prefix or None)
 

@@ -20,6 +20,10 @@ from tests.unit.dagfile.one_line import good, warnings, wrong
             commands.ExtendLine(1, "A", "m n", False, "d", ""),
         ),
         (
+            "SCATTER A l {item} x.sub retry 3",
+            commands.ScatterLine(1, "A", "l", "{item}", "x.sub", retries=3),
+        ),
+        (
             'SCATTER A l x-{item} x.sub DIR d PREFIX S+ VARS a="{1}" b={number}/{item}',
             commands.ScatterLine(
                 1,
@@ -52,6 +56,8 @@ def test_lines(line: str, command: object) -> None:
         ("SCATTER A l", "Missing pattern of the nodes' names"),
         ("SCATTER A l same x.sub", "Pattern 'same' gives all nodes the same name"),
         ("SCATTER A l {item}", "Missing submit description"),
+        ("SCATTER A l {item} x RETRY", "RETRY missing its number"),
+        ("SCATTER A l {item} x RETRY 2.5", "Invalid RETRY number '2.5'"),
         ("SCATTER A l {item} x VARS", "VARS missing its variables"),
         ("SCATTER A l {item} x VARS a", "Invalid variable 'a'"),
         ("SCATTER A l {item} x a=1", "Unexpected token 'a=1'"),

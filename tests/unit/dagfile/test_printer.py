@@ -42,8 +42,8 @@ from tests.unit.dagfile.one_line import good
             'EXTEND A "m n" ANYWHERE DIR d PREFIX NONE',
         ),
         (
-            commands.ScatterLine(7, "A", "l", "x{item}", "x.sub", (("k", "{1}"),), "", "S+"),
-            "SCATTER A l x{item} x.sub PREFIX S+ VARS k={1}",
+            commands.ScatterLine(7, "A", "l", "x{item}", "x.sub", (("k", "{1}"),), "", "S+", 2),
+            "SCATTER A l x{item} x.sub PREFIX S+ RETRY 2 VARS k={1}",
         ),
     ],
 )

@@ -283,3 +283,13 @@ def test_a_line_that_has_fewer_words_than_a_value_asks_for() -> None:
 def test_a_submit_file_with_blanks() -> None:
     how = Extension("l.txt", pattern="{item}", submit="my x.sub")
     assert scattered(how, "a") == 'JOB a "my x.sub"\n'
+
+
+def test_scattered_nodes_have_retries() -> None:
+    how = Extension("l.txt", pattern="{item}", submit="x", retries=3)
+    assert scattered(how, "") == "\n"
+    dag = Dag()
+    dag.finish()
+    text = PieceText("l.txt", {"l.txt": scattered(how, "a\nb\n")}, BuildOptions())
+    piece = at_once(read_piece(dag, text)).dag
+    assert [piece.retries[piece.ids[name]].limit for name in ("a", "b")] == [3, 3]
