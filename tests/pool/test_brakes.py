@@ -51,7 +51,9 @@ def nodes_that_fail_alike_halt_the_dag_until_it_is_resumed(s: Scene) -> None:
     s.submit(KEPT + RETRIED + SICK.format(brake="sick 4 ALIKE EXIT_CODE HALT"), "-maxjobs", "3")
     s.says("Halt reason: brake sick: 5 nodes failed with exit code 3, more than 4: N")
     s.has(DAG_Status=HALTED)
-    assert s.ad()["PYDAGMAN_Brake"].startswith("sick: 5 nodes failed with exit code 3")
+    # DAGMan sets one attribute after the other.
+    why = s.until(lambda: s.ad().get("PYDAGMAN_Brake"), "the brake in the ad")
+    assert why.startswith("sick: 5 nodes failed with exit code 3")
     s.kill()
     s.says("Restoring halted state.")
     told = explained(s)
