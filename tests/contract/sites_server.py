@@ -62,8 +62,10 @@ def answer(cluster: int, directory: str, scene: str, claims: dict[str, str], gro
 def main() -> None:
     cluster, directory, scene, disk, claims, *groups = sys.argv[1:]
     if disk == "full":
-        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-    print(json.dumps(answer(int(cluster), directory, scene, json.loads(claims), groups)))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
+    found = answer(int(cluster), directory, scene, json.loads(claims), groups)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    print(json.dumps(found))  # perhaps into a file
 
 
 if __name__ == "__main__":

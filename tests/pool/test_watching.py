@@ -288,7 +288,7 @@ def a_dag_that_is_halted_and_held(s: Scene) -> list[str]:
     s.submit("JOB A told.sub\nJOB B job.sub\nPARENT A CHILD B\nJOB X told.sub\n")
     s.started("A 0")
     s.started("X 0")
-    with in_background(s, "tail", "--follow", "t.dag") as follower:
+    with in_background(s, "tail", "--follow", "--lines", "1000", "t.dag") as follower:
         s.touch("t.dag.halt", "go.X")
         s.says("DAG status: 6")
         assert watched(s)["state"] == "halted"
