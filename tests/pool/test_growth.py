@@ -139,6 +139,7 @@ def what_is_added_decides(s: Scene) -> None:
     (s.work / "t.config").write_text(f"PYDAGMAN_LIMITS_DIR = {s.work / 'places'}\n")
     s.submit(DECIDING.format(home=s.work) + FIRST)
     s.started("one 0")
+    s.ran("bad 0")  # once `one` has ended it would not be needed
     s.kill()
     s.touch("go.one")
     assert s.ends() == 0, s.out()[-4000:]
