@@ -239,8 +239,10 @@ class Results:
         self.restored.pop(node, None)
         self._ends.pop(node, None)
 
-    def let_go(self, node: int) -> None:
-        """The node has left the DAG."""
-        self.forget(node)
+    def let_go(self, nodes: Sequence[int]) -> None:
+        """These nodes have left the DAG."""
+        for node in nodes:
+            self.forget(node)
         if self._jobs:
-            self._jobs = {job: whose for job, whose in self._jobs.items() if whose != node}
+            gone = frozenset(nodes)
+            self._jobs = {job: whose for job, whose in self._jobs.items() if whose not in gone}

@@ -96,7 +96,7 @@ class Engine:
             dag_id=dag_id,
             first_sequence=first_sequence,
             mode=mode,
-            growth=Growing(pieces, dag.pieces, dag.let_go),
+            growth=Growing(pieces, dag),
             cached=cached,
         )
         self._published = -1

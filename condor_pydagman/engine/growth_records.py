@@ -11,7 +11,7 @@ from itertools import islice
 from types import MappingProxyType
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.graph.model import GrownPiece, LetGo
+from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.piece import Piece
 
 MAX_GONE = 1000  # names of nodes that are remembered, as their jobs may be in the queue yet
@@ -27,7 +27,7 @@ class Growing:
         awaited: records that have been written and not been read back, by number of the piece:
             when each is to be written once more (seconds since the epoch), and the action.
         requests: number of a person's request, by that of its piece.
-        in_force: numbers of the pieces that are in force.
+        of_files: how many nodes the DAG files have given; they come first, and stay.
         grown: names of nodes whose piece is in force, or has been let go.
         kept: numbers of the pieces that have not been let go; those looked at first come first.
         has_grown: whether a piece has come to be in force since somebody has last asked.
@@ -47,34 +47,31 @@ class Growing:
         "grown",
         "has_grown",
         "has_grown_by",
-        "in_force",
         "kept",
         "leaving",
         "letting_go",
+        "of_files",
         "pieces",
         "requests",
         "wanting",
     )
 
-    def __init__(
-        self, pieces: Mapping[str, Piece], there: Iterable[GrownPiece], gone: LetGo
-    ) -> None:
-        """`there`: the pieces that the DAG has already, as of a rescue file; `gone`: what an
-        earlier run of it has let go."""
+    def __init__(self, pieces: Mapping[str, Piece], dag: Dag) -> None:
+        """The DAG may have pieces already, and have let go of some, as a rescue file says."""
         self.pieces = pieces
+        self.of_files = len(dag) - sum(piece.size for piece in dag.pieces)
         self.wanting: dict[int, bool] = {}
         self.awaited: dict[int, tuple[float, do.AppendJournalRecord]] = {}
         self.requests: dict[int, int] = {}
-        self.in_force: set[int] = set()
-        self._highest = gone.number  # of all that have ever been in force
-        self.grown: set[str] = set(gone.adders)
+        self._highest = dag.let_go.number  # of all that have ever been in force
+        self.grown: set[str] = set(dag.let_go.adders)
         self.kept: deque[int] = deque()
         self.letting_go: tuple[float, do.AppendJournalRecord] | None = None
         self.leaving: frozenset[int] = frozenset()
         self.gone: dict[str, None] = {}
         self.has_grown = False
         self.has_grown_by = 0
-        for piece in there:
+        for piece in dag.pieces:
             self.take(piece.number, piece.node)
         self.free: deque[int] = deque()
 
@@ -109,7 +106,6 @@ class Growing:
 
     def take(self, number: int, node: str) -> None:
         """A piece is in force, which `node` has added, or a person if that is ''."""
-        self.in_force.add(number)
         self.kept.append(number)
         self._highest = max(self._highest, number)
         if node:
@@ -150,7 +146,6 @@ class Growing:
 
     def let_go(self, number: int, names: Sequence[str]) -> None:
         """A piece is let go, with nodes of these names."""
-        self.in_force.discard(number)
         self.kept.remove(number)
         self.grown.difference_update(names)
         self.gone.update(dict.fromkeys(names))

@@ -87,8 +87,8 @@ def _found(run: RunState, added: int) -> list[int]:
 
 
 def kept_done(run: RunState) -> int:
-    """How many nodes are done and kept, those of the DAG files included."""
-    return run.nodes.counts[State.DONE] - run.dag.let_go.nodes
+    """How many of the nodes that were added are done and kept."""
+    return run.nodes.states.count(State.DONE, run.growth.of_files) - len(run.dag.free)
 
 
 def is_over(run: RunState, brought: Brought) -> bool:
@@ -154,11 +154,11 @@ def on_let_go(run: RunState, _node: int, event: LogEvent) -> None:
 
 def _forget(run: RunState, brought: Brought) -> None:
     run.nodes.let_go(brought)
+    run.results.let_go(brought.nodes)
     for node in brought.nodes:
         run.job_table.forget(node)
         run.unconfirmed.drop(node)
         run.conditions.forget(node)
-        run.results.let_go(node)
         run.cache.forget(node)
         run.cache.kept(node)
         run.retrying.let_go(node)

@@ -143,7 +143,7 @@ def _grown(run: RunState) -> None:
     assert len(nodes.waiting) == dag.vertex_count, dag.vertex_count
     growing = set(nodes.in_state(State.GROWING))
     assert growing == set(run.growth.wanting), (growing, run.growth.wanting)
-    if not run.growth.in_force or run.sites or run.steering.stale:
+    if not run.growth.kept or run.sites or run.steering.stale:
         return
     left = dict.fromkeys(dag.vertices(), 0)
     for vertex in dag.vertices():

@@ -84,6 +84,17 @@ def test_numbers_of_nodes_are_used_again_and_nothing_is_left_of_the_old_ones() -
     assert [one.name for one in it.engine.node_reports()] == it.names
 
 
+def test_nodes_of_the_dag_files_are_not_counted_among_those_kept() -> None:
+    it = Endless("A -> B -> C -> D")
+    it.begin()
+    for name in "ABCD":
+        it.run(name)
+    it.feed_and_run(1, 2)
+    it.give("JOB N3 x\n")
+    assert it.records(JournalRecord.LET_GO) == []
+    assert "N1" in it.names
+
+
 def test_nodes_on_which_something_depends_are_kept() -> None:
     it = Endless(kept=1)
     it.begin()
@@ -231,7 +242,6 @@ def _held(found: object, seen: set[int]) -> Iterator[tuple[str, Iterable[object]
 
 
 _BY_OTHER_NUMBERS = {
-    "Growing.in_force",
     "Growing.awaited",
     "Growing.requests",
     "Dag.brought",
