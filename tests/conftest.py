@@ -1,11 +1,14 @@
-"""What tests of several tiers share, and what lets several processes run them (see scheduling)."""
+"""What tests of several tiers share: which of them run, where they work, what a failure says.
+
+Without arguments a test run is the gate: the tiers without a pool, less what is marked `long`, and
+the scenes of `tests/gate.py`.  `--all`, and paths of tests, run all that is there.
+"""
 
 from __future__ import annotations
 
 import gc
 import os
 import shlex
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,10 +16,11 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from condor_pydagman.pool import Pool
+from tests import gate, run_directories
 from tests.installation import CHECKOUT, Installation
 
 MAX_PROCESSES = 8  # more find no work while the longest unit runs
+RUN = pytest.StashKey[Path]()
 DIRECTORY = pytest.StashKey[Path]()
 NOTICES = pytest.StashKey[list[str]]()
 
@@ -28,23 +32,37 @@ settings.register_profile("explore", deadline=None, derandomize=False, max_examp
 settings.load_profile("condor_pydagman")
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.stash[NOTICES] = []
-    given = getattr(config, "workerinput", None)
-    config.stash[DIRECTORY] = (
-        Path(given["directory"]) / given["workerid"]
-        if given
-        else CHECKOUT / "var" / f"tests.{os.getpid()}"
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("condor_pydagman")
+    group.addoption("--all", action="store_true", help="the long run: every test there is")
+    group.addoption(
+        "--record-stock",
+        metavar="DIRECTORY",
+        help="run only what records the stock program (tests/pool/stock.py), into this directory",
     )
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    os.umask(0o022)  # the pools' user reads what the tests write
+    config.stash[NOTICES] = []
+    given = getattr(config, "workerinput", None)
+    if given:
+        config.stash[RUN] = Path(given["directory"])
+        config.stash[DIRECTORY] = Path(given["directory"]) / given["workerid"]
+        return
+    missing = run_directories.missing_space(CHECKOUT)
+    if missing:
+        raise pytest.UsageError(missing)
+    run_directories.remove_leftovers(CHECKOUT / "var")
+    config.stash[RUN] = run_directories.make(CHECKOUT / "var")
+    config.stash[DIRECTORY] = config.stash[RUN] / "main"
+
+
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Stop the pools of processes that were killed, and remove the files of the test run."""
-    directory = config.stash[DIRECTORY]
-    if not hasattr(config, "workerinput") and directory.exists():
-        for path in directory.rglob("lock/master.pid"):
-            Pool(path.parents[1]).stop()
-        shutil.rmtree(directory, ignore_errors=True)
+    """Stop the pools, and remove the files of the test run."""
+    if not hasattr(config, "workerinput") and RUN in config.stash:
+        run_directories.remove(config.stash[RUN])
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -56,13 +74,34 @@ def pytest_collection() -> Iterator[None]:
     gc.enable()
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what this test run is not for."""
+    if config.getoption("--record-stock"):
+        kept = [item for item in items if "stock" in getattr(item, "fixturenames", ())]
+    elif is_gate(config):
+        kept = [item for item in items if gate.has(item)]
+    else:
+        return
+    config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+    items[:] = kept
+
+
+def is_gate(config: pytest.Config) -> bool:
+    """Whether the test run is the gate: whoever names tests wants all of these."""
+    given = getattr(config, "workerinput", None)
+    if given:
+        return bool(given["gate"])
+    named = config.args_source is not pytest.Config.ArgsSource.TESTPATHS
+    return not (named or config.getoption("--all"))
+
+
 @pytest.fixture(scope="session")
-def run_directory(pytestconfig: pytest.Config) -> Iterator[Path]:
+def run_directory(pytestconfig: pytest.Config) -> Path:
     """A directory for the tests of this process; not under /tmp unless the checkout is."""
     directory = pytestconfig.stash[DIRECTORY]
     directory.mkdir(parents=True)
-    yield directory
-    shutil.rmtree(directory, ignore_errors=True)
+    return directory
 
 
 @pytest.fixture(scope="session")
@@ -82,14 +121,16 @@ def notices(pytestconfig: pytest.Config) -> list[str]:
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    """Say the notices, and how to run a test that failed alone."""
+    """Say the notices, and how to run each test that failed alone."""
     for line in config.stash[NOTICES]:
         terminalreporter.write_line(line)
     stats = terminalreporter.stats
     failed = [report.nodeid for word in ("failed", "error") for report in stats.get(word, [])]
-    if failed:
-        words = shlex.join([".venv/bin/python", "-m", "pytest", failed[0]])
-        terminalreporter.write_line(f"to run the first of them alone: {words}")
+    seed = getattr(config.option, "randomly_seed", None)
+    order = [] if seed is None else ["-p", f"randomly_seed={seed}"]
+    for test in dict.fromkeys(failed):
+        words = shlex.join([".venv/bin/python", "-m", "pytest", *order, test])
+        terminalreporter.write_line(f"to run it again: {words}")
 
 
 # The rest is for pytest-xdist (`-n`), where this file is loaded by the process that distributes the
@@ -97,9 +138,9 @@ def pytest_terminal_summary(
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
-    """With `-n auto`, more processes than CPUs, since most tests of a pool wait."""
-    return min((os.cpu_count() or 1) + 2, MAX_PROCESSES)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """With `-n auto`, more processes than CPUs, since tests of a pool mostly wait."""
+    return min((os.cpu_count() or 1) + (1 if is_gate(config) else 2), MAX_PROCESSES)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -107,13 +148,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Tests that share fixtures run in one process."""
     from tests.scheduling import LongestFirst  # pytest-xdist is only needed for `-n`
 
-    return LongestFirst(config, log)
+    return LongestFirst(config, log, is_gate=is_gate(config))
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Tell a process its directory before it starts."""
-    node.workerinput["directory"] = str(node.config.stash[DIRECTORY])
+    """Tell a process of which test run it is, before it starts."""
+    node.workerinput["directory"] = str(node.config.stash[RUN])
+    node.workerinput["gate"] = is_gate(node.config)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

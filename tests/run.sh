@@ -1,9 +1,11 @@
 #!/bin/sh
-# Run all tests: sh tests/run.sh [PYTEST ARGUMENTS]
-# The first run makes a private Python environment (.venv); the tests that need an HTCondor start
-# one of their own.  Several processes share the tests; -n 0 has one process run them.
+# Run the tests: sh tests/run.sh [--all] [PYTEST ARGUMENTS]
+# Without arguments this is the gate, some minutes; --all runs every test there is.  The first run
+# makes a private Python environment (.venv); the tests that need an HTCondor start one of their own.
+# Several processes share the tests; -n 0 has one process run them.
 set -eu
 cd "$(dirname "$0")/.."
+umask 022 # the pool's user reads what the tests write
 sh tools/environment.sh test
 # The pools' user may not be able to write here: else each DAGMan would compile the package again.
 .venv/bin/python -m compileall -q condor_pydagman

@@ -1,9 +1,9 @@
 """Which tests run in the same process, and in which order, when several processes share a test run
 (pytest-xdist, option `-n`).
 
-Each process starts a pool of its own when one of its tests needs one.  The tests of a file stay
-together, since they share fixtures, and so do the files that share costly ones.  Most pool tests
-wait; so the long ones come first, and what needs the CPU fills the time in which they wait.
+The tests of a file stay together, since they share fixtures, and so do the files that share costly
+ones.  All tests of the gate that need a pool run in one process; in the long run, several processes
+share the pool.  Pool tests mostly wait, so they come first: what needs the CPU fills the time.
 """
 
 from __future__ import annotations
@@ -11,48 +11,38 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
+import pytest
 from xdist.scheduler import LoadScopeScheduling
 from xdist.workermanage import WorkerController
 
+from tests import gate
+
 ROOT = Path(__file__).resolve().parents[1]
+POOL = "pool"
 SCENES = "scenes"
 INSTALLATION = "installation"
 TOGETHER = {
     "tests/contract/test_installation.py": INSTALLATION,
     "tests/pool/test_installation.py": INSTALLATION,
 }
-AUDIT = "tests/test_dependencies.py::test_no_dependency_has_a_known_vulnerability"
 # Long tests that share nothing: each may run anywhere.
-APART = (
-    "tests/sim/",
-    "tests/fuzz/",
-    "tests/test_style.py::test_tools_are_content",
-    AUDIT,
-)
+APART = ("tests/sim/", "tests/fuzz/", "tests/test_style.py::test_tools_are_content")
 # Longest first. What is not here comes later, the larger files first.
 LONGEST = (
+    POOL,
     "tests/pool/test_compare.py",
     SCENES,
+    "tests/pool/test_torture.py",
+    "tests/pool/test_each_point.py",
     "tests/pool/test_benchmark.py",
     "tests/pool/test_submit_files.py",
     "tests/pool/test_dag_checker.py",
     "tests/pool/test_dagman_command.py",
-    AUDIT,  # asks the network
     "tests/pool/test_workflows.py",
-    "tests/pool/test_torture.py",
-    "tests/pool/test_each_point.py",
     "tests/pool/test_pool_command.py",
-    "tests/pool/test_submit_corpus.py",
-    "tests/pool/test_corpus_stock.py",
-    "tests/pool/test_submit_dag.py",
-    "tests/pool/test_clients.py",
-    "tests/pool/test_knobs.py",
-    "tests/pool/test_stock_clients.py",
-    "tests/pool/test_bad_input.py",
     INSTALLATION,
     "tests/test_style.py::test_tools_are_content[types]",
     "tests/contract/test_dagman_program.py",
-    "tests/unit/test_bad_dag_files.py",
 )
 
 
@@ -61,9 +51,11 @@ def _plays_scenes(path: str) -> bool:
     return "\nSTAGE = Stage()\n" in (ROOT / path).read_text(encoding="utf-8")
 
 
-def unit_of(test: str) -> str:
+def unit_of(test: str, *, one_pool_process: bool) -> str:
     """The unit of work that a test, by its node id, belongs to: tests that run in one process."""
     path = test.partition("::")[0]
+    if one_pool_process and path.startswith(gate.POOL):
+        return POOL
     if test.startswith(APART):
         return test
     if _plays_scenes(path):
@@ -79,8 +71,12 @@ def rank(unit: str, size: int) -> tuple[int, int]:
 class LongestFirst(LoadScopeScheduling):
     """Gives units to the processes, the longest first, each as late as it can."""
 
+    def __init__(self, config: pytest.Config, log: object = None, *, is_gate: bool) -> None:
+        super().__init__(config, log)  # type: ignore[arg-type]
+        self._one_pool_process = is_gate
+
     def _split_scope(self, nodeid: str) -> str:
-        return unit_of(nodeid)
+        return unit_of(nodeid, one_pool_process=self._one_pool_process)
 
     def _assign_work_unit(self, node: WorkerController) -> None:
         first = min(self.workqueue, key=lambda unit: rank(unit, len(self.workqueue[unit])))

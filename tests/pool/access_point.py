@@ -10,13 +10,13 @@ import re
 import subprocess
 import time
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from condor_pydagman.pool import Pool, processes
-from tests.pool import pace
 from tests.pool.resident import Resident
-from tests.pool.waiting import TIMEOUT_S, end_of, log_tail, until
+from tests.pool.waiting import TIMEOUT_S, end_of, story, until
 
 STOCK, OURS = "stock", "ours"
 # What a command says that a busy daemon has not let in: nothing was done, so it may ask again.
@@ -28,6 +28,11 @@ class Ended:
     """How a DAGMan job ended: `code` is its exit code, negative for a signal."""
 
     code: int
+
+
+def _ended(dag: Path) -> Ended | None:
+    code = end_of(dag)
+    return None if code is None else Ended(code)
 
 
 def new_directory(path: Path) -> Path:
@@ -46,6 +51,13 @@ class AccessPoint:
         self._resident = Resident(pool, self.environment)
         self.stock_dagman = self.which("condor_dagman", ours=False)
         self.our_dagman = self.which("condor_dagman", ours=True)
+
+    @cached_property
+    def version(self) -> str:
+        """The version of the pool's HTCondor, as `25.14.1`."""
+        found = re.search(r"CondorVersion: (\d+\.\d+\.\d+) ", self.run("condor_version").stdout)
+        assert found
+        return found[1]
 
     def which(self, command: str, *, ours: bool) -> str:
         """Full path of a command, the stock one or ours."""
@@ -88,7 +100,6 @@ class AccessPoint:
         What it starts is condor_dagman of the same flavour, unless `words` name one: both commands
         would take the first on PATH, ours.
         """
-        pace.wait_for_room()
         command = self.which("condor_submit_dag", ours=not stock)
         if stock and "-dagman" not in words:
             words = ("-dagman", self.stock_dagman, *words)
@@ -99,13 +110,9 @@ class AccessPoint:
 
     def wait(self, dag: Path, timeout: float = TIMEOUT_S) -> Ended:
         """Wait until the DAGMan job of `dag` has ended for good."""
-        limit = time.monotonic() + timeout
-        while time.monotonic() < limit:
-            code = end_of(dag)
-            if code is not None:
-                return Ended(code)
-            time.sleep(0.05)
-        raise AssertionError(f"{dag} has not ended:\n{log_tail(dag)}")
+        say = f"the end of {dag.name}"
+        ended: Ended = until(lambda: _ended(dag), say, timeout=timeout, tell=lambda: story(dag))
+        return ended
 
     def wait_for(
         self, what: Any, timeout: float = TIMEOUT_S, say: str = "", dag: Path | None = None

@@ -1,8 +1,9 @@
-"""One pool for all pool tests of a process; every test gets a directory of its own."""
+"""One pool for all pool tests of a test run; every test gets a directory of its own."""
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,8 +11,12 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.pool import Pool
+from tests.conftest import RUN
+from tests.installation import CHECKOUT
 from tests.pool import scenes, second_user
 from tests.pool.access_point import AccessPoint, new_directory
+from tests.pool.stock import Stock
+from tests.pool.waiting import TIMEOUT_S
 from tools import record_submit_corpus
 
 # Stock DAGMan looks at its log every 5 seconds; once a second makes comparisons bearable.
@@ -52,7 +57,7 @@ def running_pool(directory: Path, more: str = "") -> Iterator[Pool]:
     """A new pool with the knobs of the tests, and `more`; stopped afterwards."""
     pool = Pool(directory)
     set_knobs(directory, more)
-    pool.start(timeout_s=120)
+    pool.start(timeout_s=TIMEOUT_S)
     try:
         yield pool
     finally:
@@ -60,10 +65,19 @@ def running_pool(directory: Path, more: str = "") -> Iterator[Pool]:
 
 
 @pytest.fixture(scope="session")
-def access_point(place: Path) -> Iterator[AccessPoint]:
-    """The access point of a pool that runs as long as the tests do."""
-    with running_pool(place / "pool") as pool:
-        yield AccessPoint(pool)
+def access_point(pytestconfig: pytest.Config) -> AccessPoint:
+    """The access point of the one pool that all processes of the test run share.
+
+    The first that needs it starts it; it is stopped when the test run ends.
+    """
+    directory = pytestconfig.stash[RUN] / "pool"
+    pool = Pool(directory)
+    with open(pytestconfig.stash[RUN] / "pool.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not directory.exists():
+            set_knobs(directory)
+        pool.start(timeout_s=TIMEOUT_S)
+    return AccessPoint(pool)
 
 
 @pytest.fixture(scope="session")
@@ -71,7 +85,18 @@ def all_played(
     access_point: AccessPoint, place: Path, request: pytest.FixtureRequest
 ) -> dict[scenes.Stage, scenes.Played]:
     """How the scenes of all modules went."""
-    return scenes.play(access_point, place / "scenes", request.session.items)
+    recording = bool(request.config.getoption("--record-stock"))
+    items = request.session.items
+    return scenes.play(access_point, place / "scenes", items, recording=recording)
+
+
+@pytest.fixture(scope="module")
+def stock(access_point: AccessPoint, request: pytest.FixtureRequest) -> Stock:
+    """What the stock program does in the tests of a module, by the recording."""
+    given = request.config.getoption("--record-stock")
+    module = Path(request.module.__file__).stem[len("test_") :]
+    telltales = (str(request.config.stash[RUN]), str(CHECKOUT))
+    return Stock(module, access_point.version, Path(given) if given else None, telltales)
 
 
 @pytest.fixture(scope="module")

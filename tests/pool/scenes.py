@@ -23,10 +23,12 @@ import pytest
 from tests.pool import dags, waiting
 from tests.pool.access_point import OURS, STOCK, AccessPoint, new_directory
 from tests.pool.dagmans import dagmans_in, send
+from tests.pool.stock import Stock
 from tests.pool.waiting import TIMEOUT_S
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 AT_ONCE = 24
+_TOLD = ("DAG", "JobStatus", "Hold", "Exit", "Remove", "NumJobStarts")  # of an ad, in a story
 STATUS = "NODE_STATUS_FILE t.status 1\n"
 # A job, and a script, that go on until somebody makes a file `go.NAME`.
 UNTIL_TOLD = """\
@@ -121,7 +123,30 @@ class Scene:
         `after_end`: it may take its time after the end of DAGMan.
         """
         dag = None if after_end else self.work / "t.dag"
-        return waiting.until(what, say, dag, timeout=timeout, pause=pause, max_pause=max_pause)
+        return waiting.until(
+            what, say, dag, timeout=timeout, pause=pause, max_pause=max_pause, tell=self.story
+        )
+
+    def story(self) -> str:
+        """What the access point knows of the DAG: the ad of its DAGMan job, and its processes."""
+        shown = {name: value for name, value in self.ad().items() if name.startswith(_TOLD)}
+        return f"in {self.work}, DAGMan job {self.cluster}, process {self.pid()}, ad: {shown}"
+
+    def settled(self) -> None:
+        """Wait until DAGMan has acted on all that its logs had when this was called.
+
+        It answers a request after it has read the log, and reads the next one after it has acted on
+        what it read: so the second answer says so.
+        """
+        for _ in range(2):
+            self.until(self._answers, "an answer of DAGMan", pause=0.05)
+
+    def _answers(self) -> bool:
+        return self.answer("condor_pydagman", "steer", "info", "t.dag").returncode == 0
+
+    def applied(self, event: str, node: str, times: int = 1) -> None:
+        """Wait until DAGMan has acted on an event of a node (`JOB_TERMINATED`, ...)."""
+        self.says(rf"Event: ULOG_{event} for HTCondor Node {re.escape(node)} \(", times)
 
     def touch(self, *names: str) -> None:
         for name in names:
@@ -274,13 +299,13 @@ class Played:
             raise self.errors[name, flavour]
         return self.left[name, flavour]
 
-    def both(self, name: str) -> tuple[Any, Any]:
-        """What the scene returned under stock and under ours."""
-        return self.check(name, STOCK), self.check(name)
+    def stock(self, name: str, stock: Stock) -> Any:
+        """What the scene returned under stock, by the recording."""
+        return stock(name, lambda: self.check(name, STOCK))
 
 
 class Stage:
-    """The scenes of a module; those in `pairs` are played under stock as well."""
+    """The scenes of a module; those in `pairs` are played under stock as well, to record it."""
 
     def __init__(self) -> None:
         self.scenes: dict[str, Callable[[Scene], Any]] = {}
@@ -296,16 +321,21 @@ class Stage:
         self.pairs[play.__name__] = play
         return play
 
-    def parts(self, names: set[str]) -> list[tuple[Stage, str, str]]:
+    def parts(self, names: set[str], *, recording: bool) -> list[tuple[Stage, str, str]]:
         """The scenes with these names, once for each program that plays them."""
-        both = [(self, name, flavour) for name in self.pairs for flavour in (STOCK, OURS)]
-        return [
-            part for part in [*both, *((self, n, OURS) for n in self.scenes)] if part[1] in names
-        ]
+        found = [(self, name, OURS) for name in (*self.pairs, *self.scenes)]
+        found += [(self, name, STOCK) for name in self.pairs] if recording else []
+        return [part for part in found if part[1] in names]
 
 
-def play(access_point: AccessPoint, place: Path, items: list[pytest.Item]) -> dict[Stage, Played]:
-    """Play the scenes that tests ask for, of all modules, in directories below `place`."""
+def play(
+    access_point: AccessPoint, place: Path, items: list[pytest.Item], *, recording: bool
+) -> dict[Stage, Played]:
+    """Play the scenes that tests ask for, of all modules, in directories below `place`.
+
+    Args:
+        recording: those that compare with stock are played under stock as well.
+    """
     names: dict[Stage, set[str]] = {}
     for item in items:
         stage = getattr(getattr(item, "module", None), "STAGE", None)
@@ -324,7 +354,9 @@ def play(access_point: AccessPoint, place: Path, items: list[pytest.Item]) -> di
             if scene.cluster:
                 access_point.run("condor_rm", str(scene.cluster), check=False)
 
-    parts = [part for stage, asked in names.items() for part in stage.parts(asked)]
+    parts = [
+        part for stage, asked in names.items() for part in stage.parts(asked, recording=recording)
+    ]
     with ThreadPoolExecutor(AT_ONCE) as threads:
         list(threads.map(lambda part: one(*part), parts))
     return played

@@ -18,6 +18,7 @@ import pytest
 from tests.pool import dags
 from tests.pool.access_point import TIMEOUT_S
 from tests.pool.scenes import Played, Scene, Stage
+from tests.pool.stock import Stock, plain
 
 pytestmark = pytest.mark.pool
 
@@ -398,6 +399,5 @@ def test_control(played: Played, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", STAGE.pairs)
-def test_as_stock(played: Played, name: str) -> None:
-    stock, ours = played.both(name)
-    assert ours == stock
+def test_as_stock(played: Played, stock: Stock, name: str) -> None:
+    assert plain(played.check(name)) == played.stock(name, stock)

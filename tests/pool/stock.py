@@ -1,0 +1,77 @@
+"""What the stock program does, recorded once for each version of HTCondor.
+
+A test that compares ours with stock says under which name stock's part is kept, and what produces
+it:
+
+    def test_exit_codes(access_point: AccessPoint, work: Path, stock: Stock) -> None:
+        expected = stock("exit codes", lambda: exit_codes(access_point, work / "stock", STOCK))
+        assert plain(exit_codes(access_point, work / "ours", OURS)) == expected
+
+A test run reads the recording, `tests/recordings/VERSION/pool/MODULE.json`, and starts no stock
+program.  `python -m tools.record_stock` records anew: it runs these tests with `--record-stock`
+several times and keeps what was the same each time.  So a value must not contain what differs from
+run to run or from machine to machine: times, job ids, names of directories.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests import recordings
+
+
+class Stock:
+    """What stock does in the tests of one module.
+
+    Args:
+        module: the module's name without `test_`.
+        version: of the HTCondor that the pool runs.
+        record_in: the directory for a new recording; None to read the one that there is.
+        telltales: texts that a recording must not contain: directories of this machine.
+    """
+
+    def __init__(
+        self, module: str, version: str, record_in: Path | None, telltales: tuple[str, ...] = ()
+    ) -> None:
+        directory = record_in / version if record_in else recordings.directory(version)
+        self._file = directory / "pool" / f"{module}.json"
+        self._records, self._telltales = record_in is not None, telltales
+        self._known: dict[str, Any] = recordings.read(self._file) if self._file.exists() else {}
+
+    def __call__(self, name: str, produce: Callable[[], Any]) -> Any:
+        """What stock does, as JSON has it; `produce` runs stock, and only to record.
+
+        Raises:
+            AssertionError: it has not been recorded, or can't be.
+        """
+        if self._records:
+            value = plain(produce())
+            text = json.dumps(value)
+            found = [word for word in self._telltales if word in text]
+            assert not found, f"{name}: a recording must not name {found}"
+            self._known[name] = value
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            recordings.write(self._file, self._known)
+        assert name in self._known, (
+            f"{self._file.name} has no {name!r}: run `python -m tools.record_stock {self._file.stem}`"
+        )
+        return self._known[name]
+
+
+def plain(value: Any) -> Any:
+    """A value as it comes back from a recording: lists for tuples, texts for keys, lines for text.
+
+    A text of several lines becomes the list of its lines, each with its end.
+    """
+    if isinstance(value, str):
+        return value.splitlines(keepends=True) if "\n" in value else value
+    if isinstance(value, dict):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(entry) for entry in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted(map(plain, value))
+    return value
