@@ -37,7 +37,7 @@ def make(parent: Path) -> Path:
 
 
 def missing_space(checkout: Path) -> str:
-    """What is said where the tests have too little space for their files; '' if they have enough."""
+    """What is said where the tests' files have too little space; '' if they have enough."""
     for path, advice in (
         (Path(tempfile.gettempdir()), "free some, or name another directory: TMPDIR=... "),
         (checkout, "free some"),

@@ -55,8 +55,9 @@ class Stock:
             self._known[name] = value
             self._file.parent.mkdir(parents=True, exist_ok=True)
             recordings.write(self._file, self._known)
+        module = self._file.stem
         assert name in self._known, (
-            f"{self._file.name} has no {name!r}: run `python -m tools.record_stock {self._file.stem}`"
+            f"{module}.json has no {name!r}: run `python -m tools.record_stock {module}`"
         )
         return self._known[name]
 

@@ -1,8 +1,8 @@
 """Waits for an effect of a DAG: until a fact is there, or can't come any more.
 
-A fact is a file, a line of a log, an answer.  No wait gives a verdict by how long it took: its limit
-is so generous that only a fault reaches it, and then the error tells the whole story.  A DAG whose
-DAGMan job has left the queue has no further effects, so then a wait fails at once.
+A fact is a file, a line of a log, an answer.  No wait gives a verdict by how long it took: its
+limit is so generous that only a fault reaches it, and then the error tells the whole story.  A DAG
+whose DAGMan job has left the queue has no further effects, so then a wait fails at once.
 """
 
 from __future__ import annotations
