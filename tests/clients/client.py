@@ -8,7 +8,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.pool.access_point import OURS, STOCK, AccessPoint
+from tests.pool.access_point import OURS, STOCK, TIMEOUT_S, AccessPoint
 
 FLAVOURS = (STOCK, OURS)
 ENVIRONMENTS = Path(__file__).resolve().parents[2] / "var" / "clients"
@@ -42,7 +42,7 @@ class Client:
         *argv: str,
         cwd: Path | None = None,
         check: bool = True,
-        timeout: float = 120,
+        timeout: float = TIMEOUT_S,
         **variables: str,
     ) -> subprocess.CompletedProcess[str]:
         """Run a command as the pool's user, with the commands of `flavour` first on PATH."""

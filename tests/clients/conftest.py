@@ -1,6 +1,5 @@
-"""The pool of the pool tests, for the clients; these tests only run when they are asked for.
-
-They need what `run.sh` installs, and minutes.
+"""The pool of the pool tests, for the clients; these tests run in the long run, or when they are
+named.  They need what `environments.sh` installs.
 """
 
 from __future__ import annotations
@@ -17,7 +16,9 @@ HERE = Path(__file__).resolve().parent
 
 
 def pytest_ignore_collect(config: pytest.Config) -> bool | None:
-    """Leave these tests out unless an argument of pytest names this directory or a file in it."""
+    """Leave these tests out of all but the long run, unless an argument of pytest names them."""
+    if config.getoption("--all"):
+        return None
     start = Path(config.invocation_params.dir)
     named = [(start / argument.split("::")[0]).resolve() for argument in config.args]
     return None if any(HERE in (path, *path.parents) for path in named) else True

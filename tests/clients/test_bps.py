@@ -46,7 +46,7 @@ class Workflow:
     def wait_for_removal(self) -> None:
         cluster = int(float(self.run_id))
         access_point = self.client.access_point
-        access_point.wait_for(lambda: access_point.gone(cluster), 60, say="removal")
+        access_point.wait_for(lambda: access_point.gone(cluster), say="removal")
 
 
 @pytest.fixture(scope="module")
@@ -68,17 +68,17 @@ def _wait(workflow: Workflow, story: str) -> None:
     access_point = workflow.client.access_point
     dag = workflow.path / "sample.dag"
     if story != WAITS:
-        code = access_point.wait(dag, 180).code
+        code = access_point.wait(dag).code
         assert code == (0 if story == SUCCEEDS else 1), (workflow.flavour, story)
         return
     # One group is done, the other one waits for make_3, which runs.
     wanted = "DAG_NodesDone == 6 && DAG_NodesQueued == 1 && DAG_JobsRunning == 1"
     mine = f"ClusterId == {int(float(workflow.run_id))} && {wanted}"
-    access_point.wait_for(lambda: access_point.queue(mine), 120, say=f"{workflow}", dag=dag)
+    access_point.wait_for(lambda: access_point.queue(mine), say=f"{workflow}", dag=dag)
     # bps reads the node status file, which is written once a minute.
     status = dag.with_suffix(".node_status")
     access_point.wait_for(
-        lambda: "NodesDone = 6;" in status.read_text(), 120, say=str(status), dag=dag
+        lambda: "NodesDone = 6;" in status.read_text(), say=str(status), dag=dag
     )
 
 
@@ -176,6 +176,6 @@ def test_restart_from_the_rescue_file(workflows: Callable[[str, str], Workflow])
         workflow.run_id = match[1]
     for flavour in FLAVOURS:
         workflow = workflows(flavour, FAILS)
-        assert workflow.client.access_point.wait(workflow.path / "sample.dag", 120).code == 0
+        assert workflow.client.access_point.wait(workflow.path / "sample.dag").code == 0
         said[flavour] = ("", workflow.bps("report", "--id", str(workflow.path)))
     assert _without_notes(said[OURS]) == _without_notes(said[STOCK])

@@ -143,14 +143,14 @@ class Workflow:
 
     def until(self, what: Callable[[], Any], say: str) -> None:
         say = f"{self.flavour} {self.story}: {say}"
-        self.client.access_point.wait_for(what, 90, say=say, dag=self.path / "t.dag")
+        self.client.access_point.wait_for(what, say=say, dag=self.path / "t.dag")
 
     def says(self, text: str) -> bool:
         out = self.path / "t.dag.dagman.out"
         return out.exists() and text in out.read_text()
 
     def ends(self) -> None:
-        self.client.access_point.wait(self.path / "t.dag", 180)
+        self.client.access_point.wait(self.path / "t.dag")
 
     def replay(self) -> None:
         """Make the database anew from the files that the run left."""

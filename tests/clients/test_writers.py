@@ -61,7 +61,7 @@ def written(client: Client, place: Path) -> Callable[[str, str], Written]:
         if library == "glue":  # leaves it to its user to submit
             said = client.run(flavour, "condor_submit_dag", "sample.dag", cwd=path).stdout
         done = Written(path, said)
-        assert client.access_point.wait(done.dag, 120).code == 0, (flavour, library)
+        assert client.access_point.wait(done.dag).code == 0, (flavour, library)
         return done
 
     pairs = [(flavour, library) for flavour in FLAVOURS for library in LIBRARIES]
