@@ -1,47 +1,33 @@
-"""Records the results of the stock programs for the cases in tests/corpus, in stock.json there.
+"""Records what the stock programs make of the DAGs of tests/corpus.
 
-Use: python tools/record_corpus.py [--prefix "WORDS"] [TOPIC/CASE ...]
+    python -m tools.record_corpus [--times N] [TOPIC/NAME ...]
 
-The stock condor_dagman and condor_dag_checker must be the first on PATH and a pool's CONDOR_CONFIG
-be set; `--prefix` is put before each command (say, to give up root).  tests/unit/test_corpus.py
-compares ours with the recording, tests/pool/test_corpus_stock.py the recording with the programs.
-
-A case is one file, TOPIC/CASE.dag.  Its first line may be
-
-    # run: [submits] [KNOB=value ...] [-option value ...] [FILE ...]
-
-with knobs of DAGMan (their names without DAGMAN_), options of condor_dagman and the DAG files to
-run, else x.dag.  `submits` asks for what condor_submit is given, for the nodes that have no parents
-or only weak ones.  The DAG itself is the file x.dag; a line `#== NAME` begins another file.
+It starts a pool of its own.  tests/corpora.py describes cases and recordings.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
 import re
-import shlex
-import shutil
 import subprocess
 import sys
-import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-CORPUS = Path(__file__).resolve().parents[1] / "tests" / "corpus"
-RECORDING = CORPUS / "stock.json"
-MAIN = "x.dag"
+from tests.corpora import Case, dag_cases
+from tools import recording
+
+if TYPE_CHECKING:
+    from tests.pool.access_point import AccessPoint
+
+FILE = "corpus.json"
 VERSION = "$CondorVersion: 25.14.1 2026-10-16 PackageID: 25.14.1+dfsg-1 $"
 
 # Runs (command, directory, environment beside the usual) and returns exit code and output.
 Run = Callable[[Sequence[str], Path, dict[str, str]], "subprocess.CompletedProcess[str]"]
 
-_HEADER = re.compile(r"# run:(.*)")
-_MARK = re.compile(r"^#== (.+)\n", re.M)
 _STAMP = re.compile(r"^\d\d/\d\d/\d\d \d\d:\d\d:\d\d ")
 _SAID = re.compile(
     r"ERROR: (?!Queue manager)|Error: |W(arning|ARNING): |Processing error|DAG marked|Failed to p"
@@ -64,57 +50,6 @@ _USUAL = re.compile(
 )
 
 
-@dataclass
-class Case:
-    """A DAG with its files, and how to run it."""
-
-    name: str
-    files: dict[str, str]
-    dags: list[str] = field(default_factory=list)
-    options: list[str] = field(default_factory=list)
-    knobs: dict[str, str] = field(default_factory=dict)
-    submits: bool = False
-
-
-def read_case(path: Path) -> Case:
-    """The case that a file of the corpus holds."""
-    text = path.read_bytes().decode("utf-8", "surrogateescape")
-    parts = _MARK.split(text)
-    case = Case(f"{path.parent.name}/{path.stem}", {MAIN: parts[0]})
-    case.files.update(zip(parts[1::2], parts[2::2]))
-    header = _HEADER.match(text)
-    words = header.group(1).split() if header else []
-    for word, before in zip(words, ["", *words]):
-        if word == "submits":
-            case.submits = True
-        elif re.match(r"[A-Z_]+=", word):
-            knob, value = word.split("=", 1)
-            case.knobs["DAGMAN_" + knob] = value
-        elif word.startswith("-") or re.match(r"-(?!UseDagDir)", before):
-            case.options.append(word)
-        else:
-            case.dags.append(word)
-    case.dags = case.dags or [MAIN]
-    return case
-
-
-def cases(names: Iterable[str] = ()) -> list[Case]:
-    """All cases of the corpus, or those named."""
-    paths = [CORPUS / f"{name}.dag" for name in names] or sorted(CORPUS.glob("*/*.dag"))
-    return [read_case(path) for path in paths]
-
-
-def lay_out(case: Case, directory: Path) -> None:
-    """Write the files of a case into a directory that anybody may write to."""
-    directory.mkdir(parents=True)
-    for name, text in case.files.items():
-        path = directory / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text.encode("utf-8", "surrogateescape"))
-    for path in [directory, *directory.rglob("*")]:
-        path.chmod(0o777)
-
-
 def record(case: Case, directory: Path, run: Run) -> dict[str, Any]:
     """What the stock programs say to a case; `directory` must not be there, nor its namesakes."""
     found = _set_up(case, directory, run)
@@ -133,7 +68,7 @@ def record_all(wanted: Sequence[Case], place: Path, run: Run) -> dict[str, Any]:
 
 def _dagman(case: Case, directory: Path, run: Run, *more: str, **knobs: str) -> tuple[int, str]:
     """Exit code and log of a stock DAGMan; -11 if it crashed."""
-    lay_out(case, directory)
+    case.lay_out(directory)
     environment = {"CONDOR_ID": "", "_CONDOR_DAGMAN_LOG": "log"}
     for knob, value in {**case.knobs, **knobs}.items():
         environment["_CONDOR_" + knob] = value
@@ -247,48 +182,39 @@ def _given(words: Sequence[str]) -> dict[str, Any]:
     return found
 
 
-def _runner(prefix: Sequence[str]) -> Run:
+def stock_programs(access_point: AccessPoint) -> Run:
+    """Runs the stock programs as the pool's user."""
+
     def run(
         command: Sequence[str], directory: Path, environment: dict[str, str]
     ) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*prefix, *command],
+        return access_point.run(
+            access_point.which(command[0], ours=False),
+            *command[1:],
             cwd=directory,
-            env={**os.environ, **environment},
-            capture_output=True,
-            text=True,
-            errors="surrogateescape",
-            timeout=60,
+            environment=environment,
             check=False,
+            errors="surrogateescape",
         )
 
     return run
 
 
-def text_of(recording: dict[str, Any]) -> str:
-    """The recording as a file: one line a case, so that a change shows where it is."""
-    rows = [f"{json.dumps(name)}: {json.dumps(recording[name])}" for name in sorted(recording)]
-    return "{\n" + ",\n".join(rows) + "\n}\n"
-
-
-def main(argv: Sequence[str]) -> None:
-    """Record all cases, or those named, and write the file."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--prefix", default="", help="words put before each command")
-    parser.add_argument("--place", default="/var/tmp", help="where to work, never under /tmp")
-    parser.add_argument("case", nargs="*")
-    options = parser.parse_args(argv)
-    old = json.loads(RECORDING.read_text()) if options.case and RECORDING.exists() else {}
-    place = Path(tempfile.mkdtemp(dir=options.place, prefix="corpus."))
-    place.chmod(0o777)
-    try:
-        wanted = cases(options.case)
-        new = record_all(wanted, place, _runner(shlex.split(options.prefix)))
-    finally:
-        shutil.rmtree(place)
-    RECORDING.write_text(text_of({**old, **new}))
-    print(f"{len(new)} cases recorded in {RECORDING}")
+def main(argv: Sequence[str]) -> int:
+    """Record all cases, or those named; returns the exit code."""
+    options = recording.parser(__doc__).parse_args(argv)
+    cases = dag_cases()
+    wanted = [cases[name] for name in options.case or cases]
+    with recording.own_pool() as (access_point, place):
+        run = stock_programs(access_point)
+        return recording.keep(
+            FILE,
+            recording.version_of(access_point),
+            lambda number: record_all(wanted, place / str(number), run),
+            options.times,
+            options.case,
+        )
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]))

@@ -1,28 +1,28 @@
 """Records what the stock program does, for the tests that compare ours with it.
 
-Use: python -m tools.record_stock [MODULE ...]
+    python -m tools.record_stock [--times N] [NAME ...]
 
-Runs the tests below tests/pool that use the fixture `stock` (all, or those of the modules named,
-as `knobs` or `compare`) several times on a personal HTCondor, and keeps what stock did in
-tests/recordings/VERSION/pool/MODULE.json.  What was not the same each time is named, and nothing is
-kept of its module: rewrite the test until it is.  With a new HTCondor: record, and look at
-`git diff --no-index` of the two versions' folders.
+A NAME is `corpus`, `submit_corpus` (tests/corpora.py), or a module of tests/pool, as `knobs` or
+`compare`, whose tests use the fixture `stock` (tests/pool/stock.py); without one all are recorded.
+Each is recorded several times on a personal HTCondor and kept in tests/recordings/VERSION.  What
+was not the same each time is named, and nothing is kept of its module: rewrite the test until it
+is.  With a new HTCondor: record, and look at the difference of the two versions' folders.
 """
 
 from __future__ import annotations
 
-import argparse
+import json
 import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
 
-from tests import recordings
+from tools import record_corpus, record_submit_corpus, recording
 
 ROOT = Path(__file__).resolve().parents[1]
-ROUNDS = 3
+CORPORA = {"corpus": record_corpus.main, "submit_corpus": record_submit_corpus.main}
 
 
 def record(modules: Sequence[str], directory: Path) -> bool:
@@ -33,40 +33,41 @@ def record(modules: Sequence[str], directory: Path) -> bool:
     return subprocess.run(command, cwd=ROOT, check=False).returncode == 0
 
 
-def varying(rounds: Sequence[dict[str, Any]]) -> list[str]:
-    """Names whose values are not the same in all rounds, or missing in one."""
-    names = sorted(set().union(*rounds))
-    first = rounds[0]
-    return [n for n in names if any(n not in one or one[n] != first.get(n) for one in rounds)]
+def keep(directories: Sequence[Path]) -> bool:
+    """Keep the modules that were recorded alike in all directories; returns whether all were."""
+    names = {path.relative_to(d) for d in directories for path in d.rglob("*.json")}
+    codes = [
+        recording.keep(
+            str(name.relative_to(name.parts[0])),
+            name.parts[0],
+            partial(_read, directories, name),
+            len(directories),
+        )
+        for name in sorted(names)
+    ]
+    return not any(codes)
 
 
-def keep(directories: Sequence[Path]) -> list[str]:
-    """Keep the modules that were recorded alike in all directories; returns what was not."""
-    found = []
-    for name in sorted({path.relative_to(d) for d in directories for path in d.rglob("*.json")}):
-        files = [directory / name for directory in directories]
-        rounds = [recordings.read(file) if file.exists() else {} for file in files]
-        differing = varying(rounds)
-        found += [f"{name}: {one}" for one in differing]
-        if not differing:
-            (recordings.ROOT / name).parent.mkdir(parents=True, exist_ok=True)
-            recordings.write(recordings.ROOT / name, rounds[0])
-    return found
+def _read(directories: Sequence[Path], name: Path, number: int) -> recording.Recording:
+    file = directories[number] / name
+    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
 
 
 def main(argv: Sequence[str]) -> int:
     """Record; returns the exit code, 1 if something could not be recorded or varies."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"how often ({ROUNDS})")
-    parser.add_argument("module", nargs="*")
-    options = parser.parse_args(argv)
-    with tempfile.TemporaryDirectory() as place:
-        directories = [Path(place) / str(number) for number in range(options.rounds)]
-        complete = [record(options.module, directory) for directory in directories]
-        differing = keep(directories)
-    for name in differing:
-        print(f"not the same each time: {name}")
-    return int(bool(differing) or not all(complete))
+    options = recording.parser(__doc__).parse_args(argv)
+    modules = [name for name in options.case if name not in CORPORA]
+    codes = [
+        CORPORA[name](["--times", str(options.times)])
+        for name in CORPORA
+        if name in options.case or not options.case
+    ]
+    if modules or not options.case:
+        with tempfile.TemporaryDirectory() as place:
+            directories = [Path(place) / str(number) for number in range(options.times)]
+            complete = [record(modules, directory) for directory in directories]
+            codes.append(int(not (keep(directories) and all(complete))))
+    return max(codes)
 
 
 if __name__ == "__main__":

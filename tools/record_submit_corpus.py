@@ -1,29 +1,24 @@
-"""The submit files under tests/submit_corpus, and what jobs the stock DAGMan makes of each.
+"""Records what jobs the stock DAGMan makes of the submit files of tests/submit_corpus.
 
-Use: python tools/record_submit_corpus.py
+    python -m tools.record_submit_corpus [--times N] [TOPIC-NAME ...]
 
-It starts a pool of its own, has the stock condor_dagman submit every file, each as a node of one
-DAG, and writes what came out into stock.json there.  tests/unit/test_submit_corpus.py and
-tests/pool/test_submit_corpus.py compare ours with it.
-
-A case is one file, TOPIC/CASE.sub; it may use what is in `files`.  Jobs are submitted on hold,
-those of a late-materialized cluster match no machine: none ever runs.
+It starts a pool of its own and has the stock condor_dagman submit every file, each as a node of one
+DAG.  Jobs are submitted on hold, those of a late-materialized cluster match no machine: none ever
+runs.  tests/corpora.py describes cases and recordings.
 """
 
 from __future__ import annotations
 
-import json
 import re
-import shutil
 import sys
-import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
-CORPUS = ROOT / "tests" / "submit_corpus"
-RECORDING = CORPUS / "stock.json"
+from tests.corpora import shared_files, submit_files, write
+from tools import recording
+
+FILE = "submit_corpus.json"
 
 # For the pool: what the cases that `use template` want.
 KNOBS = """
@@ -54,30 +49,18 @@ CHANGING = {
 _PLAIN = "queue-none"  # the case whose attributes are not recorded for others that have them too
 
 
-def cases() -> list[str]:
-    """Names of all cases, `TOPIC-CASE`."""
-    return sorted(f"{path.parent.name}-{path.stem}" for path in CORPUS.glob("*/*.sub"))
-
-
-def text_of(case: str) -> str:
-    """The submit file of a case."""
-    topic, _, name = case.partition("-")
-    return (CORPUS / topic / f"{name}.sub").read_bytes().decode("utf-8")
-
-
 def lay_out(names: Iterable[str], directory: Path) -> None:
     """Write cases, and the files they use, into a new directory that anybody may write to."""
-    shutil.copytree(CORPUS / "files", directory)
+    files = dict(shared_files())
     lines = ["CONFIG knobs"]
     for name in names:
-        (directory / f"{name}.sub").write_bytes(text_of(name).encode())
+        files[f"{name}.sub"] = submit_files()[name]
         lines.append(f"JOB {name} {name}.sub")
         late = "queue-late" in name
         lines.append(f"VARS {name} APPEND " + ('requirements="false"' if late else 'hold="true"'))
-    (directory / "t.dag").write_text("\n".join(lines) + "\n")
-    (directory / "knobs").write_text(_DAG_KNOBS)
-    for path in [directory, *directory.rglob("*")]:
-        path.chmod(0o777)
+    files["t.dag"] = "\n".join(lines) + "\n"
+    files["knobs"] = _DAG_KNOBS
+    write(files, directory)
 
 
 def made(access_point: Any, directory: Path, names: list[str], *, stock: bool) -> dict[str, Any]:
@@ -141,30 +124,19 @@ def _masked(ad: dict[str, Any], directory: Path) -> dict[str, Any]:
     return {key: mask(key, value) for key, value in ad.items() if key not in CHANGING}
 
 
-def main() -> int:
-    """Record all cases; returns the exit code."""
-    from condor_pydagman.pool import Pool
-    from tests.pool.access_point import AccessPoint
-
-    (ROOT / "var").mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=ROOT / "var") as temporary:
-        place = Path(temporary)
-        place.chmod(0o755)
-        pool = Pool(place / "pool")
-        (place / "pool" / "config.d").mkdir(parents=True)
-        (place / "pool" / "config.d" / "knobs").write_text(
-            KNOBS + "DAGMAN_USER_LOG_SCAN_INTERVAL = 1\n"
+def main(argv: Sequence[str]) -> int:
+    """Record all cases, or those named; returns the exit code."""
+    options = recording.parser(__doc__).parse_args(argv)
+    wanted = sorted({_PLAIN, *options.case}) if options.case else list(submit_files())
+    with recording.own_pool() as (access_point, place):
+        return recording.keep(
+            FILE,
+            recording.version_of(access_point),
+            lambda number: reduced(made(access_point, place / str(number), wanted, stock=True)),
+            options.times,
+            options.case,
         )
-        pool.start(timeout_s=120)
-        try:
-            found = made(AccessPoint(pool), place / "cases", cases(), stock=True)
-        finally:
-            pool.stop()
-    text = json.dumps(reduced(found), indent=1, sort_keys=True, ensure_ascii=False)
-    RECORDING.write_text(text + "\n", encoding="utf-8")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT))
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -77,9 +77,7 @@ def _wait(workflow: Workflow, story: str) -> None:
     access_point.wait_for(lambda: access_point.queue(mine), say=f"{workflow}", dag=dag)
     # bps reads the node status file, which is written once a minute.
     status = dag.with_suffix(".node_status")
-    access_point.wait_for(
-        lambda: "NodesDone = 6;" in status.read_text(), say=str(status), dag=dag
-    )
+    access_point.wait_for(lambda: "NodesDone = 6;" in status.read_text(), say=str(status), dag=dag)
 
 
 def test_the_dag_is_the_same(workflows: Callable[[str, str], Workflow]) -> None:

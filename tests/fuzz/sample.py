@@ -8,10 +8,10 @@ from random import Random
 from typing import NamedTuple, Union
 
 from condor_pydagman.graph.build import BuildOptions
+from tests.corpora import DAGS, dag_cases
 from tests.workflows import shapes
-from tools.record_corpus import CORPUS, read_case
 
-EXAMPLES = CORPUS.parents[1] / "examples"
+EXAMPLES = DAGS.parents[1] / "examples"
 
 
 class Sample(NamedTuple):
@@ -88,10 +88,9 @@ def random_options(random: Random) -> BuildOptions:
 
 def real_samples() -> list[Sample]:
     """The corpus, the examples, and workflows as programs write them."""
-    cases = map(read_case, sorted(CORPUS.glob("*/*.dag")))
     found = [
         Sample({posixpath.normpath(name): t for name, t in case.files.items()}, tuple(case.dags))
-        for case in cases
+        for case in dag_cases().values()
     ]
     found += [
         Sample({path.name: path.read_text()}, (path.name,))

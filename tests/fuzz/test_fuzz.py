@@ -48,6 +48,7 @@ def test_the_inputs_are_good_and_bad() -> None:
         Sample({"x.dag": "\r\nPARENT P CHILD A\n"}, ("x.dag",)),
         Sample({"x.dag": "INCLUDE o\udcff\x1b", "o\udcff\x1b": "REJECT"}, ("x.dag",)),
         Sample({"x.dag": "SPLICE S o\udcff\x1b", "o\udcff\x1b": "x"}, ("x.dag",)),
+        Sample({"x.dag": "JOB A E\nPUBLISH A FILE g\nCACHE A"}, ("x.dag",)),
     ],
     ids=lambda sample: repr(sample.files["x.dag"])[1:40],
 )

@@ -15,7 +15,7 @@ from tests.conftest import RUN
 from tests.installation import CHECKOUT
 from tests.pool import scenes, second_user
 from tests.pool.access_point import AccessPoint, new_directory
-from tests.pool.stock import Stock
+from tests.pool.stock import Stock, file_of
 from tests.pool.waiting import TIMEOUT_S
 from tools import record_submit_corpus
 
@@ -95,8 +95,8 @@ def stock(access_point: AccessPoint, request: pytest.FixtureRequest) -> Stock:
     """What the stock program does in the tests of a module, by the recording."""
     given = request.config.getoption("--record-stock")
     module = Path(request.module.__file__).stem[len("test_") :]
-    telltales = (str(request.config.stash[RUN]), str(CHECKOUT))
-    return Stock(module, access_point.version, Path(given) if given else None, telltales)
+    record_in = Path(given) / access_point.version / file_of(module) if given else None
+    return Stock(module, record_in, (str(request.config.stash[RUN]), str(CHECKOUT)))
 
 
 @pytest.fixture(scope="module")

@@ -28,18 +28,15 @@ class Stock:
 
     Args:
         module: the module's name without `test_`.
-        version: of the HTCondor that the pool runs.
-        record_in: the directory for a new recording; None to read the one that there is.
+        record_in: the file for a new recording; None to read the one that there is.
         telltales: texts that a recording must not contain: directories of this machine.
     """
 
     def __init__(
-        self, module: str, version: str, record_in: Path | None, telltales: tuple[str, ...] = ()
+        self, module: str, record_in: Path | None = None, telltales: tuple[str, ...] = ()
     ) -> None:
-        directory = record_in / version if record_in else recordings.directory(version)
-        self._file = directory / "pool" / f"{module}.json"
-        self._records, self._telltales = record_in is not None, telltales
-        self._known: dict[str, Any] = recordings.read(self._file) if self._file.exists() else {}
+        self._module, self._record_in, self._telltales = module, record_in, telltales
+        self._known: dict[str, Any] = {} if record_in else recordings.load(file_of(module))
 
     def __call__(self, name: str, produce: Callable[[], Any]) -> Any:
         """What stock does, as JSON has it; `produce` runs stock, and only to record.
@@ -47,19 +44,24 @@ class Stock:
         Raises:
             AssertionError: it has not been recorded, or can't be.
         """
-        if self._records:
-            value = plain(produce())
-            text = json.dumps(value)
-            found = [word for word in self._telltales if word in text]
-            assert not found, f"{name}: a recording must not name {found}"
-            self._known[name] = value
-            self._file.parent.mkdir(parents=True, exist_ok=True)
-            recordings.write(self._file, self._known)
-        module = self._file.stem
-        assert name in self._known, (
-            f"{module}.json has no {name!r}: run `python -m tools.record_stock {module}`"
-        )
+        if self._record_in is not None:
+            self._record(name, plain(produce()), self._record_in)
+        command = f"python -m tools.record_stock {self._module}"
+        assert name in self._known, f"{self._module}.json has no {name!r}: run `{command}`"
         return self._known[name]
+
+    def _record(self, name: str, value: Any, file: Path) -> None:
+        text = json.dumps(value)
+        found = [word for word in self._telltales if word in text]
+        assert not found, f"{name}: a recording must not name {found}"
+        self._known[name] = value
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(recordings.text_of(self._known), encoding="utf-8")
+
+
+def file_of(module: str) -> str:
+    """Where the recording of a module is, in the folder of a version."""
+    return f"pool/{module}.json"
 
 
 def plain(value: Any) -> Any:

@@ -15,13 +15,15 @@ from typing import Any
 
 import pytest
 
+from tests import recordings
+from tests.corpora import submit_files
 from tests.pool import dags
 from tests.pool.access_point import OURS, STOCK, AccessPoint, new_directory
-from tools.record_submit_corpus import RECORDING, cases, lay_out, made, reduced
+from tools.record_submit_corpus import FILE, lay_out, made, reduced
 
 pytestmark = pytest.mark.pool
 
-RECORDED: dict[str, Any] = json.loads(RECORDING.read_text(encoding="utf-8"))
+RECORDED: dict[str, Any] = recordings.load(FILE)
 # Enough for a change in stock to show; it needs a second for each file that it refuses.
 _MADE = [name for name in RECORDED if "jobs" in RECORDED[name]]
 _REFUSED = [name for name in RECORDED if "error" in RECORDED[name]]
@@ -57,7 +59,7 @@ def submitted(access_point: AccessPoint, place: Path) -> dict[str, dict[str, Any
     home = new_directory(place / "submit_corpus")
     with ThreadPoolExecutor(2) as pool:
         stock = pool.submit(made, access_point, home / STOCK, SAMPLE, stock=True)
-        ours = pool.submit(made, access_point, home / OURS, cases(), stock=False)
+        ours = pool.submit(made, access_point, home / OURS, list(submit_files()), stock=False)
         return {STOCK: reduced(stock.result()), OURS: reduced(ours.result())}
 
 

@@ -10,11 +10,12 @@ import pytest
 from condor_pydagman.records.job_description import split
 from condor_pydagman.records.shared_description import is_shareable
 from condor_pydagman.vocabulary import SHARED_CLUSTER
+from tests.corpora import submit_files
 from tests.pool import dags
 from tests.pool.access_point import AccessPoint, new_directory
 from tests.pool.scenes import Played, Scene, Stage
 from tests.pool.test_submit_corpus import RECORDED
-from tools.record_submit_corpus import CHANGING, lay_out, text_of
+from tools.record_submit_corpus import CHANGING, lay_out
 
 pytestmark = pytest.mark.pool
 
@@ -189,7 +190,7 @@ def is_shared(ad: dict[str, Any]) -> bool:
 CASES = sorted(
     case
     for case, what in RECORDED.items()
-    if len(what.get("jobs", ())) == 1 and is_shareable(split(text_of(case)))
+    if len(what.get("jobs", ())) == 1 and is_shareable(split(submit_files()[case]))
 )
 
 

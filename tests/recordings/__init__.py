@@ -1,56 +1,58 @@
-"""What HTCondor's own programs do, recorded; a folder for each version of HTCondor.
+"""What HTCondor's own programs did, by their version: VERSION/NAME.json.
 
-A recording is JSON with the value of each name on lines of its own: what a new version of HTCondor
-does otherwise shows as a difference of those lines.
+A test compares with the newest version that has been recorded.  A recording is written so that a
+diff shows the cases that changed, and in each the values that did.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent
-WIDTH = 100  # a list or an object that fits in so many characters stands on one line
+HERE = Path(__file__).resolve().parent
+WIDTH = 80  # of a list or object that stays on one line
 
 
-def versions() -> list[str]:
-    """The versions of HTCondor that have been recorded, oldest first."""
-    found = [path.name for path in ROOT.iterdir() if path.name[0].isdigit()]
-    return sorted(found, key=lambda name: [int(part) for part in name.split(".")])
+def newest(name: str) -> Path:
+    """The file of that name of the newest version that has one."""
+    return max(HERE.glob(f"*/{name}"), key=lambda path: _numbers(path.relative_to(HERE).parts[0]))
 
 
-def directory(version: str = "") -> Path:
-    """The recordings of a version of HTCondor: the newest one that is not newer.
-
-    With no version, or where all are newer, those of the newest version.
-    """
-    known = versions()
-    wanted = [int(part) for part in version.split(".")] if version else []
-    fitting = [name for name in known if [int(p) for p in name.split(".")] <= wanted]
-    return ROOT / (fitting or known or [version])[-1]
+def load(name: str) -> Any:
+    """The newest recording of that name."""
+    return json.loads(newest(name).read_text(encoding="utf-8"))
 
 
-def read(path: Path) -> Any:
-    """The content of a recording."""
-    return json.loads(path.read_text(encoding="utf-8"))
+def version_in(text: str) -> str:
+    """The version's number in what `condor_version` prints."""
+    found = re.search(r"\$CondorVersion: (\d+\.\d+\.\d+) ", text)
+    if found is None:
+        raise ValueError(f"this tells no version of HTCondor: {text!r}")
+    return found[1]
 
 
-def write(path: Path, content: dict[str, Any]) -> None:
-    """Write a recording, sorted by name."""
-    lines = [f"{json.dumps(name)}: {text_of(content[name], indent=1)}" for name in sorted(content)]
-    path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+def text_of(recording: dict[str, Any]) -> str:
+    """The recording as a file: sorted, a block for each case, and in it one value a line."""
+    blocks = [f"{json.dumps(name)}: {_block(recording[name], 0)}" for name in sorted(recording)]
+    return "{\n" + ",\n".join(blocks) + "\n}\n"
 
 
-def text_of(value: Any, indent: int = 0) -> str:
-    """JSON of a value: what is short on one line, else each entry on lines of its own."""
-    whole = json.dumps(value, ensure_ascii=True)
-    if not isinstance(value, (list, dict)) or not value or len(whole) + indent <= WIDTH:
-        return whole
-    if isinstance(value, dict):
-        entries = [f"{json.dumps(key)}: {text_of(one, indent + 1)}" for key, one in value.items()]
+def _numbers(version: str) -> list[int]:
+    return [int(number) for number in version.split(".")]
+
+
+def _block(value: Any, depth: int) -> str:
+    """A value in JSON, on one line if it is short; a whole case never is."""
+    line = json.dumps(value)
+    short = depth > 0 and len(line) <= WIDTH
+    if short or not value or not isinstance(value, (dict, list)):
+        return line
+    indent = " " * (depth + 1)
+    if isinstance(value, list):
+        rows = [indent + _block(entry, depth + 1) for entry in value]
     else:
-        entries = [text_of(one, indent + 1) for one in value]
-    pad = " " * indent
-    left, right = "{}" if isinstance(value, dict) else "[]"
-    return f"{left}\n" + ",\n".join(f"{pad}{entry}" for entry in entries) + f"\n{pad[1:]}{right}"
+        rows = [f"{indent}{json.dumps(k)}: {_block(v, depth + 1)}" for k, v in value.items()]
+    first, last = "[]" if isinstance(value, list) else "{}"
+    return f"{first}\n" + ",\n".join(rows) + f"\n{' ' * depth}{last}"

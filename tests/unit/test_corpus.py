@@ -2,6 +2,7 @@
 
 The recording is made by tools/record_corpus.py.  Where ours differs on purpose the case stands in
 DIFFERENCES (our DAGMan) or CHECKER_DIFFERENCES (our condor_dag_checker), and in docs/compat.md.
+How to run one case alone, and to add one: tests/corpora.py.
 """
 
 from __future__ import annotations
@@ -23,9 +24,13 @@ from condor_pydagman.graph.build import BuildOptions, DagFileErrors, build
 from condor_pydagman.graph.model import DONE, NOOP, Dag
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
-from tools.record_corpus import CORPUS, RECORDING, Case, lay_out, read_case
+from tests import recordings
+from tests.corpora import Case, by_topic, check_each, dag_cases
+from tools.record_corpus import FILE
 
-RECORDED: dict[str, dict[str, Any]] = json.loads(RECORDING.read_text(encoding="utf-8"))
+RECORDED: dict[str, dict[str, Any]] = recordings.load(FILE)
+CASES = dag_cases()
+TOPICS = by_topic(CASES)
 
 # Case: why ours is not as stock's.
 _SPELLING = "recursion is found at once, whatever the spelling of the file's name"
@@ -33,7 +38,7 @@ _PROVISIONER = "a PROVISIONER in a splice is refused; stock runs it and dies whe
 _DONE = "the option DONE counts in a splice too, as the manual says; stock runs the node"
 _NUL = "a line with a NUL is refused as such; for stock the line ends there"
 DIFFERENCES: dict[str, str] = {
-    "includes-errors/recursive-by-another-spelling": _SPELLING,
+    "includes/error-recursive-by-another-spelling": _SPELLING,
     "nodes/binary": _NUL,
     "nodes/byte-order-mark": "characters that can't be seen are shown by their numbers",
     "nodes/error-not-utf-8": "bytes that are not UTF-8 are shown by their numbers",
@@ -41,8 +46,8 @@ DIFFERENCES: dict[str, str] = {
     "nodes/nul-in-a-name": _NUL,
     "progress/rescue-file-defines-nodes": "a rescue file tells of progress, it can't add nodes",
     "several-dags/error-splice-nodes-twice-not-munged": "stock aborts, ours says what is wrong",
-    "splices-errors/provisioner-inside-as-child": _PROVISIONER,
-    "splices-errors/recursive-by-another-spelling": _SPELLING,
+    "splices/error-provisioner-inside-as-child": _PROVISIONER,
+    "splices/error-recursive-by-another-spelling": _SPELLING,
     "splices/done-option-in-an-include-inside": _DONE,
     "splices/done-option-inside-does-nothing": _DONE,
     "splices/provisioner-inside": _PROVISIONER,
@@ -58,7 +63,7 @@ CHECKER_DIFFERENCES: dict[str, str] = {
     "nodes/error-not-utf-8": "the JSON is UTF-8 whatever the names are",
     "nodes/nul-in-a-name": _NUL,
     "several-dags/nested-splices-with-joins": _JOINS,
-    "splices-errors/provisioner-inside-as-child": "stock complains of the splice's name",
+    "splices/error-provisioner-inside-as-child": "stock complains of the splice's name",
     "splices/join-inside": _JOINS,
     "splices/join-inside-is-no-end": _JOINS,
     "usedagdir/in-the-working-directory": _NO_DIRECTORY,
@@ -266,13 +271,16 @@ def _lines(texts: list[str]) -> list[str]:
     return [line for text in texts for line in text.splitlines()]
 
 
-@pytest.mark.parametrize("name", sorted(RECORDED))
-def test_a_case_means_what_it_means_to_stock(name: str) -> None:
-    found = differences(read_case(CORPUS / f"{name}.dag"), RECORDED[name])
-    if name in DIFFERENCES:
-        assert found, f"{name} does not differ any more: take it out of DIFFERENCES"
-    else:
-        assert not found, "\n".join(found)
+@pytest.mark.parametrize("topic", TOPICS)
+def test_cases_mean_what_they_mean_to_stock(topic: str) -> None:
+    def check(name: str) -> None:
+        found = differences(CASES[name], RECORDED[name])
+        if name in DIFFERENCES:
+            assert found, "does not differ any more: take it out of DIFFERENCES"
+        else:
+            assert not found, "\n".join(found)
+
+    check_each(TOPICS[topic], check)
 
 
 def checked(case: Case, *more: str) -> tuple[int, str]:
@@ -284,27 +292,29 @@ def checked(case: Case, *more: str) -> tuple[int, str]:
     return code, output.getvalue().replace(os.getcwd(), "@")
 
 
-@pytest.mark.parametrize("name", sorted(RECORDED))
+@pytest.mark.parametrize("topic", TOPICS)
 def test_our_checker_says_what_stock_says(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    topic: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    case = read_case(CORPUS / f"{name}.dag")
-    lay_out(case, tmp_path / "case")
-    monkeypatch.chdir(tmp_path / "case")
-    code, output = checked(case)
-    text = [line for line in output.splitlines() if line.strip()]
-    found = {"exit": code, **({"text": text} if text else {})}
-    found["json"] = json.loads(checked(case, "-json")[1])
-    if name in CHECKER_DIFFERENCES:
-        assert found != RECORDED[name]["checker"], f"{name} does not differ any more"
-    else:
-        assert found == RECORDED[name]["checker"]
+    def check(name: str) -> None:
+        case = CASES[name]
+        case.lay_out(tmp_path / name)
+        monkeypatch.chdir(tmp_path / name)
+        code, output = checked(case)
+        text = [line for line in output.splitlines() if line.strip()]
+        found = {"exit": code, **({"text": text} if text else {})}
+        found["json"] = json.loads(checked(case, "-json")[1])
+        if name in CHECKER_DIFFERENCES:
+            assert found != RECORDED[name]["checker"], "does not differ any more"
+        else:
+            assert found == RECORDED[name]["checker"]
+
+    check_each(TOPICS[topic], check)
 
 
 def test_every_case_is_recorded() -> None:
     """Run tools/record_corpus.py after adding a case."""
-    on_disk = {f"{path.parent.name}/{path.stem}" for path in CORPUS.glob("*/*.dag")}
-    assert on_disk == set(RECORDED)
+    assert set(CASES) == set(RECORDED)
 
 
 def test_every_difference_is_of_a_case() -> None:

@@ -6,7 +6,6 @@ What the jobs are like, tests/pool/test_submit_corpus.py compares: only a schedd
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +19,12 @@ from condor_pydagman.errors import PoolError
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.records.job_description import Workflow, describe, split
 from condor_pydagman.vocabulary import DagStatus
-from tools.record_submit_corpus import RECORDING, cases, lay_out, text_of
+from tests import recordings
+from tests.corpora import by_topic, check_each, submit_files
+from tools.record_submit_corpus import FILE, lay_out
 
-RECORDED: dict[str, Any] = json.loads(RECORDING.read_text(encoding="utf-8"))
+RECORDED: dict[str, Any] = recordings.load(FILE)
+TEXTS = submit_files()
 # What only the configuration of a pool, or the making of an ad, can tell.
 CONFIGURED = {"use-template", "use-template-arguments"}
 IN_THE_AD = "failed to create job classad"
@@ -31,13 +33,13 @@ IN_THE_QUEUE = {"values-multi-line", "values-multi-line-crlf", "values-multi-lin
 IN_THE_QUEUE |= {"include-multi-line", "queue-late-empty"}
 # An empty item among others: the bindings have no word for how many there are.
 IN_THE_QUEUE |= {"queue-from-file-remarks", "queue-from-lines-remark"}
-READABLE = [name for name in RECORDED if name not in CONFIGURED | IN_THE_QUEUE]
+TOPICS = by_topic(name for name in RECORDED if name not in CONFIGURED | IN_THE_QUEUE)
 
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("corpus") / "files"
-    lay_out(cases(), directory)
+    lay_out(TEXTS, directory)
     return directory
 
 
@@ -56,7 +58,7 @@ def described(name: str) -> str:
     dag.finish()
     flow = Workflow(12, "/run/./t.dag.nodes.log", Config(), "t.dag+12", "12.0")
     return describe(
-        dag, node, split(text_of(name)), flow, retry=0, dag_status=DagStatus.OK, failed_count=0
+        dag, node, split(TEXTS[name]), flow, retry=0, dag_status=DagStatus.OK, failed_count=0
     )
 
 
@@ -68,21 +70,25 @@ def jobs(name: str) -> int:
         return 0
 
 
-@pytest.mark.parametrize("name", READABLE)
+@pytest.mark.parametrize("topic", TOPICS)
 def test_as_many_jobs_as_stock_makes(
-    name: str, files: Path, monkeypatch: pytest.MonkeyPatch
+    topic: str, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(files)
-    stock = RECORDED[name]
-    if stock.get("error", "").startswith(IN_THE_AD) or name.startswith("queue-late"):
-        assert jobs(name) > 0
-    else:
-        assert jobs(name) == len(stock.get("jobs", ()))
+
+    def check(name: str) -> None:
+        stock = RECORDED[name]
+        if stock.get("error", "").startswith(IN_THE_AD) or name.startswith("queue-late"):
+            assert jobs(name) > 0
+        else:
+            assert jobs(name) == len(stock.get("jobs", ()))
+
+    check_each(TOPICS[topic], check)
 
 
 def test_every_case_is_recorded() -> None:
     """Run tools/record_submit_corpus.py after adding a case."""
-    assert set(cases()) == set(RECORDED)
+    assert set(TEXTS) == set(RECORDED)
 
 
 def test_line_ends_reach_the_schedd() -> None:
@@ -97,7 +103,7 @@ def test_the_checker_takes_what_stock_takes(files: Path, monkeypatch: pytest.Mon
     world = DiskWorld()
     wrong = {}
     for name in set(RECORDED) - CONFIGURED - {"queue-variable-executable"}:
-        problem = world.submit_problem(text_of(name), "") if "jobs" in RECORDED[name] else ""
+        problem = world.submit_problem(TEXTS[name], "") if "jobs" in RECORDED[name] else ""
         if problem:
             wrong[name] = problem
     assert not wrong

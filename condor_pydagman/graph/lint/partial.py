@@ -14,7 +14,7 @@ from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.language import DEFINING, LANGUAGE
 from condor_pydagman.dagfile.parser import Reading
 from condor_pydagman.errors import DagFileError
-from condor_pydagman.graph import connect
+from condor_pydagman.graph import cache_commands, connect
 from condor_pydagman.graph.apply_bulk import NotSimple
 from condor_pydagman.graph.build import gather, late_mistakes, read_all
 from condor_pydagman.graph.building import Building, BuildOptions, fail
@@ -51,6 +51,10 @@ def _build(
     reader = _Reader(building, read_text, in_bulk=in_bulk)
     read_all(files, building, reader)
     gather(building)
+    try:
+        cache_commands.leave_out(building)
+    except ProcessingError as error:
+        reader.errors.append(error)
     building.close()
     dag.finish()
     if not reader.errors:  # else it may only follow that a condition names what is not there

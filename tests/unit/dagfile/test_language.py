@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from condor_pydagman.dagfile.language import (
@@ -15,6 +13,7 @@ from condor_pydagman.dagfile.language import (
 )
 from condor_pydagman.dagfile.line_parts import normal
 from condor_pydagman.dagfile.parser import manager_commands
+from tests.corpora import dag_cases
 
 
 def test_every_word_of_the_language_is_known() -> None:
@@ -49,9 +48,7 @@ def test_every_word_has_its_form_and_a_summary(word: str) -> None:
 
 def test_dag_files_that_condor_submit_dag_passes_over() -> None:
     """The parser would have found nothing in them."""
-    corpus = sorted((Path(__file__).parents[2] / "corpus").rglob("*.dag"))
-    texts = [path.read_bytes().decode("utf-8", "surrogateescape") for path in corpus]
-    plain = [text for text in texts if not concerns_submit_dag(text)]
+    plain = [case.text for case in dag_cases().values() if not concerns_submit_dag(case.text)]
     assert len(plain) > 100
     for text in plain:
         assert manager_commands(text, "t.dag") == []

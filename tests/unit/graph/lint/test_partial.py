@@ -92,3 +92,11 @@ def test_a_dag_that_is_right_is_as_it_is() -> None:
     world = PaperWorld({"t.dag": "JOB A a.sub\nJOB B a.sub\nPARENT A CHILD B\n"})
     partial = build_partial(["t.dag"], world.read_blocks, BuildOptions())
     assert (partial.dag.names, partial.errors, partial.lost) == (["A", "B"], [], 0)
+
+
+def test_a_cached_node_that_publishes_is_found_beside_other_errors() -> None:
+    found = findings(t="JOB A a.sub\nRETRY B 1\nPUBLISH A FILE x\nCACHE A\n")
+    assert [(one.line, one.message.partition(",")[0]) for one in found] == [
+        (1, "CACHE can't be said of node A: it has a PUBLISH"),
+        (2, "Unknown node B referenced"),
+    ]

@@ -1,3 +1,0 @@
-#!/bin/sh
-echo a = 1
-exit 3
