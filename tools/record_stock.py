@@ -27,10 +27,14 @@ CORPORA = {"corpus": record_corpus.main, "submit_corpus": record_submit_corpus.m
 
 def record(modules: Sequence[str], directory: Path) -> bool:
     """Run the tests once, recording into `directory`; returns whether all could be recorded."""
-    paths = [f"tests/pool/test_{name}.py" for name in modules] or ["tests/pool"]
+    paths = [str(_test(name)) for name in modules] or ["tests/pool"]
     words = ["-n", "0", "-q", "-p", "no:randomly", "--record-stock", str(directory)]
     command = [sys.executable, "-m", "pytest", *words, *paths]
     return subprocess.run(command, cwd=ROOT, check=False).returncode == 0
+
+
+def _test(module: str) -> Path:
+    return ROOT / "tests" / "pool" / f"test_{module}.py"
 
 
 def keep(directories: Sequence[Path]) -> bool:
@@ -56,7 +60,7 @@ def _read(directories: Sequence[Path], name: Path, number: int) -> recording.Rec
 def main(argv: Sequence[str]) -> int:
     """Record; returns the exit code, 1 if something could not be recorded or varies."""
     options = recording.parser(__doc__).parse_args(argv)
-    modules = [name for name in options.case if name not in CORPORA]
+    modules = [name for name in options.case if name not in CORPORA or _test(name).exists()]
     codes = [
         CORPORA[name](["--times", str(options.times)])
         for name in CORPORA
