@@ -3,152 +3,61 @@ recounts everything after each input, and the events that a nodes log would show
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar, Union
+import re
+from collections.abc import Iterable
+from typing import Any, TypeVar
 
 from condor_pydagman.config import Config
+from condor_pydagman.dagfile.language import LANGUAGE
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.throttles import Throttles
-from condor_pydagman.graph.model import (
-    DONE,
-    NOOP,
-    Abort,
-    Cached,
-    Condition,
-    Dag,
-    Published,
-    Retry,
-    Script,
-    SiteGroup,
-    Timeout,
-)
-from condor_pydagman.sites.policy import NO_POLICY, SitePolicy
+from condor_pydagman.graph.build import BuildOptions, build
+from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import (
     NOOP_PROC,
     SHARED_CLUSTER,
     EventKind,
     JournalRecord,
-    NodeKind,
     ScriptKind,
 )
 
 A = TypeVar("A")
-ScriptLike = Union[str, Script]
 
 
-def dag(
-    text: str,
-    *,
-    pre: Mapping[str, ScriptLike] | None = None,
-    post: Mapping[str, ScriptLike] | None = None,
-    hold: Mapping[str, ScriptLike] | None = None,
-    retries: Mapping[str, int | tuple[int, int] | Retry] | None = None,
-    timeouts: Mapping[str, Timeout] | None = None,
-    kinds: Mapping[str, NodeKind] | None = None,
-    saves: Mapping[str, str] | None = None,
-    aborts: Mapping[str, int | tuple[int, int]] | None = None,
-    pre_skips: Mapping[str, int] | None = None,
-    priorities: Mapping[str, int] | None = None,
-    categories: Mapping[str, str] | None = None,
-    limits: Mapping[str, int] | None = None,
-    groups: Mapping[str, str] | None = None,
-    policies: Mapping[str, SitePolicy] | None = None,
-    conditions: Mapping[str, str | Condition] | None = None,
-    published: Mapping[str, Published] | None = None,
-    cached: Mapping[str, Cached] | None = None,
-    noop: str = "",
-    done: str = "",
-    jobstate_log: str = "",
-) -> Dag:
-    """A DAG from `"A -> B C; B C -> D; C ~> F; E"`; nodes are defined in the order they are named.
+def dag(text: str) -> Dag:
+    r"""The Dag of a DAG file's text, as DAGMan reads it.
 
-    `~>` makes weak edges.  Several parents and several children in one statement make a junction.
-    `retries` values are a limit, (limit, UNLESS-EXIT) or a Retry, `aborts` values a status or
-    (status, RETURN code); `kinds` says which nodes are no JOB.  `noop`, `done` and
-    the values of `groups` are names with blanks between them.
+    A first line that does not begin with a command is a shorthand for nodes and edges, such as
+    `A -> B C; B C -> D; C ~> F; E`, with `~>` for weak edges.  Its nodes are numbered in the order
+    in which it names them; those that no line below it defines are JOBs.
+    `"A -> B\nJOB B n.sub NOOP\nRETRY A 2"` is a DAG of two nodes.
     """
-    made = Dag(files=["t.dag"])
-    sides = [
-        [part.split() for part in line.replace("~>", "->").split("->")] for line in text.split(";")
-    ]
-    _add_edges(made, sides, text.split(";"))
-    given = ((ScriptKind.PRE, pre), (ScriptKind.POST, post), (ScriptKind.HOLD, hold))
-    for kind, scripts in given:
-        _add_scripts(made, kind, scripts or {})
-    made.retries = {made.ids[n]: _retry(value) for n, value in (retries or {}).items()}
-    made.aborts = {made.ids[n]: _abort(value) for n, value in (aborts or {}).items()}
-    made.pre_skips = {made.ids[n]: value for n, value in (pre_skips or {}).items()}
-    made.priorities = {made.ids[n]: value for n, value in (priorities or {}).items()}
-    made.categories = {made.ids[n]: value for n, value in (categories or {}).items()}
-    made.category_limits = dict(limits or {})
-    made.timeouts = {made.ids[n]: value for n, value in (timeouts or {}).items()}
-    _add_groups(made, groups or {}, policies or {})
-    made.save_points = {made.ids[n]: value for n, value in (saves or {}).items()}
-    _add_conditions(made, conditions or {})
-    made.published = {made.ids[n]: value for n, value in (published or {}).items()}
-    made.cached = {made.ids[n]: value for n, value in (cached or {}).items()}
-    _set_kinds(made, kinds or {})
-    _flag(made, noop, NOOP)
-    _flag(made, done, DONE)
-    made.jobstate_log = jobstate_log
-    made.finish()
-    return made
+    first, _, commands = text.strip().partition("\n")
+    if first.partition(" ")[0] not in LANGUAGE:
+        text = _written_out(first, commands)
+    return build(["t.dag"], lambda _: text, BuildOptions(use_join_nodes=False))
 
 
-def _add_edges(made: Dag, sides: list[list[list[str]]], lines: list[str]) -> None:
-    for parts in sides:
-        for name in (name for part in parts for name in part):
-            if name not in made.ids:
-                made.add_node(name, "n.sub")
-    for parts, line in zip(sides, lines):
-        for parents, children in zip(parts, parts[1:]):
-            tails, heads = [made.ids[n] for n in parents], [made.ids[n] for n in children]
-            made.add_edges(tails, heads, weak="~>" in line)
+def _written_out(shorthand: str, commands: str) -> str:
+    """The text of a DAG file whose first line is a shorthand, in the DAG language alone."""
+    names = dict.fromkeys(re.sub("[-~]>|;", " ", shorthand).split())
+    defined = {found[1]: found[0] for found in _DEFINITION.finditer(commands)}
+    lines = [defined.get(name, f"JOB {name} n.sub") for name in names]
+    for statement in shorthand.split(";"):
+        weak = "WEAK " if "~>" in statement else ""
+        sides = re.split("[-~]>", statement)
+        lines += [f"{weak}PARENT {one} CHILD {other}" for one, other in zip(sides, sides[1:])]
+    lines.append(_DEFINITION.sub(lambda found: "" if found[1] in names else found[0], commands))
+    return "\n".join(lines)
 
 
-def _add_scripts(made: Dag, kind: ScriptKind, scripts: Mapping[str, ScriptLike]) -> None:
-    for name, script in scripts.items():
-        whole = Script(script) if isinstance(script, str) else script
-        made.scripts.setdefault(made.ids[name], {})[kind] = whole
-
-
-def _add_groups(made: Dag, groups: Mapping[str, str], policies: Mapping[str, SitePolicy]) -> None:
-    for name, members in groups.items():
-        nodes = tuple(sorted(made.ids[one] for one in members.split()))
-        made.group_of.update(dict.fromkeys(nodes, len(made.site_groups)))
-        policy = policies.get(name, NO_POLICY)
-        clean_up = made.ids.get(policy.clean_up, -1)
-        made.site_groups.append(SiteGroup(name, nodes, policy, clean_up))
-
-
-def _add_conditions(made: Dag, conditions: Mapping[str, str | Condition]) -> None:
-    for name, condition in conditions.items():
-        whole = Condition(condition) if isinstance(condition, str) else condition
-        made.conditions[made.ids[name]] = whole
-
-
-def _retry(value: int | tuple[int, int] | Retry) -> Retry:
-    if isinstance(value, Retry):
-        return value
-    return Retry(value) if isinstance(value, int) else Retry(value[0], (value[1],))
-
-
-def _abort(value: int | tuple[int, int]) -> Abort:
-    return Abort(value) if isinstance(value, int) else Abort(*value)
-
-
-def _set_kinds(made: Dag, kinds: Mapping[str, NodeKind]) -> None:
-    for name, kind in kinds.items():
-        made.kinds[made.ids[name]] = kind
-
-
-def _flag(made: Dag, names: str, flag: int) -> None:
-    for name in names.split():
-        made.flags[made.ids[name]] |= flag
+_DEFINITION = re.compile(
+    r"^ *(?:JOB|FINAL|PROVISIONER|SERVICE|DATA|SUBDAG EXTERNAL) +(\S+).*", re.MULTILINE
+)
 
 
 def quiet(**fields: Any) -> Config:
@@ -357,13 +266,12 @@ def harness_of(
     limits: Throttles | None = None,
     *,
     procs: int = 0,
-    **parts: Any,
 ) -> EngineHarness:
-    """A harness whose DAG has begun; `text` and `parts` are what `dag` takes.
+    """A harness whose DAG has begun; `text` is as of `dag`.
 
     With `procs`, the schedd has taken so many jobs of node A, as cluster 5.
     """
-    harness = EngineHarness(dag(text, **parts), config, limits).begin()
+    harness = EngineHarness(dag(text), config, limits).begin()
     if procs:
         harness.take("A", 5, procs)
     return harness

@@ -51,7 +51,8 @@ def dag_lines(dag: Dag) -> Iterator[str]:
         ValueError: what the DAG language can't say: a name that would stand at the end of its line
             and ends in `\\` or an odd blank; a node that a range of the language does not reach (a
             priority beyond 32 bits, or of a FINAL, PROVISIONER or SERVICE node, as -Priority
-            gives); a PARENT line of many nodes on both sides whose nodes are not in the order of
+            gives); a FEEDER whose nodes have a prefix or a directory, as that of one of several
+            DAG files; a PARENT line of many nodes on both sides whose nodes are not in the order of
             their numbers, as that of splices can be when join nodes are not used.
     """
     for command in _commands(dag):
@@ -163,6 +164,11 @@ def _extension(name: str, extension: Extension) -> Command:
 
 
 def _feeder_line(feeder: Feeder) -> commands.FeederLine:
+    if feeder.directory or feeder.where or feeder.prefix:
+        raise ValueError(
+            "can't be written in a DAG file: the FEEDER of one of several DAG files, or of one in"
+            " another directory"
+        )
     return commands.FeederLine(
         _NO_LINE,
         feeder.below,

@@ -14,12 +14,11 @@ from condor_pydagman.adapters.cache_process import CacheProcess
 from condor_pydagman.daemon.cache_desk import CacheDesk
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
-from condor_pydagman.graph.model import Cached
 from tests import make
 from tests.sim.fake_cache import Caches
 from tests.unit.engine.cached import Store
 
-DAG = make.dag("A B", cached={"A": Cached(), "B": Cached()})
+DAG = make.dag("A B\nCACHE A\nCACHE B")
 DAG.descriptions["n.sub"] = "queue\n"
 
 

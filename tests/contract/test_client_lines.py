@@ -20,7 +20,14 @@ PID = 4711
 
 def run() -> list[str]:
     """What is said in a run in which everything happens."""
-    harness = EngineHarness(dag("A B C", pre={"A": "p"}, post={"A": "q"}, retries={"A": 1})).begin()
+    harness = EngineHarness(
+        dag("""
+            A B C
+            SCRIPT PRE A p
+            SCRIPT POST A q
+            RETRY A 1
+        """)
+    ).begin()
     harness.take("B", 12)
     harness.tell(of_job(EventKind.JOB_HELD, 12, text="no disk"))
     harness.tell(inputs.SubmitFailed(harness.dag.ids["C"], "no", True, False, "11/21/26 10:00:00"))

@@ -31,7 +31,12 @@ class FakeSide:
     def first_round(self, claims: Claims, wanted: tuple[int, ...], fault: str = "") -> Claims | str:
         told: list[inputs.Input] = []
         requests = SimpleNamespace(pending=0, _answer_at=lambda _, tell, what: tell(what))
-        dag = make.dag("A; B; C", groups={"a": "A", "b": "B", "c": "C"})
+        dag = make.dag("""
+            A; B; C
+            SITE_GROUP a NODES A
+            SITE_GROUP b NODES B
+            SITE_GROUP c NODES C
+        """)
         process: Any = SimpleNamespace(dag=dag, requests=requests, exit=None)
         self.world.process = process
         self.world.boundary = lambda: None  # type: ignore[method-assign]

@@ -59,7 +59,7 @@ class Unwatched:
 def quiet(seed: int = 1, dag: Callable[[], Dag] | None = None) -> tuple[World, Told]:
     """A world without faults and without a DAGMan; its outcomes."""
     told = Told()
-    build = dag or (lambda: make.dag("A; B; C", pre={"A": "script $NODE $RETRY"}))
+    build = dag or (lambda: make.dag("A; B; C\nSCRIPT PRE A script $NODE $RETRY"))
     work: Any = Workload(build, Config(), Throttles(), told)  # type: ignore[arg-type]
     world = World(seed, workload=work, faults=Faults(until=NO_FAULTS_UNTIL_S))
     world.oracles = Unwatched()  # type: ignore[assignment]

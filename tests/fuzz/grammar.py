@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
+from tests.examples import EXAMPLES, IN_NO_DAG_FILE
 from tests.fuzz.sample import Sample, as_read, random_options
 
 FILES = ("x.dag", "b.dag", "c.dag", "sub/d.dag", "o\udcff\x1b.dag")
@@ -27,6 +28,7 @@ _VALUES = ('"v"', '""', '"a b"', "bare", "'single'", r'"esc \" \\ \n"', '"open',
     '"$(JOB)"', '"\u00e9"', '"a"  "b"', '"x\x0by"', '"' + "v" * 2000 + '"', "\udcff")  # fmt: skip
 _KEEPERS = ("\n}", "\n} DONE", "\n} DIR sub", "\n}x", "", "\n@E", "\n@END DONE", "\n @E NOOP")
 _BODY = ("executable = x", "queue", "}x", "# no", "", "a = b \\", "JOB A x", "@E2", "PARENT A", "{")
+_EXAMPLES = sorted(set(EXAMPLES) - IN_NO_DAG_FILE)
 _BLANKS = (" ", " ", " ", " ", " ", "  ", "\t", " \t", "\r ", "\x0b", " \\\n ", "\u00a0", "")
 
 
@@ -346,6 +348,12 @@ class Writer:
         ))  # fmt: skip
         return self._line(*line.split(" "))
 
+    def _example(self) -> str:
+        """Of any command, those included that have no method here."""
+        word = self._random.choice(_EXAMPLES)
+        lines = EXAMPLES[word].split("\n")
+        return "\n".join(self._line(*line.split(" ")) for line in lines)
+
     def _many(self) -> list[str]:
         """A run of simple lines, as programs write them."""
         random = self._random
@@ -397,6 +405,9 @@ _COMMANDS = (
     Writer._condition,
     Writer._whole,
     Writer._whole,
+    Writer._example,
+    Writer._example,
+    Writer._example,
 )
 
 

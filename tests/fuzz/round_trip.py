@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from condor_pydagman.graph.build import BuildOptions, build
-from condor_pydagman.graph.model import BY_NODE, JOIN, Dag
+from condor_pydagman.graph.model import JOIN, Dag
 from condor_pydagman.graph.unparse import dag_lines
 
 OPTIONS = BuildOptions(allow_any_node_name_characters=True, use_join_nodes=False)
 
-_COMPARED = (
-    *(name for name in BY_NODE if name != "cached"),
-    *("names", "ids", "submits", "kinds", "descriptions", "category_limits"),
-    *("status_file", "jobstate_log", "dot"),
-)
+# What the text of a Dag can't say, or says in other words (compared below), or is of `finish`.
+_NOT_COMPARED = {
+    *("files", "places", "priority", "splices", "warnings", "remarks"),
+    *("cached", "edges", "flags", "site_groups", "variables"),
+}
+_COMPARED = [name for name in vars(Dag()) if name not in _NOT_COMPARED and not name.startswith("_")]
 
 
 def rebuilt(dag: Dag) -> Dag:
@@ -31,6 +32,7 @@ def differences(dag: Dag, other: Dag) -> list[str]:
     pairs.append(("variables", dict(dag.variables), dict(other.variables)))
     pairs.append(("flags", _flags(dag), _flags(other)))
     pairs.append(("cached", _cached(dag), _cached(other)))
+    pairs.append(("site_groups", _site_groups(dag), _site_groups(other)))
     pairs.append(("edges", arrows(dag), arrows(other)))
     return [f"{name}: {one!r} became {two!r}" for name, one, two in pairs if one != two]
 
@@ -49,3 +51,8 @@ def _flags(dag: Dag) -> list[int]:
 def _cached(dag: Dag) -> dict[int, Any]:
     """Lines with ALL_NODES are written as lines of the nodes for which they are."""
     return {node: cached._replace(named=True) for node, cached in dag.cached.items()}
+
+
+def _site_groups(dag: Dag) -> list[Any]:
+    """A node that cleans up is named as it is in its splice; its number is the same."""
+    return [group._replace(policy=group.policy._replace(clean_up="")) for group in dag.site_groups]

@@ -15,7 +15,7 @@ from condor_pydagman.graph.build import BuildOptions, DagFileErrors, ReadText, b
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle
 from condor_pydagman.graph.edges import Edges
 from condor_pydagman.graph.lint.partial import build_partial
-from condor_pydagman.graph.model import BY_NODE, SKIPPED, Dag, Variable
+from condor_pydagman.graph.model import BY_NODE, NOT_NEEDED, Dag, Variable
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.names import logged_name
 from condor_pydagman.vocabulary import ORDINARY_KINDS, NodeKind
@@ -32,9 +32,8 @@ SECONDS = 20
 RESCUE = "x.dag.rescue001"
 
 _BY_NODE = (*BY_NODE, "variables")
-_PLAIN = (*BY_NODE, "files", "names", "ids", "submits", "kinds", "flags", "descriptions",
-    "category_limits", "splices", "status_file", "jobstate_log", "dot", "warnings",
-    "remarks")  # fmt: skip
+_NOT_PLAIN = {"edges", "variables", "places"}  # compared in their own ways
+_PLAIN = [name for name in vars(Dag()) if name not in _NOT_PLAIN and not name.startswith("_")]
 _KINDS = frozenset(map(int, NodeKind))
 _ONE_ONLY = (NodeKind.FINAL, NodeKind.PROVISIONER)
 
@@ -174,7 +173,7 @@ def check_dag(dag: Dag) -> None:
     _need(all(dag.ids[name] == n for n, name in enumerate(dag.names)), "ids are of the names")
     _need(all(dag.names), "names are not empty")
     _need(all(kind in _KINDS for kind in dag.kinds), "kinds are kinds")
-    _need(max(dag.flags, default=0) < 2 * SKIPPED, "flags are flags")
+    _need(max(dag.flags, default=0) < 2 * NOT_NEEDED, "flags are flags")
     for kind in _ONE_ONLY:
         _need(len(dag.of_kind(kind)) <= 1, "there is one FINAL, one PROVISIONER", kind)
     for name in _BY_NODE:

@@ -324,11 +324,9 @@ def _dag(rng: Random) -> Dag:
         f"{rng.choice(names[:number])} -> {name}" if number and rng.random() < 0.4 else name
         for number, name in enumerate(names)
     )
-    dag = make.dag(
-        text,
-        pre={name: "p" for name in names if rng.random() < 0.3},
-        post={name: "q" for name in names if rng.random() < 0.2},
-    )
+    scripts = [f"SCRIPT PRE {name} p" for name in names if rng.random() < 0.3]
+    scripts += [f"SCRIPT POST {name} q" for name in names if rng.random() < 0.2]
+    dag = make.dag("\n".join([text, *scripts]))
     dag.limit_uses.append(LimitUse("a"))
     if rng.random() < 0.6:
         nodes = tuple(sorted(rng.sample(range(len(dag)), rng.randint(1, len(dag)))))

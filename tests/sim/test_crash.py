@@ -7,8 +7,8 @@ import pytest
 
 from condor_pydagman.config import Config
 from condor_pydagman.engine.throttles import Throttles
-from condor_pydagman.graph.model import Dag, Retry, Script, Timeout
-from condor_pydagman.vocabulary import NodeKind, ScriptKind
+from condor_pydagman.graph.model import Dag, Script
+from condor_pydagman.vocabulary import ScriptKind
 from tests import make
 from tests.sim.faults import Faults
 from tests.sim.workload import Outcomes, Workload
@@ -57,61 +57,101 @@ def plain() -> Dag:
 
 
 def scripts() -> Dag:
-    return make.dag("A -> B", pre=both("A", "B"), post=both("A", "B"), retries={"A": 2, "B": 1})
+    return make.dag("""
+        A -> B
+        SCRIPT PRE ALL_NODES script $NODE $RETRY
+        SCRIPT POST ALL_NODES script $NODE $RETRY
+        RETRY A 2
+        RETRY B 1
+    """)
 
 
 def skips() -> Dag:
-    return make.dag("A -> B -> C", pre=both("A", "B"), pre_skips={"A": 1}, noop="B")
+    return make.dag("""
+        A -> B -> C
+        JOB B n.sub NOOP
+        SCRIPT PRE A script $NODE $RETRY
+        SCRIPT PRE B script $NODE $RETRY
+        PRE_SKIP A 1
+    """)
 
 
 def junction() -> Dag:
-    return make.dag(
-        "A B -> C D -> E", categories={"C": "x", "D": "x"}, limits={"x": 1}, retries={"C": 1}
-    )
+    return make.dag("""
+        A B -> C D -> E
+        RETRY C 1
+        CATEGORY C x
+        CATEGORY D x
+        MAXJOBS x 1
+    """)
 
 
 def deferred() -> Dag:
-    later = Script(SCRIPT, 3, 10)
-    return make.dag("A -> B", pre={"A": later}, post={"B": later})
+    return make.dag("""
+        A -> B
+        SCRIPT DEFER 3 10 PRE A script $NODE $RETRY
+        SCRIPT DEFER 3 10 POST B script $NODE $RETRY
+    """)
 
 
 def aborting() -> Dag:
-    return make.dag("A B -> C", aborts={"A": (2, 4)}, retries={"A": 3})
+    return make.dag("A B -> C\nRETRY A 3\nABORT-DAG-ON A 2 RETURN 4")
 
 
 def final() -> Dag:
-    return make.dag(
-        "A B -> C; F",
-        kinds={"F": NodeKind.FINAL},
-        pre={"F": SCRIPT},
-        post=both("F", "B"),
-        aborts={"A": (2, 4)},
-        retries={"A": 3},
-    )
+    return make.dag("""
+        A B -> C
+        FINAL F n.sub
+        SCRIPT POST B script $NODE $RETRY
+        SCRIPT PRE F script $NODE $RETRY
+        SCRIPT POST F script $NODE $RETRY
+        RETRY A 3
+        ABORT-DAG-ON A 2 RETURN 4
+    """)
 
 
 def final_noop() -> Dag:
-    return make.dag("A -> B; F", kinds={"F": NodeKind.FINAL}, noop="B F", post={"F": SCRIPT})
+    return make.dag("""
+        A -> B
+        JOB B n.sub NOOP
+        FINAL F n.sub NOOP
+        SCRIPT POST F script $NODE $RETRY
+    """)
 
 
 def provisioned() -> Dag:
-    kinds = {"P": NodeKind.PROVISIONER, "S": NodeKind.SERVICE}
-    return make.dag("A -> B; P; S", kinds=kinds, pre={"P": SCRIPT, "S": SCRIPT})
+    return make.dag("""
+        A -> B
+        PROVISIONER P n.sub
+        SERVICE S n.sub
+        SCRIPT PRE P script $NODE $RETRY
+        SCRIPT PRE S script $NODE $RETRY
+    """)
 
 
 def delayed() -> Dag:
-    wait = Retry(2, delay=100, backoff=2.0)
-    return make.dag(
-        "A -> B; N", pre={"A": SCRIPT}, retries={"A": wait, "N": wait}, noop="N", post={"N": SCRIPT}
-    )
+    return make.dag("""
+        A -> B
+        JOB N n.sub NOOP
+        SCRIPT PRE A script $NODE $RETRY
+        SCRIPT POST N script $NODE $RETRY
+        RETRY A 2 DELAY 100 BACKOFF 2
+        RETRY N 2 DELAY 100 BACKOFF 2
+    """)
 
 
 def timed() -> Dag:
-    return make.dag("A -> B", timeouts={"A": Timeout(running=100)}, retries={"A": 1})
+    return make.dag("A -> B\nRETRY A 1\nTIMEOUT A RUNNING 100")
 
 
 def saved() -> Dag:
-    return make.dag("A -> B C", saves={"A": "a", "B": "b", "C": "c"}, pre={"B": SCRIPT})
+    return make.dag("""
+        A -> B C
+        SCRIPT PRE B script $NODE $RETRY
+        SAVE_POINT_FILE A a
+        SAVE_POINT_FILE B b
+        SAVE_POINT_FILE C c
+    """)
 
 
 CASES: dict[str, tuple[object, Ends, list[int]]] = {

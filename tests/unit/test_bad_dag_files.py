@@ -20,18 +20,15 @@ from condor_pydagman.graph.build import BuildOptions, DagFileErrors, build
 from condor_pydagman.graph.model import Dag
 from tests.fuzz.rules import check_dag
 
+pytestmark = pytest.mark.usefixtures("work_directory")
+
+
 ROOT = Path(__file__).resolve().parents[2]
 JOBS = "JOB A a.sub\nJOB B b.sub\n"
 EDGE = "PARENT A CHILD B\n"
 MEGABYTE = 1 << 20
 
 Write = Callable[..., None]
-
-
-@pytest.fixture(autouse=True)
-def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each test has a directory of its own as the working directory."""
-    monkeypatch.chdir(tmp_path)
 
 
 def write(name: str, text: str | bytes) -> None:

@@ -37,7 +37,7 @@ TOPICS = by_topic(name for name in RECORDED if name not in CONFIGURED | IN_THE_Q
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def corpus_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("corpus") / "files"
     lay_out(TEXTS, directory)
     return directory
@@ -72,9 +72,9 @@ def jobs(name: str) -> int:
 
 @pytest.mark.parametrize("topic", TOPICS)
 def test_as_many_jobs_as_stock_makes(
-    topic: str, files: Path, monkeypatch: pytest.MonkeyPatch
+    topic: str, corpus_files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(files)
+    monkeypatch.chdir(corpus_files)
 
     def check(name: str) -> None:
         stock = RECORDED[name]
@@ -97,9 +97,11 @@ def test_line_ends_reach_the_schedd() -> None:
     assert jobs("values-multi-line") == 1
 
 
-def test_the_checker_takes_what_stock_takes(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_checker_takes_what_stock_takes(
+    corpus_files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """But for an executable that only the queue statement's items name."""
-    monkeypatch.chdir(files)
+    monkeypatch.chdir(corpus_files)
     world = DiskWorld()
     wrong = {}
     for name in set(RECORDED) - CONFIGURED - {"queue-variable-executable"}:

@@ -55,48 +55,48 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
+def node_files(tmp_path: Path) -> Place:
     return Place(tmp_path)
 
 
-def test_nothing_has_changed(place: Place) -> None:
-    assert place.why() == ""
+def test_nothing_has_changed(node_files: Place) -> None:
+    assert node_files.why() == ""
 
 
-def test_what_has_changed_is_told(place: Place) -> None:
-    os.utime(place.directory / "x", ns=(7, 8))
-    assert place.why() == "its input x has changed"
-    place.write("e", "#!x")
-    assert place.why() == "its executable has changed"
-    place.write("a.sub", "executable = e\nqueue 2\n")
-    assert place.why() == "its submit description has changed"
+def test_what_has_changed_is_told(node_files: Place) -> None:
+    os.utime(node_files.directory / "x", ns=(7, 8))
+    assert node_files.why() == "its input x has changed"
+    node_files.write("e", "#!x")
+    assert node_files.why() == "its executable has changed"
+    node_files.write("a.sub", "executable = e\nqueue 2\n")
+    assert node_files.why() == "its submit description has changed"
 
 
-def test_outputs_that_have_changed(place: Place) -> None:
-    place.write("y", "22")
-    assert place.why() == "its output y has changed"
-    (place.directory / "y").unlink()
-    assert place.why() == "its output y is not there"
-    assert outputs_of(place.node, FILES) == ({}, "its output y is not there")
-    place.node = place.node._replace(outputs=["z"])
-    assert place.why() == "other OUTPUTS are named"
+def test_outputs_that_have_changed(node_files: Place) -> None:
+    node_files.write("y", "22")
+    assert node_files.why() == "its output y has changed"
+    (node_files.directory / "y").unlink()
+    assert node_files.why() == "its output y is not there"
+    assert outputs_of(node_files.node, FILES) == ({}, "its output y is not there")
+    node_files.node = node_files.node._replace(outputs=["z"])
+    assert node_files.why() == "other OUTPUTS are named"
 
 
-def test_parents(place: Place) -> None:
-    assert place.why(parents="q") == "its parent X has run"
-    unknown = place.look(place.record, "")
+def test_parents(node_files: Place) -> None:
+    assert node_files.why(parents="q") == "its parent X has run"
+    unknown = node_files.look(node_files.record, "")
     assert (unknown.hit, unknown.facts) == (False, {})
 
 
-def test_what_is_wrong_with_files_is_equal_to_nothing(place: Place) -> None:
-    (place.directory / "x").unlink()
-    found = place.look(place.record)
+def test_what_is_wrong_with_files_is_equal_to_nothing(node_files: Place) -> None:
+    (node_files.directory / "x").unlink()
+    found = node_files.look(node_files.record)
     assert (found.hit, found.why, found.facts) == (False, "its input x is not there", {})
-    place.record = Record("r", found.facts, {})
-    place.write("x", "1")
-    assert place.why() == "it is not known with what it was last done"
-    (place.directory / "a.sub").unlink()
-    assert place.why() == "its submit description can't be read: No such file or directory"
+    node_files.record = Record("r", found.facts, {})
+    node_files.write("x", "1")
+    assert node_files.why() == "it is not known with what it was last done"
+    (node_files.directory / "a.sub").unlink()
+    assert node_files.why() == "its submit description can't be read: No such file or directory"
 
 
 def test_an_executable_may_be_where_jobs_run(tmp_path: Path) -> None:
@@ -108,11 +108,11 @@ def test_an_executable_may_be_where_jobs_run(tmp_path: Path) -> None:
     assert place.why() == ""
 
 
-def test_a_run_that_did_not_end_well_and_one_that_is_wanted(place: Place) -> None:
-    assert place.look(place.record, anew=True).why == "it is to run anew"
-    assert place.look(place.record, anew=True).facts == place.record.facts
-    place.record = place.record._replace(outputs=None)
-    assert place.why() == "it did not end well when it last ran"
+def test_a_run_that_did_not_end_well_and_one_that_is_wanted(node_files: Place) -> None:
+    assert node_files.look(node_files.record, anew=True).why == "it is to run anew"
+    assert node_files.look(node_files.record, anew=True).facts == node_files.record.facts
+    node_files.record = node_files.record._replace(outputs=None)
+    assert node_files.why() == "it did not end well when it last ran"
 
 
 def test_checksums_do_not_care_for_times(tmp_path: Path) -> None:

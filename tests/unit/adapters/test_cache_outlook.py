@@ -20,14 +20,14 @@ from tests.unit.engine.cached import all_cached
 TEXT = "A -> B; B C -> D E"
 
 
-def dag(text: str = TEXT, **more: str) -> Dag:
-    made = all_cached(text, **more)
+def dag(text: str = TEXT, but: str = "") -> Dag:
+    made = all_cached(text, but=but)
     made.descriptions["n.sub"] = "queue\n"
     return made
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> str:
+def filled_cache(tmp_path: Path) -> str:
     """A store in which all nodes are done."""
     made, store, results = dag(), CacheFile(str(tmp_path / "x.cache")), dict[int, str]()
     sums = ResultSums(made, lambda node: results[node])
@@ -45,48 +45,48 @@ def shown(of: Dag, path: str) -> dict[str, str]:
     return {of.names[node]: why for node, why in outlook(of, path).items()}
 
 
-def test_nothing_would_run(path: str) -> None:
-    assert shown(dag(), path) == dict.fromkeys("ABCDE", "")
-    assert list(told(dag(), outlook(dag(), path))) == [
+def test_nothing_would_run(filled_cache: str) -> None:
+    assert shown(dag(), filled_cache) == dict.fromkeys("ABCDE", "")
+    assert list(told(dag(), outlook(dag(), filled_cache))) == [
         "CACHE: A B C D E: done already: nothing has changed since it last was"
     ]
 
 
-def test_what_has_changed_and_what_depends_on_it(path: str) -> None:
+def test_what_has_changed_and_what_depends_on_it(filled_cache: str) -> None:
     of = dag()
-    of.scripts[of.ids["B"]] = make.dag("B", pre={"B": "x"}).scripts[0]
+    of.scripts[of.ids["B"]] = make.dag("B\nSCRIPT PRE B x").scripts[0]
     why = {"A": "", "B": "its scripts have changed", "C": ""}
-    assert shown(of, path) == {**why, **dict.fromkeys("DE", "its parent B runs")}
-    assert list(told(of, outlook(of, path)))[1:] == [
+    assert shown(of, filled_cache) == {**why, **dict.fromkeys("DE", "its parent B runs")}
+    assert list(told(of, outlook(of, filled_cache)))[1:] == [
         "CACHE: D E: to run: its parent B runs",
         "CACHE: B: to run: its scripts have changed",
     ]
 
 
-def test_parents_that_have_no_cache_and_nodes_that_were_never_done(path: str) -> None:
-    assert shown(dag(but="C"), path)["D"] == "its parent C has no CACHE"
-    assert shown(dag("X -> A"), path) == {
+def test_parents_that_have_no_cache_and_nodes_that_were_never_done(filled_cache: str) -> None:
+    assert shown(dag(but="C"), filled_cache)["D"] == "its parent C has no CACHE"
+    assert shown(dag("X -> A"), filled_cache) == {
         "X": "it has never been done",
         "A": "its parent X runs",
     }
-    assert shown(dag("X; A"), path + ".no")["A"] == "it has never been done"
+    assert shown(dag("X; A"), filled_cache + ".no")["A"] == "it has never been done"
 
 
-def test_nodes_that_are_done(path: str) -> None:
+def test_nodes_that_are_done(filled_cache: str) -> None:
     of = dag()
     of.flags[of.ids["A"]] |= DONE
-    assert shown(of, path) == dict.fromkeys("BCDE", "")
+    assert shown(of, filled_cache) == dict.fromkeys("BCDE", "")
     of.flags[of.ids["A"]] |= USER_DONE
-    assert shown(of, path)["B"] == "its parent A has made nobody knows what"
+    assert shown(of, filled_cache)["B"] == "its parent A has made nobody knows what"
 
 
-def test_a_cycle_and_a_dag_without_it(path: str) -> None:
-    assert outlook(dag("A -> B; B -> A"), path) == {}
-    assert outlook(make.dag("A"), path) == {}
+def test_a_cycle_and_a_dag_without_it(filled_cache: str) -> None:
+    assert outlook(dag("A -> B; B -> A"), filled_cache) == {}
+    assert outlook(make.dag("A"), filled_cache) == {}
 
 
-def test_many_nodes_are_not_all_named(path: str) -> None:
+def test_many_nodes_are_not_all_named(filled_cache: str) -> None:
     of = dag("; ".join(f"N{number}" for number in range(40)))
-    (line,) = told(of, outlook(of, path))
+    (line,) = told(of, outlook(of, filled_cache))
     assert line.startswith("CACHE: N0 N1 ")
     assert line.endswith(" N9 and 30 more: to run: it has never been done")

@@ -158,7 +158,7 @@ def test_nobody_authenticates_for_ever() -> None:
 
 
 @pytest.fixture
-def opened() -> Iterator[ControlSocket]:
+def control_server() -> Iterator[ControlSocket]:
     server = ControlSocket(Settings(hosts=("127.0.0.1",)))
     yield server
     server.close()
@@ -169,43 +169,45 @@ def connect(server: ControlSocket) -> socket.socket:
     return socket.create_connection(("127.0.0.1", port), timeout=60)
 
 
-def test_thousands_of_connections(opened: ControlSocket, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_thousands_of_connections(
+    control_server: ControlSocket, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """No more are kept than there is room for, and one that means it is served among them."""
     monkeypatch.setattr(control_socket, "BUSY_CLIENT_TIMEOUT_S", 0.0)
     lines: list[str] = []
     for number in range(2000):
-        with connect(opened) as client:
+        with connect(control_server) as client:
             if number % 50:
                 client.sendall((b"", b"\xff" * 50)[number % 2])
             else:
                 client.sendall(sent("default")[0])
-            opened.work(lines.append)
-        assert len(opened._clients) <= control_socket.MAX_CLIENTS
+            control_server.work(lines.append)
+        assert len(control_server._clients) <= control_socket.MAX_CLIENTS
     assert len(lines) <= 2
     limit = time.monotonic() + 60
-    with connect(opened) as client:
+    with connect(control_server) as client:
         client.sendall(sent("plain")[0])
-        while not opened.work(lines.append):
+        while not control_server.work(lines.append):
             assert time.monotonic() < limit
 
 
 def test_a_client_that_sends_a_byte_now_and_then(
-    opened: ControlSocket, monkeypatch: pytest.MonkeyPatch
+    control_server: ControlSocket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(control_socket, "CLIENT_TIMEOUT_S", 0.3)
     data = sent("default")[0]
     limit = time.monotonic() + 60
-    with connect(opened) as client, contextlib.suppress(OSError):
+    with connect(control_server) as client, contextlib.suppress(OSError):
         while time.monotonic() < limit:
             for byte in data[:-1]:
                 client.sendall(bytes([byte]))
-                opened.work()
+                control_server.work()
                 time.sleep(0.02)
     assert time.monotonic() < limit
-    assert not opened._clients
+    assert not control_server._clients
 
 
-def test_a_client_that_does_not_listen(opened: ControlSocket) -> None:
+def test_a_client_that_does_not_listen(control_server: ControlSocket) -> None:
     """What it is sent is bounded by what it may send."""
     conversation = talk("plain")
     channel = Channel()

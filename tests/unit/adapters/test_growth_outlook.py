@@ -12,14 +12,11 @@ from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.model import DONE
 from tests.unit.graph.texts import build_text
 
+pytestmark = pytest.mark.usefixtures("work_directory")
+
+
 DAG = "JOB A a.sub\nJOB Z a.sub\nPARENT A CHILD Z\n"
 SCATTER, EXTEND = "SCATTER A l.txt x-{item} a.sub\n", "EXTEND A m.dag\n"
-
-
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def lines(text: str, *done: str, most: int = 1000) -> list[str]:
@@ -43,30 +40,30 @@ def test_files_that_are_not_there_yet() -> None:
     assert lines(EXTEND, "A") == lines("") == []
 
 
-def test_files_that_are_there(here: Path) -> None:
-    (here / "l.txt").write_text("".join(f"{number}\n" for number in range(12)))
+def test_files_that_are_there(work_directory: Path) -> None:
+    (work_directory / "l.txt").write_text("".join(f"{number}\n" for number in range(12)))
     (line,) = lines(SCATTER)
     assert line == (
         "SCATTER: node A would add 12 node(s) by l.txt as it is now:"
         " x-0, x-1, x-2, x-3, x-4, x-5, x-6, x-7, x-8, x-9 and 2 more"
     )
-    (here / "m.dag").write_text("JOB B b.sub\nINCLUDE more.dag\n")
-    (here / "more.dag").write_text("JOB C b.sub\nPARENT B CHILD C\nPARENT C CHILD Z\n")
+    (work_directory / "m.dag").write_text("JOB B b.sub\nINCLUDE more.dag\n")
+    (work_directory / "more.dag").write_text("JOB C b.sub\nPARENT B CHILD C\nPARENT C CHILD Z\n")
     assert lines(EXTEND) == ["EXTEND: node A would add 2 node(s) by m.dag as it is now: B, C"]
-    (here / "m.dag").write_text("")
+    (work_directory / "m.dag").write_text("")
     assert lines(EXTEND) == ["EXTEND: node A would add 0 node(s) by m.dag as it is now"]
 
 
-def test_files_that_would_be_refused(here: Path) -> None:
-    (here / "m.dag").write_text("JOB A a.sub\nJOB\n")
+def test_files_that_would_be_refused(work_directory: Path) -> None:
+    (work_directory / "m.dag").write_text("JOB A a.sub\nJOB\n")
     (line,) = lines(EXTEND)
     assert line.startswith("EXTEND: node A would fail, since m.dag as it is now is refused: m.dag:")
     assert line.endswith("(and 1 more error)") or "Node A already exists" in line
-    (here / "m.dag").write_text("INCLUDE no.dag\n")
+    (work_directory / "m.dag").write_text("INCLUDE no.dag\n")
     assert "no.dag" in lines(EXTEND)[0]
-    (here / "m.dag").write_bytes(b"\0")
+    (work_directory / "m.dag").write_bytes(b"\0")
     assert "no text: it holds a byte 0" in lines(EXTEND)[0]
-    (here / "l.txt").write_text("long\n" * 100)
+    (work_directory / "l.txt").write_text("long\n" * 100)
     assert "larger than 100 bytes" in lines(SCATTER, most=100)[0]
 
 
@@ -78,7 +75,7 @@ def test_a_feeder() -> None:
     )
 
 
-def test_what_is_found_of_a_node(here: Path) -> None:
-    (here / "l.txt").write_text("a\n")
+def test_what_is_found_of_a_node(work_directory: Path) -> None:
+    (work_directory / "l.txt").write_text("a\n")
     (found,) = outlook(build_text(DAG + SCATTER), BuildOptions(), 100)
     assert found == Foreseen("A", "SCATTER", "l.txt", 1, ("x-a",))

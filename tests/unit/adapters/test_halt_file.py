@@ -11,11 +11,7 @@ import pytest
 from condor_pydagman.adapters import inotify
 from condor_pydagman.adapters.halt_file import HaltFile
 
-
-@pytest.fixture(autouse=True)
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("work_directory")
 
 
 def woken(halt: HaltFile) -> bool:

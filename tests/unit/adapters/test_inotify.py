@@ -17,50 +17,50 @@ def told(watch: FileWatch) -> bool:
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def watched_log(tmp_path: Path) -> Path:
     file = tmp_path / "log"
     file.write_text("")
     assert FileWatch(str(file)).fileno() >= 0
     return file
 
 
-def test_a_write_wakes_and_clear_ends_it(path: Path) -> None:
-    watch = FileWatch(str(path))
+def test_a_write_wakes_and_clear_ends_it(watched_log: Path) -> None:
+    watch = FileWatch(str(watched_log))
     assert not told(watch)
-    with path.open("a") as file:
+    with watched_log.open("a") as file:
         file.write("x")
     assert told(watch)
     watch.clear()
     assert not told(watch)
-    with path.open("a") as file:
+    with watched_log.open("a") as file:
         file.write("y")
     assert told(watch)
     watch.close()
 
 
-def test_reading_the_file_does_not_wake(path: Path) -> None:
-    watch = FileWatch(str(path))
-    path.read_text()
+def test_reading_the_file_does_not_wake(watched_log: Path) -> None:
+    watch = FileWatch(str(watched_log))
+    watched_log.read_text()
     assert not told(watch)
 
 
 @pytest.mark.parametrize("how", ["unlink", "rename", "truncate"])
-def test_what_else_happens_to_the_file_wakes(path: Path, how: str) -> None:
-    path.write_text("x")
-    watch = FileWatch(str(path))
+def test_what_else_happens_to_the_file_wakes(watched_log: Path, how: str) -> None:
+    watched_log.write_text("x")
+    watch = FileWatch(str(watched_log))
     if how == "unlink":
-        path.unlink()
+        watched_log.unlink()
     elif how == "rename":
-        path.rename(path.with_name("other"))
+        watched_log.rename(watched_log.with_name("other"))
     else:
-        path.write_text("")
+        watched_log.write_text("")
     assert told(watch)
 
 
-def test_many_writes_are_one_matter(path: Path) -> None:
-    watch = FileWatch(str(path))
+def test_many_writes_are_one_matter(watched_log: Path) -> None:
+    watch = FileWatch(str(watched_log))
     for _ in range(3000):
-        with path.open("a") as file:
+        with watched_log.open("a") as file:
             file.write("x")
     watch.clear()
     assert not told(watch)
@@ -73,8 +73,8 @@ def test_a_file_that_is_not_there_cannot_be_watched(tmp_path: Path) -> None:
     watch.close()
 
 
-def test_close_twice(path: Path) -> None:
-    watch = FileWatch(str(path))
+def test_close_twice(watched_log: Path) -> None:
+    watch = FileWatch(str(watched_log))
     watch.close()
     watch.close()
     assert watch.fileno() == -1
@@ -85,8 +85,8 @@ def test_what_only_this_machine_writes_is_not_remote() -> None:
     assert not is_remote("/nonexistent")
 
 
-def test_a_deletion_is_told_though_somebody_has_the_file_open(path: Path) -> None:
-    watch = FileWatch(str(path))
-    with path.open():
-        path.unlink()
+def test_a_deletion_is_told_though_somebody_has_the_file_open(watched_log: Path) -> None:
+    watch = FileWatch(str(watched_log))
+    with watched_log.open():
+        watched_log.unlink()
         assert told(watch)

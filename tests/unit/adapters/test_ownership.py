@@ -83,7 +83,7 @@ class World:
 
 
 @pytest.fixture
-def world(monkeypatch: pytest.MonkeyPatch) -> World:
+def schedd_answers(monkeypatch: pytest.MonkeyPatch) -> World:
     return World(monkeypatch)
 
 
@@ -93,7 +93,7 @@ def adapter(schedd: Schedd, cluster: int = 7) -> ScheddAdapter:
     return made
 
 
-def test_another_user_s_job_is_not_ours_even_if_the_constraint_lies(world: World) -> None:
+def test_another_user_s_job_is_not_ours_even_if_the_constraint_lies(schedd_answers: World) -> None:
     side = Schedd([classad2.ClassAd(ANN._asdict())], [*FORGED, OURS])
     assert adapter(side).jobs() == [QueuedJob(8, 0, "A", 0)]
     by_hand = adapter(side, 0)
@@ -101,14 +101,14 @@ def test_another_user_s_job_is_not_ours_even_if_the_constraint_lies(world: World
     assert by_hand.jobs() == [QueuedJob(8, 0, "A", 0)]
 
 
-def test_nor_is_one_in_the_history(world: World) -> None:
+def test_nor_is_one_in_the_history(schedd_answers: World) -> None:
     ended = [job(9 + n, owner, JobStatus=4, ExitCode=0) for n, owner in enumerate(STRANGERS)]
     ended.append(job(8, ANN._asdict(), JobStatus=4, ExitCode=3))
     side = Schedd([classad2.ClassAd({**ANN._asdict(), "QDate": 100_000})], ended)
     assert adapter(side).ended_jobs() == [EndedJob(8, 0, "A", 0, 3)]
 
 
-def test_every_question_and_every_removal_names_the_owner(world: World) -> None:
+def test_every_question_and_every_removal_names_the_owner(schedd_answers: World) -> None:
     side = Schedd([classad2.ClassAd({**ANN._asdict(), "QDate": 100_000})], [])
     asking = adapter(side)
     asking.jobs()
@@ -136,14 +136,14 @@ def test_every_question_and_every_removal_names_the_owner(world: World) -> None:
             assert holds.eval(job(8, stranger, **more)) is False, constraint
 
 
-def test_who_we_are_is_asked_once(world: World) -> None:
+def test_who_we_are_is_asked_once(schedd_answers: World) -> None:
     asking = adapter(Schedd([classad2.ClassAd(ANN._asdict())], []))
     asking.jobs()
     asking.jobs()
-    assert world.pings == 1
+    assert schedd_answers.pings == 1
 
 
-def test_the_job_s_owner_and_who_submits_may_be_two(world: World) -> None:
+def test_the_job_s_owner_and_who_submits_may_be_two(schedd_answers: World) -> None:
     """A DAG that came with a token belongs to that; its DAGMan proves to be an account."""
     campus = Identity("ann", "ann@campus")
     found = Ownership(7).owners(Schedd([classad2.ClassAd(campus._asdict())], []))
@@ -151,30 +151,30 @@ def test_the_job_s_owner_and_who_submits_may_be_two(world: World) -> None:
 
 
 @pytest.mark.parametrize("answer", ["unauthenticated@unmapped", "", "ann", "@here"])
-def test_a_schedd_that_does_not_want_to_know(world: World, answer: str) -> None:
+def test_a_schedd_that_does_not_want_to_know(schedd_answers: World, answer: str) -> None:
     """Then the job's own owner counts, or the account of who runs it by hand."""
-    world.answer = lambda: {"MyRemoteUserName": answer}
+    schedd_answers.answer = lambda: {"MyRemoteUserName": answer}
     own = Schedd([classad2.ClassAd(ANN._asdict())], [])
     assert Ownership(7).owners(own) == (ANN,)
-    world.account = Identity("bob", "bob@here")
-    assert Ownership(0).owners(own) == (world.account,)
+    schedd_answers.account = Identity("bob", "bob@here")
+    assert Ownership(0).owners(own) == (schedd_answers.account,)
 
 
 @pytest.mark.parametrize("own", [[], [classad2.ClassAd()], [classad2.ClassAd({"Owner": "ann"})]])
-def test_while_nobody_knows_nothing_is_ours(world: World, own: list[Any]) -> None:
-    world.answer = dict
+def test_while_nobody_knows_nothing_is_ours(schedd_answers: World, own: list[Any]) -> None:
+    schedd_answers.answer = dict
     asking = adapter(Schedd(own, [*FORGED, OURS]))
     with pytest.raises(PoolError, match="whose jobs are this DAGMan's") as caught:
         asking.jobs()
     assert caught.value.transient
     with pytest.raises(PoolError):
         asking.remove("why")
-    world.answer = lambda: {"MyRemoteUserName": "ann@here"}
+    schedd_answers.answer = lambda: {"MyRemoteUserName": "ann@here"}
     assert asking.jobs() == [QueuedJob(8, 0, "A", 0)]
 
 
-def test_a_schedd_that_cannot_say_now_is_asked_again_some_times(world: World) -> None:
-    world.answer = world.fails
+def test_a_schedd_that_cannot_say_now_is_asked_again_some_times(schedd_answers: World) -> None:
+    schedd_answers.answer = schedd_answers.fails
     asking, side = Ownership(7), Schedd([classad2.ClassAd(ANN._asdict())], [])
     for _ in range(MAX_TRIES - 1):
         with pytest.raises(PoolError, match="knows DAGMan") as caught:
@@ -183,11 +183,11 @@ def test_a_schedd_that_cannot_say_now_is_asked_again_some_times(world: World) ->
     assert asking.owners(side) == (ANN,)
 
 
-def test_bindings_that_cannot_ask(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bindings_that_cannot_ask(schedd_answers: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(htcondor2, "ping")
-    world.account = Identity("ann", "ann@uid.domain")
+    schedd_answers.account = Identity("ann", "ann@uid.domain")
     found = Ownership(7).owners(Schedd([classad2.ClassAd(ANN._asdict())], []))
-    assert found == (ANN, world.account)
+    assert found == (ANN, schedd_answers.account)
 
 
 def test_nobody_has_no_jobs() -> None:

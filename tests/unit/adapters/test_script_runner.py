@@ -333,7 +333,7 @@ class ShortMachine:
 
 
 @pytest.fixture
-def short(monkeypatch: pytest.MonkeyPatch) -> ShortMachine:
+def short_machine(monkeypatch: pytest.MonkeyPatch) -> ShortMachine:
     return ShortMachine(monkeypatch)
 
 
@@ -352,109 +352,109 @@ SHORTAGES = [errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE]
 
 @pytest.mark.parametrize("error", SHORTAGES)
 def test_a_start_is_tried_again_when_it_is_due_and_not_before(
-    tmp_path: Path, short: ShortMachine, error: int
+    tmp_path: Path, short_machine: ShortMachine, error: int
 ) -> None:
-    short.errors = [error, error]
-    assert short.start(tmp_path, 3) is None
-    assert short.runner.next_deadline() == pytest.approx(100.1)
-    assert short.runner.work() == []
-    assert short.runner.ended() == []
-    assert short.tried == [(0.0, "3")]
-    assert short.until(10.0) == []
-    assert short.tried == [(0.0, "3"), (0.1, "3"), (0.3, "3")]
-    assert short.runner.next_deadline() is None
-    assert _statuses(short.runner, 1) == [3]
+    short_machine.errors = [error, error]
+    assert short_machine.start(tmp_path, 3) is None
+    assert short_machine.runner.next_deadline() == pytest.approx(100.1)
+    assert short_machine.runner.work() == []
+    assert short_machine.runner.ended() == []
+    assert short_machine.tried == [(0.0, "3")]
+    assert short_machine.until(10.0) == []
+    assert short_machine.tried == [(0.0, "3"), (0.1, "3"), (0.3, "3")]
+    assert short_machine.runner.next_deadline() is None
+    assert _statuses(short_machine.runner, 1) == [3]
 
 
 @pytest.mark.parametrize("error", SHORTAGES)
 def test_a_start_has_failed_after_a_second_and_a_half(
-    tmp_path: Path, short: ShortMachine, error: int
+    tmp_path: Path, short_machine: ShortMachine, error: int
 ) -> None:
-    short.errors = [error] * 5
-    assert short.start(tmp_path, 3) is None
-    assert short.until(1.4) == []
-    (answer,) = short.until(10.0)
-    assert short.now == pytest.approx(101.5)
+    short_machine.errors = [error] * 5
+    assert short_machine.start(tmp_path, 3) is None
+    assert short_machine.until(1.4) == []
+    (answer,) = short_machine.until(10.0)
+    assert short_machine.now == pytest.approx(101.5)
     assert (answer.node, answer.kind, answer.status) == (3, PRE, 1)
     assert "s.sh" in answer.error
     assert "not now" in answer.error
-    assert [when for when, _ in short.tried] == [0.0, 0.1, 0.3, 0.7, 1.5]
-    assert short.runner.next_deadline() is None
-    assert short.start(tmp_path, 4) is None
-    assert _statuses(short.runner, 1) == [4]
+    assert [when for when, _ in short_machine.tried] == [0.0, 0.1, 0.3, 0.7, 1.5]
+    assert short_machine.runner.next_deadline() is None
+    assert short_machine.start(tmp_path, 4) is None
+    assert _statuses(short_machine.runner, 1) == [4]
 
 
-def test_a_permanent_error_is_reported_at_once(tmp_path: Path, short: ShortMachine) -> None:
-    short.errors = [errno.ENOENT]
-    assert short.start(tmp_path) is not None
-    assert short.runner.next_deadline() is None
+def test_a_permanent_error_is_reported_at_once(tmp_path: Path, short_machine: ShortMachine) -> None:
+    short_machine.errors = [errno.ENOENT]
+    assert short_machine.start(tmp_path) is not None
+    assert short_machine.runner.next_deadline() is None
 
 
 def test_scripts_start_in_order_each_with_its_own_tries(
-    tmp_path: Path, short: ShortMachine
+    tmp_path: Path, short_machine: ShortMachine
 ) -> None:
-    short.errors = [errno.EAGAIN] * 5 + [errno.ENOMEM]
-    assert [short.start(tmp_path, node) for node in (0, 1, 2)] == [None] * 3
-    assert [(end.node, end.status) for end in short.until(10.0)] == [(0, 1)]
-    assert short.tried[4:] == [(1.5, "0"), (1.5, "1"), (1.6, "1"), (1.6, "2")]
-    assert sorted(_statuses(short.runner, 2)) == [1, 2]
+    short_machine.errors = [errno.EAGAIN] * 5 + [errno.ENOMEM]
+    assert [short_machine.start(tmp_path, node) for node in (0, 1, 2)] == [None] * 3
+    assert [(end.node, end.status) for end in short_machine.until(10.0)] == [(0, 1)]
+    assert short_machine.tried[4:] == [(1.5, "0"), (1.5, "1"), (1.6, "1"), (1.6, "2")]
+    assert sorted(_statuses(short_machine.runner, 2)) == [1, 2]
 
 
 def test_pending_scripts_are_started_for_a_limited_time_at_once(
-    tmp_path: Path, short: ShortMachine, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, short_machine: ShortMachine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    short.errors = [errno.EAGAIN]
+    short_machine.errors = [errno.EAGAIN]
     for node in range(3):
-        short.start(tmp_path, node)
-    popen = short._popen
+        short_machine.start(tmp_path, node)
+    popen = short_machine._popen
 
     def slow(words: Any, **more: Any) -> Any:
-        short.now += script_runner.START_SLICE_S
+        short_machine.now += script_runner.START_SLICE_S
         return popen(words, **more)
 
     monkeypatch.setattr(subprocess, "Popen", slow)
-    short.now = 101.0
+    short_machine.now = 101.0
     for count in (2, 3, 4):
-        assert short.runner.work() == []
-        assert len(short.tried) == count
-    assert short.runner.next_deadline() is None
-    assert sorted(_statuses(short.runner, 3)) == [0, 1, 2]
+        assert short_machine.runner.work() == []
+        assert len(short_machine.tried) == count
+    assert short_machine.runner.next_deadline() is None
+    assert sorted(_statuses(short_machine.runner, 3)) == [0, 1, 2]
 
 
-def test_kill_all_kills_pending_scripts(tmp_path: Path, short: ShortMachine) -> None:
-    short.errors = [errno.EAGAIN]
+def test_kill_all_kills_pending_scripts(tmp_path: Path, short_machine: ShortMachine) -> None:
+    short_machine.errors = [errno.EAGAIN]
     for node, kind in enumerate((PRE, POST, HOLD)):
-        short.start(tmp_path, node, kind)
-    short.runner.kill_all(answered=True)
-    due = short.runner.next_deadline()
+        short_machine.start(tmp_path, node, kind)
+    short_machine.runner.kill_all(answered=True)
+    due = short_machine.runner.next_deadline()
     assert due is not None
-    assert due <= short.now
+    assert due <= short_machine.now
     killed = [ScriptEnded(0, PRE, -signal.SIGKILL), ScriptEnded(1, POST, -signal.SIGKILL)]
-    assert short.runner.work() == killed
-    assert short.until(10.0) == []
-    assert [word for _, word in short.tried] == ["0", "2"]
-    assert _statuses(short.runner, 1) == [2]
+    assert short_machine.runner.work() == killed
+    assert short_machine.until(10.0) == []
+    assert [word for _, word in short_machine.tried] == ["0", "2"]
+    assert _statuses(short_machine.runner, 1) == [2]
 
 
 def test_kill_all_without_answers_drops_pending_scripts(
-    tmp_path: Path, short: ShortMachine
+    tmp_path: Path, short_machine: ShortMachine
 ) -> None:
-    short.errors = [errno.EAGAIN]
+    short_machine.errors = [errno.EAGAIN]
     for node, kind in enumerate((PRE, POST, HOLD)):
-        short.start(tmp_path, node, kind)
-    short.runner.kill_all()
-    assert short.runner.next_deadline() is None
-    assert short.runner.work() == short.runner.ended() == []
-    assert len(short.tried) == 1
+        short_machine.start(tmp_path, node, kind)
+    short_machine.runner.kill_all()
+    assert short_machine.runner.next_deadline() is None
+    assert short_machine.runner.work() == short_machine.runner.ended() == []
+    assert len(short_machine.tried) == 1
 
 
-def test_a_pending_script_keeps_its_output(tmp_path: Path, short: ShortMachine) -> None:
-    short.errors = [errno.EAGAIN]
+def test_a_pending_script_keeps_its_output(tmp_path: Path, short_machine: ShortMachine) -> None:
+    short_machine.errors = [errno.EAGAIN]
     make(tmp_path, "echo one; exit 4")
     script = Script("s.sh", debug_file="debug", debug_stream="ALL")
-    short.runner.start(RunScript(0, PRE, ("s.sh",)), script, "A", str(tmp_path))
-    short.until(10.0)
-    assert _statuses(short.runner, 1) == [4]
+    short_machine.runner.start(RunScript(0, PRE, ("s.sh",)), script, "A", str(tmp_path))
+    short_machine.until(10.0)
+    assert _statuses(short_machine.runner, 1) == [4]
     assert (tmp_path / "debug").read_text().endswith("\none\n")
 
 

@@ -28,7 +28,7 @@ REASON = "Resource temporarily unavailable"
 
 
 @pytest.fixture
-def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+def no_more_processes(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     """A machine without another process, until `undo`."""
 
     def refuse() -> int:
@@ -53,7 +53,7 @@ def later(bench: Bench, seconds: float) -> None:
 
 
 def test_requests_wait_in_their_order_until_there_is_a_process(
-    bench: Bench, short: pytest.MonkeyPatch
+    bench: Bench, no_more_processes: pytest.MonkeyPatch
 ) -> None:
     bench.schedd.start()
     edit, submit = bench.ask(EditOwnAd({"a": "1"})), bench.ask(SUBMIT)
@@ -62,7 +62,7 @@ def test_requests_wait_in_their_order_until_there_is_a_process(
     assert not edit
     assert not submit
     assert bench.schedd.busy
-    short.undo()
+    no_more_processes.undo()
     later(bench, MAX_RETRY_S)
     bench.wait(edit, submit)
     assert submit == [SubmitResult(Accepted(41, 2), [])]
@@ -71,14 +71,14 @@ def test_requests_wait_in_their_order_until_there_is_a_process(
 
 
 def test_what_is_wanted_meanwhile_does_not_hurry_it(
-    bench: Bench, short: pytest.MonkeyPatch
+    bench: Bench, no_more_processes: pytest.MonkeyPatch
 ) -> None:
     bench.ask(SUBMIT)
     bench.ask(EditOwnAd({"a": "1"}))
     assert len(bench.adapter.warned) == 1
 
 
-def test_it_is_told_ever_less_often(bench: Bench, short: pytest.MonkeyPatch) -> None:
+def test_it_is_told_ever_less_often(bench: Bench, no_more_processes: pytest.MonkeyPatch) -> None:
     bench.ask(SUBMIT)
     later(bench, 3600)
     what = f"can't start a process to ask the schedd: {REASON}; next try in"
@@ -87,19 +87,23 @@ def test_it_is_told_ever_less_often(bench: Bench, short: pytest.MonkeyPatch) -> 
     assert len(bench.adapter.warned) < 3600 / MAX_RETRY_S + 8
 
 
-def test_a_removal_of_all_jobs_waits_as_well(bench: Bench, short: pytest.MonkeyPatch) -> None:
+def test_a_removal_of_all_jobs_waits_as_well(
+    bench: Bench, no_more_processes: pytest.MonkeyPatch
+) -> None:
     submit, removable = bench.ask(SUBMIT), bench.ask(ListRemovable())
     later(bench, 100)
-    short.undo()
+    no_more_processes.undo()
     later(bench, MAX_RETRY_S)
     bench.wait(submit, removable)
     assert bench.asked() == ["submit", "removable 0 False"]
 
 
-def test_nothing_is_asked_behind_the_end(bench: Bench, short: pytest.MonkeyPatch) -> None:
+def test_nothing_is_asked_behind_the_end(
+    bench: Bench, no_more_processes: pytest.MonkeyPatch
+) -> None:
     bench.ask(SUBMIT)
     bench.schedd.close()
-    short.undo()
+    no_more_processes.undo()
     assert bench.schedd.next_deadline() is None
     bench.schedd.deliver()
     assert bench.schedd._child is None
@@ -130,15 +134,15 @@ def test_a_process_that_can_not_be_watched_is_ended(
 
 
 def test_a_search_of_the_history_waits_and_is_not_given_up(
-    bench: Bench, short: pytest.MonkeyPatch
+    bench: Bench, no_more_processes: pytest.MonkeyPatch
 ) -> None:
     """A history that counts as empty could have a job that has ended run again."""
     bench.adapter.history = lambda: ENDED
-    short.undo()
+    no_more_processes.undo()
     bench.result(ListQueue())  # one process is there
     gc.collect()  # what earlier tests have left may be closed at any time
     before = os.listdir("/proc/self/fd")
-    short.setattr(os, "fork", _refuse)
+    no_more_processes.setattr(os, "fork", _refuse)
     answers = [bench.ask(ListQueue(history=True)) for _ in range(job_history.MAX_TRIES + 1)]
     for _ in answers:
         while bench.schedd.next_deadline() is None:
@@ -149,7 +153,7 @@ def test_a_search_of_the_history_waits_and_is_not_given_up(
     assert bench.adapter.warned[0] == (
         f"can't start a process to search the history: {REASON}; next try in 1 s"
     )
-    short.undo()
+    no_more_processes.undo()
     later(bench, MAX_RETRY_S)
     bench.wait(*answers)
     assert all(isinstance(found, Listing) and found.ended == ENDED for (found,) in answers)

@@ -9,11 +9,7 @@ import pytest
 
 from condor_pydagman import DagError, FileError, Place, check_dag, parse_dag, read_dag
 
-
-@pytest.fixture(autouse=True)
-def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("work_directory")
 
 
 def test_splices_and_includes_are_read_from_disk() -> None:
@@ -25,12 +21,12 @@ def test_splices_and_includes_are_read_from_disk() -> None:
     assert [splice.name for splice in dag.splices] == ["S"]
 
 
-def test_several_files_are_one_dag(directory: Path) -> None:
+def test_several_files_are_one_dag(work_directory: Path) -> None:
     Path("a.dag").write_text("JOB A a.sub\n")
     Path("b.dag").write_text("JOB A a.sub\n")
-    dag = read_dag(directory / "a.dag", "b.dag")
+    dag = read_dag(work_directory / "a.dag", "b.dag")
     assert list(dag) == ["0.A", "1.A"]
-    assert dag.files == (str(directory / "a.dag"), "b.dag")
+    assert dag.files == (str(work_directory / "a.dag"), "b.dag")
 
 
 def test_with_use_dag_dir_nodes_run_beside_their_file() -> None:

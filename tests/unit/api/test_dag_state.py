@@ -24,7 +24,7 @@ TABLE = status_lines(REPORT)
 
 
 @pytest.fixture(autouse=True)
-def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def dag_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     Path("t.dag").write_text("JOB A a.sub\n")
     return tmp_path
@@ -59,8 +59,8 @@ def test_a_removed_dag_whose_state_is_not_told() -> None:
     assert dag_status("t.dag").state is DagState.REMOVED
 
 
-def test_a_dag_that_was_never_started(directory: Path) -> None:
-    assert dag_status(directory / "t.dag") == DagStatus(DagState.NOT_STARTED, rescue=0)
+def test_a_dag_that_was_never_started(dag_directory: Path) -> None:
+    assert dag_status(dag_directory / "t.dag") == DagStatus(DagState.NOT_STARTED, rescue=0)
 
 
 @pytest.mark.parametrize("halted", [False, True])

@@ -17,7 +17,7 @@ from tests import locks
 
 
 @pytest.fixture(autouse=True)
-def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def dag_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("CONDOR_CONFIG", raising=False)
     Path("t.dag").write_text("JOB A a.sub\n")

@@ -13,7 +13,7 @@ DAG = "JOB A a\nJOB B b\nJOB C c\nFINAL F f\nRETRY B 3 DELAY 5\n"
 
 
 @pytest.fixture(autouse=True)
-def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def dag_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     Path("t.dag").write_text(DAG)
     return tmp_path

@@ -14,6 +14,9 @@ from condor_pydagman.cli.checker_options import parse_checker
 from condor_pydagman.cli.dag_checker import json_text, main
 from condor_pydagman.errors import UsageError
 
+pytestmark = pytest.mark.usefixtures("work_directory")
+
+
 DIAMOND = "JOB A a\nJOB B b\nJOB C c\nJOB D d\nPARENT A CHILD B C\nPARENT B C CHILD D\n"
 CYCLE = DIAMOND + "PARENT D CHILD B\n"
 
@@ -51,12 +54,6 @@ BAD_JSON = """\
 }
 ]
 """
-
-
-@pytest.fixture(autouse=True)
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def run(
@@ -126,10 +123,10 @@ def test_bytes_that_are_not_utf_8() -> None:
     assert json.loads(json_text({"a": "x\udcff"})) == {"a": "x\ufffd"}
 
 
-def test_use_dag_dir(capsys: pytest.CaptureFixture[str], place: Path) -> None:
-    (place / "d").mkdir()
-    (place / "d" / "s.dag").write_text("JOB X x\n")
-    (place / "d" / "t.dag").write_text("SPLICE S s.dag\n")
+def test_use_dag_dir(capsys: pytest.CaptureFixture[str], work_directory: Path) -> None:
+    (work_directory / "d").mkdir()
+    (work_directory / "d" / "s.dag").write_text("JOB X x\n")
+    (work_directory / "d" / "t.dag").write_text("SPLICE S s.dag\n")
     assert main(["d/t.dag"]) == 1
     assert main(["-UseDagDir", "d/t.dag"]) == 0
     assert run(capsys, DIAMOND, "-usedagdir")[0] == 0
@@ -249,9 +246,9 @@ def test_what_is_slow_to_load_is_not_loaded() -> None:
 
 
 @pytest.mark.parametrize("last", ["RETRY ALL_NODES 3", "VARS ALL_NODES a=1", "JOB Z z.sub DONE"])
-def test_remarks_among_many_simple_lines(last: str, place: Path) -> None:
+def test_remarks_among_many_simple_lines(last: str, work_directory: Path) -> None:
     jobs = "".join(f"# node {n}\nJOB N{n} a.sub\n" for n in range(40))
-    (place / "many.dag").write_text(f"# hello\n{jobs}{last}\n")
+    (work_directory / "many.dag").write_text(f"# hello\n{jobs}{last}\n")
     assert main(["many.dag"]) == 0
 
 

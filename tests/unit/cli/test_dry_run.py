@@ -29,7 +29,7 @@ PARENT A CHILD B C
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def dag_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "t.dag").write_text(DAG.replace('"D e"', "D"))
     (tmp_path / "a.sub").write_text("executable = /bin/true\nqueue 2\n")
@@ -60,15 +60,17 @@ def test_what_would_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Nothing was submitted. To run it: condor_pydagman run t.dag\n" in text
 
 
-def test_how_to_run_again_what_has_run(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (here / "t.dag.condor.sub").touch()
+def test_how_to_run_again_what_has_run(
+    dag_directory: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (dag_directory / "t.dag.condor.sub").touch()
     assert "To run it: condor_pydagman run -force t.dag\n" in said(capsys, "t.dag")
-    (here / "t.dag.rescue001").write_text("DONE A\n")
+    (dag_directory / "t.dag.rescue001").write_text("DONE A\n")
     assert "To run it: condor_pydagman run t.dag\n" in said(capsys, "t.dag")
 
 
-def test_what_a_rescue_file_skips(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (here / "t.dag.rescue002").write_text("DONE A\nDONE S\nDONE T\n")
+def test_what_a_rescue_file_skips(dag_directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (dag_directory / "t.dag.rescue002").write_text("DONE A\nDONE S\nDONE T\n")
     text = said(capsys, "--nodes", "t.dag")
     assert "It would begin with t.dag.rescue002: 4 node(s) are done and are skipped\n" in text
     assert "A: is done\nB: would run\n" in text
@@ -84,8 +86,8 @@ def test_part_of_a_dag(capsys: pytest.CaptureFixture[str]) -> None:
     assert (found["done"], found["left_out"], found["to_run"]) == (1, 3, ["B", "C", "F"])
 
 
-def test_nothing_is_left(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (here / "one.dag").write_text("JOB A a.sub DONE\n")
+def test_nothing_is_left(dag_directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (dag_directory / "one.dag").write_text("JOB A a.sub DONE\n")
     assert "Nothing would run: all nodes are done\n" in said(capsys, "one.dag")
 
 
@@ -96,8 +98,10 @@ def test_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert found["to_run"] == ["A", "B", "C", "S", "T", "F"]
 
 
-def test_a_submit_file_that_is_missing(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (here / "many.sub").unlink()
+def test_a_submit_file_that_is_missing(
+    dag_directory: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (dag_directory / "many.sub").unlink()
     text = said(capsys, "t.dag", code=1)
     assert "many.sub: 1 node(s), can't be read: No such file or directory\n" in text
     assert "To run: 6 node(s) with at least 4 job(s)" in text
@@ -105,8 +109,10 @@ def test_a_submit_file_that_is_missing(here: Path, capsys: pytest.CaptureFixture
 
 
 @pytest.mark.parametrize("line", ["include : touch ran |\nqueue", "queue x from touch ran |"])
-def test_no_command_is_run(here: Path, capsys: pytest.CaptureFixture[str], line: str) -> None:
-    (here / "many.sub").write_text(f"executable = /bin/true\n{line}\n")
+def test_no_command_is_run(
+    dag_directory: Path, capsys: pytest.CaptureFixture[str], line: str
+) -> None:
+    (dag_directory / "many.sub").write_text(f"executable = /bin/true\n{line}\n")
     text = said(capsys, "t.dag")
     assert "many.sub: 1 node(s), jobs not counted: to read it could run a command" in text
 
@@ -119,63 +125,65 @@ def test_no_command_is_run(here: Path, capsys: pytest.CaptureFixture[str], line:
     ],
 )
 def test_a_dag_that_dagman_would_refuse(
-    here: Path, capsys: pytest.CaptureFixture[str], dag: str, message: str
+    dag_directory: Path, capsys: pytest.CaptureFixture[str], dag: str, message: str
 ) -> None:
-    (here / "t.dag").write_text(dag)
+    (dag_directory / "t.dag").write_text(dag)
     assert pydagman.main(["dry-run", "t.dag"]) == 1
     assert message in capsys.readouterr().err
 
 
-def test_dags_in_each_other(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_dags_in_each_other(dag_directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Each is described once, though it may be part of itself."""
     for number in range(12):
         lines = [f"SUBDAG EXTERNAL S{node} {number + 1}.dag\n" for node in range(9)]
-        (here / f"{number}.dag").write_text("".join(lines))
+        (dag_directory / f"{number}.dag").write_text("".join(lines))
     text = said(capsys, "0.dag")
     assert text.count("9.dag, in more than 8 DAGs") == 9
     assert text.count("1.dag, as above") == 8
-    (here / "t.dag").write_text("SUBDAG EXTERNAL S t.dag\n")
+    (dag_directory / "t.dag").write_text("SUBDAG EXTERNAL S t.dag\n")
     assert "    t.dag, as above" in said(capsys, "t.dag")
 
 
-def test_data_nodes(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_data_nodes(dag_directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
     request = "dap_type = transfer\nsrc_url = http://h/$(file)\ndest_url = b\n"
-    (here / "in.dap").write_text(request)
-    (here / "wrong.dap").write_text(request.replace("dest_url", "dst_url"))
-    (here / "t.dag").write_text('DATA A in.dap\nVARS A file="x"\nDATA B a.sub\n')
+    (dag_directory / "in.dap").write_text(request)
+    (dag_directory / "wrong.dap").write_text(request.replace("dest_url", "dst_url"))
+    (dag_directory / "t.dag").write_text('DATA A in.dap\nVARS A file="x"\nDATA B a.sub\n')
     text = said(capsys, "t.dag")
     assert "in.dap: 1 node(s), 1 job(s)" in text
     assert "a.sub: 1 node(s), 2 job(s)" in text
-    (here / "t.dag").write_text("DATA A wrong.dap\n")
+    (dag_directory / "t.dag").write_text("DATA A wrong.dap\n")
     text = said(capsys, "t.dag", code=1)
     assert "wrong.dap: 1 node(s), can't be read: line 2: src_url: $(file) is not defined" in text
 
 
-def test_a_dag_that_is_fed(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (here / "f.dag").write_text("FEEDER BELOW 3 PROGRAM feed $FEEDING\n")
+def test_a_dag_that_is_fed(dag_directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (dag_directory / "f.dag").write_text("FEEDER BELOW 3 PROGRAM feed $FEEDING\n")
     text = said(capsys, "f.dag")
     assert text.startswith("f.dag: 0 node(s)\n")
     assert "FEEDER: feed $FEEDING would be run whenever fewer than 3 nodes are left" in text
     assert "Nothing would run" not in text
 
 
-def test_a_dag_that_grows(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_dag_that_grows(dag_directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
     dag = "JOB A a.sub\nJOB B a.sub\nSCATTER A l x-{item} a.sub\nEXTEND B m.dag\n"
-    (here / "t.dag").write_text(dag)
-    (here / "l").write_text("1\n2\n")
+    (dag_directory / "t.dag").write_text(dag)
+    (dag_directory / "l").write_text("1\n2\n")
     text = said(capsys, "t.dag")
     assert "SCATTER: node A would add 2 node(s) by l as it is now: x-1, x-2\n" in text
     assert "EXTEND: node B adds what is in m.dag, which is not there yet: that is known" in text
     growth = json.loads(said(capsys, "t.dag", "--json"))["growth"]
     assert [(one["node"], one["nodes"]) for one in growth] == [("A", 2), ("B", None)]
-    (here / "m.dag").write_text("JOB\n")
+    (dag_directory / "m.dag").write_text("JOB\n")
     assert "would fail, since m.dag as it is now is refused: m.dag:1 JOB: " in said(capsys, "t.dag")
 
 
 def test_nodes_of_which_nothing_has_changed(
-    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    dag_directory: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (here / "t.dag").write_text("JOB A a.sub\nJOB B a.sub\nPARENT A CHILD B\nCACHE ALL_NODES\n")
+    (dag_directory / "t.dag").write_text(
+        "JOB A a.sub\nJOB B a.sub\nPARENT A CHILD B\nCACHE ALL_NODES\n"
+    )
     text = said(capsys, "t.dag", "--nodes")
     assert "CACHE: A: to run: it has never been done\nCACHE: B: to run: its parent A runs" in text
     assert "A: would run: it has never been done\n" in text

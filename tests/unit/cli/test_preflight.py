@@ -22,7 +22,7 @@ OURS = os.path.join(os.path.dirname(sys.executable), "condor_dagman")
 
 
 @pytest.fixture(autouse=True)
-def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def dag_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A work directory with a DAG."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CONDOR_CONFIG", "ONLY_ENV")  # the check reads the configuration anew

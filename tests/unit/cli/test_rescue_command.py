@@ -25,7 +25,7 @@ RETRY B 2
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def rescue_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "t.dag").write_text("JOB A a.sub\nJOB B a.sub\nJOB C a.sub\n")
     (tmp_path / "t.dag.rescue001").write_text("DONE A\nDONE X\n")
@@ -62,34 +62,38 @@ def test_an_older_one_with_a_node_that_the_dag_does_not_have(
     assert "condor_pydagman run -DoRescueFrom 1 t.dag\n" in text
 
 
-def test_as_json(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_as_json(rescue_directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = json.loads(said(capsys, "t.dag", "--json"))
     assert found["numbers"] == [1, 3]
     assert (found["number"], found["nodes"], found["done"]) == (3, 3, ["A"])
     assert (found["failed"], found["retries"]) == (["B", "C d"], {"B": 2})
 
 
-def test_a_dag_that_has_changed_or_is_gone(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    os.utime(here / "t.dag")
-    os.utime(here / "t.dag.rescue003", (1, 1))
+def test_a_dag_that_has_changed_or_is_gone(
+    rescue_directory: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    os.utime(rescue_directory / "t.dag")
+    os.utime(rescue_directory / "t.dag.rescue003", (1, 1))
     assert "t.dag has been changed since" in said(capsys, "t.dag")
-    (here / "t.dag.dagman.out").touch()
-    (here / "t.dag").unlink()
+    (rescue_directory / "t.dag.dagman.out").touch()
+    (rescue_directory / "t.dag").unlink()
     assert "the DAG itself can't be read" in said(capsys, "t.dag")
 
 
-def test_bad_input(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_input(rescue_directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "t.dag has no rescue file 7; there are: 1, 3" in said(
         capsys, "t.dag", "--number", "7", code=1
     )
-    (here / "u.dag").write_text("JOB A a.sub\n")
+    (rescue_directory / "u.dag").write_text("JOB A a.sub\n")
     assert "u.dag has no rescue file: none is written until" in said(capsys, "u.dag", code=1)
-    (here / "t.dag.rescue003").write_text("JOB X x\n")
+    (rescue_directory / "t.dag.rescue003").write_text("JOB X x\n")
     assert "DONE, RETRY, PRIORITY" in said(capsys, "t.dag", code=1)
 
 
-def test_a_later_run_has_succeeded(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    logs = DagLogs(here)
+def test_a_later_run_has_succeeded(
+    rescue_directory: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logs = DagLogs(rescue_directory)
     logs.start()
     logs.end(0)
     # the rescue file is of that run: ABORT-DAG-ON with RETURN 0, or a FINAL node that succeeds

@@ -24,7 +24,7 @@ NO_SCHEDD = ["-schedd-address-file", "/nosuch/a", "-schedd-daemon-ad-file", "/no
 
 
 @pytest.fixture(autouse=True)
-def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def dag_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A work directory with a DAG, and the configuration as it was afterwards."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("CONDOR_CONFIG", raising=False)
@@ -78,7 +78,7 @@ def test_terse(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(capsys.readouterr().out.splitlines()) == 2
 
 
-def test_what_the_dag_and_the_options_add(directory: Path) -> None:
+def test_what_the_dag_and_the_options_add(dag_directory: Path) -> None:
     Path("c").write_text("DAGMAN_MANAGER_JOB_APPEND_GETENV = Q\nDAGMAN_DISABLE_PORT = true\n")
     Path("ins").write_text("  # mine\na = 1\\\n2\n")
     Path("t.dag").write_text('CONFIG c\nSET_JOB_ATTR b = "x"\nENV SET E=1\nENV GET G\nJOB A s\n')
@@ -89,7 +89,7 @@ def test_what_the_dag_and_the_options_add(directory: Path) -> None:
     assert written("getenv").endswith(",BEARER_TOKEN_FILE,F,G,Q")
     assert written("arguments").startswith('"-p 0 -f -l . ')
     assert written("environment").startswith(
-        f"\"D=a' 'b E=1 _CONDOR_DAGMAN_CONFIG_FILE={directory}/c _CONDOR_DAGMAN_LOG=t.dag."
+        f"\"D=a' 'b E=1 _CONDOR_DAGMAN_CONFIG_FILE={dag_directory}/c _CONDOR_DAGMAN_LOG=t.dag."
     )
 
 
@@ -223,13 +223,13 @@ def test_a_condor_dagman_that_cannot_run(
     assert not Path("t.dag.condor.sub").exists()
 
 
-def test_valgrind(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", str(directory))
+def test_valgrind(dag_directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(dag_directory))
     assert prepare("-valgrind", "t.dag") == 1
-    (directory / "valgrind").write_text("")
-    (directory / "valgrind").chmod(0o755)
+    (dag_directory / "valgrind").write_text("")
+    (dag_directory / "valgrind").chmod(0o755)
     assert prepare("-valgrind", "t.dag") == 0
-    assert written("executable") == f"{directory}/valgrind"
+    assert written("executable") == f"{dag_directory}/valgrind"
     words = "--tool=memcheck --leak-check=yes --show-reachable=yes /opt/condor_dagman -f -l . "
     assert written("arguments").startswith(f'"{words}')
 
@@ -285,7 +285,7 @@ def test_outfile_dir(capsys: pytest.CaptureFixture[str]) -> None:
     assert ": o//t.dag.dagman.out\n" in capsys.readouterr().out
 
 
-def test_lines_of_a_file(directory: Path) -> None:
+def test_lines_of_a_file(dag_directory: Path) -> None:
     Path("a").write_bytes(b"  x = 1\r\ny = 2 \\\n# no\n 3\n\n z\x0cz \nlast \\\n")
     assert prepare("-insert_sub_file", "a", "t.dag") == 0
     assert (

@@ -17,7 +17,7 @@ from condor_pydagman.placement.settings import Settings
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def transfer_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     settings = Settings(directory=str(tmp_path / "shared"), max_retries=0)
     monkeypatch.setattr(
@@ -31,26 +31,28 @@ def transfer(*words: str) -> int:
     return pydagman.main(["transfer", *words])
 
 
-def test_one_file(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_file(transfer_directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert transfer("--copy", "a", "b") == 0
-    assert (here / "b").read_text() == "content"
+    assert (transfer_directory / "b").read_text() == "content"
     said = capsys.readouterr().err.splitlines()
-    assert said[0].startswith(f"done: {here}/a -> {here}/b: 7 bytes, ")
+    assert said[0].startswith(f"done: {transfer_directory}/a -> {transfer_directory}/b: 7 bytes, ")
     assert said[1].startswith("1 placement done; 7 bytes")
-    (here / "d").mkdir()
+    (transfer_directory / "d").mkdir()
     assert transfer("--copy", "-q", "a", "d") == 0
-    assert (here / "d" / "a").exists()
+    assert (transfer_directory / "d" / "a").exists()
     assert transfer("--copy", "--if-exists", "fail", "a", "b") == 14
 
 
-def test_a_request_file_with_macros(here: Path) -> None:
-    (here / "sub").mkdir()
-    (here / "sub" / "x.dap").write_text("dap_type = transfer\nsrc_url = ../$(what)\ndest_url = c\n")
+def test_a_request_file_with_macros(transfer_directory: Path) -> None:
+    (transfer_directory / "sub").mkdir()
+    (transfer_directory / "sub" / "x.dap").write_text(
+        "dap_type = transfer\nsrc_url = ../$(what)\ndest_url = c\n"
+    )
     assert transfer("-D", "what=a", "sub/x.dap") == 0
-    assert (here / "sub" / "c").read_text() == "content"
+    assert (transfer_directory / "sub" / "c").read_text() == "content"
 
 
-def test_json(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json(transfer_directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert transfer("--json", "--copy", "a", "b") == 0
     (line,) = capsys.readouterr().out.splitlines()
     said = json.loads(line)
@@ -62,8 +64,8 @@ def test_json(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert said["fault"] == "missing"
 
 
-def test_a_wrong_request(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (here / "x.dap").write_text("dap_type = transfer\nsrc_ur = a\n")
+def test_a_wrong_request(transfer_directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (transfer_directory / "x.dap").write_text("dap_type = transfer\nsrc_ur = a\n")
     assert transfer("x.dap") == 10
     said = capsys.readouterr().err
     assert "x.dap:2:1:" in said
@@ -96,12 +98,15 @@ def test_wrong_words(
     assert message in capsys.readouterr().err
 
 
-def test_a_second_signal_does_not_wait_for_a_server(here: Path) -> None:
+def test_a_second_signal_does_not_wait_for_a_server(transfer_directory: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:  # it accepts, and says nothing
         url = f"http://127.0.0.1:{server.getsockname()[1]}/a"
         program = "import sys; from condor_pydagman.cli import pydagman; sys.exit(pydagman.main())"
         command = [sys.executable, "-c", program, "transfer", "--copy", url, "b"]
-        environment = {**os.environ, "_CONDOR_PYDAGMAN_PLACEMENT_DIR": str(here / "shared")}
+        environment = {
+            **os.environ,
+            "_CONDOR_PYDAGMAN_PLACEMENT_DIR": str(transfer_directory / "shared"),
+        }
         with subprocess.Popen(
             command, stderr=subprocess.PIPE, env=environment, text=True
         ) as running:

@@ -13,12 +13,17 @@ from condor_pydagman.daemon import desks
 from condor_pydagman.daemon.cache_desk import CacheDesk
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
-from condor_pydagman.graph.model import Cached, Dag
+from condor_pydagman.graph.model import Dag
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records.cache_store import HEAD, began_line
 from tests import make
 
-DAG = make.dag("A B C", cached={"A": Cached(), "B": Cached(True, ("x",)), "C": Cached()})
+DAG = make.dag("""
+    A B C
+    CACHE A
+    CACHE B CHECKSUM INPUTS x
+    CACHE C
+""")
 
 
 class Schedd:
@@ -71,8 +76,8 @@ def test_what_is_known_at_the_start(tmp_path: Path) -> None:
     paths = DagPaths(str(tmp_path / "x.dag"))
     file = Path(paths.cache)
     file.write_text(f"{HEAD}\n{began_line('A', 'r', {})}")
-    for more in ({"done": "A"}, {"conditions": {"B": "true"}}):
-        dag = make.dag("A B", cached={"A": Cached()}, **more)  # type: ignore[arg-type]
+    for more in ("DONE A", "RUN_IF B true"):
+        dag = make.dag(f"A B\nCACHE A\n{more}")
         known = desks.known_results(dag, paths)
         assert type(known) is dict  # read already
         assert known == {"A": "r"}

@@ -10,7 +10,6 @@ from condor_pydagman.daemon.condition_desk import ConditionDesk, refuse_bad_cond
 from condor_pydagman.daemon.desks import decides
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
-from condor_pydagman.graph.model import Published
 from condor_pydagman.graph.stepwise import at_once
 from tests import make
 
@@ -52,15 +51,15 @@ def test_files_are_read_in_the_directory_of_the_node() -> None:
 
 
 def test_what_htcondor_cannot_read_is_told_with_its_place() -> None:
-    dag = make.dag("A -> X", conditions={"X": "1 ; 2"})
+    dag = make.dag("A -> X\nRUN_IF X 1 ; 2")
     dag.places.enter("d.dag")
     dag.places.note_condition(dag.ids["X"], 5)
     assert at_once(refuse_bad_conditions(dag)).startswith("d.dag:5: RUN_IF of node X: 1 ; 2: ")
-    good = make.dag("A -> X", conditions={"X": "true"})
+    good = make.dag("A -> X\nRUN_IF X true")
     assert at_once(refuse_bad_conditions(good)) == ""
 
 
 def test_which_dags_decide() -> None:
     assert not decides(make.dag("A -> X"))
-    assert decides(make.dag("A -> X", conditions={"X": "true"}))
-    assert decides(make.dag("A -> X", published={"A": Published("a")}))
+    assert decides(make.dag("A -> X\nRUN_IF X true"))
+    assert decides(make.dag("A -> X\nPUBLISH A FILE a"))

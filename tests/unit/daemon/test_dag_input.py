@@ -15,11 +15,7 @@ from condor_pydagman.daemon.dag_input import CannotStart, read_dag
 from condor_pydagman.dagman_job.options import parse_dagman
 from condor_pydagman.graph.model import DONE, LEFT_OUT, Dag
 
-
-@pytest.fixture(autouse=True)
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("work_directory")
 
 
 def read(text: str, config: Config | None = None, words: Sequence[str] = ()) -> tuple[Dag, str]:

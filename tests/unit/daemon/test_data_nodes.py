@@ -26,7 +26,7 @@ REQUEST = "dap_type = transfer\nsrc_url = http://me:geheim@h/$(file)\ndest_url =
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def data_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(data_nodes, "lookup", lambda name: f"/{name}")
     said: list[str] = []
@@ -52,13 +52,13 @@ def order(tmp_path: Path) -> WorkOrder:
     return found
 
 
-def test_an_ordinary_submit_file_stays_one(run: Any, tmp_path: Path) -> None:
-    assert DataNodes(run).template(action(), "executable = a\nqueue\n") is None
+def test_an_ordinary_submit_file_stays_one(data_run: Any, tmp_path: Path) -> None:
+    assert DataNodes(data_run).template(action(), "executable = a\nqueue\n") is None
     assert not (tmp_path / "t.dag.placements").exists()
 
 
-def test_the_job_and_its_order(run: Any, tmp_path: Path) -> None:
-    template = DataNodes(run).template(action(2), REQUEST)
+def test_the_job_and_its_order(data_run: Any, tmp_path: Path) -> None:
+    template = DataNodes(data_run).template(action(2), REQUEST)
     assert template is not None
     ((text, queue),) = template.parts
     assert "universe = local" in text
@@ -79,36 +79,36 @@ def test_the_job_and_its_order(run: Any, tmp_path: Path) -> None:
     assert stat.S_IMODE(mode) == 0o700
 
 
-def test_a_wrong_request_is_said_with_its_place(run: Any) -> None:
+def test_a_wrong_request_is_said_with_its_place(data_run: Any) -> None:
     with pytest.raises(PoolError, match=r"in.dap:2: \$\(fil\) is not|src_url: \$\(fil\)") as error:
-        DataNodes(run).template(action(), REQUEST.replace("$(file)", "$(fil)"))
+        DataNodes(data_run).template(action(), REQUEST.replace("$(file)", "$(fil)"))
     assert not error.value.transient
     assert "did you mean $(file)?" in str(error.value)
-    assert any("^" in line for line in run.said)
-    assert not any("geheim" in line for line in run.said)
+    assert any("^" in line for line in data_run.said)
+    assert not any("geheim" in line for line in data_run.said)
 
 
-def test_notes_of_earlier_runs(run: Any, tmp_path: Path) -> None:
+def test_notes_of_earlier_runs(data_run: Any, tmp_path: Path) -> None:
     """Count in a rescue run, and after a restart."""
     directory = tmp_path / "t.dag.placements"
     for recovering, rescue_number, stays in ((False, 0, False), (True, 0, True), (False, 1, True)):
         directory.mkdir(exist_ok=True)
         (directory / "in.journal").write_text("")
-        run.recovering, run.rescue_number = recovering, rescue_number
-        DataNodes(run).template(action(), REQUEST)
+        data_run.recovering, data_run.rescue_number = recovering, rescue_number
+        DataNodes(data_run).template(action(), REQUEST)
         assert (directory / "in.journal").exists() is stays
 
 
-def test_a_directory_that_can_not_be_used(run: Any, tmp_path: Path) -> None:
+def test_a_directory_that_can_not_be_used(data_run: Any, tmp_path: Path) -> None:
     (tmp_path / "t.dag.placements").write_text("")
     with pytest.raises(FileError, match=r"t\.dag\.placements"):
-        DataNodes(run).template(action(), REQUEST)
+        DataNodes(data_run).template(action(), REQUEST)
 
 
-def test_a_wrong_knob(run: Any) -> None:
-    run.config = Config(placement_limits="x")
+def test_a_wrong_knob(data_run: Any) -> None:
+    data_run.config = Config(placement_limits="x")
     with pytest.raises(PoolError, match="PYDAGMAN_PLACEMENT_LIMITS"):
-        DataNodes(run).template(action(), REQUEST)
+        DataNodes(data_run).template(action(), REQUEST)
 
 
 def test_the_command_of_the_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

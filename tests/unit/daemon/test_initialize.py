@@ -14,7 +14,7 @@ from condor_pydagman.dagman_job.options import DagmanOptions
 
 
 @pytest.fixture(autouse=True)
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def dagman_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("_CONDOR_DAGMAN_LOG", "t.dag.dagman.out")
     monkeypatch.delenv("_CONDOR_DAGMAN_CONFIG_FILE", raising=False)
@@ -25,19 +25,21 @@ def said() -> str:
     return Path("t.dag.dagman.out").read_text()
 
 
-def test_the_log_is_where_the_environment_says(place: Path) -> None:
+def test_the_log_is_where_the_environment_says(dagman_directory: Path) -> None:
     out = initialize.open_log()
     out.flush()
-    assert out.path == str(place / "t.dag.dagman.out") == os.environ["_CONDOR_DAGMAN_LOG"]
+    assert (
+        out.path == str(dagman_directory / "t.dag.dagman.out") == os.environ["_CONDOR_DAGMAN_LOG"]
+    )
     assert f"PID = {os.getpid()}" in said()
     assert "** Log last touched time unavailable" in said()
 
 
 def test_a_dagman_started_by_hand_has_a_log_of_its_own(
-    place: Path, monkeypatch: pytest.MonkeyPatch
+    dagman_directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("_CONDOR_DAGMAN_LOG")
-    assert initialize.log_path() == str(place / initialize.DEFAULT_LOG)
+    assert initialize.log_path() == str(dagman_directory / initialize.DEFAULT_LOG)
 
 
 def test_a_log_that_was_there_says_when_it_was_written() -> None:
@@ -59,7 +61,7 @@ def test_the_command_line_goes_before_the_knobs(wanted: bool | None) -> None:
 
 
 @pytest.fixture
-def loaded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def loaded_files(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Files that knobs were read from."""
     files: list[str] = []
 
@@ -74,20 +76,20 @@ def loaded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_knobs_are_read_with_and_without_the_config_file_of_the_dag(
-    loaded: list[str], monkeypatch: pytest.MonkeyPatch
+    loaded_files: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("_CONDOR_DAGMAN_CONFIG_FILE", "t.config")
     out = initialize.open_log()
     settings = initialize.configure(DagmanOptions(), out)
     out.flush()
-    assert loaded == ["", "t.config"]
+    assert loaded_files == ["", "t.config"]
     assert settings.admin.max_jobs_submitted == 1
     assert "Using DAGMan config file: t.config" in said()
     assert "DAGMAN_MAX_JOBS_SUBMITTED setting: " in said()
 
 
 @pytest.mark.parametrize(("debug", "level"), [(None, 4), (6, 6), (-1, 0)])
-@pytest.mark.usefixtures("loaded")
+@pytest.mark.usefixtures("loaded_files")
 def test_verbosity(debug: int | None, level: int) -> None:
     out = initialize.open_log()
     initialize.configure(DagmanOptions(debug=debug), out)

@@ -19,20 +19,19 @@ from condor_pydagman.engine.inputs import (
     Shutdown,
 )
 from condor_pydagman.graph.model import StatusFile
-from condor_pydagman.vocabulary import EventKind, NodeKind
+from condor_pydagman.vocabulary import EventKind
 from tests import make
 from tests.unit.daemon.simulated_daemon import SimulatedDaemon
 
 SOON_S = 1.0  # seconds within which people are obeyed
-SCRIPTS = {"A": "script $NODE $RETRY"}
 
 
 def long_script() -> Any:
-    return make.dag("A -> B", pre=SCRIPTS)
+    return make.dag("A -> B\nSCRIPT PRE A script $NODE $RETRY")
 
 
 def with_final() -> Any:
-    return make.dag("A; B; F", kinds={"F": NodeKind.FINAL})
+    return make.dag("A; B\nFINAL F n.sub")
 
 
 def lasting(daemon: SimulatedDaemon) -> None:
@@ -238,7 +237,7 @@ def test_commands_are_obeyed_while_the_disk_is_full(wanted: inputs.Input) -> Non
 
 def with_a_pending_start() -> SimulatedDaemon:
     """The PRE script of B gets no process from second 5 to second 6.5; the job of A runs."""
-    daemon = SimulatedDaemon(lambda: make.dag("A; X -> B", pre={"B": SCRIPTS["A"]}))
+    daemon = SimulatedDaemon(lambda: make.dag("A; X -> B\nSCRIPT PRE B script $NODE $RETRY"))
     seconds = {"A": 5.5, "X": 5.0}
     daemon.outcomes.seconds = lambda node, retry: seconds.get(node)  # type: ignore[method-assign]
     daemon.faults(short_machine=1.0)
@@ -279,7 +278,7 @@ def test_a_script_starts_when_there_are_processes_again() -> None:
 
 def test_a_dagman_that_exits_for_a_restart_starts_no_pending_script() -> None:
     """Its end would be lost, and the next DAGMan would run it again."""
-    daemon = SimulatedDaemon(lambda: make.dag("A; B", pre=SCRIPTS))
+    daemon = SimulatedDaemon(lambda: make.dag("A; B\nSCRIPT PRE A script $NODE $RETRY"))
     lasting(daemon)
     daemon.faults(short_machine=1.0)
     daemon.at(0.4, lambda: daemon.faults(short_machine=0.0))
@@ -292,7 +291,7 @@ def test_a_dagman_that_exits_for_a_restart_starts_no_pending_script() -> None:
 
 
 def test_the_final_node_follows_scripts_that_were_killed_before_they_started() -> None:
-    build = lambda: make.dag("A; F", pre=SCRIPTS, kinds={"F": NodeKind.FINAL})  # noqa: E731
+    build = lambda: make.dag("A\nFINAL F n.sub\nSCRIPT PRE A script $NODE $RETRY")  # noqa: E731
     daemon = SimulatedDaemon(build)
     daemon.faults(short_machine=1.0)
     daemon.input_at(0.5, DagRemoved())
@@ -302,7 +301,7 @@ def test_the_final_node_follows_scripts_that_were_killed_before_they_started() -
 
 
 def test_job_events_are_handled_while_the_disk_is_full() -> None:
-    daemon = SimulatedDaemon(lambda: make.dag("A; B", pre=SCRIPTS))
+    daemon = SimulatedDaemon(lambda: make.dag("A; B\nSCRIPT PRE A script $NODE $RETRY"))
     daemon.world._full_until = 50.0
     assert daemon.run_to_end() == 0
     ends = [
@@ -314,7 +313,7 @@ def test_job_events_are_handled_while_the_disk_is_full() -> None:
 
 def test_nothing_is_submitted_after_the_removal_of_all_jobs() -> None:
     """B waits for a full disk when condor_rm comes; the disk has room again before the end."""
-    daemon = SimulatedDaemon(lambda: make.dag("A; B; C", pre=SCRIPTS))
+    daemon = SimulatedDaemon(lambda: make.dag("A; B; C\nSCRIPT PRE A script $NODE $RETRY"))
     lasting(daemon)
     daemon.outcomes.common_input = lambda node: True  # type: ignore[method-assign]
     daemon.world._full_until = 30.0
@@ -370,7 +369,7 @@ def test_an_existing_halt_file_halts_before_the_dag_begins() -> None:
 
 
 def test_the_engine_is_woken_at_its_deadline() -> None:
-    daemon = SimulatedDaemon(lambda: make.dag("A", retries={"A": make.Retry(1, delay=100)}))
+    daemon = SimulatedDaemon(lambda: make.dag("A\nRETRY A 1 DELAY 100"))
     daemon.outcomes.code = 1
     assert daemon.run_to_end() == 1
     submits = [time for time, request in daemon.asked if isinstance(request, ask.Submit)]
@@ -462,7 +461,7 @@ def test_an_edit_that_is_obeyed_is_not_written_back() -> None:
 
 def test_the_last_status_file_stays_while_the_schedd_is_slow_to_hear_of_the_end() -> None:
     def nothing_to_do() -> Any:
-        made = make.dag("A", done="A")
+        made = make.dag("A\nDONE A")
         made.status_file = StatusFile("t.status", interval=1)
         return made
 

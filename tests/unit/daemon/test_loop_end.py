@@ -10,8 +10,7 @@ from condor_pydagman.adapters import schedd_requests as ask
 from condor_pydagman.config import Config
 from condor_pydagman.daemon import loop
 from condor_pydagman.engine.inputs import DagRemoved, Shutdown
-from condor_pydagman.graph.model import Abort, StatusFile, Timeout
-from condor_pydagman.vocabulary import NodeKind
+from condor_pydagman.graph.model import StatusFile
 from tests import make
 from tests.unit.daemon.simulated_daemon import SimulatedDaemon
 
@@ -39,7 +38,7 @@ def test_a_dagman_that_leaves_between_the_requests_of_a_removal_does_not_end_it(
     """Its successor does: the log says why."""
 
     def with_timeout() -> Any:
-        return make.dag("A", timeouts={"A": Timeout(total=60)})
+        return make.dag("A\nTIMEOUT A TOTAL 60")
 
     daemon = SimulatedDaemon(with_timeout, seed=seed)
     running_for(daemon, 1e6)
@@ -51,7 +50,7 @@ def test_a_dagman_that_leaves_between_the_requests_of_a_removal_does_not_end_it(
 
 
 def aborted_with_final() -> Any:
-    return make.dag("A; B; F", kinds={"F": NodeKind.FINAL}, aborts={"A": Abort(7, 1)})
+    return make.dag("A; B\nFINAL F n.sub\nABORT-DAG-ON A 7 RETURN 1")
 
 
 def ends_of_a(daemon: SimulatedDaemon) -> None:

@@ -23,7 +23,7 @@ OWN = ("-Dag", "out.dag", "-dagman", "/d/condor_dagman", "-AutoRescue", "1")
 
 
 @pytest.fixture(autouse=True)
-def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def dag_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("CONDOR_CONFIG", raising=False)
     Path("in.dag").write_text("JOB A a.sub\n")
@@ -94,14 +94,16 @@ def test_force_is_for_the_first_try() -> None:
     assert not Path("in.dag.rescue001").exists()
 
 
-def test_the_submit_file_is_in_the_nodes_directory(directory: Path) -> None:
+def test_the_submit_file_is_in_the_nodes_directory(dag_directory: Path) -> None:
     Path("d").mkdir()
     Path("d/x.dag").write_text("CONFIG c\n")
     Path("d/c").write_text("DAGMAN_DISABLE_PORT = True\n")
     make(file="x.dag", directory="d")
-    assert os.getcwd() == str(directory)
+    assert os.getcwd() == str(dag_directory)
     assert words("d/x.dag")[:2] == ["-p", "0"]
-    assert f"_CONDOR_DAGMAN_CONFIG_FILE={directory}/d/c " in Path("d/x.dag.condor.sub").read_text()
+    assert (
+        f"_CONDOR_DAGMAN_CONFIG_FILE={dag_directory}/d/c " in Path("d/x.dag.condor.sub").read_text()
+    )
 
 
 def test_the_config_file_of_the_dag_does_not_apply_to_a_sub_dag() -> None:

@@ -10,11 +10,7 @@ from condor_pydagman.dagman_job.dagman_submit_file import environment, find_dagm
 from condor_pydagman.dagman_job.options import SubmitOptions
 from condor_pydagman.errors import FileError, UsageError
 
-
-@pytest.fixture(autouse=True)
-def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("work_directory")
 
 
 def test_imported_variables_never_win() -> None:
@@ -53,19 +49,19 @@ def program(path: Path) -> str:
     return str(path)
 
 
-def test_find_dagman_beside_the_program_before_path(directory: Path) -> None:
-    mine = program(directory / "bin" / "condor_dagman")
-    program(directory / "path" / "condor_dagman")
-    link = directory / "link"
-    link.symlink_to(directory / "bin" / "condor_submit_dag")
-    assert find_dagman(str(link), str(directory / "path")) == mine
+def test_find_dagman_beside_the_program_before_path(work_directory: Path) -> None:
+    mine = program(work_directory / "bin" / "condor_dagman")
+    program(work_directory / "path" / "condor_dagman")
+    link = work_directory / "link"
+    link.symlink_to(work_directory / "bin" / "condor_submit_dag")
+    assert find_dagman(str(link), str(work_directory / "path")) == mine
 
 
-def test_find_dagman_on_path(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.executable", str(directory / "python"))
-    found = program(directory / "b" / "condor_dagman")
-    (directory / "a").mkdir()
-    (directory / "a" / "condor_dagman").touch()  # not executable
-    assert find_dagman("/nosuch/x", f"{directory}/a::{directory}/b") == found
+def test_find_dagman_on_path(work_directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.executable", str(work_directory / "python"))
+    found = program(work_directory / "b" / "condor_dagman")
+    (work_directory / "a").mkdir()
+    (work_directory / "a" / "condor_dagman").touch()  # not executable
+    assert find_dagman("/nosuch/x", f"{work_directory}/a::{work_directory}/b") == found
     with pytest.raises(FileError, match="Failed to locate condor_dagman executable in PATH"):
         find_dagman("/nosuch/x", "")

@@ -14,28 +14,28 @@ OPTIONS = SubmitOptions(dag_files=("t.dag",))
 
 
 @pytest.fixture(autouse=True)
-def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def dag_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     Path("t.dag").write_text("JOB A a.sub\n")
     return tmp_path
 
 
-def test_manager_commands_of_several_files(directory: Path) -> None:
+def test_manager_commands_of_several_files(dag_directory: Path) -> None:
     Path("t.dag").write_text("CONFIG c\nSET_JOB_ATTR a = 3\nENV SET A=1\nENV GET x,y z\nJOB A s\n")
     Path("u.dag").write_text("set_job_attr b = 4\nENV SET B=2\nCONFIG c\n")
     facts = read_dag_files(OPTIONS._replace(dag_files=("t.dag", "u.dag")))
-    assert facts.config_file == f"{directory}/c"
+    assert facts.config_file == f"{dag_directory}/c"
     assert facts.job_attributes == ("a = 3", "b = 4")
     assert facts.insert_env == ("A=1", "B=2")
     assert facts.include_env == ("x,y,z",)
 
 
-def test_config_is_relative_to_the_dag_with_usedagdir(directory: Path) -> None:
+def test_config_is_relative_to_the_dag_with_usedagdir(dag_directory: Path) -> None:
     Path("d").mkdir()
     Path("d/t.dag").write_text("CONFIG c\n")
     options = OPTIONS._replace(dag_files=("d/t.dag",))
-    assert read_dag_files(options).config_file == f"{directory}/c"
-    assert read_dag_files(options._replace(use_dag_dir=True)).config_file == f"{directory}/d/c"
+    assert read_dag_files(options).config_file == f"{dag_directory}/c"
+    assert read_dag_files(options._replace(use_dag_dir=True)).config_file == f"{dag_directory}/d/c"
 
 
 def test_config_files_that_disagree() -> None:
@@ -49,8 +49,8 @@ def test_config_files_that_disagree() -> None:
         read_dag_files(OPTIONS)
 
 
-def test_config_of_the_command_line_alone(directory: Path) -> None:
-    assert read_dag_files(OPTIONS._replace(config="c")).config_file == f"{directory}/c"
+def test_config_of_the_command_line_alone(dag_directory: Path) -> None:
+    assert read_dag_files(OPTIONS._replace(config="c")).config_file == f"{dag_directory}/c"
     assert read_dag_files(OPTIONS).config_file == ""
 
 

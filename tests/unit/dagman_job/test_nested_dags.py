@@ -18,7 +18,7 @@ FAILED = "Recursive submit(s) failed; exiting without attempting top-level submi
 
 
 @pytest.fixture(autouse=True)
-def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def restored_knobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("CONDOR_CONFIG", raising=False)
     yield tmp_path

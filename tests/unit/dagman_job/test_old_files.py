@@ -18,7 +18,7 @@ OPTIONS = SubmitOptions(dag_files=("t.dag",), auto_rescue=1)
 
 
 @pytest.fixture(autouse=True)
-def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def dag_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     Path("t.dag").write_text("JOB A a.sub\n")
     return tmp_path

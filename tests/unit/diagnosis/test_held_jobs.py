@@ -1,8 +1,9 @@
-"""Jobs on hold."""
+"""Jobs on hold, and HoldReasonCode."""
 
 from __future__ import annotations
 
-from condor_pydagman.diagnosis.held_jobs import held_job_findings
+from condor_pydagman.diagnosis.held_jobs import held_job_findings, hold_advice
+from condor_pydagman.diagnosis.hold_codes import HOLD_CODES, hold_code
 from condor_pydagman.diagnosis.known_facts import HELD, IDLE, QueuedJob
 from condor_pydagman.trace.run_history import DagState
 from condor_pydagman.vocabulary import NodeStatus
@@ -43,3 +44,14 @@ def test_the_schedd_knows_better() -> None:
         "Release them: condor_release -constraint 'DAGManJobId == 3 && HoldReasonCode == 1'",
     )
     assert "see the reason (HoldReasonCode 999)" in other.sentence
+
+
+# HoldReasonCode.
+
+
+def test_each_code_has_a_meaning_and_advice_that_names_the_jobs() -> None:
+    for code, known in HOLD_CODES.items():
+        assert known.meaning and not known.meaning.endswith(".")
+        assert "condor_release 7.0" in hold_advice(code, "7.0")[-1]
+        assert not known.advice or known.advice.endswith((".", "?"))
+    assert hold_code(12345).meaning == "see the reason"

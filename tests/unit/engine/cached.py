@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
@@ -109,9 +109,9 @@ class Caching(Steered):
         return states
 
 
-def all_cached(text: str, *, but: str = "", **more: Any) -> Dag:
+def all_cached(text: str, *, but: str = "") -> Dag:
     """A DAG of which all nodes have a CACHE command, `but` some."""
-    dag = make.dag(text, **more)
+    dag = make.dag(text)
     dag.cached = {n: Cached() for n, name in enumerate(dag.names) if name not in but.split()}
     return dag
 

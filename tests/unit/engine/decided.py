@@ -71,9 +71,9 @@ def _of(actions: list[do.Action], kind: type) -> list[Any]:
     return [action for action in actions if isinstance(action, kind)]
 
 
-def decided(text: str, **more: Any) -> Decided:
-    """A DAG that has begun; arguments as of `make.dag`."""
-    harness = Decided(make.dag(text, **more), QUIET)
+def decided(text: str) -> Decided:
+    """A DAG that has begun; `text` is as of `make.dag`."""
+    harness = Decided(make.dag(text), QUIET)
     harness.files = {}
     harness.begin()
     harness.settle()

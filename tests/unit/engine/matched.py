@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.site_states import CLAIMING, GroupState
+from condor_pydagman.graph.model import Dag
 from condor_pydagman.sites.choice import Offer, Room, choose
 from tests import make
 from tests.make import QUIET
@@ -76,9 +75,9 @@ class Matched(make.EngineHarness):
         )
 
 
-def matched(of: Any, rooms: str = "s:9", **more: Any) -> Matched:
+def matched(of: Dag | str, rooms: str = "s:9") -> Matched:
     """A DAG that has begun; `rooms` are sites with the number of their places."""
-    harness = Matched(make.dag(of, **more) if isinstance(of, str) else of, QUIET)
+    harness = Matched(of, QUIET)
     harness.rooms = {
         site: int(most) for site, _, most in (word.partition(":") for word in rooms.split())
     }

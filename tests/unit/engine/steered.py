@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.node_states import State
+from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import NodeCommand
 from tests import make
 from tests.make import QUIET
@@ -50,7 +49,7 @@ class Steered(make.EngineHarness):
         return other.states()
 
 
-def steered(of: Any, **more: Any) -> Steered:
-    harness = Steered(make.dag(of, **more) if isinstance(of, str) else of, QUIET)
+def steered(of: Dag | str) -> Steered:
+    harness = Steered(of, QUIET)
     harness.begin()
     return harness

@@ -1,47 +1,47 @@
-"""BRAKE: when it acts, what it does, how it is taken back, and that a restart knows all of it."""
+"""BRAKE: what it counts, when it acts, what it does, how it is taken back, and a restart."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Union
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.brake import HOLD_AGAIN_S
-from condor_pydagman.engine.brake_records import HOLD_WORDS
+from condor_pydagman.engine.brake_counts import BrakeCount, Exceeded, Key, why
+from condor_pydagman.engine.brake_records import HOLD_WORDS, Brakes
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_settings import NodeSettings, settings_text
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.run_records import CONFIRM_TIMEOUT_S
-from condor_pydagman.graph.model import Brake, Retry
-from condor_pydagman.sites.policy import SitePolicy
+from condor_pydagman.graph.model import Brake
 from condor_pydagman.vocabulary import (
     RETURN_SUBMIT_FAILED,
     DagStatus,
     EventKind,
     JournalRecord,
     NodeCommand,
-    NodeKind,
 )
 from tests import make
 from tests.make import QUIET
 
 NAMES = "A B C D E"
-TWO = Brake("sick", 1)
-EXIT = Brake("sick", 1, alike="EXIT_CODE")
-HELD = Brake("sick", 1, alike="HOLD_REASON")
+TWO = "BRAKE sick 1 HALT"
+EXIT = "BRAKE sick 1 ALIKE EXIT_CODE HALT"
+HELD = "BRAKE sick 1 ALIKE HOLD_REASON HALT"
 
 
-def fresh(*brakes: Brake, text: str = NAMES, **more: Any) -> make.EngineHarness:
-    dag = make.dag(text, **more)
-    dag.brakes = list(brakes)
-    return make.EngineHarness(dag, QUIET)
+def fresh(brakes: str, text: str = NAMES) -> make.EngineHarness:
+    """A DAG with these BRAKE commands."""
+    return make.EngineHarness(f"{text}\n{brakes}", QUIET)
 
 
-def running(*brakes: Brake, text: str = NAMES, **more: Any) -> make.EngineHarness:
+def running(brakes: str, text: str = NAMES) -> make.EngineHarness:
     """Nodes of which each has a job: A has cluster 1, and so on."""
-    harness = fresh(*brakes, text=text, **more).begin()
+    harness = fresh(brakes, text).begin()
     dag = harness.dag
     for number, name in enumerate(dag.names, 1):
         if harness.state(name) in (State.SUBMITTING, State.READY):
@@ -63,13 +63,13 @@ def held(cluster: int, code: int = 34, reason: str = "memory") -> LogEvent:
     return make.of_job(EventKind.JOB_HELD, cluster, text=reason)._replace(value=code)
 
 
-def why(harness: make.EngineHarness) -> str:
+def reason(harness: make.EngineHarness) -> str:
     return harness.engine.report().halts.brake or ""
 
 
-def braked(*brakes: Brake, **more: Any) -> make.EngineHarness:
+def braked(brakes: str) -> make.EngineHarness:
     """A and B have failed, and the brake acts."""
-    harness = running(*brakes, **more)
+    harness = running(brakes)
     fail(harness, 1, 2)
     harness.read_back()
     return harness
@@ -84,14 +84,14 @@ def test_it_acts_when_its_record_has_been_read() -> None:
     assert not harness.engine.report().halts.halted
     harness.read_back()
     assert harness.engine.report().dag_status is DagStatus.HALTED
-    assert why(harness) == "sick: 2 nodes failed, more than 1: A, B"
+    assert reason(harness) == "sick: 2 nodes failed, more than 1: A, B"
     assert harness.said("Halt reason: brake sick: 2 nodes failed")
     fail(harness, 3, 4)
     assert len(records(harness)) == 1
 
 
 def test_nothing_starts_while_its_record_is_on_its_way() -> None:
-    harness = running(Brake("b", 0), text="A -> B; C", retries={"C": 3})
+    harness = running("BRAKE b 0 HALT", text="A -> B; C\nRETRY C 3")
     fail(harness, 3)
     harness.tell(make.terminated(1))
     assert not harness.submits()
@@ -108,7 +108,7 @@ def test_a_record_that_is_lost_is_written_again() -> None:
     first, second = records(harness)
     assert first == second
     harness.tell(*harness.echo([first, second]))
-    assert why(harness)
+    assert reason(harness)
     assert len(records(harness)) == 2
 
 
@@ -119,12 +119,12 @@ def test_a_record_that_is_lost_is_written_again() -> None:
         (EXIT, (1, 1), True),
         (EXIT, (-9, -9), True),
         (TWO, (1, -9), True),
-        (Brake("b", 40, percent=True), (1, 1), False),
-        (Brake("b", 39, percent=True), (1, 1), True),
-        (Brake("b", 1, last=3), (1, 0, 1), True),
-        (Brake("b", 1, last=2), (1, 0, 1), False),
-        (Brake("b", 60, percent=True, last=3), (1, 1), False),
-        (Brake("b", 60, percent=True, last=3), (1, 1, 0), True),
+        ("BRAKE b 40% HALT", (1, 1), False),
+        ("BRAKE b 39% HALT", (1, 1), True),
+        ("BRAKE b 1 OF 3 HALT", (1, 0, 1), True),
+        ("BRAKE b 1 OF 2 HALT", (1, 0, 1), False),
+        ("BRAKE b 60% OF 3 HALT", (1, 1), False),
+        ("BRAKE b 60% OF 3 HALT", (1, 1, 0), True),
     ],
 )
 def test_what_is_counted(brake: Brake, values: tuple[int, ...], acts: bool) -> None:
@@ -132,12 +132,12 @@ def test_what_is_counted(brake: Brake, values: tuple[int, ...], acts: bool) -> N
     for cluster, value in enumerate(values, 1):
         fail(harness, cluster, value=value)
     harness.read_back()
-    assert bool(why(harness)) is acts
-    assert why(harness.same_replay()) == why(harness)
+    assert bool(reason(harness)) is acts
+    assert reason(harness.same_replay()) == reason(harness)
 
 
 def test_retries_count_and_each_node_once() -> None:
-    harness = running(TWO, text="A B", retries={"A": Retry(9), "B": Retry(9)})
+    harness = running(TWO, text="A B\nRETRY ALL_NODES 9")
     fail(harness, 1)
     for cluster in (11, 12, 13):
         harness.run_node("A", cluster, 1)
@@ -148,8 +148,8 @@ def test_retries_count_and_each_node_once() -> None:
 
 
 def test_a_category() -> None:
-    brake = Brake("b", 1, category="big")
-    harness = running(brake, categories={"A": "big", "B": "big", "C": "big"})
+    brake = "BRAKE b 1 CATEGORY big HALT"
+    harness = running(brake, text=f"{NAMES}\nCATEGORY A big\nCATEGORY B big\nCATEGORY C big")
     fail(harness, 4, 5, 1)
     assert not records(harness)
     fail(harness, 2)
@@ -157,8 +157,8 @@ def test_a_category() -> None:
 
 
 def test_a_category_that_a_person_has_set() -> None:
-    brake = Brake("b", 0, category="big")
-    harness = running(brake, text="A -> B; C", categories={"C": "big"}, limits={"big": 9})
+    brake = "BRAKE b 0 CATEGORY big HALT"
+    harness = running(brake, text="A -> B; C\nCATEGORY C big\nMAXJOBS big 9")
     wanted = settings_text(NodeSettings(category="big"))
     harness.tell(inputs.NodesSteered(1, NodeCommand.SET, [1], "ann", wanted))
     harness.read_back()
@@ -168,10 +168,9 @@ def test_a_category_that_a_person_has_set() -> None:
 
 
 def test_a_site() -> None:
-    brake = Brake("b", 1, alike="SITE")
-    groups = {"g": "A B", "h": "C"}
-    policies = dict.fromkeys(groups, SitePolicy())
-    harness = fresh(brake, text="A B C D", groups=groups, policies=policies).begin()
+    brake = "BRAKE b 1 ALIKE SITE HALT"
+    groups = "SITE_GROUP g NODES A B\nSITE_GROUP h NODES C"
+    harness = fresh(brake, text=f"A B C D\n{groups}").begin()
     claims = [inputs.SiteClaim(0, "north", ""), inputs.SiteClaim(1, "south", "")]
     harness.tell(inputs.SitesMatched(claims, ["north", "south"]))
     harness.read_back()
@@ -188,12 +187,12 @@ def test_submissions_that_fail_count() -> None:
     for node in (0, 1):
         harness.tell(inputs.SubmitFailed(node, "no such user", permanent=True))
         harness.read_back()
-    assert "2 nodes could not be submitted" in why(harness)
+    assert "2 nodes could not be submitted" in reason(harness)
     assert harness.engine.run.nodes.values[0] == RETURN_SUBMIT_FAILED
 
 
 def test_what_a_person_has_cancelled_does_not_count() -> None:
-    harness = running(Brake("b", 0))
+    harness = running("BRAKE b 0 HALT")
     harness.tell(inputs.NodesSteered(1, NodeCommand.CANCEL, [0], "ann"))
     harness.read_back()
     harness.tell(make.of_job(EventKind.JOB_ABORTED, 1))
@@ -202,7 +201,7 @@ def test_what_a_person_has_cancelled_does_not_count() -> None:
 
 
 def test_nodes_that_are_not_ordinary_do_not_count() -> None:
-    harness = running(Brake("b", 0), text="A; S", kinds={"S": NodeKind.SERVICE})
+    harness = running("BRAKE b 0 HALT", text="A\nSERVICE S n.sub")
     fail(harness, 2)
     assert not records(harness)
 
@@ -214,7 +213,7 @@ def test_jobs_that_are_held_alike() -> None:
     harness.tell(make.of_job(EventKind.JOB_RELEASED, 3), held(3))
     assert "HoldReasonCode 34" in records(harness)[0].text
     harness.read_back()
-    assert why(harness.same_replay()) == why(harness) != ""
+    assert reason(harness.same_replay()) == reason(harness) != ""
 
 
 # Resume.
@@ -234,7 +233,7 @@ def test_a_resume_takes_it_back_and_counting_begins_anew() -> None:
     fail(harness, 4)
     assert records(harness)[-1].text.startswith("1 HALT sick: 2 nodes failed, more than 1: C, D")
     harness.read_back()
-    assert why(harness)
+    assert reason(harness)
 
 
 def test_a_halt_file_that_vanishes_does_not_take_it_back() -> None:
@@ -270,7 +269,7 @@ def test_a_resume_before_the_record_has_been_read_comes_after_it() -> None:
     harness.tell(inputs.Resume())
     first, second = records(harness)
     harness.tell(*harness.echo([first]))
-    assert why(harness)
+    assert reason(harness)
     harness.tell(*harness.echo([second, first]))  # a double of before the resume changes nothing
     assert not harness.engine.report().halts.halted
     assert not harness.engine.run.brakes.awaited
@@ -307,9 +306,9 @@ def test_a_restart_between_any_two_events_comes_to_the_same() -> None:
         kinds = [one.record for one in log[:end] if one.record is not None]
         failed = sum(one.kind == EventKind.JOB_TERMINATED for one in log[:end])
         off = JournalRecord.BRAKES_OFF in kinds
-        assert bool(why(other)) is (failed >= (4 if off else 2))
+        assert bool(reason(other)) is (failed >= (4 if off else 2))
         assert len(records(other)) == int(
-            bool(why(other)) and kinds.count(JournalRecord.BRAKED) < 1 + off
+            bool(reason(other)) and kinds.count(JournalRecord.BRAKED) < 1 + off
         )
 
 
@@ -332,7 +331,7 @@ def test_a_record_of_a_brake_that_is_gone_is_ignored() -> None:
 
 
 def test_abort_ends_the_dag_as_abort_dag_on_does() -> None:
-    harness = running(TWO._replace(effect="ABORT"), text=f"{NAMES}; F", kinds={"F": NodeKind.FINAL})
+    harness = running("BRAKE sick 1 ABORT", text="A B C D E\nFINAL F n.sub")
     fail(harness, 1, 2)
     harness.read_back()
     assert harness.ever(do.WriteRescue)
@@ -346,7 +345,7 @@ def test_abort_ends_the_dag_as_abort_dag_on_does() -> None:
 
 
 def test_abort_without_a_final_node() -> None:
-    harness = braked(TWO._replace(effect="ABORT"))
+    harness = braked("BRAKE sick 1 ABORT")
     (end,) = harness.asked(do.Exit)
     assert end.code == 1
     restarted = harness.restart()
@@ -355,7 +354,7 @@ def test_abort_without_a_final_node() -> None:
 
 
 def test_hold_puts_jobs_in_the_queue_on_hold() -> None:
-    harness = braked(TWO._replace(effect="HOLD"))
+    harness = braked("BRAKE sick 1 HOLD")
     asked = harness.asked(do.HoldJobs)
     assert [(one.cluster, one.release) for one in asked] == [(3, False), (4, False), (5, False)]
     reason = asked[0].reason
@@ -376,7 +375,7 @@ def test_hold_puts_jobs_in_the_queue_on_hold() -> None:
 
 
 def test_what_others_have_held_stays_so() -> None:
-    harness = running(TWO._replace(effect="HOLD"))
+    harness = running("BRAKE sick 1 HOLD")
     harness.tell(held(3))
     fail(harness, 1, 2)
     harness.read_back()
@@ -387,7 +386,7 @@ def test_what_others_have_held_stays_so() -> None:
 
 
 def test_a_job_that_comes_into_the_queue_later_is_held_as_well() -> None:
-    harness = fresh(TWO._replace(effect="HOLD"), text="A B C").begin()
+    harness = fresh("BRAKE sick 1 HOLD", text="A B C").begin()
     harness.run_node("A", 1, 1)
     harness.run_node("B", 2, 1)
     harness.read_back()
@@ -397,7 +396,7 @@ def test_a_job_that_comes_into_the_queue_later_is_held_as_well() -> None:
 
 
 def test_a_hold_that_comes_too_late_is_released() -> None:
-    harness = braked(TWO._replace(effect="HOLD"))
+    harness = braked("BRAKE sick 1 HOLD")
     reason = harness.asked(do.HoldJobs)[0].reason
     harness.tell(inputs.Resume())
     harness.read_back()
@@ -406,7 +405,7 @@ def test_a_hold_that_comes_too_late_is_released() -> None:
 
 
 def test_a_restart_goes_on_to_hold_jobs() -> None:
-    harness = braked(TWO._replace(effect="HOLD"))
+    harness = braked("BRAKE sick 1 HOLD")
     harness.tell(held(3, 1, harness.asked(do.HoldJobs)[0].reason))
     harness.tell(make.of_job(EventKind.JOB_RELEASED, 3))
     other = harness.restart()
@@ -414,9 +413,9 @@ def test_a_restart_goes_on_to_hold_jobs() -> None:
 
 
 def test_another_brake_may_act_after_the_first() -> None:
-    more = Brake("worse", 2, effect="ABORT")
-    harness = braked(TWO, more)
-    assert why(harness)
+    more = "BRAKE worse 2 ABORT"
+    harness = braked(f"{TWO}\n{more}")
+    assert reason(harness)
     fail(harness, 3)
     harness.read_back()
     assert harness.asked(do.Exit)
@@ -430,3 +429,179 @@ def test_a_dag_that_is_halted_ends_when_nothing_is_left() -> None:
     assert harness.state("E") is State.READY
     harness.wait(3)
     assert harness.asked(do.Exit)
+
+
+# What is known of brakes: which runs and holds each counts, and which jobs it has put on hold.
+
+
+def brakes(*of: Brake) -> Brakes:
+    dag = make.dag("A B C S\nSERVICE S n.sub\nCATEGORY A big")
+    dag.brakes = list(of)
+    return Brakes(dag)
+
+
+def test_a_dag_without_brakes() -> None:
+    assert not brakes()
+
+
+def test_a_share_of_the_nodes_of_a_dag_that_grows() -> None:
+    dag = make.dag("A B C D")
+    dag.brakes = [Brake("half", 50, percent=True)]
+    known = Brakes(dag)
+    for node in range(2):
+        known.run_ended(node, 1, "", "", failed=True)
+    dag.kinds += bytes(2)
+    known.grow()
+    known.run_ended(2, 1, "", "", failed=True)
+    assert not known.due
+    known.run_ended(3, 1, "", "", failed=True)
+    assert known.due[0][0] == 3
+
+
+def test_which_runs_are_counted() -> None:
+    known = brakes(
+        Brake("all", 0),
+        Brake("big", 0, category="big"),
+        Brake("held", 0, alike="HOLD_REASON"),
+        Brake("site", 0, alike="SITE"),
+    )
+    known.run_ended(3, 1, "north", "big", failed=True)  # a SERVICE
+    known.excuse(0)
+    known.run_ended(0, 1, "north", "big", failed=True)
+    known.run_ended(0, 1, "", "", failed=False)
+    assert not known.due
+    known.run_ended(1, 1, "", "", failed=True)
+    assert known.due == {0: (1, "1 node failed, more than 0: B")}
+    known.run_ended(0, 1, "north", "big", failed=True)
+    assert set(known.due) == {0, 1, 3}
+    assert known.due[0][0] == 1
+    known.job_held(0, 34, "memory", "big")
+    assert set(known.due) == {0, 1, 2, 3}
+
+
+def test_holds_that_say_nothing_about_the_job() -> None:
+    known = brakes(Brake("held", 0, alike="HOLD_REASON"))
+    for code in (1, 15, 16):
+        known.job_held(0, code, "", "")
+    known.job_held(0, 34, HOLD_WORDS, "")
+    known.job_held(3, 34, "memory", "")
+    assert not known.due
+
+
+def test_jobs_that_a_brake_has_put_on_hold() -> None:
+    known = brakes(Brake("b", 0, effect="HOLD"))
+    assert known.brake(0, "why")
+    assert not known.brake(0, "why")
+    for proc in range(4):
+        known.hold((7, proc))
+    known.went_on_hold((7, 0), HOLD_WORDS)
+    known.went_on_hold((7, 1), "memory")
+    known.ended((7, 2))
+    assert (list(known.to_hold), known.held) == ([(7, 3)], {(7, 0)})
+    known.take_back()
+    assert (known.round, known.to_hold, list(known.to_release)) == (1, {}, [(7, 0)])
+    known.left_hold((7, 0))
+    known.went_on_hold((7, 3), HOLD_WORDS)  # it was asked for before
+    assert list(known.to_release) == [(7, 3)]
+
+
+# What a brake counts, compared with a plain recount of all that has happened.
+
+
+NODES = 6
+Run = Union[tuple[int, Key], None]  # node and key of a failure; None: a success
+
+
+def play(brake: Brake, runs: list[Run], members: int = NODES) -> list[bool]:
+    """After which runs the brake acts."""
+    count = BrakeCount(brake, members)
+    told = [count.succeeded() if run is None else count.failed(*run) for run in runs]
+    return [one is not None for one in told]
+
+
+def recounted(brake: Brake, runs: list[Run], members: int = NODES) -> bool:
+    """Whether the last of the runs makes too many."""
+    looked_at = runs[-brake.last :] if brake.last else runs
+    if brake.percent and len(runs) < brake.last:
+        return False
+    limit = brake.limit * (brake.last or members) / 100 if brake.percent else brake.limit
+    failures = [run for run in looked_at if run is not None]
+    keys = {key for _, key in failures}
+    return any(len({node for node, own in failures if own == key}) > limit for key in keys)
+
+
+_RUN = st.one_of(st.none(), st.tuples(st.integers(0, NODES - 1), st.sampled_from([1, 2])))
+
+
+@given(
+    st.builds(
+        Brake, st.just("b"), st.integers(0, 4), st.just(False), st.sampled_from([0, 0, 1, 3, 5])
+    )
+    | st.builds(
+        Brake, st.just("b"), st.integers(0, 99), st.just(True), st.sampled_from([0, 1, 3, 5])
+    ),
+    st.lists(_RUN, max_size=20),
+)
+def test_a_plain_recount_comes_to_the_same(brake: Brake, runs: list[Run]) -> None:
+    told = play(brake, runs)
+    first = told.index(True) if True in told else len(runs)  # nothing is asked after it
+    for end in range(1, first + 2):
+        if end <= len(runs):
+            seen = recounted(brake, runs[:end])
+            if runs[end - 1] is None and not brake.last:
+                seen = False  # a success changes nothing
+            assert told[end - 1] == seen
+
+
+def test_a_node_counts_once() -> None:
+    assert play(Brake("b", 1), [(0, 1), (0, 1), (0, 1), (1, 1)]) == [False, False, False, True]
+
+
+def test_a_share_waits_until_so_many_runs_have_ended() -> None:
+    brake = Brake("b", 40, percent=True, last=4)
+    assert play(brake, [(0, 1), (1, 1), None, None]) == [False, False, False, True]
+    assert play(brake, [(0, 1), (0, 1), (0, 1), (0, 1)]) == [False] * 4
+
+
+def test_a_share_of_all_nodes() -> None:
+    assert play(Brake("b", 50, percent=True), [(0, 1), (1, 1), (2, 1)], 4) == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("brake", "key", "text"),
+    [
+        (Brake("b", 1), "", "2 nodes failed, more than 1: A, B"),
+        (Brake("b", 1, alike="EXIT_CODE"), 3, "2 nodes failed with exit code 3, more than 1: A, B"),
+        (Brake("b", 1, alike="EXIT_CODE"), -9, "2 nodes failed with signal 9, more than 1: A, B"),
+        (
+            Brake("b", 1, alike="EXIT_CODE"),
+            -1001,
+            "2 nodes could not be submitted, more than 1: A, B",
+        ),
+        (
+            Brake("b", 1, alike="EXIT_CODE"),
+            -1002,
+            "2 nodes had their jobs removed, more than 1: A, B",
+        ),
+        (Brake("b", 1, alike="SITE"), "north", "2 nodes failed at site north, more than 1: A, B"),
+        (
+            Brake("b", 1, alike="HOLD_REASON"),
+            34,
+            "2 nodes had jobs held for the same reason (HoldReasonCode 34), more than 1: A, B",
+        ),
+        (
+            Brake("b", 10, percent=True, last=5),
+            "",
+            "2 nodes failed in the last 5 runs, more than 10% OF 5: A, B",
+        ),
+    ],
+)
+def test_words(brake: Brake, key: Key, text: str) -> None:
+    assert why(brake, Exceeded(key, (0, 1)), ["A", "B"]) == text
+
+
+def test_of_many_nodes_some_are_named() -> None:
+    names = [f"N{number}" for number in range(9)]
+    told = why(Brake("b", 3), Exceeded("", range(9)), names)
+    assert told == "9 nodes failed, more than 3: N0, N1, N2, N3, N4 and 4 more"
+    assert why(Brake("b", 0), Exceeded("", (0,)), names) == "1 node failed, more than 0: N0"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
-from condor_pydagman.vocabulary import JournalRecord, NodeKind
+from condor_pydagman.vocabulary import JournalRecord
 from tests import make
 
 FIRST = inputs.CommonInput(0, "a,b")
@@ -16,7 +16,7 @@ def lists(harness: make.EngineHarness) -> list[str]:
 
 
 def test_the_list_is_recorded_before_anything_is_submitted_and_given_to_later_nodes() -> None:
-    harness = make.EngineHarness("A B").begin()
+    harness = make.harness_of("A B")
     assert lists(harness) == [""]
     actions = harness.tell(FIRST)
     kinds = [type(action) for action in actions]
@@ -31,14 +31,14 @@ def test_the_list_is_recorded_before_anything_is_submitted_and_given_to_later_no
 
 
 def test_the_node_is_announced_once() -> None:
-    harness = make.EngineHarness("A").begin()
+    harness = make.harness_of("A")
     harness.tell(FIRST)
     said = [say.text for say in harness.ever(do.Say)]
     assert said.count("Submitting HTCondor Node A job(s)...") == 1
 
 
 def test_a_restart_knows_the_list_of_common_input() -> None:
-    harness = make.EngineHarness("A -> B").begin()
+    harness = make.harness_of("A -> B")
     harness.tell(FIRST)
     harness.read_back()
     harness.run_node("A", 1)
@@ -49,7 +49,7 @@ def test_a_restart_knows_the_list_of_common_input() -> None:
 
 
 def test_a_restart_between_record_and_submission() -> None:
-    harness = make.EngineHarness("A").begin()
+    harness = make.harness_of("A")
     harness.tell(FIRST)
     harness.read_back()
     other = harness.replay()
@@ -65,7 +65,7 @@ def test_the_first_record_counts() -> None:
 
 
 def test_nothing_is_submitted_any_more_when_the_dag_is_removed_meanwhile() -> None:
-    harness = make.EngineHarness(make.dag("A -> F", kinds={"F": NodeKind.FINAL})).begin()
+    harness = make.harness_of("A\nFINAL F n.sub")
     harness.tell(inputs.DagRemoved(), FIRST)
     assert "A" not in harness.submits()
     assert not [
@@ -76,19 +76,19 @@ def test_nothing_is_submitted_any_more_when_the_dag_is_removed_meanwhile() -> No
 
 
 def test_a_dag_that_ends_for_a_full_disk_leaves_the_node_alone() -> None:
-    harness = make.EngineHarness("A B").begin()
+    harness = make.harness_of("A B")
     harness.tell(FIRST, inputs.AppendFailed("no space"))
     assert harness.submits() == ["A"]  # on its way already; removed with everything else
 
 
 def test_the_list_does_not_answer_for_a_node_that_was_adopted() -> None:
-    harness = make.EngineHarness("A").begin()
+    harness = make.harness_of("A")
     harness.tell(make.submit("A", 5, 0), FIRST)
     assert not harness.submits()
 
 
 def test_a_halt_meanwhile_holds_the_submission_back() -> None:
-    harness = make.EngineHarness("A").begin()
+    harness = make.harness_of("A")
     harness.tell(inputs.Halt("tea"), FIRST)
     assert harness.state("A").name == "READY"
     assert not harness.ever(do.AppendJournalRecord)

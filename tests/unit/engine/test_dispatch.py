@@ -9,7 +9,7 @@ from condor_pydagman.engine.state import Mode
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.piece import PieceText, read_piece
 from condor_pydagman.graph.stepwise import at_once
-from condor_pydagman.vocabulary import EventKind, NodeKind
+from condor_pydagman.vocabulary import EventKind
 from tests import make
 from tests.make import QUIET
 from tests.unit.engine.matched import matched
@@ -17,7 +17,7 @@ from tests.unit.engine.matched import matched
 
 def removing(procs: int = 2) -> make.EngineHarness:
     """The first proc of a node has failed, and the others have been told to go."""
-    harness = make.EngineHarness(make.dag("A; B", retries={"A": 1}), QUIET).begin()
+    harness = make.harness_of("A; B\nRETRY A 1", QUIET)
     harness.take("A", 5, procs=procs)
     harness.take("B", 6)
     harness.tell(make.terminated(5, 0, value=1))
@@ -30,7 +30,7 @@ def clusters(harness: make.EngineHarness) -> list[int]:
 
 
 def test_a_removal_that_failed_is_asked_for_again() -> None:
-    harness = make.EngineHarness("A").begin()
+    harness = make.harness_of("A")
     harness.take("A", 5, procs=2)
     harness.tell(make.terminated(5, 0, value=1))
     harness.wait(REMOVAL_GRACE_S)
@@ -124,7 +124,7 @@ def test_the_end_of_the_dag_removes_everything_at_once() -> None:
 
 
 def test_a_removal_that_fails_later_does_not_put_off_the_first() -> None:
-    harness = make.EngineHarness("A; B", QUIET).begin()
+    harness = make.harness_of("A; B", QUIET)
     harness.take("A", 5, procs=2)
     harness.take("B", 6, procs=2)
     harness.tell(make.terminated(5, 0, value=1))
@@ -138,7 +138,7 @@ def test_a_removal_that_fails_later_does_not_put_off_the_first() -> None:
 
 
 def test_procs_that_failed_for_the_same_reason_may_end_by_themselves() -> None:
-    harness = make.EngineHarness(make.dag("A; B"), QUIET).begin()
+    harness = make.harness_of("A; B", QUIET)
     harness.take("A", 5, procs=3)
     harness.take("B", 6)
     harness.tell(make.terminated(5, 0, value=1))
@@ -152,7 +152,7 @@ def test_procs_that_failed_for_the_same_reason_may_end_by_themselves() -> None:
 
 
 def test_a_proc_that_was_removed_takes_the_others_with_it_at_once() -> None:
-    harness = make.EngineHarness(make.dag("A; B"), QUIET).begin()
+    harness = make.harness_of("A; B", QUIET)
     harness.take("A", 5, procs=2)
     harness.tell(make.of_job(EventKind.JOB_ABORTED, 5))
     assert clusters(harness) == [5]
@@ -183,7 +183,7 @@ def test_has_ended_knows_clusters_of_earlier_runs() -> None:
 
 
 def test_has_ended_knows_ends_among_unmatched_events() -> None:
-    harness = make.EngineHarness("A").begin()
+    harness = make.harness_of("A")
     harness.tell(make.terminated(7, 0), make.of_job(EventKind.EXECUTE, 7, 1))
     jobs = [inputs.QueuedJob(7, proc, "A", 0) for proc in (0, 1)]
     assert [harness.engine.has_ended(job) for job in jobs] == [True, False]
@@ -193,12 +193,13 @@ def test_has_ended_knows_ends_among_unmatched_events() -> None:
 
 
 def test_a_run_that_only_sets_up_asks_for_nothing() -> None:
-    made = make.dag(
-        "A B C; S; F",
-        pre={"A": "p"},
-        saves={"B": "b.save"},
-        kinds={"S": NodeKind.SERVICE, "F": NodeKind.FINAL},
-    )
+    made = make.dag("""
+        A B C
+        SERVICE S n.sub
+        FINAL F n.sub
+        SCRIPT PRE A p
+        SAVE_POINT_FILE B b.save
+    """)
     harness = make.EngineHarness(made)
     harness.engine.run.mode = Mode.SETUP_ONLY
     asked = harness.begin(recovering=True).all
@@ -212,7 +213,7 @@ def test_a_run_that_only_sets_up_asks_for_nothing() -> None:
 
 def test_what_waits_for_a_piece_to_be_in_force_does_not_wake_the_engine() -> None:
     """Nor do requests for sites: with a full disk that would be for ever, and again and again."""
-    harness = matched("A; B", "s:0", groups={"g": "A"})
+    harness = matched("A; B\nSITE_GROUP g NODES A", "s:0")
     harness.answer()
     ask_at = harness.engine.run.sites.ask_at
     assert ask_at is not None

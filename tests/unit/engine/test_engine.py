@@ -1,13 +1,16 @@
-"""Whole runs of the engine: order, retries, recovery, size."""
+"""Whole runs of the engine: order, retries, recovery, size; all its inputs and actions."""
 
 from __future__ import annotations
 
+import inspect
 import sys
+from typing import get_args
 
 import pytest
 
 from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import engine as module
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.engine import Engine
@@ -22,7 +25,7 @@ STARTERS = (do.SubmitNode, do.RunScript, do.AppendNoop, do.AppendJournalRecord, 
 
 
 def test_a_diamond_a_child_is_submitted_in_the_pass_that_read_its_parents_end() -> None:
-    harness = make.EngineHarness("A -> B C -> D").begin()
+    harness = make.harness_of("A -> B C -> D")
     assert harness.submits() == ["A"]
     harness.take("A", 1)
     harness.tell(make.terminated(1))
@@ -43,7 +46,7 @@ def test_a_diamond_a_child_is_submitted_in_the_pass_that_read_its_parents_end() 
     [([0], "DONE"), ([1, 0], "DONE"), ([1, 1, 0], "DONE"), ([1, 1, 1], "FAILED")],
 )
 def test_retries(values: list[int], end: str) -> None:
-    harness = make.EngineHarness(make.dag("A -> B", retries={"A": 2})).begin()
+    harness = make.harness_of("A -> B\nRETRY A 2")
     for cluster, value in enumerate(values, 1):
         assert harness.state("A").name == "SUBMITTING"
         harness.run_node("A", cluster, value)
@@ -56,7 +59,7 @@ def test_retries(values: list[int], end: str) -> None:
 
 
 def test_unless_exit_ends_retries_and_makes_no_node_futile() -> None:
-    harness = make.EngineHarness(make.dag("A -> B", retries={"A": (5, 2)})).begin()
+    harness = make.harness_of("A -> B\nRETRY A 5 UNLESS-EXIT 2")
     harness.run_node("A", 1, 1)
     harness.run_node("A", 2, 2)
     assert harness.states() == "A=FAILED B=WAITING"  # stock: what waits stays NOT_READY
@@ -65,13 +68,13 @@ def test_unless_exit_ends_retries_and_makes_no_node_futile() -> None:
 
 
 def test_done_nodes_count_and_let_their_children_start() -> None:
-    harness = make.EngineHarness(make.dag("A -> B -> C", done="A")).begin()
+    harness = make.harness_of("A -> B -> C\nDONE A")
     assert harness.said("Number of pre-completed nodes: 1")
     assert harness.submits() == ["B"]
 
 
 def test_a_done_node_below_one_that_is_not_is_warned_of() -> None:
-    harness = make.EngineHarness(make.dag("A -> B -> C", done="B")).begin()
+    harness = make.harness_of("A -> B -> C\nDONE B")
     assert harness.said("Node B was marked as done even though parent nodes aren't complete")
     assert harness.submits() == ["A"]
     assert harness.state("C").name == "READY"
@@ -119,21 +122,28 @@ def test_a_failure_above_a_long_chain_does_not_recurse() -> None:
 
 
 def test_numbers_of_noop_events_go_on_after_recovery() -> None:
-    harness = make.EngineHarness(make.dag("A -> B", noop="A B")).begin(recovering=True)
+    harness = make.EngineHarness("A -> B\nJOB A n.sub NOOP\nJOB B n.sub NOOP").begin(
+        recovering=True
+    )
     harness.tell(*make.noop("A", 4), inputs.LogCaughtUp(), QueueListed([]))
     assert harness.asked(do.AppendNoop) == [do.AppendNoop(1, 5)]
 
 
 def busy() -> make.EngineHarness:
     """A run in the middle of things: nodes in as many states as possible."""
-    made = make.dag(
-        "R -> A B C D E; S; T; U; V",
-        pre=dict.fromkeys("ABU", "p"),
-        post=dict.fromkeys("CDT", "q"),
-        retries={"D": 2, "T": 1},
-        noop="E",
-        pre_skips={"U": 4},
-    )
+    made = make.dag("""
+        R -> A B C D E; S; T; U; V
+        JOB E n.sub NOOP
+        SCRIPT PRE A p
+        SCRIPT PRE B p
+        SCRIPT POST C q
+        SCRIPT POST D q
+        SCRIPT POST T q
+        SCRIPT PRE U p
+        RETRY D 2
+        RETRY T 1
+        PRE_SKIP U 4
+    """)
     harness = make.EngineHarness(made, limits=Throttles(pre=2)).begin()
     harness.run_node("R", 1)
     for name, cluster in (("S", 2), ("T", 3), ("V", 4), ("C", 5), ("D", 6)):
@@ -189,7 +199,7 @@ def test_a_log_may_end_anywhere(cut: int) -> None:
 
 
 def test_recovery_of_a_removal_of_the_rest_asks_for_it_again() -> None:
-    harness = make.EngineHarness("A").begin()
+    harness = make.harness_of("A")
     harness.take("A", 5, procs=2)
     harness.tell(make.terminated(5, 0, 1))
     replayed = harness.replay()
@@ -199,21 +209,21 @@ def test_recovery_of_a_removal_of_the_rest_asks_for_it_again() -> None:
 
 
 def test_recovery_of_a_failed_submit() -> None:
-    harness = make.EngineHarness(make.dag("A -> B", retries={"A": 3})).begin()
+    harness = make.harness_of("A -> B\nRETRY A 3")
     harness.tell(inputs.SubmitFailed(0, "no", permanent=True))
     harness.tell(*harness.echo(harness.last))
     assert harness.replay().states() == "A=FAILED B=FUTILE"
 
 
 def test_a_log_of_stock_dagman_has_no_records_of_pre_scripts() -> None:
-    harness = make.EngineHarness(make.dag("A", pre={"A": "p"})).begin(recovering=True)
+    harness = make.EngineHarness("A\nSCRIPT PRE A p").begin(recovering=True)
     harness.tell(make.submit("A", 5), make.terminated(5), inputs.LogCaughtUp(), QueueListed([]))
     assert harness.asked(do.Exit) == [do.Exit(0)]
     assert not harness.ever(do.RunScript)
 
 
 def test_a_pre_script_whose_success_is_in_the_log_does_not_run_again() -> None:
-    harness = make.EngineHarness(make.dag("A", pre={"A": "p"})).begin(recovering=True)
+    harness = make.EngineHarness("A\nSCRIPT PRE A p").begin(recovering=True)
     harness.tell(make.record(JournalRecord.PRE_ENDED, "A"), inputs.LogCaughtUp(), QueueListed([]))
     assert harness.submits() == ["A"]
     assert not harness.ever(do.RunScript)
@@ -226,19 +236,19 @@ def test_an_empty_old_log() -> None:
 
 
 def test_publish_when_something_moved_and_only_then() -> None:
-    harness = make.EngineHarness("A").begin()
+    harness = make.harness_of("A")
     assert harness.last[-1] == do.Publish()
     assert harness.wait(1.0) == []
 
 
 def test_a_dag_with_nothing_to_do_has_no_deadline() -> None:
-    harness = make.EngineHarness("A", make.QUIET).begin()
+    harness = make.harness_of("A", make.QUIET)
     harness.take("A", 1)
     assert harness.engine.next_deadline() is None
 
 
 def test_what_is_awaited_is_told_after_a_long_silence() -> None:
-    harness = make.EngineHarness("A -> B", Config(check_queue_interval=0)).begin()
+    harness = make.harness_of("A -> B", Config(check_queue_interval=0))
     harness.take("A", 1)
     assert harness.engine.next_deadline() == 1600.0
     harness.wait(600.0)
@@ -256,9 +266,55 @@ def test_states_are_counted_right_from_the_start() -> None:
 
 
 def test_a_proc_that_starts_to_run_is_worth_publishing() -> None:
-    harness = make.EngineHarness("A").begin()
+    harness = make.harness_of("A")
     harness.take("A", 5)
     harness.tell(make.of_job(EventKind.EXECUTE, 5))
     assert harness.asked(do.Publish) == [do.Publish()]
     harness.tell(make.of_job(EventKind.IMAGE_SIZE, 5))
     assert not harness.asked(do.Publish)
+
+
+# Every input has a handler, and an ended engine hears none.
+
+
+def test_every_input_has_a_handler() -> None:
+    assert set(get_args(inputs.Input)) == set(module._HANDLERS)
+
+
+@pytest.mark.parametrize(
+    "an_input",
+    [
+        make.submit("A", 5),
+        inputs.LogCaughtUp(),
+        inputs.LogBroken("gone"),
+        inputs.Submitted(0, 5, 1),
+        inputs.SubmitFailed(0, "no", permanent=True),
+        inputs.QueueListed([]),
+        inputs.QueueUnknown("no"),
+        inputs.AppendFailed("full"),
+        inputs.DagRemoved(),
+        inputs.Shutdown("bye"),
+        inputs.Wake(),
+    ],
+)
+def test_an_ended_engine_ignores_all_inputs(an_input: inputs.Input) -> None:
+    harness = make.harness_of("A")
+    harness.tell(inputs.Shutdown("bye"))
+    assert harness.engine.run.phase is Phase.ENDED
+    assert harness.tell(an_input) == []
+    assert harness.engine.next_deadline() is None
+
+
+# Actions are plain values, all named in the union that adapters go by.
+
+
+def test_every_action_is_in_the_union() -> None:
+    classes = {
+        one for _, one in inspect.getmembers(do, inspect.isclass) if one.__module__ == do.__name__
+    }
+    assert classes - {do.ConditionWanted, do.CachedWanted} == set(get_args(do.Action))
+
+
+def test_actions_are_values() -> None:
+    assert do.RemoveJobs("why") == do.RemoveJobs("why", 0)
+    assert len({do.Exit(1), do.Exit(1, False), do.Exit(1, True)}) == 2

@@ -1,39 +1,35 @@
-"""ENOUGH: when it is reached, what becomes of the rest, and that a restart knows all of it."""
+"""ENOUGH: what it counts, when it is reached, what becomes of the rest, after restarts as well."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import pytest
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
+from condor_pydagman.engine.enough_counts import EARLIER, FOLLOWS, EnoughCounts
+from condor_pydagman.engine.enough_records import Enoughs
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.run_records import CONFIRM_TIMEOUT_S
 from condor_pydagman.engine.state import Mode
 from condor_pydagman.engine.throttles import Throttles
-from condor_pydagman.graph.model import NOT_NEEDED, Dag, Enough, Published, Retry, Tolerance
+from condor_pydagman.graph.model import NOT_NEEDED, Dag, Enough, Tolerance
 from condor_pydagman.vocabulary import EventKind, JournalRecord, NodeCommand, ScriptKind
 from tests import make
 from tests.make import QUIET
 from tests.unit.engine.decided import Decided
 
-ALL = Enough("ALL_NODES", "", 2)
+ALL = "ENOUGH ALL_NODES 2"
 FIVE = "A B C D E"
 MERGED = "A B C D -> M"
 
 
-def dag_of(*enoughs: Enough, text: str = FIVE, **more: Any) -> Dag:
-    dag = make.dag(text, **more)
-    dag.enoughs = list(enoughs)
-    for number, enough in enumerate(enoughs):
-        if enough.members == "PARENTS":
-            dag.enough_of[dag.ids[enough.name]] = number
-    return dag
+def dag_of(enoughs: str, text: str = FIVE) -> Dag:
+    """A DAG with these ENOUGH commands."""
+    return make.dag(f"{text}\n{enoughs}")
 
 
-class Enoughs(Decided):
+class EnoughDag(Decided):
     """Checks after each step that a replay comes to the same, but for what is on its way."""
 
     def replayed(self) -> str:
@@ -57,9 +53,9 @@ class Enoughs(Decided):
         return other.states()
 
 
-def running(*enoughs: Enough, **more: Any) -> Enoughs:
+def running(enoughs: str, text: str = FIVE) -> EnoughDag:
     """Every node that may start has a job: A has cluster 1, and so on."""
-    harness = Enoughs(dag_of(*enoughs, **more), QUIET)
+    harness = EnoughDag(dag_of(enoughs, text), QUIET)
     harness.files = {}
     harness.begin()
     take_all(harness)
@@ -72,7 +68,7 @@ def take_all(harness: make.EngineHarness) -> None:
             harness.take(name, number)
 
 
-def done(harness: Enoughs, *clusters: int, value: int = 0) -> list[do.Action]:
+def done(harness: EnoughDag, *clusters: int, value: int = 0) -> list[do.Action]:
     """Jobs end, and what DAGMan writes comes back."""
     harness.tell(*(make.terminated(cluster, value=value) for cluster in clusters))
     return harness.settle()
@@ -82,7 +78,7 @@ def removed(harness: make.EngineHarness) -> list[int]:
     return [action.cluster for action in harness.ever(do.RemoveJobs)]
 
 
-def aborted(harness: Enoughs, *clusters: int) -> list[do.Action]:
+def aborted(harness: EnoughDag, *clusters: int) -> list[do.Action]:
     harness.tell(*(make.of_job(EventKind.JOB_ABORTED, cluster) for cluster in clusters))
     return harness.settle()
 
@@ -115,7 +111,7 @@ def test_what_is_left_is_removed() -> None:
 
 
 def test_nothing_starts_before_the_record_is_read_back() -> None:
-    harness = Enoughs(dag_of(ALL), QUIET, Throttles(jobs=2))
+    harness = EnoughDag(dag_of(ALL), QUIET, Throttles(jobs=2))
     harness.files = {}
     harness.begin()
     harness.run_node("A", 1)
@@ -130,7 +126,7 @@ def test_nothing_starts_before_the_record_is_read_back() -> None:
 
 @pytest.mark.parametrize("taken", [True, False])
 def test_a_submission_that_was_on_its_way(taken: bool) -> None:
-    harness = Enoughs(dag_of(Enough("ALL_NODES", "", 1)), QUIET)
+    harness = EnoughDag(dag_of("ENOUGH ALL_NODES 1"), QUIET)
     harness.files = {}
     harness.begin()
     harness.run_node("A", 1)
@@ -151,8 +147,7 @@ def test_a_submission_that_was_on_its_way(taken: bool) -> None:
 
 @pytest.mark.parametrize("effect", ["REMOVE", "WAIT"])
 def test_what_fails_afterwards_is_not_needed_and_what_ends_well_is_done(effect: str) -> None:
-    more = {"retries": {"C": 3}, "post": {"D": "p.sh"}}
-    harness = running(ALL._replace(effect=effect), **more)
+    harness = running(f"{ALL} {effect}\nRETRY C 3\nSCRIPT POST D p.sh")
     done(harness, 1, 2)
     assert removed(harness) == ([3, 4, 5] if effect == "REMOVE" else [])
     done(harness, 3, value=1)
@@ -167,7 +162,7 @@ def test_what_fails_afterwards_is_not_needed_and_what_ends_well_is_done(effect: 
 
 
 def test_what_has_failed_before_is_not_needed() -> None:
-    harness = running(ALL, text="A B C -> D; C -> E", retries={"B": 1})
+    harness = running(ALL, text="A B C -> D; C -> E\nRETRY B 1")
     done(harness, 3, value=4)
     assert harness.state("E") == State.FUTILE
     done(harness, 1, 2)
@@ -178,7 +173,7 @@ def test_what_has_failed_before_is_not_needed() -> None:
 
 
 def test_failures_outside_of_it_count() -> None:
-    harness = running(Enough("CATEGORY", "c", 1), categories={"A": "c", "B": "c"})
+    harness = running("ENOUGH CATEGORY c 1\nCATEGORY A c\nCATEGORY B c")
     done(harness, 3, value=1)
     done(harness, 1, 4, 5)
     aborted(harness, 2)
@@ -187,7 +182,7 @@ def test_failures_outside_of_it_count() -> None:
 
 
 def test_a_node_whose_turn_comes_when_enough_parents_are_done() -> None:
-    harness = running(Enough("PARENTS", "M", 2), text=MERGED)
+    harness = running("ENOUGH PARENTS M 2", text=MERGED)
     done(harness, 1, value=1)
     assert harness.state("M") == State.WAITING
     done(harness, 2, 3)
@@ -201,7 +196,7 @@ def test_a_node_whose_turn_comes_when_enough_parents_are_done() -> None:
 
 
 def test_a_node_of_whose_parents_enough_can_not_be_done() -> None:
-    harness = running(Enough("PARENTS", "M", 3), text="A B C D -> M; M -> N")
+    harness = running("ENOUGH PARENTS M 3", text="A B C D -> M; M -> N")
     done(harness, 1, value=1)
     assert harness.state("M") == State.WAITING
     done(harness, 2, value=1)
@@ -211,9 +206,15 @@ def test_a_node_of_whose_parents_enough_can_not_be_done() -> None:
 
 
 def test_children_of_nodes_that_are_not_needed() -> None:
-    text = "A B C; B -> X; B A -> Y; X -> Z"
-    categories = dict.fromkeys("ABC", "c")
-    harness = running(Enough("CATEGORY", "c", 2), text=text, categories=categories)
+    harness = running(
+        """
+            CATEGORY A c
+            CATEGORY B c
+            CATEGORY C c
+            ENOUGH CATEGORY c 2
+        """,
+        "A B C; B -> X; A B -> Y; X -> Z",
+    )
     done(harness, 1, 3)
     aborted(harness, 2)
     assert unneeded(harness) == "B X Z"
@@ -222,13 +223,29 @@ def test_children_of_nodes_that_are_not_needed() -> None:
 
 
 def test_nodes_not_needed_are_not_among_those_that_another_counts() -> None:
-    enoughs = Enough("CATEGORY", "c", 2), Enough("PARENTS", "M", 3)
-    harness = running(*enoughs, text=MERGED, categories=dict.fromkeys("ABCD", "c"))
+    harness = running(
+        """
+            CATEGORY A c
+            CATEGORY B c
+            CATEGORY C c
+            CATEGORY D c
+            ENOUGH CATEGORY c 2
+            ENOUGH PARENTS M 3
+        """,
+        MERGED,
+    )
     done(harness, 1, 2)
     aborted(harness, 3, 4)
     assert harness.submits() == ["M"]
-    none = running(Enough("CATEGORY", "c", 1), Enough("PARENTS", "M", 1), text="A B; B -> M",
-                   categories=dict.fromkeys("AB", "c"))  # fmt: skip
+    none = running(
+        """
+            CATEGORY A c
+            CATEGORY B c
+            ENOUGH CATEGORY c 1
+            ENOUGH PARENTS M 1
+        """,
+        "A B; B -> M",
+    )
     done(none, 1)
     aborted(none, 2)
     assert unneeded(none) == "B M"
@@ -238,10 +255,14 @@ def test_nodes_not_needed_are_not_among_those_that_another_counts() -> None:
 def test_a_parent_that_has_failed_and_others_that_are_not_needed() -> None:
     """Four parents of which two are not needed: of the two others one has failed."""
     harness = running(
-        Enough("PARENTS", "M", 2),
-        Enough("CATEGORY", "c", 1),
-        text="A B C D -> M; M -> N; Q",
-        categories=dict.fromkeys("ABQ", "c"),
+        """
+            CATEGORY A c
+            CATEGORY B c
+            CATEGORY Q c
+            ENOUGH PARENTS M 2
+            ENOUGH CATEGORY c 1
+        """,
+        "A B C D -> M; M -> N; Q",
     )
     done(harness, 3, value=1)
     done(harness, 7)
@@ -254,7 +275,7 @@ def test_a_parent_that_has_failed_and_others_that_are_not_needed() -> None:
 
 
 def test_a_node_in_retry_is_not_done_and_not_retried_any_more() -> None:
-    harness = running(ALL, retries={"A": Retry(3, delay=100)})
+    harness = running(f"{ALL}\nRETRY A 3 DELAY 100")
     done(harness, 1, value=1)
     assert harness.state("A") == State.RETRY_WAIT
     done(harness, 2, 3)
@@ -262,7 +283,7 @@ def test_a_node_in_retry_is_not_done_and_not_retried_any_more() -> None:
 
 
 def test_scripts_end_and_do_not_count() -> None:
-    harness = Enoughs(dag_of(Enough("ALL_NODES", "", 1), pre={"A": "p.sh", "B": "p.sh"}), QUIET)
+    harness = EnoughDag(dag_of("ENOUGH ALL_NODES 1\nSCRIPT PRE A p.sh\nSCRIPT PRE B p.sh"), QUIET)
     harness.files = {}
     harness.begin()
     harness.run_node("C", 1)
@@ -286,7 +307,7 @@ def test_removed_jobs_are_not_tolerated() -> None:
 
 
 def test_a_value_that_would_end_the_dag_does_not_count() -> None:
-    harness = running(ALL, aborts={"C": 3})
+    harness = running(f"{ALL}\nABORT-DAG-ON C 3")
     done(harness, 1, 2)
     done(harness, 3, value=3)
     assert unneeded(harness) == "C"
@@ -294,17 +315,23 @@ def test_a_value_that_would_end_the_dag_does_not_count() -> None:
 
 
 def test_a_condition_sees_a_node_that_is_not_needed_as_skipped() -> None:
-    text = "A B C; B -> X"
-    conditions = {"X": 'Parents.B.Outcome == "SKIPPED"'}
-    more = {"categories": dict.fromkeys("ABC", "c"), "conditions": conditions}
-    harness = running(Enough("CATEGORY", "c", 2), text=text, **more)
+    harness = running(
+        """
+            CATEGORY A c
+            CATEGORY B c
+            CATEGORY C c
+            ENOUGH CATEGORY c 2
+            RUN_IF X Parents.B.Outcome == "SKIPPED"
+        """,
+        "A B C; B -> X",
+    )
     done(harness, 1, 3)
     aborted(harness, 2)
     assert harness.submits() == ["X"]
 
 
 def test_a_condition_of_a_node_that_is_not_needed_is_not_evaluated() -> None:
-    harness = running(ALL, text="A B C -> X", conditions={"X": "true"})
+    harness = running(ALL, text="A B C -> X\nRUN_IF X true")
     done(harness, 1, 2)
     aborted(harness, 3)
     assert unneeded(harness) == "C X"
@@ -312,7 +339,7 @@ def test_a_condition_of_a_node_that_is_not_needed_is_not_evaluated() -> None:
 
 
 def test_what_a_node_publishes_is_read_to_its_end() -> None:
-    harness = running(ALL._replace(effect="WAIT"), published={"C": Published("C.ad")})
+    harness = running(f"{ALL} WAIT\nPUBLISH C FILE C.ad")
     harness.files["C.ad"] = "it is not there"
     done(harness, 1, 2)
     done(harness, 3)
@@ -320,7 +347,13 @@ def test_what_a_node_publishes_is_read_to_its_end() -> None:
 
 
 def test_a_person_lets_a_node_run_that_is_not_needed() -> None:
-    harness = running(Enough("CATEGORY", "c", 2), categories=dict.fromkeys("ABCD", "c"))
+    harness = running("""
+        CATEGORY A c
+        CATEGORY B c
+        CATEGORY C c
+        CATEGORY D c
+        ENOUGH CATEGORY c 2
+    """)
     done(harness, 1, 2)
     aborted(harness, 3, 4)
     assert unneeded(harness) == "C D"
@@ -332,7 +365,7 @@ def test_a_person_lets_a_node_run_that_is_not_needed() -> None:
 
 
 def test_a_parent_that_runs_again_is_waited_for() -> None:
-    harness = running(Enough("PARENTS", "M", 2), text=MERGED)
+    harness = running("ENOUGH PARENTS M 2", text=MERGED)
     harness.tell(inputs.Halt())
     done(harness, 1, 2)
     aborted(harness, 3, 4)
@@ -348,7 +381,7 @@ def test_a_parent_that_runs_again_is_waited_for() -> None:
 
 @pytest.mark.parametrize("command", [NodeCommand.CANCEL, NodeCommand.DONE])
 def test_a_parent_runs_again_just_when_a_person_ends_the_node(command: NodeCommand) -> None:
-    harness = running(Enough("PARENTS", "M", 2), text=MERGED)
+    harness = running("ENOUGH PARENTS M 2", text=MERGED)
     harness.tell(inputs.Halt())
     done(harness, 1, 2)
     aborted(harness, 3, 4)
@@ -364,9 +397,9 @@ def test_a_parent_runs_again_just_when_a_person_ends_the_node(command: NodeComma
 
 
 def test_an_earlier_run_did_not_need_it() -> None:
-    dag = dag_of(ALL, done="A B C", text="A B C; C -> X; C A -> Y")
+    dag = dag_of(f"{ALL}\nDONE A\nDONE B\nDONE C", "A B C; C -> X; A C -> Y")
     dag.flags[dag.ids["C"]] |= NOT_NEEDED
-    harness = Enoughs(dag, QUIET)
+    harness = EnoughDag(dag, QUIET)
     harness.files = {}
     harness.begin()
     harness.settle()
@@ -375,7 +408,7 @@ def test_an_earlier_run_did_not_need_it() -> None:
 
 
 def test_a_dry_run_needs_all_and_starts_what_would_wait_for_some() -> None:
-    dag = dag_of(ALL, Enough("PARENTS", "M", 1), text=MERGED)
+    dag = dag_of(f"{ALL}\nENOUGH PARENTS M 1", MERGED)
     engine = Engine(dag, QUIET, Throttles(), mode=Mode.DRY_RUN)
     actions = engine.handle(inputs.Begin(recovering=False), 0.0)
     assert actions[-1] == do.Exit(0)
@@ -383,7 +416,7 @@ def test_a_dry_run_needs_all_and_starts_what_would_wait_for_some() -> None:
 
 
 def test_a_restart_knows_what_was_on_its_way() -> None:
-    harness = Enoughs(dag_of(Enough("ALL_NODES", "", 1)), QUIET)
+    harness = EnoughDag(dag_of("ENOUGH ALL_NODES 1"), QUIET)
     harness.files = {}
     harness.begin()
     harness.run_node("A", 1)
@@ -400,9 +433,16 @@ def test_a_restart_knows_what_was_on_its_way() -> None:
 
 
 def test_the_dag_ends_though_a_node_has_waited_in_between() -> None:
-    categories = {"A": "c", "D": "c", "X": "k"}
-    both = Enough("CATEGORY", "c", 1), Enough("CATEGORY", "k", 1)
-    harness = running(*both, text="A B -> X; D", categories=categories)
+    harness = running(
+        """
+            CATEGORY A c
+            CATEGORY D c
+            CATEGORY X k
+            ENOUGH CATEGORY c 1
+            ENOUGH CATEGORY k 1
+        """,
+        "A B -> X; D",
+    )
     clusters = {name: number for number, name in enumerate(harness.dag.names, 1)}
     done(harness, clusters["A"], clusters["B"], value=1)
     done(harness, clusters["D"])  # A is not needed; X, which waits for B as well, stays futile
@@ -412,3 +452,127 @@ def test_the_dag_ends_though_a_node_has_waited_in_between() -> None:
         harness.now = max(harness.now, due)
         harness.tell(inputs.Wake())
     assert [one.code for one in harness.ever(do.Exit)] == [1]
+
+
+# What is known of the ENOUGH lines of a run.
+
+
+def of(*enoughs: Enough) -> tuple[Dag, Enoughs]:
+    dag = make.dag("A B C")
+    dag.enoughs = list(enoughs)
+    return dag, Enoughs(dag, EnoughCounts(dag))
+
+
+def test_whether_there_are_any() -> None:
+    assert not of()[1]
+    _, known = of()
+    known.counts.mark(0, EARLIER)
+    assert known
+    assert known.why(0) == "it was not in an earlier run"
+
+
+def test_a_node_that_is_not_needed() -> None:
+    _, known = of(Enough("ALL_NODES", "", 1), Enough("ALL_NODES", "", 2, effect="WAIT"))
+    known.give_up(0, 0)
+    known.give_up(0, 1)
+    known.give_up(1, 1)
+    assert (known.removes(0), known.removes(1), known.removes(2)) == (True, False, False)
+    known.ask(0)
+    assert known.under_way
+    known.set_aside(0, "it failed")
+    known.set_aside(2, "")
+    assert (known.mark_of(0), known.mark_of(2)) == (0, FOLLOWS)
+    assert known.why(0) == "ENOUGH ALL_NODES 1"
+    assert known.had_failed == {0: "it failed"}
+    assert not known.under_way
+
+
+def test_a_node_that_is_done_no_more() -> None:
+    _, known = of(Enough("ALL_NODES", "", 1))
+    known.taken_back(0, 0)
+    assert not known.unwanted
+    known.reach(0, "1 of 3")
+    known.taken_back(0, 0)
+    assert known.unwanted == {0: 0}
+    known.ended(0)
+    assert not known.unwanted
+
+
+# How many of the nodes of an ENOUGH are done, not needed, or lost.
+
+
+def counts(enough: Enough) -> EnoughCounts:
+    dag = make.dag("""
+        A B C D -> M
+        CATEGORY A c
+        CATEGORY B c
+        CATEGORY C c
+        CATEGORY D c
+    """)
+    dag.enoughs = [enough]
+    if enough.members == "PARENTS":
+        dag.enough_of[dag.ids[enough.name]] = 0
+    return EnoughCounts(dag)
+
+
+def test_a_dag_without() -> None:
+    assert not EnoughCounts(make.dag("A"))
+
+
+def test_what_is_counted() -> None:
+    found = counts(Enough("CATEGORY", "c", 50, percent=True))
+    assert found.of == {node: [0] for node in range(4)}
+    found.moved(0, State.WAITING, State.DONE)
+    assert not found.is_reached(0)
+    found.moved(1, State.WAITING, State.DONE)
+    assert found.is_reached(0)
+    found.moved(1, State.DONE, State.WAITING)
+    assert not found.is_reached(0)
+    assert found.pop_touched() == [0]
+    assert found.pop_waiting() == [1]
+
+
+def test_nodes_that_are_not_needed_make_fewer_enough() -> None:
+    found = counts(Enough("CATEGORY", "c", 3))
+    for node in (0, 1):
+        found.mark(node, FOLLOWS)
+        found.moved(node, State.WAITING, State.DONE)
+    assert (found.goal(0), found.is_idle(0)) == (2, False)
+    for node in (2, 3):
+        found.mark(node, FOLLOWS)
+        found.moved(node, State.WAITING, State.DONE)
+    assert found.is_idle(0)
+    found.moved(3, State.DONE, State.WAITING)
+    assert (found.goal(0), 3 in found.not_needed) == (1, False)
+
+
+def test_when_enough_parents_can_not_be_done_any_more() -> None:
+    found = counts(Enough("PARENTS", "M", 3))
+    found.moved(0, State.WAITING, State.FAILED)
+    assert not found.pop_hopeless()
+    found.moved(1, State.WAITING, State.FUTILE)
+    assert found.pop_hopeless() == [4]
+    assert not found.pop_hopeless()
+    found.doubt()
+    assert found.pop_hopeless() == [4]
+
+
+def test_nodes_not_needed_can_not_be_waited_for() -> None:
+    found = counts(Enough("PARENTS", "M", 3))
+    found.moved(0, State.WAITING, State.FAILED)
+    assert not found.pop_hopeless()
+    found.mark(1, FOLLOWS)
+    found.moved(1, State.WAITING, State.DONE)
+    assert found.pop_hopeless() == [4]
+
+
+def test_a_dag_that_grows() -> None:
+    dag = make.dag("A B\nCATEGORY ALL_NODES c")
+    dag.enoughs = [Enough("CATEGORY", "c", 50, percent=True)]
+    found = EnoughCounts(dag)
+    found.moved(0, State.WAITING, State.DONE)
+    assert found.is_reached(0)
+    for name in "CD":
+        dag.categories[dag.add_node(name, "x")] = "c"
+    found.grow(dag, range(2, 4), (), bytearray(4))
+    assert not found.is_reached(0)

@@ -8,68 +8,10 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.report import FeederReport
-from condor_pydagman.graph.build import BuildOptions
-from condor_pydagman.graph.model import Dag, Feeder, Feeding, GrownPiece
-from condor_pydagman.graph.piece import Piece, PieceText, read_piece
-from condor_pydagman.graph.stepwise import at_once
+from condor_pydagman.graph.model import Feeding, GrownPiece
 from condor_pydagman.vocabulary import DagStatus, JournalRecord
 from tests import make
-from tests.unit.engine.test_growth import Growing
-
-
-def feeder(**how: object) -> Feeder:
-    return Feeder("feed", 1, 0, 60, 2)._replace(**how)
-
-
-class Fed(Growing):
-    """An engine with a FEEDER."""
-
-    def __init__(self, text: str = "", *, begin: bool = True, **how: object) -> None:
-        dag = make.dag(text) if text else Dag(["t.dag"])
-        if not text:
-            dag.finish()
-        dag.feeder = feeder(**how)
-        super().__init__(dag)
-        if begin:
-            self.begin()
-
-    def runs(self) -> list[int]:
-        """Numbers of the feedings that have been asked for."""
-        return [one.number for one in self.asked if isinstance(one, do.RunFeeder)]
-
-    def piece(self, text: str, *, last: bool = False, number: int = 0) -> Piece:
-        number = number or self.runs()[-1]
-        given = PieceText("f", {"f": text}, BuildOptions(), feeding=Feeding(number, last))
-        return at_once(read_piece(self.dag, given, digest=f"d{number}"))
-
-    def give(self, text: str, *, last: bool = False) -> do.AppendJournalRecord:
-        """The program writes this; it is in force."""
-        piece = self.piece(text, last=last)
-        self.pieces[piece.digest] = piece
-        self.feed(inputs.Fed(self.runs()[-1], piece))
-        record = self.records(JournalRecord.GROWN)[-1]
-        self.read_back(record)
-        return record
-
-    def fails(self, error: str = "it is broken") -> None:
-        self.feed(inputs.Fed(self.runs()[-1], error=error))
-
-    def wait(self, seconds: float) -> None:
-        self.now += seconds
-        self.feed(inputs.Wake())
-
-    def exit_code(self) -> int | None:
-        exits = [one for one in self.asked if isinstance(one, do.Exit)]
-        return exits[0].code if exits else None
-
-    def end(self) -> None:
-        """The rescue file is written."""
-        assert isinstance(self.asked[-1], do.WriteRescue)
-        self.feed(inputs.RescueWritten())
-
-    @property
-    def report(self) -> FeederReport | None:
-        return self.engine.report().feeder
+from tests.unit.engine.growing import Fed, Growing, feeder
 
 
 def test_an_empty_dag_is_fed_until_there_is_no_more() -> None:

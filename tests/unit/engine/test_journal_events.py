@@ -8,13 +8,12 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.run_records import CONFIRM_TIMEOUT_S
-from condor_pydagman.graph.model import Retry, Timeout
-from condor_pydagman.vocabulary import EventKind, JournalRecord, NodeKind, ScriptKind
+from condor_pydagman.vocabulary import EventKind, JournalRecord, ScriptKind
 from tests import make
 
 
 def test_a_record_about_an_earlier_run_is_ignored() -> None:
-    made = make.dag("A", pre={"A": "p"}, retries={"A": 1})
+    made = make.dag("A\nSCRIPT PRE A p\nRETRY A 1")
     harness = make.EngineHarness(made).begin()
     harness.pre_ends("A", 1)
     harness.tell(make.record(JournalRecord.PRE_ENDED, "A", value=0, retry=0))
@@ -22,18 +21,24 @@ def test_a_record_about_an_earlier_run_is_ignored() -> None:
     assert harness.state("A").name == "PRE_RUN"
 
 
+EVERYTHING = make.dag("""
+    A -> B; C
+    PROVISIONER P n.sub
+    SERVICE S n.sub
+    FINAL F n.sub
+    SCRIPT PRE A p
+    SCRIPT POST B q
+    SCRIPT PRE C p
+    RETRY A 2
+    RETRY C 1 DELAY 60
+    PRE_SKIP C 4
+    TIMEOUT B QUEUED 60
+""")
+
+
 def everything() -> make.EngineHarness:
     """A DAG with a node for every kind of record."""
-    made = make.dag(
-        "A -> B; C; P; S; F",
-        kinds={"P": NodeKind.PROVISIONER, "S": NodeKind.SERVICE, "F": NodeKind.FINAL},
-        pre={"A": "p", "C": "p"},
-        post={"B": "q"},
-        retries={"A": 2, "C": Retry(1, delay=60)},
-        timeouts={"B": Timeout(queued=60)},
-        pre_skips={"C": 4},
-    )
-    return make.EngineHarness(made).begin()
+    return make.EngineHarness(EVERYTHING).begin()
 
 
 @pytest.mark.parametrize("kind", list(JournalRecord))
@@ -59,7 +64,7 @@ def test_any_record_about_any_node_at_any_time_does_no_harm(
     [JournalRecord.JOB_ENDED, JournalRecord.JOB_LOST, JournalRecord.ADOPTED, JournalRecord.SURPLUS],
 )
 def test_a_record_of_a_job_tells_nothing_of_another_node(kind: JournalRecord) -> None:
-    harness = make.EngineHarness("A; B -> C").begin()
+    harness = make.harness_of("A; B -> C")
     harness.take("A", 5)
     harness.tell(make.record(kind, "B", value=1, cluster=5, proc=0))
     assert harness.said("ignoring a journal record of job (5.0.")
@@ -67,18 +72,18 @@ def test_a_record_of_a_job_tells_nothing_of_another_node(kind: JournalRecord) ->
 
 
 def test_a_generic_event_of_somebody_else() -> None:
-    harness = make.EngineHarness("A").begin()
+    harness = make.harness_of("A")
     assert not harness.tell(LogEvent(EventKind.GENERIC, 5, 0, 0, node="A", text="hello"))
 
 
 def test_a_record_of_an_unknown_node_is_said() -> None:
-    harness = make.EngineHarness("A").begin()
+    harness = make.harness_of("A")
     harness.tell(make.record(JournalRecord.PRE_ENDED, "Z"))
     assert harness.said("for unknown Node")
 
 
 def test_a_failed_submission_is_recorded_with_its_reason() -> None:
-    harness = make.EngineHarness(make.dag("A -> B", retries={"A": 3})).begin()
+    harness = make.harness_of("A -> B\nRETRY A 3")
     harness.tell(inputs.SubmitFailed(0, "no such file", permanent=True))
     (record,) = harness.asked(do.AppendJournalRecord)
     assert (record.record, record.text) == (JournalRecord.SUBMIT_FAILED, "no such file")
@@ -91,7 +96,7 @@ def test_a_failed_submission_is_recorded_with_its_reason() -> None:
 
 def test_a_failed_submission_with_a_post_script() -> None:
     words = "q $RETURN $SUCCESS $JOBID $RETRY"
-    harness = make.EngineHarness(make.dag("A -> B", retries={"A": 3}, post={"A": words})).begin()
+    harness = make.harness_of(f"A -> B\nRETRY A 3\nSCRIPT POST A {words}")
     harness.tell(inputs.SubmitFailed(0, "no such file", permanent=True))
     harness.read_back()
     assert harness.asked(do.RunScript)[0].words[:4] == ("q", "-1001", "True", "-1.-1")
@@ -102,7 +107,7 @@ def test_a_failed_submission_with_a_post_script() -> None:
 
 
 def test_a_failed_submission_whose_post_script_fails_is_not_retried() -> None:
-    harness = make.EngineHarness(make.dag("A -> B", retries={"A": 3}, post={"A": "q"})).begin()
+    harness = make.harness_of("A -> B\nSCRIPT POST A q\nRETRY A 3")
     harness.tell(inputs.SubmitFailed(0, "no such file", permanent=True))
     harness.read_back()
     harness.post_ends("A", 1)
@@ -113,7 +118,7 @@ def test_a_failed_submission_whose_post_script_fails_is_not_retried() -> None:
 
 
 def test_a_doubled_record_of_a_failed_submission() -> None:
-    harness = make.EngineHarness(make.dag("A; B", post={"A": "q"})).begin()
+    harness = make.harness_of("A; B\nSCRIPT POST A q")
     first = harness.tell(inputs.SubmitFailed(0, "no", permanent=True))
     harness.tell(*harness.echo(first), *harness.echo(first))
     assert len(harness.asked(do.RunScript)) == 1
@@ -150,7 +155,7 @@ def test_an_adopted_job_whose_submit_event_comes_after_all() -> None:
 
 
 def test_a_lost_proc_of_another_cluster() -> None:
-    harness = make.EngineHarness("A").begin()
+    harness = make.harness_of("A")
     harness.take("A", 5)
     harness.tell(make.record(JournalRecord.JOB_LOST, "A", cluster=4, proc=0))
     assert harness.state("A").name == "SUBMITTED"
@@ -159,7 +164,7 @@ def test_a_lost_proc_of_another_cluster() -> None:
 
 
 def test_the_end_of_a_proc_that_was_given_up_as_lost() -> None:
-    harness = make.EngineHarness(make.dag("A; B", retries={"A": 1})).begin()
+    harness = make.harness_of("A; B\nRETRY A 1")
     harness.take("A", 5)
     harness.take("B", 6)
     harness.tell(make.record(JournalRecord.JOB_LOST, "A", cluster=5, proc=0))
@@ -169,7 +174,7 @@ def test_the_end_of_a_proc_that_was_given_up_as_lost() -> None:
 
 
 def test_a_record_that_is_not_read_back_is_written_again_and_only_it() -> None:
-    harness = make.EngineHarness(make.dag("A B", pre={"A": "p", "B": "p"})).begin()
+    harness = make.harness_of("A B\nSCRIPT PRE ALL_NODES p")
     harness.tell(inputs.ScriptEnded(0, ScriptKind.PRE, 0))
     lost = harness.asked(do.AppendJournalRecord)
     harness.wait(10.0)
@@ -186,14 +191,12 @@ def test_a_record_that_is_not_read_back_is_written_again_and_only_it() -> None:
 
 @pytest.mark.parametrize("kind", ["post", "skip", "noop"])
 def test_other_events_of_ours_are_written_again_too(kind: str) -> None:
-    made = make.dag(
-        "A; B",
-        post={"A": "q"} if kind == "post" else {},
-        pre={"A": "p"} if kind == "skip" else {},
-        pre_skips={"A": 4} if kind == "skip" else {},
-        noop="A" if kind == "noop" else "",
-    )
-    harness = make.EngineHarness(made).begin()
+    commands = {
+        "post": "SCRIPT POST A q",
+        "skip": "SCRIPT PRE A p\nPRE_SKIP A 4",
+        "noop": "JOB A n.sub NOOP",
+    }
+    harness = make.harness_of(f"A; B\n{commands[kind]}")
     if kind == "post":
         harness.run_node("A", 5)
         harness.tell(inputs.ScriptEnded(0, ScriptKind.POST, 0))
@@ -208,7 +211,7 @@ def test_other_events_of_ours_are_written_again_too(kind: str) -> None:
 
 
 def test_half_of_a_noop_is_read_back() -> None:
-    harness = make.EngineHarness(make.dag("A; B", noop="A")).begin()
+    harness = make.harness_of("A; B\nJOB A n.sub NOOP")
     harness.tell(make.noop("A", 1)[0])
     assert harness.state("A").name == "SUBMITTED"
     harness.wait(CONFIRM_TIMEOUT_S)
@@ -217,14 +220,14 @@ def test_half_of_a_noop_is_read_back() -> None:
 
 
 def test_an_old_log_with_half_of_a_noop() -> None:
-    harness = make.EngineHarness(make.dag("A -> B", noop="A")).begin(recovering=True)
+    harness = make.EngineHarness("A -> B\nJOB A n.sub NOOP").begin(recovering=True)
     harness.tell(make.noop("A", 1)[0], inputs.LogCaughtUp(), inputs.QueueListed([]))
     harness.read_back()
     assert harness.states() == "A=DONE B=SUBMITTING"
 
 
 def timed_out_and_not_read_back() -> make.EngineHarness:
-    harness = make.EngineHarness(make.dag("A", timeouts={"A": Timeout(total=50)})).begin()
+    harness = make.harness_of("A\nTIMEOUT A TOTAL 50")
     harness.take("A", 5, procs=2)
     harness.wait(50.0)
     assert [action.record for action in harness.asked(do.AppendJournalRecord)] == [

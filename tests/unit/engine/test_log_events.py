@@ -35,7 +35,7 @@ from tests import make
     ],
 )
 def test_events_out_of_place_are_ignored(event: LogEvent) -> None:
-    harness = make.EngineHarness("A -> B").begin()
+    harness = make.harness_of("A -> B")
     harness.take("A", 5)
     before = harness.states()
     harness.tell(event)
@@ -65,7 +65,7 @@ def test_events_out_of_place_are_ignored(event: LogEvent) -> None:
 def test_events_of_what_is_no_job_change_nothing(
     kind: EventKind, proc: int, recovering: bool
 ) -> None:
-    harness = make.EngineHarness(make.dag("A", jobstate_log="j.log", hold={"A": "h"})).begin()
+    harness = make.harness_of("A\nSCRIPT HOLD A h\nJOBSTATE_LOG j.log")
     harness.take("A", 5)
     harness.tell(make.of_job(EventKind.EXECUTE, 5))
     before = harness.live_procs(), harness.engine.report(), len(harness.ever(do.JobState))
@@ -91,7 +91,7 @@ def test_events_of_what_is_no_job_change_nothing(
     ],
 )
 def test_cluster_events_of_helper_procs_change_nothing(event: LogEvent) -> None:
-    harness = make.EngineHarness(make.dag("A", post={"A": "q"})).begin()
+    harness = make.harness_of("A\nSCRIPT POST A q")
     harness.take("A", 5)
     harness.tell(event._replace(cluster=5, proc=-1000))
     harness.tell(make.terminated(5))
@@ -99,7 +99,7 @@ def test_cluster_events_of_helper_procs_change_nothing(event: LogEvent) -> None:
 
 
 def test_messages_carry_the_ids_as_tools_parse_them() -> None:
-    harness = make.EngineHarness("A").begin()
+    harness = make.harness_of("A")
     harness.tell(make.submit("A", 5)._replace(stamp="11/21/26 12:00:00"))
     assert harness.said("Event: ULOG_SUBMIT for HTCondor Node A (5.0.0) {11/21/26 12:00:00}")
     harness.tell(make.terminated(9))
@@ -107,7 +107,7 @@ def test_messages_carry_the_ids_as_tools_parse_them() -> None:
 
 
 def test_jobstate_lines() -> None:
-    harness = make.EngineHarness(make.dag("A", jobstate_log="j.log", retries={"A": 1})).begin()
+    harness = make.harness_of("A\nRETRY A 1\nJOBSTATE_LOG j.log")
     harness.run_node("A", 5, 1)
     harness.run_node("A", 6)
     lines = [(line.event, line.job, line.sequence) for line in harness.ever(do.JobState)]
@@ -122,7 +122,7 @@ def test_jobstate_lines() -> None:
 
 
 def test_a_noop_node_of_which_only_the_end_can_be_read_is_written_again() -> None:
-    harness = make.EngineHarness(make.dag("A", noop="A")).begin()
+    harness = make.harness_of("JOB A n.sub NOOP")
     harness.tell(make.noop("A", 1)[1])
     harness.wait(61.0)
     again = harness.asked(do.AppendNoop)
@@ -132,20 +132,25 @@ def test_a_noop_node_of_which_only_the_end_can_be_read_is_written_again() -> Non
 
 
 def test_an_end_that_stands_before_the_submit_event_counts_in_a_replay_too() -> None:
-    harness = make.EngineHarness("A -> B").begin()
+    harness = make.harness_of("A -> B")
     harness.tell(inputs.Submitted(0, 5, 1), make.terminated(5), make.submit("A", 5))
     assert harness.state("A").name == "DONE"
     assert harness.replay().state("A").name == "DONE"
 
 
 def test_the_number_of_unmatched_events_kept_is_bounded() -> None:
-    harness = make.EngineHarness("A").begin()
+    harness = make.harness_of("A")
     harness.tell(*(make.terminated(cluster) for cluster in range(100, 2200)))
     assert len(harness.engine.run.log.unmatched_events) == 1000
 
 
 def test_a_late_double_of_one_noop_is_not_said_again_for_every_other() -> None:
-    harness = make.EngineHarness(make.dag("A; B; C; D", noop="A B C")).begin()
+    harness = make.harness_of("""
+        A; B; C; D
+        JOB A n.sub NOOP
+        JOB B n.sub NOOP
+        JOB C n.sub NOOP
+    """)
     events = harness.echo(harness.all)
     harness.tell(*events[:2], events[1], *events[2:])
     said = [say.text for say in harness.ever(do.Say) if "unknown Node" in say.text]

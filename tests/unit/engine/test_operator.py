@@ -8,16 +8,15 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.operator import DRAINED_GRACE_S
-from condor_pydagman.graph.model import Retry, Script
-from condor_pydagman.vocabulary import DagStatus, EventKind, NodeKind, ScriptKind
+from condor_pydagman.vocabulary import DagStatus, EventKind, ScriptKind
 from tests import make
 from tests.make import QUIET
 
 HALT, PAUSE = inputs.Halt(), inputs.Halt(pause=True)
 
 
-def diamond(**more: object) -> make.EngineHarness:
-    harness = make.EngineHarness(make.dag("A -> B C", **more), QUIET).begin()  # type: ignore[arg-type]
+def diamond(commands: str = "") -> make.EngineHarness:
+    harness = make.harness_of(f"A -> B C\n{commands}", QUIET)
     harness.take("A", 1)
     return harness
 
@@ -99,7 +98,7 @@ def test_a_command_takes_no_halt_file_away() -> None:
 
 
 def test_a_halt_that_an_earlier_dagman_was_told() -> None:
-    harness = make.EngineHarness(make.dag("A -> B C"), QUIET)
+    harness = make.EngineHarness("A -> B C", QUIET)
     harness.tell(inputs.Halt(restored=True))
     assert harness.said("Restoring halted state.")
     harness.begin()
@@ -113,7 +112,7 @@ def test_resume_of_a_dag_that_goes_on_says_nothing() -> None:
 
 
 def test_nothing_is_submitted_but_what_runs_goes_on() -> None:
-    harness = make.EngineHarness("A -> B; C", QUIET).begin()
+    harness = make.harness_of("A -> B; C", QUIET)
     harness.take("A", 1)
     harness.take("C", 2)
     harness.tell(HALT)
@@ -127,7 +126,7 @@ def test_nothing_is_submitted_but_what_runs_goes_on() -> None:
 
 
 def test_a_failure_meanwhile_shows_after_it() -> None:
-    harness = make.EngineHarness("A; C", QUIET).begin()
+    harness = make.harness_of("A; C", QUIET)
     harness.take("A", 1)
     harness.take("C", 2)
     harness.tell(HALT)
@@ -145,7 +144,7 @@ def test_a_halt_that_vanishes_at_once() -> None:
 
 
 def test_pre_scripts_wait_post_scripts_do_not() -> None:
-    made = make.dag("A; B -> C", pre={"C": "p"}, post={"A": "q"})
+    made = make.dag("A; B -> C\nSCRIPT POST A q\nSCRIPT PRE C p")
     harness = make.EngineHarness(made, QUIET).begin()
     harness.take("A", 1)
     harness.take("B", 2)
@@ -159,7 +158,7 @@ def test_pre_scripts_wait_post_scripts_do_not() -> None:
 
 
 def test_paused_no_script_starts() -> None:
-    made = make.dag("A; B -> C", pre={"C": "p"}, post={"A": "q"})
+    made = make.dag("A; B -> C\nSCRIPT POST A q\nSCRIPT PRE C p")
     harness = make.EngineHarness(made, QUIET).begin()
     harness.take("A", 1)
     harness.take("B", 2)
@@ -172,7 +171,7 @@ def test_paused_no_script_starts() -> None:
 
 
 def test_a_pre_script_that_runs_ends_and_its_node_is_not_submitted() -> None:
-    harness = make.EngineHarness(make.dag("A; B", pre={"A": "p"}), QUIET).begin()
+    harness = make.harness_of("A; B\nSCRIPT PRE A p", QUIET)
     harness.take("B", 1)
     harness.tell(HALT)
     harness.pre_ends("A")
@@ -181,7 +180,7 @@ def test_a_pre_script_that_runs_ends_and_its_node_is_not_submitted() -> None:
 
 
 def test_a_halt_while_a_submission_is_in_flight() -> None:
-    harness = make.EngineHarness("A; B", QUIET).begin()
+    harness = make.harness_of("A; B", QUIET)
     harness.tell(HALT)
     assert not harness.ever(do.Exit)
     harness.take("A", 1)
@@ -193,7 +192,7 @@ def test_a_halt_while_a_submission_is_in_flight() -> None:
 
 
 def test_a_reply_that_is_lost_is_cleared_up() -> None:
-    harness = make.EngineHarness("A", QUIET).begin()
+    harness = make.harness_of("A", QUIET)
     harness.tell(HALT)
     harness.tell(inputs.SubmitFailed(0, "timeout", permanent=False, unknown=True))
     assert not harness.ever(do.Exit)
@@ -205,7 +204,7 @@ def test_a_reply_that_is_lost_is_cleared_up() -> None:
 
 
 def test_a_retry_becomes_ready_and_waits() -> None:
-    harness = make.EngineHarness(make.dag("A; B", retries={"A": 1}), QUIET).begin()
+    harness = make.harness_of("A; B\nRETRY A 1", QUIET)
     harness.take("A", 1)
     harness.take("B", 2)
     harness.tell(HALT)
@@ -218,7 +217,7 @@ def test_a_retry_becomes_ready_and_waits() -> None:
 
 
 def test_a_halt_of_a_dag_at_rest_can_be_taken_back() -> None:
-    harness = make.EngineHarness(make.dag("A", pre={"A": Script("p", 2, 30)}), QUIET).begin()
+    harness = make.harness_of("A\nSCRIPT DEFER 2 30 PRE A p", QUIET)
     harness.tell(inputs.ScriptEnded(0, ScriptKind.PRE, 2), HALT)
     assert harness.engine.next_deadline() == harness.now + DRAINED_GRACE_S
     harness.wait(DRAINED_GRACE_S / 2)
@@ -244,9 +243,7 @@ def test_a_halted_dag_at_rest_ends_with_a_rescue_file() -> None:
 
 @pytest.mark.parametrize("kind", [ScriptKind.PRE, ScriptKind.POST])
 def test_not_drained_while_a_script_runs(kind: ScriptKind) -> None:
-    scripts = {"A": "s"}
-    pre, post = (scripts, {}) if kind is ScriptKind.PRE else ({}, scripts)
-    harness = make.EngineHarness(make.dag("A -> B", pre=pre, post=post), QUIET).begin()
+    harness = make.harness_of(f"A -> B\nSCRIPT {kind.name} A s", QUIET)
     if kind is ScriptKind.POST:
         harness.run_node("A", 1)
     harness.tell(HALT)
@@ -259,7 +256,7 @@ def test_not_drained_while_a_script_runs(kind: ScriptKind) -> None:
 
 
 def test_a_deferred_post_script_is_waited_for() -> None:
-    harness = make.EngineHarness(make.dag("A -> B", post={"A": Script("q", 2, 30)}), QUIET).begin()
+    harness = make.harness_of("A -> B\nSCRIPT DEFER 2 30 POST A q", QUIET)
     harness.run_node("A", 1)
     harness.tell(HALT)
     harness.tell(inputs.ScriptEnded(0, ScriptKind.POST, 2))
@@ -269,7 +266,7 @@ def test_a_deferred_post_script_is_waited_for() -> None:
 
 
 def test_a_deferred_pre_script_is_not() -> None:
-    harness = make.EngineHarness(make.dag("A", pre={"A": Script("p", 2, 30)}), QUIET).begin()
+    harness = make.harness_of("A\nSCRIPT DEFER 2 30 PRE A p", QUIET)
     harness.tell(HALT)
     harness.tell(inputs.ScriptEnded(0, ScriptKind.PRE, 2))
     harness.wait(DRAINED_GRACE_S)
@@ -277,7 +274,7 @@ def test_a_deferred_pre_script_is_not() -> None:
 
 
 def test_all_done_while_halted_is_a_success() -> None:
-    harness = make.EngineHarness("A", QUIET).begin()
+    harness = make.harness_of("A", QUIET)
     harness.take("A", 1)
     harness.tell(HALT)
     harness.tell(make.terminated(1))
@@ -287,7 +284,7 @@ def test_all_done_while_halted_is_a_success() -> None:
 
 
 def test_nothing_left_but_failures_is_a_failure() -> None:
-    harness = make.EngineHarness("A -> B", QUIET).begin()
+    harness = make.harness_of("A -> B", QUIET)
     harness.take("A", 1)
     harness.tell(HALT)
     harness.tell(make.terminated(1, value=1))
@@ -296,7 +293,7 @@ def test_nothing_left_but_failures_is_a_failure() -> None:
 
 
 def test_halted_before_anything_is_submitted() -> None:
-    harness = make.EngineHarness(make.dag("A -> B", pre={"A": "p"}), QUIET)
+    harness = make.EngineHarness("A -> B\nSCRIPT PRE A p", QUIET)
     harness.engine.handle(HALT, harness.now)
     harness.begin()
     assert not harness.ever(do.RunScript)
@@ -304,7 +301,7 @@ def test_halted_before_anything_is_submitted() -> None:
 
 
 def test_services_are_not_waited_for() -> None:
-    made = make.dag("A -> B; S", kinds={"S": NodeKind.SERVICE})
+    made = make.dag("A -> B\nSERVICE S n.sub")
     harness = make.EngineHarness(made, QUIET).begin()
     harness.take("S", 1)
     harness.take("A", 2)
@@ -320,7 +317,7 @@ def test_condor_rm_and_abort_while_halted() -> None:
     harness.tell(inputs.DagRemoved())
     assert harness.asked(do.Exit) == [do.Exit(2)]
     assert harness.engine.run.shown_status is DagStatus.RM
-    harness = diamond(aborts={"A": 3})
+    harness = diamond("ABORT-DAG-ON A 3")
     harness.tell(PAUSE)
     harness.tell(make.terminated(1, value=3))
     assert harness.asked(do.Exit) == [do.Exit(3)]
@@ -382,12 +379,12 @@ def test_a_dag_that_is_paused_when_it_was_about_to_end_halted_does_not_end() -> 
 
 def test_a_halted_or_paused_dag_does_not_spin() -> None:
     """Whatever was due when it was halted is no deadline before it goes on."""
-    made = make.dag(
-        "A B C; D",
-        pre={"A": Script("p", 2, 5)},
-        post={"D": Script("q", 2, 5)},
-        retries={"B": Retry(3, delay=5)},
-    )
+    made = make.dag("""
+        A B C; D
+        SCRIPT DEFER 2 5 PRE A p
+        SCRIPT DEFER 2 5 POST D q
+        RETRY B 3 DELAY 5
+    """)
     for what in (HALT, PAUSE):
         harness = make.EngineHarness(made, QUIET).begin()
         harness.tell(inputs.ScriptEnded(0, ScriptKind.PRE, 2))

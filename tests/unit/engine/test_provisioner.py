@@ -7,24 +7,19 @@ import pytest
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import ProvisionerAnswer
-from condor_pydagman.graph.model import Dag, Timeout
-from condor_pydagman.vocabulary import EventKind, JournalRecord, NodeKind, ScriptKind
+from condor_pydagman.graph.model import DONE, Dag, Retry
+from condor_pydagman.vocabulary import EventKind, JournalRecord, ScriptKind
 from tests import make
 from tests.make import QUIET
 
-KINDS = {"P": NodeKind.PROVISIONER, "S": NodeKind.SERVICE, "F": NodeKind.FINAL}
+TEXT = "A -> B\nPROVISIONER P n.sub"
+TEXT_WITH_FINAL = "A\nPROVISIONER P n.sub\nFINAL F n.sub"
 P = 5  # cluster of its job
 
 
-def dag(text: str = "A -> B; P", **more: object) -> Dag:
-    names = text.replace(";", " ").split()
-    kinds = {name: kind for name, kind in KINDS.items() if name in names}
-    return make.dag(text, kinds=kinds, **more)  # type: ignore[arg-type]
-
-
-def asked(text: str = "A -> B; P", **more: object) -> make.EngineHarness:
+def asked(of: Dag | str = TEXT) -> make.EngineHarness:
     """Its job is in the queue and is asked for."""
-    harness = make.EngineHarness(dag(text, **more), QUIET).begin()
+    harness = make.EngineHarness(of, QUIET).begin()
     harness.take("P", P)
     return harness
 
@@ -37,7 +32,7 @@ def go(harness: make.EngineHarness) -> make.EngineHarness:
 
 
 def test_the_provisioner_starts_alone_and_the_others_at_its_go_ahead() -> None:
-    harness = make.EngineHarness(dag()).begin()
+    harness = make.harness_of(TEXT)
     assert harness.said("Starting provisioner node...")
     assert harness.submits() == ["P"]
     assert not harness.asked(do.QueryProvisioner)
@@ -88,7 +83,9 @@ def test_it_is_not_asked_again_before_it_has_answered() -> None:
 
 
 def test_a_late_answer_of_an_attempt_that_has_failed_is_no_go_ahead() -> None:
-    harness = asked(retries={"P": 1})
+    of = make.dag(TEXT)
+    of.retries[of.ids["P"]] = Retry(1)  # no file says that today
+    harness = asked(of)
     harness.tell(make.terminated(P, value=1))
     harness.take("P", P + 1)
     harness.tell(ProvisionerAnswer(2))
@@ -109,13 +106,20 @@ def test_a_second_answer_while_the_record_is_on_its_way() -> None:
 
 
 def test_an_answer_before_its_job_is_in_the_queue() -> None:
-    harness = make.EngineHarness(dag()).begin()
+    harness = make.harness_of(TEXT)
     harness.tell(ProvisionerAnswer(2))
     assert not harness.asked(do.AppendJournalRecord)
 
 
 def test_nothing_of_the_others_starts_before_not_even_pre_scripts() -> None:
-    harness = make.EngineHarness(dag("A B; S; P", pre={"A": "p", "S": "s", "P": "q"})).begin()
+    harness = make.harness_of("""
+        A B
+        SERVICE S n.sub
+        PROVISIONER P n.sub
+        SCRIPT PRE A p
+        SCRIPT PRE S s
+        SCRIPT PRE P q
+    """)
     started = [harness.dag.names[run.node] for run in harness.asked(do.RunScript)]
     assert started == ["S", "P"]
     assert harness.said("Starting service node S...")
@@ -130,7 +134,7 @@ def test_nothing_of_the_others_starts_before_not_even_pre_scripts() -> None:
 
 
 def test_the_dag_waits_for_its_end() -> None:
-    harness = go(asked("A; P"))
+    harness = go(asked("A\nPROVISIONER P n.sub"))
     harness.run_node("A", 7)
     assert not harness.ever(do.Exit)
     assert not harness.ever(do.RemoveJobs)
@@ -139,7 +143,7 @@ def test_the_dag_waits_for_its_end() -> None:
 
 
 def test_final_waits_for_its_end() -> None:
-    harness = go(asked("A; P; F"))
+    harness = go(asked(TEXT_WITH_FINAL))
     harness.run_node("A", 7)
     assert not harness.asked(do.AppendJournalRecord)
     harness.tell(make.terminated(P))
@@ -169,14 +173,15 @@ def test_the_provisioner_ends_before_the_go_ahead(value: int) -> None:
 
 
 def test_a_noop_gives_no_go_ahead() -> None:
-    harness = make.EngineHarness(dag(noop="P")).begin()
+    harness = make.harness_of("A -> B\nPROVISIONER P n.sub NOOP")
     harness.read_back()
     assert harness.asked(do.Exit) == [do.Exit(1)]
 
 
 @pytest.mark.parametrize("how", ["pre", "submit"])
 def test_the_provisioner_can_not_be_submitted(how: str) -> None:
-    harness = make.EngineHarness(dag("A; P", pre={"P": "p"} if how == "pre" else {})).begin()
+    script = "SCRIPT PRE P p" if how == "pre" else ""
+    harness = make.harness_of(f"A\nPROVISIONER P n.sub\n{script}")
     if how == "pre":
         harness.pre_ends("P", 1)
     else:
@@ -190,7 +195,7 @@ def test_the_provisioner_can_not_be_submitted(how: str) -> None:
 
 @pytest.mark.parametrize("by", ["reply", "log"])
 def test_a_provisioner_of_more_than_one_proc_ends_the_dag(by: str) -> None:
-    harness = make.EngineHarness(dag()).begin()
+    harness = make.harness_of(TEXT)
     if by == "reply":
         harness.tell(inputs.Submitted(2, P, 2))
     else:
@@ -201,7 +206,7 @@ def test_a_provisioner_of_more_than_one_proc_ends_the_dag(by: str) -> None:
 
 
 def test_a_post_script_before_the_go_ahead_does_not_give_it() -> None:
-    harness = asked(post={"P": "q"})
+    harness = asked(f"{TEXT}\nSCRIPT POST P q")
     harness.tell(make.terminated(P))
     assert harness.asked(do.RunScript) == [do.RunScript(2, ScriptKind.POST, ("q",))]
     harness.wait(10.0)
@@ -235,7 +240,7 @@ def test_a_restart_after_the_record_asks_nobody() -> None:
 
 
 def test_a_log_of_stock_shows_the_go_ahead_by_what_started() -> None:
-    harness = make.EngineHarness(dag("A -> B; C; P")).begin(recovering=True)
+    harness = make.EngineHarness("A -> B; C\nPROVISIONER P n.sub").begin(recovering=True)
     harness.tell(make.submit("P", P), make.submit("A", 6), make.terminated(6))
     harness.tell(inputs.LogCaughtUp(), inputs.QueueListed([inputs.QueuedJob(P, 0, "P", 0)]))
     assert harness.states() == "A=DONE B=READY C=SUBMITTING P=SUBMITTED"
@@ -243,18 +248,20 @@ def test_a_log_of_stock_shows_the_go_ahead_by_what_started() -> None:
 
 
 def test_services_in_an_old_log_are_no_go_ahead() -> None:
-    harness = make.EngineHarness(dag("A; S; P")).begin(recovering=True)
+    harness = make.EngineHarness("A\nSERVICE S n.sub\nPROVISIONER P n.sub").begin(recovering=True)
     harness.tell(make.submit("S", 4), make.submit("P", P))
     assert not harness.engine.run.provisioner.ready
 
 
 def test_a_provisioner_that_is_done_in_a_rescue_file() -> None:
-    harness = make.EngineHarness(dag("A; P", done="P")).begin()
+    of = make.dag("A\nPROVISIONER P n.sub")
+    of.flags[of.ids["P"]] |= DONE  # no file says that today
+    harness = make.EngineHarness(of).begin()
     assert harness.submits() == ["A"]
 
 
 def test_condor_rm_before_the_go_ahead() -> None:
-    harness = asked("A; P; F")
+    harness = asked(TEXT_WITH_FINAL)
     harness.tell(inputs.DagRemoved())
     harness.read_back()
     assert harness.submits() == ["F"]
@@ -285,7 +292,7 @@ def test_halted_its_go_ahead_starts_nothing_yet() -> None:
 
 
 def test_its_timeout_may_fire_while_its_record_is_on_its_way() -> None:
-    harness = asked(timeouts={"P": Timeout(total=30)})
+    harness = asked(f"{TEXT}\nTIMEOUT P TOTAL 30")
     harness.wait(29.0)
     harness.tell(ProvisionerAnswer(2))
     late = harness.echo(harness.last)
@@ -297,7 +304,7 @@ def test_its_timeout_may_fire_while_its_record_is_on_its_way() -> None:
 
 
 def test_its_timeout_before_the_go_ahead_ends_the_dag() -> None:
-    harness = asked(timeouts={"P": Timeout(queued=30)})
+    harness = asked(f"{TEXT}\nTIMEOUT P QUEUED 30")
     harness.wait(30.0)
     harness.read_back()
     assert [removal.cluster for removal in harness.asked(do.RemoveJobs)] == [P]
@@ -306,14 +313,14 @@ def test_its_timeout_before_the_go_ahead_ends_the_dag() -> None:
 
 
 def test_a_replayed_final_node_is_no_go_ahead() -> None:
-    harness = make.EngineHarness(dag("A; P; F"), QUIET).begin(recovering=True)
+    harness = make.EngineHarness(TEXT_WITH_FINAL, QUIET).begin(recovering=True)
     harness.tell(make.submit("P", P), make.record(JournalRecord.FINAL_STARTED, "F", value=2))
     harness.tell(make.submit("F", 9))
     assert not harness.engine.run.provisioner.ready
 
 
 def test_too_many_jobs_end_the_run_once_and_leave_the_final_node_alone() -> None:
-    harness = make.EngineHarness(dag("A; P; F"), QUIET).begin()
+    harness = make.harness_of(TEXT_WITH_FINAL, QUIET)
     harness.take("P", P, 3)
     harness.read_back()
     assert len(harness.ever(do.WriteRescue)) == 1
@@ -323,7 +330,7 @@ def test_too_many_jobs_end_the_run_once_and_leave_the_final_node_alone() -> None
 
 
 def test_a_provisioner_that_has_ended_is_not_asked() -> None:
-    harness = make.EngineHarness(dag("A; P; F"), QUIET).begin()
+    harness = make.harness_of(TEXT_WITH_FINAL, QUIET)
     harness.run_node("P", P, value=1)
     harness.read_back()
     assert harness.engine.run.provisioner.query_at is None

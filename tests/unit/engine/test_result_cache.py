@@ -1,4 +1,4 @@
-"""Nodes with a CACHE command: which run again, and that a replay comes to the same."""
+"""CACHE: which nodes run again, what is asked about them, and that a replay comes to the same."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ import pytest
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
-from condor_pydagman.engine.node_states import State
-from condor_pydagman.graph.model import DONE, USER_DONE, Cached, Condition, Retry
+from condor_pydagman.engine.cached_nodes import is_open, result_of, waits
+from condor_pydagman.engine.engine import Engine
+from condor_pydagman.engine.node_states import Cause, State
+from condor_pydagman.engine.state import Mode
+from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.graph.model import DONE, USER_DONE, Cached
 from condor_pydagman.vocabulary import JournalRecord, NodeCommand
 from tests import make
 from tests.make import QUIET
@@ -16,9 +20,9 @@ from tests.unit.engine.cached import Caching, Store, all_cached, caching
 DIAMOND = "A -> B C; B C -> D; D -> E F; X"
 
 
-def ran(text: str, store: Store, **more: object) -> str:
+def ran(text: str, store: Store) -> str:
     """The nodes that a whole run of a DAG submits."""
-    return " ".join(caching(all_cached(text, **more), store).run_all())
+    return " ".join(caching(all_cached(text), store).run_all())
 
 
 def test_nothing_runs_again_if_nothing_has_changed() -> None:
@@ -51,11 +55,11 @@ def test_many_nodes_on_both_sides_of_a_line_are_no_other_thing_than_single_lines
 
 
 def test_a_node_that_joins_stands_for_the_nodes_before_it() -> None:
-    store, text = Store(), "A B -> J -> K -> C D"
-    assert ran(text, store, noop="J K") == "A B C D"
-    assert ran(text, store, noop="J K") == ""
+    store, text = Store(), "A B -> J -> K -> C D\nJOB J n.sub NOOP\nJOB K n.sub NOOP"
+    assert ran(text, store) == "A B C D"
+    assert ran(text, store) == ""
     store.changed.add("B")
-    assert ran(text, store, noop="J K") == "B C D"
+    assert ran(text, store) == "B C D"
 
 
 def test_a_parent_without_a_cache_command_has_its_children_run() -> None:
@@ -127,26 +131,26 @@ def test_a_submission_that_was_not_decided_is_believed() -> None:
 
 def test_scripts_do_not_run_with_a_node_that_does_not() -> None:
     store = Store()
-    scripts = {"pre": {"A": "p"}, "post": {"A": "q"}}
-    dag = caching(all_cached("A", **scripts), store)
+    text = "A\nSCRIPT PRE A p\nSCRIPT POST A q"
+    dag = caching(all_cached(text), store)
     dag.pre_ends("A")
     dag.last = dag.run_node("A", 1)
     dag.post_ends("A")
     dag.last = dag.all[-3:]
     dag.settle()
-    again = caching(all_cached("A", **scripts), store)
+    again = caching(all_cached(text), store)
     assert not again.ever(do.RunScript)
     assert again.asked(do.Exit) == [do.Exit(0)]
 
 
 def test_retries_are_of_a_node_that_is_to_run() -> None:
     store = Store()
-    dag = caching(all_cached("A", retries={"A": 1}), store)
+    dag = caching(all_cached("A\nRETRY A 1"), store)
     dag.run("A", 1, value=1)
     assert dag.state("A") == State.SUBMITTING
     assert len(dag.ever(do.LookUpCached)) == 1
     dag.run("A", 2)
-    assert ran("A", store, retries={"A": Retry(1)}) == ""
+    assert ran("A\nRETRY A 1", store) == ""
 
 
 def test_a_node_that_a_person_runs_again_really_runs() -> None:
@@ -197,7 +201,7 @@ def test_a_parent_that_a_rescue_file_calls_done_has_what_it_last_made(
 
 def test_a_false_condition_comes_first() -> None:
     store = Store()
-    of = all_cached("A -> B -> C", conditions={"B": Condition("false", False)})
+    of = all_cached("A -> B -> C\nRUN_IF B ELSE DONE false")
     dag = caching(of, store)
     dag.run("A", 1)
     (asked,) = dag.ever(do.EvaluateConditions)
@@ -236,4 +240,35 @@ def test_a_dag_without_it_has_none() -> None:
     dag = make.harness_of("A -> B", QUIET)
     assert not dag.engine.run.cache
     assert dag.engine.run.cache.sums is None
-    assert make.dag("A", cached={"A": Cached()}).cached == {0: Cached()}
+    assert make.dag("A\nCACHE A").cached == {0: Cached(named=True)}
+
+
+# Questions about nodes with a CACHE command.
+
+
+def engine(mode: Mode = Mode.RUN) -> Engine:
+    return Engine(
+        all_cached("A -> B; X", but="X"), QUIET, Throttles(), mode=mode, cached={"A": "r"}
+    )
+
+
+def test_which_nodes_are_looked_up_first() -> None:
+    run = engine().run
+    assert [waits(run, node) for node in range(3)] == [True, True, False]
+    assert [is_open(run, node) for node in range(3)] == [True, False, False]
+    run.cache.run_unasked(0)
+    assert not waits(run, 0)
+    assert not waits(engine(Mode.DRY_RUN).run, 0)
+
+
+@pytest.mark.parametrize(("flags", "result"), [(DONE, "r"), (DONE | USER_DONE, ""), (0, "")])
+def test_what_a_node_has_made(flags: int, result: str) -> None:
+    run = engine().run
+    assert result_of(run, 0) == ""
+    run.nodes.move(0, Cause.MARKED_DONE, 0.0)
+    run.dag.flags[0] |= flags
+    assert result_of(run, 0) == result
+    run.conditions.skip(0, True)
+    assert result_of(run, 0) == "skipped r"
+    run.nodes.move(2, Cause.MARKED_DONE, 0.0)
+    assert result_of(run, 2) == ""

@@ -13,7 +13,7 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.operator import DRAINED_GRACE_S
-from condor_pydagman.vocabulary import DagStatus, NodeKind
+from condor_pydagman.vocabulary import DagStatus
 from tests import make
 
 CLOSING = (do.WriteRescue, do.RemoveJobs, do.KillScripts, do.Publish, do.Exit)
@@ -28,7 +28,7 @@ FULL = ["WriteRescue", "RemoveJobs", "KillScripts", "Publish", "Exit"]
 
 
 def test_a_dag_whose_nodes_are_all_done_exits_with_0() -> None:
-    harness = make.EngineHarness("A -> B").begin()
+    harness = make.harness_of("A -> B")
     harness.run_node("A", 1)
     harness.run_node("B", 2)
     assert order(harness) == ["Publish", "Exit"]
@@ -39,7 +39,7 @@ def test_a_dag_whose_nodes_are_all_done_exits_with_0() -> None:
 
 
 def test_a_failed_node_ends_the_dag_when_nothing_can_go_on() -> None:
-    harness = make.EngineHarness("A -> B; C").begin()
+    harness = make.harness_of("A -> B; C")
     harness.take("A", 1)
     harness.take("C", 2)
     harness.tell(make.terminated(1, value=1))
@@ -53,11 +53,10 @@ def test_a_failed_node_ends_the_dag_when_nothing_can_go_on() -> None:
 
 @pytest.mark.parametrize(
     ("abort", "value", "code"),
-    [((3,), 3, 3), ((3, 9), 3, 9), ((-9,), -9, 247), ((0, 4), 0, 4)],
+    [("3", 3, 3), ("3 RETURN 9", 3, 9), ("-9", -9, 247), ("0 RETURN 4", 0, 4)],
 )
-def test_abort_dag_on(abort: tuple[int, ...], value: int, code: int) -> None:
-    status = abort[0] if len(abort) == 1 else (abort[0], abort[1])
-    harness = make.EngineHarness(make.dag("A B", aborts={"A": status}, retries={"A": 2})).begin()
+def test_abort_dag_on(abort: str, value: int, code: int) -> None:
+    harness = make.harness_of(f"A B\nABORT-DAG-ON A {abort}\nRETRY A 2")
     harness.take("A", 1)
     harness.take("B", 2)
     harness.tell(make.terminated(1, value=value))
@@ -69,7 +68,7 @@ def test_abort_dag_on(abort: tuple[int, ...], value: int, code: int) -> None:
 
 
 def test_abort_with_return_0_is_a_success_without_rescue_file() -> None:
-    harness = make.EngineHarness(make.dag("A B", aborts={"A": (3, 0)})).begin()
+    harness = make.harness_of("A B\nABORT-DAG-ON A 3 RETURN 0")
     harness.take("A", 1)
     harness.tell(make.terminated(1, value=3))
     assert order(harness) == FULL[1:]
@@ -80,14 +79,14 @@ def test_abort_with_return_0_is_a_success_without_rescue_file() -> None:
 def test_an_abort_with_return_0_is_called_a_success_if_no_node_was_left(
     nodes: str, outcome: str
 ) -> None:
-    harness = make.EngineHarness(make.dag(nodes, aborts={"A": (3, 0)})).begin()
+    harness = make.harness_of(f"{nodes}\nABORT-DAG-ON A 3 RETURN 0")
     harness.take("A", 1)
     harness.tell(make.terminated(1, value=3))
     assert harness.asked(do.Publish)[-1] == do.Publish(final=True, outcome=outcome)
 
 
 def test_abort_dag_on_looks_at_the_post_script_where_there_is_one() -> None:
-    harness = make.EngineHarness(make.dag("A B", post={"A": "q"}, aborts={"A": 3})).begin()
+    harness = make.harness_of("A B\nSCRIPT POST A q\nABORT-DAG-ON A 3")
     harness.run_node("A", 1, 3)
     assert not harness.asked(do.Exit)
     harness.post_ends("A", 3)
@@ -95,13 +94,13 @@ def test_abort_dag_on_looks_at_the_post_script_where_there_is_one() -> None:
 
 
 def test_abort_dag_on_looks_at_the_pre_script() -> None:
-    harness = make.EngineHarness(make.dag("A B", pre={"A": "p"}, aborts={"A": 3})).begin()
+    harness = make.harness_of("A B\nSCRIPT PRE A p\nABORT-DAG-ON A 3")
     harness.pre_ends("A", 3)
     assert harness.asked(do.Exit) == [do.Exit(3)]
 
 
 def test_condor_rm() -> None:
-    harness = make.EngineHarness("A B").begin()
+    harness = make.harness_of("A B")
     harness.take("A", 1)
     harness.tell(inputs.DagRemoved())
     assert order(harness) == FULL
@@ -110,19 +109,19 @@ def test_condor_rm() -> None:
 
 
 def test_condor_rm_may_leave_the_jobs() -> None:
-    harness = make.EngineHarness("A", Config(remove_node_jobs=False)).begin()
+    harness = make.harness_of("A", Config(remove_node_jobs=False))
     harness.tell(inputs.DagRemoved())
     assert order(harness) == ["WriteRescue", "KillScripts", "Publish", "Exit"]
 
 
 def test_no_rescue_file_where_none_is_allowed() -> None:
-    harness = make.EngineHarness("A", Config(max_rescue_num=0)).begin()
+    harness = make.harness_of("A", Config(max_rescue_num=0))
     harness.tell(inputs.DagRemoved())
     assert order(harness) == FULL[1:]
 
 
 def test_condor_hold_leaves_everything_as_it_is() -> None:
-    harness = make.EngineHarness("A B").begin()
+    harness = make.harness_of("A B")
     harness.take("A", 1)
     harness.tell(inputs.Shutdown("Received SIGTERM"))
     assert order(harness) == ["Publish", "Exit"]
@@ -132,7 +131,7 @@ def test_condor_hold_leaves_everything_as_it_is() -> None:
 
 
 def test_a_cycle_is_told_when_nothing_can_go_on() -> None:
-    harness = make.EngineHarness("A -> B -> C -> B").begin()
+    harness = make.harness_of("A -> B -> C -> B")
     harness.run_node("A", 1)
     assert harness.asked(do.Exit) == [do.Exit(1)]
     assert order(harness) == FULL
@@ -142,18 +141,20 @@ def test_a_cycle_is_told_when_nothing_can_go_on() -> None:
 
 
 def test_a_dag_that_is_all_cycle_ends_at_once() -> None:
-    harness = make.EngineHarness("A -> B -> A").begin()
+    harness = make.harness_of("A -> B -> A")
     assert harness.asked(do.Exit) == [do.Exit(1)]
 
 
-@pytest.mark.parametrize("made", [make.dag("A B", done="A B"), make.dag("A -> B", done="B A")])
+@pytest.mark.parametrize(
+    "made", [make.dag("A B\nDONE A\nDONE B"), make.dag("A -> B\nDONE A\nDONE B")]
+)
 def test_an_empty_dag_ends_at_once(made: object) -> None:
     harness = make.EngineHarness(made).begin()  # type: ignore[arg-type]
     assert harness.asked(do.Exit) == [do.Exit(0)]
 
 
 def test_a_log_that_can_not_be_followed() -> None:
-    harness = make.EngineHarness("A").begin()
+    harness = make.harness_of("A")
     harness.take("A", 1)
     harness.tell(inputs.LogBroken("it is gone"))
     assert order(harness) == FULL
@@ -168,7 +169,7 @@ def test_a_log_that_breaks_in_recovery() -> None:
 
 
 def test_a_log_that_can_not_be_written() -> None:
-    harness = make.EngineHarness(make.dag("A", pre={"A": "p"})).begin()
+    harness = make.harness_of("A\nSCRIPT PRE A p")
     harness.tell(inputs.AppendFailed("disk full"))
     assert order(harness) == FULL
     assert harness.asked(do.Exit) == [do.Exit(1)]
@@ -177,7 +178,7 @@ def test_a_log_that_can_not_be_written() -> None:
 
 @pytest.mark.parametrize("removes", [True, False])
 def test_lines_about_what_is_removed(removes: bool) -> None:
-    made = make.dag("A B", pre={"B": "p"})
+    made = make.dag("A B\nSCRIPT PRE B p")
     harness = make.EngineHarness(made, Config(remove_node_jobs=removes)).begin()
     harness.take("A", 1)
     harness.tell(inputs.DagRemoved())
@@ -193,14 +194,14 @@ def test_lines_about_what_is_removed(removes: bool) -> None:
 
 
 def test_the_first_abort_wins() -> None:
-    harness = make.EngineHarness(make.dag("A B", aborts={"A": 3, "B": 4})).begin(recovering=True)
+    harness = make.EngineHarness("A B\nABORT-DAG-ON A 3\nABORT-DAG-ON B 4").begin(recovering=True)
     harness.tell(make.submit("A", 1), make.submit("B", 2))
     harness.tell(make.terminated(1, value=3), make.terminated(2, value=4), inputs.LogCaughtUp())
     assert harness.asked(do.Exit) == [do.Exit(3)]
 
 
 def test_an_abort_in_an_old_log_takes_effect_when_all_of_it_is_read() -> None:
-    harness = make.EngineHarness(make.dag("A B", aborts={"A": 3})).begin(recovering=True)
+    harness = make.EngineHarness("A B\nABORT-DAG-ON A 3").begin(recovering=True)
     harness.tell(make.submit("A", 1), make.submit("B", 2), make.terminated(1, value=3))
     assert order(harness) == []
     harness.tell(make.terminated(2))
@@ -215,7 +216,7 @@ def test_an_abort_in_an_old_log_takes_effect_when_all_of_it_is_read() -> None:
 
 @pytest.mark.parametrize("how", ["failure", "abort", "rm", "halt", "log broken"])
 def test_a_rescue_file_that_can_not_be_written_leaves_everything(how: str) -> None:
-    harness = make.EngineHarness(make.dag("A -> B; C", aborts={"A": 7}, pre={"C": "p"})).begin()
+    harness = make.harness_of("A -> B; C\nSCRIPT PRE C p\nABORT-DAG-ON A 7")
     harness.rescue_error = "can't write t.dag.rescue001: No space left on device"
     harness.take("A", 1)
     if how == "failure":
@@ -243,7 +244,7 @@ def test_a_rescue_file_that_can_not_be_written_leaves_everything(how: str) -> No
 
 
 def test_a_restart_ends_the_run_as_it_was_to_end() -> None:
-    harness = make.EngineHarness(make.dag("A; C", aborts={"A": 7})).begin()
+    harness = make.harness_of("A; C\nABORT-DAG-ON A 7")
     harness.rescue_error = "disk full"
     harness.take("A", 1)
     harness.take("C", 2)
@@ -254,12 +255,12 @@ def test_a_restart_ends_the_run_as_it_was_to_end() -> None:
 
 
 def test_a_rescue_answer_that_was_not_asked_for_is_ignored() -> None:
-    harness = make.EngineHarness("A").begin()
+    harness = make.harness_of("A")
     assert not harness.tell(inputs.RescueWritten("disk full"))
 
 
 def test_inputs_between_rescue_file_and_its_answer_start_nothing() -> None:
-    made = make.dag("A; B; C -> D", aborts={"A": 7})
+    made = make.dag("A; B; C -> D\nABORT-DAG-ON A 7")
     harness = make.EngineHarness(made).begin()
     for cluster, name in enumerate("ABC", 1):
         harness.take(name, cluster)
@@ -276,7 +277,7 @@ def test_inputs_between_rescue_file_and_its_answer_start_nothing() -> None:
 def test_condor_rm_while_the_schedd_is_asked_after_a_restart_with_final_begun(
     submitted: bool,
 ) -> None:
-    harness = make.EngineHarness(make.dag("A; F", kinds={"F": NodeKind.FINAL})).begin()
+    harness = make.harness_of("A\nFINAL F n.sub")
     harness.run_node("A", 1)
     harness.read_back()
     if submitted:
@@ -291,7 +292,7 @@ def test_condor_rm_while_the_schedd_is_asked_after_a_restart_with_final_begun(
 
 
 def test_condor_rm_while_the_schedd_is_asked_lets_final_run_if_it_has_not_begun() -> None:
-    harness = make.EngineHarness(make.dag("A; F", kinds={"F": NodeKind.FINAL})).begin()
+    harness = make.harness_of("A\nFINAL F n.sub")
     harness.take("A", 1)
     other = harness.replay()
     other.tell(inputs.LogCaughtUp(), inputs.QueueUnknown("down"), inputs.DagRemoved())
@@ -305,7 +306,7 @@ def test_condor_rm_while_the_schedd_is_asked_lets_final_run_if_it_has_not_begun(
 
 
 def test_a_broken_log_ends_a_run_that_waits_to_end_otherwise() -> None:
-    made = make.dag("A B; F", kinds={"F": NodeKind.FINAL}, aborts={"A": 3})
+    made = make.dag("A B\nFINAL F n.sub\nABORT-DAG-ON A 3")
     harness = make.EngineHarness(made).begin(recovering=True)
     harness.tell(make.submit("A", 1), make.submit("B", 2), make.terminated(1, value=3))
     harness.tell(inputs.LogCaughtUp())
@@ -316,9 +317,7 @@ def test_a_broken_log_ends_a_run_that_waits_to_end_otherwise() -> None:
 
 
 def test_a_bad_log_is_not_put_off_by_an_abort_that_came_before() -> None:
-    harness = make.EngineHarness(
-        make.dag("A -> B; F", kinds={"F": NodeKind.FINAL}, aborts={"A": 3})
-    )
+    harness = make.EngineHarness("A -> B\nFINAL F n.sub\nABORT-DAG-ON A 3")
     harness.begin(recovering=True)
     harness.tell(make.submit("A", 1), make.submit("B", 2), make.terminated(1, value=3))
     harness.tell(inputs.LogCaughtUp())

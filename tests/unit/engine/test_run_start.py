@@ -8,12 +8,11 @@ from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.dag_states import Phase
-from condor_pydagman.vocabulary import NodeKind
 from tests import make
 
 
 def test_first_lines() -> None:
-    harness = make.EngineHarness(make.dag("A B C", done="B")).begin()
+    harness = make.harness_of("A B C\nDONE B")
     texts = [say.text for say in harness.asked(do.Say)]
     assert texts[:2] == ["Bootstrapping...", "Number of pre-completed nodes: 1"]
     assert not any("RECOVERY" in text for text in texts)
@@ -27,8 +26,7 @@ def test_lines_of_a_recovery() -> None:
 
 
 def test_services_start_before_the_roots_in_the_order_of_the_dag() -> None:
-    kinds = {"S": NodeKind.SERVICE, "T": NodeKind.SERVICE}
-    harness = make.EngineHarness(make.dag("A; T; S", kinds=kinds, pre={"S": "p"})).begin()
+    harness = make.harness_of("A\nSERVICE T n.sub\nSERVICE S n.sub\nSCRIPT PRE S p")
     starts = [say.text for say in harness.asked(do.Say) if "service node" in say.text]
     assert starts == ["Starting service node T...", "Starting service node S..."]
     assert harness.submits() == ["T"]
@@ -37,18 +35,23 @@ def test_services_start_before_the_roots_in_the_order_of_the_dag() -> None:
 
 
 def test_done_nodes_in_every_place() -> None:
-    harness = make.EngineHarness(make.dag("A -> B C -> D; E", done="A B C")).begin()
+    harness = make.harness_of("""
+        A -> B C -> D; E
+        DONE A
+        DONE B
+        DONE C
+    """)
     assert harness.states() == "A=DONE B=DONE C=DONE D=SUBMITTING E=READY"
     assert not harness.said("Warning")
 
 
 def test_a_done_node_does_not_start_a_child_with_other_parents() -> None:
-    harness = make.EngineHarness(make.dag("A B -> C", done="A")).begin()
+    harness = make.harness_of("A B -> C\nDONE A")
     assert harness.states() == "A=DONE B=SUBMITTING C=WAITING"
 
 
 def test_a_done_node_below_a_failure_stays_done() -> None:
-    harness = make.EngineHarness(make.dag("A -> B -> C", done="B")).begin()
+    harness = make.harness_of("A -> B -> C\nDONE B")
     harness.take("A", 1)
     harness.tell(make.terminated(1, value=1))
     assert harness.state("B").name == "DONE"
@@ -56,7 +59,12 @@ def test_a_done_node_below_a_failure_stays_done() -> None:
 
 
 def test_all_done_with_a_final_node() -> None:
-    made = make.dag("A -> B; F", done="A B", kinds={"F": NodeKind.FINAL})
+    made = make.dag("""
+        A -> B
+        FINAL F n.sub
+        DONE A
+        DONE B
+    """)
     harness = make.EngineHarness(made).begin()
     assert not harness.ever(do.Exit)
     harness.read_back()
@@ -64,15 +72,20 @@ def test_all_done_with_a_final_node() -> None:
 
 
 def test_all_done_with_a_provisioner() -> None:
-    made = make.dag("A; P", done="A", kinds={"P": NodeKind.PROVISIONER})
+    made = make.dag("A\nPROVISIONER P n.sub\nDONE A")
     harness = make.EngineHarness(made).begin()
     assert harness.submits() == ["P"]
     assert not harness.ever(do.Exit)
 
 
 def test_a_recovery_starts_nothing_before_log_and_schedd_have_spoken() -> None:
-    kinds = {"S": NodeKind.SERVICE}
-    made = make.dag("A; B; S", kinds=kinds, pre={"B": "p"}, saves={"A": "a"}, noop="A")
+    made = make.dag("""
+        A; B
+        JOB A n.sub NOOP
+        SERVICE S n.sub
+        SCRIPT PRE B p
+        SAVE_POINT_FILE A a
+    """)
     harness = make.EngineHarness(made).begin(recovering=True)
     starters = (do.SubmitNode, do.RunScript, do.AppendNoop, do.WriteSavePoint, do.Publish)
     assert not [action for action in harness.all if isinstance(action, starters)]
@@ -93,7 +106,7 @@ def test_a_second_word_that_the_log_is_read_changes_nothing() -> None:
     assert not harness.tell(inputs.LogCaughtUp())
     harness.tell(inputs.QueueListed([]))
     assert not harness.tell(inputs.LogCaughtUp())
-    harness = make.EngineHarness("A").begin()
+    harness = make.harness_of("A")
     assert not harness.tell(inputs.LogCaughtUp())
     assert harness.engine.run.phase is Phase.RUNNING
 
@@ -115,9 +128,7 @@ def test_a_schedd_that_does_not_answer_is_asked_ever_more_patiently() -> None:
 
 def test_while_the_schedd_is_being_asked_no_deadline_passes() -> None:
     """An answer that takes long must not make DAGMan spin."""
-    harness = make.EngineHarness(
-        "A", Config(check_queue_interval=10, pending_report_interval=0)
-    ).begin()
+    harness = make.harness_of("A", Config(check_queue_interval=10, pending_report_interval=0))
     harness.tell(inputs.SubmitFailed(0, "timeout", permanent=False, unknown=True))
     harness.wait(1.0)
     assert harness.asked(do.QueryQueue)
@@ -153,7 +164,7 @@ def test_everything_done_in_the_old_log() -> None:
 
 def test_a_replay_of_a_replay() -> None:
     """A restart, a little progress, another restart."""
-    made = make.dag("A -> B -> C; S", kinds={"S": NodeKind.SERVICE}, pre={"B": "p"})
+    made = make.dag("A -> B -> C\nSERVICE S n.sub\nSCRIPT PRE B p")
     harness = make.EngineHarness(made).begin()
     harness.take("S", 9)
     harness.run_node("A", 1)

@@ -7,19 +7,17 @@ import pytest
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.throttles import Throttles
-from condor_pydagman.vocabulary import NodeKind
 from tests import make
 
 
-def service(**more: object) -> make.EngineHarness:
-    kinds = {"S": NodeKind.SERVICE}
-    harness = make.EngineHarness(make.dag("A -> B; S", kinds=kinds, **more)).begin()  # type: ignore[arg-type]
+def service(commands: str = "") -> make.EngineHarness:
+    harness = make.harness_of(f"A -> B\nSERVICE S n.sub\n{commands}")
     harness.take("S", 3)
     return harness
 
 
 def test_a_service_starts_first_and_is_in_no_count() -> None:
-    harness = make.EngineHarness(make.dag("A -> B; S", kinds={"S": NodeKind.SERVICE})).begin()
+    harness = make.harness_of("A -> B\nSERVICE S n.sub")
     assert harness.said("Starting service node S...")
     assert harness.submits() == ["S"]
     report = harness.engine.report()
@@ -52,9 +50,7 @@ def test_a_service_that_ends_early_does_not_end_the_dag(value: int) -> None:
 
 
 def test_a_services_script_is_waited_for() -> None:
-    harness = make.EngineHarness(
-        make.dag("A; S", kinds={"S": NodeKind.SERVICE}, pre={"S": "p"})
-    ).begin()
+    harness = make.harness_of("A\nSERVICE S n.sub\nSCRIPT PRE S p")
     harness.run_node("A", 5)
     assert not harness.ever(do.Exit)
     harness.pre_ends("S")
@@ -65,7 +61,7 @@ def test_a_services_script_is_waited_for() -> None:
 
 
 def test_a_services_post_script_is_waited_for() -> None:
-    harness = service(post={"S": "q"})
+    harness = service("SCRIPT POST S q")
     harness.tell(make.terminated(3))
     harness.run_node("A", 5)
     harness.run_node("B", 6)
@@ -76,7 +72,7 @@ def test_a_services_post_script_is_waited_for() -> None:
 
 def test_a_service_does_not_count_for_maxjobs() -> None:
 
-    made = make.dag("A B; S", kinds={"S": NodeKind.SERVICE})
+    made = make.dag("A B\nSERVICE S n.sub")
     harness = make.EngineHarness(made, limits=Throttles(jobs=1)).begin()
     harness.take("S", 3)
     assert harness.submits() == ["A"]
@@ -85,13 +81,13 @@ def test_a_service_does_not_count_for_maxjobs() -> None:
 
 
 def test_a_service_may_abort_the_dag() -> None:
-    harness = service(aborts={"S": 2})
+    harness = service("ABORT-DAG-ON S 2")
     harness.tell(make.terminated(3, value=2))
     assert harness.ever(do.Exit) == [do.Exit(2)]
 
 
 def test_a_dag_of_services_only_ends_at_once() -> None:
-    harness = make.EngineHarness(make.dag("S", kinds={"S": NodeKind.SERVICE})).begin()
+    harness = make.harness_of("SERVICE S n.sub")
     assert not harness.ever(do.Exit)
     harness.take("S", 3)
     assert [removal.cluster for removal in harness.ever(do.RemoveJobs)] == [3]
@@ -99,8 +95,7 @@ def test_a_dag_of_services_only_ends_at_once() -> None:
 
 
 def test_a_service_lives_through_final_and_is_removed_then() -> None:
-    kinds = {"S": NodeKind.SERVICE, "F": NodeKind.FINAL}
-    harness = make.EngineHarness(make.dag("A; S; F", kinds=kinds)).begin()
+    harness = make.harness_of("A\nSERVICE S n.sub\nFINAL F n.sub")
     harness.take("S", 3)
     harness.run_node("A", 5, value=1)
     assert harness.asked(do.RemoveJobs)[0].spare_services
@@ -111,8 +106,7 @@ def test_a_service_lives_through_final_and_is_removed_then() -> None:
 
 
 def test_a_service_that_fails_while_final_runs() -> None:
-    kinds = {"S": NodeKind.SERVICE, "F": NodeKind.FINAL}
-    harness = make.EngineHarness(make.dag("A; S; F", kinds=kinds)).begin()
+    harness = make.harness_of("A\nSERVICE S n.sub\nFINAL F n.sub")
     harness.take("S", 3)
     harness.run_node("A", 5)
     harness.read_back()
@@ -129,7 +123,7 @@ def test_a_service_after_a_restart_is_the_one_that_runs() -> None:
 
 
 def test_a_services_job_whose_reply_was_lost_is_not_left_behind() -> None:
-    harness = make.EngineHarness(make.dag("A; S", kinds={"S": NodeKind.SERVICE})).begin()
+    harness = make.harness_of("A\nSERVICE S n.sub")
     harness.tell(inputs.SubmitFailed(1, "timeout", permanent=False, unknown=True))
     harness.wait(1.0)
     harness.run_node("A", 5)

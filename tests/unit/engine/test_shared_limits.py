@@ -1,20 +1,22 @@
-"""A DAG keeps to limits that it shares: what it asks for, what it starts, what it gives back."""
+"""SHARED_LIMIT: what a DAG asks for, what it starts in which order, what it gives back."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs, shared_limits
+from condor_pydagman.engine.limited_queues import LimitedReadyQueue, LimitedScriptQueue
+from condor_pydagman.engine.queues import ReadyQueue, ScriptQueue
 from condor_pydagman.graph.building import BuildOptions
-from condor_pydagman.graph.model import LimitUse
 from condor_pydagman.graph.piece import PieceText
 from condor_pydagman.shared_limits.definitions import Kind, Limit, parse
 from condor_pydagman.shared_limits.rounds import Outcome, decide
 from condor_pydagman.shared_limits.stakes import Part, Stake, Stakes
-from condor_pydagman.vocabulary import NodeKind, ScriptKind
+from condor_pydagman.vocabulary import ScriptKind
 from tests import make
 from tests.make import QUIET, quiet
 from tests.pieces import Pieces, piece_of
@@ -54,11 +56,16 @@ class Sharing(make.EngineHarness):
         return self.own.stake(limit, kind).held
 
 
-def sharing(text: str, limits: str, *uses: LimitUse, **more: Any) -> Sharing:
-    config = more.pop("config", QUIET)
-    recovering, unlimited = more.pop("recovering", False), more.pop("unlimited", False)
-    dag = make.dag(text, **more)
-    dag.limit_uses = [] if unlimited else list(uses) or [LimitUse("a")]
+def sharing(
+    text: str,
+    limits: str,
+    uses: str = "SHARED_LIMIT a ALL_NODES",
+    config: Config = QUIET,
+    *,
+    recovering: bool = False,
+) -> Sharing:
+    """A DAG with these SHARED_LIMIT commands, which knows these `limits`."""
+    dag = make.dag(f"{text}\n{uses}")
     harness = Sharing(dag, config)
     harness.texts = {}
     harness.engine.run.growth.pieces = Pieces(dag, harness.texts)
@@ -92,7 +99,7 @@ def add(harness: Sharing, lines: str) -> None:
 
 
 def test_a_dag_without_limits_gets_nodes_that_keep_to_one() -> None:
-    harness = sharing("A; B; C", "a = JOBS 1; b = PRE 1", config=QUIET, unlimited=True)
+    harness = sharing("A; B; C", "a = JOBS 1; b = PRE 1", uses="")
     assert harness.submits() == ["A"]
     limits = "SHARED_LIMIT a NODES X\nSHARED_LIMIT b NODES Y\n"
     add(harness, f"JOB X x\nJOB Y y\nSCRIPT PRE Y p\n{limits}")
@@ -213,12 +220,12 @@ def test_a_restart_claims_what_its_nodes_have() -> None:
 
 
 def test_nodes_of_other_kinds_keep_to_no_limit() -> None:
-    harness = sharing("A; B", "a = JOBS 1", kinds={"B": NodeKind.SUBDAG})
+    harness = sharing("A\nSUBDAG EXTERNAL B b.dag", "a = JOBS 1")
     assert harness.submits() == ["B"]
 
 
 def test_a_category_alone_keeps_to_a_limit() -> None:
-    harness = sharing("A; B", "a = JOBS 1", LimitUse("a", "big"), categories={"A": "big"})
+    harness = sharing("A; B\nCATEGORY A big", "a = JOBS 1", "SHARED_LIMIT a CATEGORY big")
     assert harness.submits() == ["B"]
     harness.take("B", 1)
     harness.answer()
@@ -226,7 +233,7 @@ def test_a_category_alone_keeps_to_a_limit() -> None:
 
 
 def test_scripts_keep_to_the_limit_as_well() -> None:
-    harness = sharing("A; B", "a = PRE 1 POST 1", pre={"A": "p", "B": "p"}, post={"A": "q"})
+    harness = sharing("A; B\nSCRIPT PRE ALL_NODES p\nSCRIPT POST A q", "a = PRE 1 POST 1")
     assert not harness.ever(do.RunScript)
     harness.answer()
     assert [one.kind for one in harness.ever(do.RunScript)] == [ScriptKind.PRE]
@@ -277,7 +284,7 @@ def test_starts_are_counted() -> None:
 def test_pre_scripts_of_all_dags_start_at_one_pace_after_a_restart() -> None:
     names = "ABCDEFGH"
     config = quiet(all_restart_pre_rate=2)
-    dag = make.dag("; ".join(names), pre=dict.fromkeys(names, "p"))
+    dag = make.dag(f"{'; '.join(names)}\nSCRIPT PRE ALL_NODES p")
     harness = Sharing(dag, config)
     harness.limits = {"*restart*": Limit("*restart*", {Kind.STARTS: 120})}
     harness.others, harness.own = [], Stakes("t.dag", "t", {})
@@ -325,7 +332,7 @@ def test_one_dag_starts_so_many_nodes_a_minute(most: int) -> None:
 
 def test_a_restart_knows_how_many_nodes_were_started_in_the_last_minute() -> None:
     config = quiet(max_starts_per_minute=2)
-    harness = make.EngineHarness("A; B; C", config).begin()
+    harness = make.harness_of("A; B; C", config)
     harness.run_node("A", 1)
     harness.now += 31
     harness.tell(inputs.Wake())
@@ -338,8 +345,8 @@ def test_a_restart_knows_how_many_nodes_were_started_in_the_last_minute() -> Non
 
 
 def test_while_a_class_waits_no_other_keeps_places_for_what_follows() -> None:
-    uses = LimitUse("a", nodes=(0, 1)), LimitUse("b", nodes=(2,))
-    harness = sharing("A; B; C", "a = JOBS 1; b = JOBS 9", *uses)
+    uses = "SHARED_LIMIT a NODES A B\nSHARED_LIMIT b NODES C"
+    harness = sharing("A; B; C", "a = JOBS 1; b = JOBS 9", uses)
     assert [one.ahead for one in harness.ever(do.TakePlaces)[-1].demands] == [4, 4]
     harness.answer()
     harness.take("A", 1)
@@ -349,3 +356,129 @@ def test_while_a_class_waits_no_other_keeps_places_for_what_follows() -> None:
     assert [one.ahead for one in harness.ever(do.TakePlaces)[-1].demands] == [0, 0]
     harness.answer()
     assert harness.holds("b") == 1
+
+
+# Queues of nodes that keep to shared limits: the order is that of the usual ones, where there is
+# room.
+
+
+CLASS_OF = [node % 3 for node in range(30)]
+
+
+def test_a_class_without_room_is_passed_over_and_is_not_lost() -> None:
+    full = {1}
+    queue = LimitedReadyQueue(CLASS_OF, 3, lambda number: number not in full)
+    for node in (1, 4, 2, 0):
+        queue.add(node, 5 if node == 4 else 0)
+    assert queue.waiting(1) == 2 and len(queue) == 4
+    assert [queue.pop(), queue.pop(), queue.pop()] == [2, 0, None]
+    full.clear()
+    assert [queue.pop(), queue.pop(), queue.pop()] == [4, 1, None]
+
+
+def test_a_script_without_room_waits_and_one_put_off_comes_back() -> None:
+    full = {1}
+    queue = LimitedScriptQueue(CLASS_OF, 3, lambda number: number not in full)
+    for node in (1, 2):
+        queue.add(node)
+    queue.defer(4, 10.0)
+    assert (queue.pop(0.0), queue.pop(11.0)) == (2, None)
+    assert queue.waiting(1) == 2 and queue
+    full.clear()
+    assert [queue.pop(11.0), queue.pop(11.0), queue.pop(11.0)] == [1, 4, None]
+    assert not queue
+
+
+STEPS = st.lists(
+    st.tuples(st.sampled_from(["add", "add-first", "discard", "pop", "clear"]), st.integers(0, 29)),
+    max_size=60,
+)
+
+
+@given(STEPS)
+def test_with_room_for_all_it_is_the_usual_ready_queue(steps: list[tuple[str, int]]) -> None:
+    usual, limited = ReadyQueue(), LimitedReadyQueue(CLASS_OF, 3, lambda number: True)
+    for what, node in steps:
+        for queue in (usual, limited):
+            if what.startswith("add") and node not in queue:
+                queue.add(node, node % 4, first=what == "add-first")
+            elif what == "discard":
+                queue.discard(node)
+            elif what == "clear" and node > 25:
+                queue.clear()
+        if what == "pop":
+            assert usual.pop() == limited.pop()
+        assert len(usual) == len(limited) == sum(map(limited.waiting, range(3)))
+        assert usual.first() == limited.first()
+
+
+@given(STEPS)
+def test_with_room_for_all_it_is_the_usual_script_queue(steps: list[tuple[str, int]]) -> None:
+    usual, limited = ScriptQueue(), LimitedScriptQueue(CLASS_OF, 3, lambda number: True)
+    queued: set[int] = set()
+    for now, (what, node) in enumerate(steps):
+        if what == "pop":
+            first = usual.pop(now)
+            assert first == limited.pop(now)
+            queued.discard(-1 if first is None else first)
+            continue
+        for queue in (usual, limited):
+            if what == "add" and node not in queued:
+                queue.add(node)
+            elif what == "add-first" and node not in queued:
+                queue.defer(node, now + node)
+            elif what == "discard":
+                queue.discard(node)
+            elif what == "clear" and node > 25:
+                queue.clear()
+        if what.startswith("add"):
+            queued.add(node)
+        elif what == "discard":
+            queued.discard(node)
+        elif what == "clear" and node > 25:
+            queued.clear()
+        assert bool(usual) == bool(limited) and len(usual) == len(limited)
+
+
+@given(STEPS, STEPS)
+def test_what_another_ready_queue_has_is_taken_over_in_its_order(
+    before: list[tuple[str, int]], after: list[tuple[str, int]]
+) -> None:
+    usual, others = ReadyQueue(), ReadyQueue()
+    for queue in (usual, others):
+        for what, node in before:
+            _change(queue, what, node)
+    limited = LimitedReadyQueue(CLASS_OF, 1, lambda number: True)
+    limited.grow(3)
+    limited.take_over(others)
+    for what, node in after:
+        for one in (usual, limited):
+            _change(one, what, node)
+        assert len(usual) == len(limited) == sum(map(limited.waiting, range(3)))
+        assert usual.first() == limited.first()
+
+
+def _change(queue: ReadyQueue, what: str, node: int) -> None:
+    if what.startswith("add") and node not in queue:
+        queue.add(node, node % 4, first=what == "add-first")
+    elif what == "discard":
+        queue.discard(node)
+    elif what == "pop":
+        queue.pop()
+
+
+def test_what_another_script_queue_has_is_taken_over_in_its_order() -> None:
+    usual = ScriptQueue()
+    for node in (5, 1, 4, 3):
+        usual.add(node)
+    usual.discard(1)
+    usual.defer(7, 10.0)
+    full = {1}
+    limited = LimitedScriptQueue(CLASS_OF, 1, lambda number: number not in full)
+    limited.grow(3)
+    limited.take_over(usual)
+    assert (len(limited), limited.waiting(1), limited.next_time()) == (3, 1, 10.0)
+    assert [limited.pop(0.0), limited.pop(0.0), limited.pop(11.0)] == [5, 3, None]
+    full.clear()
+    assert [limited.pop(11.0), limited.pop(11.0), limited.pop(11.0)] == [4, 7, None]
+    assert not limited

@@ -1,4 +1,4 @@
-"""A group is taken back from its site: its jobs, its clean-up, and its nodes that start over."""
+"""SITE_POLICY and rematch: when a group is taken back from its site, and what becomes of it."""
 
 from __future__ import annotations
 
@@ -6,21 +6,22 @@ import pytest
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
+from condor_pydagman.engine.actions import AppendJournalRecord
 from condor_pydagman.engine.node_states import State
+from condor_pydagman.engine.selection import one_of_each_group
 from condor_pydagman.engine.site_records import FORCE_AGAIN_S
 from condor_pydagman.graph.model import USER_DONE
-from condor_pydagman.sites.policy import SitePolicy
 from condor_pydagman.vocabulary import EventKind, JournalRecord, NodeCommand, ScriptKind
 from tests import make
 from tests.unit.engine.matched import Matched, matched
 
-FIRST_FAILURE = SitePolicy(failures=1)
+FIRST_FAILURE = "SITE_POLICY g FAILURES 1"
 UNIT = "A -> B -> C"
 
 
-def unit(policy: SitePolicy = FIRST_FAILURE, rooms: str = "s:1 t:1", **more: object) -> Matched:
+def unit(policy: str = FIRST_FAILURE, rooms: str = "s:1 t:1", commands: str = "") -> Matched:
     """A group of three that is matched to site s."""
-    harness = matched(UNIT, rooms, groups={"g": "A B C"}, policies={"g": policy}, **more)
+    harness = matched(f"{UNIT}\nSITE_GROUP g NODES A B C\n{policy}\n{commands}", rooms)
     harness.answer()
     assert harness.groups() == "g=MATCHED@s"
     return harness
@@ -44,7 +45,7 @@ def test_all_its_nodes_start_over_at_another_site() -> None:
 
 
 def test_its_jobs_are_removed_first() -> None:
-    harness = matched("A; B; C", "s:1 t:1", groups={"g": "A B C"}, policies={"g": FIRST_FAILURE})
+    harness = matched("A; B; C\nSITE_GROUP g NODES A B C\nSITE_POLICY g FAILURES 1", "s:1 t:1")
     harness.answer()
     harness.take("A", 1)
     harness.take("B", 2)
@@ -66,7 +67,13 @@ def test_its_jobs_are_removed_first() -> None:
 
 def test_a_script_that_runs_goes_on_to_its_end() -> None:
     harness = matched(
-        "A; B", "s:1 t:1", groups={"g": "A B"}, policies={"g": FIRST_FAILURE}, pre={"B": "x"}
+        """
+            A; B
+            SCRIPT PRE B x
+            SITE_GROUP g NODES A B
+            SITE_POLICY g FAILURES 1
+        """,
+        "s:1 t:1",
     )
     harness.answer()
     harness.take("A", 1)
@@ -80,9 +87,14 @@ def test_a_script_that_runs_goes_on_to_its_end() -> None:
 
 
 def test_no_retries_while_it_leaves() -> None:
-    policy = SitePolicy(failures=2)
     harness = matched(
-        "A; B", "s:1 t:1", groups={"g": "A B"}, policies={"g": policy}, retries={"A": 5, "B": 5}
+        """
+            A; B
+            RETRY ALL_NODES 5
+            SITE_GROUP g NODES A B
+            SITE_POLICY g FAILURES 2
+        """,
+        "s:1 t:1",
     )
     harness.answer()
     harness.take("B", 1)
@@ -103,7 +115,7 @@ def test_no_retries_while_it_leaves() -> None:
     assert harness.state("A") is not State.FAILED  # it has its retries again
 
 
-CLEAN = SitePolicy(failures=1, clean_up="C", clean_up_time=100)
+CLEAN = "SITE_POLICY g CLEAN_UP C 100\nSITE_POLICY g FAILURES 1"
 
 
 def test_a_clean_up_node_runs_at_the_old_site() -> None:
@@ -126,7 +138,15 @@ def test_a_clean_up_node_runs_at_the_old_site() -> None:
 
 @pytest.mark.parametrize("value", [0, 1])
 def test_what_depends_on_the_clean_up_node_waits_for_its_turn(value: int) -> None:
-    harness = matched(UNIT + " -> D", "s:1 t:1", groups={"g": "A B C"}, policies={"g": CLEAN})
+    harness = matched(
+        """
+            A -> B -> C -> D
+            SITE_GROUP g NODES A B C
+            SITE_POLICY g CLEAN_UP C 100
+            SITE_POLICY g FAILURES 1
+        """,
+        "s:1 t:1",
+    )
     harness.answer()
     harness.run_node("A", 1, value=1)
     harness.back()
@@ -152,12 +172,17 @@ def test_a_clean_up_has_so_much_time() -> None:
 
 def test_clean_ups_of_two_groups_whose_parent_has_failed_end_together() -> None:
     """The end of the first finds the node of the second futile again."""
-    policies = {
-        name: SitePolicy(failures=1, clean_up=node, clean_up_time=100)
-        for name, node in (("g", "C"), ("h", "D"))
-    }
-    groups = {"g": "A C", "h": "B D"}
-    harness = matched("X -> C; X -> D; A; B; Y", "s:2", groups=groups, policies=policies)
+    harness = matched(
+        """
+            X -> C; X -> D; A; B; Y
+            SITE_GROUP g NODES A C
+            SITE_POLICY g CLEAN_UP C 100
+            SITE_GROUP h NODES B D
+            SITE_POLICY h CLEAN_UP D 100
+            SITE_POLICY ALL_GROUPS FAILURES 1
+        """,
+        "s:2",
+    )
     harness.answer()
     harness.run_node("X", 1, value=1)
     harness.take("A", 2)
@@ -178,7 +203,9 @@ def test_clean_ups_of_two_groups_whose_parent_has_failed_end_together() -> None:
 
 def test_retries_of_a_clean_up_do_not_count_at_the_next_site() -> None:
     """It fails when its time is over: the retry that this has cost is given back."""
-    harness = unit(CLEAN._replace(failures=2), retries={"A": 1, "C": 1})
+    harness = unit(
+        "SITE_POLICY g CLEAN_UP C 100\nSITE_POLICY g FAILURES 2", commands="RETRY A 1\nRETRY C 1"
+    )
     harness.run_node("A", 1, value=1)
     harness.run_node("A", 3, value=1)
     harness.back()
@@ -197,8 +224,15 @@ def test_retries_of_a_clean_up_do_not_count_at_the_next_site() -> None:
 
 def test_a_group_that_is_to_leave_is_not_over_in_a_recovery_in_which_another_one_leaves() -> None:
     """All of its nodes have ended, the last one by the failure because of which it leaves."""
-    policies = dict.fromkeys("gh", FIRST_FAILURE)
-    harness = matched("A; B", "s:2 t:2", groups={"g": "A", "h": "B"}, policies=policies)
+    harness = matched(
+        """
+            A; B
+            SITE_GROUP g NODES A
+            SITE_GROUP h NODES B
+            SITE_POLICY ALL_GROUPS FAILURES 1
+        """,
+        "s:2 t:2",
+    )
     harness.answer()
     harness.take("A", 1)
     harness.take("B", 2)
@@ -212,8 +246,12 @@ def test_a_group_that_is_to_leave_is_not_over_in_a_recovery_in_which_another_one
 
 def test_a_parent_runs_again_while_its_child_leaves_with_its_group() -> None:
     """A replay numbers the child's next run as the live run did, which had dropped it."""
-    policies = {"g": FIRST_FAILURE}
-    harness = matched("A -> B; C", groups={"g": "B C"}, policies=policies, pre={"B": "x"})
+    harness = matched("""
+        A -> B; C
+        SCRIPT PRE B x
+        SITE_GROUP g NODES B C
+        SITE_POLICY g FAILURES 1
+    """)
     harness.answer()
     run = harness.engine.run
     harness.take("C", 1)
@@ -270,7 +308,7 @@ def test_the_old_site_comes_last_or_not_at_all() -> None:
     assert (wanted.last, wanted.never) == (("s",), ())
     harness.answer()
     assert harness.groups() == "g=MATCHED@s"
-    harness = unit(SitePolicy(failures=1, old_site="NEVER"), "s:9")
+    harness = unit("SITE_POLICY g FAILURES 1\nSITE_POLICY g OLD_SITE NEVER", "s:9")
     harness.run_node("A", 1, value=1)
     harness.back()
     harness.answer()
@@ -278,7 +316,7 @@ def test_the_old_site_comes_last_or_not_at_all() -> None:
 
 
 def test_rounds_are_limited() -> None:
-    harness = unit(SitePolicy(failures=1, rounds=2))
+    harness = unit("SITE_POLICY g FAILURES 1\nSITE_POLICY g ROUNDS 2")
     for number in (1, 2):
         harness.run_node("A", number, value=1)
         harness.back()
@@ -293,7 +331,12 @@ def test_rounds_are_limited() -> None:
 def test_what_others_have_used_stays_used() -> None:
     """D has begun with what A has made."""
     harness = matched(
-        "A -> B; A -> D; E", "s:1 t:1", groups={"g": "A B"}, policies={"g": FIRST_FAILURE}
+        """
+            A -> B; A -> D; E
+            SITE_GROUP g NODES A B
+            SITE_POLICY g FAILURES 1
+        """,
+        "s:1 t:1",
     )
     harness.take("E", 9)
     harness.answer()
@@ -312,7 +355,12 @@ def test_what_others_have_used_stays_used() -> None:
 
 def test_what_waits_for_other_parents_waits_for_the_node_again() -> None:
     harness = matched(
-        "A -> B; A -> D; E -> D", "s:1 t:1", groups={"g": "A B"}, policies={"g": FIRST_FAILURE}
+        """
+            A -> B; A -> D; E -> D
+            SITE_GROUP g NODES A B
+            SITE_POLICY g FAILURES 1
+        """,
+        "s:1 t:1",
     )
     harness.take("E", 9)
     harness.answer()
@@ -327,7 +375,12 @@ def test_what_waits_for_other_parents_waits_for_the_node_again() -> None:
 
 
 def test_nodes_that_the_user_has_marked_done_stay_done() -> None:
-    of = make.dag("A -> B", groups={"g": "A B"}, policies={"g": FIRST_FAILURE}, done="A")
+    of = make.dag("""
+        A -> B
+        DONE A
+        SITE_GROUP g NODES A B
+        SITE_POLICY g FAILURES 1
+    """)
     of.flags[0] |= USER_DONE
     harness = matched(of, "s:1 t:1")
     harness.answer()
@@ -337,8 +390,15 @@ def test_nodes_that_the_user_has_marked_done_stay_done() -> None:
 
 
 def test_jobs_at_a_dead_site_are_removed_by_force() -> None:
-    policy = SitePolicy(failures=1, removal=300)
-    harness = matched("A; B", "s:1 t:1", groups={"g": "A B"}, policies={"g": policy})
+    harness = matched(
+        """
+            A; B
+            SITE_GROUP g NODES A B
+            SITE_POLICY g FAILURES 1
+            SITE_POLICY g REMOVAL 300
+        """,
+        "s:1 t:1",
+    )
     harness.answer()
     harness.take("A", 1)
     harness.take("B", 2)
@@ -362,8 +422,13 @@ def test_jobs_at_a_dead_site_are_removed_by_force() -> None:
 
 
 def test_a_script_that_runs_when_all_jobs_are_removed_is_waited_for() -> None:
-    policy = SitePolicy(failures=1, removal=300)
-    harness = matched("A; B", groups={"g": "A B"}, policies={"g": policy}, post={"B": "x"})
+    harness = matched("""
+        A; B
+        SCRIPT POST B x
+        SITE_GROUP g NODES A B
+        SITE_POLICY g FAILURES 1
+        SITE_POLICY g REMOVAL 300
+    """)
     harness.answer()
     harness.take("A", 1)
     harness.take("B", 2)
@@ -377,8 +442,7 @@ def test_a_script_that_runs_when_all_jobs_are_removed_is_waited_for() -> None:
 
 
 def test_the_job_of_a_clean_up_at_a_dead_site_is_removed_by_force() -> None:
-    policy = SitePolicy(failures=1, clean_up="C", clean_up_time=100, removal=300)
-    harness = unit(policy)
+    harness = unit(f"{CLEAN}\nSITE_POLICY g REMOVAL 300")
     harness.run_node("A", 1, value=1)
     harness.back()
     harness.take("C", 2)
@@ -390,3 +454,215 @@ def test_the_job_of_a_clean_up_at_a_dead_site_is_removed_by_force() -> None:
     harness.tell(make.of_job(EventKind.JOB_ABORTED, 2))
     harness.back()
     assert harness.groups() == "g=WAITING"
+
+
+# When a group is taken back: idle or held jobs, failures, sites without ads, expressions.
+
+
+def one_job(policy: str = "") -> Matched:
+    """A group whose only job is in the queue at site s; `policy` is a SITE_POLICY command of it."""
+    harness = matched(f"A; Z\nSITE_GROUP g NODES A\n{policy}", "s:1 t:1")
+    harness.take("Z", 9)
+    harness.answer()
+    harness.take("A", 1)
+    return harness
+
+
+def taken_back_for(harness: Matched) -> str:
+    """Why the group is being taken back, '' if it is not."""
+    harness.back()
+    if "LEAVING" not in harness.groups():
+        return ""
+    (said,) = [
+        say.text for say in harness.all if hasattr(say, "text") and "is taken back" in say.text
+    ]
+    return str(said).partition(": ")[2]
+
+
+def test_a_job_that_is_idle_for_too_long() -> None:
+    harness = one_job("SITE_POLICY g IDLE 60")
+    harness.wait(59)
+    assert taken_back_for(harness) == ""
+    harness.wait(1)
+    assert taken_back_for(harness) == "job 1.0 of node A has been idle for 60 s"
+
+
+def test_a_job_that_runs_is_not_idle() -> None:
+    harness = one_job("SITE_POLICY g IDLE 60")
+    harness.tell(make.of_job(EventKind.EXECUTE, 1))
+    harness.wait(100)
+    assert taken_back_for(harness) == ""
+    harness.tell(make.of_job(EventKind.JOB_EVICTED, 1))
+    harness.wait(59)
+    assert taken_back_for(harness) == ""
+    harness.wait(1)
+    assert taken_back_for(harness) != ""
+
+
+def test_a_restart_does_not_set_the_clock_back() -> None:
+    harness = one_job("SITE_POLICY g IDLE 60")
+    harness.wait(50)
+    other = harness.restart()
+    assert other.engine.next_deadline() == harness.now + 10
+
+
+def test_a_job_whose_submission_the_log_has_lost_is_idle() -> None:
+    harness = matched("A\nSITE_GROUP g NODES A\nSITE_POLICY g IDLE 60", "s:1")
+    harness.answer()
+    later = harness.restart()
+    later.tell(inputs.QueueListed((inputs.QueuedJob(1, 0, "A", 0),)))
+    later.read_back()
+    later.wait(59)
+    assert not later.ever(AppendJournalRecord)[1:]
+    (taken_back,) = (one for one in later.wait(1) if isinstance(one, AppendJournalRecord))
+    assert taken_back.record is JournalRecord.SITE_TAKEN_BACK
+    assert taken_back.text == "job 1.0 of node A has been idle for 60 s"
+
+
+def test_a_job_that_is_known_to_run_is_not_idle_when_it_is_adopted() -> None:
+    harness = one_job("SITE_POLICY g IDLE 60")
+    harness.tell(make.of_job(EventKind.EXECUTE, 1))
+    harness.tell(make.record(JournalRecord.ADOPTED, "A", value=1, cluster=1))
+    harness.wait(100)
+    assert taken_back_for(harness) == ""
+
+
+def test_a_job_that_is_held_for_too_long() -> None:
+    harness = one_job("SITE_POLICY g HELD 30")
+    harness.wait(100)
+    harness.tell(make.of_job(EventKind.JOB_HELD, 1))
+    harness.wait(29)
+    harness.tell(make.of_job(EventKind.JOB_RELEASED, 1))
+    harness.tell(make.of_job(EventKind.JOB_HELD, 1))
+    harness.wait(29)
+    assert taken_back_for(harness) == ""
+    harness.wait(1)
+    assert taken_back_for(harness) == "job 1.0 of node A has been on hold for 30 s"
+
+
+def test_a_site_whose_ad_is_gone() -> None:
+    harness = one_job("SITE_POLICY g GONE 120")
+    for gone in (False, True, True):
+        harness.wait(60)
+        harness.tell(inputs.SitesMatched((), ["t"] if gone else ["s", "t"]))
+        assert taken_back_for(harness) == ""
+    harness.wait(60)
+    assert taken_back_for(harness) == "its site has had no ad for 120 s"
+
+
+def test_an_ad_that_comes_back() -> None:
+    harness = one_job("SITE_POLICY g GONE 120")
+    for there in (["t"], ["t", "s"], ["t"], ["t"]):
+        harness.wait(60)
+        harness.tell(inputs.SitesMatched((), there))
+        assert taken_back_for(harness) == ""
+
+
+def test_a_place_that_others_have_got() -> None:
+    harness = one_job()
+    harness.tell(inputs.SitesMatched((), ["s"], without_room=[0]))
+    assert taken_back_for(harness) == (
+        "others have got its place while DAGMan's job was not in the queue"
+    )
+
+
+def test_an_expression_that_becomes_true() -> None:
+    harness = one_job("SITE_POLICY g REMATCH_IF TARGET.Bad")
+    harness.wait(60)
+    harness.answer(unfit=(0,))
+    assert taken_back_for(harness) == "TARGET.Bad is true"
+
+
+def test_without_a_policy_nothing_is_taken_back() -> None:
+    harness = one_job()
+    harness.tell(make.of_job(EventKind.JOB_HELD, 1))
+    harness.wait(100_000)
+    assert taken_back_for(harness) == ""
+    assert harness.groups() == "g=MATCHED@s"
+
+
+# A person has a group of nodes leave its site.
+
+
+PAIR = "A -> B; X"
+
+
+def pair(commands: str = "") -> Matched:
+    """A group of two at site s, and a node that is in none."""
+    harness = matched(f"{PAIR}\nSITE_GROUP g NODES A B\n{commands}", "s:1 t:1")
+    harness.answer()
+    assert harness.groups() == "g=MATCHED@s"
+    return harness
+
+
+def ask(harness: Matched, name: str = "A") -> do.Steered:
+    node = harness.dag.ids[name]
+    harness.tell(inputs.NodesSteered(1, NodeCommand.REMATCH, [node], "ann", "", True))
+    harness.back()
+    (answer,) = harness.asked(do.Steered)
+    return answer
+
+
+def refusal(harness: Matched, name: str = "A") -> str:
+    ((_, why),) = ask(harness, name).refused
+    return why
+
+
+def test_its_jobs_are_removed_and_it_is_matched_elsewhere() -> None:
+    harness = pair()
+    harness.take("A", 1)
+    harness.take("X", 2)
+    assert ask(harness).done == 1
+    assert harness.groups() == "g=LEAVING@s"
+    (removal,) = harness.asked(do.RemoveJobs)
+    assert (removal.cluster, "leaves site s" in removal.reason) == (1, True)
+    harness.tell(make.of_job(EventKind.JOB_ABORTED, 1))
+    harness.back()
+    harness.answer()
+    assert harness.groups() == "g=MATCHED@t"
+    assert harness.submits()[-1] == "A"
+    assert harness.said("taken back from site s: user ann wants another one")
+
+
+def test_any_node_of_the_group_will_do() -> None:
+    harness = pair()
+    assert ask(harness, "B").done == 1
+    assert harness.groups() in ("g=LEAVING@s", "g=WAITING")
+
+
+def test_why_it_is_refused() -> None:
+    harness = pair()
+    assert refusal(harness, "X") == "it is in no group of nodes that are matched to sites"
+    harness.take("A", 1)
+    ask(harness)
+    assert refusal(harness) == "its group g is leaving its site already"
+    harness.tell(make.of_job(EventKind.JOB_ABORTED, 1))
+    harness.back()
+    assert refusal(harness) == "its group g waits for a site"
+
+
+def test_rounds_are_not_exceeded() -> None:
+    harness = pair("SITE_POLICY g ROUNDS 1")
+    assert refusal(harness) == "its group g has been matched 1 times (ROUNDS 1)"
+
+
+def test_a_group_that_has_ended() -> None:
+    harness = pair()
+    harness.run_node("A", 1)
+    harness.run_node("B", 2)
+    harness.back()
+    assert refusal(harness) == "its group g has ended: run its nodes again"
+
+
+def test_a_wish_about_an_earlier_site_comes_too_late() -> None:
+    harness = pair()
+    wish = make.record(JournalRecord.STEERED, "A", value=9)
+    harness.tell(wish._replace(text="ann rematch 7"))
+    assert harness.groups() == "g=MATCHED@s"
+    assert harness.said("comes too late: the group has been matched again")
+
+
+def test_one_node_stands_for_its_group() -> None:
+    dag = make.dag("A; B; C; X; Y\nSITE_GROUP g NODES A B\nSITE_GROUP h NODES C")
+    names = [dag.names[node] for node in one_of_each_group(dag, range(len(dag)))]
+    assert names == ["A", "C", "X", "Y"]

@@ -1,20 +1,28 @@
-"""Groups of nodes get sites: when, in which order, and what becomes of replies and claims."""
+"""SITE_GROUP: groups of nodes get sites, when, in which order, and what is known of them."""
 
 from __future__ import annotations
+
+import pytest
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.node_states import State
-from condor_pydagman.sites.policy import SitePolicy
+from condor_pydagman.engine.site_records import IllegalGroupMove, SiteMatching
+from condor_pydagman.engine.site_states import (
+    CLAIMING,
+    GROUP_MOVES,
+    UNDER_WAY,
+    GroupCause,
+    GroupState,
+)
 from tests import make
 from tests.unit.engine.matched import matched
 
 UNIT = "A -> B -> C"
-ABC = {"g": "A B C"}
 
 
 def test_a_group_is_matched_when_its_first_node_could_start() -> None:
-    harness = matched("Z -> A; A -> B -> C", groups=ABC)
+    harness = matched("Z -> A; A -> B -> C\nSITE_GROUP g NODES A B C")
     assert harness.submits() == ["Z"]
     assert not harness.ever(do.MatchSites)
     harness.run_node("Z", 1)
@@ -29,7 +37,7 @@ def test_a_group_is_matched_when_its_first_node_could_start() -> None:
 
 
 def test_nothing_starts_before_the_match_is_in_the_log() -> None:
-    harness = matched(UNIT, groups=ABC)
+    harness = matched(UNIT + "\nSITE_GROUP g NODES A B C")
     claim = inputs.SiteClaim(0, "s", "x")
     harness.tell(inputs.SitesMatched([claim], ["s"]))
     assert harness.groups() == "g=CLAIMED@s"
@@ -39,7 +47,7 @@ def test_nothing_starts_before_the_match_is_in_the_log() -> None:
 
 
 def test_all_nodes_run_at_the_site_and_the_claim_is_given_up() -> None:
-    harness = matched(UNIT + "; D", groups=ABC, pre={"B": "x"})
+    harness = matched("A -> B -> C; D\nSCRIPT PRE B x\nSITE_GROUP g NODES A B C")
     harness.take("D", 9)
     harness.answer()
     harness.run_node("A", 1)
@@ -57,12 +65,20 @@ def test_all_nodes_run_at_the_site_and_the_claim_is_given_up() -> None:
 
 
 def test_nodes_in_no_group_do_not_wait() -> None:
-    harness = matched("A; D", groups={"g": "A"})
+    harness = matched("A; D\nSITE_GROUP g NODES A")
     assert harness.submits() == ["D"]
 
 
 def test_groups_wait_their_turn_for_room() -> None:
-    harness = matched("A; B; C", "s:2", groups={"a": "A", "b": "B", "c": "C"})
+    harness = matched(
+        """
+            A; B; C
+            SITE_GROUP a NODES A
+            SITE_GROUP b NODES B
+            SITE_GROUP c NODES C
+        """,
+        "s:2",
+    )
     harness.answer()
     assert harness.groups() == "a=MATCHED@s b=MATCHED@s c=WAITING"
     assert harness.said("No site yet for group c: all sites are full")
@@ -74,7 +90,7 @@ def test_groups_wait_their_turn_for_room() -> None:
 
 
 def test_the_collector_is_asked_at_intervals_while_groups_wait() -> None:
-    harness = matched("A", "", groups={"g": "A"})
+    harness = matched("A\nSITE_GROUP g NODES A", "")
     harness.answer()
     assert harness.engine.next_deadline() == harness.now + 60
     harness.wait(59)
@@ -91,13 +107,13 @@ def test_the_collector_is_asked_at_intervals_while_groups_wait() -> None:
 
 
 def test_nothing_is_asked_for_when_nothing_waits() -> None:
-    harness = matched("A -> B", groups={"g": "A B"})
+    harness = matched("A -> B\nSITE_GROUP g NODES A B")
     harness.answer()
     assert harness.engine.next_deadline() is None
 
 
 def test_a_restart_keeps_sites_and_asks_for_those_that_have_none() -> None:
-    harness = matched("A; B", "s:1", groups={"a": "A", "b": "B"})
+    harness = matched("A; B\nSITE_GROUP a NODES A\nSITE_GROUP b NODES B", "s:1")
     harness.answer()
     other = harness.restart()
     (request,) = [one for one in other.all if isinstance(one, do.MatchSites)]
@@ -106,7 +122,7 @@ def test_a_restart_keeps_sites_and_asks_for_those_that_have_none() -> None:
 
 
 def test_a_restart_between_claim_and_record_asks_again() -> None:
-    harness = matched(UNIT, groups=ABC)
+    harness = matched(UNIT + "\nSITE_GROUP g NODES A B C")
     harness.tell(inputs.SitesMatched([inputs.SiteClaim(0, "s", "x")], ["s"]))
     other = harness.restart()
     (request,) = [one for one in other.all if isinstance(one, do.MatchSites)]
@@ -115,14 +131,14 @@ def test_a_restart_between_claim_and_record_asks_again() -> None:
 
 
 def test_the_dag_does_not_end_while_a_group_waits() -> None:
-    harness = matched("A; B", "", groups={"a": "A"})
+    harness = matched("A; B\nSITE_GROUP a NODES A", "")
     harness.answer()
     harness.run_node("B", 1)
     assert not harness.ever(do.Exit)
 
 
 def test_a_halted_dag_asks_for_no_sites() -> None:
-    harness = matched("B -> A; C", groups={"a": "A"})
+    harness = matched("B -> A; C\nSITE_GROUP a NODES A")
     harness.take("C", 9)
     harness.take("B", 1)
     harness.tell(inputs.Halt())
@@ -133,7 +149,7 @@ def test_a_halted_dag_asks_for_no_sites() -> None:
 
 
 def test_a_rescue_file_keeps_the_site_of_a_group() -> None:
-    of = make.dag("A -> B; C", groups={"g": "A B"}, done="A")
+    of = make.dag("A -> B; C\nDONE A\nSITE_GROUP g NODES A B")
     of.site_groups[0] = of.site_groups[0]._replace(matched="t", round=2)
     harness = matched(of, "s:1 t:1")
     (wanted,) = harness.asked(do.MatchSites)[0].wanted
@@ -144,7 +160,7 @@ def test_a_rescue_file_keeps_the_site_of_a_group() -> None:
 
 
 def test_a_group_whose_nodes_become_futile_gives_its_site_up() -> None:
-    harness = matched("A -> B; Z -> B; C", groups={"g": "A B"})
+    harness = matched("A -> B; Z -> B; C\nSITE_GROUP g NODES A B")
     harness.take("C", 9)
     harness.answer()
     harness.run_node("A", 1)
@@ -154,8 +170,7 @@ def test_a_group_whose_nodes_become_futile_gives_its_site_up() -> None:
 
 
 def test_a_group_waits_no_longer_than_its_policy_says() -> None:
-    policy = SitePolicy(wait=100)
-    harness = matched("A -> B; C", "", groups={"g": "A B"}, policies={"g": policy})
+    harness = matched("A -> B; C\nSITE_GROUP g NODES A B\nSITE_POLICY g WAIT 100", "")
     harness.take("C", 9)
     harness.tell(inputs.SitesMatched((), (), ((0, "there are no sites"),)))
     harness.wait(99)
@@ -167,3 +182,80 @@ def test_a_group_waits_no_longer_than_its_policy_says() -> None:
     assert harness.groups() == "g=SITELESS"
     assert harness.states() == "A=FAILED B=FUTILE C=SUBMITTED"
     assert "there was none for 100 s (WAIT 100)" in harness.engine.run.nodes.errors[0]
+
+
+# What is known of groups: kinds of policies, claims, and illegal moves.
+
+
+def two() -> SiteMatching:
+    of = make.dag("""
+        A -> B; C; D
+        SITE_GROUP g NODES A B
+        SITE_GROUP h NODES C
+        SITE_POLICY h WAIT 1
+    """)
+    return SiteMatching(of)
+
+
+def test_a_dag_without_groups() -> None:
+    sites = SiteMatching(make.dag("A"))
+    assert not sites
+    assert not sites.under_way
+    assert not sites.holds_back(0)
+    assert sites.site(0) == ("", "")
+    assert sites.in_state(*GroupState) == []
+
+
+def test_groups_with_the_same_policy_are_of_a_kind() -> None:
+    assert list(two().kinds) == [0, 1]
+    of = make.dag("A; B\nSITE_GROUP g NODES A\nSITE_GROUP h NODES B")
+    assert list(SiteMatching(of).kinds) == [0, 0]
+
+
+def test_an_illegal_move_is_refused_with_the_name_of_the_group() -> None:
+    with pytest.raises(IllegalGroupMove, match="group h: UNMATCHED \\+ NODES_ENDED"):
+        two().move(1, GroupCause.NODES_ENDED)
+
+
+def test_nodes_are_held_back_until_their_group_has_a_site() -> None:
+    sites = two()
+    assert [sites.holds_back(node) for node in range(4)] == [True, True, True, False]
+    sites.node_could_start(0, 5.0)
+    assert sites.waiting == [{0: 5.0}, {}]
+    sites.claim(0, "s")
+    assert sites.claims == {0: "s"}
+    assert sites.holds_back(1)
+    sites.move(0, GroupCause.MATCH_READ)
+    assert not sites.holds_back(1)
+
+
+def test_ads_that_vanish_and_come_back() -> None:
+    sites = two()
+    sites.node_could_start(0, 1.0)
+    sites.claim(0, "s")
+    assert sites.note_ads(frozenset("t"), 10.0) == ["s"]
+    assert sites.note_ads(frozenset("t"), 20.0) == []
+    assert sites.missing == {"s": 10.0}
+    assert sites.note_ads(frozenset("st"), 30.0) == []
+    assert sites.missing == {}
+
+
+# The table of the moves of groups.
+
+
+def test_every_state_is_reached_and_every_cause_is_used() -> None:
+    assert set(GROUP_MOVES.values()) == set(GroupState)
+    assert {cause for _, cause in GROUP_MOVES} == set(GroupCause)
+
+
+def test_a_claim_is_made_before_a_match_and_ends_with_the_last_node() -> None:
+    for (old, cause), new in GROUP_MOVES.items():
+        if new in CLAIMING and old not in CLAIMING:
+            assert cause in (GroupCause.SITE_CLAIMED, GroupCause.MATCH_READ, GroupCause.TAKEN_BACK)
+        if old in CLAIMING and new not in CLAIMING:
+            assert cause in (GroupCause.FREE_AGAIN, GroupCause.NODES_ENDED)
+
+
+def test_a_group_that_is_under_way_has_a_way_out() -> None:
+    for state in UNDER_WAY:
+        assert any(old == state for old, _ in GROUP_MOVES)

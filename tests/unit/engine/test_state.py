@@ -1,21 +1,22 @@
-"""Who may write what of a run's state, held over the source of the engine; questions of RunState.
-
-An attribute is written (assigned, or changed in place if it is a container) only in the module that
-defines its class, or, where the class's docstring says "Written by `module` alone", only there.
-"""
+"""The state of a run: who may write what, which moves are legal, and the recount of all of it."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from condor_pydagman import engine
-from condor_pydagman.engine.dag_states import Phase
+from condor_pydagman.engine.dag_states import MOVES, Phase
+from condor_pydagman.engine.engine import Engine
+from condor_pydagman.engine.jobs import ENDED, IDLE
+from condor_pydagman.engine.node_states import State
+from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.engine.validate import validate
 from condor_pydagman.vocabulary import DagStatus, ScriptKind
 from tests import make
 
@@ -126,7 +127,7 @@ def test_a_halt_hides_the_status_until_the_run_is_ended() -> None:
 
 
 def test_a_paused_dag_is_frozen_but_for_the_final_node() -> None:
-    run = make.EngineHarness("A").begin().engine.run
+    run = make.harness_of("A").engine.run
     run.halt.paused = True
     assert run.frozen
     assert run.starts_nothing
@@ -139,10 +140,104 @@ def test_an_old_log_is_believed_about_when_an_event_happened() -> None:
     harness = make.EngineHarness("A").begin(recovering=True)
     assert harness.engine.run.happened(harness.now - 7) == harness.now - 7
     assert harness.engine.run.happened(harness.now + 7) == harness.now
-    live = make.EngineHarness("A").begin()
+    live = make.harness_of("A")
     assert live.engine.run.happened(live.now - 7) == live.now
 
 
 @pytest.mark.parametrize("kind", list(ScriptKind))
 def test_without_a_limit_any_number_of_scripts_may_start(kind: ScriptKind) -> None:
     assert make.EngineHarness("A").engine.run.script_room(kind) == float("inf")
+
+
+# Phases of a run: which may follow which.
+
+
+@pytest.mark.parametrize("old", Phase)
+@pytest.mark.parametrize("new", Phase)
+def test_a_phase_follows_only_where_the_table_says(old: Phase, new: Phase) -> None:
+    engine = make.EngineHarness("A").engine
+    engine.run.phase = old
+    if new in MOVES[old]:
+        engine.run.enter(new)
+        assert engine.run.phase is new
+        return
+    with pytest.raises(AssertionError):
+        engine.run.enter(new)
+
+
+def test_the_end_is_the_end_and_can_be_reached_from_everywhere() -> None:
+    assert MOVES[Phase.ENDED] == frozenset()
+    assert all(Phase.ENDED in MOVES[phase] for phase in Phase if phase is not Phase.ENDED)
+
+
+# The recount finds what is wrong; otherwise it would guard nothing.
+
+
+def harness() -> make.EngineHarness:
+    made = make.dag("A -> B; C D; E\nSCRIPT PRE C p\nSCRIPT PRE D p")
+    ready = make.EngineHarness(made, limits=Throttles(pre=1)).begin()
+    ready.take("A", 5)
+    return ready
+
+
+def set_state(engine: Engine, node: int, state: State) -> None:
+    """Change a state together with the counts, so that only what follows from it is wrong."""
+    engine.run.nodes.counts[engine.run.nodes.states[node]] -= 1
+    engine.run.nodes.states[node] = state
+    engine.run.nodes.counts[state] += 1
+
+
+def miscount(engine: Engine) -> None:
+    engine.run.nodes.counts[State.DONE] += 1
+
+
+def idle(engine: Engine) -> None:
+    engine.run.job_table.idle += 1
+
+
+def idle_after_end(engine: Engine) -> None:
+    engine.run.job_table.by_node[0].procs[0] = IDLE | ENDED
+
+
+def wrong_cluster(engine: Engine) -> None:
+    engine.run.job_table.by_cluster[77] = 0
+
+
+def ready_not_queued(engine: Engine) -> None:
+    set_state(engine, engine.run.dag.ids["A"], State.READY)
+
+
+def queued_not_ready(engine: Engine) -> None:
+    engine.run.ready.add(engine.run.dag.ids["B"], 0)
+
+
+def ran_ahead(engine: Engine) -> None:
+    set_state(engine, engine.run.dag.ids["B"], State.SUBMITTED)
+
+
+def too_many_scripts(engine: Engine) -> None:
+    set_state(engine, engine.run.dag.ids["D"], State.PRE_RUN)
+
+
+def test_all_is_well_at_first() -> None:
+    validate(harness().engine.run)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        miscount,
+        idle,
+        idle_after_end,
+        wrong_cluster,
+        ready_not_queued,
+        queued_not_ready,
+        ran_ahead,
+        too_many_scripts,
+    ],
+)
+def test_what_is_wrong_is_found(spoil: Callable[[Engine], None]) -> None:
+    engine = harness().engine
+    spoil(engine)
+    with pytest.raises(AssertionError):
+        validate(engine.run)

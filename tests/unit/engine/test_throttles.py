@@ -9,8 +9,7 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import LimitsWanted
 from condor_pydagman.engine.throttles import Categories, SubmitPace, Throttles, throttles
-from condor_pydagman.graph.model import Script
-from condor_pydagman.vocabulary import EventKind, JournalRecord, NodeKind, ScriptKind
+from condor_pydagman.vocabulary import EventKind, JournalRecord, ScriptKind
 from tests import make
 
 
@@ -67,7 +66,7 @@ def test_submits_in_an_interval_are_shown_as_by_stock(
 
 
 def test_our_own_pace_outlives_a_change_of_another_throttle() -> None:
-    harness = make.EngineHarness("A B", limits=throttles(Config())).begin()
+    harness = make.harness_of("A B", limits=throttles(Config()))
     harness.tell(LimitsWanted(idle=5))
     assert (harness.engine.run.limits.submits, harness.engine.run.limits.own_pace) == (100, True)
     harness.tell(LimitsWanted(submits=200))
@@ -209,9 +208,7 @@ def test_the_pace_of_submits_obeys_a_change() -> None:
 
 
 def test_fewer_scripts_than_run() -> None:
-    names = "A B C"
-    made = make.dag(names, pre=dict.fromkeys(names.split(), "p"))
-    harness = make.EngineHarness(made, limits=Throttles(pre=3)).begin()
+    harness = make.harness_of("A B C\nSCRIPT PRE ALL_NODES p", limits=Throttles(pre=3))
     harness.engine.check = False  # three run, one is allowed
     harness.tell(LimitsWanted(pre=1))
     harness.pre_ends("A", 1)
@@ -313,8 +310,7 @@ def test_a_change_while_an_old_log_is_replayed_removes_nothing() -> None:
 
 
 def test_services_and_noops_are_not_removed() -> None:
-    kinds = {"S": NodeKind.SERVICE}
-    harness = make.harness_of("A B; S; N", REMOVES, kinds=kinds, noop="N")
+    harness = make.harness_of("A B\nSERVICE S n.sub\nJOB N n.sub NOOP", REMOVES)
     harness.tell(make.noop("N", 1)[0])
     take_all(harness)
     assert in_queue(harness) == ["A", "B", "S", "N"]
@@ -325,7 +321,7 @@ def test_services_and_noops_are_not_removed() -> None:
 
 
 def test_the_final_node_is_no_surplus() -> None:
-    made = make.dag("A; B; F", kinds={"F": NodeKind.FINAL}, aborts={"A": 3})
+    made = make.dag("A; B\nFINAL F n.sub\nABORT-DAG-ON A 3")
     harness = make.EngineHarness(made, REMOVES).begin()
     harness.take("A", 1)
     harness.take("B", 2)
@@ -342,9 +338,9 @@ def test_the_final_node_is_no_surplus() -> None:
 # PYDAGMAN_PRE_SCRIPTS_PER_SECOND.
 
 
-def restarted(rate: int, scripts: int = 6, **more: object) -> make.EngineHarness:
+def restarted(rate: int, scripts: int = 6, commands: str = "") -> make.EngineHarness:
     names = [f"N{number}" for number in range(scripts)]
-    made = make.dag(" ".join(names) + " -> Z", pre=dict.fromkeys([*names, "Z"], "p"), **more)  # type: ignore[arg-type]
+    made = make.dag(f"{' '.join(names)} -> Z\nSCRIPT PRE ALL_NODES p\n{commands}")
     config = make.quiet(restart_pre_rate=rate)
     harness = make.EngineHarness(made, config, Throttles()).begin(recovering=True)
     harness.tell(inputs.LogCaughtUp(), inputs.QueueListed([]))
@@ -373,7 +369,7 @@ def test_other_inputs_do_not_quicken_the_restart_pace() -> None:
 
 def test_no_pace_if_the_knob_is_not_set_or_at_a_first_start() -> None:
     assert len(restarted(0).ever(do.RunScript)) == 6
-    made = make.dag("A B C", pre=dict.fromkeys("ABC", "p"))
+    made = make.dag("A B C\nSCRIPT PRE ALL_NODES p")
     assert len(make.EngineHarness(made, Config(restart_pre_rate=1)).begin().ever(do.RunScript)) == 3
 
 
@@ -400,12 +396,16 @@ def test_halted_the_pace_wakes_nobody() -> None:
 def test_a_pace_and_a_deferred_script_and_an_abort() -> None:
     """The FINAL node's PRE script has its turn, whatever was put off before."""
     names = ["A", "B", "C", "D", "X"]
-    made = make.dag(
-        "A B C D; X; F",
-        pre={**dict.fromkeys("ABCD", Script("p", 2, 500)), "F": "p"},
-        aborts={"X": 3},
-        kinds={"F": NodeKind.FINAL},
-    )
+    made = make.dag("""
+        A B C D; X
+        FINAL F n.sub
+        SCRIPT DEFER 2 500 PRE A p
+        SCRIPT DEFER 2 500 PRE B p
+        SCRIPT DEFER 2 500 PRE C p
+        SCRIPT DEFER 2 500 PRE D p
+        SCRIPT PRE F p
+        ABORT-DAG-ON X 3
+    """)
     assert made.names[:5] == names
     config = make.quiet(restart_pre_rate=1)
     harness = make.EngineHarness(made, config).begin(recovering=True)
@@ -430,7 +430,7 @@ def test_a_surplus_that_was_recorded_before_the_submit_event_came() -> None:
 
 def test_a_deferred_script_at_a_bounded_pace_wakes_nobody_in_vain() -> None:
     config = make.quiet(restart_pre_rate=1)
-    made = make.dag("A B", pre={"A": Script("p", 2, 0), "B": Script("p", 2, 0)})
+    made = make.dag("A B\nSCRIPT DEFER 2 0 PRE ALL_NODES p")
     harness = make.EngineHarness(made, config).begin(recovering=True)
     harness.tell(inputs.LogCaughtUp(), inputs.QueueListed([]))
     harness.tell(inputs.ScriptEnded(0, ScriptKind.PRE, 2))
@@ -438,7 +438,7 @@ def test_a_deferred_script_at_a_bounded_pace_wakes_nobody_in_vain() -> None:
 
 
 def test_a_failed_submission_uses_up_a_granted_retry_too() -> None:
-    harness = make.EngineHarness(make.dag("A", post={"A": "q"}, retries={"A": 0})).begin()
+    harness = make.harness_of("A\nSCRIPT POST A q\nRETRY A 0")
     harness.take("A", 5)
     harness.tell(make.record(JournalRecord.SURPLUS, "A", cluster=5))
     harness.tell(make.of_job(EventKind.JOB_ABORTED, 5))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from condor_pydagman.config import Config
@@ -13,7 +11,6 @@ from condor_pydagman.engine.inputs import EndedJob, QueuedJob, QueueListed
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.reconcile import CONFIRM_LOST_S
 from condor_pydagman.engine.throttles import Throttles
-from condor_pydagman.graph.model import Timeout
 from condor_pydagman.vocabulary import ALL_PROCS, EventKind, JournalRecord
 from tests import make
 
@@ -26,12 +23,12 @@ def bag(
     *,
     most: int = 1000,
     submit_delay: int = 0,
-    **parts: Any,
+    commands: str = "",
 ) -> make.EngineHarness:
     """A DAG whose first node, A, has been taken as cluster 4; the reply says that its submit file
-    can be shared.  `parts` are what `make.dag` takes."""
+    can be shared."""
     config = make.quiet(max_nodes_in_cluster=most, submit_delay=submit_delay)
-    harness = make.EngineHarness(make.dag(of, **parts), config, throttles).begin()
+    harness = make.harness_of(f"{of}\n{commands}", config, throttles)
     reply = inputs.Submitted(harness.dag.ids["A"], 4, 1, shareable=True)
     harness.tell(reply, make.submit("A", 4))
     return harness
@@ -97,7 +94,14 @@ def test_no_more_than_a_throttle_allows(limits: Throttles, names: list[str]) -> 
 
 
 def test_categories_count_every_node() -> None:
-    harness = bag(categories={"B": "x", "C": "x", "D": "x"}, limits={"x": 2})
+    harness = bag(
+        commands="""
+            CATEGORY B x
+            CATEGORY C x
+            CATEGORY D x
+            MAXJOBS x 2
+        """
+    )
     assert together(harness) == ["B", "C"]
     harness.take_together(5)
     assert harness.states().endswith("D=READY")
@@ -106,7 +110,7 @@ def test_categories_count_every_node() -> None:
 
 
 def test_the_order_is_that_of_the_ready_queue() -> None:
-    harness = bag(priorities={"A": 9, "C": 2, "D": 1})
+    harness = bag(commands="PRIORITY A 9\nPRIORITY C 2\nPRIORITY D 1")
     assert together(harness) == ["C", "D", "B"]
 
 
@@ -127,7 +131,7 @@ def test_another_directory_ends_the_row() -> None:
 
 
 def test_a_noop_is_not_submitted_together() -> None:
-    assert together(bag(noop="D")) == ["B", "C"]
+    assert together(bag(commands="JOB D n.sub NOOP")) == ["B", "C"]
 
 
 def test_dagman_submit_delay_keeps_nodes_apart() -> None:
@@ -221,7 +225,7 @@ def test_an_event_before_the_submit_event_waits_for_it() -> None:
 
 
 def test_a_retry_gets_another_cluster() -> None:
-    harness = bag(retries={"C": 1})
+    harness = bag(commands="RETRY C 1")
     harness.take_together(5)
     harness.tell(make.terminated(5, 1, value=1))
     assert harness.submits() == ["C"]
@@ -232,7 +236,7 @@ def test_a_retry_gets_another_cluster() -> None:
 
 
 def test_job_ids_have_the_proc() -> None:
-    harness = bag(post={"C": "post $JOBID"})
+    harness = bag(commands="SCRIPT POST C post $JOBID")
     harness.take_together(5)
     harness.tell(make.terminated(5, 1), make.terminated(5, 2))
     (script,) = harness.ever(do.RunScript)
@@ -248,7 +252,7 @@ def test_job_ids_have_the_proc() -> None:
 
 
 def test_a_timeout_removes_the_proc_alone() -> None:
-    harness = bag(timeouts={"C": Timeout(0, 30, 0)})
+    harness = bag(commands="TIMEOUT C RUNNING 30")
     harness.take_together(5)
     harness.tell(make.of_job(EventKind.EXECUTE, 5, 1))
     harness.wait(31.0)
@@ -261,7 +265,7 @@ def test_a_timeout_removes_the_proc_alone() -> None:
 
 
 def test_jobs_of_a_cluster_of_its_own_are_removed_whole() -> None:
-    harness = make.harness_of("A", make.QUIET, procs=2, timeouts={"A": Timeout(0, 30, 0)})
+    harness = make.harness_of("A\nTIMEOUT A RUNNING 30", make.QUIET, procs=2)
     harness.tell(make.of_job(EventKind.EXECUTE, 5, 1))
     harness.wait(31.0)
     harness.read_back()

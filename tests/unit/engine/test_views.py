@@ -1,9 +1,9 @@
-"""What the engine shows: reports of nodes, script macros, what is awaited."""
+"""What the engine shows: reports of the run and of nodes, script macros, what is awaited."""
 
 from __future__ import annotations
 
 from condor_pydagman.engine import inputs, views
-from condor_pydagman.engine.report import NodeReport
+from condor_pydagman.engine.report import Deferrals, NodeReport, Report
 from condor_pydagman.vocabulary import EventKind, NodeStatus, ScriptKind
 from tests import make
 
@@ -13,7 +13,7 @@ def reports(harness: make.EngineHarness) -> dict[str, NodeReport]:
 
 
 def test_what_node_reports_show() -> None:
-    harness = make.EngineHarness(make.dag("A -> B; C", retries={"A": 1}, pre={"C": "p"})).begin()
+    harness = make.harness_of("A -> B; C\nSCRIPT PRE C p\nRETRY A 1")
     harness.run_node("A", 5, 1)
     harness.take("A", 6, procs=2)
     harness.tell(make.of_job(EventKind.EXECUTE, 6, 0), make.of_job(EventKind.JOB_HELD, 6, 1))
@@ -24,13 +24,13 @@ def test_what_node_reports_show() -> None:
 
 
 def test_a_done_node_still_tells_its_last_job() -> None:
-    harness = make.EngineHarness("A B").begin()
+    harness = make.harness_of("A B")
     harness.run_node("A", 5)
     assert reports(harness)["A"].job == "5.0.0"
 
 
 def test_a_failed_node_tells_why() -> None:
-    harness = make.EngineHarness("A B").begin()
+    harness = make.harness_of("A B")
     harness.run_node("A", 5, 3)
     report = reports(harness)["A"]
     assert report.error == "Job proc (5.0.0) failed with status 3"
@@ -38,9 +38,12 @@ def test_a_failed_node_tells_why() -> None:
 
 
 def test_macros_before_any_job() -> None:
-    harness = make.EngineHarness(
-        make.dag("A -> B; C", pre={"A": "p"}, retries={"A": 4}, done="C")
-    ).begin()
+    harness = make.harness_of("""
+        A -> B; C
+        SCRIPT PRE A p
+        RETRY A 4
+        DONE C
+    """)
     got = views.macros(harness.engine.run, 0, ScriptKind.POST)
     assert got == {
         "NODE": "A",
@@ -68,7 +71,7 @@ def test_macros_before_any_job() -> None:
 
 
 def test_macros_after_the_jobs() -> None:
-    harness = make.EngineHarness(make.dag("A", post={"A": "q"})).begin()
+    harness = make.harness_of("A\nSCRIPT POST A q")
     harness.take("A", 5, procs=3)
     harness.tell(make.terminated(5, 0), make.terminated(5, 1, 2))
     harness.tell(make.of_job(EventKind.JOB_ABORTED, 5, 2))
@@ -79,7 +82,7 @@ def test_macros_after_the_jobs() -> None:
 
 
 def test_awaited_names_what_is_under_way() -> None:
-    harness = make.EngineHarness(make.dag("A -> B; C", pre={"C": "p"})).begin()
+    harness = make.harness_of("A -> B; C\nSCRIPT PRE C p")
     harness.take("A", 5)
     assert list(harness.engine.awaited()) == [
         "  Node A, HTCondor ID 5, status STATUS_SUBMITTED",
@@ -88,7 +91,37 @@ def test_awaited_names_what_is_under_way() -> None:
 
 
 def test_an_unknown_submit_holds_its_place() -> None:
-    harness = make.EngineHarness("A B").begin()
+    harness = make.harness_of("A B")
     harness.tell(inputs.SubmitFailed(0, "lost", permanent=False, unknown=True))
     assert harness.engine.run.nodes_in_queue() == 1
     assert harness.engine.report().queued == 0
+
+
+# The report starts out empty, and its numbers of nodes always add up.
+
+
+def total(report: Report) -> int:
+    return sum(report[1:9])
+
+
+def test_numbers_of_nodes_add_up_at_every_step() -> None:
+    harness = make.EngineHarness(
+        make.dag("""
+            A -> B C -> D; E
+            SCRIPT POST A q
+            SCRIPT PRE B p
+            DONE E
+        """)
+    )
+    assert harness.engine.report().unready == 5
+    harness.begin()
+    harness.run_node("A", 1)
+    for ends, status in ((harness.post_ends, 0), (harness.pre_ends, 1)):
+        ends("A" if status == 0 else "B", status)
+        assert total(harness.engine.report()) == harness.engine.report().total == 5
+    report = harness.engine.report()
+    assert (report.done, report.failed, report.futile, report.ready) == (2, 1, 1, 1)
+
+
+def test_no_deferrals_at_first() -> None:
+    assert make.EngineHarness("A").engine.report().deferrals == Deferrals()

@@ -1,4 +1,4 @@
-"""Pieces: what their text may say, what becomes of it, and all that is refused."""
+"""Pieces: what is added to a DAG while it runs, how it is read, and what a node would add now."""
 
 from __future__ import annotations
 
@@ -9,8 +9,12 @@ import pytest
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors
 from condor_pydagman.graph.model import Cached, Dag, Extension, LimitUse, Published
 from condor_pydagman.graph.piece import Piece, PieceText, add_piece, read_piece, scattered
+from condor_pydagman.graph.piece_building import PieceBuilding
+from condor_pydagman.graph.piece_now import read_now
+from condor_pydagman.graph.problems import ProcessingError
 from condor_pydagman.graph.stepwise import at_once
-from tests.unit.graph.texts import build_text
+from condor_pydagman.vocabulary import NodeKind
+from tests.unit.graph.texts import JOBS, build_text
 
 ABC = "JOB A a.sub\nJOB B a.sub\nJOB C a.sub\nPARENT A CHILD B\nPARENT B CHILD C\n"
 
@@ -293,3 +297,86 @@ def test_scattered_nodes_have_retries() -> None:
     text = PieceText("l.txt", {"l.txt": scattered(how, "a\nb\n")}, BuildOptions())
     piece = at_once(read_piece(dag, text)).dag
     assert [piece.retries[piece.ids[name]].limit for name in ("a", "b")] == [3, 3]
+
+
+# Names in a piece: its own, and those of the DAG, which only edges may have.
+
+
+def building(begun: str = "") -> PieceBuilding:
+    dag = build_text(JOBS + "FINAL F f.sub\n")
+    return PieceBuilding(dag, BuildOptions(), lambda node: dag.names[node] in begun.split())
+
+
+def test_a_node_of_the_dag_has_one_stand_in() -> None:
+    piece = building()
+    first = piece.find("B")
+    assert first == piece.find("B") == 0
+    assert piece.stand_ins == {0: 1}
+    assert piece.find("Q") is None
+    assert piece.all_numbers((["B"], ["A", "B"])) == [range(0, 1), [1, 0]]
+
+
+def test_new_nodes_go_before_stand_ins_in_what_all_nodes_means() -> None:
+    piece = building()
+    piece.find("B")
+    piece.add_node("X", "x.sub", NodeKind.JOB, 0, 1)
+    assert list(piece.nodes("ALL_NODES")) == [1]
+
+
+def test_only_edges_may_name_nodes_of_the_dag() -> None:
+    piece = building()
+    for ask in (piece.needed, piece.nodes):
+        with pytest.raises(ProcessingError, match="is in the DAG already"):
+            ask("A")
+    assert piece.numbers(["A"]) is None
+
+
+def test_names_of_the_dag_are_not_new() -> None:
+    piece = building()
+    assert piece.defined_at("A")
+    assert piece.defined_at("X") is None
+    assert not piece.dag.add_jobs(["X", "A"], ["x", "x"], [1, 2])
+
+
+def test_nodes_that_have_begun_get_no_parent() -> None:
+    piece = building("B")
+    assert piece.all_numbers((["A"], ["C"])) is not None
+    assert piece.all_numbers((["A"], ["B"])) is None
+    node = piece.find("B")
+    assert node is not None
+    with pytest.raises(ProcessingError, match="Node B has begun"):
+        piece.admit_edges([node])
+
+
+def test_special_nodes_stay_special() -> None:
+    piece = building()
+    assert piece.find("F") in piece.special
+
+
+# What a node would add if it had ended well now.
+
+
+DAG = "JOB A a.sub\nJOB Z a.sub\nPARENT A CHILD Z\n"
+
+
+def piece(line: str, text: str, **files: str) -> Piece:
+    dag = build_text(DAG + line)
+    found = read_now(dag, 0, text, files.__getitem__, BuildOptions())
+    assert dag.names == ["A", "Z"]
+    return found
+
+
+def test_a_list() -> None:
+    found = piece("SCATTER A l x-{item} a.sub VARS k={number}\n", "a\nb\n")
+    assert found.dag.names == ["x-a", "x-b", "A", "Z"]
+    assert (found.size, found.known, found.children) == (2, (0, 1), (1,))
+
+
+def test_a_dag_file_and_those_that_it_includes() -> None:
+    found = piece("EXTEND A m ANYWHERE\n", "JOB B b.sub\nINCLUDE n\n", n="JOB C c.sub\n")
+    assert found.dag.names == ["B", "C"]
+
+
+def test_what_is_refused_if_a_node_had_ended_now() -> None:
+    with pytest.raises(DagFileErrors, match="already exists"):
+        piece("EXTEND A m\n", "JOB Z b.sub\n")

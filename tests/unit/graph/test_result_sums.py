@@ -13,8 +13,8 @@ def sums(dag: Dag, **results: str) -> ResultSums:
     return ResultSums(dag, lambda node: known.get(node, ""))
 
 
-def of(text: str, name: str, noop: str = "", **results: str) -> Sum:
-    dag = make.dag(text, noop=noop)
+def of(text: str, name: str, **results: str) -> Sum:
+    dag = make.dag(text)
     return sums(dag, **results).of(dag.ids[name])
 
 
@@ -37,8 +37,9 @@ def test_it_makes_no_difference_how_edges_are_written() -> None:
 
 def test_noop_nodes_stand_for_their_parents() -> None:
     known = {"A": "r1", "B": "r2"}
-    assert of("A B -> J -> K -> C", "C", "J K", **known) == of("A B -> C D", "C", **known)
-    dag = make.dag("A -> J -> C", noop="J")
+    joined = "A B -> J -> K -> C\nJOB J n.sub NOOP\nJOB K n.sub NOOP"
+    assert of(joined, "C", **known) == of("A B -> C D", "C", **known)
+    dag = make.dag("A -> J -> C\nJOB J n.sub NOOP")
     dag.scripts[dag.ids["J"]] = {ScriptKind.PRE: Script("p")}
     assert sums(dag, A="r1").of(dag.ids["C"]).unknown == dag.ids["J"]
 
@@ -67,5 +68,6 @@ def test_a_junction_is_added_up_once_until_something_changes() -> None:
 
 def test_a_long_chain_of_noop_nodes() -> None:
     names = [f"J{number}" for number in range(3000)]
-    dag = make.dag(" -> ".join(["A", *names, "C"]), noop=" ".join(names))
+    noops = "\n".join(f"JOB {name} n.sub NOOP" for name in names)
+    dag = make.dag(f"{' -> '.join(['A', *names, 'C'])}\n{noops}")
     assert sums(dag, A="r1").of(dag.ids["C"]).number > 0

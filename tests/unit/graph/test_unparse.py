@@ -15,6 +15,7 @@ from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.graph.unparse import dag_lines
 from condor_pydagman.vocabulary import NodeKind
 from tests.corpora import by_topic, check_each, dag_cases
+from tests.examples import EXAMPLES, IN_NO_DAG_FILE, JOBS, SPLICE
 from tests.fuzz.grammar import generate
 from tests.fuzz.round_trip import differences, rebuilt
 from tests.fuzz.sample import Files
@@ -161,6 +162,19 @@ def test_what_can_not_be_written_is_refused(files: dict[str, str], options: Any)
     dag = built(files, **options)
     with pytest.raises(ValueError, match="can't be written in a DAG file"):
         list(dag_lines(dag))
+
+
+def test_a_feeder_of_one_of_several_dag_files_is_refused() -> None:
+    files = {"x.dag": "JOB A a\nFEEDER BELOW 1 PROGRAM f\n", "y.dag": "JOB A a\n"}
+    dag = build(list(files), files.__getitem__, BuildOptions())
+    with pytest.raises(ValueError, match="can't be written in a DAG file: the FEEDER of one"):
+        list(dag_lines(dag))
+
+
+@pytest.mark.parametrize("word", sorted(set(EXAMPLES) - IN_NO_DAG_FILE))
+def test_every_command(word: str) -> None:
+    dag = built({"x.dag": JOBS + EXAMPLES[word] + "\n", **SPLICE})
+    assert differences(dag, rebuilt(dag)) == []
 
 
 @pytest.mark.parametrize("topic", TOPICS)

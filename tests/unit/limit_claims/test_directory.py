@@ -69,7 +69,7 @@ class AccessPoint:
 
 
 @pytest.fixture
-def point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AccessPoint]:
+def access_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AccessPoint]:
     monkeypatch.setattr(module, "LIVES_S", 0.0)
     path = tmp_path / "limits"
     path.mkdir()
@@ -82,93 +82,95 @@ def point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AccessPoi
         one.seen.close()
 
 
-def test_places_of_those_that_live_count_without_a_look_at_the_queue(point: AccessPoint) -> None:
-    one, two = point.dagman(1), point.dagman(2)
+def test_places_of_those_that_live_count_without_a_look_at_the_queue(
+    access_point: AccessPoint,
+) -> None:
+    one, two = access_point.dagman(1), access_point.dagman(2)
     assert one.jobs(7) == 7
     assert two.jobs(7) == 3
     assert one.jobs(0, used=2) == 2
     assert two.jobs(7) == 7
-    assert not point.asked
+    assert not access_point.asked
 
 
 def test_of_a_killed_dagman_what_is_in_the_queue_counts(
-    point: AccessPoint, monkeypatch: pytest.MonkeyPatch
+    access_point: AccessPoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "CHECK_S", 0.0)
-    one, two = point.dagman(1), point.dagman(2)
+    one, two = access_point.dagman(1), access_point.dagman(2)
     one.jobs(8)
     one.is_killed()
-    point.queue[1] = Queued(held=False, nodes=3, idle=0)
+    access_point.queue[1] = Queued(held=False, nodes=3, idle=0)
     assert two.jobs(20) == 7
-    point.queue[1] = Queued(held=True, nodes=1, idle=0)
+    access_point.queue[1] = Queued(held=True, nodes=1, idle=0)
     assert two.jobs(20) == 9
-    again = point.dagman(1)
+    again = access_point.dagman(1)
     assert again.jobs(0, used=1) == 1  # its nodes log says so
-    del point.queue[1]
+    del access_point.queue[1]
     again.is_killed()
     assert two.jobs(20) == 10
-    assert not os.path.exists(point.path / one.own.name)
+    assert not os.path.exists(access_point.path / one.own.name)
 
 
 def test_a_queue_that_can_not_be_asked_frees_nothing(
-    point: AccessPoint, monkeypatch: pytest.MonkeyPatch
+    access_point: AccessPoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def hangs(clusters: list[int]) -> dict[int, Queued]:
         raise PoolError("no answer", transient=True)
 
-    one = point.dagman(1)
+    one = access_point.dagman(1)
     one.jobs(8)
     one.is_killed()
-    monkeypatch.setattr(point, "ask", hangs)
-    assert point.dagman(2).jobs(20) == 2
+    monkeypatch.setattr(access_point, "ask", hangs)
+    assert access_point.dagman(2).jobs(20) == 2
 
 
 def test_a_dagman_of_another_queue_counts_while_it_lives_and_ten_minutes_longer(
-    point: AccessPoint,
+    access_point: AccessPoint,
 ) -> None:
-    other = point.dagman(1, "there")
+    other = access_point.dagman(1, "there")
     other.jobs(8)
-    assert point.dagman(1).jobs(20) == 2
+    assert access_point.dagman(1).jobs(20) == 2
     other.is_killed()
-    assert point.dagman(2).jobs(20) == 0
-    os.utime(point.path / other.own.name, (0, 0))
-    point.dagmans[1].wants(0)
-    assert point.dagmans[2].jobs(20) == 10
+    assert access_point.dagman(2).jobs(20) == 0
+    os.utime(access_point.path / other.own.name, (0, 0))
+    access_point.dagmans[1].wants(0)
+    assert access_point.dagmans[2].jobs(20) == 10
 
 
-def test_what_strangers_plant_does_not_count(point: AccessPoint) -> None:
-    one = point.dagman(1)
+def test_what_strangers_plant_does_not_count(access_point: AccessPoint) -> None:
+    one = access_point.dagman(1)
     one.own.keep()
-    (point.path / f"limits.12345.{'0' * 16}.7").write_bytes(b"x" * 5000)
-    (point.path / f"limits.{os.geteuid()}.{'0' * 16}.8").write_bytes(b"[" * 100_000)
-    (point.path / f"limits.{os.geteuid()}.{'0' * 16}.9").write_bytes(b" " * 1_000_000)
-    (point.path / f"limits.{os.geteuid()}.{'0' * 16}.10").mkdir()
-    (point.path / f"limits.{os.geteuid()}.{'0' * 16}.11").symlink_to("/etc/passwd")
-    os.mkfifo(point.path / f"limits.{os.geteuid()}.{'0' * 16}.12")
+    (access_point.path / f"limits.12345.{'0' * 16}.7").write_bytes(b"x" * 5000)
+    (access_point.path / f"limits.{os.geteuid()}.{'0' * 16}.8").write_bytes(b"[" * 100_000)
+    (access_point.path / f"limits.{os.geteuid()}.{'0' * 16}.9").write_bytes(b" " * 1_000_000)
+    (access_point.path / f"limits.{os.geteuid()}.{'0' * 16}.10").mkdir()
+    (access_point.path / f"limits.{os.geteuid()}.{'0' * 16}.11").symlink_to("/etc/passwd")
+    os.mkfifo(access_point.path / f"limits.{os.geteuid()}.{'0' * 16}.12")
     assert one.jobs(20) == 10
 
 
-def test_what_stands_in_the_way_of_the_own_file_is_told(point: AccessPoint) -> None:
-    one = point.dagman(1)
-    (point.path / one.own.name).symlink_to("/etc/passwd")
+def test_what_stands_in_the_way_of_the_own_file_is_told(access_point: AccessPoint) -> None:
+    one = access_point.dagman(1)
+    (access_point.path / one.own.name).symlink_to("/etc/passwd")
     with pytest.raises(FileError, match=one.own.name):
         one.jobs(1)
 
 
-def test_an_own_file_that_is_removed_is_made_again(point: AccessPoint) -> None:
-    one, two = point.dagman(1), point.dagman(2)
+def test_an_own_file_that_is_removed_is_made_again(access_point: AccessPoint) -> None:
+    one, two = access_point.dagman(1), access_point.dagman(2)
     one.jobs(4)
-    (point.path / one.own.name).unlink()
+    (access_point.path / one.own.name).unlink()
     assert one.jobs(0, used=4) == 4
     assert two.jobs(20) == 6
 
 
 def test_a_lock_that_somebody_holds_is_told(
-    point: AccessPoint, monkeypatch: pytest.MonkeyPatch
+    access_point: AccessPoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "LOCK_TIMEOUT_S", 0.05)
-    one = point.dagman(1)
-    fd = os.open(point.path, os.O_RDONLY)
+    one = access_point.dagman(1)
+    fd = os.open(access_point.path, os.O_RDONLY)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX)
         with pytest.raises(FileError, match="has been locked by another process"):
@@ -178,9 +180,9 @@ def test_a_lock_that_somebody_holds_is_told(
     assert one.jobs(1) == 1
 
 
-def test_a_lock_that_is_given_up_is_waited_for(point: AccessPoint) -> None:
-    one = point.dagman(1)
-    fd = os.open(point.path, os.O_RDONLY)
+def test_a_lock_that_is_given_up_is_waited_for(access_point: AccessPoint) -> None:
+    one = access_point.dagman(1)
+    fd = os.open(access_point.path, os.O_RDONLY)
     fcntl.flock(fd, fcntl.LOCK_EX)
     timer = threading.Timer(0.1, os.close, [fd])
     timer.start()
@@ -189,9 +191,9 @@ def test_a_lock_that_is_given_up_is_waited_for(point: AccessPoint) -> None:
 
 
 def test_on_a_full_disk_places_are_given_back_but_no_new_dagman_gets_any(
-    point: AccessPoint, monkeypatch: pytest.MonkeyPatch
+    access_point: AccessPoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one, two = point.dagman(1), point.dagman(2)
+    one, two = access_point.dagman(1), access_point.dagman(2)
     one.jobs(10)
 
     def full(*arguments: Any) -> int:
@@ -202,38 +204,38 @@ def test_on_a_full_disk_places_are_given_back_but_no_new_dagman_gets_any(
     monkeypatch.setattr(own_file.os, "posix_fallocate", full)
     with pytest.raises(FileError, match="No space left on device"):
         two.jobs(10)
-    assert not os.path.exists(point.path / two.own.name)
+    assert not os.path.exists(access_point.path / two.own.name)
     assert one.jobs(0, used=3) == 3
     monkeypatch.setattr(own_file.os, "write", write)
     assert two.jobs(10) == 7
 
 
-def test_a_users_own_limit_is_no_matter_of_others(point: AccessPoint) -> None:
-    point.limits = {one.key: one for one in parse("a = JOBS 10", "test", own=True)}
-    one = point.dagman(1)
+def test_a_users_own_limit_is_no_matter_of_others(access_point: AccessPoint) -> None:
+    access_point.limits = {one.key: one for one in parse("a = JOBS 10", "test", own=True)}
+    one = access_point.dagman(1)
     one.own.keep()
     demand = Demand(("~a",), nodes=20)
     stakes = Stakes("d", "0123", {})
-    assert one.seen.round(stakes, point.limits, [demand]).grants[0].places[Kind.JOBS] == 10
+    assert one.seen.round(stakes, access_point.limits, [demand]).grants[0].places[Kind.JOBS] == 10
     (entry,) = one.seen.everything()
     assert entry.lives and entry.user == os.geteuid() and entry.cluster == 1
     assert entry.stakes.stake("~a", Kind.JOBS).held == 10
 
 
 def test_a_file_that_is_made_anew_is_seen_at_once(
-    point: AccessPoint, monkeypatch: pytest.MonkeyPatch
+    access_point: AccessPoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "LIVES_S", 600.0)
-    one, two = point.dagman(1), point.dagman(2)
+    one, two = access_point.dagman(1), access_point.dagman(2)
     one.jobs(4)
     assert two.jobs(20) == 6
-    (point.path / one.own.name).rename(point.path / "old")
+    (access_point.path / one.own.name).rename(access_point.path / "old")
     assert one.jobs(0, used=2) == 2
     assert two.jobs(20) == 8
 
 
-def test_an_own_file_that_has_been_removed_proves_nothing_more(point: AccessPoint) -> None:
-    one = point.dagman(1)
+def test_an_own_file_that_has_been_removed_proves_nothing_more(access_point: AccessPoint) -> None:
+    one = access_point.dagman(1)
     one.jobs(3)
     one.own.remove()
-    assert not point.dagman(2).seen.everything()
+    assert not access_point.dagman(2).seen.everything()

@@ -63,7 +63,7 @@ class Side:
 
 
 @pytest.fixture
-def side(tmp_path: Path) -> Iterator[Side]:
+def dagman_side(tmp_path: Path) -> Iterator[Side]:
     path = tmp_path / "limits"
     path.mkdir()
     path.chmod(0o1777)
@@ -74,43 +74,45 @@ def side(tmp_path: Path) -> Iterator[Side]:
     found.epoll.close()
 
 
-def test_a_round_is_made_in_another_process(side: Side) -> None:
-    side.process.ask(TakePlaces((Demand(("tape",), nodes=5), Demand(("none",)))), side.found.append)
-    assert side.process.busy
-    side.until(lambda: side.found)
-    (places,) = side.found
+def test_a_round_is_made_in_another_process(dagman_side: Side) -> None:
+    dagman_side.process.ask(
+        TakePlaces((Demand(("tape",), nodes=5), Demand(("none",)))), dagman_side.found.append
+    )
+    assert dagman_side.process.busy
+    dagman_side.until(lambda: dagman_side.found)
+    (places,) = dagman_side.found
     assert places == Places(
         [Grant((3, -1, -1, -1), -1, ("Tape", Kind.JOBS)), Grant((-1, -1, -1, -1), -1)],
         False,
         None,
         [],
     )
-    assert not side.process.busy
+    assert not dagman_side.process.busy
 
 
-def test_what_can_not_be_done_is_told(side: Side) -> None:
-    side.keep_error = FileError("no place")
-    side.process.ask(TakePlaces(()), side.found.append)
-    assert side.process.next_deadline() is not None
-    side.until(lambda: side.found)
-    assert side.found == ["no place"]
+def test_what_can_not_be_done_is_told(dagman_side: Side) -> None:
+    dagman_side.keep_error = FileError("no place")
+    dagman_side.process.ask(TakePlaces(()), dagman_side.found.append)
+    assert dagman_side.process.next_deadline() is not None
+    dagman_side.until(lambda: dagman_side.found)
+    assert dagman_side.found == ["no place"]
 
 
-def test_a_process_that_dies_is_told_and_another_one_is_made(side: Side) -> None:
-    side.process.ask(TakePlaces((Demand(("tape",), nodes=1),)), side.found.append)
-    assert side.process._child is not None
-    os.kill(side.process._child.pid, 9)
-    side.until(lambda: side.found)
-    if isinstance(side.found[0], str):
-        assert "has died" in side.found[0]
-    side.process.ask(TakePlaces((Demand(("tape",), nodes=1),)), side.found.append)
-    side.until(lambda: len(side.found) == 2)
-    assert side.found[1].grants[0].places[Kind.JOBS] == 1
+def test_a_process_that_dies_is_told_and_another_one_is_made(dagman_side: Side) -> None:
+    dagman_side.process.ask(TakePlaces((Demand(("tape",), nodes=1),)), dagman_side.found.append)
+    assert dagman_side.process._child is not None
+    os.kill(dagman_side.process._child.pid, 9)
+    dagman_side.until(lambda: dagman_side.found)
+    if isinstance(dagman_side.found[0], str):
+        assert "has died" in dagman_side.found[0]
+    dagman_side.process.ask(TakePlaces((Demand(("tape",), nodes=1),)), dagman_side.found.append)
+    dagman_side.until(lambda: len(dagman_side.found) == 2)
+    assert dagman_side.found[1].grants[0].places[Kind.JOBS] == 1
 
 
-def test_others_wake_it(side: Side) -> None:
-    side.process.ask(WaitForWake(), lambda _: side.hear())
-    wake([side.process.address, "ffffffffffffffff"])
-    side.until(lambda: side.woken)
-    wake([side.process.address])
-    side.until(lambda: side.woken == 2)
+def test_others_wake_it(dagman_side: Side) -> None:
+    dagman_side.process.ask(WaitForWake(), lambda _: dagman_side.hear())
+    wake([dagman_side.process.address, "ffffffffffffffff"])
+    dagman_side.until(lambda: dagman_side.woken)
+    wake([dagman_side.process.address])
+    dagman_side.until(lambda: dagman_side.woken == 2)

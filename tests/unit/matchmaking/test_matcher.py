@@ -21,7 +21,7 @@ NORTH, SOUTH = site("north", 1, Speed=1), site("south", 2, Bad=True)
 
 
 @pytest.fixture
-def directory(tmp_path: Path) -> Path:
+def claims_directory(tmp_path: Path) -> Path:
     path = tmp_path / "claims"
     path.mkdir()
     path.chmod(0o1777)
@@ -56,8 +56,8 @@ class Bench:
         return self.matcher.round(claims, groups, watched)
 
 
-def test_groups_get_sites(directory: Path) -> None:
-    done = Bench(directory).round(wanted=[0, 1, 2, 3])
+def test_groups_get_sites(claims_directory: Path) -> None:
+    done = Bench(claims_directory).round(wanted=[0, 1, 2, 3])
     digests = {one.name: known(one).digest for one in (NORTH, SOUTH)}
     assert done.matches == [
         Match(group, name, digests[name])
@@ -68,8 +68,8 @@ def test_groups_get_sites(directory: Path) -> None:
     assert done.ads[digests["north"]].values["Speed"] == 1
 
 
-def test_the_collector_is_asked_at_intervals(directory: Path) -> None:
-    bench = Bench(directory)
+def test_the_collector_is_asked_at_intervals(claims_directory: Path) -> None:
+    bench = Bench(claims_directory)
     bench.round(wanted=[0])
     bench.round([(0, "north")], [1])
     bench.round([(0, "north")])
@@ -79,75 +79,77 @@ def test_the_collector_is_asked_at_intervals(directory: Path) -> None:
     assert bench.asked == 2
 
 
-def test_a_collector_that_is_gone_changes_nothing(directory: Path) -> None:
-    bench = Bench(directory)
+def test_a_collector_that_is_gone_changes_nothing(claims_directory: Path) -> None:
+    bench = Bench(claims_directory)
     bench.round(wanted=[0])
     bench.sites, bench.now = [], 99.0
     with pytest.raises(PoolError, match="nobody answers"):
         bench.round([(0, "north")], [1])
-    assert Bench(directory, 2).round(wanted=[0]).matches[0].site == "south"
+    assert Bench(claims_directory, 2).round(wanted=[0]).matches[0].site == "south"
 
 
-def test_claims_are_given_up_without_asking_anybody(directory: Path) -> None:
-    bench = Bench(directory)
+def test_claims_are_given_up_without_asking_anybody(claims_directory: Path) -> None:
+    bench = Bench(claims_directory)
     bench.round(wanted=[0])
     bench.sites = []
     bench.round([])
-    assert Bench(directory, 2).round(wanted=[0]).matches[0].site == "north"
+    assert Bench(claims_directory, 2).round(wanted=[0]).matches[0].site == "north"
 
 
-def test_the_same_request_again_finds_the_same(directory: Path) -> None:
-    bench = Bench(directory)
+def test_the_same_request_again_finds_the_same(claims_directory: Path) -> None:
+    bench = Bench(claims_directory)
     assert bench.round(wanted=[0, 1]) == bench.round(wanted=[0, 1])
 
 
-def test_claims_of_an_earlier_dagman_job_are_kept_if_there_is_room(directory: Path) -> None:
+def test_claims_of_an_earlier_dagman_job_are_kept_if_there_is_room(claims_directory: Path) -> None:
     """A DAG that another DAGMan job recovers; the first one left the queue."""
     south = [(0, "south"), (1, "south"), (2, "north"), (3, "gone")]
-    Bench(directory, 2).round(wanted=[4, 5])  # one each at north and south
-    bench = Bench(directory, 3)
+    Bench(claims_directory, 2).round(wanted=[4, 5])  # one each at north and south
+    bench = Bench(claims_directory, 3)
     assert bench.round(south).without_room == [1, 2]
-    again = Bench(directory, 3).round([south[0], south[3]])
+    again = Bench(claims_directory, 3).round([south[0], south[3]])
     assert again.without_room == []
-    counts = ClaimsDirectory(str(directory), "here", 99, set, print).everything()
+    counts = ClaimsDirectory(str(claims_directory), "here", 99, set, print).everything()
     assert sum((one.counts() for one in counts), Counter()) == {"north": 1, "south": 2, "gone": 1}
 
 
-def test_a_site_whose_ad_is_wrong_keeps_groups_of_an_earlier_dagman_job(directory: Path) -> None:
-    bench = Bench(directory)
+def test_a_site_whose_ad_is_wrong_keeps_groups_of_an_earlier_dagman_job(
+    claims_directory: Path,
+) -> None:
+    bench = Bench(claims_directory)
     bench.sites = [site("north", "=error")]
     assert bench.round([(0, "north")]).without_room == []
 
 
-def test_claims_of_the_own_file_are_kept_without_a_look_at_others(directory: Path) -> None:
-    bench = Bench(directory)
+def test_claims_of_the_own_file_are_kept_without_a_look_at_others(claims_directory: Path) -> None:
+    bench = Bench(claims_directory)
     bench.round(wanted=[0])
-    restarted = Bench(directory)
+    restarted = Bench(claims_directory)
     restarted.sites = []
     assert restarted.round([(0, "north")]).without_room == []
 
 
-def test_the_expression_of_a_policy(directory: Path) -> None:
-    bench = Bench(directory, 1, SitePolicy(rematch_if="TARGET.Bad"))
+def test_the_expression_of_a_policy(claims_directory: Path) -> None:
+    bench = Bench(claims_directory, 1, SitePolicy(rematch_if="TARGET.Bad"))
     watched = [(0, "north"), (1, "south"), (2, "gone")]
     assert bench.round(watched[:2], (), watched).unfit == [1]
 
 
-def test_current_matches_are_those_of_all_dagmans(directory: Path) -> None:
+def test_current_matches_are_those_of_all_dagmans(claims_directory: Path) -> None:
     policy = SitePolicy("TARGET.CurMatches < 1")
-    Bench(directory, 2).round(wanted=[0, 1])
-    done = Bench(directory, 1, policy).round(wanted=[0])
+    Bench(claims_directory, 2).round(wanted=[0, 1])
+    done = Bench(claims_directory, 1, policy).round(wanted=[0])
     assert done.matches == []
 
 
-def test_no_site_is_over_its_limit_whoever_asks_at_once(directory: Path) -> None:
+def test_no_site_is_over_its_limit_whoever_asks_at_once(claims_directory: Path) -> None:
     """As many DAGMans as there are places, and more, each a process."""
     children = []
     for cluster in range(1, 9):
         pid = os.fork()
         if pid == 0:
             try:
-                bench = Bench(directory, cluster)
+                bench = Bench(claims_directory, cluster)
                 bench.sites = [site("north", 5), site("south", 4)]
                 held: list[tuple[int, str]] = []
                 for group in range(3):
@@ -158,5 +160,5 @@ def test_no_site_is_over_its_limit_whoever_asks_at_once(directory: Path) -> None
                 os._exit(1)
         children.append(pid)
     assert [os.waitpid(pid, 0)[1] for pid in children] == [0] * 8
-    claims = ClaimsDirectory(str(directory), "here", 99, set, print).everything()
+    claims = ClaimsDirectory(str(claims_directory), "here", 99, set, print).everything()
     assert sum((one.counts() for one in claims), Counter()) == {"north": 5, "south": 4}

@@ -15,7 +15,7 @@ FIRST, LAST = "0000000a.1-0000000b.2", "0000000a.30-0000000b.40"
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> str:
+def delivered_file(tmp_path: Path) -> str:
     return str(tmp_path / "t.dag.notify.1")
 
 
@@ -25,26 +25,28 @@ def taken(path: str, patience: float = 1.0) -> DeliveredFile:
     return file
 
 
-def test_the_next_process_begins_behind_the_last_event(path: str) -> None:
-    file = taken(path)
+def test_the_next_process_begins_behind_the_last_event(delivered_file: str) -> None:
+    file = taken(delivered_file)
     assert file.id == ""
     file.write(LAST)
     file.write(FIRST)
-    assert taken(path).id == FIRST
+    assert taken(delivered_file).id == FIRST
     file.delete()
     file.delete()
-    assert not os.path.exists(path)
-    assert taken(path).id == ""
+    assert not os.path.exists(delivered_file)
+    assert taken(delivered_file).id == ""
 
 
 @pytest.mark.parametrize("text", ["", "\0" * 101, "nonsense", "é" * 300])
-def test_what_is_no_id_counts_as_none(path: str, text: str) -> None:
-    Path(path).write_text(text)
-    assert taken(path).id == ""
+def test_what_is_no_id_counts_as_none(delivered_file: str, text: str) -> None:
+    Path(delivered_file).write_text(text)
+    assert taken(delivered_file).id == ""
 
 
-def test_a_full_disk_leaves_what_was_there(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = taken(path)
+def test_a_full_disk_leaves_what_was_there(
+    delivered_file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = taken(delivered_file)
     file.write(FIRST)
 
     def full(*_: object) -> int:
@@ -53,41 +55,41 @@ def test_a_full_disk_leaves_what_was_there(path: str, monkeypatch: pytest.Monkey
     monkeypatch.setattr(os, "pwrite", full)
     file.write(LAST)
     assert file.id == FIRST
-    assert taken(path).id == FIRST
+    assert taken(delivered_file).id == FIRST
 
 
-def test_another_process_keeps_it(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_process_keeps_it(delivered_file: str, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     monkeypatch.setattr(time, "sleep", lambda seconds: now.__setitem__(0, now[0] + 50))
-    with locks.held(path, "x"):
-        assert lock(path, 80) is None
+    with locks.held(delivered_file, "x"):
+        assert lock(delivered_file, 80) is None
 
 
 def test_the_file_of_a_process_that_has_ended_meanwhile(
-    path: str, monkeypatch: pytest.MonkeyPatch
+    delivered_file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It delivers the last event and deletes the file while the next one waits for it: that one
     must not deliver everything again."""
-    with locks.held(path, LAST) as holder:
+    with locks.held(delivered_file, LAST) as holder:
 
         def end(_: float) -> None:
-            os.unlink(path)
+            os.unlink(delivered_file)
             holder.kill()
             holder.wait()
 
         monkeypatch.setattr(time, "sleep", end)
-        assert taken(path).id == LAST
-    assert Path(path).read_text().strip() == LAST
+        assert taken(delivered_file).id == LAST
+    assert Path(delivered_file).read_text().strip() == LAST
 
 
-def test_a_link_is_not_followed(path: str, tmp_path: Path) -> None:
-    os.symlink(tmp_path / "elsewhere", path)
+def test_a_link_is_not_followed(delivered_file: str, tmp_path: Path) -> None:
+    os.symlink(tmp_path / "elsewhere", delivered_file)
     with pytest.raises(OSError):
-        lock(path, 1)
+        lock(delivered_file, 1)
 
 
-def test_a_fifo_is_refused(path: str) -> None:
-    os.mkfifo(path)
+def test_a_fifo_is_refused(delivered_file: str) -> None:
+    os.mkfifo(delivered_file)
     with pytest.raises(OSError):
-        lock(path, 1)
+        lock(delivered_file, 1)

@@ -13,53 +13,53 @@ from condor_pydagman.monitor.followed_file import FollowedFile
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def log(tmp_path: Path) -> Path:
     return tmp_path / "log"
 
 
-def test_whole_entries_are_read_once(path: Path) -> None:
-    file = FollowedFile(str(path), b"\n")
+def test_whole_entries_are_read_once(log: Path) -> None:
+    file = FollowedFile(str(log), b"\n")
     assert file.read(100) == b""
     assert "there is no" in file.problem
-    path.write_bytes(b"one\ntwo\nthr")
+    log.write_bytes(b"one\ntwo\nthr")
     assert (file.read(100), file.problem, file.more) == (b"one\ntwo\n", "", True)
     assert (file.read(100), file.more) == (b"", False)
-    path.write_bytes(b"one\ntwo\nthree\n")
+    log.write_bytes(b"one\ntwo\nthree\n")
     assert file.read(100) == b"three\n"
 
 
-def test_blocks(path: Path) -> None:
-    path.write_bytes(b"one\ntwo\nthree\n")
-    file = FollowedFile(str(path), b"\n")
+def test_blocks(log: Path) -> None:
+    log.write_bytes(b"one\ntwo\nthree\n")
+    file = FollowedFile(str(log), b"\n")
     assert [file.read(9), file.read(9), file.read(9)] == [b"one\ntwo\n", b"three\n", b""]
 
 
-def test_what_has_no_end_is_passed_over(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_has_no_end_is_passed_over(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(followed_file, "MAX_ENTRY_BYTES", 4)
-    path.write_bytes(b"garbage without an end\nright\n")
-    file = FollowedFile(str(path), b"\n")
+    log.write_bytes(b"garbage without an end\nright\n")
+    file = FollowedFile(str(log), b"\n")
     assert b"".join(file.read(8) for _ in range(6)).endswith(b"right\n")
 
 
-def test_a_file_that_was_emptied_begins_anew(path: Path) -> None:
-    path.write_bytes(b"one\ntwo\n")
-    file = FollowedFile(str(path), b"\n")
+def test_a_file_that_was_emptied_begins_anew(log: Path) -> None:
+    log.write_bytes(b"one\ntwo\n")
+    file = FollowedFile(str(log), b"\n")
     file.read(100)
     mark = file.mark()
-    path.write_bytes(b"new\n")
+    log.write_bytes(b"new\n")
     assert file.read(100) == b"new\n"
     assert file.mark() != mark
-    path.unlink()
+    log.unlink()
     assert (file.read(100), file.offset, file.mark()) == (b"", 0, 0)
 
 
-def test_a_longer_file_in_its_place_is_read_from_its_beginning(path: Path) -> None:
-    path.write_text("a\n")
-    file = FollowedFile(str(path), b"\n")
+def test_a_longer_file_in_its_place_is_read_from_its_beginning(log: Path) -> None:
+    log.write_text("a\n")
+    file = FollowedFile(str(log), b"\n")
     assert file.read(100) == b"a\n"
-    other = path.with_name("other")
+    other = log.with_name("other")
     other.write_text("b\nc\n")
-    other.rename(path)
+    other.rename(log)
     assert file.read(100) == b"b\nc\n"
 
 
@@ -68,42 +68,42 @@ def test_a_longer_file_in_its_place_is_read_from_its_beginning(path: Path) -> No
     [(os.mkdir, "can't read {}: Is a directory"), (os.mkfifo, "{} is not an ordinary file")],
 )
 def test_what_is_no_file_is_not_waited_for(
-    path: Path, make: Callable[[Path], None], problem: str
+    log: Path, make: Callable[[Path], None], problem: str
 ) -> None:
-    make(path)
-    file = FollowedFile(str(path), b"\n")
+    make(log)
+    file = FollowedFile(str(log), b"\n")
     assert file.read(100) == b""
-    assert file.problem == problem.format(path)
+    assert file.problem == problem.format(log)
     assert (file.mark(), file.skip_to_last(5), file.line_of_last(b"x")) == (0, False, 0)
 
 
-def test_a_file_that_can_t_be_read(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_can_t_be_read(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(path: str) -> None:
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(followed_file, "open_ordinary", refuse)
-    file = FollowedFile(str(path), b"\n")
+    file = FollowedFile(str(log), b"\n")
     assert file.read(100) == b""
-    assert file.problem == f"can't read {path}: Permission denied"
+    assert file.problem == f"can't read {log}: Permission denied"
     assert (file.mark(), file.skip_to_last(5), file.line_of_last(b"x")) == (0, False, 0)
 
 
-def test_the_end_of_a_big_file(path: Path) -> None:
-    path.write_bytes(b"one\ntwo\nthree\n")
-    file = FollowedFile(str(path), b"\n")
+def test_the_end_of_a_big_file(log: Path) -> None:
+    log.write_bytes(b"one\ntwo\nthree\n")
+    file = FollowedFile(str(log), b"\n")
     assert not file.skip_to_last(100)
     assert file.skip_to_last(8)
     assert file.read(100) == b"three\n"
 
 
-def test_the_line_of_the_last_start(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path.write_bytes(b"\n".join([b"1 start", b"new", b"2 start", b"new", b"3 start", b""]))
-    file = FollowedFile(str(path), b"\n")
-    assert path.read_bytes()[file.line_of_last(b"new", b"start") :].startswith(b"2 start")
+def test_the_line_of_the_last_start(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log.write_bytes(b"\n".join([b"1 start", b"new", b"2 start", b"new", b"3 start", b""]))
+    file = FollowedFile(str(log), b"\n")
+    assert log.read_bytes()[file.line_of_last(b"new", b"start") :].startswith(b"2 start")
     assert file.line_of_last(b"old") == 0
     monkeypatch.setattr(followed_file, "BLOCK_BYTES", 3)
-    assert path.read_bytes()[file.line_of_last(b"new", b"start") :].startswith(b"2 start")
+    assert log.read_bytes()[file.line_of_last(b"new", b"start") :].startswith(b"2 start")
     assert file.line_of_last(b"old") == 0
-    path.write_bytes(b"")
+    log.write_bytes(b"")
     assert file.line_of_last(b"new") == 0
-    assert os.path.getsize(path) == 0
+    assert os.path.getsize(log) == 0

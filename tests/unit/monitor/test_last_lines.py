@@ -19,11 +19,7 @@ from condor_pydagman.trace.run_history import Attempt, NodeRun
 from condor_pydagman.vocabulary import NodeStatus
 from tests.unit.diagnosis import attempt, script, without_jobs
 
-
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("work_directory")
 
 
 @pytest.fixture(autouse=True)
@@ -50,16 +46,16 @@ def excerpt(text: str, submit: str, last: Attempt) -> Excerpt | None:
     return excerpt_of(failure_of(node, dag), find_dag("t.dag", ask=False), dag)
 
 
-def test_the_last_lines_of_a_file(here: Path) -> None:
-    (here / "err").write_text("".join(f"line {n}\n" for n in range(1000)) + "\n\x1b[2J\n")
-    found = last_lines(str(here / "err"))
+def test_the_last_lines_of_a_file(work_directory: Path) -> None:
+    (work_directory / "err").write_text("".join(f"line {n}\n" for n in range(1000)) + "\n\x1b[2J\n")
+    found = last_lines(str(work_directory / "err"))
     assert found == Excerpt("err", ("line 996", "line 997", "line 998", "line 999", "\\x1b[2J"))
-    (here / "long").write_text("x" * 100_000)
+    (work_directory / "long").write_text("x" * 100_000)
     assert [len(line) for line in last_lines("long").lines] == [200]
 
 
-def test_files_that_can_t_be_read(here: Path) -> None:
-    os.mkfifo(here / "pipe")
+def test_files_that_can_t_be_read(work_directory: Path) -> None:
+    os.mkfifo(work_directory / "pipe")
     assert last_lines("pipe").problem == "is not an ordinary file"
     assert last_lines("absent").problem == "can't be read: No such file or directory"
     assert last_lines(".").problem.startswith(("is not", "can't be read"))
@@ -91,10 +87,10 @@ def test_no_command_is_run_to_read_a_submit_file() -> None:
 
 
 def test_the_history_knows_the_file_that_the_submit_file_does_not_tell(
-    here: Path, history: dict[str, Any]
+    work_directory: Path, history: dict[str, Any]
 ) -> None:
-    (here / "other").write_text("bad\n")
-    history.update(Err="other", Iwd=str(here))
+    (work_directory / "other").write_text("bad\n")
+    history.update(Err="other", Iwd=str(work_directory))
     assert excerpt("JOB A a.sub\n", "queue\n", attempt(value=3)) == Excerpt("other", ("bad",))
     history.update(Err="/dev/null")
     assert excerpt("JOB A a.sub\n", "queue\n", attempt(value=3)) is None

@@ -21,7 +21,7 @@ def files_of(directory: Path, node: str, attempt: Attempt | None = None) -> dict
 
 
 @pytest.fixture
-def directory(tmp_path: Path) -> Path:
+def dag_directory(tmp_path: Path) -> Path:
     (tmp_path / "t.dag").write_text(
         'JOB A a.sub DIR sub\nVARS A name="x y"\nSCRIPT DEBUG p.txt ALL PRE A x\n'
         "JOB B gone.sub\nJOB C command.sub\n"
@@ -35,17 +35,17 @@ def directory(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_with_the_numbers_of_the_attempt(directory: Path) -> None:
+def test_with_the_numbers_of_the_attempt(dag_directory: Path) -> None:
     attempt = Attempt(2)
     attempt.cluster, attempt.proc = 77, 1
-    assert files_of(directory, "A", attempt) == {
-        "output": str(directory / "sub" / "deep" / "x y.77.1"),
+    assert files_of(dag_directory, "A", attempt) == {
+        "output": str(dag_directory / "sub" / "deep" / "x y.77.1"),
         "error": "/abs/2.err",
-        "script-pre": str(directory / "sub" / "p.txt"),
+        "script-pre": str(dag_directory / "sub" / "p.txt"),
     }
 
 
-def test_descriptions_that_tell_nothing(directory: Path) -> None:
-    assert files_of(directory, "B") == {}
-    assert files_of(directory, "C") == {}
-    assert not (directory / "ran").exists()
+def test_descriptions_that_tell_nothing(dag_directory: Path) -> None:
+    assert files_of(dag_directory, "B") == {}
+    assert files_of(dag_directory, "C") == {}
+    assert not (dag_directory / "ran").exists()

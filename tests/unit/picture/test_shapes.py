@@ -1,10 +1,12 @@
-"""Words and sizes of boxes."""
+"""Boxes: their words, sizes and outlines, and what they say about the nodes in them."""
 
 from __future__ import annotations
 
+from condor_pydagman.picture.box_outlines import body, sheets
 from condor_pydagman.picture.shapes import describe, face, short_label
 from condor_pydagman.picture.sketch import Box, Fold
 from condor_pydagman.picture.states import State
+from condor_pydagman.vocabulary import NodeKind
 
 
 def folded(label: str, fold: Fold = Fold.ALIKE, **counts: int) -> Box:
@@ -45,3 +47,34 @@ def test_a_name_of_a_million_characters_gives_a_small_box() -> None:
 
 def test_a_dot_is_small_and_without_words() -> None:
     assert face(Box(Fold.DOT, "_condor_join_node0")) == (10, 10, "", "")
+
+
+# Outlines: a shape for each kind and each way of folding.
+
+
+def test_every_kind_and_every_fold_has_a_shape_of_its_own() -> None:
+    boxes = [Box(Fold.NODE, "a", kind) for kind in NodeKind]
+    boxes += [Box(Fold.SPLICE, "a"), Box(Fold.CHAIN, "a")]
+    assert len({body(box, 100, 28) for box in boxes}) == len(boxes)
+
+
+def test_only_stacks_have_sheets() -> None:
+    assert not list(sheets(Box(Fold.NODE, "a"), 100, 28))
+    assert len(list(sheets(Box(Fold.ALIKE, "a", things=2), 100, 28))) == 2
+
+
+# Boxes: what they say about the nodes in them.
+
+
+def test_a_state_that_all_nodes_share_is_the_state_of_the_box() -> None:
+    box = Box(Fold.ALIKE, "a … b")
+    assert (box.state(), box.nodes) == (None, 0)
+    box.counts[State.DONE] = 3
+    assert (box.state(), box.nodes) == (State.DONE, 3)
+    box.counts[State.FAILED] = 1
+    assert (box.state(), box.nodes) == (None, 4)
+
+
+def test_only_boxes_of_many_are_folded() -> None:
+    folded = {fold for fold in Fold if Box(fold, "").is_folded}
+    assert folded == {Fold.SPLICE, Fold.ALIKE, Fold.CHAIN, Fold.LAYERS}

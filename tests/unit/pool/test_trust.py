@@ -12,16 +12,16 @@ from condor_pydagman.pool import trust
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Path:
+def nested_directory(tmp_path: Path) -> Path:
     directory = tmp_path / "a/b/c"
     directory.mkdir(parents=True)
     return directory
 
 
-def test_the_user_s_own(place: Path) -> None:
-    trust.refuse_others(place, "go")
-    place.chmod(0o775)  # a group is trusted
-    trust.refuse_others(place, "go")
+def test_the_user_s_own(nested_directory: Path) -> None:
+    trust.refuse_others(nested_directory, "go")
+    nested_directory.chmod(0o775)  # a group is trusted
+    trust.refuse_others(nested_directory, "go")
 
 
 @pytest.mark.parametrize(
@@ -34,18 +34,18 @@ def test_the_user_s_own(place: Path) -> None:
         ("../..", 0o757, False),
     ],
 )
-def test_what_is_open_to_all(place: Path, where: str, mode: int, fine: bool) -> None:
-    (place / where).chmod(mode)
+def test_what_is_open_to_all(nested_directory: Path, where: str, mode: int, fine: bool) -> None:
+    (nested_directory / where).chmod(mode)
     if fine:
-        trust.refuse_others(place, "go")
+        trust.refuse_others(nested_directory, "go")
     else:
         with pytest.raises(PoolError, match=r"everybody may write to it.*; go"):
-            trust.refuse_others(place, "go")
+            trust.refuse_others(nested_directory, "go")
 
 
 @pytest.mark.parametrize("where", ["a", "a/b", "a/b/c"])
 def test_what_is_another_s(
-    place: Path, tmp_path: Path, where: str, monkeypatch: pytest.MonkeyPatch
+    nested_directory: Path, tmp_path: Path, where: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = (tmp_path / where).lstat().st_ino
     real = Path.lstat
@@ -57,14 +57,16 @@ def test_what_is_another_s(
 
     monkeypatch.setattr(Path, "lstat", lstat)
     with pytest.raises(PoolError, match="belongs to user 41002"):
-        trust.refuse_others(place, "go")
+        trust.refuse_others(nested_directory, "go")
 
 
-def test_links_are_followed_and_what_they_lead_to_is_looked_at(place: Path, tmp_path: Path) -> None:
+def test_links_are_followed_and_what_they_lead_to_is_looked_at(
+    nested_directory: Path, tmp_path: Path
+) -> None:
     (tmp_path / "x").symlink_to("a/../a/b")
     (tmp_path / "y").symlink_to(tmp_path / "x")
     trust.refuse_others(tmp_path / "y" / "c", "go")
-    place.parent.chmod(0o777)
+    nested_directory.parent.chmod(0o777)
     with pytest.raises(PoolError, match=r"/a/b: everybody may write"):
         trust.refuse_others(tmp_path / "y" / "c", "go")
 

@@ -115,9 +115,14 @@ def test_the_last_line_has_the_exit_code() -> None:
 
 
 def test_categories() -> None:
-    made = make.dag(
-        "A B C", categories={"A": "b", "B": "b", "C": "S+a"}, limits={"b": 2, "\u00e4": 0}
-    )
+    made = make.dag("""
+        A B C
+        CATEGORY A b
+        CATEGORY B b
+        CATEGORY C S+a
+        MAXJOBS b 2
+        MAXJOBS ä 0
+    """)
     assert list(banner.category_lines(made)) == [
         "CHECK CATEGORY S+a 1 -1",
         "CHECK CATEGORY b 2 2",

@@ -6,6 +6,7 @@ import classad2
 import pytest
 
 from condor_pydagman.records import run_statistics
+from condor_pydagman.records.parse_timing import block
 from condor_pydagman.records.run_statistics import Statistics
 
 
@@ -49,3 +50,19 @@ def test_tiny_measurements_are_legal_numbers_for_the_schedd() -> None:
 def test_a_name_that_stock_does_not_have() -> None:
     with pytest.raises(KeyError):
         Statistics().add("IdleTime", 1.0)
+
+
+# The block of DAGMAN_DEBUG_PARSE_TIMING, as stock writes it.
+
+
+STOCKS = """\
+DAGMAN_DEBUG_PARSE_TIMING (1 DAG file(s)):
+  Phase                           Wall (s)  Peak RSS (KiB)
+  DAG file parsing                   0.001           18084
+  LiftSplices + AdjustEdges          0.000           18084
+  Total                              0.001           18084
+  RSS before parse                                   17956"""
+
+
+def test_the_block() -> None:
+    assert block(1, 0.0012, 17956, 18084) == STOCKS

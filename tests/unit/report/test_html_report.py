@@ -1,4 +1,4 @@
-"""The page of a run: well-formed, complete, from nowhere else, and harmless."""
+"""A report as a page, and its style sheet."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from html.parser import HTMLParser
 from typing import Any
 
 from condor_pydagman.report import charts
+from condor_pydagman.report.charts import NAMES
 from condor_pydagman.report.html_report import Subject, html_report
+from condor_pydagman.report.style_sheet import STYLE
 from condor_pydagman.trace.futile import mark_futile
 from condor_pydagman.trace.run_history import Halted, NodeRun, Run, Start
 from condor_pydagman.vocabulary import NodeStatus
@@ -119,3 +121,13 @@ def test_many_nodes_are_folded() -> None:
     assert "Each row is a group of nodes" in made.text
     assert "n#" in made.text
     assert "n17" not in made.text
+
+
+# The style sheet of a report.
+
+
+def test_every_part_of_a_chart_has_a_colour_in_light_and_dark() -> None:
+    assert STYLE.count("{") == STYLE.count("}")
+    for part in NAMES:
+        assert f".{part} {{ fill: var(--{part})" in STYLE
+        assert STYLE.count(f"--{part}: #") == 2

@@ -1,11 +1,13 @@
-"""What attempts did when."""
+"""What attempts did when: spans, their numbers over time, the chain that made a run as long."""
 
 from __future__ import annotations
 
-from condor_pydagman.report.spans import spans
+from condor_pydagman.report.concurrency import BUCKETS, concurrency
+from condor_pydagman.report.critical_path import critical_path
+from condor_pydagman.report.spans import PARTS, Span, spans
 from condor_pydagman.trace.run_history import Hold
 from condor_pydagman.vocabulary import NodeStatus
-from tests.unit.report.runs import make_run
+from tests.unit.report.runs import make_dag, make_run
 
 
 def test_parts_of_attempts() -> None:
@@ -45,3 +47,58 @@ def test_what_goes_on_ends_now() -> None:
     last.started = 0.0
     (span,) = [span for span in spans(run, 1099.0) if span.node == "D"]
     assert span.parts == (("idle", 1025, 1099.0),)
+
+
+# Numbers of attempts over time.
+
+
+def test_the_greatest_numbers_and_the_sums() -> None:
+    found = spans(make_run(), 1040.0)
+    seen = concurrency(found, 1000.0, 1040.0)
+    assert seen.most == {"pre": 1, "idle": 2, "held": 1, "run": 2, "post": 1}
+    for part, values in seen.counts.items():
+        assert len(values) == BUCKETS
+        total = sum(span.seconds(part) for span in found)
+        assert abs(sum(values) * seen.step - total) < 1e-6
+
+
+def test_an_end_and_a_begin_at_one_time_are_not_two() -> None:
+    found = [Span(name, 0, at, at + 1, (("run", at, at + 1),), False) for name, at in
+             (("A", 0.0), ("B", 1.0), ("C", 2.0))]  # fmt: skip
+    assert concurrency(found, 0.0, 3.0).most["run"] == 1
+
+
+def test_nothing_and_no_time() -> None:
+    assert concurrency([], 5.0, 5.0).most == dict.fromkeys(PARTS, 0)
+
+
+# The chain of nodes that made a run as long as it was.
+
+
+def by_node() -> dict[str, list[Span]]:
+    found: dict[str, list[Span]] = {}
+    for span in spans(make_run(), 1040.0):
+        found.setdefault(span.node, []).append(span)
+    return found
+
+
+def test_the_path() -> None:
+    path = critical_path(make_dag(), by_node(), 1000.0)
+    assert [step.node for step in path] == ["A", "B", "D"]
+    assert sum(step.seconds for step in path) == 40
+    second = path[1]
+    assert (second.before, second.idle, second.run, second.scripts, second.between) == (
+        0, 2, 7, 4, 1
+    )  # fmt: skip
+
+
+def test_a_parent_that_did_not_run_is_passed_over() -> None:
+    found = by_node()
+    del found["B"], found["C"]
+    path = critical_path(make_dag(), found, 1000.0)
+    assert [step.node for step in path] == ["A", "D"]
+    assert path[1].before == 15
+
+
+def test_nothing_has_run() -> None:
+    assert critical_path(make_dag(), {}, 1000.0) == []

@@ -1,4 +1,4 @@
-"""The JSON form of events."""
+"""The JSON form of events, and which of them somebody wants."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 from condor_pydagman.trace.dag_events import NAMES, DagEvent
+from condor_pydagman.trace.event_filter import EventFilter
 
 
 def test_an_event_is_one_line_of_json_without_what_it_is_not_about() -> None:
@@ -30,3 +33,27 @@ def test_every_name_that_the_package_uses_is_documented() -> None:
     text = "".join(path.read_text() for path in package.glob("*.py"))
     used = set(re.findall(r'"((?:dag|group|node|job|data|script)\.[a-z_]+)"', text))
     assert used == set(NAMES)
+
+
+# Which events somebody wants.
+
+
+FAILED = DagEvent("node.state", 0.0, "A", data={"status": "ERROR", "value": 3})
+
+
+@pytest.mark.parametrize(
+    ("kinds", "wanted"),
+    [
+        ("*", True),
+        ("node.state", True),
+        ("node.*", True),
+        ("dag.end,node.state", True),
+        ("node.state=ERROR", True),
+        ("node.state=3", True),
+        ("node.*=DONE", False),
+        ("dag.*", False),
+        ("node", False),
+    ],
+)
+def test_kinds(kinds: str, wanted: bool) -> None:
+    assert EventFilter(kinds).wants(FAILED) is wanted

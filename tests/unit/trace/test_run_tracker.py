@@ -1,9 +1,9 @@
-"""A run by both of its logs: their order, starts and ends, scripts, halts, limits."""
+"""What is known of a run, from its logs."""
 
 from __future__ import annotations
 
 from condor_pydagman.trace.out_log_text import OutKind, OutLine
-from condor_pydagman.trace.run_history import Halted, NodePlan
+from condor_pydagman.trace.run_history import Attempt, Halted, NodePlan, Run
 from condor_pydagman.trace.run_tracker import RunTracker, order
 from condor_pydagman.vocabulary import NodeStatus
 
@@ -164,3 +164,24 @@ def test_why_groups_have_no_site_yet() -> None:
     names(tracker, line(OutKind.NO_SITE_YET, node="a, b", text="none"))
     names(tracker, line(OutKind.NO_SITE_YET, 2.0, node="b", text="full"))
     assert tracker.run.no_site_yet == {"a": ("none", 1.0), "b": ("full", 2.0)}
+
+
+# What is known of a run, as values.
+
+
+def test_an_attempt_names_its_first_job_if_it_has_one() -> None:
+    attempt = Attempt(0)
+    assert (attempt.job, attempt.in_queue) == ("", False)
+    attempt.procs, attempt.cluster = 2, 7
+    assert (attempt.job, attempt.in_queue) == ("7.0", True)
+    attempt.ended_procs = 2
+    assert not attempt.in_queue
+    attempt.cluster = 0  # NOOP
+    assert attempt.job == ""
+
+
+def test_a_run_is_halted_until_it_is_resumed() -> None:
+    run = Run()
+    assert not run.halted
+    run.halts = [Halted(1.0, 2.0), Halted(3.0)]
+    assert run.halted

@@ -172,7 +172,7 @@ def test_a_journal_that_was_cut(tmp_path: Path) -> None:
 
 def test_a_nodes_log_that_is_gone_or_torn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("condor_pydagman.transfer.nodes_log_notes.MAX_WAIT_S", 0.05)
-    from tests.unit.records.test_placement_event import EVENT
+    from tests.unit.records.test_placements import EVENT
 
     said: list[str] = []
     notes = NodesLogNotes(str(tmp_path / "gone"), said.append)

@@ -65,7 +65,7 @@ case "$2" in old://*) cp "$1" uploaded;; *) echo data > "$2";; esac
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Surroundings:
+def plugin_surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Surroundings:
     """Surroundings with plugins of both protocols, and some that are none."""
     scratch = tmp_path / "scratch"
     scratch.mkdir()
@@ -83,43 +83,47 @@ def get(place: Surroundings, url: str, **more: object) -> Outcome:
     return PluginWay().perform(asked, place, progress())
 
 
-def test_downloads_and_uploads_with_a_file_of_ads(place: Surroundings, tmp_path: Path) -> None:
-    done = get(place, 'toy://bob:hidden@h/a"b', checksum="adler32:14fa0379")
+def test_downloads_and_uploads_with_a_file_of_ads(
+    plugin_surroundings: Surroundings, tmp_path: Path
+) -> None:
+    done = get(plugin_surroundings, 'toy://bob:hidden@h/a"b', checksum="adler32:14fa0379")
     assert done == Outcome("plugin several_plugin", 10, 10)
     assert (tmp_path / "got").read_text() == "some data\n"
     seen = (tmp_path / "seen").read_text()
     assert "toy://bob:hidden@h/a%22b" in seen
     assert "/.got." in seen
     asked = transfer(str(tmp_path / "got"), "toy://bob:hidden@h/d/")
-    assert PluginWay().perform(asked, place, progress()).size == 10
+    assert PluginWay().perform(asked, plugin_surroundings, progress()).size == 10
     assert (tmp_path / "uploaded").read_text() == "toy://bob:hidden@h/d/got some data\n"
     with pytest.raises(Fault, match="md5 is"):
-        PluginWay().perform(asked._replace(checksum="md5:0"), place, progress())
+        PluginWay().perform(asked._replace(checksum="md5:0"), plugin_surroundings, progress())
     assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]
 
 
-def test_the_older_protocol(place: Surroundings, tmp_path: Path) -> None:
-    assert get(place, "old://bob@h/a") == Outcome("plugin single_plugin", 5, 5)
+def test_the_older_protocol(plugin_surroundings: Surroundings, tmp_path: Path) -> None:
+    assert get(plugin_surroundings, "old://bob@h/a") == Outcome("plugin single_plugin", 5, 5)
     asked = transfer(str(tmp_path / "got"), "old://h/b")
-    PluginWay().perform(asked, place, progress())
+    PluginWay().perform(asked, plugin_surroundings, progress())
     assert (tmp_path / "uploaded").read_text() == "data\n"
     with pytest.raises(Fault, match="404 not found") as caught:
-        get(place, "old://h/404")
+        get(plugin_surroundings, "old://h/404")
     assert caught.value.kind is FaultKind.MISSING
     with pytest.raises(Fault, match="takes URLs as arguments, and this one has a secret"):
-        get(place, "old://bob:pw@h/a")
+        get(plugin_surroundings, "old://bob:pw@h/a")
     web = program(tmp_path / "web_plugin", SINGLE.replace("OLD", "HTTP"))
-    around = place._replace(settings=place.settings._replace(plugins=(str(web),)))
+    around = plugin_surroundings._replace(
+        settings=plugin_surroundings.settings._replace(plugins=(str(web),))
+    )
     for url in ("http://token@h/a", "http://h/a?sig=token"):
         assert "a secret" in PluginWay().obstacle(transfer(url, "/a"), around)
     assert PluginWay().obstacle(transfer("http://h/a", "/a"), around) == ""
 
 
-def test_obstacles(place: Surroundings, tmp_path: Path) -> None:
+def test_obstacles(plugin_surroundings: Surroundings, tmp_path: Path) -> None:
     way = PluginWay()
 
     def obstacle(source: str, destination: str, **more: object) -> str:
-        return way.obstacle(transfer(source, destination, **more), place)
+        return way.obstacle(transfer(source, destination, **more), plugin_surroundings)
 
     assert obstacle("toy://h/a", "/b") == ""
     assert obstacle("/b", "toy://h/a") == ""
@@ -132,19 +136,21 @@ def test_obstacles(place: Surroundings, tmp_path: Path) -> None:
     assert "other_plugin -classad: it does not call itself" in why
     assert "gone_plugin is not there" in why
     (tmp_path / "several_plugin").chmod(0o777)
-    assert PluginWay().obstacle(transfer("toy://h/a", "/b"), place)
+    assert PluginWay().obstacle(transfer("toy://h/a", "/b"), plugin_surroundings)
     assert way.obstacle(transfer("toy://h/a", "/b"), surroundings(tmp_path)) == "none is configured"
     gone = surroundings(tmp_path, plugins=(str(tmp_path / "x"), str(tmp_path / "y")))
     assert "configured is there" in way.obstacle(transfer("toy://h/a", "/b"), gone)
 
 
-def test_a_plugin_is_asked_once_for_each_version(place: Surroundings, tmp_path: Path) -> None:
+def test_a_plugin_is_asked_once_for_each_version(
+    plugin_surroundings: Surroundings, tmp_path: Path
+) -> None:
     way = PluginWay()
     for _ in range(5):
-        assert not way.obstacle(transfer("toy://h/a", "/b"), place)
+        assert not way.obstacle(transfer("toy://h/a", "/b"), plugin_surroundings)
     assert (tmp_path / "asked").read_text() == "x"
     os.utime(tmp_path / "several_plugin", (1, 1))
-    assert not way.obstacle(transfer("toy://h/a", "/b"), place)
+    assert not way.obstacle(transfer("toy://h/a", "/b"), plugin_surroundings)
     assert (tmp_path / "asked").read_text() == "xx"
 
 
@@ -160,10 +166,10 @@ def test_a_plugin_is_asked_once_for_each_version(place: Surroundings, tmp_path: 
     ],
 )
 def test_failures(
-    place: Surroundings, tmp_path: Path, path: str, kind: FaultKind, words: str
+    plugin_surroundings: Surroundings, tmp_path: Path, path: str, kind: FaultKind, words: str
 ) -> None:
     with pytest.raises(Fault) as caught:
-        get(place, f"toy://bob:hidden@h/{path}")
+        get(plugin_surroundings, f"toy://bob:hidden@h/{path}")
     assert words in caught.value.reason
     assert "hidden" not in caught.value.reason
     assert caught.value.kind is kind

@@ -13,7 +13,7 @@ from condor_pydagman.transfer.shared_directory import open_shared, private_direc
 
 
 @pytest.fixture(autouse=True)
-def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(shared_directory, "DEFAULT", str(tmp_path / "default"))
     monkeypatch.setattr(shared_directory, "_MAKING_S", 0.05)
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -27,27 +27,27 @@ def opened(path: Path | str) -> tuple[str, list[str]]:
     return directory.path, said
 
 
-def test_the_first_worker_makes_the_default(places: Path) -> None:
+def test_the_first_worker_makes_the_default(home: Path) -> None:
     old = os.umask(0o077)
     try:
-        assert opened("") == (str(places / "default"), [])
+        assert opened("") == (str(home / "default"), [])
     finally:
         os.umask(old)
-    assert (places / "default").stat().st_mode & 0o7777 == 0o1777
+    assert (home / "default").stat().st_mode & 0o7777 == 0o1777
 
 
-def test_one_whose_maker_was_killed_is_completed(places: Path) -> None:
-    (places / "default").mkdir(mode=0o700)
-    assert opened("") == (str(places / "default"), [])
-    assert (places / "default").stat().st_mode & 0o7777 == 0o1777
+def test_one_whose_maker_was_killed_is_completed(home: Path) -> None:
+    (home / "default").mkdir(mode=0o700)
+    assert opened("") == (str(home / "default"), [])
+    assert (home / "default").stat().st_mode & 0o7777 == 0o1777
 
 
 @pytest.mark.parametrize("kind", ["link", "file", "fifo", "open to all", "open to the group"])
-def test_an_unsafe_one_is_not_used(places: Path, kind: str) -> None:
-    path = places / "it"
+def test_an_unsafe_one_is_not_used(home: Path, kind: str) -> None:
+    path = home / "it"
     if kind == "link":
-        (places / "real").mkdir()
-        path.symlink_to(places / "real")
+        (home / "real").mkdir()
+        path.symlink_to(home / "real")
     elif kind == "file":
         path.touch()
     elif kind == "fifo":
@@ -56,32 +56,32 @@ def test_an_unsafe_one_is_not_used(places: Path, kind: str) -> None:
         path.mkdir()
         path.chmod(0o777 if kind == "open to all" else 0o770)
     used, said = opened(path)
-    assert used == f"{places}/default.{os.geteuid()}"
+    assert used == f"{home}/default.{os.geteuid()}"
     assert "hold only for this user" in said[0]
     assert os.stat(used).st_mode & 0o077 == 0
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs a second user")
-def test_that_of_another_user_is_used_only_by_default(places: Path) -> None:
+def test_that_of_another_user_is_used_only_by_default(home: Path) -> None:
     for name in ("default", "configured"):
-        (places / name).mkdir()
-        os.chown(places / name, 65534, -1)
-        (places / name).chmod(0o1777)
+        (home / name).mkdir()
+        os.chown(home / name, 65534, -1)
+        (home / name).chmod(0o1777)
     used, said = opened("")
-    assert used == str(places / "default")
+    assert used == str(home / "default")
     assert "could remove files of others" in said[0]
-    assert opened(places / "configured")[0] == f"{places}/default.0"
+    assert opened(home / "configured")[0] == f"{home}/default.0"
 
 
-def test_without_any_place_it_is_a_fault(places: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", str(places / "none"))
-    monkeypatch.setattr(shared_directory, "DEFAULT", str(places / "none" / "default"))
+def test_without_any_place_it_is_a_fault(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(home / "none"))
+    monkeypatch.setattr(shared_directory, "DEFAULT", str(home / "none" / "default"))
     with pytest.raises(Fault, match="no directory to keep limits in"):
         opened("")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs a second user")
-def test_the_usual_private_name_may_be_taken(places: Path) -> None:
+def test_the_usual_private_name_may_be_taken(home: Path) -> None:
     shared = open_shared("", [].append)
     taken = Path(shared.path) / "own.0"
     taken.mkdir()

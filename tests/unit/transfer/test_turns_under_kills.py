@@ -29,7 +29,7 @@ def ignore(line: str) -> None:
 
 
 @pytest.fixture
-def places() -> Iterator[tuple[Path, Path]]:
+def shared_and_slots() -> Iterator[tuple[Path, Path]]:
     """The shared directory, and one for the slots, that other users can get at.
 
     Not below pytest's own: each run of pytest takes the permissions of others away from that.
@@ -43,8 +43,10 @@ def places() -> Iterator[tuple[Path, Path]]:
         yield place / "shared", place / "slots"
 
 
-def test_no_limit_is_ever_exceeded_and_nobody_waits_for_ever(places: tuple[Path, Path]) -> None:
-    shared, slots = places
+def test_no_limit_is_ever_exceeded_and_nobody_waits_for_ever(
+    shared_and_slots: tuple[Path, Path],
+) -> None:
+    shared, slots = shared_and_slots
     Slots.make(slots, "all", TOTAL)
     Slots.make(slots, "a", AT_HOST)
     settings = Settings(directory=str(shared), max_transfers=TOTAL, limits=(("a", AT_HOST),))
@@ -68,8 +70,8 @@ def test_no_limit_is_ever_exceeded_and_nobody_waits_for_ever(places: tuple[Path,
     assert not faults(slots)
 
 
-def test_no_space_is_given_twice_and_none_is_lost(places: tuple[Path, Path]) -> None:
-    shared, slots = places
+def test_no_space_is_given_twice_and_none_is_lost(shared_and_slots: tuple[Path, Path]) -> None:
+    shared, slots = shared_and_slots
     Slots.make(slots, "disk", AT_DISK)
     settings = Settings(directory=str(shared), capacities=(("/disk", AT_DISK * KB),))
     surroundings = Surroundings(settings, {}, "/", ignore)

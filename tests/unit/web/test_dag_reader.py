@@ -52,7 +52,7 @@ class Seen:
 
 
 @pytest.fixture
-def seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Seen:
+def seen_dag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Seen:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "t.dag").write_text(MERGED)
     logs = DagLogs(tmp_path)
@@ -60,34 +60,36 @@ def seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Seen:
     return Seen(logs)
 
 
-def test_enough_parents_that_can_not_be_done_any_more(seen: Seen) -> None:
-    seen.logs.terminate(0, value=1)
-    assert seen.states() == "faidididwawa"
-    seen.logs.terminate(1, value=1)
-    assert seen.states() == "fafaididfufu"
-    seen.logs.say("Node A is not needed: ENOUGH CATEGORY c 1; it had failed: exit code 1")
-    assert seen.states() == "dofaididfufu"
-    seen.logs.say("Node B is not needed: ENOUGH CATEGORY c 1; it had failed: exit code 1")
-    assert seen.states() == "dodoididwawa"
+def test_enough_parents_that_can_not_be_done_any_more(seen_dag: Seen) -> None:
+    seen_dag.logs.terminate(0, value=1)
+    assert seen_dag.states() == "faidididwawa"
+    seen_dag.logs.terminate(1, value=1)
+    assert seen_dag.states() == "fafaididfufu"
+    seen_dag.logs.say("Node A is not needed: ENOUGH CATEGORY c 1; it had failed: exit code 1")
+    assert seen_dag.states() == "dofaididfufu"
+    seen_dag.logs.say("Node B is not needed: ENOUGH CATEGORY c 1; it had failed: exit code 1")
+    assert seen_dag.states() == "dodoididwawa"
 
 
-def test_parents_that_are_not_needed(seen: Seen) -> None:
-    seen.logs.terminate(0, value=1)
-    assert seen.states() == "faidididwawa"
-    seen.logs.abort(1, reason="DAG Enough: the node is not needed: ENOUGH CATEGORY c 1 (by user a)")
-    assert seen.states() == "fadoididfufu"
+def test_parents_that_are_not_needed(seen_dag: Seen) -> None:
+    seen_dag.logs.terminate(0, value=1)
+    assert seen_dag.states() == "faidididwawa"
+    seen_dag.logs.abort(
+        1, reason="DAG Enough: the node is not needed: ENOUGH CATEGORY c 1 (by user a)"
+    )
+    assert seen_dag.states() == "fadoididfufu"
 
 
-def test_enough_parents_are_done(seen: Seen) -> None:
+def test_enough_parents_are_done(seen_dag: Seen) -> None:
     for cluster in (0, 1, 2):
-        seen.logs.terminate(cluster)
-    assert seen.states() == "dododoidwawa"
+        seen_dag.logs.terminate(cluster)
+    assert seen_dag.states() == "dododoidwawa"
     text = "ENOUGH PARENTS M 3: 3 of 4 nodes are done"
     record = AppendJournalRecord(JournalRecord.ENOUGH, 4, 0, 0, text=text)
-    with open(seen.logs.log, "a") as log:
+    with open(seen_dag.logs.log, "a") as log:
         log.write(record_event("2026-11-18 05:46:40", "M", record))
-    seen.logs.say(f"{text}: no other is left")
-    assert seen.states() == "dododoidrewa"
+    seen_dag.logs.say(f"{text}: no other is left")
+    assert seen_dag.states() == "dododoidrewa"
 
 
 def test_nodes_that_were_let_go_count_as_done(

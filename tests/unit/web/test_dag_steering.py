@@ -56,66 +56,66 @@ class Dagman(threading.Thread):
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Any:
+def found_dag(tmp_path: Path) -> Any:
     return SimpleNamespace(paths=SimpleNamespace(primary=str(tmp_path / "t.dag")))
 
 
 @pytest.fixture
-def dagman(place: Any) -> Iterator[Dagman]:
-    made = Dagman(place.paths.primary)
+def dagman(found_dag: Any) -> Iterator[Dagman]:
+    made = Dagman(found_dag.paths.primary)
     yield made
     made.end()
 
 
-def test_dials_show_what_dagman_says(dagman: Dagman, place: Any) -> None:
+def test_dials_show_what_dagman_says(dagman: Dagman, found_dag: Any) -> None:
     limits = {"jobs": 1, "idle": 2, "pre": 3, "post": 4, "priority": 7}
-    assert SocketSteering().controls(place) == Controls(True, limits=limits)
+    assert SocketSteering().controls(found_dag) == Controls(True, limits=limits)
 
 
-def test_a_dag_that_is_not_running(place: Any) -> None:
-    found = SocketSteering().controls(place)
+def test_a_dag_that_is_not_running(found_dag: Any) -> None:
+    found = SocketSteering().controls(found_dag)
     assert not found.can
     assert "no DAGMan of yours runs" in found.why_not
     assert not found.limits
 
 
-def test_settings_of_nodes(dagman: Dagman, place: Any) -> None:
+def test_settings_of_nodes(dagman: Dagman, found_dag: Any) -> None:
     options = {"category": "big", "retries": 2, "vars": {"x": "1"}}
-    answer = SocketSteering().steer(place, Request("set", NODES, options))
+    answer = SocketSteering().steer(found_dag, Request("set", NODES, options))
     assert dagman.asked[0]["options"] == {"new_category": "big", "retries": 2, "vars": {"x": "1"}}
     assert dagman.asked[0]["nodes"] == NODES
     assert (answer.done, answer.refused_count) == (1, 1)
     assert answer.refused[0]["reason"] == "it is done"
 
 
-def test_the_priority_of_the_dag(dagman: Dagman, place: Any) -> None:
-    answer = SocketSteering().steer(place, Request("priority", {}, {"value": -2}))
+def test_the_priority_of_the_dag(dagman: Dagman, found_dag: Any) -> None:
+    answer = SocketSteering().steer(found_dag, Request("priority", {}, {"value": -2}))
     assert dagman.asked[0]["options"] == {"value": -2}
     assert "jobs of the DAG" in answer.effect
 
 
-def test_a_dry_command_for_the_dag_asks_nobody(place: Any) -> None:
-    answer = SocketSteering().steer(place, Request("cancel-all", {}, {}, dry=True))
+def test_a_dry_command_for_the_dag_asks_nobody(found_dag: Any) -> None:
+    answer = SocketSteering().steer(found_dag, Request("cancel-all", {}, {}, dry=True))
     assert answer.loses_work
 
 
-def test_descendants_lose_work(dagman: Dagman, place: Any) -> None:
+def test_descendants_lose_work(dagman: Dagman, found_dag: Any) -> None:
     request = Request("rerun", NODES, {"descendants": True}, dry=True)
-    answer = SocketSteering().steer(place, request)
+    answer = SocketSteering().steer(found_dag, request)
     assert dagman.asked[0]["dry"]
     assert answer.loses_work
     assert "all that depends" in answer.effect
 
 
-def test_a_group_leaves_its_site(dagman: Dagman, place: Any) -> None:
-    answer = SocketSteering().steer(place, Request("rematch", {"group": "g{x}"}, {}, dry=True))
+def test_a_group_leaves_its_site(dagman: Dagman, found_dag: Any) -> None:
+    answer = SocketSteering().steer(found_dag, Request("rematch", {"group": "g{x}"}, {}, dry=True))
     assert dagman.asked[0]["nodes"] == {"group": "g{x}"}
     assert answer.loses_work
     assert answer.effect.startswith("Group g{x} leaves its site. Its jobs are removed")
 
 
-def test_groups(dagman: Dagman, place: Any) -> None:
-    assert SocketSteering().groups(place) == [GROUP]
+def test_groups(dagman: Dagman, found_dag: Any) -> None:
+    assert SocketSteering().groups(found_dag) == [GROUP]
 
 
 @pytest.mark.parametrize(
@@ -131,20 +131,22 @@ def test_groups(dagman: Dagman, place: Any) -> None:
     ],
 )
 def test_sentences_about_one_node(
-    dagman: Dagman, place: Any, command: str, options: dict[str, Any], effect: str
+    dagman: Dagman, found_dag: Any, command: str, options: dict[str, Any], effect: str
 ) -> None:
-    answer = SocketSteering().steer(place, Request(command, NODES, options, dry=True))
+    answer = SocketSteering().steer(found_dag, Request(command, NODES, options, dry=True))
     assert answer.effect == effect
 
 
-def test_a_command_that_fits_no_node_changes_nothing(dagman: Dagman, place: Any) -> None:
+def test_a_command_that_fits_no_node_changes_nothing(dagman: Dagman, found_dag: Any) -> None:
     dagman.done = 0
-    answer = SocketSteering().steer(place, Request("cancel", NODES, {}))
+    answer = SocketSteering().steer(found_dag, Request("cancel", NODES, {}))
     assert (answer.effect, answer.loses_work) == ("Nothing is changed.", False)
 
 
-def test_a_pattern_means_what_the_search_of_the_page_has_found(dagman: Dagman, place: Any) -> None:
-    SocketSteering().steer(place, Request("hold", {"pattern": "*Run[1]+*?"}, {}))
+def test_a_pattern_means_what_the_search_of_the_page_has_found(
+    dagman: Dagman, found_dag: Any
+) -> None:
+    SocketSteering().steer(found_dag, Request("hold", {"pattern": "*Run[1]+*?"}, {}))
     pattern = dagman.asked[0]["nodes"]["pattern"]
     names = ["run[1]+a", "RUN[1]+ab", "run1+a"]
     assert [fnmatch.fnmatchcase(name, pattern) for name in names] == [True, True, False]

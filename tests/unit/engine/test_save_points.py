@@ -7,10 +7,8 @@ import pytest
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.throttles import Throttles
-from condor_pydagman.vocabulary import EventKind, JournalRecord, NodeKind
+from condor_pydagman.vocabulary import EventKind, JournalRecord
 from tests import make
-
-SAVES = {"B": "b.save"}
 
 
 def names(harness: make.EngineHarness) -> list[str]:
@@ -18,7 +16,7 @@ def names(harness: make.EngineHarness) -> list[str]:
 
 
 def test_a_save_file_is_written_before_anything_of_its_node_begins() -> None:
-    harness = make.EngineHarness(make.dag("A -> B", saves=SAVES, pre={"B": "p"})).begin()
+    harness = make.harness_of("A -> B\nSCRIPT PRE B p\nSAVE_POINT_FILE B b.save")
     assert not harness.ever(do.WriteSavePoint)
     harness.run_node("A", 1)
     kinds = (do.WriteSavePoint, do.RunScript)
@@ -27,9 +25,7 @@ def test_a_save_file_is_written_before_anything_of_its_node_begins() -> None:
 
 
 def test_a_save_file_is_written_at_the_start_even_if_the_submission_waits() -> None:
-    harness = make.EngineHarness(
-        make.dag("A -> B; C", saves=SAVES), limits=Throttles(jobs=1)
-    ).begin()
+    harness = make.harness_of("A -> B; C\nSAVE_POINT_FILE B b.save", limits=Throttles(jobs=1))
     harness.take("A", 1)
     harness.tell(make.terminated(1))
     assert names(harness) == ["B"]
@@ -37,19 +33,24 @@ def test_a_save_file_is_written_at_the_start_even_if_the_submission_waits() -> N
 
 
 def test_a_save_file_of_a_root_node() -> None:
-    harness = make.EngineHarness(make.dag("A", saves={"A": "a"})).begin()
+    harness = make.harness_of("A\nSAVE_POINT_FILE A a")
     assert names(harness) == ["A"]
 
 
 def test_a_done_node_writes_no_save_file() -> None:
-    harness = make.EngineHarness(make.dag("A -> B -> C", saves=SAVES, done="A B")).begin()
+    harness = make.harness_of("""
+        A -> B -> C
+        SAVE_POINT_FILE B b.save
+        DONE A
+        DONE B
+    """)
     assert not names(harness)
 
 
 @pytest.mark.parametrize("pre", [False, True])
 def test_a_retry_writes_no_save_file(pre: bool) -> None:
-    made = make.dag("B", saves=SAVES, retries={"B": 2}, pre={"B": "p"} if pre else {})
-    harness = make.EngineHarness(made).begin()
+    script = "SCRIPT PRE B p" if pre else ""
+    harness = make.harness_of(f"B\nSAVE_POINT_FILE B b.save\nRETRY B 2\n{script}")
     if pre:
         harness.pre_ends("B", 1)
     else:
@@ -58,7 +59,7 @@ def test_a_retry_writes_no_save_file(pre: bool) -> None:
 
 
 def test_a_submission_tried_again_writes_no_second_save_file() -> None:
-    harness = make.EngineHarness(make.dag("B", saves=SAVES)).begin()
+    harness = make.harness_of("B\nSAVE_POINT_FILE B b.save")
     harness.tell(inputs.SubmitFailed(0, "busy", permanent=False))
     harness.wait(5.0)
     assert harness.submits() == ["B"]
@@ -66,16 +67,21 @@ def test_a_submission_tried_again_writes_no_second_save_file() -> None:
 
 
 def test_a_skipped_node_and_a_noop_have_started() -> None:
-    made = make.dag("B", saves=SAVES, pre={"B": "p"}, pre_skips={"B": 4})
+    made = make.dag("""
+        B
+        SCRIPT PRE B p
+        PRE_SKIP B 4
+        SAVE_POINT_FILE B b.save
+    """)
     harness = make.EngineHarness(made).begin()
     harness.pre_ends("B", 4)
     assert len(harness.ever(do.WriteSavePoint)) == 1
-    harness = make.EngineHarness(make.dag("B", saves=SAVES, noop="B")).begin()
+    harness = make.harness_of("JOB B n.sub NOOP\nSAVE_POINT_FILE B b.save")
     assert names(harness) == ["B"]
 
 
 def test_a_halted_dag_still_writes_save_files() -> None:
-    harness = make.EngineHarness(make.dag("A -> B; C", saves=SAVES)).begin()
+    harness = make.harness_of("A -> B; C\nSAVE_POINT_FILE B b.save")
     harness.take("A", 1)
     harness.take("C", 2)
     harness.tell(inputs.Halt())
@@ -88,7 +94,7 @@ def test_a_halted_dag_still_writes_save_files() -> None:
 
 
 def test_a_restart_before_the_node_began_writes_its_save_file() -> None:
-    harness = make.EngineHarness(make.dag("A -> B", saves=SAVES)).begin()
+    harness = make.harness_of("A -> B\nSAVE_POINT_FILE B b.save")
     harness.run_node("A", 1)
     other = harness.replay()
     assert not other.ever(do.WriteSavePoint)
@@ -100,14 +106,8 @@ def test_a_restart_before_the_node_began_writes_its_save_file() -> None:
 
 @pytest.mark.parametrize("how", ["submitted", "pre", "skip", "retry", "submit failed", "done"])
 def test_a_restart_after_the_node_began_writes_no_save_file(how: str) -> None:
-    made = make.dag(
-        "A -> B; C",
-        saves=SAVES,
-        pre={} if how in ("submitted", "retry", "submit failed", "done") else {"B": "p"},
-        pre_skips={"B": 4},
-        retries={"B": 1} if how == "retry" else {},
-    )
-    harness = make.EngineHarness(made).begin()
+    more = {"pre": "SCRIPT PRE B p", "skip": "SCRIPT PRE B p", "retry": "RETRY B 1"}.get(how, "")
+    harness = make.harness_of(f"A -> B; C\nSAVE_POINT_FILE B b.save\nPRE_SKIP B 4\n{more}")
     harness.run_node("A", 1)
     harness.run_node("C", 3)
     if how == "submitted":
@@ -126,7 +126,7 @@ def test_a_restart_after_the_node_began_writes_no_save_file(how: str) -> None:
 
 
 def test_a_restart_that_finds_its_job_in_the_queue_only() -> None:
-    harness = make.EngineHarness(make.dag("A -> B", saves=SAVES)).begin()
+    harness = make.harness_of("A -> B\nSAVE_POINT_FILE B b.save")
     harness.run_node("A", 1)
     other = harness.replay()
     other.tell(inputs.LogCaughtUp(), inputs.QueueListed([inputs.QueuedJob(2, 0, "B", 0)]))
@@ -135,7 +135,12 @@ def test_a_restart_that_finds_its_job_in_the_queue_only() -> None:
 
 
 def test_an_abort_before_its_node_was_asked_for() -> None:
-    made = make.dag("A -> B; F", saves=SAVES, aborts={"A": 0}, kinds={"F": NodeKind.FINAL})
+    made = make.dag("""
+        A -> B
+        FINAL F n.sub
+        ABORT-DAG-ON A 0
+        SAVE_POINT_FILE B b.save
+    """)
     harness = make.EngineHarness(made).begin()
     harness.run_node("A", 1)
     harness.read_back()
@@ -148,7 +153,7 @@ def test_an_abort_before_its_node_was_asked_for() -> None:
 
 
 def test_a_replayed_failed_submission_writes_no_save_file() -> None:
-    made = make.dag("B", saves=SAVES, post={"B": "q"})
+    made = make.dag("B\nSCRIPT POST B q\nSAVE_POINT_FILE B b.save")
     harness = make.EngineHarness(made).begin(recovering=True)
     harness.tell(
         make.record(JournalRecord.SUBMIT_FAILED, "B"), inputs.LogCaughtUp(), inputs.QueueListed(())

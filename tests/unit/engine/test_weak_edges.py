@@ -10,7 +10,7 @@ def fail(harness: make.EngineHarness, name: str, cluster: int) -> None:
 
 
 def test_a_weak_child_runs_after_a_failure() -> None:
-    harness = make.EngineHarness("A ~> B; A -> C; B -> D").begin()
+    harness = make.harness_of("A ~> B; A -> C; B -> D")
     fail(harness, "A", 1)
     assert harness.states() == "A=FAILED B=SUBMITTING C=FUTILE D=WAITING"
     harness.run_node("B", 2)
@@ -18,25 +18,25 @@ def test_a_weak_child_runs_after_a_failure() -> None:
 
 
 def test_a_weak_child_runs_after_a_success() -> None:
-    harness = make.EngineHarness("A ~> B").begin()
+    harness = make.harness_of("A ~> B")
     harness.run_node("A", 1)
     assert harness.state("B").name == "SUBMITTING"
 
 
 def test_below_a_futile_node_weak_edges_do_not_help() -> None:
-    harness = make.EngineHarness("A -> B; B ~> C").begin()
+    harness = make.harness_of("A -> B; B ~> C")
     fail(harness, "A", 1)
     assert harness.states() == "A=FAILED B=FUTILE C=FUTILE"
 
 
 def test_an_edge_that_is_strong_as_well_is_strong() -> None:
-    harness = make.EngineHarness("A ~> B; A -> B").begin()
+    harness = make.harness_of("A ~> B; A -> B")
     fail(harness, "A", 1)
     assert harness.states() == "A=FAILED B=FUTILE"
 
 
 def test_a_strong_parent_must_succeed() -> None:
-    harness = make.EngineHarness("A ~> C; B -> C").begin()
+    harness = make.harness_of("A ~> C; B -> C")
     fail(harness, "A", 1)
     assert harness.state("C").name == "WAITING"
     harness.run_node("B", 2)
@@ -44,14 +44,14 @@ def test_a_strong_parent_must_succeed() -> None:
 
 
 def test_a_futile_child_stays_so_when_its_weak_parent_fails_too() -> None:
-    harness = make.EngineHarness("A ~> C; B -> C").begin()
+    harness = make.harness_of("A ~> C; B -> C")
     fail(harness, "B", 1)
     fail(harness, "A", 2)
     assert harness.states() == "A=FAILED C=FUTILE B=FAILED"
 
 
 def test_many_weak_parents_of_many_children() -> None:
-    harness = make.EngineHarness("A B ~> C D").begin()
+    harness = make.harness_of("A B ~> C D")
     fail(harness, "A", 1)
     assert harness.states() == "A=FAILED B=SUBMITTING C=WAITING D=WAITING"
     fail(harness, "B", 2)
@@ -59,14 +59,14 @@ def test_many_weak_parents_of_many_children() -> None:
 
 
 def test_unless_exit_starts_nobody() -> None:
-    made = make.dag("A ~> B", retries={"A": (2, 1)})
+    made = make.dag("A ~> B\nRETRY A 2 UNLESS-EXIT 1")
     harness = make.EngineHarness(made).begin()
     fail(harness, "A", 1)
     assert harness.states() == "A=FAILED B=WAITING"
 
 
 def test_a_replay_with_weak_edges_gives_the_same_state() -> None:
-    harness = make.EngineHarness("A ~> B; C").begin()
+    harness = make.harness_of("A ~> B; C")
     fail(harness, "A", 1)
     harness.run_node("B", 2)
     assert harness.replay().states() == harness.states().replace("SUBMITTING", "READY")

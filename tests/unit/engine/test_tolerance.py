@@ -37,16 +37,12 @@ def test_the_node_or_the_knob_says_whether_the_rest_is_removed() -> None:
     assert removes_the_rest(Tolerance(1), Config())
 
 
-def with_tolerance(tolerance: Tolerance, procs: int, post: bool = False) -> make.EngineHarness:
-    dag = make.dag("A -> B", post={"A": "q $SUCCESS $RETURN"} if post else {})
-    dag.tolerances[0] = tolerance
-    harness = make.EngineHarness(dag).begin()
-    harness.take("A", 5, procs=procs)
-    return harness
+def with_tolerance(tolerance: str, procs: int, commands: str = "") -> make.EngineHarness:
+    return make.harness_of(f"A -> B\nTOLERANCE A {tolerance}\n{commands}", procs=procs)
 
 
 def test_a_node_succeeds_with_some_failures() -> None:
-    harness = with_tolerance(Tolerance(1), 3)
+    harness = with_tolerance("1", 3)
     harness.tell(make.terminated(5, 0, 7), make.terminated(5, 1), make.terminated(5, 2))
     assert harness.states() == "A=DONE B=SUBMITTING"
     assert not harness.ever(do.RemoveJobs)
@@ -64,7 +60,7 @@ def test_a_node_succeeds_with_some_failures() -> None:
 def test_macros_of_the_post_script_after_tolerated_failures(
     values: tuple[int, ...], line: str
 ) -> None:
-    harness = with_tolerance(Tolerance(1, fail_fast=False), 3, post=True)
+    harness = with_tolerance("1 WAIT", 3, "SCRIPT POST A q $SUCCESS $RETURN")
     for proc, value in enumerate(values):
         harness.tell(make.terminated(5, proc, value))
     (script,) = harness.asked(do.RunScript)
@@ -72,7 +68,7 @@ def test_macros_of_the_post_script_after_tolerated_failures(
 
 
 def test_a_failure_beyond_the_tolerance_removes_the_rest() -> None:
-    harness = with_tolerance(Tolerance(50, percent=True), 4)
+    harness = with_tolerance("50%", 4)
     harness.tell(make.terminated(5, 0, 7), make.terminated(5, 1, 8))
     assert not harness.asked(do.RemoveJobs)
     harness.tell(make.terminated(5, 2, 9))
@@ -88,13 +84,13 @@ def test_a_failure_beyond_the_tolerance_removes_the_rest() -> None:
 
 
 def test_a_removed_proc_is_a_failed_one() -> None:
-    harness = with_tolerance(Tolerance(0), 2)
+    harness = with_tolerance("0", 2)
     harness.tell(make.of_job(EventKind.JOB_ABORTED, 5, 0))
     (removal,) = harness.asked(do.RemoveJobs)
     assert removal.reason == "Node Error: DAG node A (5.0.0) got ULOG_JOB_ABORTED event."
 
 
 def test_a_replay_with_tolerated_failures_gives_the_same_state() -> None:
-    harness = with_tolerance(Tolerance(1), 3)
+    harness = with_tolerance("1", 3)
     harness.tell(make.terminated(5, 0, 7), make.terminated(5, 1), make.terminated(5, 2))
     assert harness.replay().state("A").name == "DONE"

@@ -1,17 +1,17 @@
-"""RETRY: how often a node runs again, and when; ours and the stock options."""
+"""RETRY: whether a node runs again, how often, and when; ours and the stock options."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import pytest
 
 from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
+from condor_pydagman.engine.decisions import REMOVED, RetryVerdict
 from condor_pydagman.engine.inputs import QueuedJob
 from condor_pydagman.engine.operator import DRAINED_GRACE_S
 from condor_pydagman.engine.queues import RetryQueue
+from condor_pydagman.engine.retry_verdicts import say_why_none, verdict_of
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.model import Retry
 from condor_pydagman.vocabulary import EventKind, JournalRecord, NodeStatus, ScriptKind
@@ -20,9 +20,10 @@ from tests.make import QUIET
 
 
 def with_retry(
-    retry: Retry, text: str = "A -> B", config: Config = QUIET, **parts: Any
+    retry: str, text: str = "A -> B", config: Config = QUIET, commands: str = ""
 ) -> make.EngineHarness:
-    return make.harness_of(text, config, retries={"A": retry}, **parts)
+    """`retry` is what a RETRY command of A says."""
+    return make.harness_of(f"{text}\nRETRY A {retry}\n{commands}", config)
 
 
 def due(harness: make.EngineHarness, name: str = "A") -> float:
@@ -68,7 +69,7 @@ def test_a_discarded_retry_does_not_start() -> None:
 
 @pytest.mark.parametrize("value", [1, 2, 3, -9])
 def test_unless_exit_and_only_if(value: int) -> None:
-    harness = with_retry(Retry(5, unless_exit=(2, 3), only_if=(1, 2)))
+    harness = with_retry("5 UNLESS-EXIT 2,3 ONLY-IF 1,2")
     harness.run_node("A", 1, value=value)
     again = value == 1
     assert harness.state("A").name == ("SUBMITTING" if again else "FAILED")
@@ -77,17 +78,17 @@ def test_unless_exit_and_only_if(value: int) -> None:
 
 
 def test_unless_exit_makes_no_node_futile_but_only_if_does() -> None:
-    harness = with_retry(Retry(5, unless_exit=(2,)))
+    harness = with_retry("5 UNLESS-EXIT 2")
     harness.run_node("A", 1, value=2)
     assert harness.state("B").name == "WAITING"
-    harness = with_retry(Retry(5, only_if=(2,)))
+    harness = with_retry("5 ONLY-IF 2")
     harness.run_node("A", 1, value=1)
     assert harness.state("B").name == "FUTILE"
     assert "(after 0 node retries)" in harness.engine.run.nodes.errors[0]
 
 
 def test_unless_exit_and_only_if_count_only_while_retries_are_left() -> None:
-    harness = with_retry(Retry(1, unless_exit=(2,)))
+    harness = with_retry("1 UNLESS-EXIT 2")
     harness.run_node("A", 1, value=1)
     harness.run_node("A", 2, value=2)
     assert not harness.said("Aborting further retries")
@@ -95,7 +96,7 @@ def test_unless_exit_and_only_if_count_only_while_retries_are_left() -> None:
 
 
 def test_the_post_scripts_value_decides_about_a_retry() -> None:
-    harness = with_retry(Retry(5, only_if=(7,)), post={"A": "q"})
+    harness = with_retry("5 ONLY-IF 7", commands="SCRIPT POST A q")
     harness.run_node("A", 1, value=1)
     harness.post_ends("A", 7)
     assert harness.submits() == ["A"]
@@ -105,7 +106,7 @@ def test_the_post_scripts_value_decides_about_a_retry() -> None:
 
 
 def test_the_pre_scripts_status_decides_about_a_retry() -> None:
-    harness = with_retry(Retry(5, only_if=(7,)), pre={"A": "p"})
+    harness = with_retry("5 ONLY-IF 7", commands="SCRIPT PRE A p")
     harness.pre_ends("A", 7)
     assert harness.asked(do.RunScript)
     harness.pre_ends("A", 1)
@@ -113,21 +114,21 @@ def test_the_pre_scripts_status_decides_about_a_retry() -> None:
 
 
 def test_the_value_of_a_removed_job_decides_about_a_retry() -> None:
-    harness = with_retry(Retry(1, only_if=(-1002,)))
+    harness = with_retry("1 ONLY-IF -1002")
     harness.take("A", 1)
     harness.tell(make.of_job(EventKind.JOB_ABORTED, 1))
     assert harness.submits() == ["A"]
 
 
 def test_abort_dag_on_beats_retries() -> None:
-    harness = with_retry(Retry(5, delay=60), aborts={"A": 3})
+    harness = with_retry("5 DELAY 60", commands="ABORT-DAG-ON A 3")
     harness.run_node("A", 1, value=3)
     assert harness.asked(do.Exit) == [do.Exit(3)]
     assert harness.state("A").name == "FAILED"
 
 
 def test_a_failed_submission_uses_up_all_retries() -> None:
-    harness = with_retry(Retry(5, delay=60))
+    harness = with_retry("5 DELAY 60")
     harness.tell(inputs.SubmitFailed(0, "no such file", permanent=True))
     harness.read_back()
     assert harness.state("A").name == "FAILED"
@@ -138,7 +139,7 @@ def test_a_failed_submission_uses_up_all_retries() -> None:
 
 
 def test_a_retry_waits_for_its_delay() -> None:
-    harness = with_retry(Retry(2, delay=100))
+    harness = with_retry("2 DELAY 100")
     harness.run_node("A", 1, value=1)
     assert harness.state("A").name == "RETRY_WAIT"
     assert harness.said("Retrying node A (retry #1 of 2)...")
@@ -155,7 +156,7 @@ def test_a_retry_waits_for_its_delay() -> None:
 
 
 def test_backoff_and_its_limit() -> None:
-    harness = with_retry(Retry(4, delay=100, backoff=3.0, max_delay=500))
+    harness = with_retry("4 DELAY 100 BACKOFF 3 MAX-DELAY 500")
     waits = []
     for cluster in range(1, 5):
         harness.run_node("A", cluster, value=1)
@@ -168,8 +169,7 @@ def test_backoff_and_its_limit() -> None:
 
 def test_nodes_that_failed_together_do_not_come_back_together() -> None:
     names = [f"N{number}" for number in range(50)]
-    made = make.dag(" ".join(names), retries=dict.fromkeys(names, Retry(1, delay=100)))
-    harness = make.EngineHarness(made, QUIET).begin()
+    harness = make.harness_of(f"{' '.join(names)}\nRETRY ALL_NODES 1 DELAY 100", QUIET)
     for cluster, name in enumerate(names, 1):
         harness.run_node(name, cluster, value=1)
     times = {round(due(harness, name)) for name in names}
@@ -178,14 +178,14 @@ def test_nodes_that_failed_together_do_not_come_back_together() -> None:
 
 @pytest.mark.parametrize("off", [-5000.0, 5000.0])
 def test_the_clock_of_the_log_does_not_matter_while_we_watch_it(off: float) -> None:
-    harness = with_retry(Retry(2, delay=100))
+    harness = with_retry("2 DELAY 100")
     harness.take("A", 1)
     harness.tell(make.terminated(1, value=1)._replace(time=harness.now + off))
     assert 90 <= due(harness) - harness.now <= 110
 
 
 def test_in_an_old_log_the_delay_counts_from_the_event_that_ended_the_run() -> None:
-    harness = with_retry(Retry(2, delay=100))
+    harness = with_retry("2 DELAY 100")
     harness.run_node("A", 1, value=1)
     harness.now += 50
     assert 40 <= due(harness.replay()) - harness.now <= 60
@@ -194,7 +194,7 @@ def test_in_an_old_log_the_delay_counts_from_the_event_that_ended_the_run() -> N
 
 
 def test_a_restart_does_not_change_when_a_retry_is_due() -> None:
-    harness = with_retry(Retry(2, delay=100))
+    harness = with_retry("2 DELAY 100")
     harness.run_node("A", 1, value=1)
     harness.now += 30
     other = harness.same_replay()
@@ -208,14 +208,14 @@ def test_a_restart_does_not_change_when_a_retry_is_due() -> None:
 
 
 def test_a_restart_after_the_delay_starts_the_retry_at_once() -> None:
-    harness = with_retry(Retry(2, delay=100))
+    harness = with_retry("2 DELAY 100")
     harness.run_node("A", 1, value=1)
     harness.now += 500
     assert harness.restart().submits() == ["A"]
 
 
 def test_a_restart_when_the_next_run_had_begun() -> None:
-    harness = with_retry(Retry(2, delay=100))
+    harness = with_retry("2 DELAY 100")
     harness.run_node("A", 1, value=1)
     harness.wait(200.0)
     harness.take("A", 2)
@@ -226,7 +226,7 @@ def test_a_restart_when_the_next_run_had_begun() -> None:
 
 @pytest.mark.parametrize("status", [0, 1])
 def test_a_restart_when_the_next_runs_pre_script_had_ended(status: int) -> None:
-    harness = with_retry(Retry(2, delay=100), pre={"A": "p"})
+    harness = with_retry("2 DELAY 100", commands="SCRIPT PRE A p")
     harness.pre_ends("A")
     harness.run_node("A", 1, value=1)
     harness.wait(200.0)
@@ -239,7 +239,7 @@ def test_a_restart_when_the_next_runs_pre_script_had_ended(status: int) -> None:
 
 
 def test_a_restart_when_the_next_run_was_skipped() -> None:
-    harness = with_retry(Retry(2, delay=100), pre={"A": "p"}, pre_skips={"A": 4})
+    harness = with_retry("2 DELAY 100", commands="SCRIPT PRE A p\nPRE_SKIP A 4")
     harness.pre_ends("A")
     harness.run_node("A", 1, value=1)
     harness.wait(200.0)
@@ -248,7 +248,7 @@ def test_a_restart_when_the_next_run_was_skipped() -> None:
 
 
 def test_a_restart_when_the_next_run_could_not_be_submitted() -> None:
-    harness = with_retry(Retry(2, delay=100))
+    harness = with_retry("2 DELAY 100")
     harness.run_node("A", 1, value=1)
     harness.wait(200.0)
     harness.tell(inputs.SubmitFailed(0, "no such file", permanent=True))
@@ -258,7 +258,7 @@ def test_a_restart_when_the_next_run_could_not_be_submitted() -> None:
 
 def test_a_restart_finds_the_job_of_the_next_run_in_the_queue() -> None:
     """Submitted, but DAGMan died before the log showed it."""
-    harness = with_retry(Retry(2, delay=100))
+    harness = with_retry("2 DELAY 100")
     harness.run_node("A", 1, value=1)
     harness.now += 200
     other = harness.replay()
@@ -271,7 +271,7 @@ def test_a_restart_finds_the_job_of_the_next_run_in_the_queue() -> None:
 
 
 def test_a_job_of_the_run_that_failed_does_not_end_the_delay() -> None:
-    harness = with_retry(Retry(2, delay=100))
+    harness = with_retry("2 DELAY 100")
     harness.run_node("A", 1, value=1)
     other = harness.replay()
     other.tell(inputs.LogCaughtUp(), inputs.QueueListed([QueuedJob(1, 0, "A", 0)]))
@@ -282,12 +282,13 @@ def test_a_job_of_the_run_that_failed_does_not_end_the_delay() -> None:
 
 
 def test_a_waiting_node_holds_no_throttle() -> None:
-    made = make.dag(
-        "A C; D",
-        retries={"A": Retry(1, delay=100)},
-        limits={"one": 1},
-        categories={"A": "one", "C": "one"},
-    )
+    made = make.dag("""
+        A C; D
+        RETRY A 1 DELAY 100
+        CATEGORY A one
+        CATEGORY C one
+        MAXJOBS one 1
+    """)
     harness = make.EngineHarness(made, QUIET, Throttles(jobs=1)).begin()
     assert harness.submits() == ["A"]
     harness.run_node("A", 1, value=1)
@@ -301,7 +302,7 @@ def test_a_waiting_node_holds_no_throttle() -> None:
 
 
 def test_the_dag_waits_for_a_delayed_retry() -> None:
-    harness = with_retry(Retry(1, delay=100), "A; B")
+    harness = with_retry("1 DELAY 100", "A; B")
     harness.run_node("A", 1, value=1)
     harness.run_node("B", 2)
     assert not harness.ever(do.Exit)
@@ -311,7 +312,7 @@ def test_the_dag_waits_for_a_delayed_retry() -> None:
 
 
 def test_a_waiting_retry_is_shown_with_the_time_left() -> None:
-    harness = with_retry(Retry(2, delay=100))
+    harness = with_retry("2 DELAY 100")
     harness.run_node("A", 1, value=1)
     (shown, _) = harness.engine.node_reports()
     left = due(harness) - harness.now
@@ -324,7 +325,7 @@ def test_a_waiting_retry_is_shown_with_the_time_left() -> None:
 
 
 def test_a_halted_dag_starts_no_retry() -> None:
-    harness = with_retry(Retry(2, delay=100), "A; B")
+    harness = with_retry("2 DELAY 100", "A; B")
     harness.take("A", 1)
     harness.take("B", 2)
     harness.tell(make.terminated(1, value=1))
@@ -337,7 +338,7 @@ def test_a_halted_dag_starts_no_retry() -> None:
 
 
 def test_a_halted_dag_with_only_a_waiting_retry_ends() -> None:
-    harness = with_retry(Retry(2, delay=100))
+    harness = with_retry("2 DELAY 100")
     harness.run_node("A", 1, value=1)
     harness.tell(inputs.Halt())
     harness.wait(DRAINED_GRACE_S)
@@ -345,14 +346,14 @@ def test_a_halted_dag_with_only_a_waiting_retry_ends() -> None:
 
 
 def test_condor_rm_does_not_wait_for_a_retry() -> None:
-    harness = with_retry(Retry(2, delay=100))
+    harness = with_retry("2 DELAY 100")
     harness.run_node("A", 1, value=1)
     harness.tell(inputs.DagRemoved())
     assert harness.asked(do.Exit) == [do.Exit(2)]
 
 
 def test_a_clock_that_steps_ahead_or_back() -> None:
-    harness = with_retry(Retry(2, delay=100))
+    harness = with_retry("2 DELAY 100")
     harness.run_node("A", 1, value=1)
     harness.wait(-5000.0)
     assert harness.state("A").name == "RETRY_WAIT"
@@ -361,7 +362,9 @@ def test_a_clock_that_steps_ahead_or_back() -> None:
 
 
 def test_a_retry_has_no_save_point_and_no_old_values() -> None:
-    harness = with_retry(Retry(2, delay=100), saves={"A": "a.save"}, post={"A": "q $RETURN"})
+    harness = with_retry(
+        "2 DELAY 100", commands="SCRIPT POST A q $RETURN\nSAVE_POINT_FILE A a.save"
+    )
     harness.run_node("A", 1, value=5)
     harness.post_ends("A", 6)
     harness.wait(200.0)
@@ -371,7 +374,7 @@ def test_a_retry_has_no_save_point_and_no_old_values() -> None:
 
 
 def test_retry_node_first() -> None:
-    made = make.dag("A; B; C", retries={"A": 1, "B": Retry(1, delay=10)})
+    made = make.dag("A; B; C\nRETRY A 1\nRETRY B 1 DELAY 10")
     harness = make.EngineHarness(made, Config(retry_node_first=True), Throttles(jobs=1)).begin()
     harness.run_node("A", 1, value=1)
     assert harness.submits() == ["A"]
@@ -380,13 +383,13 @@ def test_retry_node_first() -> None:
 # Failed jobs on hold.
 
 
-def on_hold(text: str = "A -> B", **more: object) -> make.EngineHarness:
+def on_hold(commands: str = "", text: str = "A -> B") -> make.EngineHarness:
     config = Config(put_failed_jobs_on_hold=True, check_queue_interval=0)
-    return make.EngineHarness(make.dag(text, **more), config).begin()  # type: ignore[arg-type]
+    return make.harness_of(f"{text}\n{commands}", config)
 
 
 def test_a_failed_job_is_put_on_hold() -> None:
-    harness = on_hold(retries={"A": 1})
+    harness = on_hold("RETRY A 1")
     harness.run_node("A", 1, value=1)
     assert not harness.asked(do.SubmitNode)[0].on_hold
     harness.run_node("A", 2, value=1)
@@ -411,27 +414,27 @@ def test_a_restart_puts_the_failed_job_on_hold_as_well() -> None:
 
 
 def test_nodes_that_are_not_put_on_hold() -> None:
-    harness = on_hold(post={"A": "q"})
+    harness = on_hold("SCRIPT POST A q")
     harness.run_node("A", 1, value=1)
     harness.post_ends("A", 1)
     assert harness.state("A").name == "FAILED"
-    harness = on_hold(pre={"A": "p"})
+    harness = on_hold("SCRIPT PRE A p")
     harness.pre_ends("A", 1)
     assert harness.state("A").name == "FAILED"
     harness = on_hold()
     harness.tell(inputs.SubmitFailed(0, "no such file", permanent=True))
     harness.read_back()
     assert harness.state("A").name == "FAILED"
-    harness = on_hold(retries={"A": Retry(3, unless_exit=(2,))})
+    harness = on_hold("RETRY A 3 UNLESS-EXIT 2")
     harness.run_node("A", 1, value=2)
     assert harness.state("A").name == "FAILED"
-    harness = on_hold(aborts={"A": 3})
+    harness = on_hold("ABORT-DAG-ON A 3")
     harness.run_node("A", 1, value=3)
     assert harness.asked(do.Exit) == [do.Exit(3)]
 
 
 def test_a_pre_script_that_fails_in_a_retry_is_not_put_on_hold() -> None:
-    harness = on_hold(pre={"A": "p"}, retries={"A": 1})
+    harness = on_hold("SCRIPT PRE A p\nRETRY A 1")
     harness.pre_ends("A")
     harness.run_node("A", 1, value=1)
     harness.pre_ends("A", 1)
@@ -439,7 +442,7 @@ def test_a_pre_script_that_fails_in_a_retry_is_not_put_on_hold() -> None:
 
 
 def test_a_replay_tells_the_runs_of_a_noop_node_apart() -> None:
-    made = make.dag("A", retries={"A": Retry(1, delay=60)}, noop="A", post={"A": "q"})
+    made = make.dag("JOB A n.sub NOOP\nSCRIPT POST A q\nRETRY A 1 DELAY 60")
     harness = make.EngineHarness(made).begin(recovering=True)
     harness.tell(*make.noop("A", 1), make.post_ended("A", 1, 0, 0, 1))
     assert harness.state("A").name == "RETRY_WAIT"
@@ -450,7 +453,7 @@ def test_a_replay_tells_the_runs_of_a_noop_node_apart() -> None:
 
 
 def test_live_the_delay_counts_from_now_whatever_the_clock_of_the_log_says() -> None:
-    harness = make.EngineHarness(make.dag("A", retries={"A": Retry(1, delay=60)})).begin()
+    harness = make.harness_of("A\nRETRY A 1 DELAY 60")
     harness.take("A", 1)
     harness.tell(make.terminated(1, value=1)._replace(time=harness.now - 500.0))
     due = harness.engine.run.retrying.queue.due(0)
@@ -459,7 +462,37 @@ def test_live_the_delay_counts_from_now_whatever_the_clock_of_the_log_says() -> 
 
 
 def test_a_run_that_is_submitted_on_hold_has_no_delay() -> None:
-    made = make.dag("A", retries={"A": Retry(0, delay=60, backoff=2.0)})
+    made = make.dag("A\nRETRY A 0 DELAY 60 BACKOFF 2")
     harness = make.EngineHarness(made, Config(put_failed_jobs_on_hold=True)).begin()
     harness.run_node("A", 1, value=1)
     assert [action.on_hold for action in harness.asked(do.SubmitNode)] == [True]
+
+
+# Whether a node is retried in this run of the DAG.
+
+
+def test_retries_as_the_dag_says() -> None:
+    run = make.EngineHarness("A", QUIET).engine.run
+    assert verdict_of(run, 0, Retry(1), 0, 7) is RetryVerdict.RETRY
+    assert verdict_of(run, 0, Retry(1), 1, 7) is RetryVerdict.NO_RETRIES_LEFT
+    assert verdict_of(run, 0, None, 0, 7) is RetryVerdict.NO_RETRIES_LEFT
+
+
+def test_the_end_of_the_dag_goes_before_retries() -> None:
+    run = make.EngineHarness("A", QUIET).engine.run
+    run.end.wanted = REMOVED
+    assert verdict_of(run, 0, Retry(1), 0, 7) is RetryVerdict.NO_RETRIES_LEFT
+
+
+@pytest.mark.parametrize(
+    ("verdict", "said"),
+    [
+        (RetryVerdict.FINAL_RUNS, "because final node is running (last attempt returned 7)"),
+        (RetryVerdict.UNLESS_EXIT, "of node A (last attempt returned 7)"),
+        (RetryVerdict.NO_RETRIES_LEFT, ""),
+    ],
+)
+def test_what_is_said(verdict: RetryVerdict, said: str) -> None:
+    run = make.EngineHarness("A", QUIET).engine.run
+    say_why_none(run, 0, verdict, 7)
+    assert [said in str(action) for action in run.out] == [True] * bool(said)

@@ -1,0 +1,128 @@
+"""An engine whose DAG grows, and one with a FEEDER, for tests of growth."""
+
+from __future__ import annotations
+
+from condor_pydagman.config import Config
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import inputs
+from condor_pydagman.engine.engine import Engine
+from condor_pydagman.engine.node_states import State
+from condor_pydagman.engine.report import FeederReport
+from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.graph.build import BuildOptions
+from condor_pydagman.graph.model import Dag, Feeder, Feeding
+from condor_pydagman.graph.piece import Piece, PieceText, read_piece
+from condor_pydagman.graph.stepwise import at_once
+from condor_pydagman.vocabulary import JournalRecord
+from tests import make
+
+
+class Growing:
+    """An engine, and what it has asked for."""
+
+    def __init__(self, dag: Dag, *, pieces: dict[str, Piece] | None = None, **how: object) -> None:
+        self.dag = dag
+        self.pieces = {} if pieces is None else pieces
+        self.engine = Engine(
+            dag,
+            Config(**how),
+            Throttles(),
+            pieces=self.pieces,
+            check=True,
+        )
+        self.asked: list[do.Action] = []
+        self.now = 1000.0
+        self.clusters = 0
+
+    def feed(self, *given: inputs.Input) -> list[do.Action]:
+        found: list[do.Action] = []
+        for one in given:
+            self.now += 1.0
+            found += self.engine.handle(one, self.now)
+        self.asked += found
+        return found
+
+    def begin(self, *, recovering: bool = False) -> None:
+        self.feed(inputs.Begin(recovering))
+
+    def state(self, name: str) -> str:
+        return State(self.engine.run.nodes.states[self.dag.ids[name]]).name
+
+    def run(self, name: str, code: int = 0) -> None:
+        """The node's job is submitted, and ends."""
+        self.clusters += 1
+        node, cluster = self.dag.ids[name], self.clusters
+        if not self.engine.run.recovering:
+            self.feed(inputs.Submitted(node, cluster, 1))
+        for event in (make.submit(name, cluster), make.terminated(cluster, value=code)):
+            self.feed(event)
+
+    def read_back(self, record: do.AppendJournalRecord) -> list[do.Action]:
+        return self.feed(*make.appended(self.dag, record))
+
+    def records(self, kind: JournalRecord) -> list[do.AppendJournalRecord]:
+        found = [one for one in self.asked if isinstance(one, do.AppendJournalRecord)]
+        return [one for one in found if one.record is kind]
+
+    def take(self, piece: Piece) -> do.AppendJournalRecord:
+        """A node's piece comes, and is in force."""
+        self.pieces[piece.digest] = piece
+        self.feed(inputs.PieceRead(self.dag.ids[piece.node], piece))
+        record = self.records(JournalRecord.GROWN)[-1]
+        self.read_back(record)
+        return record
+
+
+def feeder(**how: object) -> Feeder:
+    return Feeder("feed", 1, 0, 60, 2)._replace(**how)
+
+
+class Fed(Growing):
+    """An engine with a FEEDER."""
+
+    def __init__(self, text: str = "", *, begin: bool = True, **how: object) -> None:
+        dag = make.dag(text) if text else Dag(["t.dag"])
+        if not text:
+            dag.finish()
+        dag.feeder = feeder(**how)
+        super().__init__(dag)
+        if begin:
+            self.begin()
+
+    def runs(self) -> list[int]:
+        """Numbers of the feedings that have been asked for."""
+        return [one.number for one in self.asked if isinstance(one, do.RunFeeder)]
+
+    def piece(self, text: str, *, last: bool = False, number: int = 0) -> Piece:
+        number = number or self.runs()[-1]
+        given = PieceText("f", {"f": text}, BuildOptions(), feeding=Feeding(number, last))
+        return at_once(read_piece(self.dag, given, digest=f"d{number}"))
+
+    def give(self, text: str, *, last: bool = False) -> do.AppendJournalRecord:
+        """The program writes this; it is in force."""
+        piece = self.piece(text, last=last)
+        self.pieces[piece.digest] = piece
+        self.feed(inputs.Fed(self.runs()[-1], piece))
+        record = self.records(JournalRecord.GROWN)[-1]
+        self.read_back(record)
+        return record
+
+    def fails(self, error: str = "it is broken") -> None:
+        self.feed(inputs.Fed(self.runs()[-1], error=error))
+
+    def wait(self, seconds: float) -> None:
+        self.now += seconds
+        self.feed(inputs.Wake())
+
+    def exit_code(self) -> int | None:
+        exits = [one for one in self.asked if isinstance(one, do.Exit)]
+        return exits[0].code if exits else None
+
+    def end(self) -> None:
+        """The rescue file is written."""
+        assert isinstance(self.asked[-1], do.WriteRescue)
+        self.feed(inputs.RescueWritten())
+
+    @property
+    def report(self) -> FeederReport | None:
+        return self.engine.report().feeder
