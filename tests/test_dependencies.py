@@ -75,6 +75,8 @@ def audit(*what: str) -> Report:
     return read(done.stdout, done.stderr)
 
 
+# It asks the network, whose answer no change of ours alters; what an answer means is tested below.
+@pytest.mark.long
 def test_no_dependency_has_a_known_vulnerability(tmp_path: Path, notices: list[str]) -> None:
     """Ours, those of the tests, and what these need."""
     report = audit("--path", sysconfig.get_path("purelib"), "--skip-editable")

@@ -24,6 +24,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 from condor_pydagman import __version__
@@ -46,6 +47,7 @@ class PartError(Exception):
     """A part does not fit the tables; the message says what to change."""
 
 
+@cache
 def pages() -> dict[str, str]:
     """File name and text of each page."""
     return {part.name: page(part.name, part.read_text("utf-8")) for part in sorted(PARTS.iterdir())}

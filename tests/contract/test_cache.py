@@ -17,6 +17,7 @@ from condor_pydagman.engine import inputs
 from tests import make
 from tests.sim.fake_cache import Caches
 from tests.unit.engine.cached import Store
+from tests.waiting import readable
 
 DAG = make.dag("A B\nCACHE A\nCACHE B")
 DAG.descriptions["n.sub"] = "queue\n"
@@ -52,9 +53,8 @@ class Real:
 
     def _answer(self, action: Any) -> Any:
         self._desk.take(action, self._told.append)
-        until = time.monotonic() + 60
-        while not self._told and time.monotonic() < until:
-            self.process._epoll.poll(0.1)
+        while not self._told:
+            readable(self.process._epoll, "an answer of the process")
             for then, result in self.process.results():
                 then(result)
         return self._told.pop()

@@ -20,6 +20,7 @@ from condor_pydagman.transfer.endpoints.choose import endpoint_for
 from condor_pydagman.transfer.endpoints.endpoint import Endpoint
 from condor_pydagman.transfer.way import Surroundings
 from tests.servers.real import SERVERS, Server
+from tests.waiting import LIMIT_S
 
 DATA = os.urandom(1_500_000)
 NAMES = ["a b", "ü%20#", "deep/er/x", "s/y"]
@@ -33,9 +34,9 @@ class Service(NamedTuple):
     surroundings: Surroundings
     root: Url
 
-    def endpoint(self) -> Endpoint:
+    def endpoint(self, surroundings: Surroundings | None = None) -> Endpoint:
         credential = self.server.credential if self.server is not None else ""
-        return endpoint_for(self.root, self.surroundings, credential)
+        return endpoint_for(self.root, surroundings or self.surroundings, credential)
 
 
 @pytest.fixture(scope="module", params=["file", *SERVERS])
@@ -43,7 +44,7 @@ def service(request: pytest.FixtureRequest, notices: list[str]) -> Iterator[Serv
     name = request.param
     directory = Path(tempfile.mkdtemp(dir="/var/tmp"))  # others must reach it
     directory.chmod(0o755)
-    settings = Settings(connect_timeout_s=2, stall_timeout_s=1)
+    settings = Settings(connect_timeout_s=LIMIT_S, stall_timeout_s=LIMIT_S)
     try:
         if name == "file":
             around = Surroundings(settings, {}, "/", lambda text: None)
@@ -206,9 +207,11 @@ def test_a_server_that_stalls(service: Service, endpoint: Endpoint) -> None:
         return
     url = service.root.child("stalls")
     put(endpoint, url, DATA)
+    settings = service.surroundings.settings._replace(connect_timeout_s=2, stall_timeout_s=1)
+    around = service.surroundings._replace(settings=settings)
     os.kill(service.server.process.pid, signal.SIGSTOP)
     try:
-        with pytest.raises(Fault) as error, service.endpoint() as another:
+        with pytest.raises(Fault) as error, service.endpoint(around) as another:
             get(another, url)
     finally:
         os.kill(service.server.process.pid, signal.SIGCONT)

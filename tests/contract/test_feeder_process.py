@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.adapters.feeder_process import MAX_TOLD_BYTES, FeederProcess, Output
+from tests.waiting import LIMIT_S, is_gone, until
 
 MB = 1_000_000
 
 
-def begin(where: Path, script: str, *words: str, timeout_s: float = 60.0) -> FeederProcess:
+def begin(where: Path, script: str, *words: str, timeout_s: float = LIMIT_S) -> FeederProcess:
     path = where / "feed"
     path.write_text("#!/bin/sh\n" + script)
     path.chmod(0o755)
@@ -36,20 +37,18 @@ def output(process: FeederProcess) -> Output:
         time.sleep(max(0.0, process.next_deadline() - time.monotonic()))
 
 
-def run(where: Path, script: str, *words: str, timeout_s: float = 60.0) -> Output:
-    return output(begin(where, script, *words, timeout_s=timeout_s))
+def run(where: Path, script: str, *words: str) -> Output:
+    return output(begin(where, script, *words))
 
 
-def is_gone(pid: int) -> bool:
-    for _ in range(2000):  # a process that was killed takes a moment to go
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return True
-        if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
-            return True
-        time.sleep(0.01)
-    return False
+def number_in(path: Path) -> int:
+    """The number that a program writes to a file, when it has."""
+    until(lambda: path.exists() and path.read_text().endswith("\n"), f"a number in {path}")
+    return int(path.read_text())
+
+
+def wait_until_gone(pid: int) -> None:
+    until(lambda: is_gone(pid), f"the end of process {pid}")
 
 
 def test_what_it_writes(tmp_path: Path) -> None:
@@ -91,23 +90,28 @@ def test_one_that_writes_for_ever_is_killed(tmp_path: Path, script: str) -> None
         "feed was killed: it has written more than 1,000,000 bytes (PYDAGMAN_MAX_PIECE_MB)"
     )
     assert found.text == ""
-    assert is_gone(int((tmp_path / "pid").read_text()))
+    wait_until_gone(number_in(tmp_path / "pid"))
 
 
-@pytest.mark.parametrize("script", ["sleep 1000", "exec >&- 2>&-; sleep 1000", "trap '' TERM; cat"])
+@pytest.mark.parametrize("script", ["sleep 1000", "exec >&- 2>&-; sleep 1000"])
 def test_one_that_hangs_is_killed_with_all_that_it_has_started(tmp_path: Path, script: str) -> None:
-    found = run(tmp_path, "sleep 1000 & echo $! > pid\necho JOB A a\n" + script, timeout_s=0.3)
-    if script.startswith("trap"):  # its standard input is empty
-        assert found.error == ""
-        os.kill(int((tmp_path / "pid").read_text()), 9)
-        return
-    assert found.error == "feed was killed: it has not ended after 0 s (TIMEOUT)"
-    assert is_gone(int((tmp_path / "pid").read_text()))
+    process = begin(tmp_path, f"sleep 1000 & echo $! > pid\necho JOB A a\n{script}", timeout_s=7)
+    child = number_in(tmp_path / "pid")
+    found = process.work(time.monotonic() + 7)
+    assert found is not None
+    assert found.error == "feed was killed: it has not ended after 7 s (TIMEOUT)"
+    wait_until_gone(child)
+
+
+def test_its_standard_input_is_empty(tmp_path: Path) -> None:
+    found = run(tmp_path, "sleep 1000 & echo $! > pid\necho JOB A a\ntrap '' TERM; cat")
+    assert found.error == ""
+    os.kill(number_in(tmp_path / "pid"), 9)
 
 
 def test_what_it_leaves_behind_is_not_waited_for(tmp_path: Path) -> None:
     found = run(tmp_path, "sleep 1000 & echo $! > pid\necho JOB A a\n")
-    os.kill(int((tmp_path / "pid").read_text()), 9)
+    os.kill(number_in(tmp_path / "pid"), 9)
     assert found == Output("JOB A a\n", 0)
 
 
@@ -122,10 +126,9 @@ def test_bytes_that_are_no_characters_are_left_to_the_parser(tmp_path: Path) -> 
 
 def test_one_that_is_stopped(tmp_path: Path) -> None:
     process = begin(tmp_path, "echo $$ > pid; exec sleep 1000")
-    while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
-        time.sleep(0.01)
+    pid = number_in(tmp_path / "pid")
     process.kill()
-    assert is_gone(int((tmp_path / "pid").read_text()))
+    wait_until_gone(pid)
 
 
 def test_one_that_can_not_be_run(tmp_path: Path) -> None:

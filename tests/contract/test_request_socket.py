@@ -9,7 +9,6 @@ import select
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -28,6 +27,7 @@ from condor_pydagman.adapters.request_socket import (
 )
 from condor_pydagman.errors import FileError, UsageError
 from tests.installation import CHECKOUT
+from tests.waiting import LIMIT_S, readable
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def server(dag: str) -> Iterator[RequestSocket]:
 
 
 def client(dag: str) -> socket.socket:
-    made = connected(dag, 5.0)
+    made = connected(dag, LIMIT_S)
     assert made is not None
     return made
 
@@ -51,13 +51,10 @@ def client(dag: str) -> socket.socket:
 def served(server: RequestSocket, count: int = 1) -> list[bytes]:
     """Let it work until so many lines have come; each is answered by itself."""
     found: list[bytes] = []
-    until = time.monotonic() + 10
-    while len(found) < count and time.monotonic() < until:
-        if select.select([server], [], [], 0.1)[0]:
-            server.work()
-            for one, line in server.lines():
-                found.append(line)
-                server.answer(one, line + b"!\n")
+    while len(found) < count:
+        for one, line in wait_for_lines(server):
+            found.append(line)
+            server.answer(one, line + b"!\n")
     return found
 
 
@@ -121,7 +118,6 @@ os.setuid(65534)
 made = socket.socket(socket.AF_UNIX)
 name = bytes.fromhex(sys.argv[2])
 if sys.argv[1] == "connect":
-    made.settimeout(5)
     made.connect(name)
     print(made.recv(10))
 else:
@@ -161,7 +157,7 @@ def test_a_server_of_another_user_is_not_talked_to(dag: str) -> None:
     )
     assert other.stdout is not None
     other.stdout.readline()
-    assert connected(dag, 2.0) is None
+    assert connected(dag, LIMIT_S) is None
     other.communicate()
 
 
@@ -195,11 +191,11 @@ def test_a_client_that_reads_nothing_is_dropped(
 
 def wait_for_lines(server: RequestSocket) -> list[tuple[request_socket.Client, bytes]]:
     while True:
-        if select.select([server], [], [], 1)[0]:
-            server.work()
-            found = list(server.lines())
-            if found:
-                return found
+        readable(server, "a line of a client")
+        server.work()
+        found = list(server.lines())
+        if found:
+            return found
 
 
 def test_silent_clients_do_not_keep_others_out(server: RequestSocket, dag: str) -> None:
@@ -240,7 +236,7 @@ def test_so_many_clients_at_once_that_one_has_to_wait(server: RequestSocket, dag
                 other = others.enter_context(socket.socket(socket.AF_UNIX))
                 other.setblocking(False)
                 other.connect(name)
-        waits = threads.submit(connected, dag, 30.0)
+        waits = threads.submit(connected, dag, LIMIT_S)
         while not waits.done():
             served_once(server)
     found = waits.result()
@@ -258,4 +254,4 @@ def test_a_client_in_another_process(server: RequestSocket, dag: str) -> None:
     ((one, line),) = wait_for_lines(server)
     assert json.loads(line)["command"] == "info"
     server.answer(one, b'{"version": 1, "id": 1, "done": 1}\n')
-    assert b"'done': 1" in asked.communicate(timeout=20)[0]
+    assert b"'done': 1" in asked.communicate(timeout=LIMIT_S)[0]

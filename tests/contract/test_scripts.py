@@ -21,6 +21,7 @@ from condor_pydagman.vocabulary import ScriptKind
 from tests import make
 from tests.contract import worlds
 from tests.sim.fake_scripts import FakeScripts
+from tests.waiting import until
 
 PRE = ScriptKind.PRE
 
@@ -125,13 +126,8 @@ class RealSide:
         return self._runner.start(action, Script(" ".join(words)), "A", str(self._directory))
 
     def wait(self) -> list[ScriptEnded]:
-        limit = time.monotonic() + 180
-        while time.monotonic() < limit:
-            found = self._work()
-            if found:
-                return found
-            time.sleep(0.01)
-        raise AssertionError("it does not end")
+        found: list[ScriptEnded] = until(self._work, "the end of a script")
+        return found
 
     def look(self) -> list[ScriptEnded]:
         time.sleep(0.2)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import select
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from condor_pydagman.daemon import subscriptions
 from condor_pydagman.daemon.subscriptions import Subscriptions
 from condor_pydagman.errors import FileError, UsageError
 from tests.dag_logs import DagLogs
+from tests.waiting import LIMIT_S, until
 
 
 class Dagman(threading.Thread):
@@ -99,13 +99,14 @@ def test_only_what_happens_from_now_on(dagman: Dagman, dag: str, logs: DagLogs) 
     found: list[str] = []
     reader = threading.Thread(target=lambda: found.extend(str(e["event"]) for e in events))
     reader.start()
-    for _ in range(200):  # the process may not have looked at the logs before
-        logs.execute(7)
-        time.sleep(0.05)
-        if found:
-            break
+
+    def told_of_another() -> bool:
+        logs.execute(7)  # again and again: the process may not have looked at the logs before
+        return bool(found)
+
+    until(told_of_another, "an event after the beginning", pause_s=0.05)
     logs.end()
-    reader.join(20)
+    reader.join(LIMIT_S)
     assert "job.submit" not in found
     assert found[-1] == "dag.end"
 
@@ -136,20 +137,20 @@ def test_wrong_ids_and_too_many_clients(
 
 def _wait_for_room(dagman: Dagman) -> None:
     """Until the process of a client that has gone has seen it."""
-    limit = time.monotonic() + 20
-    while dagman.subscriptions._lines and time.monotonic() < limit:
+
+    def nobody_left() -> bool:
         dagman.subscriptions.refusal()
-        time.sleep(0.02)
+        return not dagman.subscriptions._lines
+
+    until(nobody_left, "the end of a client's process", pause_s=0.02)
 
 
 def test_a_client_that_reads_nothing_is_given_away(dagman: Dagman, dag: str) -> None:
-    connection = connected(dag, 5.0)
+    connection = connected(dag, LIMIT_S)
     assert connection is not None
     with connection:
         options = {"since": "", "before": True}
         message = {"id": 1, "command": "events", "options": options}
         connection.sendall(json.dumps(message).encode() + b"\n")
-        limit = time.monotonic() + 20
-        while not dagman.subscriptions._lines and time.monotonic() < limit:
-            time.sleep(0.02)
+        until(lambda: dagman.subscriptions._lines, "a process for the client")
         assert [event["event"] for event, _ in zip(subscribe(dag), range(1))] == ["dag.start"]

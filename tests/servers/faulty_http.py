@@ -11,7 +11,6 @@ import hashlib
 import socket
 import ssl
 import threading
-import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import NamedTuple
@@ -310,13 +309,3 @@ def faulty_http() -> Iterator[FaultyServer]:
         server.shutdown()
         server.server_close()
         thread.join()
-
-
-def wait_until(true: object, timeout_s: float = 20) -> bool:
-    """Wait until a function returns something true."""
-    until = time.monotonic() + timeout_s
-    while time.monotonic() < until:
-        if true():  # type: ignore[operator]
-            return True
-        time.sleep(0.01)
-    return False

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.servers import fetched
+from tests.waiting import LIMIT_S
 
-START_TIMEOUT_S = 30.0
 _PR_SET_PDEATHSIG = 1
 _PYTHON = {
     "ftp": """
@@ -106,7 +106,7 @@ def s3(directory: Path) -> Iterator[Server]:
 
         address = f"http://127.0.0.1:{port}"
         made = urllib.request.Request(f"{address}/bucket", method="PUT")
-        urllib.request.urlopen(made, timeout=10).close()
+        urllib.request.urlopen(made, timeout=LIMIT_S).close()
         environment = {
             "AWS_ACCESS_KEY_ID": "key",
             "AWS_SECRET_ACCESS_KEY": "geheim",
@@ -223,7 +223,7 @@ def _running(
 
 
 def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
-    until = time.monotonic() + START_TIMEOUT_S
+    until = time.monotonic() + LIMIT_S
     while time.monotonic() < until:
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
             return

@@ -18,11 +18,11 @@ from pathlib import Path
 from condor_pydagman.pool import Pool, processes
 from tests.servers import fetched
 from tests.servers.real import free_port
+from tests.waiting import LIMIT_S
 
 PACKAGES = ("slurmctld", "slurmd", "slurm-client", "slurm-wlm-basic-plugins", "munge")
 COMMANDS = ("sbatch", "scancel", "scontrol", "sinfo", "squeue")
 QUEUE = "short"
-START_TIMEOUT_S = 60.0
 
 # A site's configuration; what is not said here would need root, cgroups, or a database.
 _CONFIGURATION = """\
@@ -166,7 +166,7 @@ class Slurm:
             process.wait()
 
     def _wait(self, name: str, is_up: Callable[[], bool]) -> None:
-        until = time.monotonic() + START_TIMEOUT_S
+        until = time.monotonic() + LIMIT_S
         while not is_up():
             if time.monotonic() > until:
                 logs = sorted(self.directory.glob("*.out"))

@@ -1,5 +1,8 @@
 """Kill DAGMan at every boundary between two actions, one after the other: the end is the same, and
-nothing runs twice."""
+nothing runs twice.
+
+In each run of the tests it is killed at every third boundary; the long run takes all of them.
+"""
 
 from __future__ import annotations
 
@@ -218,12 +221,13 @@ def scripts_run(ended: World) -> int:
     return sum(1 for *_, kind, what in ended.lines if kind == "<-" and "RunScript" in str(what))
 
 
+@pytest.mark.parametrize("stride", [3, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize("case", CASES)
-def test_killed_at_every_boundary(case: str) -> None:
+def test_killed_at_every_boundary(case: str, stride: int) -> None:
     calm = world(case)
     calm.run()
     assert calm.exit_codes == CASES[case][2]
-    for boundary in range(1, calm.boundaries + 1):
+    for boundary in range(1, calm.boundaries + 1, stride):
         hit = world(case, (boundary,))
         hit.run()
         assert hit.life == 1 or len(calm.exit_codes) > 1
@@ -235,11 +239,12 @@ def test_killed_at_every_boundary(case: str) -> None:
         assert scripts_run(hit) <= scripts_run(calm) + 2, hit.trace_text()
 
 
+@pytest.mark.parametrize("stride", [9, pytest.param(3, marks=pytest.mark.long)])
 @pytest.mark.parametrize("case", ["plain", "scripts", "junction", "delayed", "timed"])
-def test_killed_twice(case: str) -> None:
+def test_killed_twice(case: str, stride: int) -> None:
     calm = world(case)
     calm.run()
-    for boundary in range(1, calm.boundaries, 3):
+    for boundary in range(1, calm.boundaries, stride):
         for later in (1, 4, 9):
             hit = world(case, (boundary, boundary + later))
             hit.run()

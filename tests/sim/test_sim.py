@@ -1,4 +1,8 @@
-"""Fresh seeds, and every seed that ever failed, through the simulator."""
+"""The same fresh seeds each time, and every seed that ever failed, through the simulator.
+
+Of the fresh ones a few of each kind are tried each time; more of what they find is found by the
+long run, and by `python -m tests.sim.run`, which tries as many as one likes.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +15,7 @@ from tests.sim.run import judge, known_seeds
 from tests.sim.verdicts import Violation
 from tests.sim.world import World
 
-# How many seeds of worlds of some kinds (`Kinds`) are tried; `python -m tests.sim.run` tries as
-# many more as one likes.
+# How many seeds of worlds of some kinds (`Kinds`) are tried.
 FRESH = {
     "": 100,
     "steered": 25,
@@ -34,10 +37,12 @@ FRESH = {
     "cached braked steered": 25,
 }
 SLICE = 25
-SLICES = [
-    (kinds, first, min(SLICE, count))
+FEW = 6  # of each kind that are tried in each run of the tests
+SLICES = [(kinds, 1, FEW) for kinds in FRESH]
+MORE = [
+    (kinds, first, min(SLICE, count + 1 - first))
     for kinds, count in FRESH.items()
-    for first in range(1, count + 1, SLICE)
+    for first in range(FEW + 1, count + 1, SLICE)
 ]
 
 
@@ -57,7 +62,8 @@ def brakes(words: str) -> Callable[[World], bool]:
 
 
 # Runs that are made anew with crashes, each with the seed, and what must happen in it.
-STEPS = 25  # at about so many of its steps
+STEPS = 5  # at about so many of its steps
+MORE_STEPS = 25
 CRASHED: list[tuple[str, int, Callable[[World], bool]]] = [
     ("decided", 7, decides),
     ("decided", 10, decides),
@@ -95,13 +101,23 @@ def test_fresh_seeds(kinds: str, first: int, count: int) -> None:
     assert not verdicts(list(range(first, first + count)), kinds)
 
 
+@pytest.mark.long  # the same as above with other seeds, four times as long
+@pytest.mark.parametrize(("kinds", "first", "count"), MORE)
+def test_more_fresh_seeds(kinds: str, first: int, count: int) -> None:
+    assert not verdicts(list(range(first, first + count)), kinds)
+
+
+# At more steps of the same runs it finds more of the same.
+@pytest.mark.parametrize("steps", [STEPS, pytest.param(MORE_STEPS, marks=pytest.mark.long)])
 @pytest.mark.parametrize(("kind", "seed", "happens"), CRASHED)
-def test_crashes_at_many_steps(kind: str, seed: int, happens: Callable[[World], bool]) -> None:
+def test_crashes_at_many_steps(
+    kind: str, seed: int, happens: Callable[[World], bool], steps: int
+) -> None:
     quiet = faults.Faults(until=300.0)
     calm = World(seed, faults=quiet, **{kind: True})
     calm.run()
     assert happens(calm)
-    stride = max(1, calm.boundaries // STEPS)
+    stride = max(1, calm.boundaries // steps)
     for step in range(seed % stride, calm.boundaries, stride):
         World(seed, faults=quiet, crash_at={step}, **{kind: True}).run()
 

@@ -1,4 +1,7 @@
-"""Files that are no DAG files, or too many of them: a clear answer soon, in bounded memory."""
+"""Files that are no DAG files, or too many of them: a clear answer, in bounded memory.
+
+The large ones are so large that their tests end only if reading takes linear time.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +10,20 @@ import resource
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from condor_pydagman.adapters import files
 from condor_pydagman.adapters.files import DagFiles
+from condor_pydagman.dagfile.lines import MAX_COMMAND_LENGTH
 from condor_pydagman.errors import DagFileError
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, build
 from condor_pydagman.graph.model import Dag
 from tests.fuzz.rules import check_dag
+from tests.waiting import LIMIT_S
 
 pytestmark = pytest.mark.usefixtures("work_directory")
 
@@ -199,7 +204,7 @@ def test_a_file_that_is_gone_when_it_is_read_again() -> None:
 
 
 def test_thousands_of_includes() -> None:
-    count = 4_000
+    count = 2_000
     for number in range(count):
         write(f"i{number}", f"JOB N{number} a.sub\n")
     write("x.dag", "".join(f"INCLUDE i{number}\n" for number in range(count)))
@@ -207,13 +212,13 @@ def test_thousands_of_includes() -> None:
 
 
 def test_thousands_of_nested_includes() -> None:
-    count = 4_000
+    count = 2 * sys.getrecursionlimit()
     for number in range(count):
         write(f"i{number}", f"JOB N{number} a.sub\nINCLUDE i{number + 1}\n")
     write(f"i{count}", "JOB last a.sub\n")
     assert len(read("i0")) == count + 1
-    write("i2000", "JOB\n")
-    assert str(first_error("i0")).startswith("ERROR: i2000:1 Failed to parse JOB command")
+    write(f"i{count // 2}", "JOB\n")
+    assert str(first_error("i0")).startswith(f"ERROR: i{count // 2}:1 Failed to parse JOB command")
 
 
 def test_nested_splices() -> None:
@@ -275,16 +280,15 @@ def test_bombs_of_thirty_levels(command: str) -> None:
     for number in range(30):
         write(f"b{number}", command.format(f"b{number + 1}"))
     write("b30", "# nothing\n")
-    seconds, megabytes, answer = in_a_process("b0", most_files=20_000)
+    megabytes, answer = in_a_process("b0", most_files=5_000)
     assert "files to be read, counting each SPLICE and INCLUDE" in answer
-    assert seconds < 10
     assert megabytes < 300
 
 
 # Very long lines, each in a process of its own, whose memory is measured.
 
 CHILD = """
-import sys, time
+import sys
 from condor_pydagman.adapters.files import DagFiles
 from condor_pydagman.graph import reading
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, build
@@ -294,17 +298,17 @@ def kilobytes():
     return int(status.split("VmHWM:")[1].split()[0])
 
 reading.MAX_FILES = int(sys.argv[2]) or reading.MAX_FILES
-before, begin = kilobytes(), time.process_time()
+before = kilobytes()
 try:
     answer = f"{len(build([sys.argv[1]], DagFiles().read, BuildOptions()))} nodes"
 except DagFileErrors as errors:
     answer = errors.detail()
-print(time.process_time() - begin, (kilobytes() - before) / 1024, answer[:500].encode())
+print((kilobytes() - before) / 1024, answer[:500].encode())
 """
 
 
-def in_a_process(file: str, *, most_files: int = 0) -> tuple[float, float, str]:
-    """Seconds of the processor's time, megabytes, and what was said of the file.
+def in_a_process(file: str, *, most_files: int = 0) -> tuple[float, str]:
+    """Megabytes of memory, and what was said of the file.
 
     `most_files` lowers the limit of files to be read, so as to get there sooner.
     """
@@ -313,13 +317,13 @@ def in_a_process(file: str, *, most_files: int = 0) -> tuple[float, float, str]:
         capture_output=True,
         text=True,
         check=True,
-        timeout=120,
+        timeout=LIMIT_S,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         preexec_fn=limit_memory,
     )
     Path(file).unlink()  # it may be big
-    seconds, megabytes, answer = done.stdout.split(" ", 2)
-    return float(seconds), float(megabytes), answer
+    megabytes, answer = done.stdout.split(" ", 1)
+    return float(megabytes), answer
 
 
 def limit_memory() -> None:
@@ -349,12 +353,13 @@ def write_big(megabytes: int, begin: str, repeated: str, end: str = "\n") -> Non
         ("", "\0"),
     ],
 )
-def test_a_line_of_100_megabytes(begin: str, repeated: str) -> None:
-    write_big(100, begin, repeated)
-    seconds, megabytes, answer = in_a_process("x.dag")
+def test_a_line_of_40_megabytes(begin: str, repeated: str) -> None:
+    """Longer than a command may be."""
+    assert MAX_COMMAND_LENGTH < 40 * MEGABYTE
+    write_big(40, begin, repeated)
+    megabytes, answer = in_a_process("x.dag")
     assert "x.dag:3 The " in answer
-    assert seconds < 5
-    assert megabytes < 700
+    assert megabytes < 280
 
 
 @pytest.mark.parametrize(
@@ -370,18 +375,16 @@ def test_a_line_of_100_megabytes(begin: str, repeated: str) -> None:
 )
 def test_a_file_of_20_megabytes(begin: str, repeated: str, end: str) -> None:
     write_big(20, begin, repeated, end)
-    seconds, megabytes, answer = in_a_process("x.dag")
+    megabytes, answer = in_a_process("x.dag")
     assert "nodes" in answer or "x.dag:" in answer
-    assert seconds < 15
     assert megabytes < 300
 
 
-def test_a_file_without_end() -> None:
+def test_a_file_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "MAX_LINE_BYTES", 8 * MEGABYTE)
     write("x.dag", JOBS)
     os.truncate("x.dag", 1 << 40)
-    begin = time.process_time()
     assert "NUL" in str(first_error())
-    assert time.process_time() - begin < 10
 
 
 # The same through the program.
@@ -408,7 +411,7 @@ def test_the_program_says_what_is_wrong(text: bytes, said: str) -> None:
         [*program, "-f", "-l", ".", "-Dag", "x.dag", "-Dot"],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=LIMIT_S,
         env={**os.environ, **environment, "PYTHONPATH": str(ROOT)},
     )
     log = Path("x.out").read_text("utf-8", "surrogateescape")

@@ -18,8 +18,9 @@ import pytest
 from condor_pydagman.errors import PoolError
 from condor_pydagman.pool import apt
 from tests.servers.fetched import BROWSER, environment, fetched
+from tests.waiting import LIMIT_S
 
-PATIENCE_MS = 60000
+PATIENCE_MS = 1000 * LIMIT_S
 _SHELL = "chromium-headless-shell"
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import select
 import signal
 import struct
 import subprocess
@@ -18,8 +17,7 @@ import pytest
 
 from condor_pydagman.adapters import child as child_module
 from condor_pydagman.adapters.child import Child
-
-LIMIT_S = 20.0
+from tests.waiting import LIMIT_S, ending, is_gone, readable, until
 
 
 @pytest.fixture
@@ -38,13 +36,11 @@ def fork() -> Iterator[Callable[..., Child]]:
 
 def receive(child: Child) -> list[Any]:
     """The next answers; raises EOFError if the child has gone without one."""
-    limit = time.monotonic() + LIMIT_S
-    while time.monotonic() < limit:
-        if select.select([child], [], [], 1.0)[0]:
-            answers = child.receive()
-            if answers:
-                return answers
-    raise AssertionError("no answer")
+    while True:
+        readable(child, "an answer of the child, or its end")
+        answers = child.receive()
+        if answers:
+            return answers
 
 
 def ask(child: Child, request: Any) -> Any:
@@ -145,7 +141,7 @@ def test_a_child_that_dies_is_told_of(fork: Callable[..., Child]) -> None:
 def test_what_it_has_answered_before_it_died_is_received(fork: Callable[..., Child]) -> None:
     child = fork(lambda request: request if request else os._exit(1))
     child.send(1)
-    time.sleep(0.2)
+    readable(child, "the answer")
     os.kill(child.pid, signal.SIGKILL)
     child.send(2)
     assert receive(child) == [1]
@@ -164,14 +160,20 @@ def test_an_exception_ends_it_and_is_shown(
     assert "ZeroDivisionError" in capfd.readouterr().err
 
 
-def test_a_child_that_hangs_can_be_killed(fork: Callable[..., Child]) -> None:
-    child = fork(lambda _: time.sleep(600))
+def test_a_child_that_hangs_can_be_killed(fork: Callable[..., Child], tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+
+    def hang(_: Any) -> None:
+        begun.touch()
+        while True:
+            time.sleep(600)
+
+    child = fork(hang)
     child.send("")
-    time.sleep(0.1)
-    begun = time.monotonic()
-    child.kill()
+    until(begun.exists, "a request that hangs")
+    with ending("the kill"):
+        child.kill()
     assert gone(child.pid)
-    assert time.monotonic() - begun < 1
     child.kill()  # once more does no harm
 
 
@@ -199,7 +201,7 @@ def test_a_request_that_comes_when_it_has_left_was_not_taken(
     child = fork(lambda request: request and (tmp_path / "taken").touch())
     child.send("", idle_s=0.05)
     assert receive(child) == [""]
-    time.sleep(0.5)
+    readable(child, "the end of the idle child")
     child.send("late")
     with pytest.raises(EOFError):
         receive(child)
@@ -248,20 +250,8 @@ def test_it_dies_with_its_parent_whatever_it_does(end: str) -> None:
     if end == "kill":
         parent.kill()
     parent.wait(LIMIT_S)
-    limit = time.monotonic() + LIMIT_S
-    while not _ended(pid):
-        assert time.monotonic() < limit
-        time.sleep(0.01)
+    until(lambda: is_gone(pid), f"the end of the child {pid}")
     parent.stdout.close()
-
-
-def _ended(pid: int) -> bool:
-    """Whether a process is gone, or waits only for its new parent to look at it."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0]
-    except FileNotFoundError:
-        return True
-    return state == "Z"
 
 
 def test_a_machine_without_another_process_keeps_its_descriptors(

@@ -12,11 +12,13 @@ import pytest
 
 from condor_pydagman.adapters import condition_process
 from condor_pydagman.adapters.condition_process import (
+    TIMEOUT_S,
     Condition,
     ConditionProcess,
     Evaluate,
     ReadPublished,
 )
+from tests.waiting import until
 
 GOOD, BAD = Condition("n > 3", "[n=5;]", (("n", "n"),)), Condition("fatal", "[n=5;]")
 
@@ -24,21 +26,26 @@ GOOD, BAD = Condition("n > 3", "[n=5;]", (("n", "n"),)), Condition("fatal", "[n=
 class Asker:
     """Asks, and waits for what comes."""
 
-    def __init__(self, timeout_s: float = 60.0) -> None:
+    def __init__(self, hangs: Path | None = None) -> None:
         self.warned: list[str] = []
-        self.process = ConditionProcess(
-            select.epoll(), time.monotonic, self.warned.append, timeout_s
-        )
+        self.now = 1000.0
+        self.hangs = hangs  # a request that does makes this file
+        self.process = ConditionProcess(select.epoll(), lambda: self.now, self.warned.append)
         self.results: list[Any] = []
 
     def ask(self, request: Evaluate | ReadPublished) -> Any:
         self.process.ask(request, self.results.append)
-        until = time.monotonic() + 60
-        while not self.results and time.monotonic() < until:
-            self.process._epoll.poll(0.1)
-            for then, result in self.process.results():
-                then(result)
+        until(self._answered, "an answer", pause_s=0)
         return self.results.pop(0)
+
+    def _answered(self) -> bool:
+        self.process._epoll.poll(0.02)
+        if self.hangs is not None and self.hangs.exists():
+            self.hangs.unlink()
+            self.now += TIMEOUT_S
+        for then, result in self.process.results():
+            then(result)
+        return bool(self.results)
 
 
 def test_results_come_back(tmp_path: Path) -> None:
@@ -74,11 +81,16 @@ def test_one_that_kills_the_process_fails_alone(monkeypatch: pytest.MonkeyPatch)
     asker.process.end()
 
 
-def test_one_that_does_not_end_fails_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    break_down(monkeypatch, lambda: time.sleep(600))
-    asker = Asker(timeout_s=2.0)
+def test_one_that_does_not_end_fails_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asker = Asker(tmp_path / "hangs")
+
+    def hang() -> None:
+        asker.hangs.touch()
+        time.sleep(600)
+
+    break_down(monkeypatch, hang)
     assert asker.ask(Evaluate((BAD, GOOD))) == [
-        (-1, "it took more than 2 s"),
+        (-1, f"it took more than {TIMEOUT_S:.0f} s"),
         (1, "n is 5"),
     ]
     asker.process.end()

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from condor_pydagman.adapters import detached_process
+from tests.waiting import until
 
 MODULE = """\
 import json, os, sys
@@ -34,10 +34,7 @@ def test_a_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KEPT", "yes")
     result = tmp_path / "result"
     detached_process.start("told", str(result).encode())
-    limit = time.monotonic() + 20
-    while not result.exists():
-        assert time.monotonic() < limit
-        time.sleep(0.01)
+    until(result.exists, "what the process has to tell")
     told = json.loads(result.read_text())
     assert told["session"] != os.getsid(0)
     assert told["directory"] == str(tmp_path)

@@ -10,8 +10,21 @@ import pytest
 
 from condor_pydagman.adapters import inotify
 from condor_pydagman.adapters.halt_file import HaltFile
+from tests.waiting import until
 
 pytestmark = pytest.mark.usefixtures("work_directory")
+
+
+def watching(name: str) -> HaltFile:
+    """One that the kernel wakes: a user has a limited number of those at a time."""
+    made: list[HaltFile] = []
+
+    def is_watched() -> bool:
+        made[:] = [HaltFile(name)]
+        return made[0].fileno() >= 0
+
+    until(is_watched, "an inotify instance (fs.inotify.max_user_instances)", pause_s=0.5)
+    return made[0]
 
 
 def woken(halt: HaltFile) -> bool:
@@ -35,7 +48,7 @@ def test_one_that_was_there_before() -> None:
 
 
 def test_one_that_comes_and_goes_between_two_looks_is_none() -> None:
-    halt = HaltFile("t.dag.halt")
+    halt = watching("t.dag.halt")
     Path("t.dag.halt").touch()
     os.unlink("t.dag.halt")
     assert halt.look() is None
@@ -45,7 +58,7 @@ def test_one_that_comes_and_goes_between_two_looks_is_none() -> None:
 @pytest.mark.parametrize("name", ["t.dag.halt", "sub/t.dag.halt"])
 def test_the_kernel_wakes_us(name: str) -> None:
     Path("sub").mkdir()
-    halt = HaltFile(name)
+    halt = watching(name)
     assert not woken(halt)
     Path(name).touch()
     assert woken(halt)

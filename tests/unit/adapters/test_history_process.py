@@ -14,6 +14,7 @@ from condor_pydagman.adapters.schedd_requests import Accepted, Listing, ListQueu
 from condor_pydagman.engine.inputs import EndedJob, QueuedJob
 from condor_pydagman.errors import PoolError
 from tests.unit.adapters.test_schedd_process import ENDED, SUBMIT, Bench, bench
+from tests.waiting import LIMIT_S
 
 __all__ = ["bench"]
 
@@ -42,7 +43,7 @@ def dies() -> list[EndedJob]:
 
 
 def hangs() -> list[EndedJob]:
-    time.sleep(60)
+    time.sleep(600)
     return []
 
 
@@ -64,7 +65,7 @@ def test_no_history(
             children.append(self)
 
     monkeypatch.setattr(history_process, "Child", Noted)
-    monkeypatch.setattr(job_history, "TIMEOUT_S", 20.0 if history is not hangs else 0.1)
+    monkeypatch.setattr(job_history, "TIMEOUT_S", LIMIT_S if history is not hangs else 0.1)
     bench.adapter.history = history
     error = bench.result(ListQueue(history=True))
     assert isinstance(error, PoolError)

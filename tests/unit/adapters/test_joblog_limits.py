@@ -6,7 +6,6 @@ import contextlib
 import gc
 import os
 import resource
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from condor_pydagman.adapters.joblog import MAX_BATCH_EVENTS, MAX_TEXT_CHARS, No
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.errors import FileError
 from condor_pydagman.vocabulary import EventKind
+from tests.waiting import ending
 
 
 def event(cluster: int, reason: str = "why") -> str:
@@ -55,21 +55,24 @@ def test_garbage_without_a_line_end_takes_neither_memory_nor_for_ever(tmp_path: 
         file.seek(0, 2)
         file.write(b"\n...\n" + event(7).encode())
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    begun = time.process_time()
-    assert [found.cluster for found in read(path)][-1] == 7
-    assert time.process_time() - begun < 60
+    with ending("a read in more than linear time"):
+        assert [found.cluster for found in read(path)][-1] == 7
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000  # KB
 
 
-def test_a_storm_of_names_is_not_read_to_its_end(tmp_path: Path) -> None:
+def test_a_storm_of_names_is_not_read_to_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Somebody else's `touch` and `rm` in a loop costs a bounded time at each turn."""
     watch = DirectoryWatch(str(tmp_path))
     for _ in range(5000):
         (tmp_path / "x").touch()
         (tmp_path / "x").unlink()
-    begun = time.process_time()
+    reads: list[int] = []
+    read_some = os.read
+    monkeypatch.setattr(os, "read", lambda *words: reads.append(1) or read_some(*words))
     watch.clear()
-    assert time.process_time() - begun < 5
+    assert 0 < len(reads) < 100
     watch.close()
 
 

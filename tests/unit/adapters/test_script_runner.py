@@ -20,6 +20,7 @@ from condor_pydagman.engine.actions import RunScript
 from condor_pydagman.engine.inputs import ScriptEnded
 from condor_pydagman.graph.model import Script
 from condor_pydagman.vocabulary import SECRETS, ScriptKind
+from tests.waiting import is_gone, until
 
 PRE, POST, HOLD = ScriptKind.PRE, ScriptKind.POST, ScriptKind.HOLD
 
@@ -34,12 +35,12 @@ def make(directory: Path, body: str, name: str = "s.sh") -> str:
 def wait(runner: ScriptRunner, count: int = 1) -> list[ScriptEnded]:
     """The ends of scripts, once there are enough of them."""
     found: list[ScriptEnded] = []
-    limit = time.monotonic() + 180
-    while len(found) < count:
-        assert time.monotonic() < limit, "a script does not end"
-        found += runner.ended()
-        found += runner.work()
-        time.sleep(0.005)
+
+    def enough() -> bool:
+        found.extend(runner.ended() + runner.work())
+        return len(found) >= count
+
+    until(enough, f"the end of {count} scripts", story=lambda: found)
     return found
 
 
@@ -200,45 +201,35 @@ def test_a_flood_of_output_is_cut_in_the_debug_file(tmp_path: Path) -> None:
     assert script_runner.MAX_OUTPUT_BYTES < size < script_runner.MAX_OUTPUT_BYTES + 1000
 
 
-def _alive(pid: int) -> bool:
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return False
-    return stat.rpartition(")")[2].split()[0] not in "ZX"
-
-
 def _background(directory: Path, kind: ScriptKind) -> tuple[ScriptRunner, int]:
     """A script with a child of its own that would live long; its process id."""
     runner = ScriptRunner()
     make(directory, "sleep 100 &\necho $! > pid.new\nmv pid.new pid\nwait")
     runner.start(RunScript(0, kind, ("s.sh",)), Script(""), "A", str(directory))
-    limit = time.monotonic() + 180
-    while not (directory / "pid").exists():
-        assert time.monotonic() < limit
-        time.sleep(0.005)
+    until((directory / "pid").exists, "the child of the script")
     return runner, int((directory / "pid").read_text())
 
 
 @pytest.mark.parametrize("kind", [PRE, POST])
 def test_kill_all_kills_what_scripts_have_started(tmp_path: Path, kind: ScriptKind) -> None:
     runner, grandchild = _background(tmp_path, kind)
-    assert _alive(grandchild)
+    assert not is_gone(grandchild)
     runner.kill_all()
-    limit = time.monotonic() + 180
-    while _alive(grandchild) and time.monotonic() < limit:
-        time.sleep(0.005)
-    assert not _alive(grandchild)
-    while runner._unanswered and time.monotonic() < limit:
-        assert runner.ended() == []  # the script itself is reaped a moment later
-    assert not runner._unanswered
+    until(lambda: is_gone(grandchild), "the end of the script's child")
+
+    def reaped() -> bool:
+        assert runner.ended() == []
+        return not runner._unanswered
+
+    until(reaped, "the end of the script itself")
 
 
 def test_kill_all_of_a_script_that_has_ended_already(tmp_path: Path) -> None:
     runner = ScriptRunner()
     make(tmp_path, "exit 0")
     runner.start(RunScript(0, PRE, ("s.sh",)), Script(""), "A", str(tmp_path))
-    time.sleep(0.1)
+    (pid,) = [run.process.pid for run in runner._runs]
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
     runner.kill_all()
     runner.kill_all()
 
@@ -261,9 +252,8 @@ def test_kill_all_waits_for_no_script(tmp_path: Path, monkeypatch: pytest.Monkey
     (process,) = [run.process for run in runner._runs]
     killpg, refused = os.killpg, []
     monkeypatch.setattr(os, "killpg", lambda *words: refused.append(words))
-    begun = time.monotonic()
     runner.kill_all(answered=True)
-    assert time.monotonic() - begun < 1.0
+    assert not is_gone(process.pid)
     assert refused == [(process.pid, signal.SIGKILL)]
     assert runner.ended() == []
     killpg(process.pid, signal.SIGKILL)
@@ -274,7 +264,7 @@ def test_kill_all_leaves_hold_scripts_alone(tmp_path: Path) -> None:
     runner, grandchild = _background(tmp_path, HOLD)
     runner.kill_all(answered=True)
     time.sleep(0.1)
-    assert _alive(grandchild)
+    assert not is_gone(grandchild)
     assert runner.ended() == []
     os.kill(grandchild, signal.SIGKILL)
     assert wait(runner) == [ScriptEnded(0, HOLD, 0)]
@@ -340,9 +330,7 @@ def short_machine(monkeypatch: pytest.MonkeyPatch) -> ShortMachine:
 def _statuses(runner: ScriptRunner, count: int) -> list[int]:
     """Wait for as many scripts, without sleeping."""
     found: list[int] = []
-    limit = time.monotonic() + 180
-    while len(found) < count:
-        assert time.monotonic() < limit
+    while len(found) < count:  # they exit at once
         found += [end.status for end in runner.ended()]
     return found
 

@@ -13,6 +13,7 @@ import pytest
 
 from condor_pydagman.cli import pydagman
 from tests.dag_logs import DagLogs
+from tests.waiting import LIMIT_S
 
 
 @pytest.fixture(autouse=True)
@@ -84,7 +85,7 @@ def test_a_browser_shows_it_without_errors(tmp_path: Path) -> None:
     words += ["--enable-logging=stderr", f"--user-data-dir={tmp_path}/profile", "--dump-dom"]
     done = subprocess.run(
         [*words, f"file://{tmp_path}/t.dag.report.html"],
-        capture_output=True, text=True, timeout=120, check=True,
+        capture_output=True, text=True, timeout=LIMIT_S, check=True,
     )  # fmt: skip
     for section in ("failures", "timeline", "concurrency", "path", "kinds", "picture"):
         assert f'id="{section}"' in done.stdout

@@ -14,6 +14,7 @@ import pytest
 
 from condor_pydagman.cli import pydagman
 from condor_pydagman.placement.settings import Settings
+from tests.waiting import LIMIT_S
 
 
 @pytest.fixture(autouse=True)
@@ -115,5 +116,5 @@ def test_a_second_signal_does_not_wait_for_a_server(transfer_directory: Path) ->
             assert running.stderr is not None
             assert "a second Ctrl-C ends it at once" in running.stderr.readline()
             running.send_signal(signal.SIGINT)
-            assert running.wait(timeout=30) == -signal.SIGINT
+            assert running.wait(timeout=LIMIT_S) == -signal.SIGINT
             connection.close()

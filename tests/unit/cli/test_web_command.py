@@ -17,6 +17,7 @@ import pytest
 
 from condor_pydagman.cli import pydagman, web_command
 from tests.dag_logs import DagLogs
+from tests.waiting import LIMIT_S
 
 pytest.importorskip("aiohttp")
 
@@ -52,7 +53,7 @@ def dag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 def test_from_the_address_to_the_end(dag: str, end: signal.Signals) -> None:
     with served(dag) as (process, host, port, path):
         assert (host, path[:8]) == ("127.0.0.1", "/?token=")
-        with contextlib.closing(http.client.HTTPConnection(host, port, timeout=30)) as browser:
+        with contextlib.closing(http.client.HTTPConnection(host, port, timeout=LIMIT_S)) as browser:
             browser.request("GET", path)
             answer = browser.getresponse()
             answer.read()
@@ -65,7 +66,7 @@ def test_from_the_address_to_the_end(dag: str, end: signal.Signals) -> None:
         with open(f"/proc/{process.pid}/cmdline", encoding="utf-8") as file:
             assert "token" not in file.read()
         process.send_signal(end)
-        assert process.wait(30) == 0
+        assert process.wait(LIMIT_S) == 0
         assert process.stderr is not None
         assert process.stderr.read() == ""
 
@@ -74,11 +75,11 @@ def test_what_is_no_request_is_not_told(dag: str) -> None:
     """Every user of the machine could fill the terminal with it."""
     with served(dag) as (process, host, port, _path):
         for sent in (b"\x1b]0;x\7 / HTTP/1.1\r\n\r\n", b"A" * 10_000, b"\x16\3\1\r\n\r\n"):
-            with socket.create_connection((host, port), 30) as client:
+            with socket.create_connection((host, port), LIMIT_S) as client:
                 client.sendall(sent)
                 assert client.recv(100).startswith(b"HTTP/1.0 400 ")
         process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 0
+        assert process.wait(LIMIT_S) == 0
         assert process.stderr is not None
         assert process.stderr.read() == ""
 

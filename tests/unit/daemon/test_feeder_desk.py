@@ -16,6 +16,7 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.graph.model import Feeder, Feeding
 from tests.unit.daemon.test_growth_desk import Bench
+from tests.waiting import LIMIT_S, until
 
 
 class FeedingBench(Bench):
@@ -24,10 +25,11 @@ class FeedingBench(Bench):
     def __init__(self, directory: Path, script: str, **how: Any) -> None:
         super().__init__(directory, **how)
         self.run.out.flush = lambda: None
+        self.run.clock = time  # that of its program
         program = directory / "feed"
         program.write_text("#!/bin/sh\n" + script)
         program.chmod(0o755)
-        self.dag.feeder = Feeder("feed", 1, 0, 60, 0, str(directory))
+        self.dag.feeder = Feeder("feed", 1, 0, round(LIMIT_S), 0, str(directory))
 
     def begin(self, number: int = 1) -> None:
         action = do.RunFeeder(number, ("feed",), (("PYDAGMAN_FEEDING", str(number)),))
@@ -122,8 +124,12 @@ def test_while_the_disk_is_full_a_feeding_waits(
     with monkeypatch.context() as patch:
         patch.setattr(os, "pwrite", full)
         bench.begin()
-        while not bench.said:
+
+        def complains() -> bool:
             bench.desk.work(time.monotonic())
+            return bool(bench.said)
+
+        until(complains, "a word about the disk")
         assert not bench.told
     due = bench.desk.next_deadline()
     assert due is not None

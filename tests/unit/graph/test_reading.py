@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -21,7 +22,7 @@ from tests.unit.graph.texts import (
     problems,
 )
 
-DEPTH = 2500
+DEPTH = sys.getrecursionlimit() + 200
 
 
 def test_a_deep_nest_of_includes() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from condor_pydagman.graph.scope import Scope
 
 
@@ -84,7 +86,7 @@ def test_a_walk_enters_and_leaves_every_splice() -> None:
 
 def test_a_deep_nest_is_walked_without_recursion() -> None:
     root = scope = Scope()
-    for _ in range(2500):
+    for _ in range(sys.getrecursionlimit() + 200):
         inner = Scope(scope, "s", "x")
         scope.splices["s"] = inner
         scope = inner

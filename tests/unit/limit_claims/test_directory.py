@@ -20,6 +20,7 @@ from condor_pydagman.limit_claims.own_file import OwnFile, file_name
 from condor_pydagman.shared_limits.definitions import Kind, Limit, parse
 from condor_pydagman.shared_limits.rounds import Demand, Grant
 from condor_pydagman.shared_limits.stakes import Stakes
+from tests.waiting import LIMIT_S
 
 
 class Dagman:
@@ -180,7 +181,10 @@ def test_a_lock_that_somebody_holds_is_told(
     assert one.jobs(1) == 1
 
 
-def test_a_lock_that_is_given_up_is_waited_for(access_point: AccessPoint) -> None:
+def test_a_lock_that_is_given_up_is_waited_for(
+    access_point: AccessPoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "LOCK_TIMEOUT_S", LIMIT_S)
     one = access_point.dagman(1)
     fd = os.open(access_point.path, os.O_RDONLY)
     fcntl.flock(fd, fcntl.LOCK_EX)

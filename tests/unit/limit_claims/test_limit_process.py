@@ -23,6 +23,7 @@ from condor_pydagman.limit_claims.limit_process import (
 from condor_pydagman.limit_claims.own_file import OwnFile, file_name
 from condor_pydagman.shared_limits.definitions import Kind, Limit
 from condor_pydagman.shared_limits.rounds import Demand, Grant
+from tests.waiting import until
 
 
 class Side:
@@ -54,12 +55,14 @@ class Side:
         self.woken += 1
 
     def until(self, what: Any) -> None:
-        until = time.monotonic() + 30
-        while not what():
-            assert time.monotonic() < until
+        def there() -> bool:
             self.epoll.poll(0.05)
             for then, result in self.process.results():
                 then(result)
+            return bool(what())
+
+        if not what():
+            until(there, "what the process does", pause_s=0)
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from condor_pydagman.matchmaking.match_process import FindSites, MatchProcess
 from condor_pydagman.matchmaking.matcher import Matcher, Round
 from condor_pydagman.sites.choice import Wanted
 from tests.unit.matchmaking.test_matcher import Bench
+from tests.waiting import until
 
 REQUEST = FindSites((), (Wanted(0, 0), Wanted(1, 0, "", ("north",), ("x",))), ())
 
@@ -34,12 +35,14 @@ class Asker:
         return self.wait()
 
     def wait(self) -> Any:
-        until = time.monotonic() + 60
-        while not self.results and time.monotonic() < until:
-            self.epoll.poll(1)
-            for then, result in self.process.results():
-                then(result)
+        until(self._answered, "an answer", pause_s=0)
         return self.results.pop(0)
+
+    def _answered(self) -> bool:
+        self.epoll.poll(0.1)
+        for then, result in self.process.results():
+            then(result)
+        return bool(self.results)
 
 
 def matcher(tmp_path: Path) -> Matcher:
@@ -82,7 +85,7 @@ def test_a_process_that_dies(tmp_path: Path) -> None:
 
 def test_a_process_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("condor_pydagman.matchmaking.match_process.TIMEOUT_S", 0.2)
-    asker = Asker(lambda: time.sleep(60))
+    asker = Asker(lambda: time.sleep(600))
     assert "no answer within" in asker.ask()
     asker.process.end()
 

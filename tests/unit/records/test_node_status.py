@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterable
 
 import pytest
@@ -14,6 +13,7 @@ from condor_pydagman.records import node_status
 from condor_pydagman.records.node_status import asctime, node_status_text
 from condor_pydagman.records.node_status_ads import OUTCOME, node_status_ads
 from condor_pydagman.vocabulary import DagStatus, NodeKind, NodeStatus
+from tests.waiting import ending
 
 NOW = 1795253067.9
 LOCAL = (2026, 11, 21, 9, 24, 27, 5, 325, 0)
@@ -270,7 +270,6 @@ def test_nothing_is_made_of_other_text() -> None:
 
 
 def test_text_that_never_ends_a_string_takes_linear_time() -> None:
-    began = time.process_time()
-    list(node_status_ads('Node = "' + "\\" * 200_001))
-    list(node_status_ads("DagFiles = {" + '"a", ' * 50_000))
-    assert time.process_time() - began < 2
+    with ending("a read in more than linear time"):
+        assert list(node_status_ads('Node = "' + "\\" * 1_000_001)) == []
+        assert list(node_status_ads("DagFiles = {" + '"a", ' * 200_000)) == []

@@ -11,6 +11,7 @@ import pytest
 from condor_pydagman.placement.settings import Settings
 from condor_pydagman.transfer.way import Progress, Surroundings
 from tests.servers.faulty_http import FaultyServer, faulty_http
+from tests.waiting import LIMIT_S
 
 
 @pytest.fixture(scope="module")
@@ -32,8 +33,8 @@ def server(one_server: FaultyServer) -> FaultyServer:
 @pytest.fixture
 def surroundings(tmp_path: Path) -> Surroundings:
     settings = Settings(
-        stall_timeout_s=0.4,
-        connect_timeout_s=2,
+        stall_timeout_s=LIMIT_S,
+        connect_timeout_s=LIMIT_S,
         directory=str(tmp_path / "shared"),
         cache_directory=str(tmp_path / "cache"),
         first_delay_s=0.01,

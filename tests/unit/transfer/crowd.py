@@ -13,6 +13,8 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.waiting import until
+
 Task = Callable[[int], None]
 
 
@@ -72,9 +74,8 @@ class Crowd:
         self._failed = 0
         self.killed = 0
 
-    def run(self, count: int, kills: int, pause_s: float, timeout_s: float) -> None:
+    def run(self, count: int, kills: int, pause_s: float) -> None:
         """Start `count`, kill so many at random times, then wait for the rest."""
-        until = time.monotonic() + timeout_s
         for number in range(count):
             self._start(number)
         for _ in range(kills):
@@ -87,14 +88,17 @@ class Crowd:
             os.waitpid(pid, 0)
             self.killed += 1
             self._start(self._running.pop(pid))
-        while self._running and time.monotonic() < until:
+
+        def over() -> bool:
             self._reap(os.WNOHANG)
-            time.sleep(0.01)
-        left = list(self._running)
-        for pid in left:
-            os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
-        assert not left, f"{len(left)} were left waiting"
+            return not self._running
+
+        try:
+            until(over, "the end of all", story=lambda: self._running, pause_s=0.01)
+        finally:
+            for pid in self._running:
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
         assert not self._failed, f"{self._failed} failed: {faults(self._errors)[:2]}"
 
     def _start(self, number: int) -> None:

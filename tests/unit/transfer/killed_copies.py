@@ -22,6 +22,7 @@ from condor_pydagman.transfer.endpoints import (
     http_files,  # noqa: F401  # imported before the steps are counted
 )
 from condor_pydagman.transfer.way import Progress, Surroundings
+from tests.waiting import LIMIT_S
 
 PLACE = f"condor_pydagman{os.sep}transfer{os.sep}"
 
@@ -45,7 +46,7 @@ def kill_at(step: int) -> None:
 
 def copy(source: str, destination: str, checksum: str) -> None:
     transfer = Transfer(parse_url(source), parse_url(destination), checksum=checksum)
-    around = Surroundings(Settings(stall_timeout_s=10), {}, "/", lambda text: None)
+    around = Surroundings(Settings(stall_timeout_s=LIMIT_S), {}, "/", lambda text: None)
     DirectWay().perform(transfer, around, Progress(threading.Event()))
 
 

@@ -17,6 +17,7 @@ from condor_pydagman.transfer.cache_way import CacheWay
 from condor_pydagman.transfer.module_way import ModuleWay
 from condor_pydagman.transfer.way import Outcome, Progress, Surroundings
 from tests.unit.transfer.helpers import program, progress, surroundings, transfer
+from tests.waiting import until
 
 ASKED = transfer("in://h/a", "out://h/b")
 
@@ -132,9 +133,7 @@ def test_it_waits_for_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     way = CacheWay([Known(1000), ModuleWay()])
     thread = threading.Thread(target=lambda: done.append(way.perform(ASKED, place, progress())))
     thread.start()
-    until = time.monotonic() + 20
-    while not said and time.monotonic() < until:
-        time.sleep(0.01)
+    until(lambda: said, "what it says when it waits")
     assert said[0].startswith("waits for 1000 bytes in the cache")
     with pytest.raises(Fault, match="no room for 901 bytes") as caught:
         Cache(place.settings).enter("third", progress()).grow(901)

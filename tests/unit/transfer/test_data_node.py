@@ -21,8 +21,9 @@ from condor_pydagman.transfer.data_node import _forget_secrets
 from condor_pydagman.transfer.journal import Journal, is_still_done
 from condor_pydagman.transfer.nodes_log_notes import NodesLogNotes
 from condor_pydagman.transfer.placement_ad import own_job
-from tests.servers.faulty_http import FaultyServer, Wrong, wait_until
+from tests.servers.faulty_http import FaultyServer, Wrong
 from tests.unit.transfer.helpers import transfer
+from tests.waiting import LIMIT_S, until
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -55,7 +56,7 @@ class Node:
 
     def run(self) -> tuple[int, str]:
         with self.start() as process:
-            output = process.communicate(timeout=60)[0]
+            output = process.communicate(timeout=LIMIT_S)[0]
         return process.returncode, output
 
 
@@ -109,9 +110,9 @@ def test_it_ends_soon_when_it_is_told_to(node: Node, server: FaultyServer) -> No
         f"dap_type = transfer\nsrc_url = {server.url('/a')}\ndest_url = a\n", stall_timeout_s=2
     )
     with node.start() as process:
-        assert wait_until(lambda: server.requests)
+        until(lambda: server.requests, "a request")
         process.send_signal(signal.SIGTERM)
-        output = process.communicate(timeout=60)[0]
+        output = process.communicate(timeout=LIMIT_S)[0]
     assert process.returncode == 21
     assert "Traceback" not in output
     assert isinstance(parse_work_order(node.order.read_text()), WorkOrder)  # it may be released

@@ -17,6 +17,7 @@ from condor_pydagman.transfer.direct_way import DirectWay
 from condor_pydagman.transfer.way import Outcome, Progress, Surroundings
 from tests.servers.faulty_http import FaultyServer
 from tests.unit.transfer.helpers import transfer
+from tests.waiting import LIMIT_S
 
 HOLD = """
 import sys, threading
@@ -76,12 +77,12 @@ def test_the_second_waits_and_sees_what_the_first_has_made(
 
     def start_second() -> None:
         second.start()
-        assert second.waits.wait(20)
+        assert second.waits.wait(LIMIT_S)
         assert second.is_alive()
 
     wish = transfer(str(source), server.url("/a", "dav"))
     assert perform(wish, surroundings, Pausing(start_second)).moved == len(data)
-    second.join(20)
+    second.join(LIMIT_S)
     assert second.skipped
     assert server.files == {"/a": data}
 

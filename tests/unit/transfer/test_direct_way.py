@@ -18,6 +18,7 @@ from condor_pydagman.transfer.direct_way import DirectWay
 from condor_pydagman.transfer.way import Outcome, Progress, Surroundings
 from condor_pydagman.transfer.worker import WHOLE
 from tests.servers.faulty_http import FaultyServer, Wrong
+from tests.waiting import LIMIT_S
 
 DATA = os.urandom(3_000_000)
 MD5 = f"md5:{hashlib.md5(DATA, usedforsecurity=False).hexdigest()}"
@@ -46,6 +47,10 @@ class Mover:
             self.move(source, destination, **more)
         assert not (self.directory / destination).is_file() or more.get("if_exists")
         return error.value
+
+    def be_patient(self, seconds: float) -> None:
+        settings = self.surroundings.settings._replace(stall_timeout_s=seconds)
+        self.surroundings = self.surroundings._replace(settings=settings)
 
     def read(self, name: str) -> bytes:
         return (self.directory / name).read_bytes()
@@ -185,11 +190,14 @@ def test_faults_of_servers(
 ) -> None:
     server.files["/a"] = DATA
     server.fail("/a", wrong)
+    if "0.4 s" in words:
+        mover.be_patient(0.4)
     fault = mover.fault(server.url("/a"), "b")
     assert (fault.kind, fault.transient) == (kind, transient)
     assert words in fault.reason
     assert fault.retry_after_s == (7 if wrong.status == 503 else 0)
     server._wrong.clear()
+    mover.be_patient(LIMIT_S)
     mover.move(server.url("/a"), "b")
     assert mover.read("b") == DATA
 

@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from tests.waiting import LIMIT_S
+
 REFUSED = """
 import time
 from condor_pydagman.placement.faults import Fault
@@ -37,7 +39,7 @@ def test_xrootd_s_client_has_our_timeouts(environment: dict[str, str], window: i
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=LIMIT_S,
         check=False,
     )
     assert done.stdout.split("\n")[:2] == ["SERVER", f"{window} 1 3 0"], done.stderr

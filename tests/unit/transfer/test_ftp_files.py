@@ -14,6 +14,7 @@ from condor_pydagman.placement.urls import parse_url
 from condor_pydagman.transfer.endpoints import endpoint, ftp_files
 from condor_pydagman.transfer.endpoints.ftp_files import FtpFiles
 from condor_pydagman.transfer.way import Surroundings
+from tests.waiting import LIMIT_S
 
 ANSWERS = {
     "hello": b"220 hello\r\n",
@@ -65,7 +66,7 @@ def client(
     around: Surroundings, answers: Mapping[str, bytes] = {}, listing: bytes = b""
 ) -> Iterator[Client]:
     made = Client(answers, listing, around._replace(settings=around.settings._replace(
-        stall_timeout_s=10, connect_timeout_s=10)))  # fmt: skip
+        stall_timeout_s=LIMIT_S, connect_timeout_s=LIMIT_S)))  # fmt: skip
     try:
         yield made
     finally:

@@ -21,6 +21,7 @@ from condor_pydagman.transfer.endpoints.local_files import BusyFault, LocalFiles
 from condor_pydagman.transfer.partial_name import partial_name
 from condor_pydagman.transfer.way import Outcome, Progress, Surroundings
 from tests.unit.transfer.helpers import transfer
+from tests.waiting import LIMIT_S
 
 DATA = os.urandom(100_000)
 
@@ -74,13 +75,12 @@ def test_a_second_placement_takes_what_the_first_has_brought(
     writer.write(memoryview(DATA))
     outcomes: list[Outcome] = []
     waits = Waits(threading.Event())
-    patient = surroundings._replace(settings=surroundings.settings._replace(stall_timeout_s=60))
     wish = transfer(str(source), str(destination))
     thread = threading.Thread(
-        target=lambda: outcomes.append(DirectWay().perform(wish, patient, waits))
+        target=lambda: outcomes.append(DirectWay().perform(wish, surroundings, waits))
     )
     thread.start()
-    assert waits.begun.wait(20)
+    assert waits.begun.wait(LIMIT_S)
     writer.finish()
     os.rename(part, destination)
     inode = destination.stat().st_ino
@@ -96,8 +96,9 @@ def test_a_placement_that_does_not_move_is_not_waited_for(
     source, destination = tmp_path / "a", tmp_path / "b"
     source.write_bytes(DATA)
     writer = LocalFiles().write(parse_url(str(part_of(source, destination))), 0, None)
+    hasty = surroundings._replace(settings=surroundings.settings._replace(stall_timeout_s=0.4))
     with pytest.raises(Fault, match="another placement") as error:
-        copy(source, destination, surroundings)
+        copy(source, destination, hasty)
     assert error.value.transient
     writer.abort()
     assert copy(source, destination, surroundings).moved == len(DATA)

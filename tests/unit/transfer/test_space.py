@@ -18,6 +18,7 @@ from condor_pydagman.placement.space_rules import Allocation, ledger_text
 from condor_pydagman.placement.urls import parse_url
 from condor_pydagman.transfer.space import Space
 from condor_pydagman.transfer.way import Progress, Surroundings
+from tests.waiting import LIMIT_S, until
 
 KB = 1024
 
@@ -87,10 +88,9 @@ def test_without_room_it_fails_or_waits(desk: Desk) -> None:
     assert raised.value.kind is FaultKind.NO_SPACE
     thread = threading.Thread(target=desk.allocate, args=("2", 6 * KB), kwargs={"wait": True})
     thread.start()
-    while not any("waits for" in line for line in desk.said):
-        time.sleep(0.005)
+    until(lambda: any("waits for" in line for line in desk.said), "one that waits")
     desk.release("1")
-    thread.join(20)
+    thread.join(LIMIT_S)
     assert not thread.is_alive()
     assert desk.space.room("/disk", "2") == 6 * KB
     assert not list(desk.path.glob("room.*"))
@@ -100,14 +100,13 @@ def test_who_waits_for_much_is_not_overtaken(desk: Desk) -> None:
     desk.allocate("1", 6 * KB)
     thread = threading.Thread(target=desk.allocate, args=("big", 9 * KB), kwargs={"wait": True})
     thread.start()
-    while not list(desk.path.glob("room.*")):
-        time.sleep(0.005)
+    until(lambda: list(desk.path.glob("room.*")), "one that waits")
     time.sleep(0.005)  # who waits longer is told by milliseconds
     with pytest.raises(Fault, match="are free"):
         desk.allocate("small", KB)
     desk.allocate("urgent", KB, priority=1)
     desk.release("1")
-    thread.join(20)
+    thread.join(LIMIT_S)
     assert desk.space.room("/disk", "big") == 9 * KB
 
 
@@ -186,7 +185,7 @@ def test_what_a_killed_worker_has_reserved_is_free(desk: Desk) -> None:
         with Desk(desk.path).space.reserved(file("a"), of):
             of.begin(0, 5 * KB)
             os.write(write, b"x")
-            time.sleep(60)
+            time.sleep(600)
         os._exit(0)
     os.read(read, 1)
     with pytest.raises(Fault, match="0 of 5120 left"):

@@ -66,7 +66,7 @@ def test_no_limit_is_ever_exceeded_and_nobody_waits_for_ever(
             turn.close()
 
     crowd = Crowd(task, slots, seed=1, users=USERS)
-    crowd.run(30, kills=40, pause_s=0.01, timeout_s=60)
+    crowd.run(30, kills=40, pause_s=0.01)
     assert not faults(slots)
 
 
@@ -88,7 +88,7 @@ def test_no_space_is_given_twice_and_none_is_lost(shared_and_slots: tuple[Path, 
             space.release(Release("/disk", identity), surroundings, new_progress())
 
     crowd = Crowd(task, slots, seed=2, users=USERS)
-    crowd.run(9, kills=12, pause_s=0.02, timeout_s=60)
+    crowd.run(9, kills=12, pause_s=0.02)
     assert not faults(slots)
     ledgers = Ledgers(settings, ignore)
     now = time.time()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -20,7 +19,8 @@ from condor_pydagman.transfer.make_worker import make_worker
 from condor_pydagman.transfer.way import Surroundings
 from condor_pydagman.transfer.worker import AttemptEnd, Worker
 from condor_pydagman.transfer.worker_processes import WorkerProcesses
-from tests.servers.faulty_http import FaultyServer, Wrong, wait_until
+from tests.servers.faulty_http import FaultyServer, Wrong
+from tests.waiting import LIMIT_S, until
 
 
 class Listener:
@@ -49,7 +49,7 @@ class Work:
 
     def run(self) -> set[FaultKind]:
         self.worker.start()
-        assert self.worker.join(60)
+        assert self.worker.join(LIMIT_S)
         return self.worker.result()
 
 
@@ -151,15 +151,13 @@ def test_priorities(server: FaultyServer, surroundings: Surroundings) -> None:
 def test_it_stops_soon(server: FaultyServer, surroundings: Surroundings) -> None:
     server.files["/a"] = b"x" * 1_000_000
     server.fail("/a", Wrong(times=99, after=1000, stalls=True), Wrong(times=99, status=503))
-    settings = surroundings.settings._replace(stall_timeout_s=0.2, first_delay_s=60)
+    settings = surroundings.settings._replace(stall_timeout_s=0.2, first_delay_s=10_000)
     text = transfer(server.url("/a"), "a") + transfer(server.url("/a"), "b")
     work = Work(text, surroundings._replace(settings=settings))
     work.worker.start()
-    assert wait_until(lambda: work.listener.ends)
-    begun = time.monotonic()
+    until(lambda: work.listener.ends, "the first end")
     work.stop.set()
-    assert wait_until(lambda: work.worker.join(0.01))
-    assert time.monotonic() - begun < 10
+    until(lambda: work.worker.join(0.01), "the end of the worker")
     assert work.worker.result() == {FaultKind.STOPPED}
 
 
@@ -183,9 +181,9 @@ def test_what_waits_for_space_holds_up_no_transfer(surroundings: Surroundings) -
     assert Work(space("allocate", 1), surroundings).run() == set()
     waits = Work(space("allocate", 2), surroundings)
     waits.worker.start()
-    assert wait_until(lambda: said)
+    until(lambda: said, "what it says when it waits")
     assert Work(transfer("a", "b"), surroundings).run() == set()
     release = '[ dap_type = release; dest_host = "/disk"; allocation_id = 1 ]'
     assert Work(release, surroundings).run() == set()
-    assert waits.worker.join(60)
+    assert waits.worker.join(LIMIT_S)
     assert waits.worker.result() == set()

@@ -19,9 +19,9 @@ from condor_pydagman.web.application import PageServer
 from condor_pydagman.web.dags_list import DagsList, id_of
 from condor_pydagman.web.steering_seam import Steering
 from condor_pydagman.web.threads import Threads
+from tests.waiting import LIMIT_S
 
 T = TypeVar("T")
-TIMEOUT_S = 60
 
 
 class Page:
@@ -113,7 +113,7 @@ def run(test: Callable[[], Awaitable[T]]) -> T:
     """Run a test's coroutine, not for ever."""
 
     async def bounded() -> T:
-        return await asyncio.wait_for(test(), TIMEOUT_S)
+        return await asyncio.wait_for(test(), LIMIT_S)
 
     # In a thread of its own: the browser of other tests may have a loop in this one.
     with ThreadPoolExecutor(1) as threads:

@@ -265,7 +265,11 @@ def test_a_command_of_somebody_who_has_left_is_not_obeyed(dag_file: Path) -> Non
 
 def test_a_connection_by_the_newer_protocol() -> None:
     """A browser may reach 127.0.0.1 by a socket that speaks both."""
-    with socket.create_server(("127.0.0.1", 0)) as server, socket.socket(socket.AF_INET6) as client:
+    try:
+        client = socket.socket(socket.AF_INET6)
+    except OSError:
+        pytest.skip("no IPv6 here")
+    with socket.create_server(("127.0.0.1", 0)) as server, client:
         client.connect(("::ffff:127.0.0.1", server.getsockname()[1]))
         peer = ("127.0.0.1", client.getsockname()[1])
         assert owner_of_connection(peer, server.getsockname()) == os.getuid()

@@ -11,6 +11,7 @@ from condor_pydagman.monitor import queue
 from condor_pydagman.web import queue_answers
 from condor_pydagman.web.queue_answers import QueueAnswers, main, output_of
 from tests.unit.web.page_client import run
+from tests.waiting import LIMIT_S
 
 
 def test_what_the_child_prints(
@@ -64,6 +65,6 @@ def test_a_child_that_hangs_is_killed() -> None:
 def test_a_child_that_fails() -> None:
     async def test() -> None:
         with pytest.raises(PoolError, match="there is no DAG file"):
-            await output_of("condor_pydagman.cli.pydagman", ["explain", "/nowhere.dag"], 30)
+            await output_of("condor_pydagman.cli.pydagman", ["explain", "/nowhere.dag"], LIMIT_S)
 
     run(test)

@@ -1,0 +1,80 @@
+"""How tests wait for what another process or thread does: for the fact, not for a time."""
+
+from __future__ import annotations
+
+import contextlib
+import select
+import signal
+import time
+from collections.abc import Iterator
+from typing import Any, Callable
+
+# Seconds until a test gives up.  Nothing is ever as slow as that: who waits in vain has found
+# something that does not happen, on however busy a machine.
+LIMIT_S = 180.0
+
+
+def until(
+    fact: Callable[[], Any],
+    what: str,
+    *,
+    story: Callable[[], object] = lambda: "",
+    pause_s: float = 0.005,
+) -> Any:
+    """Wait until `fact()` gives something true; returns that.
+
+    Args:
+        what: the fact, for the message.
+        story: what else helps to understand why it does not happen; asked only then.
+        pause_s: seconds between two looks.
+
+    Raises:
+        AssertionError: LIMIT_S have passed.
+    """
+    limit = time.monotonic() + LIMIT_S
+    while True:
+        found = fact()
+        if found:
+            return found
+        if time.monotonic() > limit:
+            raise AssertionError(f"waited {LIMIT_S:.0f} s in vain: {what}\n{story()}".strip())
+        time.sleep(pause_s)
+
+
+def readable(source: Any, what: str) -> None:
+    """Wait until there is something to read from a file, socket or process.
+
+    Raises:
+        AssertionError: LIMIT_S have passed.
+    """
+    if not select.select([source], [], [], LIMIT_S)[0]:
+        raise AssertionError(f"waited {LIMIT_S:.0f} s in vain: {what}")
+
+
+@contextlib.contextmanager
+def ending(what: str) -> Iterator[None]:
+    """For what would never end if it were wrong.
+
+    Raises:
+        AssertionError: LIMIT_S have passed.
+    """
+
+    def fail(*_: object) -> None:
+        raise AssertionError(f"{what} has not ended after {LIMIT_S:.0f} s")
+
+    before = signal.signal(signal.SIGALRM, fail)
+    signal.setitimer(signal.ITIMER_REAL, LIMIT_S)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def is_gone(pid: int) -> bool:
+    """Whether a process has ended, reaped by its parent or not."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            return file.read().rpartition(")")[2].split()[0] in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return True
