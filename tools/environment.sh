@@ -3,15 +3,18 @@
 #
 #   sh tools/environment.sh         the package itself (editable) and what it needs
 #   sh tools/environment.sh test    what the tests need as well
+#   sh tools/environment.sh test --python 3.13 --htcondor 25.0
+#                                   with this Python and these bindings, beside .venv, here in
+#                                   .venv-3.13-25.0; the last line says which interpreter it has
 #
 # $PYTHON names the Python to make it from; else the first python3 on PATH that is new enough.
+# With --python it is looked for on PATH and among pyenv's; one that is not there is fetched from
+# Debian into the user's cache directory.  --htcondor takes the newest wheel of this version.
 # It needs no root.  Where Debian's pip or venv is not installed, pip is fetched with apt-get and
 # used from a directory of ours.  A second run with nothing to do takes no time.
 set -eu
 
-extras=${1:-}
 root=$(cd "$(dirname "$0")/.." && pwd)
-venv=$root/.venv
 
 say() { printf '%s\n' "$*"; }
 fail() {
@@ -19,11 +22,71 @@ fail() {
     exit 1
 }
 
+version() { # OPTION VALUE
+    expr "$2" : '[0-9][0-9]*\.[0-9][0-9.]*$' >/dev/null ||
+        fail "$1 needs a version, such as $1 $([ "$1" = --python ] && echo 3.13 || echo 25.0)"
+    printf '%s\n' "$2"
+}
+
+extras='' wanted_python='' htcondor='' option=''
+for word in "$@"; do
+    case "$option $word" in
+    ' --python' | ' --htcondor') option=$word && continue ;;
+    '--python '*) wanted_python=$(version "$option" "$word") ;;
+    '--htcondor '*) htcondor=$(version "$option" "$word") ;;
+    ' -'*) fail "there is no option $word; there are --python and --htcondor" ;;
+    *) extras=$word ;;
+    esac
+    option=''
+done
+[ -z "$option" ] || version "$option" ''
+
 new_enough() {
     "$1" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null
 }
 
+# Whether Python $1 is of the version that --python asks for; 3.13 and 3.13.0 are such.
+is_wanted() {
+    "$1" -c 'import platform, sys
+sys.exit(not f"{platform.python_version()}.".startswith(f"{sys.argv[1]}."))' \
+        "$wanted_python" 2>/dev/null
+}
+
+fetched=${XDG_CACHE_HOME:-$HOME/.cache}/condor_pydagman/python-$wanted_python
+find_wanted() {
+    for name in "python$wanted_python" "$fetched/usr/bin/python$wanted_python" \
+        "${PYENV_ROOT:-$HOME/.pyenv}/versions/$wanted_python"/bin/python \
+        "${PYENV_ROOT:-$HOME/.pyenv}/versions/$wanted_python".*/bin/python; do
+        # Not every python3.13 of pyenv on PATH can be run.
+        if command -v "$name" >/dev/null && is_wanted "$name"; then
+            command -v "$name"
+            return
+        fi
+    done
+    return 1
+}
+
+fetch_python() {
+    say "fetching Python $wanted_python into $fetched (once)" >&2
+    any=$(wanted_python='' && choose_python)
+    why=$(cd "$root" && "$any" -m tools.fetch_python "$wanted_python" "$fetched" 2>&1) ||
+        fail "there is no Python $wanted_python on PATH or among pyenv's versions" \
+            "($(there_are)), and it can't be fetched: $why"
+    printf '%s\n' "$why" | tail -n 1
+}
+
+# The versions of Python that --python finds without fetching.
+there_are() {
+    for minor in 9 10 11 12 13 14 15 16; do
+        if (wanted_python=3.$minor && find_wanted >/dev/null); then printf '3.%s ' $minor; fi
+    done | sed 's/ $//'
+}
+
 choose_python() {
+    if [ -n "$wanted_python" ] && [ -z "${PYTHON:-}" ]; then
+        find_wanted || fetch_python
+        return
+    fi
     if [ -n "${PYTHON:-}" ]; then
         new_enough "$PYTHON" || fail "\$PYTHON is $PYTHON, which is no Python 3.9 or newer"
         printf '%s\n' "$PYTHON"
@@ -38,6 +101,27 @@ choose_python() {
     fail "Python 3.9 or newer is needed, and there is none on PATH.
 Install one (Debian: apt-get install python3; Enterprise Linux 8: dnf install python39),
 or name it: PYTHON=/path/to/python3 sh ..."
+}
+
+check_wanted() {
+    case $wanted_python in
+    '' | 3.9 | 3.9.* | 3.[1-9][0-9]*) ;;
+    *) fail "Python $wanted_python won't do: the package needs 3.9 or newer ($(there_are))" ;;
+    esac
+    if [ -n "$wanted_python" ] && [ -n "${PYTHON:-}" ] && ! is_wanted "$PYTHON"; then
+        fail "\$PYTHON is $PYTHON, which is no Python $wanted_python"
+    fi
+}
+
+# .venv, or with options a directory named after the versions.
+choose_venv() {
+    venv=$root/.venv
+    if [ -n "$wanted_python" ]; then
+        venv=$venv-$wanted_python${htcondor:+-$htcondor}
+    elif [ -n "$htcondor" ]; then
+        python=$(choose_python)
+        venv=$venv-$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')-$htcondor
+    fi
 }
 
 # What the environment depends on; another key means to install again.
@@ -64,6 +148,10 @@ up_to_date() {
 
 # Runs pip from the wheels that Debian keeps for its own venv; for systems without any pip.
 fetch_pip() {
+    if [ -d "$fetched/usr/share/python-wheels" ]; then
+        run_wheels "$fetched" "$venv/log"
+        return
+    fi
     for program in apt-get apt-cache dpkg; do
         command -v $program >/dev/null ||
             fail "$python has neither pip nor ensurepip; install pip (for example: dnf install python3-pip)"
@@ -84,11 +172,14 @@ Else install it as root: apt-get install python3-venv"
     for deb in "$apt"/debs/*.deb; do
         dpkg -x "$deb" "$apt/root"
     done
-    for wheel in "$apt"/root/usr/share/python-wheels/pip-*.whl; do
-        "$venv/bin/python" "$wheel/pip" install pip setuptools >"$apt/log" 2>&1 ||
-            no_network "$apt/log"
-    done
+    run_wheels "$apt/root" "$apt/log"
     rm -rf "$apt"
+}
+
+run_wheels() {
+    for wheel in "$1"/usr/share/python-wheels/pip-*.whl; do
+        "$venv/bin/python" "$wheel/pip" install pip setuptools >"$2" 2>&1 || no_network "$2"
+    done
 }
 
 no_network() {
@@ -110,6 +201,23 @@ make_venv() {
     say "from: $python" >"$venv/made-from"
 }
 
+# Fails unless --htcondor names a version that pip finds and setup.cfg allows.
+check_bindings() {
+    "$venv/bin/python" -m pip index versions htcondor >"$venv/log" 2>&1 || no_network "$venv/log"
+    "$venv/bin/python" - "$htcondor" "$root/setup.cfg" "$venv/log" <<'END' || exit 1
+import re, sys
+from pip._vendor.packaging.specifiers import SpecifierSet
+
+wanted, configuration, log = sys.argv[1:]
+allowed = SpecifierSet(re.search(r"htcondor (\S.*)", open(configuration).read())[1])
+there = re.search(r"Available versions: (.*)", open(log).read())[1].split(", ")
+good = [version for version in reversed(there) if version in allowed]
+if not any(f"{version}.".startswith(f"{wanted}.") for version in good):
+    names = ", ".join(dict.fromkeys(version.rpartition(".")[0] for version in good))
+    sys.exit(f"tools/environment.sh: there are no bindings {wanted} to install; there are {names}")
+END
+}
+
 install() {
     say "installing the package${extras:+ with what its ${extras}s need} into $venv"
     set -- "$venv/bin/python" -m pip --disable-pip-version-check install
@@ -118,20 +226,36 @@ install() {
     # The old way would put a slower condor_dagman there, and so would an import hook, which is
     # the usual way: it takes every Python of this environment 15 ms to set up.
     set -- "$@" --use-pep517 --config-settings editable_mode=compat
+    [ -z "$htcondor" ] || check_bindings
+    case $htcondor in
+    '') ;;
+    *.*.*) set -- "$@" "htcondor==$htcondor" ;;
+    *) set -- "$@" --upgrade "htcondor==$htcondor.*" ;;
+    esac
     "$@" -e "$root${extras:+[$extras]}" >"$venv/log" 2>&1 || no_network "$venv/log"
     { key && say "extras: $extras"; } >"$venv/made-for.new"
     mv "$venv/made-for.new" "$venv/made-for"
 }
 
+say_where() {
+    if [ "$venv" != "$root/.venv" ]; then say "$venv/bin/python"; fi
+}
+
+check_wanted
+python=''
+choose_venv
+if up_to_date; then
+    say_where
+    exit 0
+fi
 if [ "${ENVIRONMENT_LOCKED:-}" != yes ] && command -v flock >/dev/null; then
-    if up_to_date; then exit 0; fi
     # One at a time: both of the README's commands may run at once.
     ENVIRONMENT_LOCKED=yes exec flock "$root/setup.cfg" sh "$0" "$@"
 fi
-if up_to_date; then exit 0; fi
-python=$(choose_python)
+[ -n "$python" ] || python=$(choose_python)
 if ! made_from_wanted || ! new_enough "$venv/bin/python" ||
     ! "$venv/bin/python" -m pip --version >/dev/null 2>&1; then
     make_venv
 fi
 install
+say_where

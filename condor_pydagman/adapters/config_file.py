@@ -25,6 +25,7 @@ _OTHER_FILES = ("LOCAL_CONFIG_FILE", "LOCAL_CONFIG_DIR", "USER_CONFIG_FILE")
 _NO_OTHER_FILES = "".join(f"{name} =\n" for name in _OTHER_FILES)
 _IGNORED_NAMES = frozenset((*_OTHER_FILES, OWN_MACRO))
 _IGNORED_LINES = ("global config source", " if error: ", "Config source Warning")
+_WORD = re.compile(r"[\w.]+")
 _COMPLAINT = re.compile(r'Config source Error "(?P<file>.*)", Line (?P<line>\d+)[^:]*:(?P<what>.*)')
 
 
@@ -109,13 +110,12 @@ def _read(text: str) -> None:
 
 def _all_values() -> dict[str, str]:
     """All values that the configuration has now, macros expanded, not evaluated."""
-    names = list(htcondor2.param.keys())
+    names = [name for name in htcondor2.param if name not in _IGNORED_NAMES]
     texts = {}
     for name in names:
-        value: Any = htcondor2.param.get(name)
-        if isinstance(value, (bool, int, float)):
-            value = expanded(name)
-        if value is not None and name not in _IGNORED_NAMES:
+        # Bindings before 25.1 end the process at a value of the wrong type; `expanded` has no type.
+        value: Any = expanded(name) if _WORD.fullmatch(name) else htcondor2.param.get(name)
+        if value is not None:
             texts[name] = str(value)
     return texts
 

@@ -48,9 +48,9 @@ def places() -> Places:
 
 def lookup(name: str) -> str | None:
     """The text of one configuration value, macros expanded; None if there is none."""
-    if htcondor2.param.get(name) is None:
-        return None
-    return str(expanded(name) or "")
+    # Not by its own name: bindings before 25.1 end the process at a value of the wrong type.
+    text = expanded(name)
+    return None if text is None else str(text)
 
 
 def truth(name: str) -> bool | None:

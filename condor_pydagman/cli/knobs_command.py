@@ -13,7 +13,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from condor_pydagman.config import Knob, effective_limit, knobs, read_one
+from condor_pydagman.config import FORMER, Knob, effective_limit, knobs, read_one
 from condor_pydagman.config.knob import Value
 from condor_pydagman.errors import ConfigError, DagFileError, PydagmanError
 from condor_pydagman.named_tuple import NamedTuple
@@ -243,9 +243,11 @@ def unknown_knobs() -> list[str]:
     """A line for each knob that is set and looks like one of DAGMan's, but is none."""
     import htcondor2
 
+    from condor_pydagman.adapters.knobs import places
     from condor_pydagman.adapters.macros import OWN_MACRO
 
     known = {knob.name for knob in knobs()}
+    known |= {name for name in FORMER if not places().is_set(name)}
     names = sorted(
         name
         for name in list(htcondor2.param)

@@ -7,7 +7,17 @@ business.
 from __future__ import annotations
 
 from condor_pydagman.config.knob import Kind, Knob
-from condor_pydagman.config.table import Config, knobs
+from condor_pydagman.config.table import FORMER, Config, knobs
 from condor_pydagman.config.values import effective_limit, limited_by, read, read_one
 
-__all__ = ["Config", "Kind", "Knob", "effective_limit", "knobs", "limited_by", "read", "read_one"]
+__all__ = [
+    "FORMER",
+    "Config",
+    "Kind",
+    "Knob",
+    "effective_limit",
+    "knobs",
+    "limited_by",
+    "read",
+    "read_one",
+]

@@ -23,6 +23,7 @@ from condor_pydagman.config.limit_knobs import LimitKnobs
 from condor_pydagman.config.placement_knobs import PlacementKnobs
 from condor_pydagman.config.site_knobs import SiteKnobs
 
+FORMER = frozenset({"DAGMAN_COPY_TO_SPOOL"})  # HTCondor up to 25.0 has a default of them
 MAX_SUBMITS = "DAGMAN_MAX_SUBMITS_PER_INTERVAL"
 _BINDINGS_ONLY = "node jobs are submitted and removed through HTCondor's Python bindings only"
 

@@ -200,6 +200,7 @@ def _run(program: Sequence[str], data: bytes) -> None:
 
 def _post(url: str, data: bytes) -> None:
     import http.client
+    import urllib.error
     import urllib.request
 
     class NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -216,6 +217,8 @@ def _post(url: str, data: bytes) -> None:
         with opener.open(request, timeout=TRY_S):
             return
     except (OSError, ValueError, http.client.HTTPException) as error:
+        if isinstance(error, urllib.error.HTTPError):
+            error.close()  # it holds the connection
         why = f"{type(error).__name__}: {error}"
         raise NotDelivered(f"the URL does not take it: {why}") from None
 

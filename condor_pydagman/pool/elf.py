@@ -48,8 +48,10 @@ def make_runnable(prefix: Path) -> None:
         kinds = segments(path)
         if PT_DYNAMIC not in kinds:
             continue
-        interpreter = ["--set-interpreter", str(loader)] if PT_INTERP in kinds else []
-        _patch([*run, *interpreter, *search, str(path)])
+        _patch([*run, *search, str(path)])
+        # Both at once, or in the other order, break a program at a fixed address (patchelf 0.18).
+        if PT_INTERP in kinds:
+            _patch([*run, "--set-interpreter", str(loader), str(path)])
 
 
 def _patch(command: list[str]) -> None:

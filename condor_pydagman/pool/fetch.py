@@ -94,13 +94,13 @@ def _build(cache: Path) -> Layout:
 
 def _choose_suite(archive: apt.Apt) -> None:
     """Point `archive` at the first suite that has an HTCondor new enough."""
-    system, codename = _system()
+    system, codename = debian_or_ubuntu()
     mirrors = apt.mirrors(apt.archives(), codename)
     problems = [] if mirrors else ["apt's own sources name no archive of this distribution"]
     for mirror in mirrors:
         for suite in SUITES[system]:
             try:
-                archive.use(source_line(system, mirror, suite, _keyring(system)))
+                archive.use(source_line(system, mirror, suite, keyring(system)))
                 version = archive.version("condor")
             except PoolError as error:
                 problems.append(error.reason)
@@ -124,7 +124,7 @@ def new_enough(version: str) -> bool:
     return first.isdigit() and int(first) >= MIN_VERSION
 
 
-def _system() -> tuple[str, str]:
+def debian_or_ubuntu() -> tuple[str, str]:
     """The distribution ('debian' or 'ubuntu') and the code name of its release."""
     try:
         release = apt.parse_os_release(Path("/etc/os-release").read_text(encoding="utf-8"))
@@ -139,7 +139,8 @@ def _system() -> tuple[str, str]:
     return system, release.get("VERSION_CODENAME", "")
 
 
-def _keyring(system: str) -> Path:
+def keyring(system: str) -> Path:
+    """The file of keys that `system` signs its archive with."""
     for suffix in ("pgp", "gpg"):
         path = Path(f"/usr/share/keyrings/{system}-archive-keyring.{suffix}")
         if path.exists():

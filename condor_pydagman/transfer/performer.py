@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Callable, Iterator, Sequence
 
 from condor_pydagman.named_tuple import NamedTuple
@@ -36,6 +37,8 @@ class Performer:
         self._turns = turns
         self._space = space
         self._first: dict[_Ends, tuple[str, ...]] = {}
+        self._streams = 0
+        self._count = threading.Lock()
 
     def with_streams(self, count: int) -> Performer:
         """The same for a worker with so many threads."""
@@ -100,14 +103,20 @@ class Performer:
 
     @contextlib.contextmanager
     def stream(self) -> Iterator[Stream]:
-        """What one thread has for itself."""
+        """What one thread has for itself; the last one to end closes what they share."""
         stream = Stream(self)
+        with self._count:
+            self._streams += 1
         try:
             yield stream
         finally:
             stream.leave_turn()
             for way in self._ways.values():
                 way.thread_ends()
+            with self._count:
+                self._streams -= 1
+                if self._streams == 0:
+                    self._space.close()
 
     def turn(self, placement: Transfer, candidate: Candidate, progress: Progress) -> Turn:
         """Wait for a turn.

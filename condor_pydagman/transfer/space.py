@@ -46,6 +46,15 @@ class Space:
         self._mutex = threading.Lock()
         self._ledgers: Ledgers | None = None
         self._use: AllocationUse | None = None
+        self._former: list[AllocationUse] = []  # transfers that began earlier may still use them
+
+    def close(self) -> None:
+        """Close what is open; nothing may be reserved at this time.  It may be used again."""
+        with self._mutex:
+            self._leave_use()
+            for use in self._former:
+                use.close()
+            self._former.clear()
 
     def allocate(
         self, request: Allocate, surroundings: Surroundings, progress: Progress
@@ -153,7 +162,8 @@ class Space:
         """
         with self._mutex:
             if self._ledgers is not None and not self._ledgers.directory.is_in_place():
-                self._ledgers = self._use = None
+                self._ledgers = None
+                self._leave_use()
             if self._ledgers is None:
                 self._ledgers = Ledgers(self._settings, self._say)
             return self._ledgers
@@ -169,6 +179,11 @@ class Space:
             if self._use is None:
                 self._use = AllocationUse(ledgers.private)
             return self._use
+
+    def _leave_use(self) -> None:
+        if self._use is not None:
+            self._former.append(self._use)
+            self._use = None
 
     def _end(self, destination: str, identity: str, progress: Progress) -> Allocation | None:
         """End an allocation; it, or the last one that has ended before; None if there was none."""

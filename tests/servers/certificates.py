@@ -1,4 +1,7 @@
-"""Certificates for servers of tests: an authority, and what it has signed."""
+"""Certificates for servers of tests: an authority, and what it has signed.
+
+They have what RFC 5280 demands, which Python checks from 3.13 on.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,17 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+_SIGNS = x509.KeyUsage(
+    digital_signature=False,
+    content_commitment=False,
+    key_encipherment=False,
+    data_encipherment=False,
+    key_agreement=False,
+    key_cert_sign=True,
+    crl_sign=True,
+    encipher_only=False,
+    decipher_only=False,
+)
 DAY = datetime.timedelta(days=1)
 
 
@@ -28,6 +42,7 @@ class Authority:
         self.file = directory / f"{name}.pem"
         usage = x509.BasicConstraints(ca=True, path_length=None)
         builder = self._builder(self._name, self._key).add_extension(usage, critical=True)
+        builder = builder.add_extension(_SIGNS, critical=True)
         certificate = builder.sign(self._key, hashes.SHA256())
         self.file.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
 
@@ -54,6 +69,8 @@ class Authority:
 
     def _builder(self, name: x509.Name, key: ec.EllipticCurvePrivateKey) -> x509.CertificateBuilder:
         now = datetime.datetime.now(datetime.timezone.utc).replace(tzinfo=None)
+        own = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
+        signer = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
         return (
             x509.CertificateBuilder()
             .subject_name(name)
@@ -62,6 +79,8 @@ class Authority:
             .serial_number(x509.random_serial_number())
             .not_valid_before(now - DAY)
             .not_valid_after(now + DAY)
+            .add_extension(own, critical=False)
+            .add_extension(signer, critical=False)
         )
 
 

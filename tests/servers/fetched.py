@@ -10,7 +10,7 @@ from pathlib import Path
 
 from condor_pydagman.errors import PoolError
 from condor_pydagman.pool import apt
-from condor_pydagman.pool.fetch import _keyring, _system, source_line
+from condor_pydagman.pool.fetch import debian_or_ubuntu, keyring, source_line
 
 SERVERS = ("openssh-server", "openssh-sftp-server", "openssh-client", "xrootd-server")
 # Lets sshd know a user of ours: it refuses accounts that are locked, as that of nobody is.
@@ -42,10 +42,10 @@ def fetched(name: str = "servers", wanted: Sequence[str] = SERVERS) -> Path:
         for directory in (prefix, work):
             shutil.rmtree(directory, ignore_errors=True)
             directory.mkdir()
-        system, codename = _system()
+        system, codename = debian_or_ubuntu()
         archive = apt.Apt(work)
         (mirror, *_) = apt.mirrors(apt.archives(), codename) or [""]
-        archive.use(source_line(system, mirror, codename, _keyring(system)))
+        archive.use(source_line(system, mirror, codename, keyring(system)))
         packages = [name for name in archive.libraries(wanted) if name not in NOT_NEEDED]
         archive.unpack(packages, prefix)
         shutil.rmtree(work, ignore_errors=True)

@@ -79,6 +79,11 @@ def test_of_a_dag_and_its_config_file(tmp_path: Path) -> None:
     assert one == pre
 
 
+def test_a_knob_that_later_versions_lack_is_told_of_if_set(tmp_path: Path) -> None:
+    done = knobs(tmp_path, pool="DAGMAN_COPY_TO_SPOOL = true\n")
+    assert "DAGMan knows no knob DAGMAN_COPY_TO_SPOOL" in done.stderr
+
+
 def test_values_that_are_wrong(tmp_path: Path) -> None:
     text = "DAGMAN_USE_STRICT = much\nDAGMAN_AUTO_RESCUE = perhaps\nDAGMAN_VERBOSITY = 9\n"
     done = knobs(tmp_path, pool=text + "DAGMAN_MAX_JOB_IDLE = 5\n")

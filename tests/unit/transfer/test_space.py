@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -65,13 +66,21 @@ def file(name: str, identity: str = "1") -> Transfer:
     return Transfer(parse_url("/source"), parse_url(f"/disk/{name}"), allocation_id=identity)
 
 
+def _opened(path: Path) -> int:
+    """How often this process has a file open."""
+    found = [link for link in Path("/proc/self/fd").iterdir() if os.path.lexists(link)]
+    return sum(os.readlink(link) == str(path) for link in found)
+
+
 def progress() -> Progress:
     return Progress(threading.Event())
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    return Desk(tmp_path / "shared")
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    desk = Desk(tmp_path / "shared")
+    yield desk
+    desk.space.close()
 
 
 def test_twice_with_one_id_is_one_allocation(desk: Desk) -> None:
@@ -193,6 +202,19 @@ def test_what_a_killed_worker_has_reserved_is_free(desk: Desk) -> None:
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
     desk.transfer(KB, "b")
+
+
+def test_it_keeps_nothing_open_when_it_is_closed_and_can_be_used_again(desk: Desk) -> None:
+    desk.allocate("1", 5 * KB)
+    desk.transfer(KB)
+    path = Path(desk.space.use()._path)
+    assert _opened(path) == 1
+    desk.space.close()
+    assert _opened(path) == 0
+    desk.transfer(KB, "g")
+    assert _opened(path) == 1
+    desk.space.close()
+    assert _opened(path) == 0
 
 
 def test_a_transfer_needs_the_allocation_it_names(desk: Desk) -> None:

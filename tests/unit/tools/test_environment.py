@@ -1,0 +1,66 @@
+"""What tools/environment.sh says of versions that it can't take, before it makes anything."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.errors import PoolError
+from tools import fetch_python
+
+SCRIPT = Path(__file__).resolve().parents[3] / "tools/environment.sh"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--python", "--python needs a version, such as --python 3.13"),
+        ("test --htcondor new", "--htcondor needs a version, such as --htcondor 25.0"),
+        ("--python=3.13", "there is no option --python=3.13; there are --python and --htcondor"),
+        ("--python 3.8", "Python 3.8 won't do: the package needs 3.9 or newer (3."),
+        ("--python 2.7 --htcondor 25.0", "Python 2.7 won't do: the package needs 3.9 or newer (3."),
+        ("test --python 3.99", f"$PYTHON is {sys.executable}, which is no Python 3.99"),
+    ],
+)
+def test_a_version_that_will_not_do_is_told_in_a_line(
+    words: str, said: str, tmp_path: Path
+) -> None:
+    version = f"python3.{sys.version_info[1]}"
+    (tmp_path / version).symlink_to(sys.executable)
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    environment.pop("PYTHON", None)
+    if "3.99" in words:
+        environment["PYTHON"] = sys.executable
+    done = subprocess.run(
+        ["sh", str(SCRIPT), *words.split()],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.startswith(f"tools/environment.sh: {said}")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_python_that_has_been_fetched_is_not_fetched_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("condor_pydagman.pool.apt.available", lambda: False)
+    there = fetch_python.interpreter(tmp_path, "3.99")
+    there.parent.mkdir(parents=True)
+    there.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    there.chmod(0o755)
+    assert fetch_python.fetch("3.99", tmp_path) == there
+
+
+def test_without_apt_no_python_is_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("condor_pydagman.pool.apt.available", lambda: False)
+    with pytest.raises(PoolError, match="no apt-get"):
+        fetch_python.fetch("3.99", tmp_path / "python")
+    assert not (tmp_path / "python").exists()
