@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+from tests import recordings
 from tools import record_corpus, record_submit_corpus, recording
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -40,15 +41,14 @@ def _test(module: str) -> Path:
 def keep(directories: Sequence[Path]) -> bool:
     """Keep the modules that were recorded alike in all directories; returns whether all were."""
     names = {path.relative_to(d) for d in directories for path in d.rglob("*.json")}
-    codes = [
-        recording.keep(
-            str(name.relative_to(name.parts[0])),
-            name.parts[0],
-            partial(_read, directories, name),
-            len(directories),
-        )
-        for name in sorted(names)
-    ]
+    codes = []
+    for name in sorted(names):
+        compared = list(directories)
+        if name.parts[1] == recordings.LEFT:
+            compared = [d for d in directories if (d / name).exists()][:1]
+        once = partial(_read, compared, name)
+        file = str(name.relative_to(name.parts[0]))
+        codes.append(recording.keep(file, name.parts[0], once, len(compared)))
     return not any(codes)
 
 

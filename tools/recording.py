@@ -79,7 +79,7 @@ def keep(
         return 1
     path = recordings.HERE / version / file
     before = json.loads(path.read_text(encoding="utf-8")) if names and path.exists() else {}
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(recordings.text_of({**before, **found}), encoding="utf-8")
     print(f"{len(found)} cases recorded in {path}")
     return 0

@@ -59,6 +59,11 @@ class AccessPoint:
         assert found
         return found[1]
 
+    @cached_property
+    def user(self) -> str:
+        """The name of the pool's user."""
+        return self.run("id", "-un").stdout.strip()
+
     def which(self, command: str, *, ours: bool) -> str:
         """Full path of a command, the stock one or ours."""
         directories = self.environment["PATH"].split(":")

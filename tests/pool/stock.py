@@ -55,8 +55,32 @@ class Stock:
         found = [word for word in self._telltales if word in text]
         assert not found, f"{name}: a recording must not name {found}"
         self._known[name] = value
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(recordings.text_of(self._known), encoding="utf-8")
+        _write(file, self._known)
+
+    def keep_left(self, name: str, directory: Path, masks: dict[str, str]) -> None:
+        """While recording, keep the files that stock left in a directory.
+
+        Nothing is compared: times, ids and the order of events are those of one recording.
+
+        Args:
+            masks: what else than the directory must not be in them, and what is there instead.
+        """
+        assert self._record_in is not None
+        paths = sorted(path for path in directory.rglob("*") if path.is_file())
+        left = {}
+        for path in paths:
+            text = path.read_text(errors="surrogateescape")
+            for place, mask in {str(directory): "HERE", **masks}.items():
+                text = text.replace(place, mask)
+            found = [word for word in self._telltales if word in text]
+            assert not found, f"{name}: what is left must not name {found}"
+            left[str(path.relative_to(directory))] = plain(text)
+        _write(self._record_in.parents[1] / recordings.LEFT / f"{name}.json", left)
+
+
+def _write(file: Path, recording: dict[str, Any]) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(recordings.text_of(recording), encoding="utf-8")
 
 
 def file_of(module: str) -> str:

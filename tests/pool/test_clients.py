@@ -9,15 +9,14 @@ import re
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import htcondor2
 import pytest
 
 from tests.pool import dags
 from tests.pool.access_point import AccessPoint, new_directory
+from tests.pool.scenes import Played, Scene, Stage
 
 pytestmark = pytest.mark.pool
 
@@ -61,83 +60,49 @@ LIMITS = {
 }
 
 
-@dataclass
-class Watched:
-    """A DAG that stays as it is until it is told to go on."""
-
-    access_point: AccessPoint
-    work: Path
-    cluster: int
-    began: float
-
-    def ad(self) -> dict[str, Any]:
-        return next(iter(self.access_point.queue(f"ClusterId == {self.cluster}")), {})
-
-    def has(self, wanted: dict[str, Any]) -> bool:
-        ad = self.ad()
-        return all(ad.get(name) == value for name, value in wanted.items())
-
-    def run(self, *argv: str) -> str:
-        return self.access_point.run(*argv).stdout
+WORDS = ("-maxidle", "11", "-maxjobs", "12", "-maxpre", "13", "-maxpost", "14")
 
 
 @pytest.fixture(scope="module")
-def watched(access_point: AccessPoint, place: Path) -> Iterator[Watched]:
-    """The DAG of all states, once it is in them and its ad says so."""
-    work = new_directory(place / "watched")
-    dags.write(work, dags.STATES)
-    words = ["-maxidle", "11", "-maxjobs", "12", "-maxpre", "13", "-maxpost", "14"]
-    began = time.time()
-    dag = Watched(access_point, work, access_point.submit(work, *words, "t.dag"), began)
-    access_point.wait_for(lambda: dag.has(MEANWHILE), say="the states", dag=work / "t.dag")
-    yield dag
-    access_point.run("condor_rm", str(dag.cluster), check=False)
+def standing(access_point: AccessPoint, place: Path) -> Iterator[Scene]:
+    """The DAG of all states, which stays as it is, once it is in them and its ad says so."""
+    scene = Scene(access_point, new_directory(place / "standing"))
+    scene.submit(dags.STATES, *WORDS)
+    scene.has(**MEANWHILE, DAG_JobsIdle=0, DAG_JobsRunning=1)
+    yield scene
+    access_point.run("condor_rm", str(scene.cluster), check=False)
 
 
-def test_the_job_ad_is_correct_while_the_dag_runs(watched: Watched) -> None:
-    ad = watched.ad()
+def test_the_job_ad_is_correct_while_the_dag_runs(standing: Scene) -> None:
+    ad = standing.ad()
     assert {name: ad.get(name) for name in MEANWHILE} == MEANWHILE
     assert {name: ad.get(name) for name in LIMITS} == LIMITS
-    assert ad["DAG_JobsIdle"] + ad["DAG_JobsRunning"] == 1
+    assert (ad["DAG_JobsIdle"], ad["DAG_JobsRunning"]) == (0, 1)
     assert all(type(ad[name]) is int for name in (*MEANWHILE, *LIMITS, "DAG_AdUpdateTime"))
-    assert watched.began - 1 <= ad["DAG_AdUpdateTime"] <= time.time() + 1
-    assert ad["JobBatchId"] == f"{watched.cluster}.0"
-    assert ad["JobBatchName"] == f"t.dag+{watched.cluster}"
-    assert ad["OtherJobRemoveRequirements"] == f"DAGManJobId =?= {watched.cluster}"
+    assert ad["QDate"] <= ad["DAG_AdUpdateTime"] <= time.time() + 1
+    assert ad["JobBatchId"] == f"{standing.cluster}.0"
+    assert ad["JobBatchName"] == f"t.dag+{standing.cluster}"
+    assert ad["OtherJobRemoveRequirements"] == f"DAGManJobId =?= {standing.cluster}"
 
 
-def test_the_ad_says_that_a_job_has_started(watched: Watched) -> None:
-    running = {"DAG_JobsIdle": 0, "DAG_JobsRunning": 1}
-    watched.access_point.wait_for(
-        lambda: watched.has(running), say="DAG_JobsRunning = 1", dag=watched.work / "t.dag"
-    )
-
-
-def test_condor_q_shows_the_nodes_below_their_dag(watched: Watched) -> None:
-    shown = watched.run("condor_q", "-dag", "-nobatch", str(watched.cluster))
-    assert re.search(rf"^ *{watched.cluster}\.0 .*condor_dagman", shown, re.M)
+def test_condor_q_shows_the_nodes_below_their_dag(standing: Scene) -> None:
+    shown = standing.run("condor_q", "-dag", "-nobatch", str(standing.cluster))
+    assert re.search(rf"^ *{standing.cluster}\.0 .*condor_dagman", shown, re.M)
     assert re.findall(r"\|-(\S+)", shown) == ["B"]
 
 
 @pytest.mark.parametrize("options", [[], ["-batch"]], ids=["default", "batch"])
-def test_condor_q_counts_the_batch(watched: Watched, options: list[str]) -> None:
-    def row() -> Any:
-        shown = watched.run("condor_q", *options)
-        return re.search(
-            rf"^\S+ +t\.dag\+{watched.cluster} +\S+ +\S+ +(\d+) +1 +_ +(\d+) ", shown, re.M
-        )
-
-    dag = watched.work / "t.dag"
-    done, total = watched.access_point.wait_for(row, say="B to run", dag=dag).groups()
-    assert int(done) == 1
-    assert int(total) == 8
+def test_condor_q_counts_the_batch(standing: Scene, options: list[str]) -> None:
+    shown = standing.run("condor_q", *options)
+    row = rf"^\S+ +t\.dag\+{standing.cluster} +\S+ +\S+ +(\d+) +1 +_ +(\d+) "
+    assert re.findall(row, shown, re.M) == [("1", "8")]
 
 
-def test_htcondor_dag_status(watched: Watched) -> None:
+def test_htcondor_dag_status(standing: Scene) -> None:
     code = "import sys; from htcondor_cli.cli import main; sys.exit(main())"
-    done = watched.access_point.run(_python(), "-c", code, "dag", "status", str(watched.cluster))
+    done = standing.answer(_python(), "-c", code, "dag", "status", str(standing.cluster))
     shown = done.stdout + done.stderr
-    assert f"DAG {watched.cluster} [t.dag] has been running" in shown
+    assert f"DAG {standing.cluster} [t.dag] has been running" in shown
     assert "Warning" not in shown
     for line in (
         r"DAG has submitted 4 job\(s\)",
@@ -158,18 +123,21 @@ def _python() -> str:
     return sys.executable
 
 
-def test_the_history_tells_how_it_ended(watched: Watched) -> None:
-    (watched.work / "go").touch()
-    assert watched.access_point.wait(watched.work / "t.dag").code == 1
-    ad = watched.access_point.history(watched.cluster)
+def test_the_history_tells_how_it_ended(access_point: AccessPoint, work: Path) -> None:
+    scene = Scene(access_point, work)
+    scene.touch("go")
+    scene.submit(dags.STATES, *WORDS)
+    assert scene.ends() == 1
+    ad = access_point.history(scene.cluster)
     assert {name: ad.get(name) for name in AT_THE_END} == AT_THE_END
     assert {name: ad.get(name) for name in LIMITS} == LIMITS
     assert ad["ExitCode"] == 1
 
 
-# Every DAG below is submitted at once; the tests look at what they left behind.
+# What limits let through, and what the files of a DAG say.
 
-ONE_BY_ONE = """\
+STAGE = Stage()
+CONFIGURED = """\
 CONFIG t.config
 JOB A job.sub
 JOB B job.sub
@@ -178,23 +146,16 @@ JOB D job.sub
 PRIORITY A -5
 PRIORITY B 3
 PRIORITY D 10
+#== t.config
+DAGMAN_MAX_JOBS_SUBMITTED = 1
 """
-CROWD = "".join(f"JOB N{number} job.sub\n" for number in range(6))
+ALL = [f"N{number}" for number in range(6)]
+CROWD = "".join(f"JOB {node} told.sub\n" for node in ALL)
 SCRIPTS = "".join(
-    f"JOB N{n} job.sub NOOP\nSCRIPT PRE N{n} slow.sh PRE\nSCRIPT POST N{n} slow.sh POST\n"
-    for n in range(6)
+    f"JOB {node} job.sub NOOP\nSCRIPT PRE {node} wait.sh PRE\nSCRIPT POST {node} wait.sh POST\n"
+    for node in ALL
 )
-CATEGORY = (
-    CROWD
-    + "".join(f'CATEGORY N{n} few\nVARS N{n} seconds="0.3"\n' for n in range(5))
-    + "MAXJOBS few 2\n"
-)
-SLOW = """\
-#!/bin/sh
-echo "$1 start" >> ledger
-sleep 0.3
-echo "$1 end" >> ledger
-"""
+CATEGORY = CROWD + "".join(f"CATEGORY {node} few\n" for node in ALL[:5]) + "MAXJOBS few 2\n"
 STORY = """\
 JOB A job.sub
 JOB B job.sub
@@ -208,117 +169,137 @@ RETRY B 1
 VARS B code="$CHOICE(RETRY,7,0)"
 SCRIPT PRE C script.sh 3
 SCRIPT POST D script.sh 4
+#== killed.sub
+universe = scheduler
+executable = /bin/sh
+arguments = "-c 'kill -9 $$'"
+queue
 """
-KILLED = "universe = scheduler\nexecutable = /bin/sh\narguments = \"-c 'kill -9 $$'\"\nqueue\n"
-
-RUNS: dict[str, tuple[str, list[str]]] = {
-    "config": (ONE_BY_ONE, []),
-    "maxjobs": (CROWD, ["-maxjobs", "2"]),
-    "maxidle": (CROWD, ["-maxidle", "2"]),
-    "scripts": (SCRIPTS, ["-maxpre", "2", "-maxpost", "3"]),
-    "category": (CATEGORY, []),
-    "story": (STORY, []),
-}
 
 
-@pytest.fixture(scope="module")
-def runs(access_point: AccessPoint, place: Path) -> dict[str, Path]:
-    """Every DAG of RUNS, ended; its directory."""
-    directories = {name: place / "clients" / name for name in RUNS}
-    for name, work in directories.items():
-        new_directory(work)
-        dag, options = RUNS[name]
-        dags.write(work, dag)
-        (work / "t.config").write_text("DAGMAN_MAX_JOBS_SUBMITTED = 1\n")
-        (work / "killed.sub").write_text(KILLED)
-        (work / "slow.sh").write_text(SLOW)
-        (work / "slow.sh").chmod(0o755)
-        access_point.submit(work, *options, "t.dag")
-    for name, work in directories.items():
-        assert access_point.wait(work / "t.dag").code == (1 if name == "story" else 0)
-    return directories
-
-
-def events(work: Path) -> list[Any]:
-    """Every event of the nodes log, as other programs read it."""
-    with htcondor2.JobEventLog(str(work / "t.dag.nodes.log")) as log:
-        return list(log.events(0))
-
-
-def most_at_once(work: Path, begin: int, end: set[int], names: set[str] | None = None) -> int:
-    """The largest number of jobs that were between two kinds of events at the same time."""
-    now: set[int] = set()
-    most = 0
+def kinds(s: Scene, wanted: set[int]) -> list[tuple[int, str]]:
+    """The events of some kinds, each with its node."""
     nodes: dict[int, str] = {}
-    for event in events(work):
-        kind, cluster = int(event["EventTypeNumber"]), event.cluster
+    found = []
+    for event in s.events() if (s.work / "t.dag.nodes.log").exists() else ():
+        kind = int(event["EventTypeNumber"])
         if kind == 0:
-            nodes[cluster] = event["StructuredNotes"]["DAGNodeName"]
-        if kind == begin and (names is None or nodes[cluster] in names):
-            now.add(cluster)
-        elif kind in end:
-            now.discard(cluster)
+            nodes[event.cluster] = event["StructuredNotes"]["DAGNodeName"]
+        if kind in wanted:
+            found.append((kind, nodes[event.cluster]))
+    return found
+
+
+def most_at_once(s: Scene, begin: int, ends: set[int], nodes: list[str] = ALL) -> int:
+    """The largest number of jobs that were between two kinds of events at the same time."""
+    now: set[str] = set()
+    most = 0
+    for kind, node in kinds(s, {begin, *ends}):
+        if kind == begin and node in nodes:
+            now.add(node)
+        elif kind in ends:
+            now.discard(node)
         most = max(most, len(now))
     return most
 
 
-def submitted(work: Path) -> list[str]:
+def submitted(s: Scene) -> list[str]:
     """Names of the nodes in the order of their submit events."""
-    return [e["StructuredNotes"]["DAGNodeName"] for e in events(work) if e["EventTypeNumber"] == 0]
+    return [node for _, node in kinds(s, {0})]
 
 
-def test_a_config_file_takes_effect(runs: dict[str, Path]) -> None:
-    assert most_at_once(runs["config"], 0, {5}) == 1
-    out = (runs["config"] / "t.dag.dagman.out").read_text()
-    assert "DAGMAN_MAX_JOBS_SUBMITTED setting: 1" in out
+def well_logged(s: Scene) -> None:
+    """Other programs can read the nodes log from start to end, and each line of `.dagman.out` has
+    a time."""
+    batch = re.search(r"Workflow batch-name: <(.*)>", s.out())
+    assert batch is not None
+    seen = s.events()
+    assert s.text("t.dag.nodes.log").count("\n...\n") == len(seen)
+    for event in seen:
+        if event["EventTypeNumber"] == 0:
+            assert event["StructuredNotes"]["JobBatchName"] == batch[1]
+    assert [line for line in s.out().splitlines() if not re.match(STAMP.rstrip(), line)] == []
 
 
-def test_priorities_order_the_submits(runs: dict[str, Path]) -> None:
-    assert submitted(runs["config"]) == ["D", "B", "C", "A"]
+def all_end(s: Scene) -> None:
+    """Let all jobs of a crowd end."""
+    s.touch(*(f"go.{node}" for node in ALL))
+    assert s.ends() == 0
+    assert sorted(submitted(s)) == ALL
+    well_logged(s)
 
 
-def test_maxjobs(runs: dict[str, Path]) -> None:
-    assert most_at_once(runs["maxjobs"], 0, {5}) == 2
-    assert len(submitted(runs["maxjobs"])) == 6
+@STAGE.scene
+def a_config_file_takes_effect_and_priorities_order_the_submits(s: Scene) -> None:
+    s.submit(CONFIGURED)
+    assert s.ends() == 0
+    assert most_at_once(s, 0, {5}, ["A", "B", "C", "D"]) == 1
+    assert "DAGMAN_MAX_JOBS_SUBMITTED setting: 1" in s.out()
+    assert submitted(s) == ["D", "B", "C", "A"]
+    well_logged(s)
 
 
-def test_maxidle(runs: dict[str, Path]) -> None:
-    assert most_at_once(runs["maxidle"], 0, {1, 5}) == 2
-    assert len(submitted(runs["maxidle"])) == 6
+@STAGE.scene
+def maxjobs(s: Scene) -> None:
+    s.submit(CROWD, "-maxjobs", "2")
+    s.until(lambda: len(submitted(s)) == 2, "two jobs")
+    s.settled()
+    assert len(submitted(s)) == 2
+    all_end(s)
+    assert most_at_once(s, 0, {5}) == 2
 
 
-def test_maxpre_and_maxpost(runs: dict[str, Path]) -> None:
-    assert _scripts_at_once(runs["scripts"], "PRE") == 2
-    assert _scripts_at_once(runs["scripts"], "POST") in (2, 3)  # they come in twos
+@STAGE.scene
+def maxidle(s: Scene) -> None:
+    """No job can run, so one more comes only when one is removed."""
+    s.submit(CROWD.replace("told", "never"), "-maxidle", "2")
+    for number in range(2, 7):
+        s.until(lambda n=number: len(submitted(s)) == n, f"{number} jobs")
+        s.settled()
+        assert len(submitted(s)) == number
+        s.run("condor_rm", str(s.job(submitted(s)[number - 2])))
+    s.remove()
+    s.gone()
+    well_logged(s)
 
 
-def _scripts_at_once(work: Path, kind: str) -> int:
+@STAGE.scene
+def maxpre_and_maxpost(s: Scene) -> None:
+    s.submit(SCRIPTS, "-maxpre", "2", "-maxpost", "3")
+    s.wrote("PRE", 2)
+    s.settled()
+    assert dags.scripts(s.work) == ["PRE"] * 2
+    s.touch("go.PRE")
+    s.wrote("PRE ended", 6)
+    s.wrote("POST", 3)
+    s.settled()
+    assert dags.scripts(s.work).count("POST") == 3
+    s.touch("go.POST")
+    assert s.ends() == 0
+    written = s.text("scripts").splitlines()
+    assert (_most(written, "PRE"), _most(written, "POST")) == (2, 3)
+    assert [line for line in s.out().splitlines() if not re.match(STAMP.rstrip(), line)] == []
+
+
+def _most(written: list[str], kind: str) -> int:
+    """How many scripts of a kind ran at the same time."""
     now = most = 0
-    for line in (work / "ledger").read_text().splitlines():
-        if line.startswith(f"{kind} "):
-            now += 1 if line.endswith("start") else -1
-            most = max(most, now)
+    for line in written:
+        now += {kind: 1, f"{kind} ended": -1}.get(line, 0)
+        most = max(most, now)
     assert now == 0
     return most
 
 
-def test_a_category_has_its_own_limit(runs: dict[str, Path]) -> None:
-    few = {f"N{number}" for number in range(5)}
-    assert most_at_once(runs["category"], 0, {5}, few) == 2
-    assert "N5" in submitted(runs["category"])[:3]  # the others need not wait for these
-
-
-def test_the_nodes_log_is_readable_from_start_to_end(runs: dict[str, Path]) -> None:
-    for name, work in runs.items():
-        if name == "scripts":
-            continue  # its NOOP nodes have no jobs
-        ad = re.search(r"Workflow batch-name: <(.*)>", (work / "t.dag.dagman.out").read_text())
-        assert ad is not None
-        seen = events(work)
-        assert (work / "t.dag.nodes.log").read_text().count("\n...\n") == len(seen), name
-        for event in seen:
-            if event["EventTypeNumber"] == 0:
-                assert event["StructuredNotes"]["JobBatchName"] == ad[1]
+@STAGE.scene
+def a_category_has_its_own_limit(s: Scene) -> None:
+    """What is in no category need not wait for these."""
+    s.submit(CATEGORY)
+    s.until(lambda: len(submitted(s)) == 3, "three jobs")
+    s.settled()
+    assert sorted(submitted(s)) == ["N0", "N1", "N5"]
+    all_end(s)
+    assert most_at_once(s, 0, {5}, ALL[:5]) == 2
 
 
 # What Pegasus' monitor looks for, in our own words.
@@ -353,16 +334,20 @@ MONITORED = {
 }
 
 
-@pytest.mark.parametrize("what", MONITORED)
-def test_dagman_out_has_the_lines_that_monitors_parse(runs: dict[str, Path], what: str) -> None:
-    text = (runs["story"] / "t.dag.dagman.out").read_text()
-    assert re.search(STAMP + MONITORED[what], text, re.M)
+@STAGE.scene
+def the_lines_that_monitors_parse(s: Scene) -> None:
+    s.submit(STORY)
+    assert s.ends() == 1
+    missing = [
+        what for what, text in MONITORED.items() if not re.search(STAMP + text, s.out(), re.M)
+    ]
+    assert missing == []
+    well_logged(s)
 
 
-def test_every_line_of_dagman_out_has_a_time(runs: dict[str, Path]) -> None:
-    for work in runs.values():
-        lines = (work / "t.dag.dagman.out").read_text().splitlines()
-        assert [line for line in lines if not re.match(STAMP.rstrip(), line)] == []
+@pytest.mark.parametrize("name", STAGE.scenes)
+def test_what_a_dag_does(played: Played, name: str) -> None:
+    played.check(name)
 
 
 # Ways to submit other than our condor_submit_dag, and what people do to a DAG in the queue.
@@ -404,27 +389,27 @@ def test_stock_condor_submit_dag_runs_our_dagman(access_point: AccessPoint, work
 
 
 def test_a_held_node_job_is_counted_and_goes_on(access_point: AccessPoint, work: Path) -> None:
-    dag = dags.write(work, 'JOB A job.sub\nVARS A seconds="2"\n')
-    cluster = access_point.submit(work, "t.dag")
-    mine = f"DAGManJobId == {cluster}"
-    access_point.wait_for(lambda: dags.starts(work)["A 0"], dag=dag)
-    access_point.run("condor_hold", "-constraint", mine)
-    held = f"ClusterId == {cluster} && DAG_JobsHeld == 1 && DAG_JobsIdle == 0"
-    access_point.wait_for(lambda: access_point.queue(held), say="DAG_JobsHeld = 1", dag=dag)
-    access_point.run("condor_release", "-constraint", mine)
-    assert access_point.wait(dag).code == 0
-    assert access_point.history(cluster)["DAG_JobsHeld"] == 0
+    s = Scene(access_point, work)
+    s.submit("JOB A told.sub\n")
+    s.started("A 0")
+    mine = f"DAGManJobId == {s.cluster}"
+    s.run("condor_hold", "-constraint", mine)
+    s.has(DAG_JobsHeld=1, DAG_JobsIdle=0)
+    s.run("condor_release", "-constraint", mine)
+    s.touch("go.A")
+    assert s.ends() == 0
+    assert access_point.history(s.cluster)["DAG_JobsHeld"] == 0
     assert dags.runs(work)["A 0"] >= 1
 
 
 def test_condor_rm_by_constraint(access_point: AccessPoint, work: Path) -> None:
-    dag = dags.write(work, 'JOB A job.sub\nVARS A seconds="60"\n')
-    cluster = access_point.submit(work, "-batch-name", "unwanted", "t.dag")
-    access_point.wait_for(lambda: dags.starts(work)["A 0"], dag=dag)
+    s = Scene(access_point, work)
+    s.submit("JOB A told.sub\n", "-batch-name", "unwanted")
+    s.started("A 0")
     unwanted = 'JobBatchName == "unwanted" && DAG_NodesTotal > 0'
-    access_point.wait_for(lambda: access_point.queue(unwanted), say="what its ad tells", dag=dag)
-    access_point.run("condor_rm", "-constraint", unwanted)
-    access_point.wait_for(lambda: access_point.gone(cluster))
-    assert access_point.history(cluster)["DAG_Status"] == 4
-    assert json.loads((work / "t.dag.metrics").read_text())["exitcode"] == 2
+    s.until(lambda: access_point.queue(unwanted), "what its ad tells")
+    s.run("condor_rm", "-constraint", unwanted)
+    s.gone()
+    assert access_point.history(s.cluster)["DAG_Status"] == 4
+    assert json.loads(s.text("t.dag.metrics"))["exitcode"] == 2
     assert (work / "t.dag.rescue001").exists()

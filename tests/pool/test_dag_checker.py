@@ -1,11 +1,9 @@
-"""Our condor_dag_checker beside the stock one: the same DAGs, options, output and exit codes.
-
-Needs the programs of a pool, not a running one.
-"""
+"""Our condor_dag_checker beside the stock one: the same DAGs, options, output and exit codes."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +11,7 @@ import pytest
 
 from tests.corpora import by_topic, dag_cases, write
 from tests.pool.access_point import AccessPoint
+from tests.pool.stock import Stock, plain
 
 pytestmark = pytest.mark.pool
 
@@ -97,17 +96,38 @@ MY.CommonInputFiles = "a, b,c"
 """
 
 
-def both(
-    access_point: AccessPoint, cwd: Path, *arguments: str, loaded: bool = True
-) -> tuple[tuple[int, str, str], tuple[int, str, str]]:
-    """Exit code, output and errors, without the part of the usage that is ours: ours, stock's."""
-    results = []
-    for ours in (True, False):
-        command = access_point.which("condor_dag_checker", ours=ours)
-        done = access_point.run(command, *arguments, cwd=cwd, check=False, loaded=loaded and ours)
-        output = done.stdout.partition("\nOptions of condor_pydagman")[0]
-        results.append((done.returncode, output, done.stderr))
-    return results[0], results[1]
+Answer = tuple[int, str, str]
+
+
+def check(
+    access_point: AccessPoint, cwd: Path, *arguments: str, ours: bool, loaded: bool = True
+) -> Answer:
+    """Exit code, output and errors, without the part of the usage that is ours."""
+    command = access_point.which("condor_dag_checker", ours=ours)
+    done = access_point.run(command, *arguments, cwd=cwd, check=False, loaded=loaded and ours)
+    output = done.stdout.partition("\nOptions of condor_pydagman")[0]
+    here = str(cwd)
+    return done.returncode, output.replace(here, "HERE"), done.stderr.replace(here, "HERE")
+
+
+def compare(
+    access_point: AccessPoint,
+    stock: Stock,
+    name: str,
+    cwd: Path,
+    *arguments: str,
+    loaded: bool = True,
+    key: Callable[[Answer], Any] = tuple,
+) -> Answer:
+    """Check that ours answers as stock does, which is kept under `name`; returns the answer.
+
+    Args:
+        key: what is compared of an answer.
+    """
+    ours = check(access_point, cwd, *arguments, ours=True, loaded=loaded)
+    expected = stock(name, lambda: key(check(access_point, cwd, *arguments, ours=False)))
+    assert plain(key(ours)) == expected, arguments
+    return ours
 
 
 def is_different(name: str, text: str) -> bool:
@@ -122,35 +142,50 @@ def is_different(name: str, text: str) -> bool:
 
 
 @pytest.mark.parametrize("topic", TOPICS)
-def test_the_corpus(access_point: AccessPoint, work: Path, topic: str) -> None:
+def test_the_corpus(access_point: AccessPoint, work: Path, stock: Stock, topic: str) -> None:
     """Each case's text as one DAG file."""
     cases = {name.partition("/")[2]: dag_cases()[name].text for name in TOPICS[topic]}
     texts = {f"{name}.dag": text for name, text in cases.items() if not is_different(name, text)}
     write(texts, work / "c")
-    names = sorted(texts)
-    for options in OPTIONS if names else ():
-        ours, stock = both(access_point, work / "c", *options, *names)
-        assert ours == stock, options
+
+    def answers(*, ours: bool) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for options in OPTIONS:
+            words = (*options, *sorted(texts))
+            code, output, errors = check(access_point, work / "c", *words, ours=ours)
+            if "-json" in options:  # each DAG on one line
+                output = [json.dumps(ad) for ad in json.loads(output)]
+            said = code, output, errors
+            is_same = bool(options) and said == found[""]
+            found[" ".join(options)] = "as without options" if is_same else said
+        return found
+
+    if texts:
+        expected = stock(f"corpus {topic}", lambda: answers(ours=False))
+        assert plain(answers(ours=True)) == expected
 
 
 @pytest.mark.parametrize("arguments", COMMAND_LINES, ids=lambda words: " ".join(words) or "nothing")
-def test_command_lines(access_point: AccessPoint, work: Path, arguments: tuple[str, ...]) -> None:
+def test_command_lines(
+    access_point: AccessPoint, work: Path, stock: Stock, arguments: tuple[str, ...]
+) -> None:
     (work / "d").mkdir()
     for name, text in DAGS.items():
         (work / name).write_text(text)
-    ours, stock = both(access_point, work, *arguments, loaded=False)
-    assert ours == stock
+    name = " ".join(["condor_dag_checker", *arguments])
+    compare(access_point, stock, name, work, *arguments, loaded=False)
 
 
-def test_submit_descriptions(access_point: AccessPoint, work: Path) -> None:
-    for text, code in DESCRIPTIONS.items():
-        (work / "t.dag").write_text(f"JOB A {{\n{text}\n}}\n")
-        ours, stock = both(access_point, work, "-checkjdl", "t.dag")
-        assert ours == stock, text
-        assert ours[0] == code
+@pytest.mark.parametrize("text", DESCRIPTIONS, ids=range(len(DESCRIPTIONS)))
+def test_submit_descriptions(
+    access_point: AccessPoint, work: Path, stock: Stock, text: str
+) -> None:
+    (work / "t.dag").write_text(f"JOB A {{\n{text}\n}}\n")
+    ours = compare(access_point, stock, text, work, "-checkjdl", "t.dag")
+    assert ours[0] == DESCRIPTIONS[text]
 
 
-def test_warnings_are_those_of_stock(access_point: AccessPoint, work: Path) -> None:
+def test_warnings_are_those_of_stock(access_point: AccessPoint, work: Path, stock: Stock) -> None:
     """All descriptions in one DAG, as files and in place."""
     dag = ""
     for number, line in enumerate(WARNED.splitlines()):
@@ -159,35 +194,39 @@ def test_warnings_are_those_of_stock(access_point: AccessPoint, work: Path) -> N
         dag += f"JOB F{number} {number}.sub\nJOB I{number} {{\n{text}}}\n"
         dag += f"SUBMIT-DESCRIPTION d{number} {{\n{text}}}\n"
     (work / "t.dag").write_text(dag)
-    ours, stock = both(access_point, work, "-checkjdl", "-json", "t.dag")
-    read = [json.loads(output)[0] for _, output, _ in (ours, stock)]
-    for ad in read:  # in no order where there are more than 16
-        ad["Errors"].sort(key=lambda error: error["SourceLine"])
-    assert read[0] == read[1]
+
+    def by_line(answer: Answer) -> Any:
+        ad = json.loads(answer[1])[0]  # where there are more than 16, the errors have no order
+        return {**ad, "Errors": sorted(ad["Errors"], key=lambda error: error["SourceLine"])}
+
+    compare(access_point, stock, "warnings", work, "-checkjdl", "-json", "t.dag", key=by_line)
 
 
-def test_lists_of_common_input_files(access_point: AccessPoint, work: Path) -> None:
+def test_lists_of_common_input_files(access_point: AccessPoint, work: Path, stock: Stock) -> None:
     dag = ""
     for number, line in enumerate(COMMON.splitlines()):
         text = line.replace("|", "\n")
         dag += f"JOB N{number} {{\nexecutable = /bin/true\n{text}\n}}\n"
     (work / "s.dag").write_text(dag)
     (work / "t.dag").write_text(f"SUBDAG EXTERNAL D s.dag\n{dag}SPLICE S s.dag\n")
-    ours, stock = both(access_point, work, "-checkjdl", "-checksub", "s.dag", "t.dag")
-    assert ours == stock
-    assert "differing" in ours[1]
+    words = ("-checkjdl", "-checksub", "s.dag", "t.dag")
+    assert "differing" in compare(access_point, stock, "common input files", work, *words)[1]
 
 
-def test_descriptions_after_their_nodes(access_point: AccessPoint, work: Path) -> None:
+def test_descriptions_after_their_nodes(
+    access_point: AccessPoint, work: Path, stock: Stock
+) -> None:
     described = "SUBMIT-DESCRIPTION d {\nexecutable = /bin/true\n}\n"
     (work / "t.dag").write_text(f"JOB A d\nJOB B x\nJOB C x\nRETRY Z 1\n{described}")
-    ours, stock = both(access_point, work, "-checkjdl", "-strict", "t.dag")
-    assert ours == stock
+    words = ("-checkjdl", "-strict", "t.dag")
+    compare(access_point, stock, "descriptions after their nodes", work, *words)
 
 
-def test_numbers_that_programs_read(access_point: AccessPoint, work: Path) -> None:
+def test_numbers_that_programs_read(access_point: AccessPoint, work: Path, stock: Stock) -> None:
     (work / "t.dag").write_text(DAGS["t.dag"])
-    ours, stock = both(access_point, work, "-json", "t.dag")
-    read: list[dict[str, Any]] = json.loads(ours[1])
-    assert read == json.loads(stock[1])
-    assert read[0]["TotalNodes"] == 2
+
+    def read(answer: Answer) -> Any:
+        return json.loads(answer[1])
+
+    ours = compare(access_point, stock, "-json t.dag", work, "-json", "t.dag", key=read)
+    assert read(ours)[0]["TotalNodes"] == 2

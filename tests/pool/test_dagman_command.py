@@ -1,24 +1,24 @@
 """condor_dagman's command line and log, beside the stock program's: many command lines, and the
 levels of detail.
 
-Nothing here needs a DAGMan job: both are run by hand, in directories of their own, all at once.
+Nothing here needs a DAGMan job: the program is run by hand, in a directory for each command line.
 """
 
 from __future__ import annotations
 
 import re
 import shlex
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
 from tests.pool.access_point import OURS, STOCK, AccessPoint, new_directory
+from tests.pool.stock import Stock, plain
 
 pytestmark = pytest.mark.pool
 
-AT_ONCE = 4
 SHORT = "-f -l . -Dag t.dag -Dot"
 LEVELS = (0, 1, 2, 3, 7)
 LINES = Path(__file__).parent / "dagman_lines.txt"
@@ -46,10 +46,15 @@ LIBRARY = re.compile(
     r"|WARNING: failed to|DAGMAN will|Failed to create non-neg|Currently monitoring|\*\*"
     r"|Initializing user log|POST for Node"
 )
+# Where stock crashed.
+CRASH = re.compile(r"Caught signal|Stack dump|/\S*\(")
 # When the status table is shown, and the metrics of what is no run, are our own matter.
 TABLE = re.compile(
     r"DAG status: |Of \d+ nodes total|[ =]+$|[ \d]+$| Done  |\d+ job proc|Wrote metrics"
 )
+
+
+OTHERS = (LIBRARY, CRASH, TABLE)
 
 
 class Line(NamedTuple):
@@ -106,7 +111,7 @@ class Answer(NamedTuple):
         return [
             line
             for line in lines
-            if line and not (LIBRARY.match(line) or TABLE.match(line) or line.startswith(apart))
+            if line and not (any(one.match(line) for one in OTHERS) or line.startswith(apart))
         ]
 
 
@@ -134,25 +139,26 @@ def call(access_point: AccessPoint, work: Path, line: str, flavour: str) -> Answ
     log = work / environment["_CONDOR_DAGMAN_LOG"]
     out = log.read_text(errors="replace") if log.exists() else ""
     answer = Answer(done.returncode, done.stdout, done.stderr, out)
-    return Answer(*(text.replace(str(work), "HERE") if isinstance(text, str) else text
-                    for text in answer))  # fmt: skip
+    pool = str(access_point.pool.directory)
+    return Answer(*(text.replace(str(work), "HERE").replace(pool, "POOL")
+                    if isinstance(text, str) else text for text in answer))  # fmt: skip
+
+
+Ask = Callable[[str, str], Answer]
 
 
 @pytest.fixture(scope="module")
-def answers(
-    access_point: AccessPoint, place: Path, request: pytest.FixtureRequest
-) -> dict[tuple[str, str], Answer]:
-    """What both programs make of the lines that tests ask for."""
-    asked = " ".join(item.name for item in request.session.items)
-    rows = [row for number, row in enumerate(ROWS) if f"[{number:03}]" in asked]
-    levels = [f"-f -l . -Debug {level} -Dag log.dag -DryRun" for level in LEVELS]
-    lines = [row.text for row in rows] + (levels if "level" in asked else [])
-    lines += [f"{flags} {SHORT}" for flags in FLAGS if "headers" in asked]
-    pairs = [(line, flavour) for line in lines for flavour in (STOCK, OURS)]
-    places = [place / "lines" / str(number) for number in range(len(pairs))]
-    with ThreadPoolExecutor(AT_ONCE) as threads:
-        found = threads.map(lambda p, w: call(access_point, w, *p), pairs, places)
-        return dict(zip(pairs, found))
+def ask(access_point: AccessPoint, place: Path) -> Ask:
+    """What one of the programs makes of a command line: it runs once."""
+    answers: dict[tuple[str, str], Answer] = {}
+
+    def answer(line: str, flavour: str) -> Answer:
+        if (line, flavour) not in answers:
+            work = place / "lines" / str(len(answers))
+            answers[line, flavour] = call(access_point, work, line, flavour)
+        return answers[line, flavour]
+
+    return answer
 
 
 def test_the_table_is_wide() -> None:
@@ -160,56 +166,78 @@ def test_the_table_is_wide() -> None:
     assert len({row.text for row in ROWS}) == len(ROWS)
 
 
+def compared(answer: Answer) -> dict[str, Any]:
+    """What is compared of an answer."""
+    return {
+        "code": answer.code,
+        "usage": answer.usage(),
+        "said": answer.said(),
+        "stderr": answer.stderr.splitlines(),
+    }
+
+
 @pytest.mark.parametrize("number", [f"{number:03}" for number in range(len(ROWS))])
-def test_command_lines(answers: dict[tuple[str, str], Answer], number: str) -> None:
+def test_command_lines(ask: Ask, stock: Stock, number: str) -> None:
     row = ROWS[int(number)]
-    stock, ours = answers[row.text, STOCK], answers[row.text, OURS]
-    assert "Traceback" not in ours.stderr + ours.out
+    expected = stock(row.text, lambda: compared(ask(row.text, STOCK)))
+    answer = ask(row.text, OURS)
+    ours = plain(compared(answer))
+    assert "Traceback" not in answer.stderr + answer.out
     if row.why:
-        differs = (stock.code, stock.said(), stock.stderr) != (ours.code, ours.said(), ours.stderr)
-        assert differs, f"{row.text}: is the same as in stock by now"
-        assert ours.code == row.code, row
+        assert ours != expected, f"{row.text}: is the same as in stock by now"
+        assert ours["code"] == row.code, row
         return
-    assert ours.code == stock.code, row
-    assert ours.usage() == stock.usage(), row
-    assert ours.said() == stock.said(), row
-    for line in stock.stderr.splitlines():
-        assert line in ours.stderr, row
+    stderr = expected.pop("stderr")
+    assert {name: ours[name] for name in expected} == expected, row
+    for line in stderr:
+        assert line in answer.stderr, row
 
 
 @pytest.mark.parametrize("flags", FLAGS)
-def test_line_headers_are_as_in_stock(answers: dict[tuple[str, str], Answer], flags: str) -> None:
-    stock, ours = (answers[f"{flags} {SHORT}", flavour].out for flavour in (STOCK, OURS))
-    for line in ("Parsing t.dag ...", 'argv[2] == "t.dag"', "** condor_dagman (CONDOR_DAGMAN)"):
-        befores = [re.search(f"^.*(?={re.escape(line)})", out, re.M) for out in (stock, ours)]
-        first, second = (re.sub(r"\d+", "0", before[0]) if before else "" for before in befores)
-        assert first == second
+def test_line_headers_are_as_in_stock(ask: Ask, stock: Stock, flags: str) -> None:
+    line = f"{flags} {SHORT}"
+    expected = stock(line, lambda: headers(ask(line, STOCK).out))
+    assert headers(ask(line, OURS).out) == expected
+    assert "" not in expected
+
+
+def headers(out: str) -> list[str]:
+    """What stands before some lines of `.dagman.out`."""
+    lines = ("Parsing t.dag ...", 'argv[2] == "t.dag"', "** condor_dagman (CONDOR_DAGMAN)")
+    befores = [re.search(f"^.*(?={re.escape(line)})", out, re.M) for line in lines]
+    return [re.sub(r"\d+", "0", before[0]) if before else "" for before in befores]
 
 
 def shape(line: str) -> str:
-    return re.sub(r"-?\d+", "0", line)
+    """A line without its numbers, and without the names of this machine."""
+    return re.sub(r"-?\d+", "0", re.sub(r"/\S+", "PATH", line))
 
 
-def lines_at(answers: dict[tuple[str, str], Answer], flavour: str, level: int) -> set[str]:
-    """Shapes of all lines that are said at a level."""
-    out = answers[f"-f -l . -Debug {level} -Dag log.dag -DryRun", flavour].out
-    return {shape(line[18:].rstrip()) for line in out.splitlines()}
+def lines_at(ask: Ask, flavour: str, level: int) -> list[str]:
+    """Shapes of all lines that are said at a level, but for the head, which names the machine."""
+    out = ask(f"-f -l . -Debug {level} -Dag log.dag -DryRun", flavour).out
+    lines = (shape(line[18:].rstrip()) for line in out.splitlines())
+    return sorted({line for line in lines if not line.startswith("** Running as")})
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_every_line_that_both_say_has_the_same_level(
-    answers: dict[tuple[str, str], Answer], level: int
-) -> None:
-    both = lines_at(answers, STOCK, 7) & lines_at(answers, OURS, 7)
+def test_every_line_that_both_say_has_the_same_level(ask: Ask, stock: Stock, level: int) -> None:
+    expected = {
+        each: set(stock(f"level {each}", lambda each=each: lines_at(ask, STOCK, each)))
+        for each in {level, 7}
+    }
+    both = expected[7] & set(lines_at(ask, OURS, 7))
     assert len(both) > 60
-    stock, ours = (lines_at(answers, flavour, level) & both for flavour in (STOCK, OURS))
-    assert ours == stock
+    assert set(lines_at(ask, OURS, level)) & both == expected[level] & both
 
 
-def test_a_dry_run_at_the_usual_level(answers: dict[tuple[str, str], Answer], place: Path) -> None:
+def test_a_dry_run_at_the_usual_level(ask: Ask, stock: Stock) -> None:
     line = "-f -l . -Debug 3 -Dag log.dag -DryRun"
-    stock, ours = answers[line, STOCK], answers[line, OURS]
-    assert ours.code == stock.code
-    start = "Processing node: "
-    processed = [sorted(s for s in a.said() if s.startswith(start)) for a in (stock, ours)]
-    assert processed[0] == processed[1] == [f"{start}{name}" for name in "AB"]
+    expected = stock(line, lambda: processed(ask(line, STOCK)))
+    assert plain(processed(ask(line, OURS))) == expected
+    assert expected[1] == [f"Processing node: {name}" for name in "AB"]
+
+
+def processed(answer: Answer) -> tuple[int, list[str]]:
+    """The exit code of a dry run, and the nodes that it processed."""
+    return answer.code, sorted(s for s in answer.said() if s.startswith("Processing node: "))

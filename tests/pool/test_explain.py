@@ -1,5 +1,8 @@
-"""condor_pydagman explain: one DAG that has failed in ten ways, under both programs, while it runs
-and when it was removed; and what keeps a DAG from going on."""
+"""condor_pydagman explain: one DAG that has failed in ten ways, while it runs and when it was
+removed; and what keeps a DAG from going on.
+
+While stock is recorded, stock's DAGs are explained too: the causes must be the same.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,9 @@ from typing import Any
 
 import pytest
 
+from tests.pool.left_files import keep_for_later, left_by_stock
 from tests.pool.scenes import Played, Scene, Stage
+from tests.pool.stock import Stock, plain
 
 pytestmark = pytest.mark.pool
 
@@ -102,30 +107,75 @@ def of(said: Any, cause: str, node: str) -> Any:
     return next(f for f in said["findings"] if f["cause"] == cause and node in f["nodes"])
 
 
+def causes(said: Any) -> list[Any]:
+    """What a DAG under either program is compared by: each cause with its weight and its nodes."""
+    found = [[one["cause"], one["weight"], sorted(one["nodes"])] for one in said["findings"]]
+    return [said["code"], *sorted(found)]
+
+
+def of_cause(said: Any, cause: str) -> Any:
+    return next(finding for finding in said["findings"] if finding["cause"] == cause)
+
+
+def check_live(said: Any) -> None:
+    """Each way is told with its reason."""
+    failed = of(said, "node.exit", "Exit")
+    assert "exit code 3 in the last of 2 attempts" in failed["sentence"]
+    assert failed["evidence"][-1]["lines"] == ["no dataset of Exit"]
+    assert "signal 9" in of(said, "node.signal", "Signal")["sentence"]
+    assert "via condor_rm" in of(said, "node.removed", "Removed")["sentence"]
+    assert "nonexistent" in of(said, "node.submit", "Refused")["sentence"]
+    assert "No such file" in of(said, "node.submit", "Missing")["sentence"]
+    assert "nonexistent" in of(said, "node.pre", "Pre")["evidence"][-1]["lines"][-1]
+    assert "(HoldReasonCode 13)" in of(said, "job.held", "Held")["sentence"]
+    assert "(HoldReasonCode 6)" in of(said, "job.held", "NoExe")["sentence"]
+    assert 'TARGET.Arch == "VAX"' in of(said, "job.no_match", "NoMatch")["sentence"]
+    inner = of(said, "node.subdag", "Inner")["inner"][0]
+    assert of(inner, "node.exit", "I")["evidence"][-1]["lines"] == ["no dataset of I"]
+
+
+def check_removed(said: Any) -> None:
+    assert said["code"] == 1
+    assert nodes_by_cause(said) == {**ENDED, "dagman.removed": []}
+    assert nodes_by_cause(said, "note")["node.stopped"] == ["Held", "NoExe", "NoMatch"]
+    assert said["findings"][0]["cause"] == "dagman.removed"
+    assert "condor_submit_dag t.dag" in of_cause(said, "dag.rescue")["advice"][0]
+
+
 @STAGE.by_both
-def ten_ways_to_fail(s: Scene) -> tuple[Any, Any]:
+def ten_ways_to_fail(s: Scene) -> list[Any]:
     s.submit(TEN_WAYS)
     s.started("Removed 0")
     s.run("condor_rm", str(s.job("Removed")))
     s.says(r"^.{17} +1 +0 +3 +0 +0 +0 +8 +1 *\n.* 2 job proc\(s\) currently held")
     live = explain(s, "t.dag")
+    assert live["code"] == 1
+    assert nodes_by_cause(live) == {**ENDED, **LIVE}
+    check_live(live)
     s.remove()
     s.gone()
-    return live, explain(s, "t.dag")
+    removed = explain(s, "t.dag")
+    check_removed(removed)
+    keep_for_later(s, "ten_ways_to_fail")
+    return [causes(live), causes(removed)]
 
 
 @STAGE.by_both
-def an_exit_code_that_ends_the_dag(s: Scene) -> Any:
+def an_exit_code_that_ends_the_dag(s: Scene) -> list[Any]:
     s.submit('JOB A job.sub\nVARS A code="4"\nABORT-DAG-ON A 4 RETURN 1\nJOB B told.sub\n')
     assert s.ends() == 1
     s.gone()
-    return explain(s, "t.dag")
+    said = explain(s, "t.dag")
+    assert nodes_by_cause(said) == {"dag.aborted": [], "node.exit": ["A"]}
+    assert nodes_by_cause(said, "note") == {"node.stopped": ["B"], "dag.rescue": []}
+    keep_for_later(s, "an_exit_code_that_ends_the_dag")
+    return causes(said)
 
 
 @STAGE.scene
 def what_keeps_a_dag_from_going_on(s: Scene) -> None:
     s.submit("JOB A told.sub\nJOB B told.sub\nJOB C job.sub\nPARENT B CHILD C\n", "-maxjobs", "1")
-    s.started("A 0")
+    s.applied("EXECUTE", "A")
     said = explain(s, "t.dag")
     assert (said["code"], nodes_by_cause(said, "waiting")) == (0, {"throttle.full": ["B"]})
     full = of(said, "throttle.full", "B")
@@ -148,47 +198,12 @@ def what_keeps_a_dag_from_going_on(s: Scene) -> None:
     assert (said["code"], said["findings"]) == (0, [])
 
 
-def of_cause(said: Any, cause: str) -> Any:
-    return next(finding for finding in said["findings"] if finding["cause"] == cause)
-
-
 @pytest.mark.parametrize("name", STAGE.scenes)
 def test_what_keeps_a_dag(played: Played, name: str) -> None:
     played.check(name)
 
 
-@pytest.mark.parametrize("name", ["ten_ways_to_fail"])
-def test_ten_ways_to_fail(played: Played, name: str) -> None:
-    for live, removed in played.both(name):
-        assert nodes_by_cause(live) == {**ENDED, **LIVE}
-        check_live(live)
-        assert (live["code"], removed["code"]) == (1, 1)
-        assert nodes_by_cause(removed) == {**ENDED, "dagman.removed": []}
-        stopped = nodes_by_cause(removed, "note")["node.stopped"]
-        assert stopped == ["Held", "NoExe", "NoMatch"]
-        assert removed["findings"][0]["cause"] == "dagman.removed"
-        assert "condor_submit_dag t.dag" in of_cause(removed, "dag.rescue")["advice"][0]
-
-
-def check_live(said: Any) -> None:
-    """Each way is told with its reason."""
-    failed = of(said, "node.exit", "Exit")
-    assert "exit code 3 in the last of 2 attempts" in failed["sentence"]
-    assert failed["evidence"][-1]["lines"] == ["no dataset of Exit"]
-    assert "signal 9" in of(said, "node.signal", "Signal")["sentence"]
-    assert "via condor_rm" in of(said, "node.removed", "Removed")["sentence"]
-    assert "nonexistent" in of(said, "node.submit", "Refused")["sentence"]
-    assert "No such file" in of(said, "node.submit", "Missing")["sentence"]
-    assert "nonexistent" in of(said, "node.pre", "Pre")["evidence"][-1]["lines"][-1]
-    assert "(HoldReasonCode 13)" in of(said, "job.held", "Held")["sentence"]
-    assert "(HoldReasonCode 6)" in of(said, "job.held", "NoExe")["sentence"]
-    assert 'TARGET.Arch == "VAX"' in of(said, "job.no_match", "NoMatch")["sentence"]
-    inner = of(said, "node.subdag", "Inner")["inner"][0]
-    assert of(inner, "node.exit", "I")["evidence"][-1]["lines"] == ["no dataset of I"]
-
-
-@pytest.mark.parametrize("name", ["an_exit_code_that_ends_the_dag"])
-def test_an_exit_code_that_ends_the_dag(played: Played, name: str) -> None:
-    for said in played.both(name):
-        assert nodes_by_cause(said) == {"dag.aborted": [], "node.exit": ["A"]}
-        assert nodes_by_cause(said, "note") == {"node.stopped": ["B"], "dag.rescue": []}
+@pytest.mark.parametrize("name", STAGE.pairs)
+def test_the_causes_are_those_of_a_dag_under_stock(played: Played, stock: Stock, name: str) -> None:
+    assert plain(played.check(name)) == played.stock(name, stock)
+    left_by_stock(name, stock)

@@ -1,16 +1,23 @@
-"""The package as pip installs it, on the real pool; beside the stock DAGMan, and in its place."""
+"""The package as pip installs it, on the real pool; and DAGs with which the other DAGMan goes on:
+ours with those of stock, stock with ours.
+
+Stock is recorded: what it leaves behind, from which ours goes on here; and what ours left behind
+when stock went on from that, which must be what ours leaves behind today.
+"""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Callable
+from typing import Any, Callable
 
 import pytest
 
 from tests.installation import Installation
 from tests.pool import dags
-from tests.pool.access_point import AccessPoint, new_directory
+from tests.pool.access_point import OURS, STOCK, AccessPoint, new_directory
+from tests.pool.scenes import Scene
+from tests.pool.stock import Stock, plain
 
 pytestmark = pytest.mark.pool
 
@@ -63,13 +70,6 @@ def installed(access_point: AccessPoint, installation: Installation) -> Callable
     return run
 
 
-def cluster(output: str) -> int:
-    """The number of the job that condor_submit_dag says it has submitted."""
-    found = re.search(r"submitted to cluster (\d+)\.", output)
-    assert found, output
-    return int(found.group(1))
-
-
 def running(access_point: AccessPoint, work: Path, node: str) -> None:
     """Wait until the node's job has started, and DAGMan has seen that."""
     dag = work / "t.dag"
@@ -118,69 +118,169 @@ def test_from_dag_takes_the_first_condor_dagman_of_path(
     assert re.search(rf"^executable\s*= {installation.links}/condor_dagman$", text, re.M)
 
 
-def leave(access_point: AccessPoint, work: Path, job: int) -> None:
-    """Hold the DAGMan job, and wait until DAGMan has gone."""
-    access_point.run("condor_hold", str(job))
-    out = work / "t.dag.dagman.out"
-    access_point.wait_for(lambda: "EXITING WITH STATUS 3" in out.read_text(), say="it to leave")
+# Times, places, and the numbers of jobs and of this machine, in a log or a rescue file.
+STAMP = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?")
+HOST = re.compile(r"<\d+\.\d+\.\d+\.\d+:[^>]*>")
+DATE = re.compile(r"\d+/\d+/\d+ \d\d:\d\d:\d\d( \w+)?|\d{4}-\d\d-\d\d.\d\d:\d\d:\d\d\S*")
+FIRST_ID = 900001  # of the jobs in a log that was recorded; the pool has no such jobs
+END = """\
+005 (%s.000.000) 2026-01-01 00:00:00 Job terminated.
+\t(1) Normal termination (return value 0)
+\t\tUsr 0 00:00:00, Sys 0 00:00:00  -  Run Remote Usage
+\t\tUsr 0 00:00:00, Sys 0 00:00:00  -  Run Local Usage
+\t\tUsr 0 00:00:00, Sys 0 00:00:00  -  Total Remote Usage
+\t\tUsr 0 00:00:00, Sys 0 00:00:00  -  Total Local Usage
+...
+"""
 
 
-def test_a_released_dag_runs_under_the_installed_version(
-    access_point: AccessPoint, work: Path
+def recordable(log: str) -> list[str]:
+    """The events of a nodes log of CHAIN and REFUSED, node by node, each job with a number of its
+    own; without how large a job is, which is not always told."""
+    nodes: dict[str, str] = {}
+    found: dict[str, list[str]] = {node: [] for node in ("", "X", "A", "B", "C")}
+    for event in filter(None, log.split("\n...\n")):
+        cluster, _, rest = event[5:].partition(".")
+        named = re.search(r'(?:Node = "|DAGNodeName = "|DAG Node: )(\w+)', event)
+        if named:
+            nodes[cluster] = named[1]
+        node = nodes.get(cluster, "")
+        number = FIRST_ID + list(found).index(node) if int(cluster) > 0 else cluster
+        text = HOST.sub("<127.0.0.1:1>", STAMP.sub("2026-01-01 00:00:00", rest))
+        text = re.sub(r"t\.dag\+\d+", "t.dag+N", re.sub(r"\d\d:\d\d:\d\d", "00:00:00", text))
+        if not event.startswith("006 "):
+            found[node].append(f"{event[:5]}{number}.{text}\n...\n")
+    return [event for events in found.values() for event in events]
+
+
+def begun(s: Scene) -> dict[str, Any]:
+    """Run CHAIN until B runs, and hold DAGMan; what it leaves behind."""
+    s.submit(CHAIN + REFUSED + FILES)
+    running(s.access_point, s.work, "B")
+    s.hold()
+    lock = re.sub(r"\d+", "N", s.text("t.dag.lock"))
+    return {"log": recordable(s.text("t.dag.nodes.log")), "lock": lock}
+
+
+def goes_on(s: Scene, program: str) -> dict[str, Any]:
+    """Release a DAG that was held, under another DAGMan; what ran, and what it left before."""
+    left = begun(s)
+    s.run("condor_qedit", str(s.cluster), "Cmd", f'"{program}"')
+    s.run("condor_release", str(s.cluster))
+    s.touch("go")
+    assert s.ends() == 0
+    assert "Running in RECOVERY mode" in s.out()
+    assert s.access_point.history(s.cluster)["Cmd"] == program
+    return {**left, "starts": dags.starts(s.work), "scripts": dags.scripts(s.work)}
+
+
+def test_ours_goes_on_with_a_dag_of_stock(
+    access_point: AccessPoint, work: Path, stock: Stock
 ) -> None:
-    """Under the other DAGMan, which recovers it, either way; and under one that was gone for a
-    while, as if it had been uninstalled.  Nothing runs twice."""
-    places = {name: work / name for name in ("to-stock", "to-ours", "gone")}
-    for place in places.values():
-        new_directory(place)
-        dags.write(place, CHAIN + REFUSED + FILES)
+    """Released under ours; nothing runs twice.  B has ended meanwhile."""
+    ours = access_point.our_dagman
+    left = stock(
+        "from stock to ours",
+        lambda: goes_on(scene(access_point, work / "live", STOCK), ours),
+    )
+    assert (left["starts"], left["scripts"]) == (ONCE, sorted([*SCRIPTS, "post X"]))
+    s = scene(access_point, work / OURS)
+    s.write(CHAIN + REFUSED + FILES)
+    log = "".join("".join(event) for event in left["log"])
+    (number,) = set(re.findall(r'\((\d+)\.\d+\.\d+\) [^(]*DAGNodeName = "B"', log))
+    (s.work / "t.dag.nodes.log").write_text(log + END % number)
+    (s.work / "t.dag.nodes.log").chmod(0o666)
+    (s.work / "t.dag.lock").write_text("".join(left["lock"]).replace("N", "1"))
+    s.submit_again()
+    assert s.ends() == 0
+    assert "Running in RECOVERY mode" in s.out()
+    assert (dags.starts(s.work), dags.scripts(s.work)) == ({"C 0": 1}, ["pre C"])
+
+
+def scene(access_point: AccessPoint, work: Path, flavour: str = OURS) -> Scene:
+    """A scene in a new directory."""
+    return Scene(access_point, new_directory(work), flavour=flavour)
+
+
+def test_a_dagman_that_was_gone_for_a_while_goes_on_and_stock_could(
+    access_point: AccessPoint, work: Path, stock: Stock
+) -> None:
+    """As if it had been uninstalled while its DAG was on hold.  Nothing runs twice."""
+    went = stock(
+        "from ours to stock",
+        lambda: goes_on(scene(access_point, work / "live"), access_point.stock_dagman),
+    )
+    assert (went["starts"], went["scripts"]) == (ONCE, sorted([*SCRIPTS, "post X"]))
     link = work / "condor_dagman"
     link.symlink_to(access_point.our_dagman)
-    jobs = {
-        "to-stock": access_point.submit(places["to-stock"], "t.dag"),
-        "to-ours": access_point.submit(places["to-ours"], "t.dag", stock=True),
-        "gone": access_point.submit(places["gone"], "-dagman", str(link), "t.dag"),
-    }
-    for name, place in places.items():
-        running(access_point, place, "B")
-        leave(access_point, place, jobs[name])
+    s = scene(access_point, work / OURS)
+    s.submit(CHAIN + REFUSED + FILES, "-dagman", str(link))
+    running(access_point, s.work, "B")
+    s.hold()
+    assert plain(recordable(s.text("t.dag.nodes.log"))) == went["log"]
     link.unlink()
-    others = {"to-stock": access_point.stock_dagman, "to-ours": access_point.our_dagman}
-    for name, program in others.items():
-        access_point.run("condor_qedit", str(jobs[name]), "Cmd", f'"{program}"')
-    for name, place in places.items():
-        access_point.run("condor_release", str(jobs[name]))
-        (place / "go").write_text("")
-    held = f'ClusterId == {jobs["gone"]} && regexp("missing or not executable", HoldReason)'
-    access_point.wait_for(lambda: access_point.queue(held), say="the job to be on hold")
-    access_point.wait_for(lambda: dags.runs(places["gone"])["B 0"], say="B to go on alone")
+    s.run("condor_release", str(s.cluster))
+    s.touch("go")
+    held = f'ClusterId == {s.cluster} && regexp("missing or not executable", HoldReason)'
+    s.until(lambda: access_point.queue(held), "the job to be on hold")
+    s.until(lambda: dags.runs(s.work)["B 0"], "B to go on alone")
     link.symlink_to(access_point.our_dagman)
-    access_point.run("condor_release", str(jobs["gone"]))
-    for name, place in places.items():
-        assert access_point.wait(place / "t.dag").code == 0
-        assert dags.starts(place) == ONCE, name
-        assert dags.scripts(place) == sorted([*SCRIPTS, "post X"]), name
-        assert "Running in RECOVERY mode" in (place / "t.dag.dagman.out").read_text()
-        assert access_point.history(jobs[name])["Cmd"] == others.get(name, str(link))
+    s.run("condor_release", str(s.cluster))
+    assert s.ends() == 0
+    assert dags.starts(s.work) == ONCE
+    assert dags.scripts(s.work) == sorted([*SCRIPTS, "post X"])
+    assert "Running in RECOVERY mode" in s.out()
+    assert access_point.history(s.cluster)["Cmd"] == str(link)
 
 
-def test_a_rescue_file_of_one_is_gone_on_from_by_the_other(
-    access_point: AccessPoint, work: Path
+PAIR = "JOB A job.sub\nJOB B wait.sub\nPARENT A CHILD B\n" + FILES
+
+
+def fails(s: Scene) -> list[str]:
+    """Run a DAG whose B fails; its rescue file."""
+    s.write(PAIR)
+    (s.work / "wait.sh").write_text("#!/bin/sh\nexit 1\n")
+    s.submit_again()
+    assert s.ends() == 1
+    return DATE.sub("DATE", s.text("t.dag.rescue001")).split("\n")
+
+
+def succeeds(s: Scene) -> dict[str, int]:
+    """Run the DAG once more, with a B that succeeds, from its rescue file; what ran."""
+    (s.work / "wait.sh").write_text("#!/bin/sh\necho B 0 end now >> ledger\n")
+    s.submit_again()
+    assert s.ends() == 0
+    assert s.out().count("USING RESCUE DAG t.dag.rescue001") == 1
+    return dags.runs(s.work)
+
+
+def one_after_the_other(s: Scene, second: str) -> dict[str, Any]:
+    """The rescue file of one program, and what ran in all when the other went on from it."""
+    rescue = fails(s)
+    s.flavour = second
+    return {"rescue": rescue, "runs": succeeds(s)}
+
+
+def test_ours_goes_on_from_a_rescue_file_of_stock(
+    access_point: AccessPoint, work: Path, stock: Stock
 ) -> None:
-    places = {"stock": work / "stock", "ours": work / "ours"}
-    for first, place in places.items():
-        new_directory(place)
-        dags.write(place, "JOB A job.sub\nJOB B wait.sub\nPARENT A CHILD B\n" + FILES)
-        (place / "wait.sh").write_text("#!/bin/sh\nexit 1\n")
-        access_point.submit(place, "t.dag", stock=first == "stock")
-    for place in places.values():
-        assert access_point.wait(place / "t.dag").code == 1
-        (place / "wait.sh").write_text("#!/bin/sh\necho B 0 end now >> ledger\n")
-        (place / "t.dag.dagman.log").unlink()
-    for first, place in places.items():
-        access_point.submit(place, "t.dag", stock=first == "ours")
-    for place in places.values():
-        assert access_point.wait(place / "t.dag").code == 0
-        assert dags.runs(place) == {"A 0": 1, "B 0": 1}
-        out = (place / "t.dag.dagman.out").read_text()
-        assert out.count("USING RESCUE DAG t.dag.rescue001") == 1
+    recorded = stock(
+        "a rescue file of stock",
+        lambda: one_after_the_other(scene(access_point, work / "live", STOCK), OURS),
+    )
+    assert recorded["runs"] == {"A 0": 1, "B 0": 1}
+    s = scene(access_point, work / OURS)
+    s.write(PAIR)
+    (s.work / "t.dag.rescue001").write_text("\n".join(recorded["rescue"]))
+    assert succeeds(s) == {"B 0": 1}
+
+
+def test_a_rescue_file_is_one_that_stock_went_on_from(
+    access_point: AccessPoint, work: Path, stock: Stock
+) -> None:
+    recorded = stock(
+        "a rescue file of ours",
+        lambda: one_after_the_other(scene(access_point, work / "live"), STOCK),
+    )
+    assert recorded["runs"] == {"A 0": 1, "B 0": 1}
+    assert plain(fails(scene(access_point, work / OURS))) == recorded["rescue"]

@@ -1,16 +1,18 @@
-"""Configuration knobs under stock condor_dagman and ours: what is accepted, what is in force, and
-what the knobs do that no other test of the pool looks at.
+"""Configuration knobs, beside stock condor_dagman: what is accepted, what is in force, and what the
+knobs do that no other test of the pool looks at.
 
 Whether a value is taken shows with -Dot, which reads everything, runs nothing and needs no job.
 """
 
 from __future__ import annotations
 
+import functools
+import itertools
+import json
 import re
 import subprocess
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +21,10 @@ import pytest
 from condor_pydagman.config import Kind, Knob, knobs
 from tests.pool import dags
 from tests.pool.access_point import OURS, STOCK, AccessPoint, new_directory
+from tests.pool.scenes import Played, Scene, Stage
+from tests.pool.stock import Stock, plain
 
 pytestmark = pytest.mark.pool
-FLAVOURS = (STOCK, OURS)
 
 
 @dataclass
@@ -30,17 +33,15 @@ class Look:
 
     code: int
     out: str
-    printed: str
 
     @property
     def settings(self) -> list[str]:
-        """The echo of the knobs, in its order."""
-        return [line for line in self.lines if " setting: " in line]
+        """The echo of the knobs, in its order, without knobs of our own."""
+        return [line for line in self.of(" setting: ") if not line.startswith("PYDAGMAN_")]
 
-    @property
-    def stock_settings(self) -> list[str]:
-        """The same without knobs of our own."""
-        return [line for line in self.settings if not line.startswith("PYDAGMAN_")]
+    def of(self, pattern: str) -> list[str]:
+        """The lines with a pattern."""
+        return [line for line in self.lines if re.search(pattern, line)]
 
     @property
     def lines(self) -> list[str]:
@@ -66,6 +67,7 @@ def look(
         *(dagman, *words),
         cwd=directory,
         check=False,
+        loaded=not stock,
         environment={
             "CONDOR_ID": "",
             "_CONDOR_DAGMAN_LOG": str(directory / "t.out"),
@@ -75,7 +77,9 @@ def look(
     )
     out = directory / "t.out"
     said = out.read_text() if out.exists() else ""
-    return Look(done.returncode, said, done.stdout + done.stderr)
+    for place, name in ((directory, "HERE"), (Path(access_point.stock_dagman).parent, "BIN")):
+        said = said.replace(str(place), name)
+    return Look(done.returncode, said)
 
 
 def _another(knob: Knob) -> str:
@@ -93,26 +97,33 @@ def _another(knob: Knob) -> str:
     return "7" if knob.kind is Kind.INTEGER else "/some/where"
 
 
-@pytest.fixture(scope="module")
-def echoes(access_point: AccessPoint, place: Path) -> dict[str, Look]:
-    """All knobs that are echoed, set to something else, under both programs."""
+Read = Callable[..., Look]
+
+
+@pytest.fixture
+def read(access_point: AccessPoint, work: Path) -> Read:
+    """Lets one of the programs read a CONFIG file: `read(text, flavour, environment)`."""
+    numbers = itertools.count()
+
+    def look_at(text: str, flavour: str, environment: dict[str, str] | None = None) -> Look:
+        return look(access_point, work / str(next(numbers)), text, flavour, environment)
+
+    return look_at
+
+
+def test_every_knob_is_in_force_and_echoed_as_by_stock(read: Read, stock: Stock) -> None:
+    """All that are echoed, set to something else."""
     text = "".join(f"{knob.name} = {_another(knob)}\n" for knob in knobs() if knob.label)
-    return {f: look(access_point, place / "echoes" / f, text, f) for f in FLAVOURS}
 
+    def told(it: Look) -> tuple[int, list[str], list[str]]:
+        return it.code, it.settings, it.of("Default node log")
 
-def test_every_knob_is_in_force_and_echoed_as_by_stock(echoes: dict[str, Look]) -> None:
-    assert echoes[OURS].stock_settings == echoes[STOCK].settings
-    assert len(echoes[OURS].settings) == len([knob for knob in knobs() if knob.label])
-    assert (echoes[OURS].code, echoes[STOCK].code) == (0, 0)
-
-
-def test_the_nodes_log_is_where_stock_puts_it(echoes: dict[str, Look]) -> None:
-    found = {
-        flavour: [line.replace(flavour, "X") for line in it.lines if "Default node log" in line]
-        for flavour, it in echoes.items()
-    }
-    assert found[OURS] == found[STOCK]
-    assert "t.dag.-1.other" in found[OURS][0]
+    ours = read(text, OURS)
+    expected = stock("every knob", lambda: told(read(text, STOCK)))
+    assert plain(told(ours)) == expected
+    assert expected[0] == 0
+    assert "t.dag.-1.other" in expected[2][0]
+    assert len(ours.of(" setting: ")) == len([knob for knob in knobs() if knob.label])
 
 
 # What stock takes, though it may look odd, all in one CONFIG file.
@@ -149,16 +160,18 @@ DAGMAN_ALLOW_EVENTS = -5
 """
 
 
-def test_what_is_accepted(access_point: AccessPoint, work: Path) -> None:
-    stock, ours = (look(access_point, work / flavour, ACCEPTED, flavour) for flavour in FLAVOURS)
-    assert (stock.code, ours.code) == (0, 0), ours.out
-    assert ours.stock_settings == stock.settings
+def test_what_is_accepted(read: Read, stock: Stock) -> None:
+    def told(it: Look) -> tuple[int, list[str]]:
+        return it.code, it.settings
+
+    ours = read(ACCEPTED, OURS)
+    assert ours.code == 0, ours.out
+    assert plain(told(ours)) == stock("accepted", lambda: told(read(ACCEPTED, STOCK)))
 
 
-def test_limits_that_stock_does_not_enforce(access_point: AccessPoint, work: Path) -> None:
+def test_limits_that_stock_does_not_enforce(read: Read, stock: Stock) -> None:
     text = "DAGMAN_USE_STRICT = -5\nDAGMAN_VERBOSITY = 9\nDAGMAN_MAX_JOB_HOLDS = -5\n"
-    for flavour in FLAVOURS:
-        assert look(access_point, work / flavour, text, flavour).code == 0
+    assert read(text, OURS).code == stock("not enforced", lambda: read(text, STOCK).code) == 0
 
 
 # Lines that stock refuses.
@@ -177,46 +190,37 @@ REFUSED = (
 )
 
 
-@pytest.fixture(scope="module")
-def verdicts(access_point: AccessPoint, place: Path) -> dict[tuple[str, str], Look]:
-    """All lines under both programs."""
-    asked = [(line, flavour) for line in REFUSED for flavour in FLAVOURS]
-    directories = [place / "verdicts" / str(number) / f for number, (_, f) in enumerate(asked)]
-    with ThreadPoolExecutor(2) as pool:
-        found = pool.map(
-            lambda it: look(access_point, it[1], it[0][0] + "\n", it[0][1]),
-            zip(asked, directories),
-        )
-        return dict(zip(asked, found))
-
-
-@pytest.mark.parametrize("line", REFUSED)
-def test_what_is_refused(verdicts: dict[tuple[str, str], Look], line: str) -> None:
-    stock, ours = verdicts[line, STOCK], verdicts[line, OURS]
-    assert stock.code != 0
+@pytest.mark.parametrize("line", REFUSED, ids=range(len(REFUSED)))
+def test_what_is_refused(read: Read, stock: Stock, line: str) -> None:
+    assert stock(line, lambda: read(f"{line}\n", STOCK).code) != 0
+    ours = read(f"{line}\n", OURS)
     assert ours.code == 1  # 4, which stock often gives, brings the job back for ever
     assert "EXITING WITH STATUS 1" in ours.out
     assert ("line 1" in ours.out) or line.split()[-1] in ours.out
 
 
-def test_the_administrators_limits(access_point: AccessPoint, work: Path) -> None:
+LIMITS = {
+    "_CONDOR_DAGMAN_MAX_JOBS_IDLE": "50",
+    "_CONDOR_DAGMAN_USER_LOG_SCAN_INTERVAL": "4",
+    "_CONDOR_DAGMAN_MAX_HOLD_SCRIPTS": "6",
+}
+FREE = {**LIMITS, "_CONDOR_DAGMAN_DISABLE_ADMIN_THROTTLE_LIMITING": "True"}
+
+
+@pytest.mark.parametrize("environment", [LIMITS, FREE], ids=["in force", "disabled"])
+def test_the_administrators_limits(
+    read: Read, stock: Stock, request: pytest.FixtureRequest, environment: dict[str, str]
+) -> None:
     """The environment counts as the administrator's: a CONFIG file can't go beyond it."""
     text = "DAGMAN_MAX_JOBS_IDLE = 90\nDAGMAN_MAX_PRE_SCRIPTS = 2\nDAGMAN_MAX_HOLD_SCRIPTS = 0\n"
     text += "DAGMAN_USER_LOG_SCAN_INTERVAL = 1\nDAGMAN_MAX_JOBS_SUBMITTED = 3\n"
     text += "DAGMAN_MAX_SUBMITS_PER_INTERVAL = 8\n"
-    limits = {
-        "_CONDOR_DAGMAN_MAX_JOBS_IDLE": "50",
-        "_CONDOR_DAGMAN_USER_LOG_SCAN_INTERVAL": "4",
-        "_CONDOR_DAGMAN_MAX_HOLD_SCRIPTS": "6",
-    }
-    free = {**limits, "_CONDOR_DAGMAN_DISABLE_ADMIN_THROTTLE_LIMITING": "True"}
-    for number, environment in enumerate((limits, free)):
-        found = []
-        for flavour in FLAVOURS:
-            it = look(access_point, work / f"{flavour}{number}", text, flavour, environment)
-            wanted = re.compile(r"\tMaximum|SCAN_INTERVAL setting|administrator limit|limits enab")
-            found.append([line for line in it.lines if wanted.search(line)])
-        assert sorted(found[0]) == sorted(found[1])
+
+    def told(flavour: str) -> list[str]:
+        it = read(text, flavour, environment)
+        return sorted(it.of(r"\tMaximum|SCAN_INTERVAL setting|administrator limit|limits enab"))
+
+    assert told(OURS) == stock(request.node.name, lambda: told(STOCK))
 
 
 @dataclass
@@ -317,81 +321,52 @@ EFFECTS = {
 }
 
 
-@dataclass
-class Ran:
-    """An effect's DAG under one of the programs."""
-
-    directory: Path
-    code: int = 0
-    ads: dict[str, dict[str, Any]] = field(default_factory=dict)
-
-    @property
-    def out(self) -> str:
-        return (self.directory / "t.dag.dagman.out").read_text()
-
-
-@pytest.fixture(scope="module")
-def ran(access_point: AccessPoint, place: Path) -> dict[tuple[str, str], Ran]:
-    """All DAGs under both programs, at the same time."""
-    runs = {(n, f): Ran(place / "effects" / f / n) for n in EFFECTS for f in FLAVOURS}
-    clusters = {}
-    for (name, flavour), run in runs.items():
-        new_directory(run.directory)
-        head, mark, rest = EFFECTS[name].dag.partition("#== ")
-        dags.write(run.directory, f"CONFIG c\n{head}{mark}{rest}")
-        (run.directory / "c").write_text(EFFECTS[name].config)
-        stock = flavour == STOCK
-        dagman = access_point.stock_dagman if stock else access_point.our_dagman
-        unchecked = () if stock else ("-no_check_dag",)
-        words = ("-dagman", dagman, *unchecked, *EFFECTS[name].options, "t.dag")
-        clusters[name, flavour] = access_point.submit(run.directory, *words, stock=stock)
-    for (name, flavour), run in runs.items():
-        run.code = access_point.wait(run.directory / "t.dag").code
-        if EFFECTS[name].attributes:
-            run.ads = dict(_node_ads(access_point, clusters[name, flavour]))
-    return runs
+def play(s: Scene, name: str) -> dict[str, Any]:
+    """Run the DAG of an effect; what came of it."""
+    effect = EFFECTS[name]
+    s.write(f"CONFIG c\n{effect.dag}")
+    (s.work / "c").write_text(effect.config)
+    s.submit_again(*(("-no_check_dag",) if s.flavour == OURS else ()), *effect.options)
+    code, user = s.ends(), s.access_point.user
+    return {
+        "code": code,
+        "runs": dags.runs(s.work),
+        "scripts": dags.scripts(s.work),
+        "ads": _attributes_of_jobs(s, effect) if effect.attributes else {},
+        "files": sorted(name for name in effect.files if (s.work / name).exists()),
+        "logs": sorted(path.name.replace(user, "USER") for path in s.work.glob("*.events")),
+        "graph_metrics": '"graph_height"' in s.text("t.dag.metrics"),
+        "said": sorted(set(re.findall(effect.say, s.out()))) if effect.say else [],
+    }
 
 
-def _node_ads(access_point: AccessPoint, dagman: int) -> Iterator[tuple[str, dict[str, Any]]]:
-    access_point.wait_for(lambda: access_point.gone(dagman), say=f"the end of {dagman}")
-    words = ("-constraint", f"DAGManJobId == {dagman}", "-json")
-    for ad in access_point._ads("condor_history", *words):
-        yield str(ad["DAGNodeName"]), ad
+def _attributes_of_jobs(s: Scene, effect: Effect) -> dict[str, dict[str, Any]]:
+    """The attributes that an effect is seen in, by node, once all jobs are in the history."""
+    s.gone()
+    words = ("condor_history", "-constraint", f"DAGManJobId == {s.cluster}", "-json")
+    jobs = sum(dags.runs(s.work).values())
+
+    def look() -> list[dict[str, Any]]:
+        found = json.loads(s.run(*words) or "[]")
+        return found if len(found) == jobs else []
+
+    ads = s.until(look, "all jobs in the history", after_end=True)
+    return {ad["DAGNodeName"]: {name: ad.get(name) for name in effect.attributes} for ad in ads}
+
+
+STAGE = Stage()
+STAGE.pairs.update({name: functools.partial(play, name=name) for name in EFFECTS})
 
 
 @pytest.mark.parametrize("name", EFFECTS)
-def test_the_knobs_have_their_effects_under_both(
-    ran: dict[tuple[str, str], Ran], name: str
-) -> None:
-    effect, stock, ours = EFFECTS[name], ran[name, STOCK], ran[name, OURS]
-    assert ours.code == stock.code, ours.out
-    assert dags.runs(ours.directory) == dags.runs(stock.directory)
-    assert dags.scripts(ours.directory) == dags.scripts(stock.directory)
-    assert ours.ads.keys() == stock.ads.keys()
-    for node, ad in stock.ads.items():
-        for attribute in effect.attributes:
-            found, wanted = ours.ads[node].get(attribute), ad.get(attribute)
-            assert found == wanted, f"{attribute} of {node}"
+def test_the_knobs_have_their_effects_under_both(played: Played, stock: Stock, name: str) -> None:
+    effect, ours, expected = EFFECTS[name], plain(played.check(name)), played.stock(name, stock)
+    assert ours == expected
+    assert bool(ours["said"]) == bool(effect.say)
+    assert ours["logs"] == (["t.dag.USER.events"] if name == "log" else [])
+    assert ours["graph_metrics"] == (name == "graph")
     for attribute in set(effect.attributes) - {"UserLog"}:  # the knob takes this one away
-        assert any(attribute in ad for ad in stock.ads.values()), attribute
-    for file in effect.files:
-        assert (ours.directory / file).exists() == (stock.directory / file).exists(), file
-    if effect.say:
-        pattern = re.compile(effect.say)
-        said = [set(pattern.findall(it.out)) for it in (stock, ours)]
-        assert said[0] == said[1]
-        assert said[0]
-
-
-def test_metrics_of_the_graph(ran: dict[tuple[str, str], Ran]) -> None:
-    for flavour in FLAVOURS:
-        assert '"graph_height"' in (ran["graph", flavour].directory / "t.dag.metrics").read_text()
-
-
-def test_the_nodes_log_by_its_owner(ran: dict[tuple[str, str], Ran]) -> None:
-    names = {flavour: list(ran["log", flavour].directory.glob("*.events")) for flavour in FLAVOURS}
-    assert [p.name for p in names[OURS]] == [p.name for p in names[STOCK]]
-    assert len(names[OURS]) == 1
+        assert any(ad[attribute] is not None for ad in ours["ads"].values()), attribute
 
 
 def test_knobs_command(access_point: AccessPoint, work: Path) -> None:

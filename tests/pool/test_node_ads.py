@@ -1,4 +1,4 @@
-"""Ads of node jobs, whole: the same under stock condor_dagman and ours.
+"""Ads of node jobs, whole: the same as under stock condor_dagman.
 
 No job can run: all are submitted on hold, or match no machine (held jobs of a late-materialized
 cluster run), so that they stay in the queue to be looked at.
@@ -6,6 +6,7 @@ cluster run), so that they stay in the queue to be looked at.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 
 from tests.pool import dags
 from tests.pool.access_point import OURS, STOCK, AccessPoint, new_directory
+from tests.pool.stock import Stock, plain
 
 pytestmark = pytest.mark.pool
 
@@ -89,63 +91,81 @@ CHANGING_IN_SUB_DAGS = re.compile(
 DAG_ID = {"DAGManJobId", "JobBatchId", "JobBatchName"}
 
 
+Ads = dict[str, dict[str, dict[str, Any]]]  # by node, by proc
+
+
 @pytest.fixture(scope="module")
-def ads(access_point: AccessPoint, place: Path) -> Iterator[dict[str, dict[str, dict[str, Any]]]]:
-    """Ads by program, then by node and proc; one DAG after the other has been submitted."""
-    clusters, found = {}, {}
-    for flavour in (STOCK, OURS):
-        work = place / "ads" / flavour
-        for path in (work, work / "sub"):
-            dags.write(new_directory(path), DAG)
-        words = ["-append", "priority = 3", "-batch-name", "our batch"]
-        stock = flavour == STOCK
-        words += ["-dagman", access_point.stock_dagman if stock else access_point.our_dagman]
-        clusters[flavour] = access_point.submit(work, *words, "t.dag", stock=stock)
-    for flavour, cluster in clusters.items():
-        found[flavour] = _standing(access_point, cluster, place / "ads" / flavour)
-    yield found
-    for cluster in clusters.values():
+def ads(access_point: AccessPoint, place: Path) -> Iterator[Ads]:
+    """The ads under ours."""
+    with _ads_under(access_point, place / "ads" / OURS, OURS) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def stock_ads(stock: Stock, access_point: AccessPoint, place: Path) -> Ads:
+    """The ads under stock, by the recording."""
+
+    def produce() -> Ads:
+        with _ads_under(access_point, place / "ads" / STOCK, STOCK) as found:
+            return found
+
+    expected: Ads = stock("ads", produce)
+    return expected
+
+
+@contextlib.contextmanager
+def _ads_under(access_point: AccessPoint, work: Path, flavour: str) -> Iterator[Ads]:
+    """The ads of all node jobs, which stay in the queue as long as this lasts."""
+    for path in (work, work / "sub"):
+        dags.write(new_directory(path), DAG)
+    stock = flavour == STOCK
+    words = ["-append", "priority = 3", "-batch-name", "our batch"]
+    words += ["-dagman", access_point.stock_dagman if stock else access_point.our_dagman]
+    cluster = access_point.submit(work, *words, "t.dag", stock=stock)
+    try:
+        yield _standing(access_point, cluster, work)
+    finally:
         access_point.run("condor_rm", str(cluster), check=False)
 
 
-def _standing(access_point: AccessPoint, cluster: int, work: Path) -> dict[str, dict[str, Any]]:
-    """Ads of all node jobs, with the DAG's id and directory masked."""
-    here = f"DAGManJobId == {cluster}"
+def _standing(access_point: AccessPoint, cluster: int, work: Path) -> Ads:
+    """Ads of all node jobs, without what changes from run to run or from machine to machine."""
 
-    def look() -> dict[str, dict[str, Any]]:
-        jobs = access_point.queue(here)
-        return {f"{ad['DAGNodeName']}.{ad['ProcId']}": ad for ad in jobs}
+    def look() -> list[dict[str, Any]]:
+        jobs = access_point.queue(f"DAGManJobId == {cluster}")
+        names = {ad["DAGNodeName"] for ad in jobs}
+        is_inside = any(ad["DAGNodeName"] == "INNER" and "DAG_NodesTotal" in ad for ad in jobs)
+        return jobs if names >= NODES and is_inside else []
 
-    access_point.wait_for(
-        lambda: {name.split(".")[0] for name in look()} >= NODES,
-        say=f"jobs of {cluster}",
-        dag=work / "t.dag",
-    )
-    return {
-        name: {key: _masked(key, value, cluster, work) for key, value in ad.items()}
-        for name, ad in look().items()
-    }
+    jobs = access_point.wait_for(look, say=f"jobs of {cluster}", dag=work / "t.dag")
+    found: Ads = {node: {} for node in sorted(NODES)}
+    for ad in jobs:
+        node = ad["DAGNodeName"]
+        found[node][str(ad["ProcId"])] = {
+            key: _masked(key, value, ad, work)
+            for key, value in sorted(ad.items())
+            if key not in CHANGING
+            if node != "INNER" or not CHANGING_IN_SUB_DAGS.fullmatch(key)
+        }
+    return found
 
 
-def _masked(key: str, value: Any, cluster: int, work: Path) -> Any:
+def _masked(key: str, value: Any, ad: dict[str, Any], work: Path) -> Any:
+    """A value without the DAG's id and directory, and the names of the user and the machine."""
     if key in DAG_ID:
-        return str(value).replace(str(cluster), "DAG")
-    return value.replace(str(work), "WORK") if isinstance(value, str) else value
+        return str(value).replace(str(ad["DAGManJobId"]), "DAG")
+    if not isinstance(value, str):
+        return value
+    user, _, domain = ad["User"].partition("@")
+    return value.replace(str(work), "WORK").replace(user, "USER").replace(domain, "DOMAIN")
 
 
 @pytest.mark.parametrize("node", sorted(NODES))
-def test_ads_of(ads: dict[str, dict[str, dict[str, Any]]], node: str) -> None:
-    ours, stock = (
-        {
-            (name, key): value
-            for name, ad in ads[flavour].items()
-            for key, value in ad.items()
-            if name.split(".")[0] == node and key not in CHANGING
-            if node != "INNER" or not CHANGING_IN_SUB_DAGS.fullmatch(key)
-        }
-        for flavour in (OURS, STOCK)
-    )
+def test_ads_of(ads: Ads, stock_ads: Ads, node: str) -> None:
+    ours, expected = plain(ads[node]), stock_ads[node]
     assert ours
-    apart = [key for key in ours.keys() | stock.keys() if ours.get(key) != stock.get(key)]
-    text = [f"{key}: {ours.get(key)!r}, stock {stock.get(key)!r}" for key in sorted(apart)]
-    assert not text, "\n".join(text)
+    assert ours.keys() == expected.keys()
+    for proc, ad in ours.items():
+        apart = [key for key in {**ad, **expected[proc]} if ad.get(key) != expected[proc].get(key)]
+        text = [f"{k}: {ad.get(k)!r}, stock {expected[proc].get(k)!r}" for k in sorted(apart)]
+        assert not text, "\n".join(text)

@@ -1,24 +1,25 @@
-"""HTCondor's own clients, shown the same DAG under stock condor_dagman and ours: what they print
-must be the same. The DAG stands still, a node in each state that lasts, while they look; then it
-ends.
+"""HTCondor's own clients, shown a DAG under our DAGMan: what they print must be what they print of
+the same DAG under stock.  They look at one that stands still, a node in each state that lasts, and
+at one that has ended.
 """
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.pool import dags
 from tests.pool.access_point import OURS, STOCK, AccessPoint, new_directory
+from tests.pool.stock import Stock, plain
 
 pytestmark = pytest.mark.pool
 
-FLAVOURS = (STOCK, OURS)
 STANDS_STILL = """DAG_NodesDone == 1 && DAG_NodesPrerun == 1 && DAG_NodesPostrun == 1 &&
     DAG_NodesQueued == 1 && DAG_NodesReady == 1 && DAG_NodesFailed == 1 && DAG_JobsRunning == 1"""
 HTCONDOR = [sys.executable, "-c", "from htcondor_cli.cli import main; main()"]
@@ -29,58 +30,93 @@ DAG_ATTRIBUTES = r"(?m)^DAG_(?!AdUpdateTime|Stats|Address).*$"
 
 @dataclass
 class Looked:
-    """A DAG under one of the programs, and what clients said of it before and after its end."""
+    """A DAG under one of the programs, at which clients look."""
 
     access_point: AccessPoint
-    flavour: str
     work: Path
     cluster: int = 0
 
     def run(self, *argv: str) -> str:
-        """What a client prints; ids, owners' times and names by chance masked."""
-        done = self.access_point.run(*argv, cwd=self.work, check=False)
+        """What a client prints; ids, owners, times and names by chance masked.
+
+        A word DAG of `argv` becomes the DAGMan job's cluster.
+        """
+        words = [str(self.cluster) if word == "DAG" else word for word in argv]
+        done = self.access_point.run(*words, cwd=self.work, check=False)
         text = re.sub(
             rf"\b(DAG |clusters? |\+){self.cluster}\b", r"\1DAG", done.stdout + done.stderr
         )
         text = re.sub(r"\d+\+\d\d:\d\d(:\d\d)?", "TIME", text.replace(f"{self.work}/", ""))
         text = re.sub(r"\d\d?/\d\d?(/\d+)? +\d\d:\d\d(:\d\d)?|\d\d:\d\d:\d\d", "TIME", text)
         text = re.sub(r"\b\d+\.\d+\b(\.\d+\b)*", "NUMBER", text)
-        return re.sub(r"([ =-])\1+", r"\1", text)
+        text = re.sub(r"([ =-])\1+", r"\1", text)
+        return text.replace(self.access_point.user, "USER")
+
+
+@dataclass
+class Twins:
+    """The same DAG under ours and, where it is recorded, under stock; submitted when asked for."""
+
+    access_point: AccessPoint
+    place: Path
+    stock: Stock
+    bring: Callable[[Looked], None]
+    looked: dict[str, Looked] = field(default_factory=dict)
+
+    def under(self, flavour: str) -> Looked:
+        """The DAG under one of the programs, in the state in which clients look at it."""
+        if flavour not in self.looked:
+            work = new_directory(self.place / flavour)
+            dags.write(work, dags.STATES)
+            dag = self.looked[flavour] = Looked(self.access_point, work)
+            dag.cluster = self.access_point.submit(work, "t.dag", stock=flavour == STOCK)
+            self.bring(dag)
+        return self.looked[flavour]
+
+    def same(self, name: str, look: Callable[[Looked], Any]) -> Any:
+        """Check that what `look` finds of ours is what it finds of stock's; returns it."""
+        ours = look(self.under(OURS))
+        assert plain(ours) == self.stock(name, lambda: look(self.under(STOCK)))
+        return ours
+
+    def remove(self) -> None:
+        for dag in self.looked.values():
+            dag.access_point.run("condor_rm", str(dag.cluster), check=False)
 
 
 @pytest.fixture(scope="module")
-def looked(access_point: AccessPoint, place: Path) -> Iterator[dict[str, Looked]]:
-    """The DAG under both programs, standing still."""
-    both = {}
-    for flavour in FLAVOURS:
-        work = new_directory(place / "looked" / flavour)
-        dags.write(work, dags.STATES)
-        cluster = access_point.submit(work, "t.dag", stock=flavour == STOCK)
-        both[flavour] = Looked(access_point, flavour, work, cluster)
-    for flavour, dag in both.items():
+def standing(access_point: AccessPoint, place: Path, stock: Stock) -> Iterator[Twins]:
+    """The DAG standing still."""
+
+    def bring(dag: Looked) -> None:
         still = f"ClusterId == {dag.cluster} && {STANDS_STILL}"
         access_point.wait_for(
-            lambda c=still: access_point.queue(c), say=f"{flavour}'s states", dag=dag.work / "t.dag"
+            lambda: access_point.queue(still), say="the states", dag=dag.work / "t.dag"
         )
-    yield both
-    for dag in both.values():
-        access_point.run("condor_rm", str(dag.cluster), check=False)
+
+    twins = Twins(access_point, place / "standing", stock, bring)
+    yield twins
+    twins.remove()
 
 
-def said(looked: dict[str, Looked], *argv: str) -> dict[str, str]:
-    """What a client says of both; a word DAG of `argv` becomes the DAGMan job's cluster."""
-    return {
-        flavour: dag.run(*(str(dag.cluster) if word == "DAG" else word for word in argv))
-        for flavour, dag in looked.items()
-    }
+@pytest.fixture(scope="module")
+def ended(access_point: AccessPoint, place: Path, stock: Stock) -> Iterator[Twins]:
+    """The DAG after its end."""
+
+    def bring(dag: Looked) -> None:
+        (dag.work / "go").touch()
+        assert access_point.wait(dag.work / "t.dag").code == 1
+        access_point.history(dag.cluster)
+
+    twins = Twins(access_point, place / "ended", stock, bring)
+    yield twins
+    twins.remove()
 
 
 @pytest.mark.parametrize("options", [["-dag", "-nobatch"], ["-batch"], ["-dag"], ["-nobatch"]])
-def test_condor_q(looked: dict[str, Looked], options: list[str]) -> None:
-    found = said(looked, "condor_q", *options, "DAG")
-    lines = {flavour: _rows(text) for flavour, text in found.items()}
-    assert lines[OURS] == lines[STOCK]
-    assert lines[OURS]
+def test_condor_q(standing: Twins, options: list[str]) -> None:
+    name = " ".join(["condor_q", *options])
+    assert standing.same(name, lambda dag: _rows(dag.run("condor_q", *options, "DAG")))
 
 
 def _rows(text: str) -> list[str]:
@@ -91,36 +127,48 @@ def _rows(text: str) -> list[str]:
     ]
 
 
-def test_condor_q_shows_the_same_attributes(looked: dict[str, Looked]) -> None:
-    found = said(looked, "condor_q", "-long", "DAG")
-    ads = {f: sorted(m[0] for m in re.finditer(DAG_ATTRIBUTES, t)) for f, t in found.items()}
-    assert ads[OURS] == ads[STOCK]
-    assert len(ads[OURS]) > 15
+def _attributes(text: str) -> list[str]:
+    """The attributes of the DAG in an ad."""
+    return sorted(match[0] for match in re.finditer(DAG_ATTRIBUTES, text))
 
 
-def test_condor_watch_q(looked: dict[str, Looked]) -> None:
+def test_condor_q_shows_the_same_attributes(standing: Twins) -> None:
+    words = ("condor_q", "-long", "DAG")
+    assert len(standing.same("condor_q -long", lambda dag: _attributes(dag.run(*words)))) > 15
+
+
+def test_condor_watch_q(standing: Twins) -> None:
     """It finds the nodes log by an attribute of the DAGMan job, and reads it, records and all."""
-    program = looked[OURS].access_point.which("condor_watch_q", ours=True)
+    program = standing.access_point.which("condor_watch_q", ours=True)
     words = ["-clusters", "DAG", "-no-color", "-no-updated-at", "-exit", "any,active,0"]
-    found = said(looked, *TERMINAL, sys.executable, program, *words)
-    rows = {f: re.search(r"t\.dag\+DAG +(\S+ +\S+ +\S+ +\S+)", t) for f, t in found.items()}
-    counts = {f: row[1].split() if row else found[f] for f, row in rows.items()}
-    assert counts[OURS] == counts[STOCK]
-    assert rows[OURS]
+
+    def counts(dag: Looked) -> list[str]:
+        text = dag.run(*TERMINAL, sys.executable, program, *words)
+        row = re.search(r"t\.dag\+DAG +(\S+ +\S+ +\S+ +\S+)", text)
+        assert row, text
+        return row[1].split()
+
+    standing.same("condor_watch_q", counts)
 
 
-def test_htcondor_dag_status(looked: dict[str, Looked]) -> None:
-    found = said(looked, *HTCONDOR, "dag", "status", "DAG")
-    assert found[OURS] == found[STOCK]
-    assert "has been running" in found[OURS]
+def test_htcondor_dag_status(standing: Twins) -> None:
+    said = standing.same("htcondor dag status", _status)
+    assert "has been running" in said
 
 
-def test_htcondor_dag_resources(looked: dict[str, Looked]) -> None:
-    found = said(looked, *HTCONDOR, "dag", "resources", "DAG")
-    lines = {f: [line for line in t.splitlines() if " B " in line or "job" in line.lower()]
-             for f, t in found.items()}  # fmt: skip
-    assert [x.split()[0] for x in lines[OURS]] == [x.split()[0] for x in lines[STOCK]]
-    assert any("B" in line for line in lines[OURS])
+def _status(dag: Looked) -> str:
+    """What `htcondor dag status` says, but for how long the DAG has been running."""
+    text = dag.run(*HTCONDOR, "dag", "status", "DAG")
+    return re.sub(r"(has been running) for .*", r"\1", text)
+
+
+def test_htcondor_dag_resources(standing: Twins) -> None:
+    def rows(dag: Looked) -> list[Any]:
+        text = dag.run(*HTCONDOR, "dag", "resources", "DAG")
+        return re.findall(r"(?m)^(\w+) NUMBER (\w+) |^(Total .* idle)", text)
+
+    found = standing.same("htcondor dag resources", rows)
+    assert [row[0] or row[2] for row in found] == ["B", "Total 1 jobs; 1 running, 0 idle"]
 
 
 HISTOGRAM = """\
@@ -131,75 +179,71 @@ print("\\n".join(produce_job_event_histogram(sys.argv[1], HistogramMode[sys.argv
 
 
 @pytest.mark.parametrize("mode", ["CUMULATIVE", "INSTANT"])
-def test_htcondor_dag_histogram(looked: dict[str, Looked], mode: str) -> None:
+def test_htcondor_dag_histogram(standing: Twins, mode: str) -> None:
     """What it draws of the nodes log, whose times must have no fractions for it."""
-    for dag in looked.values():
+
+    def legend(dag: Looked) -> list[str]:
         text = (dag.work / "t.dag.nodes.log").read_text()
         (dag.work / "whole.log").write_text(re.sub(r"(:\d\d)\.\d{3}\b", r"\1", text))
-    found = said(looked, sys.executable, "-c", HISTOGRAM, "whole.log", mode)
-    for text in found.values():
+        text = dag.run(sys.executable, "-c", HISTOGRAM, "whole.log", mode)
         assert "Traceback" not in text, text
-    legends = {f: sorted(set(re.findall(r"[A-Z][a-z]+", text))) for f, text in found.items()}
-    assert legends[OURS] == legends[STOCK] != []
+        return sorted(set(re.findall(r"[A-Z][a-z]+", text)))
+
+    assert standing.same(f"htcondor dag histogram {mode}", legend)
 
 
-def test_how_it_ends(looked: dict[str, Looked]) -> None:
-    """After this test both DAGs have ended; those below look at what is left."""
-    for dag in looked.values():
-        (dag.work / "go").touch()
-    assert {dag.access_point.wait(dag.work / "t.dag").code for dag in looked.values()} == {1}
-    for dag in looked.values():
-        dag.access_point.history(dag.cluster)
+def test_condor_history(ended: Twins) -> None:
+    words = ("condor_history", "DAG", "-long", "-limit", "1")
+    assert ended.same("condor_history -long", lambda dag: _attributes(dag.run(*words)))
 
 
-def test_condor_history(looked: dict[str, Looked]) -> None:
-    found = said(looked, "condor_history", "DAG", "-long", "-limit", "1")
-    ads = {f: sorted(m[0] for m in re.finditer(DAG_ATTRIBUTES, t)) for f, t in found.items()}
-    assert ads[OURS] == ads[STOCK]
-    jobs = "DAGManJobId == {} && DAGNodeName =!= undefined"
-    names = {}
-    for flavour, dag in looked.items():
-        constraint = jobs.format(dag.cluster)
-        text = dag.run(
-            "condor_history", "-constraint", constraint, "-af", "DAGNodeName", "ExitCode"
-        )
-        names[flavour] = sorted(text.splitlines())
-    assert names[OURS] == names[STOCK] == ["A 0", "B 0", "C 0", "D 0", "F 3", "P 0", "Q 0"]
+def test_condor_history_of_the_nodes(ended: Twins) -> None:
+    def names(dag: Looked) -> list[str]:
+        nodes = f"DAGManJobId == {dag.cluster} && DAGNodeName =!= undefined"
+        words = ("condor_history", "-constraint", nodes, "-af", "DAGNodeName", "ExitCode")
+        return sorted(dag.run(*words).splitlines())
+
+    found = ended.same("condor_history of the nodes", names)
+    assert found == ["A 0", "B 0", "C 0", "D 0", "F 3", "P 0", "Q 0"]
 
 
 @pytest.mark.parametrize("log", ["t.dag.dagman.log", "t.dag.nodes.log"])
-def test_condor_wait(looked: dict[str, Looked], log: str) -> None:
+def test_condor_wait(ended: Twins, log: str) -> None:
     """It reads the whole log: every job in it has ended."""
-    found = said(looked, "condor_wait", "-wait", "10", log)
-    assert found[OURS] == found[STOCK] == "All jobs done.\n"
+    words = ("condor_wait", "-wait", "600", log)
+    assert ended.same(f"condor_wait {log}", lambda dag: dag.run(*words)) == "All jobs done.\n"
 
 
 @pytest.mark.parametrize("log", ["t.dag.dagman.log", "t.dag.nodes.log"])
-def test_condor_check_userlogs(looked: dict[str, Looked], log: str) -> None:
+def test_condor_check_userlogs(ended: Twins, log: str) -> None:
     """It has nothing against our records, and no job of theirs."""
-    found = said(looked, "condor_check_userlogs", log)
-    for text in found.values():
-        assert text.endswith("Log(s) are okay\n"), text
+    text = ended.under(OURS).run("condor_check_userlogs", log)
+    assert text.endswith("Log(s) are okay\n"), text
     if log == "t.dag.nodes.log":
-        assert "ULOG_GENERIC (-" in found[OURS]
+        assert "ULOG_GENERIC (-" in text
 
 
-def test_a_node_is_first_named_by_a_job_of_its_own(looked: dict[str, Looked]) -> None:
+def test_a_node_is_first_named_by_a_job_of_its_own(ended: Twins) -> None:
     """Tools search the nodes log for that; a PRE script's record comes earlier."""
-    for dag in looked.values():
-        text = (dag.work / "t.dag.nodes.log").read_text()
-        events = text.split("\n...\n")
-        named = [event for event in events if "DAGNodeName" in event]
-        assert {event[:3] for event in named} == {"000"}
+
+    def kinds(dag: Looked) -> list[str]:
+        named = [event for event in events(dag) if "DAGNodeName" in event]
         assert any('DAGNodeName = "A"' in event for event in named)
-    assert any('PRE_ENDED"; Node = "A"' in event for event in events)  # of ours, the last
+        return sorted({event[:3] for event in named})
+
+    def events(dag: Looked) -> list[str]:
+        return (dag.work / "t.dag.nodes.log").read_text().split("\n...\n")
+
+    assert ended.same("events that name a node", kinds) == ["000"]
+    assert any('PRE_ENDED"; Node = "A"' in event for event in events(ended.under(OURS)))
 
 
 @pytest.mark.parametrize("log", ["t.dag.dagman.log", "t.dag.nodes.log"])
-def test_condor_userlog(looked: dict[str, Looked], log: str) -> None:
-    found = said(looked, "condor_userlog", log)
-    shape = {flavour: re.sub(r"\d+", "N", text).splitlines() for flavour, text in found.items()}
-    assert shape[OURS] == shape[STOCK]
+def test_condor_userlog(ended: Twins, log: str) -> None:
+    def shape(dag: Looked) -> list[str]:
+        return re.sub(r"\d+", "N", dag.run("condor_userlog", log)).splitlines()
+
+    ended.same(f"condor_userlog {log}", shape)
 
 
 def test_htcondor_dag_submit(access_point: AccessPoint, work: Path) -> None:

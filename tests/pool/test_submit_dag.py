@@ -1,5 +1,5 @@
-"""What condor_submit_dag does that its submit file does not show: the submission itself, beside
-that of stock; what we do otherwise; the submit files of sub-DAG nodes.
+"""What condor_submit_dag does that its submit file does not show: the submission itself, as stock
+does it; what we do otherwise; the submit files of sub-DAG nodes.
 
 `test_submit_files.py` compares the rest.
 """
@@ -7,16 +7,18 @@ that of stock; what we do otherwise; the submit files of sub-DAG nodes.
 from __future__ import annotations
 
 import re
+import shlex
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 from tests.pool import dags
 from tests.pool.access_point import OURS, STOCK, AccessPoint, new_directory
+from tests.pool.scenes import Scene
+from tests.pool.stock import Stock, plain
 
 pytestmark = pytest.mark.pool
 ROOT = str(Path(__file__).resolve().parents[2])
@@ -68,15 +70,16 @@ def _run(access_point: AccessPoint, case: Case, directory: Path, flavour: str) -
         done.returncode,
         [line for line in done.stdout.splitlines() if not line.startswith("    -")],  # usage
         done.stderr.replace(str(directory), "HERE").splitlines(),
-        _comparable(text, directory) if done.returncode == 0 else [],
+        _comparable(access_point, text, directory) if done.returncode == 0 else [],
         sorted(str(path.relative_to(directory)) for path in directory.rglob("*")),
     )
 
 
-def _comparable(text: str, directory: Path) -> list[str]:
-    """The lines of a submit file without what is each flavour's own."""
+def _comparable(access_point: AccessPoint, text: str, directory: Path) -> list[str]:
+    """The lines of a submit file without what is each flavour's or this machine's own."""
     text = re.sub(r"-CsdVersion \$CondorVersion.*?'\$", "-CsdVersion V", text)
     text = re.sub(r"/\S*/condor_dagman\b", "DAGMAN", text)
+    text = text.replace(str(access_point.pool.directory), "POOL")
     return text.replace(str(directory), "HERE").splitlines()
 
 
@@ -119,23 +122,28 @@ def test_recursion_into_a_directory(access_point: AccessPoint, work: Path) -> No
     "line", ["SUBDAG EXTERNAL A nosuch.dag", "SUBDAG EXTERNAL A bad.dag", "SUBDAG EXTERNAL A",
              "SUBDAG INTERNAL A u.dag", "SUBDAG EXTERNAL A u.dag DIR nosuch"]
 )  # fmt: skip
-def test_recursion_that_fails(access_point: AccessPoint, work: Path, line: str) -> None:
+def test_recursion_that_fails(
+    access_point: AccessPoint, work: Path, stock: Stock, line: str
+) -> None:
     """As with stock, what is found to be wrong is told, the rest is prepared, nothing submitted."""
-    files = {"t.dag": f"{line}\n", "bad.dag": "FOO\n"}
-    results = []
-    for flavour in (STOCK, OURS):
+
+    def told(flavour: str) -> dict[str, Any]:
         (work / flavour).mkdir()
-        results.append(
-            _run(access_point, Case("-do_recurse t.dag", files), work / flavour, flavour)
-        )
-    stock, ours = results
-    assert ours.code == stock.code == 1
-    assert ours.stdout == stock.stdout
-    told = "Recursive submit(s) failed; exiting without attempting top-level submit"
-    assert ours.stderr[-1] == [line for line in stock.stderr if line][-1] == told
-    failed = [line for line in stock.stderr if "failed on DAG file" in line]
-    assert [line for line in ours.stderr if "failed on DAG file" in line] == failed
-    assert ours.files == stock.files
+        case = Case("-do_recurse t.dag", {"t.dag": f"{line}\n", "bad.dag": "FOO\n"})
+        result = _run(access_point, case, work / flavour, flavour)
+        return {
+            "code": result.code,
+            "stdout": result.stdout,
+            "failed": [text for text in result.stderr if "failed on DAG file" in text],
+            "last": [text for text in result.stderr if text][-1],
+            "files": result.files,
+        }
+
+    expected = stock(line, lambda: told(STOCK))
+    assert plain(told(OURS)) == expected
+    assert expected["code"] == 1
+    last = "Recursive submit(s) failed; exiting without attempting top-level submit"
+    assert expected["last"] == last
 
 
 PREPARE = """\
@@ -171,10 +179,12 @@ SUBDAGS = {
 }
 
 
-def _made(directory: Path, said: str) -> tuple[dict[str, list[str]], list[str]]:
+def _made(
+    access_point: AccessPoint, directory: Path, said: str
+) -> tuple[dict[str, list[str]], list[str]]:
     """The submit files in a directory, and the commands that were said to make them."""
     files = {
-        str(path.relative_to(directory)): _comparable(path.read_text(), directory)
+        str(path.relative_to(directory)): _comparable(access_point, path.read_text(), directory)
         for path in directory.rglob("*.condor.sub")
     }
     commands = re.findall(r"Recursive submit command: <.*>", said)
@@ -189,7 +199,7 @@ def _stock_prepares(access_point: AccessPoint, directory: Path, words: str) -> A
     assert _run(access_point, case, directory, STOCK).code == 0
     access_point.run("condor_submit", "t.dag.condor.sub", cwd=directory, environment={"PATH": path})
     access_point.wait(directory / "t.dag")
-    return _made(directory, (directory / "t.dag.dagman.out").read_text())
+    return _made(access_point, directory, (directory / "t.dag.dagman.out").read_text())
 
 
 def _we_prepare(access_point: AccessPoint, directory: Path, words: str) -> Any:
@@ -200,19 +210,18 @@ def _we_prepare(access_point: AccessPoint, directory: Path, words: str) -> Any:
         sys.executable, "-c", PREPARE, cwd=directory, check=False, environment=environment
     )
     assert "failed for node C. Provided file path does not exist: nosuch.dag" in done.stderr
-    return _made(directory, done.stderr)
+    return _made(access_point, directory, done.stderr)
 
 
-def test_submit_files_of_sub_dag_nodes(access_point: AccessPoint, work: Path) -> None:
+def test_submit_files_of_sub_dag_nodes(access_point: AccessPoint, work: Path, stock: Stock) -> None:
     """Those that stock condor_dagman makes, and ours from the same command line."""
     words = "-priority 3 -maxjobs 9 -include_env X,Y -insert_env A=b~c -notif never -f -v t.dag"
     for directory in (work / STOCK, work / OURS):
         new_directory(directory / "d")
-    stock = _stock_prepares(access_point, work / STOCK, words)
-    ours = _we_prepare(access_point, work / OURS, words)
+    expected = stock("sub-DAG nodes", lambda: _stock_prepares(access_point, work / STOCK, words))
     made = ["d/n2.dag.condor.sub", "f.dag.condor.sub", "n1.dag.condor.sub", "t.dag.condor.sub"]
-    assert sorted(stock[0]) == made
-    assert ours == stock
+    assert sorted(expected[0]) == made
+    assert plain(_we_prepare(access_point, work / OURS, words)) == expected
 
 
 WRONG = [
@@ -231,61 +240,73 @@ HELD.append('My.foo @=end\n"one"\n@end\nMy.other = "two"')  # a value in lines o
 HELD.append("My.foo @=end\n{1,\n2}\n@end")
 
 
-def _submit_both(
-    access_point: AccessPoint, work: Path, words: list[list[str]]
-) -> list[tuple[Any, Any]]:
-    """Submit a DAG with each list of words, by stock and by ours; what the commands said."""
+class Submission(NamedTuple):
+    """What condor_submit_dag said; `cluster` is 0 if nothing was submitted."""
 
-    def run(key: tuple[int, str]) -> Any:
-        number, flavour = key
-        directory = new_directory(work / f"{flavour}{number}")
-        (directory / "t.dag").write_text("JOB A j.sub NOOP\n")
-        command = access_point.which("condor_submit_dag", ours=flavour == OURS)
-        return access_point.run(command, *words[number], "t.dag", cwd=directory, check=False)
+    code: int
+    stdout: str
+    stderr: str
+    cluster: int
 
-    keys = [(number, flavour) for number in range(len(words)) for flavour in (STOCK, OURS)]
-    with ThreadPoolExecutor(2) as pool:
-        ended = dict(zip(keys, pool.map(run, keys)))
-    return [(ended[number, STOCK], ended[number, OURS]) for number in range(len(words))]
+    def errors(self) -> list[str]:
+        """The lines of its errors, without numbers of jobs."""
+        text = re.sub(r"job \d+", "job N", self.stderr)
+        return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-def test_jobs_that_cannot_be_submitted(access_point: AccessPoint, work: Path) -> None:
-    """As with stock the command fails, with its words; a wrong line is shown."""
-    words = [["-append", "hold = true", "-append", line] for line in WRONG]
-    for line, (stock, ours) in zip(WRONG, _submit_both(access_point, work, words)):
-        assert (stock.returncode, ours.returncode) == (1, 1), line
-        told = [text.strip() for text in stock.stderr.splitlines() if text.strip()]
-        for text in told:
-            if not text.startswith("Submit:"):  # of the parser, which tells only condor_submit
-                same = re.sub(r"job \d+", "job N", text)
-                assert same in re.sub(r"job \d+", "job N", ours.stderr), line
-        assert ours.stderr.endswith("\nERROR: condor_submit failed; aborting.\n")
-        assert "submitted to cluster" not in ours.stdout
+def _submit(
+    access_point: AccessPoint, directory: Path, words: list[str], flavour: str
+) -> Submission:
+    """Submit a DAG with some words; what the command said, `cluster` if it submitted a job."""
+    new_directory(directory)
+    (directory / "t.dag").write_text("JOB A j.sub NOOP\n")
+    ours = flavour == OURS
+    command = access_point.which("condor_submit_dag", ours=ours)
+    done = access_point.run(command, *words, "t.dag", cwd=directory, check=False, loaded=ours)
+    found = re.search(r"cluster (\d+)\.|^(\d+)\.0 - ", done.stdout, re.M)
+    return Submission(
+        done.returncode, done.stdout, done.stderr, int(found[1] or found[2]) if found else 0
+    )
 
 
-def test_messages_about_a_submitted_job_are_those_of_stock(
-    access_point: AccessPoint, work: Path
+@pytest.mark.parametrize("line", WRONG, ids=range(len(WRONG)))
+def test_jobs_that_cannot_be_submitted(
+    access_point: AccessPoint, work: Path, stock: Stock, line: str
 ) -> None:
-    """And of lines that are taken, but mean nothing."""
-    words = [["-append", "hold = true", "-append", line] for line in HELD]
-    words.append(["-append", "hold = true", "-terse"])
-    clusters = []
-    for line, (stock, ours) in zip([*HELD, "-terse"], _submit_both(access_point, work, words)):
-        said = []
-        for done in (stock, ours):
-            assert done.returncode == 0, line
-            found = re.search(r"cluster (\d+)\.|^(\d+)\.0 - ", done.stdout, re.M)
-            assert found, line
-            clusters.append(found.group(1) or found.group(2))
-            text = re.sub(r"clusters? \d+|\d+\.0", "N", f"{done.stdout}{done.stderr}")
-            said.append(sorted(text.splitlines()))  # stock's buffers mix it up
-        assert said[0] == said[1], line
-    constraint = " || ".join(f"ClusterId == {cluster}" for cluster in clusters)
-    ads = {str(ad["ClusterId"]): ad for ad in access_point.queue(constraint)}
-    access_point.run("condor_rm", *clusters)
-    for one, other in zip(clusters[::2], clusters[1::2]):
-        stock_ad, our_ad = (_without_its_own(ads[cluster], cluster) for cluster in (one, other))
-        assert our_ad == stock_ad
+    """As with stock the command fails, with its words; a wrong line is shown."""
+    words = ["-append", "hold = true", "-append", line]
+
+    def stock_says() -> tuple[int, list[str]]:
+        done = _submit(access_point, work / STOCK, words, STOCK)
+        return done.code, done.errors()
+
+    code, told = stock(f"not submitted: {line}", stock_says)
+    ours = _submit(access_point, work / OURS, words, OURS)
+    assert (code, ours.code) == (1, 1)
+    for text in told:
+        if not text.startswith("Submit:"):  # of the parser, which tells only condor_submit
+            assert text in "\n".join(ours.errors())
+    assert ours.stderr.endswith("\nERROR: condor_submit failed; aborting.\n")
+    assert not ours.cluster
+
+
+@pytest.mark.parametrize("line", [*HELD, "-terse"], ids=range(len(HELD) + 1))
+def test_messages_about_a_submitted_job_are_those_of_stock(
+    access_point: AccessPoint, work: Path, stock: Stock, line: str
+) -> None:
+    """And of lines that are taken, but mean nothing; the job's ad is that of stock."""
+    words = ["-append", "hold = true", *(["-terse"] if line == "-terse" else ["-append", line])]
+
+    def told(flavour: str) -> tuple[int, list[str], dict[str, Any]]:
+        done = _submit(access_point, work / flavour, words, flavour)
+        assert done.code == 0, done.stderr
+        (ad,) = access_point.queue(f"ClusterId == {done.cluster}")
+        access_point.run("condor_rm", str(done.cluster))
+        said = re.sub(r"clusters? \d+|\d+\.0", "N", f"{done.stdout}{done.stderr}")
+        lines = sorted(said.splitlines())  # stock's buffers mix it up
+        return done.code, lines, _without_its_own(access_point, ad)
+
+    assert plain(told(OURS)) == stock(f"submitted: {line}", lambda: told(STOCK))
 
 
 # The schedd gives AutoClusterId and AutoClusterAttrs to a job when it next looks at all of them.
@@ -296,29 +317,60 @@ TransferInputSizeMB UserLog
 """
 
 
-def _without_its_own(ad: dict[str, Any], cluster: str) -> dict[str, Any]:
-    """A DAGMan job's ad without what is each job's own: place, time, size of the program."""
+def _without_its_own(access_point: AccessPoint, ad: dict[str, Any]) -> dict[str, Any]:
+    """A DAGMan job's ad without what is each job's own: place, time, size of the program; and
+    without the names of the user and the machine."""
     left = {key: _neutral(value) for key, value in ad.items()}
     for key in OWN.split():
         left.pop(key, None)
         left.pop(f"{key}_RAW", None)
+    cluster, pool = str(ad["ClusterId"]), str(access_point.pool.directory)
+    user, _, domain = ad["User"].partition("@")
     left["OtherJobRemoveRequirements"] = left["OtherJobRemoveRequirements"].replace(cluster, "N")
-    return left
+    left["Environment"] = _environment(access_point, ad["Environment"])
+    masks = {pool: "POOL", user: "USER", domain: "DOMAIN", f"+{cluster}": "+N"}
+    for key, value in left.items():
+        for name, mask in masks.items() if isinstance(value, str) else ():
+            left[key] = left[key].replace(name, mask)
+    return dict(sorted(left.items()))
 
 
-def test_a_schedd_that_does_not_answer(access_point: AccessPoint, work: Path) -> None:
-    """The address that a schedd left behind when it died."""
+def _environment(access_point: AccessPoint, text: str) -> list[str]:
+    """A job's environment without what it has from that of the command, which is the machine's."""
+    given = access_point.environment
+    entries = [entry.partition("=") for entry in shlex.split(text)]
+    own = sorted(f"{name}={value}" for name, _, value in entries if given.get(name) != value)
+    return [entry.replace(str(access_point.pool.directory), "POOL") for entry in own]
+
+
+def test_a_schedd_that_does_not_answer(access_point: AccessPoint, work: Path, stock: Stock) -> None:
+    """The address that a schedd left behind when it died; and none at all."""
     dead = work / "dead"
     dead.write_text("<127.0.0.1:9?addrs=127.0.0.1-9>\n$CondorVersion: 25.14.1 2026-10-16 $\n"
                     "$CondorPlatform: X86_64-Debian_ $\n")  # fmt: skip
-    options = ["-schedd-address-file", str(dead), "-schedd-daemon-ad-file", "/none/such"]
-    nobody = ["-schedd-address-file", "/none/such", "-schedd-daemon-ad-file", "/none/such"]
-    for stock, ours in _submit_both(access_point, work, [options, nobody]):
-        assert (stock.returncode, ours.returncode) == (1, 1)
-        for text in stock.stderr.splitlines():
-            assert text in ours.stderr
-    assert (work / "ours0" / "t.dag.condor.sub").exists()  # to be submitted later
-    assert not (work / "ours1" / "t.dag.condor.sub").exists()  # nobody to submit it to
+    none = "/none/such"
+    left = {str(dead): True, none: False}  # whether there is a submit file, to be submitted later
+    for address, is_left in left.items():
+        words = ["-schedd-address-file", address, "-schedd-daemon-ad-file", none]
+        place = work / str(is_left)
+        _fails_like_stock(access_point, place, stock, f"no schedd {is_left}", words)
+        assert (place / OURS / "t.dag.condor.sub").exists() == is_left
+
+
+def _fails_like_stock(
+    access_point: AccessPoint, place: Path, stock: Stock, name: str, words: list[str]
+) -> None:
+    """Check that ours fails, and says each line that stock says."""
+
+    def stock_says() -> tuple[int, list[str]]:
+        done = _submit(access_point, place / STOCK, words, STOCK)
+        return done.code, done.errors()
+
+    code, told = stock(name, stock_says)
+    ours = _submit(access_point, place / OURS, words, OURS)
+    assert (code, ours.code) == (1, 1)
+    for text in told:
+        assert text in "\n".join(ours.errors())
 
 
 SPOOLED = """
@@ -328,30 +380,30 @@ JobSubmitFile
 """
 
 
-def test_remote_submission(access_point: AccessPoint, work: Path) -> None:
+def test_remote_submission(access_point: AccessPoint, work: Path, stock: Stock) -> None:
     """The schedd gets a copy of condor_dagman and what the submit file says, and nothing else."""
     name = access_point.run("condor_status", "-schedd", "-af", "Name").stdout.split()[0]
-    words = [["-remote", name, "-append", "transfer_input_files = t.dag"],
-             ["-r", "nobody@nowhere.invalid"], ["-r", "nowhere"]]  # fmt: skip
-    (stock, ours), *wrong = _submit_both(access_point, work, words)
-    clusters = []
-    for done in (stock, ours):
-        assert done.returncode == 0, done.stderr
-        clusters.append(int(re.findall(r"submitted to cluster (\d+)\.", done.stdout)[0]))
-    assert len(stock.stdout.splitlines()) == len(ours.stdout.splitlines())
-    both = " || ".join(f"ClusterId == {cluster}" for cluster in clusters)
-    ended = f"JobStatus == 4 && ({both})"
-    ads = access_point.wait_for(lambda: [ad for ad in [access_point.queue(ended)] if len(ad) == 2])
-    access_point.run("condor_rm", "-forcex", "-constraint", ended, check=False)
-    first, second = sorted(ads[0], key=lambda ad: bool(ad["ClusterId"] == clusters[1]))
-    assert (first["ExitCode"], second["ExitCode"]) == (0, 0)
-    for key in SPOOLED.split():
-        one, other = (_neutral(ad.get(key)) for ad in (first, second))
-        assert one == other, key
-    for stock, ours in wrong:
-        assert (stock.returncode, ours.returncode) == (1, 1)
-        for text in stock.stderr.splitlines():
-            assert text in ours.stderr
+    words = ["-remote", name, "-append", "transfer_input_files = t.dag"]
+
+    def told(flavour: str) -> dict[str, Any]:
+        done = _submit(access_point, work / flavour, words, flavour)
+        assert done.code == 0, done.stderr
+        ended = f"ClusterId == {done.cluster} && JobStatus == 4"
+        (ad,) = access_point.wait_for(lambda: access_point.queue(ended), say="its end")
+        access_point.run("condor_rm", "-forcex", str(done.cluster), check=False)
+        spooled = {key: _neutral(ad.get(key)) for key in SPOOLED.split()}
+        return {"exit code": ad["ExitCode"], "lines": done.stdout.count("\n"), **spooled}
+
+    expected = stock("remote", lambda: told(STOCK))
+    assert plain(told(OURS)) == expected
+    assert expected["exit code"] == 0
+
+
+@pytest.mark.parametrize("name", ["nobody@nowhere.invalid", "nowhere"])
+def test_a_remote_schedd_that_nobody_knows(
+    access_point: AccessPoint, work: Path, stock: Stock, name: str
+) -> None:
+    _fails_like_stock(access_point, work, stock, f"-r {name}", ["-r", name])
 
 
 def _neutral(value: Any) -> Any:
@@ -363,39 +415,52 @@ def _neutral(value: Any) -> Any:
     return re.sub(r"/\S*/condor_dagman\b", "DAGMAN", value)
 
 
-@pytest.mark.parametrize("flavour", [STOCK, OURS])
 def test_a_dag_that_runs_is_not_submitted_again(
-    access_point: AccessPoint, work: Path, flavour: str
+    access_point: AccessPoint, work: Path, stock: Stock
 ) -> None:
-    """Stock takes the log and the rescue file from it; the DAGMan that it submits dies at once."""
-    dag = dags.write(work, 'JOB A job.sub\nVARS A seconds="60"\n')
-    cluster = access_point.submit(work, "t.dag", stock=flavour == STOCK)
-    access_point.wait_for(lambda: (work / "t.dag.nodes.log").exists(), say="DAGMan", dag=dag)
-    (work / "t.dag.rescue001").write_text("DONE A\n")
+    """Stock takes the log and the rescue file from it; the DAGMan that it submits dies at once.
+
+    While stock is recorded, it is a DAG under stock too that ours does not submit again.
+    """
+
+    def told(flavour: str) -> list[str]:
+        return _submitted_again(Scene(access_point, new_directory(work / flavour), 0, flavour))
+
+    assert plain(told(OURS)) == stock("a DAG that runs", lambda: told(STOCK))
+
+
+def _submitted_again(s: Scene) -> list[str]:
+    """What ours says of a DAG that runs, and of one that is on hold."""
+    s.submit("JOB A told.sub\n")
+    s.started("A 0")
+    (s.work / "t.dag.rescue001").write_text("DONE A\n")
     names = ("t.dag.dagman.log", "t.dag.lib.err", "t.dag.condor.sub", "t.dag.rescue001")
-    before = [(work / name).stat().st_ino for name in names]
-    command = access_point.which("condor_submit_dag", ours=True)
+    before = [(s.work / name).stat().st_ino for name in names]
+    said = _refusals(s)
+    assert f"ERROR: DAGMan is running t.dag (as job {s.cluster}; " in said[-1]
+    assert f"condor_rm {s.cluster}" in said[-1]
+    s.hold()  # its process has the lock until it ends
+    s.until(lambda: s.ad().get("JobStatus") == 5, "its hold")
+    said += _refusals(s)
+    assert f"ERROR: Job {s.cluster}, which runs t.dag, is on hold." in said[-1]
+    assert [(s.work / name).stat().st_ino for name in names] == before
+    s.remove()
+    s.gone()
+    again = s.access_point.submit(s.work, "-f", "-append", "hold = true", "t.dag")
+    s.run("condor_rm", str(again))
+    numbers = {str(s.cluster): "JOB"}
+    return [re.sub(r"\d+", lambda n: numbers.get(n[0], "N"), text) for text in said]
+
+
+def _refusals(s: Scene) -> list[str]:
+    """What is said when the DAG is submitted once more, in two ways."""
+    command = s.access_point.which("condor_submit_dag", ours=True)
+    said = []
     for words in (["-f"], []):
-        done = access_point.run(command, *words, "t.dag", cwd=work, check=False)
+        done = s.answer(command, *words, "t.dag")
         assert (done.returncode, done.stdout) == (1, "")
-        assert f"ERROR: DAGMan is running t.dag (as job {cluster}; " in done.stderr
-        assert f"condor_rm {cluster}" in done.stderr
-    access_point.run("condor_hold", str(cluster))
-    held = f"ClusterId == {cluster} && JobStatus == 5"
-    access_point.wait_for(lambda: access_point.queue(held), say="its hold")
-    access_point.wait_for(
-        lambda: "is on hold" in access_point.run(command, "t.dag", cwd=work, check=False).stderr,
-        say="the end of its process, which has the lock until then",
-    )
-    for words in (["-f"], []):
-        done = access_point.run(command, *words, "t.dag", cwd=work, check=False)
-        assert (done.returncode, done.stdout) == (1, "")
-        assert f"ERROR: Job {cluster}, which runs t.dag, is on hold." in done.stderr
-    assert [(work / name).stat().st_ino for name in names] == before
-    access_point.run("condor_rm", str(cluster))
-    access_point.wait_for(lambda: access_point.gone(cluster), say="its end")
-    again = access_point.submit(work, "-f", "-append", "hold = true", "t.dag")
-    access_point.run("condor_rm", str(again))
+        said.append(done.stderr)
+    return said
 
 
 def test_a_dag_that_dagman_would_refuse_is_not_submitted(

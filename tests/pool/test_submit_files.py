@@ -1,5 +1,5 @@
-"""More than 500 command lines for stock condor_submit_dag and for ours, with -no_submit, in twin
-directories: exit code, output, files left, and every byte of the files that were written.
+"""More than 500 command lines for condor_submit_dag with -no_submit, beside what stock makes of
+them: exit code, output, files left, and every byte of the files that were written.
 
 The command lines are in `command_lines/submit.txt`; those where ours differs on purpose say so
 there, and why.
@@ -7,25 +7,29 @@ there, and why.
 
 from __future__ import annotations
 
+import difflib
 import json
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 from tests.pool.access_point import OURS, STOCK, AccessPoint, new_directory
 from tests.pool.command_lines.table import Line, read
+from tests.pool.stock import Stock, plain
 
 pytestmark = pytest.mark.pool
 ROOT = Path(__file__).resolve().parents[2]
 LINES = read(Path(__file__).with_name("command_lines") / "submit.txt")
-BATCHES = 4  # of each flavour, two at a time
+BATCHES = 4  # two at a time
 
 # What only real processes show: how a command is started, and what Python does before us.
 PROCESSES = [
@@ -56,53 +60,90 @@ class Result:
     files: dict[str, str]
 
 
-Results = dict[tuple[int, str], Result]
+@pytest.fixture(scope="module")
+def results(access_point: AccessPoint, place: Path) -> list[Result]:
+    """What each command line did."""
+    return _run_all(access_point, place / "submit_files", LINES, OURS)
 
 
 @pytest.fixture(scope="module")
-def results(access_point: AccessPoint, place: Path) -> Results:
-    """Every command line, with both programs."""
-    return _run_all(access_point, place / "submit_files", LINES, as_processes=False)
+def stock_results(access_point: AccessPoint, place: Path) -> Callable[[], list[Result]]:
+    """What each did with stock, for the recording."""
+
+    @cache
+    def produce() -> list[Result]:
+        return _run_all(access_point, place / "submit_files.stock", LINES, STOCK)
+
+    return produce
+
+
+class Usual(NamedTuple):
+    """What stock makes of the simplest command line; of the others, what differs is recorded."""
+
+    stdout: list[str]
+    submit_file: list[str]
+
+
+@pytest.fixture(scope="module")
+def usual(stock: Stock, stock_results: Callable[[], list[Result]]) -> Usual:
+    """The same, by the recording."""
+    number = [line.text for line in LINES].index("t.dag")
+
+    def produce() -> tuple[list[str], list[str]]:
+        result = stock_results()[number]
+        return result.stdout, result.files["t.dag.condor.sub"].split("\n")
+
+    return Usual(*stock("the usual output and submit file", produce))
 
 
 def _run_all(
-    access_point: AccessPoint, home: Path, lines: list[Line], *, as_processes: bool
-) -> Results:
+    access_point: AccessPoint,
+    home: Path,
+    lines: list[Line],
+    flavour: str,
+    *,
+    as_processes: bool = False,
+) -> list[Result]:
     tools = home / "bin"
     tools.mkdir(parents=True)
     (tools / "valgrind").write_text("#!/bin/sh\n")
     (tools / "valgrind").chmod(0o755)
     environment = {
-        "PATH": f"{access_point.environment['PATH']}:{tools}",
+        "PATH": f"{tools}:{access_point.environment['PATH']}",
         "HOME": str(home),
         "CONDOR_CONFIG": access_point.environment["CONDOR_CONFIG"],
         "LANG": "C.UTF-8",
     }
-    batches = []
-    for flavour in (STOCK, OURS):
-        new_directory(home / flavour)
-        jobs = [_job(home / flavour / str(n), line) for n, line in enumerate(lines)]
-        batches += [(flavour, jobs, batch) for batch in range(BATCHES)]
+    new_directory(home / "lines")
+    names = {
+        environment["PATH"]: "PATH",
+        str(access_point.pool.directory): "POOL",
+        str(home / "lines"): "LINES",
+        str(home): "HOME",
+    }
+    jobs = [_job(home / "lines" / str(n), line, names) for n, line in enumerate(lines)]
+    program = access_point.which("condor_submit_dag", ours=flavour == OURS)
+    way = STOCK if as_processes else flavour
 
-    def run(key: tuple[str, list[Any], int]) -> list[tuple[tuple[int, str], Result]]:
-        flavour, jobs, batch = key
-        numbers = range(len(jobs))[batch::BATCHES]
-        program = access_point.which("condor_submit_dag", ours=flavour == OURS)
-        way = flavour if not as_processes else STOCK
-        ended = _run_batch(access_point, program, way, jobs[batch::BATCHES], environment)
-        return [((n, flavour), _result(jobs[n], parts)) for n, parts in zip(numbers, ended)]
+    def run(batch: int) -> Any:
+        return _run_batch(access_point, program, way, jobs[batch::BATCHES], environment)
 
-    with ThreadPoolExecutor(2) as pool:
-        return dict(pair for pairs in pool.map(run, batches) for pair in pairs)
+    with ThreadPoolExecutor(2) as threads:
+        ended = dict(enumerate(threads.map(run, range(BATCHES))))
+    return [
+        _result(job, ended[number % BATCHES][number // BATCHES]) for number, job in enumerate(jobs)
+    ]
 
 
-def _job(directory: Path, line: Line) -> dict[str, Any]:
+def _job(directory: Path, line: Line, names: dict[str, str]) -> dict[str, Any]:
     line.prepare(directory)
+    names = {str(directory): "HERE", **names}
     return {
         "directory": str(directory),
         "words": ["-no_submit", *line.words],
         "environment": line.environment,
-        "before": _contents(directory),
+        "names": names,
+        "before": _contents(directory, names),
     }
 
 
@@ -125,26 +166,62 @@ def _result(job: dict[str, Any], parts: tuple[int, str, str]) -> Result:
     directory = Path(job["directory"])
     directory.chmod(0o777)
     # The help lines are in each program's own words, and stock's buffers mix lines up.
-    said = sorted(line for line in stdout.splitlines() if not line.startswith("    -"))
-    told = stderr.replace(str(directory), "HERE").splitlines()
-    return Result(code, said, told, job["before"], _contents(directory))
+    lines = _masked(stdout, job["names"]).splitlines()
+    said = sorted(line for line in lines if not line.startswith("    -"))
+    told = _masked(stderr, job["names"]).splitlines()
+    return Result(code, said, told, job["before"], _contents(directory, job["names"]))
 
 
-def _contents(directory: Path) -> dict[str, str]:
-    names = sorted(directory.rglob("*"))
-    return {str(path.relative_to(directory)): _content(path, directory) for path in names}
+def _masked(text: str, names: dict[str, str]) -> str:
+    """A text without the places of this machine."""
+    for place, name in names.items():
+        text = text.replace(place, name)
+    return text
 
 
-def _content(path: Path, directory: Path) -> str:
+def _contents(directory: Path, names: dict[str, str]) -> dict[str, str]:
+    paths = sorted(directory.rglob("*"))
+    return {str(path.relative_to(directory)): _content(path, names) for path in paths}
+
+
+def _content(path: Path, names: dict[str, str]) -> str:
     if path.is_symlink():
         return f"-> {path.readlink()}"
     if not path.is_file():
         return "no file"
     if not os.access(path, os.R_OK):
         return "can't be read"
-    text = path.read_bytes().decode("utf-8", "surrogateescape").replace(str(directory), "HERE")
+    text = _masked(path.read_bytes().decode("utf-8", "surrogateescape"), names)
     text = re.sub(r"-CsdVersion \$CondorVersion.*?'\$", "-CsdVersion V", text)
     return re.sub(r"/\S*/condor_dagman\b", "DAGMAN", text)
+
+
+def _recorded(result: Result, usual: Usual) -> dict[str, Any]:
+    """A result as it is recorded: of the files only what changed, and nothing that is empty."""
+    changed = {n: text for n, text in result.files.items() if result.before.get(n) != text}
+    parts = {
+        "code": result.code,
+        "stdout": _changes(result.stdout, usual.stdout),
+        "stderr": result.stderr,
+        "files": {n: _changes(text.split("\n"), usual.submit_file) for n, text in changed.items()},
+        "gone": sorted(set(result.before) - set(result.files)),
+    }
+    return {name: value for name, value in parts.items() if value}
+
+
+def _changes(lines: list[str], usual: list[str]) -> list[str]:
+    """The lines; if they are much like the usual ones, where they differ from those."""
+    found = difflib.unified_diff(usual, lines, n=0, lineterm="")
+    changes = [line for line in list(found)[2:] if not line.startswith("-")]
+    return min(lines, ["as usual, but:", *changes], key=len)
+
+
+def _comparable(recorded: dict[str, Any], before: dict[str, str]) -> Result:
+    """A result by what is recorded of it."""
+    gone, made = recorded.get("gone", []), recorded.get("files", {})
+    kept = {name: text for name, text in before.items() if name not in gone}
+    stdout, stderr = recorded.get("stdout", []), recorded.get("stderr", [])
+    return Result(recorded.get("code", 0), stdout, stderr, before, {**kept, **made})
 
 
 def _differences(stock: Result, ours: Result) -> dict[str, tuple[Any, Any]]:
@@ -177,24 +254,42 @@ def _says_as_much(ours: list[str], stock: list[str]) -> bool:
     return all(any(line.startswith(want) for line in left) for want in wanted)
 
 
+def _compare(
+    stock: Stock, name: str, ours: Result, usual: Usual, produce: Callable[[], Result]
+) -> dict[str, tuple[Any, Any]]:
+    """The parts in which ours differs from what stock made of the same command line."""
+    expected = stock(name, lambda: _recorded(produce(), usual))
+    recorded = plain(_recorded(ours, usual))
+    return _differences(_comparable(expected, ours.before), _comparable(recorded, ours.before))
+
+
 @pytest.mark.parametrize("number", range(len(LINES)), ids=[f"{n}" for n in range(len(LINES))])
-def test_command_line(results: Results, number: int) -> None:
+def test_command_line(
+    results: list[Result],
+    stock: Stock,
+    stock_results: Callable[[], list[Result]],
+    usual: Usual,
+    number: int,
+) -> None:
     line = LINES[number]
-    found = _differences(results[number, STOCK], results[number, OURS])
     name = f"{line.title}: {line.text}"
+    found = _compare(stock, name, results[number], usual, lambda: stock_results()[number])
     for part in set(found) - line.differs:
         assert found[part][1] == found[part][0], f"{name}: {part}"
     if line.differs:
         assert found, f"{name}: nothing differs any more; take it out of '! differs: {line.why}'"
 
 
-def test_an_error_changes_nothing(results: Results) -> None:
+def test_each_command_line_has_a_name_of_its_own() -> None:
+    assert len({(line.title, line.text) for line in LINES}) == len(LINES)
+
+
+def test_an_error_changes_nothing(results: list[Result]) -> None:
     """What was there is as it was when ours has ended with an error, and nothing else is there.
 
     Sub-DAGs are prepared before what is around them is looked at.
     """
-    for number, line in enumerate(LINES):
-        ours = results[number, OURS]
+    for line, ours in zip(LINES, results):
         made = {name: text for name, text in ours.files.items() if name not in ours.before}
         if line.title == "sub-DAGs":
             made = {name: text for name, text in made.items() if not name.endswith(".condor.sub")}
@@ -204,8 +299,13 @@ def test_an_error_changes_nothing(results: Results) -> None:
             assert made == {}, f"{line.title}: {line.text}"
 
 
-def test_as_processes(access_point: AccessPoint, work: Path) -> None:
+def test_as_processes(access_point: AccessPoint, work: Path, stock: Stock, usual: Usual) -> None:
     lines = [Line.simple(text) for text in PROCESSES]
-    ended = _run_all(access_point, work / "processes", lines, as_processes=True)
-    for number, line in enumerate(lines):
-        assert _differences(ended[number, STOCK], ended[number, OURS]) == {}, line.text
+
+    @cache
+    def run(flavour: str) -> list[Result]:
+        return _run_all(access_point, work / flavour, lines, flavour, as_processes=True)
+
+    for number, (line, ours) in enumerate(zip(lines, run(OURS))):
+        name = f"as a process: {line.text}"
+        assert _compare(stock, name, ours, usual, lambda n=number: run(STOCK)[n]) == {}, line.text

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
+LEFT = "left"  # a folder of files as stock left them, which are never twice the same
 WIDTH = 80  # of a list or object that stays on one line
 
 
