@@ -116,6 +116,13 @@ GROUPS: dict[str, list[Row]] = {
         _memory("memory", "recovery memory"),
     ],
     "Commands": [Row("condor_submit_dag", "submit_dag", "ms", 0, 1000)],
+    "Orders": [
+        Row("the schedd hangs: until a log event is acted on", "obeyed event", "ms", 0, 1000, max),
+        Row("until a halt file is obeyed", "obeyed halt", "ms", 0, 1000, max),
+        Row("until DAGMan has left, as condor_hold wants", "obeyed hold", "ms", 0, 1000, max),
+        Row("a retry comes later than planned by", "retry late", "ms", 0, 1000, max),
+        Row("a job is removed later than its TIMEOUT by", "timeout late", "ms", 0, 1000, max),
+    ],
 }
 
 

@@ -9,7 +9,7 @@ from benchmarks import costs, dags, events
 from benchmarks.place import Failed, Place
 from benchmarks.sizes import Numbers, Sizes
 
-START_TIMEOUT_S = 300.0  # until all DAGMans have come up, or ended
+START_TIMEOUT_S = 900.0  # until all DAGMans have come up, or ended
 
 
 def idle(place: Place, subject: str, sizes: Sizes) -> Numbers:

@@ -12,6 +12,7 @@ from benchmarks import (
     curve_steps,
     idle_steps,
     offline_steps,
+    order_steps,
     peers_steps,
     pool_steps,
 )
@@ -69,6 +70,8 @@ STEPS: dict[str, Step] = {
         for shape, turns in WORKFLOWS.items()
     },
     "submit": Step(pool_steps.submit_dag, (STOCK, OURS), turns=2, stock_turns=2),
+    "obeying": Step(order_steps.obeying, (OURS,), turns=4),
+    "punctual": Step(order_steps.punctual, (OURS,), turns=4),
     "idle": Step(idle_steps.idle, (STOCK, OURS)),
     "many-idle": Step(idle_steps.many_idle, (STOCK, OURS)),
     "many-run": Step(idle_steps.many_run, DAGMANS),

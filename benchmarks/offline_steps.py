@@ -14,7 +14,7 @@ from benchmarks.sizes import Numbers, Sizes
 from benchmarks.subjects import STOCK, knobs
 
 PROGRAM = "condor_dagman"
-TIMEOUT_S = 300.0
+TIMEOUT_S = 900.0
 
 
 def load(place: Place, subject: str, sizes: Sizes) -> Numbers:

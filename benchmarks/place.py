@@ -19,6 +19,7 @@ COMPILED = b"\x7fELF"  # how such a program begins
 # A checkout may be below /tmp, where DAGMan refuses to keep its log.
 # HTCondor's default of 100,000 jobs is less than a DAG of as many nodes has with its DAGMan.
 KNOBS = "DAGMAN_AVOID_SLASH_TMP = False\nMAX_JOBS_PER_OWNER = 1000000\n"
+TIMEOUT_S = 600.0  # so long takes nothing that goes well
 _SHOWN = 1500  # characters of a `.dagman.out` in an error
 
 
@@ -64,7 +65,7 @@ class Place:
         knobs = self.pool.directory / "config.d" / "benchmark"
         knobs.parent.mkdir(parents=True, exist_ok=True)
         knobs.write_text(KNOBS, encoding="ascii")
-        self.pool.start(timeout_s=120)
+        self.pool.start(timeout_s=TIMEOUT_S)
         self._environment = self.pool.environment()
         stock = self._stock("condor_dagman")
         self.commands = {
@@ -106,7 +107,7 @@ class Place:
         subject: str = "",
         knobs: dict[str, str] | None = None,
         given: str = "",
-        timeout_s: float = 600,
+        timeout_s: float = TIMEOUT_S,
     ) -> str:
         """Output of a command, run as the pool's user; Failed if it fails.
 
@@ -156,7 +157,7 @@ class Place:
         made.chmod(0o777)
         return made
 
-    def wait_empty(self, timeout_s: float = 300) -> None:
+    def wait_empty(self, timeout_s: float = TIMEOUT_S) -> None:
         """Wait until no job is in the queue."""
         deadline = time.monotonic() + timeout_s
         while self._queue():
@@ -178,10 +179,15 @@ class Place:
                     raise
 
     def submit(
-        self, directories: Sequence[Path], subject: str, knobs: dict[str, str] | None = None
+        self,
+        directories: Sequence[Path],
+        subject: str,
+        knobs: dict[str, str] | None = None,
+        by: str = subjects.STOCK,
     ) -> None:
-        """Submit the DAGs there by the stock condor_submit_dag, one after the other."""
-        submit = self.program(subjects.STOCK, "condor_submit_dag")
+        """Submit the DAGs there, one after the other, by the condor_submit_dag of a subject: the
+        stock one refuses commands that only ours knows."""
+        submit = self.program(by, "condor_submit_dag")
         argv = [submit, "-dagman", self.program(subject), dags.NAME]
         self.run_each([(argv, directory) for directory in directories], subject, knobs)
 
@@ -205,7 +211,7 @@ class Place:
             interval_s=0.2 if count < 5000 else 1.0,  # to read a long log takes CPU time
         )
 
-    def dagman_pid(self, directory: Path, timeout_s: float = 60) -> int:
+    def dagman_pid(self, directory: Path, timeout_s: float = TIMEOUT_S) -> int:
         """Process id of the DAGMan of the DAG there, as it says itself."""
         out = directory / f"{dags.NAME}.dagman.out"
 

@@ -127,7 +127,7 @@ def pytest_terminal_summary(
     stats = terminalreporter.stats
     failed = [report.nodeid for word in ("failed", "error") for report in stats.get(word, [])]
     seed = getattr(config.option, "randomly_seed", None)
-    order = [] if seed is None else ["-p", f"randomly_seed={seed}"]
+    order = [] if seed is None else [f"--randomly-seed={seed}"]
     for test in dict.fromkeys(failed):
         words = shlex.join([".venv/bin/python", "-m", "pytest", *order, test])
         terminalreporter.write_line(f"to run it again: {words}")

@@ -10,10 +10,11 @@ import re
 import shutil
 import signal
 import subprocess
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,6 @@ from tests.pool import dags, waiting
 from tests.pool.access_point import OURS, STOCK, AccessPoint, new_directory
 from tests.pool.dagmans import dagmans_in, send
 from tests.pool.stock import Stock
-from tests.pool.waiting import TIMEOUT_S
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 AT_ONCE = 24
@@ -104,17 +104,16 @@ class Scene:
         dagman = ("-dagman", self.access_point.stock_dagman) if stock else ()
         self.cluster = self.access_point.submit(self.work, *dagman, *words, "t.dag", stock=stock)
 
-    def ends(self, timeout: float = TIMEOUT_S) -> int:
+    def ends(self) -> int:
         """Wait for the end of the DAG; returns the exit code."""
-        return self.access_point.wait(self.work / "t.dag", timeout).code
+        return self.access_point.wait(self.work / "t.dag").code
 
     def until(
         self,
         what: Callable[[], Any],
         say: str,
-        timeout: float = TIMEOUT_S,
-        pause: float = 0.1,
         *,
+        pause: float = 0.1,
         max_pause: float = 0.0,
         after_end: bool = False,
     ) -> Any:
@@ -123,26 +122,36 @@ class Scene:
         `after_end`: it may take its time after the end of DAGMan.
         """
         dag = None if after_end else self.work / "t.dag"
-        return waiting.until(
-            what, say, dag, timeout=timeout, pause=pause, max_pause=max_pause, tell=self.story
-        )
+        return waiting.until(what, say, dag, pause=pause, max_pause=max_pause, tell=self.story)
 
     def story(self) -> str:
         """What the access point knows of the DAG: the ad of its DAGMan job, and its processes."""
         shown = {name: value for name, value in self.ad().items() if name.startswith(_TOLD)}
-        return f"in {self.work}, DAGMan job {self.cluster}, process {self.pid()}, ad: {shown}"
+        processes = dagmans_in(self.work)
+        return f"in {self.work}, DAGMan job {self.cluster}, DAGMans: {processes}, ad: {shown}"
+
+    def whole_story(self) -> str:
+        """The same, and what its files say."""
+        return f"{self.story()}\n{waiting.story(self.work / 't.dag')}"
 
     def settled(self) -> None:
-        """Wait until DAGMan has acted on all that its logs had when this was called.
+        """Wait until DAGMan has acted on all that its log had when this was called, and has said
+        so.
 
-        It answers a request after it has read the log, and reads the next one after it has acted on
-        what it read: so the second answer says so.
+        A client is let in during one pass of DAGMan's loop and answered in a later one, which reads
+        the log first: so the first answer says that the log has been read.  DAGMan acts on what it
+        has read, and writes `.dagman.out`, before it looks for clients again; only while replies of
+        the schedd wait it may look once in between.  So the third answer says all.
         """
-        for _ in range(2):
+        for _ in range(3):
             self.until(self._answers, "an answer of DAGMan", pause=0.05)
 
     def _answers(self) -> bool:
         return self.answer("condor_pydagman", "steer", "info", "t.dag").returncode == 0
+
+    def submissions(self) -> Counter[str]:
+        """How often DAGMan has begun to submit each node, by `.dagman.out`."""
+        return Counter(re.findall(r"Submitting HTCondor Node (\S+) job", self.out()))
 
     def applied(self, event: str, node: str, times: int = 1) -> None:
         """Wait until DAGMan has acted on an event of a node (`JOB_TERMINATED`, ...)."""
@@ -160,10 +169,10 @@ class Scene:
         """`.dagman.out` so far."""
         return self.text("t.dag.dagman.out")
 
-    def says(self, pattern: str, times: int = 1, timeout: float = TIMEOUT_S) -> re.Match[str]:
+    def says(self, pattern: str, times: int = 1) -> re.Match[str]:
         """Wait until `.dagman.out` has the pattern so often; returns the last match."""
         found = self.until(
-            lambda: list(re.finditer(pattern, self.out(), re.M))[times - 1 :], pattern, timeout
+            lambda: list(re.finditer(pattern, self.out(), re.M))[times - 1 :], pattern
         )
         match: re.Match[str] = found[-1]
         return match
@@ -261,24 +270,21 @@ class Scene:
         with htcondor2.JobEventLog(str(self.work / "t.dag.nodes.log")) as log:
             return list(log.events(0))
 
-    def gaps(self) -> list[float]:
-        """Seconds between the end of each job and the submission of the next, by the nodes log."""
-        submitted, ended = self.times(0), self.times(5)
-        return [later - earlier for earlier, later in zip(ended, submitted[1:])]
-
     def times(self, number: int) -> list[float]:
         """When the events of a kind happened, by the nodes log, in seconds of the epoch."""
         stamps = [e["EventTime"] for e in self.events() if e["EventTypeNumber"] == number]
         return [datetime.fromisoformat(str(stamp)).timestamp() for stamp in stamps]
 
-    def said_at(self, words: str) -> float:
-        """When `.dagman.out` last had a line with these words, a regular expression."""
-        stamp = re.findall(rf"^(.{{17}}) .*{words}", self.out(), re.M)[-1]
-        return datetime.strptime(stamp, "%m/%d/%y %H:%M:%S").timestamp()
+    def put_back(self, hours: int = 1) -> None:
+        """Let all that the nodes log tells have happened earlier; DAGMan must be on hold."""
+        log = self.work / "t.dag.nodes.log"
 
-    def recovered_at(self) -> float:
-        """When DAGMan last knew what an earlier one had done, by `.dagman.out`."""
-        return self.said_at("done with RECOVERY mode")
+        def earlier(match: re.Match[str]) -> str:
+            moment = datetime.fromisoformat(match[2]) - timedelta(hours=hours)
+            return f"{match[1]}{moment.isoformat(' ', 'seconds')}"
+
+        stamp = r"^(\d{3} \(\d+\.\d+\.\d+\) )(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)"
+        log.write_text(re.sub(stamp, earlier, log.read_text(), flags=re.M))
 
 
 @dataclass
@@ -287,15 +293,18 @@ class Played:
 
     Attributes:
         errors: what they raised, by name and flavour.
+        stories: of those, what there was to know of their DAGs.
         left: what they returned.
     """
 
-    errors: dict[tuple[str, str], BaseException]
-    left: dict[tuple[str, str], Any]
+    errors: dict[tuple[str, str], BaseException] = field(default_factory=dict)
+    stories: dict[tuple[str, str], str] = field(default_factory=dict)
+    left: dict[tuple[str, str], Any] = field(default_factory=dict)
 
     def check(self, name: str, flavour: str = OURS) -> Any:
         """Raise what the scene raised, or return what it returned."""
         if (name, flavour) in self.errors:
+            print(self.stories[name, flavour])  # pytest shows it
             raise self.errors[name, flavour]
         return self.left[name, flavour]
 
@@ -341,7 +350,7 @@ def play(
         stage = getattr(getattr(item, "module", None), "STAGE", None)
         if isinstance(stage, Stage):
             names.setdefault(stage, set()).add(item.name.partition("[")[2].rstrip("]"))
-    played = {stage: Played({}, {}) for stage in names}
+    played = {stage: Played() for stage in names}
 
     def one(stage: Stage, name: str, flavour: str) -> None:
         work = new_directory(place / str(list(names).index(stage)) / flavour / name)
@@ -351,6 +360,7 @@ def play(
             played[stage].left[name, flavour] = act(scene)
         except BaseException as error:
             played[stage].errors[name, flavour] = error
+            played[stage].stories[name, flavour] = scene.whole_story()
             if scene.cluster:
                 access_point.run("condor_rm", str(scene.cluster), check=False)
 

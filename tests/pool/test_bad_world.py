@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import os
 import re
-import time
+import signal
 from pathlib import Path
 
 import pytest
 
 from tests.pool import dags
+from tests.pool.dagmans import send
 from tests.pool.scenes import Played, Scene, Stage
 
 pytestmark = pytest.mark.pool
@@ -197,12 +198,15 @@ def a_nodes_log_with_garbage_in_it(s: Scene) -> None:
 @STAGE.scene
 def a_rescue_file_that_cannot_be_written(s: Scene) -> None:
     """DAGMan leaves all as it is and comes back until it can."""
-    s.submit('JOB A job.sub\nJOB B job.sub\nPARENT A CHILD B\nVARS B seconds="2" code="1"\n')
+    s.submit('JOB A job.sub\nJOB B told.sub\nPARENT A CHILD B\nVARS B code="1"\n')
     s.started("B 0")
+    pid = s.signal(signal.SIGSTOP)
+    s.touch("go.B")
+    s.ran("B 0")
     s.work.chmod(0o555)
     try:
-        s.says("leaves the jobs alone and keeps its lock file")
-        time.sleep(1)
+        send(pid, signal.SIGCONT)
+        s.says("leaves the jobs alone and keeps its lock file", 2)
     finally:
         s.work.chmod(0o777)
     assert s.ends() == 1

@@ -16,7 +16,8 @@ from benchmarks import figures
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 STEPS = (
-    "chain,held,held-curve,crowd,submit,many-idle,load,load-curve,recovery,recovery-curve,engine"
+    "chain,held,held-curve,crowd,submit,obeying,punctual,many-idle,"
+    "load,load-curve,recovery,recovery-curve,engine"
 )
 SUBJECTS = "floor,ours,together"  # stock takes most of a minute
 
@@ -42,7 +43,7 @@ def test_a_run_has_all_numbers_tables_and_charts(work: Path, place: Path) -> Non
     told = json.loads(numbers.read_text(encoding="utf-8"))
     assert told["failures"] == []
     results: figures.Results = told["numbers"]
-    for row in [*figures.GROUPS["Reaction"], *figures.GROUPS["Many"]]:
+    for row in (row for title in ("Reaction", "Many", "Orders") for row in figures.GROUPS[title]):
         assert row.name == "many run" or results["ours"][row.name], row
     assert {"reaction", "held rate", "held rate, DAG's job"} <= set(results["floor"])
     assert {"submit_dag", "recovery time", "load time vars 1000"} <= set(results["ours"])

@@ -57,7 +57,7 @@ def test_a_child_is_submitted_in_the_pass_that_read_its_parents_end(
 
 
 def test_every_job_ad_tells_of_its_dag(access_point: AccessPoint, work: Path) -> None:
-    text = "JOB A job.sub\nJOB B job.sub\nPARENT A CHILD B\nVARS B seconds=30\nPRIORITY B 7\n"
+    text = "JOB A job.sub\nJOB B job.sub\nPARENT A CHILD B\nVARS B seconds=86400\nPRIORITY B 7\n"
     dag = dags.write(work, text)
     cluster = access_point.submit(work, "t.dag")
     jobs = access_point.wait_for(

@@ -6,8 +6,8 @@ after a restart, a job that the schedd has lost is noticed.
 from __future__ import annotations
 
 import re
-import time
 from datetime import datetime
+from operator import ge
 
 import pytest
 
@@ -19,13 +19,19 @@ pytestmark = pytest.mark.pool
 STAGE = Stage()
 
 
-def fails(node: str, code: int = 1, seconds: float = 0) -> str:
-    return f'JOB {node} job.sub\nVARS {node} code="{code}" seconds="{seconds}"\n'
+def fails(node: str, code: int = 1) -> str:
+    return f'JOB {node} job.sub\nVARS {node} code="{code}"\n'
 
 
-def about(seconds: float, found: float) -> bool:
-    """Not before the spread of 10 %; later only by the ways through a pool with much to do."""
-    return 0.9 * seconds - 0.1 <= found <= 1.1 * seconds + 15
+def gaps(s: Scene) -> list[float]:
+    """Seconds between the end of each job and the submission of the next, by the nodes log."""
+    submitted, ended = s.times(0), s.times(5)
+    return [later - earlier for earlier, later in zip(ended, submitted[1:])]
+
+
+def shortest(seconds: float) -> float:
+    """The shortest delay for one of `seconds`, which varies by a tenth."""
+    return 0.9 * seconds - 0.1
 
 
 def planned(s: Scene) -> list[int]:
@@ -38,48 +44,62 @@ def delays_grow_up_to_their_limit(s: Scene) -> None:
     s.submit(fails("A") + "RETRY A 3 DELAY 2 BACKOFF 2 MAX-DELAY 5\n")
     assert s.ends() == 1
     assert dags.runs(s.work) == {f"A {n}": 1 for n in range(4)}
-    wanted, found = [2, 4, 5], s.gaps()
+    wanted, found = [2, 4, 5], gaps(s)
     assert all(abs(one - other) <= 1 for one, other in zip(wanted, planned(s))), planned(s)
-    assert [about(*pair) for pair in zip(wanted, found)] == [True] * 3, found
+    assert all(map(ge, found, map(shortest, wanted))), found
 
 
 @STAGE.scene
 def who_waits_for_a_retry_leaves_its_slot_to_others(s: Scene) -> None:
     s.submit(
-        fails("A") + "RETRY A 1 DELAY 15\nJOB B job.sub\nJOB C job.sub\n"
+        fails("A") + "RETRY A 1 DELAY 86400\nJOB B job.sub\nJOB C job.sub\n"
         "CATEGORY A one\nCATEGORY B one\nCATEGORY C one\nMAXJOBS one 1\nPRIORITY A 1\n",
         "-maxjobs",
         "1",
     )
-    assert s.ends() == 1
+    for node in "BC":
+        s.says(rf"Node {node} job proc .* completed successfully")
     order = [line.rsplit(maxsplit=1)[0] for line in s.text("ledger").splitlines()]
     assert order[:2] == ["A 0 start", "A 0 end"]
-    assert order[-2:] == ["A 1 start", "A 1 end"]
-    assert len(order) == 8
+    assert s.submissions() == {"A": 1, "B": 1, "C": 1}
+    s.remove()
+    s.gone()
+    assert sorted(s.rescue()) == ["B", "C"]
 
 
 @STAGE.scene
 def a_retry_comes_when_it_was_planned_though_dagman_is_killed(s: Scene) -> None:
-    s.submit(fails("A") + "RETRY A 1 DELAY 15\n" + STATUS)
-    s.ran("A 0")
+    """A's is far away, B's comes."""
+    s.submit(fails("A") + "RETRY A 1 DELAY 3600\n" + fails("B") + "RETRY B 1 DELAY 6\n" + STATUS)
     s.says("Node A waits")
-    seconds = s.until(lambda: seconds_left(s), "StatusDetails")
-    assert 0 <= planned(s)[0] - seconds <= 12
+    s.says("Node B waits")
+    s.until(lambda: seconds_left(s) > 1000, "what is left of A's delay")
+    assert seconds_left(s) <= planned(s)[0] + 1  # one of them is rounded up
     s.kill()
     s.says("done with RECOVERY mode")
     s.says("Node A waits", 2)
-    assert s.ends() == 1
+    s.ran("B 1")
     assert len(set(planned(s))) == 1
-    assert dags.runs(s.work) == {"A 0": 1, "A 1": 1}
-    (gap,) = s.gaps()
-    assert about(15, gap)
-    assert gap > planned(s)[0] - 1.6
+    # An old log is read to the second.
+    assert moment(s, "B 1 start") - moment(s, "B 0 end") > shortest(6) - 1
+    s.settled()
+    assert s.submissions() == {"A": 1, "B": 2}
+    s.remove()
+    s.gone()
+    assert dags.runs(s.work) == {"A 0": 1, "B 0": 1, "B 1": 1}
 
 
 def seconds_left(s: Scene) -> int:
-    """How long a node waits for its retry, by the node status file; 0 if it does not say."""
-    found = re.search(r'StatusDetails = "retry #1 starts in (\d+) seconds"', s.text("t.status"))
-    return int(found[1]) if found else 0
+    """How long a node waits for its retry at most, by the node status file; 0 if it does not
+    say."""
+    found = re.findall(r'StatusDetails = "retry #1 starts in (\d+) seconds"', s.text("t.status"))
+    return max(map(int, found), default=0)
+
+
+def moment(s: Scene, what: str) -> float:
+    """When a job said so."""
+    line = next(line for line in s.text("ledger").splitlines() if line.startswith(f"{what} "))
+    return float(line.rpartition(" ")[2])
 
 
 @STAGE.scene
@@ -121,8 +141,7 @@ def the_delay_after_a_failed_pre_script(s: Scene) -> None:
     s.kill()
     assert s.ends() == 0
     first, second = (float(line) for line in s.text("when").splitlines())
-    late = max(0.0, s.recovered_at() - (first + 6))  # the next DAGMan came after the time
-    assert about(6 + late, second - first + 0.5), (second - first, late)
+    assert second - first > shortest(6) - 1  # an old log is read to the second
     assert dags.runs(s.work) == {"A 1": 1}
 
 
@@ -131,20 +150,24 @@ def the_delay_after_a_failed_pre_script(s: Scene) -> None:
 
 @STAGE.scene
 def a_job_that_runs_for_too_long(s: Scene) -> None:
-    """The first run hangs, the second does not."""
+    """The first run hangs.  The others do not, though one may take too long on a slow machine."""
     s.submit(
-        'JOB A job.sub\nVARS A seconds="$CHOICE(RETRY,60,0)"\nTIMEOUT A RUNNING 2\nRETRY A 1\n'
-        "JOB B job.sub\nPARENT A CHILD B\n"
+        "JOB A first.sub\nTIMEOUT A RUNNING 2\nRETRY A 100\nJOB B job.sub\nPARENT A CHILD B\n"
+        "#== first.sub\nuniverse = scheduler\nexecutable = once.sh\n"
+        'arguments = "$(JOB) $(RETRY)"\nqueue\n'
+        '#== once.sh\n#!/bin/sh\necho "$1 $2 start 0" >> ledger\n'
+        'mkdir once 2> /dev/null && exec sleep 86400\necho "$1 $2 end 0" >> ledger\n'
     )
     assert s.ends() == 0
-    assert dags.starts(s.work) == {"A 0": 1, "A 1": 1, "B 0": 1}
-    assert dags.runs(s.work) == {"A 1": 1, "B 0": 1}
+    assert s.submissions()["A"] >= 2
+    assert sorted(run.partition(" ")[0] for run in dags.runs(s.work)) == ["A", "B"]
+    assert "A 0" not in dags.runs(s.work)
     assert re.search(r"Node A job proc \(\S+\) ran for 2 s \(TIMEOUT RUNNING 2\)", s.out())
     kinds = [(e["EventTypeNumber"], e["EventTime"]) for e in s.events() if e.cluster == s_first(s)]
     begun = next(stamp for kind, stamp in kinds if kind == 1)
     ended = next(stamp for kind, stamp in kinds if kind == 9)
     seconds = (datetime.fromisoformat(ended) - datetime.fromisoformat(begun)).total_seconds()
-    assert 1.9 <= seconds <= 20, seconds
+    assert seconds >= 1.9
 
 
 def s_first(s: Scene) -> int:
@@ -157,7 +180,7 @@ def a_job_that_never_matches(s: Scene) -> None:
     s.submit(
         "JOB A never.sub\nTIMEOUT A QUEUED 2s\nRETRY A 1 ONLY-IF -1002\n"
         "SCRIPT POST A script.sh 5 post $RETRY $RETURN\n"
-        "JOB B told.sub\nTIMEOUT B QUEUED 120\n"
+        "JOB B told.sub\nTIMEOUT B QUEUED 86400\n"
     )
     s.wrote("post 0 -1002")
     s.touch("go.B")
@@ -181,28 +204,31 @@ def a_job_that_takes_too_long_in_all(s: Scene) -> None:
 
 @STAGE.scene
 def a_timeout_is_not_set_back_by_a_restart(s: Scene) -> None:
-    """Judged by when DAGMan decides, since the schedd may take its time for the removal."""
-    s.submit("JOB A told.sub\nTIMEOUT A RUNNING 14\n")
+    """By the log, the job runs for an hour; the limit counted anew would not come in this test."""
+    s.submit("JOB A told.sub\nTIMEOUT A RUNNING 3000\n")
     s.started("A 0")
-    begun = time.time()
-    s.until(lambda: time.time() > begun + 9, "some of the time")
-    s.kill()
+    s.applied("EXECUTE", "A")
+    s.settled()
+    assert "TIMEOUT RUNNING" not in s.out()
+    s.hold()
+    s.put_back()
+    s.release()
     assert s.ends() == 1
-    ((first,), (last,)) = s.times(1), s.times(9)
-    assert last - first >= 12.9  # an old log is read to the second
-    assert (
-        s.said_at(r"TIMEOUT RUNNING 14\): removing its jobs")
-        < max(first + 14, s.recovered_at()) + 60
-    )
+    assert "(TIMEOUT RUNNING 3000): removing its jobs" in s.out()
+    assert dags.runs(s.work) == {}
 
 
 @STAGE.scene
 def a_held_job_is_not_timed_while_it_is_held(s: Scene) -> None:
-    s.submit("JOB A told.sub\nTIMEOUT A RUNNING 10\n")
+    """By the log, that lasts for an hour."""
+    s.submit("JOB A told.sub\nTIMEOUT A RUNNING 3000\n")
     s.started("A 0")
     s.run("condor_hold", str(s.job("A")))
-    s.says("ULOG_JOB_HELD")
-    time.sleep(10)
+    s.applied("JOB_HELD", "A")
+    s.hold()
+    s.put_back()
+    s.release()
+    s.settled()
     assert "TIMEOUT" not in s.out()
     s.touch("go.A")
     s.run("condor_release", str(s.job("A")))
@@ -212,11 +238,15 @@ def a_held_job_is_not_timed_while_it_is_held(s: Scene) -> None:
 @STAGE.scene
 def a_sub_dag_that_takes_too_long_goes_on_where_it_was(s: Scene) -> None:
     s.submit(
-        "SUBDAG EXTERNAL S inner.dag\nTIMEOUT S RUNNING 30\nRETRY S 1 ONLY-IF -1002\n"
+        "SUBDAG EXTERNAL S inner.dag\nTIMEOUT S RUNNING 3000\nRETRY S 1 ONLY-IF -1002\n"
         "SCRIPT PRE S script.sh 0 pre S\n"
         "#== inner.dag\nJOB A job.sub\nJOB B told.sub\nPARENT A CHILD B\n"
     )
-    s.says(r"Node S job proc .* was removed: .*TIMEOUT RUNNING 30")
+    s.started("B 0")
+    s.hold()
+    s.put_back()
+    s.release()
+    s.says(r"Node S job proc .* was removed: .*TIMEOUT RUNNING 3000")
     s.touch("go.B")
     assert s.ends() == 0
     assert dags.starts(s.work) == {"A 0": 1, "B 0": 2}
@@ -227,11 +257,17 @@ def a_sub_dag_that_takes_too_long_goes_on_where_it_was(s: Scene) -> None:
 @STAGE.scene
 def one_of_several_procs_takes_too_long(s: Scene) -> None:
     s.submit(
-        "JOB A several.sub\nTIMEOUT A RUNNING 3\nJOB B job.sub\nPARENT A CHILD B\n"
+        "JOB A several.sub\nTIMEOUT A RUNNING 3000\nJOB B job.sub\nPARENT A CHILD B\n"
         "#== several.sub\nuniverse = scheduler\nexecutable = told.sh\n"
         'arguments = "P$(ProcId) 0"\nqueue 3\n'
     )
+    for proc in range(3):
+        s.started(f"P{proc} 0")
     s.touch("go.P0")
+    s.applied("JOB_TERMINATED", "A")
+    s.hold()
+    s.put_back()
+    s.release()
     assert s.ends() == 1
     assert dags.starts(s.work) == {"P0 0": 1, "P1 0": 1, "P2 0": 1}
     assert dags.runs(s.work) == {"P0 0": 1}
@@ -248,8 +284,8 @@ def special_nodes_have_timeouts_too(s: Scene) -> None:
     )
     assert s.ends() == 1
     assert dags.runs(s.work) == {}
-    assert dags.starts(s.work)["F 0"] == 1
-    assert dags.starts(s.work)["A 0"] == 0
+    assert s.submissions()["F"] == 1
+    assert s.submissions()["A"] == 0
     for words in ("QUEUED 2", "RUNNING 3"):
         assert f"(TIMEOUT {words})" in s.out()
 
@@ -303,12 +339,11 @@ def the_example_of_a_sweep(s: Scene) -> None:
 
 @STAGE.scene
 def pre_scripts_start_at_a_bounded_pace_after_a_restart(s: Scene) -> None:
-    names = [f"N{n}" for n in range(20)]
-    lines = ["CONFIG t.config\nJOB R told.sub\n", f"PARENT R CHILD {' '.join(names)}\n"]
-    lines += [f"JOB {name} job.sub NOOP\nSCRIPT PRE {name} when.sh\n" for name in names]
-    lines += ["#== t.config\nPYDAGMAN_PRE_SCRIPTS_PER_SECOND = 5\n"]
-    lines += ["#== when.sh\n#!/bin/sh\ndate +%s.%N >> when\n"]
-    lines[1], lines[2:22] = "".join(lines[2:22]), [lines[1]]
+    names = [f"N{n}" for n in range(8)]
+    lines = ["CONFIG t.config\nJOB R told.sub\n"]
+    lines += [f"JOB {name} job.sub NOOP\nSCRIPT PRE {name} script.sh 0 pre\n" for name in names]
+    lines += [f"PARENT R CHILD {' '.join(names)}\n"]
+    lines += ["#== t.config\nPYDAGMAN_PRE_SCRIPTS_PER_SECOND = 2\n"]
     s.submit("".join(lines))
     s.started("R 0")
     s.hold()
@@ -316,12 +351,10 @@ def pre_scripts_start_at_a_bounded_pace_after_a_restart(s: Scene) -> None:
     s.ran("R 0")
     s.release()
     assert s.ends() == 0
-    when = sorted(float(line) for line in s.text("when").splitlines())
-    assert len(when) == 20
-    assert 3 <= when[-1] - when[0] <= 60, when
-    for first, tenth in zip(when, when[10:]):
-        assert tenth - first > 0.8, when
-    assert s.out().count("Running PRE script") == 20
+    stamps = re.findall(r"^(.{17}) Running PRE script", s.out(), re.M)
+    assert len(stamps) == len(dags.scripts(s.work)) == 8
+    first, last = (datetime.strptime(stamps[n], "%m/%d/%y %H:%M:%S") for n in (0, -1))
+    assert (last - first).total_seconds() >= 2  # 3.5, and what is below a second is not said
 
 
 CHECKED = "CONFIG t.config\n"

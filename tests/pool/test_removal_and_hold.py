@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import time
+import signal
 
 import htcondor2
 import pytest
 
 from tests.pool import dags
+from tests.pool.dagmans import dagmans_in, send
 from tests.pool.scenes import FIRST, Played, Scene, Stage
 
 pytestmark = pytest.mark.pool
@@ -45,6 +46,7 @@ def condor_rm_starts_the_final_node_and_forcex_ends_it(s: Scene) -> None:
     assert refused.returncode == 1
     s.run("condor_rm", "-forcex", str(s.cluster))
     s.gone()
+    s.until(lambda: not s.pid(), "DAGMan to be gone", after_end=True)
     assert dags.runs(s.work) == {}
     assert (s.work / "t.dag.lock").exists()
     s.submit_again()  # recovers, and finds that the FINAL node was removed
@@ -72,7 +74,7 @@ def condor_rm_while_all_kinds_of_things_go_on(s: Scene) -> None:
         "JOB Pre job.sub\nSCRIPT PRE Pre wait.sh Pre\n"
         "JOB Post job.sub\nSCRIPT POST Post wait.sh Post\n"
         "JOB Held told.sub\nSCRIPT HOLD Held wait.sh Held\n"
-        'JOB Again job.sub\nVARS Again code="1"\nRETRY Again 3 DELAY 60\n'
+        'JOB Again job.sub\nVARS Again code="1"\nRETRY Again 3 DELAY 86400\n'
         "JOB Runs told.sub\nJOB Waits job.sub\nJOB Later job.sub\nPARENT Runs CHILD Later\n"
         "CATEGORY Runs one\nCATEGORY Waits one\nMAXJOBS one 1\n"
         "PRIORITY Waits -1\nFINAL F job.sub\n"
@@ -106,8 +108,9 @@ def held_while_halted_it_is_still_halted(s: Scene) -> None:
     s.ran("A 0")
     s.release()
     s.wrote("post A")
-    s.has(DAG_Status=HALTED)
-    time.sleep(1)
+    s.has(DAG_Status=HALTED, DAG_NodesDone=1)
+    s.settled()
+    assert "Running PRE script of Node B" not in s.out()
     assert dags.scripts(s.work) == ["post A"]
     (s.work / "t.dag.halt").unlink()
     s.touch("go.C")
@@ -118,16 +121,15 @@ def held_while_halted_it_is_still_halted(s: Scene) -> None:
 
 @STAGE.scene
 def held_while_a_node_waits_for_its_retry(s: Scene) -> None:
-    s.submit('JOB A first.sub\nVARS A code="3"\nRETRY A 2 DELAY 8\n' + FIRST)
+    s.submit('JOB A first.sub\nVARS A code="3"\nRETRY A 2 DELAY 6\n' + FIRST)
     s.ran("A 0")
     s.says("waits")
     s.hold()
-    time.sleep(1)
     s.release()
     assert s.ends() == 0
     assert dags.runs(s.work) == {"A 0": 1, "A 1": 1}
     ((ended, _), (_, submitted)) = s.times(5), s.times(0)
-    assert ended + 7 < submitted
+    assert ended + 5.3 < submitted  # the delay varies by a tenth
 
 
 @STAGE.scene
@@ -150,8 +152,8 @@ def held_while_the_provisioner_has_not_given_its_go_ahead(s: Scene) -> None:
     provisioner = s.job("P")
     s.hold()
     s.release()
-    time.sleep(1)
-    assert dags.starts(s.work) == {"P 0": 1}
+    s.settled()
+    assert s.submissions() == {"P": 1}
     s.run("condor_qedit", str(provisioner), "ProvisionerState", "2")
     s.ran("A 0")
     s.touch("go.P")
@@ -227,10 +229,10 @@ def a_sub_dag_that_is_held_and_released(s: Scene) -> None:
     inner = str(s.job("S"))
     s.run("condor_hold", inner)
     s.wrote("hold S")
+    s.until(lambda: "inner.dag.lock" not in dagmans_in(s.work).values(), "its DAGMan to leave")
     s.touch("go.A")
     s.ran("A 0")
-    time.sleep(1)
-    assert dags.starts(s.work) == {"A 0": 1}
+    assert "Submitting HTCondor Node B" not in s.text("inner.dag.dagman.out")
     s.run("condor_release", inner)
     assert s.ends() == 0
     assert dags.runs(s.work) == {"A 0": 1, "B 0": 1, "Z 0": 1}
@@ -280,7 +282,8 @@ def one_of_several_procs_is_removed(s: Scene) -> None:
         "JOB A several.sub\nRETRY A 1\n#== several.sub\nuniverse = scheduler\n"
         'executable = told.sh\narguments = "P$(ProcId) $(RETRY)"\nqueue 3\n'
     )
-    s.until(lambda: len(dags.starts(s.work)) == 3, "three procs")
+    for proc in range(3):
+        s.started(f"P{proc} 0")
     s.run("condor_rm", f"{s.job('A')}.1")
     s.started("P2 1")
     s.touch("go.P0", "go.P1", "go.P2")
@@ -290,16 +293,24 @@ def one_of_several_procs_is_removed(s: Scene) -> None:
 
 @STAGE.scene
 def jobs_that_failed_do_not_count_as_removed(s: Scene) -> None:
-    """Four DAGs end with the failure of their only job, a fifth with that of three procs of four:
-    the schedd still has them in its queue then, and would remove them."""
+    """Four DAGs end with the failure of their only job, a fifth, whose DAGMan is slow, with that of
+    three procs of four: the schedd still has them in its queue then, and would remove them."""
     inner = [f"i{number}.dag" for number in range(5)]
     s.submit(
         "".join(f"SUBDAG EXTERNAL S{dag} {dag}\n" for dag in inner)
         + "".join(f'#== {dag}\nJOB A fails.sub\nVARS A procs="1"\n' for dag in inner[:4])
         + '#== i4.dag\nJOB A fails.sub\nVARS A procs="4"\n'
         "#== fails.sub\nuniverse = vanilla\nexecutable = /bin/sh\n"
-        "arguments = \"-c 'test $(ProcId) = 3 && sleep 60; exit 3'\"\nqueue $(procs)\n"
+        "arguments = \"-c 'test $(procs) = 1 || until test -e go.$(ProcId); do sleep 0.3; done; "
+        "exit 3'\"\nshould_transfer_files = no\nqueue $(procs)\n"
     )
+    last = "i4.dag.nodes.log"
+    s.until(lambda: s.text(last).count("000 (") == 4, "four procs")
+    pids = {lock: pid for pid, lock in dagmans_in(s.work).items()}
+    send(pids["i4.dag.lock"], signal.SIGSTOP)
+    s.touch("go.0", "go.1", "go.2")
+    s.until(lambda: s.text(last).count("\n005 (") == 3, "the ends of three")
+    send(pids["i4.dag.lock"], signal.SIGCONT)
     assert s.ends() == 1
     for dag in inner:
         with htcondor2.JobEventLog(str(s.work / f"{dag}.nodes.log")) as log:

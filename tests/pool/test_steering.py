@@ -185,19 +185,21 @@ def events_by_the_socket(s: Scene) -> None:
     s.started("A 0")
     argv = s.access_point.pool.command([sys.executable, "-c", SUBSCRIBER])
     environment = s.access_point.environment
-    with subprocess.Popen(
-        argv, cwd=s.work, env=environment, stdout=subprocess.PIPE, text=True
-    ) as reader:
-        assert reader.stdout is not None
-        s.kill()
-        told: list[str] = []
-        while told.count("dag.start") < 2:  # it is told by the second DAGMan then
-            told.append(reader.stdout.readline().strip())
-            assert told[-1]
-        s.touch("go.A", "go.K")
-        assert s.ends() == 0
-        told += reader.stdout.read().split()
+    with (
+        open(s.work / "told", "wb") as told_file,
+        subprocess.Popen(argv, cwd=s.work, env=environment, stdout=told_file) as reader,
+    ):
+        try:
+            s.kill()
+            # It is told by the second DAGMan then.
+            s.until(lambda: s.text("told").count("dag.start") == 2, "another start")
+            s.touch("go.A", "go.K")
+            assert s.ends() == 0
+            s.until(lambda: reader.poll() is not None, "its end", after_end=True)
+        finally:
+            reader.kill()
     assert reader.returncode == 0
+    told = s.text("told").split()
     events = s.run("condor_pydagman", "events", "--since", "0", "t.dag").splitlines()
     # Where the two logs tell of one moment, the order depends on when they are read.
     assert sorted(told) == sorted(json.loads(line)["event"] for line in events)

@@ -128,14 +128,28 @@ def a_log_that_has_lost_everything_is_learned_anew(s: Scene) -> None:
     _loses_the_log_from(s, "")
 
 
+# As a job of told.sub, but takes the file away that tells it to end.
+TAKES = """\
+#== takes.sub
+universe = scheduler
+executable = takes.sh
+arguments = "$(JOB) $(RETRY)"
+queue
+#== takes.sh
+#!/bin/sh
+echo "$1 $2 start 0" >> ledger
+until mv "go.$1" taken 2> /dev/null; do sleep 0.3; done
+echo "$1 $2 end 0" >> ledger
+"""
+
+
 @STAGE.scene
 def a_dag_that_its_job_runs_again_is_not_taken_for_done_before(s: Scene) -> None:
     """As a DAG that begins anew every night: what the history has of the run before is not its."""
     again = "on_exit_remove = JobRunCount > 1 && ExitBySignal =!= true"
     s.touch("go.C")
-    s.submit("JOB A job.sub\nJOB C told.sub\nPARENT A CHILD C\n", "-append", again)
+    s.submit("JOB A job.sub\nJOB C takes.sub\nPARENT A CHILD C\n" + TAKES, "-append", again)
     s.ran("C 0")
-    (s.work / "go.C").unlink()
     s.until(lambda: dags.runs(s.work).get("A 0") == 2, "the second run")
     s.says(r"Node A job proc .* completed successfully", 2)
     s.kill()

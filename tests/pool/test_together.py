@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -146,6 +147,7 @@ def all_are_removed_with_the_dag(s: Scene) -> None:
 @STAGE.scene
 def a_timeout_takes_one_of_them(s: Scene) -> None:
     s.submit(TOGETHER + bag("A B C D", "told.sub") + "TIMEOUT C RUNNING 3\n" + FILES)
+    all_started(s, "ABD")
     s.says("Node C job proc .* was removed")
     s.touch("go.A", "go.B", "go.D")
     assert s.ends() == 1
@@ -157,6 +159,7 @@ def the_idle_limit_counts_each_of_them(s: Scene) -> None:
     text = TOGETHER + bag(" ".join(f"N{number}" for number in range(9)), "never.sub")
     s.submit(text + FILES, "-maxidle", "5")
     s.says("Number of idle job procs: 5")
+    s.settled()
     assert "Number of idle job procs: 6" not in s.out()
     s.remove()
     s.gone()
@@ -187,6 +190,7 @@ def is_shared(ad: dict[str, Any]) -> bool:
     return bool(ad.get("SubmitEventUserNotes") == SHARED_CLUSTER)
 
 
+RECORDED = json.loads(RECORDING.read_text(encoding="utf-8"))
 CASES = sorted(
     case
     for case, what in RECORDED.items()

@@ -29,7 +29,7 @@ def records(
     world = World(access_point, place / "torture")
     player = Player(
         world,
-        Settings(7, stop_seconds=2, timeout_s=240, keep=True, max_disturbances=3, max_size=22),
+        Settings(7, stop_seconds=2, keep=True, max_disturbances=3, max_size=22),
     )
     with ThreadPoolExecutor(len(SLICE)) as threads:
         runs = [PlannedRun(number, name, OURS) for number, name in enumerate(SLICE)]

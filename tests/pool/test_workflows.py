@@ -29,6 +29,6 @@ def test_real_shapes_run_every_node_once_and_in_order(
         dags[shape] = write(directory, workflow)
         access_point.submit(directory, dags[shape].name)
     for shape, workflow in workflows.items():
-        assert access_point.wait(dags[shape], timeout=400).code == 0
+        assert access_point.wait(dags[shape]).code == 0
         ledger = (work / shape / LEDGER).read_text()
         assert check_ledger(workflow.edges, ledger, workflow.nodes) == []

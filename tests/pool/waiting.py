@@ -32,9 +32,9 @@ def end_of(dag: Path) -> int | None:
 
 
 def story(dag: Path) -> str:
-    """What there is to know of a DAG: the ends of its logs, and which files there are."""
+    """What there is to know of a DAG: its text, the ends of its logs, and which files there are."""
     told = []
-    for suffix in (".dagman.out", ".lib.err", ".dagman.log", ".nodes.log"):
+    for suffix in ("", ".dagman.out", ".lib.err", ".dagman.log", ".nodes.log"):
         path = Path(f"{dag}{suffix}")
         text = path.read_text(errors="replace").strip() if path.exists() else ""
         if text:

@@ -82,7 +82,7 @@ def hold(s: Session) -> None:
         if not s.rest() or not s.run("condor_hold", str(s.cluster)):
             return
         s.did("held")
-        until(lambda: not s.pids() or s.over(), 30.0)
+        until(lambda: not s.pids() or s.over())
         time.sleep(s.random.uniform(0, 3))
         s.run("condor_release", str(s.cluster))
 
@@ -93,7 +93,7 @@ def vacate(s: Session) -> None:
         if not s.rest() or not s.run("condor_vacate_job", str(s.cluster)):
             return
         s.did("vacated")
-        until(partial(_gone, s, pids), 20.0)
+        until(partial(_gone, s, pids))
 
 
 def _gone(s: Session, pids: list[int]) -> bool:
@@ -105,7 +105,7 @@ def remove(s: Session) -> None:
         if not s.rest() or not s.run("condor_rm", str(s.cluster)):
             return
         s.did("removed")
-        if not until(lambda: s.code() is not None, 90.0) or not s.left() or s.code() == 0:
+        if not until(lambda: s.code() is not None) or not s.left() or s.code() == 0:
             return
         s.submit()
 
@@ -113,7 +113,7 @@ def remove(s: Session) -> None:
 def second(s: Session) -> None:
     """Another DAGMan for the same DAG: by condor_submit_dag -f, or by hand."""
     act = s.random.choice((_submitted_again, _by_hand))
-    until(lambda: s.begun() > 0 or s.over(), 120.0)  # before that, the other would be the first
+    until(lambda: s.begun() > 0 or s.over())  # before that, the other would be the first
     for _ in range(2):
         # It must meet the first one at work, not the DAG at its end: that would be a new run of it.
         if s.rest() and s.begun() < 0.3:
@@ -159,7 +159,7 @@ def hold_once(s: Session) -> None:
     if s.run("condor_hold", str(s.cluster)):
         s.did("held")
         time.sleep(s.random.uniform(0, 1))  # DAGMan may still be leaving
-        until(lambda: s.run("condor_release", str(s.cluster)) or s.over(), 30.0, pause=0.5)
+        until(lambda: s.run("condor_release", str(s.cluster)) or s.over(), pause=0.5)
 
 
 def vacate_once(s: Session) -> None:
@@ -173,10 +173,10 @@ def vacate_once(s: Session) -> None:
 def truncate(s: Session) -> None:
     """Truncate the nodes log while no DAGMan runs."""
     more = s.random.randint(600, 3000)
-    until(lambda: s.size() > more or s.over(), 60.0)
+    until(lambda: s.size() > more or s.over())
     if s.over() or not s.run("condor_hold", str(s.cluster)):
         return
-    if not until(lambda: not s.pids(), 30.0):
+    if not until(lambda: not s.pids()):
         return
     text = damage.cut(s.work / "t.dag.nodes.log", s.random)
     s.did(text)
@@ -241,12 +241,12 @@ def kill_schedd(world: World, random: Random, over: Callable[[], bool], _: float
     story = []
     for _number in range(random.randint(2, 3)):
         until(over, random.uniform(4, 15))
-        pid = 0 if over() else until(lambda: world.access_point.daemon("condor_schedd"), 60.0)
+        pid = 0 if over() else until(lambda: world.access_point.daemon("condor_schedd"))
         if not pid:
             break
         os.kill(pid, signal.SIGKILL)
         story.append(f"{time.strftime('%H:%M:%S')} killed the schedd")
-        until(world.answers, 60.0, pause=0.5)
+        until(world.answers, pause=0.5)
     return story
 
 
@@ -264,7 +264,7 @@ def stop_schedd(
         story.append(f"{time.strftime('%H:%M:%S')} stopped the schedd for {duration:.0f} s")
         time.sleep(duration)
         os.kill(pid, signal.SIGCONT)
-        until(world.answers, 60.0, pause=0.5)
+        until(world.answers, pause=0.5)
     return story
 
 

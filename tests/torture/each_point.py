@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 import shutil
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -23,10 +22,9 @@ from tests.pool import dags
 from tests.pool.access_point import AccessPoint
 from tests.torture import faults
 from tests.torture.faults import KILL, LOSE, POINTS, REFUSE, Fault
-from tests.torture.world import started
+from tests.torture.world import started, until
 
 AT_ONCE = 8
-TIMEOUT_S = 240.0  # seconds for a DAG
 TWICE = 2  # how often a script that ran while DAGMan died may run
 
 RECORDS = """\
@@ -69,8 +67,7 @@ queue
 #!/bin/sh
 echo "$1 $2 start 0" >> ledger
 until condor_qedit "$3" ProvisionerState 2 > /dev/null; do sleep 0.2; done
-tries=0
-until grep -q "^Z 0 start" ledger || test $tries -gt 300; do sleep 0.2; tries=$((tries + 1)); done
+until grep -q "^Z 0 start" ledger; do sleep 0.2; done
 echo "$1 $2 end 0" >> ledger
 """
 WHOLE_JOBS = dict.fromkeys(("P 0", "A 0", "R 0", "R 1", "Z 0", "F 0"), 1)
@@ -126,11 +123,7 @@ queue
 #!/bin/sh
 echo "A 0 start 0" >> ledger
 condor_qedit "$1" DAGMan_MaxJobs 77 > /dev/null
-tries=0
-until grep -q "77" t.dag.dagman.out || test $tries -gt 250; do
-    sleep 0.2
-    tries=$((tries + 1))
-done
+until grep -q "77" t.dag.dagman.out; do sleep 0.2; done
 echo "A 0 end 0" >> ledger
 """
 EDITED_JOBS = {"A 0": 1, "B 0": 1}
@@ -403,7 +396,7 @@ class _Play:
         words = ("-update_submit", "-dagman", self._dagman, "t.dag")
         cluster = self._access_point.submit(self._work, *words)
         self._clusters.append(cluster)
-        code = self._access_point.wait(self._work / "t.dag", TIMEOUT_S).code
+        code = self._access_point.wait(self._work / "t.dag").code
         self.codes.append(code)
         return code
 
@@ -443,16 +436,11 @@ class _Play:
         )
 
     def _left(self) -> list[str]:
-        """What the DAG has left in the queue, after some seconds in which it may go."""
+        """What the DAG has left in the queue, after the time in which it may go."""
         which = " || ".join(f"DAGManJobId == {n} || ClusterId == {n}" for n in self._clusters)
-        limit = time.monotonic() + 60
-        while True:
-            ads = self._access_point.queue(which)
-            if not ads:
-                return []
-            if time.monotonic() > limit:
-                return [f"job {ad['ClusterId']} is left in the queue" for ad in ads]
-            time.sleep(0.5)
+        until(lambda: not self._access_point.queue(which), pause=0.5)
+        left = self._access_point.queue(which)
+        return [f"job {ad['ClusterId']} is left in the queue" for ad in left]
 
 
 def _jobs(found: Counter[str]) -> Counter[str]:

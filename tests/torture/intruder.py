@@ -52,7 +52,7 @@ def _hide(s: Session, eve: Eve) -> None:
     node = s.random.choice(s.workload.nodes).name
     cluster = eve.forge(s.cluster, node, "universe = scheduler", "leave_in_queue = true")
     this = f"ClusterId == {cluster} && JobStatus == 4"
-    if until(lambda: s.world.access_point.queue(this), 10.0, pause=0.5):
+    if until(lambda: s.world.access_point.queue(this) or s.over(), pause=0.5):
         eve.run("condor_qedit", str(cluster), "EnteredCurrentStatus", "1")
         eve.run("condor_qedit", str(cluster), "LeaveJobInQueue", "false")
         s.did(f"eve turned the end of {cluster} back by decades")

@@ -40,7 +40,7 @@ class Settings:
 
     seed: int
     stop_seconds: float = 20.0
-    timeout_s: float = 300.0
+    timeout_s: float = 1800.0
     keep: bool = False
     max_disturbances: int = 1000
     max_size: int = 36
@@ -174,7 +174,7 @@ class Player:
         missing = {line.cluster for line in lines if line.what == "end" and line.owner in owners}
         missing -= {cluster for found in children.values() for cluster in found}
         if missing:  # the schedd is still at it
-            until(lambda: missing <= {key[0] for key in world.history.look()}, 10.0, pause=0.5)
+            until(lambda: missing <= {key[0] for key in world.history.look()}, pause=0.5)
         affected = self._affected(session, disturbance, owners)
         jobs = world.submissions(owners - {0})  # a DAGMan by hand is not told from any other
         facts = Facts(jobs, frozenset(affected))

@@ -175,7 +175,7 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     )
     parser.add_argument("--at-once", type=int, default=8, help="runs at a time")
     parser.add_argument("--stop", type=float, default=20.0, help="longest SIGSTOP, in seconds")
-    parser.add_argument("--timeout", type=float, default=300.0, help="seconds for a DAG")
+    parser.add_argument("--timeout", type=float, default=1800.0, help="seconds for a DAG")
     parser.add_argument("--keep", action="store_true", help="keep the directories of good runs")
     parser.add_argument("--report", type=Path, help="write the tables into this page")
     parser.add_argument("--json", type=Path, help="write what the tables say into this file")

@@ -19,7 +19,6 @@ from tests.torture.world import World, until
 OURS, STOCK = "ours", "stock"
 # With its defaults stock looks at its log every 5 seconds: a run would take minutes.
 STOCK_KNOBS = ("DAGMAN_USER_LOG_SCAN_INTERVAL = 1", "DAGMAN_SUBMIT_DELAY = 0")
-LEAVE_TIMEOUT_S = 60.0
 
 
 @dataclass
@@ -149,7 +148,7 @@ class Session:
                 return self.world.access_point.gone(owner)
             return False
 
-        return bool(until(gone, LEAVE_TIMEOUT_S, pause=1.0))
+        return bool(until(gone, pause=1.0))
 
     def pids(self) -> list[int]:
         """DAGMans of this DAG and its sub-DAGs that run; that of the DAG itself first."""
@@ -158,7 +157,7 @@ class Session:
 
     def pid(self) -> int:
         """The DAG's DAGMan, or at times one of a sub-DAG; waits until one runs; 0 if none will."""
-        pids = until(lambda: self.pids() or self.over(), 120.0)
+        pids = until(lambda: self.pids() or self.over())
         if not isinstance(pids, list):
             return 0
         return int(self.random.choice(pids) if self.random.random() < 0.3 else pids[0])
@@ -177,7 +176,7 @@ class Session:
             return False
         self.kills += 1
         self.did(f"killed DAGMan {pid}")
-        until(lambda: pid not in self.pids(), 20.0, pause=0.02)
+        until(lambda: pid not in self.pids(), pause=0.02)
         return True
 
     def size(self) -> int:

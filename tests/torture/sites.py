@@ -36,7 +36,7 @@ from tests.torture.site_judge import Generation, Judge
 from tests.torture.site_world import MOST, SiteWorld, started
 from tests.torture.world import until
 
-TIMEOUT_S = 300.0  # for a DAG after its disturbances
+TIMEOUT_S = 1800.0  # for a DAG after its disturbances
 # But for records of which half is written: events that others write behind that are lost.
 WHOLE_POINTS = tuple(point for point in SITE_POINTS if not point.startswith("half "))
 KILLED, AT_STEPS, BOTH = "killed at random", "killed at steps", "both"

@@ -135,6 +135,11 @@ def test_aims_are_judged_by_ratios() -> None:
             "load time bare 1000": [9.0],
             "idle cpu": [0.002],
             "idle uss": [7.0],
+            "obeyed event": [0.1],
+            "obeyed halt": [0.2, 1.1],
+            "obeyed hold": [0.1],
+            "retry late": [0.1, 0.9],
+            "timeout late": [0.2],
             **{f"{shape} makespan": [104.0] for shape in measure.WORKFLOWS},
         },
         "floor": {
@@ -157,6 +162,8 @@ def test_aims_are_judged_by_ratios() -> None:
         "recovery no slower than stock's": True,
         "idle": True,
         "many idle ones": False,
+        "orders": False,
+        "retries and timeouts": True,
     }
     text = aims.render(results)
     assert "91% (80% of one whose jobs" in text
