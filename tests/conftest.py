@@ -51,11 +51,14 @@ def pytest_configure(config: pytest.Config) -> None:
         config.stash[RUN] = Path(given["directory"])
         config.stash[DIRECTORY] = Path(given["directory"]) / given["workerid"]
         return
-    missing = run_directories.missing_space(CHECKOUT)
-    if missing:
-        raise pytest.UsageError(missing)
-    run_directories.remove_leftovers(CHECKOUT / "var")
-    config.stash[RUN] = run_directories.make(CHECKOUT / "var")
+    try:
+        missing = run_directories.missing_space(CHECKOUT)
+        if missing:
+            raise pytest.UsageError(missing)
+        run_directories.remove_leftovers(CHECKOUT / "var")
+        config.stash[RUN] = run_directories.make(CHECKOUT / "var")
+    except OSError as error:
+        raise pytest.UsageError(f"the tests need a place for their files: {error}") from None
     config.stash[DIRECTORY] = config.stash[RUN] / "main"
 
 

@@ -1,7 +1,7 @@
 """Directories of test runs, `var/tests.N`, and what is left of runs that were killed.
 
 A run holds a lock on a file in its directory as long as it lasts, so a directory whose lock is free
-is a leftover: its pools are stopped and it is removed, when the next run begins.
+is a leftover: its processes are ended and it is removed, when the next run begins.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ import contextlib
 import fcntl
 import os
 import shutil
+import signal
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from condor_pydagman.errors import PoolError
@@ -22,24 +24,27 @@ _HELD: dict[Path, int] = {}  # descriptors of the locks of this process
 
 
 def make(parent: Path) -> Path:
-    """A new directory for this test run, locked."""
+    """A new directory for this test run, locked.
+
+    Raises:
+        OSError: it can't be made.
+    """
+    parent.mkdir(parents=True, exist_ok=True)
     number = os.getpid()
-    while True:
-        directory = parent / f"tests.{number}"
-        with contextlib.suppress(FileExistsError):
-            directory.mkdir(parents=True)
-            lock = os.open(directory / "new", os.O_CREAT | os.O_WRONLY, 0o600)
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            (directory / "new").rename(directory / _LOCK)  # nobody sees it without the lock
-            _HELD[directory] = lock
-            return directory
-        number += 1
+    with _alone(parent):
+        while (directory := parent / f"tests.{number}").exists():
+            number += 1
+        directory.mkdir()
+        lock = os.open(directory / _LOCK, os.O_CREAT | os.O_WRONLY, 0o600)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    _HELD[directory] = lock
+    return directory
 
 
 def missing_space(checkout: Path) -> str:
     """What is said where the tests' files have too little space; '' if they have enough."""
     for path, advice in (
-        (Path(tempfile.gettempdir()), "free some, or name another directory: TMPDIR=... "),
+        (Path(tempfile.gettempdir()), "free some, or name another directory: TMPDIR=..."),
         (checkout, "free some"),
     ):
         free = shutil.disk_usage(path).free >> 20
@@ -49,33 +54,62 @@ def missing_space(checkout: Path) -> str:
 
 
 def remove(directory: Path) -> None:
-    """Stop all pools in a directory, and remove it."""
-    for path in directory.rglob("lock/master.pid"):
-        with contextlib.suppress(PoolError):
-            Pool(path.parents[1]).stop()
-    for path in directory.rglob("*"):
-        if path.is_dir() and not path.is_symlink():
-            with contextlib.suppress(OSError):
-                path.chmod(0o755)  # some tests take the right to write away
-    shutil.rmtree(directory, ignore_errors=True)
+    """End all processes of a directory, and remove it."""
+    with _alone(directory.parent):
+        _remove(directory)
     if directory in _HELD:
         os.close(_HELD.pop(directory))
 
 
 def remove_leftovers(parent: Path) -> list[Path]:
     """Remove the directories of test runs that are over; returns them."""
-    found = [path for path in parent.glob("tests.*") if not _is_locked(path)]
-    for path in found:
-        remove(path)
+    if not parent.is_dir():
+        return []
+    with _alone(parent):
+        found = [path for path in parent.glob("tests.*") if not _is_locked(path)]
+        for path in found:
+            _remove(path)
     return found
 
 
+@contextlib.contextmanager
+def _alone(parent: Path) -> Iterator[None]:
+    """While no other test run makes or removes a directory there."""
+    lock = os.open(parent, os.O_RDONLY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _remove(directory: Path) -> None:
+    for path in directory.rglob("start.lock"):
+        with contextlib.suppress(PoolError):
+            Pool(path.parent).stop()
+    _end_users_of_pools(directory)
+    for path in directory.rglob("*"):
+        if path.is_dir() and not path.is_symlink():
+            with contextlib.suppress(OSError):
+                path.chmod(0o755)  # some tests take the right to write away
+    shutil.rmtree(directory, ignore_errors=True)
+
+
+def _end_users_of_pools(directory: Path) -> None:
+    """End what tests have started with the configuration of a pool, such as a server."""
+    mark = b"\0" + os.fsencode(f"CONDOR_CONFIG={directory}/")
+    for path in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if mark in b"\0" + (path / "environ").read_bytes():
+                os.kill(int(path.name), signal.SIGKILL)
+
+
 def _is_locked(directory: Path) -> bool:
-    """Whether a test run still goes on there, or is just making the directory."""
+    """Whether a test run still goes on there."""
     try:
         lock = os.open(directory / _LOCK, os.O_WRONLY)
     except FileNotFoundError:
-        return not any(directory.iterdir()) if directory.is_dir() else True
+        return False
     except OSError:
         return True  # another user's
     try:

@@ -8,6 +8,7 @@ her touch nobody else's.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from tests.pool.access_point import AccessPoint
@@ -26,8 +27,14 @@ EVE = {
 }
 
 
-class Eve:
-    """What she does, in a directory of hers."""
+class Forger:
+    """A user who submits jobs that say they are those of a DAG; the user of the pool.
+
+    Attributes:
+        clusters: of these jobs.
+    """
+
+    environment: Mapping[str, str] = {}
 
     def __init__(self, access_point: AccessPoint, work: Path) -> None:
         self._access_point = access_point
@@ -35,8 +42,9 @@ class Eve:
         self.clusters: list[int] = []
 
     def run(self, *argv: str, check: bool = True) -> str:
-        """Run a command as her."""
-        done = self._access_point.run(*argv, cwd=self._work, check=check, environment=EVE)
+        """Run a command as this user."""
+        changes = dict(self.environment)
+        done = self._access_point.run(*argv, cwd=self._work, check=check, environment=changes)
         return done.stdout
 
     def forge(self, owner: int, node: str, *more: str, retry: int = 0) -> int:
@@ -47,7 +55,7 @@ class Eve:
             f"My.DAGManNodeRetry = {retry}",
         ]
         lines = ["executable = /bin/true", "transfer_executable = false", *names, *more, "queue"]
-        path = self._work / f"forged{len(self.clusters)}.sub"
+        path = self._work / f"{type(self).__name__}{len(self.clusters)}.sub"
         path.write_text("\n".join(lines) + "\n")
         found = re.search(r"submitted to cluster (\d+)\.", self.run("condor_submit", path.name))
         assert found is not None
@@ -55,6 +63,12 @@ class Eve:
         return self.clusters[-1]
 
     def leave(self) -> None:
-        """Take her jobs away."""
+        """Take the jobs away."""
         for cluster in self.clusters:
             self.run("condor_rm", str(cluster), check=False)
+
+
+class Eve(Forger):
+    """What she does."""
+
+    environment = EVE

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import contextlib
 import json
+import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from tests.pool.scenes import Scene
+from tests.pool.waiting import TIMEOUT_S, until
 
 KNOBS = "PYDAGMAN_SITES_INTERVAL = 1\nPYDAGMAN_SITES_DIR = {claims}\n"
 
@@ -49,18 +51,20 @@ class Sites:
         return self.scene.access_point.run(*argv, check=False)
 
     @contextlib.contextmanager
-    def monitored(self, interval: int = 1) -> Iterator[subprocess.Popen[bytes]]:
-        """With a monitor that makes a round every so many seconds."""
-        monitor = self._start(interval)
+    def monitored(self) -> Iterator[Callable[[], None]]:
+        """With a monitor that has made a round; a call of what this gives begins the next one."""
+        monitor = self._start()
         try:
-            yield monitor
+            until(lambda: self.scene.text("monitor.out"), "the first round of the monitor")
+            yield lambda: monitor.send_signal(signal.SIGHUP)
         finally:
             monitor.terminate()
-            assert monitor.wait(60) == 0, self.scene.text("monitor.out")
+            code = monitor.wait(TIMEOUT_S)
+        assert code == 0, self.scene.text("monitor.out")
 
-    def _start(self, interval: int) -> subprocess.Popen[bytes]:
+    def _start(self) -> subprocess.Popen[bytes]:
         words = ["condor_pydagman", "sites", "monitor", str(self.directory)]
-        words += ["--interval", str(interval)]
+        words += ["--interval", str(TIMEOUT_S), "--probe-timeout", str(TIMEOUT_S)]
         pool = self.scene.access_point
         with (self.scene.work / "monitor.out").open("wb") as output:
             return subprocess.Popen(

@@ -17,6 +17,7 @@ from tests.installation import CHECKOUT
 from tests.pool.access_point import new_directory
 from tests.pool.scenes import Played, Scene, Stage
 from tests.pool.sites import Sites, dag_text, lines
+from tests.pool.waiting import TIMEOUT_S
 
 pytestmark = pytest.mark.pool
 
@@ -62,7 +63,7 @@ def pools(s: Scene, names: Sequence[str] = NAMES) -> Iterator[dict[str, Pool]]:
     found = {name: Pool(f"{s.access_point.pool.directory}-{name}") for name in names}
     with ThreadPoolExecutor() as threads:
         try:
-            list(threads.map(lambda pool: pool.start(timeout_s=120, slots=4), found.values()))
+            list(threads.map(lambda pool: pool.start(timeout_s=TIMEOUT_S, slots=4), found.values()))
             yield found
         finally:
             list(threads.map(Pool.stop, found.values()))
@@ -109,7 +110,7 @@ def a_site_dies_in_the_middle(s: Scene) -> None:
         sites = Sites(s)
         for name, pool in found.items():
             describe(s, sites, name, pool)
-        with sites.monitored(2):
+        with sites.monitored() as next_round:
             policy = "SITE_POLICY ALL_GROUPS GONE 2\nSITE_POLICY ALL_GROUPS REMOVAL 3\n"
             policy += "SITE_POLICY ALL_GROUPS RANK -TARGET.QueueDepth\n"
             s.submit(dag_text(s, "".join(unit(s, name) for name in "ABCD"), policy))
@@ -118,6 +119,7 @@ def a_site_dies_in_the_middle(s: Scene) -> None:
             (dead,) = (name for name in NAMES if "A2" in begun[name])
             left = {node[0] for node in begun[dead]}
             found[dead].stop()
+            next_round()
             for group in left:
                 s.says(f"Group {group} is taken back from site {dead}-.*: its site has had no ad")
                 s.says(f"Warning: site {dead}-.* that jobs of group {group} are removed")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import accumulate
 
 import pytest
 
@@ -16,14 +17,15 @@ STAGE = Stage()
 JOB = """\
 universe = scheduler
 executable = short.sh
-arguments = "$(JOB) $(time)"
+arguments = "$(JOB) $(until)"
 queue
 """
+# Goes on until there is such a file.
 SCRIPT = """\
 #!/bin/sh
-echo "$(date +%s.%N) 1 $1" >> ledger
-sleep $2
-echo "$(date +%s.%N) -1 $1" >> ledger
+echo "1 $1" >> ledger
+until test -e "$2"; do sleep 0.1; done
+echo "-1 $1" >> ledger
 """
 MOST = 4
 
@@ -44,11 +46,11 @@ class Shared:
         self.clusters: dict[str, int] = {}
 
     def submit(
-        self, name: str, nodes: int, time: str = "0.5", limit: str = "few", *, check: bool = True
+        self, name: str, nodes: int, until: str = "/", limit: str = "few", *, check: bool = True
     ) -> None:
         text = f"CONFIG t.config\nENV SET HOME={self.scene.work}\nSHARED_LIMIT {limit} ALL_NODES\n"
         for number in range(nodes):
-            text += f'JOB {name}{number} short.sub\nVARS {name}{number} time="{time}"\n'
+            text += f'JOB {name}{number} short.sub\nVARS {name}{number} until="{until}"\n'
         (self.scene.work / f"{name}.dag").write_text(text)
         words = () if check else ("-no_check_dag",)
         self.clusters[name] = self.scene.access_point.submit(self.scene.work, *words, f"{name}.dag")
@@ -76,26 +78,32 @@ class Shared:
 
     def most(self) -> int:
         """How many jobs ran at the same time at most."""
-        lines = sorted(self.scene.text("ledger").splitlines())
-        now = most = 0
-        for line in lines:
-            now += int(line.split()[1])
-            most = max(most, now)
-        return most
+        steps = (int(line.split()[0]) for line in self.scene.text("ledger").splitlines())
+        return max(accumulate(steps))
+
+    def has_begun(self, name: str) -> bool:
+        waits = "wait for shared limit few" in self.scene.text(f"{name}.dag.dagman.out")
+        return waits or self.runs(name) > 0
 
     def runs(self, name: str) -> int:
-        return sum(f" 1 {name}" in line for line in self.scene.text("ledger").splitlines())
+        return sum(line.startswith(f"1 {name}") for line in self.scene.text("ledger").splitlines())
 
 
 @STAGE.scene
 def three_dags_share_a_limit_and_one_is_killed(s: Scene) -> None:
     shared = Shared(s, f"few = JOBS {MOST}\n")
     nodes = {"a": 10, "c": 10, "b": 20}
-    for name, count in nodes.items():  # b last, as it must not have ended before it is killed
-        shared.submit(name, count, "1.5")
-    shared.until(lambda: shared.runs("b"), "a job of the DAG")
+    for name, count in nodes.items():
+        shared.submit(name, count, "go")
+    for name in nodes:
+        shared.until(
+            lambda n=name: shared.has_begun(n), "a DAG to run jobs, or to wait for a place"
+        )
     pid = waiting.until(lambda: shared.pid("b"), "a DAGMan")
     send(pid)
+    shared.until(lambda: "done with RECOVERY mode" in s.text("b.dag.dagman.out"), "its successor")
+    assert len(s.text("ledger").splitlines()) <= MOST
+    s.touch("go")
     assert [shared.ended(name) for name in "abc"] == [0, 0, 0]
     assert {name: shared.runs(name) for name in nodes} == nodes
     assert shared.most() <= MOST
@@ -105,9 +113,9 @@ def three_dags_share_a_limit_and_one_is_killed(s: Scene) -> None:
 @STAGE.scene
 def a_dag_that_is_held_or_removed_keeps_no_place_without_a_job(s: Scene) -> None:
     shared = Shared(s, "few = JOBS 3\n")
-    shared.submit("a", 6, "600")
+    shared.submit("a", 6, "never")
     shared.until(lambda: shared.runs("a") == 3, "three jobs")
-    shared.submit("b", 2, "0.1")
+    shared.submit("b", 2)
     shared.until(lambda: "wait for shared limit few" in s.text("b.dag.dagman.out"), "it waits")
     (row,) = json.loads(shared.command("limits", "--json"))
     assert (row["name"], row["taken"], row["most"], row["own"]) == ("few", 3, 3, True)
@@ -124,11 +132,11 @@ def a_dag_that_is_held_or_removed_keeps_no_place_without_a_job(s: Scene) -> None
         "condor_rm", "-constraint", f'DAGManJobId == {shared.clusters["a"]} && DAGNodeName == "a0"'
     )
     assert shared.ended("b") == 0
-    shared.submit("c", 1, "0.1")
+    shared.submit("c", 1)
     assert shared.ended("c") == 0
     assert shared.runs("a") == 3
     s.run("condor_rm", str(shared.clusters["a"]))
-    shared.submit("d", 3, "0.1")
+    shared.submit("d", 3)
     assert shared.ended("d") == 0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.server
 import json
+import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.pool.scenes import Played, Scene, Stage
+from tests.pool.waiting import TIMEOUT_S
 
 pytestmark = pytest.mark.pool
 
@@ -98,9 +100,15 @@ def a_dagman_that_is_killed(s: Scene) -> None:
 
 @STAGE.scene
 def a_url_that_hangs_delays_nothing(s: Scene) -> None:
-    # nobody accepts on that address, and packets to it are lost: 192.0.2.0/24 is no network
-    s.submit("JOB A job.sub\nNOTIFY * URL http://192.0.2.1:9/\n")
-    assert s.ends() == 0
+    with socket.create_server(("127.0.0.1", 0)) as hanging:
+        hanging.settimeout(TIMEOUT_S)
+        place = f"127.0.0.1:{hanging.getsockname()[1]}"
+        s.submit(f"JOB A told.sub\nNOTIFY * URL http://{place}/\n")
+        connection, _ = hanging.accept()
+        with connection, connection.makefile("rb") as request:
+            assert request.readline().startswith(b"POST ")
+            s.touch("go.A")
+            assert s.ends() == 0  # nothing has been answered
 
 
 @pytest.mark.parametrize("name", STAGE.scenes)

@@ -137,7 +137,7 @@ def a_group_and_its_sites(s: Scene) -> None:
         )
     )
     s.until(lambda: lines(s.work, "ended.txt"), "A1 to end")
-    with sites.monitored(), opened(s) as page:
+    with sites.monitored() as next_round, opened(s) as page:
         page.get_by_label("A2: running, at north").wait_for(state="attached")
         page.get_by_role("tab", name="Sites").click()
         rows = page.locator(".groups .rows .row:visible")
@@ -148,7 +148,9 @@ def a_group_and_its_sites(s: Scene) -> None:
         dialog.locator("button.deed").click()
         s.says("Group A is taken back from site")
         s.touch("go.A")
+        s.says("Group B is matched to site north-")  # as long as there is no other
         sites.write("south", 9)
+        next_round()
         rows.filter(has_text="has ended").filter(has_text=sites.full("north")).wait_for()
         assert s.ends() == 0
         rows.filter(has_text=sites.full("south")).filter(has_text="2 of 2").wait_for()

@@ -15,7 +15,12 @@ from tests.pool.access_point import AccessPoint
 pytestmark = pytest.mark.pool
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/python.md"
-SUBMIT = "executable = /bin/sh\narguments = \"-c 'exit $(code:0)'\"\nuniverse = local\nqueue\n"
+SUBMIT = """\
+executable = /bin/sh
+arguments = "-c 'until test -e go; do sleep 0.1; done; exit $(code:0)'"
+universe = local
+queue
+"""
 DAG = """\
 JOB A a.sub
 JOB B a.sub
@@ -53,6 +58,7 @@ def test_the_example_submits_and_tells(
     first, *_, last = done.stdout.splitlines()
     cluster = int(re.fullmatch(r"job (\d+), from my\.dag\.condor\.sub", first)[1])  # type: ignore[index]
     assert re.fullmatch(r"DagState\.(IDLE|RUNNING) .*", last)
+    (work / "go").touch()
     assert access_point.wait(work / "my.dag").code == 1
     asked = access_point.run(sys.executable, "-c", ASK, str(cluster), cwd=work).stdout
     counts = [3, 2, 0, 0, 0, 0, 0, 1, 0]

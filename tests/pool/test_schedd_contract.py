@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -21,10 +20,12 @@ from tests import make
 from tests.contract.schedd import Answer, ScheddContract, Wish
 from tests.installation import CHECKOUT
 from tests.pool.access_point import AccessPoint
+from tests.pool.waiting import TIMEOUT_S, until
 
 pytestmark = pytest.mark.pool
 
 SUBMIT = "universe = scheduler\nexecutable = /bin/sh\narguments = \"-c '{}'\"\nqueue {}\n"
+FOREVER = "exec sleep 100000"
 NOWHERE = {
     "_CONDOR_SCHEDD_ADDRESS_FILE": "/nonexistent",
     "_CONDOR_SCHEDD_DAEMON_AD_FILE": "/nonexistent",
@@ -52,7 +53,7 @@ class RealSide:
         self._here = self._serve({})
 
     def submit(self, wish: Wish) -> Answer:
-        script = "sleep 60" if wish.lasting else f"exit {wish.code}"
+        script = FOREVER if wish.lasting else f"exit {wish.code}"
         text = SUBMIT.format(script, wish.procs)
         if wish.fault == "refused":
             text = "requirements = (\n" + text
@@ -111,15 +112,12 @@ class RealSide:
         for server in self._servers:
             assert server.stdin is not None
             server.stdin.close()
-            assert server.wait(10) == 0
+            assert server.wait(TIMEOUT_S) == 0
             assert server.stdout is not None
             server.stdout.close()
 
     def _until(self, holds: Callable[[], bool]) -> list[LogEvent]:
-        limit = time.monotonic() + 30
-        while not holds():
-            assert time.monotonic() < limit, self._events
-            time.sleep(0.1)
+        until(holds, "what the test waits for", pause=0.1, tell=lambda: str(self._events))
         return self._read()
 
     def _read(self) -> list[LogEvent]:
@@ -153,7 +151,7 @@ def _ask(server: subprocess.Popen[str], *request: Any) -> dict[str, Any]:
     return reply
 
 
-LASTING = SUBMIT.format("sleep 60", 1)
+LASTING = SUBMIT.format(FOREVER, 1)
 _numbers = iter(range(900_001, 1_000_000))
 
 

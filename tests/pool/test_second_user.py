@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from tests.contract.schedd import Wish
 from tests.pool import dags
 from tests.pool.access_point import AccessPoint
 from tests.pool.scenes import Played, Scene, Stage
-from tests.pool.second_user import Eve
+from tests.pool.second_user import Eve, Forger
 from tests.pool.test_schedd_contract import RealSide
 
 pytestmark = pytest.mark.pool
@@ -36,9 +35,10 @@ ENDED = ("universe = scheduler",)
 
 @STAGE.scene
 def jobs_of_a_stranger_are_not_adopted(s: Scene) -> None:
-    eve = Eve(s.access_point, s.work)
+    eve, we = Eve(s.access_point, s.work), Forger(s.access_point, s.work)
     s.submit(ONE_AFTER_THE_OTHER, "-maxjobs", "1")
     s.started("A 0")
+    second = eve.forge(s.cluster, "A", "hold = true")
     waits = eve.forge(s.cluster, "B", "hold = true")
     ended = eve.forge(s.cluster, "C", *ENDED)
     eve.forge(s.cluster, "D", *ENDED)
@@ -50,12 +50,15 @@ def jobs_of_a_stranger_are_not_adopted(s: Scene) -> None:
     try:
         s.kill()  # what the log does not show is looked for by its successor
         s.says("done with RECOVERY mode")
-        time.sleep(5)  # and by each look at the queue
+        ours = we.forge(s.cluster, "A", "hold = true")
+        s.says(f"removing cluster {ours}: .* a second cluster of DAG node A")  # by a later look
         assert "found its job" not in s.out()
+        assert f"removing cluster {second}:" not in s.out()
+        assert {ad["ClusterId"] for ad in s.access_point.queue('Owner == "eve"')} >= {second, waits}
         s.touch("go.A")
         assert s.ends() == 0
     finally:
-        eve.run("condor_rm", str(waits), check=False)
+        eve.leave()
     assert dags.runs(s.work) == {"A 0": 1, "B 0": 1, "C 0": 1, "D 0": 1}
 
 

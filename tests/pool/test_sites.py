@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections import Counter
+from itertools import accumulate
 
 import pytest
 
@@ -27,6 +26,13 @@ echo "$1 $2 $AREA" >> at.txt
 case " $3 " in *"-$2-"*) exit 1 ;; esac
 while [ "$4" != no ] && [ ! -e "$4" ]; do sleep 0.1; done
 echo "$1 $2" >> ended.txt
+"""
+# It writes 1 when the first job of a group begins, and -1 before the second one ends.
+LEDGER = """\
+#!/bin/sh
+case $1 in *1) echo 1 >> ledger ;; esac
+while [ "$4" != no ] && [ ! -e "$4" ]; do sleep 0.1; done
+case $1 in *2) echo -1 >> ledger ;; esac
 """
 ALWAYS = 'bad="none" wait="no"'
 
@@ -142,26 +148,31 @@ def a_rescue_file_keeps_the_site(s: Scene) -> None:
 @STAGE.scene
 def many_dagmans_share_a_limit(s: Scene) -> None:
     sites = with_jobs(s, north=2)
+    (s.work / "at.sh").write_text(LEDGER)
     body = "".join(pair(name, 'bad="none" wait="go"') for name in "ABCD")
     s.submit(dag_text(s, body))
     for name in ("u.dag", "v.dag"):
         (s.work / name).write_text(s.text("t.dag"))
         s.access_point.submit(s.work, name)
-    ends = [s.work / f"{name}.dag.metrics" for name in "tuv"]
-    seen: Counter[int] = Counter()
-
-    def look() -> int:
-        groups: int = sites.listed().get(sites.full("north"), {}).get("groups", 0)
-        seen[groups] += 1
-        return groups
-
-    s.until(lambda: look() == 2, "two groups at north")
+    s.until(lambda: groups_at(sites, "north") == 2, "two groups at north", max_pause=1)
+    for name in ("t.dag", "u.dag", "v.dag"):
+        s.until(lambda n=name: WAITS in s.text(f"{n}.dagman.out"), f"{name} to wait")
+    assert groups_at(sites, "north") == 2
     s.touch("go")
-    while not all(path.exists() for path in ends):
-        look()
-        time.sleep(0.2)
-    assert max(seen) == 2
-    assert len(lines(s.work, "ended.txt")) == 24
+    for name in ("t.dag", "u.dag", "v.dag"):
+        assert s.access_point.wait(s.work / name).code == 0
+    steps = [int(step) for step in lines(s.work, "ledger")]
+    assert (len(steps), sum(steps)) == (24, 0)
+    assert max(accumulate(steps)) == 2
+    assert groups_at(sites, "north") == 0
+
+
+WAITS = "No site yet for group"
+
+
+def groups_at(sites: Sites, name: str) -> int:
+    """How many groups are matched to a site, by `sites list`."""
+    return int(sites.listed()[sites.full(name)]["groups"])
 
 
 @STAGE.scene
@@ -173,17 +184,22 @@ def a_site_that_vanishes_and_one_that_never_comes(s: Scene) -> None:
         s.submit(
             dag_text(
                 s,
-                pair("A", 'bad="none" wait="never"') + pair("B"),
-                "SITE_POLICY A GONE 2\nSITE_POLICY A WAIT 4\n"
+                pair("A", 'bad="none" wait="go"') + pair("B") + pair("C"),
+                "SITE_POLICY A GONE 2\nSITE_POLICY C WAIT 2\n"
                 f'SITE_POLICY A REQUIREMENTS TARGET.Name == "{sites.full("north")}"\n'
-                f'SITE_POLICY B REQUIREMENTS TARGET.Name == "{sites.full("south")}"\n',
+                f'SITE_POLICY B REQUIREMENTS TARGET.Name == "{sites.full("south")}"\n'
+                f'SITE_POLICY C REQUIREMENTS TARGET.Name == "{sites.full("west")}"\n',
             )
         )
         s.until(lambda: "A1" in str(lines(s.work, "at.txt")), "A at north")
     s.says("Group A is taken back from site north-.*: its site has had no ad for")
-    s.says(r"Group A gets no site: there was none for 4 s \(WAIT 4\)")
+    s.says(r"Group C gets no site: there was none for 2 s \(WAIT 2\)")
+    s.says("No site yet for group A: ")
+    s.touch("go")
+    sites.publish()
     assert s.ends() == 1
-    assert [line.split()[0] for line in lines(s.work, "ended.txt")] == ["B1", "B2"]
+    ended = sorted(line.split()[0] for line in lines(s.work, "ended.txt"))
+    assert ended == ["A1", "A2", "B1", "B2"]
 
 
 @STAGE.scene

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -190,7 +189,6 @@ def is_shared(ad: dict[str, Any]) -> bool:
     return bool(ad.get("SubmitEventUserNotes") == SHARED_CLUSTER)
 
 
-RECORDED = json.loads(RECORDING.read_text(encoding="utf-8"))
 CASES = sorted(
     case
     for case, what in RECORDED.items()

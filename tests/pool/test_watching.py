@@ -26,8 +26,9 @@ from condor_pydagman.vocabulary import NodeStatus
 from tests.pool import dags
 from tests.pool.access_point import STOCK
 from tests.pool.left_files import keep_for_later, left_by_stock
-from tests.pool.scenes import FIRST, STATUS, TIMEOUT_S, Played, Scene, Stage
+from tests.pool.scenes import FIRST, STATUS, Played, Scene, Stage
 from tests.pool.stock import Stock, plain
+from tests.pool.waiting import TIMEOUT_S
 
 pytestmark = pytest.mark.pool
 

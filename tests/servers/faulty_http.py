@@ -26,7 +26,7 @@ class Wrong(NamedTuple):
         headers: are sent as well.
         after: bytes of the body after which the connection breaks off, or stalls.
         stalls: whether it stalls there.
-        drips: whether the body comes a byte at a time.
+        drips: whether the body, or what of it comes after those bytes, comes a byte at a time.
         length: what Content-Length says instead of the truth.
         no_ranges: whether a range is ignored.
         wrong_range: whether Content-Range is wrong.
@@ -163,7 +163,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send_body(self, body: bytes, wrong: Wrong) -> None:
         if wrong.drips:
-            for byte in body:
+            begun = max(wrong.after, 0)
+            self.wfile.write(body[:begun])
+            for byte in body[begun:]:
                 self.wfile.write(bytes([byte]))
                 if self.server.resumed.wait(0.05):
                     return

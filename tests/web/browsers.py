@@ -62,7 +62,7 @@ def browser() -> Iterator[Any]:
     program, variables = _program()
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(
-            executable_path=program, args=["--no-sandbox"], env=variables
+            executable_path=program, args=["--no-sandbox"], env=variables, timeout=PATIENCE_MS
         )
         try:
             yield opened

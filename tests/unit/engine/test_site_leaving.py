@@ -666,3 +666,22 @@ def test_one_node_stands_for_its_group() -> None:
     dag = make.dag("A; B; C; X; Y\nSITE_GROUP g NODES A B\nSITE_GROUP h NODES C")
     names = [dag.names[node] for node in one_of_each_group(dag, range(len(dag)))]
     assert names == ["A", "C", "X", "Y"]
+
+
+def test_a_group_whose_site_is_gone_waits_no_longer_than_its_policy_says() -> None:
+    harness = one_job("SITE_POLICY g GONE 120\nSITE_POLICY g WAIT 100")
+    for _ in range(2):
+        harness.wait(60)
+        harness.tell(inputs.SitesMatched((), ["t"]))
+    harness.wait(60)
+    assert taken_back_for(harness) == "its site has had no ad for 120 s"
+    harness.tell(make.of_job(EventKind.JOB_ABORTED, 1))
+    harness.back()
+    harness.tell(inputs.SitesMatched((), ["t"], [(0, "t does not meet the requirements")]))
+    harness.wait(99)
+    harness.back()
+    assert harness.groups() == "g=WAITING"
+    harness.wait(1)
+    harness.back()
+    assert harness.groups() == "g=SITELESS"
+    assert "there was none for 100 s (WAIT 100)" in harness.engine.run.nodes.errors[0]
