@@ -76,14 +76,12 @@ def round_s(groups: int, sites: int, policies: int) -> float:
 
 def run_engine(groups: int, *, matched: bool) -> tuple[float, float]:
     """Processor seconds and MB of a DAG of so many groups, from its text to its end."""
-    units = "; ".join(
-        " -> ".join(f"N{unit}x{step}" for step in range(STEPS)) for unit in range(groups)
-    )
-    members = {
-        f"g{unit}": " ".join(f"N{unit}x{step}" for step in range(STEPS)) for unit in range(groups)
-    }
-    more = {"groups": members, "policies": dict.fromkeys(members, POLICY)} if matched else {}
-    dag = make.dag(units, **more)
+    units = [[f"N{unit}x{step}" for step in range(STEPS)] for unit in range(groups)]
+    lines = ["; ".join(" -> ".join(unit) for unit in units)]
+    if matched:
+        lines += [f"SITE_GROUP g{n} NODES {' '.join(unit)}" for n, unit in enumerate(units)]
+        lines += [f"SITE_POLICY ALL_GROUPS {key} {value}" for key, value in POLICY.lines()]
+    dag = make.dag("\n".join(lines))
     begun = time.process_time()
     _play(Engine(dag, make.QUIET, Throttles()))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

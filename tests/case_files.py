@@ -14,6 +14,7 @@
 
 A line `#=== NAME` begins a case, whose name has no blanks; the empty line before it belongs to no
 case.  The text below it is the case's main file, up to a line `#== FILE`, which begins another.
+Such a file before the first case is one that all cases share.
 
 What an editor or a terminal would hide or spoil (control characters, bytes that are not UTF-8, byte
 order marks, blanks at the end of a line, a file without a newline at its end) stands only in cases
@@ -63,6 +64,13 @@ def files(text: str, main: str) -> dict[str, str]:
     """The files of a case, by name; `main` is that of the first."""
     parts = _FILE.split(text)
     return {main: parts[0], **dict(zip(parts[1::2], parts[2::2]))}
+
+
+def shared(path: Path) -> dict[str, str]:
+    """The files before the first case of a topic file, by name."""
+    head, *_ = _CASE.split(path.read_bytes().decode("utf-8"), maxsplit=1)
+    _, *parts = _FILE.split(head)
+    return dict(zip(parts[::2], parts[1::2]))
 
 
 def unescaped(text: str) -> str:

@@ -62,5 +62,4 @@ EXAMPLES = {
     "NOT_DONE": "NOT_DONE A",
 }
 IN_NO_DAG_FILE = frozenset({"REJECT", "GROWN", "LET_GO", "NOT_DONE"})  # of one that is to be run
-JOBS = "JOB A a.sub\nJOB B a.sub\nJOB C a.sub\n"
 SPLICE = {"s.dag": "JOB X x\nPIN_IN X 1\nPIN_OUT X 1\n"}  # the file that examples name

@@ -1,5 +1,5 @@
-"""Short ways to make what tests of the engine need: a DAG from a line of text, an engine that
-recounts everything after each input, and the events that a nodes log would show."""
+"""Short ways to make what tests of the engine need: a DAG from the text of its file, an engine
+that recounts everything after each input, and the events that a nodes log would show."""
 
 from __future__ import annotations
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 JOB = """\
 #!/bin/sh
-# job.sh NAME RETRY SECONDS CODE: says when it starts and ends, in one write each
+# job.sh NAME RETRY SECONDS CODE [FACTS]: says when it starts and ends, in one write each
 echo "$1 $2 start $(date +%s.%N)" >> ledger
+test -z "$5" || ./facts.sh "$5"
 sleep "$3"
 echo "$1 $2 end $(date +%s.%N)" >> ledger
 exit "$4"
@@ -16,10 +17,10 @@ exit "$4"
 
 FIRST = """\
 #!/bin/sh
-# first.sh NAME RETRY SECONDS CODE: as job.sh, but ends with the code only when it first runs
+# first.sh NAME RETRY SECONDS CODE [FACTS]: as job.sh, but fails with CODE only when it first runs
 code=0
 mkdir "first.${1%%/*}" 2>/dev/null && code=$4
-exec ./job.sh "$1" "$2" "$3" "$code"
+exec ./job.sh "$1" "$2" "$3" "$code" "$5"
 """
 
 SCRIPT = """\
@@ -53,14 +54,17 @@ echo "$1" >> scripts
 
 FREE = """\
 #!/bin/sh
-# free.sh DAG NODE: releases the held jobs of a node
-exec condor_release -constraint "DAGManJobId == $1 && DAGNodeName == \\"$2\\""
+# free.sh DAG NODE: releases the jobs of a node as soon as one is on hold
+until condor_release -constraint "DAGManJobId == $1 && DAGNodeName == \\"$2\\""; do
+    test -e free.sh || exit 1
+    sleep 0.3
+done
 """
 
 SUBMIT = """\
 universe = scheduler
 executable = $(program:job.sh)
-arguments = "$(JOB)$(say) $(RETRY) $(seconds:0) $(code:0)"
+arguments = "$(JOB)$(say) $(RETRY) $(seconds:0) $(code:0) '$(until)'"
 on_exit_hold = $(holds:false)
 queue $(procs:1)
 """

@@ -85,7 +85,17 @@ def job_log(directory: Path) -> dict[str, list[str]]:
 
 
 def _shown(text: str) -> list[str]:
-    return [event for event in _events(text) if not event.startswith("006 ")]  # its size
+    """Events but for sizes of jobs, and removals of jobs that had ended: whether the schedd still
+    has such a job when all are removed is chance."""
+    shown: list[str] = []
+    ended: set[str] = set()
+    for event in _events(text):
+        kind, job = event.split(" ")[:2]
+        if kind != "006" and not (kind == "009" and job in ended):
+            shown.append(event)
+        if kind == "005":
+            ended.add(job)
+    return shown
 
 
 def _job_event(event: str) -> str:

@@ -36,7 +36,13 @@ class Stock:
         self, module: str, record_in: Path | None = None, telltales: tuple[str, ...] = ()
     ) -> None:
         self._module, self._record_in, self._telltales = module, record_in, telltales
-        self._known: dict[str, Any] = {} if record_in else recordings.load(file_of(module))
+        self._known: dict[str, Any] = {} if record_in else recordings.known(file_of(module))
+
+    def part(self, name: str) -> Stock:
+        """The same for a part of the module that is large enough for a recording of its own,
+        `MODULE/NAME.json`."""
+        record_in = self._record_in and self._record_in.with_suffix("") / f"{name}.json"
+        return Stock(f"{self._module}/{name}", record_in, self._telltales)
 
     def __call__(self, name: str, produce: Callable[[], Any]) -> Any:
         """What stock does, as JSON has it; `produce` runs stock, and only to record.
@@ -46,7 +52,7 @@ class Stock:
         """
         if self._record_in is not None:
             self._record(name, plain(produce()), self._record_in)
-        command = f"python -m tools.record_stock {self._module}"
+        command = f"python -m tools.record_stock {self._module.partition('/')[0]}"
         assert name in self._known, f"{self._module}.json has no {name!r}: run `{command}`"
         return self._known[name]
 

@@ -1,15 +1,18 @@
 """The same DAGs under stock condor_dagman and ours: what they leave behind must be the same.
 
-The DAGs are the files below `cases`. All that the test run has tests of are run, under both, when
-the first of these tests asks for them; each test then compares one case.
+The DAGs are the cases of `tests/pool/cases`.  Those that the test run has tests of are run by ours,
+once each, when the first of these tests asks for them; each test then compares one case with the
+recording of stock.  `python -m tools.record_stock compare` records anew, and names the records that
+were not the same each time.
 
 What a pool does is partly chance: which of two jobs starts first, which of two events is logged
-first. So a case whose records differ runs again, up to twice, and a record is the same if something
-that ours left equals something that stock left. At its end the test run names these cases.
+first.  So a case makes the order a fact where a record tells of it; see `tests/pool/cases`.
 """
 
 from __future__ import annotations
 
+import difflib
+import json
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -19,8 +22,11 @@ from typing import Any
 
 import pytest
 
+from tests import recordings
 from tests.pool import cases, dags, file_records
 from tests.pool.access_point import OURS, STOCK, AccessPoint
+from tests.pool.stock import Stock, plain
+from tests.pool.waiting import story
 
 pytestmark = pytest.mark.pool
 
@@ -49,107 +55,104 @@ class Result:
         return {str(path.relative_to(self.directory)): path.read_text() for path in paths}
 
 
-ROUNDS = 3
-
-
-class Comparison:
-    """Cases, run under both programs, and those that differ once more.
-
-    Attributes:
-        run_again: names of the cases that differed at first.
-    """
+class Runs:
+    """What the cases left behind under each program; they run when one is asked for."""
 
     def __init__(self, access_point: AccessPoint, place: Path, wanted: Iterable[str]) -> None:
-        self._place = place
-        self._known: dict[tuple[str, Path], Any] = {}
-        self._rounds: dict[str, int] = dict.fromkeys(wanted, 0)
-        self.run_again: set[str] = set()
-        for number in range(ROUNDS):
-            names = [name for name in self._rounds if not self._settled(name)]
-            self.run_again.update(names if number else [])
-            cases.run_all(access_point, place / str(number), [CASES[name] for name in names])
-            self._rounds.update(dict.fromkeys(names, number + 1))
+        self._access_point, self._place = access_point, place
+        self._wanted = [CASES[name] for name in wanted]
+        self._errors: dict[str, dict[str, AssertionError]] = {}
 
-    def results(self, flavour: str, name: str) -> list[Result]:
-        """What the program left of the case, in each round."""
-        rounds = range(self._rounds[name])
-        return [Result(self._place / str(number) / flavour / name) for number in rounds]
+    def result(self, name: str, flavour: str = OURS) -> Result:
+        """What a case left.
 
-    def records(self, flavour: str, name: str, record: str) -> list[Any]:
-        """One record of these."""
-        results = self.results(flavour, name)
-        return [self._read(record, result.directory) for result in results]
+        Raises:
+            AssertionError: it did not end.
+        """
+        place = self._place / flavour
+        if flavour not in self._errors:
+            wanted = [case for case in self._wanted if flavour == OURS or case.comparable()]
+            self._errors[flavour] = cases.play_all(self._access_point, place, wanted, flavour)
+        if name in self._errors[flavour]:
+            raise self._errors[flavour][name]
+        return Result(place / name)
 
-    def _read(self, record: str, directory: Path) -> Any:
-        key = record, directory
-        if key not in self._known:
+    def records(self, name: str, flavour: str = OURS) -> dict[str, Any]:
+        """The records of a case that must be the same under both programs."""
+        case, result = CASES[name], self.result(name, flavour)
+        found: dict[str, Any] = {}
+        for record in case.comparable():
             try:
-                self._known[key] = READERS[record](Result(directory))
+                found[record] = READERS[record](result)
             except (AssertionError, OSError, ValueError) as error:
-                self._known[key] = error  # for example not ended; like nothing else
-        return self._known[key]
-
-    def _settled(self, name: str) -> bool:
-        return (
-            self._rounds[name] > 0
-            and self._as_told(name)
-            and all(self.same(name, record) for record in CASES[name].comparable())
-        )
-
-    def same(self, name: str, record: str) -> bool:
-        """Whether ours left in some round what stock left in some round."""
-        ours, stock = (self.records(flavour, name, record) for flavour in (OURS, STOCK))
-        return any(one in stock for one in ours)
-
-    def _as_told(self, name: str) -> bool:
-        exits, lines = CASES[name].our_exits, set(CASES[name].our_lines)
-        said = [set(result.dagman_out) for result in self.results(OURS, name)]
-        return any(lines <= one for one in said) and (
-            exits is None or exits in self.records(OURS, name, "exits")
-        )
+                assert flavour == OURS, f"{record} of {name}: {error}"
+                found[record] = f"can't be read: {error}"
+            if record in case.partial:
+                found[record] = in_any_order(found[record])
+        text = json.dumps(found, sort_keys=True)
+        return dict(json.loads(text.replace(str(result.directory), "DIRECTORY")))
 
 
 @pytest.fixture(scope="module")
-def comparison(
-    access_point: AccessPoint, place: Path, request: pytest.FixtureRequest, notices: list[str]
-) -> Comparison:
+def runs(access_point: AccessPoint, place: Path, request: pytest.FixtureRequest) -> Runs:
     """The runs of all cases that the test run has tests of."""
     tests = [item for item in request.session.items if item.path == request.path]
     wanted = {test.callspec.params["name"] for test in tests if isinstance(test, pytest.Function)}
-    made = Comparison(access_point, place / "compare", sorted(wanted))
-    if made.run_again:
-        notices.append("compared again: " + " ".join(sorted(made.run_again)))
-    return made
+    return Runs(access_point, place / "compare", sorted(wanted))
 
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.comparable()])
-def test_same(comparison: Comparison, name: str) -> None:
+def test_same(runs: Runs, name: str, stock: Stock) -> None:
     """In each record; one test for each would take longer than to compare them."""
-    ours, stock = (
-        {
-            record: comparison.records(flavour, name, record)[-1]
-            for record in CASES[name].comparable()
-            if not comparison.same(name, record)
-        }
-        for flavour in (OURS, STOCK)
-    )
-    assert ours == stock
+    topic, _, short = name.partition("/")
+    expected = stock.part(topic)(short, lambda: runs.records(name, STOCK))
+    explain(runs, name, difference(expected, plain(runs.records(name))))
 
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.our_exits])
-def test_our_exit_codes(comparison: Comparison, name: str) -> None:
-    assert CASES[name].our_exits in comparison.records(OURS, name, "exits")
+def test_our_exit_codes(runs: Runs, name: str) -> None:
+    codes, wanted = _exits(runs.result(name)), CASES[name].our_exits
+    explain(runs, name, "" if codes == wanted else f"exit codes {codes}, not {wanted}")
 
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.our_lines])
-def test_ours_says(comparison: Comparison, name: str) -> None:
-    said = [set(result.dagman_out) for result in comparison.results(OURS, name)]
-    assert any(set(CASES[name].our_lines) <= lines for lines in said)
+def test_ours_says(runs: Runs, name: str) -> None:
+    missing = set(CASES[name].our_lines) - set(runs.result(name).dagman_out)
+    explain(runs, name, "\n".join(f"not said: {line}" for line in sorted(missing)))
+
+
+def in_any_order(value: Any) -> Any:
+    """A record without the order of its lines, which is chance."""
+    if isinstance(value, dict):
+        return {key: in_any_order(entry) for key, entry in value.items()}
+    if isinstance(value, str):
+        return sorted(value.splitlines())
+    return sorted(value) if isinstance(value, list) else value
+
+
+def difference(stock: dict[str, Any], ours: dict[str, Any]) -> str:
+    """What is not the same, record by record; '' if all is."""
+    told = []
+    for record in sorted({*stock, *ours}):
+        pair = stock.get(record), ours.get(record)
+        if pair[0] != pair[1]:
+            texts = [recordings.text_of(value).splitlines() for value in pair]
+            lines = difflib.unified_diff(*texts, "stock", "ours", lineterm="", n=2)
+            told += [f"record {record!r}:", *lines]
+    return "\n".join(told)
+
+
+def explain(runs: Runs, name: str, wrong: str) -> None:
+    """Fail if something is wrong, and tell what there is to know."""
+    if wrong:
+        alone = f'.venv/bin/python -m pytest "tests/pool/test_compare.py::test_same[{name}]"'
+        told = story(runs.result(name).directory / "t.dag")
+        pytest.fail(f"case {name}\n{wrong}\n\n{told}\n\nalone: {alone}", pytrace=False)
 
 
 def _exits(result: Result) -> list[int]:
     codes = re.findall(r"EXITING WITH STATUS (\d+)", result.text("t.dag.dagman.out"))
-    assert codes, f"{result.directory} has not ended"
+    assert codes, "no run has ended as one should"
     return [int(code) for code in codes]
 
 
@@ -168,7 +171,8 @@ def _scripts(result: Result) -> list[str]:
 
 # `go.out` and the like are what the tests' own commands say.
 def _files(result: Result) -> list[str]:
-    return [name for name in result.named("*") if not name.endswith(".out")]
+    names = set(result.named("*")) - set(cases.TOOLS)
+    return sorted(name for name in names if not name.endswith(".out"))
 
 
 def _table(result: Result) -> list[str]:
@@ -186,19 +190,21 @@ def _submits(result: Result) -> dict[str, list[str]]:
 
 
 def _plain(submit: str) -> list[str]:
-    """Lines of a submit file without what depends on the program and the HTCondor."""
+    """Lines of a submit file without what depends on the program, the HTCondor and the pool."""
     submit = re.sub(r"-CsdVersion \S+", "-CsdVersion V", submit)
+    submit = re.sub(r"(_CONDOR_SCHEDD_\w+=)\S+/", r"\1POOL/", submit)
     submit = re.sub(r"(executable += |-dagman )\S+", r"\1DAGMAN", submit)
     return submit.splitlines()
 
 
-# Lines about the DAG as a whole, in their order. Ours may say more behind these words.
+# Lines about the DAG as a whole, in their order. Ours may say more behind these words.  Not those
+# about a job that has ended, but which the schedd still had when all jobs were removed.
 _DAG_LINES = re.compile(
     r"All jobs Completed!|Aborting DAG because we got the ABORT exit value from a (job|PRE|POST)"
     r"|Aborting DAG\.\.\.|Writing Rescue DAG to \S+|Removing submitted jobs|Received SIGUSR1"
     r"|Starting (final|provisioner) node|Loading saved progress from \S+|USING RESCUE DAG \S+"
     r"|Found rescue DAG number \d+|Failed to parse .*|Processing error .*"
-    r"|ERROR: (?!submit|on Line|the following|Warning is fatal|.* not found!$).*"
+    r"|ERROR: (?!submit|node for condor ID|on Line|the following|Warning is fatal|.* not found!$).*"
 )
 # Lines about single nodes, whose order between nodes is each run's own.
 _NODE_LINES = re.compile(

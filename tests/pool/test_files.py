@@ -15,6 +15,7 @@ import pytest
 from tests.pool import dags, file_records
 from tests.pool.access_point import new_directory
 from tests.pool.scenes import Played, Scene, Stage
+from tests.pool.stock import Stock, plain
 
 pytestmark = pytest.mark.pool
 
@@ -268,6 +269,5 @@ def test_scene(played: Played, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", STAGE.pairs)
-def test_both_leave_the_same(played: Played, name: str) -> None:
-    stock, ours = played.both(name)
-    assert ours == stock
+def test_both_leave_the_same(played: Played, stock: Stock, name: str) -> None:
+    assert plain(played.check(name)) == played.stock(name, stock)

@@ -11,6 +11,7 @@ import pytest
 
 from tests.pool import dags
 from tests.pool.scenes import Played, Scene, Stage
+from tests.pool.stock import Stock, plain
 
 pytestmark = pytest.mark.pool
 
@@ -69,6 +70,5 @@ def a_node_is_submitted_before_its_turn(s: Scene) -> Any:
 
 
 @pytest.mark.parametrize("name", STAGE.pairs)
-def test_the_same(played: Played, name: str) -> None:
-    stock, ours = played.both(name)
-    assert ours == stock
+def test_the_same(played: Played, stock: Stock, name: str) -> None:
+    assert plain(played.check(name)) == played.stock(name, stock)

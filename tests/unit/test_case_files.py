@@ -98,3 +98,10 @@ def test_all_cases_that_fail_are_told(request: pytest.FixtureRequest) -> None:
     text = str(caught.value)
     assert "t-a: no good" in text and "KeyError" in text and "failed: t-a, t-c" in text
     assert f"CASE=t-a .venv/bin/python -m pytest {request.node.nodeid}\n" in text
+
+
+def test_files_that_all_cases_share(tmp_path: Path) -> None:
+    path = tmp_path / "t.dags"
+    path.write_text("# about these\n#== x.sub\nqueue\n#=== one\nJOB A x.sub\n#== y.sub\n")
+    assert case_files.shared(path) == {"x.sub": "queue\n"}
+    assert list(case_files.read(path)) == ["one"]

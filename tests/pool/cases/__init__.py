@@ -1,60 +1,140 @@
-"""The DAGs that both programs are compared on: one file each, and how they are run.
+"""The DAGs that both programs are compared on, a file `TOPIC.dags` for each topic, and their runs.
 
-A file `TOPIC/NAME.dag` is a DAG that begins with lines for the test:
+A line `#=== NAME` begins the case TOPIC/NAME, a DAG that begins with lines for the test:
 
     #: run OPTIONS [DAGS]      one run by condor_submit_dag; no such line: one run
-    #: early COMMAND           done in the DAG's directory as soon as the first run is submitted
+    #: early COMMAND           done in the DAG's directory just before the first run begins
     #: differs RECORD: WHY     a record (see RECORDS) in which ours is another on purpose
+    #: partial RECORD: WHY     a record whose lines come in an order that is chance: sorted
     #: ours exits CODES        the exit codes of ours, where they are not those of the stock program
     #: ours says LINE          a line that must be in the `.dagman.out` of ours
     #: ordered                 jobs start one after the other, in the same order
 
-What follows a line `#== FILE` goes into that file. The jobs and scripts of `dags.py` are there too.
+What follows a line `#== FILE` goes into that file.  Files before the first case are there in all
+cases of the topic; the jobs and scripts of `dags.py`, and those below, are there too.
+
+When something happens is a fact, not a matter of seconds: jobs (`VARS A until="FACT&..."`) and
+scripts (`until.sh`, `when.sh`, `halt.sh`) wait for what DAGMan, jobs and scripts have written:
+
+    NODE:EVENT    DAGMan has read this event of the node's job; of one proc: `NODE/PROC:EVENT`
+    NODE:runs     the node's job has started, and DAGMan has read so
+    N*FACT        so often; `run*FACT`: as often as DAGMan has been started
+    never         goes on until it is killed
+    PATTERN       a line of `.dagman.out`, or of what jobs and scripts write down; `.` for a blank
 """
 
 from __future__ import annotations
 
-import contextlib
 import re
-import subprocess
-import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
+from tests import case_files
 from tests.pool import dags as small_dags
-from tests.pool.access_point import OURS, STOCK, TIMEOUT_S, AccessPoint, new_directory
+from tests.pool.access_point import STOCK, AccessPoint, new_directory
+from tests.pool.waiting import story, until
 
 DIRECTORY = Path(__file__).resolve().parent
 RECORDS = ["exits", "starts", "order", "scripts", "files", "progress", "metrics", "status"]
 RECORDS += ["jobstate", "table", "submits", "dag_lines", "node_lines", "own_events", "job_log"]
 RECORDS += ["dot", "modes", "output", "parsed"]
 OBSERVED = "NODE_STATUS_FILE t.status 1\nJOBSTATE_LOG t.jobstate\nDOT t.dot UPDATE OVERWRITE\n"
-# More DAGs than these at the same time would wait for each other and their timing would suffer.
 AT_ONCE = 40
-LIMIT = TIMEOUT_S  # seconds for one run
 # A DAGMan job that has ended, or was removed, says so with these events in its log.
 _END = re.compile(r"^(?:005|009) ", re.M)
 _HEADER = re.compile(r"^#: (\w+) ?(.*)$", re.M)
 
+FACTS = """\
+#!/bin/sh
+# facts.sh FACT&...: goes on until all facts are there, or whoever has started it is gone
+said() {
+    test "$(cat t.dag.dagman.out ledger scripts 2> /dev/null | grep -ce "$1")" -ge "$times"
+}
+event() {
+    case $1 in
+    */*) said "Event: ULOG_$2 for HTCondor Node ${1%/*} ([0-9]*[.]${1#*/}[.]" ;;
+    *) said "Event: ULOG_$2 for HTCondor Node $1 " ;;
+    esac
+}
+there() {
+    case $1 in
+    *:runs) event "${1%:*}" EXECUTE && said "^${1%:*}[ /].*start" ;;
+    *:*) event "${1%:*}" "${1#*:}" ;;
+    *) said "$1" ;;
+    esac
+}
+IFS="&"
+for fact in $1; do
+    case $fact in
+    run\\**) times=$(grep -c "STARTING UP" t.dag.dagman.out) ;;
+    [1-9]\\**) times=${fact%%\\**} ;;
+    *) times=1 ;;
+    esac
+    fact=${fact#run\\*}
+    fact=${fact#[1-9]\\*}
+    until there "$fact"; do
+        kill -0 "$PPID" 2> /dev/null && test -e facts.sh || exit 1
+        sleep 0.3
+    done
+done
+"""
+UNTIL = """\
+#!/bin/sh
+# until.sh FACTS CODE WORDS...: as script.sh, but ends when the facts are there, and says so
+facts=$1 code=$2
+shift 2
+echo "$@" >> scripts
+./facts.sh "$facts"
+echo "$@" ended >> scripts
+exit "$code"
+"""
+WHEN = """\
+#!/bin/sh
+# when.sh FACTS COMMAND...: ends at once, successfully; the command runs when the facts are there
+facts=$1
+shift
+echo "$1" >> scripts
+(./facts.sh "$facts" && exec "$@") > when.out 2>&1 < /dev/null &
+"""
+HALT = """\
+#!/bin/sh
+# halt.sh DAG: halts the DAG, and says so when DAGMan has seen it
+touch t.dag.halt
+until test "$(condor_q "$1" -af DAG_Status)" = 6; do
+    test -e halt.sh || exit 1
+    sleep 0.3
+done
+echo halted >> scripts
+"""
+TOOLS = {"facts.sh": FACTS, "until.sh": UNTIL, "when.sh": WHEN, "halt.sh": HALT}
+
 
 @dataclass
 class Case:
-    """A DAG, and how it is run."""
+    """A DAG, and how it is run.
+
+    Attributes:
+        text: the DAG with the lines for the test, and its files.
+        common: the files that all cases of its topic have, by name.
+    """
 
     name: str
     text: str
+    common: dict[str, str] = field(default_factory=dict)
     runs: list[list[str]] = field(default_factory=list)
     early: list[str] = field(default_factory=list)
     differs: dict[str, str] = field(default_factory=dict)
+    partial: dict[str, str] = field(default_factory=dict)
     our_exits: list[int] | None = None
     our_lines: list[str] = field(default_factory=list)
     ordered: bool = False
 
     def __post_init__(self) -> None:
-        readers = {"run": self._run, "early": self.early.append}
-        readers.update(differs=self._differs, ours=self._ours, ordered=self._ordered)
+        readers = {"run": self._run, "early": self.early.append, "ordered": self._ordered}
+        readers.update(differs=self._differs, partial=self._partial, ours=self._ours)
         for word, value in _HEADER.findall(self.text):
             readers[word](value)
         self.runs = self.runs or [[]]
@@ -63,11 +143,17 @@ class Case:
         self.runs.append(options.split())
 
     def _differs(self, value: str) -> None:
+        self.differs.update(self._records(value))
+
+    def _partial(self, value: str) -> None:
+        self.partial.update(self._records(value))
+
+    def _records(self, value: str) -> dict[str, str]:
         records, _, why = value.partition(":")
-        assert why.strip(), f"{self.name}: why does it differ?"
+        assert why.strip(), f"{self.name}: why?"
         names = RECORDS if records == "all" else records.split()
         assert set(names) <= set(RECORDS), f"{self.name}: {records}"
-        self.differs.update(dict.fromkeys(names, why.strip()))
+        return dict.fromkeys(names, why.strip())
 
     def _ours(self, value: str) -> None:
         word, _, rest = value.partition(" ")
@@ -93,79 +179,84 @@ class Case:
         """Write the DAG, observed, with all files that it needs."""
         new_directory(directory)
         small_dags.write(new_directory(directory / "sub"), "")
+        for name, text in {**TOOLS, **self.common}.items():
+            (directory / name).write_text(text)
+            (directory / name).chmod(0o755)
         dag, mark, others = self.text.partition("#== ")
         small_dags.write(directory, dag + OBSERVED + mark + others)
 
 
 def load() -> dict[str, Case]:
     """All cases by name, `TOPIC/NAME`."""
-    paths = sorted(DIRECTORY.rglob("*.dag"))
-    names = [str(path.relative_to(DIRECTORY).with_suffix("")) for path in paths]
-    return {name: Case(name, path.read_text()) for name, path in zip(names, paths)}
+    found = {}
+    for path in sorted(DIRECTORY.glob("*.dags")):
+        common = case_files.shared(path)
+        for name, text in case_files.read(path).items():
+            found[f"{path.stem}/{name}"] = Case(f"{path.stem}/{name}", text, common)
+    return found
 
 
-@dataclass
-class CaseRun:
-    """A case in the hands of one of the programs."""
+def play(access_point: AccessPoint, case: Case, directory: Path, flavour: str) -> None:
+    """Run a case to its end, with the files in a new directory.
 
-    case: Case
-    flavour: str
-    directory: Path
-    left: Iterator[list[str]] = field(init=False)
-    ended: int = 0  # how many of its runs have ended
-    job: int = 0  # the DAGMan job of the last run
-    until: float = 0.0  # when the last run should have ended (clock of `monotonic`)
+    Raises:
+        AssertionError: it can't be submitted, or does not end; the message tells its story.
+    """
+    case.write(directory)
+    for number, options in enumerate(case.runs, 1):
+        early = case.early if number == 1 else []
+        job = _submit(access_point, directory, options, early, flavour)
+        say = f"the end of run {number} of {case.name}"
+        tell = partial(story, directory / "t.dag")
+        until(partial(_ended, directory, job), say, max_pause=0.5, tell=tell)
 
-    def __post_init__(self) -> None:
-        self.left = iter(self.case.runs)
 
-    def start(self, access_point: AccessPoint) -> None:
-        """Write the files and submit the first run."""
-        self.case.write(self.directory)
-        self._submit(access_point, next(self.left))
-        for command in self.case.early:
-            subprocess.run(command, shell=True, cwd=self.directory, check=True)
-
-    def going(self, access_point: AccessPoint) -> bool:
-        """Whether it still goes on; submits the next run when one has ended."""
-        log = self.directory / "t.dag.dagman.log"
-        ends = len(_END.findall(log.read_text() if log.exists() else ""))
-        if ends == self.ended:
-            return not self._late(access_point)
-        self.ended = ends
-        for options in self.left:
-            with contextlib.suppress(AssertionError):  # refused: there is one exit code less
-                self._submit(access_point, options)
-                return True
+def _ended(directory: Path, job: int) -> bool:
+    """Whether a DAGMan job has ended, and those of the inner DAGs that it began."""
+    if not re.search(rf"(?m)^00[59] \(0*{job}\.", _text(directory / "t.dag.dagman.log")):
         return False
-
-    def _submit(self, access_point: AccessPoint, options: list[str]) -> None:
-        stock = self.flavour == STOCK
-        dagman = access_point.stock_dagman if stock else access_point.our_dagman
-        dags = [word for word in options if word.endswith(".dag")]
-        # What DAGMan makes of a DAG that is wrong is asked here, not condor_submit_dag.
-        unchecked = [] if stock else ["-no_check_dag"]
-        words = ["-dagman", dagman, *unchecked, *options[: len(options) - len(dags)]]
-        words += ["t.dag", *dags]
-        self.job = access_point.submit(self.directory, *words, stock=stock)
-        self.until = time.monotonic() + LIMIT
-
-    def _late(self, access_point: AccessPoint) -> bool:
-        """Give up on a run that does not end: its records will tell."""
-        late = time.monotonic() > self.until
-        if late:
-            access_point.run("condor_rm", str(self.job), check=False)
-        return late
+    logs = [_text(path) for path in directory.rglob("*.dagman.log")]
+    return all(_END.search(log.split("\n000 ")[-1]) for log in logs)
 
 
-def run_all(access_point: AccessPoint, place: Path, cases: Iterable[Case]) -> None:
-    """Run all cases under both programs, in `place`/PROGRAM/NAME."""
+def _text(path: Path) -> str:
+    return path.read_text() if path.exists() else ""
 
-    def play(run: CaseRun) -> None:
-        run.start(access_point)
-        while run.going(access_point):
-            time.sleep(0.1)
 
-    runs = [CaseRun(c, f, place / f / c.name) for c in cases for f in (STOCK, OURS)]
+def _submit(
+    access_point: AccessPoint, directory: Path, options: list[str], early: list[str], flavour: str
+) -> int:
+    stock = flavour == STOCK
+    dagman = access_point.stock_dagman if stock else access_point.our_dagman
+    dags = [word for word in options if word.endswith(".dag")]
+    # What DAGMan makes of a DAG that is wrong is asked here, not condor_submit_dag.
+    words = ["-dagman", dagman, *([] if stock else ["-no_check_dag"])]
+    words += [*options[: len(options) - len(dags)], "t.dag", *dags]
+    if not early:
+        return access_point.submit(directory, *words, stock=stock)
+    command = access_point.which("condor_submit_dag", ours=not stock)
+    access_point.run(command, "-no_submit", *words, cwd=directory, loaded=not stock)
+    for line in early:
+        access_point.run("sh", "-c", line, cwd=directory)
+    said = access_point.run("condor_submit", "-terse", "t.dag.condor.sub", cwd=directory).stdout
+    return int(said.partition(".")[0])
+
+
+def play_all(
+    access_point: AccessPoint, place: Path, cases: Iterable[Case], flavour: str
+) -> dict[str, AssertionError]:
+    """Run all cases, each in `place`/NAME; returns what went wrong, by name."""
+    errors: dict[str, AssertionError] = {}
+
+    def one(case: Case) -> None:
+        directory = place / case.name
+        try:
+            play(access_point, case, directory, flavour)
+        except AssertionError as error:
+            errors[case.name] = error
+            mine = f'Iwd == "{directory}" && JobUniverse == 7'
+            access_point.run("condor_rm", "-constraint", mine, check=False)
+
     with ThreadPoolExecutor(AT_ONCE) as threads:
-        list(threads.map(play, runs))
+        list(threads.map(one, cases))
+    return errors

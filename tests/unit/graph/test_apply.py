@@ -14,8 +14,8 @@ from condor_pydagman.graph.build import BuildOptions, ProcessingError
 from condor_pydagman.graph.building import Building
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import NodeKind
-from tests.examples import EXAMPLES, IN_NO_DAG_FILE, JOBS, SPLICE
-from tests.unit.graph.texts import build_text, seen
+from tests.examples import EXAMPLES, IN_NO_DAG_FILE, SPLICE
+from tests.unit.graph.texts import JOBS, build_text, seen
 
 IN_A_DAG_FILE = sorted(set(LANGUAGE) - SUBMIT_ONLY - IN_NO_DAG_FILE)
 

@@ -15,10 +15,11 @@ from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.graph.unparse import dag_lines
 from condor_pydagman.vocabulary import NodeKind
 from tests.corpora import by_topic, check_each, dag_cases
-from tests.examples import EXAMPLES, IN_NO_DAG_FILE, JOBS, SPLICE
+from tests.examples import EXAMPLES, IN_NO_DAG_FILE, SPLICE
 from tests.fuzz.grammar import generate
 from tests.fuzz.round_trip import differences, rebuilt
 from tests.fuzz.sample import Files
+from tests.unit.graph.texts import JOBS
 from tests.unit.test_corpus import ours
 
 TOPICS = by_topic(dag_cases())
