@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import shlex
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -131,8 +132,9 @@ def pytest_terminal_summary(
     failed = [report.nodeid for word in ("failed", "error") for report in stats.get(word, [])]
     seed = getattr(config.option, "randomly_seed", None)
     order = [] if seed is None else [f"--randomly-seed={seed}"]
+    python = os.path.relpath(sys.executable)
     for test in dict.fromkeys(failed):
-        words = shlex.join([".venv/bin/python", "-m", "pytest", *order, test])
+        words = shlex.join([python, "-m", "pytest", *order, test])
         terminalreporter.write_line(f"to run it again: {words}")
 
 

@@ -127,6 +127,8 @@ class ScheddAdapter:
         self.warn = warn
         keep_none_alive()
         warnings.simplefilter("always")
+        # Python 3.12 warns of forks if a library has started a thread; no user can act on it.
+        warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
         warnings.showwarning = self._show_warning
 
     def memory(self) -> list[Any]:

@@ -45,6 +45,7 @@ def service(request: pytest.FixtureRequest, notices: list[str]) -> Iterator[Serv
     directory = Path(tempfile.mkdtemp(dir="/var/tmp"))  # others must reach it
     directory.chmod(0o755)
     settings = Settings(connect_timeout_s=LIMIT_S, stall_timeout_s=LIMIT_S)
+    before = os.umask(0o022)  # servers of another user read what is made there
     try:
         if name == "file":
             around = Surroundings(settings, {}, "/", lambda text: None)
@@ -59,6 +60,7 @@ def service(request: pytest.FixtureRequest, notices: list[str]) -> Iterator[Serv
             notices.append(f"*** NO {name} SERVER: {error} ***")
             pytest.skip(f"no {name} server: {error}")
     finally:
+        os.umask(before)
         shutil.rmtree(directory, ignore_errors=True)
 
 

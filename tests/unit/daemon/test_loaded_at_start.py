@@ -41,6 +41,8 @@ LARGE |= {"threading", "traceback", "unicodedata"}
 LARGE |= {"ast", "dataclasses", "dis", "inspect", "tokenize"}  # the first brings the others
 # Of 10 MB, for the first client of the command socket alone.
 LARGE |= {"cryptography", "_cffi_backend"}
+if sys.version_info >= (3, 14):  # its ctypes and typing load these
+    LARGE -= {"ast", "threading"}
 
 
 @pytest.mark.parametrize("path", MODULES, ids=[str(path.relative_to(PACKAGE)) for path in MODULES])
