@@ -78,16 +78,17 @@ def pytest_collection() -> Iterator[None]:
     gc.enable()
 
 
-@pytest.hookimpl(trylast=True)
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what this test run is not for."""
     if config.getoption("--record-stock"):
         kept = [item for item in items if "stock" in getattr(item, "fixturenames", ())]
     elif is_gate(config):
-        kept = [item for item in items if gate.has(item)]
+        kept = gate.of(items)
     else:
         return
-    config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+    left = set(kept)
+    config.hook.pytest_deselected(items=[item for item in items if item not in left])
     items[:] = kept
 
 

@@ -12,5 +12,5 @@ case " $* " in *" --all "*) sh tests/clients/environments.sh ;; esac
 .venv/bin/python -m compileall -q condor_pydagman
 # pytest's processes load what one of them has compiled, instead of compiling all tests each.
 unset PYTHONDONTWRITEBYTECODE
-test $# -gt 0 || .venv/bin/python -m pytest -n 0 --collect-only -qq >/dev/null
+test -d tests/__pycache__ || .venv/bin/python -m pytest -n 0 --collect-only -qq >/dev/null || true
 exec .venv/bin/python -m pytest -n auto "$@"

@@ -51,7 +51,7 @@ def _plays_scenes(path: str) -> bool:
     return "\nSTAGE = Stage()\n" in (ROOT / path).read_text(encoding="utf-8")
 
 
-def unit_of(test: str, *, one_pool_process: bool) -> str:
+def unit_of(test: str, *, one_pool_process: bool = False) -> str:
     """The unit of work that a test, by its node id, belongs to: tests that run in one process."""
     path = test.partition("::")[0]
     if one_pool_process and path.startswith(gate.POOL):
@@ -71,7 +71,7 @@ def rank(unit: str, size: int) -> tuple[int, int]:
 class LongestFirst(LoadScopeScheduling):
     """Gives units to the processes, the longest first, each as late as it can."""
 
-    def __init__(self, config: pytest.Config, log: object = None, *, is_gate: bool) -> None:
+    def __init__(self, config: pytest.Config, log: object = None, *, is_gate: bool = False) -> None:
         super().__init__(config, log)  # type: ignore[arg-type]
         self._one_pool_process = is_gate
 

@@ -11,6 +11,7 @@ from tests.scheduling import (
     APART,
     INSTALLATION,
     LONGEST,
+    POOL,
     ROOT,
     SCENES,
     TOGETHER,
@@ -57,7 +58,7 @@ SEEDS = "tests/sim/test_sim.py::test_fresh_seeds[1]"
 
 def test_the_tables_name_what_there_is() -> None:
     units = {name.partition("::")[0] for name in (*TOGETHER, *APART, *LONGEST)}
-    for name in units - {SCENES, INSTALLATION}:
+    for name in units - {POOL, SCENES, INSTALLATION}:
         assert (ROOT / name).exists(), name
 
 
@@ -73,6 +74,12 @@ def test_the_tables_name_what_there_is() -> None:
 )
 def test_what_a_test_shares_a_process_with(test: str, unit: str) -> None:
     assert unit_of(test) == unit
+
+
+def test_the_gate_has_one_process_for_all_tests_on_the_pool() -> None:
+    for test in ("tests/pool/test_live.py::test_live[x]", f"{COMPARE}::test_same[x]"):
+        assert unit_of(test, one_pool_process=True) == POOL
+    assert unit_of(f"{SMALL}::test_a", one_pool_process=True) == SMALL
 
 
 def test_known_long_units_come_first_then_those_with_many_tests() -> None:
