@@ -66,7 +66,7 @@ WORDS = ("-maxidle", "11", "-maxjobs", "12", "-maxpre", "13", "-maxpost", "14")
 @pytest.fixture(scope="module")
 def standing(access_point: AccessPoint, place: Path) -> Iterator[Scene]:
     """The DAG of all states, which stays as it is, once it is in them and its ad says so."""
-    scene = Scene(access_point, new_directory(place / "standing"))
+    scene = Scene(access_point, new_directory(place / "clients"))
     scene.submit(dags.STATES, *WORDS)
     scene.has(**MEANWHILE, DAG_JobsIdle=0, DAG_JobsRunning=1)
     yield scene

@@ -40,6 +40,14 @@ arguments = "-c 'wc -c <staged/a >counted'"
 universe = local
 queue
 """
+# The schedd removes what a DAGMan that ends has in the queue: also jobs in the local universe whose
+# end is in the log already, and their log has two ends then.
+LAST = """\
+executable = /bin/sh
+arguments = "-c 'until test -e go; do sleep 0.1; done'"
+universe = scheduler
+queue
+"""
 
 
 @pytest.fixture
@@ -177,6 +185,8 @@ PARENT space CHILD in
 PARENT in CHILD work
 PARENT work CHILD out
 PARENT out CHILD free old
+JOB last last.sub
+PARENT free old CHILD last
 """
     url = server.url("")
     dag = Dag(
@@ -189,7 +199,15 @@ PARENT out CHILD free old
         + transfer("$(server)/dir/", "staged/dir/"),
         out_dap=transfer("counted", "$(to)/up/$(JOB) counted"),
         count_sub=COUNT,
+        last_sub=LAST,
     ).submit()
+    left = f"DAGManJobId == {dag.cluster}"
+    access_point.wait_for(
+        lambda: [ad["DAGNodeName"] for ad in access_point.queue(left)] == ["last"],
+        say="all other jobs to leave the queue",
+        dag=work / "t.dag",
+    )
+    (work / "go").touch()
     assert dag.end() == 0, dag.out()[-3000:]
     assert (work / "staged/a").read_bytes() == DATA
     assert dag.names("staged") == {"a", "dir/x y", "dir/s/ü"}

@@ -94,7 +94,7 @@ def standing(access_point: AccessPoint, place: Path, stock: Stock) -> Iterator[T
             lambda: access_point.queue(still), say="the states", dag=dag.work / "t.dag"
         )
 
-    twins = Twins(access_point, place / "standing", stock, bring)
+    twins = Twins(access_point, place / "stock_clients" / "standing", stock, bring)
     yield twins
     twins.remove()
 
@@ -108,7 +108,7 @@ def ended(access_point: AccessPoint, place: Path, stock: Stock) -> Iterator[Twin
         assert access_point.wait(dag.work / "t.dag").code == 1
         access_point.history(dag.cluster)
 
-    twins = Twins(access_point, place / "ended", stock, bring)
+    twins = Twins(access_point, place / "stock_clients" / "ended", stock, bring)
     yield twins
     twins.remove()
 
