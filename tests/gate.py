@@ -13,41 +13,64 @@ POOL = "tests/pool/"
 SCENES: dict[str, str] = {
     # A DAG, as its user and other programs see it.
     "test_diamond.py::test_a_diamond_runs": "submission, jobs, scripts and end of a whole DAG",
-    "test_diamond.py::test_every_job_ad_tells_of_its_dag": "job ads, as the schedd keeps them",
+    "test_node_ads.py::test_ads_of[KID]": "job ads are stock's, in a real queue",
     "test_clients.py::test_the_job_ad_is_correct_while_the_dag_runs": "DAG status in DAGMan's ad",
-    "test_clients.py::test_condor_q_shows_the_nodes_below_their_dag": "condor_q -dag",
-    "test_clients.py::test_htcondor_dag_status": "htcondor dag status",
-    "test_clients.py::test_what_a_dag_does[maxjobs]": "throttles hold with a schedd's real pace",
+    "test_stock_clients.py::test_condor_q[options0]": "condor_q -dag reads our ads and nodes",
+    "test_clients.py::test_what_a_dag_does[maxjobs]": "throttles hold at a schedd's own pace",
     "test_clients.py::test_what_a_dag_does[the_lines_that_monitors_parse]": "lines for monitors",
     "test_clients.py::test_submit_from_dag_runs_our_dagman[options]": "Submit.from_dag starts ours",
-    "test_submit_dag.py::test_a_dag_that_runs_is_not_submitted_again": "the lock of a running DAG",
     "test_python_interface.py::test_the_example_submits_and_tells": "submission from Python",
     # What people do to a DAG that runs.
-    "test_control.py::test_control[halt_and_resume]": "HTCondor's client, encrypted, to DAGMan",
-    "test_control.py::test_control[throttle]": "throttles by command, kept across a kill",
-    "test_live.py::test_live[max_jobs_goes_up_as_far_as_the_administrator_lets_it]": "condor_qedit",
+    "test_control.py::test_control[halt_and_resume]": "halt by htcondor dag",
+    "test_control.py::test_control[throttle]": "throttles by htcondor dag, kept over a crash",
+    "test_control.py::test_control[clients_that_insist_and_clients_that_do_not_negotiate]": (
+        "HTCondor's security against our socket"
+    ),
+    "test_control.py::test_control[a_secret_reaches_no_file_and_no_ad]": (
+        "the schedd's session key, in DAGMan's environment"
+    ),
+    "test_live.py::test_live[a_halt_file_stops_what_is_new_and_nothing_else]": (
+        "a halt file, published in the ad"
+    ),
+    "test_live.py::test_live[max_jobs_goes_down]": "throttles by condor_qedit, over a crash",
     "test_removal_and_hold.py::test_removal_and_hold[condor_rm_while_all_kinds_of_things_go_on]": (
-        "condor_rm: what the schedd removes, and what FINAL may still do"
+        "condor_rm: what the schedd removes"
     ),
-    "test_removal_and_hold.py::test_removal_and_hold[held_while_the_final_node_runs]": (
-        "condor_hold and condor_release of DAGMan"
-    ),
+    "test_removal_and_hold.py::test_removal_and_hold"
+    "[condor_rm_and_the_final_node_may_go_on_to_its_end]": "condor_rm with FINAL",
     "test_removal_and_hold.py::test_removal_and_hold[a_node_job_that_is_held_and_released]": (
         "events of a held job, and HOLD scripts"
     ),
-    "test_steering.py::test_steering[a_failed_node_runs_again]": "steer rerun and the schedd",
-    # Crashes: what the schedd and the nodes log know of what DAGMan has forgotten.
-    "test_restarts.py::test_a_kill_changes_nothing[a job is being submitted]": "killed in a submit",
-    "test_restarts.py::test_a_kill_changes_nothing[a sub-DAG runs]": "killed above a sub-DAG",
-    "test_survival.py::test_survival[dagman_killed_many_times_runs_nothing_twice]": "many kills",
-    "test_survival.py::test_survival"
-    "[what_a_log_has_lost_is_learned_from_the_queue_and_the_history]": "queue and history, asked",
-    "test_survival.py::test_survival[a_job_that_the_schedd_has_lost_counts_as_failed]": "lost jobs",
-    "test_survival.py::test_survival[a_removed_dag_leaves_a_rescue_file_and_goes_on_from_it]": (
-        "condor_rm, rescue file, resubmission"
+    "test_removal_and_hold.py::test_removal_and_hold[jobs_that_failed_do_not_count_as_removed]": (
+        "what the schedd keeps of a cluster of several procs"
     ),
-    "test_dagman_exits.py::test_exits_are_those_of_stock_or_better[sigterm]": (
-        "what the schedd makes of an exit code"
+    "test_steering.py::test_steering[settings_are_in_the_next_submission]": (
+        "steering reaches real job ads"
+    ),
+    # Crashes: what the schedd and the nodes log know of what DAGMan has forgotten.
+    "test_restarts.py::test_a_kill_changes_nothing[three times]": (
+        "crash and recovery of a DAG that has everything in it"
+    ),
+    "test_restarts.py::test_a_kill_changes_nothing[a job is being submitted]": "killed in a submit",
+    "test_survival.py::test_survival[a_held_dag_goes_on_after_its_release]": (
+        "condor_hold, condor_release; a job ends without DAGMan"
+    ),
+    "test_survival.py::test_survival[a_removed_dag_leaves_a_rescue_file_and_goes_on_from_it]": (
+        "condor_rm, rescue file, next run"
+    ),
+    "test_survival.py::test_survival[a_log_that_has_lost_everything_is_learned_anew]": (
+        "real queue and history"
+    ),
+    "test_survival.py::test_survival[a_second_dagman_of_a_running_dag_goes_away]": (
+        "the lock file, with real processes"
+    ),
+    "test_own_language.py::test_own_language[a_job_that_vanishes_without_any_event]": (
+        "a lost job, seen while the DAG runs"
+    ),
+    "test_dagman_exits.py::test_exits_are_those_of_stock_or_better"
+    "[sigsegv_takes_it_out_of_the_queue]": "what the schedd makes of DAGMan's end",
+    "test_second_user.py::test_second_user[jobs_of_a_stranger_are_not_adopted]": (
+        "recovery among jobs that another user has forged"
     ),
     # Beside the stock program's recording.
     "test_compare.py::test_same[final/after-removal]": "removals in every state, and FINAL",
@@ -56,25 +79,30 @@ SCENES: dict[str, str] = {
     "test_compare.py::test_same[subdag/inner-failure-retried]": "DAGMan jobs inside, rescue files",
     "test_compare.py::test_same[factory/failure-with-post]": "late materialization",
     # The adapter that the simulator's schedd stands for.
-    "test_schedd_contract.py::TestRealSchedd::test_every_proc_has_its_events[process]": (
-        "events of a real schedd"
+    "test_schedd_contract.py::TestRealSchedd::test_a_held_job_runs_again_when_it_is_released"
+    "[process]": "events of hold and release",
+    "test_schedd_contract.py::TestRealSchedd::test_a_removal_leaves_out_what_has_ended[process]": (
+        "removal by a constraint"
     ),
-    "test_schedd_contract.py::TestRealSchedd::test_the_queue_lists_procs_with_node_and_retry"
-    "[process]": "queries of a real schedd",
-    "test_schedd_contract.py::TestRealSchedd::test_a_removed_job_ends_with_an_aborted_event"
-    "[process]": "removal by a real schedd",
     # Abilities beyond the stock program, one scene each.
     "test_together.py::test_scenes[dagman_is_killed_while_they_run]": "nodes that share a cluster",
-    "test_own_language.py::test_own_language[a_job_that_never_matches]": "TIMEOUT of an idle job",
-    "test_decisions.py::test_decisions[attributes_of_a_job_decide]": "RUN_IF by a real job's ad",
+    "test_own_language.py::test_own_language[a_job_that_runs_for_too_long]": (
+        "TIMEOUT removes a real job"
+    ),
+    "test_decisions.py::test_decisions[attributes_of_a_job_decide]": (
+        "RUN_IF by attributes of a job that has left the queue"
+    ),
     "test_enough.py::test_enough[a_search_stops_when_enough_is_found]": "ENOUGH removes real jobs",
     "test_brakes.py::test_brakes[jobs_in_the_queue_are_held_and_released]": "BRAKE holds real jobs",
-    "test_growth.py::test_growth[a_split_finds_its_parts_at_run_time]": "SCATTER by a job's file",
-    "test_feeder.py::test_feeder[the_example_of_a_feeder]": "FEEDER's program, as documented",
-    "test_caching.py::test_caching[the_example_runs]": "CACHE, as documented",
-    "test_limits.py::test_limits[three_dags_share_a_limit_and_one_is_killed]": "SHARED_LIMIT",
+    "test_growth.py::test_growth[a_person_adds_nodes]": "adding by the socket, and real jobs",
+    "test_feeder.py::test_feeder[the_program_is_killed_with_the_dag]": "condor_rm ends the feeder",
+    "test_limits.py::test_limits[three_dags_share_a_limit_and_one_is_killed]": (
+        "three real DAGMans that share a limit"
+    ),
+    "test_notify.py::test_notify[a_dagman_that_is_killed]": (
+        "the notifier outlives the processes that the schedd ends"
+    ),
     "test_sites.py::test_sites[groups_run_at_their_sites]": "ads of sites in a real collector",
-    "test_data_nodes.py::test_stage_in_compute_stage_out": "DATA nodes as jobs of the schedd",
 }
 
 
