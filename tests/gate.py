@@ -17,7 +17,6 @@ SCENES: dict[str, str] = {
     "test_clients.py::test_the_job_ad_is_correct_while_the_dag_runs": "DAG status in DAGMan's ad",
     "test_stock_clients.py::test_condor_q[options0]": "condor_q -dag reads our ads and nodes",
     "test_clients.py::test_what_a_dag_does[maxjobs]": "throttles hold at a schedd's own pace",
-    "test_clients.py::test_what_a_dag_does[the_lines_that_monitors_parse]": "lines for monitors",
     "test_clients.py::test_submit_from_dag_runs_our_dagman[options]": "Submit.from_dag starts ours",
     "test_python_interface.py::test_the_example_submits_and_tells": "submission from Python",
     # What people do to a DAG that runs.
@@ -102,6 +101,7 @@ SCENES: dict[str, str] = {
     "test_notify.py::test_notify[a_dagman_that_is_killed]": (
         "the notifier outlives the processes that the schedd ends"
     ),
+    "test_data_nodes.py::test_it_is_killed_held_and_removed": "signals of the starter to workers",
     "test_sites.py::test_sites[groups_run_at_their_sites]": "ads of sites in a real collector",
 }
 
