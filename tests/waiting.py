@@ -9,36 +9,42 @@ import time
 from collections.abc import Iterator
 from typing import Any, Callable
 
-# Seconds until a test gives up.  Nothing is ever as slow as that: who waits in vain has found
+# Seconds until a wait is given up.  Nothing is ever as slow as that: who waits in vain has found
 # something that does not happen, on however busy a machine.
-LIMIT_S = 180.0
+LIMIT_S = 600.0
 
 
 def until(
     fact: Callable[[], Any],
     what: str,
     *,
-    story: Callable[[], object] = lambda: "",
+    over: Callable[[], str] = str,
+    story: Callable[[], object] = str,
     pause_s: float = 0.005,
+    max_pause_s: float = 0.0,
 ) -> Any:
     """Wait until `fact()` gives something true; returns that.
 
     Args:
         what: the fact, for the message.
-        story: what else helps to understand why it does not happen; asked only then.
-        pause_s: seconds between two looks.
+        over: why the fact can't come any more, '' as long as it can.
+        story: what else helps to understand why it does not come; asked only then.
+        pause_s: seconds between two looks, growing up to `max_pause_s`.
 
     Raises:
-        AssertionError: LIMIT_S have passed.
+        AssertionError: it can't come any more, or LIMIT_S have passed.
     """
     limit = time.monotonic() + LIMIT_S
     while True:
+        why = over()  # asked first: what was the last effect is there already
         found = fact()
         if found:
             return found
-        if time.monotonic() > limit:
-            raise AssertionError(f"waited {LIMIT_S:.0f} s in vain: {what}\n{story()}".strip())
+        if why or time.monotonic() > limit:
+            reason = f" ({why})" if why else ""
+            raise AssertionError(f"waited in vain{reason}: {what}\n{story()}".strip())
         time.sleep(pause_s)
+        pause_s = min(max(max_pause_s, pause_s), 1.2 * pause_s)
 
 
 def readable(source: Any, what: str) -> None:
@@ -48,7 +54,7 @@ def readable(source: Any, what: str) -> None:
         AssertionError: LIMIT_S have passed.
     """
     if not select.select([source], [], [], LIMIT_S)[0]:
-        raise AssertionError(f"waited {LIMIT_S:.0f} s in vain: {what}")
+        raise AssertionError(f"waited in vain: {what}")
 
 
 @contextlib.contextmanager

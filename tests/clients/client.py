@@ -8,7 +8,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.pool.access_point import OURS, STOCK, TIMEOUT_S, AccessPoint
+from tests.pool.access_point import OURS, STOCK, AccessPoint
+from tests.waiting import LIMIT_S
 
 FLAVOURS = (STOCK, OURS)
 ENVIRONMENTS = Path(__file__).resolve().parents[2] / "var" / "clients"
@@ -42,7 +43,7 @@ class Client:
         *argv: str,
         cwd: Path | None = None,
         check: bool = True,
-        timeout: float = TIMEOUT_S,
+        timeout: float = LIMIT_S,
         **variables: str,
     ) -> subprocess.CompletedProcess[str]:
         """Run a command as the pool's user, with the commands of `flavour` first on PATH."""

@@ -16,7 +16,8 @@ from typing import Any
 
 from condor_pydagman.pool import Pool, processes
 from tests.pool.resident import Resident
-from tests.pool.waiting import TIMEOUT_S, end_of, story, until
+from tests.pool.waiting import end_of, story, until
+from tests.waiting import LIMIT_S
 
 STOCK, OURS = "stock", "ours"
 # What a command says that a busy daemon has not let in: nothing was done, so it may ask again.
@@ -76,7 +77,7 @@ class AccessPoint:
         cwd: Path | None = None,
         check: bool = True,
         environment: dict[str, str] | None = None,
-        timeout: float = TIMEOUT_S,
+        timeout: float = LIMIT_S,
         loaded: bool = False,
         errors: str = "strict",
     ) -> subprocess.CompletedProcess[str]:
@@ -84,7 +85,7 @@ class AccessPoint:
 
         `loaded` and `errors`: as `Resident.run` has them.
         """
-        limit = time.monotonic() + TIMEOUT_S
+        limit = time.monotonic() + LIMIT_S
         while True:
             done = self._resident.run(
                 list(argv),
@@ -113,20 +114,18 @@ class AccessPoint:
         assert match, output
         return int(match.group(1))
 
-    def wait(self, dag: Path, timeout: float = TIMEOUT_S) -> Ended:
+    def wait(self, dag: Path) -> Ended:
         """Wait until the DAGMan job of `dag` has ended for good."""
         say = f"the end of {dag.name}"
-        ended: Ended = until(lambda: _ended(dag), say, timeout=timeout, tell=lambda: story(dag))
+        ended: Ended = until(lambda: _ended(dag), say, tell=lambda: story(dag))
         return ended
 
-    def wait_for(
-        self, what: Any, timeout: float = TIMEOUT_S, say: str = "", dag: Path | None = None
-    ) -> Any:
+    def wait_for(self, what: Any, say: str = "", dag: Path | None = None) -> Any:
         """Wait until `what()`, which may be costly, gives something true; returns that.
 
         `dag` is the DAG that is to bring it about: once its DAGMan has ended, it won't.
         """
-        return until(what, say or str(what), dag, timeout=timeout, max_pause=0.5)
+        return until(what, say or str(what), dag, max_pause=0.5)
 
     def queue(self, constraint: str = "true") -> list[dict[str, Any]]:
         """Ads of jobs in the queue."""

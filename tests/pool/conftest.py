@@ -16,7 +16,7 @@ from tests.installation import CHECKOUT
 from tests.pool import scenes, second_user
 from tests.pool.access_point import AccessPoint, new_directory
 from tests.pool.stock import Stock, file_of
-from tests.pool.waiting import TIMEOUT_S
+from tests.waiting import LIMIT_S
 from tools import record_submit_corpus
 
 # Stock DAGMan looks at its log every 5 seconds; once a second makes comparisons bearable.
@@ -57,7 +57,7 @@ def running_pool(directory: Path, more: str = "") -> Iterator[Pool]:
     """A new pool with the knobs of the tests, and `more`; stopped afterwards."""
     pool = Pool(directory)
     set_knobs(directory, more)
-    pool.start(timeout_s=TIMEOUT_S)
+    pool.start(timeout_s=LIMIT_S)
     try:
         yield pool
     finally:
@@ -76,7 +76,7 @@ def access_point(pytestconfig: pytest.Config) -> AccessPoint:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not directory.exists():
             set_knobs(directory)
-        pool.start(timeout_s=TIMEOUT_S)
+        pool.start(timeout_s=LIMIT_S)
     return AccessPoint(pool)
 
 

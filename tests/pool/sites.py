@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.pool.scenes import Scene
-from tests.pool.waiting import TIMEOUT_S, until
+from tests.pool.waiting import until
+from tests.waiting import LIMIT_S
 
 KNOBS = "PYDAGMAN_SITES_INTERVAL = 1\nPYDAGMAN_SITES_DIR = {claims}\n"
 
@@ -59,12 +60,12 @@ class Sites:
             yield lambda: monitor.send_signal(signal.SIGHUP)
         finally:
             monitor.terminate()
-            code = monitor.wait(TIMEOUT_S)
+            code = monitor.wait(LIMIT_S)
         assert code == 0, self.scene.text("monitor.out")
 
     def _start(self) -> subprocess.Popen[bytes]:
         words = ["condor_pydagman", "sites", "monitor", str(self.directory)]
-        words += ["--interval", str(TIMEOUT_S), "--probe-timeout", str(TIMEOUT_S)]
+        words += ["--interval", str(LIMIT_S), "--probe-timeout", str(LIMIT_S)]
         pool = self.scene.access_point
         with (self.scene.work / "monitor.out").open("wb") as output:
             return subprocess.Popen(

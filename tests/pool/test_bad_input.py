@@ -23,7 +23,7 @@ from tests.pool import dags
 from tests.pool.access_point import OURS, STOCK, AccessPoint, new_directory
 from tests.pool.scenes import Scene
 from tests.pool.stock import Stock
-from tests.pool.waiting import TIMEOUT_S
+from tests.waiting import LIMIT_S
 
 pytestmark = pytest.mark.pool
 
@@ -337,7 +337,7 @@ def small(access_point: AccessPoint, work: Path, script: str) -> subprocess.Comp
         env={**access_point.environment, "DAGMAN": access_point.our_dagman},
         capture_output=True,
         text=True,
-        timeout=TIMEOUT_S,
+        timeout=LIMIT_S,
         check=False,
     )
 

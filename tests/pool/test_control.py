@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 from tests.pool import dags
-from tests.pool.access_point import TIMEOUT_S
 from tests.pool.scenes import Played, Scene, Stage
 from tests.pool.stock import Stock, plain
+from tests.waiting import LIMIT_S
 
 pytestmark = pytest.mark.pool
 
@@ -236,7 +236,7 @@ def strangers_change_nothing(s: Scene) -> None:
 
 def ended(connection: socket.socket) -> bool:
     """Whether the other side hangs up without a word."""
-    connection.settimeout(TIMEOUT_S)
+    connection.settimeout(LIMIT_S)
     try:
         return connection.recv(100) == b""
     except ConnectionResetError:

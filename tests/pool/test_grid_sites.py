@@ -17,7 +17,7 @@ from tests.installation import CHECKOUT
 from tests.pool.access_point import new_directory
 from tests.pool.scenes import Played, Scene, Stage
 from tests.pool.sites import Sites, dag_text, lines
-from tests.pool.waiting import TIMEOUT_S
+from tests.waiting import LIMIT_S
 
 pytestmark = pytest.mark.pool
 
@@ -63,7 +63,7 @@ def pools(s: Scene, names: Sequence[str] = NAMES) -> Iterator[dict[str, Pool]]:
     found = {name: Pool(f"{s.access_point.pool.directory}-{name}") for name in names}
     with ThreadPoolExecutor() as threads:
         try:
-            list(threads.map(lambda pool: pool.start(timeout_s=TIMEOUT_S, slots=4), found.values()))
+            list(threads.map(lambda pool: pool.start(timeout_s=LIMIT_S, slots=4), found.values()))
             yield found
         finally:
             list(threads.map(Pool.stop, found.values()))

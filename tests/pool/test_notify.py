@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.pool.scenes import Played, Scene, Stage
-from tests.pool.waiting import TIMEOUT_S
+from tests.waiting import LIMIT_S
 
 pytestmark = pytest.mark.pool
 
@@ -101,7 +101,7 @@ def a_dagman_that_is_killed(s: Scene) -> None:
 @STAGE.scene
 def a_url_that_hangs_delays_nothing(s: Scene) -> None:
     with socket.create_server(("127.0.0.1", 0)) as hanging:
-        hanging.settimeout(TIMEOUT_S)
+        hanging.settimeout(LIMIT_S)
         place = f"127.0.0.1:{hanging.getsockname()[1]}"
         s.submit(f"JOB A told.sub\nNOTIFY * URL http://{place}/\n")
         connection, _ = hanging.accept()

@@ -16,7 +16,8 @@ from condor_pydagman.pool import processes
 from tests.pool import dags
 from tests.pool.access_point import AccessPoint
 from tests.pool.conftest import set_knobs
-from tests.pool.waiting import TIMEOUT_S, until
+from tests.pool.waiting import until
+from tests.waiting import LIMIT_S
 
 pytestmark = pytest.mark.pool
 
@@ -36,12 +37,12 @@ class Typist:
             env=environment,
             capture_output=True,
             text=True,
-            timeout=TIMEOUT_S,
+            timeout=LIMIT_S,
             check=False,
         )
 
     def start(self) -> subprocess.CompletedProcess[str]:
-        return self.type("start", "--timeout", f"{TIMEOUT_S:.0f}")
+        return self.type("start", "--timeout", f"{LIMIT_S:.0f}")
 
     def processes(self) -> list[int]:
         return processes.running(str(self.directory))

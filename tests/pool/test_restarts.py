@@ -18,7 +18,7 @@ from tests.pool.access_point import AccessPoint
 from tests.pool.conftest import running_pool
 from tests.pool.dagmans import send
 from tests.pool.scenes import Played, Scene, Stage
-from tests.pool.waiting import TIMEOUT_S
+from tests.waiting import LIMIT_S
 
 pytestmark = pytest.mark.pool
 
@@ -188,7 +188,7 @@ def test_the_schedd_dies_and_the_pool_is_stopped(place: Path, work: Path) -> Non
         pool.stop()
         assert not s.pid()
         s.touch("go.B", "go.C")
-        pool.start(timeout_s=TIMEOUT_S)
+        pool.start(timeout_s=LIMIT_S)
         assert s.ends() == 0
         assert dags.runs(work) == {"A 0": 1, "B 0": 1, "C 0": 1}
         assert dags.scripts(work) == ["post B", "pre A"]

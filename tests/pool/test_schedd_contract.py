@@ -20,7 +20,8 @@ from tests import make
 from tests.contract.schedd import Answer, ScheddContract, Wish
 from tests.installation import CHECKOUT
 from tests.pool.access_point import AccessPoint
-from tests.pool.waiting import TIMEOUT_S, until
+from tests.pool.waiting import until
+from tests.waiting import LIMIT_S
 
 pytestmark = pytest.mark.pool
 
@@ -112,7 +113,7 @@ class RealSide:
         for server in self._servers:
             assert server.stdin is not None
             server.stdin.close()
-            assert server.wait(TIMEOUT_S) == 0
+            assert server.wait(LIMIT_S) == 0
             assert server.stdout is not None
             server.stdout.close()
 

@@ -28,7 +28,7 @@ from tests.pool.access_point import STOCK
 from tests.pool.left_files import keep_for_later, left_by_stock
 from tests.pool.scenes import FIRST, STATUS, Played, Scene, Stage
 from tests.pool.stock import Stock, plain
-from tests.pool.waiting import TIMEOUT_S
+from tests.waiting import LIMIT_S
 
 pytestmark = pytest.mark.pool
 
@@ -178,8 +178,8 @@ def a_rich_dag(s: Scene) -> dict[str, Any]:
         with in_background(s, "watch", "--json", "t.dag") as watcher:
             goes_on(s)
             assert s.ends() == 1
-            followed, _ = follower.communicate(timeout=TIMEOUT_S)
-            pictures, _ = watcher.communicate(timeout=TIMEOUT_S)
+            followed, _ = follower.communicate(timeout=LIMIT_S)
+            pictures, _ = watcher.communicate(timeout=LIMIT_S)
     assert (follower.returncode, watcher.returncode) == (0, 1)
     told = has_ended(s)
     keep_for_later(s, "a_rich_dag")
@@ -312,7 +312,7 @@ def a_dag_that_is_halted_and_held(s: Scene) -> list[str]:
         assert watched(s)["state"] == "running"
         s.touch("go.A")
         assert s.ends() == 0
-        lines, _ = follower.communicate(timeout=TIMEOUT_S)
+        lines, _ = follower.communicate(timeout=LIMIT_S)
     assert follower.returncode == 0
     assert watched(s)["state"] == "succeeded"
     told = events(s)
@@ -338,7 +338,7 @@ def a_dag_that_is_run_and_let_alone(s: Scene) -> None:
         s.started("A 0")
         s.ran("B 0")
         runner.send_signal(signal.SIGINT)
-        _, said = runner.communicate(timeout=TIMEOUT_S)
+        _, said = runner.communicate(timeout=LIMIT_S)
     assert runner.returncode == 130
     assert "The DAG goes on" in said
     s.cluster = int(re.findall(r"DAGMan is job (\d+)", said)[0])
@@ -378,7 +378,7 @@ def files_that_are_deleted_meanwhile(s: Scene) -> None:
         s.touch("go.A")
         assert s.ends() == 2
         followed = first + follower.stdout.read()  # communicate() loses what was read ahead
-        assert follower.wait(TIMEOUT_S) == 0
+        assert follower.wait(LIMIT_S) == 0
     names = [event["event"] for event in parsed(followed)]
     assert names[0] == "dag.start"
     assert "dag.end" in names  # and A may end behind it, in the log that DAGMan has lost

@@ -8,13 +8,12 @@ whose DAGMan job has left the queue has no further effects, so then a wait fails
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-# Seconds until a wait is given up: many times what it takes on the slowest machine.
-TIMEOUT_S = 600.0
+from tests import waiting
+
 _END = re.compile(r"^005 .*?\n\t\((\d)\) (?:Normal|Abnormal) termination \(\w+ ?\w* (\d+)\)", re.M)
 _SHOWN = 6000
 
@@ -48,7 +47,6 @@ def until(
     say: str,
     dag: Path | None = None,
     *,
-    timeout: float = TIMEOUT_S,
     pause: float = 0.05,
     max_pause: float = 0.0,
     tell: Callable[[], str] = str,
@@ -58,21 +56,18 @@ def until(
     Args:
         say: the effect, for the message.
         dag: the DAG whose DAGMan has the effect; None if it may have ended.
-        pause: seconds between two checks, growing up to `max_pause`.
+        pause: seconds between two looks, growing up to `max_pause`.
         tell: more of the story, beside what the DAG's files say.
 
     Raises:
         AssertionError: it has not come, or DAGMan has ended without it.
     """
-    limit = time.monotonic() + timeout
-    while True:
-        code = end_of(dag) if dag else None  # first: then the last effects are there already
-        value = what()
-        if value:
-            return value
-        if code is not None or time.monotonic() > limit:
-            why = "" if code is None else f" (DAGMan has ended, exit code {code})"
-            parts = [f"waited in vain{why}: {say}", tell(), story(dag) if dag else ""]
-            raise AssertionError("\n".join(filter(None, parts)))
-        time.sleep(pause)
-        pause = min(max(max_pause, pause), 1.2 * pause)
+
+    def over() -> str:
+        code = end_of(dag) if dag else None
+        return "" if code is None else f"DAGMan has ended, exit code {code}"
+
+    def whole() -> str:
+        return "\n".join(filter(None, [tell(), story(dag) if dag else ""]))
+
+    return waiting.until(what, say, over=over, story=whole, pause_s=pause, max_pause_s=max_pause)

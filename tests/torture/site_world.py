@@ -17,7 +17,7 @@ from random import Random
 from condor_pydagman.pool import Pool
 from condor_pydagman.sites.claims import parse
 from tests.pool.access_point import AccessPoint, new_directory
-from tests.pool.waiting import TIMEOUT_S
+from tests.waiting import LIMIT_S
 
 KNOBS = """\
 DAGMAN_AVOID_SLASH_TMP = False
@@ -182,7 +182,7 @@ def started(place: Path, random: Random) -> Iterator[SiteWorld]:
     pool = Pool(place / "pool")
     (pool.directory / "config.d").mkdir(parents=True)
     (pool.directory / "config.d" / "torture").write_text(KNOBS.format(claims=claims))
-    pool.start(timeout_s=TIMEOUT_S)
+    pool.start(timeout_s=LIMIT_S)
     try:
         with SiteWorld(AccessPoint(pool), place, random).running() as world:
             yield world

@@ -21,7 +21,7 @@ from condor_pydagman.pool import Pool, processes
 from tests.pool import second_user
 from tests.pool.access_point import AccessPoint
 from tests.pool.dagmans import running_dagmans
-from tests.pool.waiting import TIMEOUT_S
+from tests.waiting import LIMIT_S
 
 # The master waits ever longer before it starts a dead daemon again; not here.
 KNOBS = """
@@ -114,7 +114,7 @@ class World:
         """Start the pool again after its death, as often as it needs."""
         for attempt in range(3):
             try:
-                self.pool.start(timeout_s=TIMEOUT_S)
+                self.pool.start(timeout_s=LIMIT_S)
                 return
             except PoolError:
                 if attempt == 2:
@@ -151,7 +151,7 @@ def started(directory: Path) -> Iterator[World]:
     (pool.directory / "config.d").mkdir(parents=True, exist_ok=True)
     (pool.directory / "config.d" / "torture").write_text(KNOBS + second_user.KNOBS)
     try:
-        pool.start(timeout_s=TIMEOUT_S)
+        pool.start(timeout_s=LIMIT_S)
         access_point = AccessPoint(pool)
         if access_point.queue():
             access_point.run("condor_rm", "-all", check=False)
@@ -161,7 +161,7 @@ def started(directory: Path) -> Iterator[World]:
         pool.stop()
 
 
-def until(what: Callable[[], Any], seconds: float = TIMEOUT_S, pause: float = 0.1) -> Any:
+def until(what: Callable[[], Any], seconds: float = LIMIT_S, pause: float = 0.1) -> Any:
     """Wait until `what()` gives something true, or the time is over; returns what it gave.
 
     `seconds`: less than what is set only where a DAG may go on without it.

@@ -55,6 +55,7 @@ def test_the_last_effects_of_a_dag_are_seen_though_it_ends_meanwhile(tmp_path: P
     assert waiting.until(look, "a job", dag, pause=0.01)
 
 
-def test_waits_without_a_dag_last_until_the_timeout(tmp_path: Path) -> None:
+def test_waits_without_a_dag_last_until_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.waiting.LIMIT_S", 0.05)
     with pytest.raises(AssertionError, match="waited in vain: a job\nit was late"):
-        waiting.until(lambda: False, "a job", timeout=0.05, pause=0.01, tell=lambda: "it was late")
+        waiting.until(lambda: False, "a job", pause=0.01, tell=lambda: "it was late")
