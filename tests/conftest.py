@@ -79,12 +79,15 @@ def pytest_collection() -> Iterator[None]:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(
+    session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
+) -> None:
     """Leave out what this test run is not for."""
     if config.getoption("--record-stock"):
         kept = [item for item in items if "stock" in getattr(item, "fixturenames", ())]
-    elif is_gate(config):
-        kept = gate.of(items)
+    elif is_gate(config) and not _repeats_failures(config):
+        ignored = config.getoption("ignore") or config.getoption("ignore_glob")
+        kept = gate.of(items, complete=not (ignored or session.testsfailed))
     else:
         return
     left = set(kept)
@@ -99,6 +102,13 @@ def is_gate(config: pytest.Config) -> bool:
         return bool(given["gate"])
     named = config.args_source is not pytest.Config.ArgsSource.TESTPATHS
     return not (named or config.getoption("--all"))
+
+
+def _repeats_failures(config: pytest.Config) -> bool:
+    """Whether the test run is for what failed the last time (`--lf`), of the gate or not."""
+    if not config.getoption("lf", default=False):  # pytest can be run without its cache
+        return False
+    return config.cache is not None and bool(config.cache.get("cache/lastfailed", {}))
 
 
 @pytest.fixture(scope="session")
@@ -133,9 +143,13 @@ def pytest_terminal_summary(
     failed = [report.nodeid for word in ("failed", "error") for report in stats.get(word, [])]
     seed = getattr(config.option, "randomly_seed", None)
     order = [] if seed is None else [f"--randomly-seed={seed}"]
+    profile = getattr(config.option, "hypothesis_profile", None)
+    examples = [] if profile is None else [f"--hypothesis-profile={profile}"]
     python = os.path.relpath(sys.executable)
     for test in dict.fromkeys(failed):
-        words = shlex.join([python, "-m", "pytest", *order, test])
+        path, *names = test.split("::", 1)
+        named = "::".join([os.path.relpath(config.rootpath / path), *names])
+        words = shlex.join([python, "-m", "pytest", *order, *examples, named])
         terminalreporter.write_line(f"to run it again: {words}")
 
 

@@ -204,12 +204,12 @@ def main(argv: Sequence[str]) -> int:
     """Record all cases, or those named; returns the exit code."""
     options = recording.parser(__doc__).parse_args(argv)
     cases = dag_cases()
-    wanted = [cases[name] for name in options.case or cases]
+    wanted = [cases[name] for name in recording.chosen(options.case, cases)]
     with recording.own_pool() as (access_point, place):
         run = stock_programs(access_point)
         return recording.keep(
             FILE,
-            recording.version_of(access_point),
+            access_point.version,
             lambda number: record_all(wanted, place / str(number), run),
             options.times,
             options.case,

@@ -127,11 +127,12 @@ def _masked(ad: dict[str, Any], directory: Path) -> dict[str, Any]:
 def main(argv: Sequence[str]) -> int:
     """Record all cases, or those named; returns the exit code."""
     options = recording.parser(__doc__).parse_args(argv)
-    wanted = sorted({_PLAIN, *options.case}) if options.case else list(submit_files())
+    chosen = recording.chosen(options.case, submit_files())
+    wanted = sorted({_PLAIN, *chosen}) if options.case else chosen
     with recording.own_pool() as (access_point, place):
         return recording.keep(
             FILE,
-            recording.version_of(access_point),
+            access_point.version,
             lambda number: reduced(made(access_point, place / str(number), wanted, stock=True)),
             options.times,
             options.case,

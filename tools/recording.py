@@ -7,7 +7,7 @@ import contextlib
 import difflib
 import json
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +43,20 @@ def parser(summary: str | None) -> argparse.ArgumentParser:
     return made
 
 
+def chosen(names: Sequence[str], cases: Iterable[str]) -> list[str]:
+    """The cases named, or all if none is.
+
+    Raises:
+        SystemExit: one is not there.
+    """
+    there = list(cases)
+    for name in names:
+        if name not in there:
+            like = difflib.get_close_matches(name, there)
+            raise SystemExit(f"there is no case {name}" + f"; {' or '.join(like)}?" * bool(like))
+    return list(names) or there
+
+
 def stable(once: Callable[[int], Recording], times: int) -> tuple[Recording, dict[str, str]]:
     """The first of several recordings, `once(N)`; and, by case, how another differs from it."""
     first = once(0)
@@ -53,11 +67,6 @@ def stable(once: Callable[[int], Recording], times: int) -> tuple[Recording, dic
             if first.get(name) != other.get(name):
                 varying.setdefault(name, _difference(first.get(name), other.get(name)))
     return first, varying
-
-
-def version_of(access_point: AccessPoint) -> str:
-    """The version of HTCondor that is recorded."""
-    return recordings.version_in(access_point.run("condor_version").stdout)
 
 
 def keep(
@@ -81,7 +90,7 @@ def keep(
     before = json.loads(path.read_text(encoding="utf-8")) if names and path.exists() else {}
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(recordings.text_of({**before, **found}), encoding="utf-8")
-    print(f"{len(found)} cases recorded in {path}")
+    print(f"{len(found)} case(s) recorded in {path}")
     return 0
 
 

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from condor_pydagman.pool import Pool, processes
+from tests import recordings
 from tests.pool.resident import Resident
-from tests.pool.waiting import end_of, story, until
+from tests.pool.waiting import end_of, until
 from tests.waiting import LIMIT_S
 
 STOCK, OURS = "stock", "ours"
@@ -56,9 +57,7 @@ class AccessPoint:
     @cached_property
     def version(self) -> str:
         """The version of the pool's HTCondor, as `25.14.1`."""
-        found = re.search(r"CondorVersion: (\d+\.\d+\.\d+) ", self.run("condor_version").stdout)
-        assert found
-        return found[1]
+        return recordings.version_in(self.run("condor_version").stdout)
 
     @cached_property
     def user(self) -> str:
@@ -116,8 +115,7 @@ class AccessPoint:
 
     def wait(self, dag: Path) -> Ended:
         """Wait until the DAGMan job of `dag` has ended for good."""
-        say = f"the end of {dag.name}"
-        ended: Ended = until(lambda: _ended(dag), say, tell=lambda: story(dag))
+        ended: Ended = until(lambda: _ended(dag), f"the end of {dag.name}", dag)
         return ended
 
     def wait_for(self, what: Any, say: str = "", dag: Path | None = None) -> Any:

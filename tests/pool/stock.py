@@ -52,7 +52,7 @@ class Stock:
         """
         if self._record_in is not None:
             self._record(name, plain(produce()), self._record_in)
-        command = f"python -m tools.record_stock {self._module.partition('/')[0]}"
+        command = f".venv/bin/python -m tools.record_stock {self._module.partition('/')[0]}"
         assert name in self._known, f"{self._module}.json has no {name!r}: run `{command}`"
         return self._known[name]
 

@@ -136,7 +136,7 @@ def difference(stock: dict[str, Any], ours: dict[str, Any]) -> str:
     for record in sorted({*stock, *ours}):
         pair = stock.get(record), ours.get(record)
         if pair[0] != pair[1]:
-            texts = [recordings.text_of(value).splitlines() for value in pair]
+            texts = [recordings.text_of({record: value}).splitlines() for value in pair]
             lines = difflib.unified_diff(*texts, "stock", "ours", lineterm="", n=2)
             told += [f"record {record!r}:", *lines]
     return "\n".join(told)
@@ -145,9 +145,8 @@ def difference(stock: dict[str, Any], ours: dict[str, Any]) -> str:
 def explain(runs: Runs, name: str, wrong: str) -> None:
     """Fail if something is wrong, and tell what there is to know."""
     if wrong:
-        alone = f'.venv/bin/python -m pytest "tests/pool/test_compare.py::test_same[{name}]"'
         told = story(runs.result(name).directory / "t.dag")
-        pytest.fail(f"case {name}\n{wrong}\n\n{told}\n\nalone: {alone}", pytrace=False)
+        pytest.fail(f"case {name}\n{wrong}\n\n{told}", pytrace=False)
 
 
 def _exits(result: Result) -> list[int]:

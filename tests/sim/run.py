@@ -58,7 +58,8 @@ def show(seed: int, verdict: Verdict, *, trace: bool) -> None:
 
 
 def _judged(seed: int, options: argparse.Namespace) -> Verdict:
-    return judge(seed, **{kind: getattr(options, kind) for kind in MEANINGS})
+    kinds = {kind: getattr(options, kind) for kind in MEANINGS}
+    return judge(seed, together=not options.apart, **kinds)
 
 
 def _trace(seed: int, options: argparse.Namespace) -> str:
@@ -74,6 +75,7 @@ def main() -> int:
     parser.add_argument("--quiet", action="store_true", help="no traces of failing seeds")
     for kind, meaning in MEANINGS.items():
         parser.add_argument(f"--{kind}", action="store_true", help=meaning)
+    parser.add_argument("--apart", action="store_true", help="no nodes are submitted together")
     parser.add_argument("--twice", action="store_true", help="same seed, same trace?")
     options = parser.parse_args()
     failed: list[int] = []

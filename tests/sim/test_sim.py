@@ -85,26 +85,27 @@ CRASHED: list[tuple[str, int, Callable[[World], bool]]] = [
 ]
 
 
-def verdicts(seeds: list[int], kinds: str = "", *, together: bool = True) -> str:
-    """What is wrong with these seeds, with the command that shows it."""
+def check(seeds: list[int], kinds: str = "", *, together: bool = True) -> None:
+    """Fail if something is wrong with these seeds: with each, and the command that shows it."""
     chosen = dict.fromkeys(kinds.split(), True)
     found = ((seed, judge(seed, together=together, **chosen)) for seed in seeds)
     errors = ((seed, verdict.error) for seed, verdict in found)
-    more = "".join(f" --{kind}" for kind in chosen)
-    return "\n".join(
-        f"python -m tests.sim.run --seed {seed}{more}: {error}" for seed, error in errors if error
-    )
+    more = "".join(f" --{kind}" for kind in chosen) + ("" if together else " --apart")
+    command = f".venv/bin/python -m tests.sim.run{more} --seed"
+    wrong = [f"{command} {seed}\n{error}" for seed, error in errors if error]
+    if wrong:
+        pytest.fail("\n".join(wrong), pytrace=False)
 
 
 @pytest.mark.parametrize(("kinds", "first", "count"), SLICES)
 def test_fresh_seeds(kinds: str, first: int, count: int) -> None:
-    assert not verdicts(list(range(first, first + count)), kinds)
+    check(list(range(first, first + count)), kinds)
 
 
 @pytest.mark.long  # the same as above with other seeds, four times as long
 @pytest.mark.parametrize(("kinds", "first", "count"), MORE)
 def test_more_fresh_seeds(kinds: str, first: int, count: int) -> None:
-    assert not verdicts(list(range(first, first + count)), kinds)
+    check(list(range(first, first + count)), kinds)
 
 
 # At more steps of the same runs it finds more of the same.
@@ -124,7 +125,7 @@ def test_crashes_at_many_steps(
 
 @pytest.mark.parametrize("together", [False, True])
 def test_seeds_that_ever_failed(together: bool) -> None:
-    assert not verdicts(known_seeds(), together=together)
+    check(known_seeds(), together=together)
 
 
 @pytest.mark.parametrize("seed", [3, 8, 21])

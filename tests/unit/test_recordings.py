@@ -80,6 +80,13 @@ def test_the_version_of_htcondor() -> None:
         recordings.version_in("command not found")
 
 
+def test_a_case_that_is_not_there_is_told_with_those_like_it() -> None:
+    assert recording.chosen([], SAID) == ["t/b", "t/a", "t/c"]
+    assert recording.chosen(["t/a"], SAID) == ["t/a"]
+    with pytest.raises(SystemExit, match=r"^there is no case t/aa; t/a\?$"):
+        recording.chosen(["t/aa"], SAID)
+
+
 def test_a_case_that_varies_is_named_and_nothing_written(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
