@@ -68,6 +68,14 @@ def _tell(control: int, message: bytes) -> None:
         os.write(control, message)
 
 
+def _asked(control: int) -> bytes:
+    """What the worker asks for; b'' if it is gone."""
+    try:
+        return os.read(control, 1)
+    except ConnectionResetError:  # it has not read all that it was told
+        return b""
+
+
 def _start(
     words: list[bytes], directory: bytes, environment: dict[bytes, bytes], libc: ctypes.CDLL
 ) -> tuple[int, bytes]:
@@ -165,7 +173,7 @@ def _watch(main: int, control: int, wake: int) -> int | None:
         if status is not None:
             return status
         for fd, _ in poll.poll():
-            data = os.read(fd, 1 if fd == control else 4096)
+            data = _asked(control) if fd == control else os.read(wake, 4096)
             if fd == wake and bytes((signal.SIGTERM,)) in data:
                 return None  # the kernel's word that the worker is gone
             if fd == control and data in (b"", KILL):

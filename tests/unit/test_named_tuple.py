@@ -57,7 +57,8 @@ QUESTIONS: list[Any] = [
     lambda of: of["Job"]._fields,
     lambda of: of["Job"]._field_defaults,
     lambda of: of["Job"].__doc__,
-    lambda of: of["Job"].__match_args__,
+    # Python 3.9 has no `match`, and no such attribute.
+    lambda of: getattr(of["Job"], "__match_args__", of["Job"]._fields),
     lambda of: of["Job"].__module__,
     lambda of: isinstance(of["Job"](1), tuple),
     lambda of: type(of["Job"]),

@@ -150,14 +150,22 @@ def test_what_it_has_answered_before_it_died_is_received(fork: Callable[..., Chi
 
 
 def test_an_exception_ends_it_and_is_shown(
-    fork: Callable[..., Child], capfd: pytest.CaptureFixture[str]
+    fork: Callable[..., Child],
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    child = fork(lambda request: 1 // request)
+    with open(2, "w", buffering=1, closefd=False) as stderr:
+        # Like the interpreter's; that of pytest writes to a descriptor which the child closes.
+        monkeypatch.setattr(sys, "stderr", stderr)
+        child = fork(lambda request: 1 // request)
+        monkeypatch.undo()
     child.send(0)
     with pytest.raises(EOFError):
         receive(child)
     child.kill()
-    assert "ZeroDivisionError" in capfd.readouterr().err
+    shown = capfd.readouterr().err
+    assert shown.startswith("Traceback")
+    assert "ZeroDivisionError" in shown
 
 
 def test_a_child_that_hangs_can_be_killed(fork: Callable[..., Child], tmp_path: Path) -> None:

@@ -163,20 +163,35 @@ def test_the_program_itself_has_no_descriptor_that_is_kept(tmp_path: Path) -> No
         assert str(lock.fileno()) not in ended.output.decode().split()
 
 
-def test_what_escapes_ends_also_if_the_worker_goes_at_once(tmp_path: Path) -> None:
-    """Nobody reads that the program has been started."""
-    file = tmp_path / "pid"
+def supervise(file: Path) -> tuple[socket.socket, subprocess.Popen[bytes]]:
+    """The worker's socket and the supervisor of a program that escapes."""
     ours, theirs = socket.socketpair()
     words = [b"/bin/sh", b"-c", os.fsencode(ESCAPE.format(file) + "; exec sleep 100")]
     ours.sendall(child_supervisor.packed(words, b"/", []))
-    ours.close()
     number = str(theirs.fileno())
     command = [sys.executable, "-I", "-S", child_supervisor.__file__, number]
     with theirs:
-        process = subprocess.Popen(command, pass_fds=(theirs.fileno(),))
+        return ours, subprocess.Popen(command, pass_fds=(theirs.fileno(),))
+
+
+def test_what_escapes_ends_also_if_the_worker_goes_at_once(tmp_path: Path) -> None:
+    file = tmp_path / "pid"
+    ours, process = supervise(file)
+    ours.close()
     assert process.wait(timeout=LIMIT_S) == 0
     if file.exists():
         wait_until_gone(wait_for(file))
+
+
+def test_what_escapes_ends_also_if_the_worker_goes_with_a_word_unread(tmp_path: Path) -> None:
+    """Nobody reads that the program has been started."""
+    file = tmp_path / "pid"
+    ours, process = supervise(file)
+    with ours:
+        pid = wait_for(file)
+        assert ours.recv(1, socket.MSG_PEEK) == child_supervisor.STARTED
+    assert process.wait(timeout=LIMIT_S) == 0
+    wait_until_gone(pid)
 
 
 def test_it_ends_with_its_supervisor(tmp_path: Path) -> None:
