@@ -21,6 +21,9 @@ pytestmark = pytest.mark.pool
 
 # The job `make_3` goes on until the file `go` is there, or fails if there is none.
 WAITS, FAILS, REFUSED, SUCCEEDS = "waits", "fails", "refused", "succeeds"
+# Runs of their own for tests that change what others look at, and as what they begin.
+CANCELLED, RESTARTED = "cancelled", "restarted"
+BEGINS_AS = {CANCELLED: WAITS, RESTARTED: FAILS}
 
 
 @dataclass
@@ -54,13 +57,14 @@ def workflows(client: Client, place: Path) -> Callable[[str, str], Workflow]:
     """Runs by flavour and by what `make_3` does; each has ended, or waits."""
     made = {}
     for flavour in FLAVOURS:
-        for story in (WAITS, FAILS, REFUSED, SUCCEEDS):
+        for story in (WAITS, FAILS, REFUSED, SUCCEEDS, CANCELLED, RESTARTED):
             path = directory(place, "bps", flavour, story)
             workflow = made[flavour, story] = Workflow(client, flavour, path)
-            said = client.drive(flavour, "bps", "bps_workflow.py", str(path), story, cwd=path)
+            words = (str(path), BEGINS_AS.get(story, story))
+            said = client.drive(flavour, "bps", "bps_workflow.py", *words, cwd=path)
             workflow.run_id = said.split()[-1]
     for (_, story), workflow in made.items():
-        _wait(workflow, story)
+        _wait(workflow, BEGINS_AS.get(story, story))
     return lambda flavour, story: made[flavour, story]
 
 
@@ -149,7 +153,7 @@ def test_ping(workflows: Callable[[str, str], Workflow]) -> None:
 def test_cancel(workflows: Callable[[str, str], Workflow]) -> None:
     said = {}
     for flavour in FLAVOURS:
-        workflow = workflows(flavour, WAITS)
+        workflow = workflows(flavour, CANCELLED)
         first = workflow.bps("cancel", "--id", workflow.run_id)
         workflow.wait_for_removal()
         said[flavour] = (first, workflow.bps("report", "--id", str(workflow.path)))
@@ -165,7 +169,7 @@ def _without_notes(said: tuple[str, str]) -> list[str]:
 def test_restart_from_the_rescue_file(workflows: Callable[[str, str], Workflow]) -> None:
     said = {}
     for flavour in FLAVOURS:
-        workflow = workflows(flavour, FAILS)
+        workflow = workflows(flavour, RESTARTED)
         (workflow.path / "go").touch()
         (workflow.path / "sample.dag.dagman.log").rename(workflow.path / "first.log")
         first = workflow.bps("restart", "--id", str(workflow.path))
@@ -173,7 +177,7 @@ def test_restart_from_the_rescue_file(workflows: Callable[[str, str], Workflow])
         assert match, first
         workflow.run_id = match[1]
     for flavour in FLAVOURS:
-        workflow = workflows(flavour, FAILS)
+        workflow = workflows(flavour, RESTARTED)
         assert workflow.client.access_point.wait(workflow.path / "sample.dag").code == 0
         said[flavour] = ("", workflow.bps("report", "--id", str(workflow.path)))
     assert _without_notes(said[OURS]) == _without_notes(said[STOCK])

@@ -162,7 +162,9 @@ def ten_ways_to_fail(s: Scene) -> list[Any]:
 
 @STAGE.by_both
 def an_exit_code_that_ends_the_dag(s: Scene) -> list[Any]:
-    s.submit('JOB A job.sub\nVARS A code="4"\nABORT-DAG-ON A 4 RETURN 1\nJOB B told.sub\n')
+    s.submit('JOB A told.sub\nVARS A code="4"\nABORT-DAG-ON A 4 RETURN 1\nJOB B told.sub\n')
+    s.applied("EXECUTE", "B")
+    s.touch("go.A")
     assert s.ends() == 1
     s.gone()
     said = explain(s, "t.dag")

@@ -59,8 +59,17 @@ def press(page: Any, node: str, button: str, *, asks: bool = False) -> None:
     details.get_by_role("heading", name=node).first.wait_for()
     details.get_by_role("button", name=button, exact=True).click()
     if asks:
-        page.get_by_role("dialog").locator("button.deed").click()
-        page.get_by_role("dialog").wait_for(state="detached")
+        agree(page)
+
+
+def agree(page: Any) -> None:
+    """Press the button of a dialog, which is gone when DAGMan has done what was asked for."""
+    dialog = page.get_by_role("dialog")
+    dialog.locator("button.deed").click()
+    try:
+        dialog.wait_for(state="detached")
+    except Exception as error:
+        raise AssertionError(f"the dialog stays: {dialog.inner_text()}") from error
 
 
 @STAGE.scene
@@ -89,8 +98,7 @@ def buttons_of_nodes(s: Scene) -> None:
             dialog.get_by_label(label).fill(value)
         dialog.get_by_label("Category").fill("big")
         dialog.get_by_label("Variables").fill('+Colour="red"')
-        dialog.locator("button.deed").click()
-        dialog.wait_for(state="detached")
+        agree(page)
         s.says(
             "Node C: priority 4, retries 2, category big, timeout running 7200 s, VARS My.Colour"
         )
@@ -107,7 +115,7 @@ def buttons_and_dials_of_the_dag(s: Scene) -> None:
     with opened(s) as page:
         page.get_by_role("button", name="Halt").click()
         page.get_by_role("dialog").get_by_label("Reason").fill("tea")
-        page.get_by_role("dialog").locator("button.deed").click()
+        agree(page)
         s.says("Halt reason: tea")
         s.has(DAG_Status=6)
         page.get_by_role("button", name="Resume").click()

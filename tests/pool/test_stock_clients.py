@@ -123,7 +123,9 @@ def _rows(text: str) -> list[str]:
     """The rows of a table of condor_q; of a command no more than its program."""
     rows = [line for line in text.splitlines() if line and not line.startswith("- Schedd")]
     return [
-        re.sub(r"(condor_dagman) -.*", r"\1", row) for row in rows if "Total for all" not in row
+        re.sub(r"(condor_dagman) -.*", r"\1", row.lstrip())  # columns are as wide as the ids
+        for row in rows
+        if "Total for all" not in row
     ]
 
 
