@@ -100,8 +100,15 @@ def is_gate(config: pytest.Config) -> bool:
     given = getattr(config, "workerinput", None)
     if given:
         return bool(given["gate"])
-    named = config.args_source is not pytest.Config.ArgsSource.TESTPATHS
+    named = config.args_source is pytest.Config.ArgsSource.ARGS
     return not (named or config.getoption("--all"))
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    """Say what is left out."""
+    if not is_gate(config):
+        return None
+    return "the gate: tests/gate.py says what is left to --all, the long run"
 
 
 def _repeats_failures(config: pytest.Config) -> bool:

@@ -10,7 +10,7 @@ import pytest
 
 POOL = "tests/pool/"
 # Test, below POOL: what only a real pool can show.
-SCENES: dict[str, str] = {
+ON_THE_POOL: dict[str, str] = {
     # A DAG, as its user and other programs see it.
     "test_diamond.py::test_a_diamond_runs": "submission, jobs, scripts and end of a whole DAG",
     "test_node_ads.py::test_ads_of[KID]": "job ads are stock's, in a real queue",
@@ -113,10 +113,10 @@ def of(items: list[pytest.Item], *, complete: bool = True) -> list[pytest.Item]:
         complete: whether all files with tests have been read.
 
     Raises:
-        pytest.UsageError: SCENES has a test that is not there.
+        pytest.UsageError: ON_THE_POOL has a test that is not there.
     """
-    scenes = {item for item in items if _name(item) in SCENES}
-    missing = SCENES.keys() - {_name(item) for item in scenes}
+    scenes = {item for item in items if _name(item) in ON_THE_POOL}
+    missing = ON_THE_POOL.keys() - {_name(item) for item in scenes}
     if missing and complete:
         raise pytest.UsageError(f"tests/gate.py: these tests are not there: {sorted(missing)}")
     return [item for item in items if item in scenes or not (_on_pool(item) or _is_long(item))]

@@ -18,7 +18,7 @@ from pathlib import Path
 from condor_pydagman.errors import PoolError
 from condor_pydagman.pool import Pool
 
-_LOCK = "runs"
+_LOCK = "lock"
 _NEEDED_MB = 500
 _HELD: dict[Path, int] = {}  # descriptors of the locks of this process
 

@@ -16,7 +16,7 @@ PACKAGE = ROOT / "condor_pydagman"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 SOURCES = sorted(
     path
-    for folder in ("condor_pydagman", "tests", "benchmarks")
+    for folder in ("condor_pydagman", "tests", "benchmarks", "tools")
     for path in (ROOT / folder).rglob("*.py")
 )
 

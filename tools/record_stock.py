@@ -3,7 +3,9 @@
     python -m tools.record_stock [--times N] [NAME ...]
 
 A NAME is `corpus`, `submit_corpus` (tests/corpora.py), or a module of tests/pool, as `knobs` or
-`compare`, whose tests use the fixture `stock` (tests/pool/stock.py); without one all are recorded.
+`compare`, whose tests use the fixture `stock` (tests/pool/stock.py), or one of these tests, as
+`compare::test_same[final/alone]`, which leaves the others as they were; without one all are
+recorded.
 Each is recorded several times on a personal HTCondor and kept in tests/recordings/VERSION.  What
 was not the same each time is named, and nothing is kept of its module: rewrite the test until it
 is.  With a new HTCondor: record, and look at the difference of the two versions' folders.
@@ -28,18 +30,23 @@ CORPORA = {"corpus": record_corpus.main, "submit_corpus": record_submit_corpus.m
 
 def record(modules: Sequence[str], directory: Path) -> bool:
     """Run the tests once, recording into `directory`; returns whether all could be recorded."""
-    paths = [str(_test(name)) for name in modules] or ["tests/pool"]
+    paths = [_node_id(name) for name in modules] or ["tests/pool"]
     words = ["-n", "0", "-q", "-p", "no:randomly", "--record-stock", str(directory)]
     command = [sys.executable, "-m", "pytest", *words, *paths]
     return subprocess.run(command, cwd=ROOT, check=False).returncode == 0
 
 
-def _test(module: str) -> Path:
-    return ROOT / "tests" / "pool" / f"test_{module}.py"
+def _node_id(name: str) -> str:
+    module, colons, test = name.partition("::")
+    return f"tests/pool/test_{module}.py{colons}{test}"
 
 
-def keep(directories: Sequence[Path]) -> bool:
-    """Keep the modules that were recorded alike in all directories; returns whether all were."""
+def keep(directories: Sequence[Path], *, only: bool = False) -> bool:
+    """Keep what was recorded alike in all directories; returns whether all was.
+
+    Args:
+        only: what has not been recorded now stays as it was.
+    """
     names = {path.relative_to(d) for d in directories for path in d.rglob("*.json")}
     codes = []
     for name in sorted(names):
@@ -48,7 +55,8 @@ def keep(directories: Sequence[Path]) -> bool:
             compared = [d for d in directories if (d / name).exists()][:1]
         once = partial(_read, compared, name)
         file = str(name.relative_to(name.parts[0]))
-        codes.append(recording.keep(file, name.parts[0], once, len(compared)))
+        names = list(once(0)) if only else []
+        codes.append(recording.keep(file, name.parts[0], once, len(compared), names))
     return not any(codes)
 
 
@@ -60,7 +68,11 @@ def _read(directories: Sequence[Path], name: Path, number: int) -> recording.Rec
 def main(argv: Sequence[str]) -> int:
     """Record; returns the exit code, 1 if something could not be recorded or varies."""
     options = recording.parser(__doc__).parse_args(argv)
-    modules = [name for name in options.case if name not in CORPORA or _test(name).exists()]
+    modules = [name for name in options.case if (ROOT / _node_id(name).partition("::")[0]).exists()]
+    unknown = set(options.case) - {*modules, *CORPORA}
+    if unknown:
+        print(f"there is no tests/pool/test_{min(unknown)}.py", file=sys.stderr)
+        return 2
     codes = [
         CORPORA[name](["--times", str(options.times)])
         for name in CORPORA
@@ -70,7 +82,8 @@ def main(argv: Sequence[str]) -> int:
         with tempfile.TemporaryDirectory() as place:
             directories = [Path(place) / str(number) for number in range(options.times)]
             complete = [record(modules, directory) for directory in directories]
-            codes.append(int(not (keep(directories) and all(complete))))
+            only = any("::" in name for name in modules)
+            codes.append(int(not (keep(directories, only=only) and all(complete))))
     return max(codes)
 
 

@@ -39,7 +39,7 @@ def parser(summary: str | None) -> argparse.ArgumentParser:
     """The options that all of these tools have."""
     made = argparse.ArgumentParser(description=(summary or "").partition("\n")[0])
     made.add_argument("--times", type=int, default=3, help="how often each case is recorded")
-    made.add_argument("case", nargs="*", help="record these alone, and leave the others")
+    made.add_argument("case", nargs="*", metavar="NAME", help="record these alone")
     return made
 
 
@@ -65,7 +65,9 @@ def stable(once: Callable[[int], Recording], times: int) -> tuple[Recording, dic
         other = once(number)
         for name in first.keys() | other.keys():
             if first.get(name) != other.get(name):
-                varying.setdefault(name, _difference(first.get(name), other.get(name)))
+                pair = ({name: what.get(name)} for what in (first, other))
+                told = recordings.difference(*pair, ("first", f"number {number + 1}"))
+                varying.setdefault(name, told)
     return first, varying
 
 
@@ -92,8 +94,3 @@ def keep(
     path.write_text(recordings.text_of({**before, **found}), encoding="utf-8")
     print(f"{len(found)} case(s) recorded in {path}")
     return 0
-
-
-def _difference(first: Any, other: Any) -> str:
-    texts = [recordings.text_of({"": what}).splitlines() for what in (first, other)]
-    return "\n".join(line for line in difflib.ndiff(*texts) if line[0] in "-+")

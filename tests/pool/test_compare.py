@@ -11,7 +11,6 @@ first.  So a case makes the order a fact where a record tells of it; see `tests/
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from collections.abc import Callable, Iterable
@@ -106,7 +105,8 @@ def test_same(runs: Runs, name: str, stock: Stock) -> None:
     """In each record; one test for each would take longer than to compare them."""
     topic, _, short = name.partition("/")
     expected = stock.part(topic)(short, lambda: runs.records(name, STOCK))
-    explain(runs, name, difference(expected, plain(runs.records(name))))
+    ours = plain(runs.records(name))
+    explain(runs, name, recordings.difference(expected, ours, ("stock", "ours")))
 
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.our_exits])
@@ -130,23 +130,11 @@ def in_any_order(value: Any) -> Any:
     return sorted(value) if isinstance(value, list) else value
 
 
-def difference(stock: dict[str, Any], ours: dict[str, Any]) -> str:
-    """What is not the same, record by record; '' if all is."""
-    told = []
-    for record in sorted({*stock, *ours}):
-        pair = stock.get(record), ours.get(record)
-        if pair[0] != pair[1]:
-            texts = [recordings.text_of({record: value}).splitlines() for value in pair]
-            lines = difflib.unified_diff(*texts, "stock", "ours", lineterm="", n=2)
-            told += [f"record {record!r}:", *lines]
-    return "\n".join(told)
-
-
 def explain(runs: Runs, name: str, wrong: str) -> None:
     """Fail if something is wrong, and tell what there is to know."""
     if wrong:
         told = story(runs.result(name).directory / "t.dag")
-        pytest.fail(f"case {name}\n{wrong}\n\n{told}", pytrace=False)
+        pytest.fail(f"{told}\n\ncase {name}\n{wrong}", pytrace=False)
 
 
 def _exits(result: Result) -> list[int]:

@@ -6,6 +6,7 @@ diff shows the cases that changed, and in each the values that did.
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
 from pathlib import Path
@@ -43,6 +44,21 @@ def text_of(recording: dict[str, Any]) -> str:
     """The recording as a file: sorted, a block for each case, and in it one value a line."""
     blocks = [f"{json.dumps(name)}: {_block(recording[name], 0)}" for name in sorted(recording)]
     return "{\n" + ",\n".join(blocks) + "\n}\n"
+
+
+def difference(first: dict[str, Any], other: dict[str, Any], names: tuple[str, str]) -> str:
+    """What is not the same, entry by entry; '' if all is.
+
+    Args:
+        names: what the two are called.
+    """
+    told = []
+    for entry in sorted({*first, *other}):
+        pair = first.get(entry), other.get(entry)
+        if pair[0] != pair[1]:
+            texts = [text_of({entry: value}).splitlines() for value in pair]
+            told += difflib.unified_diff(*texts, *names, lineterm="", n=2)
+    return "\n".join(told)
 
 
 def _numbers(version: str) -> list[int]:

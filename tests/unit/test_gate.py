@@ -25,7 +25,7 @@ def collected(nodeid: str, *marks: str) -> Any:
 
 @pytest.fixture(autouse=True)
 def table(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gate, "SCENES", {SCENE: "why"})
+    monkeypatch.setattr(gate, "ON_THE_POOL", {SCENE: "why"})
 
 
 def test_it_has_the_scenes_of_the_table_and_the_tests_of_other_tiers_that_are_not_long() -> None:
@@ -48,6 +48,6 @@ def test_none_is_missed_where_not_all_files_were_read() -> None:
     assert gate.of([short], complete=False) == [short]
 
 
-def test_the_gate_has_few_scenes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_gate_has_few_tests_on_the_pool(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
-    assert len(gate.SCENES) <= 45
+    assert len(gate.ON_THE_POOL) <= 45, "take one out: each must show what no other does"

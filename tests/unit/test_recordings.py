@@ -96,7 +96,8 @@ def test_a_case_that_varies_is_named_and_nothing_written(
 
     assert recording.keep("a.json", "25.14.1", once, times=3) == 1
     said = capsys.readouterr().out
-    assert 't/other varies:\n-  "exit": 0\n+  "exit": 1\n' in said
+    assert "t/other varies:\n--- first\n+++ number 3\n" in said
+    assert '- "exit": 0\n+ "exit": 1\n' in said
     assert "t/late varies" in said and "t/same" not in said
     assert not list(home.iterdir())
     assert recording.keep("a.json", "25.14.1", once, times=2) == 0
@@ -109,3 +110,12 @@ def test_cases_that_are_not_named_are_left(home: Path) -> None:
     assert recordings.load("a.json") == {"a": 1, "b": 3}
     assert recording.keep("a.json", "25.14.1", lambda _: {"c": 4}, 1) == 0
     assert recordings.load("a.json") == {"c": 4}
+
+
+def test_the_difference_of_two_recordings() -> None:
+    first = {"a": {"lines": ["one", "two"]}, "b": ["x"], "c": 1}
+    other = {"a": {"lines": ["one", "three"]}, "b": ["x"]}
+    told = recordings.difference(first, other, ("stock", "ours"))
+    assert '- "lines": ["one", "two"]' in told and '+ "lines": ["one", "three"]' in told
+    assert '-"c": 1' in told and '"b"' not in told
+    assert recordings.difference(first, first, ("stock", "ours")) == ""

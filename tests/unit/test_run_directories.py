@@ -96,12 +96,12 @@ def test_the_directory_of_another_user_is_let_alone(
 ) -> None:
     other = made.with_name("tests.1")
     other.mkdir()
-    (other / "runs").touch()
+    (other / "lock").touch()
     really = os.open
 
     def refused(path: Path, flags: int, *mode: int) -> int:
         """As the kernel does; the tests may run as root, whom it refuses nothing."""
-        if path == other / "runs":
+        if path == other / "lock":
             raise PermissionError(13, "Permission denied", str(path))
         return really(path, flags, *mode)
 

@@ -7,13 +7,24 @@ from pathlib import Path
 
 import pytest
 
+from tests import recordings
 from tests.pool import cases
+from tests.pool.stock import file_of
 
 OUT = """\
 ** condor_dagman (CONDOR_DAGMAN) STARTING UP
 Event: ULOG_EXECUTE for HTCondor Node A (17.0.0) {now}
 Event: ULOG_JOB_TERMINATED for HTCondor Node A (17.1.0) {now}
 """
+
+
+def test_every_case_is_recorded() -> None:
+    """`python -m tools.record_stock "compare::test_same[TOPIC/NAME]"` records one."""
+    for name, case in cases.load().items():
+        topic, _, short = name.partition("/")
+        if case.comparable():
+            recorded = recordings.load(file_of(f"compare/{topic}"))[short]
+            assert set(recorded) == set(case.comparable()), name
 
 
 def test_a_case_that_does_not_say_why_is_refused() -> None:
