@@ -46,6 +46,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     os.umask(0o022)  # the pools' user reads what the tests write
+    for name in ("COLUMNS", "LINES", "PYTHONWARNINGS"):
+        os.environ.pop(name, None)  # what programs say depends on them
     config.stash[NOTICES] = []
     given = getattr(config, "workerinput", None)
     if given:

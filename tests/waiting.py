@@ -7,7 +7,9 @@ import select
 import signal
 import time
 from collections.abc import Iterator
-from typing import Any, Callable
+from typing import Any, Callable, TypeVar
+
+T = TypeVar("T")
 
 # Seconds until a wait is given up.  Nothing is ever as slow as that: who waits in vain has found
 # something that does not happen, on however busy a machine.
@@ -55,6 +57,22 @@ def readable(source: Any, what: str) -> None:
     """
     if not select.select([source], [], [], LIMIT_S)[0]:
         raise AssertionError(f"waited in vain: {what}")
+
+
+def woken(make: Callable[[], T]) -> T:
+    """What `make` gives, once the kernel wakes it: a user has a limited number of such at a time.
+
+    Raises:
+        AssertionError: LIMIT_S have passed.
+    """
+    made: list[Any] = []
+
+    def is_woken() -> bool:
+        made[:] = [make()]
+        return bool(made[0].fileno() >= 0)
+
+    until(is_woken, "an inotify instance (fs.inotify.max_user_instances)", pause_s=0.5)
+    return made[0]  # type: ignore[no-any-return]
 
 
 @contextlib.contextmanager

@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import until
+
 PROGRAM = [sys.executable, "-m", "condor_pydagman.cli.dagman"]
 DAG = """\
 JOB A a.sub
@@ -328,17 +330,15 @@ def test_levels(run: Run, tmp_path: Path, level: str, there: str, missing: str) 
 
 
 def _started(tmp_path: Path, environment: dict[str, str]) -> subprocess.Popen[bytes]:
-    """A DAGMan whose PRE script goes on until it is told."""
+    """A DAGMan whose PRE script goes on until it is told, or its directory is removed."""
     (tmp_path / "t.dag").write_text("JOB A a.sub\nSCRIPT PRE A wait.sh\n")
     (tmp_path / "wait.sh").write_text(
-        "#!/bin/sh\n: > begun\nuntil test -e go; do sleep 0.1; done\n"
+        "#!/bin/sh\n: > begun\nuntil test -e go || ! test -e wait.sh; do sleep 0.1; done\n"
     )
     (tmp_path / "wait.sh").chmod(0o755)
     words = ["-f", "-l", ".", "-Dag", "t.dag", "-DryRun"]
     started = subprocess.Popen([*PROGRAM, *words], cwd=tmp_path, env=environment)
-    limit = time.monotonic() + 180
-    while not (tmp_path / "begun").exists() and time.monotonic() < limit:
-        time.sleep(0.02)
+    until((tmp_path / "begun").exists, "the beginning of the script", pause_s=0.02)
     return started
 
 
@@ -427,7 +427,9 @@ def test_a_signal_that_comes_while_the_dag_is_read(
 ) -> None:
     (tmp_path / "early.py").write_text(EARLY.format(name=name))
     (tmp_path / "t.dag").write_text("JOB A a.sub\nSCRIPT PRE A wait.sh\n")
-    (tmp_path / "wait.sh").write_text("#!/bin/sh\nuntil test -e go; do sleep 0.1; done\n")
+    (tmp_path / "wait.sh").write_text(
+        "#!/bin/sh\nuntil test -e go || ! test -e wait.sh; do sleep 0.1; done\n"
+    )
     (tmp_path / "wait.sh").chmod(0o755)
     done = subprocess.run(
         [sys.executable, "early.py", "-f", "-l", ".", "-Dag", "t.dag"],

@@ -20,7 +20,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 import traceback
 import weakref
 from collections.abc import Callable
@@ -96,16 +95,32 @@ class Resident:
         assert len(request) < MAX_REQUEST_BYTES
         reader, writer = os.pipe()
         with open(reader, "rb", buffering=0) as reply:
+            connection = self._connected()
             try:
                 files = [*(file.fileno() for file in outputs), writer]
-                socket.send_fds(self._connected(), [request], files)
+                socket.send_fds(connection, [request], files)
+            except OSError as error:
+                raise self._died(connection, request, str(error)) from None
             finally:
                 os.close(writer)
-            pid, limit = int(reply.readline()), time.monotonic() + timeout_s
-            if not select.select([reply], [], [], max(0.0, limit - time.monotonic()))[0]:
-                os.kill(pid, signal.SIGKILL)
+            told = reply.readline()
+            if told and not select.select([reply], [], [], timeout_s)[0]:
+                os.kill(int(told), signal.SIGKILL)
                 return None
-            return int(reply.readline())
+            told = told and reply.readline()
+            if not told:
+                raise self._died(connection, request, "no answer")
+            return int(told)
+
+    def _died(self, connection: socket.socket, request: bytes, why: str) -> AssertionError:
+        """The error that tells of it; the next command starts the process anew."""
+        with self._starting:
+            if self._socket is connection:
+                self._socket = None
+        return AssertionError(
+            f"tests.pool.resident, which runs the commands of the tests, has died ({why}): "
+            f"{request.decode()}"
+        )
 
     def _connected(self) -> socket.socket:
         with self._starting:

@@ -360,9 +360,12 @@ def play(
             played[stage].left[name, flavour] = act(scene)
         except BaseException as error:
             played[stage].errors[name, flavour] = error
-            played[stage].stories[name, flavour] = scene.whole_story()
-            if scene.cluster:
-                access_point.run("condor_rm", str(scene.cluster), check=False)
+            try:
+                played[stage].stories[name, flavour] = scene.whole_story()
+                if scene.cluster:
+                    access_point.run("condor_rm", str(scene.cluster), check=False)
+            except Exception as another:  # the other scenes go on
+                played[stage].stories.setdefault((name, flavour), f"no story: {another!r}")
 
     parts = [
         part for stage, asked in names.items() for part in stage.parts(asked, recording=recording)

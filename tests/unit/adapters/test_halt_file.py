@@ -10,24 +10,12 @@ import pytest
 
 from condor_pydagman.adapters import inotify
 from condor_pydagman.adapters.halt_file import HaltFile
-from tests.waiting import until
+from tests.waiting import woken
 
 pytestmark = pytest.mark.usefixtures("work_directory")
 
 
-def watching(name: str) -> HaltFile:
-    """One that the kernel wakes: a user has a limited number of those at a time."""
-    made: list[HaltFile] = []
-
-    def is_watched() -> bool:
-        made[:] = [HaltFile(name)]
-        return made[0].fileno() >= 0
-
-    until(is_watched, "an inotify instance (fs.inotify.max_user_instances)", pause_s=0.5)
-    return made[0]
-
-
-def woken(halt: HaltFile) -> bool:
+def is_woken(halt: HaltFile) -> bool:
     poll = select.poll()
     poll.register(halt.fileno(), select.POLLIN)
     return bool(poll.poll(0))
@@ -48,24 +36,24 @@ def test_one_that_was_there_before() -> None:
 
 
 def test_one_that_comes_and_goes_between_two_looks_is_none() -> None:
-    halt = watching("t.dag.halt")
+    halt = woken(lambda: HaltFile("t.dag.halt"))
     Path("t.dag.halt").touch()
     os.unlink("t.dag.halt")
     assert halt.look() is None
-    assert not woken(halt)
+    assert not is_woken(halt)
 
 
 @pytest.mark.parametrize("name", ["t.dag.halt", "sub/t.dag.halt"])
 def test_the_kernel_wakes_us(name: str) -> None:
     Path("sub").mkdir()
-    halt = watching(name)
-    assert not woken(halt)
+    halt = woken(lambda: HaltFile(name))
+    assert not is_woken(halt)
     Path(name).touch()
-    assert woken(halt)
+    assert is_woken(halt)
     assert halt.look() is True
-    assert not woken(halt)
+    assert not is_woken(halt)
     os.replace(name, name + ".off")
-    assert woken(halt)
+    assert is_woken(halt)
     assert halt.look() is False
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import select
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from condor_pydagman.adapters.inotify import FileWatch, is_remote
+from tests.waiting import woken
 
 
 def told(watch: FileWatch) -> bool:
@@ -20,12 +22,18 @@ def told(watch: FileWatch) -> bool:
 def watched_log(tmp_path: Path) -> Path:
     file = tmp_path / "log"
     file.write_text("")
-    assert FileWatch(str(file)).fileno() >= 0
     return file
 
 
-def test_a_write_wakes_and_clear_ends_it(watched_log: Path) -> None:
-    watch = FileWatch(str(watched_log))
+@pytest.fixture
+def watch(watched_log: Path) -> Iterator[FileWatch]:
+    """Watches it."""
+    made = woken(lambda: FileWatch(str(watched_log)))
+    yield made
+    made.close()
+
+
+def test_a_write_wakes_and_clear_ends_it(watched_log: Path, watch: FileWatch) -> None:
     assert not told(watch)
     with watched_log.open("a") as file:
         file.write("x")
@@ -35,19 +43,17 @@ def test_a_write_wakes_and_clear_ends_it(watched_log: Path) -> None:
     with watched_log.open("a") as file:
         file.write("y")
     assert told(watch)
-    watch.close()
 
 
-def test_reading_the_file_does_not_wake(watched_log: Path) -> None:
-    watch = FileWatch(str(watched_log))
+def test_reading_the_file_does_not_wake(watched_log: Path, watch: FileWatch) -> None:
     watched_log.read_text()
     assert not told(watch)
 
 
 @pytest.mark.parametrize("how", ["unlink", "rename", "truncate"])
-def test_what_else_happens_to_the_file_wakes(watched_log: Path, how: str) -> None:
+def test_what_else_happens_to_the_file_wakes(watched_log: Path, watch: FileWatch, how: str) -> None:
     watched_log.write_text("x")
-    watch = FileWatch(str(watched_log))
+    watch.clear()
     if how == "unlink":
         watched_log.unlink()
     elif how == "rename":
@@ -57,8 +63,7 @@ def test_what_else_happens_to_the_file_wakes(watched_log: Path, how: str) -> Non
     assert told(watch)
 
 
-def test_many_writes_are_one_matter(watched_log: Path) -> None:
-    watch = FileWatch(str(watched_log))
+def test_many_writes_are_one_matter(watched_log: Path, watch: FileWatch) -> None:
     for _ in range(3000):
         with watched_log.open("a") as file:
             file.write("x")
@@ -73,8 +78,7 @@ def test_a_file_that_is_not_there_cannot_be_watched(tmp_path: Path) -> None:
     watch.close()
 
 
-def test_close_twice(watched_log: Path) -> None:
-    watch = FileWatch(str(watched_log))
+def test_close_twice(watch: FileWatch) -> None:
     watch.close()
     watch.close()
     assert watch.fileno() == -1
@@ -85,8 +89,9 @@ def test_what_only_this_machine_writes_is_not_remote() -> None:
     assert not is_remote("/nonexistent")
 
 
-def test_a_deletion_is_told_though_somebody_has_the_file_open(watched_log: Path) -> None:
-    watch = FileWatch(str(watched_log))
+def test_a_deletion_is_told_though_somebody_has_the_file_open(
+    watched_log: Path, watch: FileWatch
+) -> None:
     with watched_log.open():
         watched_log.unlink()
         assert told(watch)

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from benchmarks import load
+from tests.waiting import LIMIT_S
 
 MB = 1_000_000
 
 
-def cost(place: Path, *argv: str, timeout_s: float = 20.0) -> tuple[load.Cost, str]:
+def cost(place: Path, *argv: str, timeout_s: float = LIMIT_S) -> tuple[load.Cost, str]:
     place.chmod(0o777)
     return load.run(list(argv), dict(os.environ), place, timeout_s)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.matchmaking.site_probe import MAX_OUTPUT, ask, probe_of
-from tests.waiting import is_gone, until
+from tests.waiting import LIMIT_S, is_gone, until
 
 
 def probe(tmp_path: Path, body: str, mode: int = 0o755) -> Path:
@@ -26,7 +26,7 @@ def test_it_is_beside_the_description(tmp_path: Path) -> None:
 
 
 def test_what_it_prints_are_attributes(tmp_path: Path) -> None:
-    found = ask(probe(tmp_path, 'echo "QueueDepth = 12"; echo "Site_$1 = true"'), "north", 20)
+    found = ask(probe(tmp_path, 'echo "QueueDepth = 12"; echo "Site_$1 = true"'), "north", LIMIT_S)
     assert found == ({"QueueDepth": "12", "Site_north": "true"}, "")
 
 
@@ -37,7 +37,7 @@ def test_it_does_not_get_the_key_of_the_daemons(
     monkeypatch.setenv("CONDOR_INHERIT", "1 2")
     monkeypatch.setenv("CONDOR_CONFIG", "here")
     body = 'echo "X = \\"$CONDOR_PRIVATE_INHERIT$CONDOR_INHERIT$CONDOR_CONFIG\\""'
-    assert ask(probe(tmp_path, body), "north", 20).attributes == {"X": '"here"'}
+    assert ask(probe(tmp_path, body), "north", LIMIT_S).attributes == {"X": '"here"'}
 
 
 FAILURES = [
@@ -52,7 +52,7 @@ FAILURES = [
 @pytest.mark.parametrize(("body", "why"), FAILURES)
 def test_a_probe_that_fails_says_that_the_site_is_down(tmp_path: Path, body: str, why: str) -> None:
     path = probe(tmp_path, body)
-    attributes, problem = ask(path, "north", 20)
+    attributes, problem = ask(path, "north", LIMIT_S)
     assert not attributes
     assert why.format(probe=path) in problem
 
@@ -69,12 +69,12 @@ def test_a_probe_that_hangs_is_ended_with_all_that_it_has_started(tmp_path: Path
 
 def test_a_probe_that_can_not_be_run(tmp_path: Path) -> None:
     path = probe(tmp_path, "", mode=0o644)
-    assert ask(path, "north", 20).problem == f"{path}: Permission denied (chmod +x {path})"
+    assert ask(path, "north", LIMIT_S).problem == f"{path}: Permission denied (chmod +x {path})"
 
 
 def test_a_probe_that_prints_without_end(tmp_path: Path) -> None:
     path = probe(tmp_path, f"head -c {MAX_OUTPUT + 1} /dev/zero")
-    assert ask(path, "north", 20).problem == f"{path} prints more than 100,000 bytes"
+    assert ask(path, "north", LIMIT_S).problem == f"{path} prints more than 100,000 bytes"
 
 
 def test_a_probe_that_prints_for_ever_is_ended_at_once(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_a_probe_that_leaves_a_daemon_behind(tmp_path: Path) -> None:
     """Which has the output open, in a session of its own."""
     path = probe(tmp_path, "setsid sh -c 'echo $$ > daemon; exec sleep 60' &\necho X = 1")
     try:
-        assert ask(path, "north", 20) == ({"X": "1"}, "")
+        assert ask(path, "north", LIMIT_S) == ({"X": "1"}, "")
     finally:
         for left in tmp_path.glob("daemon"):
             os.kill(int(left.read_text()), signal.SIGKILL)
@@ -95,6 +95,6 @@ def test_a_probe_that_leaves_a_daemon_behind(tmp_path: Path) -> None:
 
 def test_a_probe_that_closes_its_output(tmp_path: Path) -> None:
     path = probe(tmp_path, "echo X = 1; exec >&- 2>&-; sleep 0.2; exit 3")
-    assert "exit code 3" in ask(path, "north", 20).problem
+    assert "exit code 3" in ask(path, "north", LIMIT_S).problem
     path = probe(tmp_path, "exec >&- 2>&-; sleep 100")
     assert ask(path, "north", 0.2).problem == f"{path}: no answer within 0.2 s"
