@@ -55,9 +55,9 @@ def pytest_configure(config: pytest.Config) -> None:
         config.stash[DIRECTORY] = Path(given["directory"]) / given["workerid"]
         return
     try:
-        missing = run_directories.missing_space(CHECKOUT)
-        if missing:
-            raise pytest.UsageError(missing)
+        obstacle = run_directories.obstacle(CHECKOUT)
+        if obstacle:
+            raise pytest.UsageError(obstacle)
         run_directories.remove_leftovers(CHECKOUT / "var")
         config.stash[RUN] = run_directories.make(CHECKOUT / "var")
     except OSError as error:

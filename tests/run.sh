@@ -13,4 +13,5 @@ case " $* " in *" --all "*) sh tests/clients/environments.sh ;; esac
 # pytest's processes load what one of them has compiled, instead of compiling all tests each.
 unset PYTHONDONTWRITEBYTECODE
 test -d tests/__pycache__ || .venv/bin/python -m pytest -n 0 --collect-only -qq >/dev/null || true
-exec .venv/bin/python -m pytest -n auto "$@"
+# Where a process has died the run ends with that: pytest-xdist waits for ever for a new one.
+exec .venv/bin/python -m pytest -n auto --max-worker-restart=0 "$@"

@@ -41,8 +41,10 @@ def make(parent: Path) -> Path:
     return directory
 
 
-def missing_space(checkout: Path) -> str:
-    """What is said where the tests' files have too little space; '' if they have enough."""
+def obstacle(checkout: Path) -> str:
+    """Why no tests can run here, and what to do; '' if they can."""
+    if " " in str(checkout):
+        return f"{checkout} has a blank in it, where no HTCondor can live: clone to another place"
     for path, advice in (
         (Path(tempfile.gettempdir()), "free some, or name another directory: TMPDIR=..."),
         (checkout, "free some"),

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.pool import Pool
+from tests import recordings
 from tests.conftest import RUN
 from tests.installation import CHECKOUT
 from tests.pool import scenes, second_user
@@ -91,8 +92,11 @@ def all_played(
 
 
 @pytest.fixture(scope="module")
-def stock(access_point: AccessPoint, request: pytest.FixtureRequest) -> Stock:
+def stock(access_point: AccessPoint, request: pytest.FixtureRequest, notices: list[str]) -> Stock:
     """What the stock program does in the tests of a module, by the recording."""
+    told = f"*** HTCONDOR {access_point.version} WAS COMPARED WITH THE RECORDING OF ANOTHER ***"
+    if access_point.version not in recordings.versions() and told not in notices:
+        notices.append(told)
     given = request.config.getoption("--record-stock")
     module = Path(request.module.__file__).stem[len("test_") :]
     record_in = Path(given) / access_point.version / file_of(module) if given else None

@@ -60,6 +60,7 @@ class Stock:
         text = json.dumps(value)
         found = [word for word in self._telltales if word in text]
         assert not found, f"{name}: a recording must not name {found}"
+        assert name not in self._known, f"{name} is recorded already: each needs a name of its own"
         self._known[name] = value
         _write(file, self._known)
 

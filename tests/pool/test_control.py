@@ -68,6 +68,12 @@ def htcondor(s: Scene, verb: str, *words: str, **environment: str) -> tuple[int,
     return done.returncode, done.stdout + done.stderr
 
 
+def obeyed(s: Scene, verb: str, *words: str) -> None:
+    """`htcondor dag VERB ID WORDS...` is successful."""
+    code, text = htcondor(s, verb, *words)
+    assert code == 0, text
+
+
 def ask(s: Scene, *requests: dict[str, Any], **environment: str) -> list[dict[str, Any]]:
     """Send requests as the bindings do; returns the answers."""
     argv = [sys.executable, "-c", CLIENT, str(s.cluster), *map(json.dumps, requests)]
@@ -98,18 +104,17 @@ def listens(s: Scene) -> tuple[str, int]:
 def halt_and_resume(s: Scene) -> None:
     s.submit(PAIR + "JOB C told.sub\n")
     s.started("A 0")
-    code, text = htcondor(s, "halt", "--reason", "tea time")
-    assert code == 0, text
+    obeyed(s, "halt", "--reason", "tea time")
     s.has(DAG_Status=HALTED)
     s.says("Halting DAGMan progess...")
     s.says("Halt reason: tea time")
     s.touch("go.A")
     s.has(DAG_Status=HALTED, DAG_NodesDone=1)
-    assert htcondor(s, "halt")[0] == 0
+    obeyed(s, "halt")
     s.says("DAGMan is already halted")
     s.settled()
     assert not s.submissions()["B"]
-    assert htcondor(s, "resume")[0] == 0
+    obeyed(s, "resume")
     s.has(DAG_Status=0)
     s.says("Resuming DAG progress...")
     s.ran("B 0")
@@ -254,9 +259,9 @@ def a_crowd_of_silent_clients_keeps_nobody_out(s: Scene) -> None:
         one.setblocking(False)
         one.connect_ex(where)
         crowd.append(one)
-    assert htcondor(s, "halt")[0] == 0
+    obeyed(s, "halt")
     s.says("Halting DAGMan progess...")
-    assert htcondor(s, "resume")[0] == 0
+    obeyed(s, "resume")
     s.touch("go.A")
     assert s.ends() == 0
     for one in crowd:

@@ -17,6 +17,11 @@ LEFT = "left"  # a folder of files as stock left them, which are never twice the
 WIDTH = 80  # of a list or object that stays on one line
 
 
+def versions() -> list[str]:
+    """The versions of HTCondor that have been recorded."""
+    return [path.name for path in HERE.iterdir() if path.name[0].isdigit()]
+
+
 def newest(name: str) -> Path:
     """The file of that name of the newest version that has one."""
     return max(HERE.glob(f"*/{name}"), key=lambda path: _numbers(path.relative_to(HERE).parts[0]))
@@ -29,7 +34,11 @@ def known(name: str) -> Any:
 
 def load(name: str) -> Any:
     """The newest recording of that name."""
-    return json.loads(newest(name).read_text(encoding="utf-8"))
+    path = newest(name)
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
 
 
 def version_in(text: str) -> str:

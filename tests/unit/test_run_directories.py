@@ -125,10 +125,9 @@ def test_what_a_test_has_started_for_a_pool_is_ended(made: Path) -> None:
         ours.kill()
 
 
-def test_a_run_says_what_it_has_too_little_of(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert run_directories.missing_space(tmp_path) == ""
+def test_a_run_says_why_it_can_not_begin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run_directories.obstacle(tmp_path) == ""
     monkeypatch.setattr(run_directories, "_NEEDED_MB", 1 << 60)
-    said = run_directories.missing_space(tmp_path)
+    said = run_directories.obstacle(tmp_path)
     assert "MB are free: free some, or name another directory: TMPDIR=" in said
+    assert "clone to another place" in run_directories.obstacle(tmp_path / "with a blank")
