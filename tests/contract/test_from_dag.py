@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 
+import htcondor2
 import pytest
 
 from condor_pydagman.dagman_job.options import parse_dagman
@@ -71,6 +72,9 @@ OPTIONS = [
     ("suppress_notification", True, "suppress_notification", True),
     ("update_submit", True, "update_submit", True),
 ]
+# Bindings such as 25.0 do not know the first and do not hand the second on.  They always write
+# -DoRescueFrom, which condor_dagman, the stock one too, refuses with the others.
+NEWER = ("SetupOnly", "RescueFile", "SaveFile", "load_save")
 WRITE = """\
 import json, os, sys
 import htcondor2
@@ -79,7 +83,11 @@ for name, value in json.load(sys.stdin):
     if os.path.exists("t.dag.condor.sub"):
         os.unlink("t.dag.condor.sub")
     open("t.dag.rescue001", "w").close()
-    htcondor2.Submit.from_dag("t.dag", {name: value})
+    try:
+        htcondor2.Submit.from_dag("t.dag", {name: value})
+    except KeyError:
+        found.append("")
+        continue
     with open("t.dag.condor.sub") as file:
         found.append(file.read())
 json.dump(found, sys.stderr)
@@ -88,7 +96,7 @@ json.dump(found, sys.stderr)
 
 @pytest.fixture(scope="module")
 def texts(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """What the bindings write for each option."""
+    """What the bindings write for each option; '' for one that they do not know."""
     place = tmp_path_factory.mktemp("from_dag")
     (place / "t.dag").write_text("JOB A j.sub\n")
     (place / "c").write_text("")
@@ -109,11 +117,13 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 @pytest.mark.parametrize("number", range(len(OPTIONS)), ids=[f"{o[0]}={o[1]}" for o in OPTIONS])
 def test_we_understand_what_from_dag_writes(texts: list[str], number: int) -> None:
     name, _, attribute, value = OPTIONS[number]
+    basic = old_arguments(texts[OPTIONS.index(("MaxHold", 3, None, None))])
+    if name in NEWER and "-DoRescueFrom" in basic:
+        pytest.skip(f"bindings {htcondor2.version().split()[1]} can't hand {name} on")
     options = parse_dagman(old_arguments(texts[number]))
     assert options.dag_files == ("t.dag",)
     assert options.dagman.endswith("condor_dagman")
     if attribute:
         assert getattr(options, attribute) == value
     else:  # and nothing else is said then
-        basic = parse_dagman(old_arguments(texts[OPTIONS.index(("MaxHold", 3, None, None))]))
-        assert options == basic, name
+        assert options == parse_dagman(basic), name
