@@ -194,11 +194,17 @@ def test_it_leaves_when_it_is_idle(fork: Callable[..., Child]) -> None:
     assert child.idle
 
 
-def test_it_can_stay_though_it_is_idle(fork: Callable[..., Child]) -> None:
-    child = fork(lambda request: request, stays=lambda: True)
+def test_it_can_stay_though_it_is_idle(fork: Callable[..., Child], tmp_path: Path) -> None:
+    asked = tmp_path / "asked"
+
+    def stays() -> bool:
+        asked.touch()
+        return True
+
+    child = fork(lambda request: request, stays=stays)
     child.send(1, idle_s=0.05)
     assert receive(child) == [1]
-    time.sleep(0.3)
+    until(asked.exists, "the question whether it stays")
     child.send(2, idle_s=0.05)
     assert receive(child) == [2]
 
