@@ -8,13 +8,14 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # type checkers know the name; `typing` need not be loaded for it
 if TYPE_CHECKING:
-    from condor_pydagman.adapters.request_client import SteeringAnswer, steer, subscribe
+    from condor_pydagman.adapters.request_client import SteeringAnswer, steer
     from condor_pydagman.api.dag_errors import DagError, DagProblem, Place
     from condor_pydagman.api.dag_history import dag_events, read_run
     from condor_pydagman.api.dag_lint import LintFinding, lint_dag
     from condor_pydagman.api.dag_reading import check_dag, parse_dag, read_dag
     from condor_pydagman.api.dag_state import DagStatus, dag_status
     from condor_pydagman.api.dag_submit import SubmittedDag, submit_dag
+    from condor_pydagman.api.dag_subscription import subscribe
     from condor_pydagman.api.dag_view import Dag, Edge, Node
     from condor_pydagman.api.data_placement import PlacementResult, run_requests, transfer_file
     from condor_pydagman.api.rescue_files import Rescue, read_rescue, write_rescue
@@ -129,6 +130,7 @@ _HOMES = {
         "SubmittedDag",
         "submit_dag",
     ),
+    "api.dag_subscription": ("subscribe",),
     "api.dag_view": (
         "Dag",
         "Edge",
@@ -142,7 +144,6 @@ _HOMES = {
     "adapters.request_client": (
         "SteeringAnswer",
         "steer",
-        "subscribe",
     ),
     "api.rescue_files": (
         "Rescue",

@@ -15,7 +15,7 @@ from condor_pydagman.errors import PydagmanError
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.following import INTERVAL_S, follow
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag
-from condor_pydagman.monitor.plan import read_plan
+from condor_pydagman.monitor.plan import read_plan, with_logs
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.run_history import NodePlan, Run
 
@@ -61,7 +61,7 @@ def _all(monitor: DagMonitor, interval: float | None) -> Iterator[DagEvent]:
 
 
 def _found(dag: StrPath | int) -> FoundDag:
-    return find_dag(str(dag) if isinstance(dag, int) else os.fspath(dag), ask=False)
+    return with_logs(find_dag(str(dag) if isinstance(dag, int) else os.fspath(dag), ask=False))
 
 
 def _plans(found: FoundDag) -> Mapping[str, NodePlan] | None:

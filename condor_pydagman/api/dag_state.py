@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from condor_pydagman.adapters.files import rescue_numbers
 from condor_pydagman.api.dag_reading import StrPath
 from condor_pydagman.api.status_files import NodeCounts
-from condor_pydagman.errors import FileError
+from condor_pydagman.errors import FileError, PoolError
+from condor_pydagman.monitor.found_dag import waiting_job
 from condor_pydagman.monitor.found_state import DagState, state_of_ad, state_of_files
 from condor_pydagman.monitor.queue import dagman_ad
 from condor_pydagman.names import DagPaths
@@ -39,9 +42,11 @@ class DagStatus:
 def dag_status(dag: StrPath | int, *, outfile_dir: str = "", several: bool = False) -> DagStatus:
     """How a DAG stands: by its files, or by its job.
 
-    A path asks the files: the lock file, and the last MB of `.dagman.out`.  No HTCondor is needed;
-    whether DAGMan lives can be told only where its lock can be seen: on its machine, or on one that
-    shares the directory with it by a file system with locks.
+    A path asks the files: the lock file, and the last MB of `.dagman.out`.  No HTCondor is needed,
+    unless the DAG was submitted again since its last run: then the schedd is asked for the job that
+    waits, and if it answers, that job's state is told.  Whether DAGMan lives can be told only where
+    its lock can be seen: on its machine, or on one that shares the directory with it by a file
+    system with locks.
 
     A number asks the schedd of this machine, its queue and then its history: this imports htcondor2
     and takes as long as the schedd does.
@@ -65,6 +70,11 @@ def _of_files(paths: DagPaths) -> DagStatus:
         raise FileError(f"there is no DAG file {paths.primary}")
     files = state_of_files(paths)
     over = files.state in (DagState.SUCCEEDED, DagState.FAILED, DagState.REMOVED)
+    waiting = _waiting_job(paths) if over or files.state is DagState.NOT_STARTED else {}
+    if waiting:
+        state, _ = state_of_ad(waiting)
+        cluster = int(waiting["ClusterId"])
+        return DagStatus(state, cluster=cluster, rescue=newest(rescue_numbers(paths)))
     return DagStatus(
         files.state,
         NodeCounts(*files.run.counts) if files.run.counts else None,
@@ -73,6 +83,13 @@ def _of_files(paths: DagPaths) -> DagStatus:
         files.run.exit_code if over else None,
         newest(rescue_numbers(paths)),
     )
+
+
+def _waiting_job(paths: DagPaths) -> Mapping[str, Any]:
+    try:
+        return waiting_job(paths)
+    except PoolError:
+        return {}
 
 
 _COUNTED = ("Total", "Done", "Prerun", "Queued", "Postrun", "Ready", "Unready", "Failed", "Futile")

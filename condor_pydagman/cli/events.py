@@ -13,6 +13,7 @@ from condor_pydagman.cli.event_options import add_kind_option, is_wanted, no_log
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.following import follow
+from condor_pydagman.monitor.plan import with_logs
 from condor_pydagman.trace.dag_events import DagEvent
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         PydagmanError: there is no such DAG, or `--since` is no id.
     """
-    found = chosen_dag(arguments.dag, ask=False)
+    found = with_logs(chosen_dag(arguments.dag, ask=False))
     monitor = DagMonitor(found, since=arguments.since, plans=partial(plans_of, found))
     told = False
     for events in follow(monitor, time.sleep) if arguments.follow else _read(monitor):

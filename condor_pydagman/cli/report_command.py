@@ -20,7 +20,7 @@ from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.monitor.last_lines import excerpt_of
-from condor_pydagman.monitor.plan import Plan, read_plan
+from condor_pydagman.monitor.plan import Plan, read_plan, with_logs
 from condor_pydagman.picture import States, make_picture, svg
 from condor_pydagman.report.attempt_table import csv_text, json_text
 from condor_pydagman.report.html_report import Subject, html_report
@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
             written.
     """
     gc.disable()  # little of what is built here is garbage, and looking for it takes time
-    found = chosen_dag(arguments.dag)
+    found = with_logs(chosen_dag(arguments.dag))
     plan, problem = _plan(found)
     history = DagMonitor(found, plans=plan.nodes if plan is not None else None).read()
     if not history.starts and not history.last:

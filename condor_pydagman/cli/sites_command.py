@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.knobs import lookup
 from condor_pydagman.adapters.request_client import groups_of, steer
-from condor_pydagman.cli.which_dag import chosen_dag
+from condor_pydagman.cli.which_dag import running_dag
 from condor_pydagman.matchmaking import site_ads, site_overview
 from condor_pydagman.matchmaking.site_monitor import INTERVAL_S, PROBE_TIMEOUT_S
 from condor_pydagman.matchmaking.site_overview import SiteRow
@@ -123,7 +123,7 @@ def _monitor(arguments: argparse.Namespace) -> int:
 
 
 def _rematch(arguments: argparse.Namespace) -> int:
-    dag = chosen_dag(arguments.dag).paths.primary
+    dag = running_dag(arguments.dag)
     answer = steer(dag, "rematch", group=arguments.group)
     for _, reason in answer.refused:
         print(printable(f"refused: {reason}"))
@@ -162,7 +162,7 @@ def _groups(arguments: argparse.Namespace) -> int:
     Raises:
         PydagmanError: DAGMan can't be asked.
     """
-    groups = groups_of(chosen_dag(arguments.dag).paths.primary)
+    groups = groups_of(running_dag(arguments.dag))
     if arguments.json:
         print(json.dumps([group._asdict() for group in groups], indent=4))
         return 0

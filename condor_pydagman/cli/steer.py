@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.request_client import SteeringAnswer, steer
-from condor_pydagman.cli.which_dag import chosen_dag
+from condor_pydagman.cli.which_dag import running_dag
 from condor_pydagman.printable import printable
 from condor_pydagman.records.ad_attributes import feeder_text
 from condor_pydagman.vocabulary import STATE_WORDS
@@ -162,7 +162,7 @@ def run(arguments: argparse.Namespace) -> int:
         options, which = _piece(arguments.file), {"dry": arguments.dry}
     if command == "limits" and not options:
         arguments.parser.error(f"say which: {', '.join(f'--{limit}' for limit in _LIMITS)}")
-    answer = steer(chosen_dag(arguments.dag).paths.primary, command, **which, **options)
+    answer = steer(running_dag(arguments.dag), command, **which, **options)
     if arguments.json:
         print(json.dumps(answer.fields, indent=4))
     else:

@@ -41,6 +41,19 @@ def chosen_dag(dag: str | None, *, ask: bool = True) -> FoundDag:
     return find_here(ask=ask) if dag is None else find_dag(dag, ask=ask)
 
 
+def running_dag(dag: str | None) -> str:
+    """Path of the first DAG file of the DAG that the argument means, for those who ask its DAGMan.
+
+    Raises:
+        PydagmanError: there is none, or more than one; or the DAGMan job named has ended, and what
+            is asked would change another run.
+    """
+    found = chosen_dag(dag)
+    if found.ended and found.ad:
+        raise UsageError(f"DAGMan's job {found.cluster} has ended; name the DAG file {found.name}")
+    return found.paths.primary
+
+
 def my_dags() -> list[FoundDag]:
     """One's own DAGs that are in the queue, sub-DAGs left out; those that run in this directory if
     the schedd does not answer, or has none.

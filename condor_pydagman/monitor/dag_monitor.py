@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping
 
 from condor_pydagman.adapters.local_time import logged_minute
+from condor_pydagman.monitor.awaited_run import AwaitedRun
 from condor_pydagman.monitor.followed_file import FollowedFile
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.monitor.position import JOB_LOG, OUT_LOG, Position, parse_position
@@ -16,7 +17,7 @@ from condor_pydagman.monitor.source import Source, in_order
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.local_times import LocalTimes
 from condor_pydagman.trace.nodes_log_text import log_events
-from condor_pydagman.trace.out_log_text import BEGIN_OF_RUN, OutKind, out_lines
+from condor_pydagman.trace.out_log_text import OutKind, out_lines
 from condor_pydagman.trace.run_history import NodePlan, Run
 from condor_pydagman.trace.run_tracker import RunTracker, order
 from condor_pydagman.vocabulary import EXIT_RESTART
@@ -28,6 +29,9 @@ BLOCK_BYTES = 4 << 20  # read of a log at a time
 
 class DagMonitor:
     """A DAG that is followed.
+
+    A DAG that was submitted again and has not begun yet has no run here: what its logs tell of the
+    run before is passed over.
 
     Args:
         found: the DAG and its files.
@@ -70,7 +74,8 @@ class DagMonitor:
         self._tracker = RunTracker(None if callable(plans) else plans)
         self._known = self._still_valid(parse_position(since))
         self._left_out = self._has_looked = False
-        if tail_bytes is not None:
+        self._awaited = AwaitedRun(found, self._times)
+        if self._awaited.has_begun() and tail_bytes is not None:
             self._left_out = self._jobs.file.skip_to_last(tail_bytes)
             self._lines.file.skip_to_last(tail_bytes)
         self._skip_earlier_runs()
@@ -81,6 +86,11 @@ class DagMonitor:
         run = self._tracker.run
         run.complete = not self._left_out
         return run
+
+    @property
+    def begun(self) -> bool:
+        """Whether the logs tell of the run; a DAG may wait to be run again."""
+        return self._awaited.begun
 
     @property
     def over(self) -> bool:
@@ -106,6 +116,10 @@ class DagMonitor:
 
     def poll(self) -> list[DagEvent]:
         """What has happened since the last call; a block of each log at most, see `more`."""
+        if not self._awaited.begun:
+            if not self._awaited.has_begun():
+                return []
+            self._skip_earlier_runs()
         # .dagman.out first: what one of its lines followed from is in the nodes log by then
         lines = self._lines.fill(BLOCK_BYTES)
         new_run = any(getattr(line, "what", None) is OutKind.NEW_RUN for line in lines)
@@ -157,8 +171,9 @@ class DagMonitor:
 
     def _skip_earlier_runs(self) -> None:
         """Begin with the start of DAGMan that began the last run, unless more is wanted."""
-        file = self._lines.file
-        begin = file.line_of_last(*BEGIN_OF_RUN)
+        file, begin = self._lines.file, self._awaited.begin
+        if self._awaited.refused:
+            self._jobs.file.skip_to_last(0)
         if not self._known.out_mark or self._known.out >= begin:
             file.offset = max(begin, file.offset)
 

@@ -29,7 +29,7 @@ from condor_pydagman.monitor.found_dag import FoundDag, find_dag
 from condor_pydagman.monitor.found_state import state_of_ad
 from condor_pydagman.monitor.last_lines import excerpt_of
 from condor_pydagman.monitor.limit_places import limit_places
-from condor_pydagman.monitor.plan import Plan, read_plan
+from condor_pydagman.monitor.plan import Plan, is_of_earlier_run, read_plan
 from condor_pydagman.monitor.queue import queued_dagman_ad
 from condor_pydagman.monitor.queued_jobs import fits_of, idle_and_held, queued_job
 from condor_pydagman.printable import printable
@@ -158,16 +158,13 @@ def _changed_files(found: FoundDag) -> Iterator[str]:
 
 def _run(found: FoundDag, plan: Plan | None) -> tuple[Run, list[str]]:
     """The last run by its logs; an empty one if they are of another run than DAGMan's job."""
-    monitor = DagMonitor(found, plans=plan.nodes if plan is not None else None)
-    run = monitor.read()
-    left = found.ad.get("CompletionDate") or 0
-    if found.ended and left and run.begun > left + 1:
+    if is_of_earlier_run(found):
         return Run(), [
             f"The logs of {found.name} are of a later run, so only the job ad tells of job"
             f" {found.cluster}."
         ]
-    if run.starts and run.starts[-1].time < int(found.submitted):
-        return Run(), []  # DAGMan has not been started since it was submitted again
+    monitor = DagMonitor(found, plans=plan.nodes if plan is not None else None)
+    run = monitor.read()
     if found.state in (DagState.NOT_STARTED, DagState.IDLE):
         return run, []
     return run, [f"What only that log tells is not known: {text}" for text in monitor.problems]

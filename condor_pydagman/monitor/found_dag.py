@@ -78,6 +78,11 @@ class FoundDag(NamedTuple):
         return self.state in _ENDED
 
     @property
+    def is_live(self) -> bool:
+        """Whether DAGMan works on it."""
+        return self.state in (DagState.RUNNING, DagState.HALTED)
+
+    @property
     def has_files(self) -> bool:
         """Whether its logs can be read here."""
         return os.access(self.out, os.R_OK) or os.access(self.nodes_log, os.R_OK)
@@ -89,7 +94,9 @@ def find_dag(what: str, *, ask: bool = True) -> FoundDag:
     Args:
         what: path of the first DAG file, or of a file that DAGMan has made beside it; or the number
             of DAGMan's job, `7` or `7.0`.
-        ask: whether the schedd is asked for the job of a DAG that has not ended.
+        ask: whether the schedd is asked for the job of a DAG that has not ended.  Whether a DAG
+            that was submitted again waits for its start, only the schedd knows: it is asked in any
+            case.
 
     Raises:
         FileError: there is no such file, and nothing of a run of it.
@@ -108,10 +115,9 @@ def find_dag(what: str, *, ask: bool = True) -> FoundDag:
     found = _found_by_file(primary)
     if found.state is DagState.NOT_STARTED:
         found = _first_of_several(primary) or found
-    over = found.ended or found.state is DagState.NOT_STARTED
-    if not ask or (over and not _is_submitted_anew(found)):
-        return found
-    return _resubmitted(found) if over else _asked(found)
+    if found.ended or found.state is DagState.NOT_STARTED:
+        return _resubmitted(found)
+    return _asked(found) if ask else found
 
 
 def _first_of_several(file: str) -> FoundDag | None:
@@ -162,15 +168,17 @@ def found_by_ad(ad: Mapping[str, Any]) -> FoundDag:
     Raises:
         UsageError: its command line can't be read.
     """
-    directory = str(ad.get("Iwd", ""))
-    words = parse_quoted(f'"{ad["Arguments"]}"') if ad.get("Arguments") else []
-    options = parse_dagman(words or old_arguments(str(ad.get("Args", ""))))
     environment = _environment(str(ad.get("Environment") or ad.get("Env") or ""))
-    found = _found(directory, options, environment)
+    found = _found(str(ad.get("Iwd", "")), _options_of_ad(ad), environment)
     state, code = state_of_ad(ad)
     found = found._replace(cluster=int(ad["ClusterId"]), ad=ad, state=state, exit_code=code)
     queued = code is None and ad.get("QDate")
     return found._replace(submitted=float(ad["QDate"])) if queued else found
+
+
+def _options_of_ad(ad: Mapping[str, Any]) -> DagmanOptions:
+    words = parse_quoted(f'"{ad["Arguments"]}"') if ad.get("Arguments") else []
+    return parse_dagman(words or old_arguments(str(ad.get("Args", ""))))
 
 
 def _asked(found: FoundDag) -> FoundDag:
@@ -190,22 +198,40 @@ def _asked(found: FoundDag) -> FoundDag:
     return found
 
 
-def _is_submitted_anew(found: FoundDag) -> bool:
-    """Whether condor_submit_dag has prepared another run since the last one ended."""
-    return changed_at(found.paths.condor_sub) > changed_at(found.out)
-
-
 def _resubmitted(found: FoundDag) -> FoundDag:
     """As its job in the queue says, if there is one that has not started yet."""
     try:
-        ads = queue.my_dagman_ads()
+        ad = waiting_job(found.paths, found.out)
     except PoolError as error:
         return found._replace(schedd_problem=str(error))
-    directory, primary = os.path.realpath(found.directory), found.paths.primary
-    for ad in ads:
-        if str(ad.get("Iwd", "")) == directory and found_by_ad(ad).paths.primary == primary:
-            return found_by_ad(ad)._replace(name=found.name)
-    return found
+    return found_by_ad(ad)._replace(name=found.name) if ad else found
+
+
+def waiting_job(paths: DagPaths, out: str = "") -> Mapping[str, Any]:
+    """The ad of DAGMan's job that was submitted since the last run ended; {} if there is none.
+
+    The schedd is asked only if condor_submit_dag has prepared another run since.
+
+    Args:
+        paths: names of the DAG's files, absolute or relative to here.
+        out: path of `.dagman.out`, if it is not the usual one.
+
+    Raises:
+        PoolError: the schedd does not answer.
+    """
+    if changed_at(paths.condor_sub) <= changed_at(out or paths.dagman_out):
+        return {}
+    primary = os.path.realpath(paths.primary)
+    return next((ad for ad in queue.my_dagman_ads() if _is_of(ad, primary)), {})
+
+
+def _is_of(ad: Mapping[str, Any], primary: str) -> bool:
+    """Whether a DAGMan job is that of a DAG file, a path without links."""
+    try:
+        given = _options_of_ad(ad).paths().primary
+    except (UsageError, ValueError):
+        return False
+    return os.path.realpath(os.path.join(str(ad.get("Iwd", "")), given)) == primary
 
 
 def _found_by_file(primary: str) -> FoundDag:

@@ -11,7 +11,7 @@ from condor_pydagman.adapters.files import DagFiles, read_text, working_director
 from condor_pydagman.adapters.grown_dag import add_grown
 from condor_pydagman.adapters.local_time import logged_minute
 from condor_pydagman.dagman_job.choices import choices_in_force
-from condor_pydagman.errors import PydagmanError
+from condor_pydagman.errors import FileError, PydagmanError
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.chosen_nodes import leave_out
 from condor_pydagman.graph.model import DONE, Dag
@@ -129,6 +129,26 @@ def rescue_of_last_run(found: FoundDag) -> str:
 def begin_of_last_run(found: FoundDag) -> float:
     """When the last run began, seconds since the epoch; 0.0 if that is not known."""
     return next((line.time for line in _first_lines(found)), 0.0)
+
+
+def is_of_earlier_run(found: FoundDag) -> bool:
+    """Whether the logs are of a later run than that of the DAGMan job, which has ended."""
+    left = found.ad.get("CompletionDate") or 0
+    return bool(found.ended and left) and begin_of_last_run(found) > left + 1
+
+
+def with_logs(found: FoundDag) -> FoundDag:
+    """The same DAG, if its logs can tell of the run of its DAGMan job.
+
+    Raises:
+        FileError: they are of a later run.
+    """
+    if is_of_earlier_run(found):
+        raise FileError(
+            f"the logs of {found.name} are of a later run than that of job {found.cluster}: name"
+            f" the DAG file for the last run, or see condor_pydagman explain {found.cluster}"
+        )
+    return found
 
 
 def _first_lines(found: FoundDag) -> Iterator[OutLine]:

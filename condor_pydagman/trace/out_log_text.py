@@ -14,8 +14,9 @@ from functools import cache
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.trace.local_times import LocalTimes
 
+START_OF_DAGMAN = b"(CONDOR_DAGMAN) STARTING UP"
 # Words of the lines at the beginning of a run, the last one first.
-BEGIN_OF_RUN = (b"MultiLogFiles: truncating log file", b"(CONDOR_DAGMAN) STARTING UP")
+BEGIN_OF_RUN = (b"MultiLogFiles: truncating log file", START_OF_DAGMAN)
 
 
 class OutKind(Enum):

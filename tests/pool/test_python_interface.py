@@ -77,3 +77,32 @@ def test_the_example_submits_and_tells(
     assert {name: entry.status.name for name, entry in status.nodes.items()} == {
         "A": "DONE", "B": "ERROR", "C": "DONE",
     }  # fmt: skip
+
+
+AGAIN = """\
+import json
+from condor_pydagman import dag_events, dag_status, read_run, submit_dag, subscribe
+for options in ({"force": True}, {}):  # anew, and with the rescue file
+    cluster = submit_dag("my.dag", **options).cluster
+    told = dag_status("my.dag")
+    assert (told.cluster, told.exit_code) in ((cluster, None), (None, None)), told
+    assert not any(node.attempts for node in read_run("my.dag").nodes.values())
+    by_file = [event.name for event in dag_events("my.dag", follow=True)]
+    by_job = [event.name for event in dag_events(cluster, follow=True)]
+    assert by_file == by_job
+    print(json.dumps([by_file.count(name) for name in ("dag.start", "job.submit", "dag.end")]))
+submit_dag("my.dag")
+print([event["event"] for event in subscribe("my.dag")][-1])
+"""
+
+
+def test_readers_of_a_dag_submitted_again_wait_for_that_run(
+    access_point: AccessPoint, work: Path
+) -> None:
+    """The schedd starts DAGMan some time after it was submitted: until then the logs are those of
+    the run before."""
+    (work / "go").touch()
+    access_point.submit(work, "my.dag")
+    assert access_point.wait(work / "my.dag").code == 1
+    told = access_point.run(sys.executable, "-c", AGAIN, cwd=work).stdout.splitlines()
+    assert told == ["[1, 3, 1]", "[1, 1, 1]", "dag.end"]

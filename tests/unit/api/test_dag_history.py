@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman import FileError, NodeStatus, UsageError, dag_events, read_run
+from condor_pydagman.monitor import queue
 from tests.dag_logs import DagLogs
 
 
@@ -56,3 +57,21 @@ def test_errors(logs: DagLogs, tmp_path: Path) -> None:
         dag_events(tmp_path / "x.dag")
     with pytest.raises(UsageError):
         dag_events(tmp_path / "t.dag", since="what")
+
+
+def test_a_job_whose_logs_are_those_of_a_later_run(
+    logs: DagLogs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ad = {
+        "ClusterId": 5,
+        "Iwd": str(logs.log.parent),
+        "Arguments": "-Dag t.dag",
+        "JobStatus": 4,
+        "ExitCode": 0,
+        "CompletionDate": int(logs.now) - 50,
+    }
+    monkeypatch.setattr(queue, "dagman_ad", lambda cluster: ad)
+    with pytest.raises(FileError, match="of a later run than that of job 5"):
+        dag_events(5)
+    monkeypatch.setattr(queue, "dagman_ad", lambda cluster: {**ad, "CompletionDate": logs.now + 9})
+    assert read_run(5).nodes["A"].attempts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from condor_pydagman import DagState, DagStatus, FileError, NodeCounts, PoolError, dag_status
 from condor_pydagman.engine.report import Deferrals, Report
+from condor_pydagman.monitor import queue
 from condor_pydagman.records.banner import exit_line
 from condor_pydagman.records.status_table import status_lines
 from condor_pydagman.vocabulary import DagStatus as Number
@@ -168,3 +170,22 @@ def test_a_schedd_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(PoolError, match="can't ask the schedd for job 7: no answer") as caught:
         dag_status(7)
     assert caught.value.transient
+
+
+def test_a_dag_that_is_submitted_again(
+    dag_directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log(*TABLE, exit_line(12, 0))
+    os.utime("t.dag.dagman.out", (1, 1))
+    Path("t.dag.condor.sub").touch()
+    Path("t.dag.rescue001").touch()
+    ad = {"ClusterId": 7, "JobStatus": 1, "Iwd": str(dag_directory), "Arguments": "-Dag t.dag"}
+    others = [{**ad, "Arguments": "-Dag u.dag"}, {**ad, "Arguments": "-nosuch"}]
+    monkeypatch.setattr(queue, "my_dagman_ads", lambda: [*others, ad])
+    assert dag_status("t.dag") == DagStatus(DagState.IDLE, cluster=7, rescue=1)
+
+    def silent() -> list[Any]:
+        raise PoolError("no answer", transient=True)
+
+    monkeypatch.setattr(queue, "my_dagman_ads", silent)
+    assert dag_status("t.dag").state is DagState.SUCCEEDED

@@ -10,6 +10,7 @@ import pytest
 from condor_pydagman.monitor import dag_monitor
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag
+from condor_pydagman.monitor.found_state import DagState
 from condor_pydagman.monitor.plan import read_plan
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.vocabulary import NodeStatus
@@ -193,3 +194,62 @@ def test_a_retry_that_has_failed_within_a_second_is_not_still_to_come(logs: DagL
     logs.end(1)
     node = DagMonitor(found(logs)).read().nodes["A"]
     assert (node.status, len(node.attempts)) == (NodeStatus.ERROR, 2)
+
+
+def submitted_again(logs: DagLogs, at: float) -> DagMonitor:
+    """A reader of a DAG whose job was submitted then."""
+    return DagMonitor(found(logs)._replace(submitted=at, state=DagState.IDLE, exit_code=None))
+
+
+def test_the_run_before_is_not_that_of_a_dag_submitted_again(logs: DagLogs) -> None:
+    a_run(logs)
+    logs.now += 10
+    monitor = submitted_again(logs, logs.now)
+    assert (monitor.poll(), monitor.over, monitor.run.starts) == ([], False, [])
+    logs.say("** /usr/bin/condor_dagman (CONDOR_DAGMAN) STARTING UP")
+    assert (monitor.poll(), monitor.begun) == ([], False)
+    logs.now += 1
+    logs.start(rescue="t.dag.rescue001")
+    logs.submit("B", 20)
+    assert [event.name for event in all_events(monitor)] == [
+        "dag.start", "job.submit", "node.state"
+    ]  # fmt: skip
+    logs.terminate(20)
+    logs.end()
+    assert [event.name for event in all_events(monitor)][-1] == "dag.end"
+    assert (monitor.over, monitor.run.exit_code) == (True, 0)
+
+
+def test_a_run_that_goes_on_under_another_job_is_told_from_its_beginning(logs: DagLogs) -> None:
+    logs.start()
+    logs.submit("A", 7)
+    logs.now += 10
+    monitor = submitted_again(logs, logs.now)
+    assert not monitor.poll()
+    logs.start(fresh=False)
+    logs.terminate(7)
+    names = [event.name for event in all_events(monitor)]
+    assert names == [
+        "dag.start", "job.submit", "node.state", "dag.start", "job.terminate", "node.state"
+    ]  # fmt: skip
+
+
+def test_a_job_that_could_not_begin_its_run(logs: DagLogs) -> None:
+    a_run(logs)
+    logs.now += 10
+    monitor = submitted_again(logs, logs.now)
+    logs.say("** /usr/bin/condor_dagman (CONDOR_DAGMAN) STARTING UP")
+    logs.end(1)
+    assert [event.name for event in all_events(monitor)] == ["dag.start", "dag.end"]
+    assert (monitor.over, monitor.run.exit_code) == (True, 1)
+
+
+def test_a_dagman_that_lives_has_not_ended_though_its_log_has_only_the_run_before(
+    logs: DagLogs,
+) -> None:
+    a_run(logs)
+    logs.say("** /usr/bin/condor_dagman (CONDOR_DAGMAN) STARTING UP")
+    monitor = DagMonitor(found(logs)._replace(state=DagState.RUNNING))
+    assert (monitor.poll(), monitor.over) == ([], False)
+    logs.start()
+    assert [event.name for event in all_events(monitor)] == ["dag.start"]

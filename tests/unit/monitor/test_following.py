@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from condor_pydagman.errors import PoolError
+from condor_pydagman.monitor import queue
 from condor_pydagman.monitor.dag_monitor import DagMonitor
-from condor_pydagman.monitor.following import follow
+from condor_pydagman.monitor.following import ASK_S, follow
 from condor_pydagman.monitor.found_dag import find_dag
 from tests.dag_logs import DagLogs
 
@@ -36,3 +40,17 @@ def test_a_dag_is_followed_until_dagman_has_ended(tmp_path: Path) -> None:
         ["dag.end"],
     ]
     assert slept == [2.0] * 5
+
+
+def test_a_job_that_leaves_the_queue_before_it_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "t.dag").write_text("JOB A a.sub\n")
+    found = find_dag(str(tmp_path / "t.dag"), ask=False)
+    monitor = DagMonitor(found._replace(submitted=50.0, cluster=7))
+    answers = iter([{"ClusterId": 7}, {}])
+    monkeypatch.setattr(queue, "queued_dagman_ad", lambda cluster: next(answers))
+    slept: list[float] = []
+    with pytest.raises(PoolError, match="DAGMan's job 7 has left the queue before it started"):
+        list(follow(monitor, slept.append, ASK_S / 3))
+    assert len(slept) == 6

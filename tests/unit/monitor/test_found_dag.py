@@ -181,7 +181,7 @@ def test_a_dag_that_is_submitted_again(
     os.utime(logs.out, (1, 1))
     ad = {**AD, "Iwd": str(work_directory), "JobStatus": 1, "QDate": 50}
     monkeypatch.setattr(queue, "my_dagman_ads", lambda: [{**ad, "Arguments": "-Dag u.dag"}, ad])
-    found = find_dag("t.dag")
+    found = find_dag("t.dag", ask=False)
     assert (found.state, found.cluster, found.submitted) == (DagState.IDLE, 7, 50.0)
     assert (found.name, found.exit_code) == ("t.dag", None)
     monkeypatch.setattr(queue, "my_dagman_ads", list)

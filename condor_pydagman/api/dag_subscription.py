@@ -1,0 +1,57 @@
+"""What happens in a DAG, as DAGMan tells it through its local socket."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from condor_pydagman.adapters import request_client, request_socket
+from condor_pydagman.adapters.request_client import Events, StrPath
+from condor_pydagman.errors import PydagmanError
+from condor_pydagman.monitor.found_dag import find_dag
+from condor_pydagman.monitor.found_state import DagState
+
+_LOOK_S = 0.5  # between looks whether DAGMan has started
+_STARTING_LOOKS = 20  # until a DAGMan that has started listens; one of stock's never does
+
+
+def subscribe(dag: StrPath, since: str = "", *, before: bool = True) -> Events:
+    """What happens in a DAG until it has ended: the fields of each event, as `condor_pydagman
+    events` prints them.  Of a DAG whose job waits in the queue, what happens once it has started.
+
+    Args:
+        dag: its first DAG file.
+        since: `id` of the last event that is known; '' for the beginning of the run.
+        before: whether what has happened so far is told as well.
+
+    Raises:
+        FileError: no DAGMan of the caller's runs this DAG on this machine and none waits to, or it
+            has gone before the end of the DAG.
+        UsageError: `since` is no id, or too many are told of events.
+    """
+    path = os.fspath(dag)
+    looks = _STARTING_LOOKS
+    while looks and not _is_served(path):
+        state = _state_of_queued(path)
+        if state is None:
+            break
+        looks = _STARTING_LOOKS if state in (DagState.IDLE, DagState.HELD) else looks - 1
+        time.sleep(_LOOK_S)
+    yield from request_client.subscribe(path, since, before=before)
+
+
+def _is_served(path: str) -> bool:
+    connection = request_socket.connected(path, request_client.TIMEOUT_S)
+    if connection is None:
+        return False
+    connection.close()
+    return True
+
+
+def _state_of_queued(path: str) -> DagState | None:
+    """The state of a DAG whose job is in the queue; None of others."""
+    try:
+        found = find_dag(path)
+    except PydagmanError:
+        return None
+    return found.state if found.ad else None
