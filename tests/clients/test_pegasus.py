@@ -152,6 +152,11 @@ class Workflow:
     def ends(self) -> None:
         self.client.access_point.wait(self.path / "t.dag")
 
+    def said(self) -> str:
+        """What pegasus-dagman and each monitord that it started have written."""
+        files = sorted([*self.path.glob("monitord.log*"), *self.path.glob("t.dag.lib.*")])
+        return "\n".join(f"{file.name}:\n{file.read_text()}" for file in files)
+
     def replay(self) -> None:
         """Make the database anew from the files that the run left."""
         said = self.pegasus("monitord", "-r", "t.dag.dagman.out")
@@ -236,7 +241,7 @@ def test_the_jobstate_log_is_the_same(
     live = [] if story == "recovers" else ["jobstate.log.000"]  # a hold ends monitord any time
     for name in (*live, "jobstate.log"):
         ours, stock = (_jobstate(workflows(flavour, story), name) for flavour in (OURS, STOCK))
-        assert ours == stock, name
+        assert ours == stock, f"{name}\n{workflows(OURS, story).said()}"
 
 
 @PAIRS
