@@ -1,11 +1,13 @@
 #!/bin/sh
-# Run a DAG at three sites, each a personal HTCondor of its own: sh examples/run_sites.sh
+# Run a DAG at three sites, each a personal HTCondor of its own: sh examples/run_sites.sh [DAG]
 #
 # It makes a private Python environment (.venv), starts four personal HTCondors on this machine (an
-# access point and three sites), publishes the sites, runs examples/sites/units.dag, shows where its
-# groups have run, and stops all again.
+# access point and three sites), publishes the sites, runs a DAG of examples/sites (units.dag if
+# none is named; placed.dag moves its data by DATA nodes), shows where its groups have run, and stops
+# all again.
 set -eu
 
+dag=${1:-units.dag}
 root=$(cd "$(dirname "$0")/.." && pwd -P)
 sh "$root/tools/environment.sh"
 export PATH="$root/.venv/bin:$PATH"
@@ -68,6 +70,7 @@ MaxMatches      = 3
 Grid            = "example"
 Schedd          = "$schedd"
 Pool            = "$pool"
+Door            = "file://$home/$site/area"
 SiteEnvironment = "AREA=$home/$site/area"
 EOF
     cat >"$work/sites/$site.probe" <<EOF
@@ -87,8 +90,10 @@ monitor=$!
 sleep 3
 code=0
 at access condor_pydagman sites list
-at access condor_pydagman run units.dag || code=$?
-grep -h 'Group u' units.dag.dagman.out | cut -d' ' -f3-
-cat u*out.out
+at access condor_pydagman run "$dag" || code=$?
+grep -h 'Group u' "$dag.dagman.out" | cut -d' ' -f3-
+for result in u*out.out results/*; do
+    [ ! -e "$result" ] || cat "$result"
+done
 echo "exit code of the DAG: $code"
 exit "$code"

@@ -92,7 +92,7 @@ def _count(dag: Dag, nodes: list[int], submit: str, directory: str, workflow: Wo
 def _count_workers(dag: Dag, nodes: list[int], name: str, text: str) -> JobCount:
     """DATA nodes with a request: each has one job."""
     for node in nodes:
-        error = request_problem(text, name, macros_of(dag, node))
+        error = request_problem(text, name, macros_of(dag, node, text))
         if error is not None:
             hint = f" ({error.hint})" if error.hint else ""
             return JobCount(name, len(nodes), 0, f"line {error.line}: {error.message}{hint}")

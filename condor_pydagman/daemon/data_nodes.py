@@ -10,7 +10,7 @@ import errno
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from condor_pydagman.adapters import files
 from condor_pydagman.adapters.knobs import lookup
@@ -22,7 +22,7 @@ from condor_pydagman.errors import ConfigError, DagFileError, FileError, PoolErr
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.knob_settings import OF_HTCONDOR, settings_of
 from condor_pydagman.placement.request_ads import is_submit_file
-from condor_pydagman.placement.request_macros import Macros
+from condor_pydagman.placement.request_macros import Macros, variables_named
 from condor_pydagman.placement.request_text import RequestFile, read_requests
 from condor_pydagman.placement.settings import Settings
 from condor_pydagman.placement.work_order import WorkOrder, file_stem, passed_on
@@ -66,7 +66,8 @@ class DataNodes:
         if dag.submits[node] in dag.descriptions:
             place = place._replace(name=f"{dag.place(node) or 'inline'} (inline request)")
         macros = self._macros(action)
-        request = self._checked(text, place, macros)
+        environment = {**os.environ, **self._of_site(action)}
+        request = self._checked(text, place, Macros(macros, environment))
         stem = os.path.join(self._made_directory(), file_stem(dag.names[node]))
         self._write_order(action, text, place, macros, stem)
         job = placement_job.job_text(
@@ -79,11 +80,26 @@ class DataNodes:
         )
         return job_description.split(job)
 
-    def _checked(self, text: str, place: Place, macros: Mapping[str, str]) -> RequestFile:
+    def forget(self, nodes: Iterable[int]) -> None:
+        """What these nodes have noted as done counts no more."""
+        for node in nodes:
+            path = os.path.join(self._directory, file_stem(self._run.dag.names[node]) + JOURNAL)
+            try:
+                os.unlink(path)
+            except FileNotFoundError:
+                pass
+            except OSError as error:
+                self._run.out.say(f"Warning: {path} can't be removed: {error.strerror}", 0)
+
+    def _of_site(self, action: SubmitNode) -> Mapping[str, str]:
+        """The variables that the node's site gives."""
+        return {} if self._run.sites is None else self._run.sites.environment(action)
+
+    def _checked(self, text: str, place: Place, macros: Macros) -> RequestFile:
         if len(text) > MAX_CHECKED:
             return RequestFile(())
         try:
-            return read_requests(text, place.name, Macros(macros, os.environ), place.directory)
+            return read_requests(text, place.name, macros, place.directory)
         except DagFileError as error:
             for line in error.detail().split("\n"):
                 self._run.out.say(line, 0)
@@ -92,8 +108,9 @@ class DataNodes:
             raise PoolError(f"{where}{error.message}{hint}", transient=False) from None
 
     def _macros(self, action: SubmitNode) -> dict[str, str]:
-        """Macros of a request: the node's VARS, and those that DAGMan sets for every job."""
-        dag, node = self._run.dag, action.node
+        """Macros of a request: the node's VARS, those that DAGMan sets for every job, and those
+        of the node's site."""
+        dag, node, sites = self._run.dag, action.node, self._run.sites
         own = {
             "JOB": dag.names[node],
             "RETRY": str(action.retry),
@@ -104,12 +121,14 @@ class DataNodes:
             "SUBMIT_FILE": dag.submits[node],
         }
         variables = variables_in_force(dag.variables.get(node, ()), action.variables)
-        return {**own, **{one.key: one.value for one in variables}}
+        of_site = {} if sites is None else sites.macros(action)
+        return {**own, **{one.key: one.value for one in variables}, **of_site}
 
     def _write_order(
         self, action: SubmitNode, text: str, place: Place, macros: Mapping[str, str], stem: str
     ) -> None:
         run = self._run
+        named = variables_named([text, *macros.values()])
         order = WorkOrder(
             token=f"{time.time_ns():x}.{os.getpid():x}",
             node=run.dag.names[action.node],
@@ -119,7 +138,7 @@ class DataNodes:
             macros=macros,
             directory=place.directory,
             nodes_log=run.workflow.nodes_log,
-            environment=passed_on(os.environ),
+            environment={**passed_on(os.environ, named), **self._of_site(action)},
             settings=self._read_settings(),
         )
         files.replace(stem + SUFFIX, [order.to_text()])
@@ -135,19 +154,29 @@ class DataNodes:
 
     def _made_directory(self) -> str:
         """The directory for the orders.  At its start, a run that continues no other removes what
-        workers of earlier runs have noted as done."""
+        workers of earlier runs have noted as done; one from a rescue file removes that of groups
+        which it does not bind to the site where they were."""
         if not self._ready:
             files.make_directory(self._directory, 0o700)
             try:
                 _make_private(self._directory)
-                if not (self._run.recovering or self._run.rescue_number):
-                    _remove_journals(self._directory)
+                self._forget_earlier_runs()
             except OSError as error:
                 raise FileError(
                     f"can't use the directory {self._directory}: {error.strerror or error}"
                 ) from None
             self._ready = True
         return self._directory
+
+    def _forget_earlier_runs(self) -> None:
+        run = self._run
+        if run.recovering:
+            return
+        if not run.rescue_number:
+            _remove_journals(self._directory)
+        for group in run.dag.site_groups:
+            if not group.matched:
+                self.forget(group.nodes)
 
 
 def worker_command() -> WorkerCommand:

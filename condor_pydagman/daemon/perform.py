@@ -49,6 +49,7 @@ from condor_pydagman.vocabulary import EXIT_RESTART, JOB_ENDS, NodeStatus
 CallAtEnd = Callable[[Callable[[], None]], None]
 
 _T = TypeVar("_T")
+_OF_CACHE = (do.LookUpCached, do.KeepCached)
 MANY = 20  # actions, most of which are events then (a command for many nodes)
 
 
@@ -108,11 +109,11 @@ class Performer:
             do.QueryQueue: self._query,
             do.QueryProvisioner: self._ask_provisioner,
             do.MatchSites: lambda a: _there(run.sites).match(a, tell),
+            do.ForgetPlacements: lambda a: self._submitter.forget_placements(a.nodes),
             do.TakePlaces: lambda a: run.limits_desk().take(a, tell),
             do.EvaluateConditions: lambda a: run.condition_desk().take(a, tell),
             do.ReadResult: lambda a: run.condition_desk().take(a, tell),
-            do.LookUpCached: lambda a: run.cache_desk().take(a, tell),
-            do.KeepCached: lambda a: run.cache_desk().take(a, tell),
+            **dict.fromkeys(_OF_CACHE, lambda a: run.cache_desk().take(a, tell)),
             do.ReadPiece: lambda a: run.growth_desk().read(a, tell),
             do.RunFeeder: lambda a: run.growth_desk().feed(a, tell),
             do.Grown: grown,

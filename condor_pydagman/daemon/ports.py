@@ -151,8 +151,12 @@ class Sites(Protocol):
     def template(self, template: Template, action: SubmitNode) -> Template:
         """A node's submit description, with what its site gives."""
 
+    def macros(self, action: SubmitNode) -> Mapping[str, str]:
+        """Macros that the site gives to the request of a DATA node."""
+
     def environment(self, action: SubmitNode | RunScript) -> Mapping[str, str]:
-        """Variables that the site gives to a node's scripts, and to $ENV() in its description."""
+        """Variables that the site gives to a node's scripts, to $ENV() in its description or
+        request, and to the worker of a DATA node."""
 
     def give_up(self) -> None:
         """The DAG has ended: no site is kept for it any more."""

@@ -24,7 +24,7 @@ from condor_pydagman.matchmaking.matcher import Matcher, Round
 from condor_pydagman.matchmaking.queued_dagmans import in_queue, queue_name
 from condor_pydagman.matchmaking.site_ads import KnownAd, query
 from condor_pydagman.records.job_description import Template
-from condor_pydagman.records.site_description import with_site
+from condor_pydagman.records.site_description import macros, with_site
 
 if TYPE_CHECKING:
     from condor_pydagman.adapters.schedd_process import ScheddProcess
@@ -63,9 +63,16 @@ class SiteDesk:
         """A submit description for a node, with what its site gives."""
         if not action.site:
             return template
-        ad = self._ad(action.site_ad)
-        values = {"Name": action.site, **ad.values}
-        return with_site(template, action.site, values, ad.environment)
+        return with_site(
+            template, action.site, self._values(action), self._ad(action.site_ad).environment
+        )
+
+    def macros(self, action: do.SubmitNode) -> Mapping[str, str]:
+        """Macros that a DATA node's site gives to its request."""
+        return macros(self._values(action)) if action.site else {}
+
+    def _values(self, action: do.SubmitNode) -> Mapping[str, Any]:
+        return {"Name": action.site, **self._ad(action.site_ad).values}
 
     def environment(self, action: do.SubmitNode | do.RunScript) -> Mapping[str, str]:
         """Variables that the node's scripts get, and $ENV() in its submit description."""

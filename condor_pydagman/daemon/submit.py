@@ -324,11 +324,18 @@ class Submitter:
 
     def _data_template(self, action: do.SubmitNode) -> job_description.Template | None:
         """The description of a DATA node's job; None if the node names an ordinary submit file."""
+        return self._placing().template(action, self._own_text(action.node))
+
+    def forget_placements(self, nodes: Sequence[int]) -> None:
+        """What these DATA nodes have noted as done counts no more."""
+        self._placing().forget(nodes)
+
+    def _placing(self) -> DataNodes:
         if self._data_nodes is None:
             from condor_pydagman.daemon.data_nodes import DataNodes  # late: few DAGs have any
 
             self._data_nodes = DataNodes(self.run)
-        return self._data_nodes.template(action, self._own_text(action.node))
+        return self._data_nodes
 
     def _user_description(self, node: int) -> str:
         """The node's submit description without what DAGMan adds."""

@@ -172,6 +172,12 @@ class MatchSites(NamedTuple):
     watched: tuple[tuple[int, str], ...] = ()
 
 
+class ForgetPlacements(NamedTuple):
+    """What these DATA nodes have noted as done counts no more: their group leaves its site."""
+
+    nodes: tuple[int, ...]
+
+
 class TakePlaces(NamedTuple):
     """Ask for places of limits that DAGs share, and give up those that are not kept.  Answered by
     PlacesGiven or PlacesUnknown.
@@ -384,6 +390,7 @@ Action = Union[
     QueryQueue,
     QueryProvisioner,
     MatchSites,
+    ForgetPlacements,
     TakePlaces,
     EvaluateConditions,
     ReadResult,

@@ -19,7 +19,7 @@ from condor_pydagman.engine.node_states import ENDED, NOT_BEGUN, Cause, State
 from condor_pydagman.engine.site_states import GroupCause, GroupState
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.graph.model import USER_DONE
-from condor_pydagman.vocabulary import JournalRecord
+from condor_pydagman.vocabulary import JournalRecord, NodeKind
 
 _ENDS = frozenset((GroupState.LEAVING, GroupState.CLEANING))
 _HAS_SITE = frozenset(
@@ -127,8 +127,17 @@ def enforce(run: RunState) -> None:
         if cleaning and group not in sites.cleaned:
             continue
         if not _is_busy(run, group):
+            _forget_placements(run, group)
             record = JournalRecord.SITE_CLEANED if cleaning else JournalRecord.SITE_LEFT
             site_matching.write(run, group, record, sites.rounds[group], sites.sites[group])
+
+
+def _forget_placements(run: RunState, group: int) -> None:
+    """Before the record, so that a crash between the two forgets them once more."""
+    nodes = run.sites.groups[group].nodes
+    placing = tuple(node for node in nodes if run.dag.kinds[node] == NodeKind.DATA)
+    if placing:
+        run.emit(do.ForgetPlacements(placing))
 
 
 def _is_busy(run: RunState, group: int) -> bool:

@@ -7,7 +7,7 @@ have been read, so nothing in a macro can end a value.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from condor_pydagman.dagfile.hints import nearest
 
@@ -71,3 +71,9 @@ class Macros:
         if meant:
             return f"did you mean $({meant})?"
         return f"set it with VARS, or give a default: $({name}:default)"
+
+
+def variables_named(texts: Iterable[str]) -> set[str]:
+    """The variables that occur in them as `$ENV(NAME)`."""
+    found = (one for text in texts for one in _MACRO.finditer(text))
+    return {one[2] for one in found if one[1]}

@@ -8,7 +8,7 @@ The job's ad and its command line have nothing but the name of this file.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -105,12 +105,13 @@ def file_stem(node: str) -> str:
     return f"{name[:MAX_NAME].lstrip('.')}~{digest}"
 
 
-def passed_on(environment: Mapping[str, str]) -> dict[str, str]:
-    """The variables of DAGMan's environment that a worker gets."""
+def passed_on(environment: Mapping[str, str], named: Container[str] = ()) -> dict[str, str]:
+    """The variables of DAGMan's environment that a worker gets: those that it may need for
+    credentials and servers, and those that its request has `named`."""
     return {
         name: value
         for name, value in environment.items()
-        if name in PASSED_ON or name.startswith(PASSED_ON_BEGINNINGS)
+        if name in PASSED_ON or name in named or name.startswith(PASSED_ON_BEGINNINGS)
     }
 
 

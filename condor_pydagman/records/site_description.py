@@ -2,7 +2,8 @@
 
 Before the user's lines, a macro `MATCH_<attribute>` for each attribute of the site's ad; after them
 the same as attributes of the job, as the negotiator gives them (manual: "Job ClassAd Attributes"),
-the site's name, and the variables of its SiteEnvironment beside those of the description.
+the site's name, and the variables of its SiteEnvironment beside those of the description.  The
+request of a DATA node has the same macros.
 """
 
 from __future__ import annotations
@@ -28,19 +29,27 @@ def with_site(
         values: plain attributes of the site's ad: text, numbers, truth values.
         environment: variables that its jobs get.
     """
-    known = {name: value for name, value in values.items() if _NAME.fullmatch(name)}
-    macros = "".join(f"MATCH_{name} = {_macro(value)}\n" for name, value in known.items())
+    lines = "".join(f"{name} = {value}\n" for name, value in macros(values).items())
     attributes = "".join(
-        f"My.MATCH_{name} = {_attribute(name, value)}\n" for name, value in known.items()
+        f"My.MATCH_{name} = {_attribute(name, value)}\n" for name, value in _known(values)
     )
     attributes += f"My.{SITE_ATTRIBUTE} = {attribute(site)}\n"
     parts = []
     so_far = ""
     for body, queue in template.parts:
         so_far += body
-        parts.append((macros + body + attributes + _environment(so_far, environment), queue))
-        macros = ""
+        parts.append((lines + body + attributes + _environment(so_far, environment), queue))
+        lines = ""
     return Template(tuple(parts))
+
+
+def macros(values: Mapping[str, Any]) -> dict[str, str]:
+    """The macros of a site's plain attributes; no macro in a value is expanded."""
+    return {f"MATCH_{name}": _macro(value) for name, value in _known(values)}
+
+
+def _known(values: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    return [(name, value) for name, value in values.items() if _NAME.fullmatch(name)]
 
 
 def _macro(value: Any) -> str:

@@ -38,7 +38,7 @@ ACTIONS = (
 # Asked for only where people steer nodes: the simulator kills DAGMan there (tests/sim/steerers.py).
 OF_STEERING = ("HoldJobs", "SetJobPriorities", "PublishPriority", "Steered", "Grown")
 # Asked for only where groups of nodes are matched to sites.
-OF_SITES = ("MatchSites",)
+OF_SITES = ("MatchSites", "ForgetPlacements")
 # Records of a group's way from site to site, in their order; DAGMan can be killed at each.
 SITE_RECORDS = ("SITE_MATCHED", "SITE_TAKEN_BACK", "SITE_LEFT", "SITE_CLEANED", "NO_SITE")
 CLAIMING, CLAIMED = "claims: about to be written", "claims: written"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os.path
+import re
 from collections.abc import Iterator, Mapping
 
 from condor_pydagman.errors import DagFileError
@@ -19,6 +20,7 @@ _OWN = {
     **dict.fromkeys(("DAG_PARENT_NAMES", "SUBMIT_FILE", "JOB"), "name"),
     "DAGManJobId": "1",
 }
+_OF_MATCH = re.compile(r"\$\(\s*(MATCH_\w+)", re.IGNORECASE)
 
 
 class _AnyVariable(Mapping[str, str]):
@@ -45,7 +47,7 @@ def check_requests(dag: Dag, world: World, findings: Findings) -> None:
         text = _text(dag, node, world)
         if text is None or is_submit_file(text):
             continue
-        first = request_problem(text, _name(dag, node), macros_of(dag, node))
+        first = request_problem(text, _name(dag, node), macros_of(dag, node, text))
         for error in () if first is None else (first, *first.others):
             if (error.file, error.line, error.message) not in seen:
                 seen.add((error.file, error.line, error.message))
@@ -81,9 +83,13 @@ def _name(dag: Dag, node: int) -> str:
     return os.path.join(dag.directories.get(node, ""), submit)
 
 
-def macros_of(dag: Dag, node: int) -> dict[str, str]:
-    """The macros that VARS sets for a node's request."""
-    return {one.key: one.value for one in dag.variables.get(node, ())}
+def macros_of(dag: Dag, node: int, text: str) -> dict[str, str]:
+    """The macros that VARS sets for a node's request, and those that a match to a site will."""
+    known = {one.key: one.value for one in dag.variables.get(node, ())}
+    if node in dag.group_of:
+        matched = (name for one in (text, *known.values()) for name in _OF_MATCH.findall(one))
+        known.update(dict.fromkeys(matched, "1"))
+    return known
 
 
 def _add(dag: Dag, node: int, error: DagFileError, findings: Findings) -> None:

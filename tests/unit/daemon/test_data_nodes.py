@@ -16,7 +16,11 @@ from condor_pydagman.daemon.data_nodes import DataNodes
 from condor_pydagman.engine.actions import SubmitNode
 from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.graph.build import BuildOptions, build
+from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.names import DagPaths
+from condor_pydagman.placement.request_macros import Macros
+from condor_pydagman.placement.request_text import read_requests
+from condor_pydagman.placement.requests import Transfer
 from condor_pydagman.placement.work_order import WorkOrder, parse_work_order
 from condor_pydagman.records.job_description import Workflow
 from condor_pydagman.vocabulary import DagStatus
@@ -37,6 +41,7 @@ def data_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         config=Config(),
         recovering=False,
         rescue_number=0,
+        sites=None,
         said=said,
         out=SimpleNamespace(say=lambda text, level=3: said.append(text)),
     )
@@ -123,3 +128,75 @@ def test_the_command_of_the_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("sys.executable", "/nowhere/python")
     command = data_nodes.worker_command()
     assert (command.program, command.arguments[0]) == ("/nowhere/python", "-c")
+
+
+class Site:
+    """What the site of every node gives."""
+
+    def macros(self, _action: SubmitNode) -> dict[str, str]:
+        return {"MATCH_Door": "https://n.example.org"}
+
+    def environment(self, _action: SubmitNode) -> dict[str, str]:
+        return {"MATCH_Door": "https://n.example.org", "AREA": "/scratch/n", "HOME": "/home/n"}
+
+
+OF_SITE = "dap_type = transfer\nsrc_url = $(MATCH_Door)/a\ndest_url = $ENV(AREA)/$(JOB)\n"
+
+
+def test_the_site_of_its_group(data_run: Any, tmp_path: Path) -> None:
+    """Macros and variables count when the request is checked, and are in the worker's order."""
+    with pytest.raises(PoolError, match=r"\$\(MATCH_Door\) is not defined"):
+        DataNodes(data_run).template(action(), OF_SITE)
+    data_run.sites = Site()
+    template = DataNodes(data_run).template(action(), OF_SITE)
+    assert template is not None
+    made = order(tmp_path)
+    assert made.macros["MATCH_Door"] == "https://n.example.org"
+    assert {"AREA": "/scratch/n", "HOME": "/home/n"}.items() <= made.environment.items()
+    again = read_requests(made.text, "", Macros(made.macros, made.environment), "/")
+    (one,) = again.placements
+    assert isinstance(one, Transfer)
+    assert (one.source.host, one.destination.path) == ("n.example.org", "/scratch/n/in")
+
+
+def test_variables_that_a_request_names_reach_its_worker(
+    data_run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("THEIR_AREA", "/area")
+    monkeypatch.setenv("THEIR_NAME", "name")
+    monkeypatch.setenv("THEIR_OTHER", "secret")
+    data_run.dag = build(
+        ["t.dag"], lambda _path: DAG.replace("a b", "$ENV(THEIR_NAME)"), BuildOptions()
+    )
+    request = REQUEST.replace("$(JOB)", "$ENV(THEIR_AREA)/b")
+    assert DataNodes(data_run).template(action(), request) is not None
+    variables = order(tmp_path).environment
+    assert (variables["THEIR_AREA"], variables["THEIR_NAME"]) == ("/area", "name")
+    assert "THEIR_OTHER" not in variables
+
+
+GROUPED = (
+    "DATA in in.dap\nDATA out in.dap\nDATA odd in.dap\n"
+    "SITE_GROUP kept NODES in\nSITE_GROUP free NODES out\n"
+)
+
+
+def test_notes_of_a_group_that_has_left_its_site(data_run: Any, tmp_path: Path) -> None:
+    """What they say is at another site."""
+    data_run.dag = build(["t.dag"], lambda _path: GROUPED, BuildOptions())
+    apply_progress(data_run.dag, "SITE_MATCHED kept north 1\n", "t.dag.rescue001")
+    data_run.rescue_number = 1
+    directory = tmp_path / "t.dag.placements"
+    directory.mkdir()
+    journals = [directory / f"{name}.journal" for name in ("in", "out", "odd")]
+    for journal in journals:
+        journal.write_text("")
+    nodes = DataNodes(data_run)
+    nodes.template(action(), REQUEST.replace("$(file)", "f"))
+    assert [journal.exists() for journal in journals] == [True, False, True]
+    nodes.forget([0, 1])
+    assert [journal.exists() for journal in journals] == [False, False, True]
+    assert not data_run.said
+    journals[1].mkdir()
+    nodes.forget([1])
+    assert str(journals[1]) in data_run.said[0]

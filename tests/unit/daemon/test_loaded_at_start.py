@@ -24,7 +24,7 @@ LATE = {
         *("_obstacle", "_site_desk", "_limits_desk", "_condition_desk", "_cache_desk"),
         "_growth_outlook",
     },
-    "daemon/submit.py": {"_data_template"},
+    "daemon/submit.py": {"_placing"},
     # What the first client of the local socket takes.
     "daemon/clients.py": {"read_requests"},
     # What a DAG takes to which something is added.

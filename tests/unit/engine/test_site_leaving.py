@@ -10,6 +10,7 @@ from condor_pydagman.engine.actions import AppendJournalRecord
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.selection import one_of_each_group
 from condor_pydagman.engine.site_records import FORCE_AGAIN_S
+from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import USER_DONE
 from condor_pydagman.vocabulary import EventKind, JournalRecord, NodeCommand, ScriptKind
 from tests import make
@@ -685,3 +686,40 @@ def test_a_group_whose_site_is_gone_waits_no_longer_than_its_policy_says() -> No
     harness.back()
     assert harness.groups() == "g=SITELESS"
     assert "there was none for 100 s (WAIT 100)" in harness.engine.run.nodes.errors[0]
+
+
+def test_notes_of_its_placements_are_forgotten_first() -> None:
+    """Before the log has it that the group has left, or has cleaned up: a crash between the two
+    forgets them once more."""
+    text = "DATA A a.dap\nJOB B b\nDATA C c.dap\nPARENT A CHILD B\nPARENT B CHILD C\n"
+    harness = matched(
+        build(
+            ["t.dag"],
+            lambda _path: f"{text}SITE_GROUP g NODES A B C\n{CLEAN}\n",
+            BuildOptions(),
+        ),
+        "s:1 t:1",
+    )
+    harness.answer()
+    harness.take("A", 1)
+    harness.tell(make.terminated(1, value=1))
+    harness.back()
+    assert harness.groups() == "g=CLEANING@s"
+    assert _forgets_before(harness.all, JournalRecord.SITE_LEFT) == (0, 2)
+    assert not any(isinstance(one, do.ForgetPlacements) for one in harness.restart().all)
+    harness.take("C", 2)
+    harness.tell(make.terminated(2))
+    harness.back()
+    assert _forgets_before(harness.all, JournalRecord.SITE_CLEANED) == (0, 2)
+
+
+def _forgets_before(actions: list[do.Action], record: JournalRecord) -> tuple[int, ...]:
+    """The nodes whose notes are forgotten right before a record is written."""
+    (place,) = [
+        number
+        for number, one in enumerate(actions)
+        if isinstance(one, AppendJournalRecord) and one.record is record
+    ]
+    before = actions[place - 1]
+    assert isinstance(before, do.ForgetPlacements)
+    return before.nodes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.placement.request_macros import Macros, UndefinedMacro
+from condor_pydagman.placement.request_macros import Macros, UndefinedMacro, variables_named
 
 MACROS = Macros({"A": "1", "b": "$(a)/$(A)", "C": "$(d)", "d": "$(C)"}, {"HOME": "/h"})
 
@@ -39,3 +39,8 @@ def test_macros_without_end() -> None:
         MACROS.expand("$(c)")
     with pytest.raises(ValueError, match="more than"):
         Macros({"x": "$(x)$(x)" * 1000}).expand("$(x)")
+
+
+def test_variables_that_are_named() -> None:
+    texts = ["$ENV(A)/$(B) $env( C :d)", "$ENV(DOLLAR) $ENV(", "$ENV(E)"]
+    assert variables_named(texts) == {"A", "C", "E"}

@@ -37,3 +37,12 @@ def test_inline_requests() -> None:
     dag = "DATA in {\n dap_type = release\n dest_hots = h\n}\nDATA done nope.dap DONE\n"
     ((code, file, line, _, hint),) = findings(dag)
     assert (code, file, line, hint) == ("DAG309", "t.dag", 1, "did you mean dest_host?")
+
+
+def test_what_a_match_to_a_site_sets() -> None:
+    """The macros of a group's site, in the request and in VARS; nowhere else."""
+    request = GOOD.replace("http://h/", "$( match_Door )/").replace("$(file)", "$(file)$(JOB)")
+    dag = 'DATA in in.dap\nVARS in file="$(MATCH_Name)"\n'
+    assert findings(f"{dag}SITE_GROUP g NODES in\n", in_dap=request) == []
+    ((code, _, line, _, _),) = findings(dag, in_dap=request)
+    assert (code, line) == ("DAG309", 2)
