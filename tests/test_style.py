@@ -70,7 +70,8 @@ ENGINE_ORDER = (
     *("dag_states", "node_states", "node_settings", "inputs", "actions", "throttles", "report"),
     # data structures that know no engine
     *("node_turns", "enough_counts", "jobs", "nodes", "queues", "limited_queues", "selection"),
-    *("decisions", "script_words", "steering_rules", "site_states", "brake_counts"),  # pure rules
+    *("decisions", "script_words", "steering_rules", "site_states", "site_rests"),
+    "brake_counts",  # pure rules
     *("run_records", "steering_records", "limit_records", "site_records", "condition_records"),
     "cache_records",
     *("brake_records", "enough_records", "growth_records", "feeder_records", "state", "views"),

@@ -11,7 +11,8 @@ class SiteKnobs:
     sites_interval: int = integer(
         "PYDAGMAN_SITES_INTERVAL",
         60,
-        "How often the collector is asked for sites at most, for all groups of a DAG together.",
+        "How often the collector is asked for sites at most, for all groups of a DAG together; and"
+        " how long a site rests at first that a group has left by its SITE_POLICY.",
         1,
         unit="seconds",
         label="",

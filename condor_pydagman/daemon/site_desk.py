@@ -44,7 +44,7 @@ class SiteDesk:
 
     def match(self, action: do.MatchSites, tell: Callable[[inputs.Input], None]) -> None:
         """Have a round made; `tell` is given its result later."""
-        request = FindSites(action.claims, action.wanted, action.watched)
+        request = FindSites(action.claims, action.wanted, action.watched, action.few)
         self._run.schedd.ask(request, lambda result: tell(self._told(result)))  # type: ignore[arg-type]
 
     def _told(self, result: Round | str) -> inputs.Input:

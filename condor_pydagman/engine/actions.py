@@ -165,11 +165,13 @@ class MatchSites(NamedTuple):
         claims: all groups that have a site, and which; all other claims of this DAG are given up.
         wanted: groups that need one.
         watched: groups whose policy has a REMATCH_IF, and their sites.
+        few: sites that may get only so many groups more now.
     """
 
     claims: tuple[tuple[int, str], ...]
     wanted: tuple[Wanted, ...]
     watched: tuple[tuple[int, str], ...] = ()
+    few: tuple[tuple[str, int], ...] = ()
 
 
 class ForgetPlacements(NamedTuple):

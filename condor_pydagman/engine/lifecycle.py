@@ -17,6 +17,7 @@ from condor_pydagman.engine import cached_nodes, decisions, present_run, retry_v
 from condor_pydagman.engine.inputs import QueuedJob
 from condor_pydagman.engine.jobs import CLUSTER_ITSELF, Jobs
 from condor_pydagman.engine.node_states import Cause, State
+from condor_pydagman.engine.site_states import GroupState
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.graph.model import Retry
 from condor_pydagman.vocabulary import UNNEEDED_WORDS, DagStatus, JournalRecord, ScriptKind
@@ -248,12 +249,25 @@ def end_well(run: RunState, node: int) -> list[int]:
         note_run(run, node, 0, failed=False)
     run.nodes.move(node, Cause.SUCCEEDED, run.now)
     run.steering.run_over(node)
+    if run.sites.rests:
+        _note_at_site(run, node)
     if run.cache:
         run.cache.ended(node)
     if run.enough:
         run.enough.ended(node)
     _forget_run(run, node)
     return run.nodes.release_children(node)
+
+
+def _note_at_site(run: RunState, node: int) -> None:
+    """What the node's group has come to may show that its site works again."""
+    sites, group = run.sites, run.sites.group(node)
+    if group is None or sites.group_states[group] != GroupState.MATCHED:
+        return
+    done = sum(run.nodes.states[one] == State.DONE for one in sites.groups[group].nodes)
+    if sites.got_further(group, done):
+        site, name = sites.sites[group], sites.groups[group].name
+        run.say(f"Site {site} works again: group {name} has got further there")
 
 
 def _adds_nodes(run: RunState, node: int) -> bool:

@@ -21,6 +21,8 @@ from condor_pydagman.engine.state import RunState
 from condor_pydagman.graph.model import USER_DONE
 from condor_pydagman.vocabulary import JournalRecord, NodeKind
 
+# Why a group leaves a site that is not to blame.
+LOST_PLACE = "others have got its place while DAGMan's job was not in the queue"
 _ENDS = frozenset((GroupState.LEAVING, GroupState.CLEANING))
 _HAS_SITE = frozenset(
     (*_ENDS, GroupState.WAITING, GroupState.CLAIMED, GroupState.MATCHED, GroupState.OVER)
@@ -39,22 +41,34 @@ def on_taken_back(run: RunState, node: int, event: LogEvent) -> None:
     group = run.sites.group(node)
     if group is not None:
         run.sites.read_back(group, event.record)
-        if event.value == run.sites.rounds[group]:
-            leave(run, group, event.text)
+        is_present = event.value == run.sites.rounds[group]
+        if is_present and leave(run, group, event.text) and event.text != LOST_PLACE:
+            _let_rest(run, group, run.happened(event.time))
 
 
-def leave(run: RunState, group: int, reason: str) -> None:
-    """The group leaves its site from now on."""
+def _let_rest(run: RunState, group: int, when: float) -> None:
+    """The group was unlucky at its site, which others are spared for a while."""
+    sites, states = run.sites, run.nodes.states
+    site = sites.sites[group]
+    done = sum(states[node] == State.DONE for node in sites.groups[group].nodes)
+    delay_s = sites.rests.failed(group, site, when, done, run.config.sites_interval)
+    if delay_s:
+        run.say(f"Site {site} gets no group for {delay_s:.0f} s, and then one at a time")
+
+
+def leave(run: RunState, group: int, reason: str) -> bool:
+    """The group leaves its site from now on; whether it has one that it does not leave already."""
     sites = run.sites
     state = GroupState(sites.group_states[group])
     if state in _ENDS or (not sites.sites[group] and state != GroupState.MATCHED):
-        return
+        return False
     sites.read_back(group, None)
     sites.wait_no_more(group)
     sites.move(group, GroupCause.TAKEN_BACK)
     sites.settle_claim(group)
     name, site = sites.groups[group].name, sites.sites[group]
     run.say(f"Group {name} is taken back from site {site}: {reason}")
+    return True
 
 
 # A person wants it.

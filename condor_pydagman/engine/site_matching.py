@@ -45,8 +45,10 @@ def ask_if_due(run: RunState) -> None:
     if not (due or sites.changed) or sites.pause_until > run.now:
         return
     wanted = [one for kind in range(len(sites.policies)) for one in _wanted(run, kind)]
+    claimed = {sites.sites[group] for group in sites.in_state(GroupState.CLAIMED)}
+    few = sites.rests.few(run.now, claimed)
     sites.begin_request()
-    run.emit(do.MatchSites(tuple(sites.claims.items()), tuple(wanted), _watched(run)))
+    run.emit(do.MatchSites(tuple(sites.claims.items()), tuple(wanted), _watched(run), few))
 
 
 def _wanted(run: RunState, kind: int) -> list[Wanted]:
@@ -109,9 +111,12 @@ def _next_time(run: RunState) -> float | None:
     is about the ads of sites."""
     sites = run.sites
     looked_at = any(map(_looks_at_ad, sites.policies)) and sites.claims
-    if looked_at or any(sites.waiting):
-        return run.now + run.config.sites_interval
-    return None
+    waits = any(sites.waiting)
+    if not (looked_at or waits):
+        return None
+    regular = run.now + run.config.sites_interval
+    rested = sites.rests.next_time(run.now) if waits else None
+    return regular if rested is None else min(regular, rested)
 
 
 def _note_reasons(run: RunState, answer: SitesMatched) -> None:
@@ -178,6 +183,7 @@ def on_match_read(run: RunState, node: int, event: LogEvent) -> None:
     if double and sites.sites[group] == site:
         return
     sites.set_site(group, site, digest, event.value)
+    sites.rests.matched(group, site, run.happened(event.time))
     sites.settle_claim(group)
     name = sites.groups[group].name
     run.say(f"Group {name} is matched to site {site} (round {event.value})")

@@ -62,8 +62,7 @@ def check(run: RunState) -> None:
             continue
         site_leaving.take_back(run, group, f"{expression} is true")
     for group in sites.pop_without_room():
-        reason = "others have got its place while DAGMan's job was not in the queue"
-        site_leaving.take_back(run, group, reason)
+        site_leaving.take_back(run, group, site_leaving.LOST_PLACE)
     if sites.missing:
         _check_missing(run)
     _check_waiting(run)

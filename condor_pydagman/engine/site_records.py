@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine.queues import Timeouts
+from condor_pydagman.engine.site_rests import SiteRests
 from condor_pydagman.engine.site_states import (
     CLAIMING,
     GROUP_MOVES,
@@ -59,6 +60,7 @@ class SiteMatching:
         without_room: groups whose site has been given to others while they were not there.
         siteless: nodes that could start, of groups that get no site any more.
         why_siteless: by such a group, why.
+        rests: of sites from which groups were taken back.
         exhausted: groups that have been matched as often as their policy allows, and wait again.
     """
 
@@ -68,7 +70,7 @@ class SiteMatching:
         *("taken_back", "failures", "clocks", "awaited", "claims", "missing", "reasons"),
         *("cleaned", "clean_up_until", "force_at", "touched", "all_touched", "asked", "ask_at"),
         *("pause_until", "changed"),
-        *("unfit", "without_room", "siteless", "why_siteless", "exhausted"),
+        *("unfit", "without_room", "siteless", "why_siteless", "exhausted", "rests"),
         *("_group_of", "_counts"),
     )
 
@@ -109,6 +111,7 @@ class SiteMatching:
         self.siteless: list[int] = []
         self.why_siteless: dict[int, str] = {}
         self.exhausted: set[int] = set()
+        self.rests = SiteRests()
 
     def __bool__(self) -> bool:
         """Whether there are any groups."""
@@ -281,6 +284,14 @@ class SiteMatching:
     def refuse_claim(self) -> None:
         """A claim was made in vain: the next request gives it up."""
         self.changed = True
+
+    def got_further(self, group: int, done: int) -> bool:
+        """The group has so many nodes done at its site; whether that ends a rest of the site."""
+        all_done = done == len(self.groups[group].nodes)
+        if not self.rests.worked(self.sites[group], done, all_done=all_done):
+            return False
+        self.changed = True
+        return True
 
     def await_record(self, group: int, when: float, action: do.AppendJournalRecord) -> None:
         """A record is on its way to the log and back."""

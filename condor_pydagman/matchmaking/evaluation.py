@@ -49,12 +49,12 @@ def judge(group: Any, site: SiteAd, room: Room | None) -> Verdict:
     """What becomes of a group at a site; `room` is what is left there."""
     if site.problem:
         return Verdict(site.name, Obstacle.BROKEN, detail=site.problem)
-    if room is not None and room.taken >= room.most:
-        return Verdict(site.name, Obstacle.FULL)
     if not is_true(group, "Requirements", site.ad):
         return Verdict(site.name, Obstacle.GROUP_REFUSES)
     if "Requirements" in site.ad and not is_true(site.ad, "Requirements", group):
         return Verdict(site.name, Obstacle.SITE_REFUSES)
+    if room is not None and room.taken >= room.most:
+        return Verdict(site.name, Obstacle.FULL)
     return Verdict(site.name, Obstacle.NONE, _number(value_against(group, "Rank", site.ad)))
 
 

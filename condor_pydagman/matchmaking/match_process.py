@@ -25,6 +25,7 @@ class FindSites(NamedTuple):
     claims: Sequence[tuple[int, str]]
     wanted: Sequence[Wanted]
     watched: Sequence[tuple[int, str]]
+    few: Sequence[tuple[str, int]] = ()
 
 
 Result = Union[Round, str]
@@ -72,12 +73,12 @@ class MatchProcess(ChildQueue):
         return answer["error"] if "error" in answer else _round(answer["round"])
 
     def _serve(self, request: list[Any]) -> dict[str, Any]:
-        claims, wanted, watched_ones = request
+        claims, wanted, watched, few = request
         try:
             if self._matcher is None:
                 self._matcher = self._make()
             groups = [_wanted(*one) for one in wanted]
-            return {"round": self._matcher.round(claims, groups, watched_ones)}
+            return {"round": self._matcher.round(claims, groups, watched, dict(few))}
         except PydagmanError as error:
             return {"error": str(error)}
         except Exception as error:  # whatever it is, it is told

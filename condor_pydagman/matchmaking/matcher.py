@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from condor_pydagman.matchmaking import evaluation
@@ -17,6 +17,8 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.sites.analysis import Obstacle, Verdict, analysis
 from condor_pydagman.sites.choice import Offer, Room, Wanted, choose
 from condor_pydagman.sites.policy import SitePolicy
+
+_FITS = (Obstacle.NONE, Obstacle.FULL)
 
 
 class Match(NamedTuple):
@@ -92,8 +94,9 @@ class Matcher:
         claims: Sequence[tuple[int, str]],
         wanted: Sequence[Wanted],
         watched: Sequence[tuple[int, str]],
+        few: Mapping[str, int] = {},
     ) -> Round:
-        """Keep these claims, find sites for these groups, look at these.
+        """Keep these claims, find sites for these groups, look at these; `few` as in `choose`.
 
         Raises:
             PoolError, FileError: that can't be done; nothing has changed.
@@ -109,15 +112,14 @@ class Matcher:
             rooms = {site.name: Room(site.most, taken[site.name]) for site in sites}
             judged = self._judged(wanted, sites, rooms)
             offers = {
-                kind: [Offer(one.site, one.rank) for one in found if one.obstacle is Obstacle.NONE]
+                kind: [Offer(one.site, one.rank) for one in found if one.obstacle in _FITS]
                 for kind, found in judged.items()
             }
-            chosen = choose(wanted, offers, rooms)
+            chosen = choose(wanted, offers, rooms, few)
             kept = [(self._names[group], site) for group, site in (*claims, *chosen)]
             self._directory.write(self._dag, kept)
             self._written = set(kept)
-        full = Counter(site for _, site in chosen) + taken
-        self._note_full(judged, rooms, full)
+        self._note_obstacles(judged, rooms, taken, few, Counter(site for _, site in chosen))
         told = self._told(chosen, wanted, watched, sites, judged)
         return told._replace(without_room=without_room)
 
@@ -158,23 +160,34 @@ class Matcher:
     def _judged(
         self, wanted: Sequence[Wanted], sites: Sequence[SiteAd], rooms: dict[str, Room]
     ) -> dict[int, list[Verdict]]:
+        """A full site is judged as if it had one place left: whether it will fit then."""
+        for site in sites:
+            if not site.problem:
+                site.ad["CurMatches"] = min(rooms[site.name].taken, max(0, site.most - 1))
+        kinds = {one.kind for one in wanted}
+        found = {kind: evaluation.verdicts(self._groups[kind], sites, rooms) for kind in kinds}
         for site in sites:
             if not site.problem:
                 site.ad["CurMatches"] = rooms[site.name].taken
-        kinds = {one.kind for one in wanted}
-        return {kind: evaluation.verdicts(self._groups[kind], sites, rooms) for kind in kinds}
+        return found
 
-    def _note_full(
-        self, judged: dict[int, list[Verdict]], rooms: dict[str, Room], taken: Counter[str]
+    def _note_obstacles(
+        self,
+        judged: dict[int, list[Verdict]],
+        rooms: dict[str, Room],
+        taken: Counter[str],
+        few: Mapping[str, int],
+        given: Counter[str],
     ) -> None:
-        """Sites whose last place has been given away in this round are full."""
-        for kind, found in judged.items():
-            judged[kind] = [
-                one._replace(obstacle=Obstacle.FULL)
-                if one.obstacle is Obstacle.NONE and taken[one.site] >= rooms[one.site].most
-                else one
-                for one in found
-            ]
+        """Sites whose last place has been given away in this round are full; others rest."""
+        for found in judged.values():
+            for number, one in enumerate(found):
+                if one.obstacle is not Obstacle.NONE:
+                    continue
+                if taken[one.site] + given[one.site] >= rooms[one.site].most:
+                    found[number] = one._replace(obstacle=Obstacle.FULL)
+                elif given[one.site] >= few.get(one.site, given[one.site] + 1):
+                    found[number] = one._replace(obstacle=Obstacle.RESTS)
 
     def _told(
         self,

@@ -19,6 +19,7 @@ class Obstacle(Enum):
 
     NONE = ""
     FULL = "full"
+    RESTS = "resting, since groups were taken back from there"
     GROUP_REFUSES = "not what the group requires"
     SITE_REFUSES = "do not want the group by their own Requirements"
     BROKEN = "have an ad that can't be used"

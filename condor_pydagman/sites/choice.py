@@ -48,29 +48,34 @@ def choose(
     wanted: Iterable[Wanted],
     offers: Mapping[int, Sequence[Offer]],
     rooms: Mapping[str, Room],
+    few: Mapping[str, int] = {},
 ) -> list[tuple[int, str]]:
     """Give sites to groups, first come, first served.
 
     Args:
         wanted: the groups, in their order.
-        offers: by kind of group, the sites that fit.
+        offers: by kind of group, the sites that fit, those that are full included.
         rooms: by site; a site that is not there has no room.
+        few: sites that get only so many groups now, beside those that must have them.
 
     Returns:
         Groups with their sites; groups that get none are left out.
     """
     taken = {site: room.taken for site, room in rooms.items()}
+    left = dict(few)
     sellers: dict[int, _Seller] = {}
     found = []
     for one in wanted:
         seller = sellers.get(one.kind)
         if seller is None:
             offered = offers.get(one.kind, ())
-            seller = sellers[one.kind] = _Seller(offered, rooms, taken)
+            seller = sellers[one.kind] = _Seller(offered, rooms, taken, left)
         picky = one.only or one.last or one.never
         site = seller.best_for(one) if picky else seller.best()
         if site:
             taken[site] += 1
+            if site in left:
+                left[site] -= 1
             found.append((one.group, site))
     return found
 
@@ -79,10 +84,14 @@ class _Seller:
     """The offers to one kind of group, the best one at hand."""
 
     def __init__(
-        self, offers: Sequence[Offer], rooms: Mapping[str, Room], taken: dict[str, int]
+        self,
+        offers: Sequence[Offer],
+        rooms: Mapping[str, Room],
+        taken: dict[str, int],
+        left: dict[str, int],
     ) -> None:
         self._offers = [one for one in offers if one.site in rooms]
-        self._rooms, self._taken = rooms, taken
+        self._rooms, self._taken, self._left = rooms, taken, left
         self._heap = [self._key(one) for one in self._offers if self._has_room(one.site)]
         heapq.heapify(self._heap)
 
@@ -100,15 +109,22 @@ class _Seller:
         return ""
 
     def best_for(self, one: Wanted) -> str:
-        """As `best`, for a group that does not take every site."""
+        """As `best`, for a group that does not take every site.
+
+        A site that comes last has to wait for others that will have room again.
+        """
+        offers = [offer for offer in self._offers if offer.site not in one.never]
+        if one.only:
+            is_offered = any(offer.site == one.only for offer in offers)
+            return one.only if is_offered and self._has_place(one.only) else ""
         fitting = [
             ((_place(offer.site, one.last), *self._key(offer)), offer.site)
-            for offer in self._offers
+            for offer in offers
             if self._has_room(offer.site)
-            and offer.site not in one.never
-            and one.only in ("", offer.site)
         ]
-        return min(fitting)[1] if fitting else ""
+        site = min(fitting)[1] if fitting else ""
+        others = (offer.site for offer in offers if offer.site not in one.last)
+        return "" if site in one.last and any(self._rooms[o].most for o in others) else site
 
     def _key(self, offer: Offer) -> tuple[float, float, str]:
         return (-offer.rank, self._load(offer.site), offer.site)
@@ -117,6 +133,9 @@ class _Seller:
         return self._taken[site] / self._rooms[site].most
 
     def _has_room(self, site: str) -> bool:
+        return self._left.get(site, 1) > 0 and self._has_place(site)
+
+    def _has_place(self, site: str) -> bool:
         return self._taken[site] < self._rooms[site].most
 
 

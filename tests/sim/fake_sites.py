@@ -140,7 +140,8 @@ class FakeSites:
         taken = Counter(kept.values())
         rooms = {name: Room(self.most[name], self.others[name] + taken[name]) for name in there}
         kinds = {one.kind for one in action.wanted}
-        chosen = choose(action.wanted, {kind: [*map(Offer, there)] for kind in kinds}, rooms)
+        offers = {kind: [*map(Offer, there)] for kind in kinds}
+        chosen = choose(action.wanted, offers, rooms, dict(action.few))
         self.claims = {**kept, **dict(chosen)}
         for name, count in Counter(site for _, site in chosen).items():
             over = self.others[name] + taken[name] + count > self.most[name]

@@ -308,6 +308,9 @@ def test_the_old_site_comes_last_or_not_at_all() -> None:
     (wanted,) = harness.ever(do.MatchSites)[-1].wanted
     assert (wanted.last, wanted.never) == (("s",), ())
     harness.answer()
+    assert harness.groups() == "g=WAITING", "the site rests"
+    harness.wait(60)
+    harness.answer()
     assert harness.groups() == "g=MATCHED@s"
     harness = unit("SITE_POLICY g FAILURES 1\nSITE_POLICY g OLD_SITE NEVER", "s:9")
     harness.run_node("A", 1, value=1)

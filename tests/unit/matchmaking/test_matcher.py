@@ -162,3 +162,34 @@ def test_no_site_is_over_its_limit_whoever_asks_at_once(claims_directory: Path) 
     assert [os.waitpid(pid, 0)[1] for pid in children] == [0] * 8
     claims = ClaimsDirectory(str(claims_directory), "here", 99, set, print).everything()
     assert sum((one.counts() for one in claims), Counter()) == {"north": 5, "south": 4}
+
+
+def test_a_full_site_is_waited_for_if_it_will_fit(claims_directory: Path) -> None:
+    """Also if its own Requirements are those of the recipe of 2003, or the group's are."""
+    own = "=(CurMatches < MaxMatches) && (TARGET.Want =?= True)"
+    policy = SitePolicy("TARGET.CurMatches < TARGET.MaxMatches", attributes=(("Want", "true"),))
+    bench = Bench(claims_directory, 1, policy)
+    bench.sites = [site("north", 1, Requirements=own), site("south", 9)]
+    claims = [(0, "north")]
+    assert bench.round(claims, [Wanted(1, 0, last=("south",))]).matches == []
+    told = bench.round(claims, [Wanted(1, 0, last=("south",))])
+    assert told.reasons == [
+        (
+            0,
+            "of 2 sites, 1 is left out, since the group was taken back from there (south);"
+            " 1 is full (north)",
+        )
+    ]
+    assert bench.sites[0].ad["CurMatches"] == 1
+    bench.sites = [site("north", 1, Requirements="=TARGET.Want =?= 7"), site("south", 9)]
+    bench.now += 60
+    (match,) = bench.round(claims, [Wanted(1, 0, last=("south",))]).matches
+    assert match.site == "south"
+
+
+def test_sites_that_rest(claims_directory: Path) -> None:
+    bench = Bench(claims_directory)
+    told = bench.matcher.round([], [Wanted(n, 0) for n in range(3)], [], {"north": 0, "south": 1})
+    assert [match.site for match in told.matches] == ["south"]
+    why = "of 2 sites, 2 are resting, since groups were taken back from there (north, south)"
+    assert told.reasons == [(0, why)]

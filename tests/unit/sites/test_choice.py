@@ -38,6 +38,25 @@ def test_sites_that_come_last_or_not_at_all() -> None:
     assert choose([Wanted(0, 0, only="d")], offers, ROOM) == []
 
 
+def test_a_site_that_comes_last_waits_for_those_that_are_only_full() -> None:
+    rooms = {"a": Room(2), "b": Room(1, 1), "c": Room(0)}
+    last = Wanted(0, 0, last=("a",))
+    assert choose([last], {0: [A, B]}, rooms) == []
+    assert choose([last], {0: [A, B]}, {**rooms, "b": Room(1)}) == [(0, "b")]
+    assert choose([last], {0: [A]}, rooms) == [(0, "a")], "the other one does not fit"
+    assert choose([last], {0: [A, C]}, rooms) == [(0, "a")], "that one takes nobody"
+    assert choose([Wanted(0, 0, last=("a", "b"))], {0: [A, B]}, rooms) == [(0, "a")]
+    assert choose([last], {0: [A, B]}, {**rooms, "b": Room(1)}, {"b": 0}) == []
+    assert choose([Wanted(0, 0, only="a", last=("a",))], {0: [A, B]}, rooms) == [(0, "a")]
+
+
+def test_sites_that_rest_get_few_groups() -> None:
+    wanted = [Wanted(0, 0), Wanted(1, 0), Wanted(2, 0, only="c"), Wanted(3, 0), Wanted(4, 0)]
+    rooms = {"a": Room(1), "b": Room(9), "c": Room(9)}
+    found = choose(wanted, {0: [A, B, C]}, rooms, {"b": 1, "c": 0})
+    assert found == [(0, "a"), (1, "b"), (2, "c")]
+
+
 def test_offers_are_made_to_groups_of_a_kind() -> None:
     offers = {0: [A], 1: [B, C]}
     found = choose([Wanted(0, 1), Wanted(1, 0), Wanted(2, 2)], offers, ROOM)
