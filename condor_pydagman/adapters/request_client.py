@@ -87,6 +87,15 @@ def groups_of(dag: StrPath) -> list[GroupReport]:
     return [GroupReport(**one) for one in fields["groups"]]
 
 
+def limits_trouble_of(dag: StrPath) -> str:
+    """Why a running DAG can't have places of shared limits; '' if it can.
+
+    Raises:
+        FileError, UsageError: as of `steer`.
+    """
+    return str(steer(dag, "info").fields.get("limits_trouble", ""))
+
+
 def subscribe(dag: StrPath, since: str = "", *, before: bool = True) -> Events:
     """What happens in a running DAG, until it has ended: the fields of each event, as
     `condor_pydagman events` prints them.

@@ -81,7 +81,7 @@ class OwnFileKeeper:
 
     Args:
         run: of the DAG.
-        name: of the file.
+        name: usual name of the file.
     """
 
     def __init__(self, run: DagRun, name: str) -> None:
@@ -89,8 +89,8 @@ class OwnFileKeeper:
         self.name = name
         self._file: OwnFile | None = None
 
-    def keep(self) -> None:
-        """See to it that it is there.
+    def keep(self) -> str:
+        """See to it that it is there; returns its name.
 
         Raises:
             FileError: it can't be had.
@@ -100,7 +100,7 @@ class OwnFileKeeper:
             self._file = None
         if self._file is None:
             self._file = OwnFile(_directory(self._run), self.name)
-        self._file.keep()
+        return self._file.keep()
 
     def remove(self) -> None:
         """Remove it."""
@@ -127,7 +127,7 @@ def open_desk(run: DagRun, schedd: ScheddProcess, admin: Config) -> LimitsDesk:
     schedd.add_helper(
         TakePlaces,
         lambda epoll: LimitProcess(
-            lambda: _rounds(run, queue, own.name, admin),
+            lambda: _rounds(run, queue, admin),
             own.keep,
             epoll,
             run.clock.monotonic,
@@ -142,9 +142,9 @@ def _directory(run: DagRun) -> SharedDirectory:
     return open_directory(run.config.limits_dir, lambda text: run.out.say(text, 0))
 
 
-def _rounds(run: DagRun, queue: str, name: str, admin: Config) -> Rounds:
+def _rounds(run: DagRun, queue: str, admin: Config) -> Rounds:
     directory = open_directory(run.config.limits_dir, lambda text: None)
-    seen = LimitsDirectory(directory, queue, name, queued_dags)
+    seen = LimitsDirectory(directory, queue, "", queued_dags)
     return Rounds(seen, Definitions(admin), os.path.abspath(run.paths.primary))
 
 

@@ -280,6 +280,7 @@ class SteeringDesk:
 
     def _info(self) -> dict[str, Any]:
         run, report = self._run, self._run.engine.report()
+        trouble = run.engine.limits_trouble
         return {
             "program": f"condor_pydagman {__version__}",
             "protocol": VERSION,
@@ -289,6 +290,7 @@ class SteeringDesk:
             "nodes": report.total,
             **_state(report),
             **({} if report.feeder is None else {"feeder": report.feeder._asdict()}),
+            **({"limits_trouble": trouble} if trouble else {}),
         }
 
     def _answer_dry(self, number: int) -> None:

@@ -38,6 +38,7 @@ CAUSES: Mapping[str, str] = {
     "job.no_match": "no machine can run jobs that are idle",
     "subdag.problem": "a sub-DAG that runs has a problem",
     "node.waiting": "the node waits for others",
+    "limit.trouble": "places of limits that DAGs share can't be had",
     "limit.full": "nodes wait for limits that DAGs share",
     "group.no_site": "groups of nodes wait for a site",
     "group.leaving": "groups of nodes leave their sites",

@@ -14,7 +14,15 @@ _MAX_DAGS = 3
 
 
 def limit_findings(facts: Facts) -> Iterator[Finding]:
-    """A finding for each limit that the DAG waits for."""
+    """Why the DAG can have no places, and a finding for each limit that it waits for."""
+    if facts.limits_trouble:
+        yield Finding(
+            "limit.trouble",
+            Weight.WAITING,
+            "No node that keeps to a shared limit can start, and no place is given back:"
+            f" {message(facts.limits_trouble)}.",
+            advice=("condor_pydagman limits",),
+        )
     for row in waits_for(facts.limits, facts.cluster):
         (mine,) = [one for one in row.dags if one.cluster == facts.cluster]
         what, taken = WORDS[row.kind]

@@ -130,6 +130,7 @@ class Facts(NamedTuple):
         errors: what DAGMan has called an error, of the last run.
         groups: of nodes that run at one site, as DAGMan says; () if it was not asked.
         limits: that DAGs share; () if the DAG keeps to none.
+        limits_trouble: why the DAG can't have places of them, as DAGMan says; '' if it can.
         inner: what is known of sub-DAGs, by the names of their nodes.
         unknown: what could not be found out, and why: sentences.
     """
@@ -156,6 +157,7 @@ class Facts(NamedTuple):
     errors: tuple[str, ...] = ()
     groups: tuple[GroupReport, ...] = ()
     limits: tuple[LimitRow, ...] = ()
+    limits_trouble: str = ""
     inner: Mapping[str, Facts] = {}
     unknown: tuple[str, ...] = ()
 

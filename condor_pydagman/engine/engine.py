@@ -138,6 +138,11 @@ class Engine:
         """All nodes in DAG order, one at a time."""
         return views.node_reports(self.run)
 
+    @property
+    def limits_trouble(self) -> str:
+        """Why places of shared limits can't be had; '' if they can, or none is needed."""
+        return self.run.shared.said
+
     def group_reports(self) -> Iterator[GroupReport]:
         """All groups of nodes that run at one site, in their order."""
         return views.group_reports(self.run)

@@ -27,6 +27,7 @@ from condor_pydagman.shared_limits.definitions import Kind, Limit
 from condor_pydagman.shared_limits.rounds import Demand, Outcome, decide
 from condor_pydagman.shared_limits.stakes import Part, Stake, Stakes
 from condor_pydagman.transfer.shared_directory import (
+    OTHER_NAME,
     Crowded,
     SharedDirectory,
     Usual,
@@ -40,10 +41,11 @@ LOCK_TIMEOUT_S = 20.0  # for others to make their rounds
 CHECK_S = 10.0  # seconds for which the jobs of a DAGMan that does not live are taken as known
 FORGET_S = 600.0  # after which one of another queue is taken to be over
 LIVES_S = 1.0  # seconds for which a DAGMan that lived is taken to live
+_LOOKS, _LOOK_PAUSE_S = 20, 0.05  # at the lock; a round takes milliseconds
 MAX_KEPT_OPEN = 400
 MAX_READ = 2000  # files whose contents are remembered
 _PREFIX = "limits."
-_NAME = re.compile(r"limits\.(\d{1,10})\.([0-9a-f]{16})\.(\d{1,10})", re.ASCII)
+_NAME = re.compile(r"limits\.(\d{1,10})\.([0-9a-f]{16})\.(\d{1,10})" + OTHER_NAME, re.ASCII)
 
 
 class Queued(NamedTuple):
@@ -115,12 +117,15 @@ class LimitsDirectory:
         schedd: what tells the queue of the DAGMan job from others.
         name: of the own file; '' if there is none.
         ask: which of these DAGMan jobs are in the queue; PoolError if that is not known.
+
+    Attributes:
+        own_name: name of the own file, as `OwnFile.keep` has it.
     """
 
     def __init__(self, directory: SharedDirectory, schedd: str, name: str, ask: Ask) -> None:
         self.directory = directory
         self._schedd = label(schedd)
-        self._name = name
+        self.own_name = name
         self._ask = ask
         self._looks: dict[str, _Look] = {}
         self._read: dict[str, tuple[bytes, Stakes | None]] = {}
@@ -153,14 +158,27 @@ class LimitsDirectory:
         self, own: Stakes, limits: Mapping[str, Limit], demands: Sequence[Demand]
     ) -> Outcome:
         with self._locked():
-            mine = self._file(self._name)
+            mine = self._file(self.own_name)
             before = mine.stakes._replace(dag=own.dag, address=own.address) if mine else own
             others = [one.stakes for one in self._of_others(limits)]
             outcome = decide(before, others, limits, demands, time.time())
             if mine is None or outcome.stakes != mine.stakes:
-                overwrite(self.directory, self._name, text.text_of(outcome.stakes))
+                overwrite(self.directory, self.own_name, text.text_of(outcome.stakes))
         wake(outcome.woken)
         return outcome
+
+    def is_locked(self) -> bool:
+        """Whether somebody has held the lock for longer than rounds take."""
+        fd = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self.directory.fd)
+        try:
+            for _ in range(_LOOKS):
+                with contextlib.suppress(BlockingIOError):
+                    fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                    return False
+                time.sleep(_LOOK_PAUSE_S)
+        finally:
+            os.close(fd)
+        return True
 
     def everything(self) -> list[Entry]:
         """All that counts, for people.
@@ -179,7 +197,7 @@ class LimitsDirectory:
         user = os.geteuid()
         own = {key for key, limit in limits.items() if limit.own}
         for one in self._entries():
-            if one.name == self._name:
+            if one.name == self.own_name:
                 continue
             if own and one.user != user:
                 parts = {key: part for key, part in one.stakes.parts.items() if key not in own}
@@ -381,10 +399,7 @@ def open_directory(path: str, say: Callable[[str], None]) -> SharedDirectory:
         return open_this(path, say, Usual(DEFAULT, KNOB))
     except OSError as error:
         reason = printable(error.strerror or str(error))
-    raise FileError(
-        f"the directory of shared limits, {path or DEFAULT}: {reason}; {KNOB} may name another",
-        transient=True,
-    )
+    raise FileError(f"the directory of shared limits, {path or DEFAULT}: {reason}", transient=True)
 
 
 def wake(addresses: Sequence[str]) -> None:

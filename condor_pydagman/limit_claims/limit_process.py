@@ -70,7 +70,8 @@ class LimitProcess(ChildQueue):
 
     Args:
         make: makes Rounds, in the child; it may raise PydagmanError.
-        keep: called here before each round; it may raise PydagmanError.
+        keep: called here before each round, gives the name of the own file; it may raise
+            PydagmanError.
         epoll: becomes readable when the child has answered or has ended, or others wake us.
         clock: monotonic seconds.
         warn: is told what is unusual.
@@ -79,7 +80,7 @@ class LimitProcess(ChildQueue):
     def __init__(
         self,
         make: Callable[[], Rounds],
-        keep: Callable[[], None],
+        keep: Callable[[], str],
         epoll: select.epoll,
         clock: Callable[[], float],
         warn: Callable[[str], None],
@@ -94,7 +95,7 @@ class LimitProcess(ChildQueue):
             late=f"no answer within {TIMEOUT_S:.0f} s",
         )
         self._make = make
-        self._keep = keep
+        self._keep, self._own_name = keep, ""
         self._rounds: Rounds | None = None  # in the child
         self._wake: Then | None = None
         self.address = os.urandom(8).hex()
@@ -136,7 +137,7 @@ class LimitProcess(ChildQueue):
 
     def _begin(self) -> None:
         try:
-            self._keep()
+            self._own_name = self._keep()
         except PydagmanError as error:
             self._found(str(error))
             return
@@ -146,16 +147,17 @@ class LimitProcess(ChildQueue):
         return self._serve
 
     def _message(self, request: TakePlaces) -> tuple[Any, float]:
-        return [self.address, list(request.demands)], STAYS_S
+        return [self.address, self._own_name, list(request.demands)], STAYS_S
 
     def _result(self, request: TakePlaces, answer: dict[str, Any]) -> Result:
         return answer["error"] if "error" in answer else _places(answer["places"])
 
     def _serve(self, request: list[Any]) -> dict[str, Any]:
-        address, demands = request
+        address, own_name, demands = request
         try:
             if self._rounds is None:
                 self._rounds = self._make()
+            self._rounds.directory.own_name = own_name
             return {"places": make_round(self._rounds, address, [_demand(*one) for one in demands])}
         except PydagmanError as error:
             return {"error": str(error)}

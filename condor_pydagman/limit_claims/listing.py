@@ -27,7 +27,12 @@ def all_limits(say: Callable[[str], None] = lambda text: None) -> list[LimitRow]
     """
     listing = LimitsListing(say)
     try:
-        return listing.rows()
+        found = listing.rows()
+        if listing.is_locked():
+            say(
+                f"{claims_path()} is locked by another process: no DAG can take or give back places"
+            )
+        return found
     finally:
         listing.close()
 
@@ -52,6 +57,10 @@ class LimitsListing:
         """
         limits = configured.limits(lookup(configured.KNOB) or "")
         return rows(limits, self._owned() if limits else [], time.time())
+
+    def is_locked(self) -> bool:
+        """Whether somebody keeps all DAGMans from the directory."""
+        return self._seen is not None and self._seen.is_locked()
 
     def _owned(self) -> list[Owned]:
         path = claims_path()

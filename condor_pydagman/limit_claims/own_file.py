@@ -25,13 +25,14 @@ _LOCK = "hhqqi4x"  # struct flock
 
 
 def file_name(schedd: str, cluster: int) -> str:
-    """Name of the file of a DAGMan of this user."""
+    """Usual name of the file of a DAGMan of this user."""
     return f"limits.{os.geteuid()}.{label(schedd)}.{cluster}"
 
 
 def has_file(path: str, cluster: int) -> bool:
     """Whether a DAGMan of this user's, in whichever queue, has a file in that directory."""
-    return bool(glob.glob(f"{glob.escape(path)}/limits.{os.geteuid()}.*.{cluster}"))
+    usual = f"{glob.escape(path)}/limits.{os.geteuid()}.{'[0-9a-f]' * 16}.{cluster}"
+    return bool(glob.glob(usual) or glob.glob(f"{usual}.*"))
 
 
 class OwnFile:
@@ -39,24 +40,28 @@ class OwnFile:
 
     Args:
         directory: where it is.
-        name: of the file.
+        usual: name of the file, unless another user has taken it.
+
+    Attributes:
+        name: of the file, as it is.
     """
 
-    def __init__(self, directory: SharedDirectory, name: str) -> None:
+    def __init__(self, directory: SharedDirectory, usual: str) -> None:
         self.directory = directory
-        self.name = name
+        self._usual = self.name = usual
         self._fd = -1
 
-    def keep(self) -> None:
-        """See to it that it is there and locked.  Cheap if it is.
+    def keep(self) -> str:
+        """See to it that it is there and locked; returns its name.  Cheap if it is.
 
         Raises:
             FileError: it can't be had.
         """
         if self._fd >= 0 and self._is_there():
-            return
+            return self.name
         self.close()
         try:
+            self.name = self.directory.name_of_ours(self._usual)
             self._fd = self._opened()
             with contextlib.suppress(OSError):  # only a process of this user can hold it
                 fcntl.fcntl(self._fd, fcntl.F_OFD_SETLK, _lock(fcntl.F_WRLCK))
@@ -65,6 +70,7 @@ class OwnFile:
             raise FileError(
                 f"{self.directory.path}/{self.name}: {error.strerror}", transient=True
             ) from None
+        return self.name
 
     def _is_there(self) -> bool:
         """Whether nobody has removed or replaced it."""

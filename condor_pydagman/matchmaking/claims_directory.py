@@ -22,7 +22,13 @@ from condor_pydagman.errors import FileError
 from condor_pydagman.printable import printable
 from condor_pydagman.sites import claims
 from condor_pydagman.sites.claims import Claims
-from condor_pydagman.transfer.shared_directory import SharedDirectory, Usual, label, open_this
+from condor_pydagman.transfer.shared_directory import (
+    OTHER_NAME,
+    SharedDirectory,
+    Usual,
+    label,
+    open_this,
+)
 
 DEFAULT = "/var/tmp/condor_pydagman-sites"  # noqa: S108 - checked, and never trusted
 KNOB = "PYDAGMAN_SITES_DIR"
@@ -31,7 +37,7 @@ LOCK_TIMEOUT_S = 20.0  # for others to decide
 _LOCK_PAUSE_S = 0.02
 CHECK_S = 60.0  # seconds for which a DAGMan job that was in the queue is taken to be there
 MAX_BYTES_OF_USER = 20_000_000  # of all files of a user; to read more would hold up everybody
-_NAME = re.compile(r"claims\.(\d{1,10})\.([0-9a-f]{16})\.(\d{1,10})")
+_NAME = re.compile(r"claims\.(\d{1,10})\.([0-9a-f]{16})\.(\d{1,10})" + OTHER_NAME)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 # Claims that can't be read because of these must not count as none.
 _FAULTS = frozenset((errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ESTALE))
@@ -62,7 +68,7 @@ class ClaimsDirectory:
     ) -> None:
         self._directory = _opened(path, say)
         self._schedd = label(schedd)
-        self.name = f"claims.{os.geteuid()}.{self._schedd}.{cluster}"
+        self._usual = f"claims.{os.geteuid()}.{self._schedd}.{cluster}"
         self._in_queue = in_queue
         self._checked: dict[str, float] = {}  # files of living DAGMans, and until when they are
 
@@ -93,6 +99,18 @@ class ClaimsDirectory:
         finally:
             fcntl.flock(fd, fcntl.LOCK_UN)
 
+    @property
+    def name(self) -> str:
+        """Of the own file: that of a DAGMan of an older version, too.
+
+        Raises:
+            FileError: the directory can't be read.
+        """
+        try:
+            return self._directory.name_of_ours(self._usual)
+        except OSError as error:
+            raise FileError(f"{self._directory.path}: {error.strerror}") from None
+
     def taken_by_others(self) -> Counter[str]:
         """How many groups of others each site has.
 
@@ -100,7 +118,8 @@ class ClaimsDirectory:
             FileError: the directory can't be read.
         """
         found: Counter[str] = Counter()
-        for read in self._read([name for name in self._names() if name != self.name]):
+        own = self.name
+        for read in self._read([name for name in self._names() if name != own]):
             found.update(read.counts())
         return found
 
@@ -118,7 +137,8 @@ class ClaimsDirectory:
         Raises:
             FileError: it can't be written; the old one is as it was.
         """
-        fd, new = self._directory.fd, f"{self.name}.new"
+        fd, name = self._directory.fd, self.name
+        new = self._directory.name_of_ours(f"{self._usual}.new")
         text = claims.text_of(dag, kept).encode("utf-8", "surrogateescape")
         if len(text) > claims.MAX_BYTES:  # others would read none of it
             raise FileError(f"the DAG's claims of sites need more than {claims.MAX_BYTES:,} bytes")
@@ -129,10 +149,10 @@ class ClaimsDirectory:
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())
-            os.rename(new, self.name, src_dir_fd=fd, dst_dir_fd=fd)
+            os.rename(new, name, src_dir_fd=fd, dst_dir_fd=fd)
         except OSError as error:
             self._directory.remove(new)
-            raise FileError(f"{self._directory.path}/{self.name}: {error.strerror}") from None
+            raise FileError(f"{self._directory.path}/{name}: {error.strerror}") from None
 
     def remove(self) -> None:
         """Give up all claims."""
@@ -240,6 +260,4 @@ def _opened(path: str, say: Callable[[str], None]) -> SharedDirectory:
         return open_this(path, say, Usual(DEFAULT, KNOB))
     except OSError as error:
         reason = printable(error.strerror or str(error))
-    raise FileError(
-        f"the directory of claims of sites, {path or DEFAULT}: {reason}; {KNOB} may name another"
-    )
+    raise FileError(f"the directory of claims of sites, {path or DEFAULT}: {reason}")

@@ -15,7 +15,7 @@ from condor_pydagman.adapters.files import (
     working_directory,
 )
 from condor_pydagman.adapters.local_time import logged_minute
-from condor_pydagman.adapters.request_client import groups_of
+from condor_pydagman.adapters.request_client import groups_of, limits_trouble_of
 from condor_pydagman.dagman_job.manager_commands import read_dag_files
 from condor_pydagman.dagman_job.options import SubmitOptions
 from condor_pydagman.diagnosis.failed_nodes import MAX_EXAMPLES, Failure, failures_by_kind
@@ -85,7 +85,7 @@ def collect_facts(found: FoundDag, *, node: str = "", depth: int = 0) -> Facts:
         rescue=_rescue(found, run),
         submit_command="" if depth or (found.ended and not run.starts) else _submit_command(found),
     )
-    facts = _with_limits(_with_groups(_with_queue(facts, found), found))
+    facts = _with_limits(_with_groups(_with_queue(facts, found), found), found)
     failures = [
         failure for group in failures_by_kind(run, facts.dag) for failure in _first(group, node)
     ]
@@ -109,10 +109,16 @@ def _with_groups(facts: Facts, found: FoundDag) -> Facts:
     return facts._replace(groups=tuple(groups))
 
 
-def _with_limits(facts: Facts) -> Facts:
-    """What is taken of limits that the DAG shares with others, if it keeps to any."""
+def _with_limits(facts: Facts, found: FoundDag) -> Facts:
+    """What is taken of limits that the DAG shares with others, if it keeps to any, and whether
+    DAGMan can have places of them."""
     if not facts.is_live or facts.dag is None or not facts.dag.limit_uses:
         return facts
+    try:
+        facts = facts._replace(limits_trouble=limits_trouble_of(found.paths.primary))
+    except PydagmanError as error:
+        sentence = f"DAGMan does not say whether it can have places of shared limits: {error}"
+        facts = facts._replace(unknown=(*facts.unknown, sentence))
     try:
         return facts._replace(limits=tuple(all_limits()))
     except PydagmanError as error:

@@ -11,6 +11,7 @@ import functools
 import hashlib
 import os
 import pwd
+import re
 import stat
 import time
 from collections.abc import Callable, Iterator
@@ -21,6 +22,7 @@ from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.printable import printable
 
 DEFAULT = "/var/tmp/condor_pydagman-placement"  # noqa: S108 - checked, and never trusted
+OTHER_NAME = r"(?:\.[0-9a-f]{16})?"  # what a name ends in if its usual one was taken
 MAX_ENTRIES = 20_000  # names; more of them are an attack, or a directory for something else
 _MAKING_S = 2.0  # seconds between mkdir and chmod, at most
 _OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -93,6 +95,23 @@ class SharedDirectory:
             return -1
         return there.st_uid if stat.S_ISREG(there.st_mode) else -1
 
+    def name_of_ours(self, usual: str) -> str:
+        """The name of a file of this user's: the usual one, or if somebody else has taken that, one
+        that nobody can foresee.  The file that there is keeps its name.
+
+        Raises:
+            OSError: the directory can't be read, or has too many files.
+        """
+        form = re.compile(re.escape(usual) + OTHER_NAME)
+        try:
+            begun = sorted(name for name in self.names() if form.fullmatch(name))
+        except Crowded as error:
+            raise OSError(0, str(error)) from None
+        user = os.geteuid()
+        ours = (name for name in begun if self.owner(name) == user)
+        other = f"{usual}.{os.urandom(8).hex()}" if usual in begun else usual
+        return next(ours, other)
+
     def remove(self, name: str) -> None:
         """Remove a file, if it is there and ours."""
         with contextlib.suppress(OSError):
@@ -106,7 +125,14 @@ def open_shared(path: str, say: Callable[[str], None]) -> SharedDirectory:
         Fault: neither can be used.
     """
     try:
-        return open_this(path, say, Usual(DEFAULT, "PYDAGMAN_PLACEMENT_DIR"))
+        found = _open(path or DEFAULT, 0o1777, say)
+        whose = _distrusted(found)
+        if whose and path not in ("", DEFAULT):
+            found.close()
+            raise PermissionError(0, f"it {whose}")
+        if whose:
+            say(f"{found.path} {whose}; PYDAGMAN_PLACEMENT_DIR may name another")
+        return found
     except OSError as error:
         reason = printable(error.strerror or str(error))
     found = open_own(say)
@@ -119,21 +145,29 @@ def open_this(path: str, say: Callable[[str], None], usual: Usual) -> SharedDire
     """The directory of the settings ('' for the usual one), and no other.
 
     Raises:
-        OSError: it can't be used; the reason says why.
+        OSError: it can't be used; the reason says why, and what makes it usable.
     """
-    found = _open(path or usual.path, 0o1777, say)
+    try:
+        found = _open(path or usual.path, 0o1777, say)
+    except OSError as error:
+        reason = printable(error.strerror or str(error))
+        raise PermissionError(0, f"{reason}; {usual.knob} may name another") from None
+    whose = _distrusted(found)
+    if whose:
+        found.close()
+        raise PermissionError(0, f"it {whose}; {usual.knob} may name another")
+    return found
+
+
+def _distrusted(found: SharedDirectory) -> str:
+    """Whose a directory is that can't be trusted, and what to do; '' if it can be."""
     owner = os.fstat(found.fd).st_uid
     if owner in (0, os.geteuid(), _user_number("condor")):
-        return found
-    whose = f"belongs to the user {_user_name(owner)}"
-    if path not in ("", usual.path):
-        found.close()
-        raise PermissionError(0, f"it {whose}")
-    say(
-        f"{found.path} {whose}, who could remove files of others in it; the administrator may set"
-        f" {usual.knob}"
+        return ""
+    return (
+        f"belongs to the user {_user_name(owner)}, who could remove files of others in it; the"
+        f" administrator takes it over with: chown root {found.path}"
     )
-    return found
 
 
 def open_own(say: Callable[[str], None]) -> SharedDirectory:

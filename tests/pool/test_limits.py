@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
+import os
+from collections.abc import Iterator
 from itertools import accumulate
+from pathlib import Path
 
 import pytest
 
@@ -55,14 +60,18 @@ class Shared:
         words = () if check else ("-no_check_dag",)
         self.clusters[name] = self.scene.access_point.submit(self.scene.work, *words, f"{name}.dag")
 
-    def command(self, *words: str) -> str:
-        """What a subcommand of condor_pydagman prints for this user."""
-        environment = {
+    @property
+    def environment(self) -> dict[str, str]:
+        """In which subcommands see the limits, and what is taken of them."""
+        return {
             "HOME": str(self.scene.work),
             "_CONDOR_PYDAGMAN_LIMITS_DIR": str(self.scene.work / "places"),
         }
+
+    def command(self, *words: str) -> str:
+        """What a subcommand of condor_pydagman prints for this user."""
         done = self.scene.access_point.run(
-            "condor_pydagman", *words, cwd=self.scene.work, environment=environment
+            "condor_pydagman", *words, cwd=self.scene.work, environment=self.environment
         )
         return str(done.stdout)
 
@@ -138,6 +147,61 @@ def a_dag_that_is_held_or_removed_keeps_no_place_without_a_job(s: Scene) -> None
     s.run("condor_rm", str(shared.clusters["a"]))
     shared.submit("d", 3)
     assert shared.ended("d") == 0
+
+
+@STAGE.scene
+def who_takes_the_names_of_coming_dags_keeps_none_from_starting(s: Scene) -> None:
+    shared = Shared(s, "few = JOBS 3\n")
+    shared.submit("a", 1, "go")
+    shared.until(lambda: shared.runs("a") == 1, "a job")
+    places = s.work / "places"
+    (name,) = [path.name for path in places.glob("limits.*")]
+    usual = name.rpartition(".")[0]
+    for number in range(1, 51):
+        (places / f"{usual}.{shared.clusters['a'] + number}").mkdir()
+    shared.submit("b", 2, "go")
+    shared.until(lambda: shared.runs("b") == 2, "two jobs")
+    (row,) = json.loads(shared.command("limits", "--json"))
+    assert {one["cluster"]: one["taken"] for one in row["dags"]} == {
+        shared.clusters["a"]: 1,
+        shared.clusters["b"]: 2,
+    }
+    s.touch("go")
+    assert [shared.ended(name) for name in "ab"] == [0, 0]
+    assert len(list(places.glob("limits.*"))) == 50
+
+
+@STAGE.scene
+def an_unsafe_directory_is_refused_and_told(s: Scene) -> None:
+    """As one of another user is, whom a pool in a container does not know."""
+    shared = Shared(s, "few = JOBS 3\n")
+    places = s.work / "places"
+    places.chmod(0o777)
+    shared.submit("a", 1)
+    shared.until(lambda: "it has no sticky bit" in s.text("a.dag.dagman.out"), "the refusal")
+    told = " ".join(shared.command("explain", str(shared.clusters["a"])).split())
+    assert "No node that keeps to a shared limit can start" in told
+    assert "others can write to it and it has no sticky bit" in told
+    refused = s.access_point.run(
+        "condor_pydagman", "limits", environment=shared.environment, check=False
+    )
+    assert refused.returncode == 1
+    assert "it has no sticky bit" in refused.stderr
+    places.chmod(0o1777)
+    assert shared.ended("a") == 0
+    with places_locked(places):
+        done = s.access_point.run("condor_pydagman", "limits", environment=shared.environment)
+    assert f"{places} is locked by another process" in done.stderr
+
+
+@contextlib.contextmanager
+def places_locked(places: Path) -> Iterator[None]:
+    fd = os.open(places, os.O_RDONLY)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(fd)
 
 
 CHECKED = ("condor_submit_dag", "-f", "-check_dag")  # the check takes as long as it takes

@@ -145,3 +145,12 @@ def test_who_has_how_much_of_the_limit() -> None:
 
 def test_a_dag_that_does_not_wait_is_told_nothing() -> None:
     assert said(part("t.dag", 7, 50), part("a.dag", 1, 3, 5)) == []
+
+
+def test_why_no_places_can_be_had() -> None:
+    facts = Facts("t.dag", DagState.RUNNING, 1000.0, Run(), limits_trouble="it is locked")
+    (finding,) = limit_findings(facts)
+    assert finding.cause == "limit.trouble"
+    assert finding.sentence == (
+        "No node that keeps to a shared limit can start, and no place is given back: it is locked."
+    )

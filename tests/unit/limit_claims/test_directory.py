@@ -17,9 +17,10 @@ from condor_pydagman.limit_claims import directory as module
 from condor_pydagman.limit_claims import own_file
 from condor_pydagman.limit_claims.directory import LimitsDirectory, Queued, open_directory
 from condor_pydagman.limit_claims.own_file import OwnFile, file_name
+from condor_pydagman.shared_limits import stakes as stakes_text
 from condor_pydagman.shared_limits.definitions import Kind, Limit, parse
 from condor_pydagman.shared_limits.rounds import Demand, Grant
-from condor_pydagman.shared_limits.stakes import Stakes
+from condor_pydagman.shared_limits.stakes import Part, Stake, Stakes
 from tests.waiting import LIMIT_S
 
 
@@ -36,7 +37,7 @@ class Dagman:
 
     def wants(self, nodes: int, used: int = 0, kept: int | None = None) -> Grant:
         """Make a round; what it may use."""
-        self.own.keep()
+        self.seen.own_name = self.own.keep()
         most = used if kept is None else kept
         demand = Demand(("a",), (used, 0, 0, 0), (most, 0, 0, 0), nodes)
         stakes = Stakes(f"{self.own.name}.dag", self.own.name[-16:], {})
@@ -151,11 +152,61 @@ def test_what_strangers_plant_does_not_count(access_point: AccessPoint) -> None:
     assert one.jobs(20) == 10
 
 
-def test_what_stands_in_the_way_of_the_own_file_is_told(access_point: AccessPoint) -> None:
-    one = access_point.dagman(1)
-    (access_point.path / one.own.name).symlink_to("/etc/passwd")
-    with pytest.raises(FileError, match=one.own.name):
-        one.jobs(1)
+@pytest.mark.parametrize("kind", ["link", "directory", "file of another user"])
+def test_who_takes_the_usual_name_keeps_nobody_from_a_place(
+    access_point: AccessPoint, kind: str
+) -> None:
+    """Numbers of coming DAGMan jobs can be foreseen, so the file gets another name, which can't."""
+    one, two = access_point.dagman(1), access_point.dagman(2)
+    usual = access_point.path / one.own.name
+    if kind == "link":
+        usual.symlink_to("/etc/passwd")
+    elif kind == "directory":
+        usual.mkdir()
+    elif os.geteuid():
+        pytest.skip("needs a second user")
+    else:
+        usual.write_bytes(b" " * 4096)
+        os.chown(usual, 65534, -1)
+    assert one.jobs(7) == 7
+    name = one.own.name
+    assert name.startswith(f"{usual.name}.") and len(name) == len(usual.name) + 17
+    assert two.jobs(3) == 3
+    one.is_killed()
+    access_point.queue[1] = Queued(held=False, nodes=7, idle=0)
+    again = access_point.dagman(1)
+    assert again.jobs(0, used=7) == 7
+    assert again.own.name == name
+    again.own.remove()
+    assert sorted(os.listdir(access_point.path)) == sorted([usual.name, two.own.name])
+
+
+def test_the_file_of_an_older_version_is_continued(access_point: AccessPoint) -> None:
+    """Its name is the usual one; what it says is what it says now."""
+    one, two = access_point.dagman(1), access_point.dagman(2)
+    name = f"limits.{os.geteuid()}.{module.label('here')}.1"
+    stake = Stakes("old.dag", "old", {"a": Part({Kind.JOBS: Stake(6, 6, 6, 0.0, 6)}, ())})
+    (access_point.path / name).write_bytes(stakes_text.text_of(stake).ljust(4096))
+    access_point.queue[1] = Queued(held=False, nodes=6, idle=0)
+    assert two.jobs(4) == 4
+    assert one.jobs(0, used=6) == 6
+    assert one.own.name == name
+    assert two.jobs(1, used=4) == 4
+    assert len(os.listdir(access_point.path)) == 2
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs a second user")
+def test_a_directory_of_another_user_is_refused(
+    access_point: AccessPoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That user could remove what others have taken."""
+    os.chown(access_point.path, 65534, -1)
+    monkeypatch.setattr(module, "DEFAULT", str(access_point.path))
+    for path in ("", str(access_point.path)):
+        with pytest.raises(FileError, match=f"with: chown root {access_point.path}; PYDAGMAN_LIM"):
+            open_directory(path, print)
+    os.chown(access_point.path, 0, -1)
+    open_directory("", print).close()
 
 
 def test_an_own_file_that_is_removed_is_made_again(access_point: AccessPoint) -> None:

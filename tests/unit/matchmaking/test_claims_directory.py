@@ -173,16 +173,46 @@ def test_a_directory_that_cannot_be_used_is_replaced_by_none(pool: Pool, wrong: 
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs a second user")
-def test_the_usual_directory_is_used_whoever_has_made_it(
+def test_the_directory_of_another_user_is_refused(
     pool: Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first user of the access point makes it; the claims in it are those of all users."""
+    """That user could give up the claims of others; so an administrator takes it over."""
+    pool.of(1).write("a.dag", [("g", "north")])
     os.chown(pool.path, 65534, -1)
     monkeypatch.setattr(claims_directory, "DEFAULT", str(pool.path))
-    ClaimsDirectory("", "here", 1, set, pool.said.append).write("a.dag", [("g", "north")])
-    assert len(os.listdir(pool.path)) == 1
-    assert "could remove files of others in it" in pool.said[0]
-    assert "PYDAGMAN_SITES_DIR" in pool.said[0]
+    for path in ("", str(pool.path)):
+        with pytest.raises(FileError, match=f"with: chown root {pool.path}; PYDAGMAN_SITES_DIR"):
+            ClaimsDirectory(path, "here", 2, set, pool.said.append)
+    os.chown(pool.path, 0, -1)
+    assert pool.of(2).taken_by_others() == {"north": 1}
+
+
+@pytest.mark.parametrize("taken", ["", ".new"])
+def test_who_takes_the_usual_name_keeps_nobody_from_a_site(pool: Pool, taken: str) -> None:
+    """Numbers of coming DAGMan jobs can be foreseen."""
+    usual = pool.of(1).name
+    (pool.path / f"{usual}{taken}").mkdir()
+    pool.of(1).write("a.dag", [("g", "north")])
+    name = pool.of(1).name
+    assert (name == usual) == bool(taken)
+    assert pool.of(2).taken_by_others() == {"north": 1}
+    assert not pool.of(1).taken_by_others()
+    pool.of(1).write("a.dag", [("g", "south")])
+    assert pool.of(1).name == name
+    assert pool.of(2).taken_by_others() == {"south": 1}
+    pool.of(1).remove()
+    assert os.listdir(pool.path) == [f"{usual}{taken}"]
+
+
+def test_the_file_of_an_older_version_is_continued(pool: Pool) -> None:
+    name = f"claims.{os.geteuid()}.{claims_directory.label('here')}.1"
+    (pool.path / name).write_text('{"version": 1, "dag": "a", "claims": [["g", "north"]]}\n')
+    assert pool.of(2).taken_by_others() == {"north": 1}
+    one = pool.of(1)
+    assert one.name == name
+    assert not one.taken_by_others()
+    one.write("a.dag", [])
+    assert os.listdir(pool.path) == [name]
 
 
 def test_a_lock_that_somebody_keeps(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:

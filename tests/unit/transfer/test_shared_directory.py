@@ -69,7 +69,7 @@ def test_that_of_another_user_is_used_only_by_default(home: Path) -> None:
         (home / name).chmod(0o1777)
     used, said = opened("")
     assert used == str(home / "default")
-    assert "could remove files of others" in said[0]
+    assert "could remove files of others in it" in said[0]
     assert opened(home / "configured")[0] == f"{home}/default.0"
 
 
