@@ -13,7 +13,7 @@ from condor_pydagman.diagnosis.phrases import names_of, number_of
 from condor_pydagman.printable import message
 from condor_pydagman.report.words import duration
 from condor_pydagman.trace.run_history import DagState
-from condor_pydagman.vocabulary import EXIT_RESTART, DagStatus, NodeStatus
+from condor_pydagman.vocabulary import EXIT_RESTART, DagStatus, NodeKind, NodeStatus
 
 _ENDED = (DagState.FAILED, DagState.SUCCEEDED)
 MAX_ERRORS = 5  # lines of `.dagman.out`
@@ -148,10 +148,15 @@ def _ending(facts: Facts) -> Iterator[Finding]:
 
 def _succeeded(facts: Facts) -> Iterator[Finding]:
     if any(run.status is NodeStatus.ERROR for run in facts.run.nodes.values()):
-        sentence = (
-            "The DAG has succeeded though nodes have failed: the FINAL node, or ABORT-DAG-ON with"
-            " RETURN 0, decides on the exit code."
-        )
+        deciding = []
+        if facts.dag is None or facts.dag.of_kind(NodeKind.FINAL):
+            deciding.append("the FINAL node")
+        if facts.dag is None or any(abort.exit_code == 0 for abort in facts.dag.aborts.values()):
+            deciding.append("ABORT-DAG-ON with RETURN 0")
+        sentence = "The DAG has succeeded though nodes have failed"
+        if deciding:
+            sentence += f": {' or '.join(deciding)} decides on the exit code"
+        sentence += "."
         yield Finding("dagman.succeeded", Weight.NOTE, sentence)
 
 

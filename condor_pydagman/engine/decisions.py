@@ -108,10 +108,10 @@ def abort_exit_code(abort: Abort, value: int) -> int:
     return abort.exit_code if abort.exit_code is not None else value & 0xFF
 
 
-def failures_allowed(tolerance: Tolerance | None, procs: int, config: Config) -> int:
-    """How many of `procs` procs may fail."""
+def failures_allowed(tolerance: Tolerance | None, procs: int, default: int) -> int:
+    """How many of `procs` procs may fail; `default` without a TOLERANCE command."""
     if tolerance is None:
-        return config.node_job_failure_tolerance
+        return default
     return procs * tolerance.limit // 100 if tolerance.percent else tolerance.limit
 
 

@@ -234,7 +234,8 @@ def _judge_failure(run: RunState, node: int, proc: int, code: int | None, value:
     """Whether this end of a proc was one too many, and whether it ends the whole DAG."""
     jobs = run.job_table.by_node[node]
     limits = run.dag.tolerances.get(node)
-    too_many = jobs.failed > decisions.failures_allowed(limits, len(jobs.procs), run.config)
+    default = run.config.node_job_failure_tolerance
+    too_many = jobs.failed > decisions.failures_allowed(limits, len(jobs.procs), default)
     if value != 0 and too_many and not jobs.tolerance_exceeded:
         run.job_table.exceed_tolerance(jobs, proc, value)
     post = run.dag.script(node, ScriptKind.POST)

@@ -161,7 +161,7 @@ def _first_lines(found: FoundDag) -> Iterator[OutLine]:
 def _node_plans(dag: Dag) -> dict[str, NodePlan]:
     """One object for all nodes of which there is nothing to say."""
     plans = dict.fromkeys(map(logged_name, dag.names), _NONE)
-    special = {*dag.retries, *dag.scripts, *dag.tolerances, *dag.pre_skips}
+    special = {*dag.retries, *dag.scripts, *dag.tolerances, *dag.pre_skips, *dag.aborts}
     special |= {node for node in range(len(dag)) if dag.kinds[node] == NodeKind.SUBDAG}
     special |= {node for node in range(len(dag)) if dag.flags[node]} | set(dag.group_of)
     for node in special:
@@ -171,7 +171,7 @@ def _node_plans(dag: Dag) -> dict[str, NodePlan]:
 
 def _node_plan(dag: Dag, node: int) -> NodePlan:
     retry, scripts = dag.retries.get(node), dag.scripts.get(node, {})
-    tolerance = dag.tolerances.get(node)
+    abort = dag.aborts.get(node)
     return NodePlan(
         retries=retry.limit if retry is not None else 0,
         has_pre=ScriptKind.PRE in scripts,
@@ -179,6 +179,9 @@ def _node_plan(dag: Dag, node: int) -> NodePlan:
         is_subdag=dag.kinds[node] == NodeKind.SUBDAG,
         pre_skip=dag.pre_skips.get(node),
         done=bool(dag.flags[node] & DONE),
-        tolerance=tolerance.limit if tolerance is not None and not tolerance.percent else 0,
+        tolerance=dag.tolerances.get(node),
+        unless_exit=retry.unless_exit if retry is not None else (),
+        only_if=retry.only_if if retry is not None else (),
+        abort_on=abort.status if abort is not None else None,
         group=dag.site_groups[dag.group_of[node]].name if node in dag.group_of else "",
     )

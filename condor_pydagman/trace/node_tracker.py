@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from condor_pydagman.engine.decisions import failures_allowed
 from condor_pydagman.engine.node_settings import read_settings
 from condor_pydagman.engine.steering_rules import RETRY, read_text
 from condor_pydagman.records.own_events import RecordRead, parse_record
@@ -324,6 +325,9 @@ class NodeTracker:
         attempt.ended = event.time
         if value:
             attempt.failed_procs += 1
+            allowed = self.run.failures_allowed
+            allowed = failures_allowed(self.plan(node).tolerance, attempt.procs, allowed)
+            attempt.failed |= attempt.failed_procs > allowed
         if attempt.value is None or (value and not attempt.value):
             attempt.value = value
         self._end_of_jobs(node, attempt, event.time)
@@ -332,8 +336,9 @@ class NodeTracker:
         found = self._jobs.find(event)
         if found is not None and found[1].factory:
             found[1].factory = False
+            found[1].failed |= "Complete" not in event.text
             if found[1].value is None:
-                found[1].value = 0 if "Complete" in event.text else RETURN_JOB_ABORTED
+                found[1].value = RETURN_JOB_ABORTED if found[1].failed else 0
             self._end_of_jobs(*found, event.time)
 
     def _end_of_jobs(self, node: NodeRun, attempt: Attempt, time: float) -> None:
@@ -342,7 +347,7 @@ class NodeTracker:
         plan = self.plan(node)
         if plan.has_post:
             self.set_status(node, NodeStatus.POSTRUN, time)
-        elif attempt.failed_procs > plan.tolerance or node.is_cancelled:
+        elif attempt.failed or node.is_cancelled:
             self._failed(node, time, attempt.value, attempt.reason)
         else:
             self._done(node, time)
@@ -485,8 +490,16 @@ class NodeTracker:
         if line := node_decisions.unneeded_by(attempt.reason):
             return self.not_needed(node, line, time)
         limit = plan.retries if node.retries is None else node.retries
-        if attempt.number < node.anew_from + limit and not node.no_retry:
+        is_last = node.no_retry or _ends_retries(plan, value)
+        if attempt.number < node.anew_from + limit and not is_last:
             return self.retried(node, attempt.number + 1, time)
         data = {"value": value, "reason": why or None}
         told = {name: known for name, known in data.items() if known is not None}
         self.set_status(node, NodeStatus.ERROR, time, **told)
+
+
+def _ends_retries(plan: NodePlan, value: int | None) -> bool:
+    """Whether no other attempt follows one that failed with this value, however many are left."""
+    if value is not None and value in (*plan.unless_exit, plan.abort_on):
+        return True
+    return bool(plan.only_if) and value not in plan.only_if

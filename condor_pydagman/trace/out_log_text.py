@@ -26,6 +26,7 @@ class OutKind(Enum):
     VERSION = "version"  # text: of the program
     NEW_RUN = "new_run"  # the nodes log is emptied: what was before is another run's
     RECOVERY = "recovery"  # the nodes log is replayed
+    TOLERANCE = "tolerance"  # number: of a node's jobs that may fail by the configuration
     RESCUE_FROM = "rescue_from"  # number: of the rescue file that is read
     RESCUE_READ = "rescue_read"  # text: its name
     RESCUE_TO = "rescue_to"  # text: name of the rescue file that is written
@@ -148,6 +149,10 @@ _FORMS: Mapping[str, tuple[OutKind, str]] = {
         r"\*\* (?:.*\(CONDOR_DAGMAN\) STARTING UP|\$CondorVersion: (?P<text>.*?) \$)",
     ),
     "MultiLogFiles: t": (OutKind.NEW_RUN, r"MultiLogFiles: truncating log file .*"),
+    "DAGMAN_NODE": (
+        OutKind.TOLERANCE,
+        r"DAGMAN_NODE_JOB_FAILURE_TOLERANCE setting: (?P<number>\d{1,9})",
+    ),
     "Running in": (OutKind.RECOVERY, r"Running in RECOVERY mode.*"),
     "****": (OutKind.END, r"\*{4} .* EXITING WITH STATUS (?P<number>\d{1,10})"),
 }

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any
 
+from condor_pydagman.graph.parts import Tolerance
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.trace.node_placements import NodePlacements
 from condor_pydagman.vocabulary import NodeStatus
@@ -45,7 +46,10 @@ class NodePlan(NamedTuple):
         has_pre, has_post: whether it has such scripts.
         is_subdag: whether its job is a DAGMan (SUBDAG EXTERNAL).
         done: the DAG file or a rescue file says that it is done.
-        tolerance: how many of its procs may fail.
+        tolerance: how many of its procs may fail, None if the configuration says so.
+        unless_exit, only_if: values of a failed attempt after which RETRY makes no other one, or
+            only after which it does, if there are any.
+        abort_on: value that ends the whole DAG (ABORT-DAG-ON), None if there is none.
         pre_skip: exit code of the PRE script that makes it done, None if there is none.
         group: name of its group of nodes that run at one site, '' if it is in none.
     """
@@ -55,7 +59,10 @@ class NodePlan(NamedTuple):
     has_post: bool = False
     is_subdag: bool = False
     done: bool = False
-    tolerance: int = 0
+    tolerance: Tolerance | None = None
+    unless_exit: tuple[int, ...] = ()
+    only_if: tuple[int, ...] = ()
+    abort_on: int | None = None
     pre_skip: int | None = None
     group: str = ""
 
@@ -132,6 +139,7 @@ class Attempt:
         over: whether it has ended, scripts included.
         site: where it runs, if the node is in a group that needs a site; '' otherwise.
         factory: whether the schedd is still to make jobs of it (late materialization).
+        failed: whether more of its jobs have failed than the node tolerates.
     """
 
     __slots__ = (
@@ -143,6 +151,7 @@ class Attempt:
         "ended_procs",
         "evictions",
         "factory",
+        "failed",
         "failed_procs",
         "held",
         "holds",
@@ -181,7 +190,7 @@ class Attempt:
         self.bytes_sent = self.bytes_received = 0
         self.pre: ScriptRun | None = None
         self.post: ScriptRun | None = None
-        self.over = self.factory = False
+        self.over = self.factory = self.failed = False
 
     @property
     def in_queue(self) -> bool:
@@ -369,6 +378,8 @@ class Run:
         rescue_written: name of the rescue file that it wrote, '' if none.
         aborted: DAGMan's words for the ABORT-DAG-ON that ended it, '' if none did.
         removed: whether DAGMan's job was removed (condor_rm).
+        failures_allowed: jobs of a node that may fail if it has no TOLERANCE
+            (DAGMAN_NODE_JOB_FAILURE_TOLERANCE).
         complete: whether the nodes log was read from its beginning.
         placements: of DATA nodes, by node.
         groups: where groups of nodes that need a site are, by name.
@@ -398,6 +409,7 @@ class Run:
         self.dag_status: int | None = None
         self.halts: list[Halted] = []
         self.limits: dict[str, int] = {}
+        self.failures_allowed = 0
         self.rescued_from = 0
         self.rescue_read = self.rescue_written = self.aborted = ""
         self.removed = False

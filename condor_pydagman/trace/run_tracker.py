@@ -60,6 +60,7 @@ class RunTracker:
             OutKind.VERSION: self._version,
             OutKind.NEW_RUN: self._new_run,
             OutKind.RECOVERY: self._recovery,
+            OutKind.TOLERANCE: self._tolerance,
             OutKind.RESCUE_FROM: self._rescue_from,
             OutKind.RESCUE_READ: self._rescue_read,
             OutKind.RESCUE_TO: self._rescue_to,
@@ -147,12 +148,16 @@ class RunTracker:
         self.run.starts = before.starts[-1:]
         self.run.begun = self.run.starts[0].time if self.run.starts else line.time
         self.run.last, self.run.limits = line.time, before.limits
+        self.run.failures_allowed = before.failures_allowed
         self.run.rescued_from, self.run.rescue_read = before.rescued_from, before.rescue_read
         self._begin()
 
     def _recovery(self, line: OutLine) -> None:
         if self.run.starts:
             self.run.starts[-1] = self.run.starts[-1]._replace(recovering=True)
+
+    def _tolerance(self, line: OutLine) -> None:
+        self.run.failures_allowed = line.number
 
     def _rescue_from(self, line: OutLine) -> None:
         self.run.rescued_from = line.number

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.errors import PydagmanError
+from condor_pydagman.graph.parts import Tolerance
 from condor_pydagman.monitor.found_dag import find_dag
 from condor_pydagman.monitor.plan import read_plan
 from condor_pydagman.trace.run_history import NodePlan
@@ -34,6 +35,14 @@ def test_what_a_dag_says(tmp_path: Path) -> None:
         "B": NodePlan(done=True),
         "C": NodePlan(is_subdag=True),
     }
+
+
+def test_which_failures_are_for_good(tmp_path: Path) -> None:
+    lines = "JOB A a.sub\nRETRY A 3 UNLESS-EXIT 4\nABORT-DAG-ON A 2\nTOLERANCE A 50%\n"
+    (tmp_path / "t.dag").write_text(lines)
+    tolerance = Tolerance(50, percent=True)
+    plan = NodePlan(retries=3, tolerance=tolerance, unless_exit=(4,), abort_on=2)
+    assert plans(tmp_path) == {"A": plan}
 
 
 def test_the_rescue_file_of_the_last_run(tmp_path: Path) -> None:

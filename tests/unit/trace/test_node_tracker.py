@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.engine.actions import AppendJournalRecord
+from condor_pydagman.graph.parts import Tolerance
 from condor_pydagman.records.own_events import record_event
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.local_times import LocalTimes
@@ -27,15 +28,15 @@ class Bench(DagLogs):
         super().__init__(directory)
         self.events: list[DagEvent] = []
 
-    def track(self, plans: Mapping[str, NodePlan] | None = None) -> Run:
-        run = Run()
+    def track(self, plans: Mapping[str, NodePlan] | None = None, run: Run | None = None) -> Run:
+        run = run or Run()
         self.tracker = NodeTracker(run, plans, self.events.append)
         times = LocalTimes(lambda text, utc: BEGIN, 2026)
         for event in log_events(self.log.read_bytes(), 0, times):
             self.tracker.take(event)
         return run
 
-    def node(self, **plan: int) -> NodeRun:
+    def node(self, **plan: object) -> NodeRun:
         return self.track({"A": NodePlan(**plan)}).nodes["A"]  # type: ignore[arg-type]
 
     def record(
@@ -131,7 +132,42 @@ def test_a_node_of_several_jobs_ends_with_the_last(bench: Bench) -> None:
     node = bench.node()
     attempt = node.attempts[0]
     assert (node.status, attempt.procs, attempt.failed_procs, attempt.value) == (ERROR, 3, 2, 1)
-    assert bench.node(tolerance=2).status is DONE
+    assert bench.node(tolerance=Tolerance(2)).status is DONE
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "by_configuration", "status"),
+    [
+        (Tolerance(50, percent=True), 0, DONE),
+        (Tolerance(49, percent=True), 0, ERROR),
+        (None, 2, DONE),
+        (None, 1, ERROR),
+        (Tolerance(1), 4, ERROR),
+    ],
+)
+def test_how_many_jobs_may_fail(
+    bench: Bench, tolerance: Tolerance | None, by_configuration: int, status: NodeStatus
+) -> None:
+    for proc in range(4):
+        bench.submit("A", 7, proc)
+    for proc in range(4):
+        bench.terminate(7, proc, value=int(proc < 2))
+    run = Run()
+    run.failures_allowed = by_configuration
+    assert bench.track({"A": NodePlan(tolerance=tolerance)}, run).nodes["A"].status is status
+
+
+@pytest.mark.parametrize(
+    "plan", [{"unless_exit": (3, 4)}, {"only_if": (5,)}, {"abort_on": 3}], ids=str
+)
+def test_a_value_after_which_there_is_no_other_attempt(
+    bench: Bench, plan: dict[str, object]
+) -> None:
+    bench.submit("A", 7)
+    bench.terminate(7, value=3)
+    assert bench.node(retries=2, **plan).status is ERROR
+    other = {name: (7,) if name == "unless_exit" else (3,) for name in plan if name != "abort_on"}
+    assert bench.node(retries=2, **other).status is not ERROR
 
 
 def test_holds_releases_and_evictions(bench: Bench) -> None:

@@ -37,6 +37,7 @@ def test_a_new_run_forgets_the_last() -> None:
     again = [
         line(OutKind.START, 3.0),
         line(OutKind.VERSION, 3.0, text="25"),
+        line(OutKind.TOLERANCE, 3.0, number=2),
         line(OutKind.RESCUE_FROM, 3.0, number=4),
         line(OutKind.RESCUE_READ, 3.0, text="x.rescue004"),
         line(OutKind.NEW_RUN, 3.0),
@@ -46,6 +47,7 @@ def test_a_new_run_forgets_the_last() -> None:
     assert (run.begun, run.exit_code, run.ended) == (3.0, None, 0.0)
     assert (run.rescued_from, run.rescue_read) == (4, "x.rescue004")
     assert [start.version for start in run.starts] == ["25"]
+    assert run.failures_allowed == 2
     assert run.nodes["A"].status is NodeStatus.DONE
     assert not run.nodes["B"].attempts
 
