@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import errno
 import logging
 import os
 import signal
+import socket
 import tempfile
 import webbrowser
-from typing import TYPE_CHECKING, Any, Callable
+from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.errors import PydagmanError, UsageError
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag, started_in
@@ -24,9 +26,13 @@ else:
 _LIVE = (DagState.RUNNING, DagState.HALTED)
 _DESCRIPTION = """\
 Serve a page on which your DAGs are seen while they run, and can be steered. The server listens on
-127.0.0.1 only, and answers nobody who does not have the address that it prints: it has a secret in
-it. To open it from another computer, forward the port: ssh -L PORT:127.0.0.1:PORT HOST. It ends
-with Ctrl-C; the DAGs go on."""
+127.0.0.1 and ::1 only, and answers nobody who does not have the address that it prints: that has a
+secret in it, and a name that is new at each start. To open it from another computer, forward the
+port: ssh -L PORT:127.0.0.1:PORT HOST. It ends with Ctrl-C; the DAGs go on."""
+# A browser takes a name below .localhost for either.
+_ADDRESSES = (socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")
+_NO_IPV6 = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
+_TRIES = 20  # to find a port that is free at both addresses
 _MISSING = "the page needs the Python package aiohttp: pip install 'condor_pydagman[web]'"
 
 
@@ -93,22 +99,47 @@ async def _serve(named: list[FoundDag], port: int, *, browser: bool) -> None:
     assert runner.server is not None
     logging.getLogger("aiohttp.server").addFilter(_is_our_error)
     try:
-        listener = await _listening(Connections(runner.server, server.has_asked), port)
-        access.port = listener.sockets[0].getsockname()[1]
+        bound = _bound(port)
+        access.port = bound[0].getsockname()[1]
+        loop, connections = asyncio.get_running_loop(), Connections(runner.server, server.has_asked)
+        listeners = [await loop.create_server(connections, sock=one) for one in bound]
         print(access.url, flush=True)
         with _opened(access.url) if browser else contextlib.nullcontext():
             await _until_signal()
-        listener.close()
+        for listener in listeners:
+            listener.close()
     finally:
         await runner.cleanup()
 
 
-async def _listening(connections: Callable[[], asyncio.Protocol], port: int) -> asyncio.Server:
-    try:
-        loop = asyncio.get_running_loop()
-        return await loop.create_server(connections, "127.0.0.1", port)
-    except OSError as error:
-        raise UsageError(f"can't listen on port {port}: {error.strerror}") from None
+def _bound(port: int) -> list[socket.socket]:
+    """Sockets on the same port of all loopback addresses: whoever had one of them would get some
+    requests of the browser.
+
+    Raises:
+        UsageError: somebody else has it.
+    """
+    tries = 1 if port else _TRIES
+    while True:
+        tries -= 1
+        bound: list[socket.socket] = []
+        for family, address in _ADDRESSES:
+            try:
+                wanted = bound[0].getsockname()[1] if bound else port
+                bound.append(socket.create_server((address, wanted), family=family))
+            except OSError as error:
+                if bound and error.errno in _NO_IPV6:
+                    continue
+                for one in bound:
+                    one.close()
+                if tries:
+                    break
+                raise UsageError(
+                    f"can't listen on port {wanted} of {address}: {os.strerror(error.errno or 0)};"
+                    " choose another --port, or none"
+                ) from None
+        else:
+            return bound
 
 
 def _is_our_error(record: logging.LogRecord) -> bool:

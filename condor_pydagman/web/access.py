@@ -1,13 +1,19 @@
 """Who may ask the server, and which headers every answer has.
 
-The server listens on 127.0.0.1, where other users of the machine, and pages of any web site that
-the user visits, can reach it.  So a request must come from this user's processes, name this server
-as its host, and have a cookie that only somebody who knew the token got.
+The server listens on the loopback addresses, where other users of the machine, and pages of any web
+site that the user visits, can reach it.  So a request must come from this user's processes, name
+this server as its host, and have a cookie that only somebody who knew the token got.
+
+The host's name is another random one at each start, below `.localhost`, which browsers take for the
+loopback addresses (RFC 6761).  So the page's origin is one that nobody had before: what another
+user's page left in the browser when it was served from the same port (a service worker, which would
+get every request) is not the page's, and cookies are shown to nobody else.
 """
 
 from __future__ import annotations
 
 import hmac
+import ipaddress
 import os
 import secrets
 import sys
@@ -52,22 +58,29 @@ class Access:
 
     Attributes:
         port: on which it listens; known when it does.
+        name: of the host, in the URL.
         token: for the URL that the user opens.
     """
 
     def __init__(self, port: int = 0) -> None:
         self.port = port
+        self.name = f"{secrets.token_hex(16)}.localhost"
         self.token = secrets.token_urlsafe(32)
         self._session = secrets.token_urlsafe(32)
 
     @property
     def url(self) -> str:
         """What the user opens; it has the token in it."""
-        return f"http://127.0.0.1:{self.port}/?token={self.token}"
+        return f"http://{self.host}/?token={self.token}"
+
+    @property
+    def host(self) -> str:
+        """Name and port, as a browser sends them."""
+        return f"{self.name}:{self.port}"
 
     @property
     def cookie_name(self) -> str:
-        """Cookies are shared by all servers of a host, whatever their ports."""
+        """One for each port, as cookies are shared by all ports of a host."""
         return f"pydagman-{self.port}"
 
     def session_for(self, token: str) -> str:
@@ -85,13 +98,18 @@ class Access:
         return self._session
 
     def check_host(self, host: str) -> None:
-        """Refuse a request under another name: a web site may let its own name lead here.
+        """Refuse a request under another name: a web site may let its own name lead here, and of
+        127.0.0.1 somebody else may have been the server.
 
         Raises:
-            Refused: it is none of this server's names.
+            Refused: it is not this server's name.
         """
-        if host not in self._hosts():
-            raise Refused(403, f"this server answers as 127.0.0.1:{self.port} only")
+        if host != self.host:
+            raise Refused(
+                403,
+                "this server answers only under the name in the address that `condor_pydagman web`"
+                " has printed last",
+            )
 
     def check_cookie(self, cookies: Mapping[str, str]) -> None:
         """Refuse a request without the cookie.
@@ -122,19 +140,14 @@ class Access:
             Refused: another page makes it, or it is a form.
         """
         host = headers.get("Host", "")
-        if host not in self._hosts() or headers.get("Origin") != f"http://{host}":
+        if host != self.host or headers.get("Origin") != f"http://{host}":
             raise Refused(403, "only this server's own page may ask for that")
         if content_type != "application/json":
             raise Refused(400, "a request to do something is JSON: Content-Type: application/json")
 
-    def _hosts(self) -> tuple[str, ...]:
-        return f"127.0.0.1:{self.port}", f"localhost:{self.port}"
-
 
 def check_peer(peer: tuple[str, int], server: tuple[str, int]) -> None:
     """Refuse a connection of another user of this machine, where the system tells whose it is.
-
-    A browser shows a server's cookie to all servers of the host: another user's could keep it.
 
     Raises:
         Refused: it is of another user, who is not root; or of somebody who has left already, so
@@ -151,8 +164,9 @@ def owner_of_connection(peer: tuple[str, int], server: tuple[str, int]) -> int |
     """The user whose process has opened a connection of this machine; GONE if it has closed it
     meanwhile; None if nobody tells of connections here."""
     tells = False
-    for path, prefix in _CONNECTIONS.items():
-        ends, own = f"{prefix}{_hex(peer)} {prefix}{_hex(server)}", _hex(server)
+    for path, mapped in _CONNECTIONS.items():
+        prefix, own = mapped if "." in server[0] else "", _hex(server)
+        ends = f"{prefix}{_hex(peer)} {prefix}{own}"
         try:
             with open(path, encoding="ascii", errors="replace") as file:
                 for line in file:
@@ -171,10 +185,11 @@ def _owner(fields: list[str]) -> int:
 
 
 def _hex(end: tuple[str, int]) -> str:
-    """As the kernel writes an address: in the order of bytes of the machine."""
+    """As the kernel writes an address: each four bytes in the order of the machine."""
     address, port = end
-    number = int.from_bytes(bytes(map(int, address.split("."))), sys.byteorder)
-    return f"{number:08X}:{port:04X}"
+    packed = ipaddress.ip_address(address).packed
+    words = (packed[at : at + 4] for at in range(0, len(packed), 4))
+    return "".join(f"{int.from_bytes(word, sys.byteorder):08X}" for word in words) + f":{port:04X}"
 
 
 def _same(one: str, other: str) -> bool:

@@ -152,6 +152,7 @@ class PageServer:
             answer = web.Response(status=303, headers={"Location": "/"})
         else:
             answer = web.Response(text=_GO_ON, content_type="text/html")
+        answer.headers["Clear-Site-Data"] = '"storage"'  # nobody's, as the name is new: be sure
         answer.set_cookie(
             self._access.cookie_name, session, httponly=True, samesite="Strict", path="/"
         )

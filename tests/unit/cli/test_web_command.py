@@ -41,6 +41,14 @@ def served(*words: str) -> Iterator[tuple[subprocess.Popen[str], str, int, str]]
             process.kill()
 
 
+def has_ipv6() -> bool:
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        return False
+    return True
+
+
 @pytest.fixture
 def dag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.chdir(tmp_path)
@@ -50,16 +58,25 @@ def dag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
-def test_from_the_address_to_the_end(dag: str, end: signal.Signals) -> None:
-    with served(dag) as (process, host, port, path):
-        assert (host, path[:8]) == ("127.0.0.1", "/?token=")
-        with contextlib.closing(http.client.HTTPConnection(host, port, timeout=LIMIT_S)) as browser:
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
+def test_from_the_address_to_the_end(dag: str, end: signal.Signals, address: str) -> None:
+    if address == "::1" and not has_ipv6():
+        pytest.skip("no IPv6 here")
+    with served(dag) as (process, name, port, path):
+        assert path.startswith("/?token=")
+        connection = http.client.HTTPConnection(address, port, timeout=LIMIT_S)
+        with contextlib.closing(connection) as browser:
+            host = {"Host": f"{name}:{port}"}
             browser.request("GET", path)
+            answer = browser.getresponse()
+            assert (answer.status, b"only under the name" in answer.read()) == (403, True)
+            browser.request("GET", path, headers=host)
             answer = browser.getresponse()
             answer.read()
             assert (answer.status, answer.headers["Location"]) == (303, "/")
+            assert answer.headers["Clear-Site-Data"] == '"storage"'
             cookie = answer.headers["Set-Cookie"].partition(";")[0]
-            browser.request("GET", "/api/dags/none", headers={"Cookie": cookie})
+            browser.request("GET", "/api/dags/none", headers={"Cookie": cookie, **host})
             answer = browser.getresponse()
             answer.read()
             assert answer.status == 404
@@ -73,9 +90,9 @@ def test_from_the_address_to_the_end(dag: str, end: signal.Signals) -> None:
 
 def test_what_is_no_request_is_not_told(dag: str) -> None:
     """Every user of the machine could fill the terminal with it."""
-    with served(dag) as (process, host, port, _path):
+    with served(dag) as (process, _name, port, _path):
         for sent in (b"\x1b]0;x\7 / HTTP/1.1\r\n\r\n", b"A" * 10_000, b"\x16\3\1\r\n\r\n"):
-            with socket.create_connection((host, port), LIMIT_S) as client:
+            with socket.create_connection(("127.0.0.1", port), LIMIT_S) as client:
                 client.sendall(sent)
                 assert client.recv(100).startswith(b"HTTP/1.0 400 ")
         process.send_signal(signal.SIGTERM)
@@ -84,13 +101,18 @@ def test_what_is_no_request_is_not_told(dag: str) -> None:
         assert process.stderr.read() == ""
 
 
-def test_a_port_that_is_taken(dag: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
+def test_a_port_that_is_taken(dag: str, capsys: pytest.CaptureFixture[str], address: str) -> None:
+    """At either address: the browser may send the page's requests there."""
+    if address == "::1" and not has_ipv6():
+        pytest.skip("no IPv6 here")
+    family = socket.AF_INET6 if address == "::1" else socket.AF_INET
+    with socket.create_server((address, 0), family=family) as taken:
         port = str(taken.getsockname()[1])
         with ThreadPoolExecutor(1) as apart:  # a test's browser may have a loop in this thread
             words = ["web", "--no-browser", "--port", port, dag]
             assert apart.submit(pydagman.main, words).result() == 1
-    assert f"can't listen on port {port}" in capsys.readouterr().err
+    assert f"can't listen on port {port} of {address}: " in capsys.readouterr().err
 
 
 def test_a_dag_that_is_not_there(dag: str, capsys: pytest.CaptureFixture[str]) -> None:

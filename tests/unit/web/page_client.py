@@ -12,6 +12,7 @@ from typing import Any, Callable, TypeVar
 
 from aiohttp import ClientResponse
 from aiohttp.test_utils import TestClient, TestServer
+from multidict import CIMultiDict
 
 from condor_pydagman.monitor.found_dag import find_dag
 from condor_pydagman.web.access import Access
@@ -39,7 +40,7 @@ class Page:
 
     @property
     def host(self) -> str:
-        return f"127.0.0.1:{self.access.port}"
+        return self.access.host
 
     async def get(self, path: str, status: int = 200, **query: Any) -> Any:
         """JSON of an address below the DAG's, '/...' for any."""
@@ -98,8 +99,12 @@ async def a_page(
     (page / "index.html").write_text("<!DOCTYPE html><title>page</title>")
     (page / "app.js").write_text("export {}")
     server = PageServer(dags, access, threads, steering, str(page))
-    async with TestClient(TestServer(server.application, host="127.0.0.1")) as client:
+    # A browser resolves the name; this client is told to send it.
+    sent: CIMultiDict[str] = CIMultiDict(Host="")
+    served = TestServer(server.application, host="127.0.0.1")
+    async with TestClient(served, headers=sent) as client:
         access.port = client.port or 0
+        client.session.headers["Host"] = access.host
         async with client.get("/", params={"token": access.token}, allow_redirects=False) as answer:
             assert answer.status == 303
         yield Page(client, access, dags, f"/api/dags/{id_of(found)}")

@@ -63,6 +63,7 @@ def test_the_token_buys_a_cookie_and_leaves_the_address(dag_file: Path) -> None:
                 cookie = answer.headers["Set-Cookie"]
             assert cookie.startswith(f"pydagman-{page.access.port}=")
             assert {"HttpOnly", "Path=/", "SameSite=Strict"} <= set(cookie.split("; "))
+            assert "Domain" not in cookie
             assert page.access.token not in cookie
             assert await status_of(page, "GET", "/") == 200
 
@@ -112,8 +113,11 @@ def test_names_of_the_host(dag_file: Path) -> None:
         async with a_page(dag_file) as page:
             port = page.access.port
             for host, status in {
-                f"127.0.0.1:{port}": 200,
-                f"localhost:{port}": 200,
+                page.access.host: 200,
+                f"127.0.0.1:{port}": 403,
+                f"localhost:{port}": 403,
+                f"x.{page.access.host}": 403,
+                page.access.name: 403,
                 f"evil.example.org:{port}": 403,
                 "127.0.0.1": 403,
                 f"127.0.0.1:{port + 1}": 403,
@@ -263,12 +267,35 @@ def test_a_command_of_somebody_who_has_left_is_not_obeyed(dag_file: Path) -> Non
     run(test)
 
 
-def test_a_connection_by_the_newer_protocol() -> None:
-    """A browser may reach 127.0.0.1 by a socket that speaks both."""
+def ipv6_socket() -> socket.socket:
     try:
-        client = socket.socket(socket.AF_INET6)
+        return socket.socket(socket.AF_INET6)
     except OSError:
         pytest.skip("no IPv6 here")
+
+
+def test_a_connection_to_the_newer_address() -> None:
+    with ipv6_socket() as server, ipv6_socket() as client:
+        try:
+            server.bind(("::1", 0))
+        except OSError:
+            pytest.skip("no IPv6 address here")
+        server.listen()
+        client.connect(server.getsockname())
+        peer, own = client.getsockname()[:2], server.getsockname()[:2]
+        assert owner_of_connection(peer, own) == os.getuid()
+
+
+def test_the_names_of_two_servers_differ() -> None:
+    one, other = Access(1), Access(1)
+    assert one.name != other.name
+    assert one.url.startswith(f"http://{one.name}:1/?token=")
+    assert one.name.endswith(".localhost")
+
+
+def test_a_connection_by_the_newer_protocol() -> None:
+    """A browser may reach 127.0.0.1 by a socket that speaks both."""
+    client = ipv6_socket()
     with socket.create_server(("127.0.0.1", 0)) as server, client:
         client.connect(("::ffff:127.0.0.1", server.getsockname()[1]))
         peer = ("127.0.0.1", client.getsockname()[1])
