@@ -159,6 +159,14 @@ class Performer:
         candidate = work.candidates[work.current]
         way = self._ways[candidate.way]
         hosts = [url.server for url in candidate.transfer[:2] if url.server]
+        source = candidate.transfer.source.server
+        works: list[str] = []  # what gives data works, whatever becomes of this file
+
+        def note_source() -> None:
+            works.append(source)
+            self._turns.host_worked(source)
+
+        work.progress.on_data = note_source if source else None
         try:
             if not placement.allocation_id:
                 outcome = way.perform(candidate.transfer, self.surroundings, work.progress)
@@ -167,7 +175,7 @@ class Performer:
                     outcome = way.perform(candidate.transfer, self.surroundings, work.progress)
                     settle(outcome.size)
         except Fault as fault:
-            if fault.host and fault.transient:
+            if fault.host and fault.transient and fault.host not in works:
                 self._turns.host_failed(fault.host, fault.retry_after_s)
             raise
         for host in hosts:

@@ -16,6 +16,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
+STALL_S = 20.0
+
 
 class Wrong(NamedTuple):
     """What goes wrong with requests for a path.
@@ -59,7 +61,7 @@ class FaultyServer(ThreadingHTTPServer):
         self.expectation = 0, ""  # status and Location that the next Expect is answered by
         self.people: list[str] = []  # whose certificates were seen
         self._tls: ssl.SSLContext | None = None
-        self.stall_s = 20.0  # that a stall lasts at most
+        self.stall_s = STALL_S  # that a stall lasts at most
         self.resumed = threading.Event()  # it ends all stalls
         self._wrong: dict[str, list[Wrong]] = {}
 

@@ -21,7 +21,8 @@ _KINDS = {
     501: FaultKind.REFUSED,
     505: FaultKind.REFUSED,
 }
-_PASSING = (408, 423, 425, 429)
+_LOCKED = 423
+_PASSING = (408, _LOCKED, 425, 429)
 _WORDS = {
     401: "it wants credentials",
     403: "it forbids this",
@@ -48,7 +49,8 @@ def fault_of_status(status: int, headers: Mapping[str, str], url: Url, doing: st
     if not transient:
         return Fault(kind, reason, transient=False)
     wait = _retry_after_s(headers.get("retry-after", ""))
-    return Fault(kind, reason, host=url.server, retry_after_s=wait)
+    host = "" if status == _LOCKED else url.server  # the file is, and nothing else
+    return Fault(kind, reason, host=host, retry_after_s=wait)
 
 
 def _retry_after_s(text: str) -> float:

@@ -65,7 +65,6 @@ def range_of(headers: Mapping[str, str], offset: int, url: Url) -> tuple[int, in
         raise Fault(
             FaultKind.SERVER,
             f"{url.server} sends {url} from byte {begin or '?'} instead of {offset}",
-            host=url.server,
         )
     return offset, whole_number(words[2])
 

@@ -10,7 +10,7 @@ import pytest
 
 from condor_pydagman.placement.settings import Settings
 from condor_pydagman.transfer.way import Progress, Surroundings
-from tests.servers.faulty_http import FaultyServer, faulty_http
+from tests.servers.faulty_http import STALL_S, FaultyServer, faulty_http
 from tests.waiting import LIMIT_S
 
 
@@ -26,6 +26,8 @@ def server(one_server: FaultyServer) -> FaultyServer:
     one_server.files.clear()
     one_server.requests.clear()
     one_server._wrong.clear()
+    one_server.resumed.clear()
+    one_server.stall_s = STALL_S
     one_server.is_dav, one_server.password = True, ""
     return one_server
 

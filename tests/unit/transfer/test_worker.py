@@ -16,6 +16,7 @@ from condor_pydagman.placement.request_text import read_requests
 from condor_pydagman.placement.requests import Placement
 from condor_pydagman.records.placement_event import COMPLETED, FAILED, RESCHEDULED
 from condor_pydagman.transfer.make_worker import make_worker
+from condor_pydagman.transfer.turns import Turns
 from condor_pydagman.transfer.way import Surroundings
 from condor_pydagman.transfer.worker import AttemptEnd, Worker
 from condor_pydagman.transfer.worker_processes import WorkerProcesses
@@ -74,6 +75,45 @@ def test_a_directory_of_many_files(server: FaultyServer, surroundings: Surroundi
     work = Work(transfer(server.url("/d/"), "out/"), surroundings)
     assert work.run() == set()
     assert len(list((Path(surroundings.directory) / "out").rglob("x"))) == 50
+
+
+def test_a_host_works_when_its_first_bytes_come(
+    server: FaultyServer, surroundings: Surroundings
+) -> None:
+    """What waits behind its rest does not wait for the end of a terabyte."""
+    surroundings = surroundings._replace(
+        settings=surroundings.settings._replace(host_rest_s=0.01, max_streams=3)
+    )
+    Turns(surroundings.settings, surroundings.say).host_failed(server.place, 0)
+    server.files.update({"/long": b"x" * 10, **{f"/{n}": b"x" for n in range(5)}})
+    server.fail("/long", Wrong(after=1, stalls=True))
+    server.stall_s = LIMIT_S
+    text = transfer(server.url("/long"), "out/long", "priority = 9")
+    text += "".join(transfer(server.url(f"/{n}"), f"out/{n}") for n in range(5))
+    work = Work(text, surroundings)
+    work.worker.start()
+    until(lambda: work.listener.states() == [COMPLETED] * 5, "all but the long one")
+    server.resumed.set()
+    assert work.worker.join(LIMIT_S)
+    assert work.worker.result() == set()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [(Wrong(after=2),), (Wrong(after=2), Wrong(wrong_range=True)), (Wrong(status=423),)],
+    ids=["broken off", "range", "locked"],
+)
+def test_a_fault_of_a_file_is_not_its_hosts(
+    server: FaultyServer, surroundings: Surroundings, wrong: tuple[Wrong, ...]
+) -> None:
+    said: list[str] = []
+    surroundings = surroundings._replace(say=said.append)
+    server.files["/a"] = b"xyz"
+    server.fail("/a", *wrong)
+    work = Work(transfer(server.url("/a"), "out/a"), surroundings)
+    assert work.run() == set()
+    assert RESCHEDULED in work.listener.states()
+    assert not [line for line in said if "left alone" in line]
 
 
 def test_transient_faults_are_tried_again(server: FaultyServer, surroundings: Surroundings) -> None:
