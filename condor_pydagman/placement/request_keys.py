@@ -141,6 +141,8 @@ KEYS = (
     Key("log", _ALL, _text, "job event log, besides DAGMan's own"),
     Key("x509proxy", (TRANSFER,), _text,
         'path of an X.509 proxy; "default" for the usual one', "proxy"),
+    Key("redirect_hosts", (TRANSFER,), _words,
+        'hosts to which an http server may redirect uploads: "*.example.org"', "redirect_hosts"),
     Key("cred_name", (TRANSFER,), _text,
         "name of a credential: a profile, or a key file", "credential"),
     Key("checksum", (TRANSFER,), read_checksum,

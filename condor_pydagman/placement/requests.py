@@ -30,6 +30,7 @@ class Transfer(NamedTuple):
         max_retries, max_delay_s, stall_timeout_s: None for those of the configuration.
         credential: `cred_name`: the name of a section or file of credentials; '' for the default.
         proxy: path of an X.509 proxy; '' for none.
+        redirect_hosts: to which an http server may redirect uploads, beside its own.
         files: names of the module's `input`, `output` and `err`; '' each for none.
     """
 
@@ -48,6 +49,7 @@ class Transfer(NamedTuple):
     stall_timeout_s: float | None = None
     credential: str = ""
     proxy: str = ""
+    redirect_hosts: tuple[str, ...] = ()
     files: tuple[str, str, str] = ("", "", "")
 
 

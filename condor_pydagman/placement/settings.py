@@ -21,6 +21,7 @@ class Settings(NamedTuple):
         max_streams: placements of one request file at once.
         max_retries, first_delay_s, max_delay_s: of one placement, after transient faults.
         connect_timeout_s, stall_timeout_s: a connection without data for so long is broken off.
+        redirect_hosts: to which an http server may redirect uploads, beside its own.
         module_timeout_s: a module or plugin that takes longer is killed; 0 is no limit.
         host_rest_s: for how long a host that fails is left alone, at first.
         cache_directory, cache_bytes: for transfers in two steps; '' for a directory in /var/tmp.
@@ -42,6 +43,7 @@ class Settings(NamedTuple):
     max_delay_s: float = 600
     connect_timeout_s: float = 20
     stall_timeout_s: float = 60
+    redirect_hosts: tuple[str, ...] = ()
     module_timeout_s: float = 86400
     host_rest_s: float = 10
     cache_directory: str = ""

@@ -44,6 +44,7 @@ class _Key(NamedTuple):
     credential: str
     proxy: str
     stall_timeout_s: float
+    redirect_hosts: tuple[str, ...]
     writes: bool
 
 
@@ -166,6 +167,7 @@ class DirectWay:
         key = (
             *(source[0], source[2:6], destination[0], destination[2:6]),
             *(transfer.credential, transfer.proxy, surroundings.settings.stall_timeout_s),
+            transfer.redirect_hosts,
         )
         last = getattr(self._local, "last", None)
         if last is not None and last[0] == key:
@@ -187,6 +189,7 @@ class DirectWay:
             *(url.scheme, url.server, url.user, url.password),
             *(transfer.credential, transfer.proxy),
             surroundings.settings.stall_timeout_s,
+            transfer.redirect_hosts,
             writes,
         )
         endpoint = kept.pop(key, None)
@@ -258,9 +261,11 @@ def _refuse_outside(entry: Entry, directory: Url) -> None:
 
 def _with_wishes(transfer: Transfer, surroundings: Surroundings) -> Surroundings:
     """The surroundings, with what the request wants otherwise."""
-    if transfer.stall_timeout_s is None:
+    if transfer.stall_timeout_s is None and not transfer.redirect_hosts:
         return surroundings
-    settings = surroundings.settings._replace(stall_timeout_s=transfer.stall_timeout_s)
+    settings = surroundings.settings._replace(redirect_hosts=transfer.redirect_hosts)
+    if transfer.stall_timeout_s is not None:
+        settings = settings._replace(stall_timeout_s=transfer.stall_timeout_s)
     return surroundings._replace(settings=settings)
 
 

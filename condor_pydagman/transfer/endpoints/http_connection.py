@@ -9,6 +9,7 @@ limit.
 from __future__ import annotations
 
 import contextlib
+import ipaddress
 import re
 import select
 import socket
@@ -52,12 +53,15 @@ class Place(NamedTuple):
     Attributes:
         proxy: that leads there, None for none.
         tls: of a connection that is to be encrypted.
+        may_be_own: whether it may lead to this machine, its link or its cloud's services: not where
+            a server from elsewhere redirects to.
     """
 
     host: str
     port: int
     tls: ssl.SSLContext | None = None
     proxy: Proxy | None = None
+    may_be_own: bool = True
 
     @property
     def server(self) -> str:
@@ -69,6 +73,9 @@ class Place(NamedTuple):
 
 class Connection:
     """A connection, which is made when it is first used, and again after an error.
+
+    Attributes:
+        is_near: whether it leads, or has led, to this machine.
 
     Args:
         connect_s, stall_s: seconds until a connection that is not made, or moves no data, fails.
@@ -84,6 +91,7 @@ class Connection:
         self._used = False
         self._window_at = self._window_bytes = 0.0
         self._errors = _Errors(self)
+        self.is_near = False
 
     def close(self) -> None:
         """End it; never raises."""
@@ -231,6 +239,7 @@ class Connection:
             end = place.proxy or place
             made = socket.create_connection((end.host, end.port), self._connect_s)
             try:
+                self._check_address(str(made.getpeername()[0]))
                 made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 if place.tls is not None:
                     if place.proxy is not None:
@@ -242,6 +251,20 @@ class Connection:
                 raise
             self._socket = made
         return self._socket
+
+    def _check_address(self, peer: str) -> None:
+        """Refuse one that a redirection must not lead to, whatever name it has there.
+
+        Raises:
+            Fault: it is.
+        """
+        kind = _kind_of(peer if self.place.proxy is None else self.place.host)
+        self.is_near = kind == "loopback"
+        if kind and not self.place.may_be_own:
+            server = self.place.server
+            raise Fault(
+                FaultKind.REFUSED, f"a server redirects to {server}, which is a {kind} address"
+            )
 
     def fault_of(self, error: OSError | UnicodeError) -> Fault:
         """What an error of the network means."""
@@ -307,7 +330,8 @@ class Answer:
         self.headers = headers
         self.target = ""
         self._chunked = headers.get("transfer-encoding", "").lower() == "chunked"
-        self.length = _length(headers) if not self._chunked else None
+        server = connection.place.server
+        self.length = _length(headers, server) if not self._chunked else None
         if method == "HEAD" or status in (204, 304):
             self.length, self._chunked = 0, False
         self._left = self.length
@@ -413,8 +437,29 @@ def _headers(fields: str) -> dict[str, str]:
     return {name.strip().lower(): value.strip() for name, value in reversed(found)}
 
 
-def _length(headers: Mapping[str, str]) -> int | None:
-    return whole_number(headers.get("content-length", ""))
+def _length(headers: Mapping[str, str], server: str) -> int | None:
+    text = headers.get("content-length", "")
+    size = whole_number(text)
+    if size is None and text:
+        raise _Closed(server, "it sends a length that makes no sense")
+    return size
+
+
+_METADATA = ipaddress.ip_address("fd00:ec2::254")  # that of version 4 is link-local
+
+
+def _kind_of(address: str) -> str:
+    """What kind of address it is, if it is one for this machine alone; '' for others and names."""
+    try:
+        found = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return "loopback" if address.rpartition(".")[2].lower() == "localhost" else ""
+    found = getattr(found, "ipv4_mapped", None) or found
+    if found.is_loopback or found.is_unspecified:
+        return "loopback"
+    if found.is_link_local or found.is_multicast:
+        return "link-local"
+    return "metadata" if found == _METADATA else ""
 
 
 def _open_tunnel(made: socket.socket, place: Place, proxy: Proxy) -> None:

@@ -19,11 +19,12 @@ MAX_TOKEN_BYTES = 65536
 def authorization(url: Url, environment: Mapping[str, str]) -> str:
     """Value of the header Authorization; '' for none.
 
-    A token goes to servers that are reached encrypted, or are on this machine.
+    A token goes to servers that are reached encrypted, and to no others: a port of this machine may
+    be another user's.
     """
     if url.user:
         return basic(url)
-    if url.scheme not in ("https", "davs") and url.host not in ("127.0.0.1", "localhost", "::1"):
+    if url.scheme not in ("https", "davs"):
         return ""
     token = bearer_token(environment)
     return f"Bearer {token}" if token else ""

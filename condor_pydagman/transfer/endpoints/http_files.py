@@ -6,6 +6,8 @@ Writing replaces a whole file; where the server knows MOVE, under a temporary na
 
 from __future__ import annotations
 
+import fnmatch
+import ipaddress
 from collections.abc import Iterator, Mapping
 from urllib.parse import quote, urljoin, urlsplit
 
@@ -40,6 +42,7 @@ MAX_REDIRECTS = 5
 MAX_CONNECTIONS = 4  # kept, to servers that are redirected to
 EXPECT_S = 1.0  # for the server to say whether it wants the body
 SMALL_BODY_BYTES = 65536
+_READING = ("GET", "HEAD", "OPTIONS", "PROPFIND")
 _REDIRECTS = (301, 302, 303, 307, 308)
 _DAV = ("dav", "davs")
 _TLS = ("https", "davs")
@@ -146,7 +149,7 @@ class HttpFiles(Closing):
         headers["Expect"] = "100-continue"
         target = url
         for _ in range(MAX_REDIRECTS):
-            connection = self._connection(target)
+            connection = self._connection(target, is_redirected=target is not url)
             connection.begin("PUT", _target(target, connection), self._headers(target, headers))
             answer = connection.early_answer("PUT", EXPECT_S) if "Expect" in headers else None
             if answer is None:
@@ -156,7 +159,7 @@ class HttpFiles(Closing):
                 continue  # it wants the body at once
             if answer.status not in _REDIRECTS:
                 raise fault_of_status(answer.status, answer.headers, url, "PUT")
-            target = self._redirected(target, answer)
+            target = self._redirected("PUT", target, answer)
         raise Fault(FaultKind.REFUSED, f"{url.server} redirects {url} too often")
 
     def put(self, url: Url, data: bytes) -> None:
@@ -170,7 +173,7 @@ class HttpFiles(Closing):
         answer = self._ask("MOVE", url, {"Destination": _absolute(to), "Overwrite": "T"})
         answer.drain()
         if answer.status in (404, 410):  # done by a request whose answer was lost, or removed
-            raise Fault(FaultKind.SERVER, f"{url.server} has lost {url}", host=url.server)
+            raise Fault(FaultKind.SERVER, f"{url.server} has lost {url}")
         self._check(answer, "MOVE", url)
 
     def remove(self, url: Url) -> None:
@@ -255,17 +258,21 @@ class HttpFiles(Closing):
         """The answer to a request; redirections are followed."""
         target = url
         for _ in range(MAX_REDIRECTS + 1):
-            connection = self._connection(target)
+            connection = self._connection(target, is_redirected=target is not url)
             all_headers = self._headers(target, headers or {})
             answer = connection.request(method, _target(target, connection), all_headers, body)
             if answer.status not in _REDIRECTS:
                 return answer
             answer.drain()
-            target = self._redirected(target, answer)
+            target = self._redirected(method, target, answer)
         raise Fault(FaultKind.REFUSED, f"{url.server} redirects {url} too often")
 
-    def _redirected(self, url: Url, answer: Answer) -> Url:
-        """Where an answer points to; a password of the URL is for its own server only."""
+    def _redirected(self, method: str, url: Url, answer: Answer) -> Url:
+        """Where an answer points to; a password of the URL is for its own server only.
+
+        Raises:
+            Fault: a server may not send this request there.
+        """
         location = answer.headers.get("location", "")
         scheme = "https" if url.scheme in _TLS else "http"
         try:
@@ -276,12 +283,23 @@ class HttpFiles(Closing):
             ) from None
         if target.scheme not in ("http", "https"):
             raise Fault(FaultKind.REFUSED, f"{url.server} redirects to {target.scheme}")
-        if target.scheme == "http" and url.scheme in _TLS and self._authorization(url):
+        if target.scheme == "http" and url.scheme in _TLS:
             raise Fault(
                 FaultKind.DENIED,
                 f"{url.server} redirects to {target.server}, which is not encrypted",
             )
+        if method not in _READING and not self._may_change(target.host):
+            raise Fault(
+                FaultKind.REFUSED,
+                f"{url.server} redirects {method} {url} to {target.host}, which the request does"
+                f' not allow: redirect_hosts = "{target.host}"',
+            )
         return target
+
+    def _may_change(self, host: str) -> bool:
+        """Whether files may be written at a host that a server redirects to."""
+        allowed = (self._root.host, *self._surroundings.settings.redirect_hosts)
+        return any(fnmatch.fnmatchcase(host.lower(), name.lower()) for name in allowed)
 
     def _headers(self, url: Url, more: Mapping[str, str]) -> dict[str, str]:
         service = (url.scheme, *url[2:6])
@@ -305,8 +323,8 @@ class HttpFiles(Closing):
             return ""
         return authorization(url, self._surroundings.environment)
 
-    def _connection(self, url: Url) -> Connection:
-        place = self._place(url)
+    def _connection(self, url: Url, *, is_redirected: bool = False) -> Connection:
+        place = self._place(url, may_be_own=not is_redirected or self._is_near())
         connection = self._connections.get(place)
         if connection is None:
             while len(self._connections) >= MAX_CONNECTIONS:
@@ -317,7 +335,11 @@ class HttpFiles(Closing):
             )
         return connection
 
-    def _place(self, url: Url) -> Place:
+    def _is_near(self) -> bool:
+        """Whether the server that was named is on this machine."""
+        return any(one.is_near for place, one in self._connections.items() if place.may_be_own)
+
+    def _place(self, url: Url, *, may_be_own: bool) -> Place:
         tls = url.scheme in _TLS
         port = _port(url)
         for place in self._connections:
@@ -325,7 +347,7 @@ class HttpFiles(Closing):
                 return place
         environment = self._surroundings.environment
         context = tls_context(environment, self._x509) if tls else None
-        return Place(url.host, port, context, _proxy(url, environment))
+        return Place(url.host, port, context, _proxy(url, environment), may_be_own)
 
 
 class HttpReader:
@@ -443,22 +465,52 @@ def _absolute(url: Url) -> str:
 
 
 def _proxy(url: Url, environment: Mapping[str, str]) -> Proxy | None:
+    """The proxy to a server, by the variables that curl(1) knows.
+
+    Raises:
+        Fault: it is no http proxy.
+    """
     scheme = "https" if url.scheme in _TLS else "http"
-    text = environment.get(f"{scheme}_proxy") or environment.get(f"{scheme.upper()}_PROXY", "")
+    names = (f"{scheme}_proxy", f"{scheme.upper()}_PROXY", "all_proxy", "ALL_PROXY")
+    name = next((one for one in names if environment.get(one)), "")
     bypass = environment.get("no_proxy") or environment.get("NO_PROXY", "")
-    if not text or _is_bypassed(url.host, bypass):
+    if not name or _is_bypassed(url.host, _port(url), bypass):
         return None
+    text = environment[name]
     try:
         proxy = parse_url(text if "://" in text else f"http://{text}")
     except ValueError as error:
-        raise Fault(FaultKind.REQUEST, f"{scheme}_proxy is no URL: {error}") from None
+        raise Fault(FaultKind.REQUEST, f"{name} is no URL: {error}") from None
+    if proxy.scheme != "http":
+        raise Fault(
+            FaultKind.REQUEST,
+            f"{name} names a proxy of the kind {proxy.scheme}, and only http:// is supported; if"
+            f" {url.host} needs no proxy, add it to no_proxy",
+        )
     return Proxy(proxy.host, proxy.port or 80, basic(proxy) if proxy.user else "")
 
 
-def _is_bypassed(host: str, bypass: str) -> bool:
-    """Whether a host is one of `no_proxy`: names, ends of names, or `*`."""
-    names = [name.strip().lower().lstrip(".") for name in bypass.split(",")]
-    return "*" in names or any(name and f".{host}".endswith(f".{name}") for name in names)
+def _is_bypassed(host: str, port: int, bypass: str) -> bool:
+    """Whether a server is one of `no_proxy`: names, ends of names, addresses, networks (CIDR), each
+    perhaps with a port; or `*`."""
+    return any(_is_meant(host, port, word) for word in bypass.lower().replace(",", " ").split())
+
+
+def _is_meant(host: str, port: int, word: str) -> bool:
+    name, _, number = word.rpartition(":")
+    if name and number.isdigit() and (":" not in name or name.endswith("]")):
+        return int(number) == port and _is_meant(host, port, name)
+    if word == "*":
+        return True
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        name = word.lstrip(".")
+        return bool(name) and f".{host.lower()}".endswith(f".{name}")
+    try:
+        return address in ipaddress.ip_network(word.strip("[]"), strict=False)
+    except ValueError:
+        return False
 
 
 def _entry(listed: Listed | None) -> Entry | None:

@@ -244,9 +244,6 @@ def test_credentials(mover: Mover, server: FaultyServer) -> None:
     fault = mover.fault(f"http://me:falsch@{place}/a", "c")
     assert fault.kind is FaultKind.DENIED
     assert "falsch" not in fault.reason
-    server.password = "Bearer token"
-    mover.surroundings = mover.surroundings._replace(environment={"BEARER_TOKEN": "token"})
-    mover.move(server.url("/a"), "d")
 
 
 def test_files_of_a_directory(mover: Mover, server: FaultyServer) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import os
+import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,6 +18,7 @@ import pytest
 from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.placement.urls import parse_url
 from condor_pydagman.transfer.direct_way import DirectWay
+from condor_pydagman.transfer.endpoints import http_connection, http_files
 from condor_pydagman.transfer.endpoints.endpoint import whole_number
 from condor_pydagman.transfer.endpoints.http_files import HttpFiles
 from condor_pydagman.transfer.endpoints.http_headers import (
@@ -26,7 +30,7 @@ from condor_pydagman.transfer.way import Outcome, Progress, Surroundings
 from condor_pydagman.transfer.worker import WHOLE
 from tests.servers.faulty_http import FaultyServer, Wrong
 from tests.servers.scripted import scripted
-from tests.unit.transfer.helpers import transfer
+from tests.unit.transfer.helpers import progress, transfer
 
 DATA = os.urandom(300_000)
 
@@ -102,10 +106,11 @@ def test_a_range_that_is_shorter_than_the_rest_is_not_the_rest(move: Moves, tmp_
     assert not (tmp_path / "b").exists()
 
 
-def test_lengths_that_are_no_numbers_are_not_known(move: Moves, tmp_path: Path) -> None:
-    for length in ("²", "-1", "9" * 5000, "1_0"):
-        with scripted(answer(f"Content-Length: {length}", body=b"123")) as server:
-            assert move(server.url("/a"), tmp_path / "b").size == 3
+@pytest.mark.parametrize("length", ["²", "-5", "9" * 5000, "1_0"])
+def test_lengths_that_are_no_numbers(move: Moves, tmp_path: Path, length: str) -> None:
+    wrong = pytest.raises(Fault, match="a length that makes no sense")
+    with scripted(answer(f"Content-Length: {length}", body=b"123")) as server, wrong:
+        move(server.url("/a"), tmp_path / "b")
 
 
 @pytest.mark.parametrize(
@@ -319,12 +324,131 @@ def test_odd_characters_of_a_query_are_encoded(move: Moves, tmp_path: Path) -> N
 
 
 def test_credentials_are_for_one_server(move: Moves, server: FaultyServer, tmp_path: Path) -> None:
-    move.with_environment(BEARER_TOKEN="geheim")
+    secret = base64.b64encode(b"me:geheim")
     with scripted(answer("Content-Length: 1", body=b"x")) as other:
         server.fail("/a", Wrong(status=302, headers=(("Location", other.url("/b")),)))
-        move(server.url("/a"), tmp_path / "b")
-    assert b"geheim" not in other.asked[0]
-    assert server.requests[0][2]["Authorization"] == "Bearer geheim"
+        move(server.url("/a").replace("//", "//me:geheim@"), tmp_path / "b")
+    assert secret not in other.asked[0]
+    assert server.requests[0][2]["Authorization"] == f"Basic {secret.decode()}"
+
+
+def test_a_token_is_not_sent_unencrypted(move: Moves, server: FaultyServer, tmp_path: Path) -> None:
+    """Nor to a port of this machine: another user may have it."""
+    server.files["/a"] = b"x"
+    move.with_environment(BEARER_TOKEN="geheim")
+    move(server.url("/a"), tmp_path / "b")
+    assert "Authorization" not in server.requests[0][2]
+
+
+@pytest.mark.parametrize("data", [b"small", DATA], ids=["small", "large"])
+def test_uploads_are_redirected_to_the_same_host_only(
+    server: FaultyServer, surroundings: Surroundings, tmp_path: Path, data: bytes
+) -> None:
+    """Unless the request allows the other: a server could have files written anywhere."""
+    (tmp_path / "a").write_bytes(data)
+    server.is_dav = False
+    elsewhere = server.url("/private").replace("127.0.0.1", "localhost")
+    wanted = transfer(str(tmp_path / "a"), server.url("/b"), if_exists="overwrite")
+    way = DirectWay()
+
+    def lead_elsewhere() -> None:
+        times = 2
+        if data is DATA:  # before the body is sent, and the look after it
+            server.expectation, times = (307, elsewhere), 1
+        server._wrong.clear()
+        server.fail("/b", Wrong(times=times, status=307, headers=(("Location", elsewhere),)))
+
+    with contextlib.closing(SimpleNamespace(close=way.thread_ends)):
+        lead_elsewhere()
+        with pytest.raises(Fault, match='redirect_hosts = "localhost"') as error:
+            way.perform(wanted, surroundings, progress())
+        assert (error.value.kind, server.files) == (FaultKind.REFUSED, {})
+        allowed = wanted._replace(redirect_hosts=("x.example", "local*"))
+        lead_elsewhere()
+        way.perform(allowed, surroundings, progress())
+    assert server.files == {"/private": data}
+
+
+def test_a_server_from_elsewhere_can_not_lead_to_this_machine(
+    move: Moves, server: FaultyServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By whatever name: the address of the connection counts."""
+    own = {"127.0.0.2": "loopback"}
+    monkeypatch.setattr(http_connection, "_kind_of", lambda address: own.get(address, ""))
+    with socket.create_server(("127.0.0.2", 0)) as private:
+        place = f"127.0.0.2:{private.getsockname()[1]}"
+        server.fail("/a", Wrong(status=302, headers=(("Location", f"http://{place}/x"),)))
+        with pytest.raises(Fault, match=f"redirects to {place}, which is a loopback address"):
+            move(server.url("/a"), tmp_path / "b")
+        made, _ = private.accept()
+        with made:
+            assert made.recv(1) == b""
+
+
+@pytest.mark.parametrize(
+    ("address", "kind"),
+    [
+        ("127.0.0.1", "loopback"),
+        ("::1", "loopback"),
+        ("::ffff:127.0.0.1", "loopback"),
+        ("0.0.0.0", "loopback"),
+        ("x.localhost", "loopback"),
+        ("169.254.169.254", "link-local"),
+        ("::ffff:169.254.169.254", "link-local"),
+        ("fe80::1%eth0", "link-local"),
+        ("fd00:ec2::254", "metadata"),
+        ("192.0.2.1", ""),
+        ("10.0.0.1", ""),
+        ("2001:db8::1", ""),
+        ("data.example.org", ""),
+    ],
+)
+def test_kinds_of_addresses(address: str, kind: str) -> None:
+    assert http_connection._kind_of(address) == kind
+
+
+@pytest.mark.parametrize("name", ["http_proxy", "all_proxy", "ALL_PROXY"])
+@pytest.mark.parametrize("scheme", ["https", "socks5h", "socks5"])
+def test_a_proxy_of_another_kind_is_refused(
+    move: Moves, tmp_path: Path, name: str, scheme: str
+) -> None:
+    move.with_environment(**{name: f"{scheme}://127.0.0.1:1"})
+    with pytest.raises(Fault, match=f"{name} names a proxy of the kind {scheme}"):
+        move("http://data.example/a", tmp_path / "b")
+
+
+@pytest.mark.parametrize(
+    ("word", "is_meant"),
+    [
+        ("*", True),
+        ("192.0.2.0/24", True),
+        ("192.0.3.0/24", False),
+        ("192.0.2.7", True),
+        ("192.0.2.7:8080", True),
+        ("192.0.2.7:81", False),
+        ("x.example, 192.0.2.7", True),
+        ("x.example 192.0.2.7", True),
+        ("2.7", False),
+        ("", False),
+    ],
+)
+def test_servers_without_a_proxy(word: str, is_meant: bool) -> None:
+    assert http_files._is_bypassed("192.0.2.7", 8080, word) is is_meant
+
+
+@pytest.mark.parametrize(
+    ("word", "is_meant"),
+    [
+        ("example.org", True),
+        (".Example.org", True),
+        ("data.example.org:443", True),
+        ("example.org:80", False),
+        ("ample.org", False),
+        ("192.0.2.0/24", False),
+    ],
+)
+def test_names_without_a_proxy(word: str, is_meant: bool) -> None:
+    assert http_files._is_bypassed("data.example.org", 443, word) is is_meant
 
 
 def test_proxies(move: Moves, tmp_path: Path) -> None:

@@ -121,6 +121,9 @@ def test_a_token_is_not_sent_where_all_can_read_it(
         server.fail("/a", Wrong(status=302, headers=(("Location", plain.url("/b")),)))
         with pytest.raises(Fault, match="not encrypted") as error:
             move(server.url("/a", "https"), tmp_path / "b", BEARER_TOKEN="geheim")
+        server.fail("/a", Wrong(status=302, headers=(("Location", plain.url("/b")),)))
+        with pytest.raises(Fault, match="not encrypted"):
+            move(server.url("/a", "https"), tmp_path / "b")
         assert error.value.kind is FaultKind.DENIED
         assert plain.asked == []
     assert server.requests[0][2]["Authorization"] == "Bearer geheim"
