@@ -11,13 +11,22 @@ import classad2
 
 from condor_pydagman.adapters.descriptions import BINDINGS
 from condor_pydagman.adapters.own_files import open_to_read
-from condor_pydagman.dagfile.condition_lines import OWN_ATTRIBUTES
+from condor_pydagman.dagfile.condition_lines import CLASSAD_WORDS, OWN_ATTRIBUTES
 
 MAX_FILE_BYTES = 16_384  # of a file with what a node publishes
 MAX_VALUE_BYTES = 500  # of one value, as it is written
 MAX_DEPTH = 3  # of lists in lists
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]{0,99}", re.ASCII)
+_WORD = "|".join(CLASSAD_WORDS)
+_NAMED_BY_WORD = re.compile(rf"(?:^|[;\[])\s*({_WORD})\s*=", re.IGNORECASE | re.MULTILINE)
+# Texts, names, remarks, numbers with a fraction or an exponent; and what else begins with a digit.
+_DIGITS = re.compile(
+    r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|[A-Za-z_]\w*|//[^\n]*|/\*.*?\*/'
+    r"|\d+\.\d*(?:e[-+]?\d+)?|\d+e[-+]?\d+|\.\d+(?:e[-+]?\d+)?|(\d\w*)",
+    re.ASCII | re.IGNORECASE | re.DOTALL,
+)
+MAX_INTEGER = 2**63 - 1
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
@@ -51,12 +60,37 @@ def read_result(path: str) -> list[tuple[str, str]]:
         BadResult: it can't be read, or has something else in it.
     """
     text = _text(path)
+    if text.lstrip()[:1] != "[":
+        text = _of_lines(text)
+    _check_numbers(text)
     try:
-        ad = classad2.ClassAd(text) if text.lstrip()[:1] == "[" else _of_lines(text)
+        ad = classad2.ClassAd(text)
         names = list(ad.keys())
     except (classad2.ClassAdException, *BINDINGS):
+        word = _NAMED_BY_WORD.search(text)
+        if word is not None:
+            raise _no_name(word[1]) from None
         raise BadResult("it is no ClassAd: expected [ name = value; ... ]") from None
     return [(name, _value(ad, name)) for name in sorted(names, key=str.lower)]
+
+
+def _check_numbers(text: str) -> None:
+    """Refuse integers that the ClassAd language takes for 0.
+
+    Raises:
+        BadResult: there is one.
+    """
+    for found in _DIGITS.finditer(text):
+        number = found[1] or "0"
+        if not number.isdigit() or len(number) > 30 or int(number) > MAX_INTEGER:
+            raise BadResult(
+                f"{number[:40]} is no decimal number of at most {MAX_INTEGER}: write it as text, in"
+                " quotes"
+            )
+
+
+def _no_name(name: str) -> BadResult:
+    return BadResult(f"{name[:100]!r} can't be the name of a value")
 
 
 def _text(path: str) -> str:
@@ -77,19 +111,17 @@ def _text(path: str) -> str:
     return text
 
 
-def _of_lines(text: str) -> Any:
+def _of_lines(text: str) -> str:
     lines = (line.strip() for line in text.splitlines())
-    return classad2.ClassAd(
-        "[" + ";\n".join(line for line in lines if line[:1] not in ("", "#")) + "]"
-    )
+    return "[" + ";\n".join(line for line in lines if line[:1] not in ("", "#")) + "]"
 
 
 def _value(ad: Any, name: str) -> str:
-    if not _NAME.fullmatch(name):
-        raise BadResult(f"{name[:100]!r} can't be the name of a value")
+    if not _NAME.fullmatch(name) or name.lower() in CLASSAD_WORDS:
+        raise _no_name(name)
     if name.lower() in (own.lower() for own in OWN_ATTRIBUTES):
         raise BadResult(f"{name} can't be published: every parent has {', '.join(OWN_ATTRIBUTES)}")
-    written = literal(ad.eval(name))
+    written = literal(ad[name])  # an expression has no form: it is not evaluated
     if written is None:
         raise BadResult(f"{name} is no number, text, truth value, or list of these")
     if len(written.encode()) > MAX_VALUE_BYTES:

@@ -31,6 +31,8 @@ SKIP, DONE = OTHERWISE = ("SKIP", "DONE")
 FILE, ATTRIBUTES = _SOURCES = ("FILE", "ATTRIBUTES")
 MAX_EXPRESSION = 4000  # characters
 # What every parent has; nothing with such a name can be published.
+# What the ClassAd language takes for something else than a name.
+CLASSAD_WORDS = ("true", "false", "undefined", "error", "is", "isnt", "parent")
 OWN_ATTRIBUTES = ("Outcome", "ExitCode", "Signal", "Retries")
 
 _ELSE = re.compile(rf"{ELSE}(?=[ \t]|$)", re.IGNORECASE)
@@ -121,7 +123,11 @@ def _attributes(words: Words) -> tuple[str, ...]:
             hint = "expected names of attributes of the job, with commas between them"
             at = begin + found.start() + len(found[0]) - len(found[0].lstrip())
             raise LineError(f"Invalid name of an attribute '{name}'", words, hint=hint, column=at)
-        refuse_own(name, words, begin + found.start())
+        at = begin + found.start()
+        if name.lower() in CLASSAD_WORDS:
+            hint = "it is a word of the ClassAd language, and no job has such an attribute"
+            raise LineError(f"{name} can't be published", words, hint=hint, column=at)
+        refuse_own(name, words, at)
         names.append(name)
     return tuple(dict.fromkeys(names))
 

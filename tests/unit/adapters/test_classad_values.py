@@ -38,8 +38,8 @@ def test_values_that_are_none() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        '[ n = 2 + 3; kind = "x"; l = {1,2} ]',
-        'n = 2 + 3\n# a remark\n\nkind = "x"\nl = {1,2}\n',
+        '[ n = 5; kind = "x"; l = {1,2} ]',
+        'n = 5\n# a remark\n\nkind = "x"\nl = {1,2}\n',
         'kind = "x"\r\nn = 5\r\nl = {1,2}',
     ],
 )
@@ -47,6 +47,20 @@ def test_a_file(tmp_path: Path, text: str) -> None:
     path = tmp_path / "a.ad"
     path.write_bytes(text.encode())
     assert read_result(str(path)) == [("kind", '"x"'), ("l", "{1,2}"), ("n", "5")]
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        ("9223372036854775807", "9223372036854775807"),
+        ("-1.5e-300", "-1.5e-300"),
+        ('"99999999999999999999 0x1"', '"99999999999999999999 0x1"'),
+    ],
+)
+def test_numbers_and_texts_stay_as_they_are(tmp_path: Path, value: str, written: str) -> None:
+    path = tmp_path / "a.ad"
+    path.write_text(f"# 0x1\nn99 = {value}\n")
+    assert read_result(str(path)) == [("n99", written)]
 
 
 @pytest.mark.parametrize(
@@ -61,6 +75,15 @@ def test_a_file(tmp_path: Path, text: str) -> None:
         (b"n = [ a = 1 ]", "n is no number, text, truth value, or list"),
         (b"n = error", "n is no number, text, truth value, or list"),
         (b"'a b' = 1", "'a b' can't be the name of a value"),
+        (b"[ a = 1; True = 2 ]", "'True' can't be the name of a value"),
+        (b"a = 1\nis = 2", "'is' can't be the name of a value"),
+        (b"parent = 2", "'parent' can't be the name of a value"),
+        (b"n = 2 + 3", "n is no number, text, truth value, or list"),
+        (b'n = userHome("root")', "n is no number, text, truth value, or list"),
+        (b"n = {1, 1 + 1}", "n is no number, text, truth value, or list"),
+        (b"n = 12345678901234567890123456", "12345678901234567890123456 is no decimal number"),
+        (b"n = 9223372036854775808", "9223372036854775808 is no decimal number"),
+        (b"n = {1, 0x10}", "0x10 is no decimal number"),
         (b'n = "' + b"x" * 500 + b'"', "n is longer than 500 bytes"),
     ],
 )

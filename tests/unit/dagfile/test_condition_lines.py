@@ -55,6 +55,7 @@ def test_lines_are_read_and_written(line: str, command: commands.Command) -> Non
         ("PUBLISH A ATTRIBUTES", "Missing names of attributes"),
         ("PUBLISH A ATTRIBUTES a,,b c", "Invalid name of an attribute 'b c'"),
         ("PUBLISH A ATTRIBUTES exitcode", "exitcode can't be published"),
+        ("PUBLISH A ATTRIBUTES Cmd,Is", "Is can't be published"),
         ("SKIPPED", "No node name specified"),
         ("SKIPPED A B", "Unexpected token 'B'"),
         ("NODE_RESULT A n = 3", "NODE_RESULT missing its ClassAd"),
