@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 import re
+import ssl
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ import pytest
 
 from tests.pool.access_point import AccessPoint, new_directory
 from tests.pool.dagmans import dagmans_in, send
+from tests.servers.certificates import Authority
 from tests.servers.faulty_http import FaultyServer, Wrong, faulty_http
 
 pytestmark = pytest.mark.pool
@@ -351,9 +353,27 @@ def worker_of(access_point: AccessPoint, work: Path, node: str) -> int:
     raise AssertionError(f"no worker of {node}")
 
 
-def test_secrets_are_nowhere(access_point: AccessPoint, work: Path, server: FaultyServer) -> None:
+@pytest.fixture
+def encrypted(work: Path) -> Iterator[tuple[FaultyServer, Path]]:
+    """A server that speaks TLS, and the file of the authority that vouches for it."""
+    directory = new_directory(work.parent / f"{work.name}.certificates")
+    authority = Authority(directory)
+    with faulty_http() as server:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(authority.signed("127.0.0.1"))
+        server.encrypt(context)
+        yield server, authority.file
+
+
+def test_secrets_are_nowhere(
+    access_point: AccessPoint,
+    work: Path,
+    server: FaultyServer,
+    encrypted: tuple[FaultyServer, Path],
+) -> None:
     """In no file, ad, event, process list or message, while it runs and afterwards."""
-    place = server.place
+    place, (safe, trusted) = server.place, encrypted
+    safe.files["/dir/x y"] = b"x"
     server.files["/s"] = DATA
     server.fail("/s", Wrong(after=1_000_000, stalls=True))
     dag = Dag(
@@ -362,10 +382,11 @@ def test_secrets_are_nowhere(access_point: AccessPoint, work: Path, server: Faul
         f'DATA good good.dap\nDATA bad bad.dap\nDATA own own.dap\nVARS good pw="{SECRET}"\n',
         good_dap=transfer(f"http://me:$(pw)@{place}/s", "s"),
         bad_dap=transfer(f"http://me:{SECRET}@{place}/nope?token={SECRET}", "bad"),
-        own_dap=transfer(server.url("/dir/x y"), "own"),
+        own_dap=transfer(safe.url("/dir/x y", "https"), "own"),
     )
     dag.write("token", SECRET)
-    dag.submit("-include_env", "BEARER_TOKEN_FILE", BEARER_TOKEN_FILE=str(work / "token"))
+    variables = {"BEARER_TOKEN_FILE": str(work / "token"), "SSL_CERT_FILE": str(trusted)}
+    dag.submit("-include_env", ",".join(variables), **variables)
     access_point.wait_for(lambda: parts(work, "s"), say="a part")
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
@@ -375,7 +396,7 @@ def test_secrets_are_nowhere(access_point: AccessPoint, work: Path, server: Faul
     assert SECRET not in access_point.run("condor_q", "-allusers", "-long").stdout
     server.resumed.set()
     assert dag.end() == 1
-    sent = {path: headers.get("Authorization") for _, path, headers in server.requests}
+    sent = {path: headers.get("Authorization") for _, path, headers in safe.requests}
     assert sent["/dir/x y"] == f"Bearer {SECRET}"
     access_point.wait_for(lambda: access_point.gone(dag.cluster), say="an empty queue")
     mine = f"ClusterId == {dag.cluster} || DAGManJobId == {dag.cluster}"
