@@ -116,7 +116,7 @@ def find_dag(what: str, *, ask: bool = True) -> FoundDag:
     if found.state is DagState.NOT_STARTED:
         found = _first_of_several(primary) or found
     if found.ended or found.state is DagState.NOT_STARTED:
-        return _resubmitted(found)
+        return _resubmitted(found, ask=ask)
     return _asked(found) if ask else found
 
 
@@ -198,12 +198,13 @@ def _asked(found: FoundDag) -> FoundDag:
     return found
 
 
-def _resubmitted(found: FoundDag) -> FoundDag:
-    """As its job in the queue says, if there is one that has not started yet."""
+def _resubmitted(found: FoundDag, *, ask: bool) -> FoundDag:
+    """As its job in the queue says, if there is one that has not started yet; unless `ask`, it is
+    no problem that the schedd does not answer."""
     try:
         ad = waiting_job(found.paths, found.out)
     except PoolError as error:
-        return found._replace(schedd_problem=str(error))
+        return found._replace(schedd_problem=str(error)) if ask else found
     return found_by_ad(ad)._replace(name=found.name) if ad else found
 
 

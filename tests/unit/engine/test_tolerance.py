@@ -25,7 +25,7 @@ from tests import make
     ],
 )
 def test_failures_allowed(tolerance: Tolerance | None, procs: int, expected: int) -> None:
-    assert failures_allowed(tolerance, procs, Config(node_job_failure_tolerance=3)) == expected
+    assert failures_allowed(tolerance, procs, 3) == expected
 
 
 def test_the_node_or_the_knob_says_whether_the_rest_is_removed() -> None:
