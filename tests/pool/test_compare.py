@@ -210,6 +210,8 @@ def _dag_lines(result: Result) -> list[str]:
 
 def _node_lines(result: Result) -> list[str]:
     lines = [line for line in result.dagman_out if _NODE_LINES.match(line)]
+    # Jobs of NOOP nodes are numbered in the order in which their scripts happened to end.
+    lines = [re.sub(r"\b0\.2147483647\.\d+\b", "0.ID.N", line) for line in lines]
     return sorted(re.sub(r"\b(?!0\.)\d+\.(\d+)\b|job \d+", r"ID.\1", line) for line in lines)
 
 
