@@ -94,10 +94,3 @@ def next_rest(
     failures = min(last.failures + 1 if last else 1, MAX_FAILURES)
     length = min(first_s * 2.0 ** (failures - 1), max_delay_s)
     return Rest(label, failures, now, max(now + length, asked))
-
-
-def limit_of(rest: Rest | None, now: float) -> int | None:
-    """How many may use the host: none during its rest, one after it; None for no such limit."""
-    if rest is None:
-        return None
-    return 0 if now < rest.until else 1

@@ -31,7 +31,7 @@ class Ticket(NamedTuple):
         running: has begun.
         priority: higher goes first.
         size: bytes, None if unknown.
-        since: when it came, seconds since 1970.
+        since: when it came, or of one that runs, when it began; seconds since 1970.
         number: that tells it from all others, 16 hexadecimal digits.
         total: how many may run at once as its worker sees it, 0 for no limit.
         places: hosts and protocols it uses, each with the limit of its worker (0: none).  The same
@@ -135,34 +135,40 @@ class Verdict(NamedTuple):
 
 
 class _Counts:
-    """What runs, and what is about to."""
+    """What runs, and what is about to.
 
-    def __init__(self, limits: Mapping[str, int]) -> None:
-        self._limits = limits  # of hosts that rest, over those of tickets
+    Args:
+        rests: of places whose host has failed, when its rest ends.
+        now: seconds since 1970.
+    """
+
+    def __init__(self, rests: Mapping[str, float], now: float) -> None:
+        self._rests = rests
+        self._now = now
         self.all: list[str] = []
-        self.at: dict[str, list[str]] = {}
+        self._at: dict[str, list[str]] = {}
+        self._tries: dict[str, list[str]] = {}  # at hosts that have failed, after their rest
 
     def add(self, ticket: Ticket) -> None:
+        began = ticket.since if ticket.running else self._now
         self.all.append(ticket.number)
         for place, _ in ticket.places:
-            self.at.setdefault(place, []).append(ticket.number)
+            self._at.setdefault(place, []).append(ticket.number)
+            if place in self._rests and began >= self._rests[place]:
+                self._tries.setdefault(place, []).append(ticket.number)
 
     def obstacle(self, ticket: Ticket) -> tuple[str, list[str]] | None:
         """What has no room for it, and who is there; None if it may start."""
         if ticket.total and len(self.all) >= ticket.total:
             return "", self.all
         for place, limit in ticket.places:
-            there = self.at.get(place, [])
-            if place in self._limits:
-                rest = self._limits[place]
-                limit = min(limit, rest) if limit else rest
-                if len(there) >= limit:
-                    return place, there
-            elif limit:
-                wanted = sum(name == place for name, _ in ticket.places)
-                # one that counts twice for a limit of one could never start
-                if there and len(there) + wanted > limit:
-                    return place, there
+            there, tries = self._at.get(place, []), self._tries.get(place, [])
+            if self._now < self._rests.get(place, 0) or tries:
+                return place, tries
+            wanted = sum(name == place for name, _ in ticket.places)
+            # one that counts twice for a limit of one could never start
+            if limit and there and len(there) + wanted > limit:
+                return place, there
         return None
 
 
@@ -170,7 +176,7 @@ def verdict(
     ticket: Ticket,
     tickets: Sequence[Ticket],
     now: float,
-    rests: Mapping[str, int] = {},
+    rests: Mapping[str, float] = {},
     passed: Collection[str] = (),
 ) -> Verdict:
     """Whether a ticket may start now.
@@ -179,11 +185,12 @@ def verdict(
         ticket: one that waits; whether it is among `tickets` does not matter.
         tickets: all.
         now: seconds since 1970.
-        rests: limits of places whose host rests (0) or is being tried again (1).
+        rests: of places whose host has failed, when its rest ends, seconds since 1970.  After it
+            one may try; those that began before do not count as that one.
         passed: numbers of tickets that could have started long ago but have not: they keep no
             place.
     """
-    counts = _Counts(rests)
+    counts = _Counts(rests, now)
     for one in tickets:
         if one.running and one.number != ticket.number:
             counts.add(one)
@@ -212,10 +219,10 @@ def verdict(
 def may_start(
     tickets: Sequence[Ticket],
     now: float,
-    rests: Mapping[str, int] = {},
+    rests: Mapping[str, float] = {},
 ) -> list[Ticket]:
     """Those that wait and may start now, in order, if each starts."""
-    counts = _Counts(rests)
+    counts = _Counts(rests, now)
     for one in tickets:
         if one.running:
             counts.add(one)
@@ -261,7 +268,7 @@ def should_yield(
     ticket: Ticket,
     tickets: Sequence[Ticket],
     now: float,
-    rests: Mapping[str, int] = {},
+    rests: Mapping[str, float] = {},
 ) -> bool:
     """Whether one that runs, and could go on with its next file, has to let another go first.
 

@@ -18,6 +18,8 @@ from condor_pydagman.transfer.turns import Turn, Turns
 from condor_pydagman.transfer.way import Outcome, Progress, Surroundings, Way
 from condor_pydagman.transfer.work import Work
 
+_TAKEN_BYTES = 16 << 20  # more than the buffers on the way to a server hold
+
 
 class Performer:
     """What the threads of a worker share.
@@ -159,14 +161,8 @@ class Performer:
         candidate = work.candidates[work.current]
         way = self._ways[candidate.way]
         hosts = [url.server for url in candidate.transfer[:2] if url.server]
-        source = candidate.transfer.source.server
-        works: list[str] = []  # what gives data works, whatever becomes of this file
-
-        def note_source() -> None:
-            works.append(source)
-            self._turns.host_worked(source)
-
-        work.progress.on_data = note_source if source else None
+        working = _Working(candidate.transfer, self._turns)
+        work.progress.on_data = working.note if hosts else None
         try:
             if not placement.allocation_id:
                 outcome = way.perform(candidate.transfer, self.surroundings, work.progress)
@@ -175,12 +171,31 @@ class Performer:
                     outcome = way.perform(candidate.transfer, self.surroundings, work.progress)
                     settle(outcome.size)
         except Fault as fault:
-            if fault.host and fault.transient and fault.host not in works:
+            if fault.host and fault.transient and fault.host not in working.hosts:
                 self._turns.host_failed(fault.host, fault.retry_after_s)
             raise
         for host in hosts:
             self._turns.host_worked(host)
         return outcome
+
+
+class _Working:
+    """What is seen of hosts while a transfer runs: one that gives or takes data works, whatever
+    becomes of this file."""
+
+    def __init__(self, transfer: Transfer, turns: Turns) -> None:
+        self.hosts: list[str] = []
+        self._turns = turns
+        self._signs = [(1, transfer.source.server), (_TAKEN_BYTES, transfer.destination.server)]
+
+    def note(self, moved: int) -> bool:
+        """So many bytes were moved; whether no more need be told."""
+        while self._signs and moved >= self._signs[0][0]:
+            host = self._signs.pop(0)[1]
+            if host:
+                self.hosts.append(host)
+                self._turns.host_worked(host)
+        return not self._signs
 
 
 class _Ends(NamedTuple):

@@ -13,7 +13,6 @@ from collections.abc import Iterable
 from condor_pydagman.placement.rest_rules import (
     Rest,
     forgotten_after_s,
-    limit_of,
     newest,
     next_rest,
     read_rest_name,
@@ -138,8 +137,3 @@ class Rests:
                 shared.remove(other)
         with self._lock:
             self._known[rest.label] = (time.monotonic(), rest if rest.failures else None)
-
-
-def rest_limit(rest: Rest, now: float) -> int:
-    """How many placements may use the host now."""
-    return limit_of(rest, now) or 0

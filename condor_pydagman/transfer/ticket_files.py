@@ -16,6 +16,7 @@ from condor_pydagman.placement.rest_rules import Rest
 from condor_pydagman.placement.turn_rules import (
     Ticket,
     Verdict,
+    as_others_see_it,
     fronts,
     may_start,
     read_ticket_name,
@@ -25,7 +26,7 @@ from condor_pydagman.placement.turn_rules import (
     verdict,
 )
 from condor_pydagman.transfer.live_files import LiveFile, is_alive, remove_dead
-from condor_pydagman.transfer.rests import Rests, rest_limit
+from condor_pydagman.transfer.rests import Rests
 from condor_pydagman.transfer.shared_directory import SharedDirectory, spread
 from condor_pydagman.transfer.way import Progress
 
@@ -91,7 +92,7 @@ class TicketBoard:
             view = self._decide(ticket, tickets, resting, now)
             view = view._replace(resting={of: resting[of] for of in labels if of in resting})
             if view.started:
-                self._place(ticket._replace(running=True))
+                self._place(as_others_see_it(ticket._replace(running=True, since=now)))
                 self._close_socket(ticket)
                 self._wake(tickets, now, without=ticket.number)
             else:
@@ -114,7 +115,7 @@ class TicketBoard:
         if any(of in resting for of in labels):
             return True
         alive = [one for one in tickets if one.running or self._lives(one)]
-        return should_yield(ticket._replace(running=True), alive, now, _limits(resting, now))
+        return should_yield(ticket._replace(running=True), alive, now, _ends_of(resting))
 
     def leave(self, ticket: Ticket) -> None:
         """The ticket is no more."""
@@ -163,9 +164,9 @@ class TicketBoard:
     def _decide(
         self, ticket: Ticket, tickets: list[Ticket], resting: Mapping[str, Rest], now: float
     ) -> View:
-        limits = _limits(resting, now)
+        rests = _ends_of(resting)
         while True:
-            found = verdict(ticket, tickets, now, limits, self._passed(tickets, limits, now))
+            found = verdict(ticket, tickets, now, rests, self._passed(tickets, rests, now))
             if found.free:
                 return View(True, found)
             dead = [one for one in tickets if one.number in found.holders and not self._lives(one)]
@@ -194,9 +195,11 @@ class TicketBoard:
             return True
         return is_alive(self.directory, ticket_name(one))
 
-    def _passed(self, tickets: Sequence[Ticket], limits: Mapping[str, int], now: float) -> set[str]:
+    def _passed(
+        self, tickets: Sequence[Ticket], rests: Mapping[str, float], now: float
+    ) -> set[str]:
         """Those that could have started for long but have not: stopped, or there to annoy."""
-        could = {one.number for one in may_start(tickets, now, limits)}
+        could = {one.number for one in may_start(tickets, now, rests)}
         clock = time.monotonic()
         with self._mutex:
             self._startable = {one: self._startable.get(one, clock) for one in could}
@@ -287,9 +290,9 @@ def _tickets(names: Iterable[str]) -> list[Ticket]:
     return list(found.values())
 
 
-def _limits(resting: Mapping[str, Rest], now: float) -> dict[str, int]:
-    """Limits of places whose hosts rest."""
-    return {f"h{of}": rest_limit(rest, now) for of, rest in resting.items()}
+def _ends_of(resting: Mapping[str, Rest]) -> dict[str, float]:
+    """When the rests of hosts end, by places."""
+    return {f"h{of}": rest.until for of, rest in resting.items()}
 
 
 def _tell(out: socket.socket, number: str) -> bool:

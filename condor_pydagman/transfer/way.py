@@ -24,7 +24,7 @@ class Progress:
         room: bytes that may be moved at most (an allocation); None for no limit.
         grow: is asked for more room, with the bytes that are needed; returns the new `room`, or
             raises a Fault.  None if there is never more.
-        on_data: is called once, when the first bytes of an attempt have been moved; None if nobody
+        on_data: is told how many bytes the attempt has moved, until it returns True; None if nobody
             wants to know.
     """
 
@@ -32,7 +32,7 @@ class Progress:
         self._stop = stop
         self.room = room
         self.grow: Callable[[int], int] | None = None
-        self.on_data: Callable[[], object] | None = None
+        self.on_data: Callable[[int], bool] | None = None
         self.begin(0, None)
 
     def begin(self, offset: int, total: int | None) -> None:
@@ -51,9 +51,8 @@ class Progress:
             Fault: there is no room for them, or the worker is to stop.
         """
         self.moved += count
-        if self.on_data is not None and count:
-            tell, self.on_data = self.on_data, None
-            tell()
+        if self.on_data is not None and count and self.on_data(self.moved):
+            self.on_data = None
         self._check(self.offset + self.moved)
 
     def wait(self, seconds: float) -> None:

@@ -9,7 +9,6 @@ from condor_pydagman.placement.rest_rules import (
     FUTURE_S,
     Rest,
     forgotten_after_s,
-    limit_of,
     newest,
     next_rest,
     read_rest_name,
@@ -39,11 +38,6 @@ def test_what_the_server_asks_for_counts_up_to_the_longest() -> None:
     assert next_rest(HOST, None, NOW, FIRST, LONGEST, 50).until == NOW + 50
     assert next_rest(HOST, None, NOW, FIRST, LONGEST, 1e9).until == NOW + LONGEST
     assert next_rest(HOST, None, NOW, FIRST, LONGEST, -5).until == NOW + FIRST
-
-
-def test_after_the_rest_one_may_try() -> None:
-    rest = Rest(HOST, 1, NOW, NOW + 10)
-    assert [limit_of(rest, NOW + 9), limit_of(rest, NOW + 10), limit_of(None, NOW)] == [0, 1, None]
 
 
 def test_the_newest_word_counts() -> None:

@@ -131,8 +131,20 @@ def test_one_blocked_by_its_host_does_not_hold_up_others() -> None:
 
 def test_a_host_that_rests_has_no_room_and_then_for_one() -> None:
     two = [ticket(n, places=(("ha", 0),)) for n in (1, 2)]
-    assert may_start(two, NOW, {"ha": 0}) == []
-    assert may_start(two, NOW, {"ha": 1}) == two[:1]
+    assert may_start(two, NOW, {"ha": NOW + 1}) == []
+    assert may_start(two, NOW, {"ha": NOW}) == two[:1]
+    first = two[0]._replace(running=True, since=NOW)
+    assert may_start([first, two[1]], NOW, {"ha": NOW}) == []
+
+
+def test_one_that_began_before_its_host_failed_does_not_keep_others_from_trying() -> None:
+    """It may go on for hours."""
+    old = ticket(1, running=True, since=NOW - 3, total=0, places=(("ha", 0),))
+    new = ticket(2, total=0, places=(("ha", 0),))
+    assert may_start([old, new], NOW, {"ha": NOW - 2}) == [new]
+    assert may_start([old, new], NOW, {"ha": NOW + 1}) == []
+    limited = new._replace(places=(("ha", 1),))
+    assert may_start([old, limited], NOW, {"ha": NOW - 2}) == [], "the usual limit holds"
 
 
 def test_one_that_never_starts_keeps_no_place() -> None:

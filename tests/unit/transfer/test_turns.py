@@ -187,6 +187,14 @@ def test_a_host_that_fails_is_left_alone_then_tried_by_one(tmp_path: Path) -> No
     assert sum("works again" in line for line in bench.said) == 1
 
 
+def test_what_began_before_a_host_failed_keeps_nobody_from_trying(tmp_path: Path) -> None:
+    bench = Bench(tmp_path / "shared", max_transfers=0, host_rest_s=0.01)
+    long = bench.take("a")
+    bench.turns.host_failed("a", 0)
+    bench.soon("a").get().close()
+    long.close()
+
+
 def test_another_worker_hears_of_rests(tmp_path: Path) -> None:
     one = Bench(tmp_path / "shared", host_rest_s=100)
     other = Bench(tmp_path / "shared", host_rest_s=100)
