@@ -36,6 +36,7 @@ _KINDS = {
     "553": FaultKind.DESTINATION,
     "452": FaultKind.NO_SPACE,
 }
+_OF_FILE = ("426", "450", "451")  # of the answers that may pass, these tell nothing of the server
 
 
 class FtpFiles(Closing):
@@ -197,7 +198,7 @@ class FtpFiles(Closing):
             code = text[:3]
             if not code.isdigit() or (code.startswith("4") and code != "452"):
                 self.close()
-                raise self._broken(url, text) from None
+                raise self._broken(url, text, is_of_file=code in _OF_FILE) from None
             kind = _KINDS.get(code, FaultKind.REFUSED)
             if kind is FaultKind.MISSING and "denied" in text.lower():
                 kind = FaultKind.DENIED
@@ -212,8 +213,9 @@ class FtpFiles(Closing):
             self.close()
             raise self._broken(url, "it sends an answer that makes no sense") from None
 
-    def _broken(self, url: Url, text: str) -> Fault:
-        return Fault(FaultKind.SERVER, f"{url}: {text}", host=self._url.server)
+    def _broken(self, url: Url, text: str, *, is_of_file: bool = False) -> Fault:
+        host = "" if is_of_file else self._url.server
+        return Fault(FaultKind.SERVER, f"{url}: {text}", host=host)
 
 
 class FtpReader:

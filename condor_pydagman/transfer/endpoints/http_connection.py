@@ -9,7 +9,6 @@ limit.
 from __future__ import annotations
 
 import contextlib
-import ipaddress
 import re
 import select
 import socket
@@ -21,6 +20,7 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.placement.urls import masked_text
 from condor_pydagman.transfer.endpoints.endpoint import whole_number
+from condor_pydagman.transfer.endpoints.reach import Reach
 
 MAX_HEAD_BYTES = 65536
 MAX_INTERIM = 20  # answers before the one to a request
@@ -30,6 +30,7 @@ DRAIN_S = 1.0  # for the rest of a body that nobody wants
 MAX_BODY_BYTES = 64 << 20  # of an answer that is read as a whole: listings
 BUFFER_BYTES = 65536
 _BROKEN_OFF = (ConnectionResetError, BrokenPipeError, ssl.SSLEOFError, ssl.SSLZeroReturnError)
+_CHUNK_LENGTH = re.compile(rb"[0-9a-fA-F]{1,16}")
 _FIELD = re.compile(r"^([^:\r\n]*):([^\r\n]*)", re.MULTILINE)
 DRIP_BYTES = 1024  # fewer bytes in the time of a stall count as none
 
@@ -53,15 +54,12 @@ class Place(NamedTuple):
     Attributes:
         proxy: that leads there, None for none.
         tls: of a connection that is to be encrypted.
-        may_be_own: whether it may lead to this machine, its link or its cloud's services: not where
-            a server from elsewhere redirects to.
     """
 
     host: str
     port: int
     tls: ssl.SSLContext | None = None
     proxy: Proxy | None = None
-    may_be_own: bool = True
 
     @property
     def server(self) -> str:
@@ -74,24 +72,23 @@ class Place(NamedTuple):
 class Connection:
     """A connection, which is made when it is first used, and again after an error.
 
-    Attributes:
-        is_near: whether it leads, or has led, to this machine.
-
     Args:
+        reach: where it may lead.
         connect_s, stall_s: seconds until a connection that is not made, or moves no data, fails.
     """
 
-    def __init__(self, place: Place, connect_s: float, stall_s: float) -> None:
+    def __init__(self, place: Place, reach: Reach, connect_s: float, stall_s: float) -> None:
         self.place = place
+        self._reach = reach
         self._connect_s = connect_s
         self._stall_s = stall_s
         self._socket: socket.socket | None = None
         self._buffer = bytearray(BUFFER_BYTES)
         self._begin = self._end = 0  # what of the buffer has not been taken yet
         self._used = False
+        self._has_answered = False
         self._window_at = self._window_bytes = 0.0
         self._errors = _Errors(self)
-        self.is_near = False
 
     def close(self) -> None:
         """End it; never raises."""
@@ -110,7 +107,7 @@ class Connection:
         A connection that the server has closed meanwhile is made anew, once.
         """
         data = self._head(method, target, headers) + body
-        self._window_at = 0.0
+        self._window_at, self._has_answered = 0.0, False
         while True:
             was_used = self._used
             try:
@@ -126,7 +123,7 @@ class Connection:
     def begin(self, method: str, target: str, headers: Mapping[str, str]) -> None:
         """Send the head of a request whose body follows by `send`."""
         self.close()  # a body can't be sent twice, so no connection is used that may be closed
-        self._window_at = 0.0
+        self._window_at, self._has_answered = 0.0, False
         self.send(self._head(method, target, headers))
 
     def send(self, data: bytes | memoryview) -> None:
@@ -150,6 +147,7 @@ class Connection:
             if headers.get("transfer-encoding", "chunked").lower() not in ("chunked", "identity"):
                 raise self._broken("it sends an encoding that it was not asked for")
             if status >= 200 or status == 101:
+                self._has_answered = True
                 return Answer(self, method, version, status, headers)
         raise self._broken("it sends interim answers without end")
 
@@ -167,6 +165,7 @@ class Connection:
         version, status = _status(line, self.place.server)
         if status < 200:
             return None
+        self._has_answered = True
         return Answer(self, method, version, status, _headers(fields))
 
     def receive_into(self, view: memoryview) -> int:
@@ -214,7 +213,7 @@ class Connection:
             raise self._broken("it sends a line without end")
         count = self._receive(memoryview(self._buffer)[self._end :])
         if not count:
-            raise _Closed(self.place.server, "it closed the connection")
+            raise self.closed("it closed the connection")
         self._end += count
 
     def _receive(self, view: memoryview) -> int:
@@ -237,9 +236,13 @@ class Connection:
         if self._socket is None:
             place = self.place
             end = place.proxy or place
-            made = socket.create_connection((end.host, end.port), self._connect_s)
+            if place.proxy is not None:
+                self._reach.check(place.host, place.host)
+                made = socket.create_connection((end.host, end.port), self._connect_s)
+                self._reach.reached(place.host)
+            else:
+                made = self._directly()
             try:
-                self._check_address(str(made.getpeername()[0]))
                 made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 if place.tls is not None:
                     if place.proxy is not None:
@@ -252,19 +255,29 @@ class Connection:
             self._socket = made
         return self._socket
 
-    def _check_address(self, peer: str) -> None:
-        """Refuse one that a redirection must not lead to, whatever name it has there.
+    def _directly(self) -> socket.socket:
+        """A connection to the first address that answers, if it may lead there.
 
-        Raises:
-            Fault: it is.
+        Addresses are looked at before anything is sent: a connection alone tells whether a port of
+        this machine is open.
         """
-        kind = _kind_of(peer if self.place.proxy is None else self.place.host)
-        self.is_near = kind == "loopback"
-        if kind and not self.place.may_be_own:
-            server = self.place.server
-            raise Fault(
-                FaultKind.REFUSED, f"a server redirects to {server}, which is a {kind} address"
-            )
+        place = self.place
+        error: OSError | None = None
+        for family, kind, protocol, _, address in socket.getaddrinfo(
+            place.host, place.port, type=socket.SOCK_STREAM
+        ):
+            self._reach.check(place.host, str(address[0]))
+            made = socket.socket(family, kind, protocol)
+            try:
+                made.settimeout(self._connect_s)
+                made.connect(address)
+                self._reach.reached(str(address[0]))
+                return made
+            except OSError as one:
+                made.close()
+                error = error or one
+        assert error is not None  # no name has no address
+        raise error
 
     def fault_of(self, error: OSError | UnicodeError) -> Fault:
         """What an error of the network means."""
@@ -277,12 +290,18 @@ class Connection:
             seconds = self._connect_s if self._socket is None else self._stall_s
             return self._broken(f"{what} for {seconds:g} s")
         if isinstance(error, _BROKEN_OFF):
-            return _Closed(server, "it broke the connection off")
+            return self.closed("it broke the connection off")
         if isinstance(error, socket.gaierror):
             return self._broken(f"its address is not known: {error.strerror}")
         if isinstance(error, UnicodeError):
             return Fault(FaultKind.REQUEST, f"{server}: there can be no host of that name")
         return self._broken(str(error.strerror or error))
+
+    def closed(self, reason: str) -> Fault:
+        """The server has ended the connection; that is a matter of this file if it has answered."""
+        return _Closed(
+            self.place.server, reason, host="" if self._has_answered else self.place.server
+        )
 
     def _broken(self, reason: str) -> Fault:
         server = self.place.server
@@ -307,8 +326,8 @@ class _Errors:
 class _Closed(Fault):
     """The server has closed the connection."""
 
-    def __init__(self, server: str, reason: str) -> None:
-        super().__init__(FaultKind.SERVER, f"{server}: {reason}", host=server)
+    def __init__(self, server: str, reason: str, *, host: str) -> None:
+        super().__init__(FaultKind.SERVER, f"{server}: {reason}", host=host)
 
 
 class Answer:
@@ -330,8 +349,7 @@ class Answer:
         self.headers = headers
         self.target = ""
         self._chunked = headers.get("transfer-encoding", "").lower() == "chunked"
-        server = connection.place.server
-        self.length = _length(headers, server) if not self._chunked else None
+        self.length = None if self._chunked else self._announced_length()
         if method == "HEAD" or status in (204, 304):
             self.length, self._chunked = 0, False
         self._left = self.length
@@ -359,9 +377,7 @@ class Answer:
                 self._connection.read_line(MAX_CHUNK_LINE_BYTES)
         elif not count:
             if self._left is not None:
-                raise _Closed(
-                    self._connection.place.server, f"it broke off {self._left} bytes before the end"
-                )
+                raise self._connection.closed(f"it broke off {self._left} bytes before the end")
             self._ended = True
         return count
 
@@ -397,20 +413,24 @@ class Answer:
                     pass
         self.finish()
 
+    def _announced_length(self) -> int | None:
+        text = self.headers.get("content-length")
+        size = None if text is None else whole_number(text)
+        if size is None and text is not None:
+            raise self._connection.closed("it sends a length that makes no sense")
+        return size
+
     def _next_chunk(self) -> int:
         line = self._connection.read_line(MAX_CHUNK_LINE_BYTES).split(b";")[0].strip()
-        try:
-            size = int(line, 16)
-        except ValueError:
-            size = -1
-        if size < 0:
-            raise _Closed(self._connection.place.server, "a chunk has no length")
+        if not _CHUNK_LENGTH.fullmatch(line):
+            raise self._connection.closed("a chunk has no length")
+        size = int(line, 16)
         if not size:
             for _ in range(MAX_TRAILERS + 1):
                 if not self._connection.read_line(MAX_CHUNK_LINE_BYTES):
                     self._ended = True
                     return 0
-            raise _Closed(self._connection.place.server, "it sends trailers without end")
+            raise self._connection.closed("it sends trailers without end")
         return size
 
 
@@ -435,31 +455,6 @@ def _headers(fields: str) -> dict[str, str]:
     """Fields by name in lower case; of several of a name the first one counts."""
     found = _FIELD.findall(fields)
     return {name.strip().lower(): value.strip() for name, value in reversed(found)}
-
-
-def _length(headers: Mapping[str, str], server: str) -> int | None:
-    text = headers.get("content-length", "")
-    size = whole_number(text)
-    if size is None and text:
-        raise _Closed(server, "it sends a length that makes no sense")
-    return size
-
-
-_METADATA = ipaddress.ip_address("fd00:ec2::254")  # that of version 4 is link-local
-
-
-def _kind_of(address: str) -> str:
-    """What kind of address it is, if it is one for this machine alone; '' for others and names."""
-    try:
-        found = ipaddress.ip_address(address.partition("%")[0])
-    except ValueError:
-        return "loopback" if address.rpartition(".")[2].lower() == "localhost" else ""
-    found = getattr(found, "ipv4_mapped", None) or found
-    if found.is_loopback or found.is_unspecified:
-        return "loopback"
-    if found.is_link_local or found.is_multicast:
-        return "link-local"
-    return "metadata" if found == _METADATA else ""
 
 
 def _open_tunnel(made: socket.socket, place: Place, proxy: Proxy) -> None:

@@ -36,14 +36,17 @@ from condor_pydagman.transfer.endpoints.http_listing import (
     entries_of,
     links_of,
 )
+from condor_pydagman.transfer.endpoints.reach import Reach
 from condor_pydagman.transfer.way import Surroundings
 
 MAX_REDIRECTS = 5
 MAX_CONNECTIONS = 4  # kept, to servers that are redirected to
+_PROXY_PORT = 1080  # as curl(1)
 EXPECT_S = 1.0  # for the server to say whether it wants the body
 SMALL_BODY_BYTES = 65536
 _READING = ("GET", "HEAD", "OPTIONS", "PROPFIND")
-_REDIRECTS = (301, 302, 303, 307, 308)
+_SEE_OTHER = 303
+_REDIRECTS = (301, 302, _SEE_OTHER, 307, 308)
 _DAV = ("dav", "davs")
 _TLS = ("https", "davs")
 _GOOD = (200, 201, 202, 204, 206, 207)
@@ -63,6 +66,7 @@ class HttpFiles(Closing):
         self._surroundings = surroundings
         self._x509 = proxy
         self._connections: dict[Place, Connection] = {}
+        self._reach = Reach(url.host)
         self._heads: dict[tuple[object, ...], dict[str, str]] = {}
         self._moves: bool | None = True if self._is_dav else None
         self._root = url._replace(path="/", query="")
@@ -149,7 +153,7 @@ class HttpFiles(Closing):
         headers["Expect"] = "100-continue"
         target = url
         for _ in range(MAX_REDIRECTS):
-            connection = self._connection(target, is_redirected=target is not url)
+            connection = self._connection(target)
             connection.begin("PUT", _target(target, connection), self._headers(target, headers))
             answer = connection.early_answer("PUT", EXPECT_S) if "Expect" in headers else None
             if answer is None:
@@ -258,7 +262,7 @@ class HttpFiles(Closing):
         """The answer to a request; redirections are followed."""
         target = url
         for _ in range(MAX_REDIRECTS + 1):
-            connection = self._connection(target, is_redirected=target is not url)
+            connection = self._connection(target)
             all_headers = self._headers(target, headers or {})
             answer = connection.request(method, _target(target, connection), all_headers, body)
             if answer.status not in _REDIRECTS:
@@ -273,33 +277,34 @@ class HttpFiles(Closing):
         Raises:
             Fault: a server may not send this request there.
         """
-        location = answer.headers.get("location", "")
-        scheme = "https" if url.scheme in _TLS else "http"
-        try:
-            target = parse_url(urljoin(url._replace(scheme=scheme).with_secrets(), location))
-        except ValueError as error:
-            raise Fault(
-                FaultKind.REFUSED, masked_text(f"{url.server} redirects to {location}: {error}")
-            ) from None
-        if target.scheme not in ("http", "https"):
-            raise Fault(FaultKind.REFUSED, f"{url.server} redirects to {target.scheme}")
+        target = _location(url, answer)
         if target.scheme == "http" and url.scheme in _TLS:
             raise Fault(
                 FaultKind.DENIED,
                 f"{url.server} redirects to {target.server}, which is not encrypted",
             )
-        if method not in _READING and not self._may_change(target.host):
-            raise Fault(
-                FaultKind.REFUSED,
-                f"{url.server} redirects {method} {url} to {target.host}, which the request does"
-                f' not allow: redirect_hosts = "{target.host}"',
-            )
+        if method not in _READING:
+            if answer.status == _SEE_OTHER:  # what is there can only be read
+                raise fault_of_status(answer.status, answer.headers, url, method)
+            if not self._may_change(target):
+                raise Fault(
+                    FaultKind.REFUSED,
+                    f"{url.server} redirects {method} {url} to {target.server}, which the request"
+                    f' does not allow: redirect_hosts = "{target.host}"',
+                )
         return target
 
-    def _may_change(self, host: str) -> bool:
-        """Whether files may be written at a host that a server redirects to."""
-        allowed = (self._root.host, *self._surroundings.settings.redirect_hosts)
-        return any(fnmatch.fnmatchcase(host.lower(), name.lower()) for name in allowed)
+    def _may_change(self, target: Url) -> bool:
+        """Whether files may be written where a server redirects to.
+
+        Each port of this machine may be another user's.
+        """
+        allowed = self._surroundings.settings.redirect_hosts
+        host = target.host.lower()
+        if any(fnmatch.fnmatchcase(host, name.lower()) for name in allowed):
+            return True
+        same_port = _port(target) == _port(self._root)
+        return host == self._root.host.lower() and (same_port or not self._reach.is_near)
 
     def _headers(self, url: Url, more: Mapping[str, str]) -> dict[str, str]:
         service = (url.scheme, *url[2:6])
@@ -323,23 +328,19 @@ class HttpFiles(Closing):
             return ""
         return authorization(url, self._surroundings.environment)
 
-    def _connection(self, url: Url, *, is_redirected: bool = False) -> Connection:
-        place = self._place(url, may_be_own=not is_redirected or self._is_near())
+    def _connection(self, url: Url) -> Connection:
+        place = self._place(url)
         connection = self._connections.get(place)
         if connection is None:
             while len(self._connections) >= MAX_CONNECTIONS:
                 self._connections.pop(next(iter(self._connections))).close()
             settings = self._surroundings.settings
             connection = self._connections[place] = Connection(
-                place, settings.connect_timeout_s, settings.stall_timeout_s
+                place, self._reach, settings.connect_timeout_s, settings.stall_timeout_s
             )
         return connection
 
-    def _is_near(self) -> bool:
-        """Whether the server that was named is on this machine."""
-        return any(one.is_near for place, one in self._connections.items() if place.may_be_own)
-
-    def _place(self, url: Url, *, may_be_own: bool) -> Place:
+    def _place(self, url: Url) -> Place:
         tls = url.scheme in _TLS
         port = _port(url)
         for place in self._connections:
@@ -347,7 +348,7 @@ class HttpFiles(Closing):
                 return place
         environment = self._surroundings.environment
         context = tls_context(environment, self._x509) if tls else None
-        return Place(url.host, port, context, _proxy(url, environment), may_be_own)
+        return Place(url.host, port, context, _proxy(url, environment))
 
 
 class HttpReader:
@@ -436,6 +437,27 @@ class HttpWriter:
         return fault_of_status(answer.status, answer.headers, self._url, "PUT")
 
 
+def _location(url: Url, answer: Answer) -> Url:
+    """Where a redirection leads to.
+
+    Raises:
+        Fault: nowhere, or to no http server.
+    """
+    location = answer.headers.get("location", "")
+    if not location:
+        raise Fault(FaultKind.REFUSED, f"{url.server} redirects {url}, and does not say where to")
+    scheme = "https" if url.scheme in _TLS else "http"
+    try:
+        target = parse_url(urljoin(url._replace(scheme=scheme).with_secrets(), location))
+    except ValueError as error:
+        raise Fault(
+            FaultKind.REFUSED, masked_text(f"{url.server} redirects to {location}: {error}")
+        ) from None
+    if target.scheme not in ("http", "https"):
+        raise Fault(FaultKind.REFUSED, f"{url.server} redirects to {target.scheme}")
+    return target
+
+
 def _target(url: Url, connection: Connection) -> str:
     """The target of a request: the whole URL for a proxy that is not tunnelled through."""
     if connection.place.proxy is not None and connection.place.tls is None:
@@ -470,8 +492,9 @@ def _proxy(url: Url, environment: Mapping[str, str]) -> Proxy | None:
     Raises:
         Fault: it is no http proxy.
     """
-    scheme = "https" if url.scheme in _TLS else "http"
-    names = (f"{scheme}_proxy", f"{scheme.upper()}_PROXY", "all_proxy", "ALL_PROXY")
+    # A web server tells its programs a header of the client as HTTP_PROXY: not to be believed.
+    own = ("https_proxy", "HTTPS_PROXY") if url.scheme in _TLS else ("http_proxy",)
+    names = (*own, "all_proxy", "ALL_PROXY")
     name = next((one for one in names if environment.get(one)), "")
     bypass = environment.get("no_proxy") or environment.get("NO_PROXY", "")
     if not name or _is_bypassed(url.host, _port(url), bypass):
@@ -487,12 +510,14 @@ def _proxy(url: Url, environment: Mapping[str, str]) -> Proxy | None:
             f"{name} names a proxy of the kind {proxy.scheme}, and only http:// is supported; if"
             f" {url.host} needs no proxy, add it to no_proxy",
         )
-    return Proxy(proxy.host, proxy.port or 80, basic(proxy) if proxy.user else "")
+    return Proxy(proxy.host, proxy.port or _PROXY_PORT, basic(proxy) if proxy.user else "")
 
 
 def _is_bypassed(host: str, port: int, bypass: str) -> bool:
     """Whether a server is one of `no_proxy`: names, ends of names, addresses, networks (CIDR), each
-    perhaps with a port; or `*`."""
+    perhaps with a port; or `*` alone, which is all."""
+    if bypass.strip() == "*":
+        return True
     return any(_is_meant(host, port, word) for word in bypass.lower().replace(",", " ").split())
 
 
@@ -500,8 +525,6 @@ def _is_meant(host: str, port: int, word: str) -> bool:
     name, _, number = word.rpartition(":")
     if name and number.isdigit() and (":" not in name or name.endswith("]")):
         return int(number) == port and _is_meant(host, port, name)
-    if word == "*":
-        return True
     try:
         address = ipaddress.ip_address(host)
     except ValueError:

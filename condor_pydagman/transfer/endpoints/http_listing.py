@@ -79,7 +79,7 @@ def entries_of(blocks: Iterable[bytes], server: str) -> list[Listed]:
             parser.feed(block)
         parser.close()
     except ElementTree.ParseError as error:
-        raise Fault(FaultKind.SERVER, f"{server} sends no list: {error}", host=server) from None
+        raise Fault(FaultKind.SERVER, f"{server} sends no list: {error}") from None
     return responses.found
 
 

@@ -126,3 +126,13 @@ def test_directories_without_end(
         list(ftp.files.files_below(ftp.url))
     assert fault.value.kind is FaultKind.REFUSED
     assert ftp.asked.count(b"PASV") == 6
+
+
+@pytest.mark.parametrize(("code", "is_hosts"), [("421", True), ("450", False), ("451", False)])
+def test_a_file_that_can_not_be_had_now_is_not_the_fault_of_its_host(
+    surroundings: Surroundings, code: str, is_hosts: bool
+) -> None:
+    answers = {"SIZE": f"{code} later\r\n".encode()}
+    with client(surroundings, answers) as ftp, pytest.raises(Fault) as fault:
+        ftp.files.look(ftp.url.child("a"))
+    assert (fault.value.kind, bool(fault.value.host)) == (FaultKind.SERVER, is_hosts)
