@@ -13,11 +13,13 @@ from __future__ import annotations
 import os
 import pwd
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import classad2
 import htcondor2
 
+from condor_pydagman.dagfile.quoting import ITEM_DOLLAR
 from condor_pydagman.errors import PoolError
 from condor_pydagman.printable import printable
 from condor_pydagman.records.job_description import split
@@ -40,6 +42,10 @@ _GROUP = ("accounting_group", "AccountingGroup", "AcctGroup")
 _GROUP_USER = ("accounting_group_user", "AcctGroupUser")
 _NICE = ("nice_user", "NiceUser")
 _MACRO = re.compile(r"\$\((\w+)\)")
+_ITEM_DOLLARS = re.compile(rf"(?:{re.escape(ITEM_DOLLAR)})+(?=([(\[]?))")
+# Functions of macros, but for those whose arguments are no names of macros.
+_FUNCTION = re.compile(r"(?<!\$)\$(?!ENV\(|RANDOM_)[A-Z_]\w*\(", re.I)
+_NOT_MATCHED = ("scheduler", "7")  # universes whose jobs get no ad of a machine
 
 
 class Unreadable(PoolError):
@@ -73,7 +79,10 @@ def parse(text: str) -> htcondor2.Submit:
         PoolError: something else is wrong with it.
     """
     try:
-        return htcondor2.Submit(text)
+        found = htcondor2.Submit(text)
+        if ITEM_DOLLAR in text:
+            _write_items(found)
+        return found
     except UnicodeEncodeError as error:
         line = text[text.rfind("\n", 0, error.start) + 1 :].partition("\n")[0]
         reason = f"HTCondor's bindings can't submit what is not UTF-8: {printable(line)}"
@@ -82,6 +91,53 @@ def parse(text: str) -> htcondor2.Submit:
         if _UNREADABLE in str(error):
             raise Unreadable from None
         raise PoolError(reason_of(error), transient=False) from None
+
+
+def _write_items(description: htcondor2.Submit) -> None:
+    """Write values that are text (`item_text`), so that neither condor_submit's macros nor those of
+    a match, `$$(...)`, change it.
+
+    Raises:
+        PoolError: that can't be: functions expand what they get again.
+    """
+    matched = expanded(description, "universe").lower() not in _NOT_MATCHED
+    pairs = dict(description.items())
+    holders = _holders_of_items(pairs)
+    for key, value in pairs.items():
+        function = _FUNCTION.search(value)
+        if function is not None and not holders.isdisjoint(_names(value[function.start() :])):
+            item = next(one for one in pairs.values() if ITEM_DOLLAR in one)
+            raise PoolError(
+                f"{key} = {value} has {function[0]}), which would expand the $ in"
+                f" {printable(item.replace(ITEM_DOLLAR, '$'))}: use $(...) alone for text with a $",
+                transient=False,
+            )
+    for key, value in pairs.items():
+        if ITEM_DOLLAR in value:
+            description[key] = _ITEM_DOLLARS.sub(
+                lambda run: _dollars(run[0].count("$"), bool(run[1]) and matched), value
+            )
+
+
+def _holders_of_items(pairs: Mapping[str, str]) -> set[str]:
+    """Macros and commands whose values have such text, by themselves or by others."""
+    found = {key.lower() for key, value in pairs.items() if ITEM_DOLLAR in value}
+    more = found
+    while more:
+        more = {key.lower() for key, value in pairs.items() if more & _names(value)} - found
+        found |= more
+    return found
+
+
+def _names(value: str) -> set[str]:
+    return set(re.findall(r"\w+", value.lower()))
+
+
+def _dollars(count: int, is_match_macro: bool) -> str:
+    """So many dollars; an even number begins no macro, but two are one of a match."""
+    if is_match_macro and count > 1:
+        return _dollars(count - 2, False) + "$$(DOLLARDOLLAR)"
+    return "$" * count if count % 2 == 0 else "$" * (count - 1) + "$(DOLLAR)"
 
 
 def submit(schedd: Any, description: htcondor2.Submit, text: str, **how: bool) -> Any:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from condor_pydagman.dagfile.lexer import Words
 from condor_pydagman.dagfile.line_error import LineError
+from condor_pydagman.dagfile.quoting import ITEM_DOLLAR
 
 _MACRO = re.compile(r"(?<!\$)\$\(([\w.+-]+)\)")
 # What begins as a macro does elsewhere: $(x, ${x}, $$(x), $ENV(x), and $JOB as in a SCRIPT line.
@@ -55,7 +56,7 @@ def expanded(text: str, known: Mapping[str, str]) -> str:
         if new == text or len(new) > _MAX_LENGTH:
             break
         text = new
-    return text
+    return text.replace(ITEM_DOLLAR, "$")
 
 
 def unset_macros(text: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+ITEM_DOLLAR = "$(DAGMAN_DOLLAR)"
 _BLANKS = " \t\r"
 _QUOTES = "\"'"
 
@@ -53,6 +54,12 @@ def file_word(name: str) -> str:
 def quoted(text: str) -> str:
     """`text` in double quotes."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def item_text(text: str) -> str:
+    """`text` as the value of a variable in which no macro counts, since somebody else has written
+    it: whoever uses the value puts a dollar for ITEM_DOLLAR, as the language of that use has it."""
+    return text.replace("$", ITEM_DOLLAR)
 
 
 def joined(*words: str) -> str:

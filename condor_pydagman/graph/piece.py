@@ -13,7 +13,7 @@ from operator import not_
 
 from condor_pydagman.dagfile.growth_lines import PLACE
 from condor_pydagman.dagfile.lines import in_blocks
-from condor_pydagman.dagfile.quoting import file_word
+from condor_pydagman.dagfile.quoting import file_word, item_text
 from condor_pydagman.graph import cache_commands, enough_commands, limit_uses, splices, whole
 from condor_pydagman.graph.apply_bulk import NotSimple
 from condor_pydagman.graph.building import BuildOptions
@@ -137,8 +137,9 @@ def scattered(extension: Extension, text: str) -> str:
             continue
         jobs.append(f"JOB {name} {file_word(extension.submit)}")
         if extension.pairs:
+            texts = {key: item_text(value) for key, value in values.items()}
             pairs = " ".join(
-                f'{key}="{_quoted(_filled(pattern, values))}"' for key, pattern in extension.pairs
+                f'{key}="{_quoted(_filled(pattern, texts))}"' for key, pattern in extension.pairs
             )
             variables.append(f"VARS {name} {pairs}")
     if errors:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from itertools import repeat
 
 from condor_pydagman.dagfile import commands
+from condor_pydagman.dagfile.quoting import item_text
 from condor_pydagman.errors import UsageError
 from condor_pydagman.graph import connect
 from condor_pydagman.graph.building import Building, fail
@@ -48,7 +49,13 @@ def sweep(building: Building, command: commands.Sweep, text: str = "") -> None:
 
 
 def _pairs(command: commands.Sweep, table: Table) -> dict[str, Sequence[str]]:
-    """By key the values of all nodes: variables, and what VARS says."""
+    """By key the values of all nodes: variables, and what VARS says.
+
+    Those of a table are text; those of OVER are the author's, like VARS.
+    """
+    if command.rows:
+        columns = {key: list(map(item_text, column)) for key, column in table.columns.items()}
+        table = table._replace(columns=columns)
     pairs = dict(table.columns)
     for key, value in command.pairs:
         pairs[key] = list(filled(value, table, f"VARS {key}"))

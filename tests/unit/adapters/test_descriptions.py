@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from condor_pydagman.adapters import descriptions
 from condor_pydagman.adapters.description_remarks import of_description
 from condor_pydagman.adapters.per_proc import values
+from condor_pydagman.dagfile.quoting import item_text
 from condor_pydagman.errors import PoolError
 
 ME = pwd.getpwuid(os.geteuid()).pw_name
@@ -228,3 +229,44 @@ def test_what_can_not_be_read() -> None:
         descriptions.parse("a b c\nqueue\n")
     with pytest.raises(PoolError, match="not UTF-8"):
         descriptions.parse("a = \udcff\nqueue\n")
+
+
+ITEM = (
+    "executable = /bin/echo\nuniverse = {}\nitem = {}\nagain = $(item)\narguments = <{}>\nqueue\n"
+)
+
+
+def read_item(item: str, *, universe: str = "scheduler", use: str = "$(again)") -> str:
+    text = ITEM.format(universe, item_text(item), use)
+    return descriptions.expanded(descriptions.parse(text), "arguments")
+
+
+@given(st.text("$(){}[]abE\"'% ", max_size=12) | st.sampled_from(["$ENV(HOME)", "$$$(item)"]))
+def test_an_item_is_text_whatever_it_holds(item: str) -> None:
+    assert read_item(item.strip()) == f"<{item.strip()}>"
+
+
+@pytest.mark.parametrize(
+    ("item", "written"),
+    [
+        ("$$(Name)", "$$(DOLLARDOLLAR)(Name)"),
+        ("$$([1 + 1])x", "$$(DOLLARDOLLAR)([1 + 1])x"),
+        ("$$x", "$$x"),
+        ("$(Name)", "$(Name)"),
+    ],
+)
+def test_an_item_is_text_when_its_job_is_matched(item: str, written: str) -> None:
+    """As $$(DOLLARDOLLAR) a job that runs on a machine of the pool gets two dollars."""
+    assert read_item(item, universe="vanilla") == f"<{written}>"
+    assert read_item(item, universe="scheduler") == f"<{item}>"
+
+
+@pytest.mark.parametrize("use", ["$Fn(item)", "$EVAL(item)", "$STRING(again)"])
+def test_a_function_that_would_expand_an_item_is_refused(use: str) -> None:
+    with pytest.raises(PoolError, match=r"would expand the \$ in \$ENV\(HOME\)"):
+        read_item("$ENV(HOME)", use=use)
+    assert read_item("plain", use=use).strip('<>"')
+
+
+def test_functions_of_other_macros_may_stand_beside_an_item() -> None:
+    assert read_item("$x", use="$(item) $Fn(universe) $ENV(NO_SUCH:none)") == "<$x scheduler none>"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.dagfile.file_macros import expanded, known_macros, unset_macros
+from condor_pydagman.dagfile.quoting import item_text
 from tests.unit.dagfile.one_line import good, wrong
 
 LINES = ["PUBLISH A FILE {}", "CACHE A INPUTS x OUTPUTS y {}"]
@@ -51,3 +52,8 @@ def test_values() -> None:
     assert expanded("$(OUT)-$(no).ad", known) == "o/S+A-$(no).ad"
     assert len(expanded("$(loop)", known)) < 4096
     assert unset_macros("a$(no).$(NO)") == ["no", "NO"]
+
+
+def test_a_value_that_is_text() -> None:
+    known = known_macros("n", [("item", item_text("$(JOB)$x"))])
+    assert expanded("r_$(item)", known) == "r_$(JOB)$x"

@@ -289,6 +289,14 @@ def test_a_submit_file_with_blanks() -> None:
     assert scattered(how, "a") == 'JOB a "my x.sub"\n'
 
 
+def test_an_item_is_text_in_variables_and_as_it_is_in_names() -> None:
+    how = Extension("l.txt", pattern="n-{item}", submit="x.sub", pairs=(("v", "$(ROOT)/{item}"),))
+    assert scattered(how, "$ENV(HOME)").splitlines() == [
+        "JOB n-$ENV(HOME) x.sub",
+        'VARS n-$ENV(HOME) v="$(ROOT)/$(DAGMAN_DOLLAR)ENV(HOME)"',
+    ]
+
+
 def test_scattered_nodes_have_retries() -> None:
     how = Extension("l.txt", pattern="{item}", submit="x", retries=3)
     assert scattered(how, "") == "\n"

@@ -37,6 +37,13 @@ def test_nodes_and_their_variables() -> None:
     assert dag.place(5) == "x.dag:1"
 
 
+def test_cells_of_a_table_are_text() -> None:
+    table = {"t.csv": "a\n$ENV(HOME)\n"}
+    dag = build_text('SWEEP n s ROWS t.csv VARS b="$(ROOT){a}"\n', table)
+    values = {one.key: one.value for one in dag.variables[0]}
+    assert values == {"a": "$(DAGMAN_DOLLAR)ENV(HOME)", "b": "$(ROOT)$(DAGMAN_DOLLAR)ENV(HOME)"}
+
+
 def test_a_table_beside_the_dag_file() -> None:
     table = {"d/t.csv": 'id,text\n7,"say ""hé"""\n8,b\n', "d/u.dag": "SWEEP n{id} s ROWS t.csv\n"}
     dag = build_text("SPLICE S u.dag DIR d\n", table)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from condor_pydagman.dagfile.quoting import item_text
 from condor_pydagman.placement.request_macros import Macros, UndefinedMacro, variables_named
 
 MACROS = Macros({"A": "1", "b": "$(a)/$(A)", "C": "$(d)", "d": "$(C)"}, {"HOME": "/h"})
@@ -44,3 +45,7 @@ def test_macros_without_end() -> None:
 def test_variables_that_are_named() -> None:
     texts = ["$ENV(A)/$(B) $env( C :d)", "$ENV(DOLLAR) $ENV(", "$ENV(E)"]
     assert variables_named(texts) == {"A", "C", "E"}
+
+
+def test_a_value_that_is_text() -> None:
+    assert Macros({"item": item_text("$ENV(HOME)")}).expand("<$(item)>") == "<$ENV(HOME)>"
