@@ -17,6 +17,7 @@ from condor_pydagman.daemon.feeder_desk import FeederDesk
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.errors import FileError
+from condor_pydagman.graph import untrusted
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import Extension, Feeding
 from condor_pydagman.graph.piece import Piece, PieceText, read_piece, scattered
@@ -101,6 +102,7 @@ class GrowthDesk:
         self._retry_at = 0.0
         self._told = ""  # why, as it was last said
         self._feeder: FeederDesk | None = None
+        self._known: untrusted.Named | None = None
 
     def next_deadline(self) -> float | None:
         """See `ports.Growth`."""
@@ -177,7 +179,7 @@ class GrowthDesk:
         try:
             piece = yield from self._piece(order)
         except DagFileErrors as errors:
-            order.tell(None, errors.detail())
+            order.tell(None, errors.only_of(order.name).detail())
         except FileError as error:
             if error.transient and order.is_of_dag:
                 self._try_later(order, str(error))
@@ -207,7 +209,8 @@ class GrowthDesk:
             texts.known[how.file] = scattered(how, read_whole(how.file, most))
         yield
         text = self._text(order, how, texts)
-        piece = yield from read_piece(run.dag, text, run.engine.has_begun)
+        named = self._named(text)
+        piece = yield from read_piece(run.dag, text, run.engine.has_begun, named=named)
         why = yield from run.desks.obstacle(piece.dag)
         why = why or run.engine.why_not_added(piece)
         if why:
@@ -237,4 +240,13 @@ class GrowthDesk:
             tuple(names),
             how.between,
             join=dag.next_join,
+            untrusted=not (how.pattern or how.trusted),
         )
+
+    def _named(self, text: PieceText) -> untrusted.Named | None:
+        """The submit descriptions that the piece may name; None for all."""
+        if not text.untrusted:
+            self._known = None  # it may name more
+        elif self._known is None:
+            self._known = untrusted.Named(self._run.dag)
+        return self._known

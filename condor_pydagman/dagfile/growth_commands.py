@@ -15,6 +15,7 @@ class ExtendLine(NamedTuple):
         between: whether the new nodes stand between the node and its children.
         directory: of the new nodes; '' for that of the file with the line.
         prefix: what their names begin with; None: as names of this file.
+        trusted: whether the file may have every command.
     """
 
     line: int
@@ -23,6 +24,7 @@ class ExtendLine(NamedTuple):
     between: bool = True
     directory: str = ""
     prefix: str | None = None
+    trusted: bool = False
 
 
 class ScatterLine(NamedTuple):

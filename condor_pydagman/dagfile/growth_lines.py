@@ -22,7 +22,7 @@ from condor_pydagman.dagfile.line_parts import (
 from condor_pydagman.dagfile.quoting import file_word, joined, name_word, node_word
 from condor_pydagman.vocabulary import LAST
 
-BETWEEN, ANYWHERE = "BETWEEN", "ANYWHERE"
+BETWEEN, ANYWHERE, TRUSTED = "BETWEEN", "ANYWHERE", "TRUSTED"
 _ITEM = "item|number|[1-9][0-9]?"
 PLACE = re.compile(rf"\{{({_ITEM})\}}")  # in patterns of SCATTER
 
@@ -37,7 +37,7 @@ _PAIR = re.compile(r"([A-Za-z_][A-Za-z_0-9]{0,99})=(.*)", re.S)
 _QUOTED = re.compile(r"([\"'])(.*)\1", re.S)  # as VARS has its values
 _AS_IT_IS = "nothing is replaced there: write the name as it is"
 _OF_ITEM = f"{_AS_IT_IS}; VARS gives it to the node as a macro, for its submit description"
-_EXTEND = (BETWEEN, ANYWHERE, "DIR", "PREFIX")
+_EXTEND = (BETWEEN, ANYWHERE, "DIR", "PREFIX", TRUSTED)
 _SCATTER = ("VARS", "DIR", "PREFIX", "RETRY")
 _FEEDER = {"BELOW": 1, "AT_MOST": 1, "TIMEOUT": 1, "RETRIES": 0}  # and the lowest value
 # Macros of a FEEDER's arguments, as those of scripts.
@@ -65,6 +65,8 @@ def read_extend(words: Words, context: Context) -> Command:
             found = found._replace(directory=needed_file(words, "DIR missing its directory"))
         elif option == "PREFIX":
             found = found._replace(prefix=_prefix(words))
+        elif option == TRUSTED:
+            found = found._replace(trusted=True)
         else:
             unexpected(word, words, *_EXTEND)
 
@@ -75,6 +77,7 @@ def write_extend(command: commands.ExtendLine) -> str:
         f"EXTEND {name_word(command.node)} {file_word(command.file)}",
         "" if command.between else ANYWHERE,
         _written_options(command),
+        TRUSTED if command.trusted else "",
     )
 
 

@@ -188,7 +188,7 @@ _TABLE = (
         "Stops the DAG when more nodes fail than so many, perhaps all in the same way.",
     )._replace(extension=True),
     _uses(
-        "EXTEND <node> <dag file> [BETWEEN|ANYWHERE] [DIR <directory>] [PREFIX <prefix>]",
+        "EXTEND <node> <dag file> [BETWEEN|ANYWHERE] [DIR <directory>] [PREFIX <prefix>] [TRUSTED]",
         "A DAG file that the node writes, and that is added to the DAG when it has ended well.",
     )._replace(extension=True),
     _uses(

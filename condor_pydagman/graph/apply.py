@@ -86,5 +86,4 @@ def apply(building: Building, command: Command) -> None:
     Raises:
         ProcessingError: it can't be applied; without its place.
     """
-    building.admit(command)
     _FUNCTIONS[type(command)](building, command)

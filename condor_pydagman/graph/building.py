@@ -118,8 +118,13 @@ class Building:
         node = self.dag.ids.get(full)
         return None if node is None else self.dag.place(node) or "an unknown place"
 
-    def admit(self, command: Command) -> None:
-        """Refuse a command that can't stand in what is being read."""
+    def admit(self, command: Command) -> Command:
+        """The command as it may stand in what is being read.
+
+        Raises:
+            ProcessingError: it may not.
+        """
+        return command
 
     def is_gone(self, name: str) -> bool:
         """Whether nothing need wait for a node of that name, since it has been let go."""

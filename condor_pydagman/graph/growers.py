@@ -12,7 +12,7 @@ from condor_pydagman.vocabulary import NodeKind
 
 def extend(building: Building, command: commands.ExtendLine) -> None:
     """EXTEND."""
-    _add(building, command, Extension("", between=command.between))
+    _add(building, command, Extension("", between=command.between, trusted=command.trusted))
 
 
 def scatter(building: Building, command: commands.ScatterLine) -> None:

@@ -213,6 +213,7 @@ class Extension(NamedTuple):
         submit: submit description of the new nodes.
         pairs: their variables.
         retries: of each of them.
+        trusted: whether the DAG file may have every command, see `graph.untrusted`.
     """
 
     file: str
@@ -223,6 +224,7 @@ class Extension(NamedTuple):
     submit: str = ""
     pairs: tuple[tuple[str, str], ...] = ()
     retries: int = 0
+    trusted: bool = False
 
 
 class Feeding(NamedTuple):

@@ -14,7 +14,14 @@ from operator import not_
 from condor_pydagman.dagfile.growth_lines import PLACE
 from condor_pydagman.dagfile.lines import in_blocks
 from condor_pydagman.dagfile.quoting import file_word, item_text
-from condor_pydagman.graph import cache_commands, enough_commands, limit_uses, splices, whole
+from condor_pydagman.graph import (
+    cache_commands,
+    enough_commands,
+    limit_uses,
+    splices,
+    untrusted,
+    whole,
+)
 from condor_pydagman.graph.apply_bulk import NotSimple
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.condition_commands import categories_of, mistakes_of
@@ -45,6 +52,7 @@ class PieceText(NamedTuple):
         between: whether it stands between `node` and `children`.
         feeding: if the FEEDER has given it.
         join: number of its first join node; those of the DAG have lower ones.
+        untrusted: a job has written it: see `graph.untrusted`.
     """
 
     file: str
@@ -57,6 +65,7 @@ class PieceText(NamedTuple):
     between: bool = False
     feeding: Feeding | None = None
     join: int = 0
+    untrusted: bool = False
 
 
 class Piece(NamedTuple):
@@ -191,25 +200,42 @@ def read_piece(
     digest: str = "",
     *,
     anew: bool = False,
+    named: untrusted.Named | None = None,
 ) -> Steps[Piece]:
     """The piece of that text, for this DAG.
 
     `begun`: whether a node of the DAG has begun, so that it can't get another parent; `anew`: it
-    has been added to it before, and nodes that it names may have been let go since.
+    has been added to it before, and nodes that it names may have been let go since; `named`: the
+    submit descriptions that it may name, None for all.
 
     Raises:
         DagFileErrors: all that is wrong with it.
     """
+    options = text.options
+    if text.untrusted:
+        options = options._replace(default_append_vars=False)
+
+    def read(*, in_bulk: bool) -> Steps[Piece]:
+        building = PieceBuilding(
+            dag, options, begun, anew=anew, join=text.join, untrusted=text.untrusted
+        )
+        return _read(dag, building, text, digest, named, in_bulk=in_bulk)
+
     try:
-        building = PieceBuilding(dag, text.options, begun, anew=anew, join=text.join)
-        return (yield from _read(dag, building, text, digest, in_bulk=True))
+        in_bulk = not text.untrusted or untrusted.is_plain(text.texts[text.file])
+        return (yield from read(in_bulk=in_bulk))
     except NotSimple:
-        building = PieceBuilding(dag, text.options, begun, anew=anew, join=text.join)
-        return (yield from _read(dag, building, text, digest, in_bulk=False))
+        return (yield from read(in_bulk=False))
 
 
 def _read(
-    dag: Dag, building: PieceBuilding, text: PieceText, digest: str, *, in_bulk: bool
+    dag: Dag,
+    building: PieceBuilding,
+    text: PieceText,
+    digest: str,
+    named: untrusted.Named | None,
+    *,
+    in_bulk: bool,
 ) -> Steps[Piece]:
     base = dag.changes
     building.scope.prefix, building.scope.directory = text.prefix, text.directory
@@ -223,6 +249,9 @@ def _read(
         known = yield from _finish(building, text)
         children = _children(building.dag, known)
         yield
+        if named is not None:
+            count = len(building.dag) - len(known)
+            errors += untrusted.mistakes(building.dag, count, named, text.file)
         piece = Piece(building.dag, known, text.node, digest, children, base, text.feeding)
         errors += yield from _cycles(dag, piece, text.file)
         errors += yield from _bad_decisions(dag, piece)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.enough_lines import PARENTS
+from condor_pydagman.graph import untrusted as untrusted_rules
 from condor_pydagman.graph.building import Building, BuildOptions, fail
 from condor_pydagman.graph.model import NOOP, Dag
 from condor_pydagman.vocabulary import ORDINARY_KINDS, NodeKind
@@ -78,13 +79,15 @@ class PieceBuilding(Building):
         *,
         anew: bool = False,
         join: int = 0,
+        untrusted: bool = False,
     ) -> None:
         """`anew`: it has been read and added before, and what it names may have been let go;
-        `join`: see `PieceText`."""
+        `join`, `untrusted`: see `PieceText`."""
         super().__init__(PieceDag(outer), options)
         self._joins = join
         self.stand_ins: dict[int, int] = {}
         self._anew = anew
+        self._untrusted = untrusted
         self._outer = outer
         self._begun = begun
         self._word = ""  # of the command that is applied, if it is one of _OF_NEW_NODES
@@ -202,8 +205,8 @@ class PieceBuilding(Building):
             if name not in self._outer.ids:
                 return name
 
-    def admit(self, command: Command) -> None:
-        """Refuse what a DAG can only be given when it begins."""
+    def admit(self, command: Command) -> Command:
+        """Refuse what a DAG can only be given when it begins, and what a job may not give it."""
         self._word = _OF_NEW_NODES.get(type(command), "")
         word = _ONLY_AT_THE_START.get(type(command))
         if isinstance(command, commands.Job) and command.kind not in ORDINARY_KINDS:
@@ -220,6 +223,7 @@ class PieceBuilding(Building):
                 f"{_OF_THE_WHOLE}; new nodes can have ENOUGH PARENTS",
                 at=command.members,
             )
+        return untrusted_rules.admitted(command) if self._untrusted else command
 
     def admit_edges(self, children: Sequence[int]) -> None:
         """Refuse new parents of nodes that have begun."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from condor_pydagman.graph import untrusted
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.piece import Piece, PieceText, read_piece, scattered
@@ -54,5 +55,7 @@ def read_now(dag: Dag, node: int, text: str, read: ReadText, options: BuildOptio
         dag.names[node],
         tuple(dag.names[child] for child in children),
         how.between,
+        untrusted=not (how.pattern or how.trusted),
     )
-    return at_once(read_piece(dag, whole))
+    named = untrusted.Named(dag) if whole.untrusted else None
+    return at_once(read_piece(dag, whole, named=named))

@@ -82,6 +82,21 @@ class DagFileErrors(PydagmanError):
         self.warnings = list(warnings)
         self.lost = lost
 
+    def only_of(self, file: str) -> DagFileErrors:
+        """The same, with no word of other files, which may be private, but the line's number."""
+        errors = [
+            error
+            if error.file in ("", file)
+            else ProcessingError(
+                f"A line of {error.file} can't be used",
+                file=error.file,
+                line=error.line,
+                hint="condor_dag_checker says why",
+            )
+            for error in self.errors
+        ]
+        return DagFileErrors(errors, self.warnings, self.lost)
+
     def detail(self) -> str:
         """All errors at length, up to a limit."""
         parts = [error.detail() for error in self.errors[:MAX_SHOWN]]

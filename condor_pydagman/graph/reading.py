@@ -216,6 +216,7 @@ class DagReader:
                 continue
             before = self._wrong()
             try:
+                item = self._building.admit(item)
                 if isinstance(item, commands.Splice):
                     splices.enter(self._building, item)
                     yield self._file(item.file)
@@ -266,7 +267,7 @@ class DagReader:
             if bulk.kind_of(text) not in wrong:
                 continue
             try:
-                apply(self._building, command)
+                apply(self._building, self._building.admit(command))
             except ProcessingError as error:
                 self._add(error, reading, command, text)
 

@@ -156,11 +156,11 @@ def _decisions(dag: Dag, node: int) -> Iterator[Command]:
 
 
 def _extension(name: str, extension: Extension) -> Command:
-    file, between, directory, prefix, pattern, submit, pairs, retries = extension
+    file, between, directory, prefix, pattern, submit, pairs, retries, trusted = extension
     if pattern:
         words = name, file, pattern, submit, pairs, directory, prefix or None, retries
         return commands.ScatterLine(_NO_LINE, *words)
-    return commands.ExtendLine(_NO_LINE, name, file, between, directory, prefix or None)
+    return commands.ExtendLine(_NO_LINE, name, file, between, directory, prefix or None, trusted)
 
 
 def _feeder_line(feeder: Feeder) -> commands.FeederLine:

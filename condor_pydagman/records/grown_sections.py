@@ -31,6 +31,8 @@ def section(text: PieceText) -> Steps[tuple[str, bytes]]:
         del fields["feeding"]  # as before there were any
     if not text.join:
         del fields["join"]
+    if not text.untrusted:
+        del fields["untrusted"]
     body = json.dumps(fields, ensure_ascii=True)
     yield
     data = body.encode("ascii") + b"\n"

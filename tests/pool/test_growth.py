@@ -15,7 +15,7 @@ STAGE = Stage()
 EPIGENOMICS = """\
 JOB split job.sub
 SCRIPT POST split split.sh
-EXTEND split lanes.dag
+EXTEND split lanes.dag TRUSTED
 JOB merge job.sub
 JOB index job.sub
 PARENT split CHILD merge
@@ -90,7 +90,7 @@ def a_list_becomes_nodes_and_a_rescue_file_knows_them(s: Scene) -> None:
 @STAGE.scene
 def what_is_wrong_fails_the_node_and_is_tried_again(s: Scene) -> None:
     s.submit(
-        "JOB A job.sub\nSCRIPT POST A more.sh $RETRY\nRETRY A 1\nEXTEND A more.dag\n"
+        "JOB A job.sub\nSCRIPT POST A more.sh $RETRY\nRETRY A 1\nEXTEND A more.dag TRUSTED\n"
         "#== more.sh\n#!/bin/sh\n"
         'test "$1" = 0 && echo "JOB A job.sub" > more.dag || echo "JOB B job.sub" > more.dag\n'
     )
@@ -120,7 +120,7 @@ def a_person_adds_nodes(s: Scene) -> None:
 DECIDING = """\
 JOB split job.sub
 SCRIPT POST split split.sh
-EXTEND split parts.dag
+EXTEND split parts.dag TRUSTED
 ENV SET HOME={home}
 CONFIG t.config
 #== split.sh

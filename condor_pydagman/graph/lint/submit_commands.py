@@ -26,7 +26,7 @@ docker_send_credentials dockersendcredentials dont_encrypt_input_files=dontencry
 dont_encrypt_output_files=dontencryptoutputfiles ec2accesskeyid ec2secretaccesskey
 email_attributes=emailattributes encrypt_execute_directory=encryptexecutedirectory
 encrypt_input_files encrypt_output_files env environment environment2
-erase_output_and_error_on_restart=eraseoutputanderroronrestart error=stderr executable
+erase_output_and_error_on_restart=eraseoutputanderroronrestart error=stderr executable=cmd
 fetch_files=fetchfiles file_remaps=fileremaps getenv=get_env gs_access_key_id_file
 gs_secret_access_key_file hold hold_kill_sig=holdkillsig image_size
 initialdir=initial_dir=job_iwd input=stdin interactive_args interactive_executable
@@ -158,6 +158,13 @@ BESIDE = (
 
 # These are ignored where `shell` is given.
 WITHOUT_SHELL = {"executable", "interactive_args", "interactive_executable", "transfer_executable"}
+
+ALL = frozenset(
+    name
+    for groups in (ALWAYS, *BY_UNIVERSE.values(), *(brought for _, brought in BESIDE))
+    for group in groups
+    for name in group
+)
 
 # Names that are never called unused: macros that DAGMan sets for every node, switches of the queue
 # statement.

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("work_directory")
 
 
 DAG = "JOB A a.sub\nJOB Z a.sub\nPARENT A CHILD Z\n"
-SCATTER, EXTEND = "SCATTER A l.txt x-{item} a.sub\n", "EXTEND A m.dag\n"
+SCATTER, EXTEND = "SCATTER A l.txt x-{item} a.sub\n", "EXTEND A m.dag TRUSTED\n"
 
 
 def lines(text: str, *done: str, most: int = 1000) -> list[str]:

@@ -67,7 +67,7 @@ class Bench:
         """What the engine is told when A has written this."""
         path = self.directory / "m.dag"
         path.write_bytes(text.encode() if isinstance(text, str) else text)
-        self.dag.extensions[0] = (extension or Extension(""))._replace(file=str(path))
+        self.dag.extensions[0] = (extension or Extension("", trusted=True))._replace(file=str(path))
         self.desk.read(do.ReadPiece(0), self.told.append)
         self.work()
         found: inputs.Input = self.told.pop()
@@ -122,6 +122,29 @@ def test_what_is_wrong_with_a_file(tmp_path: Path) -> None:
     assert not Path(bench.paths.grown).exists()
 
 
+def test_what_a_job_writes_names_what_the_dag_names(tmp_path: Path) -> None:
+    """As long as nobody else has added more; recorded, it is the same piece again."""
+    bench = Bench(tmp_path)
+    job = Extension("")
+    assert "names no submit description new.sub" in bench.error("JOB X new.sub\n", job)
+    bench.offer("JOB P new.sub\n")
+    assert "names no submit description new.sub" in bench.error("JOB X new.sub\n", job)
+    bench.dag.add_node("P", "new.sub")
+    bench.offer("JOB Q new.sub\n", dry=True)
+    told = bench.read('JOB X new.sub\nVARS X v="$ENV(HOME)"\n', job)
+    assert isinstance(told, inputs.PieceRead)
+    again: Piece = kept_pieces.of(bench.dag, bench.paths)[told.piece.digest]
+    for one in (told.piece, again):
+        assert one.dag.variables[0][0].value == "$(DAGMAN_DOLLAR)ENV(HOME)"
+
+
+def test_no_word_of_an_included_file_is_quoted(tmp_path: Path) -> None:
+    (tmp_path / "private").write_text("JOB ok x.sub\nsecret words\n")
+    told = Bench(tmp_path).error(f"INCLUDE {tmp_path}/private\n")
+    assert f"{tmp_path}/private:2" in told
+    assert "secret" not in told
+
+
 def test_a_full_disk_fails_no_node_but_refuses_a_person(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -133,7 +156,7 @@ def test_a_full_disk_fails_no_node_but_refuses_a_person(
     with monkeypatch.context() as patch:
         patch.setattr(os, "pwrite", full)
         assert "No space left" in bench.offer("JOB P p.sub\n")[1]
-        bench.dag.extensions[0] = Extension(str(tmp_path / "m.dag"))
+        bench.dag.extensions[0] = Extension(str(tmp_path / "m.dag"), trusted=True)
         (tmp_path / "m.dag").write_text("JOB X x.sub\n")
         bench.desk.read(do.ReadPiece(0), bench.told.append)
         bench.work()

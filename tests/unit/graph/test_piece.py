@@ -381,7 +381,7 @@ def test_a_list() -> None:
 
 
 def test_a_dag_file_and_those_that_it_includes() -> None:
-    found = piece("EXTEND A m ANYWHERE\n", "JOB B b.sub\nINCLUDE n\n", n="JOB C c.sub\n")
+    found = piece("EXTEND A m ANYWHERE TRUSTED\n", "JOB B b.sub\nINCLUDE n\n", n="JOB C c.sub\n")
     assert found.dag.names == ["B", "C"]
 
 

@@ -87,11 +87,17 @@ def test_a_dag_file_that_is_there_already() -> None:
 
 
 def test_what_is_wrong_with_its_nodes() -> None:
-    missing, unset = extend("JOB B no.sub\nJOB C x.sub\n", " ANYWHERE")
+    missing, unset = extend("JOB B no.sub\nJOB C x.sub\n", " ANYWHERE TRUSTED")
     assert [(one.code, one.file, one.line, one.severity) for one in (missing, unset)] == [
         ("DAG301", "m.dag", 1, Severity.WARNING),
         ("DAG402", "m.dag", 2, Severity.WARNING),
     ]
+
+
+def test_what_only_a_trusted_node_may_add() -> None:
+    (refused,) = extend("JOB B x.sub\n")
+    assert (refused.code, refused.severity) == ("DAG417", Severity.WARNING)
+    assert "Node B: the DAG names no submit description x.sub" in refused.message
 
 
 def test_a_cycle_through_the_dag() -> None:
