@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -86,6 +87,7 @@ _NOT_SENT = (
     "unable to connect",
     "unable to locate",
     "failed to create new cluster",
+    "expected next procid",
     "failed to send",
     "failed to authenticate",
     "authentication failed",
@@ -104,6 +106,16 @@ _REFUSED = (
     "can't open",
     "no '",
 )
+# The schedd's own answer to a commit, after which stock does not try again either.  With code 0 it
+# is a warning about jobs that the schedd has, and the end of its reply was lost.
+_FORBIDDEN = re.compile(r"unable to commit transaction, schedd:-?[1-9]")
+# Knobs of the schedd, by the number that it answers instead of the next proc's.
+_SCHEDD_LIMITS = {
+    "-2": "MAX_JOBS_SUBMITTED",
+    "-3": "MAX_JOBS_PER_OWNER",
+    "-4": "MAX_JOBS_PER_SUBMISSION",
+}
+_NO_NEXT_PROC = re.compile(r"expected next ProcId to be \d+, but Schedd says (-\d+)")
 
 
 class ScheddAdapter:
@@ -448,12 +460,22 @@ def _issue_credentials(description: Any) -> None:
 def _submit_error(error: Exception) -> PoolError:
     """The PoolError for a failed submission; LostReply if the text is unknown."""
     reason = reason_of(error)
+    no_proc = _NO_NEXT_PROC.match(reason)
+    if no_proc and no_proc[1] in _SCHEDD_LIMITS:
+        return _over_limit(reason, _SCHEDD_LIMITS[no_proc[1]])
     text = reason.lower()
     if any(phrase in text for phrase in _NOT_SENT):
         return PoolError(reason, transient=True)
-    if text.startswith(_REFUSED) or isinstance(error, (TypeError, ValueError)):
+    refused = text.startswith(_REFUSED) or _FORBIDDEN.match(text)
+    if refused or isinstance(error, (TypeError, ValueError)):
         return PoolError(reason, transient=False)
     return LostReply(reason)
+
+
+def _over_limit(reason: str, knob: str) -> PoolError:
+    """Other jobs may leave the queue, but a submission has as many jobs the next time."""
+    transient = knob != "MAX_JOBS_PER_SUBMISSION"
+    return PoolError(f"{reason}: more jobs than the schedd's {knob} allows", transient=transient)
 
 
 def _node_directory(directory: str) -> AbstractContextManager[None]:

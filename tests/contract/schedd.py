@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
+import pytest
+
 from condor_pydagman.engine.inputs import LogEvent, QueuedJob
 from condor_pydagman.vocabulary import EventKind
 
 
 class Wish(NamedTuple):
-    """A node's jobs to submit.  `fault` is '', 'refused' (for good) or 'no schedd'."""
+    """A node's jobs to submit.
+
+    `fault` is '', 'refused' (for good, for what it says), 'forbidden' (by the schedd) or 'no
+    schedd'.
+    """
 
     node: str = "A"
     retry: int = 0
@@ -145,8 +151,9 @@ class ScheddContract:
         assert not [job for job in side.jobs() if job.cluster == answer.cluster]
         assert EventKind.JOB_TERMINATED in kinds(of(answer.cluster, events))
 
-    def test_a_submit_that_is_refused_for_good_leaves_nothing(self, side: Side) -> None:
-        answer = side.submit(Wish(fault="refused"))
+    @pytest.mark.parametrize("fault", ["refused", "forbidden"])
+    def test_a_submit_that_is_refused_for_good_leaves_nothing(self, side: Side, fault: str) -> None:
+        answer = side.submit(Wish(fault=fault))
         assert (answer.cluster, answer.permanent, answer.unknown) == (0, True, False)
         assert side.jobs() == []
 

@@ -16,7 +16,11 @@ from tests.contract import worlds
 from tests.contract.schedd import Answer, ScheddContract, Wish
 from tests.sim.fake_jobs import Job
 
-FAULTS = {"refused": "refuse_for_good", "no schedd": "refuse"}
+FAULTS = {
+    "refused": "refuse_for_good",
+    "forbidden": "refuse_for_good",
+    "no schedd": "refuse",
+}
 
 
 class FakeSide:

@@ -58,6 +58,8 @@ class RealSide:
         text = SUBMIT.format(script, wish.procs)
         if wish.fault == "refused":
             text = "requirements = (\n" + text
+        if wish.fault == "forbidden":
+            text = 'My.Owner = "root"\n' + text
         flow = Workflow(self._cluster, self._path, Config(), "b", f"{self._cluster}.0")
         whole = describe(
             self._dag, self._dag.ids[wish.node], split(text), flow,

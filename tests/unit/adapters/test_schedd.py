@@ -29,6 +29,7 @@ from condor_pydagman.vocabulary import RETURN_JOB_ABORTED
         "Failed to create new cluster.",
         "SECMAN:2007:Failed to end classad message.",
         "AUTHENTICATE:1003:Failed to authenticate with any method",
+        "expected next ProcId to be 1, but Schedd says -1",
     ],
 )
 def test_nothing_can_have_reached_the_queue(text: str) -> None:
@@ -47,6 +48,9 @@ def test_arguments_that_python_refuses_will_never_do() -> None:
     [
         "Failed to commit and disconnect from queue.",
         "Failed to commit transaction",
+        "Unable to commit transaction,",
+        "Unable to commit transaction, SCHEDD:0:a warning, as the requirement is one only",
+        "Unable to commit transaction, CEDAR:6001:the connection broke off",
         "words that nobody has ever seen",
         "",
     ],
@@ -69,6 +73,38 @@ def test_a_description_that_will_never_do(text: str) -> None:
     error = schedd._submit_error(RuntimeError(text))
     assert not error.transient
     assert not isinstance(error, LostReply)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Unable to commit transaction, SCHEDD:2:jobs that are bad are not taken here",
+        "Unable to commit transaction, SCHEDD:2:Submit requirement E evaluated to non-boolean.",
+        'Unable to commit transaction, SCHEDD:2:Setting job owner to "root" is not permitted',
+        "Unable to commit transaction, SCHEDD:-1:no",
+    ],
+)
+def test_what_the_schedd_itself_refuses_is_refused_for_good(text: str) -> None:
+    error = schedd._submit_error(RuntimeError(text))
+    assert not error.transient
+    assert not isinstance(error, LostReply)
+    assert error.reason == text
+
+
+@pytest.mark.parametrize(
+    ("number", "knob", "transient"),
+    [
+        (-2, "MAX_JOBS_SUBMITTED", True),
+        (-3, "MAX_JOBS_PER_OWNER", True),
+        (-4, "MAX_JOBS_PER_SUBMISSION", False),
+    ],
+)
+def test_more_jobs_than_the_schedd_takes(number: int, knob: str, transient: bool) -> None:
+    text = f"expected next ProcId to be 2, but Schedd says {number}"
+    error = schedd._submit_error(RuntimeError(text))
+    assert error.transient == transient
+    assert not isinstance(error, LostReply)
+    assert error.reason == f"{text}: more jobs than the schedd's {knob} allows"
 
 
 def test_work_in_a_nodes_directory_ends_where_it_began(tmp_path: Path) -> None:
