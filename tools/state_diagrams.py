@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from enum import Enum
 
 from condor_pydagman.engine.dag_states import MOVES, Phase
-from condor_pydagman.engine.node_states import PUBLISHED, TABLE, Cause, State
+from condor_pydagman.engine.node_states import PUBLISHED, PUBLISHED_AT_THE_END, TABLE, Cause, State
 
 HEAD = """\
 # States
@@ -43,6 +43,8 @@ def text() -> str:
     nodes = [(old.name, new.name, cause.name) for (old, cause), new in TABLE.items()]
     phases = [(old.name, new.name, "") for old in Phase for new in Phase if new in MOVES[old]]
     shown = {state.name: PUBLISHED[state].name for state in State}
+    for state, status in PUBLISHED_AT_THE_END.items():
+        shown[state.name] += f"; when the run is over {status.name}"
     return "".join(
         (
             HEAD,

@@ -211,6 +211,14 @@ PUBLISHED: dict[State, NodeStatus] = {
     _S.RESULT: NodeStatus.POSTRUN,
 }
 
+# When the run is over no answer is waited for: the schedd may have the jobs, and what can't be
+# submitted has failed.  Stock DAGMan waits for each submission, and has no such states.
+PUBLISHED_AT_THE_END: dict[State, NodeStatus] = {
+    _S.SUBMITTING: NodeStatus.SUBMITTED,
+    _S.UNKNOWN: NodeStatus.SUBMITTED,
+    _S.SUBMIT_UNCONFIRMED: NodeStatus.ERROR,
+}
+
 ENDED = frozenset((_S.DONE, _S.FAILED, _S.FUTILE))
 
 # Nodes that hold a place under -MaxJobs and under their category's limit.

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.inputs import QueuedJob
 from condor_pydagman.engine.jobs import ENDED as PROC_ENDED
 from condor_pydagman.engine.jobs import HELD, IDLE, Jobs
-from condor_pydagman.engine.node_states import ENDED, PUBLISHED, State
+from condor_pydagman.engine.node_states import ENDED, PUBLISHED, PUBLISHED_AT_THE_END, State
 from condor_pydagman.engine.report import Deferrals, GroupReport, Halts, NodeReport, Report
 from condor_pydagman.engine.script_words import exit_code_macros
 from condor_pydagman.engine.site_states import GroupState
@@ -26,8 +27,8 @@ from condor_pydagman.vocabulary import (
 def report(run: RunState) -> Report:
     """All counts, from the states as they are now."""
     by_status = dict.fromkeys(NodeStatus, 0)
-    for state, count in enumerate(run.nodes.counts):
-        by_status[PUBLISHED[State(state)]] += count
+    for status, count in zip(_published(run), run.nodes.counts):
+        by_status[status] += count
     table, deferrals = run.job_table, run.deferrals.counts
     return Report(
         total=run.nodes.total,
@@ -70,15 +71,23 @@ def report(run: RunState) -> Report:
     )
 
 
+def _published(run: RunState) -> list[NodeStatus]:
+    """What each state is called now."""
+    names = {**PUBLISHED, **PUBLISHED_AT_THE_END} if run.phase is Phase.ENDED else PUBLISHED
+    return [names[state] for state in State]
+
+
 def node_reports(run: RunState) -> Iterator[NodeReport]:
     """All nodes in DAG order."""
     nodes, by_node = run.nodes, run.job_table.by_node
-    published = [PUBLISHED[state] for state in State]
+    published = _published(run)
     retries, values, errors = nodes.retries.get, nodes.values.get, nodes.errors.get
     settings, waiting_for_retry = run.steering.settings.get, bool(run.retrying.queue)
     sites, skipped, watched = run.sites, run.conditions.skipped, bool(nodes.turns.watched)
     anew = _decided_anew(run) if skipped else skipped
     unneeded, unwanted = run.enough.counts.not_needed, run.enough.unwanted
+    over = run.phase is Phase.ENDED
+    refused = set(nodes.in_state(State.SUBMIT_UNCONFIRMED)) if over else ()
     special = waiting_for_retry or bool(run.conditions or run.cache or run.enough)
     for node, name in run.dag.named():
         jobs = by_node.get(node)
@@ -93,7 +102,7 @@ def node_reports(run: RunState) -> Iterator[NodeReport]:
             procs_queued=queued,
             procs_held=held,
             proc_running=running,
-            error=errors(node, ""),
+            error=errors(node, "") if node not in refused else "Job submit failed",
             job=last_job(run, node),
             details=_details(run, node) if special else "",
             settings=settings(node),

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
+from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs, views
 from condor_pydagman.engine.report import Deferrals, NodeReport, Report
+from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.vocabulary import EventKind, NodeStatus, ScriptKind
 from tests import make
 
@@ -35,6 +39,45 @@ def test_a_failed_node_tells_why() -> None:
     report = reports(harness)["A"]
     assert report.error == "Job proc (5.0.0) failed with status 3"
     assert (report.status, report.return_value) == (NodeStatus.ERROR, 3)
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_submission_under_way_at_the_end_counts_as_one_that_was_made(lost: bool) -> None:
+    harness = make.harness_of("A B\nABORT-DAG-ON A 3")
+    harness.take("A", 5)
+    if lost:
+        harness.tell(inputs.SubmitFailed(1, "no reply", permanent=False, unknown=True))
+    report = harness.engine.report()
+    assert (report.queued, report.ready) == (1, 1)
+    harness.tell(make.terminated(5, value=3))
+    assert harness.asked(do.Exit)
+    report = harness.engine.report()
+    assert (report.queued, report.ready, report.failed) == (1, 0, 1)
+    assert reports(harness)["B"].status is NodeStatus.SUBMITTED
+
+
+def test_what_cannot_be_submitted_has_failed_at_the_end_though_the_log_does_not_say_so_yet() -> (
+    None
+):
+    harness = make.harness_of("A B\nABORT-DAG-ON A 3")
+    harness.take("A", 5)
+    harness.engine.handle(inputs.SubmitFailed(1, "not taken", permanent=True), harness.now)
+    harness.tell(make.terminated(5, value=3))
+    assert harness.asked(do.Exit)
+    report = harness.engine.report()
+    assert (report.ready, report.failed) == (0, 2)
+    assert (reports(harness)["B"].status, reports(harness)["B"].error) == (
+        NodeStatus.ERROR,
+        "Job submit failed",
+    )
+
+
+def test_what_waits_for_its_turn_at_the_end_was_not_begun() -> None:
+    harness = make.harness_of("A B\nABORT-DAG-ON A 3", limits=Throttles(jobs=1))
+    harness.take("A", 5)
+    harness.tell(make.terminated(5, value=3))
+    assert harness.asked(do.Exit)
+    assert reports(harness)["B"].status is NodeStatus.READY
 
 
 def test_macros_before_any_job() -> None:
