@@ -6,7 +6,9 @@ from typing import Any
 
 import htcondor2
 
+from condor_pydagman.adapters import files
 from condor_pydagman.adapters.descriptions import BINDINGS, copy_of, expanded
+from condor_pydagman.errors import FileError
 from condor_pydagman.graph.lint.submit_remarks import remarks
 
 _TEXT = "PYDAGMAN_TEXT"  # a macro, only in a copy
@@ -38,11 +40,20 @@ def of_description(
         dict(description),
         expand,
         queue=description.getQArgs(),
-        text=written or text,
+        text=text,
+        written=written,
+        read_file=_read_file,
         name=name,
         by=by,
         missing_units=_units_are_missed(),
     )
+
+
+def _read_file(path: str) -> str | None:
+    try:
+        return files.read_text(path)
+    except (OSError, FileError):
+        return None
 
 
 def _units_are_missed() -> bool:

@@ -81,6 +81,34 @@ zork = w|warning : first|warning : $(zork)
 retry_request_memory = 2000|retry_request_memory_increase = 3
 priority = 1|prio = 2|initialdir = /|initial_dir = /|stdout = x|output = y
 transfer_common_input = a|CommonInputFiles = b
+v = true|if defined nope|if $(v)|arguments = 1|endif|endif
+v = true|if true|arguments = 1|elif $(v)|arguments = 2|endif
+v = 1|if true|arguments = 1|elif defined v|arguments = 2|endif
+v = 1|if false|elif defined v|arguments = 2|endif
+v = 1|if false|include : $(v)|warning : $(v)|error : $(v)|endif
+v = 1|if no|if true|else|endif|elif 1|if defined v|endif|endif
+v = 1|if version > 8.0|if defined v|endif|endif
+v = 1|if ! defined V|endif
+if defined v|arguments = 1|endif|v = 1
+true = 1|version = 2|defined = 3|if true|endif|if version > 8.0|endif|if defined nope|endif
+a = v|v = true|if defined $(a)|endif
+a = v|v = true|if $($(a))|endif
+a = $(v)|v = true|if $(a)|endif
+v = a|v = $(v) more
+v = 1|MY.x = 1|# $(v)
+v = 1|include : lines
+v = 1|f = lines|include : $(f)
+v = 1|queue|if defined v|endif
+a = 1|b = 1|c = 1|arguments = $ENV(a)$RANDOM_CHOICE(b,c)
+lo = 1|hi = 3|arguments = $RANDOM_INTEGER(lo,hi)
+n = 0|a = 1|b = 2|arguments = $CHOICE(n,a,b)
+n = 1|l = a,b|s = abc|arguments = $CHOICE(n,l)$SUBSTR(s,n)
+a = 1|b = 2|arguments = $$(a) $( b )
+x = 1|arguments = $(nope:x)
+x = $(y:$(z))|y = 1|z = 2|arguments = $(x)
+n = 1|r = 1.5|t = 2|p = a/b|arguments = $INT(n,%d)$REAL(r)$STRING(t)$EVAL(n + r)$Fpn(p)
+p = a/b|q = c/d|arguments = $DIRNAME(p)$BASENAME(q)
+v = 1|arguments = $(v
 """
 COMMON = """\
 transfer_common_input = a, b ,,c
@@ -187,6 +215,7 @@ def test_submit_descriptions(
 
 def test_warnings_are_those_of_stock(access_point: AccessPoint, work: Path, stock: Stock) -> None:
     """All descriptions in one DAG, as files and in place."""
+    (work / "lines").write_text("if defined v\nendif\n")
     dag = ""
     for number, line in enumerate(WARNED.splitlines()):
         text = "executable = /bin/true\n" + line.replace("|", "\n") + "\n"

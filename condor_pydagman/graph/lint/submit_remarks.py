@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 
+from condor_pydagman.graph.lint.statement_names import ReadFile
 from condor_pydagman.graph.lint.unused_lines import MISSPELLED, unused_lines
 
 _OBSOLETE = "Requirements expression refers to TARGET.{0}. This is obsolete. Set request_{1} and"
@@ -33,6 +34,8 @@ def remarks(
     *,
     queue: str = "",
     text: str = "",
+    written: str = "",
+    read_file: ReadFile = lambda path: None,
     name: str = "",
     by: str = "DAGMAN",
     missing_units: bool = False,
@@ -42,13 +45,14 @@ def remarks(
     Args:
         values: value of each line's key, as it is written.
         expand: replaces the macros in a text.
-        queue, text: as for `unused_lines`.
+        queue, text, read_file: as for `unused_lines`.
+        written: the part of `text` that its author wrote, '' for all of it.
         name: what `warning :` statements call the description.
         by: who reads it.
         missing_units: whether sizes without units are warned of (SUBMIT_REQUEST_MISSING_UNITS).
     """
     lower = {key.lower(): value for key, value in values.items()}
-    found = [one.message(by) for one in unused_lines(values, queue, text)]
+    found = [one.message(by) for one in unused_lines(values, queue, text, read_file)]
     found += _of_values(lower, expand)
     if "retry_request_memory" in lower and "retry_request_memory_increase" in lower:
         found.append(_INCREASE)
@@ -59,7 +63,7 @@ def remarks(
         for wrong, right in reversed(list(MISSPELLED.items()))
         if wrong in lower
     ]
-    return found + list(_warnings(text, name, expand))[::-1]
+    return found + list(_warnings(written or text, name, expand))[::-1]
 
 
 def _of_values(values: Mapping[str, str], expand: Expand) -> Iterator[str]:

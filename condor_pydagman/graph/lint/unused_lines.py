@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
+from condor_pydagman.graph.lint.macro_references import references
+from condor_pydagman.graph.lint.statement_names import ReadFile, used_by_statements
 from condor_pydagman.graph.lint.submit_commands import (
     ALWAYS,
     BESIDE,
@@ -18,19 +20,18 @@ from condor_pydagman.graph.lint.submit_commands import (
     SILENT,
     WITHOUT_SHELL,
 )
-from condor_pydagman.graph.lint.submit_file import mentioned
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import SHARED_VARIABLE
 
 MISSPELLED = {"request_cpu": "request_cpus", "request_gpu": "request_gpus"}
 
 _QUEUE = re.compile(r"(.*?)\b(?:in|from|matching)\b", re.IGNORECASE | re.DOTALL)
-_OPENED = re.compile(r"\$\w*\(\s*(\w+)")  # also in a default of another: $(x:$(y))
 _NAME = re.compile(r"[A-Za-z_]\w*")
+# Most descriptions have no statements that use macros, nor values that refer to themselves.
 _STATEMENT = re.compile(
-    r"\n[^\S\n]*(?:if|elif|include|warning|error|use)\b(?![^\S\n]*=).*", re.IGNORECASE
+    r"^[^\S\n]*(?:(?:if|include|warning|error|use)\b(?!\s*=)|(\w+)[^\S\n]*=[^\n]*\$\(\1[):])",
+    re.IGNORECASE | re.MULTILINE,
 )
-_CONDITION = re.compile(r"\s*(?:if|elif)\b(.*)", re.IGNORECASE)
 _UNIVERSE_KEYS = ("universe", "jobuniverse")
 # Values of these are used up elsewhere: by credentials, or by a container's port.
 _BY_FORM = re.compile(
@@ -51,20 +52,27 @@ class Unused(NamedTuple):
         return f"the line '{self.name} = {self.value}' was unused by {by}. Is it a typo?"
 
 
-def unused_lines(values: Mapping[str, str], queue: str = "", text: str = "") -> list[Unused]:
+def unused_lines(
+    values: Mapping[str, str],
+    queue: str = "",
+    text: str = "",
+    read_file: ReadFile = lambda path: None,
+) -> list[Unused]:
     """The unused lines of a description, in the order in which stock shows it: from Z to A.
 
     Args:
         values: value of each line's key, as it is written; keys in any case.
         queue: what follows the word `queue`.
-        text: the whole description, for macros that only its statements (`if`, ...) mention.
+        text: the whole description, for macros that only its statements (`if`, ...) use.
+        read_file: gives the text of a file that it includes, None if it can't be read.
     """
     telling = tuple(
         (key, value)
         for key, value in values.items()
         if "$" in value or key.lower() in _UNIVERSE_KEYS
     )
-    found = _unused(tuple(values), telling, queue, _statements(text))
+    stated = used_by_statements(text, read_file) if _STATEMENT.search(text) else frozenset()
+    found = _unused(tuple(values), telling, queue, stated)
     return [Unused(name, values[name] if is_line else None) for name, is_line in found]
 
 
@@ -73,13 +81,14 @@ def _unused(
     names: tuple[str, ...],
     telling: tuple[tuple[str, str], ...],
     queue: str,
-    statements: tuple[str, ...],
+    stated: frozenset[str],
 ) -> list[tuple[str, bool]]:
     """Names of what is unused, and whether each is that of a line (not of a queue variable).
 
     Args:
         names: keys of all lines.
         telling: the lines whose values tell something: by their macros, or the universe.
+        stated: macros that statements use, in lower case.
     """
     values = dict(telling)
     variables = queue_variables(queue)
@@ -88,7 +97,7 @@ def _unused(
     commands = _commands(frozenset(keys), _universe(values, keys))
     roots = [values.get(keys[key], "") for key in commands if key in keys]
     roots += [value for key, value in telling if key.lower().startswith(("my.", "+"))]
-    used = commands | _reached([*roots, queue], keys, values) | _stated(statements)
+    used = commands | _reached([*roots, queue], keys, values) | stated
     found = [
         (name, True)
         for key, name in keys.items()
@@ -154,24 +163,8 @@ def _reached(roots: Iterable[str], keys: Mapping[str, str], values: Mapping[str,
     waiting = list(roots)
     while waiting:
         value = waiting.pop()
-        opened = {name.lower() for name in _OPENED.findall(value)}
-        for name in (mentioned(value) | opened) - found:
+        for name in references(value, keys.__contains__) - found:
             found.add(name)
             if name in keys:
                 waiting.append(values.get(keys[name], ""))
-    return found
-
-
-def _statements(text: str) -> tuple[str, ...]:
-    """The lines of a description that are statements and may mention macros."""
-    return tuple(found[0] for found in _STATEMENT.finditer(f"\n{text}"))
-
-
-def _stated(statements: Iterable[str]) -> set[str]:
-    found: set[str] = set()
-    for line in statements:
-        found |= mentioned(line)
-        condition = _CONDITION.match(line)
-        if condition is not None:
-            found |= {name.lower() for name in _NAME.findall(condition[1])}
     return found

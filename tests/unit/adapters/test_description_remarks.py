@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import htcondor2
 import pytest
 
 from condor_pydagman.adapters.description_remarks import of_description
-from condor_pydagman.records.job_description import split
+from condor_pydagman.config import Config
+from condor_pydagman.records.job_description import Workflow, describe, split
 from condor_pydagman.records.shared_description import NodeLines, shared
+from condor_pydagman.vocabulary import DagStatus
+from tests import make
 
 WRITTEN = "executable = /bin/true\nzork = $(JOB)\nwarning : hello $(JOB)\nrequest_memory = 1\n"
 
@@ -22,6 +27,36 @@ def test_of_a_nodes_description() -> None:
         'Warning "a.sub", Line 3: hello A',
     ]
     assert dict(description) == before
+
+
+@pytest.mark.parametrize(
+    ("line", "body", "warned"),
+    [
+        ("PREPEND", "if defined nope\nif $(var1)\nendif\nendif\n", True),
+        ("PREPEND", "if true\nelif defined var1\nendif\n", True),
+        ("PREPEND", "if defined var1\nendif\n", False),
+        ("PREPEND", "if defined var1\nendif\nmy.Warning = 1\n", False),
+        ("PREPEND", "include : lines\n", False),
+        ("PREPEND", "include : {here}/lines\n", False),
+        ("PREPEND", "arguments = $ENV(var1)\n", True),
+        ("APPEND", "if defined var1\nendif\n", True),
+        ("APPEND", "arguments = $(var1)\n", False),
+    ],
+)
+def test_of_a_variable_of_vars(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, body: str, warned: bool
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "lines").write_text("if defined var1\nendif\n")
+    written = "executable = /bin/true\n" + body.format(here=tmp_path)
+    dag = make.dag(f'A\nVARS A {line} var1="true"')
+    text = describe(
+        dag, 0, split(written), Workflow(7, "/log", Config()),
+        retry=0, dag_status=DagStatus.OK, failed_count=0,
+    )  # fmt: skip
+    found = of_description(htcondor2.Submit(text), text, written=written, name="a.sub")
+    expected = ["the line 'var1 = true' was unused by DAGMAN. Is it a typo?"]
+    assert found == (expected if warned else [])
 
 
 def test_of_nodes_that_share_a_cluster() -> None:
