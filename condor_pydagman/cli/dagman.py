@@ -126,7 +126,7 @@ def _run(invocation: Invocation, out: OutLog, signals: Signals) -> int:
     from condor_pydagman.records import banner
 
     try:
-        run = _begin(invocation, out)
+        run = _begin(invocation, out, signals)
         if not isinstance(run, int):
             return Loop(run, make_sources(run, signals)).run_to_end()
         code = run
@@ -148,7 +148,7 @@ def _run(invocation: Invocation, out: OutLog, signals: Signals) -> int:
     return code
 
 
-def _begin(invocation: Invocation, out: OutLog) -> DagRun | int:
+def _begin(invocation: Invocation, out: OutLog, signals: Signals) -> DagRun | int:
     """Prepare the run; returns the exit code instead if there is nothing to run.
 
     Raises:
@@ -169,7 +169,10 @@ def _begin(invocation: Invocation, out: OutLog) -> DagRun | int:
         _wait_for_debugger(out)
     if options.dot:
         return no_run_modes.draw(options, settings, out)
-    run = startup.prepare(options, settings.config, settings.admin, out, invocation.started)
+    config, admin = settings
+    run = startup.prepare(
+        options, config, admin, out, invocation.started, lambda: signals.have_come
+    )
     return no_run_modes.set_up(run) if options.setup_only else run
 
 

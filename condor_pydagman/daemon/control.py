@@ -12,14 +12,13 @@ import os
 from collections import deque
 from collections.abc import Callable, Mapping
 
-from condor_pydagman.adapters import cedar_crypto, control_socket
 from condor_pydagman.adapters.cedar import Ad, Value, value
-from condor_pydagman.adapters.control_socket import ControlSocket, Request
+from condor_pydagman.adapters.control_socket import Request
 from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.engine import inputs
 from condor_pydagman.errors import PoolError
 from condor_pydagman.printable import message
-from condor_pydagman.records.ad_attributes import ADDRESS, HALTED, LIMITS, PRIORITY
+from condor_pydagman.records.ad_attributes import HALTED, LIMITS, PRIORITY
 from condor_pydagman.vocabulary import SECRET, DagStatus
 
 _HALT, _RESUME, _THROTTLES = 1, 2, 3  # values of DagCommand
@@ -49,66 +48,44 @@ class Control:
 
     def __init__(self, run: DagRun) -> None:
         self._run = run
-        self._socket: ControlSocket | None = None
+        self._socket = run.contact.socket if run.contact is not None else None
         self._secret = os.environ.get(SECRET, "")
-        self._port = run.options.port
         self._requests: deque[tuple[inputs.Input, Request]] = deque()
         self._pending_replies: deque[_PendingReply] = deque()
         self._unpublished: dict[str, str] = {}  # what the job ad is still to be told
         self._news: dict[str, str] = {}  # what `announce` tells it
 
     def open(self) -> list[inputs.Input]:
-        """Listen; returns what people have told an earlier DAGMan of this job."""
+        """Returns what people have told an earlier DAGMan of this job."""
         run = self._run
         if not run.cluster:
             return []
+        if run.contact is not None:
+            self._news.update(run.contact.unpublished)
         halted = was_halted(run.own_ad) if run.recovering else False
         if halted is None:
             run.out.say("Warning: can't tell whether a command had halted the DAG; it goes on")
             changes = {}
         else:
             changes = {HALTED: "true" if halted else "false"}
-        if run.config.disable_port or self._port == 0:
-            run.out.say("DaemonCore: No command port requested.")
-        elif not self._secret:
-            run.out.say("No command socket: the schedd gave no secret, so we could trust no one")
-        else:
-            self._listen(changes)
-        if self._socket is None and run.own_ad.get(ADDRESS):
-            # An earlier DAGMan's: whoever listens there now must not be told our secret.
-            changes[ADDRESS] = "undefined"
         restored: list[inputs.Input] = [inputs.Halt(restored=True)] if halted else []
         priority = run.own_ad.get(PRIORITY)
         if isinstance(priority, int) and run.recovering:
             restored.append(inputs.PriorityWanted(priority, restored=True))
         elif priority is not None:
             changes[PRIORITY] = "undefined"  # of a run that has ended
-        self._news = changes
+        self._news.update(changes)
         return restored
 
     def announce(self) -> None:
-        """Tell the job ad where clients are listened to, and whether a command halts the DAG.
+        """Tell the job ad whether a command halts the DAG, and what else it is to know of us.
 
-        That takes the schedd some milliseconds, for which the first node need not wait.
+        That takes the schedd some milliseconds, for which the first node need not wait.  (It has
+        been told already where clients are listened to, see `contact`.)
         """
         if self._news:
             self._publish(self._news)
             self._news = {}
-
-    def _listen(self, changes: dict[str, str]) -> None:
-        out = self._run.out
-        lacking = "Warning: no command socket, htcondor dag can't reach this DAGMan"
-        if not cedar_crypto.is_installed():
-            out.say(f"{lacking}: {cedar_crypto.missing()}")
-            return
-        try:
-            self._socket = ControlSocket(control_socket.settings(self._port))
-        except OSError as error:
-            reason = error.strerror or error
-            out.say(f"{lacking}: {reason}")
-        else:
-            out.say(f"DaemonCore: command socket at {self._socket.address}")
-            changes[ADDRESS] = f'"{self._socket.address}"'
 
     def fileno(self) -> int:
         """Readable when a client wants something; -1 if there is no socket."""

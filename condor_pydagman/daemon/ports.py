@@ -320,10 +320,10 @@ class Control(Source, Protocol):
     """The command socket, and the state of its commands that the job ad keeps."""
 
     def open(self) -> list[Input]:
-        """Listen; returns the commands to an earlier DAGMan of this job that are still in force."""
+        """The commands to an earlier DAGMan of this job that are still in force."""
 
     def announce(self) -> None:
-        """Tell the job ad where; called once, when the DAG has begun."""
+        """Tell the job ad what it does not know yet; called once, when the DAG has begun."""
 
     def next_deadline(self) -> float | None:
         """When `read_requests` is to be called though no client is ready."""

@@ -24,6 +24,7 @@ from condor_pydagman.vocabulary import EventKind, NodeKind
 
 if TYPE_CHECKING:
     from condor_pydagman.daemon import ports
+    from condor_pydagman.daemon.contact import Contact
 
 
 _NO_AD: Mapping[str, object] = {}
@@ -39,6 +40,7 @@ class DagRun:
         version: HTCondor's version string, `$CondorVersion: ... $`.
         cluster, proc: id of the DAGMan job; 0 and 0 if it runs by hand.
         own_ad: what the DAGMan job's own ad said at the start; empty if it has none.
+        contact: the command socket; None is as one without a socket.
         rescue_number: of the rescue file this run started from, 0 if none.
         written_rescue: number of the rescue file this run has written, 0 if none yet.
         stamps: how times are written in the nodes log.
@@ -85,6 +87,7 @@ class DagRun:
         directory: str = "",
         pid: int = 0,
         make_desks: Callable[[DagRun], ports.Desks] | None = None,
+        contact: Contact | None = None,
     ) -> None:
         self.dag = dag
         self.engine = engine
@@ -98,12 +101,11 @@ class DagRun:
         self.workflow = workflow
         self.started, self.version = started, version
         self.cluster, self.proc = cluster, proc
-        self.own_ad = own_ad
+        self.own_ad, self.contact = own_ad, contact
         self.rescue_number, self.written_rescue = rescue_number, 0
         self.recovering = recovering
         self.jobstate = JobstateLog() if jobstate is None else jobstate
-        self.stamps = stamps
-        self.clock = clock
+        self.stamps, self.clock = stamps, clock
         self.files = files
         self.orphaned = orphaned
         self.directory = directory or os.getcwd()

@@ -47,6 +47,11 @@ class Signals:
         """Readable when a signal has come."""
         return self._reader
 
+    @property
+    def have_come(self) -> bool:
+        """Whether `read` has inputs to give."""
+        return any(number != signal.SIGCHLD for number in self._seen)
+
     def read(self) -> list[Input]:
         """Inputs for the signals since the last call; SIGCHLD gives none."""
         with contextlib.suppress(BlockingIOError):

@@ -24,6 +24,7 @@ from condor_pydagman.adapters.script_runner import ScriptRunner
 from condor_pydagman.adapters.submit_event_search import has_submit_events
 from condor_pydagman.config import Config
 from condor_pydagman.daemon import desks, nodes_log_path
+from condor_pydagman.daemon.contact import Contact, open_contact
 from condor_pydagman.daemon.dag_input import CannotStart, read_dag
 from condor_pydagman.daemon.run import DagRun, by_condor_submit
 from condor_pydagman.dagman_job.options import DagmanOptions
@@ -111,13 +112,19 @@ def plan(options: DagmanOptions, config: Config, admin: Config, out: OutLog) -> 
 
 
 def prepare(
-    options: DagmanOptions, config: Config, admin: Config, out: OutLog, started: float
+    options: DagmanOptions,
+    config: Config,
+    admin: Config,
+    out: OutLog,
+    started: float,
+    has_to_leave: Callable[[], bool] = lambda: False,
 ) -> DagRun:
     """Everything up to the first input.
 
     Args:
         config: knobs in force, those of the DAG's CONFIG file among them.
         admin: knobs without that file: the administrator's, whose throttles are upper limits.
+        has_to_leave: tells whether a signal has come that ends the wait for a slow schedd.
 
     Raises:
         CannotStart: with message and exit code.
@@ -125,14 +132,13 @@ def prepare(
     it = plan(options, config, admin, out)
     _refuse_ended(it)
     schedd = _schedd_process(it, options)
-    dag, rescue_number = read_dag(options, config, it.paths, out)
-    desks.preload(dag, admin)
-    if options.dry_run:
-        desks.foresee(dag, it.paths, options, config, out)
+    contact = _contact(it, schedd, options, config, out)
+    dag, rescue_number = _read(it, options, config, admin, out)
     recovering = _is_recovering(options, it, out)
     if recovering or not it.job.cluster:
         it.schedd.select_by_log(it.nodes_log)
     pieces = kept_pieces.of(dag, it.paths)
+    contact.wait(schedd, has_to_leave)
     log = _begin(it.lock, it.job, it.nodes_log, recovering, rescue_number, out)
     jobstate_log = JobstateLog(dag.jobstate_log, lambda text: out.say(text, 0))
     run = DagRun(
@@ -152,6 +158,7 @@ def prepare(
         cluster=it.job.cluster,
         proc=it.job.proc,
         own_ad=it.own_ad,
+        contact=contact,
         rescue_number=rescue_number,
         recovering=recovering,
         jobstate=jobstate_log,
@@ -200,6 +207,28 @@ def _schedd_process(it: Plan, options: DagmanOptions) -> ScheddProcess:
     if not (options.dry_run or options.setup_only):
         schedd.start()
     return schedd
+
+
+def _read(
+    it: Plan, options: DagmanOptions, config: Config, admin: Config, out: OutLog
+) -> tuple[Dag, int]:
+    """The DAG, and the number of the rescue file that was read, 0 if none."""
+    dag, rescue_number = read_dag(options, config, it.paths, out)
+    desks.preload(dag, admin)
+    if options.dry_run:
+        desks.foresee(dag, it.paths, options, config, out)
+    return dag, rescue_number
+
+
+def _contact(
+    it: Plan, schedd: ScheddProcess, options: DagmanOptions, config: Config, out: OutLog
+) -> Contact:
+    """Where clients reach us; the job ad begins to be told so."""
+    if not it.job.cluster or options.setup_only:
+        return Contact(None, {})
+    contact = open_contact(options, config, it.own_ad, out)
+    contact.publish(schedd)
+    return contact
 
 
 def _refuse_ended(it: Plan) -> None:

@@ -355,6 +355,16 @@ def a_secret_reaches_no_file_and_no_ad(s: Scene) -> None:
 
 
 @STAGE.scene
+def the_address_is_there_before_the_nodes_log(s: Scene) -> None:
+    s.submit(PAIR)
+    s.until((s.work / "t.dag.nodes.log").exists, "a nodes log", pause=0.001, max_pause=0.001)
+    assert s.ad().get("DAG_Address")
+    s.started("A 0")
+    s.touch("go.A")
+    assert s.ends() == 0
+
+
+@STAGE.scene
 def no_port(s: Scene) -> None:
     s.write('SET_JOB_ATTR DAG_Address = "<127.0.0.1:1?noUDP>"\n' + PAIR)  # an earlier DAGMan's
     environment = {"_CONDOR_DAGMAN_DISABLE_PORT": "true"}

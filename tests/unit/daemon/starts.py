@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import select
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from condor_pydagman.adapters.control_socket import ControlSocket
 from condor_pydagman.adapters.outlog import OutLog
 from condor_pydagman.config import Config
 from condor_pydagman.daemon import startup
@@ -26,6 +29,8 @@ class Schedd:
         ad: DAGMan's own; None while the schedd does not answer.
         edits: what was set in it.
         processes: how many were started that would ask the schedd from then on.
+        answers: what it answers to edits by that process, in order; None is success.
+        seen: what `look` gives when each of these edits is answered.
     """
 
     def __init__(self, ad: Mapping[str, object] | None = None) -> None:
@@ -35,6 +40,32 @@ class Schedd:
         self.logs: list[str] = []
         self.processes = 0
         self.credentials = True
+        self.answers: list[PoolError | None] = []
+        self.seen: list[bool] = []
+        self.look: Callable[[], bool] = lambda: False
+        self._asked: list[tuple[Any, Callable[[Any], None]]] = []
+        self._reader, self._writer = os.pipe()
+
+    def fileno(self) -> int:
+        return self._reader
+
+    def ask(self, request: Any, then: Callable[[Any], None]) -> None:
+        self._asked.append((request, then))
+
+    def deliver(self) -> None:
+        """Answer, if there is an answer, at the second call."""
+        if not self._asked:
+            return
+        if not select.select([self._reader], [], [], 0)[0]:
+            os.write(self._writer, b"x")
+        elif self.answers:
+            os.read(self._reader, 1)
+            answer = self.answers.pop(0)
+            request, then = self._asked.pop(0)
+            self.seen.append(self.look())
+            if answer is None:
+                self.edits.update(request.attributes)
+            then(answer)
 
     def __call__(self, cluster: int, warn: Any) -> Schedd:
         self.cluster = cluster
@@ -76,6 +107,7 @@ class Place:
         monkeypatch.setattr(startup.time, "sleep", lambda seconds: None)
         monkeypatch.delenv("CONDOR_ID", raising=False)
         self._patch = monkeypatch
+        self.sockets: list[ControlSocket] = []  # for whoever opens some to close them
         self.schedd = schedd
         self.dag("JOB A a.sub\nJOB B a.sub\nPARENT A CHILD B\n")
         Path("a.sub").write_text("executable = a\nqueue\n")
@@ -93,13 +125,16 @@ class Place:
     def out(self) -> OutLog:
         return OutLog("t.dag.dagman.out")
 
-    def prepare(self, *words: str) -> DagRun:
+    def prepare(self, *words: str, has_to_leave: Callable[[], bool] = lambda: False) -> DagRun:
         """A run up to its first input."""
-        out = self.out()
+        out, options = self.out(), self.options(*words)
         try:
-            return startup.prepare(self.options(*words), KNOBS, KNOBS, out, STARTED)
+            run = startup.prepare(options, KNOBS, KNOBS, out, STARTED, has_to_leave)
         finally:
             out.flush()
+        if run.contact is not None and run.contact.socket is not None:
+            self.sockets.append(run.contact.socket)
+        return run
 
     def release_lock(self, run: DagRun) -> None:
         """Release the lock as a killed process does: the lock file stays."""

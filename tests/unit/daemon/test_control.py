@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from condor_pydagman.adapters import cedar, cedar_crypto
-from condor_pydagman.adapters.outlog import OutLog
+from condor_pydagman.adapters import cedar
 from condor_pydagman.daemon.control import (
     REPLY_TIMEOUT_S,
     Control,
@@ -22,7 +20,6 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import Halt, LimitsWanted, Resume
 from condor_pydagman.engine.report import Halts
 from condor_pydagman.errors import PoolError
-from condor_pydagman.vocabulary import SECRET as VARIABLE
 
 SECRET = 'scheduler-universe-7.0#[Encryption="NO";]0123'
 
@@ -122,36 +119,6 @@ def test_requests(attributes: dict[str, cedar.Value], wanted: inputs.Input) -> N
     assert parsed_command(ad(**attributes)) == wanted
 
 
-def test_without_cryptography_there_is_no_command_socket_and_the_log_tells_how_to_get_it(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(cedar_crypto, "is_installed", lambda: False)
-    monkeypatch.setenv(VARIABLE, SECRET)
-    published: dict[str, str] = {}
-
-    def edit(attributes: dict[str, str], done: object) -> None:
-        published.update(attributes)
-
-    run: Any = SimpleNamespace(
-        options=SimpleNamespace(port=None),
-        config=SimpleNamespace(disable_port=False),
-        cluster=7,
-        recovering=False,
-        own_ad={"DAG_Address": "<192.0.2.1:9618>"},
-        out=OutLog(str(tmp_path / "out")),
-        job_ad=SimpleNamespace(edit=edit),
-    )
-    control = Control(run)
-    assert control.open() == []
-    control.announce()
-    assert (control.fileno(), control.next_deadline(), control.read_requests()) == (-1, None, [])
-    assert published["DAG_Address"] == "undefined"  # an earlier DAGMan's
-    run.out.flush()
-    (line,) = (tmp_path / "out").read_text().splitlines()
-    assert "Warning: no command socket, htcondor dag can't reach this DAGMan: " in line
-    assert line.endswith("-m pip install cryptography")
-
-
 class _Request:
     def __init__(self) -> None:
         self.answers: list[dict[str, cedar.Value]] = []
@@ -168,7 +135,7 @@ class _Halted:
         self.edits: list[Callable[[PoolError | None], None]] = []
         report = SimpleNamespace(halts=Halts(by_command=True))
         run: Any = SimpleNamespace(
-            options=SimpleNamespace(port=None),
+            contact=None,
             clock=SimpleNamespace(monotonic=lambda: self.now),
             engine=SimpleNamespace(report=lambda: report),
             job_ad=SimpleNamespace(edit=lambda changes, done: self.edits.append(done)),

@@ -75,6 +75,15 @@ def test_several_signals_keep_their_order(signals: Signals) -> None:
     assert signals.read() == [DagRemoved(), Shutdown("Received SIGTERM"), DagRemoved()]
 
 
+def test_whether_signals_have_come_is_known_before_they_are_read(signals: Signals) -> None:
+    send(signal.SIGHUP, signal.SIGCHLD)
+    assert not signals.have_come
+    send(signal.SIGTERM)
+    assert signals.have_come
+    assert signals.read() == [Shutdown("Received SIGTERM")]
+    assert not signals.have_come
+
+
 def test_signals_wake_the_loop(signals: Signals) -> None:
     poll = Poll()
     poll.watch(signals)
