@@ -2,12 +2,18 @@
 
 It stands here, since the setuptools of Enterprise Linux 9 knows no patterns in setup.cfg.
 
+A wheel or an installation is built in a directory of its own, which is removed again: what another
+build has left in `build/` holds the path of that one's Python, and modules that are no more.
+
 With CONDOR_PYDAGMAN_COMPILE=1 in the environment the engine is compiled as well (see
 `condor_pydagman/compiled.py`); that needs a C compiler.
 """
 
+import atexit
 import os
+import shutil
 import sys
+import tempfile
 from glob import glob
 
 from setuptools import setup
@@ -37,7 +43,23 @@ PLACES = {
 FILES = {place: sorted(glob(pattern)) for place, pattern in PLACES.items()}
 FILES[DOC] = ["CHANGES.md", "CONTRIBUTING.md", "LICENSE", "README.md"]
 
-OPTIONS = {}
+WHOLE = {"bdist", "bdist_wheel", "install"}  # commands that build by themselves
+
+
+def build_options():
+    """Where to build, and all of it.
+
+    Whoever builds and installs in two steps, as packages of distributions do, has it in `build/`.
+    """
+    options = {"force": True}
+    if WHOLE & set(sys.argv) and not {"build", "--skip-build"} & set(sys.argv):
+        options["build_base"] = tempfile.mkdtemp(prefix="condor_pydagman-build-")
+        atexit.register(shutil.rmtree, options["build_base"], ignore_errors=True)
+    return options
+
+
+BUILD = build_options()
+OPTIONS = {"options": {"build": BUILD}}
 
 
 class BuildCompiled(build_ext):
@@ -69,7 +91,7 @@ class BuildCompiled(build_ext):
 
 if os.environ.get("CONDOR_PYDAGMAN_COMPILE") == "1":
     OPTIONS["setup_requires"] = ["mypy >=1.8, <3"]
-    if {"bdist_wheel", "build", "build_ext", "install"} & set(sys.argv):
+    if (WHOLE | {"build", "build_ext"}) & set(sys.argv):
         from mypyc.build import mypycify
 
         sources = [f"condor_pydagman/engine/{name}.py" for name in compiled.MODULES]
@@ -77,6 +99,7 @@ if os.environ.get("CONDOR_PYDAGMAN_COMPILE") == "1":
             ["--follow-imports=silent", *sources],
             group_name="condor_pydagman",
             opt_level="3",
+            target_dir=BUILD.get("build_base", "build"),
             debug_level="0",
         )
         OPTIONS["cmdclass"] = {"build_ext": BuildCompiled}

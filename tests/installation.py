@@ -85,15 +85,19 @@ def _run(
     return done
 
 
-def _archive(directory: Path) -> Path:
-    """Made in a copy, so that nothing is left in the checkout."""
-    copy = directory / "copy"
+def copy_checkout(copy: Path) -> None:
+    """Copy what belongs to this checkout, so that nothing is left in it."""
     words = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     for name in filter(None, _run(*words, cwd=CHECKOUT).stdout.split("\0")):
         if (CHECKOUT / name).is_file():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             (copy / name).write_bytes((CHECKOUT / name).read_bytes())
             (copy / name).chmod((CHECKOUT / name).stat().st_mode)
+
+
+def _archive(directory: Path) -> Path:
+    copy = directory / "copy"
+    copy_checkout(copy)
     _run(sys.executable, "setup.py", "-q", "sdist", "-d", str(directory), cwd=copy)
     (archive,) = directory.glob("*.tar.gz")
     return archive

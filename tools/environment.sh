@@ -127,7 +127,8 @@ choose_venv() {
 # What the environment depends on; another key means to install again.
 key() {
     printf '%s %s\n' "$("$venv/bin/python" -V 2>&1)" "$root"
-    cat "$root/setup.cfg" "$root/setup.py" "$root"/scripts/condor_* "$root/tools/environment.sh" | cksum
+    cat "$root/setup.cfg" "$root/setup.py" "$root/pyproject.toml" "$root"/scripts/condor_* \
+        "$root/tools/environment.sh" | cksum
 }
 
 # False if $PYTHON asks for another Python than the environment was made from.

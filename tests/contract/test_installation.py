@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.installation import CHECKOUT, Installation
+from tests.installation import CHECKOUT, Installation, copy_checkout
 
 COMMANDS = ["condor_dag_checker", "condor_dagman", "condor_pydagman", "condor_submit_dag"]
 DOC = "share/doc/condor_pydagman"
@@ -159,6 +160,56 @@ def test_a_dag_that_has_begun_survives_a_package_that_is_not_there(
     assert "No module named 'condor_pydagman'" in done.stderr
 
 
+# What an earlier pip did without a build backend, and what a person may do.
+STEPS = (["build"], ["install", "--skip-build", "--single-version-externally-managed"])
+OLD_WAY = (["install", "--single-version-externally-managed"],)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("left_by", [OLD_WAY, STEPS], ids=["installation", "steps"])
+def test_one_checkout_serves_two_environments(
+    installation: Installation, tmp_path: Path, left_by: tuple[list[str], ...]
+) -> None:
+    """Whatever an installation into the first has left in the checkout, and though the files of
+    the new version are older than that."""
+    checkout = tmp_path / "checkout"
+    copy_checkout(checkout)
+    first, second = (environment(tmp_path / name, installation) for name in ("first", "second"))
+    for words in left_by:
+        record = ["--record", str(tmp_path / "record")] if words[0] == "install" else []
+        subprocess.run(
+            [first, "setup.py", "-q", *words, *record],
+            cwd=checkout,
+            check=True,
+            capture_output=True,
+        )
+    (checkout / "condor_pydagman/names.py").rename(checkout / "condor_pydagman/renamed.py")
+    init = checkout / "condor_pydagman/__init__.py"
+    init.write_text('__version__ = "9.9.9"\n')
+    for path in checkout.rglob("*"):
+        os.utime(path, (10**9, 10**9))
+    pip = ["-m", "pip", "--disable-pip-version-check", "install", "--no-index", "--no-deps"]
+    words = [*pip, "--no-build-isolation", str(checkout)]
+    subprocess.run([second, *words], check=True, capture_output=True)
+    for command in COMMANDS:
+        (line, *_) = (second.parent / command).read_text().splitlines()
+        assert line == f"#!{second}"
+        assert (first.parent / command).read_text().startswith(f"#!{first}\n")
+    (package,) = second.parents[1].glob("lib/python*/site-packages/condor_pydagman")
+    assert (package / "__init__.py").read_text() == init.read_text()
+    assert (package / "renamed.py").exists()
+    assert not (package / "names.py").exists()
+
+
+def environment(directory: Path, lender: Installation) -> Path:
+    """An environment that has what `lender` has but the package; its Python."""
+    words = ["-m", "venv", "--without-pip", str(directory)]
+    subprocess.run([sys.executable, *words], check=True)
+    site = directory / lender.site.relative_to(lender.prefix)
+    shutil.copy(lender.site / "lent.pth", site)
+    return directory / "bin" / "python"
+
+
 def test_the_oldest_python_can_run_it(installation: Installation) -> None:
     python = shutil.which("python3.9") or ""
     if not python or subprocess.run([python, "-c", ""], check=False).returncode:
@@ -174,14 +225,9 @@ def test_the_oldest_python_can_run_it(installation: Installation) -> None:
 def test_pip_takes_everything_away_again(installation: Installation, tmp_path: Path) -> None:
     """Tried on a second installation, since others use the first."""
     target = tmp_path / "prefix"
-    words = ["-m", "venv", "--without-pip", str(target)]
-    subprocess.run([sys.executable, *words], check=True)
-    lent = installation.site / "lent.pth"
-    site = target / installation.site.relative_to(installation.prefix)
-    shutil.copy(lent, site)
+    python = environment(target, installation)
     before = set(target.rglob("*"))
-    python = str(target / "bin" / "python")
-    pip = [python, "-m", "pip", "--disable-pip-version-check"]
+    pip = [str(python), "-m", "pip", "--disable-pip-version-check"]
     for command in (["install", "--no-index", "--no-deps"], ["uninstall", "-y"]):
         what = str(installation.wheel) if command[0] == "install" else "condor_pydagman"
         subprocess.run([*pip, *command, what], check=True, capture_output=True)
